@@ -14,6 +14,8 @@ export const JOURNEY_COMMANDS = [
   "token rotate",
   "mail reply",
   "call list",
+  "number voices",
+  "voice answer",
   "webhook set",
   "webhook show",
   "webhook delete",
@@ -96,6 +98,25 @@ export const journeySuite = (rig: CliRig): void => {
       const { items } = await run<{ readonly items: ReadonlyArray<object> }>("call", "list", "--number", number)
       assert.lengthOf(items, 1)
       assert.deepInclude(items[0], { direction: "inbound", status: "ended", toNumber: number })
+
+      const voices = await run<{ readonly items: ReadonlyArray<object> }>("number", "voices", "--language", "en-US")
+      assert.isNotEmpty(voices.items)
+      ran.add("voice answer")
+      const answering = customer.follow(["voice", "answer", "--exec", 'echo "Over the socket."'])
+      await new Promise<void>((resolve) =>
+        answering.child.stderr?.on("data", (chunk) => String(chunk).includes("Waiting for calls.") && resolve())
+      )
+      const { call: answered } = await run<{ readonly call: { readonly heard: ReadonlyArray<string> } }>(
+        "sandbox",
+        "call",
+        number,
+        "--say",
+        "Is this Ada?",
+        ...data
+      )
+      answering.child.kill("SIGINT")
+      assert.match(answered.heard.join(" "), /Over the socket\./)
+      assert.strictEqual((await answering.outcome).code, 130)
 
       const { signingSecret } = await run<{ readonly signingSecret: string }>("webhook", "set", agentWebhookUrl)
       const { webhook } = await run<{ readonly webhook: object }>("webhook", "show")

@@ -20,7 +20,7 @@ afterAll(() => {
   removeFolders()
 })
 
-const PLANS: Readonly<Record<CommandName, Plan>> = {
+const PLANS: Readonly<Record<Exclude<CommandName, "voice answer">, Plan>> = {
   ...ACCOUNT_PLANS,
   ...MAIL_PLANS,
   ...PHONE_PLANS,
@@ -32,9 +32,10 @@ const golden = (name: string) =>
   fileURLToPath(new URL(`golden/commands/${name.replaceAll(" ", "-")}.txt`, import.meta.url))
 
 describe("output of every command on success, failure and interruption", () => {
-  for (const command of COMMANDS)
+  // It runs until it is interrupted; `tail/VoiceAnswering.test.ts` plays its sessions.
+  for (const command of COMMANDS.filter(({ name }) => name !== "voice answer"))
     it(command.name, async () => {
-      const { failure, forPrograms = [], interrupt, success } = PLANS[command.name]
+      const { failure, forPrograms = [], interrupt, success } = PLANS[command.name as keyof typeof PLANS]
       const screens: Array<string> = []
       const show = async (scene: Scene, reader: Reader): Promise<void> => {
         const { answers: _unused, ...unasked } = scene

@@ -182,6 +182,40 @@ export const CALL_SHOW = defineCommand(
   }
 )
 
+export const VOICE_ANSWER = defineCommand(
+  {
+    name: "voice answer",
+    summary: "Answer the calls of your numbers with a command",
+    description:
+      "Needs no public address: the turns of calls arrive over a WebSocket. Runs the command once for each turn, in its own process, with the turn as JSON on standard input: {callId, turnId, phoneNumberId, direction, from, to, turn: {text, at}, transcriptSoFar}. Its standard output is spoken, each line when it is complete. Exit code 0 ends the answer, 10 also ends the call; with another code the caller hears an apology. The first output must come within 5 s and the whole answer within 30 s. If the caller speaks over the answer, the command receives SIGTERM.\nReconnects automatically. While it runs, the webhooks of your numbers are not called. Prints one line of JSON per turn if the output is not a terminal.",
+    arguments: [],
+    flags: [
+      {
+        name: "exec",
+        type: "text",
+        value: "CMD",
+        summary:
+          "Run this shell command for each turn, with AGENTOS_CALL_ID and AGENTOS_TURN_ID in the environment, but without AGENTOS_PRIVATE_KEY, AGENTOS_PASSWORD and AGENTOS_TOKEN. Required."
+      }
+    ],
+    examples: [
+      { line: "agentctl voice answer --exec './answer.sh'", does: "Answer with a script" },
+      { line: 'agentctl voice answer --exec "jq -r .turn.text"', does: "Repeat each turn" }
+    ],
+    output: "rows",
+    json: "{callId, turnId, heard, text, hangup, interrupted} per turn",
+    exits: [4, 9]
+  },
+  async (context, { flags }) => {
+    const { Failure } = await import("../failure/Failure.ts")
+    const { VoiceAnswering } = await import("../tail/VoiceAnswering.ts")
+    const { required } = await import("./PaidOutput.ts")
+    const command = required(flags.exec, "exec")
+    await new VoiceAnswering(context, command).follow(await clientOf(context))
+    throw new Failure({ code: "INTERRUPTED", message: "Interrupted." })
+  }
+)
+
 const POLL_MILLIS = 1_000
 
 type Turn = DataOf<"getTranscript">["transcript"]["turns"][number]

@@ -1,4 +1,4 @@
-import { CALL_EXTEND, CALL_LIST, CALL_SHOW, CALL_START, CALL_TRANSCRIPT } from "./CallCommands.ts"
+import { CALL_EXTEND, CALL_LIST, CALL_SHOW, CALL_START, CALL_TRANSCRIPT, VOICE_ANSWER } from "./CallCommands.ts"
 import { CommandTree } from "./Command.ts"
 import { CONFIG_GET, CONFIG_LIST, CONFIG_PATH, CONFIG_SET } from "./ConfigCommands.ts"
 import { DEV } from "./DevCommand.ts"
@@ -6,7 +6,14 @@ import { DOCTOR } from "./DoctorCommand.ts"
 import { EVENTS_ACK, EVENTS_ACK_ALL, EVENTS_GET, EVENTS_LIST, EVENTS_TAIL } from "./EventCommands.ts"
 import { MAILBOX_CREATE, MAILBOX_DELETE, MAILBOX_LIST, MAILBOX_UPDATE } from "./MailboxCommands.ts"
 import { MAIL_LIST, MAIL_READ, MAIL_WAIT } from "./MailCommands.ts"
-import { NUMBER_ADD_MINUTES, NUMBER_BUY, NUMBER_LIST, NUMBER_RELEASE, NUMBER_RENEW } from "./NumberCommands.ts"
+import {
+  NUMBER_ADD_MINUTES,
+  NUMBER_BUY,
+  NUMBER_LIST,
+  NUMBER_RELEASE,
+  NUMBER_RENEW,
+  NUMBER_VOICES
+} from "./NumberCommands.ts"
 import { BUDGET_SET, BUDGET_SHOW, PAYMENTS_LIST, PAYMENTS_RESUME, PAYMENTS_SHOW } from "./PaymentCommands.ts"
 import { SANDBOX_CALL, SANDBOX_MAIL, SANDBOX_REPORT } from "./SandboxCommands.ts"
 import { MAIL_REPLY, MAIL_SEND } from "./SendCommands.ts"
@@ -40,6 +47,7 @@ export const COMMANDS = [
   MAIL_WAIT,
   NUMBER_BUY,
   NUMBER_LIST,
+  NUMBER_VOICES,
   NUMBER_RENEW,
   NUMBER_ADD_MINUTES,
   NUMBER_RELEASE,
@@ -48,6 +56,7 @@ export const COMMANDS = [
   CALL_LIST,
   CALL_SHOW,
   CALL_TRANSCRIPT,
+  VOICE_ANSWER,
   EVENTS_TAIL,
   EVENTS_LIST,
   EVENTS_GET,
@@ -89,6 +98,7 @@ export const COMMAND_TREE = new CommandTree(COMMANDS, {
   mail: "Send and read messages",
   number: "Manage phone numbers",
   call: "Place calls and read transcripts",
+  voice: "Answer calls",
   events: "Follow and acknowledge events",
   webhook: "Receive events at a URL",
   payments: "Inspect and resume payments from this machine",

@@ -115,6 +115,42 @@ export const NUMBER_LIST = defineCommand(
   }
 )
 
+export const NUMBER_VOICES = defineCommand(
+  {
+    name: "number voices",
+    summary: "List the voices and languages of numbers",
+    description: "A number is bought with one of them: number buy --voice NAME --language TAG. Needs no token.",
+    arguments: [],
+    flags: [{ name: "language", type: "text", value: "TAG", summary: "Only this language, for example en or en-US." }],
+    examples: [{ line: "agentctl number voices --language en", does: "English voices" }],
+    output: "rows",
+    json: "{items: [{voice, language, vendor}]}",
+    exits: [9]
+  },
+  async (context, { flags: { language } }) => {
+    const { connect } = await import("../server/Connection.ts")
+    const { client } = await connect(context)
+    const wanted = language?.toLowerCase()
+    const { items: all } = await client.call("listVoices")
+    const items = all.filter(
+      (item) =>
+        wanted === undefined ||
+        item.language.toLowerCase() === wanted ||
+        item.language.toLowerCase().startsWith(`${wanted}-`)
+    )
+    context.output.table(
+      { items },
+      items,
+      [
+        { heading: "LANGUAGE", value: (item) => item.language, whole: true },
+        { heading: "VOICE", value: ({ voice }) => voice, whole: true },
+        { heading: "VENDOR", value: ({ vendor }) => vendor }
+      ],
+      "No matching voices."
+    )
+  }
+)
+
 interface NumberPurchase<Name extends string> {
   readonly name: Name
   readonly operation: "renewNumber" | "addInboundMinutes"

@@ -40,6 +40,7 @@ const COMMANDS: { readonly [Name in OperationName]?: string } = {
   releaseNumber: "number release NUMBER",
   listNumbers: "number list",
   listCalls: "call list",
+  listVoices: "number voices",
   getCall: "call show CALL",
   getTranscript: "call transcript CALL",
   getRealtimeToken: "events tail",

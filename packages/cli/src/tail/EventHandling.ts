@@ -24,40 +24,68 @@ const FORWARD_TIMEOUT_MILLIS = 30_000
  */
 export const runCommand = async (host: Host, command: string, event: TailEvent): Promise<Handled> => {
   if (host.signal.aborted) return { _tag: "Interrupted" }
+  const { code, why } = await runShell(host, {
+    command,
+    input: event,
+    env: { AGENTOS_EVENT_ID: event.eventId, AGENTOS_EVENT_TYPE: event.type },
+    stop: host.signal
+  })
+  if (host.signal.aborted) return { _tag: "Interrupted" }
+  return code === 0 ? { _tag: "Done" } : { _tag: "Failed", why }
+}
+
+interface ShellRun {
+  readonly command: string
+  /** Written to standard input as one line of JSON. */
+  readonly input: unknown
+  /** Variables beside those of this program, from which the secrets are removed. */
+  readonly env: Readonly<Record<string, string>>
+  /** Ends the command with SIGTERM, and with SIGKILL if it does not end in time. */
+  readonly stop: AbortSignal
+  /** Receives the standard output, which otherwise is that of this program. */
+  readonly onOutput?: (text: string) => void
+}
+
+/** Runs a shell command. Returns its exit code, null if it has none, and a description of a failure. */
+export const runShell = async (
+  host: Host,
+  { command, env, input, onOutput, stop }: ShellRun
+): Promise<{ readonly code: number | null; readonly why: string }> => {
   const child = spawn(command, {
     shell: true,
     cwd: host.workingDirectory,
-    env: { ...childEnvironment(host), AGENTOS_EVENT_ID: event.eventId, AGENTOS_EVENT_TYPE: event.type },
+    env: { ...childEnvironment(host), ...env },
     // In its own process group, so that Ctrl-C reaches the command and its children through this program only.
     detached: process.platform !== "win32",
-    stdio: ["pipe", "inherit", "inherit"]
+    stdio: ["pipe", onOutput === undefined ? "inherit" : "pipe", "inherit"]
   })
   let killing: NodeJS.Timeout | undefined
   const end = (): void => {
     signal(child, "SIGTERM")
     killing = setTimeout(() => signal(child, "SIGKILL"), GRACE_MILLIS)
   }
-  host.signal.addEventListener("abort", end, { once: true })
+  stop.addEventListener("abort", end, { once: true })
   try {
+    if (onOutput !== undefined) child.stdout?.setEncoding("utf8").on("data", onOutput)
     // A command that does not read its input may exit before it is written.
-    child.stdin.on("error", () => {})
-    child.stdin.end(`${plainJson(event)}\n`)
-    const why = await failureOf(child)
-    if (host.signal.aborted) return { _tag: "Interrupted" }
-    return why === undefined ? { _tag: "Done" } : { _tag: "Failed", why }
+    child.stdin?.on("error", () => {})
+    child.stdin?.end(`${plainJson(input)}\n`)
+    return await outcomeOf(child, onOutput === undefined ? "exit" : "close")
   } finally {
-    host.signal.removeEventListener("abort", end)
+    stop.removeEventListener("abort", end)
     clearTimeout(killing)
   }
 }
 
-const failureOf = (child: ChildProcess): Promise<string | undefined> =>
+const outcomeOf = (child: ChildProcess, end: "exit" | "close"): Promise<{ code: number | null; why: string }> =>
   new Promise((resolve) => {
-    child.once("error", (error) => resolve(`the command could not be started (${error.message})`))
-    child.once("exit", (code, killedBy) => {
-      if (code === 0) return resolve(undefined)
-      resolve(killedBy === null ? `the command exited with ${code}` : `the command was killed by ${killedBy}`)
-    })
+    child.once("error", ({ message }) => resolve({ code: null, why: `the command could not be started (${message})` }))
+    child.once(end, (code: number | null, killedBy: string | null) =>
+      resolve({
+        code,
+        why: killedBy === null ? `the command exited with ${code}` : `the command was killed by ${killedBy}`
+      })
+    )
   })
 
 const signal = (child: ChildProcess, name: NodeJS.Signals): void => {

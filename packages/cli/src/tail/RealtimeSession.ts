@@ -1,5 +1,5 @@
 import { once } from "node:events"
-import type { RealtimeServerMessage } from "@agentos/api"
+import type { RealtimeClientMessage, RealtimeServerMessage } from "@agentos/api"
 import { type RawData, WebSocket } from "ws"
 import { messageOf } from "../failure/Failure.ts"
 import { isRecord, parseJson } from "../file/Json.ts"
@@ -15,7 +15,9 @@ const MESSAGE_LIMIT_BYTES = 16 * 1024 * 1024
 /** Unread messages at which the socket is paused. */
 const BUFFER_LIMIT = 256
 
-export type SessionMode = "deliver" | "observe"
+export type SessionMode = "deliver" | "observe" | "voice"
+
+type CallReply = Extract<RealtimeClientMessage, { readonly type: "call.reply" }>
 
 /** A session could not be opened. `isBlocked`: not even the socket opened, for example because of a firewall. */
 export class NoSession extends Error {
@@ -66,7 +68,7 @@ export class RealtimeSession {
       await once(socket, "open").catch((error: unknown) => {
         throw new NoSession(messageOf(error), true)
       })
-      socket.send(JSON.stringify({ type: "session.authenticate", token, ...(mode === "observe" ? { mode } : {}) }))
+      socket.send(JSON.stringify({ type: "session.authenticate", token, ...(mode === "deliver" ? {} : { mode }) }))
       await session.#ready()
       return session
     } catch (error) {
@@ -110,6 +112,11 @@ export class RealtimeSession {
       this.#acknowledging.set(eventId, resolve)
       this.#socket.send(JSON.stringify({ type: "event.ack", eventId, deliveryId }))
     })
+  }
+
+  /** Answers a turn of a call. A reply to a closed session is lost; the service then asks the next one. */
+  reply(reply: Omit<CallReply, "type">): void {
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify({ type: "call.reply", ...reply }))
   }
 
   /** Ends the session. The server releases its leases immediately. */

@@ -1,3 +1,4 @@
+import { errorReply } from "../support/ApiDouble.ts"
 import { paid } from "../support/PaidAnswers.ts"
 import { AT, call, ID, NUMBER, OPERATION, PERSON, phoneNumber, purchase } from "../support/Samples.ts"
 import { asking, NO_TOKEN, NOT_YOURS, paying, type Plans } from "./Plan.ts"
@@ -24,6 +25,8 @@ const ended = {
   endedAt: "2026-01-31T12:00:47.000Z"
 }
 
+const VOICES = [{ voice: "en-US-Journey-O", language: "en-US", vendor: "Google" }]
+
 export const PHONE_PLANS: Plans<
   | "number buy"
   | "number list"
@@ -32,6 +35,7 @@ export const PHONE_PLANS: Plans<
   | "number release"
   | "call start"
   | "call extend"
+  | "number voices"
   | "call list"
   | "call show"
   | "call transcript"
@@ -81,6 +85,12 @@ export const PHONE_PLANS: Plans<
       call: { ...call, status: "in_progress", answeredAt: ANSWERED, authorizedSeconds: 120 },
       operationId: OPERATION
     })
+  ),
+  "number voices": asking(
+    ["number", "voices", "--language", "en"],
+    "GET /api/v1/phone/voices",
+    { data: { items: [...VOICES, { voice: "de-DE-Journey-F", language: "de-DE", vendor: "Google" }] } },
+    { reply: errorReply(503, "SERVICE_UNAVAILABLE", { message: "This server has no telephony." }), exit: 9 }
   ),
   "call list": asking(
     ["call", "list", "--number", NUMBER, "--since", "1d"],
