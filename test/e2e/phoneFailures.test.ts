@@ -66,7 +66,7 @@ const expectReturned = async (customer: PhoneCustomer, attempt: () => Promise<Re
 }
 
 describe("the catalog of a server with a carrier", () => {
-  it("lists all eleven operations, with their paths in OpenAPI and their callbacks in the guide", async () => {
+  it("lists all eleven operations and the extensions, with their paths in OpenAPI and their callbacks in the guide", async () => {
     const read = async (path: string) => (await fetch(host.sandbox.baseUrl + path)).text()
     const services = dataOfText(await read("/api/v1/services"))["items"] as ReadonlyArray<Record<string, unknown>>
     const phones = services.filter(({ serviceId }) => String(serviceId).startsWith("phone."))
@@ -87,7 +87,9 @@ describe("the catalog of a server with a carrier", () => {
       [RELEASE, null, false],
       [NUMBERS, null, false],
       [`${PHONE}/calls/{callId}`, null, false],
-      [`${PHONE}/calls/{callId}/transcript`, null, false]
+      [`${PHONE}/calls/{callId}/transcript`, null, false],
+      [`${PHONE}/calls`, null, false],
+      [`${PHONE}/voices`, null, false]
     ])
     for (const service of phones) {
       expect(service).toMatchObject({ available: true, marketplaceListing: service["price"] !== null })
@@ -243,7 +245,7 @@ describe("a server whose carrier was removed", () => {
     const phones = (
       services["items"] as ReadonlyArray<{ readonly serviceId: string; readonly available: boolean }>
     ).filter(({ serviceId }) => serviceId.startsWith("phone."))
-    expect(phones.map(({ available }) => available)).toEqual(Array.from({ length: 11 }, () => false))
+    expect(phones.map(({ available }) => available)).toEqual(Array.from({ length: 13 }, () => false))
     const { agent } = customer
     for (const token of [undefined, "nonsense", authentication.accessToken]) {
       agent.token = token

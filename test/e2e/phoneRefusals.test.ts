@@ -76,7 +76,12 @@ describe("a purchase with an invalid field", () => {
       expectInvalid(reply, "agentWebhookUrl")
       expect([address, reply.body.error.issues?.[0]?.message]).toEqual([address, expect.stringMatching(why)])
     }
-    for (const address of ["https://1.1.1.1/voice", "https://[2606:4700:4700::1111]/voice?agent=1"]) {
+    // An agent that answers over a voice session names a host that never resolves (RFC 2606).
+    for (const address of [
+      "https://1.1.1.1/voice",
+      "https://[2606:4700:4700::1111]/voice?agent=1",
+      "https://agent.invalid/"
+    ]) {
       expect(refusalOf(await send(address))).toEqual([402, "PAYMENT_REQUIRED"])
     }
   })

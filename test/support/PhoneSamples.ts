@@ -45,8 +45,6 @@ export const HIDDEN_ADDRESSES: ReadonlyArray<readonly [address: string, why: Reg
   ["https://router/", /public internet address/],
   ["https://localhost./", /public internet address/],
   ["https://metadata.google.internal./", /public internet address/],
-  // A top-level domain that never resolves (RFC 2606).
-  ["https://agent.invalid/", /public internet address/],
   ...[
     "localhost",
     "agent.localhost",

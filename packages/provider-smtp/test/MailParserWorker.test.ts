@@ -278,9 +278,9 @@ describe("the content of a mail", () => {
 describe("unusual mail is read", () => {
   const kept = async (raw: string) => {
     const mail = await parse(raw)
-    const { text, html, ...rest } = mail
+    const { extractedText, html, text, ...rest } = mail
     expect(JSON.stringify(rest)).not.toMatch(/\\u00[01]|\\u007f|\\[rnt]/)
-    expect(`${text}${html}`).not.toContain("\u0000")
+    expect(`${text}${html}${extractedText}`).not.toContain("\u0000")
     expect(JSON.stringify(mail).isWellFormed()).toBe(true)
     return mail
   }

@@ -1,4 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { OPERATIONS } from "@agentos/api"
+import { bodyLimitsOf } from "../../src/edge/RequestLimits.ts"
 import { call, errorOf, fresh, newTenant, rawCall } from "../support/TestClient.ts"
 import { startServer, type TestServer } from "../support/TestServer.ts"
 
@@ -150,7 +152,7 @@ describe("HttpEdge", () => {
     const escaped = "\\u0001".repeat(1024 * 1024)
     const body = `{"mailboxId":"${mailboxId}","to":["a@example.com"],"subject":"s","text":"${escaped}","html":"${escaped}"}`
     assert.strictEqual((await call(server, "POST", "/api/v1/email/messages/send", { body, token })).status, 402)
-    const longer = `${body.slice(0, -1)}${" ".repeat(300 * 1024)}}`
+    const longer = `${body}${" ".repeat(bodyLimitsOf(OPERATIONS.sendMessage).bytes - body.length + 1)}`
     assert.strictEqual((await call(server, "POST", "/api/v1/email/messages/send", { body: longer, token })).status, 413)
   })
 
