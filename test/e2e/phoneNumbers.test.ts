@@ -61,7 +61,12 @@ const expectPaid = (reply: Reply, status: 200 | 201, payer: string, guide: strin
 
 describe("buying a number", () => {
   it.each([
-    [BUY_US, "US", "415", { description: "desk", beginMessage: "Hi", voice: "en-US-Journey-D", language: "en-US" }],
+    [
+      BUY_US,
+      "US",
+      "415",
+      { description: "desk", beginMessage: "Hi", voice: "en-US-Chirp3-HD-Charon", language: "en-US" }
+    ],
     [BUY_CANADA, "CA", "604", {}]
   ] as const)(
     "%s returns a number, token and secret for its price, and a retry is free",

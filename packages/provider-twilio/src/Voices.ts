@@ -4,7 +4,7 @@ import type { Voice } from "@agentos/core"
 type Vendor = "Google" | "Amazon"
 
 /**
- * The voices of Google's Chirp 3 HD family that exist in each of its languages, and these languages
+ * Voices of Google's Chirp 3 HD family, each of which exists in each of these languages
  * (https://cloud.google.com/text-to-speech/docs/chirp3-hd).
  */
 const CHIRP_VOICES = ["Aoede", "Charon", "Fenrir", "Kore", "Leda", "Orus", "Puck", "Zephyr"]
@@ -21,16 +21,16 @@ const CHIRP_LANGUAGES = [
   "it-IT"
 ].concat(["nl-NL", "pt-BR", "pl-PL", "tr-TR", "ja-JP", "ko-KR", "cmn-CN", "hi-IN", "id-ID", "vi-VN", "th-TH", "ru-RU"])
 
-/** Google's voices that existed before (https://cloud.google.com/text-to-speech/docs/list-voices-and-types). */
+/** Voices of Google's Neural2 family (https://cloud.google.com/text-to-speech/docs/list-voices-and-types). */
 const GOOGLE: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "en-US": ["Journey-D", "Journey-F", "Journey-O", "Neural2-A", "Neural2-C", "Neural2-D", "Neural2-F"],
-  "en-GB": ["Journey-D", "Journey-F", "Journey-O", "Neural2-A", "Neural2-B", "Neural2-C", "Neural2-D"],
+  "en-US": ["Neural2-A", "Neural2-C", "Neural2-D", "Neural2-F"],
+  "en-GB": ["Neural2-N", "Neural2-O"],
   "en-AU": ["Neural2-A", "Neural2-B", "Neural2-C", "Neural2-D"],
   "es-US": ["Neural2-A", "Neural2-B", "Neural2-C"],
   "fr-CA": ["Neural2-A", "Neural2-B", "Neural2-C", "Neural2-D"]
 }
 
-/** The neural voices of Amazon Polly (https://docs.aws.amazon.com/polly/latest/dg/neural-voices.html). */
+/** Neural voices of Amazon Polly (https://docs.aws.amazon.com/polly/latest/dg/neural-voices.html). */
 const AMAZON: Readonly<Record<string, ReadonlyArray<string>>> = {
   "en-US": ["Danielle", "Gregory", "Ivy", "Joanna", "Joey", "Justin", "Kendra", "Kevin", "Kimberly"].concat([
     "Matthew",
@@ -66,9 +66,10 @@ const AMAZON: Readonly<Record<string, ReadonlyArray<string>>> = {
 const named = (vendor: Vendor, language: string, voice: string): Voice => ({ voice, language, vendor })
 
 /**
- * The voices that a number can be bought with, as ConversationRelay names them
- * (https://www.twilio.com/docs/voice/conversationrelay/voice-configuration): Google's own names, and Amazon's with the
- * engine. As of 2026-11-23. ElevenLabs has voices by id alone, which can't be listed.
+ * The voices that a number can be bought with: a selection from Twilio's table of voices
+ * (https://www.twilio.com/docs/voice/twiml/say/text-speech), in the form that it states for ConversationRelay: the name
+ * without the prefix of the provider, Amazon's names with the engine. Each is also in the library `twilio` 6.2.0 of
+ * 2026-10-12, which a test checks. ElevenLabs has voices by id alone, which can't be listed.
  */
 export const VOICES: ReadonlyArray<Voice> = [
   ...CHIRP_LANGUAGES.flatMap((language) =>

@@ -25,7 +25,7 @@ const ended = {
   endedAt: "2026-01-31T12:00:47.000Z"
 }
 
-const VOICES = [{ voice: "en-US-Journey-O", language: "en-US", vendor: "Google" }]
+const VOICES = [{ voice: "en-US-Chirp3-HD-Kore", language: "en-US", vendor: "Google" }]
 
 export const PHONE_PLANS: Plans<
   | "number buy"
@@ -89,7 +89,7 @@ export const PHONE_PLANS: Plans<
   "number voices": asking(
     ["number", "voices", "--language", "en"],
     "GET /api/v1/phone/voices",
-    { data: { items: [...VOICES, { voice: "de-DE-Journey-F", language: "de-DE", vendor: "Google" }] } },
+    { data: { items: [...VOICES, { voice: "de-DE-Chirp3-HD-Leda", language: "de-DE", vendor: "Google" }] } },
     { reply: errorReply(503, "SERVICE_UNAVAILABLE", { message: "This server has no telephony." }), exit: 9 }
   ),
   "call list": asking(

@@ -56,7 +56,7 @@ export const PurchaseNumberInput = Schema.Struct({
   }),
   voice: Schema.optionalKey(plainText(NAME_LIMIT)).annotateKey({
     description: "Voice that speaks the agent's replies, one of GET /api/v1/phone/voices.",
-    examples: ["en-US-Journey-O"]
+    examples: ["en-US-Chirp3-HD-Kore"]
   }),
   language: Schema.optionalKey(LanguageTag).annotateKey({
     description: "Language of the calls as a BCP 47 tag, one of GET /api/v1/phone/voices.",

@@ -76,7 +76,7 @@ export const make = () => {
   const provider = TelephonyProvider.of({
     name: "scripted",
     limitsKeptBy: "provider",
-    voices: [{ voice: "en-US-Journey-O", language: "en-US", vendor: "Google" }],
+    voices: [{ voice: "en-US-Chirp3-HD-Kore", language: "en-US", vendor: "Google" }],
     search: ({ areaCode, country, limit, near }) =>
       act(
         "search",

@@ -102,7 +102,7 @@ describe("numbers", () => {
     assert.deepStrictEqual(dataOf(voices), {
       items: [
         { voice: "Amy-Neural", language: "en-GB", vendor: "Amazon" },
-        { voice: "en-US-Journey-O", language: "en-US", vendor: "Google" }
+        { voice: "en-US-Chirp3-HD-Kore", language: "en-US", vendor: "Google" }
       ]
     })
     const list = "GET /api/v1/phone/voices lists them."

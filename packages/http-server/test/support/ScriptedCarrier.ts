@@ -54,7 +54,7 @@ export const make = () => {
     limitsKeptBy: "provider",
     voices: [
       { voice: "Amy-Neural", language: "en-GB", vendor: "Amazon" },
-      { voice: "en-US-Journey-O", language: "en-US", vendor: "Google" }
+      { voice: "en-US-Chirp3-HD-Kore", language: "en-US", vendor: "Google" }
     ],
     search: ({ areaCode, country, near }) =>
       Effect.andThen(
