@@ -1,0 +1,220 @@
+import {
+  type EventWebhook,
+  NO_PROGRESS,
+  TenantStore,
+  Timestamp,
+  Uuid,
+  walletAddress,
+  type WebhookAttempt,
+  WebhookStore
+} from "@agentos/core"
+import { Database, Postgres } from "@agentos/postgres"
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { plansOf } from "./support/Plans.ts"
+import { seeding } from "./support/Seeding.ts"
+import { layerTestPGlite } from "./support/TestPGlite.ts"
+import { layerTestPostgres } from "./support/TestPostgres.ts"
+
+/** Numbers of endpoints that wait for an event, of paused ones, and of those that are due. */
+const IDLE = 20_000
+const PAUSED = 10_000
+const DUE = 100
+const PAGE = 50
+/** Limit of rows that a statement may visit: several times its result, since each node of a plan counts its own rows. */
+const VISITED_MAX = 2_000
+const LEASE = 30 * Timestamp.SECOND
+const SECONDS = 1_000
+
+/** Returns an endpoint of a new tenant, which is due. */
+const newWebhook = Effect.gen(function* () {
+  const tenantId = yield* Uuid.next
+  const wallet = walletAddress(`0x${tenantId.replaceAll("-", "").padStart(40, "0")}`)
+  const now = yield* Timestamp.now
+  yield* (yield* TenantStore).ensure({ tenantId, wallet, tokenVersion: 1, createdAt: now })
+  const webhook: EventWebhook = {
+    webhookId: yield* Uuid.next,
+    tenantId,
+    url: "https://agents.example/events",
+    types: null,
+    state: "active",
+    secret: { keyId: 1, version: 1 },
+    previousSecret: null,
+    createdAt: now,
+    updatedAt: now,
+    pausedAt: null
+  }
+  yield* (yield* WebhookStore).set(webhook)
+  return webhook
+})
+
+const newAttempt = Effect.gen(function* () {
+  const attempt: WebhookAttempt = {
+    deliveryId: yield* Uuid.next,
+    eventId: yield* Uuid.next,
+    type: "email.received",
+    attempt: 1,
+    createdAt: yield* Timestamp.now,
+    durationMillis: 12,
+    outcome: "succeeded",
+    responseStatus: 204,
+    error: null,
+    nextAttemptAt: null
+  }
+  return attempt
+})
+
+/**
+ * Stores copies of an endpoint, each with a tenant and an attempt of its own. `state` and `dueAt` are SQL; `n` is the
+ * index of the copy.
+ */
+const copy = Effect.fnUntraced(function* (of: EventWebhook, count: number, state: string, dueAt: string) {
+  const { sql } = yield* Database
+  yield* seeding(
+    sql.unsafe(
+      `with copies as (select gen_random_uuid() as tenant, gen_random_uuid() as webhook, n from generate_series(1, $2::integer) n),
+       owners as (
+         insert into tenants (tenant_id, wallet, token_version, created_at)
+         select tenant, gen_random_uuid(), 1, 0 from copies
+       ),
+       endpoints as (
+         insert into event_webhooks (
+           tenant_id, webhook_id, url, state, secret_key_id, secret_version, created_at, updated_at, due_at
+         )
+         select tenant, webhook, url, ${state}, 1, 1, 0, 0, ${dueAt}
+         from event_webhooks, copies where tenant_id = $1::uuid
+       )
+       insert into event_webhook_attempts (
+         webhook_id, delivery_id, event_id, type, attempt, created_at, duration_millis, outcome
+       )
+       select webhook, gen_random_uuid(), gen_random_uuid(), 'email.received', 1, 0, 1, 'failed' from copies`,
+      [of.tenantId, count]
+    )
+  )
+})
+
+const addDue = (of: EventWebhook) => copy(of, DUE, "'active'", "epoch_millis() - 1000 - n")
+const addIdle = (of: EventWebhook, share = 1) =>
+  Effect.andThen(
+    copy(of, IDLE / share, "'active'", "case when n % 2 = 0 then epoch_millis() * 2 end"),
+    copy(of, PAUSED / share, "'paused'", "null")
+  )
+
+const KEY = "event_webhooks_key"
+const ATTEMPTS = "event_webhook_attempts_key"
+
+/** Checks every statement on endpoints, each with the indexes that it must use and no others. */
+const assertPlans = Effect.gen(function* () {
+  const store = yield* WebhookStore
+  const check = Effect.fnUntraced(function* <A, E>(
+    name: string,
+    indexes: ReadonlyArray<string>,
+    effect: Effect.Effect<A, E>
+  ) {
+    const plans = yield* plansOf(effect)
+    assert.isAbove(plans.length, 0, name)
+    for (const plan of plans) {
+      assert.deepStrictEqual(plan.wholeTables, [], `${name}: ${plan.text}`)
+      assert.isAtMost(plan.rowsVisited, VISITED_MAX, `${name}: ${plan.text}`)
+    }
+    assert.sameMembers([...new Set(plans.flatMap((plan) => [...plan.indexes]))], [...indexes], name)
+  })
+
+  const webhook = yield* newWebhook
+  const { tenantId, webhookId } = webhook
+  yield* check("set", [], store.set(webhook))
+  yield* check("find", [KEY], store.find(tenantId))
+  const due = ["event_webhooks_due", KEY, "tenants_key"]
+  const first = yield* store.take({ woken: [], all: false }, PAGE, LEASE)
+  assert.lengthOf(first, PAGE)
+  yield* check("take", due, store.take({ woken: [], all: false }, PAGE / 2, LEASE))
+  const woken = [tenantId, yield* Uuid.next]
+  const [turn] = (yield* store.take({ woken, all: false }, 1_000, LEASE)).filter(
+    (taken) => taken.webhook.webhookId === webhookId
+  )
+  assert.isDefined(turn)
+  yield* check("take, of nothing", due, store.take({ woken, all: false }, PAGE, LEASE))
+
+  const byId = ["event_webhooks_webhook_key"]
+  yield* check("renew", [...byId, "tenants_key"], store.renew(turn, LEASE))
+  for (let written = 0; written < 150; written++) {
+    assert.isTrue(yield* store.record(turn, yield* newAttempt, NO_PROGRESS, "active"))
+  }
+  yield* check("record", [...byId, ATTEMPTS], store.record(turn, yield* newAttempt, NO_PROGRESS, "active"))
+  yield* check("attempts", [ATTEMPTS], store.attempts(webhookId))
+  assert.lengthOf(yield* store.attempts(webhookId), 100)
+  const finish = store.finish(turn, { dueIn: null, isResting: false }, NO_PROGRESS)
+  yield* check("finish", [...byId, "tenants_key"], finish)
+  yield* check("remove", [KEY], store.remove(tenantId))
+})
+
+describe("with 30,000 event webhooks that wait or are paused, due ones are found without visiting them", () => {
+  const onServer = () => Layer.provideMerge(Postgres.layer, layerTestPostgres({ settings: { autovacuum: "off" } }))
+
+  layer(onServer(), { excludeTestServices: true })("on PostgreSQL", (it) => {
+    it.effect(
+      "with no statistics, and with current ones",
+      () =>
+        Effect.gen(function* () {
+          const { sql } = yield* Database
+          const webhook = yield* newWebhook
+          yield* addIdle(webhook)
+          yield* addDue(webhook)
+          yield* assertPlans
+          yield* addDue(webhook)
+          yield* sql`vacuum analyze event_webhooks, event_webhook_attempts, tenants`
+          yield* assertPlans
+        }),
+      120 * SECONDS
+    )
+
+    it.effect("the search of all endpoints reads each of them once, and the tenants of these alone", () =>
+      Effect.gen(function* () {
+        const store = yield* WebhookStore
+        const [plan] = yield* plansOf(store.take({ woken: [], all: true }, PAGE, LEASE))
+        assert.isDefined(plan)
+        assert.deepStrictEqual(
+          plan.wholeTables.filter((table) => table !== "event_webhooks"),
+          []
+        )
+        assert.isAtMost(plan.rowsVisited, 8 * (IDLE + PAUSED))
+      })
+    )
+  })
+
+  layer(onServer(), { excludeTestServices: true })("on PostgreSQL", (it) => {
+    it.effect(
+      "with statistics from when all were due, and from when there were none",
+      () =>
+        Effect.gen(function* () {
+          const { sql } = yield* Database
+          const webhook = yield* newWebhook
+          yield* copy(webhook, IDLE / 4, "'active'", "0")
+          yield* sql`analyze event_webhooks, event_webhook_attempts, tenants`
+          yield* seeding(sql`update event_webhooks set due_at = null`)
+          yield* sql`vacuum event_webhooks`
+          yield* addDue(webhook)
+          yield* assertPlans
+          yield* sql`delete from pg_statistic where starelid = 'event_webhooks'::regclass`
+          yield* addDue(webhook)
+          yield* assertPlans
+        }),
+      120 * SECONDS
+    )
+  })
+
+  layer(Layer.provideMerge(Postgres.layer, layerTestPGlite), { excludeTestServices: true })("on PGlite", (it) => {
+    it.effect(
+      "without any statistics",
+      () =>
+        Effect.gen(function* () {
+          const webhook = yield* newWebhook
+          // PGlite has the planner of PostgreSQL: this only shows that the settings which it needs are set.
+          yield* addIdle(webhook, 10)
+          yield* addDue(webhook)
+          yield* assertPlans
+        }),
+      120 * SECONDS
+    )
+  })
+})
