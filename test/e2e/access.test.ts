@@ -5,6 +5,7 @@ import { useSandbox } from "../support/useSandbox.ts"
 
 const host = useSandbox()
 const UNKNOWN = "01900000-0000-7000-8000-000000000000"
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 const bearerOperations = [
   ["GET", "/api/v1/email/mailboxes/query"],
@@ -117,10 +118,15 @@ describe("a request outside of the API", () => {
     for (const [request, status] of cases) {
       const reply = await agent.send(request)
       expect([request.path, reply.status]).toEqual([request.path, status])
-      expect(reply.body.error.requestId).toBe(reply.headers.get("x-request-id"))
-      expect(reply.body).toMatchObject({
+      expect(reply.body).toStrictEqual({
+        error: expect.objectContaining({
+          code: expect.stringMatching(/^[A-Z_]+$/),
+          message: expect.stringMatching(/\.$/),
+          requestId: reply.headers.get("x-request-id")
+        }),
         guides: { llms: "/llms.txt", serviceCatalog: "/api/v1/services", openapi: "/openapi.json" }
       })
+      expect(reply.body.error.requestId).toMatch(UUID)
     }
     const wrongMethod = await agent.send({ path: "/api/v1/email/mailboxes" })
     expect(wrongMethod.headers.get("allow")).toContain("POST")

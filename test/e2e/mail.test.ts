@@ -18,6 +18,7 @@ interface MessageFields {
   readonly subject: string
   readonly text?: string | null
   readonly html?: string | null
+  readonly extractedText?: string | null
   readonly status: string
   readonly malformed: boolean
   readonly messageIdHeader: string
@@ -40,6 +41,9 @@ interface MessageFields {
     readonly reason: string | null
   }>
 }
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const moment: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
 /** Each byte once, so that no text encoding preserves them. */
 const ALL_BYTES = Buffer.from(Uint8Array.from({ length: 256 }, (_, byte) => byte))
@@ -113,18 +117,32 @@ describe("inbound mail", () => {
     expect(info.response).toMatch(/^250 /)
     const { event } = await realtime.next("event.delivery")
     expect(event).toMatchObject({ type: "email.received", status: "delivered" })
-    expect(event!.payload).toMatchObject({
+    expect(event!.payload).toStrictEqual({
       type: "email.received",
       eventId: event!.eventId,
       mailboxId: mailbox.mailboxId,
+      emailId: expect.stringMatching(UUID),
       from: "zoe@elsewhere.test",
       subject: "Grüße 👋",
       authentication: { spf: "none", dkim: "none", dmarc: "none", domain: null },
-      receivedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+      receivedAt: moment
     })
     expect(JSON.stringify(event)).not.toContain("123456")
     const message = await fetched(agent, event!.payload["emailId"]!)
     expect(message).toMatchObject({
+      messageId: event!.payload["emailId"],
+      threadId: event!.payload["emailId"],
+      mailboxId: mailbox.mailboxId,
+      from: "zoe@elsewhere.test",
+      to: [mailbox.address],
+      cc: [],
+      bcc: [],
+      subject: "Grüße 👋",
+      snippet: "The code is 123456.",
+      messageIdHeader: info.messageId,
+      inReplyTo: null,
+      references: [],
+      createdAt: moment,
       direction: "inbound",
       status: "received",
       sender: { address: "zoe@elsewhere.test", name: "Zoë" },
@@ -136,18 +154,34 @@ describe("inbound mail", () => {
         {
           attachmentId: expect.stringMatching(/^[0-9a-f-]{36}$/),
           filename: "a.txt",
+          contentType: "text/plain",
           sizeBytes: 5,
           sha256: "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
         }
       ]
     })
     const [summary] = await listed(agent, mailbox.mailboxId)
-    expect(summary).not.toHaveProperty("text")
+    const { extractedText: _extractedText, html: _html, text: _text, ...withoutBodies } = message
+    expect(summary).toStrictEqual(withoutBodies)
     realtime.send({ type: "event.ack", eventId: event!.eventId })
     expect((await realtime.next("event.acknowledged")).eventId).toBe(event!.eventId)
     realtime.close()
     const got = await agent.send({ path: "/api/v1/events/get", body: { eventId: event!.eventId } })
-    expect(got.body.data["event"]).toMatchObject({ status: "acknowledged", source: "smtp", deliveryCount: 1 })
+    expect(got.body.data["event"]).toStrictEqual({
+      eventId: event!.eventId,
+      type: "email.received",
+      status: "acknowledged",
+      source: "smtp",
+      service: "email",
+      resourceId: message.messageId,
+      agentId: mailbox.mailboxId,
+      createdAt: moment,
+      deliveredAt: moment,
+      acknowledgedAt: moment,
+      expiresAt: moment,
+      deliveryCount: 1,
+      payload: event!.payload
+    })
   })
 
   it("is retrievable in full: each attachment and the raw message, as bytes that a browser only saves", async () => {
@@ -297,6 +331,8 @@ describe("inbound mail", () => {
     await deliver({ ...mail, text: "one" })
     await deliver({ ...mail, text: "two" })
     await arrived(agent, mailbox.mailboxId, 2)
+    const { body } = await agent.send({ path: "/api/v1/events/list", body: { agentId: mailbox.mailboxId } })
+    expect(body.data["items"]).toHaveLength(2)
   })
 
   it("is refused for unknown and inactive mailboxes and other domains, and if it is too large", async () => {
@@ -631,12 +667,35 @@ describe("a mailbox", () => {
       path: "/api/v1/email/mailboxes/update",
       body: { mailboxId: mailbox.mailboxId, displayName: "Ada 🦊", outboundSignature: "Yours,\nAda" }
     })
-    expect([updated.status, updated.body.data["mailbox"]]).toMatchObject([200, { displayName: "Ada 🦊", active: true }])
+    const record = {
+      ...mailbox,
+      displayName: "Ada 🦊",
+      outboundSignature: "Yours,\nAda",
+      active: true,
+      updatedAt: moment
+    }
+    expect([updated.status, updated.body.data["mailbox"]]).toStrictEqual([200, record])
+    expect(mailbox).toMatchObject({
+      mailboxId: expect.stringMatching(UUID),
+      address: `${mailbox.localPart}@${host.sandbox.emailDomain}`,
+      displayName: null,
+      outboundSignature: null,
+      active: true,
+      createdAt: moment,
+      updatedAt: moment
+    })
+    const all = await agent.send({ path: "/api/v1/email/mailboxes/query" })
+    expect(all.body.data["items"]).toContainEqual(updated.body.data["mailbox"])
     const request = { path: "/api/v1/email/mailboxes/delete", body: { mailboxId: mailbox.mailboxId } }
     const signature = await agent.payment(request)
     const deleted = await host.chain.charged(agent.account.address, () => agent.replay(request, signature, "delete"))
     expect([deleted.result.status, deleted.amount]).toEqual([200, 10_000n])
-    expect(deleted.result.body.data).toMatchObject({ mailboxId: mailbox.mailboxId, deleted: true, messagesDeleted: 1 })
+    expect(deleted.result.body.data).toStrictEqual({
+      mailboxId: mailbox.mailboxId,
+      deleted: true,
+      messagesDeleted: 1,
+      operationId: expect.stringMatching(UUID)
+    })
     const again = await host.chain.charged(agent.account.address, () => agent.replay(request, signature, "delete"))
     expect([again.result.status, again.amount, again.result.text]).toEqual([200, 0n, deleted.result.text])
     const gone = await agent.send({ path: `/api/v1/email/messages/query?messageId=${message!.messageId}` })

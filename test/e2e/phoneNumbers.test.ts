@@ -106,6 +106,8 @@ describe("buying a number", () => {
       expect(dataOf(listed)).toStrictEqual({
         items: [{ ...data.phoneNumber, entitlement: { ...entitlement, secondsRemaining: expect.any(Number) } }]
       })
+      // The token that came with a number is valid for mail too.
+      expect(dataOf(await agent.send({ path: "/api/v1/email/mailboxes/query" }))).toStrictEqual({ items: [] })
       const told = await customer.events("payment.completed")
       expect(told).toMatchObject([
         { service: "payment", payload: { operationId: data.operationId, payer: address.toLowerCase() } }

@@ -184,7 +184,7 @@ describe("with 30,000 event webhooks that wait or are paused, due ones are found
 
   layer(onServer(), { excludeTestServices: true })("on PostgreSQL", (it) => {
     it.effect(
-      "with statistics from when all were due, and from when there were none",
+      "with statistics from when all were due, and after these were lost",
       () =>
         Effect.gen(function* () {
           const { sql } = yield* Database

@@ -1,6 +1,7 @@
 import { AccessToken, Keyring } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Redacted } from "effect"
+import { TestClock } from "effect/testing"
 import { format, inspect } from "node:util"
 import { testKeyring } from "../support/TestKeyring.ts"
 
@@ -14,6 +15,13 @@ describe("AccessToken", () => {
     Effect.gen(function* () {
       assert.match(token, /^at_v1_[0-9A-Za-z]+$/)
       assert.strictEqual(Redacted.value(AccessToken.derive(ring, claims)!), token)
+      assert.deepStrictEqual(yield* open(token), Option.some(claims))
+    })
+  )
+
+  it.effect("has no expiry: it opens years later", () =>
+    Effect.gen(function* () {
+      yield* TestClock.adjust("3650 days")
       assert.deepStrictEqual(yield* open(token), Option.some(claims))
     })
   )

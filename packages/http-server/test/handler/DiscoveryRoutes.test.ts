@@ -17,6 +17,16 @@ afterAll(async () => {
   await bare.stop()
 })
 
+/** The fields of each service in the catalog. */
+const SERVICE_FIELDS = ["serviceId", "method", "path", "price", "authentication", "startHere", "available"].concat([
+  "marketplaceListing",
+  "guide",
+  "purpose",
+  "inputs",
+  "errors",
+  "nextActions"
+])
+
 const read = async <A>(data: Schema.Codec<A, unknown>, path: string, from = server) => {
   const answer = await call(from, "GET", path)
   assert.strictEqual(answer.status, 200)
@@ -49,11 +59,23 @@ describe("discovery", () => {
     assert.isTrue(available("events.list"))
     assert.isFalse(available("phone.number.us.30d"))
     assert.isFalse(available("domain.register"))
+    assert.deepInclude(
+      items.find(({ serviceId }) => serviceId === "email.message.send"),
+      {
+        method: "POST",
+        path: "/api/v1/email/messages/send",
+        price: { amount: "0.02", asset: "USDT" },
+        authentication: "bearer",
+        startHere: false,
+        guide: "/docs#sending"
+      }
+    )
     assert.deepStrictEqual(
       items.filter(({ marketplaceListing }) => marketplaceListing).map(({ serviceId }) => serviceId),
       ["email.mailbox.create", "email.mailbox.update", "email.mailbox.delete", "email.message.send"]
     )
     for (const service of items) {
+      assert.includeMembers(Object.keys(service), SERVICE_FIELDS)
       const path = `/api/v1/services/${service.serviceId}`
       assert.deepStrictEqual((await read(OPERATIONS.getService.data, path)).service, service)
     }

@@ -44,6 +44,8 @@ describe("events", () => {
         eventId: eventIds[0]
       })
       assert.strictEqual(event.status, "acknowledged")
+      const got = await read(OPERATIONS.getEvent.data, "POST", "/api/v1/events/get", token, { eventId: eventIds[0] })
+      assert.deepStrictEqual(got.event, event)
       const path = `/api/v1/events/${eventIds[1]}/acknowledge`
       const body = times === 0 ? undefined : {}
       assert.strictEqual(

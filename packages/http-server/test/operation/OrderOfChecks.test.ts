@@ -89,6 +89,12 @@ describe("order of checks", () => {
         endpoint: MAILBOXES,
         price: { amount: "0.25", asset: "USDT" }
       })
+      assert.deepStrictEqual(
+        error.onboarding?.requiredInput.map(({ name }) => name),
+        ["localPart"]
+      )
+      assert.deepStrictEqual(error.next, { method: "POST", path: MAILBOXES })
+      assert.include(answer.text, '"guides":{"llms":"/llms.txt","serviceCatalog":"/api/v1/services"')
       assert.isNull(answer.headers.get("payment-required"))
     }
   })

@@ -40,7 +40,10 @@ describe("RealtimeGateway", () => {
       const tenant = yield* newTenant
       const events = yield* append(tenant, numbered(3))
       const client = yield* open(tenant)
-      assert.deepInclude(client.ready, { leaseSeconds: 30, maxInFlight: MAX_IN_FLIGHT, pending: 3 })
+      assert.deepStrictEqual(
+        { ...client.ready, sessionId: "" },
+        { type: "session.ready", sessionId: "", leaseSeconds: 30, maxInFlight: MAX_IN_FLIGHT, pending: 3 }
+      )
       for (const { eventId } of events) {
         const { event } = yield* client.expect("event.delivery")
         assert.strictEqual(event.eventId, eventId)
