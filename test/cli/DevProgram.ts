@@ -7,6 +7,9 @@ import { join } from "node:path"
 import { copyPrepared } from "../support/PreparedData.ts"
 import { useProgramBundle } from "../support/ProgramBundle.ts"
 
+/** The operator token of the sandbox. */
+export const OPERATOR_TOKEN = "operator-of-the-sandbox-of-agentctl"
+
 /** Runs `agentctl dev` with its own home and data, on free ports. */
 export class DevProgram {
   /** The data folder of the sandbox. */
@@ -24,7 +27,7 @@ export class DevProgram {
     this.directory = directory
     this.home = home
     const child = spawn(process.execPath, [program, "dev", "--port", "0", "--data", directory, "--json"], {
-      env: { ...process.env, AGENTOS_HOME: home },
+      env: { ...process.env, AGENTOS_HOME: home, AGENTOS_OPERATOR_TOKEN: OPERATOR_TOKEN },
       stdio: ["ignore", "pipe", "pipe"]
     })
     this.process = child

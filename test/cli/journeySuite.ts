@@ -1,5 +1,5 @@
 import type { CommandName } from "@agentos/cli/testing"
-import { mkdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
@@ -8,11 +8,16 @@ import { Webhook } from "standardwebhooks"
 import { assert, describe, it, vi } from "vitest"
 import { freshName } from "../support/Agent.ts"
 import type { CliRig } from "./CliRig.ts"
+import { OPERATOR_TOKEN } from "./DevProgram.ts"
 
 /** Commands whose output the tests of packages/cli check in process. Here each runs once against the service. */
 export const JOURNEY_COMMANDS = [
   "token rotate",
+  "tenant revoke-tokens",
   "mail reply",
+  "mail forward",
+  "mail attachments",
+  "mail raw",
   "call list",
   "number voices",
   "voice answer",
@@ -68,6 +73,39 @@ export const journeySuite = (rig: CliRig): void => {
         ...PAY
       )
       assert.deepInclude(reply.message, { subject: "Re: Your order", threadId: message.threadId })
+
+      const { messageId } = message
+      const kept = await run<{ readonly items: ReadonlyArray<{ readonly path: string }> }>(
+        "mail",
+        "attachments",
+        messageId,
+        "--download",
+        "kept"
+      )
+      assert.strictEqual(readFileSync(kept.items[0]!.path, "utf8"), "INVOICE 7\n")
+      ran.add("mail raw")
+      const { stdout: raw } = await customer.run(["mail", "raw", messageId])
+      assert.match(raw, /\r\nSubject: Your order\r\n/)
+      const forward = ["mail", "forward", messageId, "--to", "carol@outside.example", "--text", "Is this yours?"]
+      const forwarded = await run<{ readonly message: Received }>(...forward, ...PAY)
+      assert.deepInclude(forwarded.message, { subject: "Fwd: Your order", threadId: forwarded.message.messageId })
+      assert.deepInclude(forwarded.message.attachments[0], { filename: "invoice.txt", sizeBytes: 10 })
+      const search = ["mail", "list", "--search", "order", "--direction", "inbound", "--from", "bob@outside.example"]
+      const found = await run<{ readonly items: ReadonlyArray<Received> }>(...search, "--since", "1h", "--until", "now")
+      assert.deepStrictEqual(
+        found.items.map((item) => item.messageId),
+        [messageId]
+      )
+      const thread = await run<{ readonly items: ReadonlyArray<Received> }>(
+        "mail",
+        "list",
+        "--thread",
+        message.threadId
+      )
+      assert.sameMembers(
+        thread.items.map((item) => item.messageId),
+        [messageId, reply.message.messageId]
+      )
 
       // Reports on the reply, and further mail to a recipient that bounced is refused before payment.
       await run("sandbox", "report", "bob@outside.example", ...data)
@@ -143,6 +181,15 @@ export const journeySuite = (rig: CliRig): void => {
       assert.deepInclude(await run<object>("login", "--wallet"), { loggedIn: true, address: customer.address })
       const before = await run("mailbox", "list")
       await run("token", "rotate", "--yes")
+      assert.deepStrictEqual(await run("mailbox", "list"), before)
+      ran.add("tenant revoke-tokens")
+      const revoke = ["tenant", "revoke-tokens", customer.address, "--yes", "--json"]
+      const operator = { AGENTOS_OPERATOR_TOKEN: OPERATOR_TOKEN }
+      assert.strictEqual((await customer.run(revoke, { env: { AGENTOS_OPERATOR_TOKEN: "another" } })).code, 4)
+      const revoked = await customer.run(revoke, { env: operator })
+      assert.deepInclude(JSON.parse(revoked.stdout), { wallet: customer.address.toLowerCase() }, revoked.stderr)
+      assert.strictEqual((await customer.run(["mailbox", "list"])).code, 4)
+      await run("login", "--wallet")
       assert.deepStrictEqual(await run("mailbox", "list"), before)
       assert.sameMembers(
         JOURNEY_COMMANDS.filter((name) => ran.has(name)),

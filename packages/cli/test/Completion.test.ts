@@ -148,6 +148,10 @@ exec '${process.execPath}' '${program.file()}' "$@"`
     const env = { AGENTOS_BASE_URL: api.url(), AGENTOS_TOKEN: "at_v1_x" }
     const { stdout } = await program.run(["__complete", "mail", "list", "--mailbox", ""], { env })
     assert.strictEqual(stdout, `${ID}\tada@agents.test\n`)
+    const call = { callId: ID, direction: "inbound", fromNumber: "+12125550100", status: "ended" }
+    api.on("GET /api/v1/phone/calls", { data: { items: [call], nextCursor: null } })
+    const calls = await program.run(["__complete", "call", "transcript", ""], { env })
+    assert.strictEqual(calls.stdout, `${ID}\tfrom +12125550100, ended\n`)
   })
 
   it("prints nothing without a server", async () => {

@@ -104,7 +104,7 @@ const hostOf = (
 ): Host => {
   const signal = AbortSignal.timeout(LIMIT_MILLIS)
   const sink = (stream: "out" | "error") => ({
-    write: (text: string) => void (written[stream] += text),
+    write: (data: string | Uint8Array) => void (written[stream] += Buffer.from(data).toString()),
     isTerminal: false,
     columns: undefined,
     drained: () => Promise.resolve()

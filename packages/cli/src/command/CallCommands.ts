@@ -1,11 +1,11 @@
 import { plainJson, plainLine } from "../output/Text.ts"
-import { durationOf, TIME, timeOf, timeOfFlag } from "../output/Wording.ts"
+import { durationOf, TIME, timeOf, timeRangeOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/ApiClient.ts"
 import { defineCommand } from "./Command.ts"
 import { CURSOR_FLAG, LIMIT_FLAG, PAY_EXITS, PAY_FLAGS } from "./Flags.ts"
 import { clientOf, numberIdOf, onlyNumberId } from "./Resources.ts"
 
-const CALL_ARGUMENT = { name: "call", summary: "Id of a call.", presence: "required" } as const
+const CALL_ARGUMENT = { name: "call", summary: "Id of a call.", presence: "required", completes: "call" } as const
 
 const callFields = (call: DataOf<"getCall">["call"]) =>
   [
@@ -137,29 +137,31 @@ export const CALL_LIST = defineCommand(
   },
   async (context, { flags }) => {
     const { collectPages } = await import("../server/ApiClient.ts")
-    const now = context.host.now()
-    const query = {
-      direction: flags.direction,
-      after: flags.since === undefined ? undefined : timeOfFlag("since", flags.since, now),
-      before: flags.until === undefined ? undefined : timeOfFlag("until", flags.until, now)
-    }
+    const range = timeRangeOf(flags, context.host.now())
+    const query = { direction: flags.direction, after: range.since, before: range.until }
     const client = await clientOf(context)
     const phoneNumberId = flags.number === undefined ? undefined : await numberIdOf(client, flags.number)
     const page = await collectPages(flags.limit, flags.cursor, (limit, cursor) =>
       client.call("listCalls", { query: { ...query, phoneNumberId, limit, cursor } })
     )
-    context.output.page(page, "calls", flags.limit, [
-      { heading: "CREATED", value: ({ createdAt }) => timeOf(createdAt), whole: true },
-      { heading: "", value: ({ direction }) => (direction === "inbound" ? "from" : "to"), whole: true },
-      {
-        heading: "PERSON",
-        value: ({ direction, fromNumber, toNumber }) => (direction === "inbound" ? fromNumber : toNumber),
-        whole: true
-      },
-      { heading: "STATUS", value: ({ endReason, status }) => endReason ?? status, whole: true },
-      { heading: "CONNECTED", value: ({ connectedSeconds }) => durationOf(connectedSeconds), whole: true },
-      { heading: "CALL", value: ({ callId }) => callId, whole: true }
-    ])
+    context.output.page(
+      page,
+      "calls",
+      flags.limit,
+      [
+        { heading: "CREATED", value: ({ createdAt }) => timeOf(createdAt), whole: true },
+        { heading: "", value: ({ direction }) => (direction === "inbound" ? "from" : "to"), whole: true },
+        {
+          heading: "PERSON",
+          value: ({ direction, fromNumber, toNumber }) => (direction === "inbound" ? fromNumber : toNumber),
+          whole: true
+        },
+        { heading: "STATUS", value: ({ endReason, status }) => endReason ?? status, whole: true },
+        { heading: "CONNECTED", value: ({ connectedSeconds }) => durationOf(connectedSeconds), whole: true },
+        { heading: "CALL", value: ({ callId }) => callId, whole: true }
+      ],
+      range
+    )
   }
 )
 

@@ -5,6 +5,7 @@ export type Completion =
   | "mailbox"
   | "message"
   | "number"
+  | "call"
   | "event"
   | "service"
   | "payment"

@@ -1,3 +1,4 @@
+import { MAIL_ATTACHMENTS, MAIL_RAW } from "./AttachmentCommands.ts"
 import { CALL_EXTEND, CALL_LIST, CALL_SHOW, CALL_START, CALL_TRANSCRIPT, VOICE_ANSWER } from "./CallCommands.ts"
 import { CommandTree } from "./Command.ts"
 import { CONFIG_GET, CONFIG_LIST, CONFIG_PATH, CONFIG_SET } from "./ConfigCommands.ts"
@@ -16,9 +17,10 @@ import {
 } from "./NumberCommands.ts"
 import { BUDGET_SET, BUDGET_SHOW, PAYMENTS_LIST, PAYMENTS_RESUME, PAYMENTS_SHOW } from "./PaymentCommands.ts"
 import { SANDBOX_CALL, SANDBOX_MAIL, SANDBOX_REPORT } from "./SandboxCommands.ts"
-import { MAIL_REPLY, MAIL_SEND } from "./SendCommands.ts"
+import { MAIL_FORWARD, MAIL_REPLY, MAIL_SEND } from "./SendCommands.ts"
 import { API, QUOTE, SERVICES_LIST, SERVICES_SHOW } from "./ServiceCommands.ts"
 import { LOGIN, LOGOUT, TOKEN_ROTATE, WHOAMI } from "./SessionCommands.ts"
+import { TENANT_REVOKE_TOKENS } from "./TenantCommands.ts"
 import { COMPLETION, HELP, SCHEMA } from "./ToolCommands.ts"
 import { WEBHOOK_DELETE, WEBHOOK_LOG, WEBHOOK_SET, WEBHOOK_SHOW, WEBHOOK_TEST } from "./WebhookCommands.ts"
 import { WALLET_ADDRESS, WALLET_BALANCE, WALLET_CREATE, WALLET_IMPORT } from "./WalletCommands.ts"
@@ -42,8 +44,11 @@ export const COMMANDS = [
   MAILBOX_DELETE,
   MAIL_SEND,
   MAIL_REPLY,
+  MAIL_FORWARD,
   MAIL_LIST,
   MAIL_READ,
+  MAIL_ATTACHMENTS,
+  MAIL_RAW,
   MAIL_WAIT,
   NUMBER_BUY,
   NUMBER_LIST,
@@ -81,6 +86,7 @@ export const COMMANDS = [
   CONFIG_GET,
   CONFIG_SET,
   CONFIG_PATH,
+  TENANT_REVOKE_TOKENS,
   COMPLETION,
   API,
   SCHEMA,
@@ -104,5 +110,6 @@ export const COMMAND_TREE = new CommandTree(COMMANDS, {
   payments: "Inspect and resume payments from this machine",
   budget: "Limit payments from this machine",
   sandbox: "Act as the world outside the sandbox",
-  config: "Manage settings and profiles"
+  config: "Manage settings and profiles",
+  tenant: "Operate a server"
 })

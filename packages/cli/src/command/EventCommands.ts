@@ -1,6 +1,6 @@
 import { Failure, usageError } from "../failure/Failure.ts"
 import { plain } from "../output/Text.ts"
-import { countOf, TIME, timeOf, timeOfFlag } from "../output/Wording.ts"
+import { countOf, TIME, timeOf, timeOfFlag, timeRangeOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/ApiClient.ts"
 import type { Handled } from "../tail/EventHandling.ts"
 import type { TailEvent, TailFilter } from "../tail/TailEvent.ts"
@@ -62,25 +62,32 @@ export const EVENTS_LIST = defineCommand(
     const { host, output } = context
     const client = await clientOf(context)
     const types = typesOf(flags.types)
+    const range = timeRangeOf(flags, host.now())
     const filter = {
       ...(flags.status === undefined ? {} : { status: flags.status }),
       ...(types.length === 0 ? {} : { types }),
       ...(flags.service === undefined ? {} : { service: flags.service }),
       ...(flags.resource === undefined ? {} : { resourceId: flags.resource }),
       ...(flags.agent === undefined ? {} : { agentId: flags.agent }),
-      ...(flags.since === undefined ? {} : { from: timeOfFlag("since", flags.since, host.now()) }),
-      ...(flags.until === undefined ? {} : { to: timeOfFlag("until", flags.until, host.now()) })
+      ...(range.since === undefined ? {} : { from: range.since }),
+      ...(range.until === undefined ? {} : { to: range.until })
     }
     const page = await collectPages(flags.limit, flags.cursor, (limit, cursor) =>
       client.call("listEvents", { payload: { ...filter, limit, ...(cursor === undefined ? {} : { cursor }) } })
     )
-    output.page(page, "events", flags.limit, [
-      { heading: "CREATED", value: ({ createdAt }) => timeOf(createdAt), whole: true },
-      { heading: "TYPE", value: ({ type }) => type, whole: true },
-      { heading: "STATUS", value: ({ status }) => status, whole: true },
-      { heading: "ABOUT", value: ({ payload, resourceId }) => aboutOf(payload) ?? resourceId },
-      { heading: "EVENT", value: ({ eventId }) => eventId, whole: true }
-    ])
+    output.page(
+      page,
+      "events",
+      flags.limit,
+      [
+        { heading: "CREATED", value: ({ createdAt }) => timeOf(createdAt), whole: true },
+        { heading: "TYPE", value: ({ type }) => type, whole: true },
+        { heading: "STATUS", value: ({ status }) => status, whole: true },
+        { heading: "ABOUT", value: ({ payload, resourceId }) => aboutOf(payload) ?? resourceId },
+        { heading: "EVENT", value: ({ eventId }) => eventId, whole: true }
+      ],
+      range
+    )
   }
 )
 

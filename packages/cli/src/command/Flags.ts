@@ -1,4 +1,4 @@
-import type { FlagSpec, FlagValues } from "./CommandSpec.ts"
+import type { ArgumentSpec, FlagSpec, FlagValues } from "./CommandSpec.ts"
 
 /** The flags of every command. */
 export const GLOBAL_FLAGS = [
@@ -36,6 +36,14 @@ export const CURSOR_FLAG = {
   value: "CURSOR",
   summary: "Continue after a previous list: its nextCursor."
 } as const satisfies FlagSpec
+
+/** The argument of every command about one message. */
+export const MESSAGE_ARGUMENT = {
+  name: "message",
+  summary: "Id of a message.",
+  presence: "required",
+  completes: "message"
+} as const satisfies ArgumentSpec
 
 export const ATTACH_FLAG = {
   name: "attach",

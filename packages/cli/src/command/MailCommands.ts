@@ -3,10 +3,10 @@ import type { ListedMessage, Message } from "../mail/Inbox.ts"
 import { checksCell, checksText, isVerified, isVerifiedSender, senderFilter, type SentMessage } from "../mail/Sender.ts"
 import type { Output } from "../output/Output.ts"
 import { plain, plainLine } from "../output/Text.ts"
-import { countOf, durationOf, durationOfFlag, TIME, timeOf, timeOfFlag } from "../output/Wording.ts"
+import { countOf, durationOf, durationOfFlag, TIME, timeOf, timeOfFlag, timeRangeOf } from "../output/Wording.ts"
 import { defineCommand } from "./Command.ts"
 import type { FlagSpec } from "./CommandSpec.ts"
-import { CURSOR_FLAG, LIMIT_FLAG } from "./Flags.ts"
+import { CURSOR_FLAG, LIMIT_FLAG, MESSAGE_ARGUMENT } from "./Flags.ts"
 import { clientOf, mailboxIdOf } from "./Resources.ts"
 
 const MAILBOX_FLAG = {
@@ -21,12 +21,41 @@ export const MAIL_LIST = defineCommand(
   {
     name: "mail list",
     summary: "List messages, newest first",
-    description: "Lists sent and received messages without their bodies.",
+    description:
+      "Lists sent and received messages without their bodies. With several filters, those that match all of them.",
     arguments: [],
-    flags: [MAILBOX_FLAG, LIMIT_FLAG, CURSOR_FLAG],
+    flags: [
+      MAILBOX_FLAG,
+      {
+        name: "thread",
+        type: "text",
+        value: "ID",
+        summary: "Only this conversation, by the thread that mail read shows."
+      },
+      {
+        name: "direction",
+        type: "text",
+        value: "DIRECTION",
+        summary: "Only messages in this direction.",
+        choices: ["inbound", "outbound"]
+      },
+      { name: "from", type: "text", value: "ADDRESS", summary: "Only from this address." },
+      { name: "since", type: "text", value: "TIME", summary: `Received or sent at or after: ${TIME}.` },
+      { name: "until", type: "text", value: "TIME", summary: `Received or sent before: ${TIME}.` },
+      {
+        name: "search",
+        short: "S",
+        type: "text",
+        value: "WORDS",
+        summary: "Only with all of these words in the subject, the names, the addresses or the text."
+      },
+      LIMIT_FLAG,
+      CURSOR_FLAG
+    ],
     examples: [
       { line: "agentctl mail list --limit 10", does: "The last ten messages" },
-      { line: "agentctl mail list --mailbox ada@agents.example", does: "The messages of one mailbox" }
+      { line: 'agentctl mail list --search "invoice 2026" --since 30d', does: "Search the last 30 days" },
+      { line: "agentctl mail list --mailbox ada@agents.example --direction inbound", does: "One mailbox's inbox" }
     ],
     output: "rows",
     json: "{items: [message], nextCursor}",
@@ -34,21 +63,30 @@ export const MAIL_LIST = defineCommand(
   },
   async (context, { flags }) => {
     const { collectPages } = await import("../server/ApiClient.ts")
+    const range = timeRangeOf(flags, context.host.now())
+    const { direction, from, search, thread } = flags
+    const filters = { threadId: thread, direction, from, after: range.since, before: range.until, q: search }
     const client = await clientOf(context)
     const mailboxId = flags.mailbox === undefined ? undefined : await mailboxIdOf(client, flags.mailbox)
     const page = await collectPages(flags.limit, flags.cursor, async (limit, cursor) => {
-      const data = await client.call("queryMessages", { query: { mailboxId, limit, cursor } })
+      const data = await client.call("queryMessages", { query: { ...filters, mailboxId, limit, cursor } })
       return "items" in data ? data : { items: [data.message], nextCursor: null }
     })
-    context.output.page(page, "messages", flags.limit, [
-      { heading: "TIME", value: ({ createdAt }) => timeOf(createdAt), whole: true },
-      { heading: "", value: ({ direction }) => (direction === "inbound" ? "from" : "to"), whole: true },
-      { heading: "ADDRESS", value: ({ direction, from, to }) => (direction === "inbound" ? from : to.join(", ")) },
-      { heading: "SUBJECT", value: ({ subject }) => subject },
-      { heading: "SPF/DKIM/DMARC", value: ({ authentication }) => checksCell(authentication), whole: true },
-      { heading: "STATUS", value: ({ status }) => status, whole: true },
-      { heading: "MESSAGE", value: ({ messageId }) => messageId, whole: true }
-    ])
+    context.output.page(
+      page,
+      "messages",
+      flags.limit,
+      [
+        { heading: "TIME", value: ({ createdAt }) => timeOf(createdAt), whole: true },
+        { heading: "", value: ({ direction }) => (direction === "inbound" ? "from" : "to"), whole: true },
+        { heading: "ADDRESS", value: ({ direction, from, to }) => (direction === "inbound" ? from : to.join(", ")) },
+        { heading: "SUBJECT", value: ({ subject }) => subject },
+        { heading: "SPF/DKIM/DMARC", value: ({ authentication }) => checksCell(authentication), whole: true },
+        { heading: "STATUS", value: ({ status }) => status, whole: true },
+        { heading: "MESSAGE", value: ({ messageId }) => messageId, whole: true }
+      ],
+      range
+    )
   }
 )
 
@@ -65,6 +103,7 @@ const messageText = (message: Message, body: string | null, output: Output): str
     ["Date", timeOf(message.createdAt)],
     ["Subject", message.subject],
     ["Status", message.status],
+    ["Thread", message.threadId],
     ["Checks", message.direction === "inbound" ? checksText(message.authentication) : null],
     ["Attachments", attachments.join(", ")]
   ])
@@ -76,7 +115,7 @@ export const MAIL_READ = defineCommand(
     name: "mail read",
     summary: "Read a message",
     description: "Prints the headers and the text. Reading does not acknowledge the event of the message.",
-    arguments: [{ name: "message", summary: "Id of a message.", presence: "required", completes: "message" }],
+    arguments: [MESSAGE_ARGUMENT],
     flags: [{ name: "html", type: "boolean", summary: "Print the HTML instead of the text." }],
     examples: [{ line: "agentctl mail read 0190f3c2-…", does: "Print a message" }],
     output: "record",

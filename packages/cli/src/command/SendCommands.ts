@@ -6,7 +6,7 @@ import { countOf, timeOf } from "../output/Wording.ts"
 import type { ApiClient } from "../server/ApiClient.ts"
 import { type Context, defineCommand } from "./Command.ts"
 import type { FlagSpec } from "./CommandSpec.ts"
-import { ATTACH_FLAG, PAY_EXITS, PAY_FLAGS, type PayFlagValues } from "./Flags.ts"
+import { ATTACH_FLAG, MESSAGE_ARGUMENT, PAY_EXITS, PAY_FLAGS, type PayFlagValues } from "./Flags.ts"
 import { clientOf, mailboxIdOf, onlyMailboxId } from "./Resources.ts"
 
 const contentOf = async ({ host }: Context, path: string): Promise<string> => {
@@ -47,13 +47,6 @@ const BCC_FLAG = { name: "bcc", type: "list", value: "ADDRESS", summary: "Bcc re
 /** The text comes from a flag or a pipe, whose reader cannot be asked to confirm. */
 const TEXT_ADVICE =
   "The text comes from --text, --text-file, or piped standard input; with piped input, --yes and --max-amount are required, because nobody can confirm."
-
-const MESSAGE_ARGUMENT = {
-  name: "message",
-  summary: "Id of a message.",
-  presence: "required",
-  completes: "message"
-} as const
 
 const textOf = async (context: Context, { text, "text-file": file }: TextFlags): Promise<string> => {
   if (text !== undefined && file !== undefined) throw usageError("Pass --text or --text-file, not both.")
@@ -186,6 +179,7 @@ const recipientsOf = (message: Message, own: string, all: boolean) => {
   return { to, cc: all ? others.filter(isNew) : [] }
 }
 
+/** Returns the subject with a prefix, once. */
 const prefixed = (prefix: string, subject: string): string =>
   subject.toLowerCase().startsWith(prefix.toLowerCase()) ? subject : `${prefix} ${subject}`.trimEnd()
 
@@ -235,6 +229,70 @@ export const MAIL_REPLY = defineCommand(
         subject: prefixed("Re:", subject),
         ...body,
         inReplyTo: messageId
+      },
+      flags
+    )
+  }
+)
+
+export const MAIL_FORWARD = defineCommand(
+  {
+    name: "mail forward",
+    summary: "Forward a message to someone else",
+    description:
+      "Sends the text, HTML and attachments of a message from its mailbox to other people, below your note and a header with its sender, time, subject and recipients. Bcc recipients of a sent message are not shown. Starts a new thread. The message is sent once, whatever happens.",
+    arguments: [MESSAGE_ARGUMENT],
+    flags: [
+      { name: "to", type: "list", value: "ADDRESS", summary: "Recipient. Required." },
+      CC_FLAG,
+      BCC_FLAG,
+      { ...TEXT_FLAGS[0], summary: "Note above the message." },
+      { ...TEXT_FLAGS[1], summary: "Read the note from this file (- for standard input)." },
+      { name: "no-attachments", type: "boolean", summary: "Leave out the attachments of the message." },
+      ATTACH_FLAG,
+      ...PAY_FLAGS
+    ],
+    examples: [
+      {
+        line: 'agentctl mail forward 0190f3c2-… --to carol@example.com --text "Can you answer this?"',
+        does: "Forward with a note"
+      }
+    ],
+    output: "record",
+    json: "{message, operationId, payment}",
+    exits: PAY_EXITS
+  },
+  async (context, { arguments: { message: messageId }, flags }) => {
+    const { attachmentsOf, forwardedBody } = await import("../mail/Forward.ts")
+    const { LIMIT_BYTES, readAttachments, tooLarge } = await import("../mail/Attachments.ts")
+    const { readMessage } = await import("../mail/Inbox.ts")
+    const { bcc, cc, to } = flags
+    if (to.length === 0) throw usageError("Missing flag --to.")
+    const hasNote = flags.text !== undefined || flags["text-file"] !== undefined
+    const note = hasNote ? await textOf(context, flags) : ""
+    const client = await clientOf(context)
+    const { message } = await readMessage(client, messageId)
+    const { mailboxId, subject } = message
+    if (message.malformed || message.truncated)
+      context.output.warn(
+        `The message is ${message.malformed ? "malformed" : "longer than the stored text"}. To forward it whole: agentctl mail raw ${messageId} -o message.eml, then mail send --attach message.eml`
+      )
+    const attachments = flags["no-attachments"] ? [] : message.attachments
+    const sizeBytes = attachments.reduce((sum, attachment) => sum + attachment.sizeBytes, 0)
+    if (sizeBytes > LIMIT_BYTES)
+      throw tooLarge([`agentctl mail forward ${messageId} --no-attachments`, `agentctl mail attachments ${messageId}`])
+    const own = await readAttachments(context, flags.attach, sizeBytes)
+    const files = [...(await attachmentsOf(client, { messageId, attachments })), ...own]
+    await send(
+      context,
+      {
+        mailboxId,
+        to,
+        cc,
+        bcc,
+        subject: prefixed("Fwd:", subject),
+        ...forwardedBody(message, note),
+        attachments: files
       },
       flags
     )

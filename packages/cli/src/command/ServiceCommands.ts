@@ -339,8 +339,8 @@ export const API = defineCommand(
       repeatable: method === "GET" || (operation !== undefined && ROUTES[operation].repeatable)
     })
     if (flags.include) showHead(context, answer)
-    const text = context.host.stdout.isTerminal ? plain(answer.text) : answer.text
-    context.output.text(text.endsWith("\n") || text === "" ? text : `${text}\n`)
+    context.output.bytes(answer.bytes)
+    if (answer.json() !== undefined && !answer.text().endsWith("\n")) context.output.text("\n")
     if (answer.status < 200 || answer.status >= 300) throw apiFailure(answer, baseUrl)
   }
 )

@@ -135,6 +135,14 @@ const resourceCandidates = async (
       const { items } = await (await connectWithToken(context)).client.call("listNumbers")
       return items.map(({ number, phoneNumberId }) => ({ word: phoneNumberId, does: number }))
     }
+    case "call": {
+      const { client } = await connectWithToken(context)
+      const { items } = await client.call("listCalls", { query: { limit: PAGE_SIZE } })
+      return items.map(({ callId, direction, fromNumber, status, toNumber }) => ({
+        word: callId,
+        does: `${direction === "inbound" ? `from ${fromNumber}` : `to ${toNumber}`}, ${status}`
+      }))
+    }
     case "event": {
       const { client } = await connectWithToken(context)
       const { items } = await client.call("replayEvents", { query: { limit: PAGE_SIZE } })

@@ -15,7 +15,7 @@ export type PaymentStep =
 
 /** An output stream. */
 export interface Sink {
-  readonly write: (text: string) => void
+  readonly write: (data: string | Uint8Array) => void
   readonly isTerminal: boolean
   /** Width of the terminal; undefined if the stream is not a terminal. */
   readonly columns: number | undefined
@@ -51,11 +51,12 @@ const SECRETS: ReadonlySet<string> = new Set([
   "AGENTOS_PRIVATE_KEY",
   "AGENTOS_PASSWORD",
   "AGENTOS_TOKEN",
+  "AGENTOS_OPERATOR_TOKEN",
   "AGENTOS_WEBHOOK_SECRET"
 ])
 
 /**
- * Returns the environment for child processes: this environment without the key, the password and the token. A command
+ * Returns the environment for child processes: this environment without the key, the password, the tokens and the secret. A command
  * that handles events processes the input of strangers and must not hold these.
  */
 export const childEnvironment = ({ env }: Host): Readonly<Record<string, string | undefined>> =>

@@ -7,7 +7,7 @@ import type { Host, Sink } from "./Host.ts"
 const STDIN_LIMIT_BYTES = 4 * 1024 * 1024
 
 const sink = (stream: NodeJS.WriteStream): Sink => ({
-  write: (text) => void stream.write(text),
+  write: (data) => void stream.write(data),
   isTerminal: stream.isTTY === true,
   columns: stream.isTTY === true ? stream.columns : undefined,
   drained: async () => {

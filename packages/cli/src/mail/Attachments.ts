@@ -5,7 +5,7 @@ import { errorCode, Failure, usageError } from "../failure/Failure.ts"
 import { fileFailure } from "../file/PrivateFile.ts"
 
 /** The limit of the service for all attachments of a message. */
-const LIMIT_BYTES = 10 * 1024 * 1024
+export const LIMIT_BYTES = 10 * 1024 * 1024
 
 /** The media types of common files. Others are sent as bytes, which mail programs open by their name. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -31,6 +31,10 @@ const TYPES: Readonly<Record<string, string>> = {
   ".zip": "application/zip"
 }
 
+/** The failure for attachments that the service would refuse. */
+export const tooLarge = (next: ReadonlyArray<string> = []): Failure =>
+  usageError("The attachments are larger than 10 MiB together.", next)
+
 /** An attachment as the service takes it. */
 export interface NewAttachment {
   readonly filename: string
@@ -38,13 +42,17 @@ export interface NewAttachment {
   readonly contentBase64: string
 }
 
-/** Reads the files of --attach. Fails if one is missing, or if they are larger than the service accepts. */
+/**
+ * Reads the files of --attach. Fails if one is missing, or if they are larger than the service accepts, together with
+ * the `otherBytes` of other attachments.
+ */
 export const readAttachments = async (
   { host }: Context,
-  files: ReadonlyArray<string>
+  files: ReadonlyArray<string>,
+  otherBytes = 0
 ): Promise<ReadonlyArray<NewAttachment>> => {
   const attachments: Array<NewAttachment> = []
-  let sizeBytes = 0
+  let sizeBytes = otherBytes
   for (const file of files) {
     const path = resolve(host.workingDirectory, file)
     const content = await readFile(path).catch((error: unknown) => {
@@ -53,7 +61,7 @@ export const readAttachments = async (
       throw fileFailure(path, "read", error)
     })
     sizeBytes += content.length
-    if (sizeBytes > LIMIT_BYTES) throw usageError("The files in --attach are larger than 10 MiB together.")
+    if (sizeBytes > LIMIT_BYTES) throw tooLarge()
     attachments.push({
       filename: basename(path),
       contentType: TYPES[extname(path).toLowerCase()] ?? "application/octet-stream",

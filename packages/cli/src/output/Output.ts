@@ -1,5 +1,6 @@
 import type { Host } from "../host/Host.ts"
 import { type Column, type Field, record, table } from "./Table.ts"
+import type { TimeRange } from "./Wording.ts"
 import { plain, plainJson, shellWord } from "./Text.ts"
 
 export interface OutputOptions {
@@ -32,16 +33,21 @@ export class Output {
     )
   }
 
-  /** Prints the first items of a list, and how to get more. `noun` is the plural. */
+  /**
+   * Prints the first items of a list, and how to get more. `noun` is the plural. A cursor belongs to its filters, so the
+   * times in `range` are repeated: `--since 1h` would be another time.
+   */
   page<Row>(
     page: { readonly items: ReadonlyArray<Row>; readonly nextCursor: string | null },
     noun: string,
     limit: number,
-    shape: ReadonlyArray<Column<Row>>
+    shape: ReadonlyArray<Column<Row>>,
+    range: TimeRange = {}
   ): void {
     this.table(page, page.items, shape, `No ${noun}.`)
-    if (page.nextCursor !== null)
-      this.note(`More ${noun}: --limit ${limit * 2}, or --cursor ${shellWord(page.nextCursor)}`)
+    if (page.nextCursor === null) return
+    const times = Object.entries(range).flatMap(([flag, time]) => (time === undefined ? [] : [`--${flag} ${time} `]))
+    this.note(`More ${noun}: --limit ${limit * 2}, or ${times.join("")}--cursor ${shellWord(page.nextCursor)}`)
   }
 
   /** Prints one resource, field by field. */
@@ -56,6 +62,12 @@ export class Output {
   /** Prints text as it is, also with --json: a completion script, a path. */
   text(text: string): void {
     this.#host.stdout.write(text)
+  }
+
+  /** Prints bytes as they are. A terminal shows them as text, without control and invisible characters. */
+  bytes(bytes: Uint8Array): void {
+    const { stdout } = this.#host
+    stdout.write(stdout.isTerminal ? plain(new TextDecoder().decode(bytes)) : bytes)
   }
 
   /** Prints a remark on standard error, unless --quiet is given. It may contain text of the server. */

@@ -63,6 +63,18 @@ export const durationOfFlag = (flag: string, text: string): number => {
   throw usageError(`--${flag} takes a duration such as 20s or 5m, not "${text}".`)
 }
 
+/** The times of --since and --until, in ISO 8601. */
+export interface TimeRange {
+  readonly since?: string | undefined
+  readonly until?: string | undefined
+}
+
+/** Parses --since and --until. */
+export const timeRangeOf = ({ since, until }: TimeRange, now: number): TimeRange => ({
+  since: since === undefined ? undefined : timeOfFlag("since", since, now),
+  until: until === undefined ? undefined : timeOfFlag("until", until, now)
+})
+
 /** The values of a flag that takes a time, in its summary. */
 export const TIME = "a duration ago (10m, 2h, 3d) or a time with an offset"
 

@@ -108,7 +108,8 @@ export const startSandbox = async (
     // In its own process group: Ctrl-C reaches the sandbox through this program, which waits for it.
     {
       cwd: root,
-      env: childEnvironment(host),
+      // The operator token is a setting of the server.
+      env: { ...childEnvironment(host), AGENTOS_OPERATOR_TOKEN: host.env["AGENTOS_OPERATOR_TOKEN"] },
       // The channel closes when this program dies, which ends the sandbox.
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       detached: process.platform !== "win32"

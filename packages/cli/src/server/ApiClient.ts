@@ -7,6 +7,10 @@ import { useProxy, usesProxy } from "./Proxy.ts"
 import { type OperationName, type Operations, ROUTES } from "./Routes.ts"
 
 const TIMEOUT_MILLIS = 30_000
+/** A larger body has more time, so that attachments can be sent over a slow line. */
+const SENT_BYTES_PER_MILLI = 50
+/** A message with attachments needs longer on a slow line. */
+const DOWNLOAD_TIMEOUT_MILLIS = 600_000
 /** When the user is told that the server is slow. */
 const SLOW_MILLIS = 10_000
 const ANSWER_LIMIT_BYTES = 64 * 1024 * 1024
@@ -24,6 +28,7 @@ export interface Request {
   readonly headers?: Readonly<Record<string, string>>
   /** Whether the request can be retried without an answer. */
   readonly repeatable: boolean
+  readonly timeoutMillis?: number
 }
 
 /** The input of an operation. */
@@ -41,6 +46,16 @@ const pathOf = (pattern: string, params: unknown): string =>
     encodeURIComponent(isRecord(params) ? String(params[name]) : "")
   )
 
+const requestOf = <Name extends OperationName>(name: Name, input: CallInput<Name>): Request => {
+  const route = ROUTES[name]
+  return {
+    method: route.method,
+    path: `${pathOf(route.path, input.params)}${queryOf(input.query ?? {})}`,
+    repeatable: route.repeatable,
+    ...(input.payload === undefined ? {} : { body: JSON.stringify(input.payload) })
+  }
+}
+
 /** Formats a query string with its question mark; empty without parameters. */
 export const queryOf = (query: Readonly<Record<string, string | number | undefined>>): string => {
   const given = Object.entries(query).flatMap(([name, value]) =>
@@ -55,17 +70,16 @@ export const serverTime = (headers: Headers): string | undefined => {
   return Number.isNaN(millis) ? undefined : new Date(millis).toISOString()
 }
 
-const readText = async (response: Response): Promise<string> => {
-  const decoder = new TextDecoder()
-  let text = ""
+const readBody = async (response: Response): Promise<Uint8Array> => {
+  const chunks: Array<Uint8Array> = []
   let length = 0
   for await (const chunk of response.body ?? []) {
     length += chunk.length
     if (length > ANSWER_LIMIT_BYTES)
       throw new Failure({ code: "UNEXPECTED_ANSWER", message: "The response is larger than 64 MiB." })
-    text += decoder.decode(chunk, { stream: true })
+    chunks.push(chunk)
   }
-  return text + decoder.decode()
+  return Buffer.concat(chunks)
 }
 
 /** A client of one server, with one token or none. */
@@ -82,14 +96,19 @@ export class ApiClient {
 
   /** Calls an operation and returns the `data` of its response, of which only the envelope is validated. */
   async call<Name extends OperationName>(name: Name, input: CallInput<Name> = {}): Promise<DataOf<Name>> {
-    const route = ROUTES[name]
-    const answer = await this.send({
-      method: route.method,
-      path: `${pathOf(route.path, input.params)}${queryOf(input.query ?? {})}`,
-      repeatable: route.repeatable,
-      ...(input.payload === undefined ? {} : { body: JSON.stringify(input.payload) })
-    })
-    return this.dataOf(answer) as DataOf<Name>
+    return this.dataOf(await this.send(requestOf(name, input))) as DataOf<Name>
+  }
+
+  /** Calls an operation that returns a file. */
+  async download<Name extends "getAttachment" | "getRawMessage">(
+    name: Name,
+    params: Operations[Name]["params"]["Encoded"]
+  ): Promise<Uint8Array> {
+    const headers = { Accept: "*/*" }
+    const timeoutMillis = DOWNLOAD_TIMEOUT_MILLIS
+    const answer = await this.send({ ...requestOf(name, { params }), headers, timeoutMillis })
+    if (answer.status === 200) return answer.bytes
+    throw apiFailure(answer, this.baseUrl)
   }
 
   /** Returns the `data` of a successful response; throws the failure of any other. */
@@ -115,10 +134,11 @@ export class ApiClient {
     return this.#attempt(request)
   }
 
-  async #attempt({ body, headers = {}, method, path }: Request): Promise<Answer> {
+  async #attempt(request: Request): Promise<Answer> {
+    const { body, headers = {}, method, path, timeoutMillis = timeoutFor(body) } = request
     const { host, output } = this.#context
     await useProxy(host)
-    const timeout = AbortSignal.timeout(TIMEOUT_MILLIS)
+    const timeout = AbortSignal.timeout(timeoutMillis)
     const slow = setTimeout(() => output.note(`Waiting for ${this.baseUrl}…`), SLOW_MILLIS)
     try {
       const response = await fetch(`${this.baseUrl}${path}`, {
@@ -135,19 +155,21 @@ export class ApiClient {
         },
         ...(body === undefined ? {} : { body })
       })
-      const text = await readText(response)
+      const bytes = await readBody(response)
+      const text = () => new TextDecoder().decode(bytes)
       return {
         status: response.status,
         headers: response.headers,
-        text,
+        bytes,
         requestId: response.headers.get("x-request-id") ?? undefined,
-        json: () => parseJson(text)
+        text,
+        json: () => parseJson(text())
       }
     } catch (error) {
       if (error instanceof Failure || host.signal.aborted) throw error
       const proxy = usesProxy(host, this.baseUrl) ? "; a proxy is set in the environment" : ""
       const message = timeout.aborted
-        ? `${this.baseUrl} did not answer within ${TIMEOUT_MILLIS / 1_000} s.`
+        ? `${this.baseUrl} did not answer within ${Math.round(timeoutMillis / 1_000)} s.`
         : `Cannot reach ${this.baseUrl} (${reasonOf(error)}${proxy}).`
       throw new Failure({ code: "UNREACHABLE", message, retryable: true, next: ["agentctl config list"] })
     } finally {
@@ -155,6 +177,8 @@ export class ApiClient {
     }
   }
 }
+
+const timeoutFor = (body = ""): number => TIMEOUT_MILLIS + Math.floor(body.length / SENT_BYTES_PER_MILLI)
 
 /** Returns the system's reason for a failed connection, which fetch hides in the cause. */
 const reasonOf = (error: unknown): string => {

@@ -79,8 +79,9 @@ const nextOf = (value: unknown): ReadonlyArray<string> => {
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  readonly text: string
+  readonly bytes: Uint8Array
   readonly requestId: string | undefined
+  readonly text: () => string
   /** The body as JSON; undefined if it is not JSON. */
   readonly json: () => unknown
 }

@@ -30,6 +30,8 @@ const COMMANDS: { readonly [Name in OperationName]?: string } = {
   deleteMailbox: "mailbox delete MAILBOX",
   sendMessage: "mail send",
   queryMessages: "mail list",
+  getAttachment: "mail attachments MESSAGE",
+  getRawMessage: "mail raw MESSAGE",
   purchaseUsNumber: "number buy us",
   purchaseCanadaNumber: "number buy ca",
   renewNumber: "number renew NUMBER",

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { errorReply } from "../support/ApiDouble.ts"
 import { challenge, KEY, PAYER, rpcReplies, signInReply, TOKEN } from "../support/PaidAnswers.ts"
-import { description, event, service } from "../support/Samples.ts"
+import { AT, description, event, ID, service } from "../support/Samples.ts"
 import { asking, NO_TOKEN, NOT_YOURS, type Plans } from "./Plan.ts"
 
 /** A keystore with the address of the test key. It is never opened. */
@@ -34,6 +34,9 @@ const WHOAMI = ["whoami"]
 const MAILBOXES = "POST /api/v1/email/mailboxes"
 const events = (...items: ReadonlyArray<typeof event>) => ({ data: { items } })
 const REVOKE = "POST /api/v1/auth/revoke"
+const REVOKE_TENANT = ["tenant", "revoke-tokens", PAYER]
+const REVOKE_TENANT_ROUTE = `POST /internal/tenants/${PAYER}/revoke-tokens`
+const OPERATOR = { AGENTOS_OPERATOR_TOKEN: "operator-token-of-the-test-server" }
 const LOGGED_OUT = { AGENTOS_TOKEN: "" }
 
 export const ACCOUNT_PLANS: Plans<
@@ -45,6 +48,7 @@ export const ACCOUNT_PLANS: Plans<
   | "logout"
   | "whoami"
   | "token rotate"
+  | "tenant revoke-tokens"
   | "services list"
   | "services show"
   | "quote"
@@ -110,6 +114,28 @@ export const ACCOUNT_PLANS: Plans<
       server: { "GET /api/v1": [{ data: description }], "GET /api/v1/events": [NO_TOKEN.reply] }
     },
     interrupt: { args: WHOAMI, exit: 130, server: { "GET /api/v1": ["hang"] }, interrupt: "unanswered" }
+  },
+  "tenant revoke-tokens": {
+    success: {
+      args: REVOKE_TENANT,
+      exit: 0,
+      answers: ["y"],
+      env: OPERATOR,
+      server: {
+        [REVOKE_TENANT_ROUTE]: [
+          { data: { tenantId: ID, wallet: PAYER, createdAt: AT, suspension: null, usage: { mailboxes: 1 } } }
+        ]
+      }
+    },
+    failure: {
+      args: REVOKE_TENANT,
+      exit: 4,
+      answers: ["y"],
+      env: OPERATOR,
+      server: { [REVOKE_TENANT_ROUTE]: [errorReply(401, "AUTH_REQUIRED")] }
+    },
+    interrupt: { args: REVOKE_TENANT, exit: 130, answers: ["y", "^C"] },
+    forPrograms: ["--yes"]
   },
   "token rotate": {
     success: {

@@ -1,5 +1,5 @@
 import { paid, TOKEN } from "../support/PaidAnswers.ts"
-import { ADDRESS, ID, mailbox, message, OPERATION, sent } from "../support/Samples.ts"
+import { ADDRESS, FILE_PATH, fileReply, ID, mailbox, message, OPERATION, sent, withFile } from "../support/Samples.ts"
 import { asking, NO_TOKEN, NOT_YOURS, paying, type Plans } from "./Plan.ts"
 
 const MESSAGES = "GET /api/v1/email/messages/query"
@@ -15,8 +15,11 @@ export const MAIL_PLANS: Plans<
   | "mailbox delete"
   | "mail send"
   | "mail reply"
+  | "mail forward"
   | "mail list"
   | "mail read"
+  | "mail attachments"
+  | "mail raw"
   | "mail wait"
 > = {
   "mailbox create": paying(
@@ -49,8 +52,21 @@ export const MAIL_PLANS: Plans<
     paid({ message: { ...sent, subject: "Re: Hello" }, operationId: OPERATION }),
     { ...mailboxes, [MESSAGES]: [{ data: { message } }] }
   ),
+  "mail forward": paying(
+    ["mail", "forward", ID, "--to", "carol@outside.example", "--text", "Is this for you?"],
+    "email/messages/send",
+    paid({ message: { ...sent, to: ["carol@outside.example"], subject: "Fwd: Hello" }, operationId: OPERATION }),
+    { [MESSAGES]: [{ data: { message: withFile } }], [`GET ${FILE_PATH}`]: [fileReply("INVOICE 7\n")] }
+  ),
   "mail list": asking(["mail", "list"], MESSAGES, page(message, sent), NO_TOKEN),
   "mail read": asking(["mail", "read", ID], MESSAGES, { data: { message } }, NOT_YOURS),
+  "mail attachments": asking(["mail", "attachments", ID], MESSAGES, { data: { message: withFile } }, NOT_YOURS),
+  "mail raw": asking(
+    ["mail", "raw", ID],
+    `GET /api/v1/email/messages/${ID}/raw`,
+    fileReply("Subject: \u001b]0;Hello\u0007\r\n\r\nYour code is 482 913.\r\n"),
+    NOT_YOURS
+  ),
   "mail wait": {
     success: { args: WAIT, exit: 0, server: { [MESSAGES]: [page(), page(message), { data: { message } }] } },
     failure: { args: [...WAIT, "--otp"], exit: 5, server: { [MESSAGES]: [page(message)] } },

@@ -24,7 +24,7 @@ const buy = async (atStep: (step: PaymentStep, host: Host & { readonly home: str
     ...before,
     argv: ["mailbox", "create", "ada", "--yes", "--max-amount", "1", "--json", "--quiet"],
     env: { ...before.env, AGENTOS_BASE_URL: api.url(), AGENTOS_PRIVATE_KEY: KEY, AGENTOS_RPC_URL: `${api.url()}/rpc` },
-    stderr: { ...before.stderr, write: (text: string) => void (said += text) },
+    stderr: { ...before.stderr, write: (data: string | Uint8Array) => void (said += Buffer.from(data).toString()) },
     atStep: (step: PaymentStep) => Promise.resolve(atStep(step, before))
   }
   api.on("POST /rpc", errorReply(404, "RESOURCE_NOT_FOUND"))

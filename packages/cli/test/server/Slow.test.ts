@@ -19,7 +19,7 @@ describe("slow server", () => {
     const host = {
       ...before,
       signal: interruption.signal,
-      stderr: { ...before.stderr, write: (text: string) => void (said += text) }
+      stderr: { ...before.stderr, write: (data: string | Uint8Array) => void (said += Buffer.from(data).toString()) }
     }
     const globals = { help: false, json: false, profile: undefined, "base-url": undefined, quiet: false }
     const output = new Output(host, { json: false, quiet: false, color: false })

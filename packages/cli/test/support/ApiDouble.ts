@@ -87,7 +87,7 @@ export const useApiDouble = (): ApiDouble => {
           Date: new Date().toUTCString()
         }
         response.writeHead(status, { ...common, ...more })
-        response.end(typeof answer === "string" ? answer : JSON.stringify(answer))
+        response.end(typeof answer === "string" || Buffer.isBuffer(answer) ? answer : JSON.stringify(answer))
       })
     })
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))

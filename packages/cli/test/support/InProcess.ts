@@ -39,9 +39,13 @@ export const removeFolders = (): void => folders.splice(0).forEach((folder) => r
 /**
  * Runs a command in this process against an HTTP server. The clock is the fake `Date` of Vitest, which only sleeps
  * advance. Returns the output as on a screen, with `! ` before each line of standard error, and with values that vary
- * between runs replaced by names.
+ * between runs replaced by names, and the bytes on standard output.
  */
-export const play = async (api: ApiDouble, scene: Scene, reader: Reader): Promise<{ exit: number; text: string }> => {
+export const play = async (
+  api: ApiDouble,
+  scene: Scene,
+  reader: Reader
+): Promise<{ exit: number; text: string; stdout: Buffer }> => {
   const folder = mkdtempSync(join(tmpdir(), "agentctl-audit-"))
   folders.push(folder)
   scene.prepare?.(folder, api.url())
@@ -50,6 +54,7 @@ export const play = async (api: ApiDouble, scene: Scene, reader: Reader): Promis
   for (const [place, replies] of Object.entries(scene.server ?? {})) api.on(place, ...replies)
 
   const interruption = new AbortController()
+  const stdout: Array<Buffer> = []
   const written: Array<{ readonly isError: boolean; text: string }> = []
   const say = (isError: boolean, text: string): void => {
     const last = written.at(-1)
@@ -60,7 +65,11 @@ export const play = async (api: ApiDouble, scene: Scene, reader: Reader): Promis
   if (scene.interrupt === "unanswered") api.onHanging(() => interruption.abort())
   const isTerminal = reader === "person"
   const sink = (isError: boolean): Sink => ({
-    write: (text) => say(isError, text),
+    write: (data) => {
+      const bytes = Buffer.from(data)
+      if (!isError) stdout.push(bytes)
+      say(isError, bytes.toString())
+    },
     isTerminal,
     columns: isTerminal ? COLUMNS : undefined,
     drained: () => Promise.resolve()
@@ -112,5 +121,6 @@ export const play = async (api: ApiDouble, scene: Scene, reader: Reader): Promis
       KNOWN.has(address.toLowerCase()) ? address : "0xRANDOM"
     )
     .replaceAll(/[\da-f]{8}-[\da-f]{4}-7(?!000-8000)[\da-f]{3}-[\da-f]{4}-[\da-f]{12}/g, "NEW-ID")
-  return { exit, text: screen === "" || screen.endsWith("\n") ? screen : `${screen}\n` }
+  const text = screen === "" || screen.endsWith("\n") ? screen : `${screen}\n`
+  return { exit, text, stdout: Buffer.concat(stdout) }
 }

@@ -23,7 +23,7 @@ export interface Place {
 export const runHere = async (args: ReadonlyArray<string>, { cwd, env, stdin }: Place): Promise<Outcome> => {
   const written = { stdout: "", stderr: "" }
   const sink = (name: keyof typeof written): Sink => ({
-    write: (text) => void (written[name] += text),
+    write: (data) => void (written[name] += Buffer.from(data).toString()),
     isTerminal: false,
     columns: undefined,
     drained: () => Promise.resolve()

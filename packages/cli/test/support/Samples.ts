@@ -52,6 +52,29 @@ export const message: DataOf<"sendMessage">["message"] = {
   extractedText: "Your code is 482 913."
 }
 
+const FILE_ID = "0190f3c2-0000-8000-8000-000000000001"
+/** A message with one file. */
+export const withFile: typeof message = {
+  ...message,
+  attachments: [
+    {
+      attachmentId: FILE_ID,
+      filename: "invoice.txt",
+      contentType: "text/plain",
+      sizeBytes: 10,
+      sha256: "0".repeat(64)
+    }
+  ]
+}
+export const FILE_PATH = `/api/v1/email/messages/${ID}/attachments/${FILE_ID}`
+
+/** The response to a download. */
+export const fileReply = (content: string | Buffer): Reply => ({
+  status: 200,
+  headers: { "Content-Type": "application/octet-stream" },
+  body: content
+})
+
 export const sent: DataOf<"sendMessage">["message"] = {
   ...message,
   direction: "outbound",

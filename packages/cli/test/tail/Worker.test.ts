@@ -25,7 +25,7 @@ const event = (eventId: string): TailEvent => ({
 const rig = (more: Partial<WorkerOptions> = {}) => {
   const said: Array<string> = []
   const sink = {
-    write: (text: string) => void said.push(text),
+    write: (data: string | Uint8Array) => void said.push(Buffer.from(data).toString()),
     isTerminal: false,
     columns: undefined,
     drained: () => Promise.resolve()

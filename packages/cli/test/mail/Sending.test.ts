@@ -1,10 +1,21 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
-import { useApiDouble } from "../support/ApiDouble.ts"
+import { errorReply, type Reply, useApiDouble } from "../support/ApiDouble.ts"
 import { play, removeFolders } from "../support/InProcess.ts"
 import { paid } from "../support/PaidAnswers.ts"
-import { ADDRESS, ID, mailbox, message, OPERATION, selling, sent } from "../support/Samples.ts"
+import {
+  ADDRESS,
+  FILE_PATH,
+  fileReply,
+  ID,
+  mailbox,
+  message,
+  OPERATION,
+  selling,
+  sent,
+  withFile
+} from "../support/Samples.ts"
 
 const api = useApiDouble()
 beforeAll(() => void vi.useFakeTimers({ toFake: ["Date"] }))
@@ -16,9 +27,15 @@ afterAll(() => {
 const PAY = ["--yes", "--max-amount", "1"]
 
 /** Runs a command that sends, and returns the message in its payment. */
-const sentBy = async (args: ReadonlyArray<string>, original: object = message, prepare?: (folder: string) => void) => {
+const sentBy = async (
+  args: ReadonlyArray<string>,
+  original: object = message,
+  prepare?: (folder: string) => void,
+  more: Readonly<Record<string, ReadonlyArray<Reply>>> = {}
+) => {
   api.seen.length = 0
   const server = {
+    ...more,
     "GET /api/v1/email/mailboxes/query": [{ data: { items: [mailbox] } }],
     "GET /api/v1/email/messages/query": [{ data: { message: original } }],
     ...selling("email/messages/send", paid({ message: sent, operationId: OPERATION }))
@@ -65,6 +82,74 @@ describe("mail reply", () => {
   it("does not repeat the prefix of the subject", async () => {
     assert.deepInclude((await reply([], { ...message, subject: "RE: Hello" })).body, { subject: "RE: Hello" })
     assert.deepInclude((await reply([], { ...message, subject: "" })).body, { subject: "Re:" })
+  })
+})
+
+describe("mail forward", () => {
+  const forward = (original: object, more: ReadonlyArray<string> = [], file: Reply = fileReply("INVOICE 7\n")) =>
+    sentBy(["mail", "forward", ID, "--to", "carol@outside.example", ...more], original, undefined, {
+      [`GET ${FILE_PATH}`]: [file]
+    })
+  const HEADER = [
+    "---------- Forwarded message ----------",
+    "From: Bob <bob@outside.example>",
+    "Date: Sat, 31 Jan 2026 12:00:00 GMT",
+    "Subject: Hello",
+    `To: ${ADDRESS}`
+  ].join("\n")
+
+  it("sends the note, the header, the text and the attachments from the mailbox, in a new thread", async () => {
+    const { body } = await forward(withFile, ["--text", "Is this for you?", "--cc", "dan@outside.example"])
+    assert.deepStrictEqual(body, {
+      mailboxId: ID,
+      subject: "Fwd: Hello",
+      text: `Is this for you?\n\n${HEADER}\n\nYour code is 482 913.`,
+      to: ["carol@outside.example"],
+      cc: ["dan@outside.example"],
+      attachments: [{ filename: "invoice.txt", contentType: "text/plain", contentBase64: "SU5WT0lDRSA3Cg==" }]
+    })
+  })
+
+  it("keeps the HTML, with the note and the header as text at its beginning", async () => {
+    const html = '<html><head><style>p{}</style></head><body class="x"><p>Code</p></body></html>'
+    const { body } = await forward({ ...message, text: null, html }, ["--text", "1 < 2"])
+    const { html: sentHtml, text } = body as { html: string; text: string }
+    assert.strictEqual(text, `1 < 2\n\n${HEADER}\n\nCode`)
+    assert.match(sentHtml, /^<html><head>.*<body class="x"><div>1 &lt; 2<br>/)
+    assert.include(sentHtml, "From: Bob &lt;bob@outside.example&gt;<br>")
+    assert.isTrue(sentHtml.endsWith("</div>\n<p>Code</p></body></html>"))
+  })
+
+  it("does not show the Bcc recipients of a sent message, and repeats no prefix", async () => {
+    const { body } = await forward({ ...sent, bcc: ["eve@outside.example"], subject: "FWD: Hello" })
+    const { subject, text } = body as { subject: string; text: string }
+    assert.strictEqual(subject, "FWD: Hello")
+    assert.isTrue(text.startsWith("---------- Forwarded message"))
+    assert.notInclude(text, "eve@")
+  })
+
+  it("sends names and types of attachments that the service accepts", async () => {
+    const [file] = withFile.attachments
+    const hostile = { ...file, filename: "../\u001b[2Jevil", contentType: "message/rfc822" }
+    const { body } = await forward({ ...message, attachments: [hostile] })
+    const { attachments } = body as { attachments: ReadonlyArray<object> }
+    assert.deepInclude(attachments[0], { filename: "__[2Jevil", contentType: "application/octet-stream" })
+  })
+
+  it("fails before anything is sent if the attachments are too large or cannot be downloaded", async () => {
+    const large = [{ ...withFile.attachments[0], sizeBytes: 10 * 1024 * 1024 + 1 }]
+    const cases = [
+      [{ ...message, attachments: large }, 3, "larger than 10 MiB"],
+      [withFile, 5, "RESOURCE_NOT_FOUND"]
+    ] as const
+    for (const [original, code, problem] of cases) {
+      const { count, exit, text } = await forward(original, [], errorReply(404, "RESOURCE_NOT_FOUND"))
+      assert.deepStrictEqual([exit, count], [code, 0], text)
+      assert.include(text, problem)
+    }
+    const { body, exit } = await forward({ ...message, attachments: large }, ["--no-attachments"])
+    assert.strictEqual(exit, 0)
+    assert.notProperty(body, "attachments")
   })
 })
 
