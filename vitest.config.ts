@@ -14,6 +14,8 @@ const FAULTS = ["test/{chaos,crash,fuzz,race}/*.test.ts", "test/cli/tail.test.ts
 /** Suites whose servers must restart before a carrier gives up, which it does after 15 s of real time. */
 const TIMED = "test/calls/**/*.test.ts"
 
+const SKIP_AFTER_TIMEOUT = "test/support/skipAfterTimeout.ts"
+
 /** Much of the time, the longest files wait for leases, blocks and processes. */
 const MAX_WORKERS = 4
 
@@ -22,7 +24,9 @@ const common = {
   environment: "node",
   testTimeout: 120_000,
   // Some suites start a database or a sandbox in a hook.
-  hookTimeout: 180_000
+  hookTimeout: 180_000,
+  // Bounds a hang. The default of a second is too short for a busy machine.
+  expect: { poll: { timeout: 20_000 } }
 } as const
 
 export default defineConfig({
@@ -49,10 +53,21 @@ export default defineConfig({
           include: FAULTS,
           exclude,
           maxWorkers: 3,
+          setupFiles: SKIP_AFTER_TIMEOUT,
           sequence: { groupOrder: 1 }
         }
       },
-      { test: { ...common, name: "timed", include: [TIMED], exclude, maxWorkers: 1, sequence: { groupOrder: 2 } } }
+      {
+        test: {
+          ...common,
+          name: "timed",
+          include: [TIMED],
+          exclude,
+          maxWorkers: 1,
+          setupFiles: SKIP_AFTER_TIMEOUT,
+          sequence: { groupOrder: 2 }
+        }
+      }
     ]
   }
 })

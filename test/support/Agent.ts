@@ -37,6 +37,9 @@ export type Request = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** Longer than any answer takes, also of a server that is paused meanwhile. Without it, a request waits for 300 s. */
+const ANSWER_MILLIS_MAX = 150_000
+
 /** An API client with a wallet. It signs and sends exactly what a test passes. */
 export class Agent {
   readonly account: PrivateKeyAccount
@@ -58,7 +61,8 @@ export class Agent {
         ...(this.token === undefined ? {} : { authorization: `Bearer ${this.token}` }),
         ...headers
       },
-      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      signal: AbortSignal.timeout(ANSWER_MILLIS_MAX)
     })
     const text = await response.text()
     const isJson = response.headers.get("content-type")?.includes("json") ?? false

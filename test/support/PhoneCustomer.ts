@@ -39,6 +39,7 @@ export interface NumberFields {
 export interface CallFields {
   readonly callId: string
   readonly phoneNumberId: string
+  readonly fromNumber: string
   readonly toNumber: string
   readonly status: "queued" | "ringing" | "in_progress" | "ended"
   readonly endReason: string | null

@@ -93,6 +93,11 @@ export class Wallet {
     return found
   }
 
+  async callsOf(phoneNumberId: string, server = 0): Promise<ReadonlyArray<CallFields>> {
+    const reply = await this.on(server).send({ path: `${PHONE}/calls?phoneNumberId=${phoneNumberId}` })
+    return dataOf<{ readonly items: ReadonlyArray<CallFields> }>(reply).items
+  }
+
   async call(callId: string, server = 0): Promise<CallFields> {
     const reply = await this.on(server).send({ path: `${PHONE}/calls/${callId}` })
     return dataOf<{ readonly call: CallFields }>(reply).call
