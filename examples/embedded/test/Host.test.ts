@@ -7,6 +7,8 @@ afterAll(() => host.close())
 
 const mail = (to: string) => ({ id: "1@house.test", from: "boss@house.test", to: [to], subject: "News", text: "Good." })
 
+const PATIENCE = { timeout: 20_000 }
+
 describe("a custom host of the core", () => {
   it("sells a mailbox for credits, and delivers its mail as an event", async () => {
     const account = host.openAccount("research", creditUnits(1))
@@ -21,7 +23,7 @@ describe("a custom host of the core", () => {
       const received = events.find(({ type }) => type === "email.received")
       expect(received).toBeDefined()
       return received!
-    })
+    }, PATIENCE)
     expect(event).toMatchObject({
       source: "house",
       status: "pending",

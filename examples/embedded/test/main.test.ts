@@ -19,11 +19,14 @@ it("serves the core over its own HTTP interface", async () => {
   const mail = { id: "1@house.test", from: "boss@house.test", to: ["lab@house.test"], subject: "News", text: "Good." }
   expect((await post("/mail", mail)).status).toBe(202)
   expect((await post("/mail", { ...mail, to: ["unknown@house.test"] })).status).toBe(404)
-  await vi.waitFor(async () => {
-    const headers = { authorization: `Bearer ${authentication.accessToken}` }
-    const events = (await (await fetch(`${url}/events`, { headers })).json()) as ReadonlyArray<{ type: string }>
-    expect(events.map(({ type }) => type)).toContain("email.received")
-  })
+  await vi.waitFor(
+    async () => {
+      const headers = { authorization: `Bearer ${authentication.accessToken}` }
+      const events = (await (await fetch(`${url}/events`, { headers })).json()) as ReadonlyArray<{ type: string }>
+      expect(events.map(({ type }) => type)).toContain("email.received")
+    },
+    { timeout: 20_000 }
+  )
 
   child.kill("SIGINT")
   expect(await once(child, "exit")).toEqual([0, null])

@@ -54,6 +54,8 @@ const valueOf = (samples: ReadonlyArray<Sample>, name: string, labels: Sample["l
 const gained = (before: ReadonlyArray<Sample>, after: ReadonlyArray<Sample>, name: string, labels: Sample["labels"]) =>
   valueOf(after, name, labels) - valueOf(before, name, labels)
 
+const PATIENCE = { timeout: 20_000, interval: 50 }
+
 const openSocket = async (server: TestServer, token: string) => {
   const data = dataOf(await call(server, "GET", "/api/v1/events/realtime-token", { token }))
   const socket = new WebSocket(`ws://127.0.0.1:${server.port}/api/v1/events/socket`)
@@ -61,11 +63,13 @@ const openSocket = async (server: TestServer, token: string) => {
   socket.on("message", (text: Buffer) => messages.push(JSON.parse(text.toString()) as (typeof messages)[number]))
   await once(socket, "open")
   socket.send(JSON.stringify({ type: "session.authenticate", token: textAt(data, "realtime", "token") }))
-  await vi.waitFor(() =>
-    assert.include(
-      messages.map(({ type }) => type),
-      "session.replay.complete"
-    )
+  await vi.waitFor(
+    () =>
+      assert.include(
+        messages.map(({ type }) => type),
+        "session.replay.complete"
+      ),
+    PATIENCE
   )
   return { socket, messages }
 }
@@ -110,23 +114,22 @@ describe("the metrics for the operator", () => {
     await server.append(wallet, [fresh("event"), fresh("event")])
     const events = () => messages.flatMap(({ event }) => (event === undefined ? [] : [event.eventId]))
     const replayed = events().length
-    await vi.waitFor(() => assert.lengthOf(events(), replayed + 2))
+    await vi.waitFor(() => assert.lengthOf(events(), replayed + 2), PATIENCE)
     socket.send(JSON.stringify({ type: "event.ack", eventId: events()[0] }))
     socket.send(JSON.stringify({ type: "event.ack", eventId: crypto.randomUUID() }))
-    await vi.waitFor(() =>
-      assert.include(
-        messages.map(({ type }) => type),
-        "error"
-      )
+    await vi.waitFor(
+      () =>
+        assert.include(
+          messages.map(({ type }) => type),
+          "error"
+        ),
+      PATIENCE
     )
-    const there = await vi.waitFor(
-      async () => {
-        const samples = await scrape(server)
-        assert.strictEqual(valueOf(samples, "agentos_realtime_sockets"), 1)
-        return samples
-      },
-      { timeout: 5_000, interval: 100 }
-    )
+    const there = await vi.waitFor(async () => {
+      const samples = await scrape(server)
+      assert.strictEqual(valueOf(samples, "agentos_realtime_sockets"), 1)
+      return samples
+    }, PATIENCE)
     assert.strictEqual(valueOf(there, "agentos_realtime_sessions", { mode: "deliver" }), 1)
     assert.strictEqual(valueOf(there, "agentos_realtime_sessions", { mode: "observe" }), 0)
     assert.strictEqual(gained(before, there, "agentos_realtime_deliveries_total", {}), 2)
@@ -135,10 +138,10 @@ describe("the metrics for the operator", () => {
     assert.strictEqual(acknowledged("acknowledged"), 1)
     assert.strictEqual(acknowledged("missing"), 1)
     socket.close()
-    await vi.waitFor(async () => assert.strictEqual(valueOf(await scrape(server), "agentos_realtime_sockets"), 0), {
-      timeout: 5_000,
-      interval: 100
-    })
+    await vi.waitFor(
+      async () => assert.strictEqual(valueOf(await scrape(server), "agentos_realtime_sockets"), 0),
+      PATIENCE
+    )
     await server.stop()
   })
 
@@ -150,9 +153,9 @@ describe("the metrics for the operator", () => {
     const relay = new RelayClient(server.port, (await answerCall(server, placed)).relay)
     assert.strictEqual(await relay.status, 101)
     relay.setUp(placed.providerCallId)
-    await vi.waitFor(async () => assert.strictEqual(await led(), 1))
+    await vi.waitFor(async () => assert.strictEqual(await led(), 1), PATIENCE)
     relay.socket.terminate()
-    await vi.waitFor(async () => assert.strictEqual(await led(), 0), { timeout: 5_000, interval: 50 })
+    await vi.waitFor(async () => assert.strictEqual(await led(), 0), PATIENCE)
     const end = { CallSid: placed.providerCallId, CallStatus: "in-progress", SessionStatus: "failed" }
     await ask(server, `/webhooks/twilio/resume/${placed.callId}`, end)
     const after = await scrape(server)

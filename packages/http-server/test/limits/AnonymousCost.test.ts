@@ -29,12 +29,19 @@ const send = (bytes: Uint8Array): Promise<number> =>
 
 const TIMES = 5
 
-/** Returns the CPU time of client and server for a request, in milliseconds. */
+/**
+ * Returns the least CPU time of client and server for a request, in milliseconds. Garbage collection and a busy machine
+ * add to single requests.
+ */
 const costOf = async (bytes: Uint8Array): Promise<number> => {
-  const start = process.cpuUsage()
-  for (let index = 0; index < TIMES; index++) await send(bytes)
-  const { system, user } = process.cpuUsage(start)
-  return (user + system) / 1_000 / TIMES
+  let least = Infinity
+  for (let index = 0; index < TIMES; index++) {
+    const start = process.cpuUsage()
+    await send(bytes)
+    const { system, user } = process.cpuUsage(start)
+    least = Math.min(least, (user + system) / 1_000)
+  }
+  return least
 }
 
 describe("a request without a token", () => {
