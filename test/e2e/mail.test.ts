@@ -395,6 +395,99 @@ describe("inbound mail", () => {
   })
 })
 
+describe("a sender policy", () => {
+  const policyOf = async (agent: Agent, mailboxId: string) => {
+    const { body } = await agent.send({ path: "/api/v1/email/mailboxes/query" })
+    const mailboxes = body.data["items"] as unknown as ReadonlyArray<MailboxFields>
+    return mailboxes.find((mailbox) => mailbox.mailboxId === mailboxId)?.senderPolicy
+  }
+  const update = async (agent: Agent, mailboxId: string, senderPolicy: unknown) => {
+    const reply = await agent.pay({ path: "/api/v1/email/mailboxes/update", body: { mailboxId, senderPolicy } })
+    expect(reply.status).toBe(200)
+    return (reply.body.data["mailbox"]! as MailboxFields).senderPolicy
+  }
+  const answerTo = async (options: SendMailOptions): Promise<string> =>
+    deliver({ subject: "s", text: "t", ...options }).then(
+      ({ response }) => response,
+      (error: { readonly response: string }) => error.response
+    )
+
+  it("is set on creation, replaced by an update, and listed", async () => {
+    const agent = host.agent(0)
+    const given = { mode: "listed", allow: ["Bob@Elsewhere.test", "Bücher.example"] }
+    const stored = { mode: "listed", allow: ["bob@elsewhere.test", "xn--bcher-kva.example"], block: [] }
+    const created = await agent.pay({
+      path: "/api/v1/email/mailboxes",
+      body: { localPart: freshName(), senderPolicy: given }
+    })
+    const { mailboxId, senderPolicy } = created.body.data["mailbox"]! as MailboxFields
+    agent.token = (created.body.data["authentication"]! as { readonly accessToken: string }).accessToken
+    expect(senderPolicy).toEqual(stored)
+    expect(await policyOf(agent, mailboxId)).toEqual(stored)
+    const blocking = { mode: "anyone", allow: [], block: ["elsewhere.test"] }
+    expect(await update(agent, mailboxId, { block: ["elsewhere.test"] })).toEqual(blocking)
+    const named = await agent.pay({ path: "/api/v1/email/mailboxes/update", body: { mailboxId, displayName: "Ada" } })
+    expect(named.body.data["mailbox"]).toMatchObject({ displayName: "Ada", senderPolicy: blocking })
+    expect(await update(agent, mailboxId, {})).toEqual({ mode: "anyone", allow: [], block: [] })
+  })
+
+  it("is decided by the author, after DATA: mail that it does not admit gets 550 and is not stored", async () => {
+    const { agent, mailbox } = await newMailbox()
+    const { domain } = host.sandbox.mail.outside
+    const to = mailbox.address
+    await update(agent, mailbox.mailboxId, { mode: "authenticated", block: [`mallory@${domain}`] })
+    const forged = { from: `ceo@${host.sandbox.emailDomain}`, envelope: { from: "x@elsewhere.test", to } }
+    const refused = /^550 5\.7\.1 .*does not accept mail from this sender/
+    expect(await answerTo({ from: "bob@elsewhere.test", to })).toMatch(refused)
+    expect(await answerTo({ ...forged, to })).toMatch(refused)
+    expect(await answerTo({ from: `Mallory@${domain}`, to })).toMatch(refused)
+    expect(await answerTo({ from: `bob@${domain}`, to, subject: "proven" })).toMatch(/^250 /)
+    await update(agent, mailbox.mailboxId, { mode: "listed", allow: ["elsewhere.test", host.sandbox.emailDomain] })
+    expect(await answerTo({ from: `bob@${domain}`, to })).toMatch(refused)
+    expect(await answerTo({ ...forged, to })).toMatch(refused)
+    const listedSender = { from: "bob@mail.elsewhere.test", to: to.replace("@", "+tag@"), subject: "listed" }
+    expect(await answerTo(listedSender)).toMatch(/^250 /)
+    const messages = await arrived(agent, mailbox.mailboxId, 2)
+    expect(messages.map(({ authentication, subject }) => [subject, authentication?.dmarc])).toEqual([
+      ["listed", "none"],
+      ["proven", "pass"]
+    ])
+  })
+
+  it("keeps mail for several recipients from those that do not admit it, without a bounce", async () => {
+    const { agent, mailbox } = await newMailbox()
+    const open = await newMailbox(1)
+    await update(agent, mailbox.mailboxId, { mode: "listed" })
+    const text = "x".repeat(400_000)
+    const to = [mailbox.address, open.mailbox.address]
+    expect(await answerTo({ from: "bob@elsewhere.test", to, subject: "both", text })).toMatch(/^250 /)
+    await arrived(open.agent, open.mailbox.mailboxId, 1)
+    await arrived(agent, mailbox.mailboxId, 0)
+    expect(await answerTo({ from: "bob@elsewhere.test", to: mailbox.address })).toMatch(/^550 /)
+  })
+
+  it("is refused before payment if an entry is invalid, and names its index", async () => {
+    const { agent, mailbox } = await newMailbox()
+    const wrong: ReadonlyArray<readonly [unknown, string]> = [
+      [{ mode: "friends" }, "senderPolicy.mode"],
+      [{ allow: ["a@b.test", "not an entry"] }, "senderPolicy.allow.1"],
+      [{ block: ["*.b.test"] }, "senderPolicy.block.0"],
+      [{ block: Array.from({ length: 101 }, (_, index) => `a${index}.test`) }, "senderPolicy.block"],
+      [{ allowed: [] }, "senderPolicy.allowed"],
+      ["listed", "senderPolicy"]
+    ]
+    for (const [senderPolicy, path] of wrong) {
+      for (const request of [
+        { path: "/api/v1/email/mailboxes", body: { localPart: freshName(), senderPolicy } },
+        { path: "/api/v1/email/mailboxes/update", body: { mailboxId: mailbox.mailboxId, senderPolicy } }
+      ]) {
+        const { body, status } = await agent.send(request)
+        expect([status, body.error.issues?.map((issue) => issue.path)]).toEqual([400, [path]])
+      }
+    }
+  })
+})
+
 describe("outbound mail", () => {
   it("is signed, sent once and charged its price", async () => {
     const { agent, mailbox } = await newMailbox()

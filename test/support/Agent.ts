@@ -122,6 +122,11 @@ export interface MailboxFields {
   readonly localPart: string
   readonly active: boolean
   readonly displayName: string | null
+  readonly senderPolicy: {
+    readonly mode: string
+    readonly allow: ReadonlyArray<string>
+    readonly block: ReadonlyArray<string>
+  }
 }
 
 let names = 0

@@ -5,7 +5,7 @@ import {
   EmailProvider,
   MailboxCreation,
   MailParser,
-  MailUnreadable,
+  noMailParser,
   OperationStore,
   PaidOperations,
   PaymentRail,
@@ -99,7 +99,7 @@ const coreOver = Effect.fnUntraced(function* (watch: Watch) {
         send: ({ to }) => Effect.succeed({ accepted: to, rejected: [], response: "250 ok" })
       })
     ),
-    Layer.succeed(MailParser, { parse: () => Effect.fail(new MailUnreadable({ message: "nothing is parsed here" })) }),
+    Layer.succeed(MailParser, noMailParser),
     Layer.succeed(RealtimeTokens, {
       issue: () => Effect.succeed(Redacted.make("realtime")),
       verify: () => Effect.succeed(Option.none())

@@ -36,7 +36,7 @@ export interface Host {
   readonly openAccount: (name: string, credits: bigint) => CreditAccount
   readonly balance: (account: CreditAccount) => bigint
   readonly createMailbox: (account: CreditAccount, localPart: string) => Promise<BoughtMailbox>
-  /** Returns whether a recipient has a mailbox. The mail is delivered shortly afterwards. */
+  /** Returns whether a recipient has a mailbox that admits the sender. The mail is delivered shortly afterwards. */
   readonly accept: (mail: HouseMail) => Promise<boolean>
   readonly events: (accessToken: string) => Promise<ReadonlyArray<EventRecord>>
   readonly acknowledge: (accessToken: string, eventId: string) => Promise<EventRecord>
@@ -110,11 +110,13 @@ const accept = Effect.fnUntraced(function* (mail: HouseMail) {
   const from = { mailFrom: mail.from, remoteAddress: "127.0.0.1" }
   const rcptTo = yield* Effect.filter(mail.to, (address) => Effect.isSuccess(inbound.admit(address, from)))
   if (rcptTo.length === 0) return false
-  yield* inbound.accept(
-    { ...from, rcptTo, helo: "house", secure: true },
-    new TextEncoder().encode(JSON.stringify(mail))
+  return yield* Effect.isSuccess(
+    inbound.accept(
+      { ...from, rcptTo, helo: "house", secure: true },
+      new TextEncoder().encode(JSON.stringify(mail)),
+      mail.from
+    )
   )
-  return true
 })
 
 const tenantOf = (accessToken: string) =>

@@ -33,9 +33,13 @@ export const houseMail = (domain: string, sent: Array<OutgoingMail>) =>
           Effect.flatMap(decode),
           Effect.mapError((error) => new MailUnreadable({ message: error.message })),
           Effect.map(toParsedMail)
-        )
+        ),
+      authenticate: () => Effect.succeed(AUTHENTICATION)
     })
   )
+
+/** Only the host itself can submit mail, so senders need no authentication. */
+const AUTHENTICATION = { spf: "none", dkim: "none", dmarc: "none", domain: null }
 
 const toParsedMail = ({ from, id, subject, text, to }: HouseMail): ParsedMail => ({
   messageIdHeader: `<${id}>`,
@@ -50,7 +54,6 @@ const toParsedMail = ({ from, id, subject, text, to }: HouseMail): ParsedMail =>
   extractedText: text,
   attachments: [],
   truncated: false,
-  // Only the host itself can submit mail, so senders need no authentication.
-  authentication: { spf: "none", dkim: "none", dmarc: "none", domain: null },
+  authentication: AUTHENTICATION,
   bodyHash: createHash("sha256").update(text).digest("hex")
 })

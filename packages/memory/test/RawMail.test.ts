@@ -3,6 +3,7 @@ import {
   MailboxStore,
   type Message,
   MessageStore,
+  SenderPolicy,
   TenantStore,
   Timestamp,
   walletAddress
@@ -40,7 +41,13 @@ const addMailbox = Effect.fnUntraced(function* (mailboxId: string, inboundMailId
   const wallet = walletAddress(`0x${"0".repeat(40)}`)
   const { tenantId } = yield* tenants.ensure({ tenantId: "tenant", wallet, tokenVersion: 1, createdAt: now })
   const place = { mailboxId, tenantId, createdAt: now }
-  const setting = { displayName: null, outboundSignature: null, active: true, updatedAt: now }
+  const setting = {
+    displayName: null,
+    outboundSignature: null,
+    active: true,
+    senderPolicy: SenderPolicy.ANYONE,
+    updatedAt: now
+  }
   yield* mailboxes.reserve(mailboxId, tenantId, "operation")
   yield* mailboxes.create({ ...place, ...setting, localPart: mailboxId, address: mailboxId }, "operation")
   yield* messages.insert(

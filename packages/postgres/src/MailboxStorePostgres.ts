@@ -1,4 +1,4 @@
-import { type Mailbox, type MailboxStanding, MailboxStore } from "@agentos/core"
+import { type Mailbox, type MailboxStanding, MailboxStore, SenderPolicy } from "@agentos/core"
 import { Effect, Layer } from "effect"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
@@ -13,6 +13,7 @@ interface MailboxRow {
   readonly display_name: string | null
   readonly outbound_signature: string | null
   readonly active: boolean
+  readonly sender_policy: string | null
   readonly created_at: bigint
   readonly updated_at: bigint
 }
@@ -40,16 +41,21 @@ const toMailbox = (row: MailboxRow): Mailbox => ({
   displayName: row.display_name,
   outboundSignature: row.outbound_signature,
   active: row.active,
+  senderPolicy: row.sender_policy === null ? SenderPolicy.ANYONE : JSON.parse(row.sender_policy),
   createdAt: Row.toMoment(row.created_at),
   updatedAt: Row.toMoment(row.updated_at)
 })
+
+/** The default is stored as null, as in a row of a version without policies. */
+const policyParameter = (policy: SenderPolicy.SenderPolicy) =>
+  Parameter.text(SenderPolicy.isAnyone(policy) ? null : JSON.stringify(policy))
 
 export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
   MailboxStore,
   Effect.gen(function* () {
     const { sql, transact } = yield* Database
     const columns = sql.literal(
-      "mailbox_id, tenant_id, local_part, address, display_name, outbound_signature, active, created_at, updated_at"
+      "mailbox_id, tenant_id, local_part, address, display_name, outbound_signature, active, sender_policy, created_at, updated_at"
     )
 
     /** Turns the operation's reservation into ownership; dies if the operation has not reserved the local part. */
@@ -71,7 +77,7 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
           ${Parameter.uuid(mailbox.mailboxId)}, ${Parameter.uuid(mailbox.tenantId)},
           ${Parameter.text(mailbox.localPart)}, ${Parameter.text(mailbox.address)},
           ${Parameter.text(mailbox.displayName)}, ${Parameter.text(mailbox.outboundSignature)},
-          ${Parameter.boolean(mailbox.active)},
+          ${Parameter.boolean(mailbox.active)}, ${policyParameter(mailbox.senderPolicy)},
           ${Parameter.integer(mailbox.createdAt)}, ${Parameter.integer(mailbox.updatedAt)}
         )`
     })
@@ -183,6 +189,7 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
               display_name = ${Parameter.text(mailbox.displayName)},
               outbound_signature = ${Parameter.text(mailbox.outboundSignature)},
               active = ${Parameter.boolean(mailbox.active)},
+              sender_policy = ${policyParameter(mailbox.senderPolicy)},
               updated_at = ${Parameter.integer(mailbox.updatedAt)}
             where mailbox_id = ${Parameter.uuid(mailbox.mailboxId)} and tenant_id = ${Parameter.uuid(mailbox.tenantId)}
             returning mailbox_id`),

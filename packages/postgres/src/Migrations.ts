@@ -22,6 +22,7 @@ import { createMailReports } from "./migration/0017_mail_reports.ts"
 import { createEventWebhooks } from "./migration/0018_event_webhooks.ts"
 import { createAgentSessions } from "./migration/0019_agent_sessions.ts"
 import { createMailSearch } from "./migration/0020_mail_search.ts"
+import { addSenderPolicies } from "./migration/0021_sender_policies.ts"
 import { callsListed } from "./migration/CallsListed.ts"
 import { callsOutbound } from "./migration/CallsOutbound.ts"
 import { eventsExpiring } from "./migration/EventsExpiring.ts"
@@ -49,7 +50,8 @@ const migrations = Migrator.fromRecord({
   "0017_mail_reports": createMailReports,
   "0018_event_webhooks": createEventWebhooks,
   "0019_agent_sessions": createAgentSessions,
-  "0020_mail_search": createMailSearch
+  "0020_mail_search": createMailSearch,
+  "0021_sender_policies": addSenderPolicies
 })
 
 /** Indexes that are added to existing tables, built after the migrations. */

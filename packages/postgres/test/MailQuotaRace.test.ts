@@ -7,6 +7,7 @@ import {
   MailboxStore,
   MailParser,
   MailPolicy,
+  SenderPolicy,
   TenantStore,
   Timestamp,
   Transactor,
@@ -59,6 +60,7 @@ const makeMailbox = Effect.gen(function* () {
     displayName: null,
     outboundSignature: null,
     active: true,
+    senderPolicy: SenderPolicy.ANYONE,
     createdAt: now,
     updatedAt: now
   }
@@ -77,7 +79,7 @@ layer(inboundMails.pipe(Layer.provideMerge(Postgres.layer), Layer.provideMerge(l
       const envelope = { rcptTo: ["ada@agents.test"], remoteAddress: "192.0.2.1", helo: "else.test", secure: false }
       const outcomes = yield* Effect.forEach(
         Array.from({ length: MAILS }, (_, index) => `friend${index}@else.test`),
-        (mailFrom) => Effect.result(inbound.accept({ ...envelope, mailFrom }, new Uint8Array(1_000))),
+        (mailFrom) => Effect.result(inbound.accept({ ...envelope, mailFrom }, new Uint8Array(1_000), mailFrom)),
         { concurrency: "unbounded" }
       )
       assert.strictEqual(outcomes.filter(({ _tag }) => _tag === "Success").length, LIMIT)

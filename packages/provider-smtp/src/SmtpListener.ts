@@ -41,8 +41,9 @@ export class ListenFailed extends Schema.TaggedError<ListenFailed>()("ListenFail
  * use.
  *
  * A recipient is accepted if `InboundMails` has a mailbox for it. A mail is answered with 250 only once
- * `InboundMails` has stored its bytes, exactly as received. The server offers STARTTLS, SIZE, 8BITMIME,
- * SMTPUTF8 and PIPELINING, and no AUTH, so that it cannot be used to send mail.
+ * `InboundMails` has stored its bytes, exactly as received, for the recipients whose sender policies admit it. The
+ * server offers STARTTLS, SIZE, 8BITMIME, SMTPUTF8 and PIPELINING, and no AUTH, so that it cannot be used to send
+ * mail.
  *
  * Closing rejects new connections at once, lets arriving mails finish for `shutdownMillis`, and answers
  * everything else with 421.
@@ -105,7 +106,8 @@ export const layer = (
             memory,
             take: (rule, subject, cost) => take(takeOrAdmit(limiter.take(rule, subject, cost))),
             refusalOf: (address, from) => run(inTime(refusalOf(inbound.admit(address, from)), ANSWER_MILLIS)),
-            accept: (envelope, raw) => run(inTime(refusalOf(inbound.accept(envelope, raw)), STORE_MILLIS)),
+            accept: (envelope, raw, author) =>
+              run(inTime(refusalOf(inbound.accept(envelope, raw, author)), STORE_MILLIS)),
             report: (cause) => void run(Effect.logError("inbound mail could not be handled", cause))
           }),
         catch: (cause) =>

@@ -492,6 +492,28 @@ describe("the processes", () => {
     expect(subjects).toEqual(mails.map((index) => `mail ${index}`))
   })
 
+  it("check a sender alone, and keep the results of a check that was made before", async () => {
+    const records = [
+      { name: "sender.test", type: "TXT", value: "v=spf1 ip4:127.0.0.1 -all" },
+      { name: "_dmarc.sender.test", type: "TXT", value: "v=DMARC1; p=reject" }
+    ] as const
+    const checker = opened({ dns: { _tag: "Zone", records } })
+    const mail = Buffer.from(`${HEADER}\r\nx`)
+    const proven = { spf: "pass", dkim: "none", dmarc: "pass", domain: "sender.test" }
+    const senders = ["bounce@sender.test", "bounce@else.test", "bounce@sender.test"]
+    const results = await Promise.all(senders.map((mailFrom) => checker.authenticate(mail, { mailFrom })))
+    expect(results.map(({ dmarc }) => dmarc)).toEqual(["pass", "fail", "pass"])
+    expect(results[0]).toEqual(proven)
+    const kept = { ...proven, spf: "softfail" }
+    const again = Result.getOrThrow(await checker.parse(mail, { authentication: kept }))
+    expect(again).toMatchObject({ subject: "hello", authentication: kept })
+  })
+
+  it("give up the check of a sender that takes too long, the wait for a process included", async () => {
+    const late = opened({ checkMillis: 1 })
+    expect(await late.authenticate(Buffer.from(`${HEADER}\r\nx`))).toMatchObject({ dmarc: "temperror", domain: null })
+  })
+
   it("leave the given bytes unchanged", async () => {
     const raw = Buffer.from(`${HEADER}\r\nx`)
     const before = Buffer.from(raw)

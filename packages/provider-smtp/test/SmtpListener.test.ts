@@ -161,6 +161,24 @@ describe("a mailbox that accepts no mail", () => {
     expect(listener.taken).toHaveLength(0)
     expect(await startMessage(session, "ada@agents.test")).toMatch(/^354/)
   })
+
+  it("is refused after DATA, when From is known, if its sender policy does not admit the author", async () => {
+    const listener = await opened({
+      accept: ({ author }) =>
+        author === "boss@xn--bcher-kva.test"
+          ? Effect.void
+          : refused(author === "news@sender.test" ? "sender refused" : "sender unchecked")
+    })
+    const session = await openSession(listener.port)
+    const offered = async (from: string) => {
+      expect(await startMessage(session, "ada@agents.test")).toMatch(/^354/)
+      return session.say(`From: ${from}\r\n\r\nx\r\n.`)
+    }
+    expect(await offered("boss@sender.test <news@sender.test>")).toMatch(/^550 5\.7\.1 /)
+    expect(await offered("else@sender.test")).toMatch(/^451 4\.7\.0 /)
+    expect(listener.taken).toHaveLength(0)
+    expect(await offered("Boss <boss@XN--bcher-kva.test>")).toMatch(/^250 /)
+  })
 })
 
 describe("an internal failure", () => {

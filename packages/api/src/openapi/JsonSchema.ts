@@ -22,14 +22,17 @@ const cleanObject = (schema: JsonObject, openToMore: boolean): JsonObject => {
           !(key === "pattern" && merged["format"] === "uuid") &&
           !(key === "additionalProperties" && value === false && openToMore)
       )
-      .map(([key, value]) => [key, cleanSchema(value, openToMore)])
+      .map(([key, value]) => [
+        key,
+        key === "additionalProperties" && value === true ? openToMore : cleanSchema(value, openToMore)
+      ])
   )
 }
 
 /**
  * Simplifies a generated JSON Schema: removes bounds without effect, the pattern next to `format: uuid`, and an
  * `allOf` of one. Schemas of responses are `openToMore`, because later versions may add properties; schemas of requests
- * are closed.
+ * are closed, as are the objects inside them.
  */
 export const cleanSchema = (schema: Schema.Json, openToMore: boolean): Schema.Json => {
   if (Array.isArray(schema)) return schema.map((item) => cleanSchema(item, openToMore))

@@ -7,9 +7,9 @@ const TABLE: Readonly<Record<string, string>> = {
   describeApi: "",
   listServices: "",
   getService: "path.serviceId*",
-  createMailbox: "body.localPart* body.displayName body.outboundSignature",
+  createMailbox: "body.localPart* body.displayName body.outboundSignature body.senderPolicy",
   listMailboxes: "",
-  updateMailbox: "body.mailboxId* body.displayName body.outboundSignature body.active",
+  updateMailbox: "body.mailboxId* body.displayName body.outboundSignature body.active body.senderPolicy",
   deleteMailbox: "body.mailboxId*",
   sendMessage:
     "body.mailboxId* body.to* body.cc body.bcc body.subject* body.text* body.html body.inReplyTo body.attachments",
@@ -49,7 +49,7 @@ const TABLE: Readonly<Record<string, string>> = {
   getRawMessage: "path.messageId*"
 }
 
-const TYPES = new Set(["string", "integer", "boolean", "array"])
+const TYPES = new Set(["string", "integer", "boolean", "array", "object"])
 
 describe("inputsOf", () => {
   for (const operation of operations) {

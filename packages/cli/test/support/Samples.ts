@@ -21,6 +21,7 @@ export const mailbox: DataOf<"listMailboxes">["items"][number] = {
   displayName: "Ada",
   outboundSignature: null,
   active: true,
+  senderPolicy: { mode: "anyone", allow: [], block: [] },
   createdAt: AT,
   updatedAt: AT
 }

@@ -26,7 +26,8 @@ export const mailboxRecordTests: ContractTests<MailboxStore> = (it) => {
         const store = yield* MailboxStore
         const tenant = yield* Fresh.tenant
         for (const text of AWKWARD_TEXTS) {
-          const parts = { displayName: text, outboundSignature: text, active: false }
+          const senderPolicy = { mode: "authenticated", allow: [text, "b.test"], block: ["a.test", text] } as const
+          const parts = { displayName: text, outboundSignature: text, active: false, senderPolicy }
           const mailbox = yield* Sample.stored(tenant, parts)
           assert.deepStrictEqual(yield* store.find(tenant.tenantId, mailbox.mailboxId), {
             _tag: "Owned",
@@ -104,6 +105,12 @@ export const mailboxRecordTests: ContractTests<MailboxStore> = (it) => {
         const updatedAt = Timestamp.add(mailbox.updatedAt, 5)
         const versions: ReadonlyArray<Mailbox> = [
           { ...mailbox, displayName: "O'Brien 👋", outboundSignature: "-- \nbye", active: false, updatedAt },
+          {
+            ...mailbox,
+            senderPolicy: { mode: "listed", allow: ["a'b@c.test", "d.test"], block: ["e.test"] },
+            updatedAt
+          },
+          { ...mailbox, senderPolicy: { mode: "anyone", allow: [], block: ["e.test"] }, updatedAt },
           {
             ...mailbox,
             displayName: "",

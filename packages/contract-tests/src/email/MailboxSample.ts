@@ -1,4 +1,4 @@
-import { type Mailbox, MailboxStore, type Tenant, TenantStore, Transactor } from "@agentos/core"
+import { type Mailbox, MailboxStore, SenderPolicy, type Tenant, TenantStore, Transactor } from "@agentos/core"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fresh from "../Fresh.ts"
@@ -17,6 +17,7 @@ export const mailbox = Effect.fnUntraced(function* (tenant: Tenant, parts?: Part
     displayName: null,
     outboundSignature: null,
     active: true,
+    senderPolicy: SenderPolicy.ANYONE,
     createdAt: now,
     updatedAt: now,
     ...parts

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 
 /** RFC 5321, section 4.5.3.1: the longest local part, and the longest forward path without its brackets. */
 const LOCAL_PART_LIMIT = 64
-const ADDRESS_LIMIT = 254
+export const ADDRESS_LIMIT = 254
 
 /** RFC 5321 dot-atom. Quoted local parts are rejected: no recipient of agents' mail needs one. */
 const DOT_ATOM = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/i
@@ -30,6 +30,21 @@ export const EmailAddress = Schema.String.check(
 )
 export type EmailAddress = string
 
+/** Characters that end a host in a URL or have a meaning in it. */
+const URL_SYNTAX = /[\s\p{Cc}/?#@:\\%[\]]/u
+
+/**
+ * Returns a domain in lower case, with labels beyond ASCII as A-labels (RFC 5890); undefined if the text is not a
+ * domain.
+ */
+export const asciiDomain = (text: string): string | undefined => {
+  if (URL_SYNTAX.test(text)) return undefined
+  const isAscii = /^[\x21-\x7e]*$/.test(text)
+  // A URL would read some ASCII names as IPv4 addresses.
+  const domain = isAscii ? text.toLowerCase() : URL.parse(`http://${text}`)?.hostname
+  return domain !== undefined && DOMAIN.test(domain) ? domain : undefined
+}
+
 /** Splits an address at the last `@`, with the domain in lower case. */
 export const splitAddress = (address: string): { readonly localPart: string; readonly domain: string } => {
   const at = address.lastIndexOf("@")
@@ -39,11 +54,11 @@ export const splitAddress = (address: string): { readonly localPart: string; rea
 /** Folds an address, so that two spellings of one local mailbox or of one suppressed recipient are equal. */
 export const foldAddress = (address: string): string => address.toLowerCase()
 
-/**
- * Returns the local part of the mailbox that receives the mail: in lower case, without a plus-tag. Only ASCII letters
- * are lowercased: the Kelvin sign would become an ASCII letter and reach a mailbox with another name.
- */
+/** Lowercases ASCII letters only: the Kelvin sign would become an ASCII letter, and so another address. */
+export const lowerAscii = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+
+/** Returns the local part of the mailbox that receives the mail: in lower case, without a plus-tag. */
 export const baseLocalPart = (localPart: string): string => {
   const plus = localPart.indexOf("+")
-  return (plus > 0 ? localPart.slice(0, plus) : localPart).replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+  return lowerAscii(plus > 0 ? localPart.slice(0, plus) : localPart)
 }

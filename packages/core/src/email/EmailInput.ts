@@ -5,6 +5,7 @@ import { GivenUuid } from "../kernel/Uuid.ts"
 import { EmailAddress } from "./EmailAddress.ts"
 import { searchWords } from "./MessageTerms.ts"
 import { LocalPart } from "./LocalPart.ts"
+import { SENDER_LIST_LIMIT, SenderPolicyInput } from "./SenderPolicy.ts"
 
 /** The maximum number of recipients of one message, in to, cc and bcc together. */
 export const RECIPIENT_LIMIT = 50
@@ -60,6 +61,10 @@ const outboundSignature = Schema.optionalKey(bodyText(SIGNATURE_LIMIT)).annotate
   description: "Text appended to every sent message.",
   examples: ["Ada, an agent of Example Ltd."]
 })
+const senderPolicy = Schema.optionalKey(SenderPolicyInput).annotateKey({
+  description: `The senders from which the mailbox receives mail: mode (anyone, authenticated or listed; default anyone), allow and block, each a list of at most ${SENDER_LIST_LIMIT} addresses or domains. Replaces the whole policy; omitted parts take their defaults.`,
+  examples: [{ mode: "listed", allow: ["bob@example.com", "example.org"] }]
+})
 const addresses = Schema.Array(EmailAddress).check(Schema.isMaxLength(RECIPIENT_LIMIT))
 
 /** Returns the number of bytes that a base64 text encodes. */
@@ -111,7 +116,8 @@ export const CreateMailboxInput = Schema.Struct({
     examples: ["ada"]
   }),
   displayName,
-  outboundSignature
+  outboundSignature,
+  senderPolicy
 }).annotate({ identifier: "CreateMailboxInput" })
 export type CreateMailboxInput = typeof CreateMailboxInput.Type
 
@@ -123,7 +129,8 @@ export const UpdateMailboxInput = Schema.Struct({
   active: Schema.optionalKey(Schema.Boolean).annotateKey({
     description: "Whether the mailbox receives mail. Mail to an inactive mailbox is rejected.",
     examples: [false]
-  })
+  }),
+  senderPolicy
 }).annotate({ identifier: "UpdateMailboxInput" })
 export type UpdateMailboxInput = typeof UpdateMailboxInput.Type
 

@@ -13,6 +13,8 @@ export interface InboundEnvelope {
   readonly helo: string
   /** Whether the connection was encrypted. */
   readonly secure: boolean
+  /** The results for the sender, if they were needed before the mail was accepted. */
+  readonly authentication?: SenderAuthentication | undefined
 }
 
 /** A mail as it was received, before it is parsed. */
@@ -76,16 +78,40 @@ export class MailUnreadable extends Schema.TaggedError<MailUnreadable>()("MailUn
 export class MailParser extends Context.Service<
   MailParser,
   {
-    /** Parses a mail whose bytes arrive in pieces of any size. */
+    /** Parses a mail whose bytes arrive in pieces of any size. Keeps the results of a sender that was checked before. */
     readonly parse: (
       raw: Stream.Stream<Uint8Array>,
       envelope: InboundEnvelope
     ) => Effect.Effect<ParsedMail, MailUnreadable>
+    /**
+     * Checks the sender of a mail while its SMTP client waits for the answer. The results are `temperror` if the check
+     * takes too long.
+     */
+    readonly authenticate: (
+      raw: Stream.Stream<Uint8Array>,
+      envelope: InboundEnvelope
+    ) => Effect.Effect<SenderAuthentication>
   }
 >()("@agentos/core/email/MailParser") {}
 
-/** The reason why mail is refused: permanently, or, if a mailbox is full or receives too much mail, temporarily. */
-export const InboundRefusal = Schema.Literals(["mailbox unknown", "tenant suspended", "mailbox full", "too much mail"])
+/** The parser of a host without mail, which can't read any. */
+export const noMailParser = MailParser.of({
+  parse: () => Effect.fail(new MailUnreadable({ message: "mail is not configured" })),
+  authenticate: () => Effect.succeed({ spf: "temperror", dkim: "temperror", dmarc: "temperror", domain: null })
+})
+
+/**
+ * The reason why mail is refused: permanently, or, if a mailbox is full or receives too much mail, or if the sender
+ * could not be checked, temporarily.
+ */
+export const InboundRefusal = Schema.Literals([
+  "mailbox unknown",
+  "tenant suspended",
+  "mailbox full",
+  "too much mail",
+  "sender refused",
+  "sender unchecked"
+])
 export type InboundRefusal = typeof InboundRefusal.Type
 
 export class InboundRefused extends Schema.TaggedError<InboundRefused>()("InboundRefused", {

@@ -1,37 +1,27 @@
 import { Context, Data, Effect, Layer, Option, Queue } from "effect"
 import { EventStore } from "../events/EventStore.ts"
 import type { EventDraft } from "../events/DurableEvent.ts"
-import { Keyring } from "../kernel/Keyring.ts"
 import * as PollingWorker from "../kernel/PollingWorker.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
-import * as ClientAddress from "../limits/ClientAddress.ts"
-import * as RateLimiter from "../limits/RateLimiter.ts"
-import type { RateRule } from "../limits/RateRule.ts"
-import { countRefusal, type RefusalReason } from "../limits/Refusals.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import { type DeliveryReport, effectOf } from "./DeliveryReport.ts"
-import { baseLocalPart, splitAddress } from "./EmailAddress.ts"
 import { EmailProvider } from "./EmailProvider.ts"
 import {
   type InboundEnvelope,
   InboundMailStore,
-  type InboundRefusal,
   InboundRefused,
   MailParser,
   type ParsedMail,
   type WaitingMail
 } from "./InboundMail.ts"
+import { type InboundSender, makeInboundAdmission } from "./InboundAdmission.ts"
 import type { Mailbox } from "./Mailbox.ts"
-import { MailboxStore } from "./MailboxStore.ts"
-import { MailPolicy, reachedLimit } from "./MailPolicy.ts"
+import { MailPolicy } from "./MailPolicy.ts"
 import { bodySizeBytes, type Message, receivedBy, snippetOf } from "./Message.ts"
 import { MessageStore, type NewMessage } from "./MessageStore.ts"
-import * as ReturnPath from "./ReturnPath.ts"
 import { suppress } from "./Suppression.ts"
-
-export type InboundSender = Pick<InboundEnvelope, "mailFrom" | "remoteAddress">
 
 /** Maximum number of mails parsed concurrently. */
 const CONCURRENCY = 2
@@ -59,10 +49,11 @@ export class InboundMails extends Context.Service<
     /** Fails unless mail from this sender to this address would be accepted now. Called at RCPT. */
     readonly admit: (address: string, from: InboundSender) => Effect.Effect<void, InboundRefused>
     /**
-     * Stores a mail durably; the sender may receive the acceptance only afterwards. If one of the mailboxes is full, it
-     * fails and stores nothing; the sender then offers the mail again to the others.
+     * Stores a mail durably for the recipients whose sender policies admit it; the sender may receive the acceptance
+     * only afterwards. `author` is the address in From, or empty if there is not exactly one. If one of the mailboxes is
+     * full, it fails and stores nothing; the sender then offers the mail again to the others.
      */
-    readonly accept: (envelope: InboundEnvelope, raw: Uint8Array) => Effect.Effect<void, InboundRefused>
+    readonly accept: (envelope: InboundEnvelope, raw: Uint8Array, author: string) => Effect.Effect<void, InboundRefused>
     /**
      * Parses and delivers accepted mail for as long as it runs: mail that this server accepted at once, other mail by
      * polling. Any number of servers can run it.
@@ -74,72 +65,16 @@ export class InboundMails extends Context.Service<
     InboundMails,
     Effect.gen(function* () {
       const provider = yield* EmailProvider
-      const keyring = yield* Keyring
       const parser = yield* MailParser
       const store = yield* InboundMailStore
-      const mailboxes = yield* MailboxStore
       const messages = yield* MessageStore
       const events = yield* EventStore
       const tenants = yield* TenantStore
       const transactor = yield* Transactor
       const policy = yield* MailPolicy
-      const limiter = yield* RateLimiter.RateLimiter
-      const rules = {
-        sender: hourly("mail.inbound.sender", policy.inboundPerHour.sender),
-        network: hourly("mail.inbound.network", policy.inboundPerHour.network),
-        mailbox: hourly("mail.inbound.mailbox", policy.inboundPerHour.mailbox)
-      }
+      const admission = yield* makeInboundAdmission
+      const { findMailboxes, findReported } = admission
       const arrived = yield* Queue.dropping<void>(1)
-
-      const refuse = (refusal: InboundRefusal, reason: RefusalReason) =>
-        Effect.andThen(countRefusal(reason), new InboundRefused({ refusal }))
-
-      /** An accepted mail takes a token from each bucket; at RCPT, each bucket must only contain a token. */
-      const requireRate = Effect.fnUntraced(function* (
-        { mailFrom, remoteAddress }: InboundSender,
-        recipients: ReadonlyArray<Mailbox>,
-        taken: "would be" | "is"
-      ) {
-        const network = ClientAddress.networkOf(remoteAddress)
-        const buckets: ReadonlyArray<readonly [RateRule, string]> = [
-          // The sender is only a claim: mail from one network in a sender's name does not count against other networks.
-          ...(mailFrom === "" ? [] : [[rules.sender, `${senderOf(mailFrom)} ${network}`] as const]),
-          [rules.network, network],
-          ...recipients.map(({ mailboxId }) => [rules.mailbox, mailboxId] as const)
-        ]
-        for (const [rule, subject] of buckets) {
-          const { isAdmitted, remaining } = yield* limiter.take(rule, subject, taken === "is" ? 1 : 0)
-          if (!isAdmitted || (taken === "would be" && remaining < 1)) {
-            return yield* refuse("too much mail", "mail_inbound_rate")
-          }
-        }
-      })
-
-      const requireRoom = Effect.fnUntraced(function* (recipients: ReadonlyArray<Mailbox>) {
-        const standings = yield* mailboxes.findStandings(recipients.map(({ mailboxId }) => mailboxId))
-        for (const standing of standings.values()) {
-          if (standing.isTenantSuspended) return yield* refuse("tenant suspended", "tenant_suspended")
-          if (reachedLimit(policy, standing) !== undefined) return yield* refuse("mailbox full", "mail_storage")
-        }
-      })
-
-      const isOwn = ({ domain }: { readonly domain: string }) => domain === provider.domain.toLowerCase()
-
-      /** Returns the messages whose return paths are among these addresses. */
-      const findReported = (addresses: ReadonlyArray<string>): ReadonlyArray<string> => [
-        ...new Set(
-          addresses
-            .map(splitAddress)
-            .filter(isOwn)
-            .flatMap(({ localPart }) => Option.toArray(ReturnPath.read(keyring, localPart)))
-        )
-      ]
-
-      const findMailboxes = (addresses: ReadonlyArray<string>) => {
-        const own = addresses.map(splitAddress).filter(isOwn)
-        const localParts = [...new Set(own.map(({ localPart }) => baseLocalPart(localPart)))]
-        return localParts.length === 0 ? Effect.succeed([]) : mailboxes.findActive(localParts)
-      }
 
       const read = Effect.fnUntraced(function* (mail: WaitingMail) {
         if (mail.attempts > ATTEMPT_LIMIT) return Option.none<ParsedMail>()
@@ -232,13 +167,17 @@ export class InboundMails extends Context.Service<
       return InboundMails.of({
         admit: Effect.fnUntraced(function* (address, from) {
           const found = yield* findMailboxes([address])
-          if (found.length === 0 && findReported([address]).length > 0) return yield* requireRate(from, [], "would be")
-          if (found.length === 0) return yield* new InboundRefused({ refusal: "mailbox unknown" })
-          yield* requireRate(from, found, "would be")
-          yield* requireRoom(found)
+          if (found.length === 0 && findReported([address]).length === 0) {
+            return yield* new InboundRefused({ refusal: "mailbox unknown" })
+          }
+          yield* admission.requireSourceRate(from, "would be")
+          yield* admission.requireMailboxRate(found, "would be")
+          yield* admission.requireRoom(found)
         }),
-        accept: Effect.fnUntraced(function* (envelope, raw) {
-          yield* requireRate(envelope, yield* findMailboxes(envelope.rcptTo), "is")
+        accept: Effect.fnUntraced(function* (offered, raw, author) {
+          yield* admission.requireSourceRate(offered, "is")
+          const envelope = yield* admission.applySenderPolicies(offered, raw, author)
+          yield* admission.requireMailboxRate(yield* findMailboxes(envelope.rcptTo), "is")
           const inboundMailId = yield* Uuid.next
           const mail = { inboundMailId, envelope, raw, receivedAt: yield* Timestamp.now, attempts: 0 }
           yield* store.stage(mail)
@@ -247,7 +186,7 @@ export class InboundMails extends Context.Service<
               const recipients = yield* findMailboxes(envelope.rcptTo)
               // Under the lock, so that concurrent mails do not all use the same remaining room.
               yield* tenants.lock(recipients.map(({ tenantId }) => tenantId))
-              yield* requireRoom(recipients)
+              yield* admission.requireRoom(recipients)
               yield* store.add(
                 mail,
                 recipients.map(({ mailboxId }) => mailboxId)
@@ -274,19 +213,6 @@ export class InboundMails extends Context.Service<
 
 /** Another worker has leased the mail. */
 class LeaseLost extends Data.TaggedError("LeaseLost") {}
-
-const hourly = (name: string, count: number): RateRule => ({
-  name,
-  burst: count,
-  perSecond: count / 3_600,
-  isShared: true
-})
-
-/** Returns the envelope sender without its plus-tag. */
-const senderOf = (mailFrom: string): string => {
-  const { domain, localPart } = splitAddress(mailFrom)
-  return `${baseLocalPart(localPart)}@${domain}`
-}
 
 /**
  * The envelope sender, Message-ID and body identify duplicates of a mail. A mail without a Message-ID has no

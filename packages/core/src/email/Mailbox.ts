@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { IsoTimestamp, Timestamp, toIso } from "../kernel/Timestamp.ts"
 import { Uuid } from "../kernel/Uuid.ts"
+import { SenderPolicy } from "./SenderPolicy.ts"
 
 /** A mailbox of a tenant. `displayName` and `outboundSignature` are null if they were not set. */
 export const Mailbox = Schema.Struct({
@@ -13,6 +14,7 @@ export const Mailbox = Schema.Struct({
   outboundSignature: Schema.NullOr(Schema.String),
   /** Only active mailboxes receive inbound mail. */
   active: Schema.Boolean,
+  senderPolicy: SenderPolicy,
   createdAt: Timestamp,
   updatedAt: Timestamp
 })
@@ -26,6 +28,7 @@ export const MailboxRecord = Schema.Struct({
   displayName: Schema.NullOr(Schema.String),
   outboundSignature: Schema.NullOr(Schema.String),
   active: Schema.Boolean,
+  senderPolicy: SenderPolicy,
   createdAt: IsoTimestamp,
   updatedAt: IsoTimestamp
 }).annotate({ identifier: "Mailbox" })
@@ -38,6 +41,7 @@ export const toMailboxRecord = (mailbox: Mailbox): MailboxRecord => ({
   displayName: mailbox.displayName,
   outboundSignature: mailbox.outboundSignature,
   active: mailbox.active,
+  senderPolicy: mailbox.senderPolicy,
   createdAt: toIso(mailbox.createdAt),
   updatedAt: toIso(mailbox.updatedAt)
 })

@@ -10,6 +10,7 @@ import { EmailProvider } from "./EmailProvider.ts"
 import * as LocalPart from "./LocalPart.ts"
 import { type Mailbox, toMailboxRecord } from "./Mailbox.ts"
 import { MailboxStore } from "./MailboxStore.ts"
+import * as SenderPolicy from "./SenderPolicy.ts"
 
 const Plan = Schema.Struct({ mailboxId: Uuid.Uuid })
 type Plan = typeof Plan.Type
@@ -85,6 +86,7 @@ export class MailboxCreation extends Context.Service<MailboxCreation, PaidServic
             displayName: input.displayName || null,
             outboundSignature: input.outboundSignature || null,
             active: true,
+            senderPolicy: SenderPolicy.fromInput(input.senderPolicy ?? {}),
             createdAt,
             updatedAt: createdAt
           }

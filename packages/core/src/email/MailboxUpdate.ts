@@ -6,6 +6,7 @@ import { UpdateMailboxInput } from "./EmailInput.ts"
 import { type Mailbox, toMailboxRecord } from "./Mailbox.ts"
 import { MailboxStore } from "./MailboxStore.ts"
 import { ownedMailbox, remainingMailbox } from "./OwnedMailbox.ts"
+import * as SenderPolicy from "./SenderPolicy.ts"
 
 export class MailboxUpdate extends Context.Service<MailboxUpdate, PaidService<UpdateMailboxInput, null, void>>()(
   "@agentos/core/email/MailboxUpdate"
@@ -21,8 +22,9 @@ export class MailboxUpdate extends Context.Service<MailboxUpdate, PaidService<Up
         retryFor: Timestamp.HOUR,
         check: Effect.fnUntraced(function* (tenant, input) {
           yield* ownedMailbox(store, tenant, input.mailboxId)
-          if (input.displayName === undefined && input.outboundSignature === undefined && input.active === undefined) {
-            return yield* invalid("", "must contain displayName, outboundSignature or active")
+          const { mailboxId: _, ...changes } = input
+          if (Object.values(changes).every((value) => value === undefined)) {
+            return yield* invalid("", "must contain displayName, outboundSignature, active or senderPolicy")
           }
         }),
         prepare: ({ tenant }, input) => Effect.as(ownedMailbox(store, tenant, input.mailboxId), null),
@@ -47,5 +49,6 @@ const changed = (mailbox: Mailbox, input: UpdateMailboxInput, updatedAt: Timesta
   outboundSignature:
     input.outboundSignature === undefined ? mailbox.outboundSignature : input.outboundSignature || null,
   active: input.active ?? mailbox.active,
+  senderPolicy: input.senderPolicy === undefined ? mailbox.senderPolicy : SenderPolicy.fromInput(input.senderPolicy),
   updatedAt
 })

@@ -7,6 +7,7 @@ import {
   MailUnreadable,
   type MessageRecord,
   MessageStore,
+  noMailParser,
   ReturnPath,
   type Tenant
 } from "@agentos/core"
@@ -22,6 +23,7 @@ const envelope = {
   helo: "else.test",
   secure: false
 }
+const AUTHOR = envelope.mailFrom
 const raw = (text: string) => new TextEncoder().encode(`Subject: ${text}\r\n\r\n${text}\r\n`)
 
 const messagesOf = Effect.fnUntraced(function* (tenant: Tenant) {
@@ -45,7 +47,7 @@ const slowParser = Effect.gen(function* () {
   const proceed = yield* Latch.make(false)
   const parse = () =>
     started.open.pipe(Effect.andThen(proceed.await), Effect.andThen(new MailUnreadable({ message: "not a mail" })))
-  return { started: started.await, proceed: proceed.open, parser: MailParser.of({ parse }) }
+  return { started: started.await, proceed: proceed.open, parser: MailParser.of({ ...noMailParser, parse }) }
 })
 
 /** Expects exactly one message and one event, and no waiting mail. */
@@ -58,6 +60,7 @@ const assertDeliveredOnce = Effect.fnUntraced(function* (tenant: Tenant) {
 
 /** A parser that finds a bounce of friend@example.com in every mail. */
 const bounceParser = MailParser.of({
+  ...noMailParser,
   parse: () =>
     Effect.succeed({
       messageIdHeader: "<bounce@else.test>",
@@ -99,7 +102,7 @@ describe("a report to a return path", () => {
       const inbound = yield* serverWith({ parser: bounceParser })
       const events = yield* eventsOf(tenant)
       yield* inbound.admit(report.rcptTo[0]!, report)
-      yield* inbound.accept(report, raw("bounce"))
+      yield* inbound.accept(report, raw("bounce"), AUTHOR)
       yield* deliverMail(inbound)
       const messages = yield* messagesOf(tenant)
       assert.lengthOf(messages, 1)
@@ -124,10 +127,10 @@ describe("a report to a return path", () => {
       const complete: typeof store.complete = (lease) =>
         Effect.suspend(() => (crashes-- > 0 ? Effect.die(new Error("killed")) : store.complete(lease)))
       const inbound = yield* serverWith({ store: { ...store, complete }, parser: bounceParser })
-      yield* inbound.accept(report, raw("one"))
+      yield* inbound.accept(report, raw("one"), AUTHOR)
       yield* Effect.forkScoped(inbound.run)
       yield* TestClock.adjust("2 minutes")
-      yield* inbound.accept(report, raw("two"))
+      yield* inbound.accept(report, raw("two"), AUTHOR)
       yield* TestClock.adjust("2 seconds")
       const messages = yield* MessageStore
       assert.strictEqual((yield* messages.findSending(tenant.tenantId))?.bounced, 1)
@@ -142,7 +145,7 @@ describe("a report to a return path", () => {
       const early = { ...messages, findSent: () => Effect.succeedNone }
       const ports = Layer.merge(Layer.succeed(MessageStore, early), Layer.succeed(MailParser, bounceParser))
       const before = yield* Effect.provide(InboundMails, Layer.fresh(InboundMails.layer).pipe(Layer.provide(ports)))
-      yield* before.accept(report, raw("early"))
+      yield* before.accept(report, raw("early"), AUTHOR)
       yield* deliverMail(before)
       assert.isEmpty(yield* messages.listReports(message.messageId))
       const after = yield* serverWith({ parser: bounceParser })
@@ -184,7 +187,7 @@ describe("delivering inbound mail", () => {
           return Effect.die(new Error("the disk is full"))
         })
       const inbound = yield* serverWith({ store: { ...store, complete } })
-      yield* Effect.forEach(["broken", "one", "two", "three"], (text) => inbound.accept(envelope, raw(text)))
+      yield* Effect.forEach(["broken", "one", "two", "three"], (text) => inbound.accept(envelope, raw(text), AUTHOR))
       yield* Effect.forkScoped(inbound.run)
       yield* TestClock.adjust("1 second")
       assert.lengthOf(yield* messagesOf(tenant), 3)
@@ -200,7 +203,7 @@ describe("delivering inbound mail", () => {
       const { tenant } = yield* adasMailbox
       const slowly = yield* slowParser
       const slow = yield* serverWith(slowly)
-      yield* slow.accept(envelope, raw("once"))
+      yield* slow.accept(envelope, raw("once"), AUTHOR)
       yield* Effect.forkScoped(slow.run)
       yield* slowly.started
       yield* Effect.forkScoped((yield* InboundMails).run)
@@ -217,7 +220,7 @@ describe("delivering inbound mail", () => {
       const { tenant } = yield* adasMailbox
       const slowly = yield* slowParser
       const slow = yield* serverWith(slowly)
-      yield* slow.accept(envelope, raw("once"))
+      yield* slow.accept(envelope, raw("once"), AUTHOR)
       const killed = yield* Effect.forkChild(slow.run)
       yield* slowly.started
       yield* Fiber.interrupt(killed)
@@ -241,7 +244,7 @@ describe("delivering inbound mail", () => {
           Effect.suspend(() => (leases++ === 0 ? store.lease(limit, millis) : Effect.succeed([])))
         const stalled = { ...store, lease, renew: () => Effect.succeed(true) }
         const slow = yield* serverWith({ ...slowly, store: stalled })
-        yield* slow.accept(envelope, raw("once"))
+        yield* slow.accept(envelope, raw("once"), AUTHOR)
         yield* Effect.forkScoped(slow.run)
         yield* slowly.started
         const other = yield* InboundMails
@@ -259,6 +262,7 @@ describe("delivering inbound mail", () => {
       const { tenant } = yield* adasMailbox
       let reads = 0
       const parser = MailParser.of({
+        ...noMailParser,
         parse: () =>
           Effect.andThen(
             Effect.sync(() => reads++),
@@ -266,7 +270,7 @@ describe("delivering inbound mail", () => {
           )
       })
       const inbound = yield* serverWith({ parser })
-      yield* inbound.accept(envelope, raw("fatal"))
+      yield* inbound.accept(envelope, raw("fatal"), AUTHOR)
       yield* Effect.forkScoped(inbound.run)
       yield* TestClock.adjust("150 seconds")
       assert.lengthOf(yield* messagesOf(tenant), 0)

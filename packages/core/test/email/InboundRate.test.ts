@@ -16,7 +16,11 @@ const under = (inboundPerHour: Partial<InboundPerHour>) =>
 const ADDRESS = "ada@agents.test"
 const offer = Effect.fnUntraced(function* (mailFrom: string, remoteAddress: string, rcptTo = [ADDRESS]) {
   const { accept } = yield* InboundMails
-  return yield* accept({ mailFrom, rcptTo, remoteAddress, helo: "else.test", secure: true }, new Uint8Array(9))
+  return yield* accept(
+    { mailFrom, rcptTo, remoteAddress, helo: "else.test", secure: true },
+    new Uint8Array(9),
+    mailFrom
+  )
 })
 const refusalOf = (...mail: Parameters<typeof offer>) => Effect.map(failureOf(offer(...mail)), ({ refusal }) => refusal)
 

@@ -28,6 +28,7 @@ import {
 } from "../support/Purchase.ts"
 
 const FRIEND = { mailFrom: "friend@else.test", remoteAddress: "192.0.2.1" }
+const AUTHOR = FRIEND.mailFrom
 const raw = (sizeBytes: number) => new Uint8Array(sizeBytes).fill(120)
 const to = (...rcptTo: ReadonlyArray<string>) => ({
   ...FRIEND,
@@ -58,11 +59,11 @@ describe("a full mailbox", () => {
       const inbound = yield* InboundMails
       for (const address of ["ada@agents.test", "ADA+a@agents.test", "ada+b@agents.test"]) {
         yield* inbound.admit(address, FRIEND)
-        yield* inbound.accept(to(address), raw(10))
+        yield* inbound.accept(to(address), raw(10), AUTHOR)
       }
       for (const address of ["ada@agents.test", "ada+c@agents.test", "Ada@Agents.test"]) {
         assert.strictEqual(yield* refusal(inbound.admit(address, FRIEND)), "mailbox full")
-        assert.strictEqual(yield* refusal(inbound.accept(to(address), raw(10))), "mailbox full")
+        assert.strictEqual(yield* refusal(inbound.accept(to(address), raw(10), AUTHOR)), "mailbox full")
       }
       yield* deliverMail(inbound)
       assert.strictEqual(yield* countOf(tenant), 3)
@@ -87,7 +88,7 @@ describe("a full mailbox", () => {
       const inbound = yield* InboundMails
       const outcomes = yield* Effect.forEach(
         Array.from({ length: 12 }, (_, n) => n),
-        (n) => Effect.result(inbound.accept(to(`ada+${n}@agents.test`), raw(n + 1))),
+        (n) => Effect.result(inbound.accept(to(`ada+${n}@agents.test`), raw(n + 1), AUTHOR)),
         { concurrency: "unbounded" }
       )
       assert.strictEqual(outcomes.filter(({ _tag }) => _tag === "Success").length, 3)
@@ -100,9 +101,9 @@ describe("a full mailbox", () => {
     Effect.gen(function* () {
       yield* adasMailbox
       const inbound = yield* InboundMails
-      yield* inbound.accept(to("ada@agents.test", "ada+x@agents.test", "ada+y@agents.test"), raw(999))
-      yield* inbound.accept(to("ada@agents.test"), raw(5_000))
-      assert.strictEqual(yield* refusal(inbound.accept(to("ada@agents.test"), raw(1))), "mailbox full")
+      yield* inbound.accept(to("ada@agents.test", "ada+x@agents.test", "ada+y@agents.test"), raw(999), AUTHOR)
+      yield* inbound.accept(to("ada@agents.test"), raw(5_000), AUTHOR)
+      assert.strictEqual(yield* refusal(inbound.accept(to("ada@agents.test"), raw(1), AUTHOR)), "mailbox full")
     }).pipe(Effect.provide(few))
   )
 
@@ -111,7 +112,7 @@ describe("a full mailbox", () => {
       const { mailboxId, tenant } = yield* adasMailbox
       const inbound = yield* InboundMails
       assert.strictEqual((yield* failureOf(send(tenant, mailboxId, {})))._tag, "PaymentRequired")
-      yield* inbound.accept(to("ada@agents.test"), raw(1_000))
+      yield* inbound.accept(to("ada@agents.test"), raw(1_000), AUTHOR)
       const error = yield* failureOf(send(tenant, mailboxId, {}))
       assert.strictEqual(error._tag, "Conflict")
       assert.include(error.message, "The mailbox is full")
@@ -127,7 +128,7 @@ describe("a tenant whose mailboxes are full in total", () => {
       const signature = pay(unpaid._tag === "PaymentRequired" ? unpaid.challenge : "", ADA, "0f")
       yield* create({ localPart: "eve" }, { tenant, signature, key: "k" })
       const inbound = yield* InboundMails
-      yield* inbound.accept(to("ada@agents.test", "eve@agents.test"), raw(1))
+      yield* inbound.accept(to("ada@agents.test", "eve@agents.test"), raw(1), AUTHOR)
       for (const name of ["ada", "eve"]) {
         assert.strictEqual(yield* refusal(inbound.admit(`${name}@agents.test`, FRIEND)), "mailbox full")
       }
@@ -142,11 +143,11 @@ describe("a mailbox of a suspended tenant", () => {
     Effect.gen(function* () {
       const { tenant } = yield* adasMailbox
       const inbound = yield* InboundMails
-      yield* inbound.accept(to("ada@agents.test"), raw(1))
+      yield* inbound.accept(to("ada@agents.test"), raw(1), AUTHOR)
       const { resume, suspend } = yield* TenantAdministration
       yield* suspend(tenant.tenantId, "spam")
       assert.strictEqual(yield* refusal(inbound.admit("ada@agents.test", FRIEND)), "tenant suspended")
-      assert.strictEqual(yield* refusal(inbound.accept(to("ada@agents.test"), raw(1))), "tenant suspended")
+      assert.strictEqual(yield* refusal(inbound.accept(to("ada@agents.test"), raw(1), AUTHOR)), "tenant suspended")
       yield* deliverMail(inbound)
       assert.strictEqual(yield* countOf(tenant), 1)
       yield* resume(tenant.tenantId)
@@ -165,7 +166,7 @@ describe("raw mail", () => {
         const { tenant } = yield* adasMailbox
         const inbound = yield* InboundMails
         const mails = yield* InboundMailStore
-        yield* inbound.accept(to("ada@agents.test"), raw(100))
+        yield* inbound.accept(to("ada@agents.test"), raw(100), AUTHOR)
         yield* deliverMail(inbound)
         const { items } = yield* (yield* Mailboxes).listMessages(tenant, {}, {})
         const messageId = items[0]?.messageId ?? ""
@@ -184,7 +185,7 @@ describe("raw mail", () => {
     Effect.gen(function* () {
       const { tenant } = yield* adasMailbox
       const inbound = yield* InboundMails
-      yield* inbound.accept(to("ada@agents.test"), raw(100))
+      yield* inbound.accept(to("ada@agents.test"), raw(100), AUTHOR)
       yield* deliverMail(inbound)
       yield* TestClock.adjust("3650 days")
       assert.strictEqual(yield* runJob, 0)

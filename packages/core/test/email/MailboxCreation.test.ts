@@ -1,4 +1,4 @@
-import { type Mailbox, MailboxCreation, MailboxStore } from "@agentos/core"
+import { type Mailbox, MailboxCreation, MailboxStore, SenderPolicy } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { adasMailbox, scenario } from "../support/Purchase.ts"
@@ -33,6 +33,7 @@ describe("MailboxCreation", () => {
         displayName: null,
         outboundSignature: null,
         active: true,
+        senderPolicy: SenderPolicy.ANYONE,
         createdAt: tenant.createdAt,
         updatedAt: tenant.createdAt
       }

@@ -11,6 +11,7 @@ import {
   type OutgoingMail,
   PaidOperations,
   ProviderError,
+  SenderPolicy,
   snippetOf,
   type Tenant
 } from "@agentos/core"
@@ -153,6 +154,7 @@ const received = Effect.fnUntraced(function* (
       displayName: null,
       outboundSignature: null,
       active: true,
+      senderPolicy: SenderPolicy.ANYONE,
       createdAt,
       updatedAt: createdAt
     },

@@ -9,7 +9,7 @@ import {
   Keyring,
   MailboxStore,
   MailParser,
-  MailUnreadable,
+  noMailParser,
   MessageStore,
   OperationCompletion,
   type OperationStep,
@@ -209,9 +209,7 @@ export class SimulatedServer {
       Layer.succeed(PaymentRail, moving(rail(SimulatedRail.make(this.#world, this.links)))),
       Layer.succeed(EmailProvider, moving(provider(mailProvider(this.#world, this.links)))),
       Layer.succeed(OperationSteps, (step) => this.#reach(process, step)),
-      Layer.succeed(MailParser, {
-        parse: () => Effect.fail(new MailUnreadable({ message: "nothing is parsed here" }))
-      }),
+      Layer.succeed(MailParser, noMailParser),
       Layer.succeed(RealtimeTokens, {
         issue: () => Effect.succeed(Redacted.make("realtime")),
         verify: () => Effect.succeedNone

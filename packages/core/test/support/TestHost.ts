@@ -4,7 +4,7 @@ import {
   EmailProvider,
   Keyring,
   MailParser,
-  MailUnreadable,
+  noMailParser,
   type Operation,
   OperationStore,
   type OutgoingMail,
@@ -86,7 +86,7 @@ export const make = (payments = ScriptedRail.make(), storeBehindMillis = 0) => {
     provider,
     carrier.layer,
     Layer.succeed(PaymentRail, payments.rail),
-    Layer.succeed(MailParser, { parse: () => Effect.fail(new MailUnreadable({ message: "nothing is parsed here" })) }),
+    Layer.succeed(MailParser, noMailParser),
     Layer.succeed(RealtimeTokens, {
       issue: () => Effect.succeed(Redacted.make("realtime")),
       verify: () => Effect.succeed(Option.none())

@@ -1,4 +1,4 @@
-import { EmailProvider, InboundMails, issuesOf, MailParser, MailUnreadable, ProviderError } from "@agentos/core"
+import { EmailProvider, InboundMails, issuesOf, MailParser, noMailParser, ProviderError } from "@agentos/core"
 import {
   type Certificate,
   EmailProviderSmtp,
@@ -83,7 +83,7 @@ const unavailable = Layer.mergeAll(
     send: () =>
       Effect.fail(new ProviderError({ provider: "none", reason: "Misconfigured", message: "Mail is not configured." }))
   }),
-  Layer.succeed(MailParser, { parse: () => Effect.fail(new MailUnreadable({ message: "mail is not configured" })) })
+  Layer.succeed(MailParser, noMailParser)
 )
 
 /** Starts the SMTP listener and the worker that delivers its mail. Returns the port, or none without mail. */

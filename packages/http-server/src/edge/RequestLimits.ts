@@ -27,9 +27,10 @@ export const QUERY_PARAMETERS_LIMIT = 32
 
 const KIB = 1024
 /**
- * Maximum body length of a service that needs no token, in bytes. The longest input has about 2,300 characters that may
- * be non-ASCII, and a URL of 2,048 characters or a signature of 4,096 bytes. That fits even if every non-ASCII
- * character is escaped. The limit is the same with a token, so that it does not depend on a lookup.
+ * Maximum body length of a service that needs no token, in bytes. Apart from the lists of a sender policy, the longest
+ * input has about 2,300 characters that may be non-ASCII, and a URL of 2,048 characters or a signature of 4,096 bytes.
+ * That fits even if every non-ASCII character is escaped. So do lists of 200 addresses of common length; an update of
+ * the mailbox has room for the longest. The limit is the same with a token, so that it does not depend on a lookup.
  */
 const START_BODY_LIMIT_BYTES = 16 * KIB
 const DEFAULT_BODY_LIMIT_BYTES = 64 * KIB
@@ -38,7 +39,7 @@ const ESCAPE_FACTOR = 6
 /** Base64 needs no escapes, but some encoders escape its slashes: one of 64 characters, unless the file is all ones. */
 const BASE64_ESCAPE_FACTOR = 1 + 1 / 16
 
-/** More than any input needs: at most 50 recipients, and 20 attachments with three keys each. */
+/** More than any input needs: at most 200 entries of a sender policy, or 20 attachments with three keys each. */
 const DEFAULT_JSON_BUDGET: JsonBudget = { depth: 8, elements: 256, keys: 128, keyBytes: 128, stringBytes: 24 * KIB }
 
 /** The limits of a body without texts that are longer than the default. */

@@ -5,6 +5,7 @@ import {
   BODY_LIMIT_BYTES,
   type EventType,
   RECIPIENT_LIMIT,
+  SenderPolicy,
   SUBJECT_LIMIT
 } from "@agentos/core"
 import type { GuideSection } from "./GuideBlock.ts"
@@ -21,6 +22,18 @@ const email = (context: GuideContext): ReadonlyArray<GuideSection> => [
       ...serviceBlocks("mailboxes", context),
       {
         text: "Local parts are converted to lower case. Role names (postmaster, abuse, admin, …) are reserved. Mail to a plus-tag (`ada+news@…`) is delivered to the mailbox `ada`. A local part stays reserved permanently to the wallet that first had it, so no one else receives your mail after a deletion."
+      },
+      {
+        text: `\`senderPolicy\` decides from which senders a mailbox receives mail. \`mode\` is \`anyone\` (the default), \`authenticated\` (only mail that passes DMARC, by an aligned signature or SPF) or \`listed\` (only senders in \`allow\`). \`allow\` and \`block\` each hold at most ${SenderPolicy.SENDER_LIST_LIMIT} addresses or domains. A domain includes its subdomains; addresses compare in any case; there are no wildcards. An update replaces the whole policy, and an omitted part takes its default.`
+      },
+      {
+        points: [
+          "The sender is the address in From, which the message shows as `from` and which DMARC proves. The envelope sender does not count.",
+          "`block` precedes `allow`, and `allow` precedes the mode: in mode `authenticated` it also admits senders whose domain has no DMARC policy. The From of such a domain can be forged.",
+          "An entry of `allow` does not admit mail that fails DMARC: its From may be forged.",
+          "Mail that no recipient admits is refused with SMTP 550. If another recipient admits it, yours does not receive it, and there is no bounce. While the sender can't be checked, because its DNS does not answer, the mail is deferred with 451.",
+          "Delivery reports about your messages are not subject to the policy."
+        ]
       }
     ]
   },

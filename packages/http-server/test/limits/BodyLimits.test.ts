@@ -34,15 +34,24 @@ interface Property {
   readonly type?: string
   readonly maxItems?: number
   readonly maxLength?: number
+  readonly properties?: Readonly<Record<string, Property>>
 }
 /** The keywords that bound a text in a JSON Schema. */
 const BOUND = /"(?:maxLength|pattern|format|enum)":/
 const Shape = Schema.Struct({ properties: Schema.optionalKey(Schema.Record(Schema.String, Schema.Any)) })
 const Document = Schema.Struct({ schema: Shape, definitions: Schema.Record(Schema.String, Shape) })
 
+/** Replaces each object by its properties. */
+const flat = (properties: Readonly<Record<string, Property>>): ReadonlyArray<readonly [string, Property]> =>
+  Object.entries(properties).flatMap(([name, property]) =>
+    property.properties === undefined
+      ? [[name, property] as const]
+      : flat(property.properties).map(([inner, nested]) => [`${name}.${inner}`, nested] as const)
+  )
+
 const propertiesOf = (payload: Operation["payload"]): Readonly<Record<string, Property>> => {
   const { definitions, schema } = Schema.decodeUnknownSync(Document)(Schema.toJsonSchemaDocument(payload))
-  return schema.properties ?? Object.values(definitions)[0]?.properties ?? {}
+  return Object.fromEntries(flat(schema.properties ?? Object.values(definitions)[0]?.properties ?? {}))
 }
 
 const operations: ReadonlyArray<Operation> = Object.values(OPERATIONS)

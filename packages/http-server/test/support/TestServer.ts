@@ -12,7 +12,7 @@ import {
   EventStore,
   JobStore,
   MailParser,
-  MailUnreadable,
+  noMailParser,
   OperationStore,
   type OutgoingMail,
   PaymentRail,
@@ -137,7 +137,7 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
     carrier.layer,
     Layer.succeed(PaymentRail, payments.rail),
     SignInWithX.layer([SIGN_IN_NETWORK]),
-    Layer.succeed(MailParser, { parse: () => Effect.fail(new MailUnreadable({ message: "nothing is parsed here" })) })
+    Layer.succeed(MailParser, noMailParser)
   )
   const { jobStore, rateLimitStore, transactor, transitLimitBytes } = options
   const stores = Layer.mergeAll(

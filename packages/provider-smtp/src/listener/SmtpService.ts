@@ -12,7 +12,7 @@ import {
 } from "@agentos/core"
 import { type Cause, Exit } from "effect"
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from "smtp-server"
-import { authorOf } from "../header/Author.ts"
+import { type Author, authorOf } from "../header/Author.ts"
 import { readHeaderBlock } from "../header/HeaderBlock.ts"
 import { BufferBudget, type MessageBuffer } from "./MessageBuffer.ts"
 import { PacedServer, type Refusal } from "./PacedServer.ts"
@@ -38,7 +38,11 @@ export interface SmtpServiceOptions {
   /** Resolves to why mail from the sender to the address is refused; null if it is accepted. */
   readonly refusalOf: (address: string, from: InboundSender) => Promise<Exit.Exit<InboundRefusal | null>>
   /** Resolves once the mail is stored safely, or with the reason why it is refused. */
-  readonly accept: (envelope: InboundEnvelope, raw: Uint8Array) => Promise<Exit.Exit<InboundRefusal | null>>
+  readonly accept: (
+    envelope: InboundEnvelope,
+    raw: Uint8Array,
+    author: string
+  ) => Promise<Exit.Exit<InboundRefusal | null>>
   readonly report: (cause: Cause.Cause<never>) => void
 }
 
@@ -46,7 +50,9 @@ const REFUSALS: Readonly<Record<InboundRefusal, () => Error>> = {
   "mailbox unknown": SmtpReply.noSuchMailbox,
   "tenant suspended": SmtpReply.mailboxDisabled,
   "mailbox full": SmtpReply.mailboxFull,
-  "too much mail": SmtpReply.tooMuchMail
+  "too much mail": SmtpReply.tooMuchMail,
+  "sender refused": SmtpReply.senderRefused,
+  "sender unchecked": SmtpReply.senderUnchecked
 }
 
 type Answer = (error?: Error | null, text?: string) => void
@@ -94,10 +100,10 @@ const envelopeOf = (session: SMTPServerSession): InboundEnvelope => ({
 })
 
 /**
- * Refuses a message whose header is ambiguous or does not name exactly one author: otherwise a mail program
- * could show one address while the sender checks use another (RFC 7489, section 6.6.1).
+ * Returns the author, or refuses a message whose header is ambiguous or does not name exactly one: otherwise a mail
+ * program could show one address while the sender checks use another (RFC 7489, section 6.6.1).
  */
-const refuseHeader = (raw: Uint8Array, { headerBytes }: SmtpLimits): Error | undefined => {
+const readAuthor = (raw: Uint8Array, { headerBytes }: SmtpLimits): Author | Error => {
   const header = readHeaderBlock(raw, headerBytes)
   switch (header._tag) {
     case "TooLarge":
@@ -105,7 +111,7 @@ const refuseHeader = (raw: Uint8Array, { headerBytes }: SmtpLimits): Error | und
     case "Malformed":
       return SmtpReply.headerMalformed()
     case "Fields":
-      return authorOf(header.fields) === undefined ? SmtpReply.noSingleAuthor() : undefined
+      return authorOf(header.fields) ?? SmtpReply.noSingleAuthor()
   }
 }
 
@@ -343,10 +349,10 @@ export class SmtpService {
 
   async #store(buffer: MessageBuffer, session: SMTPServerSession, answer: Answer): Promise<void> {
     const raw = buffer.take()
-    const refusal = refuseHeader(raw, this.#options.limits)
-    if (refusal !== undefined) return answer(refusal)
+    const author = readAuthor(raw, this.#options.limits)
+    if (author instanceof Error) return answer(author)
     this.#share.charge((raw.length / MIB) * STORE_MILLIS_PER_MIB)
-    const exit = await this.#options.accept(envelopeOf(session), raw)
+    const exit = await this.#options.accept(envelopeOf(session), raw, author.address)
     if (Exit.isFailure(exit)) {
       this.#options.report(exit.cause)
       return answer(SmtpReply.localError())

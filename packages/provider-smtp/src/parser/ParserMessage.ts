@@ -16,14 +16,18 @@ export interface ParserJob {
   readonly settings: AuthenticationSettings
 }
 
-/** A message to the parser process: the pieces of a mail in order, then its job. Mails are sent one after the other. */
+/**
+ * A message to the parser process: the pieces of a mail in order, then its job, or the check of its sender alone. Mails
+ * are sent one after the other.
+ */
 export type ParserRequest =
   | { readonly _tag: "Piece"; readonly bytes: Uint8Array }
   | { readonly _tag: "Job"; readonly job: ParserJob }
+  | { readonly _tag: "SenderCheck"; readonly job: ParserJob }
 
 /**
  * A reply of the parser process: `Ready` once, then for each job either `Unreadable`, or `Content`, later
- * `Authentication`, and at last `Reply`.
+ * `Authentication`, and at last `Reply`; for a check of a sender `Authentication` alone.
  */
 export type ParserReply =
   | { readonly _tag: "Ready" }

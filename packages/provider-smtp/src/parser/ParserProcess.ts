@@ -24,9 +24,9 @@ export interface ParserProcessLimits {
 }
 
 /** The outcome of one mail in a process. */
-export interface ParserOutcome {
+export interface ParserOutcome<A> {
   /** Undefined if the process had ended before it received the mail. */
-  readonly result: Result.Result<ParsedMail, MailUnreadable> | undefined
+  readonly result: A | undefined
   /** True if the process is ready for the next mail. Otherwise its scope must be closed to end it. */
   readonly reusable: boolean
 }
@@ -34,7 +34,15 @@ export interface ParserOutcome {
 /** A process that reads one mail after the other. */
 export interface ParserProcess {
   /** Unless it succeeds, the process has an unfinished mail and is not reusable. */
-  readonly parse: (raw: Stream.Stream<Uint8Array>, job: ParserJob) => Effect.Effect<ParserOutcome>
+  readonly parse: (
+    raw: Stream.Stream<Uint8Array>,
+    job: ParserJob
+  ) => Effect.Effect<ParserOutcome<Result.Result<ParsedMail, MailUnreadable>>>
+  /** Checks the sender only. */
+  readonly authenticate: (
+    raw: Stream.Stream<Uint8Array>,
+    job: ParserJob
+  ) => Effect.Effect<ParserOutcome<SenderAuthentication>>
 }
 
 /** Receives the replies to the current mail. */
@@ -92,8 +100,9 @@ const unreadable = (message: string) => new MailUnreadable({ message })
 /**
  * Starts a process and waits until it is ready; kills it by SIGKILL when the scope closes. A mail that takes
  * too long, or ends the process by its use of memory, is `MailUnreadable`; if only its sender checks do, they
- * are `temperror`; if only the search for quotes does, `extractedText` is null. A failure to start the process is a defect, since no mail has caused it. A different
- * `mainFile` must reply like `parserMain.ts`, and has the same permissions.
+ * are `temperror`; if only the search for quotes does, `extractedText` is null. A failure to start the process is
+ * a defect, since no mail has caused it. A different `mainFile` must reply like `parserMain.ts`, and has the same
+ * permissions.
  */
 export const startParser = (
   limits: ParserProcessLimits,
@@ -140,26 +149,43 @@ export const startParser = (
         })
       )
 
+    /** Sends a mail and its request, and returns what receives the replies. */
+    const begin = Effect.fnUntraced(function* (raw: Stream.Stream<Uint8Array>, request: ParserRequest) {
+      const current: Pending = {
+        content: yield* Deferred.make<MailContent, MailUnreadable>(),
+        authentication: yield* Deferred.make<SenderAuthentication>(),
+        extractedText: yield* Deferred.make<string | null>()
+      }
+      pending = current
+      let sizeBytes = 0
+      yield* Stream.runForEach(raw, (bytes) => {
+        sizeBytes += bytes.length
+        return send({ _tag: "Piece", bytes })
+      })
+      yield* send(request)
+      return { current, isLarge: sizeBytes >= FRESH_AFTER_BYTES }
+    })
+
+    const awaitAuthentication = ({ authentication }: Pending, { settings }: ParserJob) =>
+      Effect.timeoutOption(Deferred.await(authentication), settings.dnsMillis + AUTHENTICATION_GRACE_MILLIS)
+
     return {
+      authenticate: Effect.fnUntraced(function* (raw: Stream.Stream<Uint8Array>, job: ParserJob) {
+        if (ended || !child.connected) return { result: undefined, reusable: false }
+        const sent = yield* Effect.result(begin(raw, { _tag: "SenderCheck", job }))
+        if (Result.isFailure(sent)) return { result: UNDETERMINED, reusable: false }
+        const { current, isLarge } = sent.success
+        const authentication = yield* awaitAuthentication(current, job)
+        return {
+          result: Option.getOrElse(authentication, () => UNDETERMINED),
+          reusable: Option.isSome(authentication) && !ended && !isLarge
+        }
+      }),
       parse: Effect.fnUntraced(function* (raw: Stream.Stream<Uint8Array>, job: ParserJob) {
         if (ended || !child.connected) return { result: undefined, reusable: false }
-        const current: Pending = {
-          content: yield* Deferred.make<MailContent, MailUnreadable>(),
-          authentication: yield* Deferred.make<SenderAuthentication>(),
-          extractedText: yield* Deferred.make<string | null>()
-        }
-        pending = current
-        let sizeBytes = 0
-        const sent = yield* Effect.result(
-          Effect.andThen(
-            Stream.runForEach(raw, (bytes) => {
-              sizeBytes += bytes.length
-              return send({ _tag: "Piece", bytes })
-            }),
-            send({ _tag: "Job", job })
-          )
-        )
+        const sent = yield* Effect.result(begin(raw, { _tag: "Job", job }))
         if (Result.isFailure(sent)) return { result: Result.fail(sent.failure), reusable: false }
+        const { current, isLarge } = sent.success
         const content = yield* Effect.timeoutOption(Effect.result(Deferred.await(current.content)), limits.readMillis)
         if (Option.isNone(content)) {
           const failure = unreadable(`reading it took longer than ${limits.readMillis} ms`)
@@ -168,10 +194,7 @@ export const startParser = (
         if (Result.isFailure(content.value)) {
           return { result: Result.fail(content.value.failure), reusable: !ended }
         }
-        const authentication = yield* Effect.timeoutOption(
-          Deferred.await(current.authentication),
-          job.settings.dnsMillis + AUTHENTICATION_GRACE_MILLIS
-        )
+        const authentication = yield* awaitAuthentication(current, job)
         const extractedText = Option.isNone(authentication)
           ? Option.none()
           : yield* Effect.timeoutOption(Deferred.await(current.extractedText), REPLY_MILLIS)
@@ -181,7 +204,7 @@ export const startParser = (
             authentication: Option.getOrElse(authentication, () => UNDETERMINED),
             extractedText: Option.getOrNull(extractedText)
           }),
-          reusable: Option.isSome(extractedText) && !ended && sizeBytes < FRESH_AFTER_BYTES
+          reusable: Option.isSome(extractedText) && !ended && !isLarge
         }
       })
     }

@@ -13,7 +13,13 @@ const reply = (message: ParserReply): void => {
   process.send?.(message)
 }
 
-const work = async (raw: Uint8Array, { envelope, settings }: ParserJob): Promise<void> => {
+const checkSender = async (raw: Uint8Array, { envelope, settings }: ParserJob): Promise<void> =>
+  reply({
+    _tag: "Authentication",
+    authentication: envelope.authentication ?? (await authenticateSender(raw, envelope, settings))
+  })
+
+const work = async (raw: Uint8Array, job: ParserJob): Promise<void> => {
   let text: string | null
   try {
     const content = await readMail(raw)
@@ -23,7 +29,7 @@ const work = async (raw: Uint8Array, { envelope, settings }: ParserJob): Promise
     reply({ _tag: "Unreadable", message: String(error).slice(0, REASON_LIMIT) })
     return
   }
-  reply({ _tag: "Authentication", authentication: await authenticateSender(raw, envelope, settings) })
+  await checkSender(raw, job)
   // Last, because a text on which it takes too long costs nothing else.
   reply({ _tag: "Reply", extractedText: extractReply(text) })
 }
@@ -34,6 +40,6 @@ process.on("message", (request: ParserRequest) => {
   if (request._tag === "Piece") return void pieces.push(request.bytes)
   const raw = Buffer.concat(pieces)
   pieces = []
-  void work(raw, request.job)
+  void (request._tag === "Job" ? work : checkSender)(raw, request.job)
 })
 reply({ _tag: "Ready" })

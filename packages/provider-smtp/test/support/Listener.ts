@@ -15,6 +15,8 @@ import * as SmtpListener from "../../src/SmtpListener.ts"
 export interface TakenMail {
   readonly envelope: InboundEnvelope
   readonly raw: Uint8Array
+  /** The address in From. */
+  readonly author: string
 }
 
 export interface TestListener {
@@ -48,9 +50,9 @@ export const openListener = async (options: TestListenerOptions = {}): Promise<T
         Effect.flatMap(options.isDeliverable?.(address) ?? Effect.succeed(known.test(address)), (isDeliverable) =>
           isDeliverable ? Effect.void : Effect.fail(new InboundRefused({ refusal: "mailbox unknown" }))
         )),
-    accept: (envelope, raw) =>
-      Effect.tap(options.accept?.({ envelope, raw }) ?? Effect.void, () =>
-        Effect.sync(() => taken.push({ envelope, raw }))
+    accept: (envelope, raw, author) =>
+      Effect.tap(options.accept?.({ envelope, raw, author }) ?? Effect.void, () =>
+        Effect.sync(() => taken.push({ envelope, raw, author }))
       )
   })
   const provider = Layer.mock(EmailProvider, { name: "smtp", domain: "agents.test" })

@@ -1,4 +1,10 @@
-import { type InboundEnvelope, MailParser, type MailUnreadable, type ParsedMail } from "@agentos/core"
+import {
+  type InboundEnvelope,
+  MailParser,
+  type MailUnreadable,
+  type ParsedMail,
+  type SenderAuthentication
+} from "@agentos/core"
 import { Effect, ManagedRuntime, type Result, Stream } from "effect"
 import * as MailParserWorker from "../../src/MailParserWorker.ts"
 
@@ -15,6 +21,7 @@ export interface TestParser {
     raw: string | Uint8Array,
     from?: Partial<InboundEnvelope>
   ) => Promise<Result.Result<ParsedMail, MailUnreadable>>
+  readonly authenticate: (raw: Uint8Array, from?: Partial<InboundEnvelope>) => Promise<SenderAuthentication>
   readonly close: () => Promise<void>
 }
 
@@ -37,6 +44,10 @@ export const openParser = (config: Partial<MailParserWorker.MailParserConfig> = 
             })
           )
         )
+      ),
+    authenticate: (raw, from = {}) =>
+      runtime.runPromise(
+        Effect.flatMap(MailParser, (parser) => parser.authenticate(Stream.make(raw), { ...envelope, ...from }))
       ),
     close: () => runtime.dispose()
   }

@@ -1,4 +1,12 @@
-import { type Mailbox, MailboxStore, Timestamp, TenantStore, Transactor, walletAddress } from "@agentos/core"
+import {
+  type Mailbox,
+  MailboxStore,
+  SenderPolicy,
+  TenantStore,
+  Timestamp,
+  Transactor,
+  walletAddress
+} from "@agentos/core"
 import { MemoryDatabase } from "@agentos/memory"
 import { Cause, Context, Effect, Layer, Logger, type Scope } from "effect"
 import { TestClock } from "effect/testing"
@@ -62,6 +70,7 @@ const giveMailbox = Effect.fnUntraced(function* (wallet: string, localPart: stri
         displayName: null,
         outboundSignature: null,
         active: true,
+        senderPolicy: SenderPolicy.ANYONE,
         createdAt,
         updatedAt: createdAt
       }

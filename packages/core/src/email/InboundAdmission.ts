@@ -1,0 +1,161 @@
+import { Effect, Metric, Option, Stream } from "effect"
+import { Keyring } from "../kernel/Keyring.ts"
+import * as ClientAddress from "../limits/ClientAddress.ts"
+import * as RateLimiter from "../limits/RateLimiter.ts"
+import type { RateRule } from "../limits/RateRule.ts"
+import { countRefusal, type RefusalReason } from "../limits/Refusals.ts"
+import { baseLocalPart, splitAddress } from "./EmailAddress.ts"
+import { EmailProvider } from "./EmailProvider.ts"
+import { type InboundEnvelope, type InboundRefusal, InboundRefused, MailParser } from "./InboundMail.ts"
+import type { Mailbox } from "./Mailbox.ts"
+import { MailboxStore } from "./MailboxStore.ts"
+import { MailPolicy, reachedLimit } from "./MailPolicy.ts"
+import type { SenderAuthentication } from "./Message.ts"
+import * as ReturnPath from "./ReturnPath.ts"
+import { decide, type SenderVerdict } from "./SenderPolicy.ts"
+
+export type InboundSender = Pick<InboundEnvelope, "mailFrom" | "remoteAddress">
+
+/** Whether the tokens of a mail are taken, or must only be available. */
+type Taking = "would be" | "is"
+
+/** The size in which a mail that is not stored yet is passed to the parser. */
+const PIECE_BYTES = 256 * 1024
+
+const piecesOf = (raw: Uint8Array): Stream.Stream<Uint8Array> =>
+  Stream.unfold(0, (start) =>
+    Effect.succeed(
+      start >= raw.length ? undefined : ([raw.subarray(start, start + PIECE_BYTES), start + PIECE_BYTES] as const)
+    )
+  )
+
+const hourly = (name: string, count: number): RateRule => ({
+  name,
+  burst: count,
+  perSecond: count / 3_600,
+  isShared: true
+})
+
+/** Returns the envelope sender without its plus-tag. */
+const senderOf = (mailFrom: string): string => {
+  const { domain, localPart } = splitAddress(mailFrom)
+  return `${baseLocalPart(localPart)}@${domain}`
+}
+
+/** A failed DMARC check disproves nothing while a check that it is based on can't be made. */
+const dmarcOf = ({ dkim, dmarc, spf }: SenderAuthentication): string =>
+  dmarc === "fail" && (spf === "temperror" || dkim === "temperror") ? "temperror" : dmarc
+
+const keptOut = (outcome: "refused" | "deferred" | "withheld") =>
+  Metric.counter("agentos_mail_sender_policy_total", {
+    description: "Mailboxes that did not receive a mail because of their sender policy.",
+    attributes: { outcome },
+    incremental: true
+  })
+
+const refuse = (refusal: InboundRefusal, reason: RefusalReason) =>
+  Effect.andThen(countRefusal(reason), new InboundRefused({ refusal }))
+
+/** The decisions on whether inbound mail is accepted, and for which of its recipients. */
+export const makeInboundAdmission = Effect.gen(function* () {
+  const provider = yield* EmailProvider
+  const keyring = yield* Keyring
+  const parser = yield* MailParser
+  const mailboxes = yield* MailboxStore
+  const policy = yield* MailPolicy
+  const limiter = yield* RateLimiter.RateLimiter
+  const rules = {
+    sender: hourly("mail.inbound.sender", policy.inboundPerHour.sender),
+    network: hourly("mail.inbound.network", policy.inboundPerHour.network),
+    mailbox: hourly("mail.inbound.mailbox", policy.inboundPerHour.mailbox)
+  }
+
+  const isOwn = ({ domain }: { readonly domain: string }) => domain === provider.domain.toLowerCase()
+
+  const requireTokens = Effect.fnUntraced(function* (
+    buckets: ReadonlyArray<readonly [RateRule, string]>,
+    taken: Taking
+  ) {
+    for (const [rule, subject] of buckets) {
+      const { isAdmitted, remaining } = yield* limiter.take(rule, subject, taken === "is" ? 1 : 0)
+      if (!isAdmitted || (taken === "would be" && remaining < 1)) {
+        return yield* refuse("too much mail", "mail_inbound_rate")
+      }
+    }
+  })
+
+  const findMailboxes = (addresses: ReadonlyArray<string>) => {
+    const own = addresses.map(splitAddress).filter(isOwn)
+    const localParts = [...new Set(own.map(({ localPart }) => baseLocalPart(localPart)))]
+    return localParts.length === 0 ? Effect.succeed([]) : mailboxes.findActive(localParts)
+  }
+
+  /** Returns the messages whose return paths are among these addresses. */
+  const findReported = (addresses: ReadonlyArray<string>): ReadonlyArray<string> => [
+    ...new Set(
+      addresses
+        .map(splitAddress)
+        .filter(isOwn)
+        .flatMap(({ localPart }) => Option.toArray(ReturnPath.read(keyring, localPart)))
+    )
+  ]
+
+  return {
+    findMailboxes,
+    findReported,
+
+    /** Limits the mail of a sender and of its network. */
+    requireSourceRate: ({ mailFrom, remoteAddress }: InboundSender, taken: Taking) => {
+      const network = ClientAddress.networkOf(remoteAddress)
+      // The sender is only a claim: mail from one network in a sender's name does not count against other networks.
+      const sender = mailFrom === "" ? [] : [[rules.sender, `${senderOf(mailFrom)} ${network}`] as const]
+      return requireTokens([...sender, [rules.network, network]], taken)
+    },
+
+    requireMailboxRate: (recipients: ReadonlyArray<Mailbox>, taken: Taking) =>
+      requireTokens(
+        recipients.map(({ mailboxId }) => [rules.mailbox, mailboxId] as const),
+        taken
+      ),
+
+    requireRoom: Effect.fnUntraced(function* (recipients: ReadonlyArray<Mailbox>) {
+      const standings = yield* mailboxes.findStandings(recipients.map(({ mailboxId }) => mailboxId))
+      for (const standing of standings.values()) {
+        if (standing.isTenantSuspended) return yield* refuse("tenant suspended", "tenant_suspended")
+        if (reachedLimit(policy, standing) !== undefined) return yield* refuse("mailbox full", "mail_storage")
+      }
+    }),
+
+    /**
+     * Returns the envelope with the recipients whose sender policies admit the mail; fails if there are none, or if a
+     * decision depends on a sender that can't be checked now. Return paths of outbound messages admit every sender. The
+     * sender is checked only if a decision depends on it.
+     */
+    applySenderPolicies: Effect.fnUntraced(function* (envelope: InboundEnvelope, raw: Uint8Array, author: string) {
+      const found = yield* findMailboxes(envelope.rcptTo)
+      const decideWith = (dmarc: string | undefined) =>
+        new Map(found.map(({ localPart, senderPolicy }) => [localPart, decide(senderPolicy, author, dmarc)]))
+      const isOpen = (decisions: ReadonlyMap<string, SenderVerdict>) => [...decisions.values()].includes("undetermined")
+
+      const first = decideWith(undefined)
+      const authentication = isOpen(first) ? yield* parser.authenticate(piecesOf(raw), envelope) : undefined
+      const verdicts = authentication === undefined ? first : decideWith(dmarcOf(authentication))
+      if (isOpen(verdicts)) {
+        yield* Metric.update(keptOut("deferred"), found.length)
+        return yield* new InboundRefused({ refusal: "sender unchecked" })
+      }
+      const isAdmitting = (address: string) =>
+        verdicts.get(baseLocalPart(splitAddress(address).localPart)) !== "refused"
+      const rcptTo = envelope.rcptTo.filter(isAdmitting)
+      const refusing = found.filter(({ address }) => !isAdmitting(address)).length
+      if (refusing === 0) return { ...envelope, authentication }
+      if (refusing === found.length && findReported(rcptTo).length === 0) {
+        yield* Metric.update(keptOut("refused"), refusing)
+        return yield* new InboundRefused({ refusal: "sender refused" })
+      }
+      yield* Metric.update(keptOut("withheld"), refusing)
+      yield* Effect.logInfo(`inbound mail is withheld from ${refusing} of ${found.length} mailboxes by sender policies`)
+      return { ...envelope, rcptTo, authentication }
+    })
+  }
+})
