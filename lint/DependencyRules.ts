@@ -166,10 +166,10 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
     [source("file-lock"), nodeBuiltin]
   ),
   only(
-    "receive-mail-stands-alone",
+    "examples-stand-alone",
     "The example needs only an HTTP client: it imports no package of this workspace.",
-    { path: "^examples/receive-mail/" },
-    ["^examples/receive-mail/", anyInstalled, nodeBuiltin]
+    { path: "^examples/(receive-mail|answer-call|journey)/" },
+    ["^examples/$1/", anyInstalled, nodeBuiltin]
   )
 ]
 

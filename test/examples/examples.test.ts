@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { request } from "node:https"
 import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
@@ -8,9 +8,11 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { openCertificateAuthority, type SandboxDescription, type ServerCertificate } from "@agentos/sandbox"
 import { createTransport } from "nodemailer"
+import PostalMime from "postal-mime"
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest"
 import { Agent } from "../support/Agent.ts"
 import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
+import { TokenLog } from "../support/TokenLog.ts"
 
 const README = new URL("../../README.md", import.meta.url)
 /** Beside this file, so that its imports resolve. */
@@ -158,4 +160,58 @@ it("answer-call buys a number and talks to a caller until the caller says bye", 
 
   expect(await askUnsigned()).toBe(401)
   expect(agent.printed()).toMatch(/\n\+14155550150: What can you do\?\n\+14155550150: Very well\. Bye\.\n$/)
+})
+
+/** The mails that the service sent to an address, oldest first. */
+const mailsTo = (address: string) => {
+  const { outboxDir } = description.mail
+  const envelopes = readdirSync(outboxDir).filter((name) => name.endsWith(".json"))
+  const sent = envelopes.toSorted().filter((name) => readFileSync(join(outboxDir, name), "utf8").includes(address))
+  return Promise.all(sent.map((name) => PostalMime.parse(readFileSync(join(outboxDir, name.replace(/json$/, "eml"))))))
+}
+
+it("journey signs up with a code, answers mail and a call without a public address, and recovers its token", async () => {
+  const { baseUrl, carrier, chain, wallets } = description
+  const log = new TokenLog(chain)
+  const { length: earlier } = await log.read()
+  const journey = startExample("journey/src/main.ts", sandboxArgs)
+  expect({ exit: await journey.exit, printed: journey.printed() }).toEqual({
+    exit: [0, null],
+    printed: expect.stringMatching(/\nsigned up with the code \d{6}\n/) as string
+  })
+
+  // The chain: the prices of a mailbox, a message, another message, a number and minutes, and nothing else.
+  const paid = (await log.read()).slice(earlier).filter(({ from }) => from === wallets[0]!.address.toLowerCase())
+  expect(paid.map(({ to, value }) => [to, value])).toEqual(
+    [250_000n, 20_000n, 20_000n, 5_000_000n, 3_000_000n].map((price) => [chain.payTo.toLowerCase(), price])
+  )
+
+  // The token: the recovered one is the one that was lost, and gives access to the mail.
+  const [, lost] = /and the token (\S+)/.exec(journey.printed()) ?? []
+  const [, recovered] = /recovered the token (\S+)/.exec(journey.printed()) ?? []
+  expect(lost).toMatch(/^at_v1_/)
+  expect(recovered).toBe(lost)
+  const query = "/api/v1/email/messages/query?direction=inbound&from=bob@outside.example"
+  const answer = await fetch(`${baseUrl}${query}`, { headers: { Authorization: `Bearer ${String(recovered)}` } })
+  const { data } = (await answer.json()) as { data: { items: ReadonlyArray<{ messageIdHeader: string }> } }
+  const [fromBob] = data.items
+
+  // The outbox: the answer continues Bob's thread, and its file arrived byte for byte.
+  const [offer, reply] = (await mailsTo("bob@outside.example")).slice(-2)
+  expect(reply?.inReplyTo).toBe(fromBob?.messageIdHeader)
+  expect(reply?.references?.split(/\s+/)).toEqual([offer?.messageId, fromBob?.messageIdHeader])
+  expect(reply?.attachments.map(({ filename, mimeType }) => [filename, mimeType])).toEqual([
+    ["price-list.csv", "text/csv"]
+  ])
+  const file = readFileSync(sourceOf("journey/price-list.csv"))
+  expect(file.equals(Buffer.from(reply?.attachments[0]?.content as ArrayBuffer))).toBe(true)
+
+  // The carrier: Bob heard the answers that the agent gave over its socket.
+  const { calls } = (await (await fetch(`${carrier.url}/sandbox/calls`)).json()) as {
+    calls: ReadonlyArray<{ to: string; heard: ReadonlyArray<string>; state: string }>
+  }
+  const [, number] = /(\+\d+) was called/.exec(journey.printed()) ?? []
+  expect(calls.filter(({ to }) => to === number)).toMatchObject([
+    { heard: ["Hello, this is an agent.", "You said: Did you send the prices?", "Goodbye."], state: "completed" }
+  ])
 })

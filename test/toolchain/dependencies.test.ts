@@ -83,7 +83,7 @@ const refused: ReadonlyArray<readonly [file: string, text: string, rule: string]
   ["packages/memory/src/Tested.ts", `export * from "../test/fixture.ts"`, "sources-do-not-import-tests"],
   ["packages/memory/src/Loan.ts", `export * from "undeclared"`, "sources-declare-what-they-import"],
   ["packages/memory/src/Gone.ts", `export * from "not-installed"`, "no-unresolvable"],
-  ["examples/receive-mail/inside.ts", `export * from "@agentos/core"`, "receive-mail-stands-alone"]
+  ["examples/receive-mail/inside.ts", `export * from "@agentos/core"`, "examples-stand-alone"]
 ]
 
 describe("dependency rules", () => {

@@ -15,7 +15,7 @@ export interface Route {
   readonly serviceId: string | null
   /** Whether the request is idempotent, so that it can be retried. */
   readonly repeatable: boolean
-  /** The command for the operation, with its required arguments; null if there is none. */
+  /** The command for the operation, with its required arguments, or null. */
   readonly command: string | null
 }
 

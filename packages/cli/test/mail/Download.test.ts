@@ -155,7 +155,7 @@ describe("safeFileName", () => {
       assert.strictEqual(safeFileName(name), name)
   })
 
-  it("replaces what is not safe on some system", () => {
+  it("replaces characters and names that are unsafe on some system", () => {
     const names: ReadonlyArray<readonly [given: string | null, safe: string]> = [
       [null, "attachment"],
       ["...", "attachment"],
