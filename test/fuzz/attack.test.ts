@@ -8,8 +8,7 @@ const SECONDS = 5
  * requests by seconds. Without limits every request takes seconds, and the server gigabytes.
  */
 const P50_LIMIT_MILLIS = 1_500
-/** With PGlite in the process, and 32 MiB of bodies that one client may hold: seen are 517 MiB. */
-const RESIDENT_LIMIT_BYTES = 640 * 1024 * 1024
+const RESIDENT_LIMIT_BYTES = 500 * 1024 * 1024
 
 it.each(["zeros", "unknown-properties", "unfinished-bodies", "acknowledgements"])(
   "serves an honest client beside the attack %s",

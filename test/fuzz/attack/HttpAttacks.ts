@@ -10,8 +10,8 @@ const [ATTACKER] = ATTACKER_ADDRESSES
 const MIB = 1024 * 1024
 const KIB = 1024
 const BODY_LIMIT_BYTES = 256 * KIB
-const SEND_LIMIT_BYTES = 12 * MIB
-const UNFINISHED_BYTES = 12_800_000
+/** Larger than any body that the service reads. */
+const TOO_LARGE_BYTES = 2 ** 40
 /** After a connection that failed, so that a refusing server is not answered with a busy loop. */
 const RETRY_MILLIS = 20
 
@@ -24,6 +24,21 @@ const JSON_TYPE = ["Content-Type", "application/json"] as const
 const postBytes = (rig: DefenseRig, target: string, body: string, token?: string): Buffer => {
   const authorization = token === undefined ? [] : [["Authorization", `Bearer ${token}`] as const]
   return requestBytes({ method: "POST", target, headers: [JSON_TYPE, ...authorization], body }, rig.http.host)
+}
+
+/** Resolves to the greatest length of a message's body, as the service reports it for a longer one. */
+const sendLimitBytes = async ({ attacker, http }: DefenseRig): Promise<number> => {
+  const headers = [
+    JSON_TYPE,
+    ["Authorization", `Bearer ${attacker.token}`],
+    ["Content-Length", String(TOO_LARGE_BYTES)]
+  ] as const
+  const connection = new HttpConnection({ ...http, localAddress: ATTACKER })
+  const { body } = await connection.request(requestBytes({ method: "POST", target: SEND, headers }, http.host))
+  connection.close()
+  const limit = /exceeds (\d+) bytes/.exec(body)?.[1]
+  if (limit === undefined) throw new Error(`a body of ${TOO_LARGE_BYTES} bytes was answered ${body}`)
+  return Number(limit)
 }
 
 /** Repeats the same request on keep-alive connections of the first attacking address. */
@@ -64,36 +79,38 @@ const nestedArrays = (bytes: number, depth: number): string => {
 /** A body in chunks of one byte. */
 const tinyChunks = (bytes: number): string => `${"1\r\nx\r\n".repeat(bytes)}0\r\n\r\n`
 
-/** A message whose text and HTML have the greatest length, every character escaped. */
+/** A message whose text, HTML and file have the greatest length, every character of the texts escaped. */
 const largestMessage = (mailboxId: string): string => {
   const escaped = "\\u0041".repeat(MIB)
-  return `{"mailboxId":"${mailboxId}","to":["a@elsewhere.example"],"subject":"a","text":"${escaped}","html":"${escaped}"}`
+  const file = Buffer.alloc(10 * MIB).toString("base64")
+  const attachments = `[{"filename":"a","contentType":"text/plain","contentBase64":"${file}"}]`
+  return `{"mailboxId":"${mailboxId}","to":["a@elsewhere.example"],"subject":"a","text":"${escaped}","html":"${escaped}","attachments":${attachments}}`
 }
 
 /** Connections that send all of a large body but its last byte, and then wait. */
-const holdBodies = (stage: AttackStage, connections: number): Promise<void> => {
+const holdBodies = async (stage: AttackStage, connections: number, limitFraction: number): Promise<void> => {
   const { count, rig, signal } = stage
+  const bytes = Math.floor((await sendLimitBytes(rig)) * limitFraction)
   const head = requestBytes(
     {
       method: "POST",
       target: SEND,
-      headers: [
-        JSON_TYPE,
-        ["Authorization", `Bearer ${rig.attacker.token}`],
-        ["Content-Length", String(UNFINISHED_BYTES)]
-      ]
+      headers: [JSON_TYPE, ["Authorization", `Bearer ${rig.attacker.token}`], ["Content-Length", String(bytes)]]
     },
     rig.http.host
   )
-  const body = Buffer.alloc(UNFINISHED_BYTES - 1, "x")
-  return inParallel(stage, connections, async () => {
+  const body = Buffer.alloc(bytes - 1, "x")
+  await inParallel(stage, connections, async () => {
     const socket = connect({ ...rig.http, localAddress: ATTACKER })
     socket.on("error", () => undefined)
-    socket.resume()
+    socket.on("data", (answer: Buffer) => {
+      const status = /^HTTP\/1\.1 (\d{3})/.exec(answer.toString("latin1"))?.[1]
+      if (status !== undefined) count(status)
+    })
     const stop = () => socket.destroy()
     signal.addEventListener("abort", stop, { once: true })
     socket.write(head)
-    socket.write(body, () => count("bodies sent but for a byte"))
+    socket.write(body, (error) => (error ? undefined : count("bodies sent but for a byte")))
     // An error is followed by the close event.
     await once(socket, "close").catch(() => undefined)
     signal.removeEventListener("abort", stop)
@@ -106,10 +123,10 @@ export const HTTP_ATTACKS: ReadonlyArray<Attack> = [
   {
     name: "zeros",
     finding: 1,
-    summary: "12 MB of zeros as the recipients of a message, by a tenant",
-    run: (stage) => {
+    summary: "zeros as the recipients of a message of the greatest length, by a tenant",
+    run: async (stage) => {
       const { mailbox, token } = stage.rig.attacker
-      const to = zeros(SEND_LIMIT_BYTES)
+      const to = zeros((await sendLimitBytes(stage.rig)) - KIB)
       const body = `{"mailboxId":"${mailbox.mailboxId}","subject":"a","text":"b","to":${to}}`
       return flood(stage, 2, postBytes(stage.rig, SEND, body, token))
     }
@@ -215,7 +232,7 @@ export const HTTP_ATTACKS: ReadonlyArray<Attack> = [
   {
     name: "largest-messages",
     finding: 1,
-    summary: "valid unpaid messages of 12 MB, every character escaped, by a tenant",
+    summary: "valid unpaid messages with the longest texts and file, by a tenant",
     run: (stage) => {
       const { mailbox, token } = stage.rig.attacker
       return flood(stage, 2, postBytes(stage.rig, SEND, largestMessage(mailbox.mailboxId), token))
@@ -230,7 +247,13 @@ export const HTTP_ATTACKS: ReadonlyArray<Attack> = [
   {
     name: "unfinished-bodies",
     finding: 6,
-    summary: "60 bodies of 12.8 MB that lack their last byte, by a tenant",
-    run: (stage) => holdBodies(stage, 60)
+    summary: "60 bodies of half the greatest length that lack their last byte, by a tenant",
+    run: (stage) => holdBodies(stage, 60, 1 / 2)
+  },
+  {
+    name: "longest-bodies",
+    finding: 6,
+    summary: "60 bodies of the greatest length that lack their last byte, by a tenant",
+    run: (stage) => holdBodies(stage, 60, 1)
   }
 ]

@@ -124,6 +124,19 @@ describe("scanJson", () => {
     }
   )
 
+  it.prop(
+    "finds the end of a text of any length, with quotes and backslashes",
+    [
+      Schema.Array(Schema.Literals(["a".repeat(61), "a", '"', "\\", "\\\\", "é"])),
+      Schema.Literals(["", "b".repeat(63)])
+    ],
+    ([parts, last]) => {
+      const text = JSON.stringify([parts.join("") + last, 0])
+      assert.isUndefined(scan(text, { ...ample, elements: 2 }))
+      assert.strictEqual(scan(text, { ...ample, elements: 1 }), ": has more than 1 array elements")
+    }
+  )
+
   it("scans 12 MB of any text in one pass", () => {
     const megabytes = 12 * 1024 * 1024
     const texts = [

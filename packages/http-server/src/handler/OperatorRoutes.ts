@@ -113,7 +113,7 @@ const decodeSuspension = decodeInput(SuspendTenantInput)
 const suspendTenant = Effect.map(TenantAdministration, (tenants): Answer =>
   Effect.gen(function* () {
     const body = yield* readBody
-    const { reason } = yield* decodeSuspension(yield* parseBody(body.take(), DEFAULT_BODY_LIMITS.json))
+    const { reason } = yield* decodeSuspension(yield* parseBody(body, DEFAULT_BODY_LIMITS.json))
     return yield* tenantResponse(yield* tenants.suspend(yield* namedTenant, reason))
   })
 )

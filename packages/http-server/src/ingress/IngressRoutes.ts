@@ -50,7 +50,7 @@ const answer = (webhook: Webhook, names: SingleHeaders) =>
       parameter: params[parameterOf(webhook.path)] ?? "",
       headers: request.headers,
       body: readBody.pipe(
-        Effect.map(({ take }) => take()),
+        Effect.map(({ bytes }) => bytes),
         Effect.provideContext(context)
       )
     }

@@ -77,12 +77,20 @@ const required = refusal([{ path: "", message: "is missing: send JSON" }])
 const decodeUtf8 = Option.liftThrowable((bytes: Uint8Array) => new TextDecoder("utf-8", { fatal: true }).decode(bytes))
 const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 
+/** The bytes of a body. */
+export interface ReceivedBytes {
+  /** Until they are freed: at the latest with the request. */
+  readonly bytes: Uint8Array
+  /** Frees the bytes at once. A large body must not stay in memory while the request is worked on. */
+  readonly free: () => void
+}
+
 /**
- * Returns the JSON value of a body that is unambiguous and within its budget. Parsing a body of several megabytes takes
- * long enough to let other requests run between its steps.
+ * Returns the JSON value of a body that is unambiguous and within its budget, and frees its bytes. Parsing a body of
+ * several megabytes takes long enough to let other requests run between its steps.
  */
 export const parseBody = Effect.fnUntraced(function* (
-  bytes: Uint8Array,
+  { bytes, free }: ReceivedBytes,
   budget: JsonBudget
 ): Effect.fn.Return<unknown, InvalidRequest> {
   if (bytes.length === 0) return yield* required
@@ -91,6 +99,7 @@ export const parseBody = Effect.fnUntraced(function* (
   if (flaw !== undefined) return yield* refusal([flaw])
   yield* yieldNow
   const text = decodeUtf8(bytes)
+  free()
   if (Option.isNone(text)) return yield* notJson
   yield* yieldNow
   const value = parseJson(text.value)

@@ -100,7 +100,7 @@ export const downloadResponse = (content: MessageContent) => {
       const options = { headers, contentType, contentLength: content.sizeBytes }
       if (method === "HEAD") return HttpServerResponse.stream(content.bytes, options)
       const memory = yield* BodyMemory
-      const lease = yield* memory.lease(remoteAddress)
+      const lease = yield* memory.lease(remoteAddress, DOWNLOAD_BYTES)
       yield* lease.reserve(DOWNLOAD_BYTES)
       yield* limitDuration(content.sizeBytes)
       return HttpServerResponse.stream(content.bytes, options)

@@ -74,13 +74,13 @@ export const inputDecoder = <
   const decodePayload = decodeInput<Payload["Type"]>(operation.payload)
   const { json } = bodyLimitsOf(operation)
   const mayLeaveOutBody = !requiresBody(operation)
-  return Effect.fnUntraced(function* ({ lengthBytes, take }: RequestBody) {
+  return Effect.fnUntraced(function* (body: RequestBody) {
     const { params, query } = yield* RouteMatch
-    const isLeftOut = lengthBytes === 0 && mayLeaveOutBody
+    const isLeftOut = body.lengthBytes === 0 && mayLeaveOutBody
     const input: OperationInput<Params["Type"], Query["Type"], Payload["Type"]> = {
       params: yield* decodeParams(params),
       query: yield* decodeQuery(query),
-      payload: yield* decodePayload(isLeftOut ? {} : yield* parseBody(take(), json))
+      payload: yield* decodePayload(isLeftOut ? {} : yield* parseBody(body, json))
     }
     return input
   })

@@ -6,13 +6,11 @@ import { createHash } from "node:crypto"
 import { whileOthersRun } from "../edge/RequestConcurrency.ts"
 import { RouteMatch } from "../edge/Routing.ts"
 import { type BodyLease, BodyMemory } from "./BodyMemory.ts"
-import { refusal } from "./Decoding.ts"
+import { type ReceivedBytes, refusal } from "./Decoding.ts"
 
 /** A body as received, byte for byte. */
-export interface RequestBody {
+export interface RequestBody extends ReceivedBytes {
   readonly lengthBytes: number
-  /** Returns the bytes, and keeps no reference to them: a large body must not stay in memory while it is worked on. */
-  readonly take: () => Uint8Array
   /** SHA-256 of the bytes, in hex. A payment is bound to it. */
   readonly hash: string
 }
@@ -34,9 +32,11 @@ const RESERVED_AT_ONCE_BYTES = 64 * 1024
 
 /**
  * A body that is still arriving. The server's parser delivers no more than the declared length. The first bytes use a
- * small buffer; a longer body moves to a buffer of the declared length.
+ * small buffer. A longer body moves to a resizable one, which reserves addresses for the declared length, and memory for
+ * what has arrived. Its memory is returned to the system when it is freed, and not when garbage is collected.
  */
 class ArrivingBody {
+  #buffer: ArrayBuffer
   #bytes: Uint8Array
   #length = 0
   #reservedBytes = UNCOUNTED_BYTES
@@ -44,7 +44,8 @@ class ArrivingBody {
   readonly #lease: BodyLease
 
   constructor(declaredBytes: number, lease: BodyLease) {
-    this.#bytes = new Uint8Array(Math.min(declaredBytes, UNCOUNTED_BYTES))
+    this.#buffer = new ArrayBuffer(Math.min(declaredBytes, UNCOUNTED_BYTES))
+    this.#bytes = new Uint8Array(this.#buffer)
     this.#declaredBytes = declaredBytes
     this.#lease = lease
   }
@@ -64,16 +65,27 @@ class ArrivingBody {
     const bytes = Math.ceil(missingBytes / RESERVED_AT_ONCE_BYTES) * RESERVED_AT_ONCE_BYTES
     return Effect.map(this.#lease.reserve(bytes), () => {
       this.#reservedBytes += bytes
+      this.#grow(Math.min(this.#declaredBytes, this.#reservedBytes))
       this.#write(chunk)
     })
   }
 
-  #write(chunk: Uint8Array): void {
-    if (this.#length + chunk.length > this.#bytes.length) {
-      const whole = new Uint8Array(this.#declaredBytes)
-      whole.set(this.bytes)
-      this.#bytes = whole
+  readonly free = (): void => {
+    if (this.#buffer.resizable) this.#buffer.resize(0)
+  }
+
+  #grow(length: number): void {
+    if (this.#buffer.resizable) {
+      this.#buffer.resize(length)
+      return
     }
+    const first = this.bytes
+    this.#buffer = new ArrayBuffer(length, { maxByteLength: this.#declaredBytes })
+    this.#bytes = new Uint8Array(this.#buffer)
+    this.#bytes.set(first)
+  }
+
+  #write(chunk: Uint8Array): void {
     this.#bytes.set(chunk, this.#length)
     this.#length += chunk.length
   }
@@ -118,36 +130,32 @@ export const readBody: Effect.Effect<
   BodyMemory | HttpServerRequest.HttpServerRequest | RouteMatch | Scope.Scope
 > = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
-  const memory = yield* BodyMemory
   const { route } = yield* RouteMatch
   const limits = route?.body ?? null
-  const lease = yield* memory.lease(request.remoteAddress)
-  const body = new ArrivingBody(Number(request.headers["content-length"] ?? 0), lease)
-  const arriving = Stream.runForEach(
-    Stream.mapError(request.stream, () => unreadable),
-    limits === null ? body.append : scanning(body, limits.json)
+  const declaredBytes = Number(request.headers["content-length"] ?? 0)
+  const body = yield* whileOthersRun(
+    Effect.gen(function* () {
+      const memory = yield* BodyMemory
+      const lease = yield* memory.lease(request.remoteAddress, Math.max(0, declaredBytes - UNCOUNTED_BYTES))
+      const arriving = yield* Effect.acquireRelease(
+        Effect.sync(() => new ArrivingBody(declaredBytes, lease)),
+        ({ free }) => Effect.sync(free)
+      )
+      const arrived = Stream.runForEach(
+        Stream.mapError(request.stream, () => unreadable),
+        limits === null ? arriving.append : scanning(arriving, limits.json)
+      )
+      yield* Effect.raceFirst(arrived, failIfSlow(arriving))
+      return arriving
+    })
   )
-  yield* whileOthersRun(Effect.raceFirst(arriving, failIfSlow(body)))
-  return requestBody(body.bytes)
+  const { bytes, free } = body
+  return { lengthBytes: bytes.length, bytes, free, hash: sha256(bytes) }
 })
 
-const requestBody = (bytes: Uint8Array): RequestBody => {
-  let held: Uint8Array | undefined = bytes
-  return {
-    lengthBytes: bytes.length,
-    take: () => {
-      if (held === undefined) throw new Error("the body of this request was taken before")
-      const taken = held
-      held = undefined
-      return taken
-    },
-    hash: createHash("sha256").update(bytes).digest("hex")
-  }
-}
+const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
+
+const noBytes = new Uint8Array(0)
 
 /** The value for a request without a body. */
-export const NO_BODY: RequestBody = {
-  lengthBytes: 0,
-  take: () => new Uint8Array(0),
-  hash: createHash("sha256").digest("hex")
-}
+export const NO_BODY: RequestBody = { lengthBytes: 0, bytes: noBytes, free: () => {}, hash: sha256(noBytes) }

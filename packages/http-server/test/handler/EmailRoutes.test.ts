@@ -1,9 +1,12 @@
 import { OPERATIONS } from "@agentos/api"
+import { ScriptedRail } from "@agentos/contract-tests"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { call, callPaid, dataOf, errorOf, newTenant } from "../support/TestClient.ts"
+import { randomBytes } from "node:crypto"
+import { call, callPaid, dataOf, errorOf, fresh, newTenant, type TestAnswer } from "../support/TestClient.ts"
 import { startServer, type TestServer } from "../support/TestServer.ts"
 
+const SEND = "/api/v1/email/messages/send"
 const QUERY = "/api/v1/email/messages/query"
 
 let server: TestServer
@@ -20,7 +23,7 @@ const read = async <A>(data: Schema.Codec<A, unknown>, path: string, token: stri
 
 const send = async ({ mailboxId, token, wallet }: Awaited<ReturnType<typeof newTenant>>, subject: string) => {
   const body = { mailboxId, to: ["a@example.com"], subject, text: "Hi" }
-  const answer = await callPaid(server, "/api/v1/email/messages/send", { body, token }, wallet)
+  const answer = await callPaid(server, SEND, { body, token }, wallet)
   return Schema.decodeUnknownSync(OPERATIONS.sendMessage.data)(dataOf(answer)).message.messageId
 }
 
@@ -105,6 +108,48 @@ describe("email", () => {
       sent.slice(0, 1)
     )
     assert.isNull(second.nextCursor)
+  })
+
+  it("sends four messages with 10 MiB of files at once, and returns a file as it was sent", async () => {
+    const { mailboxId, token, wallet } = await newTenant(server)
+    const file = randomBytes(10 * 1024 * 1024)
+    const attachments = [{ filename: "a.bin", contentType: "image/png", contentBase64: file.toString("base64") }]
+    const body = JSON.stringify({ mailboxId, to: ["a@example.com"], subject: "Files", text: "Hi", attachments })
+    const challenge = (await call(server, "POST", SEND, { body, token })).headers.get("payment-required")
+    assert.isNotNull(challenge)
+    /** Repeats the request with the same payment, as its error says, if its turn does not come within ten seconds. */
+    const sendPaid = async (headers: Readonly<Record<string, string>>): Promise<TestAnswer> => {
+      const answer = await call(server, "POST", SEND, { body, token, headers })
+      if (answer.status !== 429) return answer
+      assert.match(errorOf(answer).message, /The payment was not processed.* retry with the same payment/)
+      return await sendPaid(headers)
+    }
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        sendPaid({
+          "payment-signature": ScriptedRail.pay(challenge, wallet, fresh("n")),
+          "idempotency-key": fresh("key")
+        })
+      )
+    )
+    assert.deepStrictEqual(
+      answers.map(({ status }) => status),
+      [201, 201, 201, 201]
+    )
+    const sent = answers.map((answer) => Schema.decodeUnknownSync(OPERATIONS.sendMessage.data)(dataOf(answer)).message)
+    assert.lengthOf(new Set(sent.map(({ messageId }) => messageId)), 4)
+
+    const [{ attachments: stored, messageId }] = sent as [(typeof sent)[0]]
+    const path = `/api/v1/email/messages/${messageId}`
+    const headers = { authorization: `Bearer ${token}` }
+    const download = await fetch(`${server.url}${path}/attachments/${stored[0]!.attachmentId}`, { headers })
+    assert.strictEqual(download.status, 200)
+    assert.strictEqual(download.headers.get("content-type"), "image/png")
+    assert.strictEqual(download.headers.get("content-disposition"), 'attachment; filename="a.bin"')
+    assert.isTrue(file.equals(Buffer.from(await download.arrayBuffer())))
+    const raw = await call(server, "GET", `${path}/raw`, { token })
+    assert.deepStrictEqual([raw.status, errorOf(raw).code], [404, "RESOURCE_NOT_FOUND"])
+    assert.match(errorOf(raw).message, /^The message was sent from here, so it has no raw form\./)
   })
 
   it("refuses access to another tenant's mail", async () => {

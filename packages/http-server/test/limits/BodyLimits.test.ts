@@ -149,7 +149,8 @@ describe("the limits of bodies", () => {
       const order: Array<string> = []
       setImmediate(() => order.push("other work"))
       const text = "x".repeat(2 * 1024 * 1024)
-      yield* parseBody(new TextEncoder().encode(JSON.stringify({ text })), bodyLimitsOf(OPERATIONS.sendMessage).json)
+      const bytes = new TextEncoder().encode(JSON.stringify({ text }))
+      yield* parseBody({ bytes, free: () => {} }, bodyLimitsOf(OPERATIONS.sendMessage).json)
       order.push("body")
       assert.deepStrictEqual(order, ["other work", "body"])
     })

@@ -5,27 +5,30 @@ import { Effect, Fiber, Layer, Option } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { TestClock } from "effect/testing"
 import { connect, type Socket } from "node:net"
+import { vi } from "vitest"
 import { RouteMatch } from "../../src/edge/Routing.ts"
 import { BodyMemory } from "../../src/operation/BodyMemory.ts"
 import { operationRoute } from "../../src/operation/OperationRoute.ts"
 import { readBody } from "../../src/operation/RequestBody.ts"
-import { call, errorOf, fresh, newTenant } from "../support/TestClient.ts"
+import { call, errorOf, fresh, newTenant, rawCall } from "../support/TestClient.ts"
 import { startServer, type TestServer } from "../support/TestServer.ts"
 
 const SEND = "/api/v1/email/messages/send"
 const KIB = 1024
+const UNCOUNTED_BYTES = 16 * KIB
 /** A client may use half of it. */
 const TRANSIT_LIMIT_BYTES = 1024 * KIB
 
+const serverMemory = new ByteBudget(TRANSIT_LIMIT_BYTES)
 let server: TestServer
 let token: string
 beforeAll(async () => {
-  server = await startServer({ transitLimitBytes: TRANSIT_LIMIT_BYTES, trustedProxies: ["127.0.0.0/8"] })
+  server = await startServer({ transitMemory: serverMemory, trustedProxies: ["127.0.0.0/8"] })
   token = (await newTenant(server)).token
 })
 afterAll(() => server.stop())
 
-/** Starts a body of `bytes` bytes and never ends it. Resolves once the bytes are written. */
+/** Starts a body and sends all of it but one byte. Resolves once the server holds them. */
 const beginBody = async (address: string, bytes: number): Promise<Socket> => {
   const socket = connect(server.port, "127.0.0.1")
   socket.on("error", () => {})
@@ -35,11 +38,11 @@ const beginBody = async (address: string, bytes: number): Promise<Socket> => {
     `Authorization: Bearer ${token}`,
     `X-Forwarded-For: ${address}`,
     "Content-Type: application/json",
-    `Content-Length: ${10 * 1024 * KIB}`
+    `Content-Length: ${bytes + 1}`
   ]
-  await new Promise<void>((resolve) =>
-    socket.write(`${head.join("\r\n")}\r\n\r\n${"x".repeat(bytes)}`, () => resolve())
-  )
+  const before = serverMemory.usedBytes
+  socket.write(`${head.join("\r\n")}\r\n\r\n${"x".repeat(bytes)}`)
+  await vi.waitFor(() => assert.isAtLeast(serverMemory.usedBytes, before + bytes - UNCOUNTED_BYTES), { interval: 5 })
   return socket
 }
 
@@ -63,36 +66,59 @@ const small = (address: string) =>
   })
 
 describe("the memory of request bodies", () => {
-  it("has a share for each client, which is released when its requests end", async () => {
+  it("has a share for each client, for which its further bodies wait", async () => {
     const held = await beginBody("192.0.2.1", 450 * KIB)
-    try {
-      const refused = await sendUntil(429, "192.0.2.1", 100 * KIB)
-      assert.strictEqual(errorOf(refused).code, "RATE_LIMITED")
-      assert.isTrue(errorOf(refused).retryable)
-      assert.match(errorOf(refused).message, /Nothing was charged\.$/)
-      assert.strictEqual(refused.headers.get("retry-after"), "5")
-      assert.strictEqual((await sendBody("192.0.2.2", 100 * KIB)).status, 400)
-      assert.strictEqual((await small("192.0.2.1")).status, 402)
-    } finally {
-      held.destroy()
+    const order: Array<string> = []
+    const waiting = sendBody("192.0.2.1", 100 * KIB).then(({ status }) => order.push(`waited: ${status}`))
+    order.push(`another client: ${(await sendBody("192.0.2.2", 100 * KIB)).status}`)
+    order.push(`a small body: ${(await small("192.0.2.1")).status}`)
+    held.destroy()
+    await waiting
+    assert.deepStrictEqual(order, ["another client: 400", "a small body: 402", "waited: 400"])
+  })
+
+  it("refuses the bodies of a client at once while eight of them wait", async () => {
+    const held = await beginBody("192.0.2.3", 450 * KIB)
+    const refused: Array<Awaited<ReturnType<typeof sendBody>>> = []
+    const sent = Array.from({ length: 20 }, async () => {
+      const answer = await sendBody("192.0.2.3", 100 * KIB)
+      if (answer.status === 429) refused.push(answer)
+      if (refused.length === 12) held.destroy()
+      return answer.status
+    })
+    const statuses = await Promise.all(sent)
+    assert.lengthOf(refused, 12)
+    assert.lengthOf(
+      statuses.filter((status) => status === 400),
+      8
+    )
+    for (const answer of refused) {
+      assert.strictEqual(errorOf(answer).code, "RATE_LIMITED")
+      assert.isTrue(errorOf(answer).retryable)
+      assert.match(errorOf(answer).message, /Nothing was charged\.$/)
+      assert.strictEqual(answer.headers.get("retry-after"), "5")
     }
-    assert.strictEqual((await sendUntil(400, "192.0.2.1", 100 * KIB)).status, 400)
   })
 
   it("has one share for an IPv6 /64 network", async () => {
     const held = await beginBody("2001:db8:0:1::1", 450 * KIB)
-    try {
-      await sendUntil(429, "2001:db8:0:1:ffff::2", 100 * KIB)
-      assert.strictEqual((await sendBody("2001:db8:0:2::1", 100 * KIB)).status, 400)
-    } finally {
-      held.destroy()
-    }
+    const order: Array<string> = []
+    const waiting = sendBody("2001:db8:0:1:ffff::2", 100 * KIB).then(({ status }) => order.push(`waited: ${status}`))
+    order.push(`another network: ${(await sendBody("2001:db8:0:2::1", 100 * KIB)).status}`)
+    held.destroy()
+    await waiting
+    assert.deepStrictEqual(order, ["another network: 400", "waited: 400"])
+  })
+
+  it("refuses a body that is longer than the share from its headers", async () => {
+    const head = [`POST ${SEND} HTTP/1.1`, "Host: agentos.test", `Authorization: Bearer ${token}`]
+    const fields = ["Content-Type: application/json", `Content-Length: ${600 * KIB}`]
+    assert.match(await rawCall(server, `${[...head, ...fields].join("\r\n")}\r\n\r\n`), /^HTTP\/1\.1 429 /)
   })
 
   it("is bounded for all clients together, while small requests are still answered", async () => {
-    const held = await Promise.all(
-      ["198.51.100.1", "198.51.100.2", "198.51.100.3", "198.51.100.4"].map((address) => beginBody(address, 250 * KIB))
-    )
+    const held: Array<Socket> = []
+    for (const last of [1, 2, 3, 4]) held.push(await beginBody(`198.51.100.${last}`, 250 * KIB))
     try {
       const refused = await sendUntil(503, "192.0.2.9", 200 * KIB)
       assert.strictEqual(errorOf(refused).code, "SERVICE_UNAVAILABLE")
@@ -111,7 +137,7 @@ const budget = new ByteBudget(TRANSIT_LIMIT_BYTES)
 const memory = BodyMemory.layer.pipe(Layer.provide(Layer.succeed(TransitMemory, budget)))
 
 /** Returns a request whose body delivers a chunk on each call of `bring`. */
-const slowRequest = () => {
+const slowRequest = (declaredBytes = TRANSIT_LIMIT_BYTES / 2) => {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   const body = new ReadableStream<Uint8Array>({ start: (opened) => void (controller = opened) })
   const request = HttpServerRequest.fromWeb(
@@ -119,11 +145,12 @@ const slowRequest = () => {
       method: "POST",
       body,
       duplex: "half",
-      headers: { "content-length": `${TRANSIT_LIMIT_BYTES}` }
+      headers: { "content-length": `${declaredBytes}` }
     })
   )
   return {
     request,
+    end: Effect.sync(() => controller?.close()),
     bring: (bytes: number) =>
       Effect.andThen(
         Effect.sync(() => controller?.enqueue(new Uint8Array(bytes))),
@@ -175,36 +202,85 @@ describe("readBody", () => {
     }).pipe(Effect.provide(memory))
   )
 
-  it.effect("reserves memory for the received bytes, not for the declared length", () =>
+  it.effect("reserves memory for the received bytes, and addresses for the declared length", () =>
     Effect.gen(function* () {
       const { bring, request } = slowRequest()
+      budget.reserve(TRANSIT_LIMIT_BYTES - 256 * KIB)
+      yield* Effect.addFinalizer(() => Effect.sync(() => budget.release(TRANSIT_LIMIT_BYTES - 256 * KIB)))
+      const otherBytes = budget.usedBytes
       const fiber = yield* reading(request)
       yield* bring(16 * KIB)
-      assert.strictEqual(budget.usedBytes, 0)
+      assert.strictEqual(budget.usedBytes, otherBytes)
       for (let chunk = 0; chunk < 10_000; chunk++) yield* bring(1)
-      assert.strictEqual(budget.usedBytes, 64 * KIB)
-      yield* bring(TRANSIT_LIMIT_BYTES / 2)
+      assert.strictEqual(budget.usedBytes, otherBytes + 64 * KIB)
+      yield* bring(300 * KIB)
       const error = yield* Fiber.join(fiber)
       assert.instanceOf(error, BodyMemoryExhausted)
-      assert.strictEqual(budget.usedBytes, 0)
+      assert.strictEqual(budget.usedBytes, otherBytes)
+    }).pipe(Effect.provide(memory))
+  )
+
+  it.effect("frees a long body with its request, or earlier", () =>
+    Effect.gen(function* () {
+      const read = (freeEarly: boolean) =>
+        Effect.gen(function* () {
+          const { bring, end, request } = slowRequest(100 * KIB)
+          const fiber = yield* Effect.scoped(
+            Effect.gen(function* () {
+              const body = yield* readBody
+              const { buffer } = body.bytes
+              assert.strictEqual(buffer.byteLength, 100 * KIB)
+              if (freeEarly) body.free()
+              return { buffer, bytesBefore: buffer.byteLength }
+            })
+          ).pipe(
+            Effect.provideService(HttpServerRequest.HttpServerRequest, request),
+            Effect.provideService(RouteMatch, match),
+            Effect.forkChild
+          )
+          yield* bring(100 * KIB)
+          yield* end
+          return yield* Fiber.join(fiber)
+        })
+      const early = yield* read(true)
+      assert.deepStrictEqual([early.bytesBefore, early.buffer.byteLength], [0, 0])
+      const late = yield* read(false)
+      assert.deepStrictEqual([late.bytesBefore, late.buffer.byteLength], [100 * KIB, 0])
     }).pipe(Effect.provide(memory))
   )
 })
 
 describe("BodyMemory", () => {
+  const client = Option.some("192.0.2.1")
+
   it.effect("releases the memory of a request with its scope", () =>
     Effect.gen(function* () {
       const { lease } = yield* BodyMemory
       yield* Effect.scoped(
         Effect.gen(function* () {
-          const first = yield* lease(Option.some("192.0.2.1"))
+          const first = yield* lease(client, 400 * KIB)
           yield* first.reserve(100)
-          const second = yield* lease(Option.some("192.0.2.1"))
+          const second = yield* lease(client, 100 * KIB)
           yield* second.reserve(50)
           assert.strictEqual(budget.usedBytes, 150)
         })
       )
       assert.strictEqual(budget.usedBytes, 0)
+      yield* Effect.scoped(lease(client, 512 * KIB))
+    }).pipe(Effect.provide(memory))
+  )
+
+  it.effect("lets a body wait ten seconds for the share of its client", () =>
+    Effect.gen(function* () {
+      const { lease } = yield* BodyMemory
+      yield* lease(client, 400 * KIB)
+      const late = yield* Effect.forkChild(Effect.flip(Effect.scoped(lease(client, 200 * KIB))))
+      yield* TestClock.adjust("9 seconds")
+      assert.isUndefined(late.pollUnsafe())
+      yield* TestClock.adjust("1 second")
+      const error = yield* Fiber.join(late)
+      assert.deepStrictEqual({ ...error }, { ...new BodyMemoryExhausted({ exhausted: "share", retryAfterSeconds: 5 }) })
+      yield* Effect.scoped(lease(client, 100 * KIB))
     }).pipe(Effect.provide(memory))
   )
 })

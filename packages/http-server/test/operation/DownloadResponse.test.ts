@@ -1,7 +1,9 @@
+import { BodyMemoryExhausted } from "@agentos/api"
 import { ByteBudget, type MessageContent, TransitMemory } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Result, Stream } from "effect"
+import { Effect, Fiber, Layer, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
+import { TestClock } from "effect/testing"
 import { BodyMemory } from "../../src/operation/BodyMemory.ts"
 import { contentDisposition, downloadResponse, safeContentType } from "../../src/operation/DownloadResponse.ts"
 
@@ -61,16 +63,16 @@ describe("a download", () => {
     assert.strictEqual(safeContentType("Image/PNG"), "image/png")
   })
 
-  it.effect("reserves memory until its request ends, and is refused when the client's share is used up", () => {
+  it.effect("reserves memory until its request ends, and waits ten seconds for the share of its client", () => {
     const memory = new ByteBudget(64 * MIB)
     const request = HttpServerRequest.fromWeb(new Request("http://agents.test/", { method: "GET" }))
     return Effect.gen(function* () {
       yield* Effect.scoped(
         Effect.gen(function* () {
-          const responses = yield* Effect.forEach(Array.from({ length: 5 }), () =>
-            Effect.result(downloadResponse(content))
-          )
-          assert.deepStrictEqual(responses.map(Result.isSuccess), [true, true, true, true, false])
+          for (let count = 0; count < 4; count++) yield* downloadResponse(content)
+          const fifth = yield* Effect.forkChild(Effect.flip(downloadResponse(content)))
+          yield* TestClock.adjust("10 seconds")
+          assert.instanceOf(yield* Fiber.join(fifth), BodyMemoryExhausted)
           assert.strictEqual(memory.usedBytes, 32 * MIB)
         })
       )

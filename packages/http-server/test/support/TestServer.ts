@@ -1,5 +1,5 @@
 import {
-  ByteBudget,
+  type ByteBudget,
   type CallAdmission,
   type CallReports,
   CallStore,
@@ -79,7 +79,7 @@ export interface TestServerOptions {
   /** Duration of an event's lease. Sessions are checked three times as often. */
   readonly leaseMillis?: number
   /** The memory that bodies in transit share. */
-  readonly transitLimitBytes?: number
+  readonly transitMemory?: ByteBudget
   /** Replaces the store's own. */
   readonly transactor?: Transactor["Service"]
   readonly jobStore?: JobStore["Service"]
@@ -139,7 +139,7 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
     SignInWithX.layer([SIGN_IN_NETWORK]),
     Layer.succeed(MailParser, noMailParser)
   )
-  const { jobStore, rateLimitStore, transactor, transitLimitBytes } = options
+  const { jobStore, rateLimitStore, transactor, transitMemory } = options
   const stores = Layer.mergeAll(
     ports,
     transactor === undefined ? Layer.empty : Layer.succeed(Transactor, transactor),
@@ -173,9 +173,7 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
       )
     ),
     Layer.provide(settings),
-    Layer.provide(
-      transitLimitBytes === undefined ? Layer.empty : Layer.succeed(TransitMemory, new ByteBudget(transitLimitBytes))
-    ),
+    Layer.provide(transitMemory === undefined ? Layer.empty : Layer.succeed(TransitMemory, transitMemory)),
     Layer.provide(Logger.layer([Logger.make((line) => logs.push(encodeLine(Logger.formatStructured.log(line))))]))
   )
   const scope = Scope.makeUnsafe()
