@@ -1,6 +1,7 @@
 import { loadavg, cpus } from "node:os"
 import { type Bench, readOptions } from "./Bench.ts"
 import { capacity } from "./capacity.ts"
+import { deletion } from "./deletion.ts"
 import { growth } from "./growth.ts"
 import { latency } from "./latency.ts"
 import { numbers } from "./numbers.ts"
@@ -9,7 +10,16 @@ import { sockets } from "./sockets.ts"
 import { voice } from "./voice.ts"
 
 /** The benches: `npx -y pnpm@12 bench NAME [--OPTION NUMBER]`. */
-const benches: Readonly<Record<string, Bench>> = { sockets, latency, capacity, growth, numbers, planner, voice }
+const benches: Readonly<Record<string, Bench>> = {
+  sockets,
+  latency,
+  capacity,
+  growth,
+  numbers,
+  deletion,
+  planner,
+  voice
+}
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 

@@ -78,6 +78,8 @@ export interface ClusterPhones {
   readonly agentWebhookUrl: string
   /** URL at which the carrier reaches the servers, which take connections in turn. */
   readonly publicUrl: string
+  /** Sends new connections of the carrier to one server, by its index, or to the servers in turn again. */
+  readonly routeTo: (server: number | undefined) => void
 }
 
 export interface ClusterOptions {
@@ -186,7 +188,8 @@ const startDatabase = async (
 const startPhones = async (run: RunLayout, cleanup: Array<() => Promise<void>>): Promise<ClusterPhones> => {
   const ports = run.servers.map(({ http }) => http)
   let connections = 0
-  const balancer = await startForwarder(() => ports[connections++ % ports.length])
+  let only: number | undefined
+  const balancer = await startForwarder(() => ports[only ?? connections++ % ports.length])
   cleanup.push(balancer.stop)
   const planned = programs(run)
   const processes = [planned.carrier, planned.agent].map((program) =>
@@ -198,7 +201,8 @@ const startPhones = async (run: RunLayout, cleanup: Array<() => Promise<void>>):
     carrier: { url: carrierUrl(run) },
     account: { accountSid: run.telephony.accountSid, authToken: run.telephony.authToken },
     agentWebhookUrl: `https://${run.host}:${run.ports.agent}/`,
-    publicUrl: balancer.url
+    publicUrl: balancer.url,
+    routeTo: (server) => void (only = server)
   }
 }
 

@@ -15,6 +15,8 @@ export interface Behaviour {
   readonly lines?: ReadonlyArray<Line>
   readonly seconds?: number
   readonly ringSeconds?: number
+  /** Repeats the last line after hearing nothing for this long. */
+  readonly patienceSeconds?: number
 }
 
 /** A call as the person experienced it. */
