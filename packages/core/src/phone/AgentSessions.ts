@@ -11,8 +11,10 @@ import { Turn } from "./Transcript.ts"
 
 /** The maximum number of open turns of one session. */
 export const TURNS_IN_FLIGHT_MAX = 64
-/** How long another server may take to confirm that it has passed a turn on. Then the next session is asked. */
+/** How long another server may take to confirm that a session has a turn. Then the next session is asked. */
 const ACCEPTED_WITHIN = 1 * Timestamp.SECOND
+/** After this time without a reply, another server must confirm again that the session has the turn. */
+const CONFIRMED_EVERY = 2 * Timestamp.SECOND
 /** The limits of an answer, the same as those of a webhook. */
 const FIRST_WITHIN = 5 * Timestamp.SECOND
 const WHOLE_WITHIN = 30 * Timestamp.SECOND
@@ -55,7 +57,8 @@ const Message = Schema.Struct({
 })
 
 const Answer = Schema.Union([
-  Schema.TaggedStruct("Accepted", {}),
+  /** The session has the turn. `isCheckable`: its server also answers `Check`, which older servers do not. */
+  Schema.TaggedStruct("Accepted", { isCheckable: Schema.optionalKey(Schema.Boolean) }),
   /** The session is not connected to that server any more, or has too many open turns. */
   Schema.TaggedStruct("Refused", { isFull: Schema.Boolean }),
   Schema.TaggedStruct("Reply", {
@@ -74,6 +77,8 @@ const Parcel = Schema.Union([
     replyTo: Schema.String,
     message: Message
   }),
+  /** Asks whether the session still has the turn. */
+  Schema.TaggedStruct("Check", { sessionId: Schema.String, turnId: Schema.String, replyTo: Schema.String }),
   Schema.TaggedStruct("Interrupt", { sessionId: Schema.String, turnId: Schema.String, callId: Schema.String }),
   Schema.TaggedStruct("Answer", { turnId: Schema.String, answer: Answer })
 ])
@@ -173,8 +178,13 @@ export class AgentSessions extends Context.Service<
             const isFull = session !== undefined && session.open.size >= TURNS_IN_FLIGHT_MAX
             if (session === undefined || isFull) return answer(replyTo, turnId, { _tag: "Refused", isFull })
             session.open.set(turnId, { callId: message.callId, replyTo, openedAt: message.turn.at })
-            answer(replyTo, turnId, { _tag: "Accepted" })
+            answer(replyTo, turnId, ACCEPTED)
             return session.ask({ turnId, ...message })
+          }
+          case "Check": {
+            const { replyTo, sessionId, turnId } = parcel
+            const isOpen = sessions.get(sessionId)?.open.has(turnId) === true
+            return answer(replyTo, turnId, isOpen ? ACCEPTED : { _tag: "Refused", isFull: false })
           }
         }
       }
@@ -195,21 +205,35 @@ export class AgentSessions extends Context.Service<
           return Effect.fail(new SessionLost({ isFull: given.isFull }))
         })
         const { sessionId } = session
+        const confirmed = Effect.timeoutOrElse(next, {
+          duration: ACCEPTED_WITHIN,
+          orElse: () => Effect.fail(new SessionLost({ isFull: false }))
+        })
+        /** Awaits the next reply, and asks a silent server from time to time whether it still runs. */
+        const awaitReply = Effect.fnUntraced(function* (isCheckable: boolean) {
+          const checked = Effect.suspend(() => {
+            post(session.serverId, { _tag: "Check", sessionId, turnId, replyTo: serverId })
+            return confirmed
+          })
+          for (;;) {
+            const given = yield* isCheckable
+              ? Effect.timeoutOrElse(next, { duration: CONFIRMED_EVERY, orElse: () => checked })
+              : next
+            if (given._tag === "Reply") return given
+          }
+        })
         const spoken = Effect.gen(function* () {
           post(session.serverId, { _tag: "Ask", sessionId, turnId, replyTo: serverId, message })
-          yield* Effect.timeoutOrElse(next, {
-            duration: ACCEPTED_WITHIN,
-            orElse: () => Effect.fail(new SessionLost({ isFull: false }))
-          })
+          const accepted = yield* confirmed
+          const reply = awaitReply(accepted._tag === "Accepted" && accepted.isCheckable === true)
           let bytes = 0
           for (let isFirst = true; isOpen; isFirst = false) {
             const given = yield* isFirst
-              ? Effect.timeoutOrElse(next, {
+              ? Effect.timeoutOrElse(reply, {
                   duration: FIRST_WITHIN,
                   orElse: () => timedOut(`begin to answer within ${FIRST_WITHIN / Timestamp.SECOND} s`)
                 })
-              : next
-            if (given._tag !== "Reply") continue
+              : reply
             bytes += Bytes.fromText(given.text ?? "").length
             if (bytes > ANSWER_BYTES_MAX) {
               return yield* new AgentUnreachable({
@@ -342,6 +366,8 @@ export class AgentSessions extends Context.Service<
     })
   )
 }
+
+const ACCEPTED: Answer = { _tag: "Accepted", isCheckable: true }
 
 const allFull = new AgentUnreachable({
   reason: "answer",

@@ -153,6 +153,23 @@ describe("a voice session", () => {
     })
   )
 
+  scenario("on a server that dies during its answer is replaced within 3 s", ([a, b]) =>
+    Effect.gen(function* () {
+      const { servers } = yield* MemoryDatabase
+      const [, dying] = [...servers.keys()]
+      yield* newAgent(b, "s1", () => [{ text: "Let me", more: true }])
+      const answered = yield* Effect.forkChild(ask(a, "c1"))
+      yield* settle
+      const next = yield* newAgent(a, "s2", () => [{ text: " see." }])
+      // Its server still runs, and confirms the turn every 2 s.
+      yield* TestClock.adjust("7 seconds")
+      assert.lengthOf(next.turns, 0)
+      servers.delete(dying!)
+      yield* TestClock.adjust("3 seconds")
+      assert.deepStrictEqual(texts(yield* Fiber.join(answered)), ["Let me", " see."])
+    })
+  )
+
   scenario("must begin to answer within 5 s, finish within 30 s, and send at most 64 KiB", ([a, b]) =>
     Effect.gen(function* () {
       const failureAfter = Effect.fnUntraced(function* (answer: Parameters<typeof newAgent>[2], seconds: number) {
