@@ -608,6 +608,44 @@ describe("outbound mail", () => {
     }
   })
 
+  it("retries the recipients that the relay defers, sends nothing again to the others, and is charged once", async () => {
+    const { agent, mailbox } = await newMailbox()
+    const name = freshName()
+    const [open, greylisted, deferring] = ["elsewhere", "greylist", "defer"].map((of) => `${name}@${of}.test`)
+    const attachments = [
+      { filename: "all.bin", contentType: "application/octet-stream", contentBase64: ALL_BYTES.toString("base64") }
+    ]
+    const body = { mailboxId: mailbox.mailboxId, to: [open!], cc: [greylisted!], bcc: [deferring!], subject: "s" }
+    const { amount, result } = await host.chain.charged(agent.account.address, () =>
+      send(agent, { ...body, text: "t", attachments })
+    )
+    expect([result.status, amount]).toEqual([201, 20_000n])
+    const message = result.body.data["message"]! as MessageFields
+    expect([message.status, ...message.recipients.map(({ status }) => status)]).toEqual([
+      "sent",
+      "sent",
+      "queued",
+      "queued"
+    ])
+    expect(message.recipients[1]!.reason).toMatch(/^451 /)
+    const statuses = async () => (await fetched(agent, message.messageId)).recipients.map(({ status }) => status)
+    await expect.poll(statuses, { timeout: 30_000, interval: 500 }).toEqual(["sent", "sent", "queued"])
+    const mails = await outbox(message.messageIdHeader)
+    expect(mails).toHaveLength(2)
+    const { outboxDir } = host.sandbox.mail
+    const envelopes = await Promise.all(
+      (await readdir(outboxDir))
+        .filter((file) => file.endsWith(".json"))
+        .map(async (file) => JSON.parse(await readFile(`${outboxDir}/${file}`, "utf8")) as { rcptTo: Array<string> })
+    )
+    const reached = envelopes.flatMap(({ rcptTo }) => rcptTo).filter((address) => address.startsWith(name))
+    expect(reached.toSorted()).toEqual([open!, greylisted!].toSorted())
+    for (const mail of mails) {
+      expect(mail).toMatch(new RegExp(`^To: ${open}\r\nCc: ${greylisted}\r\n`, "m"))
+      expect(mail).toContain(ALL_BYTES.toString("base64").slice(0, 60))
+    }
+  })
+
   it("answers a received message in its thread, and a stranger's message not at all", async () => {
     const { agent, mailbox } = await newMailbox()
     const friend = await newMailbox(1)

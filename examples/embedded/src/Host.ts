@@ -7,6 +7,7 @@ import {
   JobRunner,
   MailboxCreation,
   type MailboxRecord,
+  MessageRetries,
   OperationCompletion,
   type OutgoingMail,
   PaidOperations,
@@ -59,8 +60,9 @@ export const openHost = (domain: string): Host => {
     houseMail(domain, sent)
   )
   const runtime = ManagedRuntime.make(Core.layer.pipe(Layer.provideMerge(ports)))
-  // Background work: delivers accepted mail, completes paid operations, and runs periodic jobs.
+  // Background work: delivers accepted mail, retries outbound mail, completes paid operations, and runs periodic jobs.
   runtime.runFork(Effect.flatMap(InboundMails, (mails) => mails.run))
+  runtime.runFork(Effect.flatMap(MessageRetries, (retries) => retries.run))
   runtime.runFork(OperationCompletion.run)
   runtime.runFork(Effect.flatMap(JobRunner, (jobs) => jobs.run))
 

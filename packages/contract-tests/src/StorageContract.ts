@@ -7,6 +7,7 @@ import type {
   InboundMailStore,
   JobStore,
   MailboxStore,
+  MessageRetryStore,
   MessageStore,
   OperationStore,
   PhoneNumberStore,
@@ -18,6 +19,7 @@ import { type Contract, type ContractTests, type HarnessServices, type StoreHarn
 import { AttachmentStoreContract } from "./email/AttachmentStoreContract.ts"
 import { InboundMailStoreContract } from "./email/InboundMailStoreContract.ts"
 import { MailboxStoreContract } from "./email/MailboxStoreContract.ts"
+import { MessageRetryStoreContract } from "./email/MessageRetryStoreContract.ts"
 import { MessageStoreContract } from "./email/MessageStoreContract.ts"
 import { EventStoreContract } from "./events/EventStoreContract.ts"
 import { WebhookStoreContract } from "./events/WebhookStoreContract.ts"
@@ -42,6 +44,7 @@ export type StoragePorts =
   | InboundMailStore
   | JobStore
   | MailboxStore
+  | MessageRetryStore
   | MessageStore
   | OperationStore
   | PhoneNumberStore
@@ -57,6 +60,7 @@ const registerAll: ContractTests<StoragePorts> = (it, capabilities) => {
   GasTransactionStoreContract.register(it, capabilities)
   MailboxStoreContract.register(it, capabilities)
   MessageStoreContract.register(it, capabilities)
+  MessageRetryStoreContract.register(it, capabilities)
   AttachmentStoreContract.register(it, capabilities)
   InboundMailStoreContract.register(it, capabilities)
   JobStoreContract.register(it, capabilities)

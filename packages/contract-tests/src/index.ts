@@ -35,6 +35,7 @@
  */
 export * from "./Contract.ts"
 export * from "./email/AttachmentStoreContract.ts"
+export * from "./email/MessageRetryStoreContract.ts"
 export * from "./email/InboundMailStoreContract.ts"
 export * from "./email/MailboxStoreContract.ts"
 export * from "./email/MessageStoreContract.ts"

@@ -3,6 +3,7 @@ import { emailServices, storedEmailServices } from "./email/EmailServices.ts"
 import { InboundMails } from "./email/InboundMails.ts"
 import { Mailboxes } from "./email/Mailboxes.ts"
 import { MessageContents } from "./email/MessageContents.ts"
+import { MessageRetries } from "./email/MessageRetries.ts"
 import { Events } from "./events/Events.ts"
 import { EventWebhooks } from "./events/EventWebhooks.ts"
 import * as EventExpiry from "./jobs/EventExpiry.ts"
@@ -72,6 +73,7 @@ const foundation = <R1, R2>(
     Mailboxes.layer,
     MessageContents.layer,
     InboundMails.layer,
+    MessageRetries.layer,
     JobRunner.layer.pipe(Layer.provideMerge(Layer.effect(Jobs, jobs)), Layer.provideMerge(LedgerCheck.layer)),
     PaidOperations.layer.pipe(Layer.provideMerge(OperationWorker.layer), Layer.provideMerge(paidServices))
   )

@@ -9,6 +9,7 @@ import * as InboundMailStoreMemory from "./InboundMailStoreMemory.ts"
 import * as JobStoreMemory from "./JobStoreMemory.ts"
 import * as MailboxStoreMemory from "./MailboxStoreMemory.ts"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
+import * as MessageRetryStoreMemory from "./MessageRetryStoreMemory.ts"
 import * as MessageStoreMemory from "./MessageStoreMemory.ts"
 import * as OperationStoreMemory from "./OperationStoreMemory.ts"
 import * as PhoneNumberStoreMemory from "./PhoneNumberStoreMemory.ts"
@@ -28,6 +29,7 @@ export const layer = Layer.mergeAll(
   InboundMailStoreMemory.layer,
   JobStoreMemory.layer,
   MailboxStoreMemory.layer,
+  MessageRetryStoreMemory.layer,
   MessageStoreMemory.layer,
   OperationStoreMemory.layer,
   PhoneNumberStoreMemory.layer,

@@ -13,6 +13,7 @@ import {
   type PaymentProof,
   type PhoneNumber,
   type ProofKey,
+  type RetryLease,
   type StoredAttachment,
   type StoredReport,
   type SendingRecord,
@@ -58,6 +59,12 @@ export interface LocalPartRow {
   readonly localPart: string
   readonly owner: TenantId | null
   readonly heldBy: { readonly tenantId: TenantId; readonly operationId: string } | null
+}
+
+/** `dueAt` is the end of the lease while an attempt runs. */
+export interface RetryRow {
+  readonly lease: RetryLease
+  readonly dueAt: Timestamp.Timestamp
 }
 
 /** An inbound mail. It leaves the queue when it is completed. */
@@ -232,6 +239,8 @@ export const makeTables = (journal: Journal) => ({
   jobs: new Table<JobRecord>(journal, {}),
   /** By rule and subject. */
   rateLimits: new Table<RateLimitRow>(journal, {}),
+  /** By messageId. */
+  messageRetries: new Table<RetryRow, "all">(journal, { all: () => "all" }),
   /** By inboundMailId. */
   inboundMails: new Table<InboundMailRow, "queue">(journal, {
     queue: ({ completed }) => (completed ? null : "waiting")

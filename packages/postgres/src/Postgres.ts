@@ -8,6 +8,7 @@ import * as GasTransactionStorePostgres from "./GasTransactionStorePostgres.ts"
 import * as InboundMailStorePostgres from "./InboundMailStorePostgres.ts"
 import * as JobStorePostgres from "./JobStorePostgres.ts"
 import * as MailboxStorePostgres from "./MailboxStorePostgres.ts"
+import * as MessageRetryStorePostgres from "./MessageRetryStorePostgres.ts"
 import * as MessageStorePostgres from "./MessageStorePostgres.ts"
 import * as OperationStorePostgres from "./OperationStorePostgres.ts"
 import * as PhoneNumberStorePostgres from "./PhoneNumberStorePostgres.ts"
@@ -27,6 +28,7 @@ export const layer = Layer.mergeAll(
   GasTransactionStorePostgres.layer,
   MailboxStorePostgres.layer,
   MessageStorePostgres.layer,
+  MessageRetryStorePostgres.layer,
   AttachmentStorePostgres.layer,
   InboundMailStorePostgres.layer,
   JobStorePostgres.layer,

@@ -112,10 +112,6 @@ const mailDefaults = (dkim: EmailProviderSmtpConfig["dkim"]): SendMailOptions =>
 
 const foldRecipient = (address: string): string => address.toLowerCase()
 
-const recipientsOf = (mail: OutgoingMail): ReadonlyArray<string> => [
-  ...new Map([...mail.to, ...mail.cc, ...mail.bcc].map((address) => [foldRecipient(address), address])).values()
-]
-
 type Files = NonNullable<SendMailOptions["attachments"]>
 
 /**
@@ -138,10 +134,11 @@ const load = (mail: OutgoingMail): Effect.Effect<Files> =>
 
 /**
  * Requests reports of successes and failures (RFC 3461) from a relay that offers DSN; nodemailer leaves it out for any
- * other. It sends one ORCPT for all recipients, so only a mail to a single recipient has one.
+ * other. nodemailer sends the same parameters with every RCPT and has no hook for a single one, so only a mail to one
+ * recipient has an ORCPT. A report on another names its Final-Recipient, which is the same unless it was forwarded.
  */
 const reportRequest = (mail: OutgoingMail): NonNullable<SendMailOptions["dsn"]> => {
-  const [first, ...others] = recipientsOf(mail)
+  const [first, ...others] = mail.recipients
   return {
     id: mail.messageIdHeader.replace(/^<|>$/g, ""),
     return: "headers",
@@ -163,7 +160,7 @@ const compose = (mail: OutgoingMail, attachments: Files, signal: AbortSignal): S
   text: mail.text,
   ...(mail.html === null ? {} : { html: mail.html }),
   attachments,
-  envelope: { from: mail.returnPath, to: [...recipientsOf(mail)] },
+  envelope: { from: mail.returnPath, to: [...mail.recipients] },
   dsn: reportRequest(mail),
   signal
 })
@@ -171,7 +168,7 @@ const compose = (mail: OutgoingMail, attachments: Files, signal: AbortSignal): S
 /** Returns the recipients that nodemailer reports as refused, as they were given, with the reasons. */
 const refusedOf = (mail: OutgoingMail, outcome: unknown): SendReceipt["rejected"] => {
   const reasons = new Map(refusalsIn(outcome).map(({ recipient, reply }) => [foldRecipient(recipient), reply]))
-  return recipientsOf(mail).flatMap((address) => {
+  return mail.recipients.flatMap((address) => {
     const reason = reasons.get(foldRecipient(address))
     return reason === undefined ? [] : [{ address, reason }]
   })
@@ -181,7 +178,7 @@ const toReceipt = (mail: OutgoingMail, info: SMTPPoolSentMessageInfo): SendRecei
   const rejected = refusedOf(mail, info)
   const refused = new Set(rejected.map(({ address }) => address))
   return {
-    accepted: recipientsOf(mail).filter((address) => !refused.has(address)),
+    accepted: mail.recipients.filter((address) => !refused.has(address)),
     rejected,
     response: replyText(info.response)
   }
@@ -204,7 +201,8 @@ const checkDkimKey = (dkim: EmailProviderSmtpConfig["dkim"]): Effect.Effect<void
 /**
  * Sends outbound mail through one SMTP relay, over pooled connections.
  *
- * - All recipients refused with 5xx, or the mail itself: `Rejected`. With 4xx: `Temporary`.
+ * - All recipients refused with 5xx, or the mail itself: `Rejected`. The mail, or one of the refused recipients, with
+ *   4xx: `Temporary`.
  * - No connection, or one lost before the message was completely transferred: `Temporary`.
  * - A connection lost, or silent for too long, after that: `Unknown`.
  * - Credentials, certificate or greeting refused: `Misconfigured`.

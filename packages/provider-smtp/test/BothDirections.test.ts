@@ -36,6 +36,7 @@ const mail = (id: string, to: ReadonlyArray<string>): OutgoingMail => ({
   inReplyTo: null,
   references: [],
   from: { address: "news@sender.test", name: "Jürgen" },
+  recipients: to,
   to,
   cc: [],
   bcc: [],

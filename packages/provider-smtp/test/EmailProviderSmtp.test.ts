@@ -13,6 +13,7 @@ const mail: OutgoingMail = {
   inReplyTo: null,
   references: [],
   from: { address: "ada@agents.test", name: "Ada, Agent" },
+  recipients: ["one@else.test", "two@else.test", "three@hidden.test"],
   to: ["one@else.test"],
   cc: ["two@else.test"],
   bcc: ["three@hidden.test"],
@@ -109,7 +110,7 @@ describe("a sent mail", () => {
   it("requests reports from a relay that offers DSN, and from no other", async () => {
     const server = await started({ extensions: ["DSN"] })
     Result.getOrThrow(await sendTo(server))
-    Result.getOrThrow(await sendTo(server, {}, { ...mail, to: ["a+b@else.test"], cc: [], bcc: [] }))
+    Result.getOrThrow(await sendTo(server, {}, { ...mail, recipients: ["a+b@else.test"] }))
     const commands = server.commands.filter((line) => /^(MAIL|RCPT)/.test(line))
     const envelope = "MAIL FROM:<bounces+1@agents.test> RET=HDRS ENVID=0199-abc@agents.test"
     const notify = "NOTIFY=SUCCESS,FAILURE"
@@ -207,12 +208,34 @@ describe("recipients", () => {
     })
   })
 
-  it("are named as they were given, each once", async () => {
+  it("are named as they were given", async () => {
     const server = await started(refusing({ "B@else.test": "550 5.1.1 no" }))
-    const sent = { ...mail, to: ["A@Else.Test"], cc: ["B@ELSE.test"], bcc: ["a@else.test"] }
+    const sent = { ...mail, recipients: ["A@Else.Test", "B@ELSE.test"] }
     const receipt = Result.getOrThrow(await sendTo(server, {}, sent))
     expect(receipt.accepted.map((address) => address.toLowerCase())).toEqual(["a@else.test"])
     expect(receipt.rejected).toEqual([{ address: "B@ELSE.test", reason: "550 5.1.1 no" }])
+  })
+
+  it("may be fewer than the header names, in a later attempt", async () => {
+    const server = await started()
+    const receipt = Result.getOrThrow(await sendTo(server, {}, { ...mail, recipients: ["two@else.test"] }))
+    expect(receipt.accepted).toEqual(["two@else.test"])
+    expect(server.commands.filter((line) => line.startsWith("RCPT"))).toEqual(["RCPT TO:<two@else.test>"])
+    expect(server.messages[0]).toMatch(/^To: one@else\.test\r\nCc: two@else\.test\r\n/m)
+  })
+
+  it("all refused, one of them temporarily, whichever is the last: Temporary", async () => {
+    for (const deferred of mail.recipients) {
+      const server = await started({
+        command: (line) =>
+          !line.startsWith("RCPT") ? undefined : line.includes(deferred) ? "450 4.7.1 later" : "550 5.1.1 no such user"
+      })
+      const { reason, refused } = failureOf(await sendTo(server))
+      expect([reason, refused?.map((recipient) => recipient.reason.slice(0, 3)).sort()]).toEqual([
+        "Temporary",
+        ["450", "550", "550"]
+      ])
+    }
   })
 
   for (const extensions of [[], ["PIPELINING"]]) {

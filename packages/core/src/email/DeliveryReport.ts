@@ -23,10 +23,12 @@ export const DeliveryReport = Schema.Union([
 export type DeliveryReport = typeof DeliveryReport.Type
 
 /**
- * The moves of a recipient by a report. A delivered mail may still bounce, because a later server refused it, and be
+ * The moves of a recipient by a report. A report about a queued recipient means that the relay had accepted it, and its
+ * answer was lost. A delivered mail may still bounce, because a later server refused it, and be
  * complained about. `bounced`, `complained` and `failed` are final.
  */
 export const RECIPIENT_TRANSITIONS: Readonly<Record<OutboundStatus, ReadonlyArray<OutboundStatus>>> = {
+  queued: ["delivered", "bounced", "complained"],
   sent: ["delivered", "bounced", "complained"],
   delivered: ["bounced", "complained"],
   bounced: [],
@@ -35,7 +37,14 @@ export const RECIPIENT_TRANSITIONS: Readonly<Record<OutboundStatus, ReadonlyArra
 }
 
 /** The order in which the statuses of recipients decide the status of their message. */
-export const STATUS_PRECEDENCE: ReadonlyArray<OutboundStatus> = ["sent", "delivered", "complained", "bounced", "failed"]
+export const STATUS_PRECEDENCE: ReadonlyArray<OutboundStatus> = [
+  "sent",
+  "queued",
+  "delivered",
+  "complained",
+  "bounced",
+  "failed"
+]
 
 /** Returns the status of a message: the first of `STATUS_PRECEDENCE` that one of its recipients has. */
 export const statusOf = (recipients: ReadonlyArray<Pick<Recipient, "status">>): OutboundStatus =>

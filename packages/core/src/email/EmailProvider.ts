@@ -22,6 +22,8 @@ export interface OutgoingMail {
   readonly from: { readonly address: string; readonly name: string | null }
   /** The envelope sender, to which delivery reports are sent. */
   readonly returnPath: string
+  /** The recipients of this attempt, each once: all of to, cc and bcc, or those to which it is sent again. */
+  readonly recipients: ReadonlyArray<string>
   readonly to: ReadonlyArray<string>
   readonly cc: ReadonlyArray<string>
   readonly bcc: ReadonlyArray<string>
@@ -33,7 +35,10 @@ export interface OutgoingMail {
   readonly date: Timestamp
 }
 
-/** The provider's answer to a mail. `accepted` and `rejected` together contain every recipient exactly once. */
+/**
+ * The provider's answer to a mail. `accepted` and `rejected` together contain every recipient exactly once. A reason
+ * begins with the code of the reply: a recipient that was refused with 4xx is retried later.
+ */
 export interface SendReceipt {
   readonly accepted: ReadonlyArray<string>
   readonly rejected: ReadonlyArray<{ readonly address: string; readonly reason: string }>
@@ -50,8 +55,8 @@ export class EmailProvider extends Context.Service<
     /** The domain of every mailbox. */
     readonly domain: string
     /**
-     * Sends one mail. Succeeds if at least one recipient was accepted. Fails with `Rejected` if all recipients were
-     * refused permanently, and with `Unknown` if the connection was lost after the mail was handed over. An error that
+     * Sends one mail. Succeeds if at least one recipient was accepted. Fails with `Rejected` if the
+     * mail, or every recipient, was refused permanently, and with `Unknown` if the connection was lost after the mail was handed over. An error that
      * occurs after the recipients were named lists the refused ones in `refused`.
      */
     readonly send: (mail: OutgoingMail) => Effect.Effect<SendReceipt, ProviderError>

@@ -52,10 +52,11 @@ export const SenderAuthentication = Schema.Struct({
 export type SenderAuthentication = typeof SenderAuthentication.Type
 
 /**
- * The status of an outbound message for a recipient: the relay accepted it (`sent`) or refused it (`failed`); a report
- * said that it was delivered, bounced, or was complained about.
+ * The status of an outbound message for a recipient: the relay refused it temporarily, and it is retried (`queued`), the
+ * relay accepted it (`sent`) or refused it permanently (`failed`); a report said that it was delivered, bounced, or was
+ * complained about.
  */
-const OutboundStatus = Schema.Literals(["sent", "delivered", "bounced", "complained", "failed"])
+const OutboundStatus = Schema.Literals(["queued", "sent", "delivered", "bounced", "complained", "failed"])
 export type OutboundStatus = typeof OutboundStatus.Type
 
 export const MessageStatus = Schema.Literals(["received", ...OutboundStatus.literals])

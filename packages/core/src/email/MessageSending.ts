@@ -1,5 +1,4 @@
-import { Context, Effect, Layer, Option, Schema, Stream } from "effect"
-import { Keyring } from "../kernel/Keyring.ts"
+import { Context, Effect, Layer, Schema } from "effect"
 import { orFail } from "../kernel/Lookup.ts"
 import { Conflict, InvalidRequest, invalid, type Issue } from "../kernel/ResourceError.ts"
 import { countRefusal } from "../limits/Refusals.ts"
@@ -9,18 +8,20 @@ import * as Uuid from "../kernel/Uuid.ts"
 import type { OperationContext, PaidService } from "../payment/PaidService.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
-import { AttachmentStore, type StoredAttachment } from "./AttachmentStore.ts"
-import { isHardBounceStatus, statusOf } from "./DeliveryReport.ts"
+import { AttachmentStore } from "./AttachmentStore.ts"
+import { statusOf } from "./DeliveryReport.ts"
 import { foldAddress } from "./EmailAddress.ts"
 import { RECIPIENT_LIMIT, SendMessageInput } from "./EmailInput.ts"
-import { EmailProvider, type OutgoingAttachment, type OutgoingMail, type SendReceipt } from "./EmailProvider.ts"
+import { EmailProvider, type SendReceipt } from "./EmailProvider.ts"
 import type { Mailbox } from "./Mailbox.ts"
 import { MailboxStore } from "./MailboxStore.ts"
 import { MailPolicy, reachedLimit } from "./MailPolicy.ts"
 import { bodySizeBytes, type Message, type Recipient, snippetOf, toMessageRecord } from "./Message.ts"
+import { retryDelay, SEND_WINDOW } from "./MessageRetries.ts"
+import { MessageRetryStore } from "./MessageRetryStore.ts"
 import { MessageStore } from "./MessageStore.ts"
+import { accepted, afterAttempt, bouncedOf, isQueued, makeComposer } from "./OutboundMail.ts"
 import { ownedMailbox, remainingMailbox } from "./OwnedMailbox.ts"
-import * as ReturnPath from "./ReturnPath.ts"
 import * as SendingQuota from "./SendingQuota.ts"
 import { suppress } from "./Suppression.ts"
 
@@ -75,7 +76,8 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
       const messages = yield* MessageStore
       const attachments = yield* AttachmentStore
       const provider = yield* EmailProvider
-      const keyring = yield* Keyring
+      const retries = yield* MessageRetryStore
+      const compose = yield* makeComposer
       const tenants = yield* TenantStore
       const transactor = yield* Transactor
       const policy = yield* MailPolicy
@@ -134,31 +136,8 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
         return yield* new Conflict({ message: quotaMessage(refusal, recipients) })
       })
 
-      const suppressBounced = (tenantId: TenantId, refused: SendReceipt["rejected"]) => {
-        const bounced = refused.filter(({ reason }) => isHardBounce(reason)).map(({ address }) => foldAddress(address))
-        return suppress(messages, policy, tenantId, bounced, "bounced")
-      }
-
-      /** Reads the bytes of an attachment when the mail is transferred. An attachment of an open operation exists. */
-      const outgoing =
-        (tenantId: TenantId, messageId: string) =>
-        ({ contentType, filename, sizeBytes }: StoredAttachment, index: number): OutgoingAttachment => ({
-          filename,
-          contentType,
-          sizeBytes,
-          content: Stream.unwrap(
-            Effect.map(attachments.read(tenantId, messageId, index), (found) => {
-              if (Option.isNone(found)) throw new Error(`attachment ${index} of message ${messageId} is not stored`)
-              return found.value.content
-            })
-          )
-        })
-
-      const composed = (context: OperationContext, plan: Plan, input: SendMessageInput): OutgoingMail => ({
-        ...compose(context, plan, input),
-        returnPath: `${ReturnPath.make(keyring, plan.messageId)}@${provider.domain}`,
-        attachments: (plan.attachments ?? []).map(outgoing(context.tenant.tenantId, plan.messageId))
-      })
+      const suppressBounced = (tenantId: TenantId, refused: SendReceipt["rejected"]) =>
+        suppress(messages, policy, tenantId, bouncedOf(refused), "bounced")
 
       const stage = Effect.fnUntraced(function* (operationId: string, input: SendMessageInput) {
         const { attachments: given = [], ...kept } = input
@@ -170,7 +149,7 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
         serviceId: "email.message.send",
         input: SendMessageInput,
         plan: Plan,
-        retryFor: Timestamp.DAY,
+        retryFor: SEND_WINDOW,
         check: Effect.fnUntraced(function* (tenant, input) {
           const mailbox = yield* ownedMailbox(mailboxes, tenant, input.mailboxId)
           yield* threadOf(mailbox.tenantId, input)
@@ -201,32 +180,29 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
         abandon: (_context, { messageId }) => attachments.remove(messageId),
         revalidate: ({ tenant }, _plan, input) => Effect.asVoid(remainingMailbox(mailboxes, tenant, input.mailboxId)),
         perform: (context, plan, input) =>
-          Effect.tapError(provider.send(composed(context, plan, input)), ({ refused = [] }) =>
+          Effect.tapError(provider.send(compose(queuedMessage(context, plan, input))), ({ refused = [] }) =>
             transactor.transact(
               Effect.andThen(tenants.lock([context.tenant.tenantId]), suppressBounced(context.tenant.tenantId, refused))
             )
           ),
         record: Effect.fnUntraced(function* (context, plan, input, receipt) {
-          const message = sentMessage(context, plan, input, receipt)
+          const queued = queuedMessage(context, plan, input)
+          const recipients = afterAttempt(queued.recipients, receipt.rejected, accepted)
+          const message = { ...queued, recipients, status: statusOf(recipients) }
           // If the mailbox was deleted during the send, no copy is stored; the mail was sent nevertheless.
           const sizeBytes = message.attachments.reduce((sum, file) => sum + file.sizeBytes, bodySizeBytes(message))
           const stored = yield* messages.insert([{ message, duplicateKey: null, inboundMailId: null, sizeBytes }])
           if (stored.size === 0) yield* attachments.remove(plan.messageId)
+          else if (recipients.some(isQueued)) {
+            const delay = retryDelay(0, message, yield* Timestamp.now)
+            yield* retries.schedule(plan.messageId, context.tenant.tenantId, delay)
+          }
           yield* suppressBounced(context.tenant.tenantId, receipt.rejected)
           return { created: true, data: { message: toMessageRecord(message) } }
         })
       })
     })
   )
-}
-
-/**
- * Whether a reply is a permanent failure of the destination address. The enhanced code must follow the reply code:
- * elsewhere, for example in an IP address, such digits mean something else.
- */
-const isHardBounce = (reason: string): boolean => {
-  const [, status = ""] = /^5\d\d[ -]#?([\d.]+)/.exec(reason) ?? []
-  return isHardBounceStatus(status)
 }
 
 /** The maximum number of Message-IDs in References: the first one, which began the conversation, and the latest. */
@@ -288,57 +264,40 @@ const signedHtml = (html: string, signature: string | null): string => {
   return html.slice(0, end) + block + html.slice(end)
 }
 
-/** A mail without its attachments and its return path. */
-const compose = (
-  { createdAt }: OperationContext,
-  plan: Plan,
-  input: SendMessageInput
-): Omit<OutgoingMail, "attachments" | "returnPath"> => ({
-  messageIdHeader: plan.messageIdHeader,
-  inReplyTo: plan.thread?.inReplyTo ?? null,
-  references: plan.thread?.references ?? [],
-  from: plan.from,
-  to: addressesOf(input, "to"),
-  cc: addressesOf(input, "cc"),
-  bcc: addressesOf(input, "bcc"),
-  subject: input.subject,
-  text: signed(input.text, plan.signature),
-  html: input.html === undefined ? null : signedHtml(input.html, plan.signature),
-  date: createdAt
-})
-
-const sentMessage = (context: OperationContext, plan: Plan, input: SendMessageInput, receipt: SendReceipt): Message => {
-  const mail = compose(context, plan, input)
-  const reasons = new Map(receipt.rejected.map(({ address, reason }) => [foldAddress(address), reason]))
-  const recipients = listRecipients(input).map(({ address, kind }): Recipient => {
-    const reason = reasons.get(foldAddress(address))
-    return { address, name: null, kind, status: reason === undefined ? "sent" : "failed", reason: reason ?? null }
-  })
+/** Returns the message before its first attempt, with every recipient queued. */
+const queuedMessage = ({ createdAt, tenant }: OperationContext, plan: Plan, input: SendMessageInput): Message => {
+  const text = signed(input.text, plan.signature)
   return {
     messageId: plan.messageId,
     threadId: plan.thread?.threadId ?? plan.messageId,
     mailboxId: input.mailboxId,
-    tenantId: context.tenant.tenantId,
+    tenantId: tenant.tenantId,
     direction: "outbound",
     from: plan.from.address,
     sender: plan.from,
-    to: mail.to,
-    cc: mail.cc,
-    bcc: mail.bcc,
+    to: addressesOf(input, "to"),
+    cc: addressesOf(input, "cc"),
+    bcc: addressesOf(input, "bcc"),
     subject: input.subject,
-    snippet: snippetOf(mail.text),
+    snippet: snippetOf(text),
     messageIdHeader: plan.messageIdHeader,
-    inReplyTo: mail.inReplyTo,
-    references: mail.references,
+    inReplyTo: plan.thread?.inReplyTo ?? null,
+    references: plan.thread?.references ?? [],
     attachments: plan.attachments ?? [],
     authentication: null,
     malformed: false,
     truncated: false,
-    status: statusOf(recipients),
-    recipients,
-    createdAt: context.createdAt,
-    text: mail.text,
-    html: mail.html,
+    status: "queued",
+    recipients: listRecipients(input).map(({ address, kind }) => ({
+      address,
+      name: null,
+      kind,
+      status: "queued",
+      reason: null
+    })),
+    createdAt,
+    text,
+    html: input.html === undefined ? null : signedHtml(input.html, plan.signature),
     extractedText: null
   }
 }

@@ -1,4 +1,12 @@
-import { EmailProvider, InboundMails, issuesOf, MailParser, noMailParser, ProviderError } from "@agentos/core"
+import {
+  EmailProvider,
+  InboundMails,
+  issuesOf,
+  MailParser,
+  MessageRetries,
+  noMailParser,
+  ProviderError
+} from "@agentos/core"
 import {
   type Certificate,
   EmailProviderSmtp,
@@ -86,7 +94,7 @@ const unavailable = Layer.mergeAll(
   Layer.succeed(MailParser, noMailParser)
 )
 
-/** Starts the SMTP listener and the worker that delivers its mail. Returns the port, or none without mail. */
+/** Starts the SMTP listener, the worker that delivers its mail, and the one that retries outbound mail. Returns the port, or none without mail. */
 export const mailIntake = (mail: MailConfig | undefined) =>
   mail === undefined
     ? Effect.succeed(Option.none<number>())
@@ -97,6 +105,7 @@ export const mailIntake = (mail: MailConfig | undefined) =>
           SmtpListener.layer({ host, port, hostName: mail.hostName, tls: yield* certificate(mail), limits })
         )
         yield* Effect.forkScoped((yield* InboundMails).run)
+        yield* Effect.forkScoped((yield* MessageRetries).run)
         return Option.some(
           yield* Effect.provide(
             Effect.map(SmtpListener.SmtpListener, (smtp) => smtp.port),

@@ -112,7 +112,9 @@ export const toProviderError = (
   refused: SendReceipt["rejected"]
 ): ProviderError => {
   const failure = read(error)
-  const reason = reasonOf(failure, handedOver)
+  // The error has the reply to the last recipient only.
+  const isDeferred = failure.command?.startsWith("RCPT") === true && refused.some(({ reason }) => /^4\d\d/.test(reason))
+  const reason = isDeferred ? "Temporary" : reasonOf(failure, handedOver)
   const detail = replyText(failure.response ?? failure.message)
   return new ProviderError({ provider, reason, message: `${SUMMARIES[reason]}: ${detail}`, refused, cause: error })
 }

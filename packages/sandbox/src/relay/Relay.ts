@@ -42,6 +42,10 @@ const REJECTED_DOMAINS: ReadonlyMap<string, SmtpError> = new Map([
   ["bounce.test", new SmtpError(550, "5.1.1 no such user")],
   ["defer.test", new SmtpError(451, "4.3.2 try again later")]
 ])
+/** The first mail to each recipient at this domain is rejected with 451, as a greylist does. */
+const GREYLIST_DOMAIN = "greylist.test"
+/** Bounds the memory: when so many recipients are known, all are forgotten. */
+const GREYLISTED_MAX = 10_000
 /** Mail to this domain is stored, and the connection is closed without a reply. */
 const DROPPED_DOMAIN = "drop.test"
 
@@ -62,6 +66,7 @@ const HANG_MILLIS_MAX = 120_000
  * Mail to the service's own domain is delivered to the service within the same transaction, with its bytes unchanged.
  * The sender receives the service's replies, for a recipient at RCPT. Other mail is stored in files and sent nowhere.
  * For tests, recipients at `reject.test`, `bounce.test` and `defer.test` are rejected with 550 5.7.1, 550 5.1.1 and 451.
+ * A recipient at `greylist.test` is rejected with 451 the first time, and accepted later.
  * After a mail to `drop.test` the connection is closed. For each recipient at `delivered.test`, `bounced.test` and
  * `complained.test` the relay sends a delivery report, a bounce or a complaint to the envelope sender. It offers DSN.
  *
@@ -77,9 +82,16 @@ export const startRelay = async (options: RelayOptions): Promise<Relay> => {
   const service = new MailService(options.service.host, options.service.port)
   const isOwn = (address: string) => domainOf(address) === options.domain.toLowerCase()
 
+  const greylisted = new Set<string>()
+
   const acceptRecipient = async (address: string, session: SMTPServerSession): Promise<void> => {
     const rejection = REJECTED_DOMAINS.get(domainOf(address))
     if (rejection !== undefined) throw rejection
+    if (domainOf(address) === GREYLIST_DOMAIN && !greylisted.has(address)) {
+      if (greylisted.size >= GREYLISTED_MAX) greylisted.clear()
+      greylisted.add(address)
+      throw new SmtpError(451, "4.7.1 greylisted: try again later")
+    }
     if (isOwn(address)) await service.check(senderOf(session), address)
   }
 

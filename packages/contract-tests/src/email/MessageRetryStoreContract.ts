@@ -1,0 +1,107 @@
+import { MessageRetryStore, type RetryLease, Timestamp } from "@agentos/core"
+import { assert } from "@effect/vitest"
+import { Array, Effect } from "effect"
+import { defineContract } from "../Contract.ts"
+import * as Fresh from "../Fresh.ts"
+import { rolledBack } from "../RolledBack.ts"
+import { StoreClock } from "../StoreClock.ts"
+
+const LEASE = 60_000
+
+/** Ends all retries that other tests have left, which all tenants share. */
+const emptied = Effect.gen(function* () {
+  const store = yield* MessageRetryStore
+  const clock = yield* StoreClock
+  yield* clock.advance(Timestamp.DAY)
+  for (const _ of Array.range(1, 20)) {
+    const leases = yield* store.lease(1_000, LEASE)
+    if (leases.length === 0) return store
+    yield* Effect.forEach(leases, store.end)
+  }
+  return assert.fail("the retries do not end")
+})
+
+/** Schedules the retry of a message after a delay; returns the lease that its first attempt has. */
+const scheduled = Effect.fnUntraced(function* (delayMillis: number) {
+  const store = yield* MessageRetryStore
+  const { tenantId } = yield* Fresh.tenant
+  const lease: RetryLease = { messageId: yield* Fresh.id, tenantId, attempts: 1 }
+  yield* store.schedule(lease.messageId, tenantId, delayMillis)
+  return lease
+})
+
+/** The contract tests of `MessageRetryStore`. */
+export const MessageRetryStoreContract = defineContract<MessageRetryStore>("MessageRetryStore", (it) => {
+  it.effect("leases retries when they are due, those due first, up to the limit", () =>
+    Effect.gen(function* () {
+      const store = yield* emptied
+      const clock = yield* StoreClock
+      const later = yield* scheduled(10_000)
+      const first = yield* scheduled(5_000)
+      const last = yield* scheduled(20_000)
+      assert.deepStrictEqual(yield* store.lease(10, LEASE), [])
+      yield* clock.advance(10_000)
+      assert.deepStrictEqual(yield* store.lease(10, LEASE), [first, later])
+      yield* clock.advance(10_000)
+      assert.deepStrictEqual(yield* store.lease(0, LEASE), [])
+      assert.deepStrictEqual(yield* store.lease(1, LEASE), [last])
+      assert.deepStrictEqual(yield* store.lease(10, LEASE), [])
+    })
+  )
+
+  it.effect("leases a retry again when its lease has expired, as another attempt that ends the earlier one", () =>
+    Effect.gen(function* () {
+      const store = yield* emptied
+      const clock = yield* StoreClock
+      const first = yield* scheduled(0)
+      assert.deepStrictEqual(yield* store.lease(1, LEASE), [first])
+      yield* clock.advance(LEASE / 2)
+      assert.isTrue(yield* store.renew(first, LEASE))
+      yield* clock.advance(LEASE / 2)
+      assert.deepStrictEqual(yield* store.lease(1, LEASE), [])
+      yield* clock.advance(LEASE / 2)
+      const second = { ...first, attempts: 2 }
+      assert.deepStrictEqual(yield* store.lease(1, LEASE), [second])
+      assert.isFalse(yield* store.renew(first, LEASE))
+      assert.isFalse(yield* store.end(first))
+      assert.isTrue(yield* store.renew(second, 5_000))
+      yield* clock.advance(5_000)
+      const third = { ...first, attempts: 3 }
+      assert.deepStrictEqual(yield* store.lease(1, LEASE), [third])
+      assert.isTrue(yield* store.end(third))
+      assert.isFalse(yield* store.end(third))
+      assert.isFalse(yield* store.renew(third, LEASE))
+      yield* clock.advance(Timestamp.DAY)
+      assert.deepStrictEqual(yield* store.lease(1, LEASE), [])
+    })
+  )
+
+  it.effect("is undone with its transaction", () =>
+    Effect.gen(function* () {
+      const store = yield* emptied
+      yield* rolledBack(scheduled(0))
+      assert.deepStrictEqual(yield* store.lease(10, LEASE), [])
+      const kept = yield* scheduled(0)
+      yield* store.lease(1, LEASE)
+      yield* rolledBack(store.end(kept))
+      assert.isTrue(yield* store.end(kept))
+    })
+  )
+
+  it.effect("leases each retry to one of many concurrent workers", () =>
+    Effect.gen(function* () {
+      const store = yield* emptied
+      const retries = yield* Effect.forEach(Array.range(1, 8), () => scheduled(0))
+      const taken = yield* Effect.forEach(Array.range(1, 6), () => store.lease(3, LEASE), {
+        concurrency: "unbounded"
+      })
+      const ids = taken.flat().map(({ messageId }) => messageId)
+      assert.sameMembers([...new Set(ids)], ids)
+      const rest = yield* store.lease(10, LEASE)
+      assert.sameMembers(
+        [...ids, ...rest.map(({ messageId }) => messageId)],
+        retries.map(({ messageId }) => messageId)
+      )
+    })
+  )
+})

@@ -1,0 +1,142 @@
+import { Context, Effect, Layer, Option } from "effect"
+import * as PollingWorker from "../kernel/PollingWorker.ts"
+import * as Timestamp from "../kernel/Timestamp.ts"
+import { Transactor } from "../kernel/Transactor.ts"
+import { isSuspended } from "../tenancy/TenantSuspended.ts"
+import { TenantStore } from "../tenancy/TenantStore.ts"
+import { statusOf } from "./DeliveryReport.ts"
+import { foldAddress } from "./EmailAddress.ts"
+import { EmailProvider } from "./EmailProvider.ts"
+import { MailPolicy } from "./MailPolicy.ts"
+import type { Message, Recipient } from "./Message.ts"
+import { MessageRetryStore, type RetryLease } from "./MessageRetryStore.ts"
+import { MessageStore } from "./MessageStore.ts"
+import { accepted, afterAttempt, bouncedOf, failed, isQueued, makeComposer } from "./OutboundMail.ts"
+import { suppress } from "./Suppression.ts"
+
+/** How long a recipient that is refused temporarily is retried, in milliseconds since its message was paid for. */
+export const SEND_WINDOW = Timestamp.DAY
+
+const CONCURRENCY = 2
+const POLL_INTERVAL = "2 seconds"
+/** Lease of a retry in milliseconds, renewed during the attempt. */
+const LEASE = 15 * Timestamp.SECOND
+const FIRST_DELAY = 5 * Timestamp.SECOND
+const LONGEST_DELAY = Timestamp.HOUR
+
+/** Returns the delay before the next attempt, after this many. The last one ends with the window. */
+export const retryDelay = (attempts: number, { createdAt }: Pick<Message, "createdAt">, now: Timestamp.Timestamp) => {
+  const delay = Math.min(FIRST_DELAY * 2 ** Math.min(attempts, 20), LONGEST_DELAY)
+  return Math.max(0, Math.min(delay, createdAt + SEND_WINDOW - now))
+}
+
+/** Returns the recipients after an attempt. It is applied to the recipients that are current when it is recorded. */
+type Outcome = (recipients: ReadonlyArray<Recipient>) => ReadonlyArray<Recipient>
+
+/** A step of a retry, and the (folded) addresses that it found not to exist. */
+interface Attempted {
+  readonly outcome: Outcome
+  readonly bounced: ReadonlyArray<string>
+}
+
+const giveUp = (reason?: string): Attempted => ({
+  outcome: (recipients) => afterAttempt(recipients, [], failed(reason)),
+  bounced: []
+})
+
+/**
+ * Sends messages again to the recipients that the relay refused temporarily, until it accepts or permanently refuses
+ * them, or `SEND_WINDOW` ends.
+ *
+ * A recipient whose acceptance is recorded is never sent to again. If the server dies between the relay's answer and
+ * the record of it, the mail is sent again under the same Message-ID, as after any unknown outcome.
+ */
+export class MessageRetries extends Context.Service<
+  MessageRetries,
+  {
+    /** Retries for as long as it runs. Any number of servers can run it. */
+    readonly run: Effect.Effect<never>
+  }
+>()("@agentos/core/email/MessageRetries") {
+  static readonly layer = Layer.effect(
+    MessageRetries,
+    Effect.gen(function* () {
+      const retries = yield* MessageRetryStore
+      const messages = yield* MessageStore
+      const provider = yield* EmailProvider
+      const tenants = yield* TenantStore
+      const transactor = yield* Transactor
+      const policy = yield* MailPolicy
+      const compose = yield* makeComposer
+
+      /** Gives up the recipients that were suppressed since the message was sent. */
+      const withoutSuppressed = Effect.fnUntraced(function* (message: Message) {
+        const queued = message.recipients.filter(isQueued).map(({ address }) => foldAddress(address))
+        const suppressed = yield* messages.findSuppressed(message.tenantId, queued)
+        const refused = suppressed.map((address) => ({
+          address,
+          reason: "suppressed: the address bounced or complained"
+        }))
+        return { ...message, recipients: afterAttempt(message.recipients, refused, (recipient) => recipient), refused }
+      })
+
+      const send = Effect.fnUntraced(function* (stored: Message) {
+        if ((yield* Timestamp.now) >= stored.createdAt + SEND_WINDOW) return giveUp()
+        if (yield* isSuspended(tenants, stored.tenantId)) return giveUp("the tenant was suspended")
+        const { refused: suppressed, ...message } = yield* withoutSuppressed(stored)
+        if (!message.recipients.some(isQueued)) return giveUp("suppressed: the address bounced or complained")
+        return yield* Effect.match(provider.send(compose(message)), {
+          onSuccess: ({ rejected }): Attempted => ({
+            outcome: (recipients) => afterAttempt(recipients, [...suppressed, ...rejected], accepted),
+            bounced: bouncedOf(rejected)
+          }),
+          onFailure: ({ message: text, reason, refused = [] }): Attempted => ({
+            outcome: (recipients) =>
+              afterAttempt(
+                recipients,
+                [...suppressed, ...refused],
+                reason === "Rejected" ? failed(text) : (recipient) => recipient
+              ),
+            bounced: bouncedOf(refused)
+          })
+        })
+      })
+
+      /** Records an attempt, also if the lease was lost meanwhile: the relay's answer remains true. */
+      const record = (lease: RetryLease, { bounced, outcome }: Attempted) =>
+        transactor.transact(
+          Effect.gen(function* () {
+            yield* tenants.lock([lease.tenantId])
+            const current = Option.getOrUndefined(yield* messages.findSent(lease.messageId))
+            if (current === undefined) return
+            const recipients = outcome(current.recipients)
+            yield* messages.setOutcome(lease.messageId, { recipients, status: statusOf(recipients) })
+            yield* suppress(messages, policy, lease.tenantId, bounced, "bounced")
+            yield* recipients.some(isQueued)
+              ? retries.renew(lease, retryDelay(lease.attempts, current, yield* Timestamp.now))
+              : retries.end(lease)
+          })
+        )
+
+      const retry = Effect.fnUntraced(function* (lease: RetryLease) {
+        const found = yield* messages.find(lease.tenantId, lease.messageId)
+        if (found._tag !== "Owned" || !found.value.recipients.some(isQueued)) {
+          return yield* Effect.asVoid(retries.end(lease))
+        }
+        yield* record(lease, yield* send(found.value))
+      })
+
+      return MessageRetries.of({
+        run: PollingWorker.run({
+          name: "retry of a message",
+          concurrency: CONCURRENCY,
+          interval: POLL_INTERVAL,
+          take: (limit) => retries.lease(limit, LEASE),
+          handle: (lease) =>
+            PollingWorker.whileLeased({ millis: LEASE, renew: retries.renew(lease, LEASE) })(retry(lease)),
+          failed: () => Effect.void
+        })
+      })
+    })
+  )
+}

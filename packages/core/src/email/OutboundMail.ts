@@ -1,0 +1,97 @@
+import { Effect, Option, Stream } from "effect"
+import { Keyring } from "../kernel/Keyring.ts"
+import { AttachmentStore } from "./AttachmentStore.ts"
+import { isHardBounceStatus } from "./DeliveryReport.ts"
+import { foldAddress } from "./EmailAddress.ts"
+import { EmailProvider, type OutgoingAttachment, type OutgoingMail } from "./EmailProvider.ts"
+import type { Message, Recipient } from "./Message.ts"
+import * as ReturnPath from "./ReturnPath.ts"
+
+/**
+ * Composes the mail that carries an outbound message to its queued recipients. Each attempt sends the same mail; only
+ * the recipients become fewer.
+ */
+export const makeComposer = Effect.gen(function* () {
+  const provider = yield* EmailProvider
+  const keyring = yield* Keyring
+  const attachments = yield* AttachmentStore
+
+  /** Reads the bytes of an attachment when the mail is transferred. It exists as long as the operation or the message. */
+  const outgoing =
+    ({ messageId, tenantId }: Message) =>
+    ({ contentType, filename, sizeBytes }: Message["attachments"][number], index: number): OutgoingAttachment => ({
+      filename: filename ?? "",
+      contentType,
+      sizeBytes,
+      content: Stream.unwrap(
+        Effect.map(attachments.read(tenantId, messageId, index), (found) => {
+          if (Option.isNone(found)) throw new Error(`attachment ${index} of message ${messageId} is not stored`)
+          return found.value.content
+        })
+      )
+    })
+
+  return (message: Message): OutgoingMail => ({
+    messageIdHeader: message.messageIdHeader ?? "",
+    inReplyTo: message.inReplyTo,
+    references: message.references,
+    from: message.sender,
+    returnPath: `${ReturnPath.make(keyring, message.messageId)}@${provider.domain}`,
+    recipients: message.recipients.filter(isQueued).map(({ address }) => address),
+    to: message.to,
+    cc: message.cc,
+    bcc: message.bcc,
+    subject: message.subject,
+    text: message.text ?? "",
+    html: message.html,
+    attachments: message.attachments.map(outgoing(message)),
+    date: message.createdAt
+  })
+})
+
+export const isQueued = ({ status }: Pick<Recipient, "status">): boolean => status === "queued"
+
+/** A recipient that was refused, and the reply, which begins with its code. */
+type Refused = ReadonlyArray<{ readonly address: string; readonly reason: string }>
+
+/** Whether a reply is a temporary refusal (RFC 5321, section 4.2.1). */
+const isTemporary = (reason: string): boolean => /^4\d\d(?:[ -]|$)/.test(reason)
+
+/**
+ * Whether a reply is a permanent failure of the destination address. The enhanced code must follow the reply code:
+ * elsewhere, for example in an IP address, such digits mean something else.
+ */
+const isHardBounce = (reason: string): boolean => {
+  const [, status = ""] = /^5\d\d[ -]#?([\d.]+)/.exec(reason) ?? []
+  return isHardBounceStatus(status)
+}
+
+/** Returns the (folded) addresses of the refused recipients that do not exist. */
+export const bouncedOf = (refused: Refused): ReadonlyArray<string> =>
+  refused.filter(({ reason }) => isHardBounce(reason)).map(({ address }) => foldAddress(address))
+
+/**
+ * Returns the recipients after an attempt. Only queued ones change: one that was refused temporarily stays queued, one
+ * that was refused permanently is `failed`, and `others` decides on those that were not refused.
+ */
+export const afterAttempt = (
+  recipients: ReadonlyArray<Recipient>,
+  refused: Refused,
+  others: (recipient: Recipient) => Recipient
+): ReadonlyArray<Recipient> => {
+  const reasons = new Map(refused.map(({ address, reason }) => [foldAddress(address), reason]))
+  return recipients.map((recipient) => {
+    if (!isQueued(recipient)) return recipient
+    const reason = reasons.get(foldAddress(recipient.address))
+    if (reason === undefined) return others(recipient)
+    return { ...recipient, status: isTemporary(reason) ? "queued" : "failed", reason }
+  })
+}
+
+/** The relay accepted the mail for this recipient. */
+export const accepted = (recipient: Recipient): Recipient => ({ ...recipient, status: "sent", reason: null })
+
+/** The recipient is given up, for the reason of its last refusal, unless there is another. */
+export const failed =
+  (reason?: string) =>
+  (recipient: Recipient): Recipient => ({ ...recipient, status: "failed", reason: reason ?? recipient.reason })

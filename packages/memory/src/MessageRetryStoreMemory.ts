@@ -1,0 +1,50 @@
+import { MessageRetryStore, type RetryLease, Timestamp } from "@agentos/core"
+import { Effect, Layer } from "effect"
+import { MemoryDatabase } from "./MemoryDatabase.ts"
+import type { RetryRow } from "./Tables.ts"
+
+/** The retries of outbound messages in memory. */
+export const layer = Layer.effect(
+  MessageRetryStore,
+  Effect.map(MemoryDatabase, ({ run, tables: { messageRetries } }) => {
+    const heldBy = ({ attempts, messageId }: RetryLease): RetryRow | undefined => {
+      const row = messageRetries.get(messageId)
+      return row?.lease.attempts === attempts ? row : undefined
+    }
+
+    return MessageRetryStore.of({
+      schedule: (messageId, tenantId, delayMillis) =>
+        run((now) =>
+          messageRetries.set(messageId, {
+            lease: { messageId, tenantId, attempts: 0 },
+            dueAt: Timestamp.add(now, delayMillis)
+          })
+        ),
+      lease: (limit, leaseMillis) =>
+        run((now) =>
+          messageRetries
+            .where("all", "all")
+            .filter(({ dueAt }) => dueAt <= now)
+            .toSorted((a, b) => a.dueAt - b.dueAt || (a.lease.messageId < b.lease.messageId ? -1 : 1))
+            .slice(0, limit)
+            .map(({ lease: { attempts, messageId, tenantId } }) => {
+              const lease = { messageId, tenantId, attempts: attempts + 1 }
+              messageRetries.set(messageId, { lease, dueAt: Timestamp.add(now, leaseMillis) })
+              return lease
+            })
+        ),
+      renew: (lease, millis) =>
+        run((now) => {
+          const row = heldBy(lease)
+          if (row !== undefined) messageRetries.set(lease.messageId, { ...row, dueAt: Timestamp.add(now, millis) })
+          return row !== undefined
+        }),
+      end: (lease) =>
+        run(() => {
+          const isHeld = heldBy(lease) !== undefined
+          if (isHeld) messageRetries.delete(lease.messageId)
+          return isHeld
+        })
+    })
+  })
+)

@@ -1,0 +1,66 @@
+import { MessageRetryStore, type RetryLease } from "@agentos/core"
+import { Effect, Layer } from "effect"
+import { storeClock } from "./ClockOffset.ts"
+import { Database } from "./Database.ts"
+import { orDie } from "./DatabaseFailure.ts"
+import * as Parameter from "./Parameter.ts"
+import * as Row from "./Row.ts"
+
+interface RetryRow {
+  readonly message_id: string
+  readonly tenant_id: string
+  readonly attempts: number
+  readonly was_due_at: bigint
+}
+
+const toLease = (row: RetryRow): RetryLease => ({
+  messageId: row.message_id,
+  tenantId: row.tenant_id,
+  attempts: row.attempts
+})
+
+const dueFirst = (a: RetryRow, b: RetryRow): number =>
+  Number(a.was_due_at - b.was_due_at) || (a.message_id < b.message_id ? -1 : 1)
+
+export const layer: Layer.Layer<MessageRetryStore, never, Database> = Layer.effect(
+  MessageRetryStore,
+  Effect.gen(function* () {
+    const { sql } = yield* Database
+    const { clock, now } = yield* storeClock
+
+    const isHeldBy = ({ attempts, messageId }: RetryLease) =>
+      sql`message_id = ${Parameter.uuid(messageId)} and attempts = ${Parameter.integer(attempts)}`
+
+    const lease = (limit: number, leaseMillis: number) => sql<RetryRow>`
+      with ${clock()}, due as materialized (
+        select message_id, due_at from message_retries where due_at <= (select now from clock)
+        order by due_at, message_id limit ${Parameter.integer(limit)}
+        for update skip locked
+      )
+      update message_retries set
+        attempts = attempts + 1, due_at = (select now from clock) + ${Parameter.integer(leaseMillis)}
+      from due where message_retries.message_id = due.message_id
+      returning message_retries.message_id, tenant_id, attempts, due.due_at as was_due_at`
+
+    return MessageRetryStore.of({
+      schedule: (messageId, tenantId, delayMillis) =>
+        orDie(
+          Effect.asVoid(sql`
+            insert into message_retries (message_id, tenant_id, attempts, due_at) values (
+              ${Parameter.uuid(messageId)}, ${Parameter.uuid(tenantId)}, 0, ${now()} + ${Parameter.integer(delayMillis)}
+            )`)
+        ),
+      lease: (limit, leaseMillis) =>
+        Effect.map(orDie(lease(limit, leaseMillis)), (rows) => rows.toSorted(dueFirst).map(toLease)),
+      renew: (held, millis) =>
+        Effect.map(
+          orDie(sql`
+            update message_retries set due_at = ${now()} + ${Parameter.integer(millis)}
+            where ${isHeldBy(held)} returning message_id`),
+          Row.any
+        ),
+      end: (held) =>
+        Effect.map(orDie(sql`delete from message_retries where ${isHeldBy(held)} returning message_id`), Row.any)
+    })
+  })
+)
