@@ -8,7 +8,7 @@ const CONSENT = ["--yes", "--max-amount", "0.25"]
 const create = (name: string) => ["mailbox", "create", name, ...CONSENT]
 
 const mailboxesOf = async (customer: CliCustomer): Promise<ReadonlyArray<string>> => {
-  const { code, stderr, stdout } = await customer.run(["mailbox", "list", "--json"])
+  const { code, stderr, stdout } = await customer.runHere(["mailbox", "list", "--json"])
   assert.strictEqual(code, 0, stderr)
   return (JSON.parse(stdout) as { items: ReadonlyArray<{ localPart: string }> }).items.map(({ localPart }) => localPart)
 }
@@ -17,7 +17,7 @@ const mailboxesOf = async (customer: CliCustomer): Promise<ReadonlyArray<string>
 const assertBoughtOnce = async (customer: CliCustomer, name: string): Promise<void> => {
   assert.deepStrictEqual(await customer.charges(), [PRICE])
   assert.deepStrictEqual(await mailboxesOf(customer), [name])
-  const open = await customer.run(["payments", "list", "--open", "--json"])
+  const open = await customer.runHere(["payments", "list", "--open", "--json"])
   assert.deepStrictEqual(JSON.parse(open.stdout), { items: [] })
 }
 
@@ -35,7 +35,7 @@ export const paymentSuite = (rig: CliRig): void => {
     it("buy with a new wallet, and again with the saved token", async () => {
       const customer = await rig.customer()
       const [first, second] = [freshName(), freshName()]
-      const bought = await customer.run([...create(first), "--json"])
+      const bought = await customer.runHere([...create(first), "--json"])
       assert.strictEqual(bought.code, 0, bought.stderr)
       assert.deepNestedInclude(JSON.parse(bought.stdout), {
         "mailbox.localPart": first,
@@ -44,7 +44,7 @@ export const paymentSuite = (rig: CliRig): void => {
         "authentication.accessTokenSaved": true
       })
       assert.notMatch(bought.stdout + bought.stderr, /at_v1_/)
-      const again = await customer.run(create(second))
+      const again = await customer.runHere(create(second))
       assert.strictEqual(again.code, 0, again.stderr)
       assert.deepStrictEqual(await customer.charges(), [PRICE, PRICE])
       assert.sameMembers([...(await mailboxesOf(customer))], [first, second])
@@ -56,10 +56,10 @@ export const paymentSuite = (rig: CliRig): void => {
       const killed = await customer.run(create(name), { killAt: "agreed" })
       assert.strictEqual(killed.signal, "SIGKILL", killed.stderr)
       assert.isEmpty(await customer.charges())
-      const resumed = await customer.run(["payments", "resume"])
+      const resumed = await customer.runHere(["payments", "resume"])
       assert.strictEqual(resumed.code, 0, resumed.stderr)
       assert.include(resumed.stderr, "No open payments.")
-      const bought = await customer.run(create(name))
+      const bought = await customer.runHere(create(name))
       assert.strictEqual(bought.code, 0, bought.stderr)
       await assertBoughtOnce(customer, name)
     })
@@ -76,7 +76,7 @@ export const paymentSuite = (rig: CliRig): void => {
         const killed = await customer.run(create(name), { killAt: step })
         assert.strictEqual(killed.signal, "SIGKILL", killed.stderr)
         assert.deepStrictEqual(customer.states(), [state])
-        const resumed = await customer.run(["payments", "resume", "--json"])
+        const resumed = await customer.runHere(["payments", "resume", "--json"])
         assert.strictEqual(resumed.code, 0, resumed.stderr)
         assert.deepNestedInclude(JSON.parse(resumed.stdout), {
           "payment.open": false,
@@ -92,7 +92,7 @@ export const paymentSuite = (rig: CliRig): void => {
       const killed = await customer.run(create(name), { killAt: "closed" })
       assert.deepStrictEqual([killed.signal, killed.stdout], ["SIGKILL", ""], killed.stderr)
       const [id] = customer.payments()
-      const resumed = await customer.run(["payments", "resume", id!, "--json"])
+      const resumed = await customer.runHere(["payments", "resume", id!, "--json"])
       assert.strictEqual(resumed.code, 0, resumed.stderr)
       assert.deepNestedInclude(JSON.parse(resumed.stdout), { "data.mailbox.localPart": name })
       await assertBoughtOnce(customer, name)
@@ -106,7 +106,7 @@ export const paymentSuite = (rig: CliRig): void => {
         assert.strictEqual((await outcome).signal, "SIGKILL")
         assert.strictEqual(proxy.handed, 1)
         proxy.onHanded = () => undefined
-        const resumed = await customer.run(["payments", "resume"])
+        const resumed = await customer.runHere(["payments", "resume"])
         assert.strictEqual(resumed.code, 0, resumed.stderr)
         await assertBoughtOnce(customer, name)
       }))
@@ -115,12 +115,12 @@ export const paymentSuite = (rig: CliRig): void => {
       withProxy(rig, async (proxy, customer) => {
         const name = freshName()
         proxy.manner = "loses"
-        const lost = await customer.run(create(name))
+        const lost = await customer.runHere(create(name))
         assert.strictEqual(lost.code, 8, lost.stderr)
         assert.include(lost.stderr, "do not pay again")
         assert.include(lost.stderr, `agentctl payments resume ${customer.payments()[0]}`)
         proxy.manner = "through"
-        const resumed = await customer.run(["payments", "resume"])
+        const resumed = await customer.runHere(["payments", "resume"])
         assert.strictEqual(resumed.code, 0, resumed.stderr)
         await assertBoughtOnce(customer, name)
       }))
@@ -134,7 +134,7 @@ export const paymentSuite = (rig: CliRig): void => {
         const interrupted = await outcome
         assert.strictEqual(interrupted.code, 8, interrupted.stderr)
         proxy.manner = "through"
-        const resumed = await customer.run(["payments", "resume", "--all"])
+        const resumed = await customer.runHere(["payments", "resume", "--all"])
         assert.strictEqual(resumed.code, 0, resumed.stderr)
         await assertBoughtOnce(customer, name)
       }))

@@ -23,7 +23,7 @@ interface Data {
 
 const paying = (customer: CliCustomer) => async (args: ReadonlyArray<string>, stdin?: string) => {
   const consent = ["--yes", "--max-amount", "5", "--json"]
-  const { code, stderr, stdout } = await customer.run([...args, ...consent], stdin === undefined ? {} : { stdin })
+  const { code, stderr, stdout } = await customer.runHere([...args, ...consent], stdin === undefined ? {} : { stdin })
   assert.strictEqual(code, 0, stderr)
   assert.notMatch(stdout + stderr, /at_v1_/)
   return JSON.parse(stdout) as Data
@@ -64,7 +64,7 @@ export const purchaseSuite = (rig: CliRig): void => {
       assert.deepNestedInclude(placed, { "call.toNumber": person, "call.fromNumber": number })
       const { callId } = placed.call
       const show = async () => {
-        const shown = await customer.run(["call", "show", callId, "--json"])
+        const shown = await customer.runHere(["call", "show", callId, "--json"])
         assert.strictEqual(shown.code, 0, shown.stderr)
         return (JSON.parse(shown.stdout) as Data).call
       }
@@ -79,9 +79,9 @@ export const purchaseSuite = (rig: CliRig): void => {
       assert.strictEqual(followed.code, 0, followed.stderr)
       assert.match(followed.stdout, SAID)
       assert.deepInclude(await show(), { status: "ended", authorizedSeconds: 120 })
-      const refused = await customer.run(["number", "release", number])
+      const refused = await customer.runHere(["number", "release", number])
       assert.strictEqual(refused.code, 3, refused.stderr)
-      const released = await customer.run(["number", "release", number, "--yes", "--json"])
+      const released = await customer.runHere(["number", "release", number, "--yes", "--json"])
       assert.strictEqual(released.code, 0, released.stderr)
       const { call, minutes, number: thirtyDays } = PRICES
       assert.deepStrictEqual(await customer.charges(), [thirtyDays, thirtyDays, minutes, call, call])
@@ -90,11 +90,11 @@ export const purchaseSuite = (rig: CliRig): void => {
     it("print the callback secret through pipes only as JSON, also later", async () => {
       const customer = await rig.customer()
       const agent = ["--agent-name", "Ada", "--webhook", rig.sandbox.agentWebhookUrl]
-      const bought = await customer.run(["number", "buy", "ca", ...agent, "--yes", "--max-amount", "5"])
+      const bought = await customer.runHere(["number", "buy", "ca", ...agent, "--yes", "--max-amount", "5"])
       assert.strictEqual(bought.code, 0, bought.stderr)
       const [id] = customer.payments()
       assert.include(bought.stderr, `agentctl payments resume ${id} --json`)
-      const again = await customer.run(["payments", "resume", id!, "--json"])
+      const again = await customer.runHere(["payments", "resume", id!, "--json"])
       assert.strictEqual(again.code, 0, again.stderr)
       const { data } = JSON.parse(again.stdout) as { data: { callbackVerificationSecret: string } }
       assert.isAbove(data.callbackVerificationSecret.length, 20)

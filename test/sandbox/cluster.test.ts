@@ -178,7 +178,7 @@ describe("the end of a sandbox of several servers", () => {
     const stoppedAt = performance.now()
     expect(await sandbox.stop()).toBe(0)
     expect(performance.now() - stoppedAt).toBeLessThan(10_000)
-    await untilGone(family, 1_000)
+    await untilGone(family, 10_000)
     expect(existsSync(join(directory, "sandbox.json"))).toBe(false)
   })
 
@@ -200,7 +200,7 @@ describe("the end of a sandbox of several servers", () => {
     sandbox.process.kill("SIGKILL")
     await once(sandbox.process, "exit")
     await start(2)
-    await untilGone(family, 1_000)
+    await untilGone(family, 10_000)
     await expectMailbox()
   })
 
@@ -208,6 +208,6 @@ describe("the end of a sandbox of several servers", () => {
     const family = familyOf(sandbox.process.pid!)
     sandbox.process.kill("SIGINT")
     expect(await once(sandbox.process, "exit")).toEqual([0, null])
-    await untilGone(family, 1_000)
+    await untilGone(family, 10_000)
   })
 })

@@ -248,7 +248,7 @@ describe("the end of a sandbox", () => {
     const stoppedAt = performance.now()
     expect(await sandbox.stop()).toBe(0)
     expect(performance.now() - stoppedAt).toBeLessThan(10_000)
-    await untilGone(family, 1_000)
+    await untilGone(family, 10_000)
     expect(existsSync(join(directory, "sandbox.json"))).toBe(false)
   })
 
@@ -270,7 +270,7 @@ describe("the end of a sandbox", () => {
     sandbox.process.kill("SIGKILL")
     await once(sandbox.process, "exit")
     await start()
-    await untilGone(family, 1_000)
+    await untilGone(family, 10_000)
     await expectSameData()
   })
 
@@ -278,7 +278,7 @@ describe("the end of a sandbox", () => {
     const family = familyOf(sandbox.process.pid!)
     sandbox.process.kill("SIGINT")
     expect(await once(sandbox.process, "exit")).toEqual([0, null])
-    await untilGone(family, 1_000)
+    await untilGone(family, 10_000)
   })
 })
 

@@ -22,7 +22,6 @@ const LONGEST = [
   "test/e2e/phoneVoice.test.ts",
   "packages/provider-smtp/test/MailParserWorker.test.ts",
   "packages/postgres/test/EventPlans.test.ts",
-  "test/e2e/embedded.test.ts",
   "test/examples/examples.test.ts",
   "test/e2e/phoneEnd.test.ts",
   "test/e2e/phoneFailures.test.ts",

@@ -33,7 +33,7 @@ afterEach(async () => {
   await fetch(`${facilitator.url}/sandbox/faults`, { method: "DELETE" })
 })
 
-const remote = (timeoutMs = 5_000) => new HTTPFacilitatorClient({ url: facilitator.url, timeoutMs })
+const remote = (timeoutMs = 30_000) => new HTTPFacilitatorClient({ url: facilitator.url, timeoutMs })
 const client = () => sandboxClient(chain.rpcUrl)
 
 const wallet = (index = 0) => {
@@ -330,7 +330,7 @@ describe("the facilitator process", () => {
       url: `http://127.0.0.1:${child.ready.port}`
     })
     const { payload, requirements } = await paid()
-    const outside = new HTTPFacilitatorClient({ url: child.ready.url, timeoutMs: 5_000 })
+    const outside = new HTTPFacilitatorClient({ url: child.ready.url, timeoutMs: 30_000 })
     expect(await outside.settle(payload, requirements)).toMatchObject({ success: true })
     child.process.stdin?.end()
     expect(await child.exitCode()).toBe(0)
