@@ -1,10 +1,15 @@
-import { countConnections, layerPostgres } from "@agentos/postgres"
+import { countConnections, Database, layerPostgres } from "@agentos/postgres"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import { TestPostgres } from "./support/TestPostgres.ts"
 
+setFlagsFromString("--expose-gc")
+const collectGarbage: () => void = runInNewContext("gc")
+
 layer(TestPostgres.layer({ settings: { max_connections: "37" } }), { excludeTestServices: true })(
-  "countConnections",
+  "connections to PostgreSQL",
   (it) => {
     it.effect("counts the connections of all programs, and returns the server's limit", () =>
       Effect.gen(function* () {
@@ -33,6 +38,33 @@ layer(TestPostgres.layer({ settings: { max_connections: "37" } }), { excludeTest
         const states = byState.map(({ state }) => state)
         assert.include(states, "active", "it asks, itself")
         for (const state of states) assert.match(state, /^(?:active|idle|idle in transaction.*|unknown)$/)
+      })
+    )
+
+    it.effect("releases the rows of a statement while others keep its connection busy", () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestPostgres
+        const read = Effect.gen(function* () {
+          const { sql } = yield* Database
+          const pauses = Effect.forever(sql`select pg_sleep(0.02)`)
+          const reads = Effect.gen(function* () {
+            const [row] = yield* sql<{
+              readonly bytes: Uint8Array
+            }>`select decode(repeat('00', 262144), 'hex') as bytes`
+            return new WeakRef(row!.bytes)
+          })
+          return yield* Effect.raceFirst(
+            Effect.all([pauses, pauses, pauses], { concurrency: "unbounded" }),
+            Effect.gen(function* () {
+              yield* Effect.sleep("100 millis")
+              const bytes = yield* reads
+              yield* Effect.sleep("200 millis")
+              collectGarbage()
+              return bytes.deref()
+            })
+          )
+        })
+        assert.isUndefined(yield* Effect.provide(read, layerPostgres({ url, maxConnections: 1 }), { local: true }))
       })
     )
   }

@@ -25,7 +25,7 @@ interface Share {
 /**
  * The memory of request bodies, taken from the transit memory of the process. A client's share counts the lengths that
  * its bodies declare, before they are read: of bodies that do not fit together, it reads some completely instead of a
- * part of each. The whole counts what has arrived, so that nobody can reserve memory with headers alone.
+ * part of each. The whole counts the bytes that have arrived, so that headers alone reserve no memory of others.
  */
 export class BodyMemory extends Context.Service<
   BodyMemory,

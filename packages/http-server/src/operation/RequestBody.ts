@@ -33,7 +33,7 @@ const RESERVED_AT_ONCE_BYTES = 64 * 1024
 /**
  * A body that is still arriving. The server's parser delivers no more than the declared length. The first bytes use a
  * small buffer. A longer body moves to a resizable one, which reserves addresses for the declared length, and memory for
- * what has arrived. Its memory is returned to the system when it is freed, and not when garbage is collected.
+ * the bytes that have arrived. Its memory is returned to the system when it is freed, and not when garbage is collected.
  */
 class ArrivingBody {
   #buffer: ArrayBuffer
