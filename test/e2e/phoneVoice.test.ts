@@ -4,12 +4,14 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, afterEach, describe, expect, it } from "vitest"
 import {
+  ADD_MINUTES,
   type CallFields,
   dataOf,
   EXTEND,
   type NumberFields,
   type PhoneCustomer,
-  type Purchase
+  type Purchase,
+  refusalOf
 } from "../support/PhoneCustomer.ts"
 import type { Behaviour } from "../support/PhoneCarrier.ts"
 import { Realtime, type RealtimeMessage } from "../support/Realtime.ts"
@@ -291,10 +293,11 @@ describe("a number that is called", () => {
       endReason: "completed",
       connectedSeconds: 100
     })
-    expect(await inboundOf(customer, "ended", other.from)).toMatchObject({
-      endReason: "allowance_exhausted",
-      connectedSeconds: 500
-    })
+    const exhausted = await inboundOf(customer, "ended", other.from)
+    expect(exhausted).toMatchObject({ endReason: "allowance_exhausted", connectedSeconds: 500 })
+    const refused = await customer.agent.send({ path: EXTEND, body: { callId: exhausted.callId } })
+    expect([...refusalOf(refused), refused.headers.get("payment-required")]).toEqual([409, "ALLOWANCE_EXHAUSTED", null])
+    expect(refused.body.error.next).toEqual({ method: "POST", path: ADD_MINUTES })
     expect(await allowance(customer, bought)).toEqual({ purchasedSeconds: 600, usedSeconds: 600, remainingSeconds: 0 })
     const late = await carrier.over(await carrier.callIn(bought.number))
     expect(late).toMatchObject({ state: "rejected", heard: [] })

@@ -1,4 +1,4 @@
-import { ErrorEnvelope } from "@agentos/api"
+import { ErrorEnvelope, errorsByStatus, operations } from "@agentos/api"
 import { Schema } from "effect"
 import { connect } from "node:net"
 import { ScriptedRail } from "@agentos/contract-tests"
@@ -17,7 +17,24 @@ export interface TestRequest {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Makes one request, like any HTTP client. */
+const entries = operations.map(({ entry }) => ({
+  entry,
+  path: new RegExp(`^${entry.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`)
+}))
+
+/** Throws if the catalog does not name the error of this answer for its operation. */
+const requireDeclared = (method: string, target: string, { status, text }: TestAnswer): void => {
+  const [path = ""] = target.split("?")
+  const found = entries.find(({ entry, path: pattern }) => entry.method === method && pattern.test(path))
+  const [, code = ""] = status < 400 ? [] : (/^\{"error":\{"code":"([A-Z_]+)"/.exec(text) ?? [])
+  if (found === undefined || code === "") return
+  const declared = [...errorsByStatus(found.entry)].find(([known]) => known === status)?.[1] ?? []
+  if (!declared.some((known) => known === code)) {
+    throw new Error(`${found.entry.operationId} answered ${status} ${code}, which its catalog entry does not name`)
+  }
+}
+
+/** Makes one request, like any HTTP client. Fails if the answer is an error that the operation does not declare. */
 export const call = async (
   { url }: Pick<TestServer, "url">,
   method: string,
@@ -33,7 +50,9 @@ export const call = async (
     },
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
   })
-  return { status: response.status, headers: response.headers, text: await response.text() }
+  const answer = { status: response.status, headers: response.headers, text: await response.text() }
+  requireDeclared(method, path, answer)
+  return answer
 }
 
 /** Sends bytes on a new connection, and returns everything received until the server closes it. */
