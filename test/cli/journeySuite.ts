@@ -54,6 +54,19 @@ export const journeySuite = (rig: CliRig): void => {
 
       const address = `${freshName()}@${emailDomain}`
       await run("mailbox", "create", address.split("@")[0]!, ...PAY)
+      const { mailbox } = await run<{ readonly mailbox: { readonly senderPolicy: object } }>(
+        "mailbox",
+        "update",
+        address,
+        "--sender-policy",
+        "listed",
+        "--allow",
+        "outside.example",
+        ...PAY
+      )
+      assert.deepEqual(mailbox.senderPolicy, { mode: "listed", allow: ["outside.example"], block: [] })
+      const stranger = ["sandbox", "mail", "--to", address, "--from", "eve@elsewhere.example", ...data]
+      assert.include((await customer.run(stranger)).stderr, "550")
       await run("sandbox", "mail", "--to", address, "--subject", "Your order", "--attach", "invoice.txt", ...data)
       const { message } = await run<{ readonly message: Received }>("mail", "wait", "--from", "outside.example")
       assert.deepInclude(message, { subject: "Your order" })

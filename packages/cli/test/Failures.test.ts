@@ -159,7 +159,7 @@ describe("failures", () => {
     assert.strictEqual(code, 4)
     const place = `--profile staging --base-url ${api.url()}`
     assert.deepStrictEqual(JSON.parse(stderr).error.next, [
-      `agentctl login ${place}`,
+      `agentctl login --wallet ${place}`,
       `agentctl mailbox create LOCALPART ${place}`
     ])
     const wrong = await program.run([...line, "--limt"])

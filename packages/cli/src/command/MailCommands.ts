@@ -1,4 +1,4 @@
-import { Failure } from "../failure/Failure.ts"
+import { Failure, usageError } from "../failure/Failure.ts"
 import type { ListedMessage, Message } from "../mail/Inbox.ts"
 import { checksCell, checksText, isVerified, isVerifiedSender, senderFilter, type SentMessage } from "../mail/Sender.ts"
 import type { Output } from "../output/Output.ts"
@@ -65,6 +65,8 @@ export const MAIL_LIST = defineCommand(
     const { collectPages } = await import("../server/ApiClient.ts")
     const range = timeRangeOf(flags, context.host.now())
     const { direction, from, search, thread } = flags
+    if (search !== undefined && !/[\p{L}\p{N}]/u.test(search))
+      throw usageError("--search must contain a letter or a digit.")
     const filters = { threadId: thread, direction, from, after: range.since, before: range.until, q: search }
     const client = await clientOf(context)
     const mailboxId = flags.mailbox === undefined ? undefined : await mailboxIdOf(client, flags.mailbox)

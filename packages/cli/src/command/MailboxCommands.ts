@@ -2,7 +2,7 @@ import { usageError } from "../failure/Failure.ts"
 import { timeOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/ApiClient.ts"
 import { defineCommand } from "./Command.ts"
-import type { FlagSpec } from "./CommandSpec.ts"
+import type { FlagSpec, FlagValues } from "./CommandSpec.ts"
 import { PAY_EXITS, PAY_FLAGS } from "./Flags.ts"
 import { clientOf, mailboxIdOf } from "./Resources.ts"
 
@@ -20,6 +20,45 @@ const SIGNATURE_FLAG = {
   summary: "Text appended to every outbound message."
 } as const satisfies FlagSpec
 
+const POLICY_FLAGS = [
+  {
+    name: "sender-policy",
+    type: "text",
+    value: "MODE",
+    summary: "Receive mail from anyone, only mail that passes DMARC, or only from the senders in --allow.",
+    choices: ["anyone", "authenticated", "listed"]
+  },
+  {
+    name: "allow",
+    type: "list",
+    value: "SENDER",
+    summary: "Address, or domain with its subdomains, that is always admitted, unless DMARC fails."
+  },
+  {
+    name: "block",
+    type: "list",
+    value: "SENDER",
+    summary: "Address, or domain with its subdomains, that is never admitted."
+  }
+] as const satisfies ReadonlyArray<FlagSpec>
+
+/**
+ * Returns the policy that the flags set, with the parts of `current` that they leave out; undefined without such a flag.
+ * A list with an empty text clears it.
+ */
+const policyOf = (
+  flags: FlagValues<typeof POLICY_FLAGS>,
+  current: SenderPolicy = { mode: "anyone", allow: [], block: [] }
+): SenderPolicy | undefined => {
+  const { allow, block, "sender-policy": mode = current.mode } = flags
+  if (flags["sender-policy"] === undefined && allow.length === 0 && block.length === 0) return undefined
+  if (mode === "anyone" && allow.some((sender) => sender !== ""))
+    throw usageError("--allow has no effect while mail from anyone is received. Add --sender-policy listed.")
+  const listOf = (given: ReadonlyArray<string>, before: ReadonlyArray<string>) =>
+    given.length === 0 ? before : given.filter((sender) => sender !== "")
+  return { mode, allow: listOf(allow, current.allow), block: listOf(block, current.block) }
+}
+
 const MAILBOX_ARGUMENT = {
   name: "mailbox",
   summary: "Id or address of a mailbox.",
@@ -28,6 +67,14 @@ const MAILBOX_ARGUMENT = {
 } as const
 
 type Mailbox = DataOf<"listMailboxes">["items"][number]
+type SenderPolicy = Mailbox["senderPolicy"]
+
+/** Formats a policy: `listed, allow bob@example.com, block example.org`. Older servers omit it. */
+const policyText = (policy: SenderPolicy | undefined): string | null => {
+  if (policy === undefined) return null
+  const { allow, block, mode } = policy
+  return [mode, ...allow.map((sender) => `allow ${sender}`), ...block.map((sender) => `block ${sender}`)].join(", ")
+}
 
 const mailboxFields = (mailbox: Mailbox) =>
   [
@@ -35,6 +82,7 @@ const mailboxFields = (mailbox: Mailbox) =>
     ["Mailbox", mailbox.mailboxId],
     ["Name", mailbox.displayName],
     ["Active", mailbox.active ? "yes" : "no"],
+    ["Senders", policyText(mailbox.senderPolicy)],
     ["Created", timeOf(mailbox.createdAt)]
   ] as const
 
@@ -45,7 +93,7 @@ export const MAILBOX_CREATE = defineCommand(
     description:
       "The first purchase of a wallet also returns an access token, which is saved in this profile and not printed.\nThe address stays yours, even after you delete the mailbox.",
     arguments: [{ name: "localpart", summary: "Part of the address before the @.", presence: "required" }],
-    flags: [DISPLAY_NAME_FLAG, SIGNATURE_FLAG, ...PAY_FLAGS],
+    flags: [DISPLAY_NAME_FLAG, SIGNATURE_FLAG, ...POLICY_FLAGS, ...PAY_FLAGS],
     examples: [
       { line: "agentctl mailbox create ada", does: "Show the price and ask for confirmation" },
       { line: "agentctl mailbox create ada --yes --max-amount 0.25 --json", does: "In a script" }
@@ -62,7 +110,11 @@ export const MAILBOX_CREATE = defineCommand(
         operation: "createMailbox",
         payload: {
           localPart: localpart,
-          ...given({ displayName: flags["display-name"], outboundSignature: flags.signature })
+          ...given({
+            displayName: flags["display-name"],
+            outboundSignature: flags.signature,
+            senderPolicy: policyOf(flags)
+          })
         },
         purchase: `mailbox ${localpart}`
       },
@@ -94,6 +146,7 @@ export const MAILBOX_LIST = defineCommand(
         { heading: "ADDRESS", value: ({ address }) => address, whole: true },
         { heading: "NAME", value: ({ displayName }) => displayName },
         { heading: "ACTIVE", value: ({ active }) => (active ? "yes" : "no"), whole: true },
+        { heading: "SENDERS", value: ({ senderPolicy }) => policyText(senderPolicy) },
         { heading: "CREATED", value: ({ createdAt }) => timeOf(createdAt), whole: true },
         { heading: "MAILBOX", value: ({ mailboxId }) => mailboxId, whole: true }
       ],
@@ -107,7 +160,7 @@ export const MAILBOX_UPDATE = defineCommand(
     name: "mailbox update",
     summary: "Update a mailbox",
     description:
-      "Fields without a flag stay unchanged; an empty text clears a field. An inactive mailbox receives no mail.",
+      "Fields without a flag stay unchanged; an empty text clears a field. --allow and --block replace the list. An inactive mailbox receives no mail. Mail that the policy does not admit is refused.",
     arguments: [MAILBOX_ARGUMENT],
     flags: [
       DISPLAY_NAME_FLAG,
@@ -119,25 +172,40 @@ export const MAILBOX_UPDATE = defineCommand(
         summary: "Whether the mailbox receives mail.",
         choices: ["true", "false"]
       },
+      ...POLICY_FLAGS,
       ...PAY_FLAGS
     ],
-    examples: [{ line: "agentctl mailbox update ada@agents.example --active false", does: "Stop receiving mail" }],
+    examples: [
+      { line: "agentctl mailbox update ada@agents.example --active false", does: "Stop receiving mail" },
+      {
+        line: "agentctl mailbox update ada@agents.example --sender-policy listed --allow bob@example.com",
+        does: "Receive mail from one sender only"
+      }
+    ],
     output: "record",
     json: "{mailbox, operationId, payment}",
     exits: PAY_EXITS
   },
   async (context, { arguments: { mailbox }, flags }) => {
     const { given, payAndPrint } = await import("./PaidOutput.ts")
-    const changes = given({
+    const fields = given({
       displayName: flags["display-name"],
       outboundSignature: flags.signature,
       active: flags.active === undefined ? undefined : flags.active === "true"
     })
+    const changesPolicy = flags["sender-policy"] !== undefined || flags.allow.length > 0 || flags.block.length > 0
     // The server would accept an update without changes, and charge for it.
-    if (Object.keys(changes).length === 0)
-      throw usageError("Nothing to update. Pass --display-name, --signature or --active.")
+    if (Object.keys(fields).length === 0 && !changesPolicy)
+      throw usageError(
+        "Nothing to update. Pass --display-name, --signature, --active, --sender-policy, --allow or --block."
+      )
     const client = await clientOf(context)
     const mailboxId = await mailboxIdOf(client, mailbox)
+    // An update replaces the whole policy.
+    const found = changesPolicy
+      ? (await client.call("listMailboxes")).items.find((item) => item.mailboxId === mailboxId)
+      : undefined
+    const changes = { ...fields, ...given({ senderPolicy: policyOf(flags, found?.senderPolicy) }) }
     await payAndPrint(
       context,
       { operation: "updateMailbox", payload: { mailboxId, ...changes }, purchase: `update of mailbox ${mailbox}` },

@@ -70,10 +70,13 @@ export interface TimeRange {
 }
 
 /** Parses --since and --until. */
-export const timeRangeOf = ({ since, until }: TimeRange, now: number): TimeRange => ({
-  since: since === undefined ? undefined : timeOfFlag("since", since, now),
-  until: until === undefined ? undefined : timeOfFlag("until", until, now)
-})
+export const timeRangeOf = (flags: TimeRange, now: number): TimeRange => {
+  const since = flags.since === undefined ? undefined : timeOfFlag("since", flags.since, now)
+  const until = flags.until === undefined ? undefined : timeOfFlag("until", flags.until, now)
+  if (since !== undefined && until !== undefined && since >= until)
+    throw usageError("--since must be earlier than --until.")
+  return { since, until }
+}
 
 /** The values of a flag that takes a time, in its summary. */
 export const TIME = "a duration ago (10m, 2h, 3d) or a time with an offset"
