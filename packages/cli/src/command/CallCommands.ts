@@ -1,8 +1,8 @@
 import { plainJson, plainLine } from "../output/Text.ts"
-import { durationOf, TIME, timeOf, timeRangeOf } from "../output/Wording.ts"
+import { durationOf, timeOf, timeRangeOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/ApiClient.ts"
 import { defineCommand } from "./Command.ts"
-import { CURSOR_FLAG, LIMIT_FLAG, PAY_EXITS, PAY_FLAGS } from "./Flags.ts"
+import { CURSOR_FLAG, directionFlag, given, LIMIT_FLAG, PAY_EXITS, PAY_FLAGS, required, timeFlags } from "./Flags.ts"
 import { clientOf, numberIdOf, onlyNumberId } from "./Resources.ts"
 
 const CALL_ARGUMENT = { name: "call", summary: "Id of a call.", presence: "required", completes: "call" } as const
@@ -60,7 +60,7 @@ export const CALL_START = defineCommand(
     exits: PAY_EXITS
   },
   async (context, { flags }) => {
-    const { given, payAndPrint, required } = await import("./PaidOutput.ts")
+    const { payAndPrint } = await import("./PaidOutput.ts")
     const toNumber = required(flags.to, "to")
     const client = await clientOf(context)
     const phoneNumberId = flags.from === undefined ? await onlyNumberId(client) : await numberIdOf(client, flags.from)
@@ -116,15 +116,8 @@ export const CALL_LIST = defineCommand(
         summary: "Only calls of this number of yours, by id or phone number.",
         completes: "number"
       },
-      {
-        name: "direction",
-        type: "text",
-        value: "DIRECTION",
-        summary: "Only calls in this direction.",
-        choices: ["inbound", "outbound"]
-      },
-      { name: "since", type: "text", value: "TIME", summary: `Created at or after: ${TIME}.` },
-      { name: "until", type: "text", value: "TIME", summary: `Created before: ${TIME}.` },
+      directionFlag("calls"),
+      ...timeFlags("Created"),
       LIMIT_FLAG,
       CURSOR_FLAG
     ],
@@ -211,7 +204,6 @@ export const VOICE_ANSWER = defineCommand(
   async (context, { flags }) => {
     const { Failure } = await import("../failure/Failure.ts")
     const { VoiceAnswering } = await import("../tail/VoiceAnswering.ts")
-    const { required } = await import("./PaidOutput.ts")
     const command = required(flags.exec, "exec")
     await new VoiceAnswering(context, command).follow(await clientOf(context))
     throw new Failure({ code: "INTERRUPTED", message: "Interrupted." })

@@ -7,7 +7,7 @@ import type { TailEvent, TailFilter } from "../tail/TailEvent.ts"
 import type { Worker } from "../tail/Worker.ts"
 import { type Context, defineCommand } from "./Command.ts"
 import type { FlagSpec } from "./CommandSpec.ts"
-import { CURSOR_FLAG, LIMIT_FLAG, TYPES_FLAG, typesOf } from "./Flags.ts"
+import { CURSOR_FLAG, given, LIMIT_FLAG, timeFlags, TYPES_FLAG, typesOf } from "./Flags.ts"
 import { clientOf } from "./Resources.ts"
 
 const SERVICE_FLAG = {
@@ -43,8 +43,7 @@ export const EVENTS_LIST = defineCommand(
       SERVICE_FLAG,
       { name: "resource", type: "text", value: "ID", summary: "Only events of this mailbox, number or call." },
       { name: "agent", type: "text", value: "ID", summary: "Only events of this agent." },
-      { name: "since", type: "text", value: "TIME", summary: `Created at or after: ${TIME}.` },
-      { name: "until", type: "text", value: "TIME", summary: `Created before: ${TIME}.` },
+      ...timeFlags("Created"),
       LIMIT_FLAG,
       CURSOR_FLAG
     ],
@@ -63,17 +62,17 @@ export const EVENTS_LIST = defineCommand(
     const client = await clientOf(context)
     const types = typesOf(flags.types)
     const range = timeRangeOf(flags, host.now())
-    const filter = {
-      ...(flags.status === undefined ? {} : { status: flags.status }),
-      ...(types.length === 0 ? {} : { types }),
-      ...(flags.service === undefined ? {} : { service: flags.service }),
-      ...(flags.resource === undefined ? {} : { resourceId: flags.resource }),
-      ...(flags.agent === undefined ? {} : { agentId: flags.agent }),
-      ...(range.since === undefined ? {} : { from: range.since }),
-      ...(range.until === undefined ? {} : { to: range.until })
-    }
+    const filter = given({
+      status: flags.status,
+      types: types.length === 0 ? undefined : types,
+      service: flags.service,
+      resourceId: flags.resource,
+      agentId: flags.agent,
+      from: range.since,
+      to: range.until
+    })
     const page = await collectPages(flags.limit, flags.cursor, (limit, cursor) =>
-      client.call("listEvents", { payload: { ...filter, limit, ...(cursor === undefined ? {} : { cursor }) } })
+      client.call("listEvents", { payload: { ...filter, limit, ...given({ cursor }) } })
     )
     output.page(
       page,

@@ -1,3 +1,5 @@
+import { usageError } from "../failure/Failure.ts"
+import { TIME } from "../output/Wording.ts"
 import type { ArgumentSpec, FlagSpec, FlagValues } from "./CommandSpec.ts"
 
 /** The flags of every command. */
@@ -98,6 +100,38 @@ export const RPC_URL_FLAG = {
   env: "AGENTOS_RPC_URL"
 } as const satisfies FlagSpec
 
+/** Returns the values of the flags that choose the wallet and the RPC. */
+export const walletFlagsOf = (flags: {
+  readonly "wallet-file": string | undefined
+  readonly "password-file": string | undefined
+  readonly "rpc-url"?: string | undefined
+}) => ({ walletFile: flags["wallet-file"], passwordFile: flags["password-file"], rpcUrl: flags["rpc-url"] })
+
+/** The flag that skips the question of a free command. */
+export const yesFlag = <const Verb extends string>(verb: Verb) =>
+  ({
+    name: "yes",
+    short: "y",
+    type: "boolean",
+    summary: `${verb} without confirmation.`
+  }) as const satisfies FlagSpec
+
+/** The flags that select items by their time. */
+export const timeFlags = (verb: string) =>
+  [
+    { name: "since", type: "text", value: "TIME", summary: `${verb} at or after: ${TIME}.` },
+    { name: "until", type: "text", value: "TIME", summary: `${verb} before: ${TIME}.` }
+  ] as const satisfies ReadonlyArray<FlagSpec>
+
+export const directionFlag = (noun: string) =>
+  ({
+    name: "direction",
+    type: "text",
+    value: "DIRECTION",
+    summary: `Only ${noun} in this direction.`,
+    choices: ["inbound", "outbound"]
+  }) as const satisfies FlagSpec
+
 /** The flags of every command that pays. */
 export const PAY_FLAGS = [
   {
@@ -126,3 +160,17 @@ export type PayFlagValues = FlagValues<typeof PAY_FLAGS>
 
 /** The exit codes that paying adds: cancelled, authentication, not found, conflict, declined, outcome unknown, provider. */
 export const PAY_EXITS = [2, 4, 5, 6, 7, 8, 9] as const
+
+/** Returns the properties with a value. */
+export const given = <const Values extends Readonly<Record<string, unknown>>>(
+  values: Values
+): { -readonly [Name in keyof Values]?: Exclude<Values[Name], undefined> } =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
+    -readonly [Name in keyof Values]?: Exclude<Values[Name], undefined>
+  }
+
+/** Returns the value of a required flag. */
+export const required = (value: string | undefined, flag: string): string => {
+  if (value !== undefined && value !== "") return value
+  throw usageError(`Missing flag --${flag}.`)
+}

@@ -6,7 +6,7 @@ import { plain, plainLine } from "../output/Text.ts"
 import { countOf, durationOf, durationOfFlag, TIME, timeOf, timeOfFlag, timeRangeOf } from "../output/Wording.ts"
 import { defineCommand } from "./Command.ts"
 import type { FlagSpec } from "./CommandSpec.ts"
-import { CURSOR_FLAG, LIMIT_FLAG, MESSAGE_ARGUMENT } from "./Flags.ts"
+import { CURSOR_FLAG, directionFlag, LIMIT_FLAG, MESSAGE_ARGUMENT, timeFlags } from "./Flags.ts"
 import { clientOf, mailboxIdOf } from "./Resources.ts"
 
 const MAILBOX_FLAG = {
@@ -32,16 +32,9 @@ export const MAIL_LIST = defineCommand(
         value: "ID",
         summary: "Only this conversation, by the thread that mail read shows."
       },
-      {
-        name: "direction",
-        type: "text",
-        value: "DIRECTION",
-        summary: "Only messages in this direction.",
-        choices: ["inbound", "outbound"]
-      },
+      directionFlag("messages"),
       { name: "from", type: "text", value: "ADDRESS", summary: "Only from this address." },
-      { name: "since", type: "text", value: "TIME", summary: `Received or sent at or after: ${TIME}.` },
-      { name: "until", type: "text", value: "TIME", summary: `Received or sent before: ${TIME}.` },
+      ...timeFlags("Received or sent"),
       {
         name: "search",
         short: "S",

@@ -3,7 +3,7 @@ import { timeOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/ApiClient.ts"
 import { defineCommand } from "./Command.ts"
 import type { FlagSpec, FlagValues } from "./CommandSpec.ts"
-import { PAY_EXITS, PAY_FLAGS } from "./Flags.ts"
+import { given, PAY_EXITS, PAY_FLAGS } from "./Flags.ts"
 import { clientOf, mailboxIdOf } from "./Resources.ts"
 
 const DISPLAY_NAME_FLAG = {
@@ -103,7 +103,7 @@ export const MAILBOX_CREATE = defineCommand(
     exits: PAY_EXITS
   },
   async (context, { arguments: { localpart }, flags }) => {
-    const { given, payAndPrint } = await import("./PaidOutput.ts")
+    const { payAndPrint } = await import("./PaidOutput.ts")
     await payAndPrint(
       context,
       {
@@ -187,7 +187,7 @@ export const MAILBOX_UPDATE = defineCommand(
     exits: PAY_EXITS
   },
   async (context, { arguments: { mailbox }, flags }) => {
-    const { given, payAndPrint } = await import("./PaidOutput.ts")
+    const { payAndPrint } = await import("./PaidOutput.ts")
     const fields = given({
       displayName: flags["display-name"],
       outboundSignature: flags.signature,

@@ -1,7 +1,7 @@
 import { durationOf, timeOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/ApiClient.ts"
 import { defineCommand } from "./Command.ts"
-import { PAY_EXITS, PAY_FLAGS } from "./Flags.ts"
+import { given, PAY_EXITS, PAY_FLAGS, required, yesFlag } from "./Flags.ts"
 import { clientOf, numberIdOf } from "./Resources.ts"
 
 const NUMBER_ARGUMENT = {
@@ -57,7 +57,7 @@ export const NUMBER_BUY = defineCommand(
     exits: PAY_EXITS
   },
   async (context, { arguments: { country }, flags }) => {
-    const { given, payAndPrint, required, secretFields } = await import("./PaidOutput.ts")
+    const { payAndPrint, secretFields } = await import("./PaidOutput.ts")
     const place = country === "us" ? "a number in the United States" : "a number in Canada"
     const area = flags["area-code"] === undefined ? "" : ` with area code ${flags["area-code"]}`
     await payAndPrint(
@@ -206,7 +206,7 @@ export const NUMBER_RELEASE = defineCommand(
     summary: "Release a number permanently",
     description: "Free, without a refund, and irreversible: after the release, another customer can get the number.",
     arguments: [NUMBER_ARGUMENT],
-    flags: [{ name: "yes", short: "y", type: "boolean", summary: "Release without confirmation." }],
+    flags: [yesFlag("Release")],
     examples: [{ line: "agentctl number release +14155550100", does: "Ask for confirmation and release the number" }],
     output: "record",
     json: "{phoneNumber}",

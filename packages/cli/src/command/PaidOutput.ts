@@ -1,4 +1,3 @@
-import { usageError } from "../failure/Failure.ts"
 import type { Field } from "../output/Table.ts"
 import { decimalOf } from "../output/Wording.ts"
 import { resumeCommand } from "../payment/Delivery.ts"
@@ -47,18 +46,4 @@ export const secretFields = (
   }
   output.warn("Store the callback secret: your agent uses it to verify callbacks from the service.")
   return [["Callback secret", secret]]
-}
-
-/** Returns the properties with a value. */
-export const given = <const Values extends Readonly<Record<string, unknown>>>(
-  values: Values
-): { -readonly [Name in keyof Values]?: Exclude<Values[Name], undefined> } =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
-    -readonly [Name in keyof Values]?: Exclude<Values[Name], undefined>
-  }
-
-/** Returns the value of a required flag. */
-export const required = (value: string | undefined, flag: string): string => {
-  if (value !== undefined && value !== "") return value
-  throw usageError(`Missing flag --${flag}.`)
 }

@@ -46,7 +46,7 @@ export const PAYMENTS_LIST = defineCommand(
     const { entries } = await paymentsOfProfile(context)
     const shown = entries.filter((entry) => !flags.open || isOpen(entry)).slice(0, flags.limit)
     context.output.table(
-      { items: shown.map((entry) => ({ ...shownEntry(entry), open: isOpen(entry) })) },
+      { items: shown.map(shownEntry) },
       shown,
       [{ heading: "TIME", value: createdOf, whole: true }, ...(await paymentColumns())],
       flags.open ? "No open payments." : "No payments."
@@ -82,7 +82,7 @@ export const PAYMENTS_SHOW = defineCommand(
     const { isOpen, shownEntry } = await import("../payment/JournalEntry.ts")
     const entry = await readEntry(host, payment)
     const { state } = entry
-    output.record({ payment: { ...shownEntry(entry), open: isOpen(entry) } }, [
+    output.record({ payment: shownEntry(entry) }, [
       ["Payment", entry.id],
       ["Profile", entry.profile],
       ["Server", entry.baseUrl],
@@ -141,11 +141,11 @@ export const PAYMENTS_RESUME = defineCommand(
 )
 
 const showResumed = async (context: Context, { data, entry }: Resumed): Promise<void> => {
-  const { isOpen, shownEntry } = await import("../payment/JournalEntry.ts")
+  const { shownEntry } = await import("../payment/JournalEntry.ts")
   const { secretFields } = await import("./PaidOutput.ts")
   const { output } = context
   const { state } = entry
-  output.record({ payment: { ...shownEntry(entry), open: isOpen(entry) }, data }, [
+  output.record({ payment: shownEntry(entry), data }, [
     ["Payment", entry.id],
     ["Service", entry.serviceId],
     ["Amount", `${decimalOf(entry.quote.amount)} USDT`],
@@ -177,7 +177,7 @@ const resumeAll = async (context: Context, open: ReadonlyArray<JournalEntry>): P
       entries.push(await readEntry(host, id))
     }
   }
-  const items = entries.map((entry) => ({ ...shownEntry(entry), open: isOpen(entry) }))
+  const items = entries.map(shownEntry)
   output.table({ items }, entries, await paymentColumns(), "No open payments.")
   const stillOpen = entries.filter(isOpen)
   if (stillOpen.length > 0)

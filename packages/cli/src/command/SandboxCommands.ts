@@ -1,6 +1,6 @@
 import { plainLine } from "../output/Text.ts"
 import { defineCommand } from "./Command.ts"
-import { ATTACH_FLAG, DATA_FLAG } from "./Flags.ts"
+import { ATTACH_FLAG, DATA_FLAG, given } from "./Flags.ts"
 
 export const SANDBOX_MAIL = defineCommand(
   {
@@ -45,7 +45,6 @@ export const SANDBOX_MAIL = defineCommand(
     const { usageError } = await import("../failure/Failure.ts")
     const { readAttachments } = await import("../mail/Attachments.ts")
     const { askSandbox, readSandbox } = await import("../sandbox/SandboxProcess.ts")
-    const { given } = await import("./PaidOutput.ts")
     if (flags.to.length === 0) throw usageError("Missing flag --to.")
     const { from, subject, text, to } = flags
     const attachments = await readAttachments(context, flags.attach)

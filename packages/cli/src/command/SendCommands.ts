@@ -1,21 +1,12 @@
-import { resolve } from "node:path"
-import { Failure, usageError } from "../failure/Failure.ts"
+import { usageError } from "../failure/Failure.ts"
 import type { NewAttachment } from "../mail/Attachments.ts"
 import type { Message } from "../mail/Inbox.ts"
 import { countOf, timeOf } from "../output/Wording.ts"
 import type { ApiClient } from "../server/ApiClient.ts"
 import { type Context, defineCommand } from "./Command.ts"
 import type { FlagSpec } from "./CommandSpec.ts"
-import { ATTACH_FLAG, MESSAGE_ARGUMENT, PAY_EXITS, PAY_FLAGS, type PayFlagValues } from "./Flags.ts"
+import { ATTACH_FLAG, given, MESSAGE_ARGUMENT, PAY_EXITS, PAY_FLAGS, type PayFlagValues, required } from "./Flags.ts"
 import { clientOf, mailboxIdOf, onlyMailboxId } from "./Resources.ts"
-
-const contentOf = async ({ host }: Context, path: string): Promise<string> => {
-  if (path === "-") return host.readStdin()
-  const { readIfExists } = await import("../file/PrivateFile.ts")
-  const content = await readIfExists(resolve(host.workingDirectory, path))
-  if (content !== undefined) return content
-  throw new Failure({ code: "NOT_FOUND", message: `File ${path} does not exist.` })
-}
 
 interface TextFlags {
   readonly text: string | undefined
@@ -51,7 +42,10 @@ const TEXT_ADVICE =
 const textOf = async (context: Context, { text, "text-file": file }: TextFlags): Promise<string> => {
   if (text !== undefined && file !== undefined) throw usageError("Pass --text or --text-file, not both.")
   if (text !== undefined) return text
-  if (file !== undefined) return contentOf(context, file)
+  if (file !== undefined) {
+    const { readGiven } = await import("../file/PrivateFile.ts")
+    return readGiven(context.host, file)
+  }
   if (context.host.stdinIsTerminal)
     throw usageError("Missing text. Pass --text or --text-file, or pipe the text to standard input.")
   const piped = await context.host.readStdin()
@@ -67,10 +61,11 @@ interface BodyFlags extends TextFlags {
 
 /** Reads the text, the HTML and the attachments that the flags name. */
 const bodyOf = async (context: Context, flags: BodyFlags) => {
+  const { readGiven } = await import("../file/PrivateFile.ts")
   const { readAttachments } = await import("../mail/Attachments.ts")
   if (flags.html === "-" && flags["text-file"] === "-")
     throw usageError("Standard input cannot be both the text and the HTML.")
-  const html = flags.html === undefined ? undefined : await contentOf(context, flags.html)
+  const html = flags.html === undefined ? undefined : await readGiven(context.host, flags.html)
   const text = await textOf(context, flags)
   return { text, html, attachments: await readAttachments(context, flags.attach) }
 }
@@ -89,7 +84,7 @@ interface Draft {
 
 /** Pays for a message and prints it. */
 const send = async (context: Context, draft: Draft, flags: PayFlagValues): Promise<void> => {
-  const { given, payAndPrint } = await import("./PaidOutput.ts")
+  const { payAndPrint } = await import("./PaidOutput.ts")
   const { attachments, bcc, cc, html, to, ...rest } = draft
   const recipients = to.length + cc.length + bcc.length
   const some = <Item>(items: ReadonlyArray<Item>) => (items.length === 0 ? undefined : items)
@@ -151,7 +146,6 @@ export const MAIL_SEND = defineCommand(
     exits: PAY_EXITS
   },
   async (context, { flags }) => {
-    const { required } = await import("./PaidOutput.ts")
     const subject = required(flags.subject, "subject")
     const { bcc, cc, from, to } = flags
     if (to.length === 0) throw usageError("Missing flag --to.")

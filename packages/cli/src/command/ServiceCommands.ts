@@ -1,4 +1,3 @@
-import { resolve } from "node:path"
 import { EXIT, Failure, usageError } from "../failure/Failure.ts"
 import { plain, plainLine, shellWord } from "../output/Text.ts"
 import { decimalOf, timeOf } from "../output/Wording.ts"
@@ -250,14 +249,6 @@ const headersOf = (lines: ReadonlyArray<string>): Readonly<Record<string, string
     })
   )
 
-const bodyFrom = async ({ host }: Context, file: string): Promise<string> => {
-  if (file === "-") return host.readStdin()
-  const { readIfExists } = await import("../file/PrivateFile.ts")
-  const text = await readIfExists(resolve(host.workingDirectory, file))
-  if (text !== undefined) return text
-  throw new Failure({ code: "NOT_FOUND", message: `File ${file} does not exist.` })
-}
-
 /** Returns the values of a query: text as it is, other values as JSON. */
 const textsOf = (values: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> =>
   Object.fromEntries(
@@ -319,7 +310,8 @@ export const API = defineCommand(
     if (flags.input !== undefined && (fields.length > 0 || method === "GET"))
       throw usageError("--input is the body of a POST and cannot be combined with fields.")
     const headers = headersOf(flags.header)
-    const file = flags.input === undefined ? undefined : await bodyFrom(context, flags.input)
+    const { readGiven } = await import("../file/PrivateFile.ts")
+    const file = flags.input === undefined ? undefined : await readGiven(context.host, flags.input)
     const { queryOf } = await import("../server/ApiClient.ts")
     const { apiFailure } = await import("../server/ApiFailure.ts")
     const { connect } = await import("../server/Connection.ts")

@@ -1,7 +1,8 @@
 import { EXIT, Failure, usageError } from "../failure/Failure.ts"
 import type { Settings } from "../config/Settings.ts"
+import { readSecret } from "../host/Host.ts"
 import { type Context, defineCommand } from "./Command.ts"
-import { PASSWORD_FILE_FLAG, WALLET_FILE_FLAG } from "./Flags.ts"
+import { PASSWORD_FILE_FLAG, WALLET_FILE_FLAG, walletFlagsOf, yesFlag } from "./Flags.ts"
 
 const TOKEN = /^at_v1_[0-9A-Za-z]{1,500}$/
 
@@ -9,20 +10,12 @@ const TOKEN = /^at_v1_[0-9A-Za-z]{1,500}$/
 const readToken = async ({ host }: Context, settings: Settings): Promise<string> => {
   const { ENVIRONMENT_TOKEN } = await import("../config/Credentials.ts")
   const { fromOf, rejectFolderServer } = await import("../config/Settings.ts")
-  const given = (host.env[ENVIRONMENT_TOKEN] ?? "").trim()
-  if (given === "" && host.stdinIsTerminal) {
-    const { baseUrl } = settings
-    const server = baseUrl === undefined ? "" : ` for ${baseUrl.value} (${fromOf(baseUrl)})`
-    return (await host.ask(`Access token${server}: `, { hidden: true })).trim()
-  }
-  rejectFolderServer(settings, "The access token")
-  return given === "" ? (await host.readStdin()).trim() : given
+  const { baseUrl } = settings
+  const isAsked = (host.env[ENVIRONMENT_TOKEN] ?? "").trim() === "" && host.stdinIsTerminal
+  if (!isAsked) rejectFolderServer(settings, "The access token")
+  const server = baseUrl === undefined ? "" : ` for ${baseUrl.value} (${fromOf(baseUrl)})`
+  return readSecret(host, ENVIRONMENT_TOKEN, `Access token${server}: `)
 }
-
-const walletFlagsOf = (flags: {
-  readonly "wallet-file": string | undefined
-  readonly "password-file": string | undefined
-}) => ({ walletFile: flags["wallet-file"], passwordFile: flags["password-file"] })
 
 /** Warns that AGENTOS_TOKEN takes precedence over the saved token. */
 const warnOfVariable = ({ host, output }: Context, consequence: string): void => {
@@ -36,11 +29,7 @@ export const TOKEN_ROTATE = defineCommand(
     description:
       "Revokes every access token of the wallet and ends its realtime sessions within 5 s, on every machine. The new token is saved in this profile and not printed. The wallet signs a message; nothing is paid. If the answer is lost: agentctl login --wallet.",
     arguments: [],
-    flags: [
-      { name: "yes", short: "y", type: "boolean", summary: "Rotate without confirmation." },
-      WALLET_FILE_FLAG,
-      PASSWORD_FILE_FLAG
-    ],
+    flags: [yesFlag("Rotate"), WALLET_FILE_FLAG, PASSWORD_FILE_FLAG],
     examples: [{ line: "agentctl token rotate", does: "After the token has leaked" }],
     output: "record",
     json: "{profile, baseUrl, rotated, address}",

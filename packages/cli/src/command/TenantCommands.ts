@@ -1,19 +1,13 @@
 import { EXIT, Failure, usageError } from "../failure/Failure.ts"
+import { readSecret } from "../host/Host.ts"
 import { isRecord } from "../file/Json.ts"
 import { plainLine } from "../output/Text.ts"
 import { timeOf } from "../output/Wording.ts"
-import { type Context, defineCommand } from "./Command.ts"
+import { defineCommand } from "./Command.ts"
+import { yesFlag } from "./Flags.ts"
 
 /** The operator's token, which is never saved. */
 const VARIABLE = "AGENTOS_OPERATOR_TOKEN"
-
-const operatorToken = async ({ host }: Context): Promise<string> => {
-  const given = (host.env[VARIABLE] ?? "").trim()
-  if (given !== "") return given
-  const read = host.stdinIsTerminal ? await host.ask("Operator token: ", { hidden: true }) : await host.readStdin()
-  if (/^\S+$/.test(read.trim())) return read.trim()
-  throw usageError(`Missing operator token. Set ${VARIABLE}, or pass the token on standard input.`)
-}
 
 export const TENANT_REVOKE_TOKENS = defineCommand(
   {
@@ -21,7 +15,7 @@ export const TENANT_REVOKE_TOKENS = defineCommand(
     summary: "Revoke the access tokens of a tenant, as the operator",
     description: `Ends every access token and realtime session of the tenant on every server within 5 s. The wallet gets its new token with agentctl login --wallet, or with its next purchase. Nothing else changes.\nFor operators: needs the server's ${VARIABLE}, from the environment, standard input or a prompt. It is not saved.`,
     arguments: [{ name: "tenant", summary: "Wallet or id of the tenant.", presence: "required" }],
-    flags: [{ name: "yes", short: "y", type: "boolean", summary: "Revoke without confirmation." }],
+    flags: [yesFlag("Revoke")],
     examples: [
       {
         line: "agentctl tenant revoke-tokens 0x4aA349036473103028d92Dd5B906027B64B85A94",
@@ -40,7 +34,10 @@ export const TENANT_REVOKE_TOKENS = defineCommand(
     const baseUrl = requireBaseUrl(settings)
     rejectFolderServer(settings, VARIABLE)
     await confirm(context, `Revoke all access tokens of ${tenant} on ${baseUrl}?`, flags.yes)
-    const client = new ApiClient(context, baseUrl, await operatorToken(context))
+    const token = await readSecret(context.host, VARIABLE, "Operator token: ")
+    if (!/^[!-~]+$/.test(token))
+      throw usageError(`Missing operator token. Set ${VARIABLE}, or pass the token on standard input.`)
+    const client = new ApiClient(context, baseUrl, token)
     const path = `/internal/tenants/${encodeURIComponent(tenant)}/revoke-tokens`
     const answer = await client.send({ method: "POST", path, repeatable: true })
     if (answer.status === 401)

@@ -4,7 +4,7 @@ import { decimalOf } from "../output/Wording.ts"
 import type { PrivateKey } from "../wallet/PrivateKey.ts"
 import { type Context, defineCommand } from "./Command.ts"
 import type { FlagSpec, FlagValues } from "./CommandSpec.ts"
-import { PASSWORD_FILE_FLAG, RPC_URL_FLAG, WALLET_FILE_FLAG } from "./Flags.ts"
+import { PASSWORD_FILE_FLAG, RPC_URL_FLAG, WALLET_FILE_FLAG, walletFlagsOf } from "./Flags.ts"
 
 const NEW_WALLET_FLAGS = [
   {
@@ -112,10 +112,8 @@ export const WALLET_CREATE = defineCommand(
 
 const readSource = async ({ host }: Context, file: string | undefined): Promise<string> => {
   if (file !== undefined && file !== "-") {
-    const { readIfExists } = await import("../file/PrivateFile.ts")
-    const text = await readIfExists(resolve(host.workingDirectory, file))
-    if (text !== undefined) return text
-    throw new Failure({ code: "NOT_FOUND", message: `File ${file} does not exist.` })
+    const { readGiven } = await import("../file/PrivateFile.ts")
+    return readGiven(host, file)
   }
   return host.stdinIsTerminal ? host.ask("Private key, or keystore on one line: ", { hidden: true }) : host.readStdin()
 }
@@ -176,10 +174,7 @@ export const WALLET_ADDRESS = defineCommand(
   },
   async (context, { flags }) => {
     const { addressOfWallet, requireWallet } = await import("../wallet/Wallet.ts")
-    const wallet = await requireWallet(context, {
-      walletFile: flags["wallet-file"],
-      passwordFile: flags["password-file"]
-    })
+    const wallet = await requireWallet(context, walletFlagsOf(flags))
     const address = await addressOfWallet(wallet)
     // Only the address, for scripts.
     context.output.data({ address, source: wallet.source }, () => `${address}\n`)
@@ -204,11 +199,7 @@ export const WALLET_BALANCE = defineCommand(
     const { connect } = await import("../server/Connection.ts")
     const { addressOfWallet, requireWallet } = await import("../wallet/Wallet.ts")
     const { PUBLIC_RPC, tokenBalance } = await import("../wallet/TokenBalance.ts")
-    const walletFlags = {
-      walletFile: flags["wallet-file"],
-      passwordFile: flags["password-file"],
-      rpcUrl: flags["rpc-url"]
-    }
+    const walletFlags = walletFlagsOf(flags)
     const { baseUrl, settings } = await connect(context, walletFlags)
     const address = await addressOfWallet(await requireWallet(context, walletFlags))
     const options = await acceptedTokens(context, baseUrl)

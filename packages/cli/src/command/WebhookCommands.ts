@@ -1,4 +1,5 @@
 import { Failure, usageError } from "../failure/Failure.ts"
+import { readSecret } from "../host/Host.ts"
 import { timeOf } from "../output/Wording.ts"
 import type { CallInput, DataOf } from "../server/ApiClient.ts"
 import { defineCommand } from "./Command.ts"
@@ -143,14 +144,7 @@ export const WEBHOOK_TEST = defineCommand(
     const { host, output } = context
     if (given !== undefined && !(URL.canParse(given) && /^https?:$/.test(new URL(given).protocol)))
       throw usageError(`URL must be an http:// or https:// URL, not "${given}".`)
-    const variable = host.env[SECRET_VARIABLE] ?? ""
-    const secret = (
-      variable !== ""
-        ? variable
-        : host.stdinIsTerminal
-          ? await host.ask("Signing secret: ", { hidden: true })
-          : await host.readStdin()
-    ).trim()
+    const secret = await readSecret(host, SECRET_VARIABLE, "Signing secret: ")
     // 24 to 64 bytes, per Standard Webhooks.
     if (!/^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/.test(secret))
       throw usageError("Invalid signing secret: it must begin with whsec_, as agentctl webhook set printed it.")

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto"
 import { chmod, link, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises"
-import { dirname } from "node:path"
+import { dirname, resolve } from "node:path"
 import { errorCode, Failure } from "../failure/Failure.ts"
+import type { Host } from "../host/Host.ts"
 import { shellWord } from "../output/Text.ts"
 import { parseJson } from "./Json.ts"
 
@@ -81,6 +82,16 @@ export const readIfExists = async (path: string): Promise<string | undefined> =>
     if (isMissing(error)) return undefined
     throw fileFailure(path, "read", error)
   }
+}
+
+/** Reads the text file that the user named; - is standard input. Fails if it does not exist. */
+export const readGiven = async (
+  { readStdin, workingDirectory }: Pick<Host, "readStdin" | "workingDirectory">,
+  file: string
+): Promise<string> => {
+  const text = file === "-" ? await readStdin() : await readIfExists(resolve(workingDirectory, file))
+  if (text !== undefined) return text
+  throw new Failure({ code: "NOT_FOUND", message: `File ${file} does not exist.` })
 }
 
 /** Rejects a file with a secret that other users of this machine can read. */

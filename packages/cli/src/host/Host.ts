@@ -47,6 +47,13 @@ export interface Host {
   readonly atStep?: (step: PaymentStep) => Promise<void>
 }
 
+/** Reads a secret from an environment variable, else from a hidden prompt or, without a terminal, standard input. */
+export const readSecret = async (host: Host, variable: string, question: string): Promise<string> => {
+  const given = (host.env[variable] ?? "").trim()
+  if (given !== "") return given
+  return (host.stdinIsTerminal ? await host.ask(question, { hidden: true }) : await host.readStdin()).trim()
+}
+
 const SECRETS: ReadonlySet<string> = new Set([
   "AGENTOS_PRIVATE_KEY",
   "AGENTOS_PASSWORD",

@@ -132,13 +132,14 @@ export const transactionIn = (header: string | null): string | null => {
   return typeof transaction === "string" && /^0x[0-9a-fA-F]{1,64}$/.test(transaction) ? transaction : null
 }
 
-/** Returns an entry for display: without the signed payment, with the amount in USDT beside the base units. */
+/** Returns an entry for display: without the signed payment, with the amount in USDT, and whether it is open. */
 export const shownEntry = (entry: JournalEntry) => {
   const { paymentSignature: _secret, createdAt, quote, ...others } = entry
   return {
     ...others,
     createdAt: new Date(createdAt).toISOString(),
-    quote: { ...quote, amount: decimalOf(quote.amount), baseUnits: String(quote.amount) }
+    quote: { ...quote, amount: decimalOf(quote.amount), baseUnits: String(quote.amount) },
+    open: isOpen(entry)
   }
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import type { Context } from "../command/Command.ts"
-import type { PayFlagValues } from "../command/Flags.ts"
+import { type PayFlagValues, walletFlagsOf } from "../command/Flags.ts"
 import { ENVIRONMENT_TOKEN } from "../config/Credentials.ts"
 import type { SettingFlags } from "../config/Settings.ts"
 import { Failure, messageOf } from "../failure/Failure.ts"
@@ -68,11 +68,7 @@ const agree = async <Name extends OperationName>(
 ): Promise<Agreement> => {
   const { host } = context
   const maximum = readApproval(context, flags)
-  const walletFlags = {
-    walletFile: flags["wallet-file"],
-    passwordFile: flags["password-file"],
-    rpcUrl: flags["rpc-url"]
-  }
+  const walletFlags = walletFlagsOf(flags)
   const connection = await connectFor(context, call.operation, walletFlags)
   const wallet = openedOnce(await requireWallet(context, walletFlags))
   checkSources(connection.settings, wallet, flags)
