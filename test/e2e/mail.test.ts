@@ -182,6 +182,11 @@ describe("inbound mail", () => {
       deliveryCount: 1,
       payload: event!.payload
     })
+    const { createdAt, expiresAt } = got.body.data["event"]! as {
+      readonly createdAt: string
+      readonly expiresAt: string
+    }
+    expect(Date.parse(expiresAt) - Date.parse(createdAt)).toBe(30 * 24 * 3_600_000)
   })
 
   it("is retrievable in full: each attachment and the raw message, as bytes that a browser only saves", async () => {
