@@ -14,8 +14,7 @@ interface MessageFields {
 }
 
 it(
-  "a recipient that the relay deferred gets its mail, the others get it once, and it is charged once, " +
-    "also if all servers are killed before the retry or between the relay's answer and its record",
+  "a deferred recipient gets its mail, and the others get it once, whether and when all servers are killed",
   () =>
     Shop.with({ database: "postgres", servers: 2 }, async (shop) => {
       const { testbed } = shop
