@@ -4,6 +4,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { TestClock } from "effect/testing"
+import { IncomingMessage } from "node:http"
+import { Socket } from "node:net"
 import { BodyMemory } from "../../src/operation/BodyMemory.ts"
 import { contentDisposition, downloadResponse, safeContentType } from "../../src/operation/DownloadResponse.ts"
 
@@ -78,6 +80,35 @@ describe("a download", () => {
       )
       assert.strictEqual(memory.usedBytes, 0)
     }).pipe(
+      Effect.provideService(HttpServerRequest.HttpServerRequest, request),
+      Effect.provide(BodyMemory.layer.pipe(Layer.provide(Layer.succeed(TransitMemory, memory))))
+    )
+  })
+
+  it.effect("is closed once its client has taken less than 768 KiB in a minute", () => {
+    const memory = new ByteBudget(64 * MIB)
+    const socket = new Socket()
+    const received = HttpServerRequest.fromWeb(new Request("http://agents.test/", { method: "GET" }))
+    const request = Object.create(received, {
+      source: { value: new IncomingMessage(socket) },
+      method: { value: "GET" }
+    })
+    const pieces = Stream.fromIterable(Array.from({ length: 8 }, () => new Uint8Array(256 * 1024)))
+    return Effect.scoped(
+      Effect.gen(function* () {
+        const { body } = yield* downloadResponse({
+          ...content,
+          sizeBytes: 2 * MIB,
+          bytes: pieces.pipe(Stream.rechunk(1))
+        })
+        const pull = yield* Stream.toPull(body._tag === "Stream" ? body.stream : Stream.empty)
+        for (const isOpen of [true, true, false]) {
+          if (isOpen) for (let count = 0; count < 3; count++) yield* pull
+          yield* TestClock.adjust("1 minute")
+          assert.strictEqual(socket.destroyed, !isOpen)
+        }
+      })
+    ).pipe(
       Effect.provideService(HttpServerRequest.HttpServerRequest, request),
       Effect.provide(BodyMemory.layer.pipe(Layer.provide(Layer.succeed(TransitMemory, memory))))
     )
