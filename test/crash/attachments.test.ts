@@ -1,10 +1,14 @@
 import { createHash, randomBytes } from "node:crypto"
 import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { expect, it } from "vitest"
+import { Readable } from "node:stream"
+import { setTimeout as sleep } from "node:timers/promises"
+import { createTransport } from "nodemailer"
+import { expect, it, vi } from "vitest"
 import { useOf, type Wallet } from "../faults/client/Wallet.ts"
 import type { Answer, Payment, Use } from "../faults/observation/Purchases.ts"
 import { freshName, type Request } from "../support/Agent.ts"
+import { dataOf } from "../support/PhoneCustomer.ts"
 import { Shop } from "./Shop.ts"
 
 const MIB = 1024 * 1024
@@ -50,7 +54,7 @@ const untilFinal = async (wallet: Wallet, payment: Payment, use: Use): Promise<A
   for (;;) {
     const answer = await wallet.send(payment, use).catch(() => undefined)
     if (answer !== undefined && !answer.retryable) return answer
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MILLIS))
+    await sleep(PAUSE_MILLIS)
   }
 }
 
@@ -112,6 +116,97 @@ it(
           }
         }
       }
+    }),
+  TIMEOUT_MILLIS
+)
+
+/** When the server is killed while it receives mails. Reading one of 25 MiB takes a second. */
+const MOMENTS = ["while they arrive", "while they are read"] as const
+const READING_MILLIS = 200
+const SIZES = [10 * MIB, 25 * MIB]
+const FROM = "bob@outside.example"
+/** A mail that a killed server was reading is read again when its lease has expired. */
+const DELIVERY = { timeout: 60_000, interval: 100 }
+
+interface ReceivedMessage {
+  readonly messageId: string
+  readonly attachments: ReadonlyArray<{ readonly attachmentId: string }>
+}
+
+/** Returns a mail of nearly `bytes` bytes, and the hash of its file, which has random bytes. */
+const largeMail = async (to: string, bytes: number) => {
+  // Base64 with line ends writes 57 bytes as 78.
+  const content = randomBytes(Math.floor((bytes * 57) / 78) - 4_096)
+  const composer = createTransport({ streamTransport: true, buffer: true })
+  const attachments = [{ filename: "file.bin", content }]
+  const { message } = await composer.sendMail({ from: FROM, to, subject: "A file", text: "Hello", attachments })
+  return { hash: sha256(content), raw: message as Buffer }
+}
+
+it(
+  "received mails of 10 and 25 MiB are delivered once and whole, in bounded memory, if the server is killed while they " +
+    "arrive, or while they are read after their acceptance",
+  () =>
+    Shop.with({ database: "postgres" }, async (shop) => {
+      const { testbed } = shop
+      const [server] = testbed.cluster.servers
+      const wallet = await shop.newTenant()
+      const [mailbox] = await wallet.mailboxes()
+      const { address, mailboxId } = mailbox!
+      const idleBytes = await peakBytesOf(server!.pid())
+      const received = async () => {
+        const reply = await wallet.on().send({ path: `/api/v1/email/messages/query?mailboxId=${mailboxId}` })
+        return dataOf<{ readonly items: ReadonlyArray<ReceivedMessage> }>(reply).items
+      }
+      const hashOf = async ({ attachments, messageId }: ReceivedMessage) => {
+        const path = `/api/v1/email/messages/${messageId}/attachments/${attachments[0]!.attachmentId}`
+        const headers = { authorization: `Bearer ${wallet.token}` }
+        const download = await fetch(`${server!.baseUrl}${path}`, { headers })
+        return sha256(new Uint8Array(await download.arrayBuffer()))
+      }
+      const hashes: Array<string> = []
+      for (const moment of MOMENTS) {
+        const mails = await Promise.all(SIZES.map((bytes) => largeMail(address, bytes)))
+        const startedAt = performance.now()
+        if (moment === "while they arrive") {
+          const killed = Promise.withResolvers<void>()
+          let halves = 0
+          const sending = mails.map(({ raw }) => {
+            const pieces = async function* () {
+              yield raw.subarray(0, raw.length / 2)
+              halves += 1
+              await killed.promise
+              yield raw.subarray(raw.length / 2)
+            }
+            const transport = createTransport({ ...server!.mail, tls: { rejectUnauthorized: false } })
+            return transport.sendMail({ envelope: { from: FROM, to: address }, raw: Readable.from(pieces()) })
+          })
+          const outcomes = Promise.allSettled(sending)
+          await vi.waitFor(() => expect(halves).toBe(mails.length), DELIVERY)
+          await testbed.killServer()
+          killed.resolve()
+          expect((await outcomes).map(({ status }) => status)).toEqual(["rejected", "rejected"])
+        }
+        const deliveries = mails.map(({ raw }) => testbed.mail.deliver({ mailFrom: FROM, rcptTo: [address] }, raw))
+        for (const reply of await Promise.all(deliveries)) expect(reply).toMatch(/^250 /)
+        const acceptedBytes = await peakBytesOf(server!.pid())
+        if (moment === "while they are read") {
+          await sleep(READING_MILLIS)
+          await testbed.killServer()
+        }
+        hashes.push(...mails.map(({ hash }) => hash))
+        await vi.waitFor(async () => expect(await received()).toHaveLength(hashes.length), DELIVERY)
+        expect(new Set(await Promise.all((await received()).map(hashOf)))).toEqual(new Set(hashes))
+        const seconds = (performance.now() - startedAt) / 1_000
+        const peakBytes = Math.max(acceptedBytes, await peakBytesOf(server!.pid()))
+        console.log(
+          `received 10 and 25 MiB, killed ${moment}: ${seconds.toFixed(1)} s, ` +
+            `peak ${Math.round(peakBytes / MIB)} MiB, idle at first ${Math.round(idleBytes / MIB)} MiB`
+        )
+        expect(peakBytes - idleBytes).toBeLessThan(GROWTH_LIMIT_BYTES)
+      }
+      // A copy of an earlier mail would have been read before the last one.
+      expect(await received()).toHaveLength(hashes.length)
     }),
   TIMEOUT_MILLIS
 )
