@@ -17,7 +17,7 @@ export type PaymentStep =
 export interface Sink {
   readonly write: (data: string | Uint8Array) => void
   readonly isTerminal: boolean
-  /** Width of the terminal; undefined if the stream is not a terminal. */
+  /** Width of the terminal; undefined if it is not known, or if the stream is not a terminal. */
   readonly columns: number | undefined
   /** Resolves when the reader has caught up. */
   readonly drained: () => Promise<void>

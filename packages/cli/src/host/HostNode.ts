@@ -9,7 +9,8 @@ const STDIN_LIMIT_BYTES = 4 * 1024 * 1024
 const sink = (stream: NodeJS.WriteStream): Sink => ({
   write: (data) => void stream.write(data),
   isTerminal: stream.isTTY === true,
-  columns: stream.isTTY === true ? stream.columns : undefined,
+  // 0 on a terminal whose size is not known, for example in `script`.
+  columns: stream.isTTY === true && stream.columns > 0 ? stream.columns : undefined,
   drained: async () => {
     if (stream.writableNeedDrain) await new Promise<void>((resolve) => stream.once("drain", resolve))
   }
