@@ -1,12 +1,12 @@
 import { EXIT, Failure, usageError } from "../failure/Failure.ts"
 import { baseUnitsOf, countOf, decimalOf, timeOf } from "../output/Wording.ts"
 import type { Resumed } from "../payment/Delivery.ts"
-import type { JournalEntry } from "../payment/JournalEntry.ts"
+import type { ListedEntry } from "../payment/JournalEntry.ts"
 import type { Column } from "../output/Table.ts"
 import { type Context, defineCommand } from "./Command.ts"
 import { LIMIT_FLAG } from "./Flags.ts"
 
-const outcomeOf = ({ state }: JournalEntry): string => {
+const outcomeOf = ({ state }: ListedEntry): string => {
   switch (state.tag) {
     case "prepared":
       return "not sent"
@@ -19,7 +19,7 @@ const outcomeOf = ({ state }: JournalEntry): string => {
   }
 }
 
-const createdOf = ({ createdAt }: JournalEntry): string | null => timeOf(new Date(createdAt).toISOString())
+const createdOf = ({ createdAt }: ListedEntry): string | null => timeOf(new Date(createdAt).toISOString())
 
 /** Returns the profile in use and its payments, newest first. */
 const paymentsOfProfile = async (context: Context) => {
@@ -54,7 +54,7 @@ export const PAYMENTS_LIST = defineCommand(
   }
 )
 
-const paymentColumns = async (): Promise<ReadonlyArray<Column<JournalEntry>>> => {
+const paymentColumns = async (): Promise<ReadonlyArray<Column<ListedEntry>>> => {
   const { isOpen } = await import("../payment/JournalEntry.ts")
   return [
     { heading: "SERVICE", value: ({ serviceId }) => serviceId, whole: true },
@@ -79,16 +79,16 @@ export const PAYMENTS_SHOW = defineCommand(
   },
   async ({ host, output }, { arguments: { payment } }) => {
     const { readEntry } = await import("../payment/Journal.ts")
-    const { isOpen, shownEntry } = await import("../payment/JournalEntry.ts")
+    const { isLargeBody, isOpen, shownEntry } = await import("../payment/JournalEntry.ts")
     const entry = await readEntry(host, payment)
-    const { state } = entry
+    const { body, state } = entry
     output.record({ payment: shownEntry(entry) }, [
       ["Payment", entry.id],
       ["Profile", entry.profile],
       ["Server", entry.baseUrl],
       ["Service", entry.serviceId],
       ["Call", `${entry.method} ${entry.path}`],
-      ["Body", entry.body],
+      ["Body", isLargeBody(body) ? `${body.slice(0, 500)}… (${countOf(body.length, "character")})` : body],
       ["Idempotency-Key", entry.idempotencyKey],
       ["Amount", `${decimalOf(entry.quote.amount)} USDT`],
       ["Token", entry.quote.asset],
@@ -160,12 +160,12 @@ const showResumed = async (context: Context, { data, entry }: Resumed): Promise<
   )
 }
 
-const resumeAll = async (context: Context, open: ReadonlyArray<JournalEntry>): Promise<void> => {
+const resumeAll = async (context: Context, open: ReadonlyArray<ListedEntry>): Promise<void> => {
   const { resume } = await import("../payment/Delivery.ts")
   const { readEntry } = await import("../payment/Journal.ts")
   const { isOpen, shownEntry } = await import("../payment/JournalEntry.ts")
   const { host, output } = context
-  const entries: Array<JournalEntry> = []
+  const entries: Array<ListedEntry> = []
   const failures: Array<Failure> = []
   for (const { id } of open) {
     try {

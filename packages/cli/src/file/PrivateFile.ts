@@ -73,10 +73,11 @@ const syncFolder = async (path: string): Promise<void> => {
 }
 
 /** Reads a text file; undefined if it does not exist. */
-export const readIfExists = async (path: string): Promise<string | undefined> => {
+export const readIfExists = async (path: string, limitBytes = FILE_LIMIT_BYTES): Promise<string | undefined> => {
   try {
     const { size } = await stat(path)
-    if (size > FILE_LIMIT_BYTES) throw new Failure({ code: "CONFIGURATION", message: `${path} is larger than 4 MiB.` })
+    if (size > limitBytes)
+      throw new Failure({ code: "CONFIGURATION", message: `${path} is larger than ${limitBytes / 1_048_576} MiB.` })
     return await readFile(path, "utf8")
   } catch (error) {
     if (isMissing(error)) return undefined
@@ -106,8 +107,12 @@ export const requirePrivate = async (path: string): Promise<void> => {
 }
 
 /** Reads a JSON file; undefined if it does not exist. Throws a failure that names the file if it is not JSON. */
-export const readJsonIfExists = async (path: string, advice = "Fix it or delete it."): Promise<unknown> => {
-  const text = await readIfExists(path)
+export const readJsonIfExists = async (
+  path: string,
+  advice = "Fix it or delete it.",
+  limitBytes = FILE_LIMIT_BYTES
+): Promise<unknown> => {
+  const text = await readIfExists(path, limitBytes)
   if (text === undefined) return undefined
   const value = parseJson(text)
   if (value !== undefined) return value

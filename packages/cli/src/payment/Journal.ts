@@ -3,21 +3,35 @@ import { join } from "node:path"
 import { homeFolder } from "../config/ConfigFile.ts"
 import { errorCode, Failure } from "../failure/Failure.ts"
 import { withLock } from "../file/FileLock.ts"
-import { fileFailure, privateFolder, readJsonIfExists, requirePrivate, writePrivate } from "../file/PrivateFile.ts"
+import {
+  fileFailure,
+  privateFolder,
+  readIfExists,
+  readJsonIfExists,
+  requirePrivate,
+  writePrivate
+} from "../file/PrivateFile.ts"
 import type { Host } from "../host/Host.ts"
 import {
   advance,
   decodeEntry,
   encodeEntry,
+  hashOfBody,
+  isLargeBody,
   KEEP_ADVICE,
   type JournalEntry,
   type JournalState,
+  type ListedEntry,
   timeOfPayment
 } from "./JournalEntry.ts"
 
+/** More than a message with 10 MiB of attachments. Earlier versions stored it in the entry. */
+const BODY_LIMIT_BYTES = 64 * 1024 * 1024
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export const journalFolder = (host: Host): string => join(homeFolder(host), "journal")
+/** The file of a large body. */
+const bodyPathOf = (host: Host, id: string): string => join(journalFolder(host), `${id}.body`)
 const pathOf = (host: Host, id: string): string => join(journalFolder(host), `${id}.json`)
 
 const missing = (id: string): Failure =>
@@ -27,23 +41,37 @@ const missing = (id: string): Failure =>
     next: ["agentctl payments list"]
   })
 
-export const readEntry = async (host: Host, id: string): Promise<JournalEntry> => {
+const readListed = async (host: Host, id: string): Promise<ListedEntry> => {
   if (!ID.test(id)) throw missing(id)
   const path = pathOf(host, id)
-  const value = await readJsonIfExists(path, KEEP_ADVICE)
+  const value = await readJsonIfExists(path, KEEP_ADVICE, BODY_LIMIT_BYTES)
   if (value === undefined) throw missing(id)
   await requirePrivate(path)
   return decodeEntry(value, id, path)
 }
 
+/** Reads a payment with its body. */
+export const readEntry = async (host: Host, id: string): Promise<JournalEntry> => {
+  const entry = await readListed(host, id)
+  const { body } = entry
+  if (body === null || typeof body === "string") return { ...entry, body }
+  const path = bodyPathOf(host, id)
+  const text = await readIfExists(path, BODY_LIMIT_BYTES)
+  if (text !== undefined && hashOfBody(text) === body.sha256) return { ...entry, body: text }
+  throw new Failure({
+    code: "CONFIGURATION",
+    message: `${path} is ${text === undefined ? "missing" : "not the body of the payment"}. Restore it to resume payment ${id}.`
+  })
+}
+
 /**
- * Reads all payments, newest first. With `since`, in milliseconds since 1970, skips the files whose id contains an
+ * Reads all payments without large bodies, newest first. With `since`, in milliseconds since 1970, skips the files whose id contains an
  * earlier time. A file that cannot be read is a failure, because it may be money.
  */
 export const readEntries = async (
   host: Host,
   options: { readonly since?: number } = {}
-): Promise<ReadonlyArray<JournalEntry>> => {
+): Promise<ReadonlyArray<ListedEntry>> => {
   let names: ReadonlyArray<string>
   try {
     names = await readdir(journalFolder(host))
@@ -52,16 +80,17 @@ export const readEntries = async (
     throw fileFailure(journalFolder(host), "read", error)
   }
   const ids = names.flatMap((name) => (name.endsWith(".json") && ID.test(name.slice(0, -5)) ? [name.slice(0, -5)] : []))
-  const entries: Array<JournalEntry> = []
+  const entries: Array<ListedEntry> = []
   const { since = 0 } = options
   // The journal keeps every payment, so the check of a daily limit must not read all of them.
-  for (const id of ids) if ((timeOfPayment(id) ?? since) >= since) entries.push(await readEntry(host, id))
+  for (const id of ids) if ((timeOfPayment(id) ?? since) >= since) entries.push(await readListed(host, id))
   return entries.toSorted((left, right) => right.createdAt - left.createdAt || (left.id < right.id ? 1 : -1))
 }
 
 /** Writes a new payment. It is on disk when this returns, and may be sent only then. */
 export const addEntry = async (host: Host, entry: JournalEntry): Promise<void> => {
   await privateFolder(journalFolder(host))
+  if (isLargeBody(entry.body)) await writePrivate(bodyPathOf(host, entry.id), entry.body, { onlyNew: true })
   await writePrivate(pathOf(host, entry.id), encodeEntry(entry), { onlyNew: true })
 }
 

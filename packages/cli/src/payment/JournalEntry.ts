@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto"
+import { createHash, randomUUID } from "node:crypto"
 import { Failure, type PaymentState } from "../failure/Failure.ts"
 import { isRecord, parseJson } from "../file/Json.ts"
 import { decimalOf } from "../output/Wording.ts"
@@ -55,6 +55,19 @@ export interface JournalEntry {
   readonly state: JournalState
 }
 
+/** A payment as lists read it: a large body is a file of its own, of which the entry has only the hash. */
+export interface ListedEntry extends Omit<JournalEntry, "body"> {
+  readonly body: string | null | { readonly sha256: string }
+}
+
+/** The longest body in the file of an entry, in characters. Every payment reads the entries of the last day. */
+const INLINE_LIMIT = 65_536
+
+/** Whether the body is a file of its own. */
+export const isLargeBody = (body: string | null): body is string => body !== null && body.length > INLINE_LIMIT
+
+export const hashOfBody = (body: string): string => createHash("sha256").update(body).digest("hex")
+
 /** The allowed moves between the states of a payment. */
 export const JOURNAL_TRANSITIONS: Readonly<Record<JournalState["tag"], ReadonlyArray<JournalState["tag"]>>> = {
   prepared: ["sent", "given-up"],
@@ -75,7 +88,7 @@ export const advance = (entry: JournalEntry, state: JournalState): JournalEntry 
 }
 
 /** Whether the outcome is unknown, so that `payments resume` can find it out. */
-export const isOpen = ({ state }: JournalEntry): boolean => {
+export const isOpen = ({ state }: ListedEntry): boolean => {
   if (state.tag === "sent" || state.tag === "prepared") return true
   if (state.tag !== "answered") return false
   const { paymentState, status } = state
@@ -90,7 +103,7 @@ export const isOpen = ({ state }: JournalEntry): boolean => {
  * Whether the payment counts toward the budget: it was charged, or could be. A refused payment counts until it expires,
  * because anyone who has seen the signature could submit it.
  */
-export const mayHaveCharged = ({ paymentSignature, state }: JournalEntry, now: number): boolean => {
+export const mayHaveCharged = ({ paymentSignature, state }: ListedEntry, now: number): boolean => {
   if (state.tag === "given-up") return false
   if (state.tag === "answered" && state.paymentState === "none") return isExpired(paymentSignature, now) === false
   return state.tag !== "answered" || state.paymentState !== "refunded"
@@ -133,7 +146,7 @@ export const transactionIn = (header: string | null): string | null => {
 }
 
 /** Returns an entry for display: without the signed payment, with the amount in USDT, and whether it is open. */
-export const shownEntry = (entry: JournalEntry) => {
+export const shownEntry = (entry: ListedEntry) => {
   const { paymentSignature: _secret, createdAt, quote, ...others } = entry
   return {
     ...others,
@@ -143,9 +156,12 @@ export const shownEntry = (entry: JournalEntry) => {
   }
 }
 
-/** Formats the file of an entry. */
-export const encodeEntry = (entry: JournalEntry): string =>
-  `${JSON.stringify({ version: 1, ...entry, quote: { ...entry.quote, amount: String(entry.quote.amount) } }, undefined, 2)}\n`
+/** Formats the file of an entry, without a large body. */
+export const encodeEntry = (entry: JournalEntry): string => {
+  const body = isLargeBody(entry.body) ? { sha256: hashOfBody(entry.body) } : entry.body
+  const quote = { ...entry.quote, amount: String(entry.quote.amount) }
+  return `${JSON.stringify({ version: 1, ...entry, body, quote }, undefined, 2)}\n`
+}
 
 const TEXTS = ["id", "profile", "baseUrl", "serviceId", "method", "path", "idempotencyKey", "payer", "paymentSignature"]
 const QUOTE_TEXTS = ["asset", "network", "payTo"]
@@ -166,7 +182,7 @@ const isState = (value: unknown): value is JournalState => {
 export const KEEP_ADVICE = "Do not delete it before you know what it paid for."
 
 /** Parses the file of the entry `id`. Throws a failure that names the file, because its content is money. */
-export const decodeEntry = (value: unknown, id: string, path: string): JournalEntry => {
+export const decodeEntry = (value: unknown, id: string, path: string): ListedEntry => {
   const invalid = new Failure({
     code: "CONFIGURATION",
     message: `${path} is not a valid payment file. ${KEEP_ADVICE}`
@@ -177,8 +193,9 @@ export const decodeEntry = (value: unknown, id: string, path: string): JournalEn
   if (!hasTexts(value, TEXTS) || typeof createdAt !== "number" || !isRecord(quote) || !isState(state)) throw invalid
   const { amount } = quote
   if (!hasTexts(quote, QUOTE_TEXTS) || typeof amount !== "string" || !/^\d{1,78}$/.test(amount)) throw invalid
-  if (body !== null && typeof body !== "string") throw invalid
+  const isBody = body === null || typeof body === "string" || (isRecord(body) && typeof body["sha256"] === "string")
+  if (!isBody) throw invalid
   // The payments of a day are found by the times in their ids.
   if ((timeOfPayment(id) ?? createdAt) !== createdAt) throw invalid
-  return { ...others, body, createdAt, state, quote: { ...quote, amount: BigInt(amount) } } as JournalEntry
+  return { ...others, body, createdAt, state, quote: { ...quote, amount: BigInt(amount) } } as ListedEntry
 }

@@ -172,6 +172,18 @@ describe("--attach", () => {
     })
   })
 
+  it("sends 10 MiB", async () => {
+    const content = Buffer.alloc(10 * 1024 * 1024, "agentos")
+    const { body, exit, text } = await sentBy(
+      ["mail", "reply", ID, "--text", "Yes.", "--attach", "large"],
+      message,
+      (folder) => writeFileSync(join(folder, "large"), content)
+    )
+    assert.strictEqual(exit, 0, text)
+    const { attachments } = body as { attachments: ReadonlyArray<{ contentBase64: string }> }
+    assert.isTrue(Buffer.from(attachments[0]!.contentBase64, "base64").equals(content))
+  })
+
   it("fails before anything is sent if a file is missing, a folder, or too large", async () => {
     const large = (folder: string) => {
       writeFileSync(join(folder, "large"), Buffer.alloc(10 * 1024 * 1024 + 1))

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto"
-import { readdirSync, renameSync, statSync, writeFileSync } from "node:fs"
+import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "vitest"
 import { addEntry, readEntries, readEntry, withEntry } from "../../src/payment/Journal.ts"
@@ -28,6 +28,27 @@ describe("journal", () => {
     assert.strictEqual(statSync(join(host.home, "journal")).mode & 0o777, 0o700)
     assert.strictEqual(statSync(join(host.home, "journal", `${first.id}.json`)).mode & 0o777, 0o600)
     assert.include(await codeOf(() => addEntry(host, first)), "EEXIST")
+  })
+
+  it("stores a large body in a file of its own, which lists do not read", async () => {
+    const host = machine()
+    const written = entry({ body: JSON.stringify({ text: "ü\n".repeat(5_000_000) }) })
+    await addEntry(host, written)
+    await withEntry(host, written.id, async (held) => {
+      assert.deepStrictEqual(held.current(), written)
+      await held.advance({ tag: "sent", attempts: 1 })
+    })
+    assert.strictEqual((await readEntry(host, written.id)).body, written.body)
+    const path = join(host.home, "journal", written.id)
+    assert.isBelow(statSync(`${path}.json`).size, 2_000)
+    assert.strictEqual(statSync(`${path}.body`).mode & 0o777, 0o600)
+    const [listed] = await readEntries(host)
+    assert.deepStrictEqual([listed!.id, typeof listed!.body], [written.id, "object"])
+    for (const damage of [() => writeFileSync(`${path}.body`, "{}"), () => rmSync(`${path}.body`)]) {
+      damage()
+      assert.strictEqual(await codeOf(() => readEntry(host, written.id)), "CONFIGURATION")
+      assert.lengthOf(await readEntries(host), 1)
+    }
   })
 
   it("allows only the moves of its table", async () => {
