@@ -127,9 +127,9 @@ export const makeInboundAdmission = Effect.gen(function* () {
     }),
 
     /**
-     * Returns the envelope with the recipients whose sender policies admit the mail; fails if there are none, or if a
-     * decision depends on a sender that can't be checked now. Return paths of outbound messages admit every sender. The
-     * sender is checked only if a decision depends on it.
+     * Returns the envelope with the recipients whose sender policies admit the mail, and their mailboxes; fails if there
+     * are none, or if a decision depends on a sender that can't be checked now. Return paths of outbound messages admit
+     * every sender. The sender is checked only if a decision depends on it.
      */
     applySenderPolicies: Effect.fnUntraced(function* (envelope: InboundEnvelope, raw: Uint8Array, author: string) {
       const found = yield* findMailboxes(envelope.rcptTo)
@@ -147,15 +147,17 @@ export const makeInboundAdmission = Effect.gen(function* () {
       const isAdmitting = (address: string) =>
         verdicts.get(baseLocalPart(splitAddress(address).localPart)) !== "refused"
       const rcptTo = envelope.rcptTo.filter(isAdmitting)
-      const refusing = found.filter(({ address }) => !isAdmitting(address)).length
-      if (refusing === 0) return { ...envelope, authentication }
-      if (refusing === found.length && findReported(rcptTo).length === 0) {
+      const recipients = found.filter(({ address }) => isAdmitting(address))
+      const admitted = { envelope: { ...envelope, rcptTo, authentication }, recipients }
+      const refusing = found.length - recipients.length
+      if (refusing === 0) return admitted
+      if (recipients.length === 0 && findReported(rcptTo).length === 0) {
         yield* Metric.update(keptOut("refused"), refusing)
         return yield* new InboundRefused({ refusal: "sender refused" })
       }
       yield* Metric.update(keptOut("withheld"), refusing)
       yield* Effect.logInfo(`inbound mail is withheld from ${refusing} of ${found.length} mailboxes by sender policies`)
-      return { ...envelope, rcptTo, authentication }
+      return admitted
     })
   }
 })

@@ -176,8 +176,8 @@ export class InboundMails extends Context.Service<
         }),
         accept: Effect.fnUntraced(function* (offered, raw, author) {
           yield* admission.requireSourceRate(offered, "is")
-          const envelope = yield* admission.applySenderPolicies(offered, raw, author)
-          yield* admission.requireMailboxRate(yield* findMailboxes(envelope.rcptTo), "is")
+          const { envelope, recipients: admitting } = yield* admission.applySenderPolicies(offered, raw, author)
+          yield* admission.requireMailboxRate(admitting, "is")
           const inboundMailId = yield* Uuid.next
           const mail = { inboundMailId, envelope, raw, receivedAt: yield* Timestamp.now, attempts: 0 }
           yield* store.stage(mail)
