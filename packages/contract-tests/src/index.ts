@@ -53,5 +53,7 @@ export * from "./phone/PhoneNumberStoreContract.ts"
 export * from "./StorageContract.ts"
 export * from "./StoreClock.ts"
 export * from "./tenancy/TenantStoreContract.ts"
+/** Not a suite: operations for tests of stores. */
+export * as OperationSample from "./payment/OperationSample.ts"
 /** Not a suite: a chain and a facilitator for tests of code that uses `PaymentRail`. */
 export * as ScriptedRail from "./payment/ScriptedRail.ts"

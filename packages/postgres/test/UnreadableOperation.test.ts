@@ -2,7 +2,7 @@ import { OperationStore } from "@agentos/core"
 import { Database, Postgres } from "@agentos/postgres"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { claimed, LEASE } from "./support/ClaimedOperation.ts"
+import { claimed, LEASE } from "./support/Seeding.ts"
 import { layerTestPGlite } from "./support/TestPGlite.ts"
 
 layer(Layer.provideMerge(Postgres.layer, layerTestPGlite), { excludeTestServices: true })("takeDue", (it) => {

@@ -1,14 +1,13 @@
 import { OPERATION_TRANSITIONS } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { check } from "./Check.ts"
+import { check, HISTORIES } from "./Check.ts"
 import type { History } from "./Command.ts"
 import { play } from "./History.ts"
 
 /** Fixed, unless TEST_SEED is another whole number or `random`. */
 const given = process.env["TEST_SEED"] ?? "1"
 const SEED = given === "random" ? Math.floor(Math.random() * 2 ** 31) : Number(given)
-const HISTORIES = 200
 
 /** All reasons why operations end unfulfilled. */
 const ENDS = [
