@@ -1,11 +1,12 @@
 import { TenantStore, Timestamp, Transactor, walletAddress } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
-import { Array, Deferred, Effect, Fiber, Option } from "effect"
-import { type ContractTests, defineContract, needing } from "../Contract.ts"
+import { Array, Effect, Option } from "effect"
+import { type ContractTests, defineContract } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
 import { overlapping } from "../Overlap.ts"
 import { rolledBack } from "../RolledBack.ts"
 import { StoreClock } from "../StoreClock.ts"
+import { lockTests } from "./TenantLockTests.ts"
 
 const ensureTests: ContractTests<TenantStore> = (it, capabilities) => {
   describe("ensure", () => {
@@ -307,104 +308,6 @@ const signInTests: ContractTests<TenantStore> = (it, capabilities) => {
         assert.strictEqual(yield* store.deleteSignIns(60_000, 2), 0)
         assert.isTrue(yield* store.useSignIn(old[0]!))
         assert.isFalse(yield* store.useSignIn(recent))
-      })
-    )
-  })
-}
-
-const lockTests: ContractTests<TenantStore> = (it, capabilities) => {
-  describe("lock", () => {
-    it.effect("accepts no tenant, one twice, and one that does not exist", () =>
-      Effect.gen(function* () {
-        const store = yield* TenantStore
-        const transactor = yield* Transactor
-        const { tenantId } = yield* Fresh.tenant
-        yield* transactor.transact(store.lock([]))
-        yield* transactor.transact(
-          Effect.gen(function* () {
-            yield* store.lock([tenantId, yield* Fresh.id, tenantId])
-            yield* store.lock([tenantId])
-          })
-        )
-      })
-    )
-
-    it.effect("admits one transaction at a time until it ends, in whatever order tenants are given", () =>
-      Effect.gen(function* () {
-        const store = yield* TenantStore
-        const transactor = yield* Transactor
-        const tenants = yield* Effect.forEach(Array.range(1, 3), () => Fresh.tenant)
-        const ids = tenants.map(({ tenantId }) => tenantId)
-        let inside = 0
-        let most = 0
-        yield* Effect.forEach(
-          Array.range(1, 18),
-          (n) =>
-            transactor.transact(
-              Effect.gen(function* () {
-                const turned = [...ids.slice(n % 3), ...ids.slice(0, n % 3)]
-                yield* store.lock(n % 2 === 0 ? turned : turned.toReversed())
-                most = Math.max(most, ++inside)
-                yield* store.find(ids[0]!)
-                for (const _ of Array.range(1, 5)) yield* Effect.yieldNow
-                inside--
-              })
-            ),
-          { concurrency: "unbounded" }
-        )
-        assert.strictEqual(most, 1)
-      })
-    )
-
-    it.effect("is also held by the transaction that ensured the tenant", () =>
-      Effect.gen(function* () {
-        const store = yield* TenantStore
-        const transactor = yield* Transactor
-        const tenant = yield* Fresh.tenant
-        let inside = 0
-        let most = 0
-        yield* Effect.forEach(
-          Array.range(1, 12),
-          () =>
-            Effect.gen(function* () {
-              const candidate = yield* Fresh.candidate
-              yield* transactor.transact(
-                Effect.gen(function* () {
-                  const ensured = yield* store.ensure({ ...candidate, wallet: tenant.wallet })
-                  assert.strictEqual(ensured.tenantId, tenant.tenantId)
-                  most = Math.max(most, ++inside)
-                  yield* store.find(ensured.tenantId)
-                  for (const _ of Array.range(1, 5)) yield* Effect.yieldNow
-                  inside--
-                })
-              )
-            }),
-          { concurrency: "unbounded" }
-        )
-        assert.strictEqual(most, 1)
-      })
-    )
-
-    const apart = needing(capabilities.concurrentTransactions, "keeps no other tenant waiting")
-    it.effect.skipIf(apart.missing)(apart.name, () =>
-      Effect.gen(function* () {
-        const store = yield* TenantStore
-        const transactor = yield* Transactor
-        const [one, two] = yield* Effect.all([Fresh.tenant, Fresh.tenant])
-        const [held, proceed] = yield* Effect.all([Deferred.make<void>(), Deferred.make<void>()])
-        const holder = yield* Effect.forkChild(
-          transactor.transact(
-            Effect.andThen(
-              store.lock([one.tenantId]),
-              Effect.andThen(Deferred.succeed(held, undefined), Deferred.await(proceed))
-            )
-          )
-        )
-        yield* Deferred.await(held)
-        yield* transactor.transact(store.lock([two.tenantId]))
-        assert.deepStrictEqual(yield* store.find(one.tenantId), Option.some(one), "readers do not wait either")
-        yield* Deferred.succeed(proceed, undefined)
-        yield* Fiber.join(holder)
       })
     )
   })
