@@ -9,7 +9,13 @@ const ISOLATED = ["MailParserWorker", "SmtpAbuse", "SmtpListenerLimits"].map(
 )
 
 /** Suites that kill servers, race requests, break providers or attack: `test:faults`. */
-const FAULTS = ["test/{chaos,crash,fuzz,race}/*.test.ts", "test/cli/tail.test.ts"]
+const FAULTS = [
+  "test/{chaos,crash,fuzz,race}/*.test.ts",
+  "test/cli/tail.test.ts",
+  "packages/postgres/test/EventRaces.test.ts",
+  "packages/provider-smtp/test/LargeMail.test.ts",
+  "test/x402/self/selfFacilitatorFaults.test.ts"
+]
 
 /** Suites whose servers must restart before a carrier gives up, which it does after 15 s of real time. */
 const TIMED = "test/calls/**/*.test.ts"

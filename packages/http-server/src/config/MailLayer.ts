@@ -94,7 +94,10 @@ const unavailable = Layer.mergeAll(
   Layer.succeed(MailParser, noMailParser)
 )
 
-/** Starts the SMTP listener, the worker that delivers its mail, and the one that retries outbound mail. Returns the port, or none without mail. */
+/**
+ * Starts the SMTP listener, the worker that delivers its mail, and the one that retries outbound mail. Returns the port,
+ * or none without mail.
+ */
 export const mailIntake = (mail: MailConfig | undefined) =>
   mail === undefined
     ? Effect.succeed(Option.none<number>())

@@ -5,7 +5,8 @@ import {
   type ParsedMail,
   type SenderAuthentication
 } from "@agentos/core"
-import { Effect, ManagedRuntime, type Result, Stream } from "effect"
+import { Effect, ManagedRuntime, Result, Stream } from "effect"
+import { expect } from "vitest"
 import * as MailParserWorker from "../../src/MailParserWorker.ts"
 
 export const envelope: InboundEnvelope = {
@@ -51,4 +52,22 @@ export const openParser = (config: Partial<MailParserWorker.MailParserConfig> = 
       ),
     close: () => runtime.dispose()
   }
+}
+
+/** The header of an ordinary mail. */
+export const HEADER =
+  "From: Ada <ada@Sender.Test>\r\nTo: bob@agents.test\r\nSubject: hello\r\nMessage-ID: <1@sender.test>\r\n"
+
+/** Returns a mail with these parts. */
+export const mixed = (...parts: ReadonlyArray<string>) =>
+  `${HEADER}Content-Type: multipart/mixed; boundary=b\r\n\r\n${parts.map((part) => `--b\r\n${part}\r\n`).join("")}--b--\r\n`
+
+/** Parses a mail, and checks that its fields contain no control characters, and its texts no zero. */
+export const readWhole = async (parser: TestParser, raw: string): Promise<ParsedMail> => {
+  const mail = Result.getOrThrow(await parser.parse(raw))
+  const { extractedText, html, text, ...rest } = mail
+  expect(JSON.stringify(rest)).not.toMatch(/\\u00[01]|\\u007f|\\[rnt]/)
+  expect(`${text}${html}${extractedText}`).not.toContain("\u0000")
+  expect(JSON.stringify(mail).isWellFormed()).toBe(true)
+  return mail
 }
