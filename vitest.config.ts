@@ -4,16 +4,15 @@ import { LongestFirst } from "./test/support/LongestFirst.ts"
 const exclude = ["**/node_modules/**", "**/dist/**"]
 
 /** Suites that measure the memory, the processes or the delays of their process, which no other file may share. */
-const ISOLATED = ["MailParserWorker", "SmtpAbuse", "SmtpListenerLimits"].map(
-  (name) => `packages/provider-smtp/test/${name}.test.ts`
-)
+const ISOLATED = ["MailParserWorker", "SmtpListenerLimits"].map((name) => `packages/provider-smtp/test/${name}.test.ts`)
 
 /** Suites that kill servers, race requests, break providers or attack: `test:faults`. */
 const FAULTS = [
   "test/{chaos,crash,fuzz,race}/*.test.ts",
   "test/cli/tail.test.ts",
-  "packages/postgres/test/EventRaces.test.ts",
-  "packages/provider-smtp/test/LargeMail.test.ts",
+  "packages/postgres/test/{EventRaces,MailQuotaRace,MigrationsUnderLoad}.test.ts",
+  "packages/provider-smtp/test/{LargeMail,SmtpAbuse}.test.ts",
+  "test/sandbox/cluster.test.ts",
   "test/x402/self/selfFacilitatorFaults.test.ts"
 ]
 
