@@ -63,8 +63,8 @@ const SECRETS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns the environment for child processes: this environment without the key, the password, the tokens and the secret. A command
- * that handles events processes the input of strangers and must not hold these.
+ * Returns the environment for child processes: this environment without the key, the password, the tokens and the secret.
+ * A command that handles events processes the input of strangers and must not hold these.
  */
 export const childEnvironment = ({ env }: Host): Readonly<Record<string, string | undefined>> =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !SECRETS.has(name)))

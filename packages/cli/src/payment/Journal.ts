@@ -65,8 +65,8 @@ export const readEntry = async (host: Host, id: string): Promise<JournalEntry> =
 }
 
 /**
- * Reads all payments without large bodies, newest first. With `since`, in milliseconds since 1970, skips the files whose id contains an
- * earlier time. A file that cannot be read is a failure, because it may be money.
+ * Reads all payments without large bodies, newest first. With `since`, in milliseconds since 1970, skips the files whose
+ * id contains an earlier time. A file that cannot be read is a failure, because it may be money.
  */
 export const readEntries = async (
   host: Host,

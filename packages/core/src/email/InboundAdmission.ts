@@ -16,8 +16,8 @@ import { decide, type SenderVerdict } from "./SenderPolicy.ts"
 
 export type InboundSender = Pick<InboundEnvelope, "mailFrom" | "remoteAddress">
 
-/** Whether the tokens of a mail are taken, or must only be available. */
-type Taking = "would be" | "is"
+/** Takes the tokens of a mail, or only checks that they are available. */
+type TokenUse = "check" | "take"
 
 /** The size in which a mail that is not stored yet is passed to the parser. */
 const PIECE_BYTES = 256 * 1024
@@ -74,11 +74,11 @@ export const makeInboundAdmission = Effect.gen(function* () {
 
   const requireTokens = Effect.fnUntraced(function* (
     buckets: ReadonlyArray<readonly [RateRule, string]>,
-    taken: Taking
+    use: TokenUse
   ) {
     for (const [rule, subject] of buckets) {
-      const { isAdmitted, remaining } = yield* limiter.take(rule, subject, taken === "is" ? 1 : 0)
-      if (!isAdmitted || (taken === "would be" && remaining < 1)) {
+      const { isAdmitted, remaining } = yield* limiter.take(rule, subject, use === "take" ? 1 : 0)
+      if (!isAdmitted || (use === "check" && remaining < 1)) {
         return yield* refuse("too much mail", "mail_inbound_rate")
       }
     }
@@ -105,17 +105,17 @@ export const makeInboundAdmission = Effect.gen(function* () {
     findReported,
 
     /** Limits the mail of a sender and of its network. */
-    requireSourceRate: ({ mailFrom, remoteAddress }: InboundSender, taken: Taking) => {
+    requireSourceRate: ({ mailFrom, remoteAddress }: InboundSender, use: TokenUse) => {
       const network = ClientAddress.networkOf(remoteAddress)
       // The sender is only a claim: mail from one network in a sender's name does not count against other networks.
       const sender = mailFrom === "" ? [] : [[rules.sender, `${senderOf(mailFrom)} ${network}`] as const]
-      return requireTokens([...sender, [rules.network, network]], taken)
+      return requireTokens([...sender, [rules.network, network]], use)
     },
 
-    requireMailboxRate: (recipients: ReadonlyArray<Mailbox>, taken: Taking) =>
+    requireMailboxRate: (recipients: ReadonlyArray<Mailbox>, use: TokenUse) =>
       requireTokens(
         recipients.map(({ mailboxId }) => [rules.mailbox, mailboxId] as const),
-        taken
+        use
       ),
 
     requireRoom: Effect.fnUntraced(function* (recipients: ReadonlyArray<Mailbox>) {
@@ -135,12 +135,13 @@ export const makeInboundAdmission = Effect.gen(function* () {
       const found = yield* findMailboxes(envelope.rcptTo)
       const decideWith = (dmarc: string | undefined) =>
         new Map(found.map(({ localPart, senderPolicy }) => [localPart, decide(senderPolicy, author, dmarc)]))
-      const isOpen = (decisions: ReadonlyMap<string, SenderVerdict>) => [...decisions.values()].includes("undetermined")
+      const hasUndetermined = (decisions: ReadonlyMap<string, SenderVerdict>) =>
+        [...decisions.values()].includes("undetermined")
 
       const first = decideWith(undefined)
-      const authentication = isOpen(first) ? yield* parser.authenticate(piecesOf(raw), envelope) : undefined
+      const authentication = hasUndetermined(first) ? yield* parser.authenticate(piecesOf(raw), envelope) : undefined
       const verdicts = authentication === undefined ? first : decideWith(dmarcOf(authentication))
-      if (isOpen(verdicts)) {
+      if (hasUndetermined(verdicts)) {
         yield* Metric.update(keptOut("deferred"), found.length)
         return yield* new InboundRefused({ refusal: "sender unchecked" })
       }

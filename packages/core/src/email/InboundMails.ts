@@ -170,14 +170,14 @@ export class InboundMails extends Context.Service<
           if (found.length === 0 && findReported([address]).length === 0) {
             return yield* new InboundRefused({ refusal: "mailbox unknown" })
           }
-          yield* admission.requireSourceRate(from, "would be")
-          yield* admission.requireMailboxRate(found, "would be")
+          yield* admission.requireSourceRate(from, "check")
+          yield* admission.requireMailboxRate(found, "check")
           yield* admission.requireRoom(found)
         }),
         accept: Effect.fnUntraced(function* (offered, raw, author) {
-          yield* admission.requireSourceRate(offered, "is")
+          yield* admission.requireSourceRate(offered, "take")
           const { envelope, recipients: admitting } = yield* admission.applySenderPolicies(offered, raw, author)
-          yield* admission.requireMailboxRate(admitting, "is")
+          yield* admission.requireMailboxRate(admitting, "take")
           const inboundMailId = yield* Uuid.next
           const mail = { inboundMailId, envelope, raw, receivedAt: yield* Timestamp.now, attempts: 0 }
           yield* store.stage(mail)

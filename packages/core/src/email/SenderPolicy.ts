@@ -7,8 +7,8 @@ export const SENDER_LIST_LIMIT = 100
 const SenderMode = Schema.Literals(["anyone", "authenticated", "listed"])
 
 /**
- * The senders from which a mailbox receives mail. A sender is the author of a mail: the address in its From field. A list holds
- * addresses, and domains that include their subdomains, all in lower case with A-labels.
+ * The senders from which a mailbox receives mail. A sender is the author of a mail: the address in its From field. A
+ * list holds addresses, and domains that include their subdomains, all in lower case with A-labels.
  */
 export const SenderPolicy = Schema.Struct({
   mode: SenderMode,

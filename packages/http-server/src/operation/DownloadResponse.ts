@@ -74,7 +74,7 @@ export const contentDisposition = (filename: string | null): string => {
   return `attachment; filename="${ascii}"${ascii === name ? "" : `; filename*=UTF-8''${encodeExtended(name)}`}`
 }
 
-/** Closes the connection once a window has taken too little, so that a client that does not read keeps no memory reserved. */
+/** Closes the connection once a window has taken too little: a client that does not read must not keep memory reserved. */
 const closeIfSlow = (takenBytes: () => number) =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ source }) => {
     const windowFrom = (before: number): Effect.Effect<void> =>
