@@ -3,47 +3,25 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { NetAddress } from "effect/net"
-import * as HttpEdge from "./edge/HttpEdge.ts"
-import { RateLimiting } from "./edge/RateLimiting.ts"
-import { RequestConcurrency } from "./edge/RequestConcurrency.ts"
+import * as ConnectionGate from "./edge/ConnectionGate.ts"
 import { Upgrades } from "./edge/Upgrades.ts"
-import * as AuthRoutes from "./handler/AuthRoutes.ts"
-import * as DiscoveryRoutes from "./handler/DiscoveryRoutes.ts"
-import * as EmailRoutes from "./handler/EmailRoutes.ts"
-import * as EventRoutes from "./handler/EventRoutes.ts"
-import * as HealthRoutes from "./handler/HealthRoutes.ts"
-import * as OperatorRoutes from "./handler/OperatorRoutes.ts"
-import * as PaidRoutes from "./handler/PaidRoutes.ts"
-import * as PhoneRoutes from "./handler/PhoneRoutes.ts"
-import * as UnavailableRoutes from "./handler/UnavailableRoutes.ts"
-import * as IngressRoutes from "./ingress/IngressRoutes.ts"
-import * as IngressSockets from "./ingress/IngressSockets.ts"
+import * as HttpApi from "./HttpApi.ts"
 import { NodeServer } from "./NodeServer.ts"
-import * as RealtimeGateway from "./realtime/RealtimeGateway.ts"
-import { BodyMemory } from "./operation/BodyMemory.ts"
 import { ServerSettings } from "./ServerSettings.ts"
 
-/** Every route of this server. Those of the operator and of providers exist only if they are configured. */
-const routes = Effect.gen(function* () {
-  return [
-    ...(yield* DiscoveryRoutes.routes),
-    ...(yield* EmailRoutes.routes),
-    ...(yield* EventRoutes.routes),
-    ...(yield* PhoneRoutes.routes),
-    ...(yield* PaidRoutes.routes),
-    ...UnavailableRoutes.routes,
-    ...(yield* AuthRoutes.routes),
-    ...(yield* HealthRoutes.routes),
-    ...(yield* OperatorRoutes.routes),
-    ...(yield* IngressRoutes.routes)
-  ]
-})
+const application = Layer.unwrap(Effect.map(HttpApi.make, (handler) => HttpServer.serve(handler)))
 
-const application = Layer.unwrap(
+/** Passes upgrades on, instead of to the listener that serving the application has added. */
+export const upgradeListener = Layer.effectDiscard(
   Effect.gen(function* () {
-    return HttpServer.serve(yield* HttpEdge.make(yield* routes))
+    const server = yield* NodeServer
+    const { dispatch } = yield* Upgrades
+    yield* Effect.acquireRelease(
+      Effect.sync(() => server.removeAllListeners("upgrade").on("upgrade", dispatch)),
+      () => Effect.sync(() => server.off("upgrade", dispatch))
+    )
   })
-).pipe(Layer.provide([BodyMemory.layer, RequestConcurrency.layer]))
+)
 
 const listener = Layer.unwrap(
   Effect.gen(function* () {
@@ -64,13 +42,14 @@ const cutOff = Layer.effectDiscard(
  * The whole server over the services of the core. Listens when it is built. On release it first closes the sockets of
  * the realtime gateway and of providers, then accepts no new connections, then gives requests in progress time to finish.
  */
-export const layer = Layer.mergeAll(RealtimeGateway.layer, IngressSockets.layer).pipe(
-  Layer.provide(Upgrades.layer),
+export const layer = HttpApi.sockets.pipe(
+  Layer.provide(upgradeListener),
   Layer.provideMerge(application),
   Layer.provideMerge(cutOff),
   Layer.provideMerge(listener),
-  Layer.provideMerge(NodeServer.layer),
-  Layer.provide(RateLimiting.layer)
+  Layer.provide(HttpApi.limits),
+  Layer.provide(ConnectionGate.layer),
+  Layer.provideMerge(NodeServer.layer)
 )
 
 export const address = Effect.map(HttpServer.HttpServer, (server) => {

@@ -14,61 +14,63 @@ const REFUSAL_COST = 1
 /** Parsing one socket read of a chunked body, or of many pipelined requests, wastes up to 30 ms. */
 const WASTED_READ_COST = 20
 
+interface Gate {
+  /** Counts a handshake on this connection that a rate limit refused. Requests are counted automatically. */
+  readonly countRefusal: (connection: Duplex) => void
+}
+
+/** The gate of the server that listens. Without one, as in the server of another host, nothing is counted. */
+export const ConnectionGate = Context.Reference<Gate>("@agentos/http-server/edge/ConnectionGate", {
+  defaultValue: () => ({ countRefusal: () => undefined })
+})
+
 /**
  * Closes new connections of an address, before reading anything, while that address is refused more than 100 times per
  * second. A 429 response costs a third of a millisecond, and an attacker does not wait. Trusted proxies are exempt,
  * because they forward many clients.
  */
-export class ConnectionGate extends Context.Service<
+export const layer = Layer.effect(
   ConnectionGate,
-  {
-    /** Counts a handshake on this connection that a rate limit refused. Requests are counted automatically. */
-    readonly countRefusal: (connection: Duplex) => void
-  }
->()("@agentos/http-server/edge/ConnectionGate") {
-  static readonly layer = Layer.effect(
-    ConnectionGate,
-    Effect.gen(function* () {
-      const server = yield* NodeServer
-      const limiter = yield* RateLimiter.RateLimiter
-      const { trustedProxies } = yield* ServerSettings
-      const run = Effect.runSyncWith(yield* Effect.context<never>())
+  Effect.gen(function* () {
+    const server = yield* NodeServer
+    const limiter = yield* RateLimiter.RateLimiter
+    const { trustedProxies } = yield* ServerSettings
+    const run = Effect.runSyncWith(yield* Effect.context<never>())
 
-      const isExempt = (address: string): boolean => {
-        const ip = NetAddress.ipFromString(address)
-        if (Result.isFailure(ip)) return true
-        const canonical = NetAddress.toCanonical(ip.success)
-        return trustedProxies.some((network) => IpNetwork.contains(network, canonical))
-      }
+    const isExempt = (address: string): boolean => {
+      const ip = NetAddress.ipFromString(address)
+      if (Result.isFailure(ip)) return true
+      const canonical = NetAddress.toCanonical(ip.success)
+      return trustedProxies.some((network) => IpNetwork.contains(network, canonical))
+    }
 
-      const charge = (connection: Duplex, cost: number): void => {
-        const { remoteAddress } = connection as Socket
-        if (remoteAddress === undefined || isExempt(remoteAddress)) return
-        run(limiter.charge(REFUSALS, ClientAddress.clientOf(remoteAddress), cost))
-      }
+    const charge = (connection: Duplex, cost: number): void => {
+      const { remoteAddress } = connection as Socket
+      if (remoteAddress === undefined || isExempt(remoteAddress)) return
+      run(limiter.charge(REFUSALS, ClientAddress.clientOf(remoteAddress), cost))
+    }
 
-      const admit = (connection: Socket): void => {
-        const { remoteAddress } = connection
-        if (remoteAddress === undefined || isExempt(remoteAddress)) return
-        if (!run(limiter.take(REFUSALS, ClientAddress.clientOf(remoteAddress), 0)).isAdmitted) connection.destroy()
-      }
+    const admit = (connection: Socket): void => {
+      const { remoteAddress } = connection
+      if (remoteAddress === undefined || isExempt(remoteAddress)) return
+      if (!run(limiter.take(REFUSALS, ClientAddress.clientOf(remoteAddress), 0)).isAdmitted) connection.destroy()
+    }
 
-      const count = (request: IncomingMessage, response: ServerResponse): void => {
-        if (request.headers["transfer-encoding"] !== undefined) charge(request.socket, WASTED_READ_COST)
-        response.once("close", () => {
-          if (response.statusCode === 429) charge(request.socket, REFUSAL_COST)
-        })
-      }
+    const count = (request: IncomingMessage, response: ServerResponse): void => {
+      if (request.headers["transfer-encoding"] !== undefined) charge(request.socket, WASTED_READ_COST)
+      response.once("close", () => {
+        if (response.statusCode === 429) charge(request.socket, REFUSAL_COST)
+      })
+    }
 
-      const countDropped = ({ socket }: IncomingMessage): void => charge(socket, WASTED_READ_COST)
+    const countDropped = ({ socket }: IncomingMessage): void => charge(socket, WASTED_READ_COST)
 
-      yield* Effect.acquireRelease(
-        Effect.sync(() => {
-          server.prependListener("connection", admit).on("request", count).on("dropRequest", countDropped)
-        }),
-        () => Effect.sync(() => server.off("connection", admit).off("request", count).off("dropRequest", countDropped))
-      )
-      return ConnectionGate.of({ countRefusal: (connection) => charge(connection, REFUSAL_COST) })
-    })
-  )
-}
+    yield* Effect.acquireRelease(
+      Effect.sync(() => {
+        server.prependListener("connection", admit).on("request", count).on("dropRequest", countDropped)
+      }),
+      () => Effect.sync(() => server.off("connection", admit).off("request", count).off("dropRequest", countDropped))
+    )
+    return { countRefusal: (connection: Duplex) => charge(connection, REFUSAL_COST) }
+  })
+)

@@ -1,7 +1,6 @@
 import { Context, Effect, Layer, type Scope } from "effect"
 import type { IncomingMessage } from "node:http"
 import type { Duplex } from "node:stream"
-import { NodeServer } from "../NodeServer.ts"
 import { answerRefusedHandshake } from "./BrokenRequests.ts"
 import { ConnectionGate } from "./ConnectionGate.ts"
 import { pathOf, repeatedHeader } from "./RequestLimits.ts"
@@ -19,21 +18,21 @@ interface Taker {
   upgrade: Upgrade | undefined
 }
 
-/** Dispatches WebSocket upgrades by path. Every upgrade of the server passes here and goes to one taker. */
+/** Dispatches WebSocket upgrades by path. Every upgrade passes here and goes to one taker. */
 export class Upgrades extends Context.Service<
   Upgrades,
   {
+    /** Takes any upgrade. Refuses those that nobody takes. */
+    readonly dispatch: Upgrade
     /** Takes the upgrades of the matching paths until the scope closes. After that, they are answered with 503. */
     readonly take: (matches: (path: string) => boolean, upgrade: Upgrade) => Effect.Effect<void, never, Scope.Scope>
     /** Answers a handshake that exceeds a rate limit with 429. */
     readonly refuse: (stream: Duplex, retryAfterSeconds: number) => void
   }
 >()("@agentos/http-server/edge/Upgrades") {
-  /** Requires a server whose request listeners are already attached. Removes existing upgrade listeners. */
   static readonly layer = Layer.effect(
     Upgrades,
     Effect.gen(function* () {
-      const server = yield* NodeServer
       const gate = yield* ConnectionGate
       const takers: Array<Taker> = []
       const dispatch: Upgrade = (request, stream, head) => {
@@ -46,14 +45,8 @@ export class Upgrades extends Context.Service<
         if (taker.upgrade === undefined) return refuseUpgrade(stream, "503 Service Unavailable")
         taker.upgrade(request, stream, head)
       }
-      yield* Effect.acquireRelease(
-        Effect.sync(() => {
-          server.removeAllListeners("upgrade")
-          server.on("upgrade", dispatch)
-        }),
-        () => Effect.sync(() => server.off("upgrade", dispatch))
-      )
       return Upgrades.of({
+        dispatch,
         refuse: (stream, retryAfterSeconds) => {
           gate.countRefusal(stream)
           answerRefusedHandshake(stream, retryAfterSeconds)
@@ -71,5 +64,5 @@ export class Upgrades extends Context.Service<
           )
       })
     })
-  ).pipe(Layer.provide(ConnectionGate.layer))
+  )
 }

@@ -14,9 +14,11 @@ import { TwilioIngress } from "@agentos/provider-twilio"
 import { Deferred, Duration, Effect, Layer, Option, Redacted, Stream } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import * as ConnectionGate from "../../src/edge/ConnectionGate.ts"
 import { RateLimiting } from "../../src/edge/RateLimiting.ts"
 import { Upgrades } from "../../src/edge/Upgrades.ts"
 import { NodeServer } from "../../src/NodeServer.ts"
+import { upgradeListener } from "../../src/Server.ts"
 import { type RateLimit, ServerSettings } from "../../src/ServerSettings.ts"
 import { freshCallSid } from "../support/ScriptedCarrier.ts"
 import { CARRIER_TOKEN, PUBLIC_URL, RelayClient, signatureOf } from "./CarrierClient.ts"
@@ -100,7 +102,10 @@ const settings = (rateLimit: RateLimit | null) =>
 
 /** The dependencies of relays, except the conversations. Clients are limited unless the rate limit is null. */
 export const hostWith = (rateLimit: RateLimit | null) =>
-  Layer.mergeAll(Layer.provideMerge(Upgrades.layer, nodeServer), RateLimiting.layer).pipe(
+  Layer.mergeAll(upgradeListener, RateLimiting.layer).pipe(
+    Layer.provideMerge(Upgrades.layer),
+    Layer.provide(ConnectionGate.layer),
+    Layer.provideMerge(nodeServer),
     Layer.provideMerge(
       Layer.sync(RateLimiter.RateLimiter, rateLimit === null ? () => RateLimiter.unlimited : RateLimiter.makeLocal)
     ),

@@ -18,9 +18,11 @@ import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import { IpNetwork } from "effect/net"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import * as ConnectionGate from "../../src/edge/ConnectionGate.ts"
 import { RateLimiting } from "../../src/edge/RateLimiting.ts"
 import { Upgrades } from "../../src/edge/Upgrades.ts"
 import { NodeServer } from "../../src/NodeServer.ts"
+import { upgradeListener } from "../../src/Server.ts"
 import { type RateLimit, ServerSettings } from "../../src/ServerSettings.ts"
 import { connect } from "./RealtimeClient.ts"
 
@@ -53,7 +55,12 @@ const keyring = Layer.succeed(Keyring, {
   randomBytes: (length) => Effect.succeed(new Uint8Array(length))
 })
 
-const ports = Layer.mergeAll(Layer.provideMerge(Upgrades.layer, nodeServer), tokens, keyring, Memory.layer)
+const upgrades = upgradeListener.pipe(
+  Layer.provideMerge(Upgrades.layer),
+  Layer.provide(ConnectionGate.layer),
+  Layer.provideMerge(nodeServer)
+)
+const ports = Layer.mergeAll(upgrades, tokens, keyring, Memory.layer)
 export const settings = (rateLimit: RateLimit | null, trustedProxy: string) =>
   Layer.succeed(ServerSettings, {
     environment: "sandbox",

@@ -1,0 +1,48 @@
+import { Effect, Layer } from "effect"
+import * as HttpEdge from "./edge/HttpEdge.ts"
+import { RateLimiting } from "./edge/RateLimiting.ts"
+import { RequestConcurrency } from "./edge/RequestConcurrency.ts"
+import { Upgrades } from "./edge/Upgrades.ts"
+import * as AuthRoutes from "./handler/AuthRoutes.ts"
+import * as DiscoveryRoutes from "./handler/DiscoveryRoutes.ts"
+import * as EmailRoutes from "./handler/EmailRoutes.ts"
+import * as EventRoutes from "./handler/EventRoutes.ts"
+import * as HealthRoutes from "./handler/HealthRoutes.ts"
+import * as OperatorRoutes from "./handler/OperatorRoutes.ts"
+import * as PaidRoutes from "./handler/PaidRoutes.ts"
+import * as PhoneRoutes from "./handler/PhoneRoutes.ts"
+import * as UnavailableRoutes from "./handler/UnavailableRoutes.ts"
+import * as IngressRoutes from "./ingress/IngressRoutes.ts"
+import * as IngressSockets from "./ingress/IngressSockets.ts"
+import { BodyMemory } from "./operation/BodyMemory.ts"
+import * as RealtimeGateway from "./realtime/RealtimeGateway.ts"
+
+/** Every route of the API. Those of the operator and of providers exist only if they are configured. */
+const routes = Effect.gen(function* () {
+  return [
+    ...(yield* DiscoveryRoutes.routes),
+    ...(yield* EmailRoutes.routes),
+    ...(yield* EventRoutes.routes),
+    ...(yield* PhoneRoutes.routes),
+    ...(yield* PaidRoutes.routes),
+    ...UnavailableRoutes.routes,
+    ...(yield* AuthRoutes.routes),
+    ...(yield* HealthRoutes.routes),
+    ...(yield* OperatorRoutes.routes),
+    ...(yield* IngressRoutes.routes)
+  ]
+})
+
+/**
+ * Makes the handler of all HTTP requests, over the services of the core, `ServerSettings` and `limits`. Every error is a
+ * response.
+ */
+export const make = Effect.flatMap(routes, HttpEdge.make)
+
+/** The limits that all requests and sockets of a process share, and the dispatcher of upgrades. */
+export const limits = Layer.mergeAll(BodyMemory.layer, RequestConcurrency.layer, Upgrades.layer).pipe(
+  Layer.provideMerge(RateLimiting.layer)
+)
+
+/** Takes the upgrades of realtime clients and of providers. Closes their sockets on release. */
+export const sockets = Layer.mergeAll(RealtimeGateway.layer, IngressSockets.layer)
