@@ -41,9 +41,6 @@ const own = (name: string) => `^packages/${name}/`
 /** In a list of allowed imports: every module that Node includes. */
 const nodeBuiltin = "node:*"
 
-/** The programs of http-server, and the functions with which a host starts them. */
-const serverPrograms = "^packages/http-server/src/(?:main|ledgerMain|ServerProgram|LedgerProgram)\\.ts$"
-
 const only = (
   name: string,
   comment: string,
@@ -125,15 +122,9 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
   ),
   only(
     "http-server-imports-api-and-core",
-    "Handlers reach adapters through ports; programs and src/config/ compose them.",
-    { path: source("http-server"), pathNot: [serverPrograms, "^packages/http-server/src/config/"] },
+    "The HTTP API reaches adapters through ports, and providers through the port of packages/ingress.",
+    { path: source("http-server") },
     [source("http-server"), source("(?:api|core|ingress)"), anyInstalled, nodeBuiltin]
-  ),
-  never(
-    "http-server-config-alone-knows-providers",
-    "A provider supplies its webhooks and sockets through the port of packages/ingress; src/config/ selects it.",
-    { path: source("http-server"), pathNot: ["^packages/http-server/src/config/"] },
-    { path: source("provider-[^/]+") }
   ),
   only(
     "ingress-imports-effect-alone",
@@ -142,16 +133,21 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
     [source("ingress"), effectStable]
   ),
   only(
-    "http-server-composes-adapters",
-    "The production entry point composes adapters, never the sandbox or a client.",
-    { path: [serverPrograms, "^packages/http-server/src/config/"].join("|") },
-    [source("http-server"), source(`(?:api|core|facilitator|ingress|${adapter})`), anyInstalled, nodeBuiltin]
+    "agentos-composes-adapters",
+    "The one composition of core, HTTP API and adapters, for servers and for other hosts.",
+    { path: source("agentos") },
+    [source("agentos"), source(`(?:api|core|facilitator|http-server|ingress|${adapter})`), anyInstalled, nodeBuiltin]
   ),
-  never(
-    "http-server-config-is-for-main",
-    "Composition belongs to entry points: inside the package only programs use src/config/.",
-    { path: source("http-server"), pathNot: [serverPrograms, "^packages/http-server/src/config/"] },
-    { path: "^packages/http-server/src/config/" }
+  only(
+    "server-configures-agentos",
+    "The programs read the environment, configure the composition and listen; they compose nothing themselves.",
+    { path: source("server") },
+    [
+      source("server"),
+      source("(?:agentos|core|http-server|agent-webhook|keyring-node|numbering-libphonenumber|provider-smtp|x402)"),
+      anyInstalled,
+      nodeBuiltin
+    ]
   ),
   only("cli-imports-api-alone", "agentctl is a client like any other.", { path: source("cli") }, [
     source("cli"),

@@ -7,7 +7,7 @@ import type { SandboxDescription } from "@agentos/sandbox"
 import { Agent, freshName } from "../support/Agent.ts"
 import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
 
-const MAIN = fileURLToPath(new URL("ledgerMain.ts", import.meta.resolve("@agentos/http-server")))
+const MAIN = fileURLToPath(import.meta.resolve("@agentos/server/ledgerMain"))
 
 /** Returns the settings of a sandbox's server that the ledger check needs. */
 const environmentOf = (sandbox: SandboxDescription, databaseUrl: string) => {

@@ -28,7 +28,7 @@ const openOperation = [
   )`
 ]
 
-const MAIN = fileURLToPath(new URL("main.ts", import.meta.resolve("@agentos/http-server")))
+const MAIN = fileURLToPath(import.meta.resolve("@agentos/server/main"))
 
 /** Starts an unsupervised server; gives its output so far and its exit status. */
 const startServer = ({ baseUrl, chain }: Description, environment: Readonly<Record<string, string>>) => {

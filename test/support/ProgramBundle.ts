@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url))
  * tests of agentctl run the published file.
  */
 const PROGRAMS = [
-  "packages/{http-server,postgres,sandbox}/src/**/{main,*Main}.ts",
+  "packages/{server,postgres,sandbox}/src/**/{main,*Main}.ts",
   "packages/postgres/test/program/*Main.ts",
   "test/{cli,faults/server,support}/{*Server,prepareData,step}Main.ts"
 ]

@@ -1,5 +1,5 @@
 import { ClockOffset } from "@agentos/postgres"
-import { exitCode, serverProgram } from "@agentos/http-server/ServerProgram"
+import { exitCode, serverProgram } from "@agentos/server"
 import { Clock, Effect, Fiber } from "effect"
 import { readFileSync } from "node:fs"
 import { type Circumstances, CIRCUMSTANCES_VARIABLE } from "./MovedServer.ts"

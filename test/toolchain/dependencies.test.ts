@@ -22,10 +22,9 @@ const allowed: Readonly<Record<string, string>> = {
   "packages/ingress/src/index.ts": `export * from "effect"`,
   "packages/provider-twilio/src/index.ts": `export * from "@agentos/ingress"`,
   "packages/http-server/src/ingress/Routes.ts": `export * from "@agentos/ingress"`,
-  "packages/http-server/src/config/Carrier.ts": `export * from "@agentos/provider-twilio"`,
-  "packages/http-server/src/config/Storage.ts": `export { default } from "@agentos/postgres"`,
-  "packages/http-server/src/main.ts": `export { default } from "./config/Storage.ts"`,
-  "packages/sandbox/src/index.ts": `export { default } from "@agentos/http-server"`,
+  "packages/agentos/src/index.ts": `export { default } from "@agentos/postgres"\nexport * from "@agentos/provider-twilio"`,
+  "packages/server/src/index.ts": `export { default } from "@agentos/agentos"`,
+  "packages/sandbox/src/index.ts": `export { default } from "@agentos/server"`,
   "examples/receive-mail/main.ts": `export { readFile } from "node:fs/promises"`,
   "examples/embedded/main.ts": `export { a } from "@agentos/memory"`,
   "test/tour.test.ts": `export { default } from "@agentos/sandbox"`
@@ -66,16 +65,11 @@ const refused: ReadonlyArray<readonly [file: string, text: string, rule: string]
   [
     "packages/http-server/src/ingress/Twilio.ts",
     `export * from "@agentos/provider-twilio"`,
-    "http-server-config-alone-knows-providers"
-  ],
-  [
-    "packages/http-server/src/ServerProgram.ts",
-    `export * from "@agentos/provider-twilio"`,
-    "http-server-config-alone-knows-providers"
+    "http-server-imports-api-and-core"
   ],
   ["packages/ingress/src/Call.ts", `export * from "@agentos/core"`, "ingress-imports-effect-alone"],
-  ["packages/http-server/src/Config.ts", `export * from "./config/Storage.ts"`, "http-server-config-is-for-main"],
-  ["packages/http-server/src/config/Play.ts", `export * from "@agentos/sandbox"`, "http-server-composes-adapters"],
+  ["packages/agentos/src/Play.ts", `export * from "@agentos/sandbox"`, "agentos-composes-adapters"],
+  ["packages/server/src/Store.ts", `export * from "@agentos/postgres"`, "server-configures-agentos"],
   ["packages/http-server/src/Play.ts", `export * from "@agentos/sandbox"`, "sandbox-is-for-tests-and-examples"],
   ["packages/http-server/test/a.test.ts", `export * from "@agentos/sandbox"`, "sandbox-is-for-tests-and-examples"],
   ["packages/cli/src/Core.ts", `export * from "@agentos/core"`, "cli-imports-api-alone"],

@@ -21,7 +21,7 @@ const cases: ReadonlyArray<readonly [file: string, text: string, rules: Readonly
   ["packages/core/src/kernel/Yaml.ts", `export { Yaml } from "effect/encoding"`, ["eslint(no-restricted-imports)"]],
   ["packages/core/src/kernel/Hex.ts", `export { Hex } from "effect/encoding"`, []],
   ["packages/postgres/src/Print.ts", `console.log("x")`, ["eslint(no-console)"]],
-  ["packages/http-server/src/main.ts", `console.log("x")`, []],
+  ["packages/server/src/main.ts", `console.log("x")`, []],
   [
     "packages/http-server/src/handler/Limits.ts",
     `import { Schema } from "effect"\nexport const name = Schema.String.check(Schema.isMaxLength(9))`,

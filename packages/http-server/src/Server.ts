@@ -7,7 +7,7 @@ import * as ConnectionGate from "./edge/ConnectionGate.ts"
 import { Upgrades } from "./edge/Upgrades.ts"
 import * as HttpApi from "./HttpApi.ts"
 import { NodeServer } from "./NodeServer.ts"
-import { ServerSettings } from "./ServerSettings.ts"
+import { ListenerSettings } from "./ServerSettings.ts"
 
 const application = Layer.unwrap(Effect.map(HttpApi.make, (handler) => HttpServer.serve(handler)))
 
@@ -26,7 +26,7 @@ export const upgradeListener = Layer.effectDiscard(
 const listener = Layer.unwrap(
   Effect.gen(function* () {
     const server = yield* NodeServer
-    const { drainTimeout, host, port } = yield* ServerSettings
+    const { drainTimeout, host, port } = yield* ListenerSettings
     return NodeHttpServer.layer(() => server, { host, port, gracefulShutdownTimeout: drainTimeout })
   })
 )

@@ -9,14 +9,11 @@ export interface RateLimit {
   readonly perSecond: number
 }
 
-/** Settings of the HTTP server. */
+/** Settings of the HTTP API. */
 export class ServerSettings extends Context.Service<
   ServerSettings,
   {
     readonly environment: Environment
-    readonly host: string
-    /** 0 selects a free port. */
-    readonly port: number
     /**
      * The base URL for clients, without a trailing slash. The proxy must remove a path in it: routes do not include it.
      */
@@ -28,7 +25,17 @@ export class ServerSettings extends Context.Service<
     readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
     /** The token for the operator routes; null disables them. */
     readonly operatorToken: Redacted.Redacted | null
+  }
+>()("@agentos/http-server/ServerSettings") {}
+
+/** Settings of the server that listens. */
+export class ListenerSettings extends Context.Service<
+  ListenerSettings,
+  {
+    readonly host: string
+    /** 0 selects a free port. */
+    readonly port: number
     /** How long requests in progress may continue once the server stops. */
     readonly drainTimeout: Duration.Duration
   }
->()("@agentos/http-server/ServerSettings") {}
+>()("@agentos/http-server/ListenerSettings") {}

@@ -1,7 +1,10 @@
 /**
- * The HTTP server of the API. `Server.layer` is the complete server over the services of the core and `ServerSettings`;
- * `main.ts` is the program that composes it with the production adapters.
+ * The HTTP API. `HttpApi` answers requests and takes upgrades, over the services of the core and `ServerSettings`;
+ * `Server.layer` is a complete server around it, which listens.
  */
-export * as Server from "./Server.ts"
+export * from "./DatabaseConnections.ts"
+export { Upgrades } from "./edge/Upgrades.ts"
+export * as HttpApi from "./HttpApi.ts"
 export * from "./NodeServer.ts"
+export * as Server from "./Server.ts"
 export * from "./ServerSettings.ts"

@@ -7,7 +7,7 @@ import {
   PhoneNumberStore,
   TelephonyProvider
 } from "@agentos/core"
-import type { Ports } from "@agentos/http-server/ServerProgram"
+import type { Ports } from "@agentos/server"
 import { type Context, Effect, Layer, Option } from "effect"
 import { Statement } from "effect/sql"
 import { randomBytes, randomUUID } from "node:crypto"

@@ -1,5 +1,5 @@
 import { DEFAULT_EVENT_POLICY, EventPolicy, OperationCompletion, OperationSteps } from "@agentos/core"
-import { exitCode, serverProgramAround } from "@agentos/http-server/ServerProgram"
+import { exitCode, serverProgramAround } from "@agentos/server"
 import { Effect, Fiber } from "effect"
 import { type Defect, DEFECTS, rewriting } from "./Defects.ts"
 import { holdingSteps } from "./StepGate.ts"

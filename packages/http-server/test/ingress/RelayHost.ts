@@ -11,7 +11,7 @@ import {
 } from "@agentos/core"
 import type { ProviderIngress } from "@agentos/ingress"
 import { TwilioIngress } from "@agentos/provider-twilio"
-import { Deferred, Duration, Effect, Layer, Option, Redacted, Stream } from "effect"
+import { Deferred, Effect, Layer, Option, Redacted, Stream } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import * as ConnectionGate from "../../src/edge/ConnectionGate.ts"
@@ -90,14 +90,11 @@ const nodeServer = Layer.effect(
 const settings = (rateLimit: RateLimit | null) =>
   Layer.succeed(ServerSettings, {
     environment: "sandbox",
-    host: "127.0.0.1",
-    port: 0,
     publicUrl: PUBLIC_URL,
     capabilities: { email: true, phone: true },
     rateLimit,
     trustedProxies: [],
-    operatorToken: null,
-    drainTimeout: Duration.seconds(1)
+    operatorToken: null
   })
 
 /** The dependencies of relays, except the conversations. Clients are limited unless the rate limit is null. */

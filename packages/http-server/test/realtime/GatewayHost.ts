@@ -14,7 +14,7 @@ import {
   walletAddress
 } from "@agentos/core"
 import { Memory } from "@agentos/memory"
-import { Duration, Effect, Layer, Option, Redacted } from "effect"
+import { Effect, Layer, Option, Redacted } from "effect"
 import { IpNetwork } from "effect/net"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -64,14 +64,11 @@ const ports = Layer.mergeAll(upgrades, tokens, keyring, Memory.layer)
 export const settings = (rateLimit: RateLimit | null, trustedProxy: string) =>
   Layer.succeed(ServerSettings, {
     environment: "sandbox",
-    host: "127.0.0.1",
-    port: 0,
     publicUrl: "http://agentos.test",
     capabilities: { email: true, phone: false },
     rateLimit,
     trustedProxies: [IpNetwork.fromStringUnsafe(trustedProxy)],
-    operatorToken: null,
-    drainTimeout: Duration.seconds(1)
+    operatorToken: null
   })
 
 /** The dependencies of a gateway, in memory. Clients are on 127.0.0.1 and limited unless the rate limit is null. */

@@ -27,7 +27,7 @@ import {
   type VoiceConversations,
   walletAddress
 } from "@agentos/core"
-import { type RateLimit, Server, ServerSettings } from "@agentos/http-server"
+import { ListenerSettings, type RateLimit, Server, ServerSettings } from "@agentos/http-server"
 import { Ingress, type ProviderIngress } from "@agentos/ingress"
 import { KeyringNode, RealtimeTokensJose } from "@agentos/keyring-node"
 import { Memory } from "@agentos/memory"
@@ -155,13 +155,15 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
   ]
   const settings = Layer.succeed(ServerSettings, {
     environment: "sandbox",
-    host: "127.0.0.1",
-    port: 0,
     publicUrl,
     capabilities: options.capabilities ?? { email: true, phone: options.carrierToken !== undefined },
     rateLimit: options.rateLimit ?? null,
     trustedProxies: (options.trustedProxies ?? []).map(IpNetwork.fromStringUnsafe),
-    operatorToken: options.operatorToken === undefined ? null : Redacted.make(options.operatorToken),
+    operatorToken: options.operatorToken === undefined ? null : Redacted.make(options.operatorToken)
+  })
+  const listener = Layer.succeed(ListenerSettings, {
+    host: "127.0.0.1",
+    port: 0,
     drainTimeout: Duration.fromInputUnsafe(options.drainTimeout ?? "2 seconds")
   })
   const server = Server.layer.pipe(
@@ -172,7 +174,7 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
         Layer.provideMerge(stores)
       )
     ),
-    Layer.provide(settings),
+    Layer.provide(Layer.merge(settings, listener)),
     Layer.provide(transitMemory === undefined ? Layer.empty : Layer.succeed(TransitMemory, transitMemory)),
     Layer.provide(Logger.layer([Logger.make((line) => logs.push(encodeLine(Logger.formatStructured.log(line))))]))
   )

@@ -48,7 +48,7 @@ const standInTitles: Readonly<Record<StandInName, string>> = {
  */
 const serverModule = (): string =>
   process.env["AGENTOS_SANDBOX_SERVER_MODULE"] ??
-  fileURLToPath(new URL("main.ts", import.meta.resolve("@agentos/http-server")))
+  fileURLToPath(import.meta.resolve("@agentos/server/main"))
 
 /**
  * Returns the programs of a run. They can start concurrently, except that servers need the token of a new chain and a

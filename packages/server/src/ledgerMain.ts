@@ -1,5 +1,5 @@
 import { Cause, Effect, Exit } from "effect"
-import { explain } from "./config/ProgramOutput.ts"
+import { explain } from "./ProgramOutput.ts"
 import { ledgerProgram } from "./LedgerProgram.ts"
 
 /**

@@ -1,9 +1,9 @@
 import { LedgerCheck } from "@agentos/core"
 import { PaymentRailX402 } from "@agentos/x402"
 import { Effect, Layer } from "effect"
-import { log } from "./config/ProgramOutput.ts"
-import * as ServerConfig from "./config/ServerConfig.ts"
-import { storageLayer } from "./config/StorageLayer.ts"
+import { log } from "./ProgramOutput.ts"
+import * as ServerConfig from "./ServerConfig.ts"
+import { storageOf } from "./ServerSetup.ts"
 
 /** Formats the report as JSON. Amounts are decimal strings of base units, because a JSON number cannot hold them. */
 const toJson = (report: unknown): string =>
@@ -19,12 +19,12 @@ export interface LedgerReport {
 
 /**
  * Checks the ledger of the database that the environment names: that it balances, that it matches the operations, and
- * that the chain matches both. Uses the server's own variables (see `config/ServerConfig.ts`). Writes nothing. An
+ * that the chain matches both. Uses the server's own variables (see `ServerConfig.ts`). Writes nothing. An
  * embedded database has one user at a time: stop its server first.
  */
 export const ledgerProgram: Effect.Effect<LedgerReport, unknown> = Effect.gen(function* () {
   const config = yield* ServerConfig.read(process.env)
-  const ports = Layer.provideMerge(PaymentRailX402.layerReading({ networks: config.networks }), storageLayer(config))
+  const ports = Layer.provideMerge(PaymentRailX402.layerReading({ networks: config.networks }), storageOf(config).layer)
   return yield* Effect.gen(function* () {
     const ledger = yield* LedgerCheck
     const tokens = yield* ledger.check

@@ -1,7 +1,7 @@
 import { ProviderError } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { HttpServerError } from "effect/http"
-import { explain } from "../../src/config/ProgramOutput.ts"
+import { explain } from "../src/ProgramOutput.ts"
 
 describe("explain", () => {
   it("adds the cause to a provider error, and uses the message of any other error", () => {

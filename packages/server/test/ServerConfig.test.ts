@@ -3,8 +3,8 @@ import { Effect, Redacted } from "effect"
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { inspect } from "node:util"
-import * as ServerConfig from "../../src/config/ServerConfig.ts"
-import { unknownVariables } from "../../src/config/EnvironmentReader.ts"
+import * as ServerConfig from "../src/ServerConfig.ts"
+import { unknownVariables } from "../src/EnvironmentReader.ts"
 
 const SECRET = "c2VjcmV0IG9mIHRoZSBzZXJ2ZXIsIDQ0IGxldHRlcnMu"
 
@@ -354,7 +354,7 @@ describe("ServerConfig", () => {
 describe("main", () => {
   // A new process that loads every module takes a while on a busy machine.
   it("prints why it cannot start on standard error, and nothing on standard output", { timeout: 120_000 }, () => {
-    const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+    const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
     const { status, stderr, stdout } = spawnSync(process.execPath, [main], { env: { PATH: "" }, encoding: "utf8" })
     assert.strictEqual(status, 1)
     assert.strictEqual(stdout, "")

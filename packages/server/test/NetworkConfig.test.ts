@@ -1,7 +1,7 @@
 import { inspect } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
-import { EnvironmentReader } from "../../src/config/EnvironmentReader.ts"
-import { readNetworks } from "../../src/config/NetworkConfig.ts"
+import { EnvironmentReader } from "../src/EnvironmentReader.ts"
+import { readNetworks } from "../src/NetworkConfig.ts"
 
 const network = {
   preset: "celo",

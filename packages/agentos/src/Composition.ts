@@ -1,0 +1,136 @@
+import { type AllowedAgent, AgentCallbackHttps, WebhookClientHttps } from "@agentos/agent-webhook"
+import {
+  CallPolicy,
+  CallWatch,
+  Core,
+  EventPolicy,
+  InboundMails,
+  JobRunner,
+  Keyring,
+  MailPolicy,
+  OperationCompletion,
+  OperationStore,
+  RateLimiter,
+  WebhookWorker
+} from "@agentos/core"
+import { type RateLimit, ServerSettings } from "@agentos/http-server"
+import { Ingress } from "@agentos/ingress"
+import { type KeyringConfig, KeyringMisconfigured, KeyringNode, RealtimeTokensJose } from "@agentos/keyring-node"
+import { NumberingPlanLibphonenumber } from "@agentos/numbering-libphonenumber"
+import { Effect, Layer, type Redacted } from "effect"
+import type { IpNetwork } from "effect/net"
+import { type Mail, noMail } from "./Mail.ts"
+import type { Payment } from "./Payment.ts"
+import type { Storage } from "./Storage.ts"
+import { none, type Telephony } from "./Telephony.ts"
+
+/** Everything that makes up one AgentOS, checked and with defaults filled in. */
+export interface Setup {
+  readonly environment: "production" | "sandbox"
+  /** The base URL for clients, without a trailing slash. */
+  readonly publicUrl: string
+  readonly keys: KeyringConfig
+  readonly storage: Storage
+  readonly payment: Payment
+  readonly mail: Mail | undefined
+  readonly telephony: Telephony | undefined
+  /** Hosts that agents may name in webhooks although they are not public. */
+  readonly allowedAgents: ReadonlyArray<AllowedAgent>
+  /** How long completed events are kept after their creation, in milliseconds; null keeps them permanently. */
+  readonly eventRetention: number | null
+  readonly quotas: { readonly calls: CallPolicy; readonly mail: MailPolicy }
+  /** Null disables rate limits. */
+  readonly rateLimit: RateLimit | null
+  readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
+  /** Null disables operator access. */
+  readonly operatorToken: Redacted.Redacted | null
+}
+
+/** The adapters of the setup for the core's ports. */
+const portsLayer = ({ allowedAgents: allow, keys, mail, payment, publicUrl, storage, telephony }: Setup) =>
+  Layer.mergeAll(
+    storage.layer,
+    KeyringNode.layer(keys),
+    RealtimeTokensJose.layer(keys, { issuer: publicUrl }),
+    payment.layer.pipe(Layer.provide(storage.layer)),
+    (mail ?? noMail).layer,
+    (telephony ?? none).layer(publicUrl),
+    NumberingPlanLibphonenumber.layer,
+    AgentCallbackHttps.layer({ allow }),
+    WebhookClientHttps.layer({ allow })
+  )
+
+export type Ports = ReturnType<typeof portsLayer>
+
+/** The default event policy, with events kept for as long as the setup says. */
+export const policyLayer = ({ eventRetention }: Pick<Setup, "eventRetention">) =>
+  Layer.effect(
+    EventPolicy,
+    Effect.map(EventPolicy, (policy) => ({ ...policy, auditRetention: eventRetention }))
+  )
+
+/**
+ * The rate limiter of the whole process. Without a rate limit it admits everything; on storage that serves one process
+ * it shares nothing.
+ */
+export const rateLimiterLayer = ({ rateLimit, storage }: Pick<Setup, "rateLimit" | "storage">) => {
+  if (rateLimit === null) return Layer.succeed(RateLimiter.RateLimiter, RateLimiter.unlimited)
+  return storage.isShared ? RateLimiter.layer : Layer.sync(RateLimiter.RateLimiter, RateLimiter.makeLocal)
+}
+
+const settingsLayer = (setup: Setup) =>
+  Layer.succeed(ServerSettings, {
+    environment: setup.environment,
+    publicUrl: setup.publicUrl,
+    capabilities: { email: setup.mail !== undefined, phone: setup.telephony !== undefined },
+    rateLimit: setup.rateLimit,
+    trustedProxies: setup.trustedProxies,
+    operatorToken: setup.operatorToken
+  })
+
+/**
+ * Fails if an open operation was claimed under a key that is not configured, because its refund could not be paid
+ * exactly once.
+ */
+const requireKeysOfOpenOperations = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const operations = yield* OperationStore
+    const keyring = yield* Keyring
+    const needed = yield* operations.openKeyIds
+    const missing = needed.filter((id) => keyring.mac(id, "refund-nonce", new Uint8Array()) === undefined)
+    if (missing.length === 0) return
+    const ids = missing.toSorted((a, b) => a - b).join(", ")
+    return yield* new KeyringMisconfigured({
+      message: `The keys must include the key with id ${ids}, because open operations were claimed under it`
+    })
+  })
+)
+
+/**
+ * The services of the core on the adapters of the setup, the webhooks and sockets of providers, and the settings of the
+ * HTTP API. `around` changes the adapters, for tests of how a server behaves when a port breaks its promise.
+ */
+export const layer = (setup: Setup, around: (ports: Ports) => Ports = (ports) => ports) => {
+  const { publicUrl, quotas, telephony = none } = setup
+  const core = Core.layerWithSignIn.pipe(
+    Layer.provideMerge(rateLimiterLayer(setup)),
+    Layer.provideMerge(around(portsLayer(setup))),
+    Layer.provide(policyLayer(setup)),
+    Layer.provide(Layer.merge(Layer.succeed(CallPolicy, quotas.calls), Layer.succeed(MailPolicy, quotas.mail)))
+  )
+  return Layer.mergeAll(requireKeysOfOpenOperations, Layer.effect(Ingress, telephony.ingress(publicUrl))).pipe(
+    Layer.provideMerge(core),
+    Layer.provideMerge(settingsLayer(setup))
+  )
+}
+
+/** Runs all background work until the scope closes: deliveries, completions, refunds, limits of calls, periodic jobs. */
+export const background = Layer.effectDiscard(
+  Effect.gen(function* () {
+    yield* Effect.forkScoped(OperationCompletion.run)
+    yield* Effect.forkScoped(CallWatch.run)
+    yield* Effect.forkScoped(WebhookWorker.run)
+    yield* Effect.forkScoped((yield* JobRunner).run)
+    yield* Effect.forkScoped((yield* InboundMails).run)
+  })
+)

@@ -1,0 +1,66 @@
+import { EmailProvider, MailParser, noMailParser, ProviderError } from "@agentos/core"
+import { EmailProviderSmtp, MailParserWorker, type SenderDns } from "@agentos/provider-smtp"
+import { Effect, Layer, Redacted } from "effect"
+
+/** Mail: `smtp(…)`, or a provider of the host's own. */
+export interface Mail {
+  readonly layer: Layer.Layer<EmailProvider | MailParser, unknown>
+}
+
+export interface SmtpOptions {
+  /** The domain of every mailbox. */
+  readonly domain: string
+  /** The name of this host in mail, which is the name in the domain's MX record; by default the domain. */
+  readonly hostName?: string | undefined
+  /** The relay that sends outbound mail. */
+  readonly relay: {
+    readonly host: string
+    /** Default 587. */
+    readonly port?: number | undefined
+    /** `starttls` by default: the connection is encrypted before anything is sent. */
+    readonly security?: EmailProviderSmtp.EmailProviderSmtpConfig["security"] | undefined
+    readonly user?: string | undefined
+    readonly password?: string | Redacted.Redacted<string> | undefined
+  }
+  /** Signs outbound mail, unless the relay does. `privateKey` is a PEM text. */
+  readonly dkim?: { readonly selector: string; readonly privateKey: string | Redacted.Redacted<string> } | undefined
+  /** DNS for checks of senders: by default the system's resolver. */
+  readonly dns?: SenderDns | undefined
+}
+
+const redacted = (secret: string | Redacted.Redacted<string>): Redacted.Redacted<string> =>
+  typeof secret === "string" ? Redacted.make(secret) : secret
+
+/** Mail through an SMTP relay. Inbound mail is passed in by the host, or by a listener of `@agentos/provider-smtp`. */
+export const smtp = ({ dkim, dns, domain, hostName = domain, relay }: SmtpOptions): Mail => ({
+  layer: Layer.mergeAll(
+    EmailProviderSmtp.layer({
+      domain,
+      host: relay.host,
+      port: relay.port ?? 587,
+      clientName: hostName,
+      security: relay.security ?? "starttls",
+      credentials:
+        relay.user === undefined || relay.password === undefined
+          ? undefined
+          : { user: relay.user, password: redacted(relay.password) },
+      dkim: dkim && { domain, selector: dkim.selector, privateKey: redacted(dkim.privateKey) }
+    }),
+    MailParserWorker.layer({ hostName, dns: dns ?? { _tag: "System" } })
+  )
+})
+
+/** The mail ports of a host without mail: every use of them fails. */
+export const noMail: Mail = {
+  layer: Layer.mergeAll(
+    Layer.succeed(EmailProvider, {
+      name: "none",
+      domain: "invalid",
+      send: () =>
+        Effect.fail(
+          new ProviderError({ provider: "none", reason: "Misconfigured", message: "Mail is not configured." })
+        )
+    }),
+    Layer.succeed(MailParser, noMailParser)
+  )
+}

@@ -1,0 +1,73 @@
+import { Memory } from "@agentos/memory"
+import { DatabaseConnections } from "@agentos/http-server"
+import { countConnections, Database, durabilityRisks, layerPGlite, layerPostgres, Postgres } from "@agentos/postgres"
+import { Duration, Effect, Layer, Redacted } from "effect"
+
+/** Every storage port. */
+export type StoragePorts = Layer.Success<typeof Postgres.layer>
+
+/** Where everything is stored: `postgres(…)`, `pglite(…)` or `memory()`. */
+export interface Storage {
+  /** Whether several servers may use it, so that limits are shared through it. */
+  readonly isShared: boolean
+  readonly layer: Layer.Layer<StoragePorts, unknown>
+}
+
+/** Settings of a PostgreSQL server. */
+export interface PostgresSettings {
+  /** Maximum number of connections of this process. */
+  readonly maxConnections?: number | undefined
+  /** Maximum time of a statement, and of an idle transaction, in seconds. */
+  readonly statementTimeoutSeconds?: number | undefined
+  readonly idleTransactionTimeoutSeconds?: number | undefined
+}
+
+const seconds = (count: number | undefined) => (count === undefined ? undefined : Duration.seconds(count))
+
+/** Warns once about database settings that risk losing confirmed data. */
+const warnOfRisks = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const risks = yield* durabilityRisks
+    if (risks.length === 0) return
+    yield* Effect.logWarning(
+      `The database runs with ${risks.join(", ")}: committed data, payments included, can be lost when its machine ` +
+        "loses power. Turn these settings on in postgresql.conf, or for the role and database of this server."
+    )
+  })
+)
+
+/** The connection counts for operators. */
+const connections = Layer.effect(
+  DatabaseConnections,
+  Effect.map(Database, (database) => Effect.provideService(countConnections, Database, database))
+)
+
+/**
+ * A PostgreSQL server, named by a URL that begins with `postgres://` or `postgresql://`. Any number of servers may share
+ * it. Brings its tables up to date when it is opened.
+ */
+export const postgres = (url: string | Redacted.Redacted<string>, settings: PostgresSettings = {}): Storage => ({
+  isShared: true,
+  layer: Layer.mergeAll(Postgres.layer, connections, warnOfRisks).pipe(
+    Layer.provide(
+      layerPostgres({
+        url: typeof url === "string" ? Redacted.make(url) : url,
+        maxConnections: settings.maxConnections,
+        statementTimeout: seconds(settings.statementTimeoutSeconds),
+        idleInTransactionTimeout: seconds(settings.idleTransactionTimeoutSeconds)
+      })
+    )
+  )
+})
+
+/**
+ * PostgreSQL embedded in this process, with its files in a directory that one process uses at a time. It can lose
+ * committed data when the machine loses power: use a server for real payments.
+ */
+export const pglite = (directory: string): Storage => ({
+  isShared: false,
+  layer: Layer.provide(Postgres.layer, layerPGlite({ directory }))
+})
+
+/** The memory of this process: everything is lost with it. For tests and trials. */
+export const memory = (): Storage => ({ isShared: false, layer: Memory.layer })

@@ -1,0 +1,66 @@
+import {
+  type CallAdmission,
+  type CallReports,
+  ProviderError,
+  TelephonyProvider,
+  type VoiceConversations
+} from "@agentos/core"
+import type { ProviderIngress } from "@agentos/ingress"
+import { TelephonyProviderTwilio, TwilioIngress } from "@agentos/provider-twilio"
+import { Effect, Layer, Redacted } from "effect"
+
+/** Telephony: `twilio(…)`, or a carrier of the host's own. */
+export interface Telephony {
+  /** The carrier, given the base URL at which it reaches this host. */
+  readonly layer: (publicUrl: string) => Layer.Layer<TelephonyProvider, unknown>
+  /** The webhooks and sockets through which the carrier reaches this host. */
+  readonly ingress: (
+    publicUrl: string
+  ) => Effect.Effect<ReadonlyArray<ProviderIngress>, never, CallAdmission | CallReports | VoiceConversations>
+}
+
+export interface TwilioOptions {
+  readonly accountSid: string
+  readonly authToken: string | Redacted.Redacted<string>
+  /** Marks this deployment's numbers at Twilio; by default `agentos`. */
+  readonly label?: string | undefined
+  /** Without a trailing slash; by default Twilio's own. */
+  readonly apiUrl?: string | undefined
+}
+
+/** Numbers and calls at Twilio. */
+export const twilio = ({ accountSid, apiUrl, authToken: token, label = "agentos" }: TwilioOptions): Telephony => {
+  const authToken = typeof token === "string" ? Redacted.make(token) : token
+  return {
+    layer: (publicUrl) => TelephonyProviderTwilio.layer({ accountSid, authToken, apiUrl, label, publicUrl }),
+    ingress: (publicUrl) => Effect.all([TwilioIngress.make({ authToken, publicUrl })])
+  }
+}
+
+const noCarrier = Effect.fail(
+  new ProviderError({ provider: "none", reason: "Misconfigured", message: "No carrier is configured." })
+)
+
+/**
+ * No telephony. The carrier fails every call as misconfigured. Reads of numbers and calls still work; open operations
+ * wait until a carrier is configured again, or are refunded.
+ */
+export const none: Telephony = {
+  layer: () =>
+    Layer.succeed(TelephonyProvider, {
+      name: "none",
+      limitsKeptBy: "service",
+      voices: [],
+      search: () => noCarrier,
+      buy: () => noCarrier,
+      findNumber: () => noCarrier,
+      release: () => noCarrier,
+      listNumbers: () => noCarrier,
+      place: () => noCarrier,
+      findCalls: () => noCarrier,
+      findCall: () => noCarrier,
+      changeLimit: () => noCarrier,
+      hangUp: () => noCarrier
+    }),
+  ingress: () => Effect.succeed([])
+}

@@ -1,0 +1,5 @@
+export { background, layer, policyLayer, type Ports, rateLimiterLayer, type Setup } from "./Composition.ts"
+export * from "./Mail.ts"
+export * from "./Payment.ts"
+export * from "./Storage.ts"
+export * from "./Telephony.ts"

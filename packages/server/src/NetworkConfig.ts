@@ -1,0 +1,9 @@
+import { type NetworkConfig, Networks } from "@agentos/agentos"
+import { Option } from "effect"
+import type { EnvironmentReader } from "./EnvironmentReader.ts"
+
+/** Reads the networks on which payments are accepted. */
+export const readNetworks = (reader: EnvironmentReader): ReadonlyArray<NetworkConfig> => {
+  reader.required("AGENTOS_NETWORKS", "a JSON array of the networks on which payments are accepted")
+  return Option.getOrElse(reader.json("AGENTOS_NETWORKS", Networks), () => [])
+}
