@@ -124,6 +124,9 @@ export const layer = (setup: Setup, around: (ports: Ports) => Ports = (ports) =>
   )
 }
 
+/** The services of a setup. */
+export type ServerServices = Layer.Success<ReturnType<typeof layer>>
+
 /** Runs all background work until the scope closes: deliveries, completions, refunds, limits of calls, periodic jobs. */
 export const background = Layer.effectDiscard(
   Effect.gen(function* () {

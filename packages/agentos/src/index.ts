@@ -1,5 +1,7 @@
+export { AgentOsHandlers, type AgentOs, type AgentOsOptions, createAgentOs, layer as agentOsLayer } from "./AgentOs.ts"
 export { background, layer, policyLayer, type Ports, rateLimiterLayer, type Setup } from "./Composition.ts"
 export * from "./Mail.ts"
 export * from "./Payment.ts"
 export * from "./Storage.ts"
 export * from "./Telephony.ts"
+export * from "./UseCases.ts"

@@ -1,5 +1,5 @@
 import { createSecretKey, hkdfSync, type KeyObject } from "node:crypto"
-import { Effect, Redacted, Schema } from "effect"
+import { Effect, Redacted, Result, Schema } from "effect"
 
 /** Minimum length of a secret in bytes: the output length of HMAC-SHA256 (RFC 2104, section 3). */
 export const SECRET_LENGTH_MIN = 32
@@ -61,6 +61,26 @@ export const keyringFlaw = ({ activeKeyId, keys }: KeyringConfig): string | unde
   }
   if (!ids.has(activeKeyId)) return `the active key ${activeKeyId} is not in the list`
   return undefined
+}
+
+/**
+ * Reads keys from `1:secret,2:secret`. The highest id is active by default. Fails with what the text must be, or with the
+ * flaw of its keys; neither contains a secret.
+ */
+export const parseKeyring = (text: string, activeKeyId?: number): Result.Result<KeyringConfig, string> => {
+  const keys = text
+    .split(",")
+    .filter((pair) => pair !== "")
+    .map((pair) => {
+      const [id = ""] = pair.split(":", 1)
+      return { id: Number(id || Number.NaN), secret: Redacted.make(pair.slice(id.length + 1)) }
+    })
+  if (keys.length === 0 || keys.some(({ id }) => !Number.isInteger(id))) {
+    return Result.fail("must be comma-separated id:secret pairs, for example 1:$(openssl rand -base64 32)")
+  }
+  const config = { keys, activeKeyId: activeKeyId ?? Math.max(...keys.map(({ id }) => id)) }
+  const flaw = keyringFlaw(config)
+  return flaw === undefined ? Result.succeed(config) : Result.fail(`are not valid: ${flaw}`)
 }
 
 /**

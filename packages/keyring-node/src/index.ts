@@ -1,3 +1,3 @@
 export * as KeyringNode from "./KeyringNode.ts"
-export { keyringFlaw, KeyringMisconfigured, type KeyringConfig, type KeySecret } from "./KeyMaterial.ts"
+export { keyringFlaw, KeyringMisconfigured, type KeyringConfig, type KeySecret, parseKeyring } from "./KeyMaterial.ts"
 export * as RealtimeTokensJose from "./RealtimeTokensJose.ts"

@@ -1,7 +1,7 @@
 import type { NetworkConfig } from "@agentos/agentos"
 import { DEFAULT_EVENT_POLICY, Timestamp } from "@agentos/core"
-import { type KeyringConfig, keyringFlaw } from "@agentos/keyring-node"
-import { Effect, Redacted, Schema } from "effect"
+import { type KeyringConfig, parseKeyring } from "@agentos/keyring-node"
+import { Effect, Redacted, Result, Schema } from "effect"
 import { IpNetwork } from "effect/net"
 import { readFile } from "node:fs/promises"
 import type { RateLimit } from "@agentos/http-server"
@@ -131,30 +131,16 @@ const readPublicUrl = (reader: EnvironmentReader, mode: ServerConfig["environmen
   return text.replace(/\/+$/, "")
 }
 
-/** Format `1:secret,2:secret`. The highest id is active by default. */
 const readKeys = (reader: EnvironmentReader): KeyringConfig => {
-  const text = reader.required(
-    "AGENTOS_KEYS",
-    "comma-separated id:secret pairs, for example 1:$(openssl rand -base64 32)"
-  )
-  const keys = text
-    .split(",")
-    .filter((pair) => pair !== "")
-    .map((pair) => {
-      const colon = pair.indexOf(":")
-      return {
-        id: Number(pair.slice(0, Math.max(colon, 0)) || Number.NaN),
-        secret: Redacted.make(pair.slice(colon + 1))
-      }
-    })
-  const activeKeyId = reader.integer("AGENTOS_ACTIVE_KEY", 1, 255) ?? Math.max(0, ...keys.map(({ id }) => id))
-  if (keys.some(({ id }) => !Number.isInteger(id))) {
-    reader.issues.push("AGENTOS_KEYS must be comma-separated id:secret pairs, for example 1:$(openssl rand -base64 32)")
-  } else if (text !== "") {
-    const flaw = keyringFlaw({ keys, activeKeyId })
-    if (flaw !== undefined) reader.issues.push(`AGENTOS_KEYS: ${flaw}`)
-  }
-  return { keys, activeKeyId }
+  const none: KeyringConfig = { keys: [], activeKeyId: 0 }
+  const example = "comma-separated id:secret pairs, for example 1:$(openssl rand -base64 32)"
+  const text = reader.required("AGENTOS_KEYS", example)
+  const activeKeyId = reader.integer("AGENTOS_ACTIVE_KEY", 1, 255)
+  if (text === "") return none
+  return Result.getOrElse(parseKeyring(text, activeKeyId), (problem) => {
+    reader.issues.push(`AGENTOS_KEYS ${problem}`)
+    return none
+  })
 }
 
 const readDatabase = (reader: EnvironmentReader): ServerConfig["database"] => {

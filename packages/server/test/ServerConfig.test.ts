@@ -241,7 +241,7 @@ describe("ServerConfig", () => {
     ] as const) {
       assert.deepStrictEqual(
         flawsOf({ ...COMPLETE, AGENTOS_PORT: "x", AGENTOS_KEYS: keys, AGENTOS_ACTIVE_KEY: active }),
-        ["AGENTOS_PORT must be a whole number from 0 to 65535", `AGENTOS_KEYS: ${flaw}`]
+        ["AGENTOS_PORT must be a whole number from 0 to 65535", `AGENTOS_KEYS are not valid: ${flaw}`]
       )
     }
   })

@@ -1,0 +1,190 @@
+// Imports the module alone: the whole package costs 20 MB and half a second more.
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import type { AllowedAgent } from "@agentos/agent-webhook"
+import { DEFAULT_CALL_POLICY, DEFAULT_EVENT_POLICY, DEFAULT_MAIL_POLICY, Timestamp } from "@agentos/core"
+import { HttpApi, Upgrades } from "@agentos/http-server"
+import { parseKeyring } from "@agentos/keyring-node"
+import { Context, Effect, Exit, Layer, Logger, Option, Redacted, Result, Scope } from "effect"
+import { HttpEffect, HttpServerRequest } from "effect/http"
+import { IpNetwork } from "effect/net"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Duplex } from "node:stream"
+import { background, layer as composition, type Setup } from "./Composition.ts"
+import type { Mail } from "./Mail.ts"
+import type { Payment } from "./Payment.ts"
+import type { Storage } from "./Storage.ts"
+import type { Telephony } from "./Telephony.ts"
+import { type UseCases, useCases } from "./UseCases.ts"
+
+/** Everything that a host chooses. What is not given has the same default as in the server. */
+export interface AgentOsOptions {
+  /**
+   * The base URL at which clients reach the host: https, or http on localhost. If it has a path, requests below that path
+   * are served, whether or not the host has removed it.
+   */
+  readonly publicUrl: string
+  /** Secrets in the format `1:secret,2:secret`; each secret has at least 32 bytes. The highest id is the active one. */
+  readonly keys: string
+  readonly storage: Storage
+  readonly payment: Payment
+  /** Without it, services of mail are not offered. */
+  readonly mail?: Mail | undefined
+  /** Without it, services of telephony are not offered. */
+  readonly telephony?: Telephony | undefined
+  /** Requests per minute of one address, and of one tenant; 0 means no limit. Default 1,200. */
+  readonly requestsPerMinute?: number | undefined
+  /** Networks of the proxies whose X-Forwarded-For header is trusted, such as `10.0.0.0/8`. */
+  readonly trustedProxies?: ReadonlyArray<string> | undefined
+  /** Enables the operator's routes; at least 32 characters. */
+  readonly operatorToken?: string | undefined
+  /** How long completed events are kept; by default permanently. */
+  readonly eventRetentionDays?: number | undefined
+  /** Hosts that agents may name in webhooks although they are not public, for trials. */
+  readonly allowedAgents?: ReadonlyArray<AllowedAgent> | undefined
+  /**
+   * Whether this process delivers mail, completes payments and runs periodic jobs; true by default. Some process on the
+   * same storage must.
+   */
+  readonly jobs?: boolean | undefined
+  /** Receives each entry of the log as one line of JSON; by default it goes to standard error. */
+  readonly log?: ((line: string) => void) | undefined
+}
+
+/** An AgentOS within another program. */
+export interface AgentOs extends UseCases {
+  /** Answers a request of the HTTP API. Without an address, all clients share the limits of one. */
+  readonly fetch: (request: Request, client?: { readonly remoteAddress?: string | undefined }) => Promise<Response>
+  /** Answers a request of the HTTP API in a server of node:http. The body must not have been read. */
+  readonly node: (request: IncomingMessage, response: ServerResponse) => void
+  /** Takes a WebSocket upgrade: a realtime session, or a socket of the telephony provider. */
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+  /** Closes the sockets, stops the background work and releases the storage. Call it after the host's own server. */
+  readonly close: () => Promise<void>
+}
+
+const DEFAULT_REQUESTS_PER_MINUTE = 1_200
+const LOCAL_HOSTS = new Set(["localhost", "127.0.0.1", "[::1]"])
+
+/** Checks the options and fills in defaults. Throws a TypeError that names every invalid option. */
+const setupOf = (options: AgentOsOptions): Setup => {
+  const issues: Array<string> = []
+  const url = URL.parse(options.publicUrl)
+  const isSecure = url?.protocol === "https:" || (url?.protocol === "http:" && LOCAL_HOSTS.has(url.hostname))
+  if (url === null || !isSecure || url.search !== "" || url.hash !== "") {
+    issues.push("publicUrl must be an https URL without query and fragment, or http on localhost")
+  }
+  const keys = Result.getOrElse(parseKeyring(options.keys), (problem) => {
+    issues.push(`keys ${problem}`)
+    return { keys: [], activeKeyId: 0 }
+  })
+  const trustedProxies = (options.trustedProxies ?? []).flatMap((text) => {
+    const network = IpNetwork.fromString(text)
+    if (network._tag === "Success") return [network.success]
+    issues.push(`trustedProxies must be networks such as 10.0.0.0/8; invalid: ${text}`)
+    return []
+  })
+  const {
+    eventRetentionDays: days,
+    operatorToken,
+    requestsPerMinute: perMinute = DEFAULT_REQUESTS_PER_MINUTE
+  } = options
+  if (operatorToken !== undefined && operatorToken.length < 32) issues.push("operatorToken must have 32 characters")
+  if (issues.length > 0) throw new TypeError(`createAgentOs: ${issues.join("; ")}`)
+  return {
+    environment: "production",
+    publicUrl: options.publicUrl.replace(/\/+$/, ""),
+    keys,
+    storage: options.storage,
+    payment: options.payment,
+    mail: options.mail,
+    telephony: options.telephony,
+    allowedAgents: options.allowedAgents ?? [],
+    eventRetention: days === undefined ? DEFAULT_EVENT_POLICY.auditRetention : days * Timestamp.DAY,
+    quotas: { calls: DEFAULT_CALL_POLICY, mail: DEFAULT_MAIL_POLICY },
+    rateLimit: perMinute === 0 ? null : { burst: perMinute, perSecond: perMinute / 60 },
+    trustedProxies,
+    operatorToken: operatorToken === undefined ? null : Redacted.make(operatorToken)
+  }
+}
+
+/** The HTTP API as handlers, for hosts that use Effect. */
+export class AgentOsHandlers extends Context.Service<AgentOsHandlers, Pick<AgentOs, "fetch" | "node" | "upgrade">>()(
+  "@agentos/agentos/AgentOsHandlers"
+) {}
+
+/** The address of the client whose request is answered through `fetch`. */
+const ClientAddress = Context.Reference<string | undefined>("@agentos/agentos/ClientAddress", {
+  defaultValue: () => undefined
+})
+
+const withClientAddress = (request: HttpServerRequest.HttpServerRequest, address: string | undefined) =>
+  address === undefined ? request : request.modify({ remoteAddress: Option.some(address) })
+
+/** Returns the target without the path of the public URL. */
+const withoutBase = (base: string, target: string): string =>
+  base !== "" && target.startsWith(base) && /^[/?]?$/.test(target.charAt(base.length))
+    ? target.slice(base.length).replace(/^(?!\/)/, "/")
+    : target
+
+const handlers = ({ publicUrl }: Setup) =>
+  Layer.effect(
+    AgentOsHandlers,
+    Effect.gen(function* () {
+      const base = new URL(publicUrl).pathname.replace(/\/$/, "")
+      const api = yield* HttpApi.make
+      const { dispatch } = yield* Upgrades
+      type Needed = Effect.Services<typeof api>
+      type Shared = Exclude<Needed, HttpServerRequest.HttpServerRequest | Scope.Scope>
+      const answerNode = yield* NodeHttpServer.makeHandler(api, { scope: yield* Effect.scope })
+      const answerWeb = HttpEffect.toWebHandlerWith<Shared, Needed>(yield* Effect.context<Shared>())(
+        Effect.flatMap(ClientAddress, (address) =>
+          Effect.updateService(api, HttpServerRequest.HttpServerRequest, (request) =>
+            withClientAddress(request, address).modify({ url: withoutBase(base, request.url) })
+          )
+        )
+      )
+      const mounted = (request: IncomingMessage): IncomingMessage => {
+        request.url = withoutBase(base, request.url ?? "")
+        return request
+      }
+      return {
+        fetch: (request, { remoteAddress } = {}) => answerWeb(request, Context.make(ClientAddress, remoteAddress)),
+        node: (request, response) => answerNode(mounted(request), response),
+        upgrade: (request, socket, head) => dispatch(mounted(request), socket, head)
+      }
+    })
+  )
+
+const logTo = (log: AgentOsOptions["log"]) =>
+  Logger.layer([
+    log === undefined ? Logger.withConsoleError(Logger.formatJson) : Logger.map(Logger.formatJson, (line) => log(line))
+  ])
+
+/**
+ * AgentOS as a layer: every service of the core, and `AgentOsHandlers`. Its error is whatever the chosen storage, payment,
+ * mail or telephony fails with when it opens. Throws a TypeError if the options are invalid.
+ */
+export const layer = (options: AgentOsOptions) => {
+  const setup = setupOf(options)
+  return Layer.mergeAll(HttpApi.sockets, handlers(setup), options.jobs === false ? Layer.empty : background).pipe(
+    Layer.provide(HttpApi.limits),
+    Layer.provideMerge(composition(setup))
+  )
+}
+
+/**
+ * Opens an AgentOS: brings the storage up to date, checks the payment networks and starts the background work. Listens on
+ * no port and reads no environment variable. Rejects if the options are invalid or something cannot be opened.
+ */
+export const createAgentOs = async (options: AgentOsOptions): Promise<AgentOs> => {
+  const scope = Scope.makeUnsafe()
+  const log = logTo(options.log)
+  const opened = Layer.buildWithScope(Layer.provideMerge(layer(options), log), scope)
+  const services = await Effect.runPromise(Effect.onError(opened, (cause) => Scope.close(scope, Exit.failCause(cause))))
+  const run = Effect.runPromiseWith(services)
+  return {
+    ...useCases(run),
+    ...Context.get(services, AgentOsHandlers),
+    close: () => run(Scope.close(scope, Exit.void))
+  }
+}
