@@ -48,6 +48,8 @@ export interface ReceivedMail {
   readonly to: ReadonlyArray<string>
   /** The message as it arrived. */
   readonly raw: Uint8Array
+  /** The address in its From header, to which sender policies apply; empty if there is not exactly one. */
+  readonly author: string
   /** The IP address of the sending server, for SPF and for limits. */
   readonly remoteAddress: string
   /** The name with which it introduced itself; by default its address. */
@@ -94,7 +96,15 @@ export const useCases = (run: Run) => ({
      * Accepts a mail, which is stored when this resolves and delivered shortly afterwards. Returns the recipients that
      * were refused. Nothing is stored if all are.
      */
-    receive: ({ from, helo, raw, remoteAddress, secure = false, to }: ReceivedMail): Promise<ReadonlyArray<string>> =>
+    receive: ({
+      author,
+      from,
+      helo,
+      raw,
+      remoteAddress,
+      secure = false,
+      to
+    }: ReceivedMail): Promise<ReadonlyArray<string>> =>
       run(
         Effect.gen(function* () {
           const inbound = yield* InboundMails
@@ -103,7 +113,7 @@ export const useCases = (run: Run) => ({
             Effect.mapBoth(inbound.admit(address, sender), { onFailure: () => address, onSuccess: () => address })
           )
           if (rcptTo.length > 0) {
-            yield* inbound.accept({ ...sender, rcptTo, helo: helo ?? `[${remoteAddress}]`, secure }, raw)
+            yield* inbound.accept({ ...sender, rcptTo, helo: helo ?? `[${remoteAddress}]`, secure }, raw, author)
           }
           return refused
         })
