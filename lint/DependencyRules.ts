@@ -144,7 +144,9 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
     { path: source("server") },
     [
       source("server"),
-      source("(?:agentos|core|http-server|agent-webhook|keyring-node|numbering-libphonenumber|provider-smtp|x402)"),
+      source(
+        "(?:agentos|core|facilitator|http-server|agent-webhook|keyring-node|numbering-libphonenumber|provider-smtp|x402)"
+      ),
       anyInstalled,
       nodeBuiltin
     ]

@@ -1,5 +1,5 @@
 import { EmailProvider, MailParser, noMailParser, ProviderError } from "@agentos/core"
-import { EmailProviderSmtp, MailParserWorker, type SenderDns } from "@agentos/provider-smtp"
+import type { EmailProviderSmtp, SenderDns } from "@agentos/provider-smtp"
 import { Effect, Layer, Redacted } from "effect"
 
 /** Mail: `smtp(…)`, or a provider of the host's own. */
@@ -31,22 +31,28 @@ export interface SmtpOptions {
 const redacted = (secret: string | Redacted.Redacted<string>): Redacted.Redacted<string> =>
   typeof secret === "string" ? Redacted.make(secret) : secret
 
+const load = Effect.promise(() => import("@agentos/provider-smtp"))
+
 /** Mail through an SMTP relay. Inbound mail is passed in by the host, or by a listener of `@agentos/provider-smtp`. */
 export const smtp = ({ dkim, dns, domain, hostName = domain, relay }: SmtpOptions): Mail => ({
-  layer: Layer.mergeAll(
-    EmailProviderSmtp.layer({
-      domain,
-      host: relay.host,
-      port: relay.port ?? 587,
-      clientName: hostName,
-      security: relay.security ?? "starttls",
-      credentials:
-        relay.user === undefined || relay.password === undefined
-          ? undefined
-          : { user: relay.user, password: redacted(relay.password) },
-      dkim: dkim && { domain, selector: dkim.selector, privateKey: redacted(dkim.privateKey) }
-    }),
-    MailParserWorker.layer({ hostName, dns: dns ?? { _tag: "System" } })
+  layer: Layer.unwrap(
+    Effect.map(load, ({ EmailProviderSmtp, MailParserWorker }) =>
+      Layer.mergeAll(
+        EmailProviderSmtp.layer({
+          domain,
+          host: relay.host,
+          port: relay.port ?? 587,
+          clientName: hostName,
+          security: relay.security ?? "starttls",
+          credentials:
+            relay.user === undefined || relay.password === undefined
+              ? undefined
+              : { user: relay.user, password: redacted(relay.password) },
+          dkim: dkim && { domain, selector: dkim.selector, privateKey: redacted(dkim.privateKey) }
+        }),
+        MailParserWorker.layer({ hostName, dns: dns ?? { _tag: "System" } })
+      )
+    )
   )
 })
 

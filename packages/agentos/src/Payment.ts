@@ -1,34 +1,11 @@
-import { type GasTransactionStore, selfFacilitator, SelfFacilitatorConfig } from "@agentos/facilitator"
-import { issuesOf, PaymentRail, type SignInProtocol } from "@agentos/core"
-import {
-  FacilitatorConfig,
-  httpFacilitator,
-  PaymentNetwork,
-  PaymentRailX402,
-  SignInWithX,
-  withPreset
-} from "@agentos/x402"
-import { Effect, Layer, Result, Schema } from "effect"
-
-/** A network on which payments are accepted, with the configuration of its facilitator. */
-export const NetworkConfig = Schema.Struct({
-  ...PaymentNetwork.fields,
-  facilitator: Schema.Union([...FacilitatorConfig.members, SelfFacilitatorConfig])
-})
-export type NetworkConfig = typeof NetworkConfig.Type
-
-/** The networks as an operator writes them: JSON, with the name of a preset instead of a token's fields. */
-export const Networks = Schema.NonEmptyArray(withPreset(NetworkConfig))
+import { PaymentRail, settingIssues, type SignInProtocol } from "@agentos/core"
+import type { GasTransactionStore, NetworkConfig } from "@agentos/facilitator"
+import { Effect, Layer, Schema } from "effect"
 
 /** How agents pay, and how a wallet proves that it is the tenant: `x402(…)` or a rail of the host's own. */
 export interface Payment {
   readonly layer: Layer.Layer<PaymentRail | SignInProtocol, unknown, GasTransactionStore>
 }
-
-const railNetwork = ({ facilitator, ...network }: NetworkConfig): PaymentRailX402.RailNetwork<GasTransactionStore> => ({
-  ...network,
-  facilitator: facilitator.kind === "self" ? selfFacilitator(facilitator) : httpFacilitator(facilitator)
-})
 
 /** Warns once about networks without a refund wallet, where refunds can only be recorded. */
 const warnOfMissingWallets = (networks: ReadonlyArray<NetworkConfig>) =>
@@ -44,23 +21,37 @@ const warnOfMissingWallets = (networks: ReadonlyArray<NetworkConfig>) =>
     })
   )
 
-/** Payments on decoded networks. */
+/** The libraries of x402 take most of the memory of an AgentOS, so they are loaded when a rail is opened. */
+const load = Effect.promise(() => Promise.all([import("@agentos/facilitator"), import("@agentos/x402")]))
+
+/** Payments on networks whose configuration is decoded already. */
 export const x402Networks = (networks: ReadonlyArray<NetworkConfig>): Payment => ({
-  layer: Layer.mergeAll(
-    Layer.provideMerge(warnOfMissingWallets(networks), PaymentRailX402.layer({ networks: networks.map(railNetwork) })),
-    SignInWithX.layer(networks.map(({ network }) => network))
+  layer: Layer.unwrap(
+    Effect.map(load, ([{ railNetwork }, { PaymentRailX402, SignInWithX }]) =>
+      Layer.mergeAll(
+        Layer.provideMerge(
+          warnOfMissingWallets(networks),
+          PaymentRailX402.layer({ networks: networks.map(railNetwork) })
+        ),
+        SignInWithX.layer(networks.map(({ network }) => network))
+      )
+    )
   )
 })
 
-const decode = Schema.decodeUnknownResult(Networks, { errors: "all", onExcessProperty: "error" })
-
 /**
- * Payments by x402 version 2 in USDT. `networks` has the form of AGENTOS_NETWORKS (docs/payment-networks.md). Throws a
- * TypeError that names every invalid field.
+ * Payments by x402 version 2 in USDT. `networks` has the form of AGENTOS_NETWORKS (docs/payment-networks.md). Opening it
+ * fails with a TypeError that names every invalid field.
  */
-export const x402 = ({ networks }: { readonly networks: typeof Networks.Encoded }): Payment => {
-  const decoded = decode(networks)
-  if (Result.isSuccess(decoded)) return x402Networks(decoded.success)
-  const issues = issuesOf(decoded.failure.issue).map(({ message, path }) => `networks.${path} ${message}`)
-  throw new TypeError(`x402: ${issues.join("; ")}`)
-}
+export const x402 = ({ networks }: { readonly networks: ReadonlyArray<unknown> }): Payment => ({
+  layer: Layer.unwrap(
+    Effect.gen(function* () {
+      const [{ Networks }] = yield* load
+      const decoded = yield* Effect.mapError(
+        Schema.decodeUnknownEffect(Networks, { errors: "all", onExcessProperty: "error" })(networks),
+        ({ issue }) => new TypeError(`x402: ${settingIssues("networks", issue).join("; ")}`)
+      )
+      return x402Networks(decoded).layer
+    })
+  )
+})

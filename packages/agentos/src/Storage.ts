@@ -1,6 +1,5 @@
-import { Memory } from "@agentos/memory"
 import { DatabaseConnections } from "@agentos/http-server"
-import { countConnections, Database, durabilityRisks, layerPGlite, layerPostgres, Postgres } from "@agentos/postgres"
+import type { Postgres } from "@agentos/postgres"
 import { Duration, Effect, Layer, Redacted } from "effect"
 
 /** Every storage port. */
@@ -22,41 +21,42 @@ export interface PostgresSettings {
   readonly idleTransactionTimeoutSeconds?: number | undefined
 }
 
+const loadPostgres = Effect.promise(() => import("@agentos/postgres"))
 const seconds = (count: number | undefined) => (count === undefined ? undefined : Duration.seconds(count))
-
-/** Warns once about database settings that risk losing confirmed data. */
-const warnOfRisks = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const risks = yield* durabilityRisks
-    if (risks.length === 0) return
-    yield* Effect.logWarning(
-      `The database runs with ${risks.join(", ")}: committed data, payments included, can be lost when its machine ` +
-        "loses power. Turn these settings on in postgresql.conf, or for the role and database of this server."
-    )
-  })
-)
-
-/** The connection counts for operators. */
-const connections = Layer.effect(
-  DatabaseConnections,
-  Effect.map(Database, (database) => Effect.provideService(countConnections, Database, database))
-)
 
 /**
  * A PostgreSQL server, named by a URL that begins with `postgres://` or `postgresql://`. Any number of servers may share
- * it. Brings its tables up to date when it is opened.
+ * it. Opening it creates its tables and brings them up to date, and warns about settings that risk losing data.
  */
 export const postgres = (url: string | Redacted.Redacted<string>, settings: PostgresSettings = {}): Storage => ({
   isShared: true,
-  layer: Layer.mergeAll(Postgres.layer, connections, warnOfRisks).pipe(
-    Layer.provide(
-      layerPostgres({
-        url: typeof url === "string" ? Redacted.make(url) : url,
-        maxConnections: settings.maxConnections,
-        statementTimeout: seconds(settings.statementTimeoutSeconds),
-        idleInTransactionTimeout: seconds(settings.idleTransactionTimeoutSeconds)
-      })
-    )
+  layer: Layer.unwrap(
+    Effect.map(loadPostgres, ({ countConnections, Database, durabilityRisks, layerPostgres, Postgres }) => {
+      const warnOfRisks = Layer.effectDiscard(
+        Effect.gen(function* () {
+          const risks = yield* durabilityRisks
+          if (risks.length === 0) return
+          yield* Effect.logWarning(
+            `The database runs with ${risks.join(", ")}: committed data, payments included, can be lost when its ` +
+              "machine loses power. Turn these settings on in postgresql.conf, or for the role and database of this server."
+          )
+        })
+      )
+      const connections = Layer.effect(
+        DatabaseConnections,
+        Effect.map(Database, (database) => Effect.provideService(countConnections, Database, database))
+      )
+      return Layer.mergeAll(Postgres.layer, connections, warnOfRisks).pipe(
+        Layer.provide(
+          layerPostgres({
+            url: typeof url === "string" ? Redacted.make(url) : url,
+            maxConnections: settings.maxConnections,
+            statementTimeout: seconds(settings.statementTimeoutSeconds),
+            idleInTransactionTimeout: seconds(settings.idleTransactionTimeoutSeconds)
+          })
+        )
+      )
+    })
   )
 })
 
@@ -66,8 +66,18 @@ export const postgres = (url: string | Redacted.Redacted<string>, settings: Post
  */
 export const pglite = (directory: string): Storage => ({
   isShared: false,
-  layer: Layer.provide(Postgres.layer, layerPGlite({ directory }))
+  layer: Layer.unwrap(
+    Effect.map(loadPostgres, ({ layerPGlite, Postgres }) => Layer.provide(Postgres.layer, layerPGlite({ directory })))
+  )
 })
 
 /** The memory of this process: everything is lost with it. For tests and trials. */
-export const memory = (): Storage => ({ isShared: false, layer: Memory.layer })
+export const memory = (): Storage => ({
+  isShared: false,
+  layer: Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => import("@agentos/memory")),
+      ({ Memory }) => Memory.layer
+    )
+  )
+})

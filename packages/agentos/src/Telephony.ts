@@ -6,7 +6,6 @@ import {
   type VoiceConversations
 } from "@agentos/core"
 import type { ProviderIngress } from "@agentos/ingress"
-import { TelephonyProviderTwilio, TwilioIngress } from "@agentos/provider-twilio"
 import { Effect, Layer, Redacted } from "effect"
 
 /** Telephony: `twilio(…)`, or a carrier of the host's own. */
@@ -28,12 +27,20 @@ export interface TwilioOptions {
   readonly apiUrl?: string | undefined
 }
 
+const load = Effect.promise(() => import("@agentos/provider-twilio"))
+
 /** Numbers and calls at Twilio. */
 export const twilio = ({ accountSid, apiUrl, authToken: token, label = "agentos" }: TwilioOptions): Telephony => {
   const authToken = typeof token === "string" ? Redacted.make(token) : token
   return {
-    layer: (publicUrl) => TelephonyProviderTwilio.layer({ accountSid, authToken, apiUrl, label, publicUrl }),
-    ingress: (publicUrl) => Effect.all([TwilioIngress.make({ authToken, publicUrl })])
+    layer: (publicUrl) =>
+      Layer.unwrap(
+        Effect.map(load, ({ TelephonyProviderTwilio }) =>
+          TelephonyProviderTwilio.layer({ accountSid, authToken, apiUrl, label, publicUrl })
+        )
+      ),
+    ingress: (publicUrl) =>
+      Effect.flatMap(load, ({ TwilioIngress }) => Effect.all([TwilioIngress.make({ authToken, publicUrl })]))
   }
 }
 

@@ -1,3 +1,4 @@
 export * from "./GasTransactionStore.ts"
 export { selfFacilitator } from "./SelfFacilitator.ts"
 export { SelfFacilitatorConfig } from "./SelfFacilitatorConfig.ts"
+export * from "./NetworkConfig.ts"

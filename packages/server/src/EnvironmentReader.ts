@@ -1,4 +1,4 @@
-import { issuesOf } from "@agentos/core"
+import { settingIssues } from "@agentos/core"
 import { Option, Result, Schema } from "effect"
 import { closest, distance } from "fastest-levenshtein"
 
@@ -128,10 +128,7 @@ export class EnvironmentReader {
     }
     const decoded = Schema.decodeUnknownResult(schema, { errors: "all", onExcessProperty: "error" })(parsed.value)
     if (Result.isSuccess(decoded)) return Option.some(decoded.success)
-    for (const { message, path } of issuesOf(decoded.failure.issue)) {
-      const place = path === "" ? name : `${name}.${path}`
-      this.issues.push(`${place} ${message.replace(/^(missing|unknown) .*$/, "is $1")}`)
-    }
+    this.issues.push(...settingIssues(name, decoded.failure.issue))
     return Option.none()
   }
 

@@ -1,4 +1,4 @@
-import { type NetworkConfig, Networks } from "@agentos/agentos"
+import { type NetworkConfig, Networks } from "@agentos/facilitator"
 import { Option } from "effect"
 import type { EnvironmentReader } from "./EnvironmentReader.ts"
 

@@ -1,4 +1,4 @@
-import type { NetworkConfig } from "@agentos/agentos"
+import type { NetworkConfig } from "@agentos/facilitator"
 import { DEFAULT_EVENT_POLICY, Timestamp } from "@agentos/core"
 import { type KeyringConfig, parseKeyring } from "@agentos/keyring-node"
 import { Effect, Redacted, Result, Schema } from "effect"

@@ -1,6 +1,6 @@
 import { type AllowedAgent } from "@agentos/agent-webhook"
 import { pglite, postgres, type Setup, smtp, type Storage, twilio, x402Networks } from "@agentos/agentos"
-import { issuesOf } from "@agentos/core"
+import { settingIssues } from "@agentos/core"
 import type { SenderDns } from "@agentos/provider-smtp"
 import { Effect, Redacted, Schema } from "effect"
 import type { MailConfig } from "./MailConfig.ts"
@@ -35,10 +35,7 @@ const senderDns = Effect.fnUntraced(function* ({
   const text = yield* readConfiguredFile("AGENTOS_DNS_ZONE_FILE", zoneFile)
   const records = yield* Effect.mapError(
     decodeZone(text),
-    ({ issue }) =>
-      new ConfigurationInvalid({
-        issues: issuesOf(issue).map(({ message, path }) => `AGENTOS_DNS_ZONE_FILE: ${path} ${message}`.trim())
-      })
+    ({ issue }) => new ConfigurationInvalid({ issues: [...settingIssues("AGENTOS_DNS_ZONE_FILE", issue)] })
   )
   return { _tag: "Zone", records }
 })

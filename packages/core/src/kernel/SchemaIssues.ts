@@ -56,3 +56,10 @@ export const issuesOf = (issue: SchemaIssue.Issue, kind: InputKind = "property")
     if (kind === "query parameter" && message === "Expected string") return { path: place, message: "must appear once" }
     return { path: place, message: predicateOf(message) }
   })
+
+/** Returns every problem of a setting as a sentence that begins with its place: `networks.0.payTo is missing`. */
+export const settingIssues = (name: string, issue: SchemaIssue.Issue): ReadonlyArray<string> =>
+  issuesOf(issue).map(({ message, path }) => {
+    const place = path === "" ? name : `${name}.${path}`
+    return `${place} ${message.replace(/^(missing|unknown) .*$/, "is $1")}`
+  })

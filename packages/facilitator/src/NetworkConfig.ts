@@ -1,0 +1,24 @@
+import { FacilitatorConfig, httpFacilitator, PaymentNetwork, type PaymentRailX402, withPreset } from "@agentos/x402"
+import { Schema } from "effect"
+import type { GasTransactionStore } from "./GasTransactionStore.ts"
+import { selfFacilitator } from "./SelfFacilitator.ts"
+import { SelfFacilitatorConfig } from "./SelfFacilitatorConfig.ts"
+
+/** A network on which payments are accepted, with the configuration of any kind of facilitator. */
+export const NetworkConfig = Schema.Struct({
+  ...PaymentNetwork.fields,
+  facilitator: Schema.Union([...FacilitatorConfig.members, SelfFacilitatorConfig])
+})
+export type NetworkConfig = typeof NetworkConfig.Type
+
+/** Networks as an operator writes them: JSON, in which the name of a preset may replace a token's fields. */
+export const Networks = Schema.NonEmptyArray(withPreset(NetworkConfig))
+
+/** Returns the network with the facilitator that its configuration selects. */
+export const railNetwork = ({
+  facilitator,
+  ...network
+}: NetworkConfig): PaymentRailX402.RailNetwork<GasTransactionStore> => ({
+  ...network,
+  facilitator: facilitator.kind === "self" ? selfFacilitator(facilitator) : httpFacilitator(facilitator)
+})
