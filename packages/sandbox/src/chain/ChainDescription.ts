@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import * as Schema from "effect/Schema"
-import { type Address, type Hex, getContractAddress } from "viem"
+import { type Address, type Hex, getContractAddress, keccak256 } from "viem"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
 import { readFileIfExists, replaceFile } from "../shared/AtomicFile.ts"
 import { sandboxChainId, sandboxNetwork } from "./SandboxNetwork.ts"
@@ -35,6 +35,8 @@ export interface ChainDescription {
   readonly facilitatorKey: Hex
   /** Holds 1,000 USDT for refunds. Has gas. */
   readonly refundKey: Hex
+  /** Another service of this chain, as a developer runs it: its treasury, and its wallet with 1,000 USDT for refunds. */
+  readonly host: { readonly payTo: Address; readonly refundKey: Hex }
 }
 
 const PrivateKey = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x[0-9a-f]{64}$/))
@@ -90,7 +92,8 @@ export const describeChain = (keys: ChainKeys, rpcUrl: string): ChainDescription
   wallets: keys.wallets.map((privateKey) => ({ address: privateKeyToAddress(privateKey), privateKey })),
   deployerKey: keys.deployer,
   facilitatorKey: keys.facilitator,
-  refundKey: keys.refund
+  refundKey: keys.refund,
+  host: { payTo: privateKeyToAddress(keccak256(keys.treasury)), refundKey: keccak256(keys.refund) }
 })
 
 /** The public part of the description, in `deployment.json`. The keys are in a file of their own. */

@@ -37,7 +37,7 @@ export const deploy = async (chain: ChainDescription, client: SandboxClient): Pr
     })
   const holders = [
     ...chain.wallets.map((wallet) => ({ to: wallet.address, value: walletFunds })),
-    { to: privateKeyToAddress(chain.refundKey), value: refundFunds }
+    ...[chain.refundKey, chain.host.refundKey].map((key) => ({ to: privateKeyToAddress(key), value: refundFunds }))
   ]
   const hashes = [await send(0, creationCode("SandboxUsdt"))]
   for (const { to, value } of holders) {

@@ -47,8 +47,7 @@ const standInTitles: Readonly<Record<StandInName, string>> = {
  * AGENTOS_SANDBOX_SERVER_MODULE.
  */
 const serverModule = (): string =>
-  process.env["AGENTOS_SANDBOX_SERVER_MODULE"] ??
-  fileURLToPath(import.meta.resolve("@agentos/server/main"))
+  process.env["AGENTOS_SANDBOX_SERVER_MODULE"] ?? fileURLToPath(import.meta.resolve("@agentos/server/main"))
 
 /**
  * Returns the programs of a run. They can start concurrently, except that servers need the token of a new chain and a
@@ -133,19 +132,20 @@ const serverEnvironment = (run: RunLayout, ports: ServerPorts): Readonly<Record<
   AGENTOS_TWILIO_LABEL: "agentos-sandbox",
   AGENTOS_TWILIO_API_URL: carrierUrl(run),
   AGENTOS_AGENT_WEBHOOK_ALLOW: JSON.stringify(run.telephony.allowed),
-  AGENTOS_NETWORKS: JSON.stringify([network(run)])
+  AGENTOS_NETWORKS: JSON.stringify([paymentNetwork(run, run.chain)])
 })
 
-const network = (run: RunLayout) => ({
+/** A payment network in the form of AGENTOS_NETWORKS, for a service with this treasury and this refund wallet. */
+export const paymentNetwork = (run: RunLayout, service: { readonly payTo: string; readonly refundKey: string }) => ({
   network: run.chain.network,
   rpcUrl: run.chain.rpcUrl,
   asset: run.chain.asset,
   name: run.chain.assetName,
   version: run.chain.assetVersion,
   decimals: run.chain.decimals,
-  payTo: run.chain.payTo,
+  payTo: service.payTo,
   facilitator: { url: facilitatorUrl(run) },
-  refund: { privateKey: run.chain.refundKey },
+  refund: { privateKey: service.refundKey },
   confirmations: 0,
   maxTimeoutSeconds: 30
 })

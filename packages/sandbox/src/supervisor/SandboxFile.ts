@@ -1,6 +1,6 @@
 import { privateKeyToAddress } from "viem/accounts"
 import { readFileIfExists, replaceFile } from "../shared/AtomicFile.ts"
-import { baseUrl, carrierUrl, facilitatorUrl, relayFaultsUrl } from "./Programs.ts"
+import { baseUrl, carrierUrl, facilitatorUrl, paymentNetwork, relayFaultsUrl } from "./Programs.ts"
 import { emailDomain, type RunLayout, type ServerPorts } from "./RunLayout.ts"
 import { dkimSelector, outsideDomain } from "./ServerFiles.ts"
 
@@ -59,6 +59,8 @@ export interface SandboxDescription {
     readonly refundWallet: `0x${string}`
   }
   readonly facilitatorUrl: string
+  /** Payment networks in the form of AGENTOS_NETWORKS, for a server or host of your own. The sandbox uses others. */
+  readonly networks: ReadonlyArray<ReturnType<typeof paymentNetwork>>
   /** The base URL of `/sandbox/people` and `/sandbox/calls`, which control simulated people and their calls. */
   readonly carrier: { readonly url: string }
   /** The webhook URL of the test agent, which repeats what the caller says. */
@@ -106,6 +108,7 @@ export const describeRun = (
       refundWallet: privateKeyToAddress(refundKey)
     },
     facilitatorUrl: facilitatorUrl(run),
+    networks: [paymentNetwork(run, chain.host)],
     carrier: { url: carrierUrl(run) },
     agentWebhookUrl: `https://${host}:${ports.agent}/`,
     agentWebhookCa: telephony.agentCaFile,
