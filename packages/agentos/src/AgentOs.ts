@@ -166,10 +166,11 @@ const logTo = (log: AgentOsOptions["log"]) =>
  */
 export const layer = (options: AgentOsOptions) => {
   const setup = setupOf(options)
-  return Layer.mergeAll(HttpApi.sockets, handlers(setup), options.jobs === false ? Layer.empty : background).pipe(
-    Layer.provide(HttpApi.limits),
-    Layer.provideMerge(composition(setup))
-  )
+  return Layer.mergeAll(
+    HttpApi.sockets,
+    handlers(setup),
+    options.jobs === false ? Layer.empty : background(setup)
+  ).pipe(Layer.provide(HttpApi.limits), Layer.provideMerge(composition(setup)))
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   JobRunner,
   Keyring,
   MailPolicy,
+  MessageRetries,
   OperationCompletion,
   OperationStore,
   RateLimiter,
@@ -128,12 +129,16 @@ export const layer = (setup: Setup, around: (ports: Ports) => Ports = (ports) =>
 export type ServerServices = Layer.Success<ReturnType<typeof layer>>
 
 /** Runs all background work until the scope closes: deliveries, completions, refunds, limits of calls, periodic jobs. */
-export const background = Layer.effectDiscard(
-  Effect.gen(function* () {
-    yield* Effect.forkScoped(OperationCompletion.run)
-    yield* Effect.forkScoped(CallWatch.run)
-    yield* Effect.forkScoped(WebhookWorker.run)
-    yield* Effect.forkScoped((yield* JobRunner).run)
-    yield* Effect.forkScoped((yield* InboundMails).run)
-  })
-)
+export const background = ({ mail }: Pick<Setup, "mail">) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      yield* Effect.forkScoped(OperationCompletion.run)
+      yield* Effect.forkScoped(CallWatch.run)
+      yield* Effect.forkScoped(WebhookWorker.run)
+      yield* Effect.forkScoped((yield* JobRunner).run)
+      // Mail that waits stays until mail is configured again.
+      if (mail === undefined) return
+      yield* Effect.forkScoped((yield* InboundMails).run)
+      yield* Effect.forkScoped((yield* MessageRetries).run)
+    })
+  )

@@ -31,9 +31,10 @@ export const serverProgramAround = (around: (ports: Ports) => Ports): Effect.Eff
     for (const warning of unknownVariables(process.env)) yield* Effect.logWarning(warning)
     if (config.environment === "production" && "directory" in config.database) yield* warnOfEmbedded
     // Released in reverse order: first requests, then background work, last the services that both need.
-    const services = yield* Layer.build(layer(yield* setupOf(config), around))
+    const setup = yield* setupOf(config)
+    const services = yield* Layer.build(layer(setup, around))
     return yield* Effect.gen(function* () {
-      yield* Layer.build(background)
+      yield* Layer.build(background(setup))
       const smtpPort = yield* mailIntake(config.mail)
       const listener = Layer.succeed(ListenerSettings, {
         host: config.host,
