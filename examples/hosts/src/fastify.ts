@@ -19,4 +19,4 @@ app.register(async (scope) => {
 app.server.on("upgrade", agentos.upgrade)
 await app.listen({ port })
 console.log(`listening on http://localhost:${port}/agents`)
-process.once("SIGTERM", () => app.close().then(() => agentos.close()))
+process.once("SIGTERM", () => void app.close().then(agentos.close))

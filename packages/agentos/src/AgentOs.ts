@@ -1,7 +1,13 @@
 // Imports the module alone: the whole package costs 20 MB and half a second more.
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import type { AllowedAgent } from "@agentos/agent-webhook"
-import { DEFAULT_CALL_POLICY, DEFAULT_EVENT_POLICY, DEFAULT_MAIL_POLICY, Timestamp } from "@agentos/core"
+import {
+  ConfigurationInvalid,
+  DEFAULT_CALL_POLICY,
+  DEFAULT_EVENT_POLICY,
+  DEFAULT_MAIL_POLICY,
+  Timestamp
+} from "@agentos/core"
 import { HttpApi, Upgrades } from "@agentos/http-server"
 import { parseKeyring } from "@agentos/keyring-node"
 import { Context, Effect, Exit, Layer, Logger, Option, Redacted, Result, Scope } from "effect"
@@ -65,7 +71,7 @@ export interface AgentOs extends UseCases {
 const DEFAULT_REQUESTS_PER_MINUTE = 1_200
 const LOCAL_HOSTS = new Set(["localhost", "127.0.0.1", "[::1]"])
 
-/** Checks the options and fills in defaults. Throws a TypeError that names every invalid option. */
+/** Checks the options and fills in defaults. Throws `ConfigurationInvalid`, which names every invalid option. */
 const setupOf = (options: AgentOsOptions): Setup => {
   const issues: Array<string> = []
   const url = URL.parse(options.publicUrl)
@@ -89,7 +95,7 @@ const setupOf = (options: AgentOsOptions): Setup => {
     requestsPerMinute: perMinute = DEFAULT_REQUESTS_PER_MINUTE
   } = options
   if (operatorToken !== undefined && operatorToken.length < 32) issues.push("operatorToken must have 32 characters")
-  if (issues.length > 0) throw new TypeError(`createAgentOs: ${issues.join("; ")}`)
+  if (issues.length > 0) throw new ConfigurationInvalid({ issues })
   return {
     environment: "production",
     publicUrl: options.publicUrl.replace(/\/+$/, ""),
@@ -162,7 +168,7 @@ const logTo = (log: AgentOsOptions["log"]) =>
 
 /**
  * AgentOS as a layer: every service of the core, and `AgentOsHandlers`. Its error is whatever the chosen storage, payment,
- * mail or telephony fails with when it opens. Throws a TypeError if the options are invalid.
+ * mail or telephony fails with when it opens. Throws `ConfigurationInvalid` if the options are invalid.
  */
 export const layer = (options: AgentOsOptions) => {
   const setup = setupOf(options)

@@ -1,4 +1,4 @@
-import { PaymentRail, settingIssues, type SignInProtocol } from "@agentos/core"
+import { ConfigurationInvalid, PaymentRail, settingIssues, type SignInProtocol } from "@agentos/core"
 import type { GasTransactionStore, NetworkConfig } from "@agentos/facilitator"
 import { Effect, Layer, Schema } from "effect"
 
@@ -41,7 +41,7 @@ export const x402Networks = (networks: ReadonlyArray<NetworkConfig>): Payment =>
 
 /**
  * Payments by x402 version 2 in USDT. `networks` has the form of AGENTOS_NETWORKS (docs/payment-networks.md). Opening it
- * fails with a TypeError that names every invalid field.
+ * fails with `ConfigurationInvalid`, which names every invalid field.
  */
 export const x402 = ({ networks }: { readonly networks: ReadonlyArray<unknown> }): Payment => ({
   layer: Layer.unwrap(
@@ -49,7 +49,7 @@ export const x402 = ({ networks }: { readonly networks: ReadonlyArray<unknown> }
       const [{ Networks }] = yield* load
       const decoded = yield* Effect.mapError(
         Schema.decodeUnknownEffect(Networks, { errors: "all", onExcessProperty: "error" })(networks),
-        ({ issue }) => new TypeError(`x402: ${settingIssues("networks", issue).join("; ")}`)
+        ({ issue }) => new ConfigurationInvalid({ issues: [...settingIssues("networks", issue)] })
       )
       return x402Networks(decoded).layer
     })

@@ -1,7 +1,8 @@
+import type { ConfigurationInvalid } from "@agentos/core"
 import { type Certificate, generateCertificate, SmtpListener } from "@agentos/provider-smtp"
 import { Effect, Layer, Option, Redacted } from "effect"
 import type { MailConfig } from "./MailConfig.ts"
-import { type ConfigurationInvalid, readConfiguredFile } from "./ServerConfig.ts"
+import { readConfiguredFile } from "./ServerConfig.ts"
 
 const certificate = Effect.fnUntraced(function* ({
   hostName,

@@ -1,7 +1,7 @@
 import type { NetworkConfig } from "@agentos/facilitator"
-import { DEFAULT_EVENT_POLICY, Timestamp } from "@agentos/core"
+import { ConfigurationInvalid, DEFAULT_EVENT_POLICY, Timestamp } from "@agentos/core"
 import { type KeyringConfig, parseKeyring } from "@agentos/keyring-node"
-import { Effect, Redacted, Result, Schema } from "effect"
+import { Effect, Redacted, Result } from "effect"
 import { IpNetwork } from "effect/net"
 import { readFile } from "node:fs/promises"
 import type { RateLimit } from "@agentos/http-server"
@@ -10,15 +10,6 @@ import { type MailConfig, readMail } from "./MailConfig.ts"
 import { readNetworks } from "./NetworkConfig.ts"
 import { type PhoneConfig, readPhone } from "./PhoneConfig.ts"
 import { type QuotaConfig, readQuotas } from "./QuotaConfig.ts"
-
-/** The configuration is not valid. The message lists every wrong variable on its own line, and contains no secret. */
-export class ConfigurationInvalid extends Schema.TaggedError<ConfigurationInvalid>()("ConfigurationInvalid", {
-  issues: Schema.Array(Schema.String)
-}) {
-  override get message(): string {
-    return ["Invalid configuration:", ...this.issues.map((issue) => `  ${issue}`)].join("\n")
-  }
-}
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? ` (${error.code})` : ""

@@ -1,11 +1,11 @@
 import { type AllowedAgent } from "@agentos/agent-webhook"
 import { pglite, postgres, type Setup, smtp, type Storage, twilio, x402Networks } from "@agentos/agentos"
-import { settingIssues } from "@agentos/core"
+import { ConfigurationInvalid, settingIssues } from "@agentos/core"
 import type { SenderDns } from "@agentos/provider-smtp"
 import { Effect, Redacted, Schema } from "effect"
 import type { MailConfig } from "./MailConfig.ts"
 import type { AllowedAgentConfig } from "./PhoneConfig.ts"
-import { ConfigurationInvalid, readConfiguredFile, type ServerConfig } from "./ServerConfig.ts"
+import { readConfiguredFile, type ServerConfig } from "./ServerConfig.ts"
 
 /** The storage that the configuration selects. */
 export const storageOf = ({ database }: Pick<ServerConfig, "database">): Storage =>

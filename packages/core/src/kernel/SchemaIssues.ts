@@ -1,4 +1,4 @@
-import { SchemaIssue } from "effect"
+import { Schema, SchemaIssue } from "effect"
 import type { Issue } from "./ResourceError.ts"
 
 const MISSING = "missing"
@@ -63,3 +63,12 @@ export const settingIssues = (name: string, issue: SchemaIssue.Issue): ReadonlyA
     const place = path === "" ? name : `${name}.${path}`
     return `${place} ${message.replace(/^(missing|unknown) .*$/, "is $1")}`
   })
+
+/** The settings of a host are not valid. The message lists every invalid one on its own line, and contains no secret. */
+export class ConfigurationInvalid extends Schema.TaggedError<ConfigurationInvalid>()("ConfigurationInvalid", {
+  issues: Schema.Array(Schema.String)
+}) {
+  override get message(): string {
+    return ["Invalid configuration:", ...this.issues.map((issue) => `  ${issue}`)].join("\n")
+  }
+}
