@@ -102,7 +102,9 @@ const requireKeysOfOpenOperations = Layer.effectDiscard(
     if (missing.length === 0) return
     const ids = missing.toSorted((a, b) => a - b).join(", ")
     return yield* new KeyringMisconfigured({
-      message: `The keys must include the key with id ${ids}, because open operations were claimed under it`
+      message:
+        `AGENTOS_KEYS must include the key with id ${ids}, because open operations were claimed under it. ` +
+        "In createAgentOs, it is the option `keys`."
     })
   })
 )
