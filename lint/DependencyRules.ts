@@ -145,7 +145,7 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
     [
       source("server"),
       source(
-        "(?:agentos|core|facilitator|http-server|agent-webhook|keyring-node|numbering-libphonenumber|provider-smtp|x402)"
+        "(?:agentos|command-line|core|facilitator|http-server|agent-webhook|keyring-node|numbering-libphonenumber|provider-smtp|x402)"
       ),
       anyInstalled,
       nodeBuiltin
@@ -153,10 +153,16 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
   ),
   only("cli-imports-api-alone", "agentctl is a client like any other.", { path: source("cli") }, [
     source("cli"),
-    source("(?:api|file-lock)"),
+    source("(?:api|command-line|file-lock)"),
     anyInstalled,
     nodeBuiltin
   ]),
+  only(
+    "command-line-stands-alone",
+    "The command line that the programs share knows none of them.",
+    { path: source("command-line") },
+    [source("command-line"), anyInstalled, nodeBuiltin]
+  ),
   only(
     "file-lock-imports-node-alone",
     "The lock is shared by the client, the sandbox and PGlite: it depends on none of them.",

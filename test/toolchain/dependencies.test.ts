@@ -73,6 +73,7 @@ const refused: ReadonlyArray<readonly [file: string, text: string, rule: string]
   ["packages/http-server/src/Play.ts", `export * from "@agentos/sandbox"`, "sandbox-is-for-tests-and-examples"],
   ["packages/http-server/test/a.test.ts", `export * from "@agentos/sandbox"`, "sandbox-is-for-tests-and-examples"],
   ["packages/cli/src/Core.ts", `export * from "@agentos/core"`, "cli-imports-api-alone"],
+  ["packages/command-line/src/Wire.ts", `export * from "@agentos/api"`, "command-line-stands-alone"],
   ["packages/memory/src/Reach.ts", `export * from "../../core/src/kernel/Money.ts"`, "packages-meet-by-name"],
   ["packages/memory/src/Tested.ts", `export * from "../test/fixture.ts"`, "sources-do-not-import-tests"],
   ["packages/memory/src/Loan.ts", `export * from "undeclared"`, "sources-declare-what-they-import"],

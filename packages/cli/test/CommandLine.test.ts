@@ -1,9 +1,9 @@
+import { commandHelp } from "@agentos/command-line"
 import { spawn } from "node:child_process"
 import { closeSync, existsSync, openSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert, describe, expect, it } from "vitest"
 import { COMMAND_TREE, COMMANDS } from "../src/command/Commands.ts"
-import { commandHelp } from "../src/help/HelpText.ts"
 import { reference } from "../src/help/Reference.ts"
 import { outcomeOf, useProgram } from "./support/Program.ts"
 
@@ -147,7 +147,8 @@ Next: agentctl mail list --help
 
   it("keeps help within 100 columns and has an example for every command", () => {
     for (const command of COMMANDS) {
-      const help = (columns: number | undefined) => commandHelp(command, { bold: (text) => text, columns }).split("\n")
+      const help = (columns: number | undefined) =>
+        commandHelp(COMMAND_TREE.program, command, { bold: (text) => text, columns }).split("\n")
       for (const line of help(undefined)) assert.isAtMost(line.length, 100, line)
       assert.deepStrictEqual(help(200), help(undefined))
       // Lines to paste are never wrapped.

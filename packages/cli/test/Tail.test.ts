@@ -1,7 +1,7 @@
+import { Output } from "@agentos/command-line"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, expect, it } from "vitest"
-import { Output } from "../src/output/Output.ts"
 import { eventLine } from "../src/tail/EventHandling.ts"
 import { errorReply, useApiDouble } from "./support/ApiDouble.ts"
 import { outcomeOf, useProgram } from "./support/Program.ts"

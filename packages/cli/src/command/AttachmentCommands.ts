@@ -1,11 +1,9 @@
+import { Failure, type FlagSpec, plainLine, usageError } from "@agentos/command-line"
 import { isUtf8 } from "node:buffer"
 import { join, resolve } from "node:path"
-import { Failure, usageError } from "../failure/Failure.ts"
 import type { Message } from "../mail/Inbox.ts"
-import { plainLine } from "../output/Text.ts"
 import { countOf } from "../output/Wording.ts"
 import { type Context, defineCommand } from "./Command.ts"
-import type { FlagSpec } from "./CommandSpec.ts"
 import { MESSAGE_ARGUMENT } from "./Flags.ts"
 import { clientOf } from "./Resources.ts"
 

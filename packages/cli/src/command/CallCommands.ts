@@ -1,4 +1,4 @@
-import { plainJson, plainLine } from "../output/Text.ts"
+import { plainJson, plainLine } from "@agentos/command-line"
 import { durationOf, timeOf, timeRangeOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/ApiClient.ts"
 import { defineCommand } from "./Command.ts"
@@ -202,7 +202,7 @@ export const VOICE_ANSWER = defineCommand(
     exits: [4, 9]
   },
   async (context, { flags }) => {
-    const { Failure } = await import("../failure/Failure.ts")
+    const { Failure } = await import("@agentos/command-line")
     const { VoiceAnswering } = await import("../tail/VoiceAnswering.ts")
     const command = required(flags.exec, "exec")
     await new VoiceAnswering(context, command).follow(await clientOf(context))

@@ -1,6 +1,7 @@
+import { CommandTree, type ProgramSpec } from "@agentos/command-line"
+import { VERSION } from "../Version.ts"
 import { MAIL_ATTACHMENTS, MAIL_RAW } from "./AttachmentCommands.ts"
 import { CALL_EXTEND, CALL_LIST, CALL_SHOW, CALL_START, CALL_TRANSCRIPT, VOICE_ANSWER } from "./CallCommands.ts"
-import { CommandTree } from "./Command.ts"
 import { CONFIG_GET, CONFIG_LIST, CONFIG_PATH, CONFIG_SET } from "./ConfigCommands.ts"
 import { DEV } from "./DevCommand.ts"
 import { DOCTOR } from "./DoctorCommand.ts"
@@ -19,6 +20,7 @@ import { BUDGET_SET, BUDGET_SHOW, PAYMENTS_LIST, PAYMENTS_RESUME, PAYMENTS_SHOW 
 import { SANDBOX_CALL, SANDBOX_MAIL, SANDBOX_REPORT } from "./SandboxCommands.ts"
 import { MAIL_FORWARD, MAIL_REPLY, MAIL_SEND } from "./SendCommands.ts"
 import { API, QUOTE, SERVICES_LIST, SERVICES_SHOW } from "./ServiceCommands.ts"
+import { GLOBAL_FLAGS } from "./Flags.ts"
 import { LOGIN, LOGOUT, TOKEN_ROTATE, WHOAMI } from "./SessionCommands.ts"
 import { TENANT_REVOKE_TOKENS } from "./TenantCommands.ts"
 import { COMPLETION, HELP, SCHEMA } from "./ToolCommands.ts"
@@ -96,7 +98,16 @@ export const COMMANDS = [
 export type AnyCommand = (typeof COMMANDS)[number]
 export type CommandName = AnyCommand["name"]
 
-export const COMMAND_TREE = new CommandTree(COMMANDS, {
+const PROGRAM: ProgramSpec = {
+  name: "agentctl",
+  version: VERSION,
+  summary: "Mailboxes, phone numbers and calls for AI agents, paid per call from a wallet.",
+  globalFlags: GLOBAL_FLAGS,
+  start: ["login", "logout", "whoami", "quote"],
+  titles: { start: "GETTING STARTED", rest: "TOOLS" }
+}
+
+export const COMMAND_TREE = new CommandTree(PROGRAM, COMMANDS, {
   wallet: "Manage the wallet that pays",
   token: "Manage the access token",
   services: "Browse services and prices",

@@ -1,6 +1,5 @@
+import { Failure, plainLine, usageError } from "@agentos/command-line"
 import { resolve } from "node:path"
-import { Failure, usageError } from "../failure/Failure.ts"
-import { plainLine } from "../output/Text.ts"
 import { type Context, defineCommand } from "./Command.ts"
 
 const KEY = {

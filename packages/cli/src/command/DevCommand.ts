@@ -1,5 +1,5 @@
+import { EXIT, Failure } from "@agentos/command-line"
 import { join } from "node:path"
-import { EXIT, Failure } from "../failure/Failure.ts"
 import type { SandboxDescription } from "../sandbox/SandboxProcess.ts"
 import { type Context, defineCommand } from "./Command.ts"
 import { DATA_FLAG } from "./Flags.ts"

@@ -1,4 +1,4 @@
-import { EXIT, Failure } from "../failure/Failure.ts"
+import { EXIT, Failure } from "@agentos/command-line"
 import { countOf, decimalOf, durationOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/ApiClient.ts"
 import type { Connection } from "../server/Connection.ts"

@@ -1,12 +1,10 @@
-import { Failure, usageError } from "../failure/Failure.ts"
-import { plain } from "../output/Text.ts"
+import { Failure, type FlagSpec, plain, usageError } from "@agentos/command-line"
 import { countOf, TIME, timeOf, timeOfFlag, timeRangeOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/ApiClient.ts"
 import type { Handled } from "../tail/EventHandling.ts"
 import type { TailEvent, TailFilter } from "../tail/TailEvent.ts"
 import type { Worker } from "../tail/Worker.ts"
 import { type Context, defineCommand } from "./Command.ts"
-import type { FlagSpec } from "./CommandSpec.ts"
 import { CURSOR_FLAG, given, LIMIT_FLAG, timeFlags, TYPES_FLAG, typesOf } from "./Flags.ts"
 import { clientOf } from "./Resources.ts"
 

@@ -1,11 +1,18 @@
-import { usageError } from "../failure/Failure.ts"
+import {
+  type ArgumentSpec,
+  type FlagSpec,
+  type FlagValues,
+  HELP_FLAG,
+  JSON_FLAG,
+  OUTPUT_FLAGS,
+  usageError
+} from "@agentos/command-line"
 import { TIME } from "../output/Wording.ts"
-import type { ArgumentSpec, FlagSpec, FlagValues } from "./CommandSpec.ts"
 
 /** The flags of every command. */
 export const GLOBAL_FLAGS = [
-  { name: "help", short: "h", type: "boolean", summary: "Show help for the command." },
-  { name: "json", type: "boolean", summary: "Print one JSON document, also for errors." },
+  HELP_FLAG,
+  JSON_FLAG,
   {
     name: "profile",
     type: "text",
@@ -15,9 +22,7 @@ export const GLOBAL_FLAGS = [
     completes: "profile"
   },
   { name: "base-url", type: "text", value: "URL", summary: "URL of the server.", env: "AGENTOS_BASE_URL" },
-  { name: "quiet", short: "q", type: "boolean", summary: "Print only errors and warnings on standard error." },
-  { name: "no-color", type: "boolean", summary: "Disable colors.", env: "NO_COLOR" },
-  { name: "version", short: "V", type: "boolean", summary: "Show the version." }
+  ...OUTPUT_FLAGS
 ] as const satisfies ReadonlyArray<FlagSpec>
 export type GlobalValues = FlagValues<typeof GLOBAL_FLAGS>
 

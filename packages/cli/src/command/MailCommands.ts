@@ -1,11 +1,8 @@
-import { Failure, usageError } from "../failure/Failure.ts"
+import { Failure, type FlagSpec, type Output, plain, plainLine, usageError } from "@agentos/command-line"
 import type { ListedMessage, Message } from "../mail/Inbox.ts"
 import { checksCell, checksText, isVerified, isVerifiedSender, senderFilter, type SentMessage } from "../mail/Sender.ts"
-import type { Output } from "../output/Output.ts"
-import { plain, plainLine } from "../output/Text.ts"
 import { countOf, durationOf, durationOfFlag, TIME, timeOf, timeOfFlag, timeRangeOf } from "../output/Wording.ts"
 import { defineCommand } from "./Command.ts"
-import type { FlagSpec } from "./CommandSpec.ts"
 import { CURSOR_FLAG, directionFlag, LIMIT_FLAG, MESSAGE_ARGUMENT, timeFlags } from "./Flags.ts"
 import { clientOf, mailboxIdOf } from "./Resources.ts"
 

@@ -1,8 +1,7 @@
-import { usageError } from "../failure/Failure.ts"
+import { type FlagSpec, type FlagValues, usageError } from "@agentos/command-line"
 import { timeOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/ApiClient.ts"
 import { defineCommand } from "./Command.ts"
-import type { FlagSpec, FlagValues } from "./CommandSpec.ts"
 import { given, PAY_EXITS, PAY_FLAGS } from "./Flags.ts"
 import { clientOf, mailboxIdOf } from "./Resources.ts"
 

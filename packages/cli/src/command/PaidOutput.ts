@@ -1,4 +1,4 @@
-import type { Field } from "../output/Table.ts"
+import type { Field } from "@agentos/command-line"
 import { decimalOf } from "../output/Wording.ts"
 import { resumeCommand } from "../payment/Delivery.ts"
 import { type JournalEntry, shownEntry } from "../payment/JournalEntry.ts"

@@ -1,8 +1,7 @@
-import { EXIT, Failure, usageError } from "../failure/Failure.ts"
+import { type Column, EXIT, Failure, usageError } from "@agentos/command-line"
 import { baseUnitsOf, countOf, decimalOf, timeOf } from "../output/Wording.ts"
 import type { Resumed } from "../payment/Delivery.ts"
 import type { ListedEntry } from "../payment/JournalEntry.ts"
-import type { Column } from "../output/Table.ts"
 import { type Context, defineCommand } from "./Command.ts"
 import { LIMIT_FLAG } from "./Flags.ts"
 

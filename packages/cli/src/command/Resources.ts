@@ -1,4 +1,4 @@
-import { Failure, usageError } from "../failure/Failure.ts"
+import { Failure, usageError } from "@agentos/command-line"
 import type { ApiClient } from "../server/ApiClient.ts"
 import type { Context } from "./Command.ts"
 

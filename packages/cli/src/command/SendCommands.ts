@@ -1,10 +1,9 @@
-import { usageError } from "../failure/Failure.ts"
+import { type FlagSpec, usageError } from "@agentos/command-line"
 import type { NewAttachment } from "../mail/Attachments.ts"
 import type { Message } from "../mail/Inbox.ts"
 import { countOf, timeOf } from "../output/Wording.ts"
 import type { ApiClient } from "../server/ApiClient.ts"
 import { type Context, defineCommand } from "./Command.ts"
-import type { FlagSpec } from "./CommandSpec.ts"
 import { ATTACH_FLAG, given, MESSAGE_ARGUMENT, PAY_EXITS, PAY_FLAGS, type PayFlagValues, required } from "./Flags.ts"
 import { clientOf, mailboxIdOf, onlyMailboxId } from "./Resources.ts"
 

@@ -1,5 +1,4 @@
-import { EXIT, Failure, usageError } from "../failure/Failure.ts"
-import { plain, plainLine, shellWord } from "../output/Text.ts"
+import { EXIT, Failure, plain, plainLine, shellWord, usageError } from "@agentos/command-line"
 import { decimalOf, timeOf } from "../output/Wording.ts"
 import type { ApiClient, DataOf } from "../server/ApiClient.ts"
 import type { Answer } from "../server/ApiFailure.ts"

@@ -1,4 +1,4 @@
-import { EXIT, Failure, usageError } from "../failure/Failure.ts"
+import { EXIT, Failure, usageError } from "@agentos/command-line"
 import type { Settings } from "../config/Settings.ts"
 import { readSecret } from "../host/Host.ts"
 import { type Context, defineCommand } from "./Command.ts"

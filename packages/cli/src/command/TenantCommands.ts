@@ -1,7 +1,6 @@
-import { EXIT, Failure, usageError } from "../failure/Failure.ts"
+import { EXIT, Failure, plainLine, usageError } from "@agentos/command-line"
 import { readSecret } from "../host/Host.ts"
 import { isRecord } from "../file/Json.ts"
-import { plainLine } from "../output/Text.ts"
 import { timeOf } from "../output/Wording.ts"
 import { defineCommand } from "./Command.ts"
 import { yesFlag } from "./Flags.ts"

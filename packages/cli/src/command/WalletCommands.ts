@@ -1,9 +1,8 @@
+import { errorCode, Failure, type FlagSpec, type FlagValues, usageError } from "@agentos/command-line"
 import { dirname, join, resolve } from "node:path"
-import { errorCode, Failure, usageError } from "../failure/Failure.ts"
 import { decimalOf } from "../output/Wording.ts"
 import type { PrivateKey } from "../wallet/PrivateKey.ts"
 import { type Context, defineCommand } from "./Command.ts"
-import type { FlagSpec, FlagValues } from "./CommandSpec.ts"
 import { PASSWORD_FILE_FLAG, RPC_URL_FLAG, WALLET_FILE_FLAG, walletFlagsOf } from "./Flags.ts"
 
 const NEW_WALLET_FLAGS = [

@@ -1,4 +1,4 @@
-import { Failure, usageError } from "../failure/Failure.ts"
+import { Failure, usageError } from "@agentos/command-line"
 import { readSecret } from "../host/Host.ts"
 import { timeOf } from "../output/Wording.ts"
 import type { CallInput, DataOf } from "../server/ApiClient.ts"

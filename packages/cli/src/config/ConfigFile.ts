@@ -1,5 +1,5 @@
+import { Failure } from "@agentos/command-line"
 import { dirname, isAbsolute, join, resolve } from "node:path"
-import { Failure } from "../failure/Failure.ts"
 import { withFreeLock } from "../file/FileLock.ts"
 import { isRecord } from "../file/Json.ts"
 import { readJsonIfExists, writePrivate } from "../file/PrivateFile.ts"

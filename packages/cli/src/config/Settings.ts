@@ -1,6 +1,6 @@
+import { Failure } from "@agentos/command-line"
 import { resolve } from "node:path"
 import type { Context } from "../command/Command.ts"
-import { Failure } from "../failure/Failure.ts"
 import { checkProfileName, readConfig, readFolderConfig, type SettingName } from "./ConfigFile.ts"
 
 /** The settings as the command line names them. */

@@ -1,6 +1,6 @@
+import { errorCode, Failure } from "@agentos/command-line"
 import { mkdir, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { errorCode, Failure } from "../failure/Failure.ts"
 import { fileFailure } from "./PrivateFile.ts"
 
 /** File systems allow 255 bytes. The rest is for the number of a second file with the same name. */

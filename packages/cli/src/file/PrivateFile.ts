@@ -1,9 +1,8 @@
+import { errorCode, Failure, shellWord } from "@agentos/command-line"
 import { randomUUID } from "node:crypto"
 import { chmod, link, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises"
 import { dirname, resolve } from "node:path"
-import { errorCode, Failure } from "../failure/Failure.ts"
 import type { Host } from "../host/Host.ts"
-import { shellWord } from "../output/Text.ts"
 import { parseJson } from "./Json.ts"
 
 const FILE_LIMIT_BYTES = 4 * 1024 * 1024

@@ -1,9 +1,6 @@
-import type { CommandTree } from "../command/Command.ts"
-import type { Completion, FlagSpec } from "../command/CommandSpec.ts"
+import { type CommandTree, type Completion, type FlagSpec, isShellWord, Output, plainLine } from "@agentos/command-line"
 import { GLOBAL_FLAGS, type GlobalValues } from "../command/Flags.ts"
 import type { Host } from "../host/Host.ts"
-import { Output } from "../output/Output.ts"
-import { isShellWord, plainLine } from "../output/Text.ts"
 
 /** How long a press of Tab may take. */
 const TIMEOUT_MILLIS = 1_500

@@ -1,9 +1,16 @@
-import type { CommandTree } from "../command/Command.ts"
-import type { CommandSpec, FlagSpec } from "../command/CommandSpec.ts"
+import {
+  argumentSummary,
+  type CommandSpec,
+  type CommandTree,
+  EXIT_MEANING,
+  exitsOf,
+  type FlagSpec,
+  flagSummary,
+  flagUsage,
+  usageLine
+} from "@agentos/command-line"
 import { GLOBAL_FLAGS } from "../command/Flags.ts"
-import { EXIT_MEANING } from "../failure/Failure.ts"
 import { VERSION } from "../Version.ts"
-import { argumentSummary, exitsOf, flagSummary, flagUsage, usageLine } from "./HelpText.ts"
 
 /** Describes a command or a group for programs: the output of `agentctl schema`. */
 export const commandSchema = (tree: CommandTree, words: ReadonlyArray<string>) => ({
@@ -12,7 +19,7 @@ export const commandSchema = (tree: CommandTree, words: ReadonlyArray<string>) =
   exitCodes: EXIT_MEANING,
   commands: tree
     .below(words)
-    .map(({ run: _handler, ...spec }) => ({ ...spec, usage: usageLine(spec), exits: exitsOf(spec) }))
+    .map(({ run: _handler, ...spec }) => ({ ...spec, usage: usageLine(tree.program.name, spec), exits: exitsOf(spec) }))
 })
 
 const cell = (text: string): string => text.replaceAll("|", "\\|")
@@ -29,7 +36,7 @@ const commandSection = (command: CommandSpec): string =>
   [
     `## agentctl ${command.name}\n`,
     `${command.summary}. ${command.description}\n`,
-    `\`\`\`\n${usageLine(command)}\n\`\`\`\n`,
+    `\`\`\`\n${usageLine("agentctl", command)}\n\`\`\`\n`,
     ...command.arguments.map((argument) => `- \`${argument.name.toUpperCase()}\`: ${argumentSummary(argument)}\n`),
     ...(command.flags.length === 0 ? [] : [flagTable(command.flags)]),
     `\`\`\`sh\n${command.examples.map(({ does, line }) => `# ${does}\n${line}`).join("\n")}\n\`\`\`\n`,

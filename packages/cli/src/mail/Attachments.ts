@@ -1,7 +1,7 @@
+import { errorCode, Failure, usageError } from "@agentos/command-line"
 import { readFile } from "node:fs/promises"
 import { basename, extname, resolve } from "node:path"
 import type { Context } from "../command/Command.ts"
-import { errorCode, Failure, usageError } from "../failure/Failure.ts"
 import { fileFailure } from "../file/PrivateFile.ts"
 
 /** The limit of the service for all attachments of a message. */

@@ -1,4 +1,4 @@
-import { usageError } from "../failure/Failure.ts"
+import { usageError } from "@agentos/command-line"
 
 /** The server's checks of the sender of a message, in the words of RFC 8601. */
 export interface SenderChecks {

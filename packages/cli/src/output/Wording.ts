@@ -1,4 +1,4 @@
-import { usageError } from "../failure/Failure.ts"
+import { type TimeRange, usageError } from "@agentos/command-line"
 
 const UNIT = 1_000_000n
 
@@ -61,12 +61,6 @@ export const durationOfFlag = (flag: string, text: string): number => {
   const millis = parseDuration(text)
   if (millis !== undefined) return millis
   throw usageError(`--${flag} takes a duration such as 20s or 5m, not "${text}".`)
-}
-
-/** The times of --since and --until, in ISO 8601. */
-export interface TimeRange {
-  readonly since?: string | undefined
-  readonly until?: string | undefined
 }
 
 /** Parses --since and --until. */

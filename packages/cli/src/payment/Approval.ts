@@ -1,7 +1,6 @@
+import { Failure, plainLine, usageError } from "@agentos/command-line"
 import type { Context } from "../command/Command.ts"
 import { fromOf, rejectFolderSettings, type Settings } from "../config/Settings.ts"
-import { Failure, usageError } from "../failure/Failure.ts"
-import { plainLine } from "../output/Text.ts"
 import { baseUnitsOf, decimalOf } from "../output/Wording.ts"
 import type { Connection } from "../server/Connection.ts"
 import { PUBLIC_RPC, tokenBalance } from "../wallet/TokenBalance.ts"

@@ -1,6 +1,6 @@
+import { Failure } from "@agentos/command-line"
 import { join } from "node:path"
 import { homeFolder } from "../config/ConfigFile.ts"
-import { Failure } from "../failure/Failure.ts"
 import { withFreeLock } from "../file/FileLock.ts"
 import { isRecord } from "../file/Json.ts"
 import { readJsonIfExists, writePrivate } from "../file/PrivateFile.ts"

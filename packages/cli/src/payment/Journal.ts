@@ -1,7 +1,7 @@
+import { errorCode, Failure } from "@agentos/command-line"
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { homeFolder } from "../config/ConfigFile.ts"
-import { errorCode, Failure } from "../failure/Failure.ts"
 import { withLock } from "../file/FileLock.ts"
 import {
   fileFailure,

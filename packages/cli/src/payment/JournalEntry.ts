@@ -1,5 +1,5 @@
+import { Failure, type PaymentState } from "@agentos/command-line"
 import { createHash, randomUUID } from "node:crypto"
-import { Failure, type PaymentState } from "../failure/Failure.ts"
 import { isRecord, parseJson } from "../file/Json.ts"
 import { decimalOf } from "../output/Wording.ts"
 

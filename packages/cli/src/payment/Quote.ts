@@ -1,5 +1,5 @@
+import { EXIT, Failure } from "@agentos/command-line"
 import { isLocal } from "../config/Settings.ts"
-import { EXIT, Failure } from "../failure/Failure.ts"
 import { isRecord, parseJson } from "../file/Json.ts"
 import { decimalOf, durationOf } from "../output/Wording.ts"
 import type { ApiClient } from "../server/ApiClient.ts"

@@ -1,13 +1,12 @@
+import { EXIT, Failure, plainLine } from "@agentos/command-line"
 import { type ChildProcess, spawn } from "node:child_process"
 import { existsSync, realpathSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import type { Context } from "../command/Command.ts"
-import { EXIT, Failure } from "../failure/Failure.ts"
 import { isRecord, parseJson } from "../file/Json.ts"
 import { readIfExists } from "../file/PrivateFile.ts"
 import { childEnvironment } from "../host/Host.ts"
-import { plainLine } from "../output/Text.ts"
 
 const TIMEOUT_MILLIS = 30_000
 const START = join("packages", "sandbox", "src", "main.ts")

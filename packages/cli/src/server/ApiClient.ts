@@ -1,5 +1,5 @@
+import { Failure } from "@agentos/command-line"
 import type { Context } from "../command/Command.ts"
-import { Failure } from "../failure/Failure.ts"
 import { isRecord, parseJson } from "../file/Json.ts"
 import { VERSION } from "../Version.ts"
 import { type Answer, apiFailure } from "./ApiFailure.ts"

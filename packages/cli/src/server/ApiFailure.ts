@@ -1,7 +1,6 @@
+import { EXIT, type ExitCode, Failure, type FailureIssue, type PaymentState, plainLine } from "@agentos/command-line"
 import type { ErrorBody } from "@agentos/api"
-import { EXIT, type ExitCode, Failure, type FailureIssue, type PaymentState } from "../failure/Failure.ts"
 import { isRecord } from "../file/Json.ts"
-import { plainLine } from "../output/Text.ts"
 import { nextCommand } from "./Routes.ts"
 
 /** The exit code of each error code of the API. The compiler checks that it is complete. */

@@ -1,3 +1,4 @@
+import { Failure } from "@agentos/command-line"
 import type { Context } from "../command/Command.ts"
 import { ENVIRONMENT_TOKEN, findToken, type Token } from "../config/Credentials.ts"
 import {
@@ -7,7 +8,6 @@ import {
   type SettingFlags,
   type Settings
 } from "../config/Settings.ts"
-import { Failure } from "../failure/Failure.ts"
 import { ApiClient } from "./ApiClient.ts"
 
 /** A server and the settings that name it. */

@@ -1,5 +1,5 @@
+import { Failure } from "@agentos/command-line"
 import { isLocal } from "../config/Settings.ts"
-import { Failure } from "../failure/Failure.ts"
 import type { Host } from "../host/Host.ts"
 
 const VARIABLES = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY"]

@@ -1,7 +1,7 @@
+import { shellWord } from "@agentos/command-line"
 import type { OPERATIONS } from "@agentos/api"
 import { CATALOG_ROWS } from "@agentos/api/catalog"
 import { isRecord } from "../file/Json.ts"
-import { shellWord } from "../output/Text.ts"
 
 /** The operations of the API. Types only: loading the schemas takes longer than most commands. */
 export type Operations = typeof OPERATIONS

@@ -1,7 +1,7 @@
+import { Failure } from "@agentos/command-line"
 import type { Context } from "../command/Command.ts"
 import { saveToken } from "../config/Credentials.ts"
 import { rejectFolderServer, requireBaseUrl, resolveSettings } from "../config/Settings.ts"
-import { Failure } from "../failure/Failure.ts"
 import { isRecord, parseJson } from "../file/Json.ts"
 import type { SignInMessage } from "../payment/Signing.ts"
 import { requireWallet, type WalletFlags } from "../wallet/Wallet.ts"

@@ -1,9 +1,8 @@
+import { messageOf, plainLine } from "@agentos/command-line"
 import { once } from "node:events"
 import type { RealtimeClientMessage, RealtimeServerMessage } from "@agentos/api"
 import { type RawData, WebSocket } from "ws"
-import { messageOf } from "../failure/Failure.ts"
 import { isRecord, parseJson } from "../file/Json.ts"
-import { plainLine } from "../output/Text.ts"
 import { VERSION } from "../Version.ts"
 import type { Acknowledged } from "./TailEvent.ts"
 

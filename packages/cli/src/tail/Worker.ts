@@ -1,5 +1,4 @@
-import type { Output } from "../output/Output.ts"
-import { plainLine } from "../output/Text.ts"
+import { type Output, plainLine } from "@agentos/command-line"
 import type { Handled } from "./EventHandling.ts"
 import type { Acknowledged, Delivery, Intake, TailEvent } from "./TailEvent.ts"
 

@@ -1,6 +1,6 @@
+import { Failure } from "@agentos/command-line"
 import { createCipheriv, createDecipheriv, pbkdf2, randomBytes, randomUUID, scrypt, timingSafeEqual } from "node:crypto"
 import { promisify } from "node:util"
-import { Failure } from "../failure/Failure.ts"
 import { isRecord } from "../file/Json.ts"
 import { checksummed, keccak256, PrivateKey } from "./PrivateKey.ts"
 

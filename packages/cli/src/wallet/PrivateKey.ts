@@ -1,6 +1,6 @@
+import { Failure } from "@agentos/command-line"
 import { createECDH, randomBytes } from "node:crypto"
 import { keccak_256 } from "@noble/hashes/sha3"
-import { Failure } from "../failure/Failure.ts"
 
 /** Keccak-256, which differs from SHA3-256. */
 export const keccak256 = (bytes: Uint8Array): Buffer => Buffer.from(keccak_256(bytes))

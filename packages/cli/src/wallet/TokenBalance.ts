@@ -1,5 +1,5 @@
+import { EXIT, Failure } from "@agentos/command-line"
 import type { Context } from "../command/Command.ts"
-import { EXIT, Failure } from "../failure/Failure.ts"
 import { isRecord } from "../file/Json.ts"
 
 const TIMEOUT_MILLIS = 15_000

@@ -1,8 +1,6 @@
+import { type Column, displayWidth, nearest, plain, plainJson, plainLine, table, truncate } from "@agentos/command-line"
 import { assert, describe, it } from "vitest"
-import { displayWidth, plain, plainJson, plainLine, truncate } from "../../src/output/Text.ts"
-import { type Column, table } from "../../src/output/Table.ts"
 import { baseUnitsOf, decimalOf, durationOf } from "../../src/output/Wording.ts"
-import { nearest } from "../../src/parse/Parser.ts"
 
 interface Row {
   readonly id: string

@@ -1,6 +1,6 @@
+import { Failure } from "@agentos/command-line"
 import { recoverTypedDataAddress } from "viem"
 import { assert, describe, it } from "vitest"
-import { Failure } from "../../src/failure/Failure.ts"
 import { chooseTerms, type PaymentOption, readChallenge, type Terms } from "../../src/payment/Quote.ts"
 import { signTerms } from "../../src/payment/Signing.ts"
 import { validUntil } from "../../src/payment/JournalEntry.ts"

@@ -1,5 +1,5 @@
+import { Output } from "@agentos/command-line"
 import { afterEach, assert, describe, it, vi } from "vitest"
-import { Output } from "../../src/output/Output.ts"
 import { ApiClient } from "../../src/server/ApiClient.ts"
 import { useApiDouble } from "../support/ApiDouble.ts"
 import { machine, removeMachines } from "../support/Machine.ts"

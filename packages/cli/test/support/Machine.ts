@@ -1,9 +1,9 @@
+import { Failure } from "@agentos/command-line"
 import { randomUUID } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { Failure } from "../../src/failure/Failure.ts"
 import type { Host } from "../../src/host/Host.ts"
 import type { JournalEntry, JournalState } from "../../src/payment/JournalEntry.ts"
 

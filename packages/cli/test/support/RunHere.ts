@@ -1,5 +1,5 @@
+import type { Sink } from "@agentos/command-line"
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Sink } from "../../src/host/Host.ts"
 import { run } from "../../src/Program.ts"
 
 export interface Outcome {

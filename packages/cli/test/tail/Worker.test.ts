@@ -1,5 +1,5 @@
+import { Output } from "@agentos/command-line"
 import { assert, describe, it } from "vitest"
-import { Output } from "../../src/output/Output.ts"
 import type { Acknowledged, TailEvent } from "../../src/tail/TailEvent.ts"
 import { backoff } from "../../src/tail/SocketFollower.ts"
 import type { Handled } from "../../src/tail/EventHandling.ts"

@@ -1,4 +1,4 @@
-import type { ExitCode } from "../failure/Failure.ts"
+import type { ExitCode } from "./Failure.ts"
 
 /** Values that the shell completes with ids from the server or with names from this machine. */
 export type Completion =
@@ -57,6 +57,8 @@ export interface CommandSpec {
   readonly json: string
   /** Exit codes beside 0, 1, 3 and 130, which every command has. */
   readonly exits: ReadonlyArray<ExitCode>
+  /** The meaning of exit codes in this command, where it differs from that of every other. */
+  readonly exitMeanings?: Readonly<Partial<Record<ExitCode, string>>>
 }
 
 type FlagValue<Flag extends FlagSpec> = Flag["type"] extends "boolean"

@@ -1,7 +1,6 @@
-import type { CommandTree } from "../command/Command.ts"
-import type { ArgumentSpec, CommandSpec, FlagSpec } from "../command/CommandSpec.ts"
-import { GLOBAL_FLAGS } from "../command/Flags.ts"
-import { EXIT, EXIT_MEANING, type ExitCode } from "../failure/Failure.ts"
+import type { ArgumentSpec, CommandSpec, FlagSpec } from "./CommandSpec.ts"
+import type { CommandTree, ProgramSpec } from "./CommandTree.ts"
+import { EXIT, EXIT_MEANING, type ExitCode } from "./Failure.ts"
 
 export interface HelpStyle {
   readonly bold: (text: string) => string
@@ -45,8 +44,8 @@ export const flagSummary = ({ choices, default: fallback, env, maximum, minimum,
 export const exitsOf = ({ exits }: CommandSpec): ReadonlyArray<ExitCode> =>
   [...new Set([EXIT.ok, EXIT.failure, EXIT.usage, ...exits, EXIT.interrupted])].toSorted((left, right) => left - right)
 
-export const usageLine = (command: CommandSpec): string =>
-  ["agentctl", command.name, ...command.arguments.map(argumentUsage), "[flags]"].join(" ")
+export const usageLine = (program: string, command: CommandSpec): string =>
+  [program, command.name, ...command.arguments.map(argumentUsage), "[flags]"].join(" ")
 
 const wrap = (text: string, columns: number): ReadonlyArray<string> => {
   const lines: Array<string> = []
@@ -85,21 +84,21 @@ const flagRows = (flags: ReadonlyArray<FlagSpec>): Pairs => flags.map((flag) => 
 /** Returns the help of a command, a group or the program. */
 export const helpFor = (tree: CommandTree, words: ReadonlyArray<string>, style: HelpStyle): string => {
   const command = tree.find(words.join(" "))
-  if (command !== undefined) return commandHelp(command, style)
+  if (command !== undefined) return commandHelp(tree.program, command, style)
   return words.length === 0 || tree.below(words).length === 0 ? programHelp(tree, style) : groupHelp(tree, words, style)
 }
 
-export const commandHelp = (command: CommandSpec, style: HelpStyle): string =>
+export const commandHelp = (program: ProgramSpec, command: CommandSpec, style: HelpStyle): string =>
   [
     `${command.summary}.\n\n${paragraphs(command.description, style)}\n`,
-    section("USAGE", `${INDENT}${usageLine(command)}\n`, style),
+    section("USAGE", `${INDENT}${usageLine(program.name, command)}\n`, style),
     section(
       "ARGUMENTS",
       command.arguments.map((argument) => [argument.name.toUpperCase(), argumentSummary(argument)]),
       style
     ),
     section("FLAGS", flagRows(command.flags), style),
-    section("GLOBAL FLAGS", flagRows(GLOBAL_FLAGS), style),
+    section("GLOBAL FLAGS", flagRows(program.globalFlags), style),
     section(
       "EXAMPLES",
       command.examples.map(({ does, line }) => `${INDENT}# ${does}\n${INDENT}$ ${line}\n`).join(""),
@@ -108,7 +107,7 @@ export const commandHelp = (command: CommandSpec, style: HelpStyle): string =>
     section("OUTPUT", [["--json", `prints ${command.json}`]], style),
     section(
       "EXIT CODES",
-      exitsOf(command).map((code) => [`${code}`, EXIT_MEANING[code]]),
+      exitsOf(command).map((code) => [`${code}`, command.exitMeanings?.[code] ?? EXIT_MEANING[code]]),
       style
     )
   ].join("")
@@ -117,34 +116,33 @@ const groupHelp = (tree: CommandTree, words: ReadonlyArray<string>, style: HelpS
   const group = words.join(" ")
   return [
     `${tree.groups[group] ?? group}.\n`,
-    section("USAGE", `${INDENT}agentctl ${group} COMMAND [flags]\n`, style),
+    section("USAGE", `${INDENT}${tree.program.name} ${group} COMMAND [flags]\n`, style),
     section(
       "COMMANDS",
       tree.below(words).map(({ name, summary }) => [name, summary]),
       style
     ),
-    `\nHelp for a command: agentctl ${group} COMMAND --help\n`
+    `\nHelp for a command: ${tree.program.name} ${group} COMMAND --help\n`
   ].join("")
 }
 
-const START = ["login", "logout", "whoami", "quote"]
-
 const programHelp = (tree: CommandTree, style: HelpStyle): string => {
+  const { globalFlags, name: program, start, summary, titles } = tree.program
   const single = tree.commands.filter(({ name }) => !name.includes(" "))
   const described = (commands: ReadonlyArray<CommandSpec>): Pairs =>
     commands.map(({ name, summary }) => [name, summary])
   const groups = [...new Set(tree.commands.flatMap(({ name }) => (name.includes(" ") ? [name.split(" ")[0]!] : [])))]
   return [
-    "Mailboxes, phone numbers and calls for AI agents, paid per call from a wallet.\n",
-    section("USAGE", `${INDENT}agentctl COMMAND [arguments] [flags]\n`, style),
-    section("GETTING STARTED", described(single.filter(({ name }) => START.includes(name))), style),
+    `${summary}\n`,
+    section("USAGE", `${INDENT}${program} COMMAND [arguments] [flags]\n`, style),
+    section(titles.start, described(single.filter((command) => start.includes(command.name))), style),
     section(
       "COMMANDS",
       groups.map((group) => [group, `${tree.groups[group] ?? ""}: ${tree.wordsAfter([group]).join(", ")}`]),
       style
     ),
-    section("TOOLS", described(single.filter(({ name }) => !START.includes(name))), style),
-    section("FLAGS", flagRows(GLOBAL_FLAGS), style),
-    "\nHelp for a command: agentctl COMMAND --help\n"
+    section(titles.rest, described(single.filter((command) => !start.includes(command.name))), style),
+    section("FLAGS", flagRows(globalFlags), style),
+    `\nHelp for a command: ${program} COMMAND --help\n`
   ].join("")
 }

@@ -1,7 +1,7 @@
-import type { Host } from "../host/Host.ts"
-import type { Output } from "../output/Output.ts"
-import { plain, plainJson } from "../output/Text.ts"
 import { EXIT, type Failure, type PaymentState } from "./Failure.ts"
+import type { Host } from "./Host.ts"
+import type { Output } from "./Output.ts"
+import { plain, plainJson } from "./Text.ts"
 
 const MONEY: Readonly<Record<PaymentState, string>> = {
   none: "Nothing was charged.",
@@ -12,21 +12,12 @@ const MONEY: Readonly<Record<PaymentState, string>> = {
   refunded: "The payment was refunded to your wallet."
 }
 
-const LOGIN = "agentctl login"
-
-/** AGENTOS_TOKEN takes precedence over a saved token, and `login` would read the same token again. */
-const nextOf = ({ parts: { next = [] } }: Failure, { env }: Host): ReadonlyArray<string> =>
-  next.some((command) => command.startsWith(LOGIN)) && (env["AGENTOS_TOKEN"] ?? "") !== ""
-    ? ["unset AGENTOS_TOKEN", ...next]
-    : next
-
 /** Messages that already say whether money moved. */
 const MENTIONS_MONEY = /do not pay again|Nothing was (?:charged|signed|sent)\./
 
 /** Prints a failure on standard error: the problem, whether money moved, and what to run next. */
-export const report = (failure: Failure, output: Output, host: Host): void => {
-  const { code, issues = [], message, paymentState, requestId, retryable } = failure.parts
-  const next = nextOf(failure, host)
+export const report = (failure: Failure, output: Output, { stderr }: Pick<Host, "stderr">): void => {
+  const { code, issues = [], message, next = [], paymentState, requestId, retryable } = failure.parts
   if (output.options.json) {
     const error = {
       code,
@@ -38,7 +29,7 @@ export const report = (failure: Failure, output: Output, host: Host): void => {
       ...(issues.length === 0 ? {} : { issues }),
       ...(next.length === 0 ? {} : { next })
     }
-    host.stderr.write(`${plainJson({ error }, 2)}\n`)
+    stderr.write(`${plainJson({ error }, 2)}\n`)
     return
   }
   const money = paymentState === undefined ? "" : MONEY[paymentState]
@@ -53,5 +44,5 @@ export const report = (failure: Failure, output: Output, host: Host): void => {
     ...next.map((command) => `Next: ${command}`),
     ...(requestId === undefined ? [] : [`Request id: ${requestId}`])
   ]
-  host.stderr.write(`${isError ? label : ""}${plain(lines.join("\n"))}\n`)
+  stderr.write(`${isError ? label : ""}${plain(lines.join("\n"))}\n`)
 }

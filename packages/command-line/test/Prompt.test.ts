@@ -1,5 +1,5 @@
+import { ask } from "../src/Prompt.ts"
 import { afterEach, assert, describe, it, vi } from "vitest"
-import { ask } from "../src/host/Prompt.ts"
 
 /** Records the terminal of this process while a question is answered with these keys. */
 const asking = async (question: string, hidden: boolean, keys: string) => {

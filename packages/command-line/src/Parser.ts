@@ -1,13 +1,12 @@
 import { parseArgs } from "node:util"
 import { distance } from "fastest-levenshtein"
-import type { Command, CommandTree } from "../command/Command.ts"
-import type { ArgumentSpec, FlagSpec, ParsedInput } from "../command/CommandSpec.ts"
-import { GLOBAL_FLAGS, type GlobalValues } from "../command/Flags.ts"
-import { type Failure, usageError } from "../failure/Failure.ts"
+import type { ArgumentSpec, FlagSpec, ParsedInput } from "./CommandSpec.ts"
+import type { Command, CommandTree, Globals } from "./CommandTree.ts"
+import { type Failure, usageError } from "./Failure.ts"
 
 /** A parsed command line. */
 export interface ParsedLine {
-  readonly globals: GlobalValues
+  readonly globals: Globals
   /** Undefined for the program itself and for a group, which only have help. */
   readonly command: Command | undefined
   /** The words of the command or group. */
@@ -19,13 +18,12 @@ export interface ParsedLine {
 type Value = string | number | boolean | ReadonlyArray<string> | undefined
 type Words = ReadonlyArray<string>
 
-const globals: ReadonlyArray<FlagSpec> = GLOBAL_FLAGS
-
-const usage = (message: string, words: Words): Failure =>
-  usageError(message, [["agentctl", ...words, "--help"].join(" ")])
+/** `words` are the program and its command. */
+const usage = (message: string, words: Words): Failure => usageError(message, [[...words, "--help"].join(" ")])
 
 /** Separates the words of the command from the other arguments. Global flags may stand before and between the words. */
 const splitWords = (argv: ReadonlyArray<string>, tree: CommandTree) => {
+  const globals = tree.program.globalFlags
   const words: Array<string> = []
   const rest: Array<string> = []
   let index = 0
@@ -36,7 +34,7 @@ const splitWords = (argv: ReadonlyArray<string>, tree: CommandTree) => {
       rest.push(argument)
       const flag = globals.find(({ name }) => `--${name}` === argument)
       // Whether another flag takes a value is unknown before the command, so the words end here.
-      if (flag === undefined && !isGlobal(argument)) break
+      if (flag === undefined && !isGlobal(argument, globals)) break
       if (flag !== undefined && flag.type !== "boolean" && index + 1 < argv.length) rest.push(argv[++index]!)
       continue
     }
@@ -49,7 +47,7 @@ const splitWords = (argv: ReadonlyArray<string>, tree: CommandTree) => {
   return { words, rest: [...rest, ...argv.slice(from)], next: last }
 }
 
-const isGlobal = (argument: string): boolean =>
+const isGlobal = (argument: string, globals: ReadonlyArray<FlagSpec>): boolean =>
   globals.some(
     ({ name, short }) => argument === `-${short}` || argument === `--${name}` || argument.startsWith(`--${name}=`)
   )
@@ -99,8 +97,7 @@ const readFlag = (flag: FlagSpec, token: Token, before: Value, words: Words): Va
   return flag.type === "list" ? [...(Array.isArray(before) ? before : []), value] : value
 }
 
-const readArguments = (command: Command, texts: ReadonlyArray<string>): ParsedInput["arguments"] => {
-  const words = command.name.split(" ")
+const readArguments = (command: Command, texts: ReadonlyArray<string>, words: Words): ParsedInput["arguments"] => {
   const values: Record<string, string | ReadonlyArray<string> | undefined> = {}
   const specs: ReadonlyArray<ArgumentSpec> = command.arguments
   let used = 0
@@ -186,40 +183,39 @@ const tokensOf = (rest: ReadonlyArray<string>, flags: ReadonlyArray<FlagSpec>): 
 export const parse = (argv: ReadonlyArray<string>, tree: CommandTree): ParsedLine => {
   const { next, rest, words } = splitWords(argv, tree)
   const command = tree.find(words.join(" "))
-  const flags = [...globals, ...(command?.flags ?? [])]
+  const { globalFlags, name: program } = tree.program
+  const place = [program, ...words]
+  const flags = [...globalFlags, ...(command?.flags ?? [])]
   const values: Record<string, Value> = {}
   const positionals: Array<string> = []
   let wrong: Failure | undefined
-  limitJoinedFlags(rest, flags, words)
+  limitJoinedFlags(rest, flags, place)
   for (const token of tokensOf(rest, flags)) {
     if (token.kind === "positional") positionals.push(token.value ?? "")
     if (token.kind !== "option") continue
     const flag = flags.find(({ name }) => name === token.name)
-    if (flag === undefined) wrong ??= unknownFlag(token, flags, words)
-    else values[flag.name] = readFlag(flag, token, values[flag.name], words)
+    if (flag === undefined) wrong ??= unknownFlag(token, flags, place)
+    else values[flag.name] = readFlag(flag, token, values[flag.name], place)
   }
-  const given: GlobalValues = {
-    help: values["help"] === true,
-    json: values["json"] === true,
-    profile: textOf(values["profile"]),
-    "base-url": textOf(values["base-url"]),
-    quiet: values["quiet"] === true,
-    "no-color": values["no-color"] === true,
-    version: values["version"] === true
-  }
-  if (given.help || given.version) return { globals: given, command, words, input: undefined }
+  const given = Object.fromEntries(
+    globalFlags.map(({ name, type }) => [name, type === "boolean" ? values[name] === true : values[name]])
+  )
+  if (given["help"] === true || given["version"] === true) return { globals: given, command, words, input: undefined }
   if (wrong !== undefined && words.length === 0 && next !== undefined)
-    throw usage(`${wrong.message} The command comes before its flags: agentctl COMMAND ${next}`, [])
+    throw usage(`${wrong.message} The command comes before its flags: ${program} COMMAND ${next}`, [program])
   if (command === undefined && positionals.length > 0)
     throw unknownCommand(tree, words, positionals[0]!, positionals[1])
   if (wrong !== undefined) throw wrong
   if (command === undefined) return { globals: given, command, words, input: undefined }
   for (const { default: fallback, name, type } of command.flags)
     values[name] ??= type === "boolean" ? false : type === "list" ? [] : fallback
-  return { globals: given, command, words, input: { flags: values, arguments: readArguments(command, positionals) } }
+  return {
+    globals: given,
+    command,
+    words,
+    input: { flags: values, arguments: readArguments(command, positionals, place) }
+  }
 }
-
-const textOf = (value: Value): string | undefined => (typeof value === "string" ? value : undefined)
 
 /** Suggests a command for the order of words that other programs have: `create mailbox`. */
 const verbFirst = (tree: CommandTree, verb: string, noun: string | undefined): string | undefined => {
@@ -240,7 +236,10 @@ const unknownCommand = (tree: CommandTree, words: Words, given: string, after?: 
   const inGroup = meant === undefined ? undefined : [...words, meant].join(" ")
   const hint = words.length > 0 ? inGroup : (verbFirst(tree, given, after) ?? inGroup ?? withoutGroup(tree, given))
   const name = [...words, given].join(" ")
-  return usage(`Unknown command "${name}".${hint === undefined ? "" : ` Did you mean ${hint}?`}`, words)
+  return usage(`Unknown command "${name}".${hint === undefined ? "" : ` Did you mean ${hint}?`}`, [
+    tree.program.name,
+    ...words
+  ])
 }
 
 /** Rejects words that are not a command or a group. */

@@ -1,7 +1,12 @@
-import type { Host } from "../host/Host.ts"
+import type { Host } from "./Host.ts"
 import { type Column, type Field, record, table } from "./Table.ts"
-import type { TimeRange } from "./Wording.ts"
 import { plain, plainJson, shellWord } from "./Text.ts"
+
+/** The times of --since and --until, in ISO 8601. */
+export interface TimeRange {
+  readonly since?: string | undefined
+  readonly until?: string | undefined
+}
 
 export interface OutputOptions {
   readonly json: boolean

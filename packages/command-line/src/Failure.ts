@@ -1,5 +1,3 @@
-import type { ErrorBody } from "@agentos/api"
-
 /** The exit codes. Scripts depend on them, so they never change. */
 export const EXIT = {
   ok: 0,
@@ -32,7 +30,7 @@ export const EXIT_MEANING: Readonly<Record<ExitCode, string>> = {
   130: "interrupted"
 }
 
-/** The codes of failures that agentctl itself reports, beside the error codes of the API. */
+/** The codes of failures that a program itself reports, beside the error codes of an API. */
 const OWN_EXIT = {
   USAGE: EXIT.usage,
   CONFIGURATION: EXIT.usage,
@@ -54,7 +52,7 @@ const OWN_EXIT = {
 export type OwnCode = keyof typeof OWN_EXIT
 
 /** The state of a payment in the words of the API. */
-export type PaymentState = NonNullable<ErrorBody["paymentState"]>
+export type PaymentState = "none" | "pending" | "unknown" | "settled" | "refund_due" | "refunded"
 
 /** One problem with one field of a request. */
 export interface FailureIssue {
@@ -63,7 +61,8 @@ export interface FailureIssue {
 }
 
 interface FailureParts {
-  readonly code: OwnCode | ErrorBody["code"]
+  /** An `OwnCode`, or a code of the API with `exit`. */
+  readonly code: string
   /** Whole sentences. */
   readonly message: string
   readonly requestId?: string | undefined

@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline"
 import { Writable } from "node:stream"
-import { Failure } from "../failure/Failure.ts"
+import { Failure } from "./Failure.ts"
 
 /** Asks on the terminal. A closed input or Ctrl-D cancels the command. */
 export const ask = (
