@@ -8,7 +8,7 @@ const ISOLATED = ["MailParserWorker", "SmtpListenerLimits"].map((name) => `packa
 
 /** Suites that kill servers, race requests, break providers or attack: `test:faults`. */
 const FAULTS = [
-  "test/{chaos,crash,fuzz,race}/*.test.ts",
+  "test/{backup,chaos,crash,fuzz,race}/*.test.ts",
   "test/cli/tail.test.ts",
   "packages/postgres/test/{EventRaces,MailQuotaRace,MigrationsUnderLoad}.test.ts",
   "packages/provider-smtp/test/{LargeMail,SmtpAbuse}.test.ts",

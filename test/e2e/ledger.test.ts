@@ -1,13 +1,9 @@
 import { startPostgres } from "@agentos/postgres/testing"
-import { spawn } from "node:child_process"
-import { once } from "node:events"
-import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { SandboxDescription } from "@agentos/sandbox"
 import { Agent, freshName } from "../support/Agent.ts"
+import { runLedger } from "../support/Ledger.ts"
 import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
-
-const MAIN = fileURLToPath(import.meta.resolve("@agentos/server/ledgerMain"))
 
 /** Returns the settings of a sandbox's server that the ledger check needs. */
 const environmentOf = (sandbox: SandboxDescription, databaseUrl: string) => {
@@ -32,15 +28,6 @@ const environmentOf = (sandbox: SandboxDescription, databaseUrl: string) => {
       }
     ])
   }
-}
-
-const runLedger = async (environment: Readonly<Record<string, string>>) => {
-  const child = spawn(process.execPath, [MAIN], { env: { ...process.env, ...environment }, stdio: "pipe" })
-  let [output, errors] = ["", ""]
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text))
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text))
-  await once(child, "close")
-  return { status: child.exitCode, output, errors }
 }
 
 describe("pnpm ledger", () => {

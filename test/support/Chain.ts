@@ -1,12 +1,16 @@
 import { createPublicClient, erc20Abi, http } from "viem"
 import type { SandboxDescription } from "@agentos/sandbox"
 
+interface ChainUnderTest {
+  readonly chain: Pick<SandboxDescription["chain"], "rpcUrl" | "asset" | "payTo">
+}
+
 /** Token balances on the chain, in base units. */
 export class Chain {
   private readonly client
-  private readonly sandbox: SandboxDescription
+  private readonly sandbox: ChainUnderTest
 
-  constructor(sandbox: SandboxDescription) {
+  constructor(sandbox: ChainUnderTest) {
     this.sandbox = sandbox
     this.client = createPublicClient({ transport: http(sandbox.chain.rpcUrl), cacheTime: 0 })
   }

@@ -30,11 +30,15 @@ export interface ClusterServer {
   readonly baseUrl: string
   /** Where it accepts mail. */
   readonly mail: { readonly host: string; readonly port: number }
+  /** Environment variables of its process. */
+  readonly environment: () => Readonly<Record<string, string | undefined>>
   /** Process id of the running server. */
   readonly pid: () => number
   /** Stops the process by SIGSTOP, like a machine that swaps or a hypervisor that migrates it. */
   readonly freeze: () => void
   readonly thaw: () => void
+  /** Changes environment variables of later starts. */
+  readonly configure: (environment: Readonly<Record<string, string>>) => void
   readonly start: () => Promise<void>
   readonly stop: () => Promise<void>
   /** Ends it with SIGKILL. */
@@ -92,6 +96,8 @@ export interface ClusterOptions {
   readonly environment?: Readonly<Record<string, string>>
   /** Settings of PostgreSQL. The defaults prefer speed to durability. */
   readonly database?: Readonly<Record<string, string>>
+  /** Directory of the programs of another version of PostgreSQL. */
+  readonly databaseBinaries?: string
   /** Uses one server with an embedded database and no PostgreSQL; prepares the directory of the database. */
   readonly embedded?: (directory: string) => Promise<void>
 }
@@ -171,10 +177,13 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
 }
 
 const startDatabase = async (
-  { database }: ClusterOptions,
+  { database, databaseBinaries }: ClusterOptions,
   cleanup: Array<() => Promise<void>>
 ): Promise<Cluster["database"]> => {
-  const postgres = await startPostgres({ settings: { max_connections: "200", ...database } })
+  const postgres = await startPostgres({
+    settings: { max_connections: "200", ...database },
+    ...(databaseBinaries !== undefined && { binaries: databaseBinaries })
+  })
   cleanup.push(postgres.stop)
   await execute(postgres.url, "create database agentos")
   return {
@@ -215,8 +224,9 @@ const copied = (from: string, to: string): ReadonlyArray<string> => [
 type ClusterProcess = Omit<ClusterServer, "baseUrl" | "mail">
 
 /** A program that can be started and stopped repeatedly. */
-const makeProcess = (program: ChildProgram, logPath: string, graceMillis: number): ClusterProcess => {
+const makeProcess = (planned: ChildProgram, logPath: string, graceMillis: number): ClusterProcess => {
   const log = openLog(logPath)
+  let program = planned
   let running: GuardedProcess | undefined
   let pid = 0
   return {
@@ -229,6 +239,10 @@ const makeProcess = (program: ChildProgram, logPath: string, graceMillis: number
       running = undefined
       child?.kill("SIGKILL")
       await child?.exited
+    },
+    environment: () => program.environment,
+    configure: (environment) => {
+      program = { ...program, environment: { ...program.environment, ...environment } }
     },
     start: async () => {
       const starting = serve(program, log, (child) => (running = child))

@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { prepared } from "./Prepared.ts"
 
@@ -14,6 +14,8 @@ export interface PostgresOptions {
    * of durability.
    */
   readonly settings?: Readonly<Record<string, string>>
+  /** Directory of initdb and postgres of another version. */
+  readonly binaries?: string
 }
 
 export interface RunningPostgres {
@@ -46,12 +48,13 @@ export const startPostgres = async (options: PostgresOptions = {}): Promise<Runn
   const directory = mkdtempSync(join(reachable(tmpdir(), account) ? tmpdir() : "/tmp", "agentos-postgres-"))
   try {
     if (account.uid !== undefined && account.gid !== undefined) chownSync(directory, account.uid, account.gid)
-    const binaries = await findBinaries(account, directory)
+    const binaries = options.binaries ?? (await findBinaries(account, directory))
     const data = join(directory, "data")
     const initialize = () =>
       execFileSync(join(binaries, "initdb"), ["-D", data, ...EMPTY], { ...account, cwd: directory, stdio: "pipe" })
     // The account may have no access to the prepared files, so they are copied with that account as owner.
-    const made = await prepared("postgres", async (draft) => {
+    const name = options.binaries === undefined ? "postgres" : `postgres-${basename(dirname(options.binaries))}`
+    const made = await prepared(name, async (draft) => {
       initialize()
       copyData(data, join(draft, "data"))
     })
