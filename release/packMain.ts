@@ -1,11 +1,14 @@
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core"
 import { spawnSync } from "node:child_process"
-import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
+import { publint } from "publint"
+import { formatMessage } from "publint/utils"
 
 /**
  * Builds every package, packs it into a folder (default `dist/packages`) as it would be published, and checks each packed
- * file with publint and @arethetypeswrong/cli. Fails on the first problem.
+ * file: its metadata, with publint and with @arethetypeswrong/core. Prints a line per package. Fails if any has a problem.
  */
 const root = fileURLToPath(new URL("..", import.meta.url))
 const folder = resolve(process.argv[2] ?? join(root, "dist/packages"))
@@ -18,15 +21,67 @@ const run = (command: string, parameters: ReadonlyArray<string>): void => {
   process.exit(1)
 }
 
-const tool = (name: string): string => join(root, "node_modules/.bin", name)
+const everyPackage = (...parameters: ReadonlyArray<string>): void =>
+  run("npx", ["-y", "pnpm@12", "--recursive", "--filter", "./packages/*", ...parameters])
+
+const REQUIRED_FIELDS = ["description", "license", "engines", "sideEffects", "files", "type"]
+/** They name a place, and the project has several. */
+const REFUSED_FIELDS = ["repository", "homepage", "bugs"]
+const REQUIRED_FILES = ["LICENSE"]
+/** Declarations that the compiler has written from a source. */
+const BUILT_FILE = /^dist\/(.+)\.d\.ts$/
+const TEST_FILE = /\.test\.|(?:^|\/)tests?\//
+
+const metadataProblems = (
+  manifest: Readonly<Record<string, unknown>>,
+  files: ReadonlyArray<string>
+): ReadonlyArray<string> => [
+  ...REQUIRED_FIELDS.filter((field) => manifest[field] === undefined).map((field) => `package.json lacks ${field}`),
+  ...REFUSED_FIELDS.filter((field) => manifest[field] !== undefined).map((field) => `package.json has ${field}`),
+  ...REQUIRED_FILES.filter((file) => !files.includes(file)).map((file) => `${file} is missing`),
+  ...files.filter((file) => TEST_FILE.test(file)).map((file) => `${file} is a test`),
+  ...files
+    .filter((file) => BUILT_FILE.test(file) && !files.includes(file.replace(BUILT_FILE, "src/$1.ts")))
+    .map((file) => `${file} has no source anymore: delete the folder dist, then pack again`)
+]
+
+/** Resolutions that packages of ES modules don't support. */
+const IGNORED_RESOLUTIONS: ReadonlySet<string> = new Set(["node10", "node16-cjs"])
+
+const typeProblems = async (
+  packed: ReturnType<typeof createPackageFromTarballData>
+): Promise<ReadonlyArray<string>> => {
+  const analysis = await checkPackage(packed)
+  if (analysis.types === false) return []
+  return analysis.problems
+    .filter((problem) => !("resolutionKind" in problem && IGNORED_RESOLUTIONS.has(problem.resolutionKind)))
+    .map((problem) => `types: ${JSON.stringify(problem)}`)
+}
+
+/** Checks a packed file, prints its line, and returns whether it has no problem. */
+const check = async (file: string): Promise<boolean> => {
+  const bytes = new Uint8Array(readFileSync(join(folder, file)))
+  const packed = createPackageFromTarballData(bytes)
+  const prefix = `/node_modules/${packed.packageName}/`
+  const files = packed.listFiles().map((path) => path.slice(prefix.length))
+  const { messages, pkg } = await publint({ pack: { tarball: bytes.buffer }, strict: true })
+  const problems = [
+    ...metadataProblems(pkg, files),
+    ...messages.map((message) => `publint: ${formatMessage(message, pkg, { color: false })}`),
+    ...(await typeProblems(packed))
+  ]
+  const size = `${Math.ceil(bytes.length / 1024)} KiB`.padStart(9)
+  console.log(`${packed.packageName.padEnd(35)} ${packed.packageVersion} ${size} ${files.length} files`)
+  for (const problem of problems) console.error(`  ${problem}`)
+  return problems.length === 0
+}
 
 rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder, { recursive: true })
-run(tool("tsc"), ["-b", ...readdirSync(join(root, "packages")).map((name) => `packages/${name}`)])
-run("npx", ["-y", "pnpm@12", "--recursive", "--filter", "./packages/*", "pack", "--pack-destination", folder])
-for (const file of readdirSync(folder)) {
-  const path = join(folder, file)
-  run(tool("publint"), [path, "--strict"])
-  run(tool("attw"), [path, "--profile", "esm-only", "--no-emoji"])
-  console.log(`${file} ${Math.ceil(statSync(path).size / 1024)} KiB`)
-}
+run(join(root, "node_modules/.bin/tsc"), [
+  "-b",
+  ...readdirSync(join(root, "packages")).map((name) => `packages/${name}`)
+])
+everyPackage("--if-present", "--no-sort", "run", "bundle")
+everyPackage("pack", "--pack-destination", folder)
+for (const file of readdirSync(folder)) if (!(await check(file))) process.exitCode = 1

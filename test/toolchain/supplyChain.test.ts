@@ -52,7 +52,9 @@ describe("an install", () => {
     for (const path of manifests) {
       const { dependencies, devDependencies, optionalDependencies } = manifestOf(path)
       for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies }))
-        assert.match(version, /^(?:workspace:\*|\d+\.\d+\.\d+(?:-[\w.]+)?)$/, `${name} in ${path}`)
+        // The project that installs a package decides on the types of Node, so that its program has them once.
+        if (name !== "@types/node" || version !== "*")
+          assert.match(version, /^(?:workspace:\*|\d+\.\d+\.\d+(?:-[\w.]+)?)$/, `${name} in ${path}`)
     }
   })
 })

@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 export * as AgentCallbackHttps from "./AgentCallbackHttps.ts"
 export * as WebhookClientHttps from "./WebhookClientHttps.ts"
 export type { AllowedAgent } from "./CallbackUrl.ts"

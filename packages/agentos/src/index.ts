@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 export { AgentOsHandlers, type AgentOs, type AgentOsOptions, createAgentOs, layer as agentOsLayer } from "./AgentOs.ts"
 export { background, layer, policyLayer, type Ports, rateLimiterLayer, type Setup } from "./Composition.ts"
 export * from "./Mail.ts"

@@ -1,20 +1,33 @@
-import { mkdir, writeFile } from "node:fs/promises"
+import { existsSync, readFileSync } from "node:fs"
+import { copyFile, mkdir, writeFile } from "node:fs/promises"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { brotliCompressSync } from "node:zlib"
 import { type InputOptions, type OutputOptions, type Plugin, rolldown } from "rolldown"
-import { VERSION } from "../src/Version.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
+const { description, engines, license, name, version } = JSON.parse(
+  readFileSync(join(root, "package.json"), "utf8")
+) as Readonly<Record<string, unknown>>
+
 /** package.json of the published package, which needs only Node. */
 const manifest = {
-  name: "agentctl",
-  version: VERSION,
-  description: "Mailboxes, phone numbers and calls for AI agents, paid per call from a wallet.",
-  license: "Apache-2.0",
+  name,
+  version,
+  description,
+  type: "commonjs",
+  license,
   bin: { agentctl: "agentctl.cjs" },
-  files: ["agentctl.cjs"],
-  engines: { node: ">=20" }
+  files: ["agentctl.cjs", "CHANGELOG.md", "REFERENCE.md"],
+  engines,
+  sideEffects: true
+}
+
+/** Puts the version into the file, which is published without the package.json beside the sources. */
+const versionText: Plugin = {
+  name: "version-text",
+  load: (id) => (id === join(root, "src/Version.ts") ? `export const VERSION = ${JSON.stringify(version)}` : null)
 }
 
 const LAZY = "\0lazy:"
@@ -118,7 +131,7 @@ export const bundle = async (folder: string): Promise<void> => {
     // Parentheses around module functions would make Node compile every module at the start.
     optimization: { pifeForModuleWrappers: false },
     checks,
-    plugins: [sealed, lazyBuiltins]
+    plugins: [versionText, sealed, lazyBuiltins]
   })
   try {
     const [chunk] = (await build.generate({ ...output, strictExecutionOrder: true })).output
@@ -128,4 +141,7 @@ export const bundle = async (folder: string): Promise<void> => {
     await build.close()
   }
   await writeFile(`${folder}/package.json`, `${JSON.stringify(manifest, undefined, 2)}\n`)
+  // There is no changelog before the first release.
+  for (const file of ["README.md", "REFERENCE.md", "CHANGELOG.md"])
+    if (existsSync(join(root, file))) await copyFile(join(root, file), join(folder, file))
 }

@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /**
  * The HTTP API. `HttpApi` answers requests and takes upgrades, over the services of the core and `ServerSettings`;
  * `Server.layer` is a complete server around it, which listens.

@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 import { randomBytes, sign, type KeyObject } from "node:crypto"
 import { AsnConvert, OctetString } from "@peculiar/asn1-schema"
 import {

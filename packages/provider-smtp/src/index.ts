@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 export * from "./Certificate.ts"
 export * from "./DkimKey.ts"
 export * as EmailProviderSmtp from "./EmailProviderSmtp.ts"

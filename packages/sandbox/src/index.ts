@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /** The parts of the sandbox, for tests that need one of them alone. No product code imports this package. */
 export { type Agent, type AgentOptions, type ReceivedMessage, startAgent } from "./agent/Agent.ts"
 export { openCertificateAuthority, type ServerCertificate } from "./agent/CertificateAuthority.ts"

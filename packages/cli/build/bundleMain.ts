@@ -1,4 +1,4 @@
-/** Builds the npm package in dist/npm. `npm install packages/cli/dist/npm` installs it. */
+/** Builds the published package in dist/npm, which `pnpm pack:all` packs. */
 import { fileURLToPath } from "node:url"
 import { bundle } from "./Bundle.ts"
 
