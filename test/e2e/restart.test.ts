@@ -33,7 +33,7 @@ const MAIN = fileURLToPath(import.meta.resolve("@agentos/server/main"))
 /** Starts an unsupervised server; gives its output so far and its exit status. */
 const startServer = ({ baseUrl, chain }: Description, environment: Readonly<Record<string, string>>) => {
   const network = { network: chain.network, rpcUrl: chain.rpcUrl, asset: chain.asset, decimals: 6, confirmations: 1 }
-  const child = spawn(process.execPath, [MAIN], {
+  const child = spawn(process.execPath, [MAIN, "start"], {
     stdio: ["ignore", "pipe", "pipe"],
     env: {
       NODE_OPTIONS: process.env["NODE_OPTIONS"],
@@ -113,7 +113,7 @@ describe("a server", () => {
     const server = startServer(description, { AGENTOS_DATA_DIR: join(sandbox.directory, "database") })
     expect(await server.ended).toBe(1)
     expect(server.said()).toMatch(
-      /^agentos: .* is in use by process \d+: stop it first, or choose another directory\. .*PostgreSQL/m
+      /^Error: .* is in use by process \d+: stop it first, or choose another directory\. .*PostgreSQL/m
     )
     expect(server.said()).not.toContain("listening")
     expect((await fetch(`${description.baseUrl}/api/v1`)).status).toBe(200)

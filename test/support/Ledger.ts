@@ -2,7 +2,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 
-const MAIN = fileURLToPath(import.meta.resolve("@agentos/server/ledgerMain"))
+const MAIN = fileURLToPath(import.meta.resolve("@agentos/server/main"))
 
 export interface LedgerRun {
   readonly status: number | null
@@ -12,7 +12,7 @@ export interface LedgerRun {
 
 /** Checks the ledger of the server with these environment variables. */
 export const runLedger = async (environment: Readonly<Record<string, string | undefined>>): Promise<LedgerRun> => {
-  const child = spawn(process.execPath, [MAIN], { env: { ...process.env, ...environment }, stdio: "pipe" })
+  const child = spawn(process.execPath, [MAIN, "ledger"], { env: { ...process.env, ...environment }, stdio: "pipe" })
   let [output, errors] = ["", ""]
   child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text))
   child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text))

@@ -1,5 +1,5 @@
 import { ClockOffset } from "@agentos/postgres"
-import { exitCode, serverProgram } from "@agentos/server"
+import { log, reportExit, serverProgram } from "@agentos/server"
 import { Clock, Effect, Fiber } from "effect"
 import { readFileSync } from "node:fs"
 import { type Circumstances, CIRCUMSTANCES_VARIABLE } from "./MovedServer.ts"
@@ -30,9 +30,10 @@ const ahead = (clock: Clock.Clock): Clock.Clock => {
 }
 
 const serving = Effect.runFork(
-  Effect.flatMap(Clock.Clock, (clock) => Effect.provideService(serverProgram, Clock.Clock, ahead(clock))).pipe(
-    Effect.provideService(ClockOffset, () => aheadMillis)
+  Effect.flatMap(Clock.Clock, (clock) => Effect.provideService(serverProgram(), Clock.Clock, ahead(clock))).pipe(
+    Effect.provideService(ClockOffset, () => aheadMillis),
+    Effect.provide(log)
   )
 )
-serving.addObserver((exit) => process.exit(exitCode(exit)))
+serving.addObserver((exit) => process.exit(reportExit(exit)))
 process.once("SIGTERM", () => Effect.runFork(Fiber.interrupt(serving)))

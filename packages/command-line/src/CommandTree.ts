@@ -1,4 +1,5 @@
 import type { CommandSpec, FlagSpec, ParsedInput } from "./CommandSpec.ts"
+import type { ExitCode } from "./Failure.ts"
 import type { Host } from "./Host.ts"
 import type { Output } from "./Output.ts"
 
@@ -12,10 +13,13 @@ export interface CommandContext {
   readonly globals: Globals
 }
 
-/** A command with its handler, which returns when the command is done and throws a Failure otherwise. */
+/**
+ * A command with its handler, which returns when the command is done and throws a Failure otherwise. It returns an exit
+ * code if its output reports what a script must tell apart.
+ */
 export interface Command extends CommandSpec {
   // A method, because its parameters are bivariant: handlers narrow the context and the input.
-  run(this: void, context: CommandContext, input: ParsedInput, commands: CommandTree): Promise<void>
+  run(this: void, context: CommandContext, input: ParsedInput, commands: CommandTree): Promise<ExitCode | void>
 }
 
 /** The flags that every program needs. A program adds its own between them. */

@@ -41,9 +41,12 @@ const readStdin = async (interruption: AbortSignal): Promise<string> => {
 /** Runs a program on the command line of this process and sets the exit code. */
 export const runOnNode = async (run: (host: Host) => Promise<ExitCode>): Promise<void> => {
   const interruption = new AbortController()
-  const interrupt = (): void => {
-    // A second interrupt skips the cleanup.
-    if (interruption.signal.aborted) process.exit(130)
+  let received: NodeJS.Signals | undefined
+  const interrupt = (signal: NodeJS.Signals): void => {
+    // The same signal again skips the cleanup. Ctrl-C in a terminal reaches a program and its parent, which may then
+    // send SIGTERM.
+    if (received === signal) process.exit(130)
+    received ??= signal
     interruption.abort()
   }
   process.on("SIGINT", interrupt)

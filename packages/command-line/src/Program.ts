@@ -43,7 +43,7 @@ export const runProgram = async (host: Host, tree: CommandTree, rules: FailureRu
     })
     if (globals["version"] === true) output.text(`${tree.program.name} ${tree.program.version}\n`)
     else if (command === undefined || input === undefined) output.text(helpFor(tree, words, output.helpStyle()))
-    else await command.run({ host, output, globals }, input, tree)
+    else return (await command.run({ host, output, globals }, input, tree)) ?? EXIT.ok
     return EXIT.ok
   } catch (error) {
     const { complete = (failure) => failure } = rules

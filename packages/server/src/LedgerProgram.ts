@@ -1,7 +1,6 @@
 import { LedgerCheck } from "@agentos/core"
 import { PaymentRailX402 } from "@agentos/x402"
 import { Effect, Layer } from "effect"
-import { log } from "./ProgramOutput.ts"
 import * as ServerConfig from "./ServerConfig.ts"
 import { storageOf } from "./ServerSetup.ts"
 
@@ -33,4 +32,4 @@ export const ledgerProgram: Effect.Effect<LedgerReport, unknown> = Effect.gen(fu
     const unclaimed = chain.reduce((sum, part) => sum + part.unclaimed.length, 0)
     return { json: toJson({ ok: problems + unclaimed === 0, ledger: tokens, chain }), problems, unclaimed }
   }).pipe(Effect.provide(LedgerCheck.layer.pipe(Layer.provide(ports))))
-}).pipe(Effect.scoped, Effect.provide(log))
+}).pipe(Effect.scoped)

@@ -1,13 +1,15 @@
 import { background, layer, type Ports } from "@agentos/agentos"
 import { ListenerSettings, Server } from "@agentos/http-server"
+import { ConfigurationInvalid } from "@agentos/core"
 import { Cause, Duration, Effect, Exit, Layer, Option } from "effect"
 import { unknownVariables } from "./EnvironmentReader.ts"
 import { mailIntake } from "./MailIntake.ts"
-import { explain, log } from "./ProgramOutput.ts"
+import { explain } from "./ProgramOutput.ts"
 import * as ServerConfig from "./ServerConfig.ts"
 import { setupOf } from "./ServerSetup.ts"
 
 export type { Ports } from "@agentos/agentos"
+export { log } from "./ProgramOutput.ts"
 
 /** How long requests in progress may continue. The complete shutdown stays under ten seconds. */
 const DRAIN_TIMEOUT = Duration.seconds(6)
@@ -17,24 +19,28 @@ const warnOfEmbedded = Effect.logWarning(
     "server. Use a PostgreSQL server (DATABASE_URL) for real payments."
 )
 
+export interface ServerProgramOptions {
+  /** Whether this server delivers mail, completes payments and runs the periodic jobs; true by default. */
+  readonly jobs?: boolean
+  /** Changes the ports, for tests of how the server behaves when a port breaks its promise. */
+  readonly around?: (ports: Ports) => Ports
+}
+
 /**
  * The production server, configured by environment variables (see `ServerConfig.ts`). Once it listens, it prints
- * one line of JSON with its addresses; its log goes to standard error. Runs until it is interrupted, then shuts down
- * gracefully. On failure it prints the reason before it fails.
+ * one line of JSON with its addresses. Runs until it is interrupted, then shuts down gracefully.
  */
-export const serverProgram: Effect.Effect<never, unknown> = Effect.suspend(() => serverProgramAround((ports) => ports))
-
-/** The same with ports changed by `around`, for tests of how the server behaves when a port breaks its promise. */
-export const serverProgramAround = (around: (ports: Ports) => Ports): Effect.Effect<never, unknown> =>
+export const serverProgram = ({ around, jobs = true }: ServerProgramOptions = {}): Effect.Effect<never, unknown> =>
   Effect.gen(function* () {
     const config = yield* ServerConfig.read(process.env)
     for (const warning of unknownVariables(process.env)) yield* Effect.logWarning(warning)
+    if (!jobs && "directory" in config.database) return yield* new ConfigurationInvalid({ issues: [NO_JOBS_EMBEDDED] })
     if (config.environment === "production" && "directory" in config.database) yield* warnOfEmbedded
     // Released in reverse order: first requests, then background work, last the services that both need.
     const setup = yield* setupOf(config)
     const services = yield* Layer.build(layer(setup, around))
     return yield* Effect.gen(function* () {
-      yield* Layer.build(background(setup))
+      if (jobs) yield* Layer.build(background(setup))
       const smtpPort = yield* mailIntake(config.mail)
       const listener = Layer.succeed(ListenerSettings, {
         host: config.host,
@@ -54,16 +60,17 @@ export const serverProgramAround = (around: (ports: Ports) => Ports): Effect.Eff
       process.stdout.write(`${JSON.stringify(listening)}\n`)
       return yield* Effect.never
     }).pipe(Effect.provide(services))
-  }).pipe(
-    Effect.scoped,
-    Effect.tapCause((cause) =>
-      Cause.hasInterruptsOnly(cause)
-        ? Effect.void
-        : Effect.sync(() => process.stderr.write(`agentos: ${explain(Cause.squash(cause))}\n`))
-    ),
-    Effect.provide(log)
-  )
+  }).pipe(Effect.scoped)
 
-/** Returns the exit status of the program. Stopping on an interrupt is a success. */
-export const exitCode = (exit: Exit.Exit<unknown, unknown>): number =>
-  Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1
+const NO_JOBS_EMBEDDED =
+  "--no-jobs needs PostgreSQL (DATABASE_URL): no other process can run the jobs of an embedded database (AGENTOS_DATA_DIR)"
+
+/**
+ * Returns the exit status of a program that runs without the command line, after it has printed why it failed. Stopping on
+ * an interrupt is a success.
+ */
+export const reportExit = (exit: Exit.Exit<unknown, unknown>): number => {
+  if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return 0
+  process.stderr.write(`Error: ${explain(Cause.squash(exit.cause))}\n`)
+  return 1
+}

@@ -1,5 +1,7 @@
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { exitCode, serverProgram } from "./ServerProgram.ts"
+#!/usr/bin/env node
+import { runOnNode, runProgram } from "@agentos/command-line"
+import { COMMAND_TREE } from "./command/Commands.ts"
 
-/** Runs the production server. SIGTERM and SIGINT stop it gracefully. */
-NodeRuntime.runMain(serverProgram, { disableErrorReporting: true, teardown: (exit, onExit) => onExit(exitCode(exit)) })
+await runOnNode((host) => runProgram(host, COMMAND_TREE))
+// Connections that were left open do not keep a finished command running.
+process.exit()

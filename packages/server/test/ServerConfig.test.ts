@@ -355,10 +355,13 @@ describe("main", () => {
   // A new process that loads every module takes a while on a busy machine.
   it("prints why it cannot start on standard error, and nothing on standard output", { timeout: 120_000 }, () => {
     const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
-    const { status, stderr, stdout } = spawnSync(process.execPath, [main], { env: { PATH: "" }, encoding: "utf8" })
+    const { status, stderr, stdout } = spawnSync(process.execPath, [main, "start"], {
+      env: { PATH: "" },
+      encoding: "utf8"
+    })
     assert.strictEqual(status, 1)
     assert.strictEqual(stdout, "")
-    assert.match(stderr, /^agentos: Invalid configuration:\n {2}AGENTOS_PUBLIC_URL is missing\. Set it to /)
+    assert.match(stderr, /^Error: Invalid configuration:\n {2}AGENTOS_PUBLIC_URL is missing\. Set it to /)
     assert.notInclude(stderr, "    at ")
   })
 })

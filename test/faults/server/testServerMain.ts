@@ -1,5 +1,5 @@
 import { DEFAULT_EVENT_POLICY, EventPolicy, OperationCompletion, OperationSteps } from "@agentos/core"
-import { exitCode, serverProgramAround } from "@agentos/server"
+import { log, reportExit, serverProgram } from "@agentos/server"
 import { Effect, Fiber } from "effect"
 import { type Defect, DEFECTS, rewriting } from "./Defects.ts"
 import { holdingSteps } from "./StepGate.ts"
@@ -12,7 +12,7 @@ const { around = (ports) => ports, rewriting: rewritten }: Defect = defect === u
 /** Held operations wait in the completion job, once for each lease that expires. Others must still find room in it. */
 const COMPLETIONS_AT_ONCE = 10_000
 
-let program = serverProgramAround(around)
+let program = serverProgram({ around })
 if (rewritten !== undefined) program = rewriting(program, rewritten)
 if (leaseMillis !== undefined) {
   program = Effect.provideService(program, EventPolicy, { ...DEFAULT_EVENT_POLICY, leaseDuration: leaseMillis })
@@ -23,8 +23,8 @@ if (steps !== undefined) {
     Effect.provideService(OperationCompletion.Concurrency, COMPLETIONS_AT_ONCE)
   )
 }
-const serving = Effect.runFork(program)
-serving.addObserver((exit) => process.exit(exitCode(exit)))
+const serving = Effect.runFork(Effect.provide(program, log))
+serving.addObserver((exit) => process.exit(reportExit(exit)))
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
   process.once(signal, () => Effect.runFork(Fiber.interrupt(serving)))
 }

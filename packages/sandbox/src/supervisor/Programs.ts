@@ -80,6 +80,7 @@ export const programs = (run: RunLayout): RunPrograms => ({
   servers: run.servers.map((ports, index) => ({
     name: run.servers.length === 1 ? "server" : `${ordinals[index]} server`,
     module: serverModule(),
+    arguments: ["start"],
     environment: { ...inheritedEnvironment(), ...serverEnvironment(run, ports) },
     // Keeps a server with an embedded database small. Optimizing the database's WebAssembly costs V8 half a gigabyte at
     // every start for a fifth more speed. A heap that may double before a collection costs 100 MB.

@@ -1,0 +1,20 @@
+import { defineCommand, runEffect } from "./ServerCommand.ts"
+
+export const CHECK_CONFIG = defineCommand(
+  {
+    name: "check-config",
+    summary: "Check the configuration",
+    description: "Reads every environment variable of the server, and reports all problems at once.",
+    arguments: [],
+    flags: [],
+    examples: [{ line: "agentos-server check-config", does: "Before the first start" }],
+    output: "nothing",
+    json: "nothing",
+    exits: []
+  },
+  async (context) => {
+    const ServerConfig = await import("../ServerConfig.ts")
+    await runEffect(context, ServerConfig.read(context.host.env))
+    context.output.note("The configuration is valid.")
+  }
+)

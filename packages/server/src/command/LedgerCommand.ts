@@ -1,0 +1,26 @@
+import { defineCommand, runEffect } from "./ServerCommand.ts"
+
+export const LEDGER = defineCommand(
+  {
+    name: "ledger",
+    summary: "Check that every payment is accounted for",
+    description:
+      "Checks that the ledger balances, that it matches the operations, and that the chain matches both. Amounts are in base units of the token. Changes nothing, and can run beside servers on PostgreSQL. An embedded database has one user at a time: stop its server first.",
+    arguments: [],
+    flags: [],
+    examples: [{ line: "agentos-server ledger", does: "Print the report" }],
+    output: "text",
+    json: "{ok, ledger, chain}, which is the output without --json as well",
+    exits: [2],
+    exitMeanings: {
+      2: "problems found",
+      3: "no problems, but transfers of no known operation; or a usage error"
+    }
+  },
+  async (context) => {
+    const { ledgerProgram } = await import("../LedgerProgram.ts")
+    const { json, problems, unclaimed } = await runEffect(context, ledgerProgram)
+    context.output.text(`${json}\n`)
+    return problems > 0 ? 2 : unclaimed > 0 ? 3 : 0
+  }
+)
