@@ -61,8 +61,8 @@ const answerFailure =
  * Returns whether a part of the body has not arrived. Such a connection is closed: reading on costs more than a new
  * one.
  */
-const hasUnreadBody = ({ headers, source }: Request): boolean =>
-  hasBody(headers) && source instanceof IncomingMessage && !source.complete
+const hasUnreadBody = (request: Request): boolean =>
+  request.source instanceof IncomingMessage && !request.source.complete && hasBody(request)
 
 /**
  * Serves the routes, with everything around a request: its id, limits on size and number, the envelope for errors, common

@@ -82,9 +82,19 @@ export const bodyLimitsOf = (operation: Operation): BodyLimits => {
 /** Returns the path of a request target, without its query. */
 export const pathOf = (target: string): string => target.split("?", 1)[0] ?? ""
 
-/** Returns whether a request has a body, that is a positive Content-Length or any Transfer-Encoding. */
-export const hasBody = (headers: HttpServerRequest.HttpServerRequest["headers"]): boolean =>
-  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
+/**
+ * Returns the length of the body that the headers declare, or undefined for a body of unknown length. HTTP/1.1 has none:
+ * without headers there is no body. A request of HTTP/2, and one that was made in this process, may have one.
+ */
+export const declaredLength = ({ headers, source }: HttpServerRequest.HttpServerRequest): number | undefined => {
+  const length = headers["content-length"]
+  if (length !== undefined) return Number(length)
+  if (headers["transfer-encoding"] !== undefined) return undefined
+  return source instanceof IncomingMessage || (source instanceof Request && source.body === null) ? 0 : undefined
+}
+
+/** Returns whether a request has a body: of a positive length, or of an unknown one. */
+export const hasBody = (request: HttpServerRequest.HttpServerRequest): boolean => declaredLength(request) !== 0
 
 const UTF_8 = /^utf-?8$/i
 
@@ -160,9 +170,18 @@ export const repetitionFlaw = (
 
 /** Returns the error for too many headers or a repeated single-value header, if any. */
 const headersFlaw = (request: HttpServerRequest.HttpServerRequest): ApiError | undefined =>
-  request.source instanceof IncomingMessage && request.source.rawHeaders.length > 2 * HEADER_COUNT_LIMIT
+  headerCount(request) > HEADER_COUNT_LIMIT
     ? new TooManyHeaders({ limit: HEADER_COUNT_LIMIT })
-    : repetitionFlaw(request)
+    : (repetitionFlaw(request) ?? lengthFlaw(request))
+
+const headerCount = ({ headers, source }: HttpServerRequest.HttpServerRequest): number =>
+  source instanceof IncomingMessage ? source.rawHeaders.length / 2 : Object.keys(headers).length
+
+/** Node's parser refuses such a length itself; in the headers of a web request it may be anything. */
+const lengthFlaw = ({ headers }: HttpServerRequest.HttpServerRequest): ApiError | undefined =>
+  /^\d{1,15}$/.test(headers["content-length"] ?? "0")
+    ? undefined
+    : invalid("Content-Length", "must be one integer, written in digits")
 
 /**
  * Node spends several microseconds on each one-byte chunk, and no header states the number of chunks: a message in such
@@ -198,7 +217,7 @@ export const headerFlaw = (
   if (flaw !== undefined) return flaw
   if (lacksHost(request)) return hostMissing
   if (hasTooManyParameters(url)) return queryTooLong
-  if (!BODY_METHODS.has(method) || !hasBody(headers)) return undefined
+  if (!BODY_METHODS.has(method) || !hasBody(request)) return undefined
   if (headers["transfer-encoding"] !== undefined) return lengthRequired
   const limits = route === null ? limitsWithoutRoute(url) : route.body
   if (limits === null) return undefined

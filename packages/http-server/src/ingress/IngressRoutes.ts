@@ -8,7 +8,7 @@ import { hasBody, repetitionFlaw, type SingleHeaders, singleHeaders } from "../e
 import type { RequestRecord } from "../edge/RequestRecord.ts"
 import { type Route, RouteMatch } from "../edge/Routing.ts"
 import type { BodyMemory } from "../operation/BodyMemory.ts"
-import { readBody } from "../operation/RequestBody.ts"
+import { readBodyWithin } from "../operation/RequestBody.ts"
 import { parameterOf } from "./IngressPath.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -24,7 +24,7 @@ const toResponse = ({ body, contentType, status }: WebhookResponse) =>
 const limitViolation = (request: Request, { limits }: Webhook, names: SingleHeaders): ApiError | undefined => {
   const repetition = repetitionFlaw(request, names)
   if (repetition !== undefined) return repetition
-  if (!hasBody(request.headers)) return undefined
+  if (!hasBody(request)) return undefined
   const { bodyBytes, mediaType } = limits
   if (Number(request.headers["content-length"] ?? 0) > bodyBytes) return new BodyTooLarge({ limitBytes: bodyBytes })
   const [given = ""] = (request.headers["content-type"] ?? "").split(";")
@@ -49,7 +49,7 @@ const answer = (webhook: Webhook, names: SingleHeaders) =>
       target: request.url,
       parameter: params[parameterOf(webhook.path)] ?? "",
       headers: request.headers,
-      body: readBody.pipe(
+      body: readBodyWithin(webhook.limits.bodyBytes).pipe(
         Effect.map(({ bytes }) => bytes),
         Effect.provideContext(context)
       )

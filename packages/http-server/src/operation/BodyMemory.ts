@@ -1,6 +1,6 @@
 import { BodyMemoryExhausted } from "@agentos/api"
 import { ClientAddress, TransitMemory } from "@agentos/core"
-import { Context, Effect, Layer, Option, type Scope, Semaphore } from "effect"
+import { Context, Effect, Layer, Option, Scope, Semaphore } from "effect"
 
 /** Fraction of the transit memory that the bodies of one client may declare. The longest message declares less. */
 const CLIENT_SHARE = 1 / 2
@@ -25,7 +25,8 @@ interface Share {
 /**
  * The memory of request bodies, taken from the transit memory of the process. A client's share counts the lengths that
  * its bodies declare, before they are read: of bodies that do not fit together, it reads some completely instead of a
- * part of each. The whole counts the bytes that have arrived, so that headers alone reserve no memory of others.
+ * part of each. A body of unknown length declares nothing, and its bytes are counted as they arrive. The whole counts the
+ * bytes that have arrived, so that headers alone reserve no memory of others.
  */
 export class BodyMemory extends Context.Service<
   BodyMemory,
@@ -85,12 +86,13 @@ export class BodyMemory extends Context.Service<
         if (!(yield* takeAtOnce(share, declaredBytes))) yield* waitFor(share, declaredBytes)
         let heldBytes = 0
         yield* Effect.addFinalizer(() => Effect.sync(() => whole.release(heldBytes)))
-        const reserve = (bytes: number) =>
-          Effect.suspend(() => {
-            if (!whole.reserve(bytes)) return exhausted("whole")
-            heldBytes += bytes
-            return Effect.void
-          })
+        const scope = yield* Effect.scope
+        const isUndeclared = declaredBytes === 0
+        const reserve = Effect.fnUntraced(function* (bytes: number) {
+          if (isUndeclared && !(yield* Scope.provide(takeAtOnce(share, bytes), scope))) return yield* exhausted("share")
+          if (!whole.reserve(bytes)) return yield* exhausted("whole")
+          heldBytes += bytes
+        })
         return { reserve }
       })
       return BodyMemory.of({ lease })

@@ -1,5 +1,5 @@
 import type { MessageContent } from "@agentos/core"
-import { Effect, Stream } from "effect"
+import { Effect, Exit, Scope, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { IncomingMessage } from "node:http"
 import { unlessCurrent } from "../guide/PreparedDocument.ts"
@@ -74,21 +74,18 @@ export const contentDisposition = (filename: string | null): string => {
   return `attachment; filename="${ascii}"${ascii === name ? "" : `; filename*=UTF-8''${encodeExtended(name)}`}`
 }
 
-/** Closes the connection once a window has taken too little: a client that does not read must not keep memory reserved. */
-const closeIfSlow = (takenBytes: () => number) =>
-  Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ source }) => {
-    const windowFrom = (before: number): Effect.Effect<void> =>
-      Effect.andThen(
-        Effect.sleep(WINDOW),
-        Effect.suspend(() => {
-          const taken = takenBytes()
-          if (taken - before >= WINDOW_BYTES) return windowFrom(taken)
-          if (source instanceof IncomingMessage) source.socket.destroy()
-          return Effect.void
-        })
-      )
-    return Effect.forkScoped(windowFrom(0))
-  })
+/** Runs `close` once a window has taken too little: a client that does not read must not keep memory reserved. */
+const closeIfSlow = (takenBytes: () => number, close: Effect.Effect<void>) => {
+  const windowFrom = (before: number): Effect.Effect<void> =>
+    Effect.andThen(
+      Effect.sleep(WINDOW),
+      Effect.suspend(() => {
+        const taken = takenBytes()
+        return taken - before >= WINDOW_BYTES ? windowFrom(taken) : close
+      })
+    )
+  return Effect.forkScoped(windowFrom(0))
+}
 
 /**
  * Returns bytes that a stranger chose. A browser saves them and never shows them on this origin: they are an
@@ -105,18 +102,27 @@ export const downloadResponse = (content: MessageContent) => {
   return unlessCurrent(
     headers,
     Effect.gen(function* () {
-      const { method, remoteAddress } = yield* HttpServerRequest.HttpServerRequest
+      const { method, remoteAddress, source } = yield* HttpServerRequest.HttpServerRequest
       const contentType = safeContentType(content.contentType)
       const options = { headers, contentType, contentLength: content.sizeBytes }
       if (method === "HEAD") return HttpServerResponse.stream(content.bytes, options)
       const memory = yield* BodyMemory
-      const lease = yield* memory.lease(remoteAddress, DOWNLOAD_BYTES)
+      const reserved = yield* Scope.fork(yield* Effect.scope)
+      const lease = yield* Scope.provide(memory.lease(remoteAddress, DOWNLOAD_BYTES), reserved)
       yield* lease.reserve(DOWNLOAD_BYTES)
       let takenBytes = 0
-      yield* closeIfSlow(() => takenBytes)
-      const counted = Stream.map(content.bytes, (piece) => {
+      let isClosed = false
+      const close = Effect.suspend(() => {
+        isClosed = true
+        // A web request has no connection: its stream fails when it is read again.
+        if (source instanceof IncomingMessage) source.socket.destroy()
+        return Scope.close(reserved, Exit.void)
+      })
+      yield* closeIfSlow(() => takenBytes, close)
+      const counted = Stream.mapEffect(content.bytes, (piece) => {
+        if (isClosed) return Effect.die(new Error("the download was read too slowly"))
         takenBytes += piece.length
-        return piece
+        return Effect.succeed(piece)
       })
       return HttpServerResponse.stream(counted, options)
     })

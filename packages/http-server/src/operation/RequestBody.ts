@@ -1,9 +1,10 @@
-import { type BodyMemoryExhausted, RequestTimedOut } from "@agentos/api"
+import { type BodyMemoryExhausted, BodyTooLarge, RequestTimedOut } from "@agentos/api"
 import { type InvalidRequest, type JsonBudget, scanJson } from "@agentos/core"
 import { Effect, type Scope, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { createHash } from "node:crypto"
 import { whileOthersRun } from "../edge/RequestConcurrency.ts"
+import { declaredLength, DEFAULT_BODY_LIMITS } from "../edge/RequestLimits.ts"
 import { RouteMatch } from "../edge/Routing.ts"
 import { type BodyLease, BodyMemory } from "./BodyMemory.ts"
 import { type ReceivedBytes, refusal } from "./Decoding.ts"
@@ -16,6 +17,7 @@ export interface RequestBody extends ReceivedBytes {
 }
 
 const unreadable = refusal([{ path: "", message: "is incomplete. Send it again" }])
+const tooLong = refusal([{ path: "", message: "is longer than its Content-Length" }])
 
 /**
  * The first bytes of a body are not counted, and neither are its headers: a connection costs as much anyway, and small
@@ -31,22 +33,22 @@ const WINDOW_BYTES = 128 * 1024
 const RESERVED_AT_ONCE_BYTES = 64 * 1024
 
 /**
- * A body that is still arriving. The server's parser delivers no more than the declared length. The first bytes use a
- * small buffer. A longer body moves to a resizable one, which reserves addresses for the declared length, and memory for
- * the bytes that have arrived. Its memory is returned to the system when it is freed, and not when garbage is collected.
+ * A body that is still arriving, of at most `maxBytes`. The first bytes use a small buffer. A longer body moves to a
+ * resizable one, which reserves addresses for that length, and memory for the bytes that have arrived. Its memory is
+ * returned to the system when it is freed, and not when garbage is collected.
  */
 class ArrivingBody {
   #buffer: ArrayBuffer
   #bytes: Uint8Array
   #length = 0
   #reservedBytes = UNCOUNTED_BYTES
-  readonly #declaredBytes: number
+  readonly #maxBytes: number
   readonly #lease: BodyLease
 
-  constructor(declaredBytes: number, lease: BodyLease) {
-    this.#buffer = new ArrayBuffer(Math.min(declaredBytes, UNCOUNTED_BYTES))
+  constructor(maxBytes: number, lease: BodyLease) {
+    this.#buffer = new ArrayBuffer(Math.min(maxBytes, UNCOUNTED_BYTES))
     this.#bytes = new Uint8Array(this.#buffer)
-    this.#declaredBytes = declaredBytes
+    this.#maxBytes = maxBytes
     this.#lease = lease
   }
 
@@ -65,7 +67,7 @@ class ArrivingBody {
     const bytes = Math.ceil(missingBytes / RESERVED_AT_ONCE_BYTES) * RESERVED_AT_ONCE_BYTES
     return Effect.map(this.#lease.reserve(bytes), () => {
       this.#reservedBytes += bytes
-      this.#grow(Math.min(this.#declaredBytes, this.#reservedBytes))
+      this.#grow(Math.min(this.#maxBytes, this.#reservedBytes))
       this.#write(chunk)
     })
   }
@@ -80,7 +82,7 @@ class ArrivingBody {
       return
     }
     const first = this.bytes
-    this.#buffer = new ArrayBuffer(length, { maxByteLength: this.#declaredBytes })
+    this.#buffer = new ArrayBuffer(length, { maxByteLength: this.#maxBytes })
     this.#bytes = new Uint8Array(this.#buffer)
     this.#bytes.set(first)
   }
@@ -120,38 +122,51 @@ const scanning = (body: ArrivingBody, budget: JsonBudget) => {
 }
 
 /**
- * Reads the body of the request once, up to the declared length, as long as the client keeps sending and memory is
- * available. The edge has already refused a length beyond the limit of the route, and a body without a declared length.
- * The memory is released with the scope of the request.
+ * Reads the body of the request once, as long as the client keeps sending and memory is available: up to the declared
+ * length, or up to the limit of the route if the request declares none. The edge has already refused a declared length
+ * beyond the limit, and chunks of HTTP/1.1. The memory is released with the scope of the request.
  */
-export const readBody: Effect.Effect<
+export const readBodyWithin = Effect.fnUntraced(function* (
+  limitBytes: number
+): Effect.fn.Return<
   RequestBody,
-  BodyMemoryExhausted | InvalidRequest | RequestTimedOut,
+  BodyMemoryExhausted | BodyTooLarge | InvalidRequest | RequestTimedOut,
   BodyMemory | HttpServerRequest.HttpServerRequest | RouteMatch | Scope.Scope
-> = Effect.gen(function* () {
+> {
   const request = yield* HttpServerRequest.HttpServerRequest
   const { route } = yield* RouteMatch
   const limits = route?.body ?? null
-  const declaredBytes = Number(request.headers["content-length"] ?? 0)
+  const declaredBytes = declaredLength(request)
+  if (declaredBytes === 0) return NO_BODY
+  const maxBytes = declaredBytes ?? limitBytes
+  const exceeded = declaredBytes === undefined ? new BodyTooLarge({ limitBytes }) : tooLong
   const body = yield* whileOthersRun(
     Effect.gen(function* () {
       const memory = yield* BodyMemory
-      const lease = yield* memory.lease(request.remoteAddress, Math.max(0, declaredBytes - UNCOUNTED_BYTES))
+      const lease = yield* memory.lease(request.remoteAddress, Math.max(0, (declaredBytes ?? 0) - UNCOUNTED_BYTES))
       const arriving = yield* Effect.acquireRelease(
-        Effect.sync(() => new ArrivingBody(declaredBytes, lease)),
+        Effect.sync(() => new ArrivingBody(maxBytes, lease)),
         ({ free }) => Effect.sync(free)
       )
+      const append = limits === null ? arriving.append : scanning(arriving, limits.json)
       const arrived = Stream.runForEach(
         Stream.mapError(request.stream, () => unreadable),
-        limits === null ? arriving.append : scanning(arriving, limits.json)
+        (chunk): Effect.Effect<void, BodyMemoryExhausted | BodyTooLarge | InvalidRequest> =>
+          chunk.length > maxBytes - arriving.length ? Effect.fail(exceeded) : append(chunk)
       )
       yield* Effect.raceFirst(arrived, failIfSlow(arriving))
       return arriving
     })
   )
   const { bytes, free } = body
+  if (declaredBytes !== undefined && bytes.length < declaredBytes) return yield* unreadable
   return { lengthBytes: bytes.length, bytes, free, hash: sha256(bytes) }
 })
+
+/** Reads the body of the request within the limit of its route. */
+export const readBody = Effect.flatMap(RouteMatch, ({ route }) =>
+  readBodyWithin((route?.body ?? DEFAULT_BODY_LIMITS).bytes)
+)
 
 const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
 

@@ -1,7 +1,7 @@
 import { BodyMemoryExhausted } from "@agentos/api"
 import { ByteBudget, type MessageContent, TransitMemory } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Stream } from "effect"
+import { Effect, Exit, Fiber, Layer, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { TestClock } from "effect/testing"
 import { IncomingMessage } from "node:http"
@@ -85,32 +85,37 @@ describe("a download", () => {
     )
   })
 
-  it.effect("is closed once its client has taken less than 768 KiB in a minute", () => {
-    const memory = new ByteBudget(64 * MIB)
-    const socket = new Socket()
+  it.effect("is closed, and frees its memory, once its client has taken less than 768 KiB in a minute", () => {
     const received = HttpServerRequest.fromWeb(new Request("http://agents.test/", { method: "GET" }))
-    const request = Object.create(received, {
+    const pieces = Stream.fromIterable(Array.from({ length: 8 }, () => new Uint8Array(256 * 1024)))
+    const readSlowly = (request: HttpServerRequest.HttpServerRequest, socket: Socket) => {
+      const memory = new ByteBudget(64 * MIB)
+      return Effect.scoped(
+        Effect.gen(function* () {
+          const { body } = yield* downloadResponse({
+            ...content,
+            sizeBytes: 2 * MIB,
+            bytes: pieces.pipe(Stream.rechunk(1))
+          })
+          const pull = yield* Stream.toPull(body._tag === "Stream" ? body.stream : Stream.empty)
+          for (const isOpen of [true, true, false]) {
+            if (isOpen) for (let count = 0; count < 3; count++) yield* pull
+            yield* TestClock.adjust("1 minute")
+            assert.strictEqual(socket.destroyed, !isOpen && request !== received)
+            assert.strictEqual(memory.usedBytes, isOpen ? 8 * MIB : 0)
+          }
+          assert.isTrue(Exit.isFailure(yield* Effect.exit(pull)))
+        })
+      ).pipe(
+        Effect.provideService(HttpServerRequest.HttpServerRequest, request),
+        Effect.provide(BodyMemory.layer.pipe(Layer.provide(Layer.succeed(TransitMemory, memory))))
+      )
+    }
+    const socket = new Socket()
+    const ofNode = Object.create(received, {
       source: { value: new IncomingMessage(socket) },
       method: { value: "GET" }
     })
-    const pieces = Stream.fromIterable(Array.from({ length: 8 }, () => new Uint8Array(256 * 1024)))
-    return Effect.scoped(
-      Effect.gen(function* () {
-        const { body } = yield* downloadResponse({
-          ...content,
-          sizeBytes: 2 * MIB,
-          bytes: pieces.pipe(Stream.rechunk(1))
-        })
-        const pull = yield* Stream.toPull(body._tag === "Stream" ? body.stream : Stream.empty)
-        for (const isOpen of [true, true, false]) {
-          if (isOpen) for (let count = 0; count < 3; count++) yield* pull
-          yield* TestClock.adjust("1 minute")
-          assert.strictEqual(socket.destroyed, !isOpen)
-        }
-      })
-    ).pipe(
-      Effect.provideService(HttpServerRequest.HttpServerRequest, request),
-      Effect.provide(BodyMemory.layer.pipe(Layer.provide(Layer.succeed(TransitMemory, memory))))
-    )
+    return Effect.andThen(readSlowly(ofNode, socket), readSlowly(received, new Socket()))
   })
 })
