@@ -15,7 +15,7 @@ import { HttpEffect, HttpServerRequest } from "effect/http"
 import { IpNetwork } from "effect/net"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
-import { background, layer as composition, type Setup } from "./Composition.ts"
+import { backgroundLayer, coreLayer, type Setup } from "./Composition.ts"
 import type { Mail } from "./Mail.ts"
 import type { Payment } from "./Payment.ts"
 import type { Storage } from "./Storage.ts"
@@ -170,13 +170,13 @@ const logTo = (log: AgentOsOptions["log"]) =>
  * AgentOS as a layer: every service of the core, and `AgentOsHandlers`. Its error is whatever the chosen storage, payment,
  * mail or telephony fails with when it opens. Throws `ConfigurationInvalid` if the options are invalid.
  */
-export const layer = (options: AgentOsOptions) => {
+export const agentOsLayer = (options: AgentOsOptions) => {
   const setup = setupOf(options)
   return Layer.mergeAll(
     HttpApi.sockets,
     handlers(setup),
-    options.jobs === false ? Layer.empty : background(setup)
-  ).pipe(Layer.provide(HttpApi.limits), Layer.provideMerge(composition(setup)))
+    options.jobs === false ? Layer.empty : backgroundLayer(setup)
+  ).pipe(Layer.provide(HttpApi.limits), Layer.provideMerge(coreLayer(setup)))
 }
 
 /**
@@ -186,7 +186,7 @@ export const layer = (options: AgentOsOptions) => {
 export const createAgentOs = async (options: AgentOsOptions): Promise<AgentOs> => {
   const scope = Scope.makeUnsafe()
   const log = logTo(options.log)
-  const opened = Layer.buildWithScope(Layer.provideMerge(layer(options), log), scope)
+  const opened = Layer.buildWithScope(Layer.provideMerge(agentOsLayer(options), log), scope)
   const services = await Effect.runPromise(Effect.onError(opened, (cause) => Scope.close(scope, Exit.failCause(cause))))
   const run = Effect.runPromiseWith(services)
   return {

@@ -113,7 +113,7 @@ const requireKeysOfOpenOperations = Layer.effectDiscard(
  * The services of the core on the adapters of the setup, the webhooks and sockets of providers, and the settings of the
  * HTTP API. `around` changes the adapters, for tests of how a server behaves when a port breaks its promise.
  */
-export const layer = (setup: Setup, around: (ports: Ports) => Ports = (ports) => ports) => {
+export const coreLayer = (setup: Setup, around: (ports: Ports) => Ports = (ports) => ports) => {
   const { publicUrl, quotas, telephony = none } = setup
   const core = Core.layerWithSignIn.pipe(
     Layer.provideMerge(rateLimiterLayer(setup)),
@@ -128,10 +128,10 @@ export const layer = (setup: Setup, around: (ports: Ports) => Ports = (ports) =>
 }
 
 /** The services of a setup. */
-export type ServerServices = Layer.Success<ReturnType<typeof layer>>
+export type ServerServices = Layer.Success<ReturnType<typeof coreLayer>>
 
 /** Runs all background work until the scope closes: deliveries, completions, refunds, limits of calls, periodic jobs. */
-export const background = ({ mail }: Pick<Setup, "mail">) =>
+export const backgroundLayer = ({ mail }: Pick<Setup, "mail">) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       yield* Effect.forkScoped(OperationCompletion.run)

@@ -109,7 +109,7 @@ export const useCases = (run: Run) => ({
         Effect.gen(function* () {
           const inbound = yield* InboundMails
           const sender = { mailFrom: from, remoteAddress }
-          const [refused, rcptTo] = yield* Effect.partition(to, (address) =>
+          const [rcptTo, refused] = yield* Effect.partition(to, (address) =>
             Effect.mapBoth(inbound.admit(address, sender), { onFailure: () => address, onSuccess: () => address })
           )
           if (rcptTo.length > 0) {

@@ -1,6 +1,6 @@
 /// <reference types="node" preserve="true" />
-export { AgentOsHandlers, type AgentOs, type AgentOsOptions, createAgentOs, layer as agentOsLayer } from "./AgentOs.ts"
-export { background, layer, policyLayer, type Ports, rateLimiterLayer, type Setup } from "./Composition.ts"
+export { AgentOsHandlers, type AgentOs, type AgentOsOptions, agentOsLayer, createAgentOs } from "./AgentOs.ts"
+export { backgroundLayer, coreLayer, policyLayer, type Ports, rateLimiterLayer, type Setup } from "./Composition.ts"
 export * from "./Mail.ts"
 export * from "./Payment.ts"
 export * from "./Storage.ts"

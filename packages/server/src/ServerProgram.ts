@@ -1,4 +1,4 @@
-import { background, layer, type Ports } from "@agentos/agentos"
+import { backgroundLayer, coreLayer, type Ports } from "@agentos/agentos"
 import { ListenerSettings, Server } from "@agentos/http-server"
 import { ConfigurationInvalid } from "@agentos/core"
 import { Cause, Duration, Effect, Exit, Layer, Option } from "effect"
@@ -38,9 +38,9 @@ export const serverProgram = ({ around, jobs = true }: ServerProgramOptions = {}
     if (config.environment === "production" && "directory" in config.database) yield* warnOfEmbedded
     // Released in reverse order: first requests, then background work, last the services that both need.
     const setup = yield* setupOf(config)
-    const services = yield* Layer.build(layer(setup, around))
+    const services = yield* Layer.build(coreLayer(setup, around))
     return yield* Effect.gen(function* () {
-      if (jobs) yield* Layer.build(background(setup))
+      if (jobs) yield* Layer.build(backgroundLayer(setup))
       const smtpPort = yield* mailIntake(config.mail)
       const listener = Layer.succeed(ListenerSettings, {
         host: config.host,
