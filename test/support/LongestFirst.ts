@@ -29,17 +29,14 @@ const LONGEST = [
   "test/e2e/phoneEnd.test.ts",
   "test/x402/self/selfFacilitator.test.ts",
   "packages/postgres/test/PGlite.test.ts",
+  "packages/postgres/test/Plans.test.ts",
   "test/e2e/phoneFailures.test.ts",
-  "packages/postgres/test/EventPlans.test.ts",
   "test/e2e/payment.test.ts",
   "test/examples/examples.test.ts",
   "test/e2e/webhooks.test.ts",
   "packages/cli/test/payment/Pay.test.ts",
   "test/e2e/stagedMail.test.ts",
-  "packages/provider-smtp/test/MailParserWorker.test.ts",
-  "packages/postgres/test/MessagePlans.test.ts",
-  "packages/postgres/test/PhonePlans.test.ts",
-  "packages/postgres/test/OperationPlans.test.ts"
+  "packages/provider-smtp/test/MailParserWorker.test.ts"
 ]
 
 /**

@@ -4,8 +4,11 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { layerTestPGlite } from "./support/TestPGlite.ts"
 
+/** The verdicts of the checks of a sender. */
+type Verdicts = object | null
+
 /** A summary as versions before the proven domain and truncation wrote it. */
-const summary = (authentication: object | null) =>
+const summary = (authentication: Verdicts) =>
   JSON.stringify({
     direction: "inbound",
     from: "somebody@example.org",
@@ -24,33 +27,41 @@ const summary = (authentication: object | null) =>
     recipients: []
   })
 
+/** Stores messages of a new tenant, one with each of these verdicts. */
+const addMessages = Effect.fnUntraced(function* (verdicts: ReadonlyArray<Verdicts>) {
+  const { sql } = yield* Database
+  const tenants = yield* TenantStore
+  const id = yield* Uuid.next
+  const wallet = walletAddress(`0x${id.replaceAll("-", "").padStart(40, "0")}`)
+  const createdAt = yield* Timestamp.now
+  const { tenantId } = yield* tenants.ensure({ tenantId: id, wallet, tokenVersion: 1, createdAt })
+  yield* sql`
+    insert into mailboxes (mailbox_id, tenant_id, local_part, address, active, created_at, updated_at)
+    values (${id}, ${tenantId}, ${id}, ${`${id}@agents.test`}, true, 1, 1)`
+  const messageIds = yield* Effect.forEach(verdicts, () => Uuid.next)
+  for (const [index, messageId] of messageIds.entries()) {
+    yield* sql`
+      insert into messages (message_id, tenant_id, mailbox_id, thread_id, created_at, summary, body)
+      values (${messageId}, ${tenantId}, ${id}, ${messageId}, 1, ${summary(verdicts[index] ?? null)},
+        '{"text":null,"html":null}')`
+  }
+  return { tenantId, messageIds }
+})
+
 layer(Layer.provideMerge(Postgres.layer, layerTestPGlite), { excludeTestServices: true })(
   "a message of an older version",
   (it) => {
     it.effect("is read with no proven domain, as not truncated, and with names that are not known", () =>
       Effect.gen(function* () {
-        const { sql } = yield* Database
-        const tenants = yield* TenantStore
-        const [id, checked, unchecked] = [yield* Uuid.next, yield* Uuid.next, yield* Uuid.next]
-        const wallet = walletAddress(`0x${id.replaceAll("-", "").padStart(40, "0")}`)
-        const createdAt = yield* Timestamp.now
-        const { tenantId } = yield* tenants.ensure({ tenantId: id, wallet, tokenVersion: 1, createdAt })
-        yield* sql`
-        insert into mailboxes (mailbox_id, tenant_id, local_part, address, active, created_at, updated_at)
-        values (${id}, ${tenantId}, ${id}, 'ada@agents.test', true, 1, 1)`
-        for (const [messageId, verdicts] of [
-          [checked, { spf: "pass", dkim: "none", dmarc: "pass" }],
-          [unchecked, null]
-        ] as const) {
-          yield* sql`
-          insert into messages (message_id, tenant_id, mailbox_id, thread_id, created_at, summary, body)
-          values (${messageId}, ${tenantId}, ${id}, ${messageId}, 1, ${summary(verdicts)}, '{"text":null,"html":null}')`
-        }
+        const {
+          messageIds: [checked, unchecked],
+          tenantId
+        } = yield* addMessages([{ spf: "pass", dkim: "none", dmarc: "pass" }, null])
         const store = yield* MessageStore
         const listed = yield* store.list(tenantId, {}, undefined, 10)
         const verdictsOf = new Map(listed.map(({ authentication, messageId }) => [messageId, authentication]))
-        assert.deepStrictEqual(verdictsOf.get(checked), { spf: "pass", dkim: "none", dmarc: "pass", domain: null })
-        assert.isNull(verdictsOf.get(unchecked))
+        assert.deepStrictEqual(verdictsOf.get(checked!), { spf: "pass", dkim: "none", dmarc: "pass", domain: null })
+        assert.isNull(verdictsOf.get(unchecked!))
         assert.deepStrictEqual(
           listed.map(({ truncated }) => truncated),
           [false, false]
@@ -64,6 +75,22 @@ layer(Layer.provideMerge(Postgres.layer, layerTestPGlite), { excludeTestServices
             ]
           }))
         )
+      })
+    )
+
+    it.effect("is found once the job has made it searchable", () =>
+      Effect.gen(function* () {
+        const { sql } = yield* Database
+        const store = yield* MessageStore
+        const { tenantId } = yield* addMessages([null, null, null])
+        yield* sql`update messages set body = '{"text":"an older message","html":null}' where tenant_id = ${tenantId}`
+        const find = store.list(tenantId, { words: ["older"] }, undefined, 10)
+        assert.lengthOf(yield* find, 0)
+        const made: Array<number> = []
+        while (made.at(-1) !== 0) made.push(yield* store.makeSearchable(2))
+        // With those of the test before.
+        assert.deepStrictEqual(made, [2, 2, 1, 0])
+        assert.lengthOf(yield* find, 3)
       })
     )
   }

@@ -7,13 +7,11 @@ import {
   Uuid,
   walletAddress
 } from "@agentos/core"
-import { Database, Postgres } from "@agentos/postgres"
-import { assert, describe, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
-import { type Plan, plansOf } from "./support/Plans.ts"
-import { seeding } from "./support/Seeding.ts"
-import { layerTestPGlite } from "./support/TestPGlite.ts"
-import { layerTestPostgres } from "./support/TestPostgres.ts"
+import { Database } from "@agentos/postgres"
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { seeding } from "../support/Seeding.ts"
+import { checkVisited, planTests } from "./PlanSubject.ts"
 
 /** Number of the tenant's events that are final, and of those that are open. */
 const OVER = 100_000
@@ -21,12 +19,6 @@ const OPEN = 100
 /** Number of events old enough to be expired and deleted. */
 const OLD = 100
 const YEAR = 365 * Timestamp.DAY
-/**
- * Limit of rows that a statement may visit: several times its result, since each node of a plan counts its own
- * rows.
- */
-const VISITED_MAX = 2_000
-
 /** A queue whose first row is read, whichever it is. */
 const QUEUE = "deleted_agents"
 
@@ -75,24 +67,17 @@ const draftsOf = (tenantId: string, count: number): Effect.Effect<ReadonlyArray<
     count
   )
 
-const assertSmall = (plans: ReadonlyArray<Plan>, index: string, name: string): void => {
-  assert.isAbove(plans.length, 0, name)
-  for (const plan of plans) {
-    const wholeTables = plan.wholeTables.filter((table) => table !== QUEUE)
-    assert.deepStrictEqual(wholeTables, [], `${name}: ${plan.text}`)
-    assert.isAtMost(plan.rowsVisited, VISITED_MAX, `${name}: ${plan.text}`)
-  }
-  assert.isTrue(
-    plans.some(({ indexes }) => indexes.has(index)),
-    `${name} reads ${index}`
+/** Checks that the statements of an effect visit few rows, and read this index. */
+const check = <A, E, R>(name: string, index: string, effect: Effect.Effect<A, E, R>) =>
+  Effect.map(checkVisited(name, effect, [QUEUE]), (plans) =>
+    assert.isTrue(
+      plans.some(({ indexes }) => indexes.has(index)),
+      `${name} reads ${index}`
+    )
   )
-}
 
-/** Checks every statement on a tenant's events, each with the index that it must use. */
 const assertPlans = Effect.fnUntraced(function* (tenantId: string) {
   const store = yield* EventStore
-  const check = <A, E>(name: string, index: string, effect: Effect.Effect<A, E>) =>
-    Effect.tap(plansOf(effect), (plans) => Effect.sync(() => assertSmall(plans, index, name)))
 
   yield* check("replayable", "events_open", store.replayable(tenantId, OPEN))
   yield* check("countReplayable", "events_open", store.countReplayable(tenantId, 1_000))
@@ -133,62 +118,23 @@ const assertPlans = Effect.fnUntraced(function* (tenantId: string) {
   yield* check("acknowledgeAll", "events_open", store.acknowledgeAll(tenantId, { before }))
 })
 
-const SECONDS = 1_000
-
-describe("with 100,000 final events of a tenant, its open events are found without visiting the final ones", () => {
-  const onServer = () => Layer.provideMerge(Postgres.layer, layerTestPostgres({ settings: { autovacuum: "off" } }))
-
-  layer(onServer(), { excludeTestServices: true })("on PostgreSQL", (it) => {
-    it.effect(
-      "with no statistics, and with current ones",
-      () =>
-        Effect.gen(function* () {
-          const { sql } = yield* Database
-          const { tenantId } = yield* makeTenant
-          yield* seed(tenantId, "acknowledged", OVER)
-          yield* seed(tenantId, "pending", OPEN)
-          yield* assertPlans(tenantId)
-          yield* seed(tenantId, "pending", OPEN)
-          yield* sql`vacuum analyze events`
-          yield* assertPlans(tenantId)
-        }),
-      120 * SECONDS
-    )
-  })
-
-  layer(onServer(), { excludeTestServices: true })("on PostgreSQL", (it) => {
-    it.effect(
-      "with statistics from when they were open, and from when there were none",
-      () =>
-        Effect.gen(function* () {
-          const { sql } = yield* Database
-          const { tenantId } = yield* makeTenant
-          yield* seed(tenantId, "pending", OVER)
-          yield* sql`analyze events`
-          yield* seeding(sql`update events set status = 'acknowledged'`)
-          yield* sql`vacuum events`
-          yield* seed(tenantId, "pending", OPEN)
-          yield* assertPlans(tenantId)
-          yield* sql`delete from pg_statistic where starelid = 'events'::regclass`
-          yield* seed(tenantId, "pending", OPEN)
-          yield* sql`vacuum events`
-          yield* assertPlans(tenantId)
-        }),
-      120 * SECONDS
-    )
-  })
-
-  layer(Layer.provideMerge(Postgres.layer, layerTestPGlite), { excludeTestServices: true })("on PGlite", (it) => {
-    it.effect(
-      "without any statistics",
-      () =>
-        Effect.gen(function* () {
-          const { tenantId } = yield* makeTenant
-          yield* seed(tenantId, "acknowledged", OVER)
-          yield* seed(tenantId, "pending", OPEN)
-          yield* assertPlans(tenantId)
-        }),
-      120 * SECONDS
-    )
-  })
+export const eventPlans = planTests({
+  title: "open events of a tenant among 100,000 final ones",
+  sample: Effect.map(makeTenant, ({ tenantId }) => tenantId),
+  addIdle: (tenantId, share) => seed(tenantId, "acknowledged", OVER / share),
+  embeddedShare: 1,
+  addDue: (tenantId) => seed(tenantId, "pending", OPEN),
+  analyze: Effect.flatMap(Database, ({ sql }) => sql`vacuum analyze events`),
+  addOutdated: (tenantId) =>
+    Effect.gen(function* () {
+      const { sql } = yield* Database
+      yield* seed(tenantId, "pending", OVER)
+      yield* sql`analyze events`
+      yield* seeding(sql`update events set status = 'acknowledged'`)
+      yield* sql`vacuum events`
+    }),
+  loseStatistics: Effect.flatMap(Database, ({ sql }) =>
+    Effect.andThen(sql`delete from pg_statistic where starelid = 'events'::regclass`, sql`vacuum events`)
+  ),
+  assertPlans
 })
