@@ -10,6 +10,7 @@ const ALLOWED: ReadonlySet<string> = new Set([
   "MIT",
   "MIT-0",
   "MPL-2.0",
+  "Python-2.0",
   "Unlicense"
 ])
 

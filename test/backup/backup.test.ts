@@ -199,7 +199,7 @@ describe.concurrent.each([
     const refunded = ends.filter(({ status }) => status === 409).length
     console.log(`${title}: ${UPDATES + 2 - refunded} of ${UPDATES} purchases during the backup were kept`)
 
-    received(late, await late.pay(createMailbox("somebody")))
+    received(late, await late.pay(createMailbox(freshName())))
     await server!.stop()
     expect(await checkLedger(cluster)).toMatchObject({
       status: 0,

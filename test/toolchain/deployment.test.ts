@@ -1,0 +1,67 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { LIVE_PATH, READY_PATH } from "@agentos/api"
+import { describe, expect, it, onTestFinished, type TestContext } from "vitest"
+import { DEPLOYMENT_LINTERS, type LintResult } from "../../lint/Deployment.ts"
+import { repository } from "./Workspace.ts"
+
+const deploy = join(repository, "deploy")
+
+type Linted = keyof typeof DEPLOYMENT_LINTERS
+
+/** Runs a linter; undefined and a skipped test if it is not installed. */
+const lint = (file: Linted, folder: string, context: TestContext): ReadonlyArray<string> => {
+  const result: LintResult = DEPLOYMENT_LINTERS[file](folder)
+  return "missing" in result ? context.skip(`${file} is not linted: ${result.missing} is not installed`) : result
+}
+
+/** What is linted, the file, a text in it, its replacement, and the problem. */
+const DEFECTS: ReadonlyArray<
+  readonly [linted: Linted, file: string, text: string | RegExp, replacement: string, problem: RegExp]
+> = [
+  ["Dockerfile", "Dockerfile", "--interval=10s", "--interval=10", /^Dockerfile:\d+: .*10/],
+  ["compose.yaml", "compose.yaml", "restart:", "restarts:", /^compose\.yaml:\d+: .*additional properties/],
+  ["kubernetes", "kubernetes/deployment.yaml", "replicas: 2", "replicas: two", /deployment\.yaml: .*replicas/],
+  [
+    "kubernetes",
+    "kubernetes/deployment.yaml",
+    "readinessProbe",
+    "readynessProbe",
+    /deployment\.yaml: .*readynessProbe/
+  ],
+  ["kubernetes", "kubernetes/service.yaml", "apiVersion: v1", "apiVersion: v2", /service\.yaml: v2 Service/],
+  ["agentos.service", "agentos.service", "ProtectSystem", "ProtectSystm", /^agentos\.service: .*ProtectSystm/],
+  [
+    "agentos.service",
+    "agentos.service",
+    /^(Restrict|Protect|SystemCall|Private).*$/gm,
+    "",
+    /^agentos\.service: .*expos/
+  ],
+  ["Caddyfile", "Caddyfile", "reverse_proxy", "reverse_prox", /^Caddyfile: .*reverse_prox/]
+]
+
+describe("the files of deploy", () => {
+  it.for(Object.keys(DEPLOYMENT_LINTERS) as ReadonlyArray<Linted>)("pass their linter: %s", (file, context) => {
+    expect(lint(file, deploy, context)).toEqual([])
+  })
+
+  it.for(DEFECTS)("are refused with a defect: %s %s %s", ([linted, file, text, replacement, problem], context) => {
+    const folder = mkdtempSync(join(tmpdir(), "agentos-deploy-"))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    cpSync(deploy, folder, { recursive: true })
+    const original = readFileSync(join(folder, file), "utf8")
+    writeFileSync(join(folder, file), original.replace(text, replacement))
+    expect(readFileSync(join(folder, file), "utf8")).not.toBe(original)
+    expect(lint(linted, folder, context)).toContainEqual(expect.stringMatching(problem))
+  })
+
+  it("name the health routes of the server", () => {
+    const [deployment, dockerfile] = ["kubernetes/deployment.yaml", "Dockerfile"].map((file) =>
+      readFileSync(join(deploy, file), "utf8")
+    )
+    expect(deployment!.match(/path: .*/g)).toEqual([LIVE_PATH, LIVE_PATH, READY_PATH].map((path) => `path: ${path}`))
+    expect(dockerfile).toContain(`\${process.env.AGENTOS_PORT}${READY_PATH}\``)
+  })
+})
