@@ -16,6 +16,9 @@ const FAULTS = [
   "test/x402/self/selfFacilitatorFaults.test.ts"
 ]
 
+/** Packs all packages, installs them and runs them: `test:packages`. */
+const PACKAGES = "test/packed/**/*.test.ts"
+
 /** Suites whose servers must restart before a carrier gives up, which it does after 15 s of real time. */
 const TIMED = "test/calls/**/*.test.ts"
 
@@ -44,7 +47,7 @@ export default defineConfig({
           ...common,
           name: "shared",
           include: ["packages/*/test/**/*.test.ts", "examples/*/test/**/*.test.ts", "test/**/*.test.ts"],
-          exclude: [...exclude, ...ISOLATED, ...FAULTS, TIMED],
+          exclude: [...exclude, ...ISOLATED, ...FAULTS, PACKAGES, TIMED],
           maxWorkers: MAX_WORKERS,
           // A process and its modules take seconds of processor time, more than most files.
           isolate: false
@@ -72,7 +75,8 @@ export default defineConfig({
           setupFiles: SKIP_AFTER_TIMEOUT,
           sequence: { groupOrder: 2 }
         }
-      }
+      },
+      { test: { ...common, name: "packages", include: [PACKAGES], exclude, sequence: { groupOrder: 3 } } }
     ]
   }
 })

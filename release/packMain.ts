@@ -1,6 +1,6 @@
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core"
 import { spawnSync } from "node:child_process"
-import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { publint } from "publint"
@@ -28,8 +28,6 @@ const REQUIRED_FIELDS = ["description", "license", "engines", "sideEffects", "fi
 /** They name a place, and the project has several. */
 const REFUSED_FIELDS = ["repository", "homepage", "bugs"]
 const REQUIRED_FILES = ["LICENSE"]
-/** Declarations that the compiler has written from a source. */
-const BUILT_FILE = /^dist\/(.+)\.d\.ts$/
 const TEST_FILE = /\.test\.|(?:^|\/)tests?\//
 
 const metadataProblems = (
@@ -39,11 +37,17 @@ const metadataProblems = (
   ...REQUIRED_FIELDS.filter((field) => manifest[field] === undefined).map((field) => `package.json lacks ${field}`),
   ...REFUSED_FIELDS.filter((field) => manifest[field] !== undefined).map((field) => `package.json has ${field}`),
   ...REQUIRED_FILES.filter((file) => !files.includes(file)).map((file) => `${file} is missing`),
-  ...files.filter((file) => TEST_FILE.test(file)).map((file) => `${file} is a test`),
-  ...files
-    .filter((file) => BUILT_FILE.test(file) && !files.includes(file.replace(BUILT_FILE, "src/$1.ts")))
-    .map((file) => `${file} has no source anymore: delete the folder dist, then pack again`)
+  ...files.filter((file) => TEST_FILE.test(file)).map((file) => `${file} is a test`)
 ]
+
+/** Deletes the files that the compiler wrote for sources that no longer exist. */
+const deleteStaleFiles = (): void => {
+  for (const declaration of globSync("packages/*/dist/**/*.d.ts", { cwd: root })) {
+    const stem = declaration.slice(0, -".d.ts".length)
+    if (existsSync(join(root, `${stem.replace("/dist/", "/src/")}.ts`))) continue
+    for (const ending of [".d.ts", ".d.ts.map", ".js", ".js.map"]) rmSync(join(root, stem + ending), { force: true })
+  }
+}
 
 /** Resolutions that packages of ES modules don't support. */
 const IGNORED_RESOLUTIONS: ReadonlySet<string> = new Set(["node10", "node16-cjs"])
@@ -78,6 +82,7 @@ const check = async (file: string): Promise<boolean> => {
 
 rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder, { recursive: true })
+deleteStaleFiles()
 run(join(root, "node_modules/.bin/tsc"), [
   "-b",
   ...readdirSync(join(root, "packages")).map((name) => `packages/${name}`)

@@ -13,7 +13,7 @@ import { FROM_SOURCES } from "../support/ProgramBundle.ts"
 import { startSandbox } from "../support/Sandbox.ts"
 import type { SandboxDescription } from "@agentos/sandbox"
 
-const TOUR = fileURLToPath(new URL("tourMain.ts", import.meta.resolve("@agentos/sandbox/main")))
+const MAIN = fileURLToPath(import.meta.resolve("@agentos/sandbox/main"))
 const directory = mkdtempSync(join(tmpdir(), "agentos-tour-"))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
@@ -46,7 +46,8 @@ const paidIn = (output: string, step: string): number => {
   return Number((Number(before) - Number(after)).toFixed(6))
 }
 
-const runTour = () => spawnSync(process.execPath, [TOUR, "--data", directory], { encoding: "utf8", timeout: 60_000 })
+const runTour = () =>
+  spawnSync(process.execPath, [MAIN, "tour", "--data", directory], { encoding: "utf8", timeout: 60_000 })
 
 it("runs once by start and again on demand, and names a step that fails", async () => {
   // Runs every program of the sandbox from its sources, as users do.

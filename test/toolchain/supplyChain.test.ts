@@ -54,7 +54,7 @@ describe("an install", () => {
       for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies }))
         // The project that installs a package decides on the types of Node, so that its program has them once.
         if (name !== "@types/node" || version !== "*")
-          assert.match(version, /^(?:workspace:\*|\d+\.\d+\.\d+(?:-[\w.]+)?)$/, `${name} in ${path}`)
+          assert.match(version, /^(?:workspace:\*|(?:npm:[\w-]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?)$/, `${name} in ${path}`)
     }
   })
 })

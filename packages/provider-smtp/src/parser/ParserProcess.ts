@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process"
 import { realpathSync } from "node:fs"
 import { findPackageJSON } from "node:module"
-import { basename, dirname, join } from "node:path"
+import { basename, dirname, extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { MailUnreadable, type ParsedMail, type SenderAuthentication } from "@agentos/core"
 import { Deferred, Effect, Exit, Option, Result, type Scope, Stream } from "effect"
@@ -52,7 +52,8 @@ interface Pending {
   readonly extractedText: Deferred.Deferred<string | null>
 }
 
-const PARSER_MAIN = fileURLToPath(new URL("./parserMain.ts", import.meta.url))
+/** A source file beside this module, or the file built from it. */
+const PARSER_MAIN = fileURLToPath(new URL(`./parserMain${extname(import.meta.url)}`, import.meta.url))
 
 const packageDirectory = (specifier: string): string => {
   const file = findPackageJSON(specifier, import.meta.url)

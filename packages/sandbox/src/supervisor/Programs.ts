@@ -1,6 +1,7 @@
+import { extname } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { ChildProgram } from "./ChildProcess.ts"
-import { compileCacheDir } from "./CompileCache.ts"
+import { compileCacheDir } from "./Installation.ts"
 import type { StandInName } from "./standInMain.ts"
 import { emailDomain, type RunDatabase, type RunLayout, type ServerPorts } from "./RunLayout.ts"
 import { dkimSelector } from "./ServerFiles.ts"
@@ -26,7 +27,7 @@ const smallHeap = ["--max-semi-space-size=2"]
 
 const standIn = (name: StandInName, options: object, nodeOptions = smallHeap): ChildProgram => ({
   name: standInTitles[name],
-  module: fileURLToPath(new URL("standInMain.ts", import.meta.url)),
+  module: fileURLToPath(new URL(`standInMain${extname(import.meta.url)}`, import.meta.url)),
   arguments: [name],
   environment: { ...inheritedEnvironment(), [`AGENTOS_SANDBOX_${name.toUpperCase()}`]: JSON.stringify(options) },
   nodeOptions,

@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process"
+import { extname } from "node:path"
 import { fileURLToPath } from "node:url"
 import { readFileIfExists, replaceFile } from "../shared/AtomicFile.ts"
+import { isInWorkspace, TOUR_COMMAND } from "./Installation.ts"
 import { launcherEnded } from "./Launchers.ts"
 import { inheritedEnvironment } from "./Programs.ts"
 import type { SandboxDescription } from "./SandboxFile.ts"
@@ -51,8 +53,8 @@ const run = async (options: StartOptions, stopRequest: AbortSignal): Promise<num
 /** Returns false if the tour failed. A tour that a stop request interrupts has not failed. */
 const runTourOnce = async ({ data }: Supervisor, stopRequest: AbortSignal): Promise<boolean> => {
   if ((await readFileIfExists(data.tourFile)) !== undefined) return true
-  const program = fileURLToPath(new URL("../tourMain.ts", import.meta.url))
-  const tour = spawn(process.execPath, [program, "--data", data.root], {
+  const program = fileURLToPath(new URL(`../main${extname(import.meta.url)}`, import.meta.url))
+  const tour = spawn(process.execPath, [program, "tour", "--data", data.root], {
     stdio: ["ignore", "inherit", "inherit"],
     env: inheritedEnvironment(),
     // Only the supervisor handles Ctrl-C, so that it does not fail the tour.
@@ -122,13 +124,16 @@ const describeDatabase = ({ databaseUrl }: SandboxDescription): string => {
 
 const nextSteps = ({ data }: Supervisor): string => {
   const isDefault = data.root === defaultDataDir
+  const steps = [
+    [`${TOUR_COMMAND}${isDefault ? "" : ` --data ${data.root}`}`, "runs the tour of this sandbox again"],
+    ...(isInWorkspace ? [[RECEIVE_MAIL + (isDefault ? "" : ` --sandbox ${data.sandboxFile}`), RECEIVE_MAIL_TEXT]] : [])
+  ]
   return `
 Next, in another terminal:
-  npx -y pnpm@12 tour${isDefault ? "" : ` --data ${data.root}`}
-      runs the tour of this sandbox again
-  npx -y pnpm@12 --filter @agentos/example-receive-mail start${isDefault ? "" : ` --sandbox ${data.sandboxFile}`}
-      runs an agent that pays for a mailbox and waits for mail
-
+${steps.map(([command, text]) => `  ${command}\n      ${text}\n`).join("")}
 Press Ctrl-C to stop. The data in ${shortPath(data.root)} is kept for the next start.
 `
 }
+
+const RECEIVE_MAIL = "npx -y pnpm@12 --filter @agentos/example-receive-mail start"
+const RECEIVE_MAIL_TEXT = "runs an agent that pays for a mailbox and waits for mail"

@@ -1,7 +1,7 @@
 import { isIP } from "node:net"
-import { join, resolve } from "node:path"
-import { fileURLToPath } from "node:url"
+import { resolve } from "node:path"
 import { parseArgs } from "node:util"
+import { START_COMMAND, TOUR_COMMAND } from "./Installation.ts"
 import type { AllowedWebhook } from "./RunLayout.ts"
 
 /** The options of `start`. */
@@ -28,14 +28,13 @@ export type CommandLine<Options> =
 
 export const defaultPort = 8402
 
-const workspace = fileURLToPath(new URL("../../../..", import.meta.url))
-/** In the root of the workspace, ignored by version control. */
-export const defaultDataDir = join(workspace, ".agentos")
+/** In the working directory, which is the root of the workspace if a script starts the sandbox. */
+export const defaultDataDir = resolve(".agentos")
 
 /** As many as a developer's machine can run. */
 export const serversMax = 8
 
-export const startHelp = `Usage: npx -y pnpm@12 start [options]
+export const startHelp = `Usage: ${START_COMMAND} [options]
 
 Starts AgentOS on this machine, with test USDT on a local chain, and runs the tour once.
 
@@ -54,7 +53,7 @@ With --database-url, or DATABASE_URL in the environment, the servers use that da
 --allow-webhook-ca.
 `
 
-export const tourHelp = `Usage: npx -y pnpm@12 tour [options]
+export const tourHelp = `Usage: ${TOUR_COMMAND} [options]
 
 Runs the tour of a running sandbox: pay for a mailbox, receive mail and reply; buy a phone number, place a call and
 receive one.

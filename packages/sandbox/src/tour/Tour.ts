@@ -1,4 +1,5 @@
 import { describeDataDirectory } from "../supervisor/DataDirectory.ts"
+import { START_COMMAND } from "../supervisor/Installation.ts"
 import { readSandboxFile, type SandboxDescription } from "../supervisor/SandboxFile.ts"
 import { readTourOptions, tourHelp } from "../supervisor/StartOptions.ts"
 import { expectEqual, ExpectationFailed } from "./Expectation.ts"
@@ -29,7 +30,7 @@ const run = async (dataDir: string): Promise<number> => {
   const { sandboxFile } = describeDataDirectory(dataDir)
   const sandbox = await readSandboxFile(sandboxFile)
   if (sandbox === undefined) {
-    console.error(`No sandbox is running in ${dataDir}. Start one with: npx -y pnpm@12 start`)
+    console.error(`No sandbox is running in ${dataDir}. Start one with: ${START_COMMAND}`)
     return 1
   }
   const startedAt = performance.now()
