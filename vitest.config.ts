@@ -6,10 +6,13 @@ const exclude = ["**/node_modules/**", "**/dist/**"]
 /** Suites that measure the memory, the processes or the delays of their process, which no other file may share. */
 const ISOLATED = ["MailParserWorker", "SmtpListenerLimits"].map((name) => `packages/provider-smtp/test/${name}.test.ts`)
 
-/** Suites that kill servers, race requests, break providers, attack, or fill large tables slowly: `test:faults`. */
+/**
+ * Suites that kill servers, race requests, break providers or attack, and two that repeat more slowly what `test` shows:
+ * `test:faults`.
+ */
 const FAULTS = [
   "test/{backup,chaos,crash,fuzz,race}/*.test.ts",
-  "test/cli/tail.test.ts",
+  "test/cli/{tail,terminal}.test.ts",
   "packages/postgres/test/{EventRaces,MailQuotaRace,MigrationsUnderLoad,PlansOnPGlite}.test.ts",
   "packages/provider-smtp/test/{LargeMail,SmtpAbuse}.test.ts",
   "test/sandbox/cluster.test.ts",

@@ -6,7 +6,7 @@ import { paymentSuite } from "./paymentSuite.ts"
 import { purchaseSuite } from "./purchaseSuite.ts"
 import { sessionSuite } from "./sessionSuite.ts"
 
-/** All suites of agentctl against the whole service, in one sandbox. */
+/** The suites of agentctl against the whole service, in one sandbox; terminal.test.ts has the rest. */
 const rig = useCliRig()
 
 driveSuite(rig)

@@ -14,6 +14,7 @@ const LONGEST = [
   "test/fuzz/attack.test.ts",
   "test/x402/self/selfFacilitatorFaults.test.ts",
   "packages/provider-smtp/test/LargeMail.test.ts",
+  "test/cli/terminal.test.ts",
   "test/sandbox/cluster.test.ts",
   "packages/provider-smtp/test/SmtpAbuse.test.ts",
   "packages/postgres/test/EventRaces.test.ts",
