@@ -16,11 +16,15 @@ import { IpNetwork } from "effect/net"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 import { backgroundLayer, coreLayer, type Setup } from "./Composition.ts"
+import { type CustomCarrier, customCarrier } from "./custom/CustomCarrier.ts"
+import { type CustomMail, customMail } from "./custom/CustomMail.ts"
+import { type CustomRail, customRail } from "./custom/CustomRail.ts"
 import type { Mail } from "./Mail.ts"
 import type { Payment } from "./Payment.ts"
 import type { Storage } from "./Storage.ts"
 import type { Telephony } from "./Telephony.ts"
-import { type UseCases, useCases } from "./UseCases.ts"
+import { makeInvoke } from "./inProcess/Invoke.ts"
+import { type UseCases, useCases } from "./inProcess/UseCases.ts"
 
 /** Everything that a host chooses. What is not given has the same default as in the server. */
 export interface AgentOsOptions {
@@ -32,11 +36,12 @@ export interface AgentOsOptions {
   /** Secrets in the format `1:secret,2:secret`; each secret has at least 32 bytes. The highest id is the active one. */
   readonly keys: string
   readonly storage: Storage
-  readonly payment: Payment
-  /** Without it, services of mail are not offered. */
-  readonly mail?: Mail | undefined
-  /** Without it, services of telephony are not offered. */
-  readonly telephony?: Telephony | undefined
+  /** `x402(…)`, or a payment rail of the host's own. */
+  readonly payment: Payment | CustomRail
+  /** `smtp(…)`, or a mail system of the host's own. Without it, services of mail are not offered. */
+  readonly mail?: Mail | CustomMail | undefined
+  /** `twilio(…)`, or a carrier of the host's own. Without it, services of telephony are not offered. */
+  readonly telephony?: Telephony | CustomCarrier | undefined
   /** Requests per minute of one address, and of one tenant; 0 means no limit. Default 1,200. */
   readonly requestsPerMinute?: number | undefined
   /** Networks of the proxies whose X-Forwarded-For header is trusted, such as `10.0.0.0/8`. */
@@ -64,11 +69,15 @@ export interface AgentOs extends UseCases {
   readonly node: (request: IncomingMessage, response: ServerResponse) => void
   /** Takes a WebSocket upgrade: a realtime session, or a socket of the telephony provider. */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
-  /** Closes the sockets, stops the background work and releases the storage. Call it after the host's own server. */
+  /**
+   * Waits up to 10 seconds for requests in progress, closes the sockets, stops the background work and releases the
+   * storage. Stop listening first.
+   */
   readonly close: () => Promise<void>
 }
 
 const DEFAULT_REQUESTS_PER_MINUTE = 1_200
+const DOMAIN = /^(?=.{1,253}$)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})+$/i
 const LOCAL_HOSTS = new Set(["localhost", "127.0.0.1", "[::1]"])
 
 /** Checks the options and fills in defaults. Throws `ConfigurationInvalid`, which names every invalid option. */
@@ -91,9 +100,14 @@ const setupOf = (options: AgentOsOptions): Setup => {
   })
   const {
     eventRetentionDays: days,
+    mail,
     operatorToken,
+    telephony,
     requestsPerMinute: perMinute = DEFAULT_REQUESTS_PER_MINUTE
   } = options
+  if (mail !== undefined && "domain" in mail && !DOMAIN.test(mail.domain)) {
+    issues.push("mail.domain must be a domain name, such as agents.example.com")
+  }
   if (operatorToken !== undefined && operatorToken.length < 32) issues.push("operatorToken must have 32 characters")
   if (issues.length > 0) throw new ConfigurationInvalid({ issues })
   return {
@@ -101,9 +115,9 @@ const setupOf = (options: AgentOsOptions): Setup => {
     publicUrl: options.publicUrl.replace(/\/+$/, ""),
     keys,
     storage: options.storage,
-    payment: options.payment,
-    mail: options.mail,
-    telephony: options.telephony,
+    payment: "layer" in options.payment ? options.payment : customRail(options.payment),
+    mail: mail === undefined || "layer" in mail ? mail : customMail(mail),
+    telephony: telephony === undefined || "layer" in telephony ? telephony : customCarrier(telephony),
     allowedAgents: options.allowedAgents ?? [],
     eventRetention: days === undefined ? DEFAULT_EVENT_POLICY.auditRetention : days * Timestamp.DAY,
     quotas: { calls: DEFAULT_CALL_POLICY, mail: DEFAULT_MAIL_POLICY },
@@ -126,13 +140,36 @@ const ClientAddress = Context.Reference<string | undefined>("@agentos/agentos/Cl
 const withClientAddress = (request: HttpServerRequest.HttpServerRequest, address: string | undefined) =>
   address === undefined ? request : request.modify({ remoteAddress: Option.some(address) })
 
-/** Returns the target without the path of the public URL. */
-const withoutBase = (base: string, target: string): string =>
-  base !== "" && target.startsWith(base) && /^[/?]?$/.test(target.charAt(base.length))
-    ? target.slice(base.length).replace(/^(?!\/)/, "/")
-    : target
+/** The beginning of every route of the API, which a public URL may repeat: `https://example.com/api`. */
+const ROUTE = /^\/api\/v1(?:[/?]|$)/
 
-const handlers = ({ publicUrl }: Setup) =>
+/** Returns the target without the path of the public URL, unless the host's router has removed it. */
+const withoutBase = (base: string, target: string): string => {
+  if (base === "" || !target.startsWith(base) || !/^[/?]?$/.test(target.charAt(base.length))) return target
+  const rest = target.slice(base.length).replace(/^(?!\/)/, "/")
+  return ROUTE.test(target) && !ROUTE.test(rest) ? target : rest
+}
+
+const DRAIN_TIMEOUT = "10 seconds"
+
+/** Counts requests until their promises settle. When the scope closes, it waits for them for a limited time. */
+const inProgress = Effect.gen(function* () {
+  const pending = new Set<Promise<unknown>>()
+  yield* Effect.addFinalizer(() =>
+    Effect.timeoutOption(
+      Effect.promise(() => Promise.allSettled(pending)),
+      DRAIN_TIMEOUT
+    )
+  )
+  const until = <A>(settled: Promise<A>): Promise<A> => {
+    const counted = settled.finally(() => pending.delete(counted))
+    pending.add(counted)
+    return counted
+  }
+  return { until }
+})
+
+const handlersLayer = ({ publicUrl }: Setup) =>
   Layer.effect(
     AgentOsHandlers,
     Effect.gen(function* () {
@@ -149,13 +186,18 @@ const handlers = ({ publicUrl }: Setup) =>
           )
         )
       )
+      const requests = yield* inProgress
       const mounted = (request: IncomingMessage): IncomingMessage => {
         request.url = withoutBase(base, request.url ?? "")
         return request
       }
       return {
-        fetch: (request, { remoteAddress } = {}) => answerWeb(request, Context.make(ClientAddress, remoteAddress)),
-        node: (request, response) => answerNode(mounted(request), response),
+        fetch: (request, { remoteAddress } = {}) =>
+          requests.until(answerWeb(request, Context.make(ClientAddress, remoteAddress))),
+        node: (request, response) => {
+          void requests.until(new Promise((resolve) => response.once("close", resolve)))
+          answerNode(mounted(request), response)
+        },
         upgrade: (request, socket, head) => dispatch(mounted(request), socket, head)
       }
     })
@@ -174,7 +216,7 @@ export const agentOsLayer = (options: AgentOsOptions) => {
   const setup = setupOf(options)
   return Layer.mergeAll(
     HttpApi.sockets,
-    handlers(setup),
+    handlersLayer(setup),
     options.jobs === false ? Layer.empty : backgroundLayer(setup)
   ).pipe(Layer.provide(HttpApi.limits), Layer.provideMerge(coreLayer(setup)))
 }
@@ -189,9 +231,10 @@ export const createAgentOs = async (options: AgentOsOptions): Promise<AgentOs> =
   const opened = Layer.buildWithScope(Layer.provideMerge(agentOsLayer(options), log), scope)
   const services = await Effect.runPromise(Effect.onError(opened, (cause) => Scope.close(scope, Exit.failCause(cause))))
   const run = Effect.runPromiseWith(services)
+  const handlers = Context.get(services, AgentOsHandlers)
   return {
-    ...useCases(run),
-    ...Context.get(services, AgentOsHandlers),
+    ...useCases(run, makeInvoke(options.publicUrl.replace(/\/+$/, ""), handlers.fetch)),
+    ...handlers,
     close: () => run(Scope.close(scope, Exit.void))
   }
 }

@@ -2,7 +2,7 @@ import { EmailProvider, MailParser, noMailParser, ProviderError } from "@agentos
 import type { EmailProviderSmtp, SenderDns } from "@agentos/provider-smtp"
 import { Effect, Layer, Redacted } from "effect"
 
-/** Mail: `smtp(…)`, or a provider of the host's own. */
+/** Mail as layers: what `smtp(…)` returns. */
 export interface Mail {
   readonly layer: Layer.Layer<EmailProvider | MailParser, unknown>
 }
@@ -33,11 +33,17 @@ const redacted = (secret: string | Redacted.Redacted<string>): Redacted.Redacted
 
 const load = Effect.promise(() => import("@agentos/provider-smtp"))
 
+/** Parses MIME, and determines the senders by DNS, in processes that can be killed. */
+export const mimeParser = ({ dns, hostName }: Pick<SmtpOptions, "dns"> & { readonly hostName: string }) =>
+  Layer.unwrap(
+    Effect.map(load, ({ MailParserWorker }) => MailParserWorker.layer({ hostName, dns: dns ?? { _tag: "System" } }))
+  )
+
 /** Mail through an SMTP relay. Inbound mail is passed in by the host, or by a listener of `@agentos/provider-smtp`. */
 export const smtp = ({ dkim, dns, domain, hostName = domain, relay }: SmtpOptions): Mail => ({
   layer: Layer.unwrap(
-    Effect.map(load, ({ EmailProviderSmtp, MailParserWorker }) =>
-      Layer.mergeAll(
+    Effect.map(load, ({ EmailProviderSmtp }) =>
+      Layer.merge(
         EmailProviderSmtp.layer({
           domain,
           host: relay.host,
@@ -50,7 +56,7 @@ export const smtp = ({ dkim, dns, domain, hostName = domain, relay }: SmtpOption
               : { user: relay.user, password: redacted(relay.password) },
           dkim: dkim && { domain, selector: dkim.selector, privateKey: redacted(dkim.privateKey) }
         }),
-        MailParserWorker.layer({ hostName, dns: dns ?? { _tag: "System" } })
+        mimeParser({ hostName, dns })
       )
     )
   )

@@ -2,7 +2,7 @@ import { ConfigurationInvalid, PaymentRail, settingIssues, type SignInProtocol }
 import type { GasTransactionStore, NetworkConfig } from "@agentos/facilitator"
 import { Effect, Layer, Schema } from "effect"
 
-/** How agents pay, and how a wallet proves that it is the tenant: `x402(…)` or a rail of the host's own. */
+/** How agents pay, and how a wallet proves that it is the tenant, as layers: what `x402(…)` returns. */
 export interface Payment {
   readonly layer: Layer.Layer<PaymentRail | SignInProtocol, unknown, GasTransactionStore>
 }

@@ -8,7 +8,7 @@ import {
 import type { ProviderIngress } from "@agentos/ingress"
 import { Effect, Layer, Redacted } from "effect"
 
-/** Telephony: `twilio(…)`, or a carrier of the host's own. */
+/** Telephony as layers: what `twilio(…)` returns. */
 export interface Telephony {
   /** The carrier, given the base URL at which it reaches this host. */
   readonly layer: (publicUrl: string) => Layer.Layer<TelephonyProvider, unknown>

@@ -61,7 +61,7 @@ export * as WebhookWorker from "./events/WebhookWorker.ts"
 export * from "./catalog/Catalog.ts"
 export type { Authentication, Capability } from "./catalog/CatalogRow.ts"
 export * from "./catalog/ErrorCode.ts"
-export type { OperationName } from "./catalog/Rows.ts"
+export type { OperationName, OperationOf, PaidServiceId } from "./catalog/Rows.ts"
 export { ServiceId } from "./catalog/ServiceId.ts"
 export * as Usdt from "./catalog/Usdt.ts"
 
