@@ -10,7 +10,11 @@ import { openCertificateAuthority, type SandboxDescription, type ServerCertifica
 import { createTransport } from "nodemailer"
 import PostalMime from "postal-mime"
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest"
+import { wrapFetchWithPayment, x402Client } from "@x402/fetch"
+import { ExactEvmScheme } from "@x402/evm/exact/client"
+import { privateKeyToAccount } from "viem/accounts"
 import { Agent } from "../support/Agent.ts"
+import { Realtime } from "../support/Realtime.ts"
 import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
 import { TokenLog } from "../support/TokenLog.ts"
 
@@ -54,7 +58,8 @@ afterAll(async () => {
 /** Starts an example; `find` waits for output that matches and returns the first group. */
 const startExample = (path: string, args: ReadonlyArray<string>, environment: Record<string, string> = {}) => {
   const child: ChildProcess = spawn(process.execPath, [sourceOf(path), ...args], {
-    env: { ...process.env, ...environment }
+    env: { ...process.env, ...environment },
+    detached: true
   })
   onTestFinished(() => void child.kill("SIGKILL"))
   let printed = ""
@@ -70,7 +75,7 @@ const startExample = (path: string, args: ReadonlyArray<string>, environment: Re
       },
       { timeout: 60_000, interval: 50 }
     )
-  return { find, printed: () => printed, exit: once(child, "close") }
+  return { find, printed: () => printed, exit: once(child, "close"), pid: child.pid! }
 }
 
 it("the README shows a first paid request that works as it stands", async () => {
@@ -214,4 +219,80 @@ it("journey signs up with a code, answers mail and a call without a public addre
   expect(calls.filter(({ to }) => to === number)).toMatchObject([
     { heard: ["Hello, this is an agent.", "You said: Did you send the prices?", "Goodbye."], state: "completed" }
   ])
+})
+
+const HOSTS = [
+  ["hosts/src/node.ts", ""],
+  ["hosts/src/express.ts", "/agents"],
+  ["hosts/src/fastify.ts", "/agents"],
+  ["hosts/src/hono.ts", "/agents"]
+] as const
+
+/** Opens the WebSocket of a tenant at a host, and returns it once its session is ready. */
+const openSocket = async (url: string, accessToken: string): Promise<Realtime> => {
+  const reply = await fetch(`${url}/api/v1/events/realtime-token`, {
+    headers: { authorization: `Bearer ${accessToken}` }
+  })
+  const { data } = (await reply.json()) as { data: { realtime: { token: string; websocketUrl: string } } }
+  const socket = await Realtime.connect({ url: data.realtime.websocketUrl, token: data.realtime.token })
+  expect((await socket.next()).type).toBe("session.ready")
+  return socket
+}
+
+/** Ends a host while a socket is open. Nothing of its process group may stay. */
+const endHost = async (host: ReturnType<typeof startExample>, socket: Realtime) => {
+  const closed = socket.closed()
+  process.kill(host.pid, "SIGTERM")
+  expect({ exit: await host.exit, printed: host.printed() }).toMatchObject({ exit: [0, null] })
+  expect(await closed).toBe(1012)
+  expect(() => process.kill(-host.pid, 0)).toThrow("ESRCH")
+}
+
+it.each(HOSTS)("%s serves AgentOS to a stock client, beside a route of its own", async (path, prefix) => {
+  const port = await freePort()
+  const host = startExample(path, [`${sandbox.directory}/sandbox.json`], { PORT: `${port}` })
+  expect(await host.find(/listening on (\S+)/)).toBe(`http://localhost:${port}${prefix}`)
+  const url = `http://localhost:${port}${prefix}`
+
+  const account = privateKeyToAccount(description.wallets[2]!.privateKey)
+  const client = new x402Client().register("eip155:*", new ExactEvmScheme(account))
+  const { asset, network } = description.chain
+  client.setSpendControls({ allowedAssets: [{ network, asset, maxAmountPerPayment: "250000" }] })
+  const bought = await wrapFetchWithPayment(fetch, client)(`${url}/api/v1/email/mailboxes`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "idempotency-key": crypto.randomUUID() },
+    body: JSON.stringify({ localPart: "host" })
+  })
+  const { data } = (await bought.json()) as {
+    data: { authentication: { accessToken: string }; mailbox: { address: string } }
+  }
+  expect([bought.status, data.mailbox.address]).toEqual([201, "host@sandbox.agentos.test"])
+
+  expect(await (await fetch(`http://localhost:${port}/hello`)).text()).toBe("the host's own route\n")
+  expect((await fetch(`${url}/api/v1/nothing`)).status).toBe(404)
+  await endHost(host, await openSocket(url, data.authentication.accessToken))
+})
+
+it("the embedded host sells for its own credits, and delivers its own mail", async () => {
+  const port = await freePort()
+  const host = startExample("embedded/src/main.ts", [], { PORT: `${port}` })
+  const url = await host.find(/listening on (\S+)/)
+  const post = (path: string, body: object) => fetch(url + path, { method: "POST", body: JSON.stringify(body) })
+
+  const bought = await post("/buy", { localPart: "lab" })
+  expect(bought.status).toBe(201)
+  const { authentication } = (await bought.json()) as { authentication: { accessToken: string } }
+  expect((await post("/buy", { localPart: "lab" })).status).toBe(409)
+  expect(await (await fetch(`${url}/hello`)).text()).toBe("the host's own route\n")
+
+  const mail = { id: "1@house.test", from: "boss@house.test", to: ["lab@house.test"], subject: "News", text: "Good." }
+  expect((await post("/mail", mail)).status).toBe(202)
+  expect((await post("/mail", { ...mail, to: ["unknown@house.test"] })).status).toBe(404)
+  const socket = await openSocket(url, authentication.accessToken)
+  const delivered = [await socket.next("event.delivery"), await socket.next("event.delivery")]
+  expect(delivered.map(({ event }) => [event?.type, event?.payload["subject"]])).toEqual([
+    ["payment.completed", undefined],
+    ["email.received", "News"]
+  ])
+  await endHost(host, socket)
 })

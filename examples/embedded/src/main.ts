@@ -1,51 +1,39 @@
-import { createServer, type IncomingMessage } from "node:http"
-import type { AddressInfo } from "node:net"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { json } from "node:stream/consumers"
-import { creditUnits } from "./Credits.ts"
-import { openHost } from "./Host.ts"
-import type { HouseMail } from "./HouseMail.ts"
+import { type HouseMail, openHost } from "./Host.ts"
 
-/**
- * A custom HTTP interface around the core, on node:http:
- *
- *     POST /mailboxes  {"localPart"}                            buys a mailbox with the credits of the only account
- *     POST /mail       {"id", "from", "to", "subject", "text"}  accepts a mail from the host's mail system
- *     GET  /events                                              returns new events; requires the mailbox's bearer token
- *
- * Listens on PORT, or on a free port. All data is in memory.
- */
-const host = openHost("house.test")
-const account = host.openAccount("research", creditUnits(10))
+/** Serves the HTTP API of an AgentOS whose payments and mail are the host's own, and routes of the host. */
+const port = Number(process.env["PORT"] ?? 8504)
+const { accept, agentos, open } = await openHost(`http://localhost:${port}`)
+const account = open("research", 10_000_000n)
 
-const handle = async (request: IncomingMessage): Promise<readonly [status: number, body: unknown]> => {
+const answer = async (request: IncomingMessage, response: ServerResponse) => {
   switch (`${request.method} ${request.url}`) {
-    case "POST /mailboxes": {
-      const { localPart } = (await json(request)) as { readonly localPart: string }
-      return [201, await host.createMailbox(account, localPart)]
+    case "GET /hello":
+      return response.end("the host's own route\n")
+    // The host's customer buys a mailbox with its credits.
+    case "POST /buy": {
+      const input = (await json(request)) as { readonly localPart: string }
+      const order = { service: "email.mailbox.create", input, payment: account.pay } as const
+      const { data } = await agentos.operations.purchase(order)
+      return response.writeHead(201, { "content-type": "application/json" }).end(JSON.stringify(data))
     }
-    case "POST /mail":
-      return (await host.accept((await json(request)) as HouseMail)) ? [202, {}] : [404, { error: "no such mailbox" }]
-    case "GET /events":
-      return [200, await host.events((request.headers.authorization ?? "").replace(/^Bearer /, ""))]
+    // The host's mail system delivers a mail.
+    case "POST /mail": {
+      const refused = await accept((await json(request)) as HouseMail)
+      return response.writeHead(refused.length === 0 ? 202 : 404).end()
+    }
     default:
-      return [404, { error: "no such route" }]
+      return agentos.node(request, response)
   }
 }
 
 const server = createServer((request, response) => {
-  handle(request)
-    .catch((error: unknown) => [400, { error: String(error) }] as const)
-    .then(([status, body]) => {
-      response.writeHead(status, { "content-type": "application/json" })
-      response.end(JSON.stringify(body))
-    })
-    .catch(() => response.destroy())
+  answer(request, response).catch((error) => response.writeHead(error.status ?? 400).end(`${error.message}\n`))
 })
-server.listen(Number(process.env["PORT"] ?? 0), "127.0.0.1", () => {
-  console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-})
-process.once("SIGINT", () => {
+server.on("upgrade", agentos.upgrade)
+server.listen(port, () => console.log(`listening on http://localhost:${port}`))
+process.once("SIGTERM", () => {
   server.close()
-  server.closeAllConnections()
-  void host.close()
+  void agentos.close()
 })

@@ -1,56 +1,116 @@
-import { afterAll, describe, expect, it, vi } from "vitest"
-import { creditUnits } from "../src/Credits.ts"
+import { AgentOsError } from "@agentos/agentos"
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
+import { type Account } from "../src/Credits.ts"
 import { openHost } from "../src/Host.ts"
 
-const host = openHost("house.test")
-afterAll(() => host.close())
+let host: Awaited<ReturnType<typeof openHost>>
+beforeAll(async () => {
+  host = await openHost("http://localhost:8504")
+})
+afterAll(() => host.agentos.close())
 
+const CREDIT = 1_000_000n
+const PATIENCE = { timeout: 20_000 }
 const mail = (to: string) => ({ id: "1@house.test", from: "boss@house.test", to: [to], subject: "News", text: "Good." })
 
-const PATIENCE = { timeout: 20_000 }
+const buyMailbox = (account: Account, localPart: string) =>
+  host.agentos.operations.purchase({
+    service: "email.mailbox.create",
+    input: { localPart },
+    payment: account.pay
+  })
 
-describe("a custom host of the core", () => {
+describe("a host with its own payments and mail", () => {
   it("sells a mailbox for credits, and delivers its mail as an event", async () => {
-    const account = host.openAccount("research", creditUnits(1))
-    const { authentication, mailbox } = await host.createMailbox(account, "Research")
-    expect(mailbox).toMatchObject({ address: "research@house.test", active: true })
-    expect(host.balance(account)).toBe(750_000n)
+    const { agentos } = host
+    const account = host.open("research", CREDIT)
+    const { created, data } = await buyMailbox(account, "Research")
+    expect(created).toBe(true)
+    expect(data.mailbox).toMatchObject({ address: "research@house.test", active: true })
+    expect(account.balance).toBe(750_000n)
 
-    expect(await host.accept(mail("unknown@house.test"))).toBe(false)
-    expect(await host.accept(mail("research@house.test"))).toBe(true)
+    expect(await host.accept(mail("unknown@house.test"))).toEqual([
+      { address: "unknown@house.test", reason: "mailbox unknown", isTemporary: false }
+    ])
+    expect(await host.accept(mail("research@house.test"))).toEqual([])
+    const tenant = await agentos.authenticate(data.authentication.accessToken)
     const event = await vi.waitFor(async () => {
-      const events = await host.events(authentication.accessToken)
-      const received = events.find(({ type }) => type === "email.received")
+      const { items } = await agentos.events.replay(tenant)
+      const received = items.find(({ type }) => type === "email.received")
       expect(received).toBeDefined()
       return received!
     }, PATIENCE)
     expect(event).toMatchObject({
       source: "house",
       status: "pending",
-      payload: { mailboxId: mailbox.mailboxId, from: "boss@house.test", subject: "News" }
+      payload: { mailboxId: data.mailbox.mailboxId, from: "boss@house.test", subject: "News" }
     })
 
-    expect(await host.acknowledge(authentication.accessToken, event.eventId)).toMatchObject({ status: "acknowledged" })
-    const left = await host.events(authentication.accessToken)
-    expect(left.filter(({ eventId }) => eventId === event.eventId)).toEqual([])
+    expect(await agentos.events.acknowledge(tenant, event.eventId)).toMatchObject({ status: "acknowledged" })
+    expect((await agentos.events.replay(tenant)).items.filter(({ eventId }) => eventId === event.eventId)).toEqual([])
+  })
+
+  it("sends mail through the host, and shows the operation that was paid", async () => {
+    const { agentos } = host
+    const account = host.open("sender", CREDIT)
+    const { data } = await buyMailbox(account, "sender")
+    const tenant = await agentos.authenticate(data.authentication.accessToken)
+    const { data: sent } = await agentos.operations.purchase({
+      service: "email.message.send",
+      input: { mailboxId: data.mailbox.mailboxId, to: ["bob@outside.example"], subject: "Hi", text: "Hello Bob" },
+      tenant,
+      payment: account.pay
+    })
+    expect(host.sent.at(-1)).toMatchObject({ subject: "Hi", recipients: ["bob@outside.example"] })
+    expect(await agentos.operations.get(tenant, sent.operationId)).toMatchObject({
+      service: "email.message.send",
+      state: "fulfilled",
+      paymentState: "settled",
+      payment: { payer: account.address, amount: 20_000n }
+    })
   })
 
   it("does not charge an account with too few credits", async () => {
-    const account = host.openAccount("interns", creditUnits(1) / 10n)
-    await expect(host.createMailbox(account, "interns")).rejects.toMatchObject({ reason: "too few credits" })
-    expect(host.balance(account)).toBe(100_000n)
+    const account = host.open("interns", CREDIT / 10n)
+    const refusal = await buyMailbox(account, "interns").catch((error: unknown) => error)
+    expect(refusal).toBeInstanceOf(AgentOsError)
+    expect(refusal).toMatchObject({ code: "PAYMENT_REQUIRED", status: 402, paymentState: "none" })
+    expect(String(refusal)).toContain("too few credits")
+    expect(account.balance).toBe(100_000n)
   })
 
   it("rejects a name that is already taken before the payment", async () => {
-    const account = host.openAccount("copycats", creditUnits(1))
-    await host.createMailbox(account, "copies")
-    await expect(host.createMailbox(host.openAccount("others", creditUnits(1)), "copies")).rejects.toMatchObject({
-      _tag: "Conflict"
-    })
-    expect(host.balance(account)).toBe(750_000n)
+    const account = host.open("copycats", CREDIT)
+    const other = host.open("others", CREDIT)
+    await buyMailbox(account, "copies")
+    await expect(buyMailbox(other, "copies")).rejects.toMatchObject({ code: "CONFLICT", status: 409 })
+    expect([account.balance, other.balance]).toEqual([750_000n, CREDIT])
+  })
+
+  it("rejects a payment that its account did not sign, or that nobody holds", async () => {
+    const account = host.open("victim", CREDIT)
+    const thief = host.open("thief", CREDIT)
+    for (const changed of [
+      { payer: account.address },
+      { payer: account.address, signature: "" },
+      { payer: `0x${"0".repeat(40)}`, signature: "" },
+      { payer: `0x${"0".repeat(40)}` }
+    ]) {
+      const pay = (challenge: string) => JSON.stringify({ ...JSON.parse(thief.pay(challenge)), ...changed })
+      const stolen = host.agentos.operations.purchase({
+        service: "email.mailbox.create",
+        input: { localPart: "stolen" },
+        payment: pay
+      })
+      await expect(stolen).rejects.toMatchObject({ status: 402 })
+    }
+    expect([account.balance, thief.balance]).toEqual([CREDIT, CREDIT])
   })
 
   it("rejects an invalid token", async () => {
-    await expect(host.events("at_v1_nonsense")).rejects.toMatchObject({ _tag: "CredentialRefused" })
+    await expect(host.agentos.authenticate("at_v1_nonsense")).rejects.toMatchObject({
+      code: "AUTH_REQUIRED",
+      status: 401
+    })
   })
 })

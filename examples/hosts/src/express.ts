@@ -10,4 +10,7 @@ app.get("/hello", (_request, response) => void response.send("the host's own rou
 app.use("/agents", agentos.node)
 const server = app.listen(port, () => console.log(`listening on http://localhost:${port}/agents`))
 server.on("upgrade", agentos.upgrade)
-process.once("SIGTERM", () => server.close(() => void agentos.close()))
+process.once("SIGTERM", () => {
+  server.close()
+  void agentos.close()
+})

@@ -17,6 +17,7 @@ app.register(async (scope) => {
   })
 })
 app.server.on("upgrade", agentos.upgrade)
-await app.listen({ port })
+// One address: for localhost, Fastify opens a second server, which would not pass upgrades.
+await app.listen({ port, host: "0.0.0.0" })
 console.log(`listening on http://localhost:${port}/agents`)
-process.once("SIGTERM", () => void app.close().then(agentos.close))
+process.once("SIGTERM", () => void Promise.all([app.close(), agentos.close()]))

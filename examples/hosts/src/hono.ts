@@ -14,4 +14,7 @@ app.all("/agents/*", (context) =>
 )
 const server = serve({ fetch: app.fetch, port }, () => console.log(`listening on http://localhost:${port}/agents`))
 server.on("upgrade", agentos.upgrade)
-process.once("SIGTERM", () => server.close(() => void agentos.close()))
+process.once("SIGTERM", () => {
+  server.close()
+  void agentos.close()
+})

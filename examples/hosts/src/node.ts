@@ -11,4 +11,7 @@ const server = createServer((request, response) => {
 })
 server.on("upgrade", agentos.upgrade)
 server.listen(port, () => console.log(`listening on http://localhost:${port}`))
-process.once("SIGTERM", () => server.close(() => void agentos.close()))
+process.once("SIGTERM", () => {
+  server.close()
+  void agentos.close()
+})
