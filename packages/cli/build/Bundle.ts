@@ -24,10 +24,13 @@ const manifest = {
   sideEffects: true
 }
 
-/** Puts the version into the file, which is published without the package.json beside the sources. */
+/** Replaces the module that reads the package.json beside the sources. */
 const versionText: Plugin = {
   name: "version-text",
-  load: (id) => (id === join(root, "src/Version.ts") ? `export const VERSION = ${JSON.stringify(version)}` : null)
+  load: (id) =>
+    id === join(root, "src/Version.ts")
+      ? `export const VERSION = ${JSON.stringify(version)}\nexport const RUNS_FROM_SOURCES = false`
+      : null
 }
 
 const LAZY = "\0lazy:"

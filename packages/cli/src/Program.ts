@@ -1,6 +1,6 @@
 import { EXIT, type ExitCode, Failure, type ParsedLine, runProgram, shellWord } from "@agentos/command-line"
 import { COMMAND_TREE } from "./command/Commands.ts"
-import type { Host } from "./host/Host.ts"
+import { asStarted, type Host } from "./host/Host.ts"
 
 /** Runs one command line and returns its exit code. Never rejects. */
 export const run = async (host: Host): Promise<ExitCode> => {
@@ -11,7 +11,7 @@ export const run = async (host: Host): Promise<ExitCode> => {
   }
   return runProgram(host, COMMAND_TREE, {
     explain: misunderstood,
-    complete: (failure, line) => withLogout(withLocation(failure, line), host)
+    complete: (failure, line) => asTyped(withLogout(withLocation(failure, line), host), host)
   })
 }
 
@@ -24,6 +24,14 @@ const misunderstood = (error: unknown): Failure | undefined =>
         next: ["agentctl doctor"]
       })
     : undefined
+
+/** Names the commands to run next as the user types them. */
+const asTyped = (failure: Failure, host: Host): Failure => {
+  const { next } = failure.parts
+  return next === undefined
+    ? failure
+    : new Failure({ ...failure.parts, exit: failure.exit, next: next.map((command) => asStarted(host, command)) })
+}
 
 /** AGENTOS_TOKEN takes precedence over a saved token, and `login` would read the same token again. */
 const withLogout = (failure: Failure, { env }: Host): Failure => {

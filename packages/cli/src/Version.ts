@@ -4,3 +4,6 @@ const manifest = readFileSync(new URL("../package.json", import.meta.url), "utf8
 
 /** The version in package.json. The published file contains it. */
 export const VERSION: string = (JSON.parse(manifest) as { readonly version: string }).version
+
+/** False in the published file. */
+export const RUNS_FROM_SOURCES: boolean = true

@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process"
+import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "vitest"
 import { aboutOf } from "../src/tail/EventHandling.ts"
 import { errorReply, useApiDouble } from "./support/ApiDouble.ts"
@@ -34,6 +36,15 @@ describe("remarks", () => {
     const { code, stderr } = await program.run(["quote", "email.mailbox.create"], connected())
     assert.strictEqual(code, 3)
     assert.include(stderr, "Next: agentctl services show email.mailbox.create\n")
+  })
+
+  it("begins the next command as agentctl was started", async () => {
+    const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+    const place = { encoding: "utf8", env: { AGENTOS_HOME: program.folder() } } as const
+    const { stderr } = spawnSync(process.execPath, [main, "mailbox", "create", "--frm"], place)
+    assert.include(stderr, "Next: npx -y pnpm@12 agentctl mailbox create --help\n")
+    const installed = await program.execute(["mailbox", "create", "--frm"])
+    assert.include(installed.stderr, "Next: agentctl mailbox create --help\n")
   })
 
   it("reports an empty transcript", async () => {

@@ -200,12 +200,12 @@ describe("doctor", () => {
 })
 
 describe("dev", () => {
-  it("explains what to do outside the repository", async () => {
+  it("names the command that installs the sandbox, outside the repository and without a terminal", async () => {
     const folder = program.folder()
     const { code, stderr } = await program.execute(["dev"], { cwd: folder })
     assert.strictEqual(code, 5)
-    assert.include(stderr, "run this command in a clone of it.")
-    assert.include(stderr, "Next: cd REPOSITORY && npx -y pnpm@12 install && npx -y pnpm@12 agentctl dev\n")
+    assert.match(stderr, /The sandbox is not installed\. It is a package of its own, @agentos\/sandbox@\d/)
+    assert.include(stderr, "Next: agentctl dev --yes\n")
     assert.isFalse(existsSync(join(folder, ".agentos")))
   })
 })

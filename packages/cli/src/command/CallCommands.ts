@@ -1,4 +1,5 @@
 import { plainJson, plainLine } from "@agentos/command-line"
+import { asStarted } from "../host/Host.ts"
 import { durationOf, timeOf, timeRangeOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/ApiClient.ts"
 import { defineCommand } from "./Command.ts"
@@ -75,7 +76,7 @@ export const CALL_START = defineCommand(
       flags,
       (data) => callFields(data.call)
     )
-    context.output.note(`To follow the call: agentctl call transcript ${call.callId} --follow`)
+    context.output.note(asStarted(context.host, `To follow the call: agentctl call transcript ${call.callId} --follow`))
   }
 )
 

@@ -1,8 +1,9 @@
 import { EXIT, Failure } from "@agentos/command-line"
 import { join } from "node:path"
+import { asStarted } from "../host/Host.ts"
 import type { SandboxDescription } from "../sandbox/SandboxProcess.ts"
 import { type Context, defineCommand } from "./Command.ts"
-import { DATA_FLAG } from "./Flags.ts"
+import { DATA_FLAG, yesFlag } from "./Flags.ts"
 
 const DEV_PROFILE = "dev"
 
@@ -11,7 +12,7 @@ export const DEV = defineCommand(
     name: "dev",
     summary: "Run the whole service on this machine, with test money",
     description:
-      "Starts the sandbox of the AgentOS repository, which is searched from the current folder upward, and creates a profile for it with a funded wallet: `dev`, or the name in --profile. If there is no other profile, it becomes the default. Ctrl-C stops the sandbox; its data is kept.",
+      "Starts the sandbox of the AgentOS repository if the current folder is in one, else the package @agentos/sandbox, which is installed on the first use. Creates a profile for it with a funded wallet: `dev`, or the name in --profile. If there is no other profile, it becomes the default. Ctrl-C stops the sandbox; its data is kept.",
     arguments: [],
     flags: [
       {
@@ -22,7 +23,8 @@ export const DEV = defineCommand(
         default: 8402,
         maximum: 65_535
       },
-      DATA_FLAG
+      DATA_FLAG,
+      yesFlag("Install the sandbox")
     ],
     examples: [
       { line: "agentctl dev", does: "In a terminal of its own" },
@@ -39,7 +41,7 @@ export const DEV = defineCommand(
     const profile = checkProfileName(globals.profile ?? DEV_PROFILE)
     const walletFile = join(walletFolder(host), `${profile}.sandbox.key`)
     await rejectForeignProfile(context, profile, walletFile)
-    const sandbox = await startSandbox(context, { port: flags.port, data: flags.data })
+    const sandbox = await startSandbox(context, { port: flags.port, data: flags.data, yes: flags.yes })
     try {
       const { description } = sandbox
       const isDefault = await createProfile(context, profile, walletFile, description)
@@ -108,7 +110,7 @@ const forgetStaleToken = async (context: Context, profile: string, baseUrl: stri
 }
 
 const printReady = (
-  { output }: Context,
+  { host: machine, output }: Context,
   created: { readonly profile: string; readonly walletFile: string; readonly isDefault: boolean },
   { baseUrl, emailDomain, mail, rpcUrl, wallet }: SandboxDescription
 ): void => {
@@ -123,6 +125,6 @@ const printReady = (
   ])
   const flag = isDefault ? "" : ` --profile ${profile}`
   output.note(
-    `In another terminal: agentctl${flag} mailbox create ada\nPress Ctrl-C to stop the sandbox. Its data is kept.`
+    `${asStarted(machine, `In another terminal: agentctl${flag} mailbox create ada`)}\nPress Ctrl-C to stop the sandbox. Its data is kept.`
   )
 }

@@ -1,4 +1,5 @@
 import { EXIT, Failure } from "@agentos/command-line"
+import { asStarted } from "../host/Host.ts"
 import { countOf, decimalOf, durationOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/ApiClient.ts"
 import type { Connection } from "../server/Connection.ts"
@@ -67,7 +68,8 @@ const runChecks = async (context: Context, walletFile: string | undefined) => {
   const { findWallet } = await import("../wallet/Wallet.ts")
   const { fromOf } = await import("../config/Settings.ts")
   const checks: Array<Finding & { readonly name: string }> = []
-  const add = (name: string, finding: Finding): void => void checks.push({ name, ...finding })
+  const add = (name: string, { fix, ...finding }: Finding): void =>
+    void checks.push({ name, ...finding, fix: fix === null ? null : asStarted(context.host, fix) })
   add("node", checkNode())
   const connection = await orFinding(context, () => connect(context, { walletFile }))
   add(
@@ -82,7 +84,7 @@ const runChecks = async (context: Context, walletFile: string | undefined) => {
   return checks
 }
 
-const OLDEST_NODE = 20
+const OLDEST_NODE = 22
 
 const checkNode = (): Finding => {
   const version = process.versions.node

@@ -64,7 +64,7 @@ export const DATA_FLAG = {
   name: "data",
   type: "text",
   value: "DIR",
-  summary: "Data folder of the sandbox. By default .agentos in the repository.",
+  summary: "Data folder of the sandbox. By default .agentos in the repository, or a folder of agentctl.",
   completes: "file"
 } as const satisfies FlagSpec
 

@@ -1,4 +1,5 @@
 import { type FlagSpec, usageError } from "@agentos/command-line"
+import { asStarted } from "../host/Host.ts"
 import type { NewAttachment } from "../mail/Attachments.ts"
 import type { Message } from "../mail/Inbox.ts"
 import { countOf, timeOf } from "../output/Wording.ts"
@@ -268,7 +269,10 @@ export const MAIL_FORWARD = defineCommand(
     const { mailboxId, subject } = message
     if (message.malformed || message.truncated)
       context.output.warn(
-        `The message is ${message.malformed ? "malformed" : "longer than the stored text"}. To forward it whole: agentctl mail raw ${messageId} -o message.eml, then mail send --attach message.eml`
+        asStarted(
+          context.host,
+          `The message is ${message.malformed ? "malformed" : "longer than the stored text"}. To forward it whole: agentctl mail raw ${messageId} -o message.eml, then mail send --attach message.eml`
+        )
       )
     const attachments = flags["no-attachments"] ? [] : message.attachments
     const sizeBytes = attachments.reduce((sum, attachment) => sum + attachment.sizeBytes, 0)

@@ -1,4 +1,5 @@
 import { EXIT, Failure, plain, plainLine, shellWord, usageError } from "@agentos/command-line"
+import { asStarted } from "../host/Host.ts"
 import { decimalOf, timeOf } from "../output/Wording.ts"
 import type { ApiClient, DataOf } from "../server/ApiClient.ts"
 import type { Answer } from "../server/ApiFailure.ts"
@@ -97,9 +98,11 @@ export const SERVICES_SHOW = defineCommand(
         ...(service.price === null
           ? []
           : [
-              `  agentctl quote ${plainLine(service.serviceId)}  # the current price, and whether the call would work\n`
+              `  ${asStarted(context.host, "agentctl quote")} ${plainLine(service.serviceId)}  # the current price, and whether the call would work\n`
             ]),
-        ...service.nextActions.map((next) => `  ${plainLine(nextCommand(next))}  # ${plainLine(next.why)}\n`)
+        ...service.nextActions.map(
+          (next) => `  ${asStarted(context.host, plainLine(nextCommand(next)))}  # ${plainLine(next.why)}\n`
+        )
       ].join("")
     )
   }

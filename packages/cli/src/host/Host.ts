@@ -17,9 +17,15 @@ export type PaymentStep =
 
 /** The machine as commands see it, except for files and the network. */
 export interface Host extends CommandLineHost {
+  /** The command that started this program, as a user types it. By default `agentctl`. */
+  readonly startedAs?: string
   /** Called at each step of a payment, before the next one. For tests. */
   readonly atStep?: (step: PaymentStep) => Promise<void>
 }
+
+/** Returns a text whose commands begin as this program was started. */
+export const asStarted = ({ startedAs = "agentctl" }: Host, text: string): string =>
+  text.replaceAll(/\bagentctl(?= [a-z-])/g, startedAs)
 
 /** Reads a secret from an environment variable, else from a hidden prompt or, without a terminal, standard input. */
 export const readSecret = async (host: Host, variable: string, question: string): Promise<string> => {

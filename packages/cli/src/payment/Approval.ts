@@ -12,7 +12,8 @@ export interface ApprovalFlags {
   readonly "max-amount": string | undefined
 }
 
-const canAsk = ({ host }: Context): boolean => host.stdinIsTerminal && host.stderr.isTerminal
+/** Whether there is a terminal to ask on. */
+export const canAsk = ({ host }: Context): boolean => host.stdinIsTerminal && host.stderr.isTerminal
 
 /**
  * Checks before anything else that the user can confirm: on a terminal, or with --yes and --max-amount together. Returns
@@ -96,7 +97,8 @@ const proposalFields = ({ address, balance, connection, purchase, terms, wallet 
   ] as const
 }
 
-const askYesNo = async ({ host }: Context, question: string): Promise<void> => {
+/** Asks until the answer is yes or no. Throws CANCELLED if it is no. */
+export const askYesNo = async ({ host }: Context, question: string): Promise<void> => {
   for (;;) {
     const answer = (await host.ask(`${question} [y/N] `, { hidden: false })).trim().toLowerCase()
     if (answer === "y" || answer === "yes") return

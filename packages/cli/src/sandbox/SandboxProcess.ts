@@ -1,15 +1,14 @@
 import { EXIT, Failure, plainLine } from "@agentos/command-line"
 import { type ChildProcess, spawn } from "node:child_process"
-import { existsSync, realpathSync } from "node:fs"
 import { readFile } from "node:fs/promises"
-import { dirname, join, resolve } from "node:path"
+import { join, resolve } from "node:path"
 import type { Context } from "../command/Command.ts"
 import { isRecord, parseJson } from "../file/Json.ts"
 import { readIfExists } from "../file/PrivateFile.ts"
 import { childEnvironment } from "../host/Host.ts"
+import { defaultDataFolder, openProgram } from "./SandboxInstallation.ts"
 
 const TIMEOUT_MILLIS = 30_000
-const START = join("packages", "sandbox", "src", "main.ts")
 
 /** The part of sandbox.json that agentctl needs. */
 export interface SandboxDescription {
@@ -33,26 +32,10 @@ export interface SandboxProcess {
   readonly stop: () => void
 }
 
-/** Finds the repository in the current folder, the folders above it, or the folders above this program. */
-const findRepository = ({ host }: Context): string => {
-  const program = process.argv[1]
-  for (const begin of [host.workingDirectory, ...(program === undefined ? [] : [dirname(realpathSync(program))])])
-    for (let folder = begin; ; folder = dirname(folder)) {
-      if (existsSync(join(folder, START))) return folder
-      if (dirname(folder) === folder) break
-    }
-  throw new Failure({
-    code: "NOT_FOUND",
-    message:
-      "No AgentOS repository found. The sandbox is part of the repository and is not installed with agentctl: run this command in a clone of it.",
-    next: ["cd REPOSITORY && npx -y pnpm@12 install && npx -y pnpm@12 agentctl dev"]
-  })
-}
-
 const dataFolder = (context: Context, data: string | undefined): string =>
-  data === undefined ? join(findRepository(context), ".agentos") : resolve(context.host.workingDirectory, data)
+  data === undefined ? defaultDataFolder(context) : resolve(context.host.workingDirectory, data)
 
-/** Reads the description of the sandbox with this data folder, by default the one in the repository. */
+/** Reads the description of the sandbox with this data folder, by default the one that `agentctl dev` runs. */
 export const readSandbox = async (context: Context, data: string | undefined): Promise<SandboxDescription> => {
   const path = join(dataFolder(context, data), "sandbox.json")
   const text = await readIfExists(path)
@@ -94,19 +77,17 @@ export const askSandbox = async (
 /** Starts the sandbox and resolves when it is ready. Prints its output as remarks. */
 export const startSandbox = async (
   context: Context,
-  options: { readonly port: number; readonly data: string | undefined }
+  options: { readonly port: number; readonly data: string | undefined; readonly yes: boolean }
 ): Promise<SandboxProcess> => {
   const { host, output } = context
-  const root = findRepository(context)
   const data = dataFolder(context, options.data)
-  // The repository installs a Node that runs TypeScript.
-  const own = join(root, "node_modules", ".bin", "node")
+  const { folder, main, node } = await openProgram(context, options.yes)
   const child = spawn(
-    existsSync(own) ? own : process.execPath,
-    [join(root, START), "--no-tour", "--port", String(options.port), "--data", data],
+    node,
+    [main, "--no-tour", "--port", String(options.port), "--data", data],
     // In its own process group: Ctrl-C reaches the sandbox through this program, which waits for it.
     {
-      cwd: root,
+      cwd: folder,
       // The operator token is a setting of the server.
       env: { ...childEnvironment(host), AGENTOS_OPERATOR_TOKEN: host.env["AGENTOS_OPERATOR_TOKEN"] },
       // The channel closes when this program dies, which ends the sandbox.
