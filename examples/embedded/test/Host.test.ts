@@ -87,7 +87,7 @@ describe("a host with its own payments and mail", () => {
     expect([account.balance, other.balance]).toEqual([750_000n, CREDIT])
   })
 
-  it("rejects a payment that its account did not sign, or that nobody holds", async () => {
+  it("rejects a payment that is not signed by its account, or whose account does not exist", async () => {
     const account = host.open("victim", CREDIT)
     const thief = host.open("thief", CREDIT)
     for (const changed of [

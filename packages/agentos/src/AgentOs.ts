@@ -26,7 +26,7 @@ import type { Telephony } from "./Telephony.ts"
 import { makeInvoke } from "./inProcess/Invoke.ts"
 import { type UseCases, useCases } from "./inProcess/UseCases.ts"
 
-/** Everything that a host chooses. What is not given has the same default as in the server. */
+/** The options of a host. The defaults are those of the server. */
 export interface AgentOsOptions {
   /**
    * The base URL at which clients reach the host: https, or http on localhost. If it has a path, requests below that path

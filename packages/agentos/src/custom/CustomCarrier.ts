@@ -15,7 +15,7 @@ import { caller } from "./AdapterError.ts"
 
 type MaybePromise<A> = A | PromiseLike<A>
 
-/** What happened to a call, by the clock of the carrier's webhook. */
+/** A report of the carrier about a call. Without a time, it is about now. */
 export type CarrierReport =
   | { readonly state: "ringing" }
   | { readonly state: "answered"; readonly at?: Date | undefined }
@@ -35,7 +35,7 @@ export interface CarrierCall {
 
 /**
  * A carrier of the host: numbers and calls. Methods may return promises, and throw `AdapterError`. Each purchase and each
- * call is sent once, and not retried by the adapter. `agentos.carrier` takes what the carrier reports.
+ * call is sent once, and not retried by the adapter. `agentos.carrier` takes the carrier's reports.
  */
 export interface CustomCarrier {
   /** The source of its events; by default `custom`. */
@@ -110,7 +110,7 @@ const makeCarrier = (carrier: CustomCarrier) => {
   })
 }
 
-/** Returns the carrier as the port of the core. What it reports comes in through `agentos.carrier`. */
+/** Returns the carrier as the port of the core. Its reports come in through `agentos.carrier`. */
 export const customCarrier = (carrier: CustomCarrier): Telephony => ({
   layer: () => Layer.sync(TelephonyProvider, () => makeCarrier(carrier)),
   ingress: () => Effect.succeed([])

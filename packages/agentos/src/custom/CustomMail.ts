@@ -27,7 +27,7 @@ export interface PlainMail extends Omit<OutgoingMail, "attachments" | "date"> {
   readonly date: Date
 }
 
-/** A received mail as the host parsed it. What is left out is empty. Everything in it is the sender's claim. */
+/** A received mail as the host parsed it. Missing parts are empty. Everything in it is the sender's claim. */
 export type PlainParsedMail = Pick<ParsedMail, "from" | "subject"> & Partial<ParsedMail>
 
 /** A mail system of the host. Methods may return promises, and throw `AdapterError`. */

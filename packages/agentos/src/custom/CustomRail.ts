@@ -19,7 +19,7 @@ import { caller, methodOf } from "./AdapterError.ts"
 
 type MaybePromise<A> = A | PromiseLike<A>
 
-/** What a payer may accept: an entry of `accepts` in the challenge. */
+/** An offer to the payer: an entry of `accepts` in the challenge. */
 export interface RailTerms {
   /** The unit of account, for example `credits:house` or `eip155:196`. */
   readonly network: string
@@ -84,7 +84,7 @@ export interface RailRefund {
  * called.
  */
 export interface CustomRail {
-  /** Returns what a payer may accept for an amount, best first. Must return at once. */
+  /** Returns the offers for an amount, best first. Must return at once. */
   readonly terms: (amount: bigint) => ReadonlyArray<RailTerms>
   /** Decodes the header PAYMENT-SIGNATURE. Throws if it is not a payment of this rail. */
   readonly decode: (header: string) => MaybePromise<RailPayment>

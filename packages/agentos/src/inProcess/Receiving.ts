@@ -92,7 +92,7 @@ export interface CallConnection {
   readonly waitSeconds: number
 }
 
-/** What a carrier of the host reports. It must authenticate its carrier before it calls these. */
+/** The reports of a carrier of the host, which the host has authenticated. */
 export const carrierUseCases = (run: Run) => {
   const connect = (
     admitted: Effect.Effect<CallAdmissionResult, never, CallAdmission>
@@ -129,8 +129,8 @@ export const carrierUseCases = (run: Run) => {
         })
       ),
     /**
-     * Runs the conversation that a token admits until `heard` ends or the call is ended, and calls `say` with what the
-     * carrier is to do. Returns false for any other token.
+     * Runs the conversation that a token admits until `heard` ends or the call is ended, and passes each command for
+     * the carrier to `say`. Returns false for any other token.
      */
     converse: (
       token: string,
