@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { request } from "node:https"
 import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
@@ -19,6 +19,7 @@ import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
 import { TokenLog } from "../support/TokenLog.ts"
 
 const README = new URL("../../README.md", import.meta.url)
+const EMBED = new URL("../../docs/embed.md", import.meta.url)
 /** Beside this file, so that its imports resolve. */
 const PROGRAM = fileURLToPath(new URL(`readme-${process.pid}.mjs`, import.meta.url))
 
@@ -56,8 +57,14 @@ afterAll(async () => {
 })
 
 /** Starts an example; `find` waits for output that matches and returns the first group. */
-const startExample = (path: string, args: ReadonlyArray<string>, environment: Record<string, string> = {}) => {
+const startExample = (
+  path: string,
+  args: ReadonlyArray<string>,
+  environment: Record<string, string> = {},
+  cwd = process.cwd()
+) => {
   const child: ChildProcess = spawn(process.execPath, [sourceOf(path), ...args], {
+    cwd,
     env: { ...process.env, ...environment },
     detached: true
   })
@@ -248,12 +255,10 @@ const endHost = async (host: ReturnType<typeof startExample>, socket: Realtime) 
   expect(() => process.kill(-host.pid, 0)).toThrow("ESRCH")
 }
 
-it.each(HOSTS)("%s serves AgentOS to a stock client, beside a route of its own", async (path, prefix) => {
-  const port = await freePort()
-  const host = startExample(path, [`${sandbox.directory}/sandbox.json`], { PORT: `${port}` })
-  expect(await host.find(/listening on (\S+)/)).toBe(`http://localhost:${port}${prefix}`)
+/** Pays a host by a stock client, asks for its own route, and ends it while a socket is open. */
+const tryHost = async (host: ReturnType<typeof startExample>, port: number, prefix: string) => {
   const url = `http://localhost:${port}${prefix}`
-
+  expect(await host.find(/listening on (\S+)/)).toBe(url)
   const account = privateKeyToAccount(description.wallets[2]!.privateKey)
   const client = new x402Client().register("eip155:*", new ExactEvmScheme(account))
   const { asset, network } = description.chain
@@ -268,9 +273,28 @@ it.each(HOSTS)("%s serves AgentOS to a stock client, beside a route of its own",
   }
   expect([bought.status, data.mailbox.address]).toEqual([201, "host@sandbox.agentos.test"])
 
-  expect(await (await fetch(`http://localhost:${port}/hello`)).text()).toBe("the host's own route\n")
+  expect(await (await fetch(`http://localhost:${port}/hello`)).text()).toMatch(/own route\n$/)
   expect((await fetch(`${url}/api/v1/nothing`)).status).toBe(404)
   await endHost(host, await openSocket(url, data.authentication.accessToken))
+}
+
+it.each(HOSTS)("%s serves AgentOS to a stock client, beside a route of its own", async (path, prefix) => {
+  const port = await freePort()
+  const host = startExample(path, [`${sandbox.directory}/sandbox.json`], { PORT: `${port}` })
+  await tryHost(host, port, prefix)
+  expect(readFileSync(sourceOf(path), "utf8").split("\n").length).toBeLessThanOrEqual(40)
+})
+
+it("docs/embed.md shows a host that works as it stands, in fewer than 40 lines", async () => {
+  const code = /```js\n([^]*?)```/.exec(readFileSync(EMBED, "utf8"))?.[1] ?? ""
+  expect(code.split("\n").length).toBeLessThan(40)
+  // Beside the hosts, so that its imports resolve; in a folder with the data of the sandbox, as the page says.
+  const file = `hosts/embed-${process.pid}.mjs`
+  writeFileSync(sourceOf(file), code)
+  onTestFinished(() => rmSync(sourceOf(file)))
+  symlinkSync(sandbox.directory, join(directory, ".agentos"))
+  const port = await freePort()
+  await tryHost(startExample(file, [], { PORT: `${port}` }, directory), port, "")
 })
 
 it("the embedded host sells for its own credits, and delivers its own mail", async () => {
