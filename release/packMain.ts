@@ -30,12 +30,18 @@ const REFUSED_FIELDS = ["repository", "homepage", "bugs"]
 const REQUIRED_FILES = ["LICENSE"]
 const TEST_FILE = /\.test\.|(?:^|\/)tests?\//
 
+/** Node runs no TypeScript below node_modules, so `publishConfig` replaces these fields by the built files. */
+const ENTRY_FIELDS = ["bin", "exports"]
+
 const metadataProblems = (
   manifest: Readonly<Record<string, unknown>>,
   files: ReadonlyArray<string>
 ): ReadonlyArray<string> => [
   ...REQUIRED_FIELDS.filter((field) => manifest[field] === undefined).map((field) => `package.json lacks ${field}`),
   ...REFUSED_FIELDS.filter((field) => manifest[field] !== undefined).map((field) => `package.json has ${field}`),
+  ...ENTRY_FIELDS.filter((field) => JSON.stringify(manifest[field] ?? {}).includes("./src/")).map(
+    (field) => `${field} in package.json names a source: set publishConfig.${field}`
+  ),
   ...REQUIRED_FILES.filter((file) => !files.includes(file)).map((file) => `${file} is missing`),
   ...files.filter((file) => TEST_FILE.test(file)).map((file) => `${file} is a test`)
 ]
