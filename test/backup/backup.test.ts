@@ -138,7 +138,7 @@ describe.concurrent.each([
     if (folder !== undefined) await rm(folder, { recursive: true, force: true })
   })
 
-  it("continues: charges nothing twice, refunds what the backup lacks, and its ledger matches the chain", async (context) => {
+  it("continues: charges nothing twice, refunds payments that the backup lacks, and its ledger matches the chain", async (context) => {
     if (backup === undefined) {
       return context.skip("no PostgreSQL with pg_dump in /usr/lib/postgresql: apt-get install postgresql")
     }
@@ -188,7 +188,7 @@ describe.concurrent.each([
       expect(body.data["items"]).toMatchObject([{ subject: "To the restored server" }])
     }, PATIENCE_MILLIS)
 
-    // The tenant is not in the backup: its token is unknown until it buys again, and what it paid is refunded.
+    // The tenant is not in the backup: its token is unknown until it buys again, and its payment is refunded.
     expect((await late.send({ path: "/api/v1/events" })).status).toBe(401)
     late.token = undefined
     expect((await present(lost)).body.error).toMatchObject({ code: "IDEMPOTENCY_CONFLICT", paymentState: "refund_due" })

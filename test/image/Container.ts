@@ -11,9 +11,12 @@ const DEVICES = ["null", "zero", "random", "urandom"]
 /** Of chroot. Its user loses them, and cannot get them back. */
 const CAPABILITIES = "-all,+sys_chroot,+setuid,+setgid"
 
-/** Parameters: the root of the image, a directory to mount at /files. Then the command follows. */
+/**
+ * Parameters: the root of the image; a directory to mount at /files; one to mount at /data, writable, or nothing. Then the
+ * command follows.
+ */
 const ENTER = `
-root=$1; files=$2; shift 2
+root=$1; files=$2; data=$3; shift 3
 mount --make-rprivate /
 mount --bind "$root" "$root"
 mount --bind "$files" "$root/files"
@@ -23,12 +26,13 @@ mount -t proc proc "$root/proc"
 mount -t tmpfs -o mode=755,size=64k tmpfs "$root/dev"
 for device in ${DEVICES.join(" ")}; do touch "$root/dev/$device"; mount --bind "/dev/$device" "$root/dev/$device"; done
 for path in "$root/files" "$root/dev" "$root"; do mount -o remount,bind,ro "$path"; done
+if [ -n "$data" ]; then mount --bind "$data" "$root/data"; fi
 exec "$@"
 `
 
 /**
  * A process in the files of an image: as its user without capabilities, in namespaces of its own but that of the network,
- * with everything mounted read-only.
+ * with everything but its volume mounted read-only.
  */
 export class Container {
   private readonly image: Image
@@ -38,7 +42,7 @@ export class Container {
   /** Its output and log so far. */
   output = ""
 
-  constructor(image: Image, settings: Readonly<Record<string, string>>, filesDirectory: string) {
+  constructor(image: Image, settings: Readonly<Record<string, string>>, filesDirectory: string, volume = "") {
     this.image = image
     this.environment = { ...image.environment, ...settings }
     for (const name of MOUNTS) mkdirSync(join(image.root, name), { recursive: true })
@@ -46,7 +50,17 @@ export class Container {
     const namespaces = ["--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child"]
     this.process = spawn(
       "unshare",
-      [...namespaces, "sh", "-ec", ENTER, "sh", image.root, filesDirectory, ...this.unprivileged(image.command)],
+      [
+        ...namespaces,
+        "sh",
+        "-ec",
+        ENTER,
+        "sh",
+        image.root,
+        filesDirectory,
+        volume,
+        ...this.unprivileged(image.command)
+      ],
       { stdio: ["ignore", "pipe", "pipe"] }
     )
     this.ended = once(this.process, "exit").then(([status]) => Number(status))

@@ -3,7 +3,7 @@
  * and receives a mail. Needs root, Debian's packages and the package registry. Ends with the size of the image.
  */
 import { spawnSync } from "node:child_process"
-import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { chmodSync, chownSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -11,7 +11,7 @@ import { createTransport } from "nodemailer"
 import { Agent } from "../support/Agent.ts"
 import { startCluster } from "../support/Cluster.ts"
 import { Container } from "./Container.ts"
-import { ImageBuilder, PACKAGES } from "./Image.ts"
+import { type Image, ImageBuilder, PACKAGES } from "./Image.ts"
 
 const SIZE_MAX = 250 * 1024 * 1024
 const START_MILLIS_MAX = 30_000
@@ -54,6 +54,25 @@ const settingsOf = (
   )
 }
 
+const isHealthy = (container: Container, image: Image) => () => container.execute(image.healthCheck).status === 0
+
+const tryEmbedded = async (image: Image, settings: Readonly<Record<string, string>>, folder: string): Promise<void> => {
+  const volume = join(folder, "volume")
+  mkdirSync(volume)
+  chownSync(volume, image.user.uid, image.user.gid)
+  const embedded = { ...settings, DATABASE_URL: "", AGENTOS_DATA_DIR: "/data" }
+  const container = new Container(image, embedded, folder, volume)
+  try {
+    await until(isHealthy(container, image), "the health check passes with an embedded database in a volume")
+    expect((await container.stop()) === 0, "the server ends at SIGTERM")
+  } catch (error) {
+    log(container.output)
+    throw error
+  } finally {
+    container.kill()
+  }
+}
+
 const tryServer = async (builder: ImageBuilder, filesDirectory: string): Promise<void> => {
   const base = /^FROM (\S+)/m.exec(readFileSync(new URL("../../deploy/Dockerfile", import.meta.url), "utf8"))?.[1]
   log(`building on a base of Debian's packages in place of ${base}`)
@@ -61,9 +80,10 @@ const tryServer = async (builder: ImageBuilder, filesDirectory: string): Promise
   const cluster = await startCluster({ servers: 1 })
   const [server] = cluster.servers
   await server!.stop()
-  const container = new Container(image, settingsOf(server!.environment(), filesDirectory), filesDirectory)
+  const settings = settingsOf(server!.environment(), filesDirectory)
+  const container = new Container(image, settings, filesDirectory)
   try {
-    await until(() => container.execute(image.healthCheck).status === 0, "the health check passes")
+    await until(isHealthy(container, image), "the health check passes")
     const status = container.execute(["node", "-p", "require('fs').readFileSync('/proc/1/status', 'utf8')"]).output
     expect(/^Uid:\s10001\s10001\s10001\s10001$/m.test(status), "the server runs as 10001")
     expect(
@@ -84,6 +104,7 @@ const tryServer = async (builder: ImageBuilder, filesDirectory: string): Promise
       return (body.data["items"] as unknown as ReadonlyArray<unknown>).length === 1
     }, "the mailbox received a mail")
     expect((await container.stop()) === 0, "the server ends at SIGTERM")
+    await tryEmbedded(image, settings, filesDirectory)
     const size = `${(image.size / MIB).toFixed(1)} MiB`
     expect(image.size < SIZE_MAX, `the image is smaller than ${SIZE_MAX / MIB} MiB: ${size}`)
   } catch (error) {
