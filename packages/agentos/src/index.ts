@@ -13,3 +13,24 @@ export { AgentOsError } from "./inProcess/AgentOsError.ts"
 export type { OperationRecord, Purchase, PurchaseRequest } from "./inProcess/Operations.ts"
 export type { CallConnection, ReceivedMail, RefusedRecipient } from "./inProcess/Receiving.ts"
 export type { PageOf, StoredContent, UseCases } from "./inProcess/UseCases.ts"
+
+/** The records of the core in the types of this package. */
+export type {
+  ChainTransfer,
+  ErrorCode,
+  FoundNumber,
+  InboundEnvelope,
+  InboundRefusal,
+  NumberSearch,
+  OutboundCall,
+  OwnedNumber,
+  PaidServiceId,
+  PaymentState,
+  RelayCommand,
+  RelayEvent,
+  SenderAuthentication,
+  SendReceipt,
+  ServiceId,
+  Tenant,
+  Voice
+} from "@agentos/core"

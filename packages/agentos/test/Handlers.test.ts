@@ -1,6 +1,7 @@
 import { ScriptedRail } from "@agentos/contract-tests"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { createServer, request as nodeRequest, type Server } from "node:http"
+import { createServer, type IncomingMessage, request as nodeRequest, type Server, type ServerResponse } from "node:http"
+import { connect, createServer as createHttp2Server } from "node:http2"
 import type { AddressInfo } from "node:net"
 import { text } from "node:stream/consumers"
 import { type AgentOs, createAgentOs } from "../src/index.ts"
@@ -186,7 +187,7 @@ describe("node", () => {
     const sent = nodeRequest({ port, method: "POST", path: "/agents/api/v1/email/mailboxes", headers })
     for (const piece of pieces) sent.write(piece)
     sent.end()
-    const response = await new Promise<import("node:http").IncomingMessage>((resolve, reject) => {
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
       sent.once("response", resolve).once("error", reject)
     })
     return { status: response.statusCode, body: await text(response) }
@@ -199,5 +200,80 @@ describe("node", () => {
     const chunked = await send(JSON_TYPE, pieces)
     assert.strictEqual(chunked.status, 400)
     assert.include(chunked.body, "Content-Length is required. Send the body without Transfer-Encoding")
+  })
+
+  it("reads a body without Content-Length over HTTP/2", async () => {
+    const http2 = createHttp2Server((request, response) =>
+      agentos.node(request as unknown as IncomingMessage, response as unknown as ServerResponse)
+    ).listen(0, "127.0.0.1")
+    await new Promise((resolve) => http2.once("listening", resolve))
+    const client = connect(`http://127.0.0.1:${(http2.address() as AddressInfo).port}`)
+    const stream = client.request({ ":method": "POST", ":path": "/agents/api/v1/email/mailboxes", ...JSON_TYPE })
+    stream.end('{"localPart":"ada"}')
+    const status = await new Promise((resolve) => stream.once("response", (headers) => resolve(headers[":status"])))
+    assert.strictEqual(status, 402)
+    client.destroy()
+    http2.close()
+  })
+})
+
+describe("a public URL", () => {
+  it("may have the path /api, whether or not the router removes it", async () => {
+    const host = await createAgentOs({ ...testOptions().options, publicUrl: "http://localhost:8080/api/" })
+    for (const [path, status] of [
+      ["/api/api/v1", 200],
+      ["/api/v1", 200],
+      ["/api/docs", 200],
+      ["/docs", 200],
+      ["/v1", 404]
+    ] as const) {
+      assert.strictEqual((await host.fetch(new Request(`http://localhost:8080${path}`))).status, status, path)
+    }
+    assert.lengthOf(host.operations.prices(), 11)
+    await host.close()
+  })
+
+  it("is https, or http on this machine; invalid options are named together", async () => {
+    const { options } = testOptions()
+    const failure = await createAgentOs({
+      ...options,
+      publicUrl: "http://agents.example.com",
+      keys: "1:short",
+      mail: { domain: "nowhere", send: () => undefined },
+      trustedProxies: ["everyone"],
+      operatorToken: "short"
+    }).catch((error: unknown) => error)
+    const { issues } = failure as { readonly issues: ReadonlyArray<string> }
+    assert.deepStrictEqual(
+      issues.map((issue) => issue.split(" ")[0]),
+      ["publicUrl", "keys", "trustedProxies", "mail.domain", "operatorToken"]
+    )
+    for (const publicUrl of ["http://localhost", "http://127.0.0.1:1", "https://agents.example.com/a"]) {
+      await (await createAgentOs({ ...options, publicUrl })).close()
+    }
+  })
+
+  it("opens no port and reads no variable of AgentOS", async () => {
+    const read: Array<string> = []
+    const { env } = process
+    process.env = new Proxy(env, {
+      get: (target, name: string) => {
+        read.push(name)
+        return target[name]
+      }
+    })
+    try {
+      const servers = () => process.getActiveResourcesInfo().filter((kind) => kind === "TCPServerWrap").length
+      const before = servers()
+      const host = await createAgentOs(testOptions().options)
+      assert.strictEqual(servers(), before)
+      await host.close()
+    } finally {
+      process.env = env
+    }
+    assert.deepStrictEqual(
+      read.filter((name) => /^(?:AGENTOS|DATABASE|TWILIO|SMTP)_?/.test(name)),
+      []
+    )
   })
 })

@@ -75,6 +75,8 @@ describe("a purchase in this process", () => {
       await refusalOf(agentos.operations.purchase({ ...paid, input: { ...input, subject: "Another" } })),
       ["IDEMPOTENCY_CONFLICT", 409]
     )
+    const { idempotencyKey: _, ...keyless } = paid
+    assert.deepStrictEqual(await refusalOf(agentos.operations.purchase(keyless)), ["INVALID_REQUEST", 400])
     const unclear = { ...input, to: [] }
     assert.deepStrictEqual(await refusalOf(agentos.operations.purchase({ service, input: unclear, tenant })), [
       "INVALID_REQUEST",

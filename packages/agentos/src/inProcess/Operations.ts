@@ -32,7 +32,10 @@ export interface PurchaseRequest<Service extends PaidServiceId> {
    * challenge. Without it, the purchase is refused with the challenge.
    */
   readonly payment?: string | ((challenge: string) => string | PromiseLike<string>) | undefined
-  /** Required with a payment in text. Repeating key, input and payment returns the same answer, and charges nothing. */
+  /**
+   * Required with a payment in text, and random otherwise. Repeating key, input and payment returns the same answer, and
+   * charges nothing.
+   */
   readonly idempotencyKey?: string | undefined
   /** Whose rate limit a purchase without a tenant counts toward; by default that of this process. */
   readonly remoteAddress?: string | undefined
@@ -115,7 +118,7 @@ export const operationUseCases = (run: Run, { respond }: Invoker, asTenant: AsTe
    * challenge, 409 and 502 with `paymentState`, 428 without a tenant.
    */
   purchase: async <Service extends PaidServiceId>({
-    idempotencyKey = randomUUID(),
+    idempotencyKey,
     input,
     payment,
     remoteAddress = THIS_PROCESS,
@@ -135,8 +138,8 @@ export const operationUseCases = (run: Run, { respond }: Invoker, asTenant: AsTe
         receipt: response.headers.get("payment-response") ?? ""
       }
     }
-    const pay = (signature: string) => ask({ "payment-signature": signature, "idempotency-key": idempotencyKey })
-    if (typeof payment === "string") return pay(payment)
+    const pay = (signature: string, key: string) => ask({ "payment-signature": signature, "idempotency-key": key })
+    if (typeof payment === "string") return pay(payment, idempotencyKey ?? "")
     const challenge = await ask({}).then(
       () => undefined,
       (error: unknown) =>
@@ -144,7 +147,7 @@ export const operationUseCases = (run: Run, { respond }: Invoker, asTenant: AsTe
     )
     if (challenge === undefined || payment === undefined)
       throw new Error(`${service} was not refused without a payment`)
-    return pay(await payment(challenge))
+    return pay(await payment(challenge), idempotencyKey ?? randomUUID())
   },
 
   /** Returns a paid operation of the tenant, with the state of its payment. */
