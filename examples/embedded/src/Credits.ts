@@ -6,7 +6,7 @@ export interface Account {
   readonly address: string
   balance: bigint
   /** Returns the payment that accepts a challenge. */
-  readonly pay: (challenge: string) => string
+  readonly pay: (challenge: string, nonce?: string) => string
 }
 
 const sign = (key: Uint8Array, { accepted, nonce, payer, validBefore }: RailPayment): Buffer =>
@@ -26,6 +26,9 @@ export const openCredits = () => {
   const charges = new Map<string, { readonly transaction: string; readonly amount: bigint }>()
   const refunds = new Set<string>()
 
+  /** Different payers may use the same nonce. */
+  const keyOf = ({ nonce, payer }: RailPayment) => `${payer} ${nonce}`
+
   const rail: CustomRail = {
     terms: (amount) => [{ network: "credits:house", asset: "credit", amount, payTo: "house", maxTimeoutSeconds: 60 }],
     decode: read,
@@ -38,16 +41,18 @@ export const openCredits = () => {
     verify: async ({ amount, payer }) => {
       if (accounts.get(payer)!.balance < amount) throw new AdapterError("Rejected", "too few credits")
     },
-    charge: async ({ amount, nonce, payer }) => {
+    charge: async (payment) => {
+      const { amount, payer } = payment
       const account = accounts.get(payer)!
-      if (charges.has(nonce) || account.balance < amount) throw new AdapterError("Rejected", "it cannot be charged")
+      if (charges.has(keyOf(payment)) || account.balance < amount)
+        throw new AdapterError("Rejected", "it cannot be charged")
       account.balance -= amount
       const transaction = `charge-${charges.size + 1}`
-      charges.set(nonce, { transaction, amount })
+      charges.set(keyOf(payment), { transaction, amount })
       return { transaction }
     },
-    find: async ({ nonce }) =>
-      charges.has(nonce) ? { status: "charged", ...charges.get(nonce)! } : { status: "unused" },
+    find: async (payment) =>
+      charges.has(keyOf(payment)) ? { status: "charged", ...charges.get(keyOf(payment))! } : { status: "unused" },
     refund: async ({ amount, id, payer }) => {
       if (!refunds.has(id)) accounts.get(payer)!.balance += amount
       refunds.add(id)
@@ -58,10 +63,10 @@ export const openCredits = () => {
   const open = (name: string, balance: bigint): Account => {
     const key = randomBytes(32)
     const payer = `0x${createHash("sha256").update(name).digest("hex").slice(0, 40)}`
-    const pay = (challenge: string): string => {
+    const pay = (challenge: string, nonce = `0x${randomBytes(32).toString("hex")}`): string => {
       const [accepted] = JSON.parse(Buffer.from(challenge, "base64").toString()).accepts
       const validBefore = Math.floor(Date.now() / 1_000) + accepted.maxTimeoutSeconds
-      const payment = { payer, nonce: `0x${randomBytes(32).toString("hex")}`, validBefore, accepted }
+      const payment = { payer, nonce, validBefore, accepted }
       return JSON.stringify({ ...payment, signature: sign(key, read(JSON.stringify(payment))).toString("hex") })
     }
     accounts.set(payer, { address: payer, balance, pay, key })

@@ -107,6 +107,22 @@ describe("a host with its own payments and mail", () => {
     expect([account.balance, thief.balance]).toEqual([CREDIT, CREDIT])
   })
 
+  it("refunds nothing to an account that repeats the nonce of another one", async () => {
+    const [first, second] = [host.open("first", CREDIT), host.open("second", CREDIT)]
+    const purchase = (localPart: string, payment: (challenge: string) => string) =>
+      host.agentos.operations.purchase({ service: "email.mailbox.create", input: { localPart }, payment })
+    let nonce = ""
+    await purchase("original", (challenge) => {
+      const payment = first.pay(challenge)
+      nonce = JSON.parse(payment).nonce
+      return payment
+    })
+    const copied = (challenge: string) => second.pay(challenge, nonce)
+    await purchase("copy", copied)
+    await expect(purchase("another", copied)).rejects.toMatchObject({ code: "IDEMPOTENCY_CONFLICT" })
+    expect([first.balance, second.balance]).toEqual([750_000n, 750_000n])
+  })
+
   it("rejects an invalid token", async () => {
     await expect(host.agentos.authenticate("at_v1_nonsense")).rejects.toMatchObject({
       code: "AUTH_REQUIRED",

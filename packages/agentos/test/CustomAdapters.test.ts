@@ -178,6 +178,9 @@ describe("a payment rail of the host", () => {
       assert.strictEqual((yield* outcomeOf({ ...charged, amount: 9n }))._tag, "UsedOtherwise")
       assert.strictEqual((yield* outcomeOf({ ...charged, block: 7n }, 7n))._tag, "UsedOtherwise")
       assert.strictEqual((yield* outcomeOf({ status: "used", message: "m" }))._tag, "UsedOtherwise")
+      // A rail without blocks: AgentOS did not request a charge that was there before it read the nonce.
+      const before = yield* onRail({}, (rail) => rail.blockBefore(terms, Timestamp.Timestamp.make(0)))
+      assert.strictEqual((yield* outcomeOf(charged, before))._tag, "UsedOtherwise")
       assert.strictEqual((yield* outcomeOf({ status: "pending" }))._tag, "Unsettled")
       assert.deepStrictEqual(yield* outcomeOf({ status: "unused" }), { _tag: "Unused", expired: false })
       yield* TestClock.adjust("60 seconds")

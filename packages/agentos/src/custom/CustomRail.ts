@@ -96,11 +96,14 @@ export interface CustomRail {
    */
   readonly verify: (payment: ReceivedPayment, terms: RailTerms) => MaybePromise<void>
   /**
-   * Charges the payment, once for its nonce. Throws `Rejected` if it was not charged and this call will not charge it;
+   * Charges the payment, once for its payer and nonce. Throws `Rejected` if it was not charged and this call will not charge it;
    * every other error leaves the outcome open, which `find` then determines.
    */
   readonly charge: (payment: ReceivedPayment, terms: RailTerms) => MaybePromise<{ readonly transaction: string }>
-  /** Returns the state of a payment, also after `charge` failed or this process was killed. Must move nothing. */
+  /**
+   * Returns the state of a payment, by its payer and nonce together, also after `charge` failed or this process was
+   * killed. Must move nothing.
+   */
   readonly find: (payment: ReceivedPayment, known: { readonly transaction?: string }) => MaybePromise<RailState>
   /** Refunds a payment. Returns null while the refund is in progress. Without it, refunds stay due. */
   readonly refund?: ((refund: RailRefund) => MaybePromise<{ readonly transaction: string } | null>) | undefined
@@ -111,15 +114,21 @@ export interface CustomRail {
         fromBlock: bigint
       ) => MaybePromise<{ readonly transfers: ReadonlyArray<ChainTransfer>; readonly nextBlock: bigint | null }>)
     | undefined
-  /** Of a rail on a chain: returns the newest block before a moment. */
+  /**
+   * Of a rail on a chain, where others may submit a payment: returns the newest block before a moment. Without it, a
+   * charge that AgentOS did not request buys nothing, and is not refunded.
+   */
   readonly blockBefore?: ((token: Token, moment: Date) => MaybePromise<bigint>) | undefined
 }
 
 const PROVIDER = "payment rail"
 const PAYER = /^0x[0-9a-fA-F]{40}$/
 const NONCE = /^0x[0-9a-fA-F]{64}$/
-/** Where a rail has no blocks, every payment precedes its charge by one. */
-const FIRST_BLOCK = 1n
+/**
+ * The block of every charge where a rail has no blocks: after that in which its nonce was read, and not after any moment.
+ * So a charge counts only if AgentOS requested it, and no other is refunded.
+ */
+const ONLY_BLOCK = 1n
 
 const base64 = (document: unknown): string =>
   Buffer.from(JSON.stringify(document, (_key, value) => (typeof value === "bigint" ? String(value) : value))).toString(
@@ -230,7 +239,7 @@ const makeRail = (rail: CustomRail) => {
         case "used":
           return { _tag: "UsedOtherwise", message: found.message }
         case "charged": {
-          const block = found.block ?? FIRST_BLOCK
+          const block = found.block ?? ONLY_BLOCK
           return block > afterBlock && found.amount === terms.amount
             ? { _tag: "Paid", transaction: found.transaction, block }
             : { _tag: "UsedOtherwise", message: "The payment was charged for something else." }
@@ -238,7 +247,9 @@ const makeRail = (rail: CustomRail) => {
       }
     }),
     blockBefore: (token, moment) =>
-      rail.blockBefore === undefined ? Effect.succeed(0n) : call("blockBefore", "Temporary", token, new Date(moment)),
+      rail.blockBefore === undefined
+        ? Effect.succeed(ONLY_BLOCK)
+        : call("blockBefore", "Temporary", token, new Date(moment)),
     canRefund: () => rail.refund !== undefined,
     refund: ({ nonce: id, proof: { nonce, payer }, terms: { amount, asset, network }, transaction }) =>
       rail.refund === undefined
