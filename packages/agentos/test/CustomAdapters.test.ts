@@ -18,7 +18,8 @@ import { customMail } from "../src/custom/CustomMail.ts"
 import { customRail } from "../src/custom/CustomRail.ts"
 import { houseCarrier } from "./support/HouseCarrier.ts"
 
-const quiet = Logger.layer([])
+/** Returns an adapter that opens, without the log of its failures. */
+const quietly = <A>(adapter: Layer.Layer<A, unknown>) => Layer.merge(Layer.orDie(adapter), Logger.layer([]))
 const REASONS: ReadonlyArray<ProviderErrorReason> = ["Temporary", "Rejected", "Misconfigured", "Unknown"]
 
 const mail: OutgoingMail = {
@@ -44,10 +45,7 @@ const send = (own: Partial<CustomMail>) =>
   Effect.gen(function* () {
     const provider = yield* EmailProvider
     return yield* provider.send(mail)
-  }).pipe(
-    Effect.provide(Layer.orDie(customMail({ domain: "agents.test", ...own } as CustomMail).layer)),
-    Effect.provide(quiet)
-  )
+  }).pipe(Effect.provide(quietly(customMail({ domain: "agents.test", ...own } as CustomMail).layer)))
 
 describe("a mail system of the host", () => {
   it.effect("receives plain values, and accepted every recipient if it returns nothing", () =>
@@ -120,7 +118,7 @@ describe("a mail system of the host", () => {
       assert.match(parsed.bodyHash, /^[0-9a-f]{64}$/)
       const failure = yield* Effect.flip(parser.parse(Stream.make(new Uint8Array(3)), envelope))
       assert.strictEqual(failure._tag, "MailUnreadable")
-    }).pipe(Effect.provide(Layer.orDie(customMail(own).layer)), Effect.provide(quiet))
+    }).pipe(Effect.provide(quietly(customMail(own).layer)))
   })
 })
 
@@ -149,8 +147,7 @@ const proof: PaymentProof = {
 
 const onRail = <A, E>(own: Partial<CustomRail>, use: (rail: PaymentRail["Service"]) => Effect.Effect<A, E>) =>
   Effect.flatMap(PaymentRail, use).pipe(
-    Effect.provide(Layer.orDie(customRail(own as CustomRail).layer as Layer.Layer<PaymentRail>)),
-    Effect.provide(quiet)
+    Effect.provide(quietly(customRail(own as CustomRail).layer as Layer.Layer<PaymentRail>))
   )
 
 describe("a payment rail of the host", () => {
@@ -235,7 +232,7 @@ describe("a carrier of the host", () => {
           Effect.flip(provider.place({ callId: "c", from: "+14155550100", to: "+12025550150", limitSeconds: 60 })),
           Effect.flip(provider.search({ country: "US", limit: 1 }))
         ])
-      ).pipe(Effect.provide(Layer.orDie(customCarrier({ ...carrier, ...own }).layer(""))), Effect.provide(quiet))
+      ).pipe(Effect.provide(quietly(customCarrier({ ...carrier, ...own }).layer(""))))
     return Effect.gen(function* () {
       const down = () => Promise.reject(new Error("down"))
       const failures = yield* broken({ buy: down, place: down, search: down })
@@ -251,7 +248,7 @@ describe("a carrier of the host", () => {
         provider.findCalls("+14155550100", "+12025550150", Timestamp.Timestamp.make(1_000))
       ).pipe(
         Effect.provide(
-          Layer.orDie(
+          quietly(
             customCarrier({
               ...carrier,
               findCalls: (_from, _to, after) => [

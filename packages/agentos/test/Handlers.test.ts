@@ -217,6 +217,28 @@ describe("node", () => {
   })
 })
 
+describe("close", () => {
+  it("waits for requests in progress", async () => {
+    const host = await createAgentOs(testOptions().options)
+    let finish = () => {}
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        finish = () => {
+          controller.enqueue(new TextEncoder().encode('{"localPart":"ada"}'))
+          controller.close()
+        }
+      }
+    })
+    const init = { method: "POST", headers: JSON_TYPE, body, duplex: "half" } as const
+    const answer = host.fetch(new Request(MAILBOXES, init))
+    const closed = host.close()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    finish()
+    assert.strictEqual((await answer).status, 402)
+    await closed
+  })
+})
+
 describe("a public URL", () => {
   it("may have the path /api, whether or not the router removes it", async () => {
     const host = await createAgentOs({ ...testOptions().options, publicUrl: "http://localhost:8080/api/" })

@@ -1,6 +1,6 @@
 import { ScriptedRail } from "@agentos/contract-tests"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { Tenant } from "@agentos/core"
+import { CATALOG, type Tenant } from "@agentos/core"
 import { type AgentOs, AgentOsError, type CustomRail, createAgentOs } from "../src/index.ts"
 import { houseCarrier } from "./support/HouseCarrier.ts"
 import { testOptions } from "./support/TestHost.ts"
@@ -8,10 +8,16 @@ import { testOptions } from "./support/TestHost.ts"
 const NOBODY = "01a20afa-7092-72da-acea-7df4b2e383e8"
 
 const { options } = testOptions()
+/** The operations that ran. */
+const called = new Set<string>()
+const log = (line: string) => {
+  const { annotations } = JSON.parse(line) as { readonly annotations: { readonly operation?: string } }
+  if (annotations.operation !== undefined) called.add(annotations.operation)
+}
 const { carrier, placed } = houseCarrier()
 let agentos: AgentOs
 beforeAll(async () => {
-  agentos = await createAgentOs({ ...options, telephony: carrier })
+  agentos = await createAgentOs({ ...options, telephony: carrier, log })
 })
 afterAll(() => agentos.close())
 
@@ -236,6 +242,15 @@ describe("a carrier of the host", () => {
     assert.deepStrictEqual(await agentos.numbers.voices(), [])
     assert.isNotNull((await agentos.numbers.release(tenant, phoneNumberId)).releasedAt)
     assert.lengthOf(await agentos.numbers.list(tenant), 1)
+  })
+})
+
+describe("the use cases", () => {
+  it("include every free operation of a tenant", () => {
+    const free = CATALOG.filter(({ authentication, price }) => price === null && authentication === "bearer")
+    // An alias of acknowledgeEvent.
+    const missing = free.map(({ operationId }) => operationId).filter((name) => !called.has(name))
+    assert.deepStrictEqual(missing, ["acknowledgeEventById"])
   })
 })
 
