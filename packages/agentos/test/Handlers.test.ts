@@ -231,11 +231,12 @@ describe("close", () => {
     })
     const init = { method: "POST", headers: JSON_TYPE, body, duplex: "half" } as const
     const answer = host.fetch(new Request(MAILBOXES, init))
-    const closed = host.close()
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    finish()
-    assert.strictEqual((await answer).status, 402)
+    const order: Array<string> = []
+    const closed = host.close().then(() => order.push("closed"))
+    setTimeout(() => finish(), 50)
+    order.push(`answered ${(await answer).status}`)
     await closed
+    assert.deepStrictEqual(order, ["answered 402", "closed"])
   })
 })
 
