@@ -1,6 +1,6 @@
-import { AgentOsError } from "@agentos/agentos"
+import { AdapterError, AgentOsError, createAgentOs, memory } from "@agentos/agentos"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
-import { type Account } from "../src/Credits.ts"
+import { type Account, openCredits } from "../src/Credits.ts"
 import { openHost } from "../src/Host.ts"
 
 let host: Awaited<ReturnType<typeof openHost>>
@@ -105,6 +105,39 @@ describe("a host with its own payments and mail", () => {
       await expect(stolen).rejects.toMatchObject({ status: 402 })
     }
     expect([account.balance, thief.balance]).toEqual([CREDIT, CREDIT])
+  })
+
+  it("charges once although the rail's answer is lost, and refunds what the mail system rejects", async () => {
+    const { open, rail } = openCredits()
+    const account = open("unlucky", CREDIT)
+    const charge: typeof rail.charge = async (payment, terms) => {
+      await rail.charge(payment, terms)
+      throw new Error("the connection was lost")
+    }
+    const agentos = await createAgentOs({
+      publicUrl: "http://localhost:8504",
+      keys: `1:${"k".repeat(44)}`,
+      storage: memory(),
+      payment: { ...rail, charge },
+      mail: { domain: "house.test", send: () => Promise.reject(new AdapterError("Rejected", "no such domain")) },
+      log: () => undefined
+    })
+    const { data } = await agentos.operations.purchase({
+      service: "email.mailbox.create",
+      input: { localPart: "unlucky" },
+      payment: account.pay
+    })
+    expect(account.balance).toBe(750_000n)
+    const tenant = await agentos.authenticate(data.authentication.accessToken)
+    const sending = agentos.operations.purchase({
+      service: "email.message.send",
+      input: { mailboxId: data.mailbox.mailboxId, to: ["bob@nowhere.example"], subject: "Hi", text: "Hello" },
+      tenant,
+      payment: account.pay
+    })
+    await expect(sending).rejects.toMatchObject({ code: "PROVIDER_REJECTED", status: 502, paymentState: "refund_due" })
+    await vi.waitFor(() => expect(account.balance).toBe(750_000n), PATIENCE)
+    await agentos.close()
   })
 
   it("refunds nothing to an account that repeats the nonce of another one", async () => {
