@@ -5,6 +5,7 @@ import { join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
+import { importEffectByModule } from "./EffectImports.ts"
 
 /**
  * Builds every package, packs it into a folder (default `dist/packages`) as it would be published, and checks each packed
@@ -27,7 +28,7 @@ const everyPackage = (...parameters: ReadonlyArray<string>): void =>
 const REQUIRED_FIELDS = ["description", "license", "engines", "sideEffects", "files", "type"]
 /** They name a place, and the project has several. */
 const REFUSED_FIELDS = ["repository", "homepage", "bugs"]
-const REQUIRED_FILES = ["LICENSE"]
+const REQUIRED_FILES = ["LICENSE", "README.md"]
 const TEST_FILE = /\.test\.|(?:^|\/)tests?\//
 
 /** Node runs no TypeScript below node_modules, so `publishConfig` replaces these fields by the built files. */
@@ -93,6 +94,7 @@ run(join(root, "node_modules/.bin/tsc"), [
   "-b",
   ...readdirSync(join(root, "packages")).map((name) => `packages/${name}`)
 ])
+importEffectByModule(root)
 everyPackage("--if-present", "--no-sort", "run", "bundle")
 everyPackage("pack", "--pack-destination", folder)
 for (const file of readdirSync(folder)) if (!(await check(file))) process.exitCode = 1

@@ -3,6 +3,7 @@ import { type Bench, readOptions } from "./Bench.ts"
 import { capacity } from "./capacity.ts"
 import { deletion } from "./deletion.ts"
 import { growth } from "./growth.ts"
+import { imports } from "./imports.ts"
 import { latency } from "./latency.ts"
 import { numbers } from "./numbers.ts"
 import { planner } from "./planner.ts"
@@ -18,7 +19,8 @@ const benches: Readonly<Record<string, Bench>> = {
   numbers,
   deletion,
   planner,
-  voice
+  voice,
+  imports
 }
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)

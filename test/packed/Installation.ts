@@ -46,17 +46,23 @@ const RUN_MILLIS = 200_000
 const EXAMPLES = ["hosts", "embedded"]
 
 /** What a user installs for the examples: our packages by name, libraries in the versions of the examples. */
-const dependencies = (versions: Registry["versions"]): Readonly<Record<string, string>> => {
+const dependencies = (
+  versions: Registry["versions"],
+  more: Readonly<Record<string, string>>
+): Readonly<Record<string, string>> => {
   const libraries = Object.entries(
     (JSON.parse(readFileSync(join(ROOT, "examples/hosts/package.json"), "utf8")) as { dependencies: object })
       .dependencies as Readonly<Record<string, string>>
   ).filter(([, version]) => !version.startsWith("workspace:"))
   const ours = Object.entries(versions).filter(([name]) => name !== "@agentos/cli")
-  return Object.fromEntries([...ours, ...libraries])
+  return { ...Object.fromEntries([...ours, ...libraries]), ...more }
 }
 
-/** Packs all packages and installs them with npm: libraries come from its cache, else from the npm registry. */
-export const install = async (): Promise<Installation> => {
+/**
+ * Packs all packages and installs them and more libraries with npm. Libraries come from its cache, else from the npm
+ * registry.
+ */
+export const install = async (more: Readonly<Record<string, string>> = {}): Promise<Installation> => {
   const root = mkdtempSync(join(tmpdir(), "agentos-packed-"))
   const [packed, folder, home] = ["packed", "project", "home"].map((name) => join(root, name)) as [
     string,
@@ -95,7 +101,7 @@ export const install = async (): Promise<Installation> => {
     }
     writeFileSync(
       join(folder, "package.json"),
-      JSON.stringify({ private: true, type: "module", dependencies: dependencies(registry.versions) })
+      JSON.stringify({ private: true, type: "module", dependencies: dependencies(registry.versions, more) })
     )
     await installation.run(24, "npm", "install", "--no-audit", "--no-fund", "--prefer-offline")
     for (const name of EXAMPLES) cpSync(join(ROOT, "examples", name, "src"), join(folder, name), { recursive: true })

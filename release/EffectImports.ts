@@ -1,0 +1,32 @@
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { dirname, join } from "node:path"
+
+/** An import of effect's root in built JavaScript, which may span lines. */
+const ROOT_IMPORT = /import \{([^}]*)\} from "effect"/g
+
+/**
+ * Replaces the imports of effect's root in the built files of every package by imports of the modules that they use. The
+ * root loads all 247 modules of effect; the core needs two thirds of them.
+ */
+export const importEffectByModule = (root: string): void => {
+  const modules = dirname(createRequire(join(root, "packages/core/package.json")).resolve("effect"))
+  const importOf = (specifier: string): string => {
+    const [name = "", alias = name] = specifier.split(/\s+as\s+/)
+    // The root also exports functions, such as pipe.
+    return existsSync(join(modules, `${name}.js`))
+      ? `import * as ${alias} from "effect/${name}"`
+      : `import { ${specifier} } from "effect/Function"`
+  }
+  for (const path of globSync("packages/*/dist/**/*.js", { cwd: root })) {
+    const file = join(root, path)
+    const built = readFileSync(file, "utf8")
+    const text = built.replaceAll(ROOT_IMPORT, (statement, names: string) => {
+      const specifiers = names.split(",").map((name) => name.trim())
+      // The lines after it keep their numbers, for source maps.
+      const rest = "\n".repeat(statement.split("\n").length - 1)
+      return specifiers.filter(Boolean).map(importOf).join("; ") + rest
+    })
+    if (text !== built) writeFileSync(file, text)
+  }
+}
