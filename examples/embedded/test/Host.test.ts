@@ -5,9 +5,14 @@ import { openHost } from "../src/Host.ts"
 
 let host: Awaited<ReturnType<typeof openHost>>
 beforeAll(async () => {
+  // The log of the host.
+  vi.spyOn(console, "error").mockReturnValue()
   host = await openHost("http://localhost:8504")
 })
-afterAll(() => host.agentos.close())
+afterAll(async () => {
+  await host.agentos.close()
+  vi.restoreAllMocks()
+})
 
 const CREDIT = 1_000_000n
 const PATIENCE = { timeout: 20_000 }
