@@ -1,6 +1,7 @@
-import { existsSync } from "node:fs"
+import { existsSync, realpathSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
-import { beforeAll, expect, it } from "vitest"
+import { beforeAll, expect, it, onTestFinished } from "vitest"
+import { hasTmux, Terminal } from "../cli/Terminal.ts"
 import { type Installation, NODE_VERSIONS, type NodeVersion } from "./Installation.ts"
 import { startForTest } from "./Running.ts"
 
@@ -37,6 +38,26 @@ export const agentctlSuite = (installed: () => Installation): void => {
     expect(failure).toMatchObject({
       code: 5,
       stderr: expect.stringContaining("\nNext: agentctl dev --yes\n") as string
+    })
+  })
+
+  it.skipIf(!hasTmux)("asks on a terminal before it installs the sandbox", async () => {
+    const { environment, folder } = installed()
+    const terminal = await Terminal.open({ cwd: folder, env: environment(24) })
+    onTestFinished(() => terminal.close())
+    await terminal.type(`${program} dev`)
+    await terminal.until("[y/N]")
+    await terminal.type("n")
+    expect((await terminal.ended()).text).toContain("Cancelled.")
+  })
+
+  it("begins the next command with npx if a project has installed it", async () => {
+    const { folder, run } = installed()
+    const local = join(folder, "node_modules/.bin/agentctl")
+    symlinkSync(realpathSync(program), local)
+    const failure: unknown = await run(24, local, "mailbox", "create", "--frm").catch((error: unknown) => error)
+    expect(failure).toMatchObject({
+      stderr: expect.stringContaining("\nNext: npx @agentos/cli mailbox create --help\n") as string
     })
   })
 
