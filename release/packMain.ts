@@ -47,6 +47,24 @@ const metadataProblems = (
   ...files.filter((file) => TEST_FILE.test(file)).map((file) => `${file} is a test`)
 ]
 
+const COMMENT = /\/\*[^]*?\*\//g
+const NODE_TYPES = /from "node:|import\("node:|\bNodeJS\.|\bBuffer\b/
+const NODE_REFERENCE = /^\/\/\/ <reference types="node"/
+
+/** Finds declarations that need Node's types in a package that does not load them. */
+const nodeTypeProblems = (
+  manifest: Readonly<Record<string, unknown>>,
+  declarations: ReadonlyMap<string, string>
+): ReadonlyArray<string> => {
+  const { dependencies = {} } = manifest as { readonly dependencies?: object }
+  const loadsTypes = "@types/node" in dependencies && NODE_REFERENCE.test(declarations.get("dist/index.d.ts") ?? "")
+  return [...declarations].flatMap(([file, text]) =>
+    loadsTypes || !NODE_TYPES.test(text.replaceAll(COMMENT, ""))
+      ? []
+      : [`${file} needs Node's types: begin src/index.ts with a reference to them, and depend on @types/node`]
+  )
+}
+
 /** Deletes the files that the compiler wrote for sources that no longer exist. */
 const deleteStaleFiles = (): void => {
   for (const declaration of globSync("packages/*/dist/**/*.d.ts", { cwd: root })) {
@@ -75,9 +93,13 @@ const check = async (file: string): Promise<boolean> => {
   const packed = createPackageFromTarballData(bytes)
   const prefix = `/node_modules/${packed.packageName}/`
   const files = packed.listFiles().map((path) => path.slice(prefix.length))
+  const declarations = files
+    .filter((path) => path.endsWith(".d.ts"))
+    .map((path) => [path, packed.readFile(prefix + path)] as const)
   const { messages, pkg } = await publint({ pack: { tarball: bytes.buffer }, strict: true })
   const problems = [
     ...metadataProblems(pkg, files),
+    ...nodeTypeProblems(pkg, new Map(declarations)),
     ...messages.map((message) => `publint: ${formatMessage(message, pkg, { color: false })}`),
     ...(await typeProblems(packed))
   ]

@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 export * as AttachmentStorePostgres from "./AttachmentStorePostgres.ts"
 export * as CallStorePostgres from "./CallStorePostgres.ts"
 export { ClockOffset } from "./ClockOffset.ts"
