@@ -1,5 +1,5 @@
 import { DatabaseConnections } from "@agentos/http-server"
-import type { Postgres } from "@agentos/postgres"
+import type { Postgres, SchemaMaintenance } from "@agentos/postgres"
 import { Duration, Effect, Layer, Redacted } from "effect"
 
 /** Every storage port. */
@@ -10,6 +10,8 @@ export interface Storage {
   /** Whether several servers may use it, so that limits are shared through it. */
   readonly isShared: boolean
   readonly layer: Layer.Layer<StoragePorts, unknown>
+  /** Reads and migrates its schema without opening it; undefined if it has none. */
+  readonly schema: Effect.Effect<SchemaMaintenance<unknown>> | undefined
 }
 
 /** Settings of a PostgreSQL server. */
@@ -28,37 +30,37 @@ const seconds = (count: number | undefined) => (count === undefined ? undefined 
  * A PostgreSQL server, named by a URL that begins with `postgres://` or `postgresql://`. Any number of servers may share
  * it. Opening it creates its tables and brings them up to date, and warns about settings that risk losing data.
  */
-export const postgres = (url: string | Redacted.Redacted<string>, settings: PostgresSettings = {}): Storage => ({
-  isShared: true,
-  layer: Layer.unwrap(
-    Effect.map(loadPostgres, ({ countConnections, Database, durabilityRisks, layerPostgres, Postgres }) => {
-      const warnOfRisks = Layer.effectDiscard(
-        Effect.gen(function* () {
-          const risks = yield* durabilityRisks
-          if (risks.length === 0) return
-          yield* Effect.logWarning(
-            `The database runs with ${risks.join(", ")}: committed data, payments included, can be lost when its ` +
-              "machine loses power. Turn these settings on in postgresql.conf, or for the role and database of this server."
-          )
-        })
-      )
-      const connections = Layer.effect(
-        DatabaseConnections,
-        Effect.map(Database, (database) => Effect.provideService(countConnections, Database, database))
-      )
-      return Layer.mergeAll(Postgres.layer, connections, warnOfRisks).pipe(
-        Layer.provide(
-          layerPostgres({
-            url: typeof url === "string" ? Redacted.make(url) : url,
-            maxConnections: settings.maxConnections,
-            statementTimeout: seconds(settings.statementTimeoutSeconds),
-            idleInTransactionTimeout: seconds(settings.idleTransactionTimeoutSeconds)
+export const postgres = (url: string | Redacted.Redacted<string>, settings: PostgresSettings = {}): Storage => {
+  const options = {
+    url: typeof url === "string" ? Redacted.make(url) : url,
+    maxConnections: settings.maxConnections,
+    statementTimeout: seconds(settings.statementTimeoutSeconds),
+    idleInTransactionTimeout: seconds(settings.idleTransactionTimeoutSeconds)
+  }
+  return {
+    isShared: true,
+    schema: Effect.map(loadPostgres, ({ maintainPostgres }) => maintainPostgres(options)),
+    layer: Layer.unwrap(
+      Effect.map(loadPostgres, ({ countConnections, Database, durabilityRisks, layerPostgres, Postgres }) => {
+        const warnOfRisks = Layer.effectDiscard(
+          Effect.gen(function* () {
+            const risks = yield* durabilityRisks
+            if (risks.length === 0) return
+            yield* Effect.logWarning(
+              `The database runs with ${risks.join(", ")}: committed data, payments included, can be lost when its ` +
+                "machine loses power. Turn these settings on in postgresql.conf, or for the role and database of this server."
+            )
           })
         )
-      )
-    })
-  )
-})
+        const connections = Layer.effect(
+          DatabaseConnections,
+          Effect.map(Database, (database) => Effect.provideService(countConnections, Database, database))
+        )
+        return Layer.mergeAll(Postgres.layer, connections, warnOfRisks).pipe(Layer.provide(layerPostgres(options)))
+      })
+    )
+  }
+}
 
 /**
  * PostgreSQL embedded in this process, with its files in a directory that one process uses at a time. It can lose
@@ -66,6 +68,7 @@ export const postgres = (url: string | Redacted.Redacted<string>, settings: Post
  */
 export const pglite = (directory: string): Storage => ({
   isShared: false,
+  schema: Effect.map(loadPostgres, ({ maintainPGlite }) => maintainPGlite({ directory })),
   layer: Layer.unwrap(
     Effect.map(loadPostgres, ({ layerPGlite, Postgres }) => Layer.provide(Postgres.layer, layerPGlite({ directory })))
   )
@@ -74,6 +77,7 @@ export const pglite = (directory: string): Storage => ({
 /** The memory of this process: everything is lost with it. For tests and trials. */
 export const memory = (): Storage => ({
   isShared: false,
+  schema: undefined,
   layer: Layer.unwrap(
     Effect.map(
       Effect.promise(() => import("@agentos/memory")),

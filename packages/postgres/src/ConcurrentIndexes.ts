@@ -26,18 +26,22 @@ const SAY_AFTER = "5 seconds"
  *
  * If several servers start at once, one builds and the others wait. They poll and never wait inside a
  * statement, because the build would wait for the end of that statement in turn. An index that a server died
- * while building is built anew.
+ * while building is built anew. Returns the names of the indexes that this call built.
  */
 export const buildIndexes = (
   indexes: ReadonlyArray<ConcurrentIndex>
-): Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient> =>
-  Effect.forEach(
-    indexes,
-    (index) => Effect.repeat(build(index), { until: (isBuilt) => isBuilt, schedule: Schedule.spaced(LOOK_EVERY) }),
-    { discard: true }
+): Effect.Effect<ReadonlyArray<string>, SqlError.SqlError, SqlClient.SqlClient> =>
+  Effect.map(
+    Effect.forEach(indexes, (index) =>
+      Effect.map(
+        Effect.repeat(build(index), { until: (state) => state !== "busy", schedule: Schedule.spaced(LOOK_EVERY) }),
+        (state) => (state === "built" ? [`index ${index.name}`] : [])
+      )
+    ),
+    (names) => names.flat()
   )
 
-/** Builds an index unless another server is building it; returns whether the index is valid. */
+/** Builds an index unless it is valid already, or another server is building it. */
 const build = ({ definition, name }: ConcurrentIndex) =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -48,11 +52,11 @@ const build = ({ definition, name }: ConcurrentIndex) =>
         Effect.map(run(`select (${statement}) as answer`), ([row]) => row?.answer === true)
       const isValid = isTrue(`select indisvalid from pg_index where indexrelid = to_regclass('${name}')`)
 
-      if (yield* isValid) return true
-      if (!(yield* isTrue(`pg_try_advisory_lock(${ADVISORY_LOCK})`))) return false
+      if (yield* isValid) return "valid" as const
+      if (!(yield* isTrue(`pg_try_advisory_lock(${ADVISORY_LOCK})`))) return "busy" as const
       // Losing the connection releases the lock as well.
       yield* Effect.addFinalizer(() => Effect.ignore(run(`select pg_advisory_unlock(${ADVISORY_LOCK})`)))
-      if (yield* isValid) return true
+      if (yield* isValid) return "valid" as const
       yield* Effect.forkScoped(
         Effect.delay(Effect.logInfo(`building the index ${name}; this can take minutes`), SAY_AFTER)
       )
@@ -60,6 +64,6 @@ const build = ({ definition, name }: ConcurrentIndex) =>
       yield* Effect.addFinalizer(() => Effect.ignore(run("reset statement_timeout")))
       yield* run(`drop index concurrently if exists ${name}`)
       yield* run(`create index concurrently ${name} ${definition}`)
-      return true
+      return "built" as const
     })
   )

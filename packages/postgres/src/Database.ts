@@ -1,11 +1,11 @@
 import { PgClient, type PgConnection } from "@effect/sql-pg"
-import { Context, Duration, Effect, Layer, type Redacted } from "effect"
+import { Context, Duration, Effect, Layer, type Redacted, type Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
-import { type Migrator, SqlClient, SqlError } from "effect/sql"
+import { Migrator, SqlClient, SqlError } from "effect/sql"
 import { type Announcements, makeListening, makeLocal } from "./Announcements.ts"
 import { DatabaseFailure, fromSqlError } from "./DatabaseFailure.ts"
 import type { DirectoryInUse } from "./DirectoryLock.ts"
-import { migrate } from "./Migrations.ts"
+import { migrate, pending } from "./Migrations.ts"
 import { openPGlite } from "./PGliteDatabase.ts"
 import { openPGliteStream } from "./PGliteStream.ts"
 import { makeTransact } from "./Transaction.ts"
@@ -92,20 +92,22 @@ const PIPELINE = 8
 
 const millis = (duration: Duration.Input): string => `${Duration.toMillis(Duration.fromInputUnsafe(duration))}`
 
+const connectionTo = (options: PostgresOptions): PgConnection.Config => ({
+  url: options.url,
+  applicationName: options.applicationName ?? "agentos",
+  connectTimeout: options.connectTimeout ?? "5 seconds",
+  keepAlive: "15 seconds",
+  maxMessageSize: MESSAGE_LIMIT,
+  startupParameters: {
+    ...PLANNING,
+    statement_timeout: millis(options.statementTimeout ?? "30 seconds"),
+    idle_in_transaction_session_timeout: millis(options.idleInTransactionTimeout ?? "10 seconds")
+  }
+})
+
 /** Opens a pool to a PostgreSQL server and migrates the database. */
 export const layerPostgres = (options: PostgresOptions): Layer.Layer<Database, DatabaseFailure> => {
-  const connection: PgConnection.Config = {
-    url: options.url,
-    applicationName: options.applicationName ?? "agentos",
-    connectTimeout: options.connectTimeout ?? "5 seconds",
-    keepAlive: "15 seconds",
-    maxMessageSize: MESSAGE_LIMIT,
-    startupParameters: {
-      ...PLANNING,
-      statement_timeout: millis(options.statementTimeout ?? "30 seconds"),
-      idle_in_transaction_session_timeout: millis(options.idleInTransactionTimeout ?? "10 seconds")
-    }
-  }
+  const connection = connectionTo(options)
   return makeLayer(
     Effect.gen(function* () {
       const sql = yield* PgClient.make({
@@ -134,6 +136,20 @@ export const layerPostgres = (options: PostgresOptions): Layer.Layer<Database, D
  */
 const EMBEDDED_MEMORY = { shared_buffers: "32MB" }
 
+const openEmbedded = Effect.fnUntraced(function* ({ directory }: PGliteOptions) {
+  const database = yield* openPGlite(directory, { ...PLANNING, ...EMBEDDED_MEMORY })
+  return yield* PgClient.make({
+    stream: () => openPGliteStream(database),
+    ssl: false,
+    username: "postgres",
+    database: "postgres",
+    maxMessageSize: MESSAGE_LIMIT,
+    // A pool of one connection reopens a session that broke.
+    maxConnections: 1,
+    minConnections: 1
+  })
+})
+
 /**
  * Opens an embedded database and migrates it. It has one connection: a transaction waits until the one before
  * it has ended.
@@ -144,22 +160,46 @@ const EMBEDDED_MEMORY = { shared_buffers: "32MB" }
 export const layerPGlite = (options: PGliteOptions = {}): Layer.Layer<Database, DatabaseFailure | DirectoryInUse> =>
   makeLayer(
     Effect.gen(function* () {
-      const database = yield* openPGlite(options.directory, { ...PLANNING, ...EMBEDDED_MEMORY })
-      const sql = yield* PgClient.make({
-        stream: () => openPGliteStream(database),
-        ssl: false,
-        username: "postgres",
-        database: "postgres",
-        maxMessageSize: MESSAGE_LIMIT,
-        // A pool of one connection reopens a session that broke.
-        maxConnections: 1,
-        minConnections: 1
-      })
+      const sql = yield* openEmbedded(options)
       yield* Effect.provideService(migrate, SqlClient.SqlClient, sql)
       yield* Effect.forkScoped(vacuumWhenDue(sql))
       return { sql, delivery: sql, announcements: makeLocal(sql) }
     }).pipe(Effect.catchTags(openFailures))
   )
+
+/** The schema of a database, for commands that run before a server or beside it. */
+export interface SchemaMaintenance<E = DatabaseFailure> {
+  /** Reads the version of PostgreSQL, and the names of the migrations that are pending. Changes nothing. */
+  readonly read: Effect.Effect<{ readonly version: string; readonly pending: ReadonlyArray<string> }, E>
+  /** Migrates the database. Returns the names of the migrations that ran. */
+  readonly migrate: Effect.Effect<ReadonlyArray<string>, E>
+}
+
+const maintain = <E>(
+  open: Effect.Effect<SqlClient.SqlClient, SqlError.SqlError | E, Scope.Scope | Reactivity.Reactivity>
+): SchemaMaintenance<DatabaseFailure | E> => {
+  const using = <A>(effect: Effect.Effect<A, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient>) =>
+    Effect.flatMap(open, (sql) => Effect.provideService(effect, SqlClient.SqlClient, sql)).pipe(
+      Effect.scoped,
+      Effect.provide(Reactivity.layer),
+      Effect.catchIf(SqlError.isSqlError, (error) => Effect.fail(fromSqlError(error))),
+      Effect.catchIf((error) => error instanceof Migrator.MigrationError, openFailures.MigrationError)
+    )
+  const read = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [row] = yield* sql<{ readonly version: string }>`select current_setting('server_version') as version`
+    return { version: row?.version ?? "", pending: yield* pending }
+  })
+  return { read: using(read), migrate: using(migrate) }
+}
+
+/** The schema of a database on a PostgreSQL server. */
+export const maintainPostgres = (options: PostgresOptions): SchemaMaintenance =>
+  maintain<never>(PgClient.make({ ...connectionTo(options), maxConnections: 2 }))
+
+/** The schema of an embedded database, which has no other user meanwhile. */
+export const maintainPGlite = (options: PGliteOptions): SchemaMaintenance<DatabaseFailure | DirectoryInUse> =>
+  maintain(openEmbedded(options))
 
 /** Converts the errors of opening a database into `DatabaseFailure`. */
 const openFailures = {

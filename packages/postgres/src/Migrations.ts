@@ -87,19 +87,22 @@ const isHeldUp = (error: Migrator.MigrationError | SqlError.SqlError): boolean =
   return code === "55P03" || code === "40P01"
 }
 
-/** Runs all migrations or none. Returns false if another server is running them. */
+const nameOf = ([id, name]: readonly [id: number, name: string, ...rest: ReadonlyArray<unknown>]): string =>
+  `${String(id).padStart(4, "0")}_${name}`
+
+/** Runs all migrations or none. Returns the names of those that ran; undefined if another server is running them. */
 const runMigrations = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return yield* sql.withTransaction(
     Effect.gen(function* () {
       const [lock] = yield* sql<{ readonly taken: boolean }>`
         select pg_try_advisory_xact_lock(${ADVISORY_LOCK}) as taken`
-      if (lock?.taken !== true) return false
+      if (lock?.taken !== true) return undefined
       // A migration may run longer than any other statement, but must not wait long for a lock.
       yield* sql`set local statement_timeout = 0`
       yield* sql`set local lock_timeout = ${sql.literal(`'${LOCK_TIMEOUT}'`)}`
-      yield* Migrator.make({})({ loader: migrations, table: TABLE })
-      return true
+      const run = yield* Migrator.make({})({ loader: migrations, table: TABLE })
+      return run.map(nameOf)
     })
   )
 })
@@ -110,16 +113,43 @@ const runMigrations = Effect.gen(function* () {
  *
  * The numbered migrations run in one transaction: all of them or none. They lock a table only for as long as
  * they run, and wait at most 1 second for a lock before they retry. Indexes on tables that are in use are built
- * afterwards.
+ * afterwards. Returns the names of the migrations that ran and of the indexes that were built.
  */
-export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =
-  runMigrations.pipe(
-    Effect.tapError((error) =>
-      isHeldUp(error)
-        ? Effect.logWarning(`a migration waits for a table that is in use; retrying: ${error.message}`)
-        : Effect.void
-    ),
-    Effect.retry({ while: isHeldUp, times: LOCK_RETRIES, schedule: Schedule.spaced(RETRY_AFTER) }),
-    Effect.repeat({ until: (isRun) => isRun, schedule: Schedule.spaced(LOOK_EVERY) }),
-    Effect.andThen(buildIndexes(indexes))
-  )
+export const migrate: Effect.Effect<
+  ReadonlyArray<string>,
+  Migrator.MigrationError | SqlError.SqlError,
+  SqlClient.SqlClient
+> = runMigrations.pipe(
+  Effect.tapError((error) =>
+    isHeldUp(error)
+      ? Effect.logWarning(`a migration waits for a table that is in use; retrying: ${error.message}`)
+      : Effect.void
+  ),
+  Effect.retry({ while: isHeldUp, times: LOCK_RETRIES, schedule: Schedule.spaced(RETRY_AFTER) }),
+  Effect.repeat({ until: (run) => run !== undefined, schedule: Schedule.spaced(LOOK_EVERY) }),
+  Effect.zipWith(buildIndexes(indexes), (run = [], built) => [...run, ...built])
+)
+
+/** Returns the names of the migrations and indexes that `migrate` would run and build. Changes nothing. */
+export const pending: Effect.Effect<
+  ReadonlyArray<string>,
+  Migrator.MigrationError | SqlError.SqlError,
+  SqlClient.SqlClient
+> = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [table] = yield* sql<{ readonly exists: boolean }>`select to_regclass(${TABLE}) is not null as exists`
+  const [last] =
+    table?.exists === true
+      ? yield* sql<{ readonly id: number | null }>`select max(migration_id) as id from ${sql(TABLE)}`
+      : []
+  const known = yield* migrations
+  const names = known.filter(([id]) => id > (last?.id ?? 0)).map(nameOf)
+  const missing = yield* Effect.filter(indexes, ({ name }) => Effect.map(isBuilt(name), (built) => !built))
+  return [...names, ...missing.map(({ name }) => `index ${name}`)]
+})
+
+const isBuilt = Effect.fnUntraced(function* (name: string) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql`select 1 from pg_index where indexrelid = to_regclass(${name}) and indisvalid`
+  return rows.length > 0
+})

@@ -3,7 +3,16 @@ export * as AttachmentStorePostgres from "./AttachmentStorePostgres.ts"
 export * as CallStorePostgres from "./CallStorePostgres.ts"
 export { ClockOffset } from "./ClockOffset.ts"
 export { countConnections } from "./Connections.ts"
-export { Database, layerPGlite, layerPostgres, type PGliteOptions, type PostgresOptions } from "./Database.ts"
+export {
+  Database,
+  layerPGlite,
+  layerPostgres,
+  maintainPGlite,
+  maintainPostgres,
+  type PGliteOptions,
+  type PostgresOptions,
+  type SchemaMaintenance
+} from "./Database.ts"
 export { DatabaseFailure } from "./DatabaseFailure.ts"
 export { durabilityRisks } from "./Durability.ts"
 export { DirectoryInUse } from "./DirectoryLock.ts"

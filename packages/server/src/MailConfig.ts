@@ -31,9 +31,7 @@ export interface MailConfig {
   readonly dns: { readonly servers: ReadonlyArray<string>; readonly zoneFile: string | undefined }
 }
 
-const DEFAULT_SESSIONS = 256
 const DEFAULT_SESSIONS_PER_ADDRESS = 80
-const DEFAULT_MESSAGES_PER_HOUR = 6_000
 
 /** Reads the mail variables; undefined if no domain is configured. */
 export const readMail = (reader: EnvironmentReader): MailConfig | undefined => {
@@ -44,10 +42,9 @@ export const readMail = (reader: EnvironmentReader): MailConfig | undefined => {
   const dkim = reader.pair("AGENTOS_DKIM_SELECTOR", "AGENTOS_DKIM_KEY_FILE")
   const certificate = reader.pair("AGENTOS_SMTP_KEY_FILE", "AGENTOS_SMTP_CERT_FILE")
   const credentials = reader.pair("AGENTOS_SMTP_RELAY_USER", "AGENTOS_SMTP_RELAY_PASSWORD")
-  const sessions = reader.integer("AGENTOS_SMTP_MAX_SESSIONS", 1, 10_000) ?? DEFAULT_SESSIONS
+  const sessions = reader.integer("AGENTOS_SMTP_MAX_SESSIONS")
   const sessionsPerAddress =
-    reader.integer("AGENTOS_SMTP_MAX_SESSIONS_PER_ADDRESS", 1, 10_000) ??
-    Math.min(DEFAULT_SESSIONS_PER_ADDRESS, sessions)
+    reader.integer("AGENTOS_SMTP_MAX_SESSIONS_PER_ADDRESS") ?? Math.min(DEFAULT_SESSIONS_PER_ADDRESS, sessions)
   if (sessionsPerAddress > sessions) {
     reader.issues.push(`AGENTOS_SMTP_MAX_SESSIONS_PER_ADDRESS must be at most AGENTOS_SMTP_MAX_SESSIONS (${sessions})`)
   }
@@ -55,19 +52,19 @@ export const readMail = (reader: EnvironmentReader): MailConfig | undefined => {
     domain,
     relay: {
       host: reader.required("AGENTOS_SMTP_RELAY_HOST", "the host of the relay that sends outbound mail"),
-      port: reader.port("AGENTOS_SMTP_RELAY_PORT", 587),
-      security: reader.oneOf("AGENTOS_SMTP_RELAY_TLS", ["none", "opportunistic", "starttls", "tls"], "starttls"),
+      port: reader.integer("AGENTOS_SMTP_RELAY_PORT"),
+      security: reader.choice("AGENTOS_SMTP_RELAY_TLS"),
       credentials: credentials && { user: credentials[0], password: Redacted.make(credentials[1]) }
     },
     dkim: dkim && { selector: dkim[0], keyFile: dkim[1] },
     hostName: reader.text("AGENTOS_SMTP_NAME") ?? domain,
     listener: {
-      host: reader.text("AGENTOS_SMTP_HOST") ?? "127.0.0.1",
-      port: reader.port("AGENTOS_SMTP_PORT", 25),
+      host: reader.text("AGENTOS_SMTP_HOST"),
+      port: reader.integer("AGENTOS_SMTP_PORT"),
       certificate: certificate && { keyFile: certificate[0], certificateFile: certificate[1] },
       sessions,
       sessionsPerAddress,
-      messagesPerHour: reader.integer("AGENTOS_SMTP_MESSAGES_PER_HOUR", 1, 10_000_000) ?? DEFAULT_MESSAGES_PER_HOUR
+      messagesPerHour: reader.integer("AGENTOS_SMTP_MESSAGES_PER_HOUR")
     },
     dns: {
       servers: readDnsServers(reader),

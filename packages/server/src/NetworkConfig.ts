@@ -4,6 +4,6 @@ import type { EnvironmentReader } from "./EnvironmentReader.ts"
 
 /** Reads the networks on which payments are accepted. */
 export const readNetworks = (reader: EnvironmentReader): ReadonlyArray<NetworkConfig> => {
-  reader.required("AGENTOS_NETWORKS", "a JSON array of the networks on which payments are accepted")
+  reader.required("AGENTOS_NETWORKS")
   return Option.getOrElse(reader.json("AGENTOS_NETWORKS", Networks), () => [])
 }

@@ -30,9 +30,7 @@ export interface PhoneConfig {
 type Mode = "production" | "sandbox"
 
 const ACCOUNT_SID = /^AC[0-9a-fA-F]{32}$/
-const LABEL_DEFAULT = "agentos"
 const LABEL_CHARACTERS_MAX = 64
-const API_URL_DEFAULT = "https://api.twilio.com"
 
 export const readPhone = (reader: EnvironmentReader, mode: Mode): PhoneConfig => ({
   carrier: readCarrier(reader, mode),
@@ -42,7 +40,7 @@ export const readPhone = (reader: EnvironmentReader, mode: Mode): PhoneConfig =>
 const readCarrier = (reader: EnvironmentReader, mode: Mode): CarrierConfig | undefined => {
   const accountSid = reader.text("AGENTOS_TWILIO_ACCOUNT_SID")
   const account = reader.pair("AGENTOS_TWILIO_ACCOUNT_SID", "AGENTOS_TWILIO_AUTH_TOKEN")
-  const label = reader.text("AGENTOS_TWILIO_LABEL") ?? LABEL_DEFAULT
+  const label = reader.text("AGENTOS_TWILIO_LABEL")
   const apiUrl = readApiUrl(reader, mode)
   if (accountSid !== undefined && !ACCOUNT_SID.test(accountSid)) {
     reader.issues.push("AGENTOS_TWILIO_ACCOUNT_SID must be AC followed by 32 hexadecimal digits")
@@ -59,7 +57,7 @@ const isTwilio = ({ hostname, protocol }: URL): boolean =>
 
 const readApiUrl = (reader: EnvironmentReader, mode: Mode): string => {
   const name = "AGENTOS_TWILIO_API_URL"
-  const text = reader.text(name) ?? API_URL_DEFAULT
+  const text = reader.text(name)
   const url = URL.parse(text)
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && `${url.username}${url.search}${url.hash}` === ""
   if (!isPlain) {
@@ -72,7 +70,7 @@ const readApiUrl = (reader: EnvironmentReader, mode: Mode): string => {
 
 const readAllowedAgents = (reader: EnvironmentReader, mode: Mode): ReadonlyArray<AllowedAgentConfig> => {
   const name = "AGENTOS_AGENT_WEBHOOK_ALLOW"
-  if (reader.text(name) === undefined) return []
+  if (reader.given(name) === undefined) return []
   if (mode !== "sandbox") {
     reader.issues.push(`${name} is valid only in a sandbox. In production, agents must have public addresses`)
     return []

@@ -5,11 +5,12 @@ import { Effect, Redacted, Result } from "effect"
 import { IpNetwork } from "effect/net"
 import { readFile } from "node:fs/promises"
 import type { RateLimit } from "@agentos/http-server"
-import { type Environment, EnvironmentReader } from "./EnvironmentReader.ts"
+import { EnvironmentReader } from "./EnvironmentReader.ts"
 import { type MailConfig, readMail } from "./MailConfig.ts"
 import { readNetworks } from "./NetworkConfig.ts"
 import { type PhoneConfig, readPhone } from "./PhoneConfig.ts"
 import { type QuotaConfig, readQuotas } from "./QuotaConfig.ts"
+import type { Environment } from "./variable/Variables.ts"
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? ` (${error.code})` : ""
@@ -32,10 +33,10 @@ export interface ServerConfig {
   readonly database:
     | {
         readonly url: Redacted.Redacted<string>
-        readonly maxConnections: number | undefined
+        readonly maxConnections: number
         /** Maximum time of a statement, and of an idle transaction, in seconds. */
-        readonly statementTimeout: number | undefined
-        readonly idleTransactionTimeout: number | undefined
+        readonly statementTimeout: number
+        readonly idleTransactionTimeout: number
       }
     | { readonly directory: string }
   /** How long completed events are kept after their creation, in milliseconds; null keeps them permanently. */
@@ -51,16 +52,32 @@ export interface ServerConfig {
   readonly operatorToken: Redacted.Redacted | null
 }
 
-/** Reads the configuration from environment variables. Fails with all problems at once. */
-export const read = (environment: Environment): Effect.Effect<ServerConfig, ConfigurationInvalid> =>
+/** Reads a part of the configuration. Fails with all problems at once. */
+const reading = <A>(
+  environment: Environment,
+  read: (reader: EnvironmentReader) => A
+): Effect.Effect<A, ConfigurationInvalid> =>
   Effect.suspend(() => {
     const reader = new EnvironmentReader(environment)
-    const mode = reader.oneOf("AGENTOS_ENVIRONMENT", ["production", "sandbox"], "production")
-    const perMinute = reader.integer("AGENTOS_RATE_LIMIT_PER_MINUTE", 0, 10_000_000) ?? DEFAULT_PER_MINUTE
-    const config: ServerConfig = {
+    const config = read(reader)
+    return reader.issues.length === 0
+      ? Effect.succeed(config)
+      : Effect.fail(new ConfigurationInvalid({ issues: reader.issues }))
+  })
+
+/** Reads the variables of the database alone. */
+export const readStorage = (environment: Environment) =>
+  reading(environment, (reader) => ({ database: readDatabase(reader) }))
+
+/** Reads the configuration from environment variables. Fails with all problems at once. */
+export const read = (environment: Environment): Effect.Effect<ServerConfig, ConfigurationInvalid> =>
+  reading(environment, (reader) => {
+    const mode = reader.choice("AGENTOS_ENVIRONMENT")
+    const perMinute = reader.integer("AGENTOS_RATE_LIMIT_PER_MINUTE")
+    return {
       environment: mode,
-      host: reader.text("AGENTOS_HOST") ?? "127.0.0.1",
-      port: reader.port("AGENTOS_PORT", 8080),
+      host: reader.text("AGENTOS_HOST"),
+      port: reader.integer("AGENTOS_PORT"),
       publicUrl: readPublicUrl(reader, mode),
       rateLimit: perMinute === 0 ? null : { burst: perMinute, perSecond: perMinute / 60 },
       trustedProxies: readProxies(reader),
@@ -71,18 +88,9 @@ export const read = (environment: Environment): Effect.Effect<ServerConfig, Conf
       networks: readNetworks(reader),
       mail: readMail(reader),
       phone: readPhone(reader, mode),
-      quotas: readQuotas(reader, mode, perMinute > 0)
+      quotas: readQuotas(reader, perMinute > 0)
     }
-    return reader.issues.length === 0
-      ? Effect.succeed(config)
-      : Effect.fail(new ConfigurationInvalid({ issues: reader.issues }))
   })
-
-/**
- * Default requests per minute of one address, and of one tenant. All of them may be used in one burst. 0 means no
- * limit.
- */
-const DEFAULT_PER_MINUTE = 1_200
 
 const readProxies = (reader: EnvironmentReader): ReadonlyArray<IpNetwork.IpNetwork> =>
   (reader.text("AGENTOS_TRUSTED_PROXIES")?.split(",") ?? []).flatMap((text) => {
@@ -109,7 +117,7 @@ const readOperatorToken = (reader: EnvironmentReader): Redacted.Redacted | null 
 }
 
 const readPublicUrl = (reader: EnvironmentReader, mode: ServerConfig["environment"]): string => {
-  const text = reader.required("AGENTOS_PUBLIC_URL", "the URL at which clients reach the server")
+  const text = reader.required("AGENTOS_PUBLIC_URL")
   if (text === "") return text
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") {
@@ -124,9 +132,8 @@ const readPublicUrl = (reader: EnvironmentReader, mode: ServerConfig["environmen
 
 const readKeys = (reader: EnvironmentReader): KeyringConfig => {
   const none: KeyringConfig = { keys: [], activeKeyId: 0 }
-  const example = "comma-separated id:secret pairs, for example 1:$(openssl rand -base64 32)"
-  const text = reader.required("AGENTOS_KEYS", example)
-  const activeKeyId = reader.integer("AGENTOS_ACTIVE_KEY", 1, 255)
+  const text = reader.required("AGENTOS_KEYS")
+  const activeKeyId = reader.integer("AGENTOS_ACTIVE_KEY")
   if (text === "") return none
   return Result.getOrElse(parseKeyring(text, activeKeyId), (problem) => {
     reader.issues.push(`AGENTOS_KEYS ${problem}`)
@@ -137,9 +144,9 @@ const readKeys = (reader: EnvironmentReader): KeyringConfig => {
 const readDatabase = (reader: EnvironmentReader): ServerConfig["database"] => {
   const url = reader.text("DATABASE_URL")
   const directory = reader.text("AGENTOS_DATA_DIR")
-  const maxConnections = reader.integer("AGENTOS_DATABASE_POOL", 2, 500)
-  const statementTimeout = reader.integer("AGENTOS_DATABASE_STATEMENT_TIMEOUT_SECONDS", 1, 3_600)
-  const idleTransactionTimeout = reader.integer("AGENTOS_DATABASE_IDLE_TRANSACTION_TIMEOUT_SECONDS", 1, 3_600)
+  const maxConnections = reader.integer("AGENTOS_DATABASE_POOL")
+  const statementTimeout = reader.integer("AGENTOS_DATABASE_STATEMENT_TIMEOUT_SECONDS")
+  const idleTransactionTimeout = reader.integer("AGENTOS_DATABASE_IDLE_TRANSACTION_TIMEOUT_SECONDS")
   if (url !== undefined && directory !== undefined) {
     reader.issues.push("DATABASE_URL and AGENTOS_DATA_DIR are both set. Set only one: a server has one database")
   }
@@ -160,13 +167,9 @@ const readDatabase = (reader: EnvironmentReader): ServerConfig["database"] => {
   return { directory: directory ?? "" }
 }
 
-/** One hundred years. */
-const RETENTION_DAYS_MAX = 36_500
-
 const readEventRetention = (reader: EnvironmentReader): number | null => {
   const name = "AGENTOS_EVENT_RETENTION_DAYS"
-  const days = reader.integer(name, 0, RETENTION_DAYS_MAX)
-  if (days === undefined) return DEFAULT_EVENT_POLICY.auditRetention
+  const days = reader.integer(name)
   if (days > 0 && days * Timestamp.DAY < DEFAULT_EVENT_POLICY.retention) {
     const replayDays = DEFAULT_EVENT_POLICY.retention / Timestamp.DAY
     reader.issues.push(

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Environment, EnvironmentReader } from "../src/EnvironmentReader.ts"
+import { EnvironmentReader } from "../src/EnvironmentReader.ts"
+import type { Environment } from "../src/variable/Variables.ts"
 import { readMail } from "../src/MailConfig.ts"
 
 const MAIL = { AGENTOS_EMAIL_DOMAIN: "agents.example", AGENTOS_SMTP_RELAY_HOST: "relay.example" }

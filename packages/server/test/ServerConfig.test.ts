@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { inspect } from "node:util"
 import * as ServerConfig from "../src/ServerConfig.ts"
-import { unknownVariables } from "../src/EnvironmentReader.ts"
+import { unknownVariables } from "../src/variable/Variables.ts"
 
 const SECRET = "c2VjcmV0IG9mIHRoZSBzZXJ2ZXIsIDQ0IGxldHRlcnMu"
 
@@ -151,7 +151,11 @@ describe("ServerConfig", () => {
       statementTimeout: 5,
       idleTransactionTimeout: 7
     })
-    assert.deepInclude(read(COMPLETE).database, { maxConnections: undefined, statementTimeout: undefined })
+    assert.deepInclude(read(COMPLETE).database, {
+      maxConnections: 10,
+      statementTimeout: 30,
+      idleTransactionTimeout: 10
+    })
     const flaws = flawsOf({
       ...COMPLETE,
       AGENTOS_DATABASE_POOL: "1",

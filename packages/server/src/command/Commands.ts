@@ -1,19 +1,38 @@
 import { CommandTree, HELP_FLAG, JSON_FLAG, OUTPUT_FLAGS, type ProgramSpec } from "@agentos/command-line"
 import { VERSION } from "../Version.ts"
 import { CHECK_CONFIG } from "./CheckConfigCommand.ts"
+import { INIT } from "./InitCommand.ts"
+import { JOBS_LIST, JOBS_RUN } from "./JobsCommands.ts"
 import { LEDGER } from "./LedgerCommand.ts"
+import { MIGRATE } from "./MigrateCommand.ts"
+import { ENV_FILE_FLAG } from "./ServerCommand.ts"
 import { START } from "./StartCommand.ts"
+import { TOKEN_KEY, TOKEN_OPERATOR, TOKEN_REVOKE } from "./TokenCommands.ts"
 
 /** All commands, in the order of help. */
-export const COMMANDS = [START, CHECK_CONFIG, LEDGER] as const
+export const COMMANDS = [
+  INIT,
+  CHECK_CONFIG,
+  START,
+  MIGRATE,
+  LEDGER,
+  JOBS_LIST,
+  JOBS_RUN,
+  TOKEN_OPERATOR,
+  TOKEN_KEY,
+  TOKEN_REVOKE
+] as const
 
 const PROGRAM: ProgramSpec = {
   name: "agentos-server",
   version: VERSION,
   summary: "Runs an AgentOS server, which is configured by environment variables.",
-  globalFlags: [HELP_FLAG, JSON_FLAG, ...OUTPUT_FLAGS],
-  start: ["start"],
-  titles: { start: "GETTING STARTED", rest: "COMMANDS" }
+  globalFlags: [HELP_FLAG, JSON_FLAG, ENV_FILE_FLAG, ...OUTPUT_FLAGS],
+  start: ["init", "check-config", "start"],
+  titles: { start: "GETTING STARTED", rest: "MAINTENANCE" }
 }
 
-export const COMMAND_TREE = new CommandTree(PROGRAM, COMMANDS, {})
+export const COMMAND_TREE = new CommandTree(PROGRAM, COMMANDS, {
+  jobs: "Show and run the periodic jobs",
+  token: "Make server secrets, and revoke the tokens of a tenant"
+})

@@ -1,6 +1,35 @@
-import type { CommandContext, CommandSpec, ExitCode, InputOf, ParsedInput } from "@agentos/command-line"
-import { Failure } from "@agentos/command-line"
+import {
+  type CommandContext,
+  type CommandSpec,
+  type ExitCode,
+  Failure,
+  type FlagSpec,
+  type InputOf,
+  messageOf,
+  type ParsedInput
+} from "@agentos/command-line"
 import type { Effect } from "effect"
+import { resolve } from "node:path"
+
+/** The flag of every command. */
+export const ENV_FILE_FLAG = {
+  name: "env-file",
+  type: "text",
+  value: "FILE",
+  summary: "Read variables from this file, for example of agentos-server init. Variables that are set take precedence.",
+  completes: "file"
+} as const satisfies FlagSpec
+
+/** Adds the variables of a file to the environment of this process. */
+const loadEnvironment = ({ globals, host }: CommandContext): void => {
+  const file = globals[ENV_FILE_FLAG.name]
+  if (typeof file !== "string") return
+  try {
+    process.loadEnvFile(resolve(host.workingDirectory, file))
+  } catch (error) {
+    throw new Failure({ code: "CONFIGURATION", message: `--env-file cannot be read: ${messageOf(error)}` })
+  }
+}
 
 /** Joins a description and its handler. Handlers load effect and the server with a dynamic import. */
 export const defineCommand = <const Spec extends CommandSpec>(
@@ -8,17 +37,28 @@ export const defineCommand = <const Spec extends CommandSpec>(
   run: (context: CommandContext, input: InputOf<Spec>) => Promise<ExitCode | void>
 ): Spec & {
   readonly run: (this: void, context: CommandContext, input: InputOf<Spec> & ParsedInput) => Promise<ExitCode | void>
-} => ({ ...spec, run })
+} => ({
+  ...spec,
+  run: (context, input) => {
+    loadEnvironment(context)
+    return run(context, input)
+  }
+})
 
 /**
- * Runs an effect until it ends or the command is interrupted. Its log goes to standard error; its failure becomes one of
- * the command.
+ * Runs an effect until it ends or the command is interrupted. Its log goes to standard error. Its error becomes the failure
+ * that `describe` returns, or one with its message.
  */
-export const runEffect = async <A>({ host }: CommandContext, effect: Effect.Effect<A, unknown>): Promise<A> => {
+export const runEffect = async <A>(
+  { host }: CommandContext,
+  effect: Effect.Effect<A, unknown>,
+  describe: (error: unknown) => Failure | undefined = () => undefined
+): Promise<A> => {
   const { Cause, Effect, Exit } = await import("effect")
   const { explain, log } = await import("../ProgramOutput.ts")
   const exit = await Effect.runPromiseExit(Effect.provide(effect, log), { signal: host.signal })
   if (Exit.isSuccess(exit)) return exit.value
   if (Cause.hasInterruptsOnly(exit.cause)) throw new Failure({ code: "INTERRUPTED", message: "Interrupted." })
-  throw new Failure({ code: "FAILED", message: explain(Cause.squash(exit.cause)) })
+  const error = Cause.squash(exit.cause)
+  throw describe(error) ?? new Failure({ code: "FAILED", message: explain(error) })
 }

@@ -1,0 +1,104 @@
+import { DEFAULT_CALL_POLICY, DEFAULT_MAIL_POLICY, Timestamp } from "@agentos/core"
+import type { VariableSpec } from "./Variable.ts"
+
+const QUOTA_MAX = 1_000_000_000
+const MEBIBYTE = 1024 ** 2
+
+const { atOnce, perHour } = DEFAULT_CALL_POLICY
+const { inboundPerHour, mailboxLimit, sending, tenantLimit } = DEFAULT_MAIL_POLICY
+
+/** A limit from 0 on; 0 means no limit. */
+const limit = (fallback: number, meaning: string, sandboxDefault?: number) =>
+  ({
+    group: "quotas",
+    kind: "integer",
+    minimum: 0,
+    maximum: QUOTA_MAX,
+    default: fallback,
+    ...(sandboxDefault === undefined ? {} : { sandboxDefault }),
+    meaning: `${meaning}. 0: no limit`
+  }) as const satisfies VariableSpec
+
+/** A rate of inbound mail. */
+const inbound = (fallback: number, from: string) =>
+  ({
+    group: "quotas",
+    kind: "integer",
+    minimum: 1,
+    maximum: QUOTA_MAX,
+    default: fallback,
+    sandboxDefault: 10_000,
+    meaning: `messages that are taken in an hour ${from}`
+  }) as const satisfies VariableSpec
+
+/** The number of recipients from which a rate applies, and the rate. */
+const feedback = ({ count, rate }: { readonly count: number; readonly rate: number }, outcome: string) =>
+  [
+    {
+      group: "quotas",
+      kind: "integer",
+      minimum: 0,
+      maximum: QUOTA_MAX,
+      default: count,
+      meaning: `recipients ${outcome}, on one day: sending pauses when at least this many, and at least the next share, did. 0: no pause`
+    },
+    {
+      group: "quotas",
+      kind: "integer",
+      minimum: 0,
+      maximum: 1_000,
+      default: rate * 1_000,
+      meaning: "that share, in thousandths"
+    }
+  ] as const satisfies ReadonlyArray<VariableSpec>
+
+const [bouncesCount, bouncesRate] = feedback(sending.bounces, "that bounced")
+const [complaintsCount, complaintsRate] = feedback(sending.complaints, "that complained")
+
+export const QUOTA_VARIABLES = {
+  AGENTOS_MAILBOX_LIMIT_MESSAGES: limit(mailboxLimit.messages, "messages that a mailbox stores"),
+  AGENTOS_MAILBOX_LIMIT_MB: limit(mailboxLimit.bytes / MEBIBYTE, "MiB of mail that a mailbox stores"),
+  AGENTOS_TENANT_MAIL_LIMIT_MESSAGES: limit(tenantLimit.messages, "messages in all mailboxes of a tenant"),
+  AGENTOS_TENANT_MAIL_LIMIT_MB: limit(tenantLimit.bytes / MEBIBYTE, "MiB of mail in all mailboxes of a tenant"),
+  AGENTOS_MAIL_RECIPIENTS_PER_DAY_AT_FIRST: limit(
+    sending.recipientsPerDayAtFirst,
+    "recipients that a new tenant writes to on a UTC day; doubles with use, up to the next"
+  ),
+  AGENTOS_MAIL_RECIPIENTS_PER_DAY: limit(sending.recipientsPerDay, "recipients that any tenant writes to on a UTC day"),
+  AGENTOS_MAIL_PAUSE_BOUNCES_COUNT: bouncesCount,
+  AGENTOS_MAIL_PAUSE_BOUNCES_PER_1000: bouncesRate,
+  AGENTOS_MAIL_PAUSE_COMPLAINTS_COUNT: complaintsCount,
+  AGENTOS_MAIL_PAUSE_COMPLAINTS_PER_1000: complaintsRate,
+  AGENTOS_MAIL_PAUSE_HOURS: {
+    group: "quotas",
+    kind: "integer",
+    minimum: 1,
+    maximum: 8_760,
+    default: sending.pause / Timestamp.HOUR,
+    meaning: "hours that a pause lasts"
+  },
+  AGENTOS_MAIL_INBOUND_PER_HOUR_SENDER: inbound(inboundPerHour.sender, "from one envelope sender in one network"),
+  AGENTOS_MAIL_INBOUND_PER_HOUR_NETWORK: inbound(inboundPerHour.network, "from one network (IPv4 /24, IPv6 /48)"),
+  AGENTOS_MAIL_INBOUND_PER_HOUR_MAILBOX: inbound(inboundPerHour.mailbox, "for one mailbox"),
+  AGENTOS_RAW_MAIL_RETENTION_DAYS: {
+    group: "quotas",
+    kind: "integer",
+    minimum: 0,
+    maximum: 36_500,
+    default: 0,
+    meaning: "days that raw mail is kept after it was received. 0: as long as its message"
+  },
+  AGENTOS_CALLS_AT_ONCE_PER_NUMBER: limit(atOnce.perNumber, "outbound calls of a number at a time"),
+  AGENTOS_CALLS_AT_ONCE_PER_TENANT: limit(atOnce.perTenant, "outbound calls of a tenant at a time"),
+  AGENTOS_CALLS_PER_HOUR: limit(perHour.calls, "calls that a tenant places within an hour", 600),
+  AGENTOS_CALLS_PER_HOUR_TO_ONE_NUMBER: limit(
+    perHour.toOneNumber,
+    "calls of a tenant to one number within an hour",
+    300
+  ),
+  AGENTOS_SHORT_CALLS_PER_HOUR: limit(
+    perHour.short,
+    "calls of a tenant within an hour that were over 6 s after their answer",
+    300
+  )
+} as const satisfies Readonly<Record<string, VariableSpec>>

@@ -1,0 +1,166 @@
+import { DEFAULT_CALL_POLICY, DEFAULT_EVENT_POLICY, Timestamp } from "@agentos/core"
+import type { VariableSpec } from "./Variable.ts"
+
+const REPLAY_DAYS = DEFAULT_EVENT_POLICY.retention / Timestamp.DAY
+
+export const SERVER_VARIABLES = {
+  AGENTOS_PUBLIC_URL: {
+    group: "server",
+    kind: "text",
+    required: "the URL at which clients reach the server",
+    example: "https://agents.example.com",
+    meaning: "the https URL that clients use"
+  },
+  AGENTOS_KEYS: {
+    group: "server",
+    kind: "text",
+    isSecret: true,
+    required: "comma-separated id:secret pairs, for example 1:$(openssl rand -base64 32)",
+    example: "1:c2VjcmV0…",
+    meaning:
+      "server keys as `ID:SECRET`, comma-separated; `agentos-server token key` prints one. Keep an older key while operations that were claimed under it are open: the server does not start without it"
+  },
+  AGENTOS_ACTIVE_KEY: {
+    group: "server",
+    kind: "integer",
+    minimum: 1,
+    maximum: 255,
+    otherwise: "the highest id",
+    example: "2",
+    meaning: "id of the key for new tokens"
+  },
+  AGENTOS_ENVIRONMENT: {
+    group: "server",
+    kind: "choice",
+    values: ["production", "sandbox"],
+    default: "production",
+    meaning: "mode: `production`, or `sandbox` for trials"
+  },
+  AGENTOS_HOST: { group: "server", kind: "text", default: "127.0.0.1", meaning: "listening address" },
+  AGENTOS_PORT: {
+    group: "server",
+    kind: "integer",
+    minimum: 0,
+    maximum: 65_535,
+    default: 8080,
+    meaning: "listening port"
+  },
+  AGENTOS_TRUSTED_PROXIES: {
+    group: "server",
+    kind: "text",
+    example: "10.0.0.0/8,192.0.2.1/32",
+    meaning: "networks whose `X-Forwarded-For` is trusted, comma-separated"
+  },
+  AGENTOS_RATE_LIMIT_PER_MINUTE: {
+    group: "server",
+    kind: "integer",
+    minimum: 0,
+    maximum: 10_000_000,
+    default: 1_200,
+    meaning:
+      "requests per minute for each address and each tenant; all of them may come in one burst. 0 disables all rate limits and hourly quotas"
+  },
+  AGENTOS_OPERATOR_TOKEN: {
+    group: "server",
+    kind: "text",
+    isSecret: true,
+    otherwise: "no such routes",
+    meaning:
+      "token for the operator routes, metrics included ([operations.md](operations.md)); `agentos-server token operator` prints one"
+  },
+  DATABASE_URL: {
+    group: "database",
+    kind: "text",
+    isSecret: true,
+    otherwise: "required, or `AGENTOS_DATA_DIR`",
+    example: "postgres://agentos:password@db.example.com/agentos?sslmode=verify-full",
+    meaning: "URL of a PostgreSQL server, version 14 or later"
+  },
+  AGENTOS_DATA_DIR: {
+    group: "database",
+    kind: "text",
+    example: "/var/lib/agentos",
+    meaning:
+      "directory of an embedded database, for one server. It survives the end of the process, however it comes, but not a power failure: use PostgreSQL where money matters"
+  },
+  AGENTOS_DATABASE_POOL: {
+    group: "database",
+    kind: "integer",
+    minimum: 2,
+    maximum: 500,
+    default: 10,
+    meaning: "connections for requests; three more deliver events and listen"
+  },
+  AGENTOS_DATABASE_STATEMENT_TIMEOUT_SECONDS: {
+    group: "database",
+    kind: "integer",
+    minimum: 1,
+    maximum: 3_600,
+    default: 30,
+    meaning: "longest statement"
+  },
+  AGENTOS_DATABASE_IDLE_TRANSACTION_TIMEOUT_SECONDS: {
+    group: "database",
+    kind: "integer",
+    minimum: 1,
+    maximum: 3_600,
+    default: 10,
+    meaning: "longest idle time within a transaction"
+  },
+  AGENTOS_EVENT_RETENTION_DAYS: {
+    group: "database",
+    kind: "integer",
+    minimum: 0,
+    maximum: 36_500,
+    default: 0,
+    meaning: `days after its creation at which an acknowledged, expired or failed event is deleted: ${REPLAY_DAYS} or more, or 0 for never. Deleted events are gone from \`events.list\`, \`events.get\` and the audit trail; messages, calls, operations and the ledger stay`
+  },
+  AGENTOS_NETWORKS: {
+    group: "payment",
+    kind: "json",
+    isSecret: true,
+    required: "a JSON array of the networks on which payments are accepted",
+    example:
+      '[{"preset":"xLayer","rpcUrl":"https://rpc.xlayer.tech","payTo":"0x…","maxTimeoutSeconds":120,"confirmations":1,"facilitator":{"url":"https://…"},"refund":{"privateKey":"0x…"}}]',
+    meaning:
+      "a JSON array with one object for each network: [payment-networks.md](payment-networks.md) describes its fields, presets, the refund wallet and the kinds of facilitators. Clients choose among the networks"
+  },
+  AGENTOS_TWILIO_ACCOUNT_SID: {
+    group: "telephone",
+    kind: "text",
+    otherwise: "telephone services answer 503",
+    example: "AC…",
+    meaning: "the Twilio account, together with `AGENTOS_TWILIO_AUTH_TOKEN`"
+  },
+  AGENTOS_TWILIO_AUTH_TOKEN: {
+    group: "telephone",
+    kind: "text",
+    isSecret: true,
+    meaning: "its token"
+  },
+  AGENTOS_TWILIO_LABEL: {
+    group: "telephone",
+    kind: "text",
+    default: "agentos",
+    meaning:
+      "marks the numbers of this deployment in the account. Deployments that share an account need different labels"
+  },
+  AGENTOS_TWILIO_API_URL: {
+    group: "telephone",
+    kind: "text",
+    default: "https://api.twilio.com",
+    meaning: "base URL of the Twilio API"
+  },
+  AGENTOS_CALL_COUNTRIES: {
+    group: "telephone",
+    kind: "text",
+    default: [...DEFAULT_CALL_POLICY.countries].join(","),
+    meaning: "countries that may be called (ISO 3166-1 alpha-2), comma-separated"
+  },
+  AGENTOS_AGENT_WEBHOOK_ALLOW: {
+    group: "telephone",
+    kind: "json",
+    example: '[{"host":"127.0.0.1","port":9443,"caFile":"ca.pem"}]',
+    meaning: "sandbox only: local agents and event webhooks, as a JSON array of `{host, port, caFile}`"
+  }
+} as const satisfies Readonly<Record<string, VariableSpec>>
