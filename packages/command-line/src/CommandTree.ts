@@ -15,7 +15,7 @@ export interface CommandContext {
 
 /**
  * A command with its handler, which returns when the command is done and throws a Failure otherwise. It returns an exit
- * code if its output reports what a script must tell apart.
+ * code other than 0 for a result that scripts distinguish.
  */
 export interface Command extends CommandSpec {
   // A method, because its parameters are bivariant: handlers narrow the context and the input.

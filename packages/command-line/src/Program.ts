@@ -21,11 +21,11 @@ export const reportBrokenOutput = (host: Host, error: Error): ExitCode => {
   return failure.exit
 }
 
-/** What a program adds to the report of a failure. */
+/** Additions of a program to the report of a failure. */
 export interface FailureRules {
   /** Describes an error that is not a `Failure`; undefined if its message says enough. */
   readonly explain?: (error: unknown) => Failure | undefined
-  /** Completes a failure with what the command line says. */
+  /** Completes a failure from the command line. */
   readonly complete?: (failure: Failure, line: ParsedLine | undefined) => Failure
 }
 

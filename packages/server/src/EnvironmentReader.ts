@@ -23,7 +23,7 @@ export class EnvironmentReader {
     this.isSandbox = environment["AGENTOS_ENVIRONMENT"]?.trim() === "sandbox"
   }
 
-  /** Returns what is set, without the default. */
+  /** Returns the value of the environment, without the default. */
   given(name: Variable): string | undefined {
     const value = this.environment[name]?.trim()
     return value === "" ? undefined : value

@@ -17,7 +17,7 @@ export interface QuotaConfig {
   readonly mail: MailPolicy
 }
 
-/** Reads the quotas. Without rate limits there are no limits of calls per hour. */
+/** Reads the quotas. Without rate limits, calls per hour are unlimited. */
 export const readQuotas = (reader: EnvironmentReader, hasRateLimits: boolean): QuotaConfig => ({
   calls: {
     countries: readCountries(reader),

@@ -15,7 +15,7 @@ describe("the declaration of the variables", () => {
     )
   })
 
-  it("generates an environment file with every variable, in which only what is required is set", () => {
+  it("generates an environment file with every variable, of which only required ones are set", () => {
     const text = environmentFile({ AGENTOS_KEYS: KEYS })
     for (const [name, { meaning }] of ALL_VARIABLES) {
       assert.match(text, new RegExp(`^#?${name}=`, "m"))

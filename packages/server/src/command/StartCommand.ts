@@ -28,7 +28,7 @@ export const START = defineCommand(
     try {
       await runEffect(context, serverProgram({ jobs: !flags["no-jobs"] }))
     } catch (error) {
-      // A server that is told to stop has done what it should.
+      // A stop by a signal is a success.
       if (!(error instanceof Failure && error.parts.code === "INTERRUPTED")) throw error
     }
   }

@@ -5,7 +5,7 @@ const groups = Object.keys(GROUPS) as ReadonlyArray<Group>
 
 const inGroup = (group: Group) => ALL_VARIABLES.filter(([, spec]) => spec.group === group)
 
-/** What the documents say about a group, beside its variables. */
+/** Remarks of the documents below the variables of a group. */
 const REMARKS: Readonly<Partial<Record<Group, string>>> = {
   payment:
     "With the same variables, `agentos-server ledger` accounts for every unit of money and compares the ledger with the chain.",
@@ -80,7 +80,7 @@ const entry = (name: string, spec: VariableSpec, secret: string | undefined): st
 
 /**
  * Returns an environment file with every variable, as systemd (EnvironmentFile), Docker (--env-file) and `--env-file` read
- * it. What is not required is commented out. `secrets` are the values of new secrets.
+ * it. Optional variables are commented out. `secrets` are the values of new secrets.
  */
 export const environmentFile = (secrets: Readonly<Partial<Record<Variable, string>>>): string =>
   [

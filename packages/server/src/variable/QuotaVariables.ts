@@ -28,7 +28,7 @@ const inbound = (fallback: number, from: string) =>
     maximum: QUOTA_MAX,
     default: fallback,
     sandboxDefault: 10_000,
-    meaning: `messages that are taken in an hour ${from}`
+    meaning: `messages accepted in an hour ${from}`
   }) as const satisfies VariableSpec
 
 /** The number of recipients from which a rate applies, and the rate. */
