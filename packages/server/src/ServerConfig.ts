@@ -69,6 +69,13 @@ const reading = <A>(
 export const readStorage = (environment: Environment) =>
   reading(environment, (reader) => ({ database: readDatabase(reader) }))
 
+/** Reads the names of the API and of mail alone. */
+export const readNames = (environment: Environment) =>
+  reading(environment, (reader) => ({
+    publicUrl: readPublicUrl(reader, reader.choice("AGENTOS_ENVIRONMENT")),
+    mail: readMail(reader)
+  }))
+
 /** Reads the configuration from environment variables. Fails with all problems at once. */
 export const read = (environment: Environment): Effect.Effect<ServerConfig, ConfigurationInvalid> =>
   reading(environment, (reader) => {

@@ -27,7 +27,8 @@ const Zone = Schema.Array(
 )
 const decodeZone = Schema.decodeUnknownEffect(Schema.fromJsonString(Zone))
 
-const senderDns = Effect.fnUntraced(function* ({
+/** The DNS with which senders of mail are checked. */
+export const senderDns = Effect.fnUntraced(function* ({
   servers,
   zoneFile
 }: MailConfig["dns"]): Effect.fn.Return<SenderDns, ConfigurationInvalid> {

@@ -1,6 +1,8 @@
 import { type Host, runProgram, type Sink } from "@agentos/command-line"
 import { assert, describe, it } from "@effect/vitest"
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
+import { generateDkimKey } from "@agentos/provider-smtp"
+import { Effect, Redacted } from "effect"
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
@@ -98,5 +100,104 @@ describe("agentos-server", () => {
     assert.match((await run(["token", "key"], { AGENTOS_KEYS: "1:x,7:y" })).stdout, /^8:/)
     assert.strictEqual((await run(["token", "key"], { AGENTOS_KEYS: "255:x" })).exit, 3)
     assert.match((await run(["token", "operator"])).stdout, /^[0-9a-f]{64}\n$/)
+  })
+
+  describe("check-dns", () => {
+    const DOMAIN = "agents.example.com"
+    const SENDER = "2001:db8::25"
+    type Records = ReadonlyArray<{ readonly name: string; readonly type: string; readonly value: string }>
+
+    /** Runs the command on a zone with these records. */
+    const check = async (change: (records: Records) => Records = (records) => records) => {
+      const { privateKey, record } = await Effect.runPromise(generateDkimKey(DOMAIN, "s1"))
+      const keyFile = join(folder, "dkim.pem")
+      writeFileSync(keyFile, Redacted.value(privateKey))
+      const reverse = `5.2.0.0.${"0.".repeat(20)}8.b.d.0.1.0.0.2.ip6.arpa`
+      const zone = change([
+        { name: "example.com", type: "A", value: "192.0.2.1" },
+        { name: "mx.example.com", type: "A", value: "192.0.2.2" },
+        { name: DOMAIN, type: "MX", value: "10 MX.example.com." },
+        { name: DOMAIN, type: "TXT", value: "v=spf1 ip6:2001:db8::/32 -all" },
+        record,
+        { name: `_dmarc.${DOMAIN}`, type: "TXT", value: "v=DMARC1; p=quarantine" },
+        { name: reverse, type: "PTR", value: "out.relay.example" },
+        { name: "out.relay.example", type: "AAAA", value: "2001:DB8:0::25" }
+      ])
+      const zoneFile = join(folder, "zone.json")
+      writeFileSync(zoneFile, JSON.stringify(zone))
+      const { exit, stderr, stdout } = await run(["check-dns", "--json", "--sends-from", SENDER], {
+        AGENTOS_PUBLIC_URL: "https://example.com",
+        AGENTOS_EMAIL_DOMAIN: DOMAIN,
+        AGENTOS_SMTP_RELAY_HOST: "relay.example.com",
+        AGENTOS_SMTP_NAME: "mx.example.com",
+        AGENTOS_DKIM_SELECTOR: "s1",
+        AGENTOS_DKIM_KEY_FILE: keyFile,
+        AGENTOS_DNS_ZONE_FILE: zoneFile
+      })
+      assert.strictEqual(stderr, "")
+      const { items } = JSON.parse(stdout) as {
+        readonly items: ReadonlyArray<{
+          readonly record: string
+          readonly status: string
+          readonly advice: string | null
+        }>
+      }
+      return { exit, items, wrong: items.filter(({ status }) => status !== "ok") }
+    }
+
+    it("finds nothing to change in complete records", async () => {
+      const { exit, items, wrong } = await check()
+      assert.deepStrictEqual(wrong, [])
+      assert.strictEqual(items.length, 8)
+      assert.strictEqual(exit, 0)
+    })
+
+    it("says what to publish for every missing record", async () => {
+      const { exit, wrong } = await check(() => [])
+      assert.strictEqual(exit, 2)
+      assert.deepStrictEqual(
+        wrong.map(({ record, status }) => `${record}: ${status}`),
+        [
+          "A, AAAA example.com (API): missing",
+          "A, AAAA mx.example.com (SMTP listener): missing",
+          `MX ${DOMAIN}: missing`,
+          `TXT ${DOMAIN} (SPF): missing`,
+          `TXT s1._domainkey.${DOMAIN} (DKIM): missing`,
+          `TXT _dmarc.${DOMAIN} (DMARC): missing`,
+          `SPF of ${DOMAIN} for ${SENDER}: wrong`,
+          `PTR ${SENDER}: missing`
+        ]
+      )
+      for (const { advice } of wrong) assert.isNotNull(advice)
+    })
+
+    it.each([
+      ["MX", "MX", "20 other.example.com", /Add: 10 mx\.example\.com/],
+      ["SPF", "TXT", "v=spf1 +all", /lets everyone send/],
+      ["DKIM", "TXT", "v=DKIM1; k=rsa; p=AAAA", /not the public half/],
+      ["DMARC", "TXT", "v=DMARC1; p=all", /Set p to/],
+      ["PTR", "AAAA", "2001:db8::26", /points back/]
+    ])("refuses a wrong %s record", async (name, type, value, advice) => {
+      const isChanged: Readonly<Record<string, (record: Records[number]) => boolean>> = {
+        MX: (record) => record.type === "MX",
+        SPF: (record) => record.value.startsWith("v=spf1"),
+        DKIM: (record) => record.value.startsWith("v=DKIM1"),
+        DMARC: (record) => record.value.startsWith("v=DMARC1"),
+        PTR: (record) => record.type === "AAAA"
+      }
+      const { exit, wrong } = await check((records) =>
+        records.map((record) => (isChanged[name]?.(record) === true ? { ...record, type, value } : record))
+      )
+      assert.strictEqual(exit, 2)
+      assert.deepStrictEqual(
+        wrong.map(({ status }) => status),
+        ["wrong"]
+      )
+      assert.match(wrong[0]?.advice ?? "", advice)
+    })
+
+    it("does not take an address that is none", async () => {
+      assert.strictEqual((await run(["check-dns", "--sends-from", "relay"])).exit, 3)
+    })
   })
 })

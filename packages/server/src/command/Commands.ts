@@ -1,6 +1,7 @@
 import { CommandTree, HELP_FLAG, JSON_FLAG, OUTPUT_FLAGS, type ProgramSpec } from "@agentos/command-line"
 import { VERSION } from "../Version.ts"
 import { CHECK_CONFIG } from "./CheckConfigCommand.ts"
+import { CHECK_DNS } from "./CheckDnsCommand.ts"
 import { INIT } from "./InitCommand.ts"
 import { JOBS_LIST, JOBS_RUN } from "./JobsCommands.ts"
 import { LEDGER } from "./LedgerCommand.ts"
@@ -13,6 +14,7 @@ import { TOKEN_KEY, TOKEN_OPERATOR, TOKEN_REVOKE } from "./TokenCommands.ts"
 export const COMMANDS = [
   INIT,
   CHECK_CONFIG,
+  CHECK_DNS,
   START,
   MIGRATE,
   LEDGER,
@@ -28,7 +30,7 @@ const PROGRAM: ProgramSpec = {
   version: VERSION,
   summary: "Runs an AgentOS server, which is configured by environment variables.",
   globalFlags: [HELP_FLAG, JSON_FLAG, ENV_FILE_FLAG, ...OUTPUT_FLAGS],
-  start: ["init", "check-config", "start"],
+  start: ["init", "check-config", "check-dns", "start"],
   titles: { start: "GETTING STARTED", rest: "MAINTENANCE" }
 }
 
