@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from "node:crypto"
+import { createPrivateKey, createPublicKey, generateKeyPair } from "node:crypto"
 import { promisify } from "node:util"
 import { Effect, Redacted } from "effect"
 import type { DnsRecord } from "./SenderDns.ts"
@@ -29,19 +29,10 @@ export const generateDkimKey = (domain: string, selector: string): Effect.Effect
     }
   )
 
-/** Returns the DNS record of an existing key in PEM: RSA, or Ed25519 (RFC 8463). Throws on any other key. */
+/** Returns the DNS record of an existing key (PEM, RSA). Throws on any other key. */
 export const dkimRecord = (domain: string, selector: string, privateKey: Redacted.Redacted): DnsRecord => {
   const publicKey = createPublicKey(createPrivateKey(Redacted.value(privateKey)))
-  return { name: `${selector}._domainkey.${domain}`, type: "TXT", value: `v=DKIM1; ${publicTags(publicKey)}` }
-}
-
-const publicTags = (publicKey: KeyObject): string => {
-  switch (publicKey.asymmetricKeyType) {
-    case "rsa":
-      return `k=rsa; p=${publicKey.export({ type: "spki", format: "der" }).toString("base64")}`
-    case "ed25519":
-      return `k=ed25519; p=${Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url").toString("base64")}`
-    default:
-      throw new TypeError("a DKIM key is an RSA or Ed25519 key")
-  }
+  if (publicKey.asymmetricKeyType !== "rsa") throw new TypeError("a DKIM key is an RSA key")
+  const spki = publicKey.export({ type: "spki", format: "der" }).toString("base64")
+  return { name: `${selector}._domainkey.${domain}`, type: "TXT", value: `v=DKIM1; k=rsa; p=${spki}` }
 }

@@ -224,7 +224,7 @@ const configuredDkim = Effect.fnUntraced(function* ({ dkim, domain }: MailConfig
     try: () => dkimRecord(domain, dkim.selector, pem),
     catch: () =>
       new ConfigurationInvalid({
-        issues: ["AGENTOS_DKIM_KEY_FILE must name a PEM file with a private key, RSA or Ed25519"]
+        issues: ["AGENTOS_DKIM_KEY_FILE must name a PEM file with an RSA private key"]
       })
   })
 })

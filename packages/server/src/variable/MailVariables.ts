@@ -47,7 +47,7 @@ export const MAIL_VARIABLES = {
     group: "mail",
     kind: "text",
     example: "/etc/agentos/dkim.pem",
-    meaning: "PEM file with the private key, RSA or Ed25519"
+    meaning: "PEM file with the private key (RSA)"
   },
   AGENTOS_SMTP_HOST: {
     group: "mail",
