@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { setTimeout as sleep } from "node:timers/promises"
 import { type ProcessUsage, usageOf } from "../bench/ProcessUsage.ts"
 import type { DefenseRig } from "./DefenseRig.ts"
 
@@ -31,7 +32,8 @@ export class ServerWatch {
   #cpuMillis = 0
   #residentMax = 0
   #parserMax = 0
-  #timer: NodeJS.Timeout | undefined
+  readonly #stopped = new AbortController()
+  #sampling: Promise<void> = Promise.resolve()
 
   private constructor(rig: Pick<DefenseRig, "serverPid">, pid: number) {
     this.#rig = rig
@@ -42,13 +44,15 @@ export class ServerWatch {
 
   static async start(rig: Pick<DefenseRig, "serverPid">): Promise<ServerWatch> {
     const watch = new ServerWatch(rig, await rig.serverPid())
-    watch.#schedule()
+    watch.#sampling = watch.#sampleUntilStopped()
+    // `stop` reports the failure.
+    watch.#sampling.catch(() => undefined)
     return watch
   }
 
   async stop(): Promise<ServerUsage> {
-    clearTimeout(this.#timer)
-    await this.#sample()
+    this.#stopped.abort()
+    await this.#sampling
     const elapsed = performance.now() - this.#startedAt
     const part = (from: number, to: number) =>
       medianOf(this.#resident.slice(Math.floor(this.#resident.length * from), Math.ceil(this.#resident.length * to)))
@@ -63,8 +67,15 @@ export class ServerWatch {
     }
   }
 
-  #schedule(): void {
-    this.#timer = setTimeout(() => void this.#sample().then(() => this.#schedule()), SAMPLE_MILLIS)
+  /** The last sample is taken after the stop. */
+  async #sampleUntilStopped(): Promise<void> {
+    const { signal } = this.#stopped
+    while (!signal.aborted) {
+      await sleep(SAMPLE_MILLIS, undefined, { signal }).catch((error: unknown) => {
+        if (!signal.aborted) throw error
+      })
+      await this.#sample()
+    }
   }
 
   async #sample(): Promise<void> {
