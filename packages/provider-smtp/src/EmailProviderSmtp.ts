@@ -1,5 +1,11 @@
 import { createPrivateKey } from "node:crypto"
-import { EmailProvider, type OutgoingMail, ProviderError, type SendReceipt } from "@agentos/core"
+import {
+  ATTACHMENTS_LIMIT_BYTES,
+  EmailProvider,
+  type OutgoingMail,
+  ProviderError,
+  type SendReceipt
+} from "@agentos/core"
 import { Effect, Layer, Redacted, Semaphore, Stream } from "effect"
 import nodemailer, { type SendMailOptions } from "nodemailer"
 import type { SMTPPoolOptions, SMTPPoolSentMessageInfo } from "nodemailer/lib/smtp-pool"
@@ -115,10 +121,18 @@ const foldRecipient = (address: string): string => address.toLowerCase()
 type Files = NonNullable<SendMailOptions["attachments"]>
 
 /**
- * Number of mails with attachments whose bytes are in memory at the same time: each needs its size, and its size in
- * base64, because a DKIM signature precedes the content that it signs.
+ * Bytes of attachments that are in memory at the same time: those of two mails of the largest size. Each byte needs
+ * another 1.4 in base64, because a DKIM signature precedes the content that it signs. Counted by bytes, so that small
+ * attachments do not wait behind two mails to which the relay does not reply.
  */
-const LOADED_MAX = 2
+const LOADED_BYTES_MAX = 2 * ATTACHMENTS_LIMIT_BYTES
+
+/** The share of that limit which a mail takes; a larger mail than any that is accepted takes all of it. */
+const loadedBytes = ({ attachments }: OutgoingMail): number =>
+  Math.min(
+    attachments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+    LOADED_BYTES_MAX
+  )
 
 /** nodemailer opens the content again if it moves to another connection, so it must not be a stream. */
 const load = (mail: OutgoingMail): Effect.Effect<Files> =>
@@ -224,7 +238,7 @@ export const layer = (config: EmailProviderSmtpConfig): Layer.Layer<EmailProvide
       // Each send reports its own failure; an error event without a listener would end the process.
       transport.on("error", () => undefined)
 
-      const loaded = yield* Semaphore.make(LOADED_MAX)
+      const loaded = yield* Semaphore.make(LOADED_BYTES_MAX)
 
       const transfer = (mail: OutgoingMail, attachments: Files) =>
         Effect.tryPromise({
@@ -241,8 +255,9 @@ export const layer = (config: EmailProviderSmtpConfig): Layer.Layer<EmailProvide
         send: (mail) =>
           mail.attachments.length === 0
             ? transfer(mail, [])
-            : Semaphore.withPermit(
+            : Semaphore.withPermits(
                 loaded,
+                loadedBytes(mail),
                 Effect.flatMap(load(mail), (files) => transfer(mail, files))
               )
       })

@@ -1,5 +1,5 @@
 import { EmailProvider, type OutgoingMail, type ProviderError, Timestamp } from "@agentos/core"
-import { Effect, Exit, Redacted, Result, Stream } from "effect"
+import { Effect, Exit, Fiber, Redacted, Result, Stream } from "effect"
 import { authenticate } from "mailauth"
 import PostalMime from "postal-mime"
 import { afterEach, describe, expect, it } from "vitest"
@@ -163,6 +163,28 @@ describe("a sent mail", () => {
       }))
     )
   })
+
+  it("with small attachments does not wait behind mails to which the relay does not reply", async () => {
+    const server = await started({ command: (line) => (line.includes("<silent@") ? silence : undefined) })
+    const content = new TextEncoder().encode("Paid.")
+    const attachments = [
+      { filename: "a.txt", contentType: "text/plain", sizeBytes: content.length, content: Stream.make(content) }
+    ]
+    await withProvider(
+      config(server.port, { timeouts: { socket: 60_000, send: 60_000 } }),
+      Effect.fnUntraced(function* (provider) {
+        const silent = { ...mail, attachments, recipients: ["silent@else.test"] }
+        const waiting = [yield* Effect.forkChild(provider.send(silent)), yield* Effect.forkChild(provider.send(silent))]
+        yield* Effect.promise(async () => {
+          const reached = () => server.commands.filter((line) => line.includes("<silent@"))
+          await expect.poll(reached).toHaveLength(waiting.length)
+        })
+        const receipt = yield* provider.send({ ...mail, attachments })
+        expect(receipt.accepted).toEqual(mail.recipients)
+        for (const fiber of waiting) yield* Fiber.interrupt(fiber)
+      })
+    )
+  }, 20_000)
 
   it("can't name files or URLs to fetch", async () => {
     const server = await started()
