@@ -164,7 +164,7 @@ export const pay = (
     client.setSpendControls(false)
     const resource = { url: "https://agentos.test/api/v1/email/mailboxes", description: "A mailbox" }
     const challenge = decodePaymentRequiredHeader(
-      rail.encodeChallenge({ error: undefined, resource, accepts: [terms] })
+      rail.encodeChallenge({ error: undefined, resource, accepts: [terms], extensions: {} })
     )
     const payload = yield* Effect.promise(() => client.createPaymentPayload(challenge))
     return yield* Effect.orDie(rail.decodeProof(encodePaymentSignatureHeader(payload)))

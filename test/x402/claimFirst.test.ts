@@ -114,7 +114,8 @@ const requestFor = (localPart: string, header: string | null): PaidRequest => {
     entry,
     tenant: null,
     requestId: "01900000-0000-7000-8000-000000000001",
-    resourceUrl: `https://agentos.test${entry.path}`,
+    resource: { url: `https://agentos.test${entry.path}`, description: entry.purpose },
+    extensions: {},
     binding: { tenantId: null, method: "POST", path: entry.path, query: "", bodyHash: localPart },
     paymentSignature: header,
     idempotencyKey: header === null ? null : `key ${localPart}`

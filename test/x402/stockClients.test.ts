@@ -31,7 +31,10 @@ const handle = Effect.fnUntraced(function* (rail: PaymentRail["Service"], path: 
   const challenge = (error?: string) =>
     Effect.map(
       Effect.forEach(rail.terms(price), (terms) => RequestBinding.bind(bindingOf(path), terms)),
-      (accepts) => ({ status: 402, header: { "PAYMENT-REQUIRED": rail.encodeChallenge({ error, resource, accepts }) } })
+      (accepts) => ({
+        status: 402,
+        header: { "PAYMENT-REQUIRED": rail.encodeChallenge({ error, resource, accepts, extensions: {} }) }
+      })
     )
   if (header === undefined) return yield* challenge()
   const proof = yield* rail.decodeProof(header)

@@ -29,7 +29,7 @@ const answer = (rail: Rail, rig: Rig) =>
     const accepts = rail.terms(price).map((terms) => ({ ...terms, extra: { ...terms.extra, ...binding } }))
     const resource = { url: "https://agentos.test/api/v1/email/mailboxes", description: "A mailbox" }
     return client.createPaymentPayload(
-      decodePaymentRequiredHeader(rail.encodeChallenge({ error: undefined, resource, accepts }))
+      decodePaymentRequiredHeader(rail.encodeChallenge({ error: undefined, resource, accepts, extensions: {} }))
     )
   })
 
@@ -64,7 +64,7 @@ layer(SecondRig.layer, { excludeTestServices: true, timeout: 60_000 })("Two netw
       assert.strictEqual(first.chain.asset, second.chain.asset, "the chains differ only in their ids")
       const resource = { url: "https://agentos.test/", description: "A mailbox" }
       const { accepts } = decodePaymentRequiredHeader(
-        rail.encodeChallenge({ error: undefined, resource, accepts: rail.terms(price) })
+        rail.encodeChallenge({ error: undefined, resource, accepts: rail.terms(price), extensions: {} })
       )
       assert.deepStrictEqual(
         accepts.map(({ network }) => network),

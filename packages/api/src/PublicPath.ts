@@ -8,6 +8,8 @@ export const OPENAPI_PATH = "/openapi.json"
 export const LLMS_PATH = "/llms.txt"
 /** The guide for people. */
 export const DOCS_PATH = "/docs"
+/** The icon of the service, for directories. */
+export const ICON_PATH = "/icon.svg"
 /** Reports whether the process answers. */
 export const LIVE_PATH = "/health/live"
 /** Reports whether the server can work. */

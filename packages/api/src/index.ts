@@ -5,6 +5,7 @@ export * from "./SuccessEnvelope.ts"
 
 export * from "./discovery/ApiDescription.ts"
 export * from "./discovery/ApiIdentity.ts"
+export * from "./discovery/Challenge.ts"
 export * from "./discovery/ServiceRecord.ts"
 
 export * from "./error/ErrorEnvelope.ts"

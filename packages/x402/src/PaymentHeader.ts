@@ -165,12 +165,13 @@ export const requirementsOf = (terms: PaymentTerms) => ({
 })
 
 /** Encodes the value of PAYMENT-REQUIRED (section 5.1). */
-export const encodeChallenge = (document: ChallengeDocument): string =>
+export const encodeChallenge = ({ accepts, error, extensions, resource }: ChallengeDocument): string =>
   encodePaymentRequiredHeader({
     x402Version: VERSION,
-    ...(document.error === undefined ? {} : { error: document.error }),
-    resource: { ...document.resource, mimeType: "application/json" },
-    accepts: document.accepts.map(requirementsOf)
+    ...(error === undefined ? {} : { error }),
+    resource: { ...resource, tags: [...(resource.tags ?? [])] },
+    accepts: accepts.map(requirementsOf),
+    extensions
   })
 
 /** A settled payment, as reported to the client. */

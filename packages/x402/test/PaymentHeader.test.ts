@@ -278,19 +278,29 @@ describe("PaymentHeader.decodeProof", () => {
 })
 
 describe("PaymentHeader.encodeChallenge", () => {
-  const resource = { url: "https://agentos.test/api/v1/email/mailboxes", description: "A mailbox at ₮" }
+  const resource = {
+    url: "https://agentos.test/api/v1/email/mailboxes",
+    description: "A mailbox at ₮",
+    mimeType: "application/json",
+    serviceName: "AgentOS",
+    tags: ["email"],
+    iconUrl: "https://agentos.test/icon.svg"
+  }
+  const extensions = { bazaar: { info: { input: { type: "http" } }, schema: {} } }
 
   it("encodes the fields of the specification, as stock clients read them", () => {
     const header = PaymentHeader.encodeChallenge({
       error: "Pay first.",
       resource,
-      accepts: [terms(), terms({ amount: 1n })]
+      accepts: [terms(), terms({ amount: 1n })],
+      extensions
     })
     assert.match(header, /^[A-Za-z0-9+/]+=*$/)
     assert.deepStrictEqual(decodePaymentRequiredHeader(header), {
       x402Version: 2,
       error: "Pay first.",
-      resource: { ...resource, mimeType: "application/json" },
+      resource,
+      extensions,
       accepts: [
         { ...terms(), network: "eip155:402402", amount: "250000", extra: { ...terms().extra } },
         { ...terms(), network: "eip155:402402", amount: "1", extra: { ...terms().extra } }
@@ -299,7 +309,7 @@ describe("PaymentHeader.encodeChallenge", () => {
   })
 
   it("leaves out a missing error", () => {
-    const header = PaymentHeader.encodeChallenge({ error: undefined, resource, accepts: [terms()] })
+    const header = PaymentHeader.encodeChallenge({ error: undefined, resource, accepts: [terms()], extensions })
     assert.notProperty(decodePaymentRequiredHeader(header), "error")
   })
 })

@@ -200,7 +200,7 @@ const makeRail = (rail: CustomRail) => {
         rail,
         "terms"
       )(amount).map((terms) => ({ ...terms, scheme: "exact", extra: terms.extra ?? {} })),
-    encodeChallenge: ({ accepts, error, resource }) => base64({ x402Version: 2, error, resource, accepts }),
+    encodeChallenge: (document) => base64({ x402Version: 2, ...document }),
     encodeReceipt: ({ amount, ...receipt }) => base64({ success: true, ...receipt, amount }),
     decodeProof: Effect.fnUntraced(function* (header) {
       const malformed = (message: string) => new ProofMalformed({ message })

@@ -95,8 +95,9 @@ export class PaidOperations extends Context.Service<
           )
           const header = rail.encodeChallenge({
             error: reason ?? undefined,
-            resource: { url: request.resourceUrl, description: request.entry.purpose },
-            accepts
+            resource: request.resource,
+            accepts,
+            extensions: request.extensions
           })
           return yield* new PaymentRequired({ challenge: header, reason })
         },

@@ -75,11 +75,28 @@ export interface ChainTransfer {
   readonly amount: bigint
 }
 
+/** The description of a paid service in its challenge: `resource` of x402 version 2 (section 5.1.1). */
+export interface ChallengeResource {
+  readonly url: string
+  readonly description: string
+  /** The media type of the answer. */
+  readonly mimeType?: string
+  /** The name that directories show: at most 32 printable ASCII characters, as are the tags. */
+  readonly serviceName?: string
+  /** At most 5. */
+  readonly tags?: ReadonlyArray<string>
+  readonly iconUrl?: string
+}
+
+/** The extensions of a challenge by their identifiers, each with `info` and `schema`. Clients echo them. */
+export type ChallengeExtensions = Readonly<Record<string, Schema.Json>>
+
 /** The parts of a challenge that the client sees. */
 export interface ChallengeDocument {
   readonly error: string | undefined
-  readonly resource: { readonly url: string; readonly description: string }
+  readonly resource: ChallengeResource
   readonly accepts: ReadonlyArray<PaymentTerms>
+  readonly extensions: ChallengeExtensions
 }
 
 /**

@@ -39,7 +39,8 @@ export const requestOf = (serviceId: ServiceId, offer: Offer): PaidRequest => {
     entry,
     tenant,
     requestId: "01900000-0000-7000-8000-000000000001",
-    resourceUrl: `https://agentos.test${entry.path}`,
+    resource: { url: `https://agentos.test${entry.path}`, description: entry.purpose },
+    extensions: {},
     binding: {
       tenantId: tenant?.tenantId ?? null,
       method: entry.method,

@@ -1,6 +1,7 @@
 import {
   apiDescription,
   DOCS_PATH,
+  ICON_PATH,
   LLMS_PATH,
   OPENAPI_PATH,
   openApiDocument,
@@ -12,7 +13,7 @@ import {
 import { ResourceNotFound, SERVICES } from "@agentos/core"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
-import { agentGuide, DOCS_STYLE, docsPage } from "../guide/Guide.ts"
+import { agentGuide, DOCS_STYLE, docsPage, ICON } from "../guide/Guide.ts"
 import { documentRoute } from "../edge/Routing.ts"
 import { entityTag, preparedDocument, unlessCurrent } from "../guide/PreparedDocument.ts"
 import { publicRoute } from "../operation/FreeRoute.ts"
@@ -55,6 +56,7 @@ export const routes = Effect.gen(function* () {
       OPENAPI_PATH,
       preparedDocument(`${JSON.stringify(openApiDocument(publicUrl), null, 2)}\n`, "application/json")
     ),
+    documentRoute(ICON_PATH, preparedDocument(ICON, "image/svg+xml")),
     documentRoute(LLMS_PATH, preparedDocument(agentGuide(guide), "text/plain; charset=utf-8")),
     documentRoute(
       DOCS_PATH,

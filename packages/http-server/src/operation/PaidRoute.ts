@@ -1,4 +1,4 @@
-import type { Operation } from "@agentos/api"
+import { challengeExtensions, challengeResource, type Operation } from "@agentos/api"
 import {
   isStartHere,
   PaidOperations,
@@ -31,10 +31,19 @@ const paymentSignature = ({ headers }: HttpServerRequest.HttpServerRequest): str
  * A start-here operation that is requested without payment and body returns its challenge: this is how directories
  * discover its price.
  */
-export const paidRoute = <Input, Plan, Receipt>(operation: Operation, service: PaidService<Input, Plan, Receipt>) => {
+export const paidRoute = <Input, Plan, Receipt>(
+  operation: Operation,
+  service: PaidService<Input, Plan, Receipt>,
+  publicUrl: string
+) => {
   if (operation.payload !== service.input) throw new Error(`${operation.name} declares another input than its service`)
   const entry = serviceEntry(service.serviceId)
   const decode = inputDecoder({ ...operation, payload: service.input })
+  const described = {
+    entry,
+    resource: challengeResource(operation, publicUrl),
+    extensions: challengeExtensions(operation)
+  }
   return operationRoute(
     operation,
     Effect.gen(function* () {
@@ -49,7 +58,7 @@ export const paidRoute = <Input, Plan, Receipt>(operation: Operation, service: P
       const askOnce = yield* Effect.cached(
         Effect.gen(function* () {
           const tenant = yield* Effect.fromResult(caller)
-          return yield* paidRequest(entry, tenant, yield* readOnce)
+          return yield* paidRequest(described, tenant, yield* readOnce)
         })
       )
 
@@ -102,25 +111,22 @@ export const paidRoute = <Input, Plan, Receipt>(operation: Operation, service: P
 
 /** Builds the part of the request that concerns the payment. */
 const paidRequest = Effect.fnUntraced(function* (
-  entry: PaidRequest["entry"],
+  described: Pick<PaidRequest, "entry" | "resource" | "extensions">,
   tenant: Tenant | null,
   body: RequestBody
 ) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const { requestId } = yield* RequestRecord
-  const { publicUrl } = yield* ServerSettings
-  const path = pathOf(request.url)
   return {
-    entry,
+    ...described,
     binding: {
       tenantId: tenant?.tenantId ?? null,
       method: request.method,
-      path,
+      path: pathOf(request.url),
       query: RequestBinding.queryOf(request.url),
       bodyHash: body.hash
     },
     requestId,
-    resourceUrl: `${publicUrl}${path}`,
     tenant,
     paymentSignature: paymentSignature(request),
     idempotencyKey: request.headers["idempotency-key"] ?? null

@@ -94,7 +94,15 @@ describe("discovery", () => {
   })
 
   it("serves documents with an entity tag, and answers 304 if they are unchanged", async () => {
-    const paths = ["/api/v1", "/api/v1/services", "/api/v1/services/events.list", "/openapi.json", "/llms.txt", "/docs"]
+    const paths = [
+      "/api/v1",
+      "/api/v1/services",
+      "/api/v1/services/events.list",
+      "/openapi.json",
+      "/llms.txt",
+      "/docs",
+      "/icon.svg"
+    ]
     for (const path of paths) {
       const first = await call(server, "GET", path)
       const etag = first.headers.get("etag") ?? ""
@@ -114,6 +122,14 @@ describe("discovery", () => {
     const answer = await call(server, "GET", "/openapi.json")
     assert.strictEqual(answer.headers.get("content-type"), "application/json")
     assert.deepStrictEqual(JSON.parse(answer.text), openApiDocument("http://agentos.test"))
+  })
+
+  it("serves the icon that challenges name, as an image that clients may cache", async () => {
+    const { headers, status, text } = await call(server, "GET", "/icon.svg")
+    assert.strictEqual(status, 200)
+    assert.strictEqual(headers.get("content-type"), "image/svg+xml")
+    assert.strictEqual(headers.get("cache-control"), "public, max-age=300")
+    assert.match(text, /^<svg xmlns="http:\/\/www.w3.org\/2000\/svg"/)
   })
 
   it("has a section of the guide for each anchor of the catalog", async () => {

@@ -50,7 +50,8 @@ export const requestFor = (goods: Goods, tenant: Tenant | null, count: number): 
     entry,
     tenant,
     requestId: `01900000-0000-7000-8000-${count.toString(16).padStart(12, "0")}`,
-    resourceUrl: `https://agentos.test${entry.path}`,
+    resource: { url: `https://agentos.test${entry.path}`, description: entry.purpose },
+    extensions: {},
     binding: {
       tenantId: tenant?.tenantId ?? null,
       method: entry.method,
