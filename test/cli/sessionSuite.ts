@@ -25,7 +25,7 @@ export const sessionSuite = (rig: CliRig): void => {
       const doctor = await screenOf("doctor")
       assert.match(doctor, /server +ok/)
       assert.match(doctor, /balance +ok +100\.00/)
-      assert.match(doctor, /token +missing/)
+      assert.match(doctor, /token +warning/)
       await screenOf(`mailbox create ${name}`, async () => {
         await terminal.until("[y/N]")
         await terminal.press("y", "Enter")

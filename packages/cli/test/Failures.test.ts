@@ -147,7 +147,7 @@ describe("failures", () => {
     const { code, stderr, stdout } = await program.run(["doctor", "--json", "-q"], { env: { AGENTOS_HOME: home } })
     const { checks } = JSON.parse(stdout) as { checks: ReadonlyArray<Record<string, unknown>> }
     const settings = checks.find(({ name }) => name === "settings")
-    assert.deepInclude(settings, { status: "broken", mend: null })
+    assert.deepInclude(settings, { status: "failed", fix: null })
     assert.include(String(settings?.["detail"]), `Cannot read ${join(home, "config.json")} (EISDIR`)
     assert.include(JSON.parse(stderr).error.message, "2 problems found: settings, wallet.")
     assert.strictEqual(code, 1)

@@ -1,3 +1,4 @@
+export * from "./Check.ts"
 export * from "./CommandSpec.ts"
 export * from "./CommandTree.ts"
 export * from "./Failure.ts"

@@ -1,3 +1,4 @@
+import { type Check, failed, passed, skipped } from "@agentos/command-line"
 import { ConfigurationInvalid } from "@agentos/core"
 import { dkimRecord, type DnsRecord, type Lookup, openLookup, type SenderDns } from "@agentos/provider-smtp"
 import { Effect, Redacted } from "effect"
@@ -7,17 +8,6 @@ import type { MailConfig } from "./MailConfig.ts"
 import { readConfiguredFile, readNames } from "./ServerConfig.ts"
 import { senderDns } from "./ServerSetup.ts"
 import type { Environment } from "./variable/Variables.ts"
-
-/** The state of a record in DNS, compared with what the deployment needs. */
-export interface DnsFinding {
-  /** Its type, name and purpose. */
-  readonly record: string
-  /** `unchecked` without the setting that it belongs to, and `unknown` if DNS did not answer. */
-  readonly status: "ok" | "missing" | "wrong" | "unchecked" | "unknown"
-  readonly found: ReadonlyArray<string>
-  /** What to change; null if nothing. */
-  readonly advice: string | null
-}
 
 /** The names of a deployment that DNS must know. */
 interface DnsNames {
@@ -62,20 +52,19 @@ type Read = ReturnType<typeof readerOf>
 
 /** Reads a record, and has it judged: by what to change, or null. */
 const find = async (
-  record: string,
+  name: string,
   read: Promise<ReadonlyArray<string>>,
   judge: (found: ReadonlyArray<string>) => string | null | Promise<string | null>
-): Promise<DnsFinding> => {
+): Promise<Check> => {
   try {
     const found = await read
-    const advice = await judge(found)
-    return { record, status: advice === null ? "ok" : found.length === 0 ? "missing" : "wrong", found, advice }
+    const fix = await judge(found)
+    const detail = found.length === 0 ? "not published" : found.join(", ")
+    return { name, ...(fix === null ? passed(detail) : failed(detail, fix)) }
   } catch (error) {
-    return { record, status: "unknown", found: [], advice: `DNS did not answer (${codeOf(error)}). Check again later.` }
+    return { name, ...failed(`DNS did not answer (${codeOf(error)})`, "Check again later.") }
   }
 }
-
-const unchecked = (record: string, advice: string): DnsFinding => ({ record, status: "unchecked", found: [], advice })
 
 const addressesOf = async (read: Read, host: string): Promise<ReadonlyArray<string>> =>
   (await Promise.all([read("A", host), read("AAAA", host)])).flat()
@@ -106,12 +95,12 @@ const tagOf = (record: string, name: string): string | undefined =>
     .find((part) => part.startsWith(`${name}=`))
     ?.slice(name.length + 1)
 
-const checkHost = (read: Read, host: string, purpose: string, advice: string): ReadonlyArray<Promise<DnsFinding>> =>
+const checkHost = (read: Read, host: string, purpose: string, advice: string): ReadonlyArray<Promise<Check>> =>
   isIP(host.replaceAll(/[[\]]/g, "")) === 0
     ? [find(`A, AAAA ${host} (${purpose})`, addressesOf(read, host), (found) => (found.length > 0 ? null : advice))]
     : []
 
-const checkSpf = (read: Read, domain: string): Promise<DnsFinding> =>
+const checkSpf = (read: Read, domain: string): Promise<Check> =>
   find(
     `TXT ${domain} (SPF)`,
     read("TXT", domain).then((values) => values.filter((value) => /^v=spf1( |$)/i.test(value))),
@@ -124,12 +113,10 @@ const checkSpf = (read: Read, domain: string): Promise<DnsFinding> =>
     }
   )
 
-const checkDkim = (read: Read, dkim: DnsRecord | undefined): DnsFinding | Promise<DnsFinding> => {
+const checkDkim = (read: Read, dkim: DnsRecord | undefined): Check | Promise<Check> => {
   if (dkim === undefined) {
-    return unchecked(
-      "TXT (DKIM)",
-      "Outbound mail is not signed here. Set AGENTOS_DKIM_SELECTOR and AGENTOS_DKIM_KEY_FILE, unless the relay signs it."
-    )
+    const fix = "Set AGENTOS_DKIM_SELECTOR and AGENTOS_DKIM_KEY_FILE, unless the relay signs outbound mail."
+    return { name: "TXT (DKIM)", ...skipped("outbound mail is not signed here", fix) }
   }
   const { name, value } = dkim
   return find(`TXT ${name} (DKIM)`, read("TXT", name), (found) => {
@@ -139,7 +126,7 @@ const checkDkim = (read: Read, dkim: DnsRecord | undefined): DnsFinding | Promis
   })
 }
 
-const checkDmarc = (read: Read, domain: string): Promise<DnsFinding> =>
+const checkDmarc = (read: Read, domain: string): Promise<Check> =>
   find(
     `TXT _dmarc.${domain} (DMARC)`,
     read("TXT", `_dmarc.${domain}`).then((values) => values.filter((value) => /^v=DMARC1\s*(;|$)/.test(value))),
@@ -157,7 +144,7 @@ const checkSender = async (
   address: string,
   { domain, hostName }: NonNullable<DnsNames["mail"]>,
   dns: SenderDns
-): Promise<DnsFinding> => {
+): Promise<Check> => {
   // Loads mailauth, which only this check needs.
   const { authenticateSender } = await import("@agentos/provider-smtp/AuthenticateSender")
   const { spf } = await authenticateSender(
@@ -165,21 +152,14 @@ const checkSender = async (
     { mailFrom: `postmaster@${domain}`, rcptTo: [], remoteAddress: address, helo: hostName, secure: false },
     { hostName, dns, dnsMillis: TIME_LIMIT_MILLIS }
   )
-  const record = `SPF of ${domain} for ${address}`
-  if (spf === "temperror") {
-    return { record, status: "unknown", found: [spf], advice: "DNS did not answer. Check again later." }
-  }
+  const name = `SPF of ${domain} for ${address}`
+  if (spf === "temperror") return { name, ...failed("DNS did not answer", "Check again later.") }
   return spf === "pass"
-    ? { record, status: "ok", found: [spf], advice: null }
-    : {
-        record,
-        status: "wrong",
-        found: [spf],
-        advice: "Add the address, or the relay that sends from it, to the SPF record."
-      }
+    ? { name, ...passed(spf) }
+    : { name, ...failed(spf, "Add the address, or the relay that sends from it, to the SPF record.") }
 }
 
-const checkPointer = (read: Read, address: string): Promise<DnsFinding> =>
+const checkPointer = (read: Read, address: string): Promise<Check> =>
   find(`PTR ${address}`, read("PTR", reverseName(address)), async (found) => {
     if (found.length === 0) return "Ask the owner of the address, mostly its provider, to name the sending host."
     const named = await Promise.all(found.map((name) => addressesOf(read, name)))
@@ -192,7 +172,7 @@ const checkPointer = (read: Read, address: string): Promise<DnsFinding> =>
  * Compares DNS with what a deployment needs, through the resolver with which the server checks senders. Changes nothing.
  * Takes at most half a minute, or a minute with sending addresses.
  */
-const checkDns = async ({ apiHost, mail, sendsFrom }: DnsNames, dns: SenderDns): Promise<ReadonlyArray<DnsFinding>> => {
+const checkDns = async ({ apiHost, mail, sendsFrom }: DnsNames, dns: SenderDns): Promise<ReadonlyArray<Check>> => {
   const { close, lookup } = openLookup(dns, { millis: TIME_LIMIT_MILLIS, lookupsMax: LOOKUPS_MAX })
   const read = readerOf(lookup)
   try {
@@ -209,7 +189,7 @@ const checkDns = async ({ apiHost, mail, sendsFrom }: DnsNames, dns: SenderDns):
       checkDkim(read, dkim),
       checkDmarc(read, domain),
       ...(sendsFrom.length === 0
-        ? [unchecked("PTR", "Name each address from which the relay sends: --sends-from ADDRESS")]
+        ? [{ name: "PTR", ...skipped("the addresses of the relay are not known", "Name each: --sends-from ADDRESS") }]
         : sendsFrom.flatMap((address) => [checkSender(address, mail, dns), checkPointer(read, address)]))
     ])
   } finally {

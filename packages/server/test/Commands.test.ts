@@ -1,4 +1,4 @@
-import { type Host, runProgram, type Sink } from "@agentos/command-line"
+import { type Check, type Host, runProgram, type Sink } from "@agentos/command-line"
 import { assert, describe, it } from "@effect/vitest"
 import { generateDkimKey } from "@agentos/provider-smtp"
 import { Effect, Redacted } from "effect"
@@ -134,41 +134,38 @@ describe("agentos-server", () => {
         AGENTOS_DKIM_KEY_FILE: keyFile,
         AGENTOS_DNS_ZONE_FILE: zoneFile
       })
-      assert.strictEqual(stderr, "")
-      const { items } = JSON.parse(stdout) as {
-        readonly items: ReadonlyArray<{
-          readonly record: string
-          readonly status: string
-          readonly advice: string | null
-        }>
+      const { checks, healthy } = JSON.parse(stdout) as {
+        readonly healthy: boolean
+        readonly checks: ReadonlyArray<Check>
       }
-      return { exit, items, wrong: items.filter(({ status }) => status !== "ok") }
+      assert.strictEqual(healthy, exit === 0, stderr)
+      return { exit, checks, wrong: checks.filter(({ status }) => status !== "ok") }
     }
 
     it("finds nothing to change in complete records", async () => {
-      const { exit, items, wrong } = await check()
+      const { checks, exit, wrong } = await check()
       assert.deepStrictEqual(wrong, [])
-      assert.strictEqual(items.length, 8)
+      assert.strictEqual(checks.length, 8)
       assert.strictEqual(exit, 0)
     })
 
     it("says what to publish for every missing record", async () => {
       const { exit, wrong } = await check(() => [])
-      assert.strictEqual(exit, 2)
+      assert.strictEqual(exit, 1)
       assert.deepStrictEqual(
-        wrong.map(({ record, status }) => `${record}: ${status}`),
+        wrong.map(({ detail, name, status }) => `${name}: ${status}, ${detail}`),
         [
-          "A, AAAA example.com (API): missing",
-          "A, AAAA mx.example.com (SMTP listener): missing",
-          `MX ${DOMAIN}: missing`,
-          `TXT ${DOMAIN} (SPF): missing`,
-          `TXT s1._domainkey.${DOMAIN} (DKIM): missing`,
-          `TXT _dmarc.${DOMAIN} (DMARC): missing`,
-          `SPF of ${DOMAIN} for ${SENDER}: wrong`,
-          `PTR ${SENDER}: missing`
+          "A, AAAA example.com (API): failed, not published",
+          "A, AAAA mx.example.com (SMTP listener): failed, not published",
+          `MX ${DOMAIN}: failed, not published`,
+          `TXT ${DOMAIN} (SPF): failed, not published`,
+          `TXT s1._domainkey.${DOMAIN} (DKIM): failed, not published`,
+          `TXT _dmarc.${DOMAIN} (DMARC): failed, not published`,
+          `SPF of ${DOMAIN} for ${SENDER}: failed, none`,
+          `PTR ${SENDER}: failed, not published`
         ]
       )
-      for (const { advice } of wrong) assert.isNotNull(advice)
+      for (const { fix } of wrong) assert.isNotNull(fix)
     })
 
     it.each([
@@ -188,12 +185,12 @@ describe("agentos-server", () => {
       const { exit, wrong } = await check((records) =>
         records.map((record) => (isChanged[name]?.(record) === true ? { ...record, type, value } : record))
       )
-      assert.strictEqual(exit, 2)
+      assert.strictEqual(exit, 1)
       assert.deepStrictEqual(
         wrong.map(({ status }) => status),
-        ["wrong"]
+        ["failed"]
       )
-      assert.match(wrong[0]?.advice ?? "", advice)
+      assert.match(wrong[0]?.fix ?? "", advice)
     })
 
     it("does not take an address that is none", async () => {

@@ -1,6 +1,17 @@
-import { EXIT, Failure } from "@agentos/command-line"
+import {
+  type Check,
+  CHECKS_JSON,
+  EXIT,
+  failed,
+  Failure,
+  type Finding,
+  passed,
+  reportChecks,
+  skipped,
+  warned
+} from "@agentos/command-line"
 import { asStarted } from "../host/Host.ts"
-import { countOf, decimalOf, durationOf } from "../output/Wording.ts"
+import { decimalOf, durationOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/ApiClient.ts"
 import type { Connection } from "../server/Connection.ts"
 import type { Wallet } from "../wallet/Wallet.ts"
@@ -8,25 +19,12 @@ import { type Context, defineCommand } from "./Command.ts"
 import { WALLET_FILE_FLAG } from "./Flags.ts"
 import { acceptedTokens } from "./WalletCommands.ts"
 
-/** The result of a check. A `missing` part is no failure; a `broken` part is. */
-interface Finding {
-  readonly status: "ok" | "missing" | "broken" | "skipped"
-  readonly detail: string
-  /** A command or a sentence; null if there is nothing to fix. */
-  readonly fix: string | null
-}
-
-const ok = (detail: string): Finding => ({ status: "ok", detail, fix: null })
-const missing = (detail: string, fix: string): Finding => ({ status: "missing", detail, fix })
-const broken = (detail: string, fix: string | null): Finding => ({ status: "broken", detail, fix })
-const skipped = (detail: string): Finding => ({ status: "skipped", detail, fix: null })
-
 export const DOCTOR = defineCommand(
   {
     name: "doctor",
     summary: "Diagnose your setup and suggest fixes",
     description:
-      "Checks Node.js, the settings, the server, the clock, the access token, the WebSocket, the wallet and its balance. Changes nothing and pays nothing. Exit code 1 if a check is broken; a missing part is reported but is not a failure.",
+      "Checks Node.js, the settings, the server, the clock, the access token, the WebSocket, the wallet and its balance. Changes nothing and pays nothing. Exit code 1 if a check failed; a warning is not a failure.",
     arguments: [],
     flags: [WALLET_FILE_FLAG],
     examples: [
@@ -34,32 +32,11 @@ export const DOCTOR = defineCommand(
       { line: "agentctl doctor --json | jq .healthy", does: "In a script" }
     ],
     output: "rows",
-    json: "{healthy, checks: [{name, status: ok|missing|broken|skipped, detail, mend}]}",
+    json: CHECKS_JSON,
     exits: []
   },
   async (context, { flags }) => {
-    const { output } = context
-    const checks = await runChecks(context, flags["wallet-file"])
-    const bad = checks.filter(({ status }) => status === "broken")
-    output.table(
-      {
-        healthy: bad.length === 0,
-        checks: checks.map(({ detail, fix, name, status }) => ({ name, status, detail, mend: fix }))
-      },
-      checks,
-      [
-        { heading: "CHECK", value: ({ name }) => name, whole: true },
-        { heading: "STATUS", value: ({ status }) => status, whole: true },
-        { heading: "DETAIL", value: ({ detail }) => detail, wraps: true }
-      ],
-      ""
-    )
-    for (const { fix, name } of checks) if (fix !== null) output.note(`To fix ${name}: ${fix}`)
-    if (bad.length > 0)
-      throw new Failure({
-        code: "FAILED",
-        message: `${countOf(bad.length, "problem")} found: ${bad.map(({ name }) => name).join(", ")}.`
-      })
+    reportChecks(context.output, await runChecks(context, flags["wallet-file"]))
   }
 )
 
@@ -67,14 +44,16 @@ const runChecks = async (context: Context, walletFile: string | undefined) => {
   const { connect } = await import("../server/Connection.ts")
   const { findWallet } = await import("../wallet/Wallet.ts")
   const { fromOf } = await import("../config/Settings.ts")
-  const checks: Array<Finding & { readonly name: string }> = []
+  const checks: Array<Check> = []
   const add = (name: string, { fix, ...finding }: Finding): void =>
     void checks.push({ name, ...finding, fix: fix === null ? null : asStarted(context.host, fix) })
   add("node", checkNode())
   const connection = await orFinding(context, () => connect(context, { walletFile }))
   add(
     "settings",
-    "status" in connection ? connection : ok(`profile ${connection.profile} (${fromOf(connection.settings.profile)})`)
+    "status" in connection
+      ? connection
+      : passed(`profile ${connection.profile} (${fromOf(connection.settings.profile)})`)
   )
   const wallet = await orFinding(context, async () => ({ found: await findWallet(context, { walletFile }) }))
   const answers = "status" in connection ? false : await addServerChecks(context, connection, add)
@@ -89,26 +68,26 @@ const OLDEST_NODE = 22
 const checkNode = (): Finding => {
   const version = process.versions.node
   return Number(version.split(".")[0]) >= OLDEST_NODE
-    ? ok(version)
-    : broken(`${version} is older than ${OLDEST_NODE}`, "Install a newer Node.js: https://nodejs.org")
+    ? passed(version)
+    : failed(`${version} is older than ${OLDEST_NODE}`, "Install a newer Node.js: https://nodejs.org")
 }
 
 const orFinding = async <A extends object>(context: Context, check: () => Promise<A>): Promise<A | Finding> => {
   try {
     return await check()
   } catch (error) {
-    return brokenBy(error, context)
+    return failedBy(error, context)
   }
 }
 
 /** Turns the failure of a check into a finding. Other errors are thrown. */
-const brokenBy = (error: unknown, { host }: Context, fix?: string): Finding => {
+const failedBy = (error: unknown, { host }: Context, fix?: string): Finding => {
   if (host.signal.aborted || !(error instanceof Failure)) throw error
   const { code, next } = error.parts
   // The messages about settings and files already say how to fix them.
   if (fix === undefined && next === undefined && (code === "CONFIGURATION" || code === "FAILED"))
-    return broken(error.message, null)
-  return broken(error.message, fix ?? next?.[0] ?? "Retry later. If it persists, contact the operator of the server.")
+    return failed(error.message, null)
+  return failed(error.message, fix ?? next?.[0] ?? "Retry later. If it persists, contact the operator of the server.")
 }
 
 /** Checks the server, and the parts that only it can confirm. Returns whether it answers. */
@@ -141,11 +120,11 @@ const checkServer = async (
     const { environment, name, version } = client.dataOf(answer) as DataOf<"describeApi">
     const source = settings.baseUrl?.source ?? ""
     return {
-      server: ok(`${name} ${version} (${environment}) at ${baseUrl}, from ${source}, in ${end - start} ms`),
+      server: passed(`${name} ${version} (${environment}) at ${baseUrl}, from ${source}, in ${end - start} ms`),
       clock: checkClock(serverTime(answer.headers), start, end)
     }
   } catch (error) {
-    return { server: brokenBy(error, context), clock: undefined }
+    return { server: failedBy(error, context), clock: undefined }
   }
 }
 
@@ -159,8 +138,8 @@ const checkClock = (serverTime: string | undefined, start: number, end: number):
   const offset = latest < start ? start - latest : earliest > end ? earliest - end : 0
   const seconds = Math.round(offset / 1_000)
   if (seconds <= CLOCK_LIMIT_SECONDS)
-    return ok(seconds === 0 ? "matches the server" : `${seconds} s off the server's clock`)
-  return broken(
+    return passed(seconds === 0 ? "matches the server" : `${seconds} s off the server's clock`)
+  return failed(
     `${durationOf(seconds)} ${latest < start ? "ahead of" : "behind"} the server`,
     "Set the clock of this machine, or enable time synchronization."
   )
@@ -168,22 +147,22 @@ const checkClock = (serverTime: string | undefined, start: number, end: number):
 
 const checkToken = async (context: Context, { client, token }: Connection): Promise<Finding> => {
   if (token === undefined)
-    return missing(
+    return warned(
       "none for this server; the first purchase returns one",
       "agentctl login, or agentctl mailbox create LOCALPART"
     )
   try {
     await client.call("replayEvents", { query: { limit: 1 } })
-    return ok(`valid (from ${token.source})`)
+    return passed(`valid (from ${token.source})`)
   } catch (error) {
     const { ENVIRONMENT_TOKEN } = await import("../config/Credentials.ts")
     const isRejected = error instanceof Failure && error.exit === EXIT.authentication
     const fix = token.source === ENVIRONMENT_TOKEN ? "unset AGENTOS_TOKEN, then agentctl login" : "agentctl login"
-    return brokenBy(error, context, isRejected ? fix : undefined)
+    return failedBy(error, context, isRejected ? fix : undefined)
   }
 }
 
-/** Checks that a WebSocket session opens. Without one, events are polled over REST, so nothing is broken. */
+/** Checks that a WebSocket session opens. Without one, events are polled over REST, so this is only a warning. */
 const checkSocket = async (context: Context, { client }: Connection): Promise<Finding> => {
   const { NoSession, RealtimeSession } = await import("../tail/RealtimeSession.ts")
   try {
@@ -191,10 +170,10 @@ const checkSocket = async (context: Context, { client }: Connection): Promise<Fi
     const { token, websocketUrl: url } = realtime
     const session = await RealtimeSession.open({ url, token, mode: "observe" }, context.host.signal)
     await session.close()
-    return ok(new URL(url).host)
+    return passed(new URL(url).host)
   } catch (error) {
-    if (!(error instanceof NoSession)) return brokenBy(error, context)
-    return missing(
+    if (!(error instanceof NoSession)) return failedBy(error, context)
+    return warned(
       `cannot be opened (${error.message}); events tail polls over REST`,
       "Allow WebSocket connections to the server in your proxy or firewall."
     )
@@ -203,8 +182,8 @@ const checkSocket = async (context: Context, { client }: Connection): Promise<Fi
 
 const describeWallet = (wallet: Wallet | undefined): Finding =>
   wallet === undefined
-    ? missing("none, so payments are not possible", "agentctl wallet create")
-    : ok(
+    ? warned("none, so payments are not possible", "agentctl wallet create")
+    : passed(
         `${wallet.address ?? "address unknown until opened"} (${wallet.source}${wallet.encrypted ? ", encrypted" : ""})`
       )
 
@@ -223,14 +202,14 @@ const checkBalance = async (
     let isEmpty = true
     for (const { asset, assetName, network } of await acceptedTokens(context, connection.baseUrl)) {
       const rpcUrl = connection.settings.rpcUrl?.value ?? PUBLIC_RPC[network]
-      if (rpcUrl === undefined) return broken(`no RPC URL for ${network}`, "agentctl config set rpc-url https://…")
+      if (rpcUrl === undefined) return failed(`no RPC URL for ${network}`, "agentctl config set rpc-url https://…")
       const balance = await tokenBalance(context, { rpcUrl, network, asset, address })
       isEmpty &&= balance === 0n
       balances.push(`${decimalOf(balance)} ${assetName ?? asset} on ${network}`)
     }
     const detail = balances.join(", ")
-    return isEmpty ? missing(detail, `Send USDT to ${address}.`) : ok(detail)
+    return isEmpty ? warned(detail, `Send USDT to ${address}.`) : passed(detail)
   } catch (error) {
-    return brokenBy(error, context)
+    return failedBy(error, context)
   }
 }
