@@ -5,6 +5,8 @@ import { Effect, Layer, Redacted } from "effect"
 /** Mail as layers: what `smtp(…)` returns. */
 export interface Mail {
   readonly layer: Layer.Layer<EmailProvider | MailParser, unknown>
+  /** Checks that mail can be sent, and sends none. */
+  readonly verify?: Effect.Effect<void, ProviderError>
 }
 
 export interface SmtpOptions {
@@ -40,27 +42,28 @@ export const mimeParser = ({ dns, hostName }: Pick<SmtpOptions, "dns"> & { reado
   )
 
 /** Mail through an SMTP relay. Inbound mail is passed in by the host, or by a listener of `@agentos/provider-smtp`. */
-export const smtp = ({ dkim, dns, domain, hostName = domain, relay }: SmtpOptions): Mail => ({
-  layer: Layer.unwrap(
-    Effect.map(load, ({ EmailProviderSmtp }) =>
-      Layer.merge(
-        EmailProviderSmtp.layer({
-          domain,
-          host: relay.host,
-          port: relay.port ?? 587,
-          clientName: hostName,
-          security: relay.security ?? "starttls",
-          credentials:
-            relay.user === undefined || relay.password === undefined
-              ? undefined
-              : { user: relay.user, password: redacted(relay.password) },
-          dkim: dkim && { domain, selector: dkim.selector, privateKey: redacted(dkim.privateKey) }
-        }),
-        mimeParser({ hostName, dns })
+export const smtp = ({ dkim, dns, domain, hostName = domain, relay }: SmtpOptions): Mail => {
+  const config: EmailProviderSmtp.EmailProviderSmtpConfig = {
+    domain,
+    host: relay.host,
+    port: relay.port ?? 587,
+    clientName: hostName,
+    security: relay.security ?? "starttls",
+    credentials:
+      relay.user === undefined || relay.password === undefined
+        ? undefined
+        : { user: relay.user, password: redacted(relay.password) },
+    dkim: dkim && { domain, selector: dkim.selector, privateKey: redacted(dkim.privateKey) }
+  }
+  return {
+    layer: Layer.unwrap(
+      Effect.map(load, ({ EmailProviderSmtp }) =>
+        Layer.merge(EmailProviderSmtp.layer(config), mimeParser({ hostName, dns }))
       )
-    )
-  )
-})
+    ),
+    verify: Effect.flatMap(load, ({ EmailProviderSmtp }) => EmailProviderSmtp.verify(config))
+  }
+}
 
 /** The mail ports of a host without mail: every use of them fails. */
 export const noMail: Mail = {

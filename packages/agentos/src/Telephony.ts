@@ -12,6 +12,8 @@ import { Effect, Layer, Redacted } from "effect"
 export interface Telephony {
   /** The carrier, given the base URL at which it reaches this host. */
   readonly layer: (publicUrl: string) => Layer.Layer<TelephonyProvider, unknown>
+  /** Checks that the carrier accepts the credentials. Buys and calls nothing. */
+  readonly verify?: (publicUrl: string) => Effect.Effect<void, ProviderError>
   /** The webhooks and sockets through which the carrier reaches this host. */
   readonly ingress: (
     publicUrl: string
@@ -32,13 +34,14 @@ const load = Effect.promise(() => import("@agentos/provider-twilio"))
 /** Numbers and calls at Twilio. */
 export const twilio = ({ accountSid, apiUrl, authToken: token, label = "agentos" }: TwilioOptions): Telephony => {
   const authToken = typeof token === "string" ? Redacted.make(token) : token
+  const config = { accountSid, authToken, apiUrl, label }
   return {
     layer: (publicUrl) =>
       Layer.unwrap(
-        Effect.map(load, ({ TelephonyProviderTwilio }) =>
-          TelephonyProviderTwilio.layer({ accountSid, authToken, apiUrl, label, publicUrl })
-        )
+        Effect.map(load, ({ TelephonyProviderTwilio }) => TelephonyProviderTwilio.layer({ ...config, publicUrl }))
       ),
+    verify: (publicUrl) =>
+      Effect.flatMap(load, ({ TelephonyProviderTwilio }) => TelephonyProviderTwilio.verify({ ...config, publicUrl })),
     ingress: (publicUrl) =>
       Effect.flatMap(load, ({ TwilioIngress }) => Effect.all([TwilioIngress.make({ authToken, publicUrl })]))
   }

@@ -43,35 +43,44 @@ export interface GasSpender {
   readonly receiptOf: (transaction: GasTransaction) => Effect.Effect<Option.Option<TransactionReceipt>, ProviderError>
 }
 
+/** Returns the price of a transaction, after checking that the wallet can pay it. */
+const affordable = Effect.fnUntraced(function* (
+  account: GasAccount,
+  chain: GasChain,
+  gas: bigint
+): Effect.fn.Return<GasPrice, ProviderError> {
+  const { address, ceiling, wallet } = account
+  const [market, balance] = yield* Effect.all([chain.market, chain.balance(address)], { concurrency: 2 })
+  const price = priceOf(market, ceiling)
+  if (price === undefined) {
+    return yield* new ProviderError({
+      provider: PROVIDER,
+      reason: "Temporary",
+      message:
+        `Gas on ${wallet.network} costs ${formatGwei(market.baseFeePerGas)} gwei, and maxFeePerGasGwei allows at ` +
+        `most ${formatGwei(ceiling)}. Nothing was submitted.`
+    })
+  }
+  // The expected cost, not the maximum: most nodes require the maximum, and then report the shortage themselves.
+  if (balance < gas * (market.baseFeePerGas + price.maxPriorityFeePerGas)) {
+    return yield* misconfigured(shortOfGas(account, balance))
+  }
+  return price
+})
+
+/** Checks that a wallet can pay for a settlement now. Fails with `Misconfigured` if it cannot. */
+export const checkSolvency = (account: GasAccount, chain: GasChain): Effect.Effect<void, ProviderError> =>
+  Effect.asVoid(affordable(account, chain, TRANSFER_GAS))
+
 export const make = Effect.fnUntraced(function* (
   account: GasAccount,
   chain: GasChain
 ): Effect.fn.Return<GasSpender, never, GasTransactionStore> {
   const store = yield* GasTransactionStore
-  const { address, ceiling, wallet } = account
-
-  /** Returns the price of a transaction, after checking that the wallet can pay it. */
-  const affordable = Effect.fnUntraced(function* (gas: bigint): Effect.fn.Return<GasPrice, ProviderError> {
-    const [market, balance] = yield* Effect.all([chain.market, chain.balance(address)], { concurrency: 2 })
-    const price = priceOf(market, ceiling)
-    if (price === undefined) {
-      return yield* new ProviderError({
-        provider: PROVIDER,
-        reason: "Temporary",
-        message:
-          `Gas on ${wallet.network} costs ${formatGwei(market.baseFeePerGas)} gwei, and maxFeePerGasGwei allows at ` +
-          `most ${formatGwei(ceiling)}. Nothing was submitted.`
-      })
-    }
-    // The expected cost, not the maximum: most nodes require the maximum, and then report the shortage themselves.
-    if (balance < gas * (market.baseFeePerGas + price.maxPriorityFeePerGas)) {
-      return yield* misconfigured(shortOfGas(account, balance))
-    }
-    return price
-  })
+  const { address, wallet } = account
 
   return {
-    solvency: Effect.asVoid(affordable(TRANSFER_GAS)),
+    solvency: checkSolvency(account, chain),
     submit: Effect.fnUntraced(function* (reference, call, onOpen) {
       const estimate = yield* Effect.tryPromise({
         try: () => chain.client.estimateGas({ account: address, ...call }),
@@ -79,7 +88,7 @@ export const make = Effect.fnUntraced(function* (
       })
       // A storage slot that is in use during the simulation can be empty later, and then costs 20,000 more.
       const gas = (estimate * 5n) / 4n + 25_000n
-      const [price, accountNonceMin] = yield* Effect.all([affordable(gas), chain.nextNonce(address)], {
+      const [price, accountNonceMin] = yield* Effect.all([affordable(account, chain, gas), chain.nextNonce(address)], {
         concurrency: 2
       })
       yield* onOpen

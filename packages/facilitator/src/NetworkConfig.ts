@@ -1,7 +1,17 @@
-import { FacilitatorConfig, httpFacilitator, PaymentNetwork, type PaymentRailX402, withPreset } from "@agentos/x402"
-import { Schema } from "effect"
+import type { ProviderError } from "@agentos/core"
+import {
+  FacilitatorConfig,
+  facilitatorCheck,
+  httpFacilitator,
+  type NetworkChecks,
+  networkChecks,
+  PaymentNetwork,
+  type PaymentRailX402,
+  withPreset
+} from "@agentos/x402"
+import { Effect, Schema } from "effect"
 import type { GasTransactionStore } from "./GasTransactionStore.ts"
-import { selfFacilitator } from "./SelfFacilitator.ts"
+import { checkGasWallet, selfFacilitator } from "./SelfFacilitator.ts"
 import { SelfFacilitatorConfig } from "./SelfFacilitatorConfig.ts"
 
 /** A network on which payments are accepted, with the configuration of any kind of facilitator. */
@@ -22,3 +32,16 @@ export const railNetwork = ({
   ...network,
   facilitator: facilitator.kind === "self" ? selfFacilitator(facilitator) : httpFacilitator(facilitator)
 })
+
+/** Makes the checks of a network and of the facilitator that its configuration selects. */
+export const configuredChecks = ({
+  facilitator,
+  ...network
+}: NetworkConfig): Effect.Effect<NetworkChecks, ProviderError> =>
+  networkChecks(network, (offered) =>
+    facilitator.kind === "self"
+      ? checkGasWallet(offered, facilitator)
+      : Effect.scoped(
+          Effect.flatMap(httpFacilitator(facilitator)(offered), (client) => facilitatorCheck(offered, client))
+        )
+  )

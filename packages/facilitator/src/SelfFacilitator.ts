@@ -1,4 +1,5 @@
-import type { FacilitatorFactory } from "@agentos/x402/facilitator"
+import type { ProviderError } from "@agentos/core"
+import type { FacilitatorFactory, OfferedNetwork } from "@agentos/x402/facilitator"
 import { Effect } from "effect"
 import type { GasTransactionStore } from "./GasTransactionStore.ts"
 import type { SelfFacilitatorConfig } from "./SelfFacilitatorConfig.ts"
@@ -12,3 +13,14 @@ export const selfFacilitator =
       Effect.promise(() => import("./FacilitatorSelf.ts")),
       (FacilitatorSelf) => FacilitatorSelf.make(offered, config)
     )
+
+/** Checks that the gas wallet of a network can pay for a settlement now. */
+export const checkGasWallet = (
+  offered: OfferedNetwork,
+  config: SelfFacilitatorConfig
+): Effect.Effect<void, ProviderError> =>
+  Effect.flatMap(
+    Effect.promise(() => Promise.all([import("./GasAccount.ts"), import("./GasChain.ts"), import("./GasSpender.ts")])),
+    ([GasAccount, GasChain, { checkSolvency }]) =>
+      checkSolvency(GasAccount.make(offered, config), GasChain.make(offered))
+  )

@@ -5,8 +5,8 @@ import { Migrator, SqlClient, SqlError } from "effect/sql"
 import { type Announcements, makeListening, makeLocal } from "./Announcements.ts"
 import { DatabaseFailure, fromSqlError } from "./DatabaseFailure.ts"
 import type { DirectoryInUse } from "./DirectoryLock.ts"
-import { migrate, pending } from "./Migrations.ts"
-import { openPGlite } from "./PGliteDatabase.ts"
+import { emptyState, migrate, type SchemaState, schemaState } from "./Migrations.ts"
+import { hasDatabase, openPGlite } from "./PGliteDatabase.ts"
 import { openPGliteStream } from "./PGliteStream.ts"
 import { makeTransact } from "./Transaction.ts"
 import { vacuumWhenDue } from "./Vacuuming.ts"
@@ -169,8 +169,8 @@ export const layerPGlite = (options: PGliteOptions = {}): Layer.Layer<Database, 
 
 /** The schema of a database, for commands that run before a server or beside it. */
 export interface SchemaMaintenance<E = DatabaseFailure> {
-  /** Reads the version of PostgreSQL, and the names of the migrations that are pending. Changes nothing. */
-  readonly read: Effect.Effect<{ readonly version: string; readonly pending: ReadonlyArray<string> }, E>
+  /** Reads the version of PostgreSQL, null if the embedded database does not exist yet. Creates and changes nothing. */
+  readonly read: Effect.Effect<SchemaState & { readonly version: string | null }, E>
   /** Migrates the database. Returns the names of the migrations that ran. */
   readonly migrate: Effect.Effect<ReadonlyArray<string>, E>
 }
@@ -188,7 +188,7 @@ const maintain = <E>(
   const read = Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const [row] = yield* sql<{ readonly version: string }>`select current_setting('server_version') as version`
-    return { version: row?.version ?? "", pending: yield* pending }
+    return { version: row?.version ?? "", ...(yield* schemaState) }
   })
   return { read: using(read), migrate: using(migrate) }
 }
@@ -198,8 +198,17 @@ export const maintainPostgres = (options: PostgresOptions): SchemaMaintenance =>
   maintain<never>(PgClient.make({ ...connectionTo(options), maxConnections: 2 }))
 
 /** The schema of an embedded database, which has no other user meanwhile. */
-export const maintainPGlite = (options: PGliteOptions): SchemaMaintenance<DatabaseFailure | DirectoryInUse> =>
-  maintain(openEmbedded(options))
+export const maintainPGlite = (options: PGliteOptions): SchemaMaintenance<DatabaseFailure | DirectoryInUse> => {
+  const { migrate, read } = maintain(openEmbedded(options))
+  const { directory } = options
+  const exists = Effect.sync(() => directory !== undefined && hasDatabase(directory))
+  return {
+    migrate,
+    read: Effect.flatMap(exists, (found) =>
+      found ? read : Effect.map(emptyState, (state) => ({ version: null, ...state }))
+    )
+  }
+}
 
 /** Converts the errors of opening a database into `DatabaseFailure`. */
 const openFailures = {

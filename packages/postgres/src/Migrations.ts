@@ -130,23 +130,40 @@ export const migrate: Effect.Effect<
   Effect.zipWith(buildIndexes(indexes), (run = [], built) => [...run, ...built])
 )
 
-/** Returns the names of the migrations and indexes that `migrate` would run and build. Changes nothing. */
-export const pending: Effect.Effect<
-  ReadonlyArray<string>,
-  Migrator.MigrationError | SqlError.SqlError,
-  SqlClient.SqlClient
-> = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const [table] = yield* sql<{ readonly exists: boolean }>`select to_regclass(${TABLE}) is not null as exists`
-  const [last] =
-    table?.exists === true
-      ? yield* sql<{ readonly id: number | null }>`select max(migration_id) as id from ${sql(TABLE)}`
-      : []
-  const known = yield* migrations
-  const names = known.filter(([id]) => id > (last?.id ?? 0)).map(nameOf)
-  const missing = yield* Effect.filter(indexes, ({ name }) => Effect.map(isBuilt(name), (built) => !built))
-  return [...names, ...missing.map(({ name }) => `index ${name}`)]
-})
+/** The migrations of a database, compared with those of this program. */
+export interface SchemaState {
+  /** The migrations and indexes that `migrate` would run and build. */
+  readonly pending: ReadonlyArray<string>
+  /** The migrations of a newer program. */
+  readonly newer: ReadonlyArray<string>
+}
+
+/** The state of a database that does not exist yet. */
+export const emptyState: Effect.Effect<SchemaState> = Effect.map(Effect.orDie(migrations), (known) => ({
+  pending: [...known.map(nameOf), ...indexes.map(indexName)],
+  newer: []
+}))
+
+/** Compares the migrations of the database with those of this program. Changes nothing. */
+export const schemaState: Effect.Effect<SchemaState, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [table] = yield* sql<{ readonly exists: boolean }>`select to_regclass(${TABLE}) is not null as exists`
+    const run =
+      table?.exists === true
+        ? yield* sql<{ readonly id: number; readonly name: string }>`
+          select migration_id as id, name from ${sql(TABLE)} order by migration_id`
+        : []
+    const known = yield* migrations
+    const [lastRun, lastKnown] = [run.at(-1)?.id ?? 0, known.at(-1)?.[0] ?? 0]
+    const missing = yield* Effect.filter(indexes, ({ name }) => Effect.map(isBuilt(name), (built) => !built))
+    return {
+      pending: [...known.filter(([id]) => id > lastRun).map(nameOf), ...missing.map(indexName)],
+      newer: run.filter(({ id }) => id > lastKnown).map(({ id, name }) => nameOf([id, name]))
+    }
+  })
+
+const indexName = ({ name }: ConcurrentIndex): string => `index ${name}`
 
 const isBuilt = Effect.fnUntraced(function* (name: string) {
   const sql = yield* SqlClient.SqlClient

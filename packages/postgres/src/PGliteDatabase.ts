@@ -36,6 +36,9 @@ export const openPGlite = Effect.fnUntraced(function* (
 
 const databaseIn = (directory: string): string => join(directory, "database")
 
+/** Whether the directory has a database. */
+export const hasDatabase = (directory: string): boolean => existsSync(databaseIn(directory))
+
 const notOpened = (cause: unknown): DatabaseFailure =>
   new DatabaseFailure({
     message: `the embedded database can't be opened: ${String(cause)}`,
@@ -58,7 +61,7 @@ const creator = fileURLToPath(new URL(`createDatabaseMain${extname(import.meta.u
  * child process.
  */
 const createDatabase = async (directory: string): Promise<void> => {
-  if (existsSync(databaseIn(directory))) return
+  if (hasDatabase(directory)) return
   for (const name of readdirSync(directory)) {
     if (name.startsWith(DRAFT)) rmSync(join(directory, name), { recursive: true, force: true })
   }

@@ -213,6 +213,21 @@ const checkDkimKey = (dkim: EmailProviderSmtpConfig["dkim"]): Effect.Effect<void
       )
 
 /**
+ * Checks the DKIM key, and by a connection without a mail that the relay can be reached, encrypts as configured, and
+ * accepts the credentials. Fails like a mail that is sent.
+ */
+export const verify = Effect.fnUntraced(function* (
+  config: EmailProviderSmtpConfig
+): Effect.fn.Return<void, ProviderError> {
+  yield* checkDkimKey(config.dkim)
+  const pool = new RelayPool(poolOptions(config, { ...DEFAULT_SEND_TIMEOUTS, ...config.timeouts }))
+  yield* Effect.tryPromise({
+    try: () => pool.verify(),
+    catch: (error) => toProviderError(PROVIDER, error, false, [])
+  }).pipe(Effect.ensuring(Effect.sync(() => pool.close({ force: true }))))
+})
+
+/**
  * Sends outbound mail through one SMTP relay, over pooled connections.
  *
  * - All recipients refused with 5xx, or the mail itself: `Rejected`. The mail, or one of the refused recipients, with

@@ -3,6 +3,7 @@ import { Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { ask, exchange, isSuccess, readBody, refusal, type TwilioAccount, type TwilioCall } from "./TwilioExchange.ts"
 import { failure, PROVIDER } from "./TwilioFailure.ts"
 import {
+  Account,
   AvailablePage,
   CallPage,
   IncomingNumber,
@@ -69,6 +70,23 @@ export const layer = (config: TelephonyProviderTwilioConfig): Layer.Layer<Teleph
     )
   )
 
+/** Checks the configuration, and by reading the account that Twilio accepts the credentials and the account is active. */
+export const verify = Effect.fnUntraced(function* (
+  config: TelephonyProviderTwilioConfig
+): Effect.fn.Return<void, ProviderError> {
+  yield* checked(config)
+  const call: TwilioCall = { name: "read the account", method: "GET", path: ".json" }
+  const { status } = yield* ask(accountOf(config), call, Account)
+  if (status !== "active") return yield* failure("Misconfigured", `reports that the account is ${status}`)
+})
+
+const accountOf = (config: TelephonyProviderTwilioConfig): TwilioAccount => ({
+  accountSid: config.accountSid,
+  authToken: config.authToken,
+  apiUrl: (config.apiUrl ?? DEFAULT_API_URL).replace(/\/+$/, ""),
+  timeoutMillis: config.timeoutMillis ?? DEFAULT_TIMEOUT_MILLIS
+})
+
 const isUrl = (text: string): boolean => /^https?:$/.test(URL.parse(text)?.protocol ?? "")
 
 const checked = (config: TelephonyProviderTwilioConfig): Effect.Effect<void, ProviderError> => {
@@ -83,12 +101,7 @@ const checked = (config: TelephonyProviderTwilioConfig): Effect.Effect<void, Pro
 }
 
 const make = (config: TelephonyProviderTwilioConfig): TelephonyProvider["Service"] => {
-  const account: TwilioAccount = {
-    accountSid: config.accountSid,
-    authToken: config.authToken,
-    apiUrl: (config.apiUrl ?? DEFAULT_API_URL).replace(/\/+$/, ""),
-    timeoutMillis: config.timeoutMillis ?? DEFAULT_TIMEOUT_MILLIS
-  }
+  const account = accountOf(config)
   return TelephonyProvider.of({
     name: PROVIDER,
     limitsKeptBy: "provider",

@@ -19,7 +19,7 @@ export interface TwilioCall {
   /** The action in error messages: `buy a number`. */
   readonly name: string
   readonly method: "GET" | "POST" | "DELETE"
-  /** The path below the account: `Calls.json`. */
+  /** The path below the account: `Calls.json`, or `.json` for the account itself. */
   readonly path: string
   /** The query of a GET, or the form of a POST. */
   readonly fields?: Fields
@@ -120,7 +120,8 @@ const send = async (account: TwilioAccount, call: TwilioCall, signal: AbortSigna
   const fields = encode(call.fields ?? {})
   const query = call.method === "GET" && fields.size > 0 ? `?${fields.toString()}` : ""
   const credentials = Buffer.from(`${accountSid}:${Redacted.value(authToken)}`).toString("base64")
-  const response = await fetch(`${apiUrl}/${API_VERSION}/Accounts/${accountSid}/${call.path}${query}`, {
+  const path = `${accountSid}${call.path.startsWith(".") ? "" : "/"}${call.path}`
+  const response = await fetch(`${apiUrl}/${API_VERSION}/Accounts/${path}${query}`, {
     method: call.method,
     headers: { accept: "application/json", authorization: `Basic ${credentials}` },
     // A form; fetch sets its content type.

@@ -21,6 +21,8 @@ const CallResource = Schema.Struct({
   end_time: Schema.optionalKey(Schema.NullOr(Schema.String)),
   duration: Schema.optionalKey(Schema.NullOr(Schema.String))
 })
+/** The account: `active`, `suspended` or `closed`. */
+export const Account = Schema.fromJsonString(Schema.Struct({ status: Schema.String }))
 export type IncomingNumber = typeof Incoming.Type
 export type TwilioCallResource = typeof CallResource.Type
 

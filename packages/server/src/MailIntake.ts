@@ -4,15 +4,14 @@ import { Effect, Layer, Option, Redacted } from "effect"
 import type { MailConfig } from "./MailConfig.ts"
 import { readConfiguredFile } from "./ServerConfig.ts"
 
-const certificate = Effect.fnUntraced(function* ({
-  hostName,
-  listener
-}: MailConfig): Effect.fn.Return<Certificate, ConfigurationInvalid> {
-  if (listener.certificate === undefined) return yield* generateCertificate(hostName)
-  const { certificateFile, keyFile } = listener.certificate
+/** Reads the files of the listener's certificate; undefined if none is configured. */
+export const configuredCertificate = Effect.fnUntraced(function* ({
+  listener: { certificate }
+}: MailConfig): Effect.fn.Return<Certificate | undefined, ConfigurationInvalid> {
+  if (certificate === undefined) return undefined
   return {
-    privateKey: Redacted.make(yield* readConfiguredFile("AGENTOS_SMTP_KEY_FILE", keyFile)),
-    certificate: yield* readConfiguredFile("AGENTOS_SMTP_CERT_FILE", certificateFile)
+    privateKey: Redacted.make(yield* readConfiguredFile("AGENTOS_SMTP_KEY_FILE", certificate.keyFile)),
+    certificate: yield* readConfiguredFile("AGENTOS_SMTP_CERT_FILE", certificate.certificateFile)
   }
 })
 
@@ -23,9 +22,8 @@ export const mailIntake = (mail: MailConfig | undefined) =>
     : Effect.gen(function* () {
         const { host, messagesPerHour, port, sessions, sessionsPerAddress } = mail.listener
         const limits = { ...SmtpListener.sessionLimits(sessions, sessionsPerAddress), messagesPerHour }
-        const listening = yield* Layer.build(
-          SmtpListener.layer({ host, port, hostName: mail.hostName, tls: yield* certificate(mail), limits })
-        )
+        const tls = (yield* configuredCertificate(mail)) ?? (yield* generateCertificate(mail.hostName))
+        const listening = yield* Layer.build(SmtpListener.layer({ host, port, hostName: mail.hostName, tls, limits }))
         return Option.some(
           yield* Effect.provide(
             Effect.map(SmtpListener.SmtpListener, (smtp) => smtp.port),

@@ -1,8 +1,8 @@
 import type { ProviderError } from "@agentos/core"
 import { Effect, Schedule } from "effect"
-import type { EvmChain } from "./EvmChain.ts"
+import { type EvmChain, make } from "./EvmChain.ts"
 import type { Facilitator } from "./facilitator/Facilitator.ts"
-import { misconfigured, type OfferedNetwork } from "./PaymentNetwork.ts"
+import { misconfigured, offer, type OfferedNetwork, type PaymentNetwork } from "./PaymentNetwork.ts"
 
 /** Number of retries, over about six seconds, when a chain or facilitator does not answer at startup. */
 const RETRIES = 5
@@ -53,34 +53,77 @@ export const domainCheck = Effect.fnUntraced(function* (
 })
 
 /**
- * Checks that the facilitator supports the network. Fails with `Misconfigured` if it does not. If the
- * facilitator does not answer, this only logs a warning: the server can still serve all else, and payments wait
- * for the facilitator.
+ * Checks that the facilitator supports the network. Fails with `Misconfigured` if it does not, and with `Temporary` if it
+ * does not answer after the retries.
  */
 export const facilitatorCheck = Effect.fnUntraced(function* (
   { config }: OfferedNetwork,
   facilitator: Facilitator
 ): Effect.fn.Return<void, ProviderError> {
-  const supported = yield* patiently(facilitator.supports(config.network)).pipe(
-    Effect.catchIf(
-      (error) => error.reason === "Temporary",
-      (error) => Effect.as(Effect.logWarning(`Payment network ${config.network}: ${error.message}`), true)
-    )
-  )
-  if (!supported) {
+  if (!(yield* patiently(facilitator.supports(config.network)))) {
     return yield* misconfigured(
       `Payment network ${config.network}: its facilitator does not support scheme exact of x402 version 2 there.`
     )
   }
 })
 
-/** Logs a warning if the refund wallet is empty, since refunds would have to wait. */
-export const refundCheck = Effect.fnUntraced(function* (
-  { config, refundWallets: [wallet] }: OfferedNetwork,
+/** Returns the current refund wallet with its balance in base units of the token; undefined without one. */
+export const refundBalance = Effect.fnUntraced(function* (
+  { refundWallets: [wallet] }: OfferedNetwork,
   chain: EvmChain
+) {
+  return wallet === undefined ? undefined : { wallet, balance: yield* patiently(chain.balanceOf(wallet)) }
+})
+
+/**
+ * Checks what a rail needs when it opens. A facilitator that does not answer, and an empty refund wallet, are only logged:
+ * the server can still serve all else, and payments or refunds wait.
+ */
+export const openingCheck = Effect.fnUntraced(function* (
+  offered: OfferedNetwork,
+  chain: EvmChain,
+  facilitator: Facilitator
 ): Effect.fn.Return<void, ProviderError> {
-  if (wallet === undefined || (yield* patiently(chain.balanceOf(wallet))) > 0n) return
-  yield* Effect.logWarning(
-    `Payment network ${config.network}: the refund wallet ${wallet} is empty, so no refund can be paid.`
+  const { network } = offered.config
+  const refund = yield* refundBalance(offered, chain)
+  if (refund?.balance === 0n) {
+    yield* Effect.logWarning(
+      `Payment network ${network}: the refund wallet ${refund.wallet} is empty, so no refund can be paid.`
+    )
+  }
+  yield* Effect.catchIf(
+    facilitatorCheck(offered, facilitator),
+    (error) => error.reason === "Temporary",
+    (error) => Effect.logWarning(`Payment network ${network}: ${error.message}`)
   )
 })
+
+/** What a network needs from outside, as checks that change nothing and can run apart. */
+export interface NetworkChecks {
+  /** See `domainCheck`. */
+  readonly token: Effect.Effect<void, ProviderError>
+  /** Whether payments can be submitted, and the facilitator's or gas wallet's problem if not. */
+  readonly facilitator: Effect.Effect<void, ProviderError>
+  /** The refund wallet with its balance, in base units of the token and of prices; undefined without a wallet. */
+  readonly refund: Effect.Effect<
+    { readonly wallet: string; readonly balance: bigint; readonly priceUnits: bigint } | undefined,
+    ProviderError
+  >
+}
+
+/** Makes the checks of a network. Fails if its configuration contradicts itself. */
+export const networkChecks = (
+  network: PaymentNetwork,
+  facilitator: (offered: OfferedNetwork) => Effect.Effect<void, ProviderError>
+): Effect.Effect<NetworkChecks, ProviderError> =>
+  Effect.map(offer(network), (offered) => {
+    const chain = make(offered)
+    return {
+      token: domainCheck(offered, chain),
+      facilitator: facilitator(offered),
+      refund: Effect.map(
+        refundBalance(offered, chain),
+        (found) => found && { ...found, priceUnits: found.balance / offered.unitsPerPriceUnit }
+      )
+    }
+  })

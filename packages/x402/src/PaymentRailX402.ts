@@ -11,7 +11,7 @@ import { Effect, Layer, type Scope } from "effect"
 import { isBoundElsewhere, NONCE_TAG } from "./BoundNonce.ts"
 import * as EvmChain from "./EvmChain.ts"
 import type { Facilitator, FacilitatorFactory, FacilitatorRequest } from "./facilitator/Facilitator.ts"
-import { domainCheck, facilitatorCheck, refundCheck } from "./NetworkCheck.ts"
+import { domainCheck, openingCheck } from "./NetworkCheck.ts"
 import * as PaymentHeader from "./PaymentHeader.ts"
 import {
   misconfigured,
@@ -72,8 +72,7 @@ export const layer = <R = never>(
       const routes = yield* openRoutes(options, ({ facilitator }, offered) => facilitator(offered))
       yield* Effect.forEach(
         routes.values(),
-        ({ chain, facilitator, offered }) =>
-          Effect.andThen(refundCheck(offered, chain), facilitatorCheck(offered, facilitator)),
+        ({ chain, facilitator, offered }) => openingCheck(offered, chain, facilitator),
         { concurrency: "unbounded", discard: true }
       )
       return make(routes)

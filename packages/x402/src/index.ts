@@ -1,6 +1,7 @@
 export { boundNonce, NONCE_TAG } from "./BoundNonce.ts"
 export { FacilitatorConfig } from "./facilitator/FacilitatorConfig.ts"
 export { httpFacilitator } from "./facilitator/HttpFacilitator.ts"
+export { facilitatorCheck, type NetworkChecks, networkChecks } from "./NetworkCheck.ts"
 export { PaymentNetwork } from "./PaymentNetwork.ts"
 export { withPreset } from "./PaymentNetworkConfig.ts"
 export * as PaymentRailX402 from "./PaymentRailX402.ts"

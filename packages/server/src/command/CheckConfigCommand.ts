@@ -1,23 +1,44 @@
+import { type Check, CHECKS_JSON, passed, reportChecks } from "@agentos/command-line"
 import { defineCommand, runEffect } from "./ServerCommand.ts"
 
 export const CHECK_CONFIG = defineCommand(
   {
     name: "check-config",
-    summary: "Check the configuration",
+    summary: "Check the configuration and every connection",
     description:
-      "Reads every environment variable of the server, and reports all problems at once, unknown AGENTOS_* variables included.",
+      "Reads every variable and the files that they name, and reports all problems at once, unknown AGENTOS_* variables included. If they are valid, tries every connection that a server needs, at most 10 s: the database and its version, each chain with its token, facilitator and refund wallet, the mail relay with STARTTLS and AUTH, and the Twilio account. Changes nothing, sends no mail and pays nothing.\nExit code 1 if a check failed; a warning is not a failure.",
     arguments: [],
-    flags: [],
-    examples: [{ line: "agentos-server check-config", does: "Before the first start" }],
-    output: "nothing",
-    json: "nothing",
+    flags: [
+      { name: "offline", type: "boolean", summary: "Check the variables and files only, and connect to nothing." }
+    ],
+    examples: [
+      { line: "agentos-server check-config", does: "Before the first start" },
+      { line: "agentos-server check-config --offline", does: "Where the services cannot be reached" }
+    ],
+    output: "rows",
+    json: CHECKS_JSON,
     exits: []
   },
-  async (context) => {
+  async (context, { flags: { offline } }) => {
+    const { Effect } = await import("effect")
     const ServerConfig = await import("../ServerConfig.ts")
+    const { setupOf } = await import("../ServerSetup.ts")
+    const { configuredCertificate } = await import("../MailIntake.ts")
     const { unknownVariables } = await import("../variable/Variables.ts")
     for (const warning of unknownVariables(context.host.env)) context.output.warn(warning)
-    await runEffect(context, ServerConfig.read(context.host.env))
-    context.output.note("The configuration is valid.")
+    const checks: Array<Check> = []
+    await runEffect(
+      context,
+      Effect.gen(function* () {
+        const config = yield* ServerConfig.read(context.host.env)
+        const setup = yield* setupOf(config)
+        if (config.mail !== undefined) yield* configuredCertificate(config.mail)
+        checks.push({ name: "variables", ...passed("valid") })
+        if (offline) return
+        const { checkConnections } = yield* Effect.promise(() => import("../ConnectionCheck.ts"))
+        checks.push(...(yield* checkConnections(config, setup)))
+      })
+    )
+    reportChecks(context.output, checks)
   }
 )

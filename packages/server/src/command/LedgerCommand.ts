@@ -11,16 +11,13 @@ export const LEDGER = defineCommand(
     examples: [{ line: "agentos-server ledger", does: "Print the report" }],
     output: "text",
     json: "{ok, ledger, chain}, which is the output without --json as well",
-    exits: [2],
-    exitMeanings: {
-      2: "problems found",
-      3: "no problems, but transfers of no known operation; or a usage error"
-    }
+    exits: [2, 6],
+    exitMeanings: { 2: "problems found", 6: "no problems, but transfers of no known operation" }
   },
   async (context) => {
     const { ledgerProgram } = await import("../LedgerProgram.ts")
     const { json, problems, unclaimed } = await runEffect(context, ledgerProgram)
     context.output.text(`${json}\n`)
-    return problems > 0 ? 2 : unclaimed > 0 ? 3 : 0
+    return problems > 0 ? 2 : unclaimed > 0 ? 6 : 0
   }
 )

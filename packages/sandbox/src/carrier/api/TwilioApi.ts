@@ -5,7 +5,7 @@ import type { CallApi } from "./CallApi.ts"
 import type { NumberApi } from "./NumberApi.ts"
 import { badParameter, notFound, readForm, TwilioError, unauthenticated } from "./TwilioForm.ts"
 import { respond, type TwilioRequest, type TwilioResponse } from "./TwilioRequest.ts"
-import { accountPath } from "./TwilioResource.ts"
+import { accountPath, toAccount } from "./TwilioResource.ts"
 
 export interface TwilioApiOptions {
   readonly accountSid: string
@@ -54,6 +54,7 @@ const toErrorResponse = (error: unknown): TwilioResponse => {
 const dispatch = async (options: TwilioApiOptions, request: TwilioRequest): Promise<TwilioResponse> => {
   const { accountSid, calls, numbers } = options
   const { path } = request
+  if (path === `${accountPath(accountSid)}.json` && request.method === "GET") return respond(200, toAccount(accountSid))
   const account = `${accountPath(accountSid)}/`
   if (!path.startsWith(account)) throw notFound(path)
   const resource = path.slice(account.length)

@@ -34,6 +34,16 @@ export const toAvailableNumber = ({ area, phoneNumber }: AvailableNumber) => ({
   capabilities
 })
 
+/** The account, without its token. */
+export const toAccount = (accountSid: string) => ({
+  sid: accountSid,
+  owner_account_sid: accountSid,
+  friendly_name: "AgentOS sandbox",
+  status: "active",
+  type: "Full",
+  uri: `${accountPath(accountSid)}.json`
+})
+
 export const toIncomingNumber = (accountSid: string, number: OwnedNumber) => ({
   sid: number.sid,
   account_sid: accountSid,
