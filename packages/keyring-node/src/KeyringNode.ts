@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from "node:crypto"
+import { createHmac, createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign } from "node:crypto"
 import { Bytes, Keyring, type MacPurpose } from "@agentos/core"
 import { Effect, Layer } from "effect"
 import * as KeyMaterial from "./KeyMaterial.ts"
@@ -19,6 +19,19 @@ const PURPOSES: Readonly<Record<MacPurpose, null>> = {
 /** The prefix of every message of a purpose. No purpose contains a zero byte, so no prefix is the start of another. */
 const prefixOf = (purpose: string): Uint8Array => Bytes.fromText(`${purpose}\0`)
 
+/** The DER of an Ed25519 private key (RFC 8410, section 7) up to its 32 bytes. */
+const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex")
+
+/** Returns the Ed25519 key whose seed is a key derived for signing. */
+const signingKey = (seed: KeyObject): KeyObject =>
+  createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed.export()]), format: "der", type: "pkcs8" })
+
+const PUBLIC_KEY_LENGTH = 32
+
+/** Returns the 32 bytes of a public key, which end its DER (RFC 8410, section 4). */
+const publicKeyOf = (key: KeyObject): Uint8Array =>
+  new Uint8Array(createPublicKey(key).export({ format: "der", type: "spki" }).subarray(-PUBLIC_KEY_LENGTH))
+
 /**
  * The key ring on node:crypto. A MAC is HMAC-SHA256 over the purpose, a zero byte and the message. Its key is derived
  * for the purpose once, when the layer is built.
@@ -34,8 +47,18 @@ export const layer = (config: KeyMaterial.KeyringConfig): Layer.Layer<Keyring, K
       const rings = new Map(
         Object.keys(PURPOSES).map((purpose) => [purpose, { keys: material.derive(purpose), prefix: prefixOf(purpose) }])
       )
+      const signingKeys = new Map(
+        Array.from(material.derive("signature"), ([keyId, seed]) => [keyId, signingKey(seed)])
+      )
+      const activeSigningKey = signingKeys.get(material.activeKeyId)
+      if (activeSigningKey === undefined) return yield* Effect.die(new Error("key material without its active key"))
       return Keyring.of({
         activeKeyId: material.activeKeyId,
+        sign: (message) => ({
+          keyId: material.activeKeyId,
+          bytes: new Uint8Array(sign(null, message, activeSigningKey))
+        }),
+        verificationKeys: Array.from(signingKeys, ([keyId, key]) => ({ keyId, publicKey: publicKeyOf(key) })),
         mac: (keyId, purpose, message) => {
           const ring = rings.get(purpose)
           const key = ring?.keys.get(keyId)

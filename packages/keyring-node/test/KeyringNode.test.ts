@@ -2,6 +2,7 @@ import { AccessToken, Bytes, Keyring, type MacPurpose } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { Hex } from "effect/encoding"
+import { createPublicKey, verify } from "node:crypto"
 import { type KeyringConfig, KeyringNode, type KeySecret } from "../src/index.ts"
 import { firstSecret, ringOf, secondSecret } from "./SampleKeys.ts"
 
@@ -91,6 +92,41 @@ describe("KeyringNode", () => {
       const rotated: KeyringConfig = { activeKeyId: 2, keys: [{ id: 2, secret: Redacted.make(secondSecret) }] }
       assert.deepStrictEqual(yield* open(rotated), Option.none())
       assert.deepStrictEqual(yield* open(ringOf(1, secondSecret)), Option.none())
+    })
+  )
+
+  it.effect("signs by Ed25519 with a key of its own for each secret", () =>
+    Effect.gen(function* () {
+      const { sign, verificationKeys } = yield* keyringOf(ringOf(2, firstSecret, secondSecret))
+      const isValid = (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) =>
+        verify(
+          null,
+          message,
+          createPublicKey({
+            key: { kty: "OKP", crv: "Ed25519", x: Buffer.from(publicKey).toString("base64url") },
+            format: "jwk"
+          }),
+          signature
+        )
+      const { bytes, keyId } = sign(hello)
+      assert.strictEqual(keyId, 2)
+      assert.deepStrictEqual(
+        verificationKeys.map((key) => [key.keyId, isValid(key.publicKey, hello, bytes)]),
+        [
+          [1, false],
+          [2, true]
+        ]
+      )
+      assert.isFalse(verificationKeys.some(({ publicKey }) => isValid(publicKey, Bytes.fromText("hullo"), bytes)))
+      assert.deepStrictEqual(sign(hello).bytes, bytes)
+    })
+  )
+
+  it.effect("keeps the verification key of an older secret after a rotation", () =>
+    Effect.gen(function* () {
+      const before = yield* keyringOf(ringOf(1, firstSecret))
+      const after = yield* keyringOf(ringOf(2, firstSecret, secondSecret))
+      assert.deepStrictEqual(after.verificationKeys[0], before.verificationKeys[0])
     })
   )
 

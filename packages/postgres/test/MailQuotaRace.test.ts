@@ -40,7 +40,12 @@ const inboundMails = InboundMails.layer.pipe(
     slowStandings,
     Layer.mock(EmailProvider, { name: "smtp", domain: "agents.test" }),
     Layer.mock(MailParser, {}),
-    Layer.mock(Keyring, { activeKeyId: 1, mac: () => undefined }),
+    Layer.mock(Keyring, {
+      activeKeyId: 1,
+      mac: () => undefined,
+      sign: () => ({ keyId: 1, bytes: new Uint8Array() }),
+      verificationKeys: []
+    }),
     Layer.succeed(MailPolicy, policy)
   ])
 )

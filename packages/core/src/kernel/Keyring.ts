@@ -14,6 +14,18 @@ export type MacPurpose =
   | "sign-in"
   | "webhook-secret"
 
+export interface Signature {
+  /** The id of the key in the ring that signed. */
+  readonly keyId: number
+  readonly bytes: Uint8Array
+}
+
+export interface VerificationKey {
+  readonly keyId: number
+  /** The 32 bytes of an Ed25519 public key. */
+  readonly publicKey: Uint8Array
+}
+
 /**
  * The server's secret keys, each with an id from 1 to 255. The active key authenticates new values; values under older
  * keys stay valid until their key is removed from the ring.
@@ -25,6 +37,13 @@ export class Keyring extends Context.Service<
     readonly activeKeyId: number
     /** Returns the HMAC-SHA256 (32 bytes) over purpose and message, or undefined if the ring has no key of that id. */
     readonly mac: (keyId: number, purpose: MacPurpose, message: Uint8Array) => Uint8Array | undefined
+    /**
+     * Signs a message under the active key by Ed25519 (RFC 8032): the same key and message give the same signature of 64
+     * bytes. Anyone can verify it with `verificationKeys`.
+     */
+    readonly sign: (message: Uint8Array) => Signature
+    /** The public keys of `sign`, one for each key in the ring, so that older signatures stay verifiable. */
+    readonly verificationKeys: ReadonlyArray<VerificationKey>
     /** Returns cryptographically secure random bytes. */
     readonly randomBytes: (length: number) => Effect.Effect<Uint8Array>
   }

@@ -11,6 +11,11 @@ export const testKeyring = (keyIds: ReadonlyArray<number>, activeKeyId: number):
       keyIds.includes(keyId)
         ? createHmac("sha256", `key ${keyId}`).update(`${purpose}\u0000`).update(message).digest()
         : undefined,
+    sign: (message) => ({
+      keyId: activeKeyId,
+      bytes: createHmac("sha512", `key ${activeKeyId}`).update(message).digest()
+    }),
+    verificationKeys: keyIds.map((keyId) => ({ keyId, publicKey: new Uint8Array(32).fill(keyId) })),
     randomBytes: (length) => Effect.sync(() => new Uint8Array(length).fill(++counter))
   }
 }

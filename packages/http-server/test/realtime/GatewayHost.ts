@@ -52,6 +52,8 @@ const tokens = Layer.succeed(RealtimeTokens, {
 const keyring = Layer.succeed(Keyring, {
   activeKeyId: 1,
   mac: () => undefined,
+  sign: () => ({ keyId: 1, bytes: new Uint8Array(64) }),
+  verificationKeys: [],
   randomBytes: (length) => Effect.succeed(new Uint8Array(length))
 })
 
