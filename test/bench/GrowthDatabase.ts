@@ -200,6 +200,7 @@ const newOperation = (tenantId: string) =>
       refundTransaction: null,
       failure: null,
       answer: null,
+      receipt: null,
       fence: 1,
       leasedUntil: null,
       dueAt: null,

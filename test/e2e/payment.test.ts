@@ -1,5 +1,16 @@
 import { encodePaymentSignatureHeader } from "@x402/core/http"
 import type { PaymentPayload, PaymentRequired } from "@x402/core/types"
+import {
+  decodeSignedOffers,
+  extractOffersFromPaymentRequired,
+  extractReceiptFromResponse,
+  findAcceptsObjectFromSignedOffer,
+  isJWSSignedOffer,
+  isJWSSignedReceipt,
+  verifyOfferSignatureJWS,
+  verifyReceiptMatchesOffer,
+  verifyReceiptSignatureJWS
+} from "@x402/extensions/offer-receipt"
 import { randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 import { describe, expect, it } from "vitest"
@@ -51,6 +62,16 @@ const tampered = (
     }
   })
 }
+
+/** Returns the receipt of a response. */
+const receiptOf = ({ headers }: Reply) => {
+  const receipt = extractReceiptFromResponse(new Response(null, { headers }))
+  if (receipt === undefined || !isJWSSignedReceipt(receipt)) throw new Error("the response has no receipt as JWS")
+  return receipt
+}
+
+/** Verifies a receipt with the key that its service publishes, and returns its fields. */
+const verifiedReceipt = async (reply: Reply) => ({ ...(await verifyReceiptSignatureJWS(receiptOf(reply))) })
 
 describe("a start-here request", () => {
   it("is challenged without a body, and refused with an invalid one", async () => {
@@ -250,6 +271,18 @@ describe("an invalid payment", () => {
       expect(reply.body.error.message).not.toContain("Nothing was charged")
     }
     expect(first.body.error.paymentState).toBe("refund_due")
+    expect(first.headers.get("payment-response")).toBeNull()
+    const refunded = replies[1]!
+    const report = JSON.parse(Buffer.from(refunded.headers.get("payment-response")!, "base64").toString()) as Record<
+      string,
+      unknown
+    >
+    expect(report).toMatchObject({ success: false, errorReason: "refunded" })
+    const receipt = await verifiedReceipt(refunded)
+    expect(receipt).toMatchObject({ payer: agent.account.address.toLowerCase(), refundOf: report["transaction"] })
+    expect(receipt.transaction).not.toBe(report["transaction"])
+    expect(receipt.resourceUrl).not.toContain(CREATE)
+    expect((await attempt()).headers.get("payment-response")).toBe(refunded.headers.get("payment-response"))
     expect(await host.chain.balanceOf(agent.account.address)).toBe(before)
     // The request reserved nothing, so the name is free.
     expect((await agent.pay(request)).status).toBe(201)
@@ -280,6 +313,59 @@ describe("an invalid payment", () => {
     )
     expect([result.status, result.body.error.code, amount]).toEqual([402, "PAYMENT_REQUIRED", 0n])
     expect(result.body.error.message).toContain("bound to the challenge of another request")
+  })
+})
+
+describe("signed offers and receipts", () => {
+  it("state the terms of a challenge and the delivery, verifiable with the published key", async () => {
+    const agent = host.agent(0)
+    const request = createRequest()
+    const challenge = await agent.challenge(request)
+    const [offer] = extractOffersFromPaymentRequired(challenge)
+    if (offer === undefined || !isJWSSignedOffer(offer)) throw new Error("the challenge has no offer as JWS")
+    const [decoded] = decodeSignedOffers([offer])
+    expect(findAcceptsObjectFromSignedOffer(offer, challenge.accepts)).toEqual(challenge.accepts[0])
+    expect(await verifyOfferSignatureJWS(offer)).toMatchObject({
+      version: 1,
+      resourceUrl: challenge.resource?.url,
+      amount: "250000"
+    })
+    const { issuedAt, expiresAt } = challenge.accepts[0]!.extra as { issuedAt: number; expiresAt: number }
+    expect(decoded!.validUntil * 1_000).toBeGreaterThanOrEqual(expiresAt)
+    expect(decoded!.validUntil * 1_000).toBeLessThanOrEqual(expiresAt + 60_000)
+
+    const signature = encodePaymentSignatureHeader(await agent.sign(challenge))
+    const reply = await agent.replay(request, signature, randomUUID())
+    const { transaction } = JSON.parse(
+      Buffer.from(reply.headers.get("payment-response")!, "base64").toString()
+    ) as Record<string, string>
+    const receipt = await verifiedReceipt(reply)
+    expect(receipt).toEqual({
+      version: 1,
+      network: host.sandbox.chain.network,
+      resourceUrl: challenge.resource?.url,
+      payer: agent.account.address.toLowerCase(),
+      issuedAt: expect.any(Number),
+      transaction
+    })
+    expect(receipt.issuedAt * 1_000).toBeGreaterThan(issuedAt - 1_000)
+    expect(verifyReceiptMatchesOffer(receiptOf(reply), decoded!, [agent.account.address])).toBe(true)
+  })
+
+  it("do not verify after a change, and offers are the same within a minute", async () => {
+    const agent = host.agent(0)
+    const offersOf = async () => extractOffersFromPaymentRequired(await agent.challenge(createRequest()))
+    // Two challenges of different minutes differ, four do not span three minutes.
+    const signatures = new Set(
+      [await offersOf(), await offersOf(), await offersOf()].map(([offer]) => offer?.signature)
+    )
+    expect(signatures.size).toBeLessThanOrEqual(2)
+    const [offer] = await offersOf()
+    if (offer === undefined || !isJWSSignedOffer(offer)) throw new Error("the challenge has no offer as JWS")
+    const [header, payload, signature] = offer.signature.split(".")
+    const cheaper = Buffer.from(payload!, "base64url").toString().replace('"250000"', '"1"')
+    const forged = [header, Buffer.from(cheaper).toString("base64url"), signature].join(".")
+    await expect(verifyOfferSignatureJWS({ ...offer, signature: forged })).rejects.toThrow()
   })
 })
 

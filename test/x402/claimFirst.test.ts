@@ -6,6 +6,7 @@ import {
   MailboxCreation,
   MailParser,
   noMailParser,
+  OfferReceipts,
   OperationStore,
   PaidOperations,
   PaymentRail,
@@ -105,7 +106,9 @@ const coreOver = Effect.fnUntraced(function* (watch: Watch) {
       verify: () => Effect.succeed(Option.none())
     })
   )
-  return yield* Layer.build(Core.layer.pipe(Layer.provideMerge(ports)))
+  return yield* Layer.build(
+    Core.layer.pipe(Layer.provideMerge(OfferReceipts.layer("https://agentos.test")), Layer.provideMerge(ports))
+  )
 })
 
 const requestFor = (localPart: string, header: string | null): PaidRequest => {

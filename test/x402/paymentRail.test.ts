@@ -62,7 +62,9 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })(
           ...found,
           network: terms.network,
           payer: proof.payer,
-          amount: terms.amount
+          amount: terms.amount,
+          isRefunded: false,
+          extensions: {}
         })
         assert.strictEqual(decodePaymentResponseHeader(receipt).transaction, found.transaction)
       })

@@ -51,7 +51,14 @@ const handle = Effect.fnUntraced(function* (rail: PaymentRail["Service"], path: 
   )
   if (found._tag !== "Paid") return yield* challenge(found._tag)
   const { amount, network } = terms
-  const receipt = rail.encodeReceipt({ network, amount, transaction: found.transaction, payer: proof.payer })
+  const receipt = rail.encodeReceipt({
+    network,
+    amount,
+    transaction: found.transaction,
+    payer: proof.payer,
+    isRefunded: false,
+    extensions: {}
+  })
   return { status: 201, header: { "PAYMENT-RESPONSE": receipt } }
 })
 

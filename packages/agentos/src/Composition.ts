@@ -9,6 +9,7 @@ import {
   Keyring,
   MailPolicy,
   MessageRetries,
+  OfferReceipts,
   OperationCompletion,
   OperationStore,
   RateLimiter,
@@ -116,6 +117,7 @@ const requireKeysOfOpenOperations = Layer.effectDiscard(
 export const coreLayer = (setup: Setup, around: (ports: Ports) => Ports = (ports) => ports) => {
   const { publicUrl, quotas, telephony = none } = setup
   const core = Core.layerWithSignIn.pipe(
+    Layer.provideMerge(OfferReceipts.layer(publicUrl)),
     Layer.provideMerge(rateLimiterLayer(setup)),
     Layer.provideMerge(around(portsLayer(setup))),
     Layer.provide(policyLayer(setup)),

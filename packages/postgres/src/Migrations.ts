@@ -24,6 +24,7 @@ import { createAgentSessions } from "./migration/0019_agent_sessions.ts"
 import { createMailSearch } from "./migration/0020_mail_search.ts"
 import { addSenderPolicies } from "./migration/0021_sender_policies.ts"
 import { createMessageRetries } from "./migration/0022_message_retries.ts"
+import { addReceipts } from "./migration/0023_receipts.ts"
 import { callsListed } from "./migration/CallsListed.ts"
 import { callsOutbound } from "./migration/CallsOutbound.ts"
 import { eventsExpiring } from "./migration/EventsExpiring.ts"
@@ -53,7 +54,8 @@ const migrations = Migrator.fromRecord({
   "0019_agent_sessions": createAgentSessions,
   "0020_mail_search": createMailSearch,
   "0021_sender_policies": addSenderPolicies,
-  "0022_message_retries": createMessageRetries
+  "0022_message_retries": createMessageRetries,
+  "0023_receipts": addReceipts
 })
 
 /** Indexes that are added to existing tables, built after the migrations. */

@@ -5,7 +5,7 @@ import * as Row from "./Row.ts"
 export const OPERATION_COLUMNS = `
   operation_id, tenant_id, service_id, endpoint, idempotency_key, fingerprint, request_id, proof, terms, input, plan,
   state, nonce_read_at_block, transaction, refund_nonce, refund_transaction, failure, answer_created, answer_body,
-  answer_slots, fence, leased_until, due_at, created_at, updated_at`
+  answer_slots, receipt, fence, leased_until, due_at, created_at, updated_at`
 
 export interface OperationRow {
   readonly operation_id: string
@@ -28,6 +28,7 @@ export interface OperationRow {
   readonly answer_created: boolean | null
   readonly answer_body: string | null
   readonly answer_slots: string | null
+  readonly receipt: string | null
   readonly fence: number
   readonly leased_until: bigint | null
   readonly due_at: bigint | null
@@ -92,6 +93,7 @@ export const toOperation = (row: OperationRow): Operation => ({
   refundTransaction: row.refund_transaction,
   failure: toFailure(row.failure),
   answer: toAnswer(row),
+  receipt: row.receipt,
   fence: row.fence,
   leasedUntil: Row.toMomentOrNull(row.leased_until),
   dueAt: Row.toMomentOrNull(row.due_at),

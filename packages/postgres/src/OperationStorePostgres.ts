@@ -112,12 +112,13 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
 
     const changes = (change: OperationChange): ReadonlyArray<Statement.Fragment> => {
       const parts: Array<Statement.Fragment> = []
-      const { nonceReadAtBlock, transaction, refundNonce, refundTransaction, failure, answer } = change
+      const { nonceReadAtBlock, transaction, refundNonce, refundTransaction, failure, answer, receipt } = change
       if (nonceReadAtBlock !== undefined) parts.push(sql`nonce_read_at_block = ${Parameter.integer(nonceReadAtBlock)}`)
       if (transaction !== undefined) parts.push(sql`transaction = ${Parameter.text(transaction)}`)
       if (refundNonce !== undefined) parts.push(sql`refund_nonce = ${Parameter.text(refundNonce)}`)
       if (refundTransaction !== undefined) parts.push(sql`refund_transaction = ${Parameter.text(refundTransaction)}`)
       if (failure !== undefined) parts.push(sql`failure = ${jsonOrNull(failure)}`)
+      if (receipt !== undefined) parts.push(sql`receipt = ${Parameter.text(receipt)}`)
       if (answer !== undefined) {
         parts.push(
           sql`answer_created = ${Parameter.boolean(answer?.created ?? null)}`,

@@ -6,7 +6,8 @@ import {
   type PaymentProof,
   type PaymentTerms,
   ProofMalformed,
-  scanJson
+  scanJson,
+  type SettledPayment
 } from "@agentos/core"
 import { encodePaymentRequiredHeader, encodePaymentResponseHeader } from "@x402/core/http"
 import { Effect, Result, Schema, type SchemaIssue } from "effect"
@@ -174,22 +175,19 @@ export const encodeChallenge = ({ accepts, error, extensions, resource }: Challe
     extensions
   })
 
-/** A settled payment, as reported to the client. */
-export interface Receipt {
-  readonly network: string
-  readonly transaction: string
-  readonly payer: string
-  readonly amount: bigint
-}
-
-/** Encodes the value of PAYMENT-RESPONSE (section 5.3). The same payment always gives the same value. */
-export const encodeReceipt = (receipt: Receipt): string =>
+/**
+ * Encodes the value of PAYMENT-RESPONSE (section 5.3). A refunded payment is reported as failed, since it bought nothing;
+ * its transaction is still the one that paid. Equal payments give equal values.
+ */
+export const encodeReceipt = (payment: SettledPayment): string =>
   encodePaymentResponseHeader({
-    success: true,
-    transaction: receipt.transaction,
-    network: caip2(receipt.network),
-    payer: receipt.payer,
-    amount: receipt.amount.toString()
+    success: !payment.isRefunded,
+    ...(payment.isRefunded ? { errorReason: "refunded" } : {}),
+    transaction: payment.transaction,
+    network: caip2(payment.network),
+    payer: payment.payer,
+    amount: payment.amount.toString(),
+    ...(Object.keys(payment.extensions).length === 0 ? {} : { extensions: { ...payment.extensions } })
   })
 
 /** A CAIP-2 id in the type that the library declares. */

@@ -320,7 +320,9 @@ describe("PaymentHeader.encodeReceipt", () => {
       network: "eip155:196",
       transaction: `0x${"7a".repeat(32)}`,
       payer: payer.address,
-      amount: 250_000n
+      amount: 250_000n,
+      isRefunded: false,
+      extensions: {}
     }
     const header = PaymentHeader.encodeReceipt(receipt)
     assert.strictEqual(PaymentHeader.encodeReceipt({ ...receipt }), header)
@@ -329,5 +331,15 @@ describe("PaymentHeader.encodeReceipt", () => {
       `{"success":true,"transaction":"0x${"7a".repeat(32)}","network":"eip155:196","payer":"${payer.address}","amount":"250000"}`
     )
     assert.isTrue(decodePaymentResponseHeader(header).success)
+  })
+
+  it("reports a refunded payment as failed, with its extensions", () => {
+    const transaction = `0x${"7a".repeat(32)}`
+    const extensions = { "offer-receipt": { info: { receipt: { format: "jws", signature: "a.b.c" } } } }
+    const payment = { network: "eip155:196", transaction, payer: payer.address, amount: 250_000n }
+    assert.deepStrictEqual(
+      decodePaymentResponseHeader(PaymentHeader.encodeReceipt({ ...payment, isRefunded: true, extensions })),
+      { ...payment, network: "eip155:196", amount: "250000", success: false, errorReason: "refunded", extensions }
+    )
   })
 })

@@ -201,7 +201,8 @@ const makeRail = (rail: CustomRail) => {
         "terms"
       )(amount).map((terms) => ({ ...terms, scheme: "exact", extra: terms.extra ?? {} })),
     encodeChallenge: (document) => base64({ x402Version: 2, ...document }),
-    encodeReceipt: ({ amount, ...receipt }) => base64({ success: true, ...receipt, amount }),
+    encodeReceipt: ({ extensions, isRefunded, ...payment }) =>
+      base64({ success: !isRefunded, ...(isRefunded ? { errorReason: "refunded" } : {}), ...payment, extensions }),
     decodeProof: Effect.fnUntraced(function* (header) {
       const malformed = (message: string) => new ProofMalformed({ message })
       const payment = yield* Effect.mapError(call("decode", "Rejected", header), ({ message }) => malformed(message))

@@ -1,4 +1,4 @@
-import type { ChallengeExtensions, ChallengeResource } from "@agentos/core"
+import type { ChallengeResource, Extensions } from "@agentos/core"
 import type { Operation } from "../operation/Operation.ts"
 import { ICON_PATH } from "../PublicPath.ts"
 import { API_NAME } from "./ApiIdentity.ts"
@@ -22,4 +22,4 @@ export const challengeResource = (operation: Operation, publicUrl: string): Chal
 })
 
 /** Returns the extensions in the challenge of a paid operation. */
-export const challengeExtensions = (_operation: Operation): ChallengeExtensions => ({})
+export const challengeExtensions = (_operation: Operation): Extensions => ({})

@@ -146,21 +146,27 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
       next: retryOf(request),
       headers: retryAfter(retryAfterSeconds)
     }),
-    PaymentReturned: ({ operationId, paymentState }): ErrorParts => ({
+    PaymentReturned: ({ operationId, paymentState, receipt }): ErrorParts => ({
       code: "IDEMPOTENCY_CONFLICT",
       message:
         paymentState === "refunded"
           ? `Operation ${operationId}: this payment reached the chain before the server claimed it, so it bought nothing. It has been refunded to the wallet that paid. Use a new key and a new payment for a new operation.`
           : `Operation ${operationId}: this payment reached the chain before the server claimed it, so it bought nothing. It is being refunded to the wallet that paid. Do not sign another payment. Repeat the identical request to see when the refund is complete.`,
       paymentState,
-      next: paymentState === "refunded" ? undefined : retryOf(request)
+      next: paymentState === "refunded" ? undefined : retryOf(request),
+      headers: paymentResponse(receipt)
     }),
-    OperationRejected: ({ message, operationId, paymentState }): ErrorParts => ({
+    OperationRejected: ({ message, operationId, paymentState, receipt }): ErrorParts => ({
       code: "PROVIDER_REJECTED",
       message: `${sentence(message)} Operation ${operationId} failed permanently. Its payment ${paymentState === "refunded" ? "has been" : "is being"} refunded to the wallet that paid.`,
-      paymentState
+      paymentState,
+      headers: paymentResponse(receipt)
     })
   })
+
+/** The signed receipt of a refund, once it is known. */
+const paymentResponse = (receipt: string | null): Readonly<Record<string, string>> =>
+  receipt === null ? {} : { "payment-response": receipt }
 
 const priceOf = ({ entry }: FailedRequest): string =>
   entry === null || entry.price === null

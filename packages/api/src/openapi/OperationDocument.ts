@@ -23,7 +23,8 @@ export const HEADERS: JsonObject = {
     schema: { type: "string" }
   },
   PaymentResponse: {
-    description: "The receipt: base64 of the x402 version 2 SettlementResponse object.",
+    description:
+      "The receipt: base64 of the x402 version 2 SettlementResponse object, with a signed receipt in `extensions`.",
     required: true,
     schema: { type: "string" }
   },

@@ -89,7 +89,11 @@ const rows: ReadonlyArray<readonly [ApiError, number, string]> = [
     502,
     "PROVIDER_TEMPORARY_FAILURE"
   ],
-  [new OperationRejected({ operationId, paymentState: "refund_due", message: "no" }), 502, "PROVIDER_REJECTED"],
+  [
+    new OperationRejected({ operationId, paymentState: "refund_due", message: "no", receipt: null }),
+    502,
+    "PROVIDER_REJECTED"
+  ],
   [new ServiceUnavailable({ ever: true }), 503, "SERVICE_UNAVAILABLE"]
 ]
 

@@ -79,6 +79,7 @@ export const operationClaimTests: ContractTests<OperationStore> = (it) => {
             transaction: text,
             refundNonce: text,
             refundTransaction: text,
+            receipt: text,
             failure: { kind: "late", message: text },
             answer: {
               created: true,

@@ -83,6 +83,7 @@ export const operation = Effect.fnUntraced(function* (tenant: Tenant, parts?: Pa
     refundTransaction: null,
     failure: null,
     answer: null,
+    receipt: null,
     fence: 1,
     leasedUntil: null,
     dueAt: null,

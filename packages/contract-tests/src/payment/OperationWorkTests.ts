@@ -79,10 +79,11 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
           { transaction: `0x${"ab".repeat(32)}` },
           { failure: { kind: "rejected", message: 'it\'s "over" \\ 100%' } },
           { answer },
+          { receipt: "eyJzdWNjZXNzIjp0cnVlfQ==" },
           { refundNonce: `0x${"cd".repeat(32)}` },
           { refundTransaction: "0xff", failure: null },
           { answer: { created: false, body: "", slots: [] }, nonceReadAtBlock: 0n, transaction: null },
-          { nonceReadAtBlock: null, refundNonce: null, answer: null }
+          { nonceReadAtBlock: null, refundNonce: null, answer: null, receipt: null }
         ]
         for (const change of changes) {
           const { fence, operationId, state: from } = operation

@@ -2,12 +2,15 @@ import { Effect, Option, Result } from "effect"
 import { serviceEntry } from "../catalog/Catalog.ts"
 import { ProviderError } from "../kernel/ProviderError.ts"
 import * as Answers from "./Answer.ts"
+import type { OfferReceipts } from "./OfferReceipts.ts"
 import type { Operation, OperationFailureKind } from "./Operation.ts"
 import { delayed, OperationJournal } from "./OperationJournal.ts"
 import { OperationSteps } from "./OperationStep.ts"
 import { OperationStore } from "./OperationStore.ts"
 import { PaidServices } from "./PaidService.ts"
 import type { OperationError } from "./PaymentError.ts"
+import type { PaymentRail } from "./PaymentRail.ts"
+import * as PaymentResponse from "./PaymentResponse.ts"
 import { failureOf } from "./Settling.ts"
 
 const SUSPENDED = { message: "The tenant was suspended before the operation could complete." }
@@ -25,73 +28,81 @@ export interface Fulfilling {
   readonly fulfill: (operation: Operation, attended: boolean) => Effect.Effect<Operation, OperationError>
 }
 
-export const make: Effect.Effect<Fulfilling, never, OperationJournal | OperationStore | PaidServices> = Effect.gen(
-  function* () {
-    const { commit, giveUp, openAttempt, whileLeased } = yield* OperationJournal
-    const operations = yield* OperationStore
-    const services = yield* PaidServices
-    const reach = yield* OperationSteps
+export const make: Effect.Effect<
+  Fulfilling,
+  never,
+  OperationJournal | OperationStore | PaidServices | PaymentRail | OfferReceipts
+> = Effect.gen(function* () {
+  const { commit, giveUp, openAttempt, whileLeased } = yield* OperationJournal
+  const operations = yield* OperationStore
+  const services = yield* PaidServices
+  const reach = yield* OperationSteps
+  const { signed } = yield* PaymentResponse.make
 
-    const owe = (operation: Operation, kind: OperationFailureKind) => (error: { readonly message: string }) =>
-      Effect.tap(giveUp(operation, "OweRefund", failureOf(kind, error.message)), (owed) => reach("refund_owed", owed))
+  const owe = (operation: Operation, kind: OperationFailureKind) => (error: { readonly message: string }) =>
+    Effect.tap(giveUp(operation, "OweRefund", failureOf(kind, error.message)), (owed) => reach("refund_owed", owed))
 
-    const start = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Operation, OperationError> {
-      const attempt = yield* openAttempt(operation, false)
-      if (attempt.isSuspended) return yield* owe(operation, "gone")(SUSPENDED)
-      return yield* Effect.catchTag(
-        commit(operation, "StartFulfilling", Effect.as(attempt.revalidate, {})),
-        "ResourceGone",
-        owe(operation, "gone")
+  const start = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Operation, OperationError> {
+    const attempt = yield* openAttempt(operation, false)
+    if (attempt.isSuspended) return yield* owe(operation, "gone")(SUSPENDED)
+    return yield* Effect.catchTag(
+      commit(operation, "StartFulfilling", Effect.as(attempt.revalidate, {})),
+      "ResourceGone",
+      owe(operation, "gone")
+    )
+  })
+
+  /** Whether the service has used up its retry time, which starts when the operation enters `fulfilling`. */
+  const isLate = ({ operationId, serviceId }: Operation) =>
+    Effect.map(
+      operations.stateAge(operationId),
+      Option.exists((ageMillis) => ageMillis >= (services.get(serviceId)?.retryFor ?? 0))
+    )
+
+  /** Treats a defect of the service like an unavailable provider: it is retried until the operation is late. */
+  const unbroken = <A>(operation: Operation, perform: Effect.Effect<A, ProviderError>) =>
+    Effect.catchDefect(perform, (defect) =>
+      Effect.flatMap(isLate(operation), (late) =>
+        late
+          ? Effect.andThen(
+              Effect.logError(`operation ${operation.operationId} is refunded: its service fails each time`, defect),
+              new ProviderError({ provider: operation.serviceId, reason: "Unknown", message: BROKEN })
+            )
+          : Effect.die(defect)
       )
-    })
+    )
 
-    /** Whether the service has used up its retry time, which starts when the operation enters `fulfilling`. */
-    const isLate = ({ operationId, serviceId }: Operation) =>
-      Effect.map(
-        operations.stateAge(operationId),
-        Option.exists((ageMillis) => ageMillis >= (services.get(serviceId)?.retryFor ?? 0))
-      )
-
-    /** Treats a defect of the service like an unavailable provider: it is retried until the operation is late. */
-    const unbroken = <A>(operation: Operation, perform: Effect.Effect<A, ProviderError>) =>
-      Effect.catchDefect(perform, (defect) =>
-        Effect.flatMap(isLate(operation), (late) =>
-          late
-            ? Effect.andThen(
-                Effect.logError(`operation ${operation.operationId} is refunded: its service fails each time`, defect),
-                new ProviderError({ provider: operation.serviceId, reason: "Unknown", message: BROKEN })
-              )
-            : Effect.die(defect)
-        )
-      )
-
-    const fulfill = Effect.fnUntraced(function* (
-      operation: Operation,
-      attended: boolean
-    ): Effect.fn.Return<Operation, OperationError> {
-      yield* reach("before_perform", operation)
-      const attempt = yield* openAttempt(operation, attended)
-      if (attempt.isSuspended) return yield* owe(operation, "gone")(SUSPENDED)
-      const performed = yield* Effect.result(whileLeased(operation)(unbroken(operation, attempt.perform)))
-      yield* reach("after_perform", operation)
-      if (Result.isFailure(performed)) {
-        const error = performed.failure
-        if (error.reason === "Rejected") return yield* owe(operation, "rejected")(error)
-        return (yield* isLate(operation)) ? yield* owe(operation, "late")(error) : yield* delayed(operation, error)
+  const fulfill = Effect.fnUntraced(function* (
+    operation: Operation,
+    attended: boolean
+  ): Effect.fn.Return<Operation, OperationError> {
+    yield* reach("before_perform", operation)
+    const attempt = yield* openAttempt(operation, attended)
+    if (attempt.isSuspended) return yield* owe(operation, "gone")(SUSPENDED)
+    const performed = yield* Effect.result(whileLeased(operation)(unbroken(operation, attempt.perform)))
+    yield* reach("after_perform", operation)
+    if (Result.isFailure(performed)) {
+      const error = performed.failure
+      if (error.reason === "Rejected") return yield* owe(operation, "rejected")(error)
+      return (yield* isLate(operation)) ? yield* owe(operation, "late")(error) : yield* delayed(operation, error)
+    }
+    const { operationId, requestId, serviceId, transaction } = operation
+    if (transaction === null) {
+      return yield* Effect.die(new Error(`operation ${operationId} is to be fulfilled without its payment`))
+    }
+    const { guide } = serviceEntry(serviceId)
+    const change = Effect.gen(function* () {
+      const fulfillment = yield* performed.success
+      return {
+        answer: Answers.store(fulfillment, { operationId, requestId, guide }),
+        receipt: yield* signed(operation, { transaction, refundTransaction: null })
       }
-      const answer = Effect.map(performed.success, (fulfillment) => ({
-        answer: Answers.store(fulfillment, {
-          operationId: operation.operationId,
-          requestId: operation.requestId,
-          guide: serviceEntry(operation.serviceId).guide
-        })
-      }))
-      return yield* commit(operation, "Fulfill", answer).pipe(
-        Effect.tap((fulfilled) => reach("fulfilled", fulfilled)),
-        Effect.catchTag("ResourceGone", owe(operation, "gone"))
-      )
     })
+    return yield* commit(operation, "Fulfill", change).pipe(
+      Effect.tap((fulfilled) => reach("fulfilled", fulfilled)),
+      Effect.catchTag("ResourceGone", owe(operation, "gone"))
+    )
+  })
 
-    return { start, fulfill }
-  }
-)
+  return { start, fulfill }
+})

@@ -43,6 +43,11 @@ export interface Operation {
   readonly failure: OperationFailure | null
   /** The final answer; null until fulfilled. */
   readonly answer: StoredAnswer | null
+  /**
+   * The value of PAYMENT-RESPONSE with the signed receipt; null until fulfilled or refunded, and for operations that ended
+   * before receipts were signed.
+   */
+  readonly receipt: string | null
   /** Incremented on every takeover. A worker with an older fence can write nothing. */
   readonly fence: number
   /** When the worker's lease expires; null without a lease. On the store's clock. */

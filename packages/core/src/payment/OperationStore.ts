@@ -8,7 +8,10 @@ import type { ProofKey } from "./PaymentTerms.ts"
 
 /** The fields that a transition writes besides the state. Omitted fields stay unchanged. */
 export type OperationChange = Partial<
-  Pick<Operation, "nonceReadAtBlock" | "transaction" | "refundNonce" | "refundTransaction" | "failure" | "answer">
+  Pick<
+    Operation,
+    "nonceReadAtBlock" | "transaction" | "refundNonce" | "refundTransaction" | "failure" | "answer" | "receipt"
+  >
 >
 
 /**

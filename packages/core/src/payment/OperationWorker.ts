@@ -17,6 +17,7 @@ import {
   PaymentReturned
 } from "./PaymentError.ts"
 import { PaymentRail } from "./PaymentRail.ts"
+import * as PaymentResponse from "./PaymentResponse.ts"
 import * as Refunding from "./Refunding.ts"
 import * as Settling from "./Settling.ts"
 
@@ -114,7 +115,7 @@ export class OperationWorker extends Context.Service<
         )
 
       const answerOf = (operation: Operation): Effect.Effect<Answers.Answer, OperationError> => {
-        const { operationId } = operation
+        const { operationId, receipt } = operation
         const message = operation.failure?.message ?? ""
         if (operation.answer !== null && operation.transaction !== null) {
           return Effect.succeed({
@@ -122,12 +123,7 @@ export class OperationWorker extends Context.Service<
             created: operation.answer.created,
             requestId: operation.requestId,
             body: Answers.restore(keyring, operation.answer),
-            receipt: rail.encodeReceipt({
-              network: operation.terms.network,
-              transaction: operation.transaction,
-              payer: operation.proof.payer,
-              amount: operation.terms.amount
-            })
+            receipt: receipt ?? PaymentResponse.unsigned(rail, operation, operation.transaction)
           })
         }
         switch (operation.state) {
@@ -141,9 +137,9 @@ export class OperationWorker extends Context.Service<
           case "refund_due":
           case "refunded":
             if (operation.failure?.kind === "settled_elsewhere") {
-              return Effect.fail(new PaymentReturned({ operationId, paymentState: operation.state }))
+              return Effect.fail(new PaymentReturned({ operationId, paymentState: operation.state, receipt }))
             }
-            return Effect.fail(new OperationRejected({ operationId, paymentState: operation.state, message }))
+            return Effect.fail(new OperationRejected({ operationId, paymentState: operation.state, message, receipt }))
           default:
             return Effect.fail(pending(operation, RETRY_SOON))
         }

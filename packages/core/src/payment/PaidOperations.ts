@@ -8,6 +8,7 @@ import { type Tenant, walletAddress } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import { requireActive } from "../tenancy/TenantSuspended.ts"
 import type { Answer } from "./Answer.ts"
+import { OfferReceipts } from "./OfferReceipts.ts"
 import type { Operation } from "./Operation.ts"
 import { OperationStore } from "./OperationStore.ts"
 import { OperationJournal, WORK_LEASE } from "./OperationJournal.ts"
@@ -79,6 +80,7 @@ export class PaidOperations extends Context.Service<
     Effect.gen(function* () {
       const rail = yield* PaymentRail
       const keyring = yield* Keyring
+      const receipts = yield* OfferReceipts
       const operations = yield* OperationStore
       const tenants = yield* TenantStore
       const transactor = yield* Transactor
@@ -90,6 +92,7 @@ export class PaidOperations extends Context.Service<
 
       const challenge = Effect.fnUntraced(
         function* (request: PaidRequest, reason: string | null) {
+          const issuedAt = yield* Timestamp.now
           const accepts = yield* Effect.forEach(rail.terms(priceOf(request)), (terms) =>
             RequestBinding.bind(request.binding, terms)
           )
@@ -97,7 +100,10 @@ export class PaidOperations extends Context.Service<
             error: reason ?? undefined,
             resource: request.resource,
             accepts,
-            extensions: request.extensions
+            extensions: {
+              ...request.extensions,
+              ...receipts.offers({ resourceUrl: request.resource.url, accepts, issuedAt })
+            }
           })
           return yield* new PaymentRequired({ challenge: header, reason })
         },
@@ -334,7 +340,7 @@ export class PaidOperations extends Context.Service<
               if (Result.isSuccess(owed)) {
                 yield* reach("refund_owed", owed.success)
                 const { operationId } = owed.success
-                return yield* new PaymentReturned({ operationId, paymentState: "refund_due" })
+                return yield* new PaymentReturned({ operationId, paymentState: "refund_due", receipt: null })
               }
               return yield* replay(request)
             }
@@ -452,6 +458,7 @@ const newOperation = (
   refundTransaction: null,
   failure: null,
   answer: null,
+  receipt: null,
   fence: 1,
   leasedUntil: null,
   dueAt: null

@@ -5,7 +5,7 @@ import { type Tenant, walletAddress } from "../tenancy/Tenant.ts"
 import type { Operation } from "./Operation.ts"
 import type { PaymentState } from "./OperationState.ts"
 import { PayerMismatch } from "./PaymentError.ts"
-import type { ChallengeExtensions, ChallengeResource } from "./PaymentRail.ts"
+import type { ChallengeResource, Extensions } from "./PaymentRail.ts"
 import type { PaymentProof } from "./PaymentTerms.ts"
 import * as RequestBinding from "./RequestBinding.ts"
 
@@ -19,7 +19,7 @@ export interface PaidRequest {
   readonly requestId: string
   /** The service and the extensions in the challenge: the same for each request to the service. */
   readonly resource: ChallengeResource
-  readonly extensions: ChallengeExtensions
+  readonly extensions: Extensions
   /** The tenant of the token that came with the request. */
   readonly tenant: Tenant | null
   /** The PAYMENT-SIGNATURE header; null if the request has none. */

@@ -5,6 +5,8 @@ import { PaymentState } from "./OperationState.ts"
 const OpenPaymentState = Schema.Literals(["pending", "unknown", "settled"])
 /** The state of a payment that bought nothing and is owed back. */
 const ReturnedPaymentState = Schema.Literals(["refund_due", "refunded"])
+/** The value of PAYMENT-RESPONSE; null until the payment is refunded. */
+const Receipt = Schema.NullOr(Schema.String)
 
 /** Nothing was charged by this request. Pay the challenge, and repeat the request with the payment. */
 export class PaymentRequired extends Schema.TaggedError<PaymentRequired>()("PaymentRequired", {
@@ -46,7 +48,8 @@ export class OperationDelayed extends Schema.TaggedError<OperationDelayed>()("Op
 export class OperationRejected extends Schema.TaggedError<OperationRejected>()("OperationRejected", {
   operationId: Schema.String,
   paymentState: ReturnedPaymentState,
-  message: Schema.String
+  message: Schema.String,
+  receipt: Receipt
 }) {}
 
 /**
@@ -55,7 +58,8 @@ export class OperationRejected extends Schema.TaggedError<OperationRejected>()("
  */
 export class PaymentReturned extends Schema.TaggedError<PaymentReturned>()("PaymentReturned", {
   operationId: Schema.String,
-  paymentState: ReturnedPaymentState
+  paymentState: ReturnedPaymentState,
+  receipt: Receipt
 }) {}
 
 /** All payment failures of a paid request. */

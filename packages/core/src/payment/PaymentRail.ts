@@ -88,15 +88,28 @@ export interface ChallengeResource {
   readonly iconUrl?: string
 }
 
-/** The extensions of a challenge by their identifiers, each with `info` and `schema`. Clients echo them. */
-export type ChallengeExtensions = Readonly<Record<string, Schema.Json>>
+/** Extensions of x402 by their identifiers, each with `info` and `schema`. Clients echo those of a challenge. */
+export type Extensions = Readonly<Record<string, Schema.Json>>
 
 /** The parts of a challenge that the client sees. */
 export interface ChallengeDocument {
   readonly error: string | undefined
   readonly resource: ChallengeResource
   readonly accepts: ReadonlyArray<PaymentTerms>
-  readonly extensions: ChallengeExtensions
+  readonly extensions: Extensions
+}
+
+/** A settled payment, as PAYMENT-RESPONSE reports it. */
+export interface SettledPayment {
+  readonly network: string
+  /** The transaction that paid. */
+  readonly transaction: string
+  readonly payer: string
+  /** Base units of the token. */
+  readonly amount: bigint
+  /** Whether the payment was refunded and bought nothing. */
+  readonly isRefunded: boolean
+  readonly extensions: Extensions
 }
 
 /**
@@ -164,12 +177,7 @@ export class PaymentRail extends Context.Service<
       { readonly transfers: ReadonlyArray<ChainTransfer>; readonly nextBlock: bigint | null },
       ProviderError
     >
-    /** Returns the PAYMENT-RESPONSE header for a settled payment. Equal for the same payment. */
-    readonly encodeReceipt: (receipt: {
-      readonly network: string
-      readonly transaction: string
-      readonly payer: string
-      readonly amount: bigint
-    }) => string
+    /** Returns the value of PAYMENT-RESPONSE for a settled payment. Equal for equal values. */
+    readonly encodeReceipt: (payment: SettledPayment) => string
   }
 >()("@agentos/core/payment/PaymentRail") {}

@@ -15,6 +15,7 @@ import {
   OperationCompletion,
   type OperationStep,
   OperationSteps,
+  OfferReceipts,
   OperationStore,
   PaymentRail,
   RealtimeTokens,
@@ -219,7 +220,10 @@ export class SimulatedServer {
         verify: () => Effect.succeedNone
       })
     )
-    return Layer.provideMerge(Core.layer, ports)
+    return Core.layer.pipe(
+      Layer.provideMerge(OfferReceipts.layer("https://agentos.example")),
+      Layer.provideMerge(ports)
+    )
   }
 
   /** Loses the database inside a transaction, between two of its writes. */

@@ -6,6 +6,7 @@ import {
   MailParser,
   noMailParser,
   type Operation,
+  OfferReceipts,
   OperationStore,
   type OutgoingMail,
   PaymentRail,
@@ -99,6 +100,9 @@ export const make = (payments = ScriptedRail.make(), storeBehindMillis = 0) => {
     carrier,
     database,
     keyring,
-    layer: Core.layerWithPhone.pipe(Layer.provideMerge(ports))
+    layer: Core.layerWithPhone.pipe(
+      Layer.provideMerge(OfferReceipts.layer("https://agentos.example")),
+      Layer.provideMerge(ports)
+    )
   }
 }

@@ -10,7 +10,7 @@ import {
   OPERATIONS,
   toServiceRecord
 } from "@agentos/api"
-import { ResourceNotFound, SERVICES } from "@agentos/core"
+import { OfferReceipts, ResourceNotFound, SERVICES } from "@agentos/core"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { agentGuide, DOCS_STYLE, docsPage, ICON } from "../guide/Guide.ts"
@@ -33,6 +33,10 @@ const prepared = (operation: Operation, data: unknown) => {
 /** The page runs and loads nothing. The policy allows its one style by hash. */
 const docsPolicy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(DOCS_STYLE).digest("base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
+/** Returns where the DID document is found below the public URL (did:web, section "Read (Resolve)"). */
+const didPathOf = (publicUrl: string): string =>
+  new URL(publicUrl).pathname === "/" ? "/.well-known/did.json" : "/did.json"
+
 /** Public routes: the catalog, the contract and the guides, prepared once. */
 export const routes = Effect.gen(function* () {
   const { capabilities, environment, publicUrl } = yield* ServerSettings
@@ -42,6 +46,7 @@ export const routes = Effect.gen(function* () {
   const services = new Map<string, typeof catalog>(
     records.map((service) => [service.serviceId, prepared(OPERATIONS.getService, { service })])
   )
+  const { didDocument } = yield* OfferReceipts
   const guide = { capabilities, environment, publicUrl }
 
   return [
@@ -57,6 +62,10 @@ export const routes = Effect.gen(function* () {
       preparedDocument(`${JSON.stringify(openApiDocument(publicUrl), null, 2)}\n`, "application/json")
     ),
     documentRoute(ICON_PATH, preparedDocument(ICON, "image/svg+xml")),
+    documentRoute(
+      didPathOf(publicUrl),
+      preparedDocument(`${JSON.stringify(didDocument, null, 2)}\n`, "application/did+json")
+    ),
     documentRoute(LLMS_PATH, preparedDocument(agentGuide(guide), "text/plain; charset=utf-8")),
     documentRoute(
       DOCS_PATH,

@@ -133,6 +133,7 @@ const hold = (headers: Awaited<ReturnType<typeof payFor>>, body: string, state: 
       refundTransaction: null,
       failure: null,
       answer: null,
+      receipt: null,
       fence: 1,
       leasedUntil: null,
       dueAt: null,

@@ -13,6 +13,7 @@ import {
   JobStore,
   MailParser,
   noMailParser,
+  OfferReceipts,
   OperationStore,
   type OutgoingMail,
   PaymentRail,
@@ -170,6 +171,7 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
     Layer.provide(Layer.effect(Ingress, Effect.all(providers))),
     Layer.provideMerge(
       Core.layerWithSignIn.pipe(
+        Layer.provideMerge(OfferReceipts.layer(publicUrl)),
         Layer.provideMerge(options.rateLimit === undefined ? Layer.empty : RateLimiter.layer),
         Layer.provideMerge(stores)
       )

@@ -31,7 +31,14 @@ const FIXED = [
   "createdAt"
 ] as const
 /** Fields that are written once and never changed. */
-const WRITTEN_ONCE = ["nonceReadAtBlock", "transaction", "refundNonce", "refundTransaction", "answer"] as const
+const WRITTEN_ONCE = [
+  "nonceReadAtBlock",
+  "transaction",
+  "refundNonce",
+  "refundTransaction",
+  "answer",
+  "receipt"
+] as const
 
 /**
  * The simplest model of paid operations: each is in one state, changes only along allowed transitions, keeps the fields
@@ -79,7 +86,7 @@ export class OperationModel {
 
 /** Returns the violations of rules that hold for every operation at any time. */
 const flawsOf = (operation: Operation): ReadonlyArray<string> => {
-  const { answer, dueAt, failure, leasedUntil, refundNonce, refundTransaction, state, transaction } = operation
+  const { answer, dueAt, failure, leasedUntil, receipt, refundNonce, refundTransaction, state, transaction } = operation
   const rules: ReadonlyArray<readonly [boolean, string]> = [
     [isEnd(state) === (dueAt === null), isEnd(state) ? "it is final and still due" : "the worker would never poll it"],
     [!isEnd(state) || leasedUntil === null, "it is leased though it is final"],
@@ -89,6 +96,7 @@ const flawsOf = (operation: Operation): ReadonlyArray<string> => {
       (state === "refund_due" || state === "refunded") === (refundNonce !== null),
       "its refund does not go with its state"
     ],
+    [(state === "fulfilled" || state === "refunded") === (receipt !== null), "its receipt does not go with its state"],
     [(state === "refunded") === (refundTransaction !== null), "its refund transaction does not go with its state"],
     [
       !["unpaid", "refused", "refund_due", "refunded"].includes(state) || failure !== null,
