@@ -1,12 +1,15 @@
 import { startPostgres } from "@agentos/postgres/testing"
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { privateKeyToAccount } from "viem/accounts"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import type { SandboxDescription } from "@agentos/sandbox"
 import { Agent, freshName } from "../support/Agent.ts"
-import { runServerCommand } from "../support/ServerCommand.ts"
+import { databaseUrl, execute } from "../support/ClusterDatabase.ts"
+import { runServerCommand, type ServerEnvironment, serverEnvironment, startServer } from "../support/ServerCommand.ts"
 import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
 
 interface Check {
@@ -14,41 +17,6 @@ interface Check {
   readonly status: string
   readonly detail: string
   readonly fix: string | null
-}
-
-/** The variables of the sandbox's services, for a server of the test's own database. */
-const environmentOf = async (running: Sandbox, sandbox: SandboxDescription, databaseUrl: string) => {
-  const account = await readFile(join(running.directory, "carrier", "account"), "utf8")
-  const [accountSid = "", authToken = ""] = account.trim().split(":")
-  const { asset, assetName, assetVersion, decimals, network, payTo, rpcUrl } = sandbox.chain
-  const payment = {
-    network,
-    rpcUrl,
-    asset,
-    name: assetName,
-    version: assetVersion,
-    decimals,
-    payTo,
-    facilitator: { url: sandbox.facilitatorUrl },
-    refund: sandbox.networks[0]!.refund,
-    confirmations: 0,
-    maxTimeoutSeconds: 30
-  }
-  const environment = {
-    AGENTOS_ENVIRONMENT: "sandbox",
-    AGENTOS_PUBLIC_URL: sandbox.baseUrl,
-    AGENTOS_KEYS: "1:the check makes no use of any key at all",
-    DATABASE_URL: databaseUrl,
-    AGENTOS_NETWORKS: JSON.stringify([payment]),
-    AGENTOS_EMAIL_DOMAIN: sandbox.emailDomain,
-    AGENTOS_SMTP_RELAY_HOST: sandbox.mail.host,
-    AGENTOS_SMTP_RELAY_PORT: String(sandbox.mail.relayPort),
-    AGENTOS_SMTP_RELAY_TLS: "none",
-    AGENTOS_TWILIO_ACCOUNT_SID: accountSid,
-    AGENTOS_TWILIO_AUTH_TOKEN: authToken,
-    AGENTOS_TWILIO_API_URL: sandbox.carrier.url
-  }
-  return { environment, payment }
 }
 
 /** PostgreSQL asks one of its roles for a password. */
@@ -66,13 +34,13 @@ const startLockedPostgres = async () => {
 let postgres: Awaited<ReturnType<typeof startLockedPostgres>>
 let running: Sandbox
 let sandbox: SandboxDescription
-let environment: Awaited<ReturnType<typeof environmentOf>>["environment"]
-let payment: Awaited<ReturnType<typeof environmentOf>>["payment"]
+let environment: ServerEnvironment["environment"]
+let payment: ServerEnvironment["payment"]
 beforeAll(async () => {
   postgres = await startLockedPostgres()
   running = await startSandbox({ environment: { DATABASE_URL: postgres.url } })
   sandbox = await running.describe()
-  ;({ environment, payment } = await environmentOf(running, sandbox, postgres.url))
+  ;({ environment, payment } = await serverEnvironment(running, postgres.url))
 })
 afterAll(async () => {
   await running?.stop()
@@ -80,11 +48,13 @@ afterAll(async () => {
 })
 
 /** Returns the URL of a database of the test's PostgreSQL. */
-const databaseUrl = (name: string, user = "postgres"): string => {
+const urlOf = (name: string): string => databaseUrl(postgres.url, name)
+
+/** Returns the same for the role that needs a password. */
+const lockedUrl = (password: string): string => {
   const url = new URL(postgres.url)
-  url.pathname = `/${name}`
-  url.username = user.split(":")[0] ?? ""
-  url.password = user.split(":")[1] ?? ""
+  url.username = "locked"
+  url.password = password
   return url.href
 }
 
@@ -136,7 +106,7 @@ describe("agentos-server check-config", () => {
   it("names the problem and the fix of every connection that fails, and no secret", async () => {
     const secrets = { password: "wrong-password-of-the-database", token: "wrong-token-of-the-carrier" }
     const { checks, healthy, status, text } = await checkConfig({
-      DATABASE_URL: databaseUrl("postgres", `locked:${secrets.password}`),
+      DATABASE_URL: lockedUrl(secrets.password),
       AGENTOS_NETWORKS: JSON.stringify([{ ...payment, network: "eip155:1" }]),
       AGENTOS_SMTP_RELAY_TLS: "starttls",
       AGENTOS_TWILIO_AUTH_TOKEN: secrets.token
@@ -157,7 +127,7 @@ describe("agentos-server check-config", () => {
   it("reports a database that does not exist, and services that do not answer or refuse the credentials", async () => {
     const nowhere = "http://127.0.0.1:2"
     const { checks, status, text } = await checkConfig({
-      DATABASE_URL: databaseUrl("absent"),
+      DATABASE_URL: urlOf("absent"),
       AGENTOS_NETWORKS: JSON.stringify([
         {
           ...payment,
@@ -188,7 +158,7 @@ describe("agentos-server check-config", () => {
   it("warns of a database that needs migrate, and of a refund wallet that cannot pay the largest refund", async () => {
     const empty = privateKeyToAccount(`0x${"5".repeat(64)}`).address
     const { checks, healthy, status } = await checkConfig({
-      DATABASE_URL: databaseUrl("template1"),
+      DATABASE_URL: urlOf("template1"),
       AGENTOS_NETWORKS: JSON.stringify([{ ...payment, refund: { privateKey: `0x${"5".repeat(64)}` } }])
     })
     expect({ status, healthy }).toEqual({ status: 0, healthy: true })
@@ -243,5 +213,130 @@ describe("agentos-server ledger", () => {
     })
     expect({ output, status }).toEqual({ output: "", status: 1 })
     expect(errors).toContain("AGENTOS_NETWORKS")
+  })
+})
+
+describe("agentos-server migrate", () => {
+  it("migrates an empty PostgreSQL once, and --check says whether it must", async () => {
+    await execute(postgres.url, "create database migrated")
+    const migrate = async (...flags: ReadonlyArray<string>) => {
+      const run = await runServerCommand(["migrate", "--json", ...flags], { DATABASE_URL: urlOf("migrated") })
+      return { status: run.status, ...(JSON.parse(run.output) as Record<"applied" | "pending", ReadonlyArray<string>>) }
+    }
+    const before = await migrate("--check")
+    expect(before).toMatchObject({ status: 2, applied: [], pending: expect.arrayContaining(["0001_tenants"]) })
+    expect(await migrate("--check")).toEqual(before)
+    expect(await migrate()).toEqual({ status: 0, applied: before.pending, pending: [] })
+    expect(await migrate()).toEqual({ status: 0, applied: [], pending: [] })
+    expect(await migrate("--check")).toEqual({ status: 0, applied: [], pending: [] })
+    await execute(urlOf("migrated"), "insert into agentos_migrations (migration_id, name) values (9001, 'later')")
+    const { checks, status } = await checkConfig({ DATABASE_URL: urlOf("migrated") })
+    expect(status).toBe(0)
+    expect(checks[1]).toEqual({
+      ...failed("database", /newer version: 9001_later/, /newer version/),
+      status: "warning"
+    })
+  })
+})
+
+describe("agentos-server start", () => {
+  it("leaves the jobs to other servers with --no-jobs, and ends at once on a second signal", async () => {
+    await execute(postgres.url, "create database started")
+    const settings = { ...environment, DATABASE_URL: urlOf("started"), AGENTOS_PORT: "0", AGENTOS_SMTP_PORT: "0" }
+    const jobsRun = async () => {
+      const { output } = await runServerCommand(["jobs", "list", "--json"], settings)
+      return (JSON.parse(output) as { readonly items: ReadonlyArray<unknown> }).items.length
+    }
+    const quiet = await startServer(settings, "--no-jobs")
+    expect((await fetch(`${quiet.baseUrl}/health/ready`)).status).toBe(200)
+    expect(await jobsRun()).toBe(0)
+    expect(await quiet.stop()).toBe(0)
+
+    const server = await startServer(settings)
+    await vi.waitFor(async () => expect(await jobsRun()).toBeGreaterThan(0), { timeout: 10_000, interval: 500 })
+    // A request whose body does not arrive is in progress for as long as the server allows.
+    const request = connect(server.port, "127.0.0.1")
+    request.on("error", () => undefined)
+    request.write(
+      "POST /api/v1/email/mailboxes HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"
+    )
+    await sleep(300)
+    server.child.kill("SIGTERM")
+    await sleep(300)
+    expect(server.child.exitCode).toBeNull()
+    const before = Date.now()
+    expect(await server.stop()).toBe(130)
+    expect(Date.now() - before).toBeLessThan(2_000)
+    request.destroy()
+  })
+
+  it("refuses --no-jobs with an embedded database, whose jobs no other server could run", async () => {
+    const { errors, status } = await runServerCommand(["start", "--no-jobs"], {
+      ...environment,
+      DATABASE_URL: "",
+      AGENTOS_DATA_DIR: join(running.directory, "unused")
+    })
+    expect(status).toBe(1)
+    expect(errors).toContain("--no-jobs needs PostgreSQL")
+  })
+})
+
+describe("agentos-server jobs run", () => {
+  it("runs a job that is not due, reports an unknown one with 5, and one that runs elsewhere with 6", async () => {
+    const { output, status } = await runServerCommand(["jobs", "run", "ledger-audit", "--json"], environment)
+    expect({ status, output: JSON.parse(output) as unknown }).toEqual({
+      status: 0,
+      output: { name: "ledger-audit", done: expect.any(Number) }
+    })
+    const unknown = await runServerCommand(["jobs", "run", "no-such-job"], environment)
+    expect(unknown).toMatchObject({
+      status: 5,
+      output: "",
+      errors: expect.stringContaining("agentos-server jobs list")
+    })
+    await execute(postgres.url, "update jobs set leased_until = 8000000000000 where name = 'event-retention'")
+    const busy = await runServerCommand(["jobs", "run", "event-retention"], environment)
+    expect(busy).toMatchObject({ status: 6, errors: expect.stringContaining("is running already") })
+  })
+})
+
+describe("agentos-server token revoke", () => {
+  it("ends the access tokens of a wallet, and asks for a confirmation", async () => {
+    const agent = new Agent(sandbox, sandbox.wallets[2]!.privateKey)
+    await agent.createMailbox(freshName())
+    const wallet = agent.account.address
+    expect((await runServerCommand(["token", "revoke", wallet], environment)).status).toBe(3)
+    expect((await agent.send({ path: "/api/v1/events" })).status).toBe(200)
+    const revoked = await runServerCommand(["token", "revoke", wallet, "--yes", "--json"], environment)
+    expect({ status: revoked.status, output: JSON.parse(revoked.output) as unknown }).toEqual({
+      status: 0,
+      output: { tenantId: expect.any(String), wallet: wallet.toLowerCase() }
+    })
+    await vi.waitFor(async () => expect((await agent.send({ path: "/api/v1/events" })).status).toBe(401), {
+      timeout: 10_000,
+      interval: 250
+    })
+    const unknown = await runServerCommand(["token", "revoke", `0x${"1".repeat(40)}`, "--yes"], environment)
+    expect(unknown).toMatchObject({ status: 5, output: "" })
+  })
+})
+
+describe("agentos-server --env-file", () => {
+  it("reads variables from a file, below those that are set", async () => {
+    const file = join(running.directory, "agentos.env")
+    const lines = Object.entries({ ...environment, DATABASE_URL: urlOf("absent") }).map(
+      ([name, value]) => `${name}=${value}`
+    )
+    await writeFile(file, lines.join("\n"))
+    const databaseOf = async (variables: Readonly<Record<string, string>>) => {
+      const { output } = await runServerCommand(["check-config", "--json", "--env-file", file], variables)
+      return (JSON.parse(output) as { readonly checks: ReadonlyArray<Check> }).checks[1]
+    }
+    expect(await databaseOf({})).toMatchObject({ name: "database", status: "failed" })
+    expect(await databaseOf({ DATABASE_URL: postgres.url })).toMatchObject({ name: "database", status: "ok" })
+    // Node itself reads the flag first, and ends with a code of its own.
+    const missing = await runServerCommand(["check-config", "--env-file", `${file}.missing`], {})
+    expect(missing.status).not.toBe(0)
+    expect(missing.errors).toContain(`${file}.missing`)
   })
 })

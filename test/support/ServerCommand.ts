@@ -1,8 +1,12 @@
-import { spawn } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
+import type { Sandbox } from "./Sandbox.ts"
 
-export const SERVER_MAIN = fileURLToPath(import.meta.resolve("@agentos/server/main"))
+const SERVER_MAIN = fileURLToPath(import.meta.resolve("@agentos/server/main"))
 
 export interface CommandRun {
   readonly status: number | null
@@ -25,3 +29,78 @@ export const runServerCommand = async (
   await once(child, "close")
   return { status: child.exitCode, output, errors }
 }
+
+export interface RunningServer {
+  readonly child: ChildProcess
+  readonly port: number
+  readonly baseUrl: string
+  /** Sends SIGTERM and returns the exit code. */
+  readonly stop: () => Promise<number | null>
+}
+
+/** Starts a server and waits until it listens. */
+export const startServer = async (
+  environment: Readonly<Record<string, string | undefined>>,
+  ...flags: ReadonlyArray<string>
+): Promise<RunningServer> => {
+  const child = spawn(process.execPath, [SERVER_MAIN, "start", ...flags], {
+    env: { ...process.env, ...environment },
+    stdio: ["ignore", "pipe", "pipe"]
+  })
+  let errors = ""
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text))
+  const exited = once(child, "exit")
+  const line = await Promise.race([
+    once(createInterface(child.stdout), "line"),
+    exited.then(() => Promise.reject(new Error(`the server ended before it listened:\n${errors}`)))
+  ])
+  const { http } = JSON.parse(String(line[0])) as { readonly http: { readonly port: number } }
+  return {
+    child,
+    port: http.port,
+    baseUrl: `http://127.0.0.1:${http.port}`,
+    stop: async () => {
+      child.kill("SIGTERM")
+      await exited
+      return child.exitCode
+    }
+  }
+}
+
+/** The variables of the sandbox's services, for a server of the test's own database. */
+export const serverEnvironment = async (running: Sandbox, databaseUrl: string) => {
+  const sandbox = await running.describe()
+  const account = await readFile(join(running.directory, "carrier", "account"), "utf8")
+  const [accountSid = "", authToken = ""] = account.trim().split(":")
+  const { asset, assetName, assetVersion, decimals, network, payTo, rpcUrl } = sandbox.chain
+  const payment = {
+    network,
+    rpcUrl,
+    asset,
+    name: assetName,
+    version: assetVersion,
+    decimals,
+    payTo,
+    facilitator: { url: sandbox.facilitatorUrl },
+    refund: sandbox.networks[0]!.refund,
+    confirmations: 0,
+    maxTimeoutSeconds: 30
+  }
+  const environment = {
+    AGENTOS_ENVIRONMENT: "sandbox",
+    AGENTOS_PUBLIC_URL: sandbox.baseUrl,
+    AGENTOS_KEYS: "1:the check makes no use of any key at all",
+    DATABASE_URL: databaseUrl,
+    AGENTOS_NETWORKS: JSON.stringify([payment]),
+    AGENTOS_EMAIL_DOMAIN: sandbox.emailDomain,
+    AGENTOS_SMTP_RELAY_HOST: sandbox.mail.host,
+    AGENTOS_SMTP_RELAY_PORT: String(sandbox.mail.relayPort),
+    AGENTOS_SMTP_RELAY_TLS: "none",
+    AGENTOS_TWILIO_ACCOUNT_SID: accountSid,
+    AGENTOS_TWILIO_AUTH_TOKEN: authToken,
+    AGENTOS_TWILIO_API_URL: sandbox.carrier.url
+  }
+  return { environment, payment }
+}
+
+export type ServerEnvironment = Awaited<ReturnType<typeof serverEnvironment>>

@@ -2,7 +2,7 @@ import { type Check, type Host, runProgram, type Sink } from "@agentos/command-l
 import { assert, describe, it } from "@effect/vitest"
 import { generateDkimKey } from "@agentos/provider-smtp"
 import { Effect, Redacted } from "effect"
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
@@ -88,12 +88,19 @@ describe("agentos-server", () => {
       const { pending } = JSON.parse(before.stdout) as { pending: ReadonlyArray<string> }
       assert.include(pending, "0001_tenants")
       assert.include((await run(["jobs", "list"], env)).stderr, "Run agentos-server migrate")
+      assert.isFalse(existsSync(env.AGENTOS_DATA_DIR), "a check created the database")
       const applied = await run(["migrate", "--json"], env)
       assert.deepStrictEqual(JSON.parse(applied.stdout), { applied: pending, pending: [] })
       assert.strictEqual((await run(["migrate", "--check"], env)).exit, 0)
       assert.deepStrictEqual(JSON.parse((await run(["jobs", "list", "--json"], env)).stdout), { items: [] })
     }
   )
+
+  it("reports an environment file that cannot be read", async () => {
+    const { exit, stderr } = await run(["check-config", "--env-file", "absent.env"])
+    assert.strictEqual(exit, 3)
+    assert.include(stderr, "--env-file cannot be read")
+  })
 
   it("prints keys and tokens that a server accepts", async () => {
     assert.match((await run(["token", "key"])).stdout, /^1:[A-Za-z0-9+/]{43}=\n$/)

@@ -28,6 +28,14 @@ const issuesOf = (value: unknown): ReadonlyArray<string> => {
 }
 
 describe("readNetworks", () => {
+  it("reports a token that is configured twice", () => {
+    const one = { ...network, facilitator: { url: "https://a.test" } }
+    assert.deepStrictEqual(
+      issuesOf([one, { ...one, preset: "xLayer" }, { ...one, payTo: network.payTo.toLowerCase() }]),
+      ["AGENTOS_NETWORKS.2 has the network and asset of AGENTOS_NETWORKS.0. Remove one"]
+    )
+  })
+
   it("reports each problem with its place in plain English", () => {
     const url = { facilitator: { url: "https://a.test" } }
     const wrong = { payTo: "0x12", confirmations: -1, colour: "red", rpcUrl: "rpc.example", maxTimeoutSeconds: "1" }
