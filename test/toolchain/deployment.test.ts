@@ -57,6 +57,19 @@ describe("the files of deploy", () => {
     expect(lint(linted, folder, context)).toContainEqual(expect.stringMatching(problem))
   })
 
+  it("migrate the database before the server starts", () => {
+    const [deployment, compose, unit] = ["kubernetes/deployment.yaml", "compose.yaml", "agentos.service"].map((file) =>
+      readFileSync(join(deploy, file), "utf8")
+    )
+    expect(deployment).toMatch(/initContainers:[^]*args: \[migrate\][^]*\n {6}containers:/)
+    expect(compose).toMatch(/\n {6}migrate:\n {8}condition: service_completed_successfully/)
+    expect(unit!.match(/^Exec.*agentos-server .*$/gm)?.map((line) => line.replace(/=.*server /, " "))).toEqual([
+      "ExecStartPre check-config --offline",
+      "ExecStartPre migrate",
+      "ExecStart start"
+    ])
+  })
+
   it("name the health routes of the server", () => {
     const [deployment, dockerfile] = ["kubernetes/deployment.yaml", "Dockerfile"].map((file) =>
       readFileSync(join(deploy, file), "utf8")
