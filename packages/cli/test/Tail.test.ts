@@ -194,7 +194,7 @@ describe("doctor", () => {
     assert.deepStrictEqual([code, healthy], [1, false])
     assert.deepInclude(
       checks.map(({ name, status }) => `${name} ${status}`),
-      "server broken"
+      "server failed"
     )
   })
 })
