@@ -120,6 +120,11 @@ export class CliCustomer {
     return this.files().map(({ id }) => id)
   }
 
+  /** Returns the file of a payment. */
+  journalPath(id: string): string {
+    return join(this.home, "journal", `${id}.json`)
+  }
+
   /** Returns the states of the payments in the journal. */
   states(): ReadonlyArray<string> {
     return this.files().map(({ state }) => state.tag)

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from "node:fs"
 import { assert, describe, it } from "vitest"
 import { freshName } from "../support/Agent.ts"
 import type { CliCustomer, CliRig } from "./CliRig.ts"
@@ -48,6 +49,32 @@ export const paymentSuite = (rig: CliRig): void => {
       assert.strictEqual(again.code, 0, again.stderr)
       assert.deepStrictEqual(await customer.charges(), [PRICE, PRICE])
       assert.sameMembers([...(await mailboxesOf(customer))], [first, second])
+    })
+
+    it("keep the receipt, which verifies with the key of the server and not with another payment", async () => {
+      const customer = await rig.customer()
+      await customer.runHere(create(freshName()))
+      await customer.runHere(create(freshName()))
+      const [id, other] = customer.payments()
+      const verified = await customer.runHere(["payments", "receipt", id!, "--json"])
+      assert.strictEqual(verified.code, 0, verified.stderr)
+      const { jws, receipt } = JSON.parse(verified.stdout) as { jws: string; receipt: Record<string, unknown> }
+      assert.strictEqual(receipt["resourceUrl"], `${rig.sandbox.baseUrl}/api/v1/email/mailboxes`)
+
+      const path = customer.journalPath(other!)
+      const entry = JSON.parse(readFileSync(path, "utf8")) as { state: { receipt: string } }
+      const refusedAfter = async (changed: string) => {
+        entry.state.receipt = changed
+        writeFileSync(path, JSON.stringify(entry), { mode: 0o600 })
+        const refused = await customer.runHere(["payments", "receipt", other!])
+        assert.strictEqual(refused.code, 1, refused.stdout)
+        return refused.stderr
+      }
+      const [header, payload, signature] = entry.state.receipt.split(".")
+      const later = Buffer.from(payload!, "base64url").toString().replace('"issuedAt":1', '"issuedAt":2')
+      const forged = [header, Buffer.from(later).toString("base64url"), signature].join(".")
+      assert.include(await refusedAfter(forged), "it is not signed by did:web:")
+      assert.include(await refusedAfter(jws), "its transaction is not that of the payment")
     })
 
     it("leave nothing behind if killed before the signature", async () => {

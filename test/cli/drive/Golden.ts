@@ -17,7 +17,7 @@ const DIFFERENT: ReadonlyArray<readonly [pattern: RegExp, name: string]> = [
   [/0x[\da-fA-F]{64}\b/g, "hash"],
   [/0x[\da-fA-F]{40}\b/g, "address"],
   [/\+1\d{10}\b/g, "phone"],
-  [/(?<=127\.0\.0\.1:|"port": )\d{4,5}\b/g, "port"]
+  [/(?<=127\.0\.0\.1(?::|%3A)|"port": )\d{4,5}\b/g, "port"]
 ]
 
 /** Values that differ between runs and are not compared with each other. */
@@ -25,6 +25,8 @@ const TIMES: ReadonlyArray<readonly [pattern: RegExp, name: string]> = [
   [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z/g, "<time>"],
   [/^\d\d:\d\d:\d\d(?= )/gm, "<time>"],
   [/\b\d+(?= of \d+ s\b)|\b\d+(?:\.\d+)?(?= (?:ms|s)\b)|(?<="(?:secondsRemaining|connectedSeconds)": )\d+/g, "<n>"],
+  [/(?<="issuedAt": )\d{10}\b/g, "<time>"],
+  [/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, "<jws>"],
   [/\bcs_v1_\w+/g, "<secret>"]
 ]
 

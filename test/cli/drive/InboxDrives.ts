@@ -29,6 +29,7 @@ export const INBOX_DRIVES: Drives<
   | "events ack-all"
   | "payments list"
   | "payments show"
+  | "payments receipt"
   | "payments resume"
   | "logout"
 > = {
@@ -75,6 +76,8 @@ export const INBOX_DRIVES: Drives<
   "payments list": () => offline("payments list", { args: "payments list --limit 0" }),
   "payments show": (stage) =>
     offline(`payments show ${stage.customer.payments()[0]}`, { args: `payments show ${NO_SUCH}`, exit: 5 }),
+  "payments receipt": (stage) =>
+    offline(`payments receipt ${stage.customer.payments()[0]}`, { args: `payments receipt ${NO_SUCH}`, exit: 5 }),
   "payments resume": (stage) => {
     const open = (name: string) => () => stage.leaveOpen(name)
     return {

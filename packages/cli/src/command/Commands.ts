@@ -16,7 +16,14 @@ import {
   NUMBER_RENEW,
   NUMBER_VOICES
 } from "./NumberCommands.ts"
-import { BUDGET_SET, BUDGET_SHOW, PAYMENTS_LIST, PAYMENTS_RESUME, PAYMENTS_SHOW } from "./PaymentCommands.ts"
+import {
+  BUDGET_SET,
+  BUDGET_SHOW,
+  PAYMENTS_LIST,
+  PAYMENTS_RECEIPT,
+  PAYMENTS_RESUME,
+  PAYMENTS_SHOW
+} from "./PaymentCommands.ts"
 import { SANDBOX_CALL, SANDBOX_MAIL, SANDBOX_REPORT } from "./SandboxCommands.ts"
 import { MAIL_FORWARD, MAIL_REPLY, MAIL_SEND } from "./SendCommands.ts"
 import { API, QUOTE, SERVICES_LIST, SERVICES_SHOW } from "./ServiceCommands.ts"
@@ -76,6 +83,7 @@ export const COMMANDS = [
   WEBHOOK_LOG,
   PAYMENTS_LIST,
   PAYMENTS_SHOW,
+  PAYMENTS_RECEIPT,
   PAYMENTS_RESUME,
   BUDGET_SET,
   BUDGET_SHOW,

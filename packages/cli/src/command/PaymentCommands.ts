@@ -103,6 +103,42 @@ export const PAYMENTS_SHOW = defineCommand(
   }
 )
 
+export const PAYMENTS_RECEIPT = defineCommand(
+  {
+    name: "payments receipt",
+    summary: "Verify and show the signed receipt of a payment",
+    description:
+      "Verifies the signature with the key that the server publishes, and the fields with the payment. The receipt proves the delivery to others, or the refund.",
+    arguments: [{ name: "payment", summary: "Id of a payment.", presence: "required", completes: "payment" }],
+    flags: [],
+    examples: [
+      { line: "agentctl payments receipt 0190f3c2-…", does: "Verify a receipt" },
+      { line: "agentctl payments receipt 0190f3c2-… --json", does: "Print it with the text that was signed" }
+    ],
+    output: "record",
+    json: "{payment, receipt, keyId, jws}",
+    exits: [5]
+  },
+  async (context, { arguments: { payment } }) => {
+    const { readEntry } = await import("../payment/Journal.ts")
+    const { verifyReceipt } = await import("../payment/Receipt.ts")
+    const { output } = context
+    const verified = await verifyReceipt(context, await readEntry(context.host, payment))
+    const { issuedAt, network, payer, refundOf, resourceUrl, transaction } = verified.receipt
+    output.record({ payment, ...verified }, [
+      ["Payment", payment],
+      ["Issued", timeOf(new Date(issuedAt * 1_000).toISOString())],
+      ["Resource", resourceUrl],
+      ["Payer", payer],
+      ["Network", network],
+      ["Transaction", transaction],
+      ["Refund of", refundOf ?? null],
+      ["Signed by", verified.keyId]
+    ])
+    output.note("The signature is valid, and the receipt is that of the payment.")
+  }
+)
+
 export const PAYMENTS_RESUME = defineCommand(
   {
     name: "payments resume",

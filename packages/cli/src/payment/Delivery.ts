@@ -5,7 +5,7 @@ import { isRecord } from "../file/Json.ts"
 import { ApiClient } from "../server/ApiClient.ts"
 import { type Answer, apiFailure } from "../server/ApiFailure.ts"
 import { type HeldEntry, withEntry } from "./Journal.ts"
-import { isExpired, isOpen, type JournalEntry, type JournalState, transactionIn } from "./JournalEntry.ts"
+import { isExpired, isOpen, type JournalEntry, type JournalState, readPaymentResponse } from "./JournalEntry.ts"
 
 /** How long to wait for a final answer, over all attempts. */
 const DEADLINE_MILLIS = 90_000
@@ -64,16 +64,20 @@ type Answered = Extract<JournalState, { tag: "answered" }>
 
 /** Reads the outcome from an answer. `mayWork` is set if the server may have received the bytes before. */
 const readAnswer = (answer: Answer, url: string, mayWork: boolean): { state: Answered; failure?: Failure } => {
-  const common = { tag: "answered", status: answer.status, requestId: answer.requestId ?? null } as const
-  const transaction = transactionIn(answer.headers.get("payment-response"))
+  const common = {
+    tag: "answered",
+    status: answer.status,
+    requestId: answer.requestId ?? null,
+    ...readPaymentResponse(answer.headers.get("payment-response"))
+  } as const
   const envelope = answer.json()
   if (answer.status >= 200 && answer.status < 300 && isRecord(envelope) && isRecord(envelope["data"]))
-    return { state: { ...common, paymentState: "settled", transaction } }
+    return { state: { ...common, paymentState: "settled" } }
   const failure = apiFailure(answer, url)
   const { code, paymentState } = failure.parts
   const reported: PaymentState = paymentState ?? (code === "UNEXPECTED_ANSWER" || mayWork ? "unknown" : "none")
   const isInconclusive = reported === "none" && mayWork && BEFORE_LOOKUP.has(code)
-  return { state: { ...common, paymentState: isInconclusive ? "unknown" : reported, transaction }, failure }
+  return { state: { ...common, paymentState: isInconclusive ? "unknown" : reported }, failure }
 }
 
 /** Returns the delay before the same bytes are sent again; undefined if the answer is final. */

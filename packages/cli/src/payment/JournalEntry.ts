@@ -28,6 +28,8 @@ export type JournalState =
       readonly paymentState: PaymentState
       /** The transaction of the payment; null if unknown. */
       readonly transaction: string | null
+      /** The signed receipt as JWS; null or missing without one. */
+      readonly receipt?: string | null
     }
   /** Will never be sent. Reached from `prepared` only. */
   | { readonly tag: "given-up" }
@@ -138,11 +140,20 @@ export const isExpired = (paymentSignature: string, now: number): boolean | unde
   return until === null ? undefined : until + CLOCK_SKEW_MILLIS < now
 }
 
-/** Returns the transaction in a PAYMENT-RESPONSE header; null without one. */
-export const transactionIn = (header: string | null): string | null => {
-  const receipt = header === null ? undefined : decodeHeader(header)
-  const transaction = isRecord(receipt) ? receipt["transaction"] : undefined
-  return typeof transaction === "string" && /^0x[0-9a-fA-F]{1,64}$/.test(transaction) ? transaction : null
+const memberOf = (value: unknown, ...names: ReadonlyArray<string>): unknown =>
+  names.reduce((within, name) => (isRecord(within) ? within[name] : undefined), value)
+
+/** Returns the transaction and the signed receipt in a PAYMENT-RESPONSE header, each null if it is missing. */
+export const readPaymentResponse = (
+  header: string | null
+): { readonly transaction: string | null; readonly receipt: string | null } => {
+  const response = header === null ? undefined : decodeHeader(header)
+  const transaction = memberOf(response, "transaction")
+  const receipt = memberOf(response, "extensions", "offer-receipt", "info", "receipt", "signature")
+  return {
+    transaction: typeof transaction === "string" && /^0x[0-9a-fA-F]{1,64}$/.test(transaction) ? transaction : null,
+    receipt: typeof receipt === "string" ? receipt : null
+  }
 }
 
 /** Returns an entry for display: without the signed payment, with the amount in USDT, and whether it is open. */

@@ -1,7 +1,8 @@
 import { encodeEntry, type JournalEntry } from "../../src/payment/JournalEntry.ts"
 import { mkdirSync, writeFileSync } from "node:fs"
+import { createPrivateKey, createPublicKey, sign } from "node:crypto"
 import { join } from "node:path"
-import { errorReply } from "../support/ApiDouble.ts"
+import { errorReply, type Reply } from "../support/ApiDouble.ts"
 import type { Scene } from "../support/InProcess.ts"
 import { ASSET, paid, PAY_TO, PAYER, TOKEN, TRANSACTION } from "../support/PaidAnswers.ts"
 import { AT, event, ID, LATER, mailbox, OPERATION } from "../support/Samples.ts"
@@ -22,6 +23,7 @@ const acknowledged = { ...event, status: "acknowledged", acknowledgedAt: AT }
 /** A payment id, which contains its time. */
 const PAYMENT = "019c13ec-9e00-7000-8000-0000000000ff"
 const RESUME = ["payments", "resume"]
+const RECEIPT = ["payments", "receipt", PAYMENT]
 const MAILBOXES = "POST /api/v1/email/mailboxes"
 
 const journal =
@@ -53,6 +55,35 @@ const settled = journal({
   requestId: ID,
   paymentState: "settled",
   transaction: TRANSACTION
+})
+/** The key of a service that signs receipts, in PKCS #8 (RFC 8410). */
+const SIGNING_KEY = createPrivateKey({
+  key: Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), Buffer.alloc(32, 7)]),
+  format: "der",
+  type: "pkcs8"
+})
+const KEY_ID = "did:web:agentos.example#key-1"
+const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url")
+const signedPart = `${encoded({ alg: "EdDSA", kid: KEY_ID })}.${encoded({
+  issuedAt: Date.parse(AT) / 1_000,
+  network: "eip155:196",
+  payer: PAYER.toLowerCase(),
+  resourceUrl: "https://agentos.example/api/v1/email/mailboxes",
+  transaction: TRANSACTION,
+  version: 1
+})}`
+const withReceipt = journal({
+  tag: "answered",
+  status: 201,
+  requestId: ID,
+  paymentState: "settled",
+  transaction: TRANSACTION,
+  receipt: `${signedPart}.${sign(null, Buffer.from(signedPart), SIGNING_KEY).toString("base64url")}`
+})
+const DID_PATH = "GET /.well-known/did.json"
+const didDocument = (publicKeyJwk: object): Reply => ({
+  status: 200,
+  body: { id: "did:web:agentos.example", verificationMethod: [{ id: KEY_ID, type: "JsonWebKey", publicKeyJwk }] }
 })
 const brokenJournal = (folder: string): void => {
   mkdirSync(join(folder, "journal"), { mode: 0o700 })
@@ -102,6 +133,7 @@ export const EVENT_PLANS: Plans<
   | "webhook log"
   | "payments list"
   | "payments show"
+  | "payments receipt"
   | "payments resume"
   | "budget set"
   | "budget show"
@@ -170,6 +202,29 @@ export const EVENT_PLANS: Plans<
     success: { args: ["payments", "show", PAYMENT], exit: 0, prepare: settled },
     failure: { args: ["payments", "show", PAYMENT], exit: 5 },
     interrupt: "it never waits"
+  },
+  "payments receipt": {
+    success: {
+      args: RECEIPT,
+      exit: 0,
+      prepare: withReceipt,
+      server: { [DID_PATH]: [didDocument(createPublicKey(SIGNING_KEY).export({ format: "jwk" }))] }
+    },
+    failure: {
+      args: RECEIPT,
+      exit: 1,
+      prepare: withReceipt,
+      server: {
+        [DID_PATH]: [didDocument({ kty: "OKP", crv: "Ed25519", x: Buffer.alloc(32, 9).toString("base64url") })]
+      }
+    },
+    interrupt: {
+      args: RECEIPT,
+      exit: 130,
+      prepare: withReceipt,
+      server: { [DID_PATH]: ["hang"] },
+      interrupt: "unanswered"
+    }
   },
   "payments resume": {
     success: {
