@@ -94,6 +94,14 @@ describe("a purchase in this process", () => {
     )
     const { operationId } = first.data
     const other = await newOwner()
+    const status = await agentos.operations.paymentStatus(payment)
+    assert.include(status, { operationId, serviceId: service, advice: "done", receipt: first.receipt })
+    assert.deepStrictEqual(await agentos.operations.payment(tenant, operationId), status)
+    assert.deepStrictEqual(await refusalOf(agentos.operations.payment(other.tenant, operationId)), [
+      "RESOURCE_NOT_OWNED",
+      403
+    ])
+    assert.deepStrictEqual(await refusalOf(agentos.operations.paymentStatus("nonsense")), ["INVALID_REQUEST", 400])
     assert.include(await agentos.operations.get(tenant, operationId), { state: "fulfilled", isFinal: true, service })
     for (const id of [NOBODY, "not an id"]) {
       assert.deepStrictEqual(await refusalOf(agentos.operations.get(tenant, id)), ["RESOURCE_NOT_FOUND", 404])

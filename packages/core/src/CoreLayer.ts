@@ -24,6 +24,7 @@ import { LedgerCheck } from "./payment/LedgerCheck.ts"
 import { OperationWorker } from "./payment/OperationWorker.ts"
 import { PaidOperations } from "./payment/PaidOperations.ts"
 import { PaidServices, type StoredService } from "./payment/PaidService.ts"
+import { PaymentStatuses } from "./payment/PaymentStatus.ts"
 import { TokenRecovery } from "./payment/TokenRecovery.ts"
 import { AgentSessions } from "./phone/AgentSessions.ts"
 import { CallAdmission } from "./phone/CallAdmission.ts"
@@ -75,6 +76,7 @@ const foundation = <R1, R2>(
     InboundMails.layer,
     MessageRetries.layer,
     JobRunner.layer.pipe(Layer.provideMerge(Layer.effect(Jobs, jobs)), Layer.provideMerge(LedgerCheck.layer)),
+    PaymentStatuses.layer,
     PaidOperations.layer.pipe(Layer.provideMerge(OperationWorker.layer), Layer.provideMerge(paidServices))
   )
 }

@@ -10,6 +10,7 @@ import * as EventRoutes from "./handler/EventRoutes.ts"
 import * as HealthRoutes from "./handler/HealthRoutes.ts"
 import * as OperatorRoutes from "./handler/OperatorRoutes.ts"
 import * as PaidRoutes from "./handler/PaidRoutes.ts"
+import * as PaymentRoutes from "./handler/PaymentRoutes.ts"
 import * as PhoneRoutes from "./handler/PhoneRoutes.ts"
 import * as UnavailableRoutes from "./handler/UnavailableRoutes.ts"
 import * as IngressRoutes from "./ingress/IngressRoutes.ts"
@@ -27,6 +28,7 @@ const routes = Effect.gen(function* () {
     ...(yield* PaidRoutes.routes),
     ...UnavailableRoutes.routes,
     ...(yield* AuthRoutes.routes),
+    ...(yield* PaymentRoutes.routes),
     ...(yield* HealthRoutes.routes),
     ...(yield* OperatorRoutes.routes),
     ...(yield* IngressRoutes.routes)

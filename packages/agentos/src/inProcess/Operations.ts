@@ -106,7 +106,7 @@ const notFound = (operationId: string) =>
 /** The name of the client to which purchases without a tenant are counted. */
 const THIS_PROCESS = "in-process"
 
-export const operationUseCases = (run: Run, { respond }: Invoker, asTenant: AsTenant) => ({
+export const operationUseCases = (run: Run, { invoke, respond }: Invoker, asTenant: AsTenant) => ({
   /** Lists the paid services with their prices, in catalog order. */
   prices: (): ReadonlyArray<{ readonly service: ServiceId; readonly purpose: string; readonly usdt: string }> =>
     CATALOG.flatMap(({ price, purpose, serviceId }) =>
@@ -149,6 +149,22 @@ export const operationUseCases = (run: Run, { respond }: Invoker, asTenant: AsTe
       throw new Error(`${service} was not refused without a payment`)
     return pay(await payment(challenge), idempotencyKey ?? randomUUID())
   },
+
+  /**
+   * Returns the state of the payment in a PAYMENT-SIGNATURE header, and what to do next. Executes nothing. It counts
+   * toward the rate limit of `remoteAddress`.
+   */
+  paymentStatus: async (
+    paymentSignature: string,
+    remoteAddress: string = THIS_PROCESS
+  ): Promise<DataOf<"readPaymentStatus">["payment"]> => {
+    const headers = { "payment-signature": paymentSignature }
+    return (await invoke("readPaymentStatus", { client: remoteAddress, headers })).payment
+  },
+
+  /** Returns the state of the payment of an operation of the tenant, and what to do next. */
+  payment: async (tenant: Tenant, operationId: string): Promise<DataOf<"getPayment">["payment"]> =>
+    (await invoke("getPayment", { ...(await asTenant(tenant)), params: { operationId } })).payment,
 
   /** Returns a paid operation of the tenant, with the state of its payment. */
   get: async (tenant: Tenant, operationId: string): Promise<OperationRecord> => {

@@ -30,7 +30,8 @@ const LIST_OF: Readonly<Record<ResourceKind, NextCall | undefined>> = {
   service: callOf("discovery.services"),
   tenant: undefined,
   job: undefined,
-  webhook: undefined
+  webhook: undefined,
+  operation: undefined
 }
 
 /** Returns the call that lists the caller's own resources of a kind. */

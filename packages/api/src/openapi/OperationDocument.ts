@@ -86,6 +86,21 @@ const PAYMENT_PARAMETERS: ReadonlyArray<JsonObject> = [
   }
 ]
 
+const STATUS_PARAMETERS: ReadonlyArray<JsonObject> = [
+  {
+    name: "PAYMENT-SIGNATURE",
+    in: "header",
+    required: true,
+    description: "The payment: the header of the original request, byte for byte. It is not submitted.",
+    schema: { type: "string" }
+  }
+]
+
+const headerParameters = ({ entry, name }: Operation): ReadonlyArray<JsonObject> => {
+  if (name === "readPaymentStatus") return STATUS_PARAMETERS
+  return entry.price === null ? [] : PAYMENT_PARAMETERS
+}
+
 const security = (entry: CatalogEntry): ReadonlyArray<JsonObject> => {
   switch (entry.authentication) {
     case "bearer":
@@ -179,7 +194,7 @@ export const operationDocument = (self: Operation, generated: JsonObject, server
     ...(entry.price === null ? {} : { "x-price": { ...Usdt.toPrice(entry.price) } }),
     ...(entry.authentication === "unavailable" ? { deprecated: true } : {}),
     security: security(entry),
-    parameters: [...parameters(self), ...(entry.price === null ? [] : PAYMENT_PARAMETERS)],
+    parameters: [...parameters(self), ...headerParameters(self)],
     ...(takesBody(self) ? { requestBody: requestBody(self, generated) } : {}),
     responses: { ...successResponses(self, generated), ...errorResponses(entry) }
   }

@@ -4,6 +4,7 @@ import { DISCOVERY_OPERATIONS, DOMAIN_OPERATIONS } from "./DiscoveryOperations.t
 import { EMAIL_OPERATIONS } from "./EmailOperations.ts"
 import { EVENT_OPERATIONS } from "./EventOperations.ts"
 import type { Operation } from "./Operation.ts"
+import { PAYMENT_OPERATIONS } from "./PaymentOperations.ts"
 import { PHONE_OPERATIONS } from "./PhoneOperations.ts"
 
 /** Every operation by name: exactly those of the catalog. */
@@ -13,7 +14,8 @@ export const OPERATIONS = {
   ...PHONE_OPERATIONS,
   ...EVENT_OPERATIONS,
   ...DOMAIN_OPERATIONS,
-  ...AUTH_OPERATIONS
+  ...AUTH_OPERATIONS,
+  ...PAYMENT_OPERATIONS
 } satisfies { readonly [Name in OperationName]: Operation<Name> }
 
 /** Returns the operation of a catalog entry. */

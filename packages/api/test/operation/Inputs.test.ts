@@ -46,7 +46,9 @@ const TABLE: Readonly<Record<string, string>> = {
   listWebhookDeliveries: "",
   listVoices: "",
   getAttachment: "path.messageId* path.attachmentId*",
-  getRawMessage: "path.messageId*"
+  getRawMessage: "path.messageId*",
+  readPaymentStatus: "",
+  getPayment: "path.operationId*"
 }
 
 const TYPES = new Set(["string", "integer", "boolean", "array", "object"])

@@ -62,7 +62,7 @@ const COMMANDS: { readonly [Name in OperationName]?: string } = {
 }
 
 /** The operations that only read, although their method is POST. */
-const POST_QUERIES: ReadonlySet<OperationName> = new Set(["listEvents", "getEvent"])
+const POST_QUERIES: ReadonlySet<OperationName> = new Set(["listEvents", "getEvent", "readPaymentStatus"])
 
 const toRoute = ({ method, operationId, path, serviceId }: (typeof CATALOG_ROWS)[number]): Route => ({
   method,

@@ -104,6 +104,10 @@ export const boundNonceOf = (challenge: string): string => {
   return `bound ${accepted?.extra["binding"]}`
 }
 
+/** As stock clients do: ten minutes before the payment is signed. */
+const validAfterOf = (issuedAt: string | number | undefined): number =>
+  Math.max(0, Math.floor(Number(issuedAt ?? 0) / 1_000) - 600)
+
 const decode = (header: string): PaymentProof => {
   const { accepted, forged, nonce, payer } = Schema.decodeSync(Payment)(fromHeader(header))
   return {
@@ -115,7 +119,7 @@ const decode = (header: string): PaymentProof => {
     payTo: accepted.payTo,
     value: BigInt(accepted.amount),
     nonce,
-    validAfter: 0,
+    validAfter: validAfterOf(accepted.extra["issuedAt"]),
     validBefore: 10_000_000_000,
     accepted,
     payload: forged ? "forged" : "{}"

@@ -6,7 +6,7 @@ import { AUTH_ENTRIES } from "./AuthEntries.ts"
 import { DISCOVERY_ENTRIES, DOMAIN_ENTRIES } from "./DiscoveryEntries.ts"
 import { EMAIL_ENTRIES, EMAIL_EXTENSIONS } from "./EmailEntries.ts"
 import { EVENT_ENTRIES, EVENT_EXTENSIONS } from "./EventEntries.ts"
-
+import { PAYMENT_EXTENSIONS } from "./PaymentEntries.ts"
 import { PHONE_ENTRIES, PHONE_EXTENSIONS } from "./PhoneEntries.ts"
 
 /** Every operation of the API once: those of the specification in its order, then the extensions. */
@@ -19,7 +19,8 @@ export const ROWS = [
   ...AUTH_ENTRIES,
   ...PHONE_EXTENSIONS,
   ...EVENT_EXTENSIONS,
-  ...EMAIL_EXTENSIONS
+  ...EMAIL_EXTENSIONS,
+  ...PAYMENT_EXTENSIONS
 ] as const
 
 /** The name of an operation in code and in the OpenAPI document. */

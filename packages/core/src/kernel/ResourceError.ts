@@ -10,7 +10,8 @@ export const ResourceKind = Schema.Literals([
   "service",
   "tenant",
   "job",
-  "webhook"
+  "webhook",
+  "operation"
 ])
 export type ResourceKind = typeof ResourceKind.Type
 

@@ -1,3 +1,4 @@
+import { Schema } from "effect"
 import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { ServiceId } from "../catalog/ServiceId.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
@@ -74,15 +75,17 @@ export interface OperationFailure {
  * - `gone`: the paid resource no longer existed, or the tenant was suspended;
  * - `late`: the provider stayed unavailable for longer than the service retries.
  */
-export type OperationFailureKind =
-  | "used_before"
-  | "settled_elsewhere"
-  | "refused"
-  | "expired"
-  | "used_otherwise"
-  | "rejected"
-  | "gone"
-  | "late"
+export const OperationFailureKind = Schema.Literals([
+  "used_before",
+  "settled_elsewhere",
+  "refused",
+  "expired",
+  "used_otherwise",
+  "rejected",
+  "gone",
+  "late"
+])
+export type OperationFailureKind = typeof OperationFailureKind.Type
 
 /** The place of a secret in a stored answer: enough to derive the secret again, but not the secret itself. */
 export interface SecretSlot {

@@ -103,7 +103,7 @@ export const make = Effect.fnUntraced(function* <R>(routes: ReadonlyArray<Route<
       Effect.catchTag("RateLimited", errorResponse),
       Effect.catchCause(answerFailure(request, match)),
       Effect.tap(() => {
-        const cost = failureCost(request, record.code)
+        const cost = failureCost(request, record.code) + (record.additionalCost ?? 0)
         return cost === 0 ? Effect.void : chargeAddress(remoteAddress, cost)
       })
     )

@@ -22,6 +22,8 @@ const FAILURE_COST: Partial<Record<ErrorCode, number>> = {
 }
 /** Additional cost of a payment that is not valid, because reading the chain was wasted. */
 const REFUSED_PAYMENT_COST = 6
+/** Additional cost of a payment's status for which the blocks of the chain were searched: up to 150 reads. */
+export const CHAIN_SEARCH_COST = 36
 
 export const presentsPayment = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   Boolean(headers["payment-signature"])
@@ -46,6 +48,7 @@ export const COST_ROWS: ReadonlyArray<readonly [request: string, cost: number]> 
   ["matches none of the rows below", REQUEST_COST],
   ["presents a payment", PAYMENT_COST],
   ["presents a payment that is refused (402)", PAYMENT_COST + REFUSED_PAYMENT_COST],
+  ["reads the status of a used payment that no operation holds", PAYMENT_COST + CHAIN_SEARCH_COST],
   ["signs in with SIGN-IN-WITH-X", SIGN_IN_COST],
   ["signs in with a message that is not valid (401)", SIGN_IN_COST + REFUSED_TOKEN_COST],
   ["presents a token that is not valid (401)", REQUEST_COST + REFUSED_TOKEN_COST],

@@ -15,6 +15,8 @@ export class RequestRecord extends Context.Service<
     paymentState?: PaymentState
     /** The id of the request whose stored response was repeated. */
     repeats?: string
+    /** Additional cost of the work done, for the limit of the address. */
+    additionalCost?: number
     /** The rate limits that the request was counted toward so far, for its headers. */
     readonly limits: Array<CountedLimit>
   }

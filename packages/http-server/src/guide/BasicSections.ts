@@ -64,6 +64,54 @@ curl -i ${publicUrl}/api/v1/email/mailboxes -H 'Content-Type: application/json' 
   ]
 })
 
+const paymentStatus = (context: GuideContext): GuideSection => ({
+  anchor: "payment-status",
+  title: "State of a payment",
+  blocks: [
+    {
+      text: "After a crash, the signed PAYMENT-SIGNATURE header and the request that it was made for are enough to continue: read the status of the payment, and follow `payment.advice` until it is `done` or `pay`. You are charged once at most."
+    },
+    ...serviceBlocks("payment-status", context),
+    {
+      header: ["Advice", "What to do", "When"],
+      rows: [
+        [
+          "`retry_same`",
+          "Repeat the original request unchanged, with the same PAYMENT-SIGNATURE and Idempotency-Key.",
+          "No operation holds the payment. It can still be used; or others submitted it to the chain, and the repeated request has it refunded."
+        ],
+        [
+          "`wait`",
+          "Read the status again after `retryAfterSeconds`. Do not sign another payment.",
+          "An operation holds the payment and continues without you; or the payment can't be repeated any more, but the chain can't prove yet that it expired; or the chain can't be read."
+        ],
+        [
+          "`done`",
+          "Nothing. If it was fulfilled (`settled`), the repeated request returns the answer, without a charge.",
+          "The operation is fulfilled or refunded."
+        ],
+        [
+          "`pay`",
+          "Sign a new payment if you still want the service.",
+          "The chain proves that this payment moved no money to the service and never will."
+        ]
+      ]
+    },
+    {
+      code: `curl -X POST ${context.publicUrl}/api/v1/payments/status -H 'PAYMENT-SIGNATURE: …'
+# {"data":{"payment":{"paymentState":"settled","advice":"done","transaction":"0x…",…}},…}`
+    },
+    {
+      points: [
+        "`paymentState` has the values of `error.paymentState`. `amount` is in base units of the token. `reason` says why a payment was refused or is refunded. `refund` is null until the chain shows the refund.",
+        "Send the header byte for byte. A header that was encoded anew, with the same authorization, returns only paymentState and advice. A header that is malformed, is not signed by its payer, or pays another service returns 400.",
+        "A request that `retry_same` suggests may be refused with 402, for example because the wallet's balance is too low. Read the status again before you sign another payment: until the refused one expires, others can still submit it.",
+        "A payment that is valid for a long time, because a clock was wrong, can be cancelled on the chain with `cancelAuthorization` of its token. Then the advice is `pay`."
+      ]
+    }
+  ]
+})
+
 const authentication = (context: GuideContext): GuideSection => ({
   anchor: "authentication",
   title: "How to authenticate",
@@ -92,5 +140,6 @@ const authentication = (context: GuideContext): GuideSection => ({
 export const basicSections = (context: GuideContext): ReadonlyArray<GuideSection> => [
   discovery(context),
   payments(context),
+  paymentStatus(context),
   authentication(context)
 ]

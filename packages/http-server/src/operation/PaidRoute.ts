@@ -20,7 +20,7 @@ import { readBody, type RequestBody } from "./RequestBody.ts"
 import { paidResponse } from "./SuccessResponse.ts"
 
 /** Returns the PAYMENT-SIGNATURE header; an empty one counts as missing. */
-const paymentSignature = ({ headers }: HttpServerRequest.HttpServerRequest): string | null =>
+export const paymentSignature = ({ headers }: HttpServerRequest.HttpServerRequest): string | null =>
   headers["payment-signature"] || null
 
 /**

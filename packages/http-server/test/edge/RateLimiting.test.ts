@@ -154,6 +154,13 @@ describe("rate limiting", () => {
   })
 })
 
+/** A request with a payment that was signed elsewhere. */
+const paymentFrom = async (server: TestServer, address: string) => {
+  const request = { body: { localPart: "ada" }, ...from("198.51.100.9") }
+  const signed = await payFor(server, "/api/v1/email/mailboxes", request, freshWallet())
+  return { headers: { ...from(address).headers, "payment-signature": signed["payment-signature"] } }
+}
+
 describe("the cost of a request", () => {
   const options = { rateLimit: burstOf(100), trustedProxies: PROXY, operatorToken: "o".repeat(32) }
   const cases: ReadonlyArray<
@@ -190,6 +197,22 @@ describe("the cost of a request", () => {
       10,
       401,
       (server, address) => call(server, "GET", "/internal/jobs", { token: "guess", ...from(address) })
+    ],
+    [
+      "the status of a payment",
+      4,
+      200,
+      async (server, address) => call(server, "POST", "/api/v1/payments/status", await paymentFrom(server, address))
+    ],
+    [
+      "the status of a used payment that no operation holds, for which the chain is searched",
+      40,
+      200,
+      async (server, address) => {
+        const request = await paymentFrom(server, address)
+        server.payments.useNonce(request.headers["payment-signature"])
+        return await call(server, "POST", "/api/v1/payments/status", request)
+      }
     ],
     [
       "a payment that is not valid",

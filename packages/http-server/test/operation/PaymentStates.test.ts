@@ -1,4 +1,4 @@
-import { ERROR_PAYMENT_STATES } from "@agentos/api"
+import { ERROR_PAYMENT_STATES, OPERATIONS } from "@agentos/api"
 import {
   type ErrorCode,
   isFinal,
@@ -12,10 +12,10 @@ import {
   Uuid,
   walletAddress
 } from "@agentos/core"
-import { Effect, Option } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { createHash } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { call, callPaid, errorOf, fresh, newTenant, payFor, type TestAnswer } from "../support/TestClient.ts"
+import { call, callPaid, dataOf, errorOf, fresh, newTenant, payFor, type TestAnswer } from "../support/TestClient.ts"
 import { startServer, type TestServer } from "../support/TestServer.ts"
 
 const MAILBOXES = "/api/v1/email/mailboxes"
@@ -154,6 +154,69 @@ const hold = (headers: Awaited<ReturnType<typeof payFor>>, body: string, state: 
       from = to
     }
   })
+
+describe("the status of a payment", () => {
+  const STATUS = "/api/v1/payments/status"
+  const ADVICE: Readonly<Record<PaymentState, string>> = {
+    none: "retry_same",
+    pending: "wait",
+    unknown: "wait",
+    settled: "wait",
+    refund_due: "wait",
+    refunded: "done"
+  }
+  const Status = OPERATIONS.readPaymentStatus.data
+  const statusIn = (answer: TestAnswer) => {
+    expect(answer.status).toBe(200)
+    return Schema.decodeUnknownSync(Status)(dataOf(answer), { onExcessProperty: "error" }).payment
+  }
+  const read = (signature: string) => call(server, "POST", STATUS, { headers: { "payment-signature": signature } })
+
+  it.each(Object.entries(STATE_OF))(
+    "is shown for a payment that is %s, by its header alone and to the owner of its operation",
+    async (state, held) => {
+      const { headers } = await heldIn(held)
+      const status = statusIn(await read(headers["payment-signature"]))
+      expect(status).toMatchObject({ paymentState: state, advice: ADVICE[state as PaymentState], amount: "10000" })
+      const { operationId } = status
+      expect(operationId === null).toBe(held === null)
+      if (operationId === null) return
+      const path = `/api/v1/payments/${operationId}`
+      const owned = statusIn(await call(server, "GET", path, { token: ada.token }))
+      expect({ ...owned, retryAfterSeconds: 0 }).toEqual({ ...status, retryAfterSeconds: 0 })
+      expect(errorOf(await call(server, "GET", path, { token: bob.token })).code).toBe("RESOURCE_NOT_OWNED")
+      expect(errorOf(await call(server, "GET", path)).code).toBe("ONBOARDING_REQUIRED")
+      // Nothing was settled or claimed by reading.
+      expect(server.payments.shown).not.toContain(headers["payment-signature"])
+    }
+  )
+
+  it("leads from a lost answer to the answer: the advice is done, and the repeated request replays it", async () => {
+    const request = { body: { localPart: fresh("lost") } }
+    const headers = await payFor(server, MAILBOXES, request, bob.wallet)
+    const settledBefore = server.payments.settleCalls()
+    expect(statusIn(await read(headers["payment-signature"])).advice).toBe("retry_same")
+    expect(server.payments.settleCalls()).toBe(settledBefore)
+    const lost = await call(server, "POST", MAILBOXES, { ...request, headers })
+    const status = statusIn(await read(headers["payment-signature"]))
+    expect(status).toMatchObject({ paymentState: "settled", advice: "done" })
+    expect(status.receipt).toBe(lost.headers.get("payment-response"))
+    expect((await call(server, "POST", MAILBOXES, { ...request, headers })).text).toBe(lost.text)
+    expect(server.payments.settleCalls()).toBe(settledBefore + 1)
+  })
+
+  it("names the header that is missing or malformed, and an operation that does not exist", async () => {
+    for (const answer of [await call(server, "POST", STATUS), await read("nonsense")]) {
+      expect(answer.status).toBe(400)
+      const { code, issues } = errorOf(answer)
+      expect([code, issues?.map(({ path }) => path)]).toEqual(["INVALID_REQUEST", ["PAYMENT-SIGNATURE"]])
+    }
+    const statuses = ["not-an-id", UNKNOWN_ID].map((id) =>
+      call(server, "GET", `/api/v1/payments/${id}`, { token: ada.token }).then(({ status }) => status)
+    )
+    expect(await Promise.all(statuses)).toEqual([400, 404])
+  })
+})
 
 describe("paymentState", () => {
   const STATES = Object.entries(STATE_OF) as ReadonlyArray<[PaymentState, OperationState | null]>

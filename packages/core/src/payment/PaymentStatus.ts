@@ -1,0 +1,213 @@
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { ServiceId } from "../catalog/ServiceId.ts"
+import * as Lookup from "../kernel/Lookup.ts"
+import type { ProviderError } from "../kernel/ProviderError.ts"
+import { InvalidRequest, type ResourceNotFound, type ResourceNotOwned } from "../kernel/ResourceError.ts"
+import * as Timestamp from "../kernel/Timestamp.ts"
+import { Uuid } from "../kernel/Uuid.ts"
+import type { Tenant } from "../tenancy/Tenant.ts"
+import { type Operation, OperationFailureKind } from "./Operation.ts"
+import { PAYMENT_STATES, PaymentState } from "./OperationState.ts"
+import { OperationStore } from "./OperationStore.ts"
+import { adviceOn, type AuthorizationUse, PaymentAdvice, UNCLAIMED_STATES } from "./PaymentAdvice.ts"
+import { PaymentRail, type Settlement } from "./PaymentRail.ts"
+import * as PaymentResponse from "./PaymentResponse.ts"
+import { type PaymentProof, type PaymentTerms, proofKey } from "./PaymentTerms.ts"
+
+/** The state of a payment, as its holder or its tenant sees it. */
+export const PaymentStatusRecord = Schema.Struct({
+  /** Null if no operation holds the payment, or if the caller has another header for the same authorization. */
+  operationId: Schema.NullOr(Uuid),
+  serviceId: Schema.NullOr(ServiceId),
+  paymentState: PaymentState,
+  network: Schema.String,
+  asset: Schema.String,
+  /** Base units of the token. */
+  amount: Schema.String,
+  /** The transaction that paid. */
+  transaction: Schema.NullOr(Schema.String),
+  /** Null until the chain shows the refund. */
+  refund: Schema.NullOr(Schema.Struct({ transaction: Schema.String })),
+  /** Why the payment was refused, was not made or is refunded. */
+  reason: Schema.NullOr(Schema.Struct({ kind: OperationFailureKind, message: Schema.String })),
+  /** The value of the PAYMENT-RESPONSE header. */
+  receipt: Schema.NullOr(Schema.String),
+  createdAt: Schema.NullOr(Timestamp.IsoTimestamp),
+  updatedAt: Schema.NullOr(Timestamp.IsoTimestamp),
+  advice: PaymentAdvice,
+  /** When to read the status again. Present with `wait` only. */
+  retryAfterSeconds: Schema.optionalKey(Schema.Int)
+}).annotate({ identifier: "PaymentStatus" })
+export type PaymentStatusRecord = typeof PaymentStatusRecord.Type
+
+export interface PaymentStatus {
+  readonly record: PaymentStatusRecord
+  /** Whether the blocks of the chain were searched for a transfer, which takes up to a hundred and fifty reads. */
+  readonly wasSearched: boolean
+}
+
+/**
+ * How far back a transfer is searched for. The search starts at `validAfter`, which the payer signed: the token rejects
+ * the authorization before. The time in the echoed challenge is not used, because it is not authenticated here.
+ */
+const SEARCH_WINDOW = Timestamp.DAY
+
+/** The uses that a search found, or did not find yet. */
+const SEARCHED: ReadonlySet<AuthorizationUse> = new Set(["paid", "used_otherwise", "unconfirmed"])
+
+const PAYS_ANOTHER =
+  "PAYMENT-SIGNATURE is not a payment to this service: its recipient, payTo, is another one. Ask the service that issued its challenge."
+
+const refusal = ({ message }: { readonly message: string }): InvalidRequest =>
+  new InvalidRequest({ message, issues: [{ path: "PAYMENT-SIGNATURE", message }] })
+
+interface UseReading {
+  readonly use: AuthorizationUse
+  /** The transaction that paid us. */
+  readonly transaction?: string
+}
+
+const readingOf = (settlement: Settlement): UseReading => {
+  switch (settlement._tag) {
+    case "Paid":
+      return { use: "paid", transaction: settlement.transaction }
+    case "UsedOtherwise":
+      return { use: "used_otherwise" }
+    case "Unsettled":
+      return { use: "unconfirmed" }
+    case "Unused":
+      return { use: settlement.expired ? "expired" : "unused" }
+  }
+}
+
+/** Reads the state of payments. It claims, submits and changes nothing. */
+export class PaymentStatuses extends Context.Service<
+  PaymentStatuses,
+  {
+    /**
+     * Returns the state of the payment in a PAYMENT-SIGNATURE header. Fails if the header is malformed, if its payer
+     * did not sign it, or if it pays another service.
+     *
+     * Only the header of the operation, byte for byte, shows the operation. Another header with the same authorization
+     * shows only the state of the payment and the advice: once settled, the authorization and its signature can be
+     * read off the chain by anyone, but the rest of the header can't.
+     */
+    readonly ofPayment: (paymentSignature: string) => Effect.Effect<PaymentStatus, InvalidRequest>
+    /** Returns the state of the payment of an operation of the tenant. */
+    readonly ofOperation: (
+      tenant: Tenant,
+      operationId: string
+    ) => Effect.Effect<PaymentStatusRecord, ResourceNotFound | ResourceNotOwned>
+  }
+>()("@agentos/core/payment/PaymentStatus") {
+  static readonly layer = Layer.effect(
+    PaymentStatuses,
+    Effect.gen(function* () {
+      const rail = yield* PaymentRail
+      const operations = yield* OperationStore
+
+      const ofHeld = Effect.fnUntraced(function* (operation: Operation) {
+        const { answer, failure, proof, refundTransaction, state, terms, transaction } = operation
+        const isUnsigned = operation.receipt === null && answer !== null && transaction !== null
+        return {
+          operationId: operation.operationId,
+          serviceId: operation.serviceId,
+          paymentState: PAYMENT_STATES[state],
+          network: terms.network,
+          asset: terms.asset,
+          amount: terms.amount.toString(),
+          transaction,
+          refund: refundTransaction === null ? null : { transaction: refundTransaction },
+          reason: failure,
+          receipt: isUnsigned ? PaymentResponse.unsigned(rail, operation, transaction) : operation.receipt,
+          createdAt: Timestamp.toIso(operation.createdAt),
+          updatedAt: Timestamp.toIso(operation.updatedAt),
+          ...adviceOn({ _tag: "Held", state, proof }, yield* Timestamp.now)
+        } satisfies PaymentStatusRecord
+      })
+
+      /** Returns the terms of which a proof is a payment to us, with the amount that its payer signed. */
+      const termsOf = (proof: PaymentProof): PaymentTerms | undefined => {
+        const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
+        const offered = rail
+          .terms(0n)
+          .find(
+            ({ asset, network, payTo }) =>
+              network === proof.network && same(asset, proof.asset) && same(payTo, proof.payTo)
+          )
+        return offered && { ...offered, amount: proof.value }
+      }
+
+      /** Reads from the chain how an authorization was used that no operation holds. */
+      const readUse = Effect.fnUntraced(
+        function* (proof: PaymentProof, terms: PaymentTerms): Effect.fn.Return<UseReading, ProviderError> {
+          const now = yield* Timestamp.now
+          const { block, used } = yield* rail.readNonce(proof)
+          if (!used) {
+            const mayHaveExpired = now > proof.validBefore * Timestamp.SECOND
+            return mayHaveExpired ? readingOf(yield* rail.findSettlement(proof, terms, block)) : { use: "unused" }
+          }
+          // The first moment at which the token accepts the authorization.
+          const validFrom = Math.min((proof.validAfter + 1) * Timestamp.SECOND, now)
+          if (validFrom < now - SEARCH_WINDOW) return { use: "unsearched" }
+          const afterBlock = yield* rail.blockBefore(terms, Timestamp.Timestamp.make(validFrom))
+          return readingOf(yield* rail.findSettlement(proof, terms, afterBlock))
+        },
+        Effect.catchTag("ProviderError", () => Effect.succeed<UseReading>({ use: "unreadable" }))
+      )
+
+      const unclaimed = Effect.fnUntraced(function* (proof: PaymentProof, terms: PaymentTerms) {
+        const { transaction = null, use } = yield* readUse(proof, terms)
+        const { expiresAt } = proof.accepted.extra
+        const challengeExpiresAt = typeof expiresAt === "number" ? expiresAt : null
+        return { facts: { _tag: "Unclaimed", use, proof, challengeExpiresAt } as const, transaction }
+      })
+
+      const ofPayment = Effect.fnUntraced(function* (
+        paymentSignature: string
+      ): Effect.fn.Return<PaymentStatus, InvalidRequest> {
+        const proof = yield* Effect.mapError(rail.decodeProof(paymentSignature), refusal)
+        // No operation has an empty endpoint, so only the proof is compared.
+        const [holder] = yield* operations.findByKeys({ proof: proofKey(proof), endpoint: "", idempotencyKey: "" })
+        // Needs no signature: the token may be one that is no longer accepted.
+        if (holder !== undefined && holder.proof.digest === proof.digest) {
+          return { record: yield* ofHeld(holder), wasSearched: false }
+        }
+        yield* Effect.mapError(rail.authenticate(proof), refusal)
+        const terms = termsOf(proof)
+        if (terms === undefined) return yield* refusal({ message: PAYS_ANOTHER })
+        const { facts, transaction } =
+          holder === undefined
+            ? yield* unclaimed(proof, terms)
+            : { facts: { _tag: "Held", state: holder.state, proof } as const, transaction: null }
+        const record: PaymentStatusRecord = {
+          operationId: null,
+          serviceId: null,
+          paymentState: facts._tag === "Held" ? PAYMENT_STATES[facts.state] : UNCLAIMED_STATES[facts.use],
+          network: terms.network,
+          asset: terms.asset,
+          amount: terms.amount.toString(),
+          transaction,
+          refund: null,
+          reason: null,
+          receipt: null,
+          createdAt: null,
+          updatedAt: null,
+          ...adviceOn(facts, yield* Timestamp.now)
+        }
+        return { record, wasSearched: facts._tag === "Unclaimed" && SEARCHED.has(facts.use) }
+      })
+
+      const ofOperation = Effect.fnUntraced(function* ({ tenantId }: Tenant, operationId: string) {
+        const found = yield* operations.find(operationId)
+        const lookup = Option.match(found, {
+          onNone: () => Lookup.missing,
+          onSome: (operation) => (operation.tenantId === tenantId ? Lookup.owned(operation) : Lookup.foreign)
+        })
+        return yield* ofHeld(yield* Lookup.orFail(lookup, "operation", operationId))
+      })
+
+      return PaymentStatuses.of({ ofPayment, ofOperation })
+    })
+  )
+}
