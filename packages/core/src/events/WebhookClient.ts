@@ -9,7 +9,7 @@ export interface WebhookRequest {
   /** The `webhook-timestamp` header: the time of this attempt. */
   readonly timestamp: Timestamp
   readonly body: string
-  /** Each signs the request, so that a receiver may know any of them. */
+  /** At least one. Each signs the request, so that a receiver may know any of them. */
   readonly secrets: ReadonlyArray<Redacted.Redacted<string>>
 }
 

@@ -10,7 +10,7 @@ import { type EventDraft, EventPolicy, INTERNAL_SOURCE, toEventRecord } from "./
 import { EventSignal } from "./EventSignal.ts"
 import { type Delivery, EventStore } from "./EventStore.ts"
 import * as Webhook from "./EventWebhook.ts"
-import { WebhookClient } from "./WebhookClient.ts"
+import { WebhookClient, WebhookUnreachable } from "./WebhookClient.ts"
 import { type NextTurn, WebhookStore, type WebhookTurn } from "./WebhookStore.ts"
 
 /** Endpoints served concurrently by one server. Each has one request at a time. */
@@ -28,6 +28,9 @@ const WAKE_DELAY = "50 millis"
 const SEARCH_EVERY = 10 * Timestamp.SECOND
 
 const AT_ONCE: NextTurn = { dueIn: 0, isResting: false }
+
+const NO_SECRET =
+  "Nothing was sent: the server no longer has the key of the signing secret. Set the webhook again for a new secret."
 
 const attemptsOf = (outcome: Webhook.WebhookAttempt["outcome"]) =>
   Metric.counter("agentos_webhook_attempts_total", {
@@ -96,6 +99,29 @@ export const run = Effect.gen(function* () {
     return turns
   })
 
+  /** Posts an event with its signature. Without the key of the secret, nothing is sent: an unsigned event proves nothing. */
+  const post = Effect.fnUntraced(function* (
+    webhook: Webhook.EventWebhook,
+    event: Delivery["event"],
+    timestamp: Timestamp.Timestamp
+  ) {
+    const secrets = Webhook.secretsOf(keyring, webhook, timestamp)
+    if (secrets.length === 0) {
+      const { secret, webhookId } = webhook
+      yield* Effect.logWarning(
+        `The secret of event webhook ${webhookId} needs key ${secret.keyId}, which has been removed`
+      )
+      return yield* new WebhookUnreachable({ message: NO_SECRET })
+    }
+    return yield* client.post({
+      url: webhook.url,
+      id: event.eventId,
+      timestamp,
+      body: JSON.stringify(toEventRecord(event)),
+      secrets
+    })
+  })
+
   /** Posts an event. Returns the attempt and the progress after it, or "exhausted" if the event was retried too long. */
   const attempt = Effect.fnUntraced(function* (
     { webhook }: WebhookTurn,
@@ -103,15 +129,7 @@ export const run = Effect.gen(function* () {
     { event }: Delivery
   ) {
     const startedAt = yield* Timestamp.now
-    const answer = yield* Effect.result(
-      client.post({
-        url: webhook.url,
-        id: event.eventId,
-        timestamp: startedAt,
-        body: JSON.stringify(toEventRecord(event)),
-        secrets: Webhook.secretsOf(keyring, webhook, startedAt)
-      })
-    )
+    const answer = yield* Effect.result(post(webhook, event, startedAt))
     const now = yield* Timestamp.now
     const status = Result.isSuccess(answer) ? answer.success : null
     const isAccepted = status !== null && status >= 200 && status <= 299

@@ -4,6 +4,7 @@ import {
   type EventDraft,
   EventStore,
   EventWebhooks,
+  Keyring,
   RealtimeSession,
   type TenantId,
   TenantStore,
@@ -22,6 +23,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import * as TestHost from "../support/TestHost.ts"
+import { testKeyring } from "../support/TestKeyring.ts"
 
 const { MAX_IN_FLIGHT } = RealtimeSession
 const URL = "https://agent.example.com/events"
@@ -297,6 +299,28 @@ describe("an event webhook", () => {
       assert.deepStrictEqual(yield* secretsOfNext, [second, first].map(Redacted.value))
       yield* TestClock.adjust("1 day")
       assert.deepStrictEqual(yield* secretsOfNext, [Redacted.value(second)])
+    })
+  )
+
+  scenario("gets no request without a signature, and is retried and paused if its key stays away", ({ received }) =>
+    Effect.gen(function* () {
+      const { tenantId } = yield* endpointOf()
+      const [eventId = ""] = yield* append(tenantId, 1)
+      const servesWithoutKey = Effect.provideService(servesAfter(0), Keyring, testKeyring([2], 2))
+      const attempts = Effect.flatMap(EventWebhooks, (webhooks) => webhooks.attempts(tenantId))
+      yield* servesWithoutKey
+      assert.deepStrictEqual(received, [])
+      const [failed] = yield* attempts
+      assert.deepInclude(failed, { eventId, attempt: 1, outcome: "failed", responseStatus: null })
+      assert.match(failed?.error ?? "", /^Nothing was sent: .* Set the webhook again/)
+      assert.isNotNull(failed?.nextAttemptAt)
+      yield* TestClock.adjust("4 days")
+      yield* servesWithoutKey
+      assert.deepStrictEqual(received, [])
+      assert.strictEqual((yield* (yield* EventWebhooks).get(tenantId)).state, "paused")
+      yield* (yield* EventWebhooks).set(tenantId, { url: URL })
+      yield* servesAfter(0)
+      assert.strictEqual(received[0]?.id, eventId)
     })
   )
 
