@@ -1,6 +1,7 @@
 // Imports the module alone: the whole package costs 20 MB and half a second more.
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import type { AllowedAgent } from "@agentos/agent-webhook"
+import { ServerStopping } from "@agentos/api"
 import {
   ConfigurationInvalid,
   DEFAULT_CALL_POLICY,
@@ -8,7 +9,7 @@ import {
   DEFAULT_MAIL_POLICY,
   Timestamp
 } from "@agentos/core"
-import { HttpApi, Upgrades } from "@agentos/http-server"
+import { HttpApi, stoppingResponse, Upgrades } from "@agentos/http-server"
 import { parseKeyring } from "@agentos/keyring-node"
 import { Context, Effect, Exit, Layer, Logger, Option, Redacted, Result, Scope } from "effect"
 import { HttpEffect, HttpServerRequest } from "effect/http"
@@ -23,7 +24,8 @@ import type { Mail } from "./Mail.ts"
 import type { Payment } from "./Payment.ts"
 import type { Storage } from "./Storage.ts"
 import type { Telephony } from "./Telephony.ts"
-import { makeInvoke } from "./inProcess/Invoke.ts"
+import { toAgentOsError } from "./inProcess/AgentOsError.ts"
+import { makeInvoke, type Run } from "./inProcess/Invoke.ts"
 import { type UseCases, useCases } from "./inProcess/UseCases.ts"
 
 /** The options of a host. The defaults are those of the server. */
@@ -71,7 +73,7 @@ export interface AgentOs extends UseCases {
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
   /**
    * Waits up to 10 seconds for requests in progress, closes the sockets, stops the background work and releases the
-   * storage. Stop listening first.
+   * storage. Later requests are answered with 503. Stop listening first.
    */
   readonly close: () => Promise<void>
 }
@@ -152,22 +154,36 @@ const withoutBase = (base: string, target: string): string => {
 
 const DRAIN_TIMEOUT = "10 seconds"
 
-/** Counts requests until their promises settle. When the scope closes, it waits for them for a limited time. */
+/**
+ * Counts requests until their promises settle. When the scope closes, it takes no more, and waits for those for a limited
+ * time.
+ */
 const inProgress = Effect.gen(function* () {
   const pending = new Set<Promise<unknown>>()
+  let isStopping = false
   yield* Effect.addFinalizer(() =>
-    Effect.timeoutOption(
-      Effect.promise(() => Promise.allSettled(pending)),
-      DRAIN_TIMEOUT
-    )
+    Effect.suspend(() => {
+      isStopping = true
+      return Effect.timeoutOption(
+        Effect.promise(() => Promise.allSettled(pending)),
+        DRAIN_TIMEOUT
+      )
+    })
   )
   const until = <A>(settled: Promise<A>): Promise<A> => {
     const counted = settled.finally(() => pending.delete(counted))
     pending.add(counted)
     return counted
   }
-  return { until }
+  return { until, isStopping: () => isStopping }
 })
+
+/** The connection of a Response is the host's own. */
+const stopped = (): Response => {
+  const { body, headers, status } = stoppingResponse()
+  const { connection: _connection, ...others } = headers
+  return new Response(body, { status, headers: others })
+}
 
 const handlersLayer = ({ publicUrl }: Setup) =>
   Layer.effect(
@@ -192,9 +208,16 @@ const handlersLayer = ({ publicUrl }: Setup) =>
         return request
       }
       return {
-        fetch: (request, { remoteAddress } = {}) =>
-          requests.until(answerWeb(request, Context.make(ClientAddress, remoteAddress))),
+        fetch: async (request, { remoteAddress } = {}) => {
+          if (requests.isStopping()) return stopped()
+          return requests.until(answerWeb(request, Context.make(ClientAddress, remoteAddress)))
+        },
         node: (request, response) => {
+          if (requests.isStopping()) {
+            const { body, headers, status } = stoppingResponse()
+            response.writeHead(status, { ...headers }).end(body)
+            return
+          }
           void requests.until(new Promise((resolve) => response.once("close", resolve)))
           answerNode(mounted(request), response)
         },
@@ -230,11 +253,14 @@ export const createAgentOs = async (options: AgentOsOptions): Promise<AgentOs> =
   const log = logTo(options.log)
   const opened = Layer.buildWithScope(Layer.provideMerge(agentOsLayer(options), log), scope)
   const services = await Effect.runPromise(Effect.onError(opened, (cause) => Scope.close(scope, Exit.failCause(cause))))
-  const run = Effect.runPromiseWith(services)
+  const runWith = Effect.runPromiseWith(services)
+  let closing: Promise<void> | undefined
+  const run: Run = (effect) =>
+    closing === undefined ? runWith(effect) : Promise.reject(toAgentOsError(new ServerStopping()))
   const handlers = Context.get(services, AgentOsHandlers)
   return {
     ...useCases(run, makeInvoke(options.publicUrl.replace(/\/+$/, ""), handlers.fetch)),
     ...handlers,
-    close: () => run(Scope.close(scope, Exit.void))
+    close: () => (closing ??= runWith(Scope.close(scope, Exit.void)))
   }
 }

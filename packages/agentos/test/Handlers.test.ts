@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, request as nodeRequest, type Server
 import { connect, createServer as createHttp2Server } from "node:http2"
 import type { AddressInfo } from "node:net"
 import { text } from "node:stream/consumers"
-import { type AgentOs, createAgentOs } from "../src/index.ts"
+import { type AgentOs, AgentOsError, createAgentOs } from "../src/index.ts"
 import { testOptions } from "./support/TestHost.ts"
 
 const MIB = 1024 * 1024
@@ -43,7 +43,12 @@ const post = (url: string, body: string | ReadableStream<Uint8Array>, headers: R
 
 const errorOf = async (response: Response) => {
   const { error } = (await response.json()) as {
-    error: { code: string; message: string; issues?: ReadonlyArray<{ path: string; message: string }> }
+    error: {
+      code: string
+      message: string
+      retryable: boolean
+      issues?: ReadonlyArray<{ path: string; message: string }>
+    }
   }
   return { status: response.status, ...error }
 }
@@ -237,6 +242,36 @@ describe("close", () => {
     order.push(`answered ${(await answer).status}`)
     await closed
     assert.deepStrictEqual(order, ["answered 402", "closed"])
+  })
+
+  it("answers later requests with 503, from fetch, node:http and the use cases, and may be repeated", async () => {
+    const host = await createAgentOs(testOptions().options)
+    const listening = createServer(host.node).listen(0, "127.0.0.1")
+    await new Promise((resolve) => listening.once("listening", resolve))
+    await Promise.all([host.close(), host.close()])
+    await host.close()
+    const init = { method: "POST", headers: JSON_TYPE, body: '{"localPart":"ada"}' }
+    const { port: open } = listening.address() as AddressInfo
+    const answers = await Promise.all([
+      host.fetch(new Request(MAILBOXES, init)),
+      fetch(MAILBOXES.replace(":8080", `:${open}`), init)
+    ])
+    for (const answer of answers) {
+      assert.strictEqual(answer.headers.get("access-control-allow-origin"), "*")
+      assert.match(answer.headers.get("x-request-id") ?? "", /^[0-9a-f-]{36}$/)
+      assert.deepInclude(await errorOf(answer), {
+        status: 503,
+        code: "SERVICE_UNAVAILABLE",
+        message: "The server is stopping and did not process the request. Repeat the identical request later.",
+        retryable: true
+      })
+    }
+    for (const use of [() => host.tenants.find(`0x${"1".repeat(40)}`), () => host.numbers.voices()]) {
+      const failure = await use().catch((error: unknown) => error)
+      assert.instanceOf(failure, AgentOsError)
+      assert.deepInclude(failure, { status: 503, code: "SERVICE_UNAVAILABLE", retryable: true })
+    }
+    listening.close()
   })
 })
 

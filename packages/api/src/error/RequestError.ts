@@ -59,6 +59,9 @@ export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>()
   ever: Schema.Boolean
 }) {}
 
+/** The server stops, and takes no more requests. */
+export class ServerStopping extends Schema.TaggedError<ServerStopping>()("ServerStopping", {}) {}
+
 /** An unexpected failure. The log has the cause under the request's id. */
 export class InternalError extends Schema.TaggedError<InternalError>()("InternalError", {
   /** Whether the request has a payment, whose state is therefore unknown. */
@@ -81,6 +84,7 @@ export const RequestError = Schema.Union([
   OperatorRefused,
   RateLimited,
   ServiceUnavailable,
+  ServerStopping,
   InternalError
 ])
 export type RequestError = typeof RequestError.Type

@@ -109,6 +109,12 @@ export const requestErrorParts = (error: RequestError, request: FailedRequest): 
         : "This service is reserved and not available in this version. See the catalog for other services.",
       next: callOf("discovery.services")
     }),
+    ServerStopping: (): ErrorParts => ({
+      code: "SERVICE_UNAVAILABLE",
+      message: "The server is stopping and did not process the request. Repeat the identical request later.",
+      retryable: true,
+      headers: { "Retry-After": "5" }
+    }),
     InternalError: ({ withPayment }): ErrorParts => ({
       code: "INTERNAL_ERROR",
       message: withPayment

@@ -3,6 +3,7 @@ import {
   HeadersTooLarge,
   RateLimited,
   RequestTimedOut,
+  ServerStopping,
   toWireError,
   UpgradeRequired,
   UriTooLong
@@ -76,8 +77,14 @@ export const answerRefusedHandshake = (socket: Duplex, retryAfterSeconds: number
   socket.end(errorText(new RateLimited({ retryAfterSeconds })), () => socket.destroy())
 }
 
-/** Formats the complete response to an error, after which the connection is closed. */
-const errorText = (error: ApiError, more: Readonly<Record<string, string>> = {}): string => {
+/** A response that does not pass through the routes. Its connection is closed afterwards. */
+interface BareResponse {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+const bareResponse = (error: ApiError, more: Readonly<Record<string, string>> = {}): BareResponse => {
   const requestId = randomUUID()
   const { body, headers, status } = toWireError(error, {
     requestId,
@@ -88,16 +95,29 @@ const errorText = (error: ApiError, more: Readonly<Record<string, string>> = {})
     paymentState: "none"
   })
   const text = JSON.stringify(body)
-  const head = Object.entries({
-    ...COMMON_HEADERS,
-    ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
-    ...more,
-    connection: "close",
-    "content-type": "application/json",
-    "content-length": `${Buffer.byteLength(text)}`,
-    "x-request-id": requestId
-  }).map(([name, value]) => `${name}: ${value}`)
-  return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...head, "", text].join("\r\n")
+  return {
+    status,
+    headers: {
+      ...COMMON_HEADERS,
+      ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+      ...more,
+      connection: "close",
+      "content-type": "application/json",
+      "content-length": `${Buffer.byteLength(text)}`,
+      "x-request-id": requestId
+    },
+    body: text
+  }
+}
+
+/** Makes the response to a request that arrives after the server has begun to stop. */
+export const stoppingResponse = (): BareResponse => bareResponse(new ServerStopping())
+
+/** Formats the complete response to an error, after which the connection is closed. */
+const errorText = (error: ApiError, more?: Readonly<Record<string, string>>): string => {
+  const { body, headers, status } = bareResponse(error, more)
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...head, "", body].join("\r\n")
 }
 
 const refuse = (error: ApiError, socket: Duplex, more: Readonly<Record<string, string>> = {}): void => {
