@@ -4,7 +4,7 @@ import {
   BaseError,
   ContractFunctionRevertedError,
   ContractFunctionZeroDataError,
-  createPublicClient,
+  createClient,
   encodeFunctionData,
   type Hex,
   http,
@@ -15,6 +15,7 @@ import {
   parseSignature,
   TransactionReceiptNotFoundError
 } from "viem"
+import { call, getBlock, getChainId, getTransactionReceipt, readContract } from "viem/actions"
 import { isOutage } from "./NodeFailure.ts"
 import { type OfferedNetwork, PROVIDER } from "./PaymentNetwork.ts"
 import {
@@ -121,7 +122,7 @@ const tokenAbi = parseAbi([
 export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
   const timeoutMillis = config.rpcTimeoutMillis ?? DEFAULT_TIMEOUT_MILLIS
   const rpcUrl = Redacted.value(config.rpcUrl)
-  const client = createPublicClient({
+  const client = createClient({
     // Batches are off: nodes handle them differently, and only few requests are ever made at one time.
     transport: http(rpcUrl, {
       batch: false,
@@ -151,7 +152,7 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
   const readUse = (transaction: Hex, payer: Hex, nonce: Hex) =>
     Effect.map(
       ask(() =>
-        client.getTransactionReceipt({ hash: transaction }).catch((cause: unknown) => {
+        getTransactionReceipt(client, { hash: transaction }).catch((cause: unknown) => {
           if (cause instanceof TransactionReceiptNotFoundError) return undefined
           throw cause
         })
@@ -164,7 +165,7 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
 
   const blockTime = (block: { readonly blockTag: "latest" } | { readonly blockNumber: bigint }) =>
     ask(async () => {
-      const { number, timestamp } = await client.getBlock(block)
+      const { number, timestamp } = await getBlock(client, block)
       return { number, timestamp }
     })
 
@@ -197,7 +198,7 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
       args: [from, to, value, validAfter, validBefore, nonce, 27 + yParity, r, s]
     })
     const succeeds = yield* ask(() =>
-      client.call({ to: asset, data }).then(
+      call(client, { to: asset, data }).then(
         () => true,
         (cause: unknown) => {
           if (isOutage(cause)) throw cause
@@ -228,16 +229,16 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
     )
 
   return {
-    chainId: ask(async () => BigInt(await client.getChainId())),
+    chainId: ask(async () => BigInt(await getChainId(client))),
     // getBlockNumber is not used, because it may return a cached answer.
     latestBlock: ask(async () => BigInt(await client.request({ method: "eth_blockNumber" }))),
     finalizedBlock: ask(async () => {
-      const { number, timestamp } = await client.getBlock({ blockTag: "finalized" })
+      const { number, timestamp } = await getBlock(client, { blockTag: "finalized" })
       return { number, timestamp }
     }),
     isUsed: (payer, nonce, block) =>
       ask(() =>
-        client.readContract({
+        readContract(client, {
           address: asset,
           abi: tokenAbi,
           functionName: "authorizationState",
@@ -273,13 +274,13 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
       ),
     ranges: (from, to, order) => rangesOf(step, from, to, order),
     balanceOf: (wallet) =>
-      ask(() => client.readContract({ address: asset, abi: tokenAbi, functionName: "balanceOf", args: [wallet] })),
+      ask(() => readContract(client, { address: asset, abi: tokenAbi, functionName: "balanceOf", args: [wallet] })),
     wouldTransfer,
     blockBefore,
     tokenDomainSeparator: ask(() =>
-      client.readContract({ address: asset, abi: tokenAbi, functionName: "DOMAIN_SEPARATOR" })
+      readContract(client, { address: asset, abi: tokenAbi, functionName: "DOMAIN_SEPARATOR" })
     ),
-    tokenDecimals: ask(() => client.readContract({ address: asset, abi: tokenAbi, functionName: "decimals" }))
+    tokenDecimals: ask(() => readContract(client, { address: asset, abi: tokenAbi, functionName: "decimals" }))
   }
 }
 

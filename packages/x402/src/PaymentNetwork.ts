@@ -106,7 +106,7 @@ export const offer = Effect.fnUntraced(function* (
   if (asset === payTo) {
     return yield* misconfigured(`Payment network ${config.network}: payTo is the token's own contract.`)
   }
-  const refundWallets = refundWalletsOf(config)
+  const refundWallets = refundWalletsOf(config, yield* TransferAuthorization.signer)
   for (const [role, address] of [
     ["payTo", payTo],
     ["the token's own contract", asset]
@@ -133,10 +133,10 @@ export const offer = Effect.fnUntraced(function* (
 
 const lowerCase = (address: string): Address => `0x${address.slice(2).toLowerCase()}`
 
-const refundWalletsOf = ({ refund }: PaymentNetwork): ReadonlyArray<Address> =>
+const refundWalletsOf = (
+  { refund }: PaymentNetwork,
+  { addressOf }: TransferAuthorization.Signer
+): ReadonlyArray<Address> =>
   refund === undefined
     ? []
-    : [
-        TransferAuthorization.addressOf(Redacted.value(refund.privateKey)),
-        ...(refund.formerWallets ?? []).map(lowerCase)
-      ]
+    : [addressOf(Redacted.value(refund.privateKey)), ...(refund.formerWallets ?? []).map(lowerCase)]

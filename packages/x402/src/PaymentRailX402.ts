@@ -138,9 +138,13 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
       Effect.suspend(() => {
         const route = findRoute(proof.network, proof.asset)
         if (route === undefined) return refuse("The token or network of the payment is not accepted.")
-        return isSigned(route.offered, proof)
-          ? Effect.void
-          : refuse("The signature is not the payer's, or is not the 65-byte signature of an externally owned account.")
+        return Effect.flatMap(isSigned(route.offered, proof), (signed) =>
+          signed
+            ? Effect.void
+            : refuse(
+                "The signature is not the payer's, or is not the 65-byte signature of an externally owned account."
+              )
+        )
       }),
     verify: Effect.fnUntraced(function* (proof, terms) {
       const flaw = flawOf(proof, terms, Math.floor((yield* Timestamp.now) / Timestamp.SECOND))
@@ -233,10 +237,11 @@ const authorizationOf = (proof: PaymentProof): TransferAuthorization.TransferAut
   nonce: hexOf(proof.nonce)
 })
 
-const isSigned = (offered: OfferedNetwork, proof: PaymentProof): boolean => {
-  const digest = TransferAuthorization.digest(offered.domainSeparator, authorizationOf(proof))
-  return TransferAuthorization.recoverSigner(digest, hexOf(PaymentHeader.signatureOf(proof))) === proof.payer
-}
+const isSigned = (offered: OfferedNetwork, proof: PaymentProof): Effect.Effect<boolean> =>
+  Effect.map(TransferAuthorization.signer, ({ recoverSigner }) => {
+    const digest = TransferAuthorization.digest(offered.domainSeparator, authorizationOf(proof))
+    return recoverSigner(digest, hexOf(PaymentHeader.signatureOf(proof))) === proof.payer
+  })
 
 /** Returns why an authorization does not match these terms at this moment (unix seconds), or undefined if it does. */
 const flawOf = (proof: PaymentProof, terms: PaymentTerms, now: number): string | undefined => {

@@ -146,7 +146,7 @@ const submit = Effect.fnUntraced(function* (
   privateKey: Hex
 ): Effect.fn.Return<RefundProgress, ProviderError> {
   const now = Math.floor((yield* Timestamp.now) / Timestamp.SECOND)
-  const { proof, terms } = authorize(route.offered, refund, wallet, privateKey, now)
+  const { proof, terms } = yield* authorize(route.offered, refund, wallet, privateKey, now)
   const answer = yield* route.settle(proof, terms)
   const transaction = answer._tag === "Accepted" ? answer.transaction : undefined
   const found = yield* findTransfer(route, refund, wallet, transaction).pipe(
@@ -166,7 +166,13 @@ const submit = Effect.fnUntraced(function* (
 })
 
 /** Makes an ordinary payment from the refund wallet to the payer, as if requested at `now` (unix seconds). */
-const authorize = (offered: OfferedNetwork, refund: Refund, wallet: Address, privateKey: Hex, now: number) => {
+const authorize = Effect.fnUntraced(function* (
+  offered: OfferedNetwork,
+  refund: Refund,
+  wallet: Address,
+  privateKey: Hex,
+  now: number
+) {
   const stretch = AUTHORIZATION_STRETCH_SECONDS
   const validBefore = (Math.floor(now / stretch) + 2) * stretch
   const authorization = {
@@ -188,11 +194,12 @@ const authorize = (offered: OfferedNetwork, refund: Refund, wallet: Address, pri
   }
   const accepted = requirementsOf(terms)
   const digest = TransferAuthorization.digest(offered.domainSeparator, authorization)
+  const { sign } = yield* TransferAuthorization.signer
   const payload = JSON.stringify({
     x402Version: 2,
     accepted,
     payload: {
-      signature: TransferAuthorization.sign(privateKey, digest),
+      signature: sign(privateKey, digest),
       authorization: {
         ...authorization,
         value: authorization.value.toString(),
@@ -215,4 +222,4 @@ const authorize = (offered: OfferedNetwork, refund: Refund, wallet: Address, pri
     payload
   }
   return { proof, terms }
-}
+})
