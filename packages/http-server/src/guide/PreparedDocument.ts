@@ -28,13 +28,21 @@ export const unlessCurrent = <E, R>(
       : response
   )
 
-/** Returns a document that is prepared once, when the server starts, and served to every client. */
+/** Prepares a response on the first request, because the documents take as long as the rest of the server's start. */
+export const onFirstRequest = <E, R>(
+  prepare: () => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+): Effect.Effect<Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>> =>
+  Effect.map(Effect.cached(Effect.sync(prepare)), Effect.flatten)
+
+/** Returns a document that is prepared once and served to every client. */
 export const preparedDocument = (
-  text: string,
+  text: () => string,
   contentType: string,
   extra: Readonly<Record<string, string>> = {}
-): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> => {
-  const headers = { etag: entityTag(text), "cache-control": CACHE_CONTROL, ...extra }
-  const bytes = new TextEncoder().encode(text)
-  return unlessCurrent(headers, Effect.succeed(HttpServerResponse.uint8Array(bytes, { contentType, headers })))
-}
+) =>
+  onFirstRequest(() => {
+    const body = text()
+    const headers = { etag: entityTag(body), "cache-control": CACHE_CONTROL, ...extra }
+    const bytes = new TextEncoder().encode(body)
+    return unlessCurrent(headers, Effect.succeed(HttpServerResponse.uint8Array(bytes, { contentType, headers })))
+  })
