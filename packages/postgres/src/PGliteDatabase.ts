@@ -1,4 +1,3 @@
-import { PGlite } from "@electric-sql/pglite"
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs"
@@ -24,10 +23,13 @@ export const openPGlite = Effect.fnUntraced(function* (
   const parameters = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])
   return yield* Effect.acquireRelease(
     Effect.tryPromise({
-      try: () =>
-        PGlite.create(directory === undefined ? "memory://" : databaseIn(directory), {
+      try: async () => {
+        // Imported on demand: its modules take 50 ms to load, and most servers use PostgreSQL.
+        const { PGlite } = await import("@electric-sql/pglite")
+        return await PGlite.create(directory === undefined ? "memory://" : databaseIn(directory), {
           startParams: [...PGlite.defaultStartParams, ...parameters]
-        }),
+        })
+      },
       catch: notOpened
     }),
     (database) => Effect.promise(() => database.close())

@@ -8,5 +8,4 @@ import { PGlite } from "@electric-sql/pglite"
  */
 const [directory] = process.argv.slice(2)
 if (directory === undefined) throw new Error("the directory is missing")
-const database = await PGlite.create(directory)
-await database.close()
+void PGlite.create(directory).then((database) => database.close())

@@ -1,6 +1,6 @@
 import type { ConfigurationInvalid } from "@agentos/core"
 import { type Certificate, generateCertificate, SmtpListener } from "@agentos/provider-smtp"
-import { Effect, Layer, Option, Redacted } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import type { MailConfig } from "./MailConfig.ts"
 import { readConfiguredFile } from "./ServerConfig.ts"
 
@@ -15,19 +15,14 @@ export const configuredCertificate = Effect.fnUntraced(function* ({
   }
 })
 
-/** Starts the SMTP listener. Returns its port, or none without mail. */
-export const mailIntake = (mail: MailConfig | undefined) =>
-  mail === undefined
-    ? Effect.succeed(Option.none<number>())
-    : Effect.gen(function* () {
-        const { host, messagesPerHour, port, sessions, sessionsPerAddress } = mail.listener
-        const limits = { ...SmtpListener.sessionLimits(sessions, sessionsPerAddress), messagesPerHour }
-        const tls = (yield* configuredCertificate(mail)) ?? (yield* generateCertificate(mail.hostName))
-        const listening = yield* Layer.build(SmtpListener.layer({ host, port, hostName: mail.hostName, tls, limits }))
-        return Option.some(
-          yield* Effect.provide(
-            Effect.map(SmtpListener.SmtpListener, (smtp) => smtp.port),
-            listening
-          )
-        )
-      })
+/** Starts the SMTP listener and returns its port. */
+export const mailIntake = Effect.fnUntraced(function* (mail: MailConfig) {
+  const { host, messagesPerHour, port, sessions, sessionsPerAddress } = mail.listener
+  const limits = { ...SmtpListener.sessionLimits(sessions, sessionsPerAddress), messagesPerHour }
+  const tls = (yield* configuredCertificate(mail)) ?? (yield* generateCertificate(mail.hostName))
+  const listening = yield* Layer.build(SmtpListener.layer({ host, port, hostName: mail.hostName, tls, limits }))
+  return yield* Effect.provide(
+    Effect.map(SmtpListener.SmtpListener, (smtp) => smtp.port),
+    listening
+  )
+})

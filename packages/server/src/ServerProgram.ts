@@ -1,10 +1,10 @@
 import { backgroundLayer, coreLayer, type Ports } from "@agentos/agentos"
 import { ListenerSettings, Server } from "@agentos/http-server"
 import { ConfigurationInvalid } from "@agentos/core"
-import { Cause, Duration, Effect, Exit, Layer, Option } from "effect"
+import { Cause, Duration, Effect, Exit, Layer } from "effect"
 import { unknownVariables } from "./variable/Variables.ts"
-import { mailIntake } from "./MailIntake.ts"
 import { explain } from "./ProgramOutput.ts"
+import type { MailConfig } from "./MailConfig.ts"
 import * as ServerConfig from "./ServerConfig.ts"
 import { setupOf } from "./ServerSetup.ts"
 
@@ -18,6 +18,12 @@ const warnOfEmbedded = Effect.logWarning(
   "The embedded database (AGENTOS_DATA_DIR) can lose committed data when the machine loses power, and serves one " +
     "server. Use a PostgreSQL server (DATABASE_URL) for real payments."
 )
+
+/** Servers without mail do not load its libraries. */
+const listenForMail = Effect.fnUntraced(function* (mail: MailConfig) {
+  const { mailIntake } = yield* Effect.promise(() => import("./MailIntake.ts"))
+  return { host: mail.listener.host, port: yield* mailIntake(mail) }
+})
 
 export interface ServerProgramOptions {
   /** Whether this server delivers mail, completes payments and runs the periodic jobs; true by default. */
@@ -41,7 +47,7 @@ export const serverProgram = ({ around, jobs = true }: ServerProgramOptions = {}
     const services = yield* Layer.build(coreLayer(setup, around))
     return yield* Effect.gen(function* () {
       if (jobs) yield* Layer.build(backgroundLayer(setup))
-      const smtpPort = yield* mailIntake(config.mail)
+      const smtp = config.mail && (yield* listenForMail(config.mail))
       const listener = Layer.succeed(ListenerSettings, {
         host: config.host,
         port: config.port,
@@ -51,10 +57,7 @@ export const serverProgram = ({ around, jobs = true }: ServerProgramOptions = {}
       const listening = {
         event: "listening",
         http,
-        smtp: Option.match(smtpPort, {
-          onNone: () => null,
-          onSome: (port) => ({ host: config.mail?.listener.host, port })
-        }),
+        smtp: smtp ?? null,
         pid: process.pid
       }
       process.stdout.write(`${JSON.stringify(listening)}\n`)

@@ -2,6 +2,5 @@
 import { runOnNode, runProgram } from "@agentos/command-line"
 import { COMMAND_TREE } from "./command/Commands.ts"
 
-await runOnNode((host) => runProgram(host, COMMAND_TREE))
 // Connections that were left open do not keep a finished command running.
-process.exit()
+void runOnNode((host) => runProgram(host, COMMAND_TREE)).then(() => process.exit())
