@@ -6,10 +6,10 @@ import { dirname, join } from "node:path"
 const ROOT_IMPORT = /import \{([^}]*)\} from "effect"/g
 
 /**
- * Replaces the imports of effect's root in the built files of every package by imports of the modules that they use. The
- * root loads all 247 modules of effect; the core needs two thirds of them.
+ * Returns a function that replaces the imports of effect's root in a built module by imports of the modules that it uses.
+ * The root loads all 247 modules of effect; the core needs two thirds of them.
  */
-export const importEffectByModule = (root: string): void => {
+export const effectImports = (root: string): ((built: string) => string) => {
   const modules = dirname(createRequire(join(root, "packages/core/package.json")).resolve("effect"))
   const importOf = (specifier: string): string => {
     const [name = "", alias = name] = specifier.split(/\s+as\s+/)
@@ -18,15 +18,22 @@ export const importEffectByModule = (root: string): void => {
       ? `import * as ${alias} from "effect/${name}"`
       : `import { ${specifier} } from "effect/Function"`
   }
-  for (const path of globSync("packages/*/dist/**/*.js", { cwd: root })) {
-    const file = join(root, path)
-    const built = readFileSync(file, "utf8")
-    const text = built.replaceAll(ROOT_IMPORT, (statement, names: string) => {
+  return (built) =>
+    built.replaceAll(ROOT_IMPORT, (statement, names: string) => {
       const specifiers = names.split(",").map((name) => name.trim())
       // The lines after it keep their numbers, for source maps.
       const rest = "\n".repeat(statement.split("\n").length - 1)
       return specifiers.filter(Boolean).map(importOf).join("; ") + rest
     })
+}
+
+/** Does so in the built files of every package. */
+export const importEffectByModule = (root: string): void => {
+  const replaced = effectImports(root)
+  for (const path of globSync("packages/*/dist/**/*.js", { cwd: root })) {
+    const file = join(root, path)
+    const built = readFileSync(file, "utf8")
+    const text = replaced(built)
     if (text !== built) writeFileSync(file, text)
   }
 }

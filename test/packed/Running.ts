@@ -8,6 +8,8 @@ export interface Running {
   /** Resolves with the first group of the first match in the output. Rejects if the program ends before. */
   readonly find: (expression: RegExp) => Promise<string>
   readonly output: () => string
+  /** Resolves with its exit code. */
+  readonly ended: Promise<number | null>
   /** Ends it by SIGTERM and resolves with its exit code. */
   readonly stop: () => Promise<number | null>
 }
@@ -36,7 +38,7 @@ export const start = (
       output += text
       change()
     })
-  const ended = once(child, "close")
+  const ended = once(child, "close").then(() => child.exitCode)
   void ended.finally(change)
   return {
     find: async (expression) => {
@@ -49,10 +51,10 @@ export const start = (
       }
     },
     output: () => output,
-    stop: async () => {
+    ended,
+    stop: () => {
       child.kill("SIGTERM")
-      await ended
-      return child.exitCode
+      return ended
     }
   }
 }

@@ -1,9 +1,9 @@
 import type { InboundEnvelope, SenderAuthentication } from "@agentos/core"
-import type { authenticate, AuthenticateOptions } from "mailauth"
-import { createRequire, registerHooks } from "node:module"
+import type { AuthenticateOptions } from "mailauth"
 import { domainToASCII } from "node:url"
 import { type Author, authorOf } from "../header/Author.ts"
 import { HEADER_LIMIT_BYTES, readHeaderBlock } from "../header/HeaderBlock.ts"
+import { authenticate } from "./Mailauth.ts"
 import { type AuthenticationSettings, UNCHECKABLE, UNDETERMINED } from "./ParserMessage.ts"
 import { type Lookup, openLookup } from "./SenderResolver.ts"
 
@@ -44,26 +44,6 @@ const withLineEndings = (raw: Uint8Array): Buffer => {
   return written
 }
 
-/**
- * Loads mailauth without its BIMI check, which this service does not use. That check loads an HTTP client, an XML parser
- * and an ASN.1 library: 200 of 330 modules, and almost half of the time that a process needs to start.
- */
-const loadMailauth = (): { readonly authenticate: typeof authenticate } => {
-  const hooks = registerHooks({
-    load: (url, context, next) =>
-      /\/mailauth\/lib\/bimi\/[\w-]+\.js$/.test(url)
-        ? { format: "commonjs", source: "", shortCircuit: true }
-        : next(url, context)
-  })
-  try {
-    return createRequire(import.meta.url)("mailauth")
-  } finally {
-    hooks.deregister()
-  }
-}
-
-const mailauth = loadMailauth()
-
 type Checked = Awaited<ReturnType<typeof authenticate>>
 
 const domainAfterAt = (address: string): string => domainToASCII(address.slice(address.lastIndexOf("@") + 1))
@@ -97,7 +77,7 @@ export const authenticateSender = async (
   const author = header._tag === "Fields" ? authorOf(header.fields) : undefined
   const { lookup, close } = openLookup(settings.dns, { millis: settings.dnsMillis, lookupsMax: LOOKUPS_MAX })
   try {
-    const checked = await mailauth.authenticate(withLineEndings(raw), {
+    const checked = await authenticate(withLineEndings(raw), {
       ip: envelope.remoteAddress,
       helo: envelope.helo,
       sender: envelope.mailFrom,

@@ -1,10 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process"
-import { realpathSync } from "node:fs"
-import { findPackageJSON } from "node:module"
-import { basename, dirname, extname, join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { MailUnreadable, type ParsedMail, type SenderAuthentication } from "@agentos/core"
 import { Deferred, Effect, Exit, Option, Result, type Scope, Stream } from "effect"
+import { PARSER_MAIN, parserFiles } from "./ParserFiles.ts"
 import { type ParserJob, type ParserReply, type ParserRequest, UNDETERMINED } from "./ParserMessage.ts"
 import type { MailContent } from "./ReadMail.ts"
 
@@ -52,28 +49,6 @@ interface Pending {
   readonly extractedText: Deferred.Deferred<string | null>
 }
 
-/** A source file beside this module, or the file built from it. */
-const PARSER_MAIN = fileURLToPath(new URL(`./parserMain${extname(import.meta.url)}`, import.meta.url))
-
-const packageDirectory = (specifier: string): string => {
-  const file = findPackageJSON(specifier, import.meta.url)
-  if (file === undefined) throw new Error(`${specifier} has no package.json`)
-  // The permission model compares real paths, and pnpm links packages.
-  return dirname(realpathSync(file))
-}
-
-const ancestorsOf = (directory: string): ReadonlyArray<string> =>
-  directory === dirname(directory) ? [directory] : [directory, ...ancestorsOf(dirname(directory))]
-
-/** Returns where the modules of the process are: this package, the core beside it, and the dependencies of both. */
-const moduleDirectories = (): ReadonlyArray<string> => {
-  const own = packageDirectory("..")
-  const installed = ancestorsOf(own).map((directory) =>
-    basename(directory) === "node_modules" ? directory : join(directory, "node_modules")
-  )
-  return [own, packageDirectory("@agentos/core"), ...installed]
-}
-
 /**
  * Node's permission model restricts the process to reading its own modules: not this process's environment in
  * /proc, and no other file. It cannot write, start programs or threads, or load addons. It may use the network
@@ -87,7 +62,7 @@ const startChild = (mainFile: string, heapMegabytes: number): ChildProcess =>
       // Most memory of a mail is freed at once: a small young generation makes a process a quarter smaller.
       "--max-semi-space-size=1",
       "--permission",
-      ...moduleDirectories().map((directory) => `--allow-fs-read=${directory}`),
+      ...parserFiles().map((path) => `--allow-fs-read=${path}`),
       "--no-warnings"
     ],
     serialization: "advanced",

@@ -1,0 +1,115 @@
+/** Bundles agentos-server into dist/bundle: the program, and the programs that it starts, each in one file. */
+import { readFileSync, rmSync } from "node:fs"
+import { mkdir, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { type OutputOptions, type Plugin, rolldown } from "rolldown"
+import { asciiOf, BUILD, lazyBuiltins, sealing, thirdPartyLicenses } from "../../../release/Bundling.ts"
+import { effectImports } from "../../../release/EffectImports.ts"
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url))
+const FOLDER = fileURLToPath(new URL("../dist/bundle", import.meta.url))
+
+/** The entry modules by the name of their file. A program finds those that it starts beside its own file. */
+const PROGRAMS = {
+  "agentos-server": "packages/server/src/main.ts",
+  parserMain: "packages/provider-smtp/src/parser/parserMain.ts",
+  createDatabaseMain: "packages/postgres/src/createDatabaseMain.ts"
+}
+
+/** Loads WebAssembly and data beside its modules, and stays a dependency. */
+const EXTERNAL = "@electric-sql/pglite"
+
+const { version } = JSON.parse(readFileSync(join(ROOT, "packages/server/package.json"), "utf8")) as {
+  readonly version: string
+}
+
+/** Replacements of the modules that read files beside them. */
+const REPLACED = new Map([
+  ["packages/server/src/Version.ts", `export const VERSION = ${JSON.stringify(version)}`],
+  ["packages/provider-smtp/src/parser/Mailauth.ts", `export { authenticate } from "mailauth"`],
+  [
+    "packages/provider-smtp/src/parser/ParserFiles.ts",
+    `import { join } from "node:path"
+    export const PARSER_MAIN = join(__dirname, "parserMain.cjs")
+    export const parserFiles = () => [PARSER_MAIN]`
+  ]
+])
+
+const replaced: Plugin = {
+  name: "replaced",
+  load: (id) => REPLACED.get(id.slice(ROOT.length)) ?? (/\/mailauth\/lib\/bimi\/[\w-]+\.js$/.test(id) ? "" : null)
+}
+
+/** Libraries of mail, which start without mail and most commands do without. */
+const SEALED = {
+  mailauth: { mailauth: ["authenticate"] },
+  smtp: {
+    nodemailer: ["default"],
+    "nodemailer/lib/smtp-pool": ["default"],
+    "smtp-server": ["SMTPServer"],
+    "smtp-server/lib/smtp-connection.js": ["SMTPConnection"],
+    "smtp-server/lib/smtp-stream.js": ["SMTPStream"]
+  },
+  certificates: {
+    "@peculiar/asn1-schema": ["AsnConvert", "OctetString"],
+    "@peculiar/asn1-x509": [
+      "AlgorithmIdentifier",
+      "AttributeTypeAndValue",
+      "AttributeValue",
+      "BasicConstraints",
+      "Certificate",
+      "Extension",
+      "Extensions",
+      "GeneralName",
+      "Name",
+      "RelativeDistinguishedName",
+      "SubjectAlternativeName",
+      "SubjectPublicKeyInfo",
+      "TBSCertificate",
+      "Validity",
+      "Version",
+      "id_ce_basicConstraints",
+      "id_ce_subjectAltName"
+    ]
+  }
+}
+
+const output: OutputOptions = { format: "cjs", codeSplitting: false, strictExecutionOrder: true, comments: false }
+
+const importEffect = effectImports(ROOT)
+const effectByModule: Plugin = {
+  name: "effect-by-module",
+  // No line moves.
+  transform: (code) => (code.includes('from "effect"') ? { code: importEffect(code), map: null } : null)
+}
+
+/** Writes the file of a program, and returns the modules in it. */
+const bundle = async (name: string, source: string): Promise<ReadonlyArray<string>> => {
+  // The mail parser needs its libraries at once.
+  const libraries = name === "parserMain" ? {} : SEALED
+  const sealed = sealing(name, libraries, { cwd: join(ROOT, "packages/provider-smtp"), output, plugins: [replaced] })
+  const build = await rolldown({
+    input: join(ROOT, source),
+    cwd: ROOT,
+    ...BUILD,
+    external: [EXTERNAL],
+    // The functions of modules are parenthesized, so that Node compiles them while it parses the file, not after that.
+    optimization: { pifeForModuleWrappers: true },
+    plugins: [replaced, sealed.plugin, effectByModule, lazyBuiltins]
+  })
+  try {
+    const [chunk] = (await build.generate(output)).output
+    await writeFile(join(FOLDER, `${name}.cjs`), asciiOf(chunk.code))
+    return [...Object.keys(chunk.modules), ...sealed.modules]
+  } finally {
+    await build.close()
+  }
+}
+
+rmSync(FOLDER, { recursive: true, force: true })
+await mkdir(FOLDER, { recursive: true })
+const modules: Array<string> = []
+for (const [name, source] of Object.entries(PROGRAMS)) modules.push(...(await bundle(name, source)))
+await writeFile(join(FOLDER, "THIRD_PARTY_LICENSES"), thirdPartyLicenses(modules))
+console.log(`Built agentos-server in ${FOLDER}`)

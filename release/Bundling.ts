@@ -1,0 +1,147 @@
+/** What the bundles of agentctl and agentos-server share. */
+import { readdirSync, readFileSync } from "node:fs"
+import { findPackageJSON } from "node:module"
+import { dirname, join } from "node:path"
+import { pathToFileURL } from "node:url"
+import { brotliCompressSync } from "node:zlib"
+import { type InputOptions, type OutputOptions, type Plugin, rolldown } from "rolldown"
+
+/** Options of every build. A warning fails it. */
+export const BUILD = {
+  platform: "node",
+  // Plugins take most of the time, and effect reads import.meta.env only where it exists.
+  checks: { bundlerTimings: false, emptyImportMeta: false },
+  onLog: (level, { message }) => {
+    if (level === "warn") throw new Error(message)
+  }
+} as const satisfies InputOptions
+
+const LAZY = "\0lazy:"
+
+/** Loads the built-in modules of Node with the modules that use them, instead of all at the start. */
+export const lazyBuiltins: Plugin = {
+  name: "lazy-builtins",
+  resolveId: (source, importer) => {
+    if (!source.startsWith("node:")) return null
+    return importer?.startsWith(LAZY) === true ? { id: source, external: true } : `${LAZY}${source}`
+  },
+  load: (id) => (id.startsWith(LAZY) ? `module.exports = require(${JSON.stringify(id.slice(LAZY.length))})` : null)
+}
+
+const SEAL = "\0sealed:"
+const TEXT = "\0sealed-text:"
+
+/** The exports that the sources use, by import specifier. */
+export type SealedLibrary = Readonly<Record<string, ReadonlyArray<string>>>
+
+interface SealOptions {
+  readonly cwd: string
+  readonly output: OutputOptions
+  /** Plugins for the modules of the libraries. */
+  readonly plugins?: ReadonlyArray<Plugin>
+}
+
+/**
+ * Stores libraries in the file of a program as compressed text, which is compiled on first use. Node parses the whole file
+ * before it starts, and rarely used libraries can be longer than the rest. They share no module with the rest. `modules`
+ * are the paths of the stored modules, after the build.
+ */
+export const sealing = (
+  program: string,
+  libraries: Readonly<Record<string, SealedLibrary>>,
+  { cwd, output, plugins = [] }: SealOptions
+): { readonly plugin: Plugin; readonly modules: ReadonlyArray<string> } => {
+  const modules: Array<string> = []
+
+  /** Bundles one library into the text of a CommonJS module, whose exports have the index of their specifier. */
+  const textOf = async (name: string): Promise<string> => {
+    const entry = `${cwd}/${name}.sealed.js`
+    const exported = Object.entries(libraries[name] ?? {}).map(
+      ([source, names], index) =>
+        `export { ${names.map((each) => `${each} as ${each}_${index}`).join(", ")} } from ${JSON.stringify(source)}`
+    )
+    const given: Plugin = {
+      name: "entry",
+      resolveId: (source) => (source === entry ? entry : null),
+      load: (id) => (id === entry ? exported.join("\n") : null)
+    }
+    const build = await rolldown({ input: entry, cwd, ...BUILD, plugins: [given, ...plugins, lazyBuiltins] })
+    try {
+      const [chunk] = (await build.generate(output)).output
+      modules.push(...Object.keys(chunk.modules))
+      return chunk.code
+    } finally {
+      await build.close()
+    }
+  }
+
+  const plugin: Plugin = {
+    name: "sealed",
+    resolveId: (source) => {
+      if (source.startsWith(TEXT)) return source
+      return Object.values(libraries).some((library) => source in library) ? `${SEAL}${source}` : null
+    },
+    load: async (id) => {
+      if (id.startsWith(SEAL)) {
+        const source = id.slice(SEAL.length)
+        const [name, library] = Object.entries(libraries).find(([, each]) => source in each)!
+        const index = Object.keys(library).indexOf(source)
+        const exports = library[source]!.map((each) =>
+          each === "default" ? `export default text.default_${index}` : `export const ${each} = text.${each}_${index}`
+        )
+        return `import { text } from ${JSON.stringify(TEXT + name)}\n${exports.join("\n")}`
+      }
+      if (!id.startsWith(TEXT)) return null
+      const name = id.slice(TEXT.length)
+      const packed = brotliCompressSync(await textOf(name)).toString("base64")
+      return `import { compileFunction } from "node:vm"
+        import { brotliDecompressSync } from "node:zlib"
+        const code = brotliDecompressSync(Buffer.from("${packed}", "base64")).toString()
+        const library = { exports: {} }
+        compileFunction(code, ["require", "module", "exports"], { filename: "${program}-${name}.cjs" })(require, library, library.exports)
+        export const text = library.exports`
+    }
+  }
+  return { plugin, modules }
+}
+
+/** Escapes non-ASCII characters, which only occur in strings and patterns. Node parses an ASCII file faster. */
+export const asciiOf = (code: string): string =>
+  code.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+
+interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly license?: string
+}
+
+const LICENSE_FILE = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i
+
+/** Returns the names, licenses and license texts of the libraries that these modules belong to. */
+export const thirdPartyLicenses = (modules: Iterable<string>): string => {
+  const notices = new Map<string, string>()
+  for (const id of modules) {
+    const path = id.split("?")[0] ?? id
+    if (!path.includes("/node_modules/")) continue
+    const { manifest, directory } = libraryOf(path)
+    const title = `${manifest.name} ${manifest.version} (${manifest.license})`
+    if (notices.has(title)) continue
+    const texts = readdirSync(directory)
+      .filter((name) => LICENSE_FILE.test(name))
+      .map((name) => readFileSync(join(directory, name), "utf8").replaceAll("\r\n", "\n").trim())
+    notices.set(title, texts.join("\n\n"))
+  }
+  const entries = [...notices].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return `This program contains these libraries.\n\n${entries.map(([title, text]) => `---- ${title}\n\n${text}\n`).join("\n")}`
+}
+
+/** Returns the package of a module. Some libraries have further package.json files, without a name, inside. */
+const libraryOf = (module: string): { readonly manifest: Manifest; readonly directory: string } => {
+  const file = findPackageJSON(pathToFileURL(module))
+  if (file === undefined) throw new Error(`${module} belongs to no package`)
+  const manifest = JSON.parse(readFileSync(file, "utf8")) as Partial<Manifest>
+  const { license, name, version } = manifest
+  if (name === undefined || version === undefined) return libraryOf(dirname(file))
+  if (license === undefined) throw new Error(`${file} names no license`)
+  return { manifest: { name, version, license }, directory: dirname(file) }
+}
