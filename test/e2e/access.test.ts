@@ -3,7 +3,11 @@ import { ExactEvmScheme } from "@x402/evm/exact/client"
 import { createSIWxClientExtension } from "@x402/extensions/sign-in-with-x"
 import { wrapFetchWithPayment, x402Client as FetchClient } from "@x402/fetch"
 import axios from "axios"
+import { execFile as execFileCallback } from "node:child_process"
 import { randomUUID } from "node:crypto"
+import { createRequire } from "node:module"
+import { dirname, join } from "node:path"
+import { promisify } from "node:util"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { describe, expect, it } from "vitest"
 import { freshName } from "../support/Agent.ts"
@@ -11,6 +15,9 @@ import { Realtime } from "../support/Realtime.ts"
 import { useSandbox } from "../support/useSandbox.ts"
 
 const host = useSandbox()
+const execFile = promisify(execFileCallback)
+/** The program with which a directory checks the services that it lists. */
+const DIRECTORY = join(dirname(createRequire(import.meta.url).resolve("@agentcash/discovery")), "../bin/discovery.js")
 const UNKNOWN = "01900000-0000-7000-8000-000000000000"
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
@@ -33,6 +40,59 @@ const account = () => privateKeyToAccount(host.sandbox.wallets[0]!.privateKey)
 const url = () => `${host.sandbox.baseUrl}/api/v1/email/mailboxes`
 
 describe("discovery", () => {
+  it("passes the audit of a directory of x402, which finds every paid service", async () => {
+    const { stdout } = await execFile(process.execPath, [DIRECTORY, "discover", host.sandbox.baseUrl, "--json"])
+    const found = JSON.parse(stdout) as {
+      readonly resources: ReadonlyArray<Record<string, unknown>>
+      readonly warnings: ReadonlyArray<{ readonly code: string; readonly severity: string }>
+    }
+    expect(found.warnings.filter(({ code, severity }) => severity !== "info" && !code.startsWith("SCHEMA_"))).toEqual(
+      []
+    )
+    expect(found.resources).toContainEqual(
+      expect.objectContaining({
+        path: "/api/v1/email/mailboxes",
+        authHint: "paid",
+        priceHint: "0.25 USD",
+        protocols: ["x402"]
+      })
+    )
+    const paid = found.resources.filter(({ authHint }) => authHint === "paid" || authHint === "apiKey+paid")
+    const crawled = await host.agent(0).send({ path: "/.well-known/x402" })
+    const { resources } = crawled.body as unknown as { readonly resources: ReadonlyArray<string> }
+    expect(paid.map(({ path }) => `${host.sandbox.baseUrl}${String(path)}`)).toEqual(resources)
+  })
+
+  it("links the documents from the root, the API description and the API catalog", async () => {
+    const agent = host.agent(0)
+    const root = await fetch(`${host.sandbox.baseUrl}/`, { redirect: "manual" })
+    expect([root.status, root.headers.get("location")]).toEqual([302, `${host.sandbox.baseUrl}/docs`])
+    const catalog = await agent.send({ path: "/.well-known/api-catalog" })
+    expect(catalog.headers.get("content-type")).toContain("application/linkset+json")
+    const { linkset } = catalog.body as unknown as {
+      readonly linkset: ReadonlyArray<Readonly<Record<string, string | ReadonlyArray<{ readonly href: string }>>>>
+    }
+    const links = linkset.flatMap(({ anchor: _anchor, ...relations }) => Object.values(relations)).flat()
+    for (const link of links) {
+      const { href } = link as { readonly href: string }
+      const document = await fetch(href)
+      expect([href, document.status]).toEqual([href, 200])
+    }
+    const catalogLink = `<${host.sandbox.baseUrl}/.well-known/api-catalog>; rel="api-catalog"`
+    for (const path of ["/", "/api/v1", "/openapi.json", "/docs", "/llms.txt", "/.well-known/x402"]) {
+      const { headers } = await fetch(`${host.sandbox.baseUrl}${path}`, { method: "HEAD", redirect: "manual" })
+      expect([path, headers.get("link")]).toEqual([path, expect.stringContaining(catalogLink)])
+    }
+  })
+
+  it("states the accepted networks, tokens and recipients without a challenge", async () => {
+    const { asset, network, payTo } = host.sandbox.chain
+    const { body } = await host.agent(0).send({ path: "/api/v1" })
+    expect(body.data).toMatchObject({
+      payment: { protocol: "x402", x402Version: 2, scheme: "exact", accepts: [{ network, asset, payTo }] }
+    })
+  })
+
   it("lists the services with prices and the environment", async () => {
     const agent = host.agent(0)
     const index = await agent.send({ path: "/api/v1" })

@@ -8,8 +8,14 @@ export const OPENAPI_PATH = "/openapi.json"
 export const LLMS_PATH = "/llms.txt"
 /** The guide for people. */
 export const DOCS_PATH = "/docs"
-/** The icon of the service, for directories. */
-export const ICON_PATH = "/icon.svg"
+/** Leads browsers to the guide. */
+export const ROOT_PATH = "/"
+/** The paid services and the accepted payments, for crawlers of x402. */
+export const X402_PATH = "/.well-known/x402"
+/** Links to all documents (RFC 9727). */
+export const API_CATALOG_PATH = "/.well-known/api-catalog"
+/** The icon of the service, where browsers and directories look for it. */
+export const ICON_PATH = "/favicon.svg"
 /** Reports whether the process answers. */
 export const LIVE_PATH = "/health/live"
 /** Reports whether the server can work. */

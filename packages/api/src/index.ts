@@ -7,6 +7,7 @@ export * from "./discovery/ApiDescription.ts"
 export * from "./discovery/ApiIdentity.ts"
 export * from "./discovery/Challenge.ts"
 export * from "./discovery/ServiceRecord.ts"
+export { API_CATALOG_TYPE, apiCatalog, documentLinks, x402Document } from "./discovery/WellKnown.ts"
 
 export * from "./error/ErrorEnvelope.ts"
 export type { FailedRequest } from "./error/ErrorParts.ts"
@@ -21,4 +22,5 @@ export { describeInput, type Input, inputsOf, requiresBody } from "./operation/I
 export { operationOf, OPERATIONS, operations } from "./operation/Operations.ts"
 
 export * from "./openapi/OpenApiDocument.ts"
+export type { DocumentedServer } from "./openapi/OperationDocument.ts"
 export type { JsonObject } from "./openapi/JsonSchema.ts"

@@ -8,7 +8,7 @@ import { fill, type Target } from "./Target.ts"
 
 type Schema = { readonly [key: string]: Json }
 
-const DOCUMENT = openApiDocument("http://server.example") as Schema
+const DOCUMENT = openApiDocument({ serverUrl: "http://server.example", networks: [] }) as Schema
 const operations: ReadonlyArray<Operation> = Object.values(OPERATIONS)
 
 const isSchema = (value: Json | undefined): value is Schema =>

@@ -18,6 +18,20 @@ import { Extension, Method } from "./ServiceRecord.ts"
 export const Environment = Schema.Literals(["production", "sandbox"])
 export type Environment = typeof Environment.Type
 
+/** A token on a network in which the server accepts payments, as its challenges offer it. */
+export const AcceptedPayment = Schema.Struct({
+  /** CAIP-2 id, for example `eip155:196`. */
+  network: Schema.String,
+  /** Address of the token's contract. */
+  asset: Schema.String,
+  payTo: Schema.String,
+  /** How long an authorization may be valid, counted from its creation. */
+  maxTimeoutSeconds: Schema.Int,
+  /** The scheme's own fields: those of `extra` that are the same in every challenge. */
+  extra: Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Finite]))
+})
+export type AcceptedPayment = typeof AcceptedPayment.Type
+
 /** The compact catalog: the API's name and version, its authentication rules, its services and links to its guides. */
 export const ApiDescription = Schema.Struct({
   name: Schema.String,
@@ -28,6 +42,12 @@ export const ApiDescription = Schema.Struct({
     tokenPrefix: Schema.String,
     startHere: Schema.Array(ServiceId),
     rules: Schema.Array(Schema.String)
+  }),
+  payment: Schema.Struct({
+    protocol: Schema.Literal("x402"),
+    x402Version: Schema.Literal(2),
+    scheme: Schema.Literal("exact"),
+    accepts: Schema.Array(AcceptedPayment)
   }),
   guides: Schema.Struct({ ...Guides.fields, docs: Schema.String }),
   services: Schema.Array(
@@ -58,8 +78,12 @@ const toCompact = ({ extension, method, path, price, serviceId }: ServiceEntry) 
   ...(extension === undefined ? {} : { extension })
 })
 
-/** Returns the response of `GET /api/v1` on a server with these capabilities. */
-export const apiDescription = (environment: Environment, capabilities: Capabilities): ApiDescription => ({
+/** Returns the response of `GET /api/v1` on a server with these capabilities, which accepts these payments. */
+export const apiDescription = (
+  environment: Environment,
+  capabilities: Capabilities,
+  accepts: ReadonlyArray<AcceptedPayment>
+): ApiDescription => ({
   name: API_NAME,
   version: API_VERSION,
   environment,
@@ -71,6 +95,7 @@ export const apiDescription = (environment: Environment, capabilities: Capabilit
     ),
     rules: RULES
   },
+  payment: { protocol: "x402", x402Version: 2, scheme: "exact", accepts },
   guides: { ...GUIDES, docs: DOCS_PATH },
   services: SERVICES.map(toCompact)
 })

@@ -2,11 +2,13 @@ import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 import { AgentOsApi } from "../AgentOsApi.ts"
 import { API_NAME, API_VERSION } from "../discovery/ApiIdentity.ts"
+import { GUIDANCE } from "../discovery/WellKnown.ts"
+import { LLMS_PATH } from "../PublicPath.ts"
 import { type Operation, takesBody } from "../operation/Operation.ts"
 import { type Input, inputsOf } from "../operation/Inputs.ts"
 import { operations } from "../operation/Operations.ts"
 import { cleanSchema, isObject, type JsonObject } from "./JsonSchema.ts"
-import { ACCESS_TOKEN, HEADERS, operationDocument, SIGN_IN } from "./OperationDocument.ts"
+import { ACCESS_TOKEN, type DocumentedServer, HEADERS, operationDocument, SIGN_IN } from "./OperationDocument.ts"
 
 const child = (json: Schema.Json | undefined, key: string): JsonObject => {
   const value = isObject(json) ? json[key] : undefined
@@ -17,11 +19,11 @@ const generatedOperation = (generated: JsonObject, { entry }: Operation): JsonOb
   child(child(generated["paths"], entry.path), entry.method.toLowerCase())
 
 /** Returns every operation of the catalog, by path and method, in catalog order. */
-const paths = (generated: JsonObject, serverUrl: string): JsonObject => {
+const paths = (generated: JsonObject, server: DocumentedServer): JsonObject => {
   const found: Record<string, Record<string, JsonObject>> = {}
   for (const operation of operations) {
     const { method, path } = operation.entry
-    const document = operationDocument(operation, generatedOperation(generated, operation), serverUrl)
+    const document = operationDocument(operation, generatedOperation(generated, operation), server)
     found[path] = { ...found[path], [method.toLowerCase()]: document }
   }
   return found
@@ -57,10 +59,10 @@ const schemas = (generated: JsonObject): JsonObject => {
 }
 
 /**
- * Returns the OpenAPI 3.1 document of the API for a server at `serverUrl`, generated from the contract, with the
- * generator's omissions completed.
+ * Returns the OpenAPI 3.1 document of the API for a server, generated from the contract, with the generator's omissions
+ * completed.
  */
-export const openApiDocument = (serverUrl: string): JsonObject => {
+export const openApiDocument = (server: DocumentedServer): JsonObject => {
   const generated = Schema.decodeUnknownSync(Schema.Record(Schema.String, Schema.Json))(OpenApi.fromApi(AgentOsApi))
   return {
     openapi: "3.1.0",
@@ -68,11 +70,13 @@ export const openApiDocument = (serverUrl: string): JsonObject => {
       title: API_NAME,
       version: API_VERSION,
       summary: "Real mailboxes and phone numbers for agents, paid per call with x402.",
+      "x-guidance": GUIDANCE,
       license: { name: "Apache-2.0", identifier: "Apache-2.0" }
     },
-    servers: [{ url: serverUrl }],
+    servers: [{ url: server.serverUrl }],
+    "x-agentcash-guidance": { llmsTxtUrl: `${server.serverUrl}${LLMS_PATH}` },
     tags: generated["tags"] ?? [],
-    paths: paths(generated, serverUrl),
+    paths: paths(generated, server),
     components: {
       securitySchemes: {
         [ACCESS_TOKEN]: {
@@ -86,6 +90,7 @@ export const openApiDocument = (serverUrl: string): JsonObject => {
           type: "apiKey",
           in: "header",
           name: "SIGN-IN-WITH-X",
+          "x-agentcash-auth-kind": "siwx",
           description:
             "The message that the wallet signed: base64 of the payload of x402's extension sign-in-with-x. Omit it on the first request, which returns the message to sign in its 402 response. A message is accepted once, within 5 minutes."
         }

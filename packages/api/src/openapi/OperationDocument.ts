@@ -4,8 +4,11 @@ import { type Bytes, isBytes, type Operation, takesBody } from "../operation/Ope
 import { inputsOf, requiresBody } from "../operation/Inputs.ts"
 import { cleanSchema, isObject, type JsonObject } from "./JsonSchema.ts"
 
-/** The name of the security scheme among the components of the document. */
-export const ACCESS_TOKEN = "accessToken"
+/**
+ * The names of the security schemes among the components of the document. Directories of x402 recognize a token by this
+ * name (@agentcash/discovery 1.7).
+ */
+export const ACCESS_TOKEN = "apiKey"
 export const SIGN_IN = "signInWithX"
 
 const headerRef = (name: string): JsonObject => ({ $ref: `#/components/headers/${name}` })
@@ -107,17 +110,23 @@ const security = (entry: CatalogEntry): ReadonlyArray<JsonObject> => {
       return [{ [ACCESS_TOKEN]: [] }]
     case "sign-in-with-x":
       return [{ [SIGN_IN]: [] }]
-    case "x402-bootstrap":
-      return [{}, { [ACCESS_TOKEN]: [] }]
     default:
       return []
   }
 }
 
+/** Returns the payment in the form that directories of x402 read (@agentcash/discovery, SPECIFICATION.md, section 7). */
+const paymentInfo = (price: Usdt.Usdt, networks: ReadonlyArray<string>): JsonObject => ({
+  price: { mode: "fixed", currency: "USD", ...Usdt.toPrice(price) },
+  protocols: [{ x402: { version: 2, scheme: "exact", networks: [...networks] } }]
+})
+
 const terms = (entry: CatalogEntry): string =>
   [
     entry.price === null ? "Free." : `Costs ${Usdt.toDecimal(entry.price)} ${Usdt.ASSET}, paid by x402 version 2.`,
-    entry.authentication === "x402-bootstrap" ? "Needs no access token: the response contains one." : ""
+    entry.authentication === "x402-bootstrap"
+      ? "Needs no access token: the response contains one. A token that you send must be that of the paying wallet."
+      : ""
   ]
     .filter(Boolean)
     .join(" ")
@@ -180,8 +189,19 @@ const requestBody = (self: Operation, generated: JsonObject): JsonObject => {
   return { ...(isObject(body) ? body : {}), required: requiresBody(self) }
 }
 
+/** The server that a document describes. */
+export interface DocumentedServer {
+  readonly serverUrl: string
+  /** CAIP-2 ids of the networks on which it accepts payments. */
+  readonly networks: ReadonlyArray<string>
+}
+
 /** Returns the document of one operation: schemas from the generator, everything else from the catalog. */
-export const operationDocument = (self: Operation, generated: JsonObject, serverUrl: string): JsonObject => {
+export const operationDocument = (
+  self: Operation,
+  generated: JsonObject,
+  { networks, serverUrl }: DocumentedServer
+): JsonObject => {
   const { entry } = self
   return {
     operationId: self.name,
@@ -191,7 +211,9 @@ export const operationDocument = (self: Operation, generated: JsonObject, server
     externalDocs: { url: `${serverUrl}${entry.guide}` },
     ...(entry.serviceId === null ? {} : { "x-service-id": entry.serviceId }),
     ...(entry.extension === undefined ? {} : { "x-extension": entry.extension }),
-    ...(entry.price === null ? {} : { "x-price": { ...Usdt.toPrice(entry.price) } }),
+    ...(entry.price === null
+      ? {}
+      : { "x-price": { ...Usdt.toPrice(entry.price) }, "x-payment-info": paymentInfo(entry.price, networks) }),
     ...(entry.authentication === "unavailable" ? { deprecated: true } : {}),
     security: security(entry),
     parameters: [...parameters(self), ...headerParameters(self)],

@@ -3,7 +3,7 @@ import { assert, describe, expect, it } from "@effect/vitest"
 import { Validator } from "@seriousme/openapi-schema-validator"
 import { Schema } from "effect"
 
-const document = openApiDocument("https://agentos.example")
+const document = openApiDocument({ serverUrl: "https://agentos.example", networks: ["eip155:196"] })
 
 const Parameter = Schema.Struct({
   name: Schema.String,
@@ -71,10 +71,7 @@ describe("openApiDocument", () => {
       const schemes = found.security.map((requirement) => Object.keys(requirement))
       switch (operation.entry.authentication) {
         case "bearer":
-          assert.deepStrictEqual(schemes, [["accessToken"]])
-          break
-        case "x402-bootstrap":
-          assert.deepStrictEqual(schemes, [[], ["accessToken"]])
+          assert.deepStrictEqual(schemes, [["apiKey"]])
           break
         case "sign-in-with-x":
           assert.deepStrictEqual(schemes, [["signInWithX"]])

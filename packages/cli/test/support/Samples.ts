@@ -168,6 +168,7 @@ export const description: DataOf<"describeApi"> = {
   version: "1.0.0",
   environment: "sandbox",
   authentication: { scheme: "bearer", tokenPrefix: "at_v1_", startHere: ["email.mailbox.create"], rules: [] },
+  payment: { protocol: "x402", x402Version: 2, scheme: "exact", accepts: [] },
   guides: { llms: "/llms.txt", serviceCatalog: "/api/v1/services", openapi: "/openapi.json", docs: "/docs" },
   services: []
 }

@@ -1,4 +1,4 @@
-import { OPENAPI_PATH } from "@agentos/api"
+import { API_CATALOG_PATH, OPENAPI_PATH, X402_PATH } from "@agentos/api"
 import { IDEMPOTENCY_KEY_LIMIT, SERVICES } from "@agentos/core"
 import type { GuideSection } from "./GuideBlock.ts"
 import { type GuideContext, serviceBlocks, serviceRow } from "./GuideContext.ts"
@@ -22,6 +22,9 @@ const discovery = (context: GuideContext): GuideSection => ({
     },
     {
       text: `\`GET /api/v1/services\` returns the same as data, with inputs, errors and next actions. \`GET /api/v1/services/{serviceId}\` returns one service. \`GET ${OPENAPI_PATH}\` describes every type and limit as OpenAPI 3.1.`
+    },
+    {
+      text: `\`GET /api/v1\` lists the accepted networks and tokens with their recipients. For directories and crawlers: \`x-payment-info\` in the OpenAPI document, \`${X402_PATH}\` and \`${API_CATALOG_PATH}\` (RFC 9727).`
     },
     {
       text: "A successful response is `{data, requestId, guide}`, an error is `{error, guides}`. The requestId is also in the X-Request-Id header. Quote it when you report a problem."

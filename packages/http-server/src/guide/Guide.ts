@@ -1,4 +1,4 @@
-import { API_NAME, API_VERSION, DOCS_PATH, LLMS_PATH, OPENAPI_PATH } from "@agentos/api"
+import { API_NAME, API_VERSION, DOCS_PATH, ICON_PATH, LLMS_PATH, OPENAPI_PATH } from "@agentos/api"
 import { basicSections } from "./BasicSections.ts"
 import { errorSections } from "./ErrorSections.ts"
 import { escapeHtml, type GuideSection, sectionToHtml, sectionToMarkdown } from "./GuideBlock.ts"
@@ -47,6 +47,7 @@ export const docsPage = (context: GuideContext): string => {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${API_NAME}</title>
 <meta name="description" content="${escapeHtml(SUMMARY)}">
+<link rel="icon" href="${ICON_PATH}" type="image/svg+xml">
 <style>${STYLE}</style>
 </head>
 <body>

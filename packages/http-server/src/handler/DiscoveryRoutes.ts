@@ -1,6 +1,11 @@
 import {
+  type AcceptedPayment,
+  API_CATALOG_PATH,
+  API_CATALOG_TYPE,
+  apiCatalog,
   apiDescription,
   DOCS_PATH,
+  documentLinks,
   ICON_PATH,
   LLMS_PATH,
   OPENAPI_PATH,
@@ -8,10 +13,14 @@ import {
   type Operation,
   operationOf,
   OPERATIONS,
-  toServiceRecord
+  ROOT_PATH,
+  toServiceRecord,
+  X402_PATH,
+  x402Document
 } from "@agentos/api"
-import { OfferReceipts, ResourceNotFound, SERVICES } from "@agentos/core"
+import { OfferReceipts, PaymentRail, ResourceNotFound, SERVICES } from "@agentos/core"
 import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { createHash } from "node:crypto"
 import { agentGuide, DOCS_STYLE, docsPage, ICON } from "../guide/Guide.ts"
 import { documentRoute } from "../edge/Routing.ts"
@@ -24,15 +33,15 @@ import { ServerSettings } from "../ServerSettings.ts"
  * Prepares data that are the same for every client while the server runs, on the first request. The envelope differs: it
  * contains the requestId.
  */
-const prepared = (operation: Operation, data: () => unknown) =>
+const prepared = (operation: Operation, data: () => unknown, more: Readonly<Record<string, string>> = {}) =>
   onFirstRequest(() => {
     const json = JSON.stringify(data())
-    const headers = { etag: `W/${entityTag(json)}`, "cache-control": "no-cache" }
+    const headers = { etag: `W/${entityTag(json)}`, "cache-control": "no-cache", ...more }
     return unlessCurrent(headers, preparedResponse(operation, json, headers))
   })
 
-/** The page runs and loads nothing. The policy allows its one style by hash. */
-const docsPolicy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(DOCS_STYLE).digest("base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+/** The page runs nothing and loads only its icon. The policy allows its one style by hash. */
+const docsPolicy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(DOCS_STYLE).digest("base64")}'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
 /** Returns where the DID document is found below the public URL (did:web, section "Read (Resolve)"). */
 const didPathOf = (publicUrl: string): string =>
@@ -42,7 +51,16 @@ const didPathOf = (publicUrl: string): string =>
 export const routes = Effect.gen(function* () {
   const { capabilities, environment, publicUrl } = yield* ServerSettings
   const record = (entry: (typeof SERVICES)[number]) => toServiceRecord(entry, operationOf(entry), capabilities)
-  const description = yield* prepared(OPERATIONS.describeApi, () => apiDescription(environment, capabilities))
+  const rail = yield* PaymentRail
+  const accepts = () => acceptedPayments(rail)
+  const links = { link: documentLinks(publicUrl) }
+  const document = (text: () => string, contentType: string, headers: Readonly<Record<string, string>> = {}) =>
+    preparedDocument(text, contentType, { ...links, ...headers })
+  const description = yield* prepared(
+    OPERATIONS.describeApi,
+    () => apiDescription(environment, capabilities, accepts()),
+    links
+  )
   const catalog = yield* prepared(OPERATIONS.listServices, () => ({ items: SERVICES.map(record) }))
   const services = new Map<string, typeof catalog>()
   for (const entry of SERVICES) {
@@ -60,20 +78,39 @@ export const routes = Effect.gen(function* () {
         services.get(serviceId) ?? Effect.fail(new ResourceNotFound({ kind: "service", id: serviceId }))
     ),
     documentRoute(
-      OPENAPI_PATH,
-      yield* preparedDocument(() => `${JSON.stringify(openApiDocument(publicUrl), null, 2)}\n`, "application/json")
+      ROOT_PATH,
+      Effect.succeed(HttpServerResponse.redirect(`${publicUrl}${DOCS_PATH}`, { headers: links }))
     ),
-    documentRoute(ICON_PATH, yield* preparedDocument(() => ICON, "image/svg+xml")),
     documentRoute(
-      didPathOf(publicUrl),
-      yield* preparedDocument(() => `${JSON.stringify(didDocument, null, 2)}\n`, "application/did+json")
+      OPENAPI_PATH,
+      yield* document(
+        () => toJson(openApiDocument({ serverUrl: publicUrl, networks: accepts().map(({ network }) => network) })),
+        "application/json"
+      )
     ),
-    documentRoute(LLMS_PATH, yield* preparedDocument(() => agentGuide(guide), "text/plain; charset=utf-8")),
+    documentRoute(
+      X402_PATH,
+      yield* document(() => toJson(x402Document(publicUrl, capabilities, accepts())), "application/json")
+    ),
+    documentRoute(API_CATALOG_PATH, yield* document(() => toJson(apiCatalog(publicUrl)), API_CATALOG_TYPE)),
+    documentRoute(didPathOf(publicUrl), yield* document(() => toJson(didDocument), "application/did+json")),
+    documentRoute(ICON_PATH, yield* preparedDocument(() => ICON, "image/svg+xml")),
+    documentRoute(LLMS_PATH, yield* document(() => agentGuide(guide), "text/plain; charset=utf-8")),
     documentRoute(
       DOCS_PATH,
-      yield* preparedDocument(() => docsPage(guide), "text/html; charset=utf-8", {
-        "content-security-policy": docsPolicy
-      })
+      yield* document(() => docsPage(guide), "text/html; charset=utf-8", { "content-security-policy": docsPolicy })
     )
   ] as const
 })
+
+const toJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
+
+/** Returns the payments that every challenge offers, without the fields that differ between challenges. */
+const acceptedPayments = ({ terms }: PaymentRail["Service"]): ReadonlyArray<AcceptedPayment> =>
+  terms(1n).map(({ asset, extra, maxTimeoutSeconds, network, payTo }) => ({
+    network,
+    asset,
+    payTo,
+    maxTimeoutSeconds,
+    extra
+  }))

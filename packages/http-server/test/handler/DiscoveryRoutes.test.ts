@@ -101,7 +101,7 @@ describe("discovery", () => {
       "/openapi.json",
       "/llms.txt",
       "/docs",
-      "/icon.svg"
+      "/favicon.svg"
     ]
     for (const path of paths) {
       const first = await call(server, "GET", path)
@@ -121,11 +121,12 @@ describe("discovery", () => {
   it("serves the OpenAPI document", async () => {
     const answer = await call(server, "GET", "/openapi.json")
     assert.strictEqual(answer.headers.get("content-type"), "application/json")
-    assert.deepStrictEqual(JSON.parse(answer.text), openApiDocument("http://agentos.test"))
+    const networks = server.payments.rail.terms(1n).map(({ network }) => network)
+    assert.deepStrictEqual(JSON.parse(answer.text), openApiDocument({ serverUrl: "http://agentos.test", networks }))
   })
 
   it("serves the icon that challenges name, as an image that clients may cache", async () => {
-    const { headers, status, text } = await call(server, "GET", "/icon.svg")
+    const { headers, status, text } = await call(server, "GET", "/favicon.svg")
     assert.strictEqual(status, 200)
     assert.strictEqual(headers.get("content-type"), "image/svg+xml")
     assert.strictEqual(headers.get("cache-control"), "public, max-age=300")
