@@ -45,9 +45,18 @@ const settings: CompilerSettings = {
 /** Returns the location of a compiled contract. */
 export const artifactUrl = (contract: string): URL => new URL(`./${contract}.json`, import.meta.url)
 
-/** Compiles `<contract>.sol` of this folder. Throws the compiler's messages, also for warnings. Takes a few seconds. */
-export const compileContract = async (contract: string): Promise<ContractArtifact> => {
-  const file = `${contract}.sol`
+/** The contracts that are compiled, and the files that define them. */
+export const CONTRACTS = {
+  SandboxUsdt: "SandboxUsdt.sol",
+  SandboxAccount: "SandboxAccount.sol",
+  SandboxAccountFactory: "SandboxAccount.sol"
+} as const
+export type ContractName = keyof typeof CONTRACTS
+export const contractNames = Object.keys(CONTRACTS) as ReadonlyArray<ContractName>
+
+/** Compiles a contract of this folder. Throws the compiler's messages, also for warnings. Takes a few seconds. */
+export const compileContract = async (contract: ContractName): Promise<ContractArtifact> => {
+  const file = CONTRACTS[contract]
   const source = await readFile(new URL(file, import.meta.url), "utf8")
   const solc = createRequire(import.meta.url)("solc") as Solc
   const output = JSON.parse(

@@ -5,6 +5,7 @@ export { openCertificateAuthority, type ServerCertificate } from "./agent/Certif
 export { type Carrier, type CarrierOptions, startCarrier } from "./carrier/Carrier.ts"
 export { startChain, type Chain } from "./chain/Chain.ts"
 export { readChainDescription, type ChainDescription } from "./chain/ChainDescription.ts"
+export * from "./chain/SandboxAccount.ts"
 export * from "./chain/SandboxNetwork.ts"
 export * from "./chain/SandboxUsdt.ts"
 export { startFacilitator, type FacilitatorServer } from "./facilitator/FacilitatorServer.ts"

@@ -10,7 +10,7 @@ import {
 } from "./ChainDescription.ts"
 import { recordChain, replayJournal } from "./ChainRecorder.ts"
 import { type ChainStore, openChainStore } from "./ChainStore.ts"
-import { deploy } from "./Deployment.ts"
+import { deploy, installContracts } from "./Deployment.ts"
 import { type SandboxClient, sandboxChainId, sandboxClient } from "./SandboxNetwork.ts"
 
 /** A running sandbox chain. */
@@ -106,6 +106,7 @@ const spareBlocks = 32
 const resume = async (chain: ChainDescription, client: SandboxClient, store: ChainStore): Promise<void> => {
   const code = await client.getCode({ address: chain.asset })
   if (code === undefined) throw new Error("keys.json does not match the chain's state: the token is not deployed")
+  await installContracts(client)
   const height = Number(await client.getBlockNumber())
   const journaled = store.journal().at(-1)?.number ?? height
   await client.mine({ blocks: Math.max(0, journaled - height) + spareBlocks })

@@ -1,8 +1,10 @@
-import { type Hex, createWalletClient, encodeFunctionData, http, parseEther } from "viem"
+import { type Address, type Hex, createWalletClient, encodeFunctionData, http, parseEther } from "viem"
 import { privateKeyToAccount, privateKeyToAddress } from "viem/accounts"
 import type { ChainDescription } from "./ChainDescription.ts"
+import { creationCode } from "./CreationCode.ts"
+import { sandboxAccountFactory } from "./SandboxAccount.ts"
 import { type SandboxClient, multicall3Address, sandboxChain } from "./SandboxNetwork.ts"
-import { creationCode, sandboxUsdtAbi, usdt } from "./SandboxUsdt.ts"
+import { sandboxUsdtAbi, usdt } from "./SandboxUsdt.ts"
 
 const walletFunds = usdt(10_000)
 const refundFunds = usdt(1_000)
@@ -13,12 +15,12 @@ const gasFunds = parseEther("10000")
 const gas = 2_000_000n
 const maxFeePerGas = 10_000_000_000n
 
-/** Sets up a new chain: gas for the accounts that send transactions, Multicall3, the token and its holders. */
+/** Sets up a new chain: gas for the accounts that send transactions, the installed contracts, the token and its holders. */
 export const deploy = async (chain: ChainDescription, client: SandboxClient): Promise<void> => {
   const senders = [chain.deployerKey, chain.facilitatorKey, chain.refundKey].map(privateKeyToAddress)
   await Promise.all([
     ...senders.map((address) => client.setBalance({ address, value: gasFunds })),
-    installMulticall3(client)
+    installContracts(client)
   ])
 
   const deployer = createWalletClient({
@@ -50,9 +52,18 @@ export const deploy = async (chain: ChainDescription, client: SandboxClient): Pr
   }
 }
 
-/** An eth_call of creation code returns the code that it would deploy. */
-const installMulticall3 = async (client: SandboxClient): Promise<void> => {
-  const { data } = await client.call({ data: creationCode("Multicall3") })
-  if (data === undefined) throw new Error("Multicall3 has no code")
-  await client.setCode({ address: multicall3Address, bytecode: data })
+/** Contracts at addresses that are the same on every sandbox chain. */
+const INSTALLED = [
+  ["Multicall3", multicall3Address],
+  ["SandboxAccountFactory", sandboxAccountFactory]
+] as const satisfies ReadonlyArray<readonly [contract: string, address: Address]>
+
+/** Installs the contracts that a chain lacks. An eth_call of creation code returns the code that it would deploy. */
+export const installContracts = async (client: SandboxClient): Promise<void> => {
+  for (const [contract, address] of INSTALLED) {
+    if ((await client.getCode({ address })) !== undefined) continue
+    const { data } = await client.call({ data: creationCode(contract) })
+    if (data === undefined) throw new Error(`${contract} has no code`)
+    await client.setCode({ address, bytecode: data })
+  }
 }

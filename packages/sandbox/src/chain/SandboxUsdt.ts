@@ -1,5 +1,4 @@
-import { readFileSync } from "node:fs"
-import { type Hex, parseAbi, parseUnits } from "viem"
+import { parseAbi, parseUnits } from "viem"
 
 /** Name and version are the token's EIP-712 domain. The name contains U+20AE. */
 export const sandboxUsdt = { name: "USD\u20AE0", version: "1", decimals: 6 } as const
@@ -34,9 +33,3 @@ export const sandboxUsdtAbi = parseAbi([
   "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
   "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)"
 ])
-
-/** Returns the creation code of a compiled contract in `contracts`. */
-export const creationCode = (contract: "SandboxUsdt" | "Multicall3"): Hex => {
-  const artifact = readFileSync(new URL(`../../contracts/${contract}.json`, import.meta.url), "utf8")
-  return (JSON.parse(artifact) as { readonly bytecode: Hex }).bytecode
-}

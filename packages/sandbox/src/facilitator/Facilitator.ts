@@ -9,6 +9,7 @@ import type {
 } from "@x402/core/types"
 import { ExactEvmScheme } from "@x402/evm/exact/facilitator"
 import * as Schema from "effect/Schema"
+import { sandboxAccountFactory } from "../chain/SandboxAccount.ts"
 import { type GasWalletOptions, makeGasWallet, makeSerialQueue } from "./GasWallet.ts"
 
 /** The body of /verify and /settle. */
@@ -53,7 +54,13 @@ export const makeFacilitator = (options: FacilitatorOptions): Facilitator => {
   const settlements = makeSerialQueue()
 
   const library = (onOutage: (error: unknown) => void) =>
-    new x402Facilitator().register(network, new ExactEvmScheme(wallet.signer(onOutage), { pendingSettlementStore }))
+    new x402Facilitator().register(
+      network,
+      new ExactEvmScheme(wallet.signer(onOutage), {
+        pendingSettlementStore,
+        eip6492AllowedFactories: [sandboxAccountFactory]
+      })
+    )
 
   const blockNumber = async () => {
     try {

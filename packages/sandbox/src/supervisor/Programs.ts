@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url"
 import type { ChildProgram } from "./ChildProcess.ts"
 import { compileCacheDir } from "./Installation.ts"
 import type { StandInName } from "./standInMain.ts"
+import { sandboxAccountFactory } from "../chain/SandboxAccount.ts"
 import { emailDomain, type RunDatabase, type RunLayout, type ServerPorts } from "./RunLayout.ts"
 import { dkimSelector } from "./ServerFiles.ts"
 
@@ -146,6 +147,8 @@ export const paymentNetwork = (run: RunLayout, service: { readonly payTo: string
   version: run.chain.assetVersion,
   decimals: run.chain.decimals,
   payTo: service.payTo,
+  smartAccounts: true,
+  smartAccountFactories: [sandboxAccountFactory],
   facilitator: { url: facilitatorUrl(run) },
   refund: { privateKey: service.refundKey },
   confirmations: 0,

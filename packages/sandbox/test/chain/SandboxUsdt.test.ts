@@ -15,18 +15,23 @@ import {
 } from "viem"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { type ContractArtifact, artifactUrl, compileContract } from "../../contracts/ContractCompiler.ts"
+import { type ContractArtifact, artifactUrl, compileContract, contractNames } from "../../contracts/ContractCompiler.ts"
 import { type Chain, startChain } from "../../src/chain/Chain.ts"
+import { sandboxAccountAbi, sandboxAccountFactoryAbi } from "../../src/chain/SandboxAccount.ts"
 import { sandboxChain, sandboxClient } from "../../src/chain/SandboxNetwork.ts"
 import { sandboxUsdtAbi, usdt } from "../../src/chain/SandboxUsdt.ts"
 
 describe("the compiled artifact", () => {
-  it("matches the compiled source", async () => {
-    const artifact = JSON.parse(await readFile(artifactUrl("SandboxUsdt"), "utf8")) as ContractArtifact
-    expect(artifact).toEqual(await compileContract("SandboxUsdt"))
+  it.each(contractNames)("of %s matches the compiled source", async (contract) => {
+    const artifact = JSON.parse(await readFile(artifactUrl(contract), "utf8")) as ContractArtifact
+    expect(artifact).toEqual(await compileContract(contract))
   })
 
-  it("has the interface that is declared in TypeScript", async () => {
+  it.each([
+    ["SandboxUsdt", sandboxUsdtAbi],
+    ["SandboxAccount", sandboxAccountAbi],
+    ["SandboxAccountFactory", sandboxAccountFactoryAbi]
+  ])("of %s has the interface that is declared in TypeScript", async (contract, declared: Abi) => {
     const parameters = (list: ReadonlyArray<AbiParameter> = []) =>
       list.map((one) => `${one.type}${"indexed" in one && one.indexed === true ? " indexed" : ""}`).join(", ")
     const signatures = (abi: Abi) =>
@@ -36,8 +41,8 @@ describe("the compiled artifact", () => {
           return `${item.type} ${"name" in item ? item.name : ""}(${"inputs" in item ? parameters(item.inputs) : ""}) ${outputs}`
         })
         .toSorted()
-    const artifact = JSON.parse(await readFile(artifactUrl("SandboxUsdt"), "utf8")) as { readonly abi: Abi }
-    expect(signatures(sandboxUsdtAbi)).toEqual(signatures(artifact.abi))
+    const artifact = JSON.parse(await readFile(artifactUrl(contract), "utf8")) as { readonly abi: Abi }
+    expect(signatures(declared)).toEqual(signatures(artifact.abi))
   })
 })
 
