@@ -31,11 +31,12 @@ export interface ScriptedRail {
   /** The nonces of the authorizations that were revealed to a third party, in order. */
   readonly shown: ReadonlyArray<string>
   /**
-   * Failures: whether the payer's balance, or the chain, cannot be read; whether the chain's logs lag behind
+   * Failures: whether signatures, the payer's balance, or the chain cannot be read; whether the chain's logs lag behind
    * its state; whether everything on it is older than the challenges; whether the payer's balance is too low;
    * whether the operator has removed the token; and the result of a simulation.
    */
   readonly outage: {
+    authentication: boolean
     verify: boolean
     chain: boolean
     logs: boolean
@@ -139,6 +140,7 @@ export const make = (): ScriptedRail => {
   const refunding: ScriptedRail["refunding"] = { mode: "pays" }
   const log: Array<ChainTransfer> = []
   const outage: ScriptedRail["outage"] = {
+    authentication: false,
     verify: false,
     chain: false,
     logs: false,
@@ -198,8 +200,9 @@ export const make = (): ScriptedRail => {
       Effect.try({ try: () => decode(header), catch: () => new ProofMalformed({ message: "This is no payment" }) }),
     isBoundElsewhere: ({ nonce }, { extra }) => nonce.startsWith("bound ") && nonce !== `bound ${extra["binding"]}`,
     authenticate: (proof) =>
-      Effect.suspend(() => {
+      Effect.suspend((): Effect.Effect<void, ProofInvalid | ProviderError> => {
         authentications++
+        if (outage.authentication) return Effect.fail(unreachable)
         return outage.retired || proof.payload === "forged"
           ? Effect.fail(new ProofInvalid({ message: "Not signed by the payer" }))
           : Effect.void

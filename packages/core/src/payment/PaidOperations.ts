@@ -1,5 +1,6 @@
 import { Context, Effect, Fiber, FiberSet, Layer, Option, Result, Schema } from "effect"
 import { Keyring } from "../kernel/Keyring.ts"
+import type { ProviderError } from "../kernel/ProviderError.ts"
 import type { InvalidRequest } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
@@ -134,15 +135,16 @@ export class PaidOperations extends Context.Service<
         { authenticated, proof }: PresentedPayment,
         idempotencyKey: string
       ) {
-        const isProven = yield* Effect.isSuccess(authenticated)
         const found = yield* operations.findByKeys({
           proof: proofKey(proof),
           endpoint: endpoint(request),
           idempotencyKey
         })
-        // The signer can't be authenticated for a token that is no longer accepted. A request that repeats the claimed
-        // proof byte for byte needs no new authentication; any other request learns nothing.
-        if (!isProven && !found.some((operation) => operation.proof.digest === proof.digest)) return Option.none()
+        if (found.length === 0) return Option.none()
+        // A request that repeats the claimed proof byte for byte needs no new authentication, which may depend on the
+        // chain, or on a token that is no longer accepted. Any other request that is not authenticated learns nothing.
+        const isRepeated = found.some((operation) => operation.proof.digest === proof.digest)
+        if (!isRepeated && (yield* Effect.isFailure(authenticated))) return Option.none()
         const message = found.map((operation) => conflictOf(operation, request, proof, idempotencyKey)).find(Boolean)
         if (message === undefined) return Option.fromUndefinedOr(found[0])
         const holder = found.find((operation) => isHeldBy(operation, proof))
@@ -165,7 +167,8 @@ export class PaidOperations extends Context.Service<
         // No operation has an empty endpoint, so only the proof is compared.
         const [holder] = yield* operations.findByKeys({ proof: proofKey(proof), endpoint: "", idempotencyKey: "" })
         if (holder !== undefined && holder.proof.digest === proof.digest) return PAYMENT_STATES[holder.state]
-        if (yield* Effect.isFailure(rail.authenticate(proof))) return "none"
+        const signed = yield* Effect.result(rail.authenticate(proof))
+        if (Result.isFailure(signed)) return signed.failure._tag === "ProofInvalid" ? "none" : "unknown"
         return holder === undefined ? yield* unclaimedState(proof) : PAYMENT_STATES[holder.state]
       })
 
@@ -197,7 +200,10 @@ export class PaidOperations extends Context.Service<
             (why) => challenge(request, REFUSALS[why])
           )
           if (rail.isBoundElsewhere(proof, terms)) return yield* challenge(request, BOUND_ELSEWHERE)
-          yield* Effect.catchTag(authenticated, "ProofInvalid", refuse)
+          yield* Effect.catchTags(authenticated, {
+            ProofInvalid: refuse,
+            ProviderError: ({ message }) => undetermined(message)
+          })
           // The caller has found no operation, and reads the nonce before it answers.
           yield* checkPayer(request, proof, "none")
           return { proof, terms }
@@ -307,8 +313,7 @@ export class PaidOperations extends Context.Service<
           const { authenticated, proof } = yield* present(request, request.paymentSignature)
           return Option.some(yield* Effect.as(authenticated, proof))
         },
-        Effect.option,
-        Effect.map(Option.flatten)
+        Effect.catchTags({ ProofMalformed: () => Effect.succeedNone, ProofInvalid: () => Effect.succeedNone })
       )
 
       /** Returns the terms that a proof accepted if it answers our challenge for this request, even an expired one. */
@@ -467,7 +472,7 @@ const newOperation = (
 interface PresentedPayment {
   readonly proof: PaymentProof
   /** Succeeds if the payer signed the payment. Computed at most once, on first use. */
-  readonly authenticated: Effect.Effect<void, ProofInvalid>
+  readonly authenticated: Effect.Effect<void, ProofInvalid | ProviderError>
 }
 
 interface AcceptedProof {

@@ -130,8 +130,12 @@ export class PaymentRail extends Context.Service<
      * locally. False for a nonce that is bound to no challenge.
      */
     readonly isBoundElsewhere: (proof: PaymentProof, terms: PaymentTerms) => boolean
-    /** Fails unless the payer signed this authorization. Computed locally. */
-    readonly authenticate: (proof: PaymentProof) => Effect.Effect<void, ProofInvalid>
+    /**
+     * Fails unless the payer signed this authorization. Computed locally for a key. A smart account is asked on the
+     * chain: its node sees the signature, and fails with `ProviderError` if it can't be asked. Such an account may
+     * answer differently later, so this proves nothing about the settlement.
+     */
+    readonly authenticate: (proof: PaymentProof) => Effect.Effect<void, ProofInvalid | ProviderError>
     /**
      * Checks whether the authorization could settle now: amount, recipient and time window against the terms, the
      * payer's balance, and whether it can be submitted at all. Reveals the signature to no other system.

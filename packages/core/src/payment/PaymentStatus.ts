@@ -156,8 +156,9 @@ export class PaymentStatuses extends Context.Service<
         Effect.catchTag("ProviderError", () => Effect.succeed<UseReading>({ use: "unreadable" }))
       )
 
-      const unclaimed = Effect.fnUntraced(function* (proof: PaymentProof, terms: PaymentTerms) {
-        const { transaction = null, use } = yield* readUse(proof, terms)
+      const unclaimed = Effect.fnUntraced(function* (proof: PaymentProof, terms: PaymentTerms, isReadable: boolean) {
+        const unreadable: UseReading = { use: "unreadable" }
+        const { transaction = null, use } = isReadable ? yield* readUse(proof, terms) : unreadable
         const { expiresAt } = proof.accepted.extra
         const challengeExpiresAt = typeof expiresAt === "number" ? expiresAt : null
         return { facts: { _tag: "Unclaimed", use, proof, challengeExpiresAt } as const, transaction }
@@ -173,13 +174,20 @@ export class PaymentStatuses extends Context.Service<
         if (holder !== undefined && holder.proof.digest === proof.digest) {
           return { record: yield* ofHeld(holder), wasSearched: false }
         }
-        yield* Effect.mapError(rail.authenticate(proof), refusal)
+        // Without the signer's answer, nothing is told about an operation that the caller may not own.
+        const isSigned = yield* rail.authenticate(proof).pipe(
+          Effect.as(true),
+          Effect.catchTags({
+            ProofInvalid: (invalid) => refusal(invalid),
+            ProviderError: () => Effect.succeed(false)
+          })
+        )
         const terms = termsOf(proof)
         if (terms === undefined) return yield* refusal({ message: PAYS_ANOTHER })
         const { facts, transaction } =
-          holder === undefined
-            ? yield* unclaimed(proof, terms)
-            : { facts: { _tag: "Held", state: holder.state, proof } as const, transaction: null }
+          isSigned && holder !== undefined
+            ? { facts: { _tag: "Held", state: holder.state, proof } as const, transaction: null }
+            : yield* unclaimed(proof, terms, isSigned)
         const record: PaymentStatusRecord = {
           operationId: null,
           serviceId: null,

@@ -146,7 +146,7 @@ export const rebuild = Effect.fnUntraced(function* (
 const BINDING_FIELDS: ReadonlySet<string> = new Set(["challengeNonce", "issuedAt", "expiresAt", "keyId", "binding"])
 
 /** Fields of `extra` that challenges of the previous version lack. Those challenges are honored until they expire. */
-const ADDED_FIELDS: ReadonlySet<string> = new Set(["nonceTag"])
+const ADDED_FIELDS: ReadonlySet<string> = new Set(["nonceTag", "signatures"])
 
 /** Returns whether the echoed terms equal the offered ones, apart from the binding fields. */
 const sameTerms = (terms: PaymentTerms, accepted: PaymentProof["accepted"]): boolean => {

@@ -73,6 +73,39 @@ describe("PaidOperations", () => {
     })
   )
 
+  scenario("delays a payment whose signer can't be determined, and claims nothing", (host) =>
+    Effect.gen(function* () {
+      const signature = pay(yield* challengeOf(), ADA, "01")
+      const paid = yield* PaidOperations
+      host.payments.outage.authentication = true
+      const expected = { _tag: "OperationDelayed", paymentState: "unknown" } as const
+      assert.deepInclude(yield* failureOf(create({ localPart: "ada" }, { signature })), expected)
+      const refused = yield* Effect.flip(paid.reclaim(requestOf("email.mailbox.create", { signature })))
+      assert.deepInclude(refused, expected)
+      assert.strictEqual(yield* paid.paymentState(signature), "unknown")
+      assert.deepStrictEqual(yield* balances, {})
+      assert.lengthOf(host.payments.shown, 0)
+      host.payments.outage.authentication = false
+      yield* create({ localPart: "ada" }, { signature })
+    })
+  )
+
+  scenario("replays an answer to the same bytes without asking who signed them", (host) =>
+    Effect.gen(function* () {
+      const other = pay(yield* challengeOf(), ADA, "02")
+      const { answer, signature } = yield* adasMailbox
+      host.payments.outage.authentication = true
+      const before = host.payments.authentications()
+      const paid = yield* PaidOperations
+      const again = yield* paid.replay(requestOf("email.mailbox.create", { signature }))
+      assert.strictEqual(Redacted.value(Option.getOrThrow(again).body), Redacted.value(answer.body))
+      assert.strictEqual(yield* paid.paymentState(signature), "settled")
+      assert.strictEqual(host.payments.authentications(), before)
+      // Another payment under the same key learns nothing from an operation that its signer may not own.
+      assert.isTrue(Option.isNone(yield* paid.replay(requestOf("email.mailbox.create", { signature: other }))))
+    })
+  )
+
   scenario("stores no secret in the answer", () =>
     Effect.gen(function* () {
       const { answer } = yield* adasMailbox

@@ -155,6 +155,19 @@ describe("PaymentStatuses", () => {
     })
   )
 
+  scenario("waits if the signer of another header can't be determined, and tells nothing of the operation", (host) =>
+    Effect.gen(function* () {
+      const unsent = yield* signed
+      const { signature } = yield* adasMailbox
+      host.payments.outage.authentication = true
+      for (const other of [unsent, `${signature} `]) {
+        const status = yield* statusOf(other)
+        assert.deepInclude(status, { operationId: null, paymentState: "unknown", advice: "wait" })
+      }
+      assert.strictEqual((yield* statusOf(signature)).paymentState, "settled")
+    })
+  )
+
   scenario("shows the operation of a payment in a token that is no longer accepted to its holder alone", (host) =>
     Effect.gen(function* () {
       const other = pay(yield* challengeOf(), ADA, "01")
