@@ -6,6 +6,7 @@ import { type Chain, sandboxClient, startChain, startFacilitator } from "@agento
 import { httpFacilitator, PaymentRailX402 } from "@agentos/x402"
 import { x402Client } from "@x402/core/client"
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http"
+import type { ClientEvmSigner } from "@x402/evm"
 import { ExactEvmScheme } from "@x402/evm/exact/client"
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
 import { domainSeparator } from "viem"
@@ -153,14 +154,15 @@ export const termsOf = (rail: Rail, network?: string): PaymentTerms => {
   return { ...terms, extra: { ...terms.extra, ...binding } }
 }
 
-/** Pays a challenge of the rail with the client of x402 and returns the decoded proof. */
+/** Pays a challenge of the rail with the client of x402, by a key or as another signer, and returns the decoded proof. */
 export const pay = (
   rail: Rail,
-  privateKey: `0x${string}`,
+  payer: `0x${string}` | ClientEvmSigner,
   terms: PaymentTerms = termsOf(rail)
 ): Effect.Effect<PaymentProof> =>
   Effect.gen(function* () {
-    const client = new x402Client().register("eip155:*", new ExactEvmScheme(privateKeyToAccount(privateKey)))
+    const signer = typeof payer === "string" ? privateKeyToAccount(payer) : payer
+    const client = new x402Client().register("eip155:*", new ExactEvmScheme(signer))
     client.setSpendControls(false)
     const resource = { url: "https://agentos.test/api/v1/email/mailboxes", description: "A mailbox" }
     const challenge = decodePaymentRequiredHeader(

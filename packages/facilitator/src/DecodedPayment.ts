@@ -1,6 +1,6 @@
 import type { FacilitatorRequest } from "@agentos/x402/facilitator"
 import { Option, Schema } from "effect"
-import { keccak256, stringToHex } from "viem"
+import { type Hex, keccak256, stringToHex } from "viem"
 
 const Requirements = Schema.Struct({
   scheme: Schema.String,
@@ -39,6 +39,10 @@ export interface DecodedPayment {
 
 export const decodePayment = (request: FacilitatorRequest): Option.Option<DecodedPayment> =>
   Option.all({ payload: decodePayload(request.payload), requirements: decodeRequirements(request.requirements) })
+
+/** Returns the reference of the transaction that calls a factory to deploy a smart account. */
+export const deploymentReferenceOf = (factory: string, data: Hex): string =>
+  ["deployment", factory.toLowerCase(), keccak256(data).slice(2, 34)].join(":")
 
 /**
  * Returns the reference of a settlement among the transactions of a gas wallet: the authorization, for human

@@ -44,6 +44,10 @@ const POLL_SCHEDULE = Schedule.min([Schedule.exponential("100 millis", 1.5), Sch
  * it. From then on the simulation shows the authorization as used. The library would record a transaction only
  * after its broadcast, and forget it within five minutes.
  *
+ * The smart account of a payer that is not deployed yet (ERC-6492) is deployed first, in a transaction of its own, if the
+ * network's configuration accepts its factory. A crash after that leaves an account without a transfer, which the
+ * repeated settlement adds.
+ *
  * `settle` returns `Accepted` when a block contains the transfer. It returns `Refused` only if the library
  * refuses the payment before anything was stored, no earlier transaction is stored for it, and the chain shows
  * it unused. The keeper runs until the scope closes.
@@ -78,8 +82,13 @@ export const make = Effect.fnUntraced(function* (
     return yield* Effect.tryPromise({
       try: (signal) => {
         const run = <B>(effect: Effect.Effect<B, unknown>) => Effect.runPromiseWith(context)(effect, { signal })
-        const signer = makeSigner({ account, chain: gasChain, spender, attempt, run, awaitMined })
-        const scheme = new ExactEvmScheme(signer, { pendingSettlementStore: FORGETFUL, simulateInSettle: true })
+        const { factories } = offered
+        const signer = makeSigner({ account, chain: gasChain, spender, attempt, factories, run, awaitMined })
+        const scheme = new ExactEvmScheme(signer, {
+          pendingSettlementStore: FORGETFUL,
+          simulateInSettle: true,
+          eip6492AllowedFactories: [...factories]
+        })
         return question(new x402Facilitator().register(offered.network, scheme))
       },
       catch: (cause) => facilitatorError("Temporary", `of this server failed: ${kindOf(cause)}`)

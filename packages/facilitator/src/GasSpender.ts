@@ -30,11 +30,11 @@ export interface GasSpender {
    * Sends a call once: its bytes are signed and stored before they are broadcast, and an open transaction with
    * the same reference is broadcast again instead. `onOpen` runs before the store is called: after that, the
    * transaction may be stored even if an error follows, and any server may then send it. Fails if the
-   * simulation fails, or if the wallet cannot pay.
+   * simulation fails or needs more than `gasMax`, or if the wallet cannot pay.
    */
   readonly submit: (
     reference: string,
-    call: { readonly to: Address; readonly data: Hex },
+    call: { readonly to: Address; readonly data: Hex; readonly gasMax: bigint },
     onOpen: Effect.Effect<void>
   ) => Effect.Effect<GasTransaction, ProviderError | SimulationFailed>
   /** Returns the open transaction of a reference. */
@@ -81,11 +81,13 @@ export const make = Effect.fnUntraced(function* (
 
   return {
     solvency: checkSolvency(account, chain),
-    submit: Effect.fnUntraced(function* (reference, call, onOpen) {
+    submit: Effect.fnUntraced(function* (reference, { gasMax, ...call }, onOpen) {
       const estimate = yield* Effect.tryPromise({
-        try: () => chain.client.estimateGas({ account: address, ...call }),
+        try: () => chain.client.estimateGas({ account: address, ...call, gas: gasMax }),
         catch: (cause) => new SimulationFailed({ cause, message: cause instanceof Error ? cause.message : "" })
       })
+      // Some nodes ignore the limit of an estimate.
+      if (estimate > gasMax) return yield* new SimulationFailed({ cause: undefined, message: "out of gas" })
       // A storage slot that is in use during the simulation can be empty later, and then costs 20,000 more.
       const gas = (estimate * 5n) / 4n + 25_000n
       const [price, accountNonceMin] = yield* Effect.all([affordable(account, chain, gas), chain.nextNonce(address)], {

@@ -5,18 +5,16 @@ import {
   ContractFunctionRevertedError,
   ContractFunctionZeroDataError,
   createClient,
-  encodeFunctionData,
   type Hex,
   http,
   HttpRequestError,
   numberToHex,
   pad,
   parseAbi,
-  parseSignature,
   TransactionReceiptNotFoundError
 } from "viem"
-import { call, getBlock, getChainId, getTransactionReceipt, readContract } from "viem/actions"
-import { isOutage } from "./NodeFailure.ts"
+import { call, getBlock, getChainId, getCode, getTransactionReceipt, readContract } from "viem/actions"
+import { isOutage, nodeMessages } from "./NodeFailure.ts"
 import { type OfferedNetwork, PROVIDER } from "./PaymentNetwork.ts"
 import {
   AUTHORIZATION_CANCELED,
@@ -28,6 +26,7 @@ import {
   usesIn
 } from "./TokenLog.ts"
 import type { TransferAuthorization } from "./TransferAuthorization.ts"
+import { type CallOutcome, type SimulatedCall, transferCall } from "./TransferCall.ts"
 
 /** A transfer with its position on the chain. */
 export interface LoggedTransfer extends TokenTransfer {
@@ -37,8 +36,8 @@ export interface LoggedTransfer extends TokenTransfer {
 }
 
 /**
- * Reads a chain by JSON-RPC as far as payments need it. It never submits anything, and only `wouldTransfer`
- * shows a signature to the node. A failed request is a `ProviderError`: `Misconfigured` if the node denies
+ * Reads a chain by JSON-RPC as far as payments need it. It never submits anything, and only simulations
+ * show a signature to the node. A failed request is a `ProviderError`: `Misconfigured` if the node denies
  * access or the contract lacks the requested function, else `Temporary`.
  *
  * Payers, wallets and nonces are given in lower case.
@@ -77,14 +76,17 @@ export interface EvmChain {
   /** Returns the balance of a wallet in the newest block, in base units. */
   readonly balanceOf: (wallet: Hex) => Effect.Effect<bigint, ProviderError>
   /**
-   * Simulates the transfer of a signed authorization in the newest block (`eth_call`) and returns whether it
-   * succeeds. Fails if that block is not past `validAfter`, since the block that would include the transfer
-   * will be.
+   * Simulates the transfer of a signed authorization in the newest block and returns whether it succeeds. Fails if that
+   * block is not past `validAfter`, since the block that would include the transfer will be.
    */
   readonly wouldTransfer: (
     authorization: TransferAuthorization,
     signature: Hex
   ) => Effect.Effect<boolean, ProviderError>
+  /** Returns whether the account has code in the newest block. */
+  readonly hasCode: (account: Hex) => Effect.Effect<boolean, ProviderError>
+  /** Simulates a call in the newest block (`eth_call`). A call that fails is an answer, and no error. */
+  readonly simulate: (call: SimulatedCall) => Effect.Effect<CallOutcome, ProviderError>
   /** Returns the newest block with a time before a moment (unix seconds); 0 if there is none. */
   readonly blockBefore: (unixSeconds: bigint) => Effect.Effect<bigint, ProviderError>
   readonly tokenDomainSeparator: Effect.Effect<Hex, ProviderError>
@@ -114,7 +116,6 @@ const ANSWER_BYTES_MAX = 4 * 1_024 * 1_024
 const tokenAbi = parseAbi([
   "function balanceOf(address account) view returns (uint256)",
   "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
-  "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)",
   "function DOMAIN_SEPARATOR() view returns (bytes32)",
   "function decimals() view returns (uint8)"
 ])
@@ -189,27 +190,23 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
     return earlier
   })
 
-  const wouldTransfer = Effect.fnUntraced(function* (authorization: TransferAuthorization, signature: Hex) {
-    const { from, nonce, to, validAfter, validBefore, value } = authorization
-    const { r, s, yParity } = parseSignature(signature)
-    const data = encodeFunctionData({
-      abi: tokenAbi,
-      functionName: "transferWithAuthorization",
-      args: [from, to, value, validAfter, validBefore, nonce, 27 + yParity, r, s]
-    })
-    const succeeds = yield* ask(() =>
-      call(client, { to: asset, data }).then(
-        () => true,
+  const simulate = (simulated: SimulatedCall): Effect.Effect<CallOutcome, ProviderError> =>
+    ask(() =>
+      call(client, simulated).then(
+        ({ data = "0x" }) => ({ succeeded: true, data }),
         (cause: unknown) => {
           if (isOutage(cause)) throw cause
-          return false
+          return { succeeded: false, reason: nodeMessages(cause) }
         }
       )
     )
-    if (!succeeds && (yield* blockTime({ blockTag: "latest" })).timestamp <= validAfter) {
+
+  const wouldTransfer = Effect.fnUntraced(function* (authorization: TransferAuthorization, signature: Hex) {
+    const { succeeded } = yield* simulate(transferCall(asset, authorization, signature))
+    if (!succeeded && (yield* blockTime({ blockTag: "latest" })).timestamp <= authorization.validAfter) {
       return yield* failed(new Error("the newest block is older than the authorization"))
     }
-    return succeeds
+    return succeeded
   })
 
   const step = BigInt(config.logBlocksMax ?? DEFAULT_LOG_BLOCKS)
@@ -275,6 +272,12 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
     ranges: (from, to, order) => rangesOf(step, from, to, order),
     balanceOf: (wallet) =>
       ask(() => readContract(client, { address: asset, abi: tokenAbi, functionName: "balanceOf", args: [wallet] })),
+    hasCode: (account) =>
+      Effect.map(
+        ask(() => getCode(client, { address: account })),
+        (code) => code !== undefined
+      ),
+    simulate,
     wouldTransfer,
     blockBefore,
     tokenDomainSeparator: ask(() =>

@@ -3,6 +3,7 @@ import { Effect, Schedule } from "effect"
 import { type EvmChain, make } from "./EvmChain.ts"
 import type { Facilitator } from "./facilitator/Facilitator.ts"
 import { misconfigured, offer, type OfferedNetwork, type PaymentNetwork } from "./PaymentNetwork.ts"
+import { differ, MULTICALL3, probeCalls } from "./TransferCall.ts"
 
 /** Number of retries, over about six seconds, when a chain or facilitator does not answer at startup. */
 const RETRIES = 5
@@ -22,7 +23,7 @@ const patiently = <A>(question: Effect.Effect<A, ProviderError>): Effect.Effect<
  * Fails with `Misconfigured`, naming the difference, or with `Temporary` if the chain does not answer after the
  * retries: terms that were not checked are not offered.
  */
-export const domainCheck = Effect.fnUntraced(function* (
+const domainCheck = Effect.fnUntraced(function* (
   { asset, chainId, config, domainSeparator }: OfferedNetwork,
   chain: EvmChain
 ): Effect.fn.Return<void, ProviderError> {
@@ -51,6 +52,37 @@ export const domainCheck = Effect.fnUntraced(function* (
     )
   }
 })
+
+/**
+ * Checks that the token takes the signatures of smart accounts if the configuration accepts them, and that the factories
+ * exist. Fails with `Misconfigured`, naming the difference.
+ */
+const smartAccountCheck = Effect.fnUntraced(function* (
+  { asset, config, factories }: OfferedNetwork,
+  chain: EvmChain
+): Effect.fn.Return<void, ProviderError> {
+  if (config.smartAccounts !== true) return
+  const where = `Payment network ${config.network}`
+  const [probe, control] = yield* Effect.forEach(probeCalls(asset), (call) => patiently(chain.simulate(call)))
+  if (probe === undefined || control === undefined || !differ(probe, control)) {
+    return yield* misconfigured(
+      `${where}: smartAccounts is true, but ${asset} has no transferWithAuthorization that takes the signature as bytes. ` +
+        "Set smartAccounts to false."
+    )
+  }
+  // A factory's call and the transfer are simulated together.
+  for (const contract of factories.length === 0 ? [] : ([...factories, MULTICALL3] as const)) {
+    if (!(yield* patiently(chain.hasCode(contract)))) {
+      return yield* misconfigured(
+        `${where}: smartAccountFactories requires a contract at ${contract}, which has no code.`
+      )
+    }
+  }
+})
+
+/** Checks a token's configuration against the chain. */
+export const tokenCheck = (offered: OfferedNetwork, chain: EvmChain): Effect.Effect<void, ProviderError> =>
+  Effect.andThen(domainCheck(offered, chain), smartAccountCheck(offered, chain))
 
 /**
  * Checks that the facilitator supports the network. Fails with `Misconfigured` if it does not, and with `Temporary` if it
@@ -100,7 +132,7 @@ export const openingCheck = Effect.fnUntraced(function* (
 
 /** What a network needs from outside, as checks that change nothing and can run apart. */
 export interface NetworkChecks {
-  /** See `domainCheck`. */
+  /** See `tokenCheck`. */
   readonly token: Effect.Effect<void, ProviderError>
   /** Whether payments can be submitted, and the facilitator's or gas wallet's problem if not. */
   readonly facilitator: Effect.Effect<void, ProviderError>
@@ -119,7 +151,7 @@ export const networkChecks = (
   Effect.map(offer(network), (offered) => {
     const chain = make(offered)
     return {
-      token: domainCheck(offered, chain),
+      token: tokenCheck(offered, chain),
       facilitator: facilitator(offered),
       refund: Effect.map(
         refundBalance(offered, chain),

@@ -7,11 +7,15 @@ export const isOutage = (error: unknown): boolean =>
     (cause) =>
       cause instanceof HttpRequestError ||
       cause instanceof TimeoutError ||
-      (cause instanceof RpcRequestError && !REVERTS.test(nodeMessages(cause)))
+      (cause instanceof RpcRequestError && cause.code !== REVERTED && !REVERTS.test(nodeMessages(cause)))
   ) !== null
 
-/** The messages of nodes for a failed simulation, which counts as an answer. */
-const REVERTS = /revert|out of gas|invalid opcode|always failing|gas required exceeds/i
+/** The code of geth and its derivatives for a call that reverted. */
+const REVERTED = 3
+
+/** The messages of nodes for a failed simulation, which counts as an answer. A contract can fail in each of these ways. */
+const REVERTS =
+  /revert|out of ?gas|gas required exceeds|always failing|opcode|invalid ?jump|stack ?(under|over|limit)|write protection|return data out of bounds|\bE?VM (execution )?error/i
 
 /** Returns a node's messages for matching. They must never be shown: they may contain the node's URL with its key. */
 export const nodeMessages = (error: unknown): string => {

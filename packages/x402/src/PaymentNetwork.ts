@@ -54,6 +54,17 @@ export const PaymentNetwork = Schema.Struct({
   /** Name and version of the token's EIP-712 domain, exactly: on some chains USD₮0 is spelled with U+20AE. */
   name: Schema.NonEmptyString,
   version: Schema.NonEmptyString,
+  /**
+   * Accepts payments of smart accounts (ERC-1271); default false. The token must take their signatures: its
+   * transferWithAuthorization with bytes. The node then sees such a signature before the payment is claimed, and is
+   * trusted for whether it is valid.
+   */
+  smartAccounts: Schema.optionalKey(Schema.Boolean),
+  /**
+   * Factories whose accounts may pay before they are deployed (ERC-6492); default none. The facilitator deploys such an
+   * account before it settles, with a call that the payer chooses.
+   */
+  smartAccountFactories: Schema.optionalKey(Schema.Array(EvmAddress).check(Schema.isMaxLength(20))),
   /** Recipient of payments. It must be used by this deployment alone: any payment to it counts as one made here. */
   payTo: EvmAddress,
   /** Longest validity of an authorization from the time of signing: 20 s to one hour. */
@@ -84,6 +95,8 @@ export interface OfferedNetwork {
   readonly unitsPerPriceUnit: bigint
   /** Covered by every signature for the token; see `TransferAuthorization.domainSeparator`. */
   readonly domainSeparator: Hex
+  /** Factories of smart accounts that may pay before they are deployed, in lower case. */
+  readonly factories: ReadonlyArray<Address>
   /** The current refund wallet, then the former ones, in lower case. Empty if no refunds are paid. */
   readonly refundWallets: ReadonlyArray<Address>
 }
@@ -117,6 +130,12 @@ export const offer = Effect.fnUntraced(function* (
       )
     }
   }
+  const factories = (config.smartAccountFactories ?? []).map(lowerCase)
+  if (factories.length > 0 && config.smartAccounts !== true) {
+    return yield* misconfigured(
+      `Payment network ${config.network}: smartAccountFactories requires smartAccounts to be true.`
+    )
+  }
   const { name, version } = config
   const chainId = BigInt(reference)
   return {
@@ -127,6 +146,7 @@ export const offer = Effect.fnUntraced(function* (
     payTo,
     unitsPerPriceUnit: 10n ** BigInt(config.decimals - Usdt.DECIMALS),
     domainSeparator: TransferAuthorization.domainSeparator({ name, version, chainId, verifyingContract: asset }),
+    factories,
     refundWallets
   }
 })

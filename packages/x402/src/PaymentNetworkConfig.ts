@@ -6,13 +6,16 @@ const isPreset = (name: unknown): name is keyof typeof TOKEN_PRESETS =>
 
 const invalid = (message: string) => Effect.fail(new SchemaIssue.InvalidValue({ message }))
 
+/** The field of a preset that is only a default. */
+const OVERRIDABLE = "smartAccounts"
+
 /** Replaces the name of a preset with the token's fields. Returns any other input unchanged. */
 const expand = (input: unknown): Effect.Effect<unknown, SchemaIssue.Issue> => {
   if (!Predicate.isObject(input) || !("preset" in input)) return Effect.succeed(input)
   const { preset, ...own } = input
   if (!isPreset(preset)) return invalid(`must have a preset of ${Object.keys(TOKEN_PRESETS).join(", ")}`)
   const token = TOKEN_PRESETS[preset]
-  const twice = Object.keys(token).filter((key) => key in own)
+  const twice = Object.keys(token).filter((key) => key in own && key !== OVERRIDABLE)
   return twice.length === 0
     ? Effect.succeed({ ...token, ...own })
     : invalid(`must not set ${twice.join(", ")}, because the preset ${preset} does`)

@@ -11,7 +11,7 @@ import { Effect, Layer, type Scope } from "effect"
 import { isBoundElsewhere, NONCE_TAG } from "./BoundNonce.ts"
 import * as EvmChain from "./EvmChain.ts"
 import type { Facilitator, FacilitatorFactory, FacilitatorRequest } from "./facilitator/Facilitator.ts"
-import { domainCheck, openingCheck } from "./NetworkCheck.ts"
+import { openingCheck, tokenCheck } from "./NetworkCheck.ts"
 import * as PaymentHeader from "./PaymentHeader.ts"
 import {
   misconfigured,
@@ -22,6 +22,7 @@ import {
 } from "./PaymentNetwork.ts"
 import { advanceRefund } from "./Refunds.ts"
 import { findSettlement, hexOf } from "./SettlementSearch.ts"
+import * as SmartAccount from "./SmartAccount.ts"
 import * as TransferAuthorization from "./TransferAuthorization.ts"
 import { readTransfers } from "./TransferLog.ts"
 
@@ -58,8 +59,7 @@ interface Route {
  * The payment rail over x402 version 2, scheme `exact`, EIP-3009 on EVM chains. The chain alone decides what was
  * paid, never the facilitator's answer.
  *
- * Only externally owned accounts can pay. Checking a contract wallet's signature (ERC-1271, ERC-6492) requires
- * a request to the chain, while `authenticate` must decide by computation alone.
+ * Smart accounts can pay where the network's configuration accepts them; see `SmartAccount`.
  *
  * Building the layer checks every network against its chain and its facilitator; see `NetworkCheck`.
  */
@@ -102,7 +102,7 @@ const openRoutes = Effect.fnUntraced(function* <Network extends PaymentNetwork, 
     routes.set(key, { offered, chain: EvmChain.make(offered), facilitator: yield* facilitatorOf(network, offered) })
   }
   if (routes.size === 0) return yield* misconfigured("No payment network is configured.")
-  yield* Effect.forEach(routes.values(), ({ chain, offered }) => domainCheck(offered, chain), {
+  yield* Effect.forEach(routes.values(), ({ chain, offered }) => tokenCheck(offered, chain), {
     concurrency: "unbounded",
     discard: true
   })
@@ -134,18 +134,16 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
     encodeChallenge: PaymentHeader.encodeChallenge,
     decodeProof: PaymentHeader.decodeProof,
     isBoundElsewhere: ({ nonce }, { extra }) => isBoundElsewhere(nonce, extra["binding"]),
-    authenticate: (proof) =>
-      Effect.suspend(() => {
-        const route = findRoute(proof.network, proof.asset)
-        if (route === undefined) return refuse("The token or network of the payment is not accepted.")
-        return Effect.flatMap(isSigned(route.offered, proof), (signed) =>
-          signed
-            ? Effect.void
-            : refuse(
-                "The signature is not the payer's, or is not the 65-byte signature of an externally owned account."
-              )
-        )
-      }),
+    authenticate: Effect.fnUntraced(function* (proof) {
+      const route = findRoute(proof.network, proof.asset)
+      if (route === undefined) return yield* refuse("The token or network of the payment is not accepted.")
+      const digest = TransferAuthorization.digest(route.offered.domainSeparator, authorizationOf(proof))
+      const signature = hexOf(PaymentHeader.signatureOf(proof))
+      const { recoverSigner } = yield* TransferAuthorization.signer
+      if (recoverSigner(digest, signature) === proof.payer) return
+      const flaw = yield* SmartAccount.findFlaw(route, { account: hexOf(proof.payer), digest, signature })
+      if (flaw !== undefined) return yield* refuse(flaw)
+    }),
     verify: Effect.fnUntraced(function* (proof, terms) {
       const flaw = flawOf(proof, terms, Math.floor((yield* Timestamp.now) / Timestamp.SECOND))
       if (flaw !== undefined) return yield* refuse(flaw)
@@ -206,7 +204,8 @@ const refuse = (message: string): Effect.Effect<never, ProofInvalid> => Effect.f
 /**
  * Returns the terms of an amount in base units of a price. `extra` contains the fields that scheme `exact`
  * requires on EVM chains (specs/schemes/exact/scheme_exact_evm.md): the token's domain and the transfer method.
- * It also contains the tag with which a client may bind its nonce to the challenge; see `BoundNonce`.
+ * It also contains the tag with which a client may bind its nonce to the challenge (see `BoundNonce`), and the kinds of
+ * accepted signatures.
  */
 const termsOf = (offered: OfferedNetwork, amount: bigint): PaymentTerms => ({
   scheme: "exact",
@@ -219,7 +218,8 @@ const termsOf = (offered: OfferedNetwork, amount: bigint): PaymentTerms => ({
     name: offered.config.name,
     version: offered.config.version,
     assetTransferMethod: "eip3009",
-    nonceTag: NONCE_TAG
+    nonceTag: NONCE_TAG,
+    signatures: SmartAccount.signaturesOf(offered)
   }
 })
 
@@ -236,12 +236,6 @@ const authorizationOf = (proof: PaymentProof): TransferAuthorization.TransferAut
   validBefore: BigInt(proof.validBefore),
   nonce: hexOf(proof.nonce)
 })
-
-const isSigned = (offered: OfferedNetwork, proof: PaymentProof): Effect.Effect<boolean> =>
-  Effect.map(TransferAuthorization.signer, ({ recoverSigner }) => {
-    const digest = TransferAuthorization.digest(offered.domainSeparator, authorizationOf(proof))
-    return recoverSigner(digest, hexOf(PaymentHeader.signatureOf(proof))) === proof.payer
-  })
 
 /** Returns why an authorization does not match these terms at this moment (unix seconds), or undefined if it does. */
 const flawOf = (proof: PaymentProof, terms: PaymentTerms, now: number): string | undefined => {

@@ -1,7 +1,10 @@
 import type { PaymentNetwork } from "./PaymentNetwork.ts"
 
-/** A token on a chain: the part of a network's configuration that is the same for every deployment. */
-export type TokenPreset = Pick<PaymentNetwork, "network" | "asset" | "decimals" | "name" | "version">
+/**
+ * A token on a chain: the part of a network's configuration that is the same for every deployment. `smartAccounts` is
+ * the default, and true only where a source shows that the contract takes signatures as bytes.
+ */
+export type TokenPreset = Pick<PaymentNetwork, "network" | "asset" | "decimals" | "name" | "version" | "smartAccounts">
 
 /**
  * Networks on which USDT (mostly as USDT0) supports transferWithAuthorization. At startup each one in use is
@@ -43,12 +46,16 @@ export const TOKEN_PRESETS = {
     name: "USDT0",
     version: "1"
   },
-  /** The default asset of `@x402/evm` on the chain; also https://dev.flare.network/network/guides/gasless-usdt0-transfers. */
+  /**
+   * The default asset of `@x402/evm` on the chain; also https://dev.flare.network/network/guides/gasless-usdt0-transfers,
+   * whose examples call transferWithAuthorization with bytes.
+   */
   flare: {
     network: "eip155:14",
     asset: "0xe7cd86e13AC4309349F30B3435a9d337750fC82D",
     decimals: 6,
     name: "USD\u20AE0",
-    version: "1"
+    version: "1",
+    smartAccounts: true
   }
 } satisfies Readonly<Record<string, TokenPreset>>

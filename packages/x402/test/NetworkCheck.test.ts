@@ -38,7 +38,17 @@ describe("PaymentRailX402.layer", () => {
     ["an address with a wrong checksum", { payTo: Sample.payTo.replace("E", "e") }, "payTo"],
     ["an address that is too short", { payTo: Sample.payTo.slice(0, -1) }, "payTo"],
     ["payments to the token itself", { payTo: Sample.asset.toLowerCase() }, "payTo is the token's own contract"],
-    ["authorizations that are over at once", { maxTimeoutSeconds: 10 }, "maxTimeoutSeconds"]
+    ["authorizations that are over at once", { maxTimeoutSeconds: 10 }, "maxTimeoutSeconds"],
+    [
+      "factories without smart accounts",
+      { smartAccountFactories: [Sample.stranger] },
+      "smartAccountFactories requires smartAccounts to be true"
+    ],
+    [
+      "a factory that does not exist",
+      { smartAccounts: true, smartAccountFactories: [Sample.stranger] },
+      `requires a contract at ${Sample.stranger.toLowerCase()}, which has no code`
+    ]
   ]
   it.effect.each(wrong)("refuses %s", ([, other, message]) => refuses(other, message))
 
@@ -60,6 +70,18 @@ describe("PaymentRailX402.layer", () => {
           "its facilitator does not support scheme exact"
         )
       })
+  )
+
+  it.effect("refuses smart accounts for a token that takes no signature bytes", () =>
+    Effect.gen(function* () {
+      const { build, configured, state } = yield* prepare({ smartAccounts: true })
+      yield* build(configured)
+      state.takesBytes = false
+      const error = yield* Effect.flip(build(configured))
+      assert.strictEqual(error.reason, "Misconfigured")
+      assert.include(error.message, "no transferWithAuthorization that takes the signature as bytes")
+      yield* build({ ...configured, smartAccounts: false })
+    })
   )
 
   it.live("retries while a chain is starting", () =>

@@ -59,6 +59,14 @@ describe("withPreset", () => {
     )
   })
 
+  it("lets an operator decide about smart accounts, whatever the preset says", () => {
+    for (const preset of ["celo", "flare"] as const) {
+      for (const smartAccounts of [true, false]) {
+        assert.strictEqual(Result.getOrThrow(decode({ ...own, preset, smartAccounts })).smartAccounts, smartAccounts)
+      }
+    }
+  })
+
   it("reports the path of an error, with a preset or without", () => {
     assert.include(refused({ ...own, preset: "celo", payTo: "0x12" }), "payTo: ")
     assert.include(refused({ ...own, preset: "celo", confirmation: 3 }), "confirmation: ")
@@ -69,7 +77,7 @@ describe("withPreset", () => {
 
   it("has presets that agree with the stock library about the same tokens", () => {
     for (const preset of ["celo", "stable", "flare"] as const) {
-      const { network, ...known } = TOKEN_PRESETS[preset]
+      const { network, smartAccounts: _, ...known } = { smartAccounts: false, ...TOKEN_PRESETS[preset] }
       const found = DEFAULT_ASSETS[network]?.find((candidate) => candidate.asset === known.asset)
       assert.deepInclude(found, known)
     }

@@ -4,6 +4,7 @@ import { Memory } from "@agentos/memory"
 import { layerPostgres, Postgres } from "@agentos/postgres"
 import { startPostgres } from "@agentos/postgres/testing"
 import { type PaymentNetwork, PaymentRailX402 } from "@agentos/x402"
+import type { ClientEvmSigner } from "@x402/evm"
 import { Context, Effect, Exit, Fiber, Layer, Logger, Redacted, Schedule, Scope } from "effect"
 import { type Hex, parseEther } from "viem"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
@@ -111,13 +112,16 @@ export const takenOf = Effect.fnUntraced(function* ({ address }: Purse) {
   return yield* Effect.promise(() => client.getTransactionCount({ address }))
 })
 
-/** Signs a payment of one of the chain's customers. */
-export const payment = Effect.fnUntraced(function* (rail: PaymentRail["Service"], customer = 0) {
+/** Signs a payment of one of the chain's customers, or of another signer. */
+export const payment = Effect.fnUntraced(function* (
+  rail: PaymentRail["Service"],
+  customer: number | ClientEvmSigner = 0
+) {
   const { chain } = yield* PaymentRig
   const terms = termsOf(rail)
-  const wallet = chain.wallets[customer % chain.wallets.length]
-  if (wallet === undefined) return yield* Effect.die("no customer")
-  const proof = yield* pay(rail, wallet.privateKey, terms)
+  const payer = typeof customer === "number" ? chain.wallets[customer % chain.wallets.length]?.privateKey : customer
+  if (payer === undefined) return yield* Effect.die("no customer")
+  const proof = yield* pay(rail, payer, terms)
   const { block } = yield* Effect.orDie(rail.readNonce(proof))
   return { terms, proof, block }
 })

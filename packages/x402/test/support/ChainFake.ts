@@ -34,6 +34,10 @@ export interface FakeChainState {
   stateFrom: number
   /** True if the contract exists. */
   hasContract: boolean
+  /** True if transferWithAuthorization of the contract takes the signature as bytes too. */
+  takesBytes: boolean
+  /** Other contracts by address in lower case: each returns the answer to a call, or throws the node's message. */
+  readonly contracts: Map<string, (data: Hex) => Hex>
   /** The HTTP status of every response. */
   status: number
   /** The methods whose requests get no response. */
@@ -48,6 +52,8 @@ export const TRANSFER = topicOf("Transfer(address,address,uint256)")
 
 const TRANSFER_WITH_AUTHORIZATION =
   "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)"
+const TRANSFER_WITH_BYTES = "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)"
+const UNKNOWN_SELECTOR = "0x00000000"
 
 const HexText = Schema.TemplateLiteral(["0x", Schema.String])
 const RpcCall = Schema.Struct({
@@ -56,7 +62,7 @@ const RpcCall = Schema.Struct({
   params: Schema.optionalKey(Schema.Array(Schema.Unknown))
 })
 const decodeCall = Schema.decodeUnknownSync(Schema.fromJsonString(RpcCall))
-const decodeContractCall = Schema.decodeUnknownSync(Schema.Struct({ data: HexText }))
+const decodeContractCall = Schema.decodeUnknownSync(Schema.Struct({ to: HexText, data: HexText }))
 const LogFilter = Schema.Struct({
   address: Schema.String,
   topics: Schema.Array(Schema.Union([HexText, Schema.Array(HexText), Schema.Null])),
@@ -83,6 +89,8 @@ export const start = Effect.gen(function* () {
     timeOf: (block) => 1_000 + block,
     stateFrom: 0,
     hasContract: true,
+    takesBytes: true,
+    contracts: new Map(),
     status: 200,
     silent: new Set()
   }
@@ -109,8 +117,13 @@ const answer = (state: FakeChainState, { method, params = [] }: typeof RpcCall.T
     case "eth_getBlockByNumber":
       if (params[0] === "finalized") return block(state.finalized.number, state.finalized.timestamp)
       return blockAt(state, params[0] === "latest" ? state.latest : Number(params[0]))
-    case "eth_call":
-      return contractAnswer(state, decodeContractCall(params[0]).data, Number(params[1]))
+    case "eth_call": {
+      const { data, to } = decodeContractCall(params[0])
+      const other = state.contracts.get(to.toLowerCase())
+      return other === undefined ? contractAnswer(state, data, Number(params[1])) : other(data)
+    }
+    case "eth_getCode":
+      return state.contracts.has(String(params[0]).toLowerCase()) ? "0x5f" : "0x"
     case "eth_getLogs":
       return logsOf(visible, logFilter(state, params[0]))
     case "eth_getTransactionReceipt": {
@@ -136,6 +149,11 @@ const contractAnswer = (state: FakeChainState, data: Hex, at: number): Hex => {
   if (data.startsWith(selector(TRANSFER_WITH_AUTHORIZATION))) {
     if (state.transfersFail) throw new Error("execution reverted")
     return "0x"
+  }
+  if (data.startsWith(UNKNOWN_SELECTOR)) throw new Error("execution reverted")
+  if (data.startsWith(selector(TRANSFER_WITH_BYTES))) {
+    if (state.takesBytes && !state.transfersFail) return "0x"
+    throw new Error(state.takesBytes ? "execution reverted: invalid signature" : "execution reverted")
   }
   if (!data.startsWith(selector("authorizationState(address,bytes32)"))) throw new Error("no such function")
   if (at > state.latest) throw new Error("header not found")
