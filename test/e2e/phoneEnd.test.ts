@@ -1,5 +1,7 @@
 import { encodePaymentSignatureHeader } from "@x402/core/http"
 import { randomUUID } from "node:crypto"
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { Reply, Request } from "../support/Agent.ts"
 import { MovedServer } from "../support/MovedServer.ts"
@@ -103,10 +105,10 @@ beforeAll(async () => {
 
 describe("a number, four and a half days before its expiry", () => {
   /** Bought and released directly at the carrier. */
-  const ORPHAN = "+19075550140"
+  const UNRECORDED = "+19075550140"
 
   beforeAll(async () => {
-    await host.account.buy(ORPHAN, "agentos-sandbox")
+    await host.account.buy(UNRECORDED, "agentos-sandbox")
     await host.account.release(lost.number)
     await after(left, 25.5 * DAY)
   })
@@ -144,7 +146,7 @@ describe("a number, four and a half days before its expiry", () => {
     expect(Date.parse(phoneNumber.entitlement.expiresAt)).toBe(end)
   })
 
-  it("is released if the carrier has lost it, and a number without an owner is released at the carrier", async () => {
+  it("is released if the carrier has lost it, and a number without a record is kept at the carrier", async () => {
     const [event] = await host.carrier.until(
       () => customer.events("phone.number.reconciled"),
       ({ length }) => length > 0
@@ -153,7 +155,9 @@ describe("a number, four and a half days before its expiry", () => {
     const { number, phoneNumberId } = lost
     expect(event!.payload).toMatchObject({ phoneNumberId, number, finding: expect.any(String), releasedAt: moment })
     expect(await customer.number(phoneNumberId)).toMatchObject({ status: "released" })
-    expect(await host.account.sidOf(ORPHAN)).toBeUndefined()
+    expect(await host.account.sidOf(UNRECORDED)).toMatch(/^PN/)
+    const log = await readFile(join(host.running.directory, "logs", "server.log"), "utf8")
+    expect(log).toContain(`have no record in the database, and are kept: ${UNRECORDED}`)
     expect(await host.account.sidOf(left.number)).toMatch(/^PN/)
   })
 })

@@ -8,6 +8,7 @@ import { privateKeyToAccount } from "viem/accounts"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import type { SandboxDescription } from "@agentos/sandbox"
 import { Agent, freshName } from "../support/Agent.ts"
+import { CarrierAccount } from "../support/CarrierAccount.ts"
 import { databaseUrl, execute } from "../support/ClusterDatabase.ts"
 import { runServerCommand, type ServerEnvironment, serverEnvironment, startServer } from "../support/ServerCommand.ts"
 import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
@@ -297,6 +298,33 @@ describe("agentos-server jobs run", () => {
     await execute(postgres.url, "update jobs set leased_until = 8000000000000 where name = 'event-retention'")
     const busy = await runServerCommand(["jobs", "run", "event-retention"], environment)
     expect(busy).toMatchObject({ status: 6, errors: expect.stringContaining("is running already") })
+  })
+})
+
+describe("agentos-server numbers", () => {
+  it("lists numbers at the carrier without a record, and releases one after a confirmation", async () => {
+    const account = await CarrierAccount.open(running, sandbox)
+    const [ours, others] = ["+19075550140", "+19075550141"]
+    await account.buy(ours, "agentos")
+    await account.buy(others, "another deployment")
+    const list = async () => {
+      const { output } = await runServerCommand(["numbers", "list", "--json"], environment)
+      return (JSON.parse(output) as { readonly items: ReadonlyArray<{ readonly number: string }> }).items
+    }
+    const sid = await account.sidOf(ours)
+    expect(await list()).toEqual([{ number: ours, providerNumberId: sid }])
+    const release = (...argv: ReadonlyArray<string>) => runServerCommand(["numbers", "release", ...argv], environment)
+    expect((await release(ours)).status).toBe(3)
+    expect((await release(others, "--yes")).status).toBe(5)
+    expect(await account.sidOf(ours)).toBe(sid)
+    const released = await release(ours, "--yes", "--json")
+    expect({ status: released.status, output: JSON.parse(released.output) as unknown }).toEqual({
+      status: 0,
+      output: { number: ours }
+    })
+    expect(await account.sidOf(ours)).toBeUndefined()
+    expect(await account.sidOf(others)).toMatch(/^PN/)
+    expect(await list()).toEqual([])
   })
 })
 

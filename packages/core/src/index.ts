@@ -121,6 +121,7 @@ export { CallPolicy, type CallsPerHour, DEFAULT_CALL_POLICY } from "./phone/Call
 export * as CallProgress from "./phone/CallProgress.ts"
 export * from "./phone/Calls.ts"
 export * from "./phone/CallStore.ts"
+export { makeCarrierNumbers, NumberNotUnrecorded } from "./phone/CarrierNumbers.ts"
 export * from "./phone/DeclinedCalls.ts"
 export * from "./phone/NumberingPlan.ts"
 export { Numbers } from "./phone/Numbers.ts"

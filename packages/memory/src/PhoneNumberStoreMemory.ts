@@ -45,7 +45,16 @@ export const layer = Layer.effect(
         }),
       reservation: (operationId) =>
         run(() => Option.fromUndefinedOr(reservedNumbers.where("operation", operationId)[0]?.number)),
-      findReserved: (numbers) => run(() => new Set(numbers.filter((number) => reservedNumbers.has(number)))),
+      findReserved: (numbers) =>
+        run(() => [...new Set(numbers)].flatMap((number) => reservedNumbers.get(number) ?? [])),
+      reservations: (after, limit) =>
+        run(() =>
+          reservedNumbers
+            .rows()
+            .filter(({ operationId }) => after === undefined || operationId > after)
+            .toSorted((a, b) => (a.operationId < b.operationId ? -1 : 1))
+            .slice(0, limit)
+        ),
       release: (operationId) =>
         run(() => {
           for (const { number } of reservedNumbers.where("operation", operationId)) reservedNumbers.delete(number)

@@ -1,4 +1,4 @@
-import { type NumberKey, type PhoneNumber, PhoneNumberStore } from "@agentos/core"
+import { type NumberKey, type NumberReservation, type PhoneNumber, PhoneNumberStore } from "@agentos/core"
 import type { PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import { Database } from "./Database.ts"
@@ -28,6 +28,14 @@ interface PhoneNumberRow extends Record<"phone_number_id" | "tenant_id" | "agent
   readonly created_at: bigint
   readonly released_at: bigint | null
 }
+
+interface ReservationRow {
+  readonly number: string
+  readonly operation_id: string
+}
+
+const reservationsIn = (rows: ReadonlyArray<ReservationRow>): ReadonlyArray<NumberReservation> =>
+  rows.map(({ number, operation_id: operationId }) => ({ number, operationId }))
 
 const toPhoneNumber = (row: PhoneNumberRow): PhoneNumber => ({
   phoneNumberId: row.phone_number_id,
@@ -218,10 +226,17 @@ export const layer: Layer.Layer<PhoneNumberStore, never, Database> = Layer.effec
         ),
       findReserved: (numbers) =>
         Effect.map(
-          orDie(sql<{ readonly number: string }>`
-            select number from held_numbers
+          orDie(sql<ReservationRow>`
+            select number, operation_id from held_numbers
             where number = any(${Parameter.texts(numbers)}) and operation_id is not null`),
-          (rows) => new Set(rows.map(({ number }) => number))
+          reservationsIn
+        ),
+      reservations: (after, limit) =>
+        Effect.map(
+          orDie(sql<ReservationRow>`
+            select number, operation_id from held_numbers where operation_id > ${Parameter.uuid(after ?? Row.NIL)}
+            order by operation_id limit ${Parameter.integer(limit)}`),
+          reservationsIn
         ),
       release: (operationId) => orDie(Effect.asVoid(release(operationId))),
       create: (number, operationId) => transact(orDie(create(number, operationId))),

@@ -28,7 +28,7 @@ export interface TelephonyProviderTwilioConfig {
   readonly publicUrl: string
   /**
    * Marks the numbers of this deployment at Twilio as their friendly name: 1 to 64 characters, different for
-   * each deployment that uses the account. Numbers with this name that the service does not know are released.
+   * each deployment that uses the account. Numbers with this name count as bought by this deployment.
    */
   readonly label: string
   /** Time limit of each request; default 15,000. */

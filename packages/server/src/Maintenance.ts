@@ -1,5 +1,13 @@
 import { coreLayer, type Storage } from "@agentos/agentos"
-import { Credentials, JobRunner, JobStore, TenantStore, walletAddress } from "@agentos/core"
+import {
+  ConfigurationInvalid,
+  Credentials,
+  JobRunner,
+  JobStore,
+  makeCarrierNumbers,
+  TenantStore,
+  walletAddress
+} from "@agentos/core"
 import { KeyringNode, RealtimeTokensJose } from "@agentos/keyring-node"
 import { Effect, Layer, Option, Schema } from "effect"
 import type { ServerConfig } from "./ServerConfig.ts"
@@ -48,6 +56,31 @@ export const runJob = Effect.fnUntraced(function* (config: ServerConfig, name: s
     coreLayer(setup)
   )
 })
+
+/** Compares the numbers at the carrier with the database, beside servers. */
+const carrierNumbers = Effect.fnUntraced(function* (config: ServerConfig) {
+  const { publicUrl, telephony } = yield* setupOf(config)
+  if (telephony === undefined) {
+    return yield* new ConfigurationInvalid({
+      issues: ["AGENTOS_TWILIO_ACCOUNT_SID is missing. Set it to the account whose numbers are compared"]
+    })
+  }
+  const ports = Layer.merge(currentStorage(config), telephony.layer(publicUrl))
+  return yield* Effect.provide(makeCarrierNumbers, yield* Layer.build(ports))
+})
+
+/** Returns the numbers at the carrier of which the database has no record. */
+export const listUnrecorded = (config: ServerConfig) =>
+  Effect.scoped(
+    Effect.map(
+      Effect.flatMap(carrierNumbers(config), ({ list }) => list),
+      ({ unrecorded }) => unrecorded
+    )
+  )
+
+/** Releases such a number at the carrier, permanently. */
+export const releaseUnrecorded = (config: ServerConfig, number: string) =>
+  Effect.scoped(Effect.flatMap(carrierNumbers(config), (numbers) => numbers.releaseUnrecorded(number)))
 
 const WALLET = /^0x[0-9a-fA-F]{40}$/
 

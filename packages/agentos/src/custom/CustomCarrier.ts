@@ -52,7 +52,7 @@ export interface CustomCarrier {
   readonly findNumber: (number: string) => MaybePromise<FoundNumber | null>
   /** Releases a number. Succeeds if the account does not have it. */
   readonly release: (providerNumberId: string) => MaybePromise<void>
-  /** Returns the numbers that this deployment bought, page by page. Unknown ones among them are released. */
+  /** Returns the numbers that this deployment bought, page by page. One without a record is logged and kept. */
   readonly listNumbers: (
     cursor: string | undefined
   ) => MaybePromise<{ readonly items: ReadonlyArray<OwnedNumber>; readonly nextCursor?: string | undefined }>

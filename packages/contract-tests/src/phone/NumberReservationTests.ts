@@ -1,4 +1,4 @@
-import { type PhoneNumber, PhoneNumberStore } from "@agentos/core"
+import { type NumberReservation, type PhoneNumber, PhoneNumberStore } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Array, Effect, Option, Schema } from "effect"
 import { type ContractTests, propertyOptions } from "../Contract.ts"
@@ -13,7 +13,11 @@ const rivals = Effect.gen(function* () {
   return { operation, another, a, b }
 })
 
+const reservedAmong = (store: PhoneNumberStore["Service"], numbers: ReadonlyArray<string>) =>
+  Effect.map(store.findReserved(numbers), (found) => new Set(found.map(({ number }) => number)))
+
 const COUNT = 3
+const PAGE = 3
 const Index = Schema.Literals([0, 1, 2])
 
 /** Commands on a few numbers and operations. `Create` and `ReleaseNumber` run only when they are allowed. */
@@ -77,8 +81,11 @@ const start = Effect.gen(function* () {
   })
 
   const compare = Effect.gen(function* () {
-    const reserved = numbers.filter((_, at) => typeof places[at] === "number")
-    assert.deepStrictEqual(yield* store.findReserved(numbers), new Set(reserved))
+    const reserved = numbers.flatMap((number, at) => {
+      const place = places[at]
+      return typeof place === "number" ? [{ number, operationId: operations[place]! }] : []
+    })
+    assert.sameDeepMembers([...(yield* store.findReserved(numbers))], reserved)
     for (const [n, operationId] of operations.entries()) {
       const at = places.indexOf(n)
       assert.deepStrictEqual(yield* store.reservation(operationId), Option.fromUndefinedOr(numbers[at]))
@@ -122,15 +129,15 @@ export const numberReservationTests: ContractTests<PhoneNumberStore> = (it, capa
         assert.strictEqual(yield* store.reserve(a, another), "taken")
         assert.deepStrictEqual(yield* store.reservation(operation), Option.some(a))
         assert.deepStrictEqual(yield* store.reservation(another), Option.none())
-        assert.deepStrictEqual(yield* store.findReserved([b, a, a]), new Set([a]))
-        assert.deepStrictEqual(yield* store.findReserved([]), new Set())
+        assert.deepStrictEqual(yield* reservedAmong(store, [b, a, a]), new Set([a]))
+        assert.deepStrictEqual(yield* reservedAmong(store, []), new Set())
 
         yield* store.release(another)
         assert.strictEqual(yield* store.reserve(a, another), "taken")
         yield* store.release(operation)
         yield* store.release(operation)
         assert.deepStrictEqual(yield* store.reservation(operation), Option.none())
-        assert.deepStrictEqual(yield* store.findReserved([a, b]), new Set())
+        assert.deepStrictEqual(yield* reservedAmong(store, [a, b]), new Set())
         assert.strictEqual(yield* store.reserve(a, another), "reserved")
       })
     )
@@ -149,7 +156,38 @@ export const numberReservationTests: ContractTests<PhoneNumberStore> = (it, capa
         const { number } = yield* Sample.owner
         assert.strictEqual(yield* store.reserve(number.number, operation), "taken")
         assert.deepStrictEqual(yield* store.reservation(operation), Option.some(b))
-        assert.deepStrictEqual(yield* store.findReserved([a, b, number.number]), new Set([a, b]))
+        assert.deepStrictEqual(yield* reservedAmong(store, [a, b, number.number]), new Set([a, b]))
+      })
+    )
+  })
+
+  describe("reservations", () => {
+    it.effect("are listed page by page in the order of their operations, without those of stored numbers", () =>
+      Effect.gen(function* () {
+        const store = yield* PhoneNumberStore
+        const made = yield* Effect.replicateEffect(Effect.all({ number: Sample.e164, operationId: Fresh.id }), PAGE + 1)
+        for (const { number, operationId } of made) yield* store.reserve(number, operationId)
+        const [first, ...others] = made
+        yield* store.create(
+          yield* Sample.phoneNumber(yield* Fresh.tenant, { number: first!.number }),
+          first!.operationId
+        )
+        const listed = Array.empty<NumberReservation>()
+        let after: string | undefined
+        for (;;) {
+          const page: ReadonlyArray<NumberReservation> = yield* store.reservations(after, PAGE)
+          listed.push(...page)
+          assert.isAtMost(page.length, PAGE)
+          after = page.at(-1)?.operationId
+          if (page.length < PAGE) break
+        }
+        const ids = listed.map(({ operationId }) => operationId)
+        assert.deepStrictEqual(ids, [...new Set(ids)].toSorted())
+        const ours = new Set(made.map(({ number }) => number))
+        assert.sameDeepMembers(
+          listed.filter(({ number }) => ours.has(number)),
+          others
+        )
       })
     )
   })
@@ -166,7 +204,7 @@ export const numberReservationTests: ContractTests<PhoneNumberStore> = (it, capa
         for (const state of ["active", "suspended"] as const) {
           yield* store.update({ ...number, state })
           assert.deepStrictEqual(yield* store.reservation(operation), Option.none())
-          assert.deepStrictEqual(yield* store.findReserved([a]), new Set())
+          assert.deepStrictEqual(yield* reservedAmong(store, [a]), new Set())
           assert.strictEqual(yield* store.reserve(a, operation), "taken")
           assert.strictEqual(yield* store.reserve(a, another), "taken")
           yield* store.release(operation)

@@ -1,6 +1,7 @@
-import { Array, Effect, Number } from "effect"
+import { Array, Effect, Metric, Number } from "effect"
 import { ProviderError } from "../kernel/ProviderError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
+import { type AbandonedNumber, makeCarrierNumbers } from "../phone/CarrierNumbers.ts"
 import { makeRelease } from "../phone/Numbers.ts"
 import type { PhoneNumber } from "../phone/PhoneNumber.ts"
 import { PhoneNumberStore } from "../phone/PhoneNumberStore.ts"
@@ -8,46 +9,29 @@ import { type OwnedNumber, TelephonyProvider } from "../phone/TelephonyProvider.
 import type { Job } from "./Job.ts"
 
 const BATCH = 100
-/** Limit on the carrier's pages: more numbers than one account can have. Guards against an endless list. */
-const PAGES_MAX = 1_000
 /**
  * With this many numbers on one side and none in common, the account is another deployment's. A release is permanent.
  */
 const FOREIGN_MIN = 5
 
+/** Numbers that one line of the log lists. */
+const LISTED_MAX = 20
+
+const unrecordedGauge = Metric.gauge("agentos_numbers_unrecorded", {
+  description: "Numbers at the carrier without a record, as of this server's last run of number-reconciliation."
+})
+
 /**
  * The job that compares our numbers with the carrier's. A number that is gone at the carrier is released here; a number
- * at the carrier that belongs to no tenant and no purchase is released there, since it costs money. The job fails, and
- * releases nothing, if the two sides have no number in common.
+ * of a refunded purchase is released there, since it costs money. A number without any record is reported and kept: after
+ * a restore from a backup, it can be a tenant's. The job fails, and releases nothing, if the two sides have no number in
+ * common.
  */
 export const make = Effect.gen(function* () {
   const numbers = yield* PhoneNumberStore
   const provider = yield* TelephonyProvider
   const releases = yield* makeRelease
-
-  /** Returns the carrier's numbers that belong to no tenant and no purchase. */
-  const orphansAmong = Effect.fnUntraced(function* (page: ReadonlyArray<OwnedNumber>) {
-    const listed = page.map(({ number }) => number)
-    // Reservations are read first: a purchase deletes its own in the transaction that stores the tenant's number.
-    const reserved = yield* numbers.findReserved(listed)
-    const ours = new Set((yield* numbers.findByNumbers(listed)).map(({ number }) => number))
-    return page.filter(({ number }) => !ours.has(number) && !reserved.has(number))
-  })
-
-  /** Lists all numbers of the carrier, and those of them that belong to no tenant and no purchase. */
-  const listThere = Effect.gen(function* () {
-    const there = new Set<string>()
-    const orphans = Array.empty<OwnedNumber>()
-    let cursor: string | undefined
-    for (let pages = 0; pages < PAGES_MAX; pages++) {
-      const page = yield* provider.listNumbers(cursor)
-      for (const { number } of page.items) there.add(number)
-      orphans.push(...(yield* orphansAmong(page.items)))
-      cursor = page.nextCursor
-      if (cursor === undefined) break
-    }
-    return { there, orphans }
-  })
+  const carrier = yield* makeCarrierNumbers
 
   /** Lists our numbers that are missing at the carrier, and counts those that are present. */
   const listMissing = Effect.fnUntraced(function* (there: ReadonlySet<string>) {
@@ -65,11 +49,22 @@ export const make = Effect.gen(function* () {
     }
   })
 
-  const releaseOrphan = ({ number, providerNumberId }: OwnedNumber) =>
+  const releaseAbandoned = (abandoned: AbandonedNumber) =>
     Effect.andThen(
-      Effect.logWarning(`Releasing ${number} at ${provider.name}: no tenant and no purchase has it`),
-      Effect.result(provider.release(providerNumberId))
+      Effect.logWarning(`Releasing ${abandoned.number} at ${provider.name}: its purchase was refunded`),
+      Effect.result(carrier.releaseAbandoned(abandoned))
     )
+
+  const report = Effect.fnUntraced(function* (unrecorded: ReadonlyArray<OwnedNumber>) {
+    yield* Metric.update(unrecordedGauge, unrecorded.length)
+    if (unrecorded.length === 0) return
+    const listed = unrecorded.slice(0, LISTED_MAX).map(({ number }) => number)
+    yield* Effect.logWarning(
+      `${unrecorded.length} numbers at ${provider.name} have no record in the database, and are kept: ` +
+        `${listed.join(", ")}${unrecorded.length > LISTED_MAX ? ", …" : ""}. They may have been sold after a backup that ` +
+        "was restored. Release those that nobody has: agentos-server numbers release NUMBER"
+    )
+  })
 
   /** Records that the carrier no longer has one of our numbers, after a separate query confirms it. */
   const noteVanished = Effect.fnUntraced(function* (number: PhoneNumber) {
@@ -81,18 +76,21 @@ export const make = Effect.gen(function* () {
   })
 
   const compare = Effect.gen(function* () {
-    const { orphans, there } = yield* listThere
+    const { abandoned, there, unrecorded } = yield* carrier.list
     const { missing, present } = yield* listMissing(there)
-    if (present === 0 && Math.max(missing.length, orphans.length) >= FOREIGN_MIN) {
+    const others = abandoned.length + unrecorded.length
+    if (present === 0 && Math.max(missing.length, others) >= FOREIGN_MIN) {
       return yield* new ProviderError({
         provider: provider.name,
         reason: "Misconfigured",
         message:
-          `${provider.name} has none of the ${missing.length} stored numbers, and ${orphans.length} numbers that are not ` +
+          `${provider.name} has none of the ${missing.length} stored numbers, and ${others} numbers that are not ` +
           "stored. Nothing was released. Check the account, the label and the database."
       })
     }
-    const outcomes = yield* Effect.forEach(orphans, releaseOrphan)
+    yield* report(unrecorded)
+    const outcomes = yield* Effect.forEach(abandoned, releaseAbandoned)
+    yield* carrier.endReservations(there)
     const vanished = yield* Effect.forEach(missing, noteVanished)
     // One release that fails does not stop the others, and fails the job so that it is retried soon.
     const [failure] = Array.getFailures(outcomes)

@@ -134,7 +134,9 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
       prepare: Effect.fnUntraced(function* () {
         return { phoneNumberId: yield* Uuid.next, agentId: yield* Uuid.next, callbackKeyId: keyring.activeKeyId }
       }),
-      abandon: ({ operationId }) => numbers.release(operationId),
+      // The reservation stays: the carrier may have sold the number although its answer was lost. By the reservation,
+      // `CarrierNumbers` knows whose purchase it was, releases the number, and ends the reservation.
+      abandon: () => Effect.void,
       revalidate: () => Effect.void,
       perform,
       record: Effect.fnUntraced(function* ({ operationId, tenant }, plan, input, bought) {

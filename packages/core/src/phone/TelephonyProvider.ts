@@ -82,8 +82,7 @@ export class TelephonyProvider extends Context.Service<
     readonly release: (providerNumberId: string) => Effect.Effect<void, ProviderError>
     /**
      * Returns all numbers that this deployment bought, page by page from `cursor` on (undefined: from the first page).
-     * Numbers of other deployments with the same account are left out, because unknown numbers in this list are
-     * released.
+     * Numbers of other deployments with the same account are left out.
      */
     readonly listNumbers: (
       cursor: string | undefined

@@ -168,6 +168,8 @@ const assertNumberPlans = Effect.fnUntraced(function* ({ number }: Samples) {
   yield* checkIndexes("reservation", ["held_numbers_operation_key"], store.reservation(operationId))
   yield* checkIndexes("findReserved", ["held_numbers_key"], store.findReserved(["+14155550103", "+14155550104"]))
   yield* checkIndexes("release", ["held_numbers_operation_key"], store.release(operationId))
+  yield* checkIndexes("reservations", ["held_numbers_operation_key"], store.reservations(undefined, PAGE))
+  yield* checkIndexes("reservations from the middle", ["held_numbers_operation_key"], store.reservations(middle, PAGE))
 })
 
 const assertCallPlans = Effect.fnUntraced(function* ({ call, number }: Samples) {

@@ -6,6 +6,7 @@ import { INIT } from "./InitCommand.ts"
 import { JOBS_LIST, JOBS_RUN } from "./JobsCommands.ts"
 import { LEDGER } from "./LedgerCommand.ts"
 import { MIGRATE } from "./MigrateCommand.ts"
+import { NUMBERS_LIST, NUMBERS_RELEASE } from "./NumberCommands.ts"
 import { ENV_FILE_FLAG } from "./ServerCommand.ts"
 import { START } from "./StartCommand.ts"
 import { TOKEN_KEY, TOKEN_OPERATOR, TOKEN_REVOKE } from "./TokenCommands.ts"
@@ -20,6 +21,8 @@ export const COMMANDS = [
   LEDGER,
   JOBS_LIST,
   JOBS_RUN,
+  NUMBERS_LIST,
+  NUMBERS_RELEASE,
   TOKEN_OPERATOR,
   TOKEN_KEY,
   TOKEN_REVOKE
@@ -36,5 +39,6 @@ const PROGRAM: ProgramSpec = {
 
 export const COMMAND_TREE = new CommandTree(PROGRAM, COMMANDS, {
   jobs: "Show and run the periodic jobs",
+  numbers: "Show and release numbers at the carrier that the database does not know",
   token: "Make server secrets, and revoke the tokens of a tenant"
 })

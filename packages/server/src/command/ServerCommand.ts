@@ -45,6 +45,20 @@ export const defineCommand = <const Spec extends CommandSpec>(
   }
 })
 
+/** Asks on the terminal before something that cannot be undone, unless `yes` is given. Throws unless confirmed. */
+export const confirm = async (
+  { host }: CommandContext,
+  yes: boolean,
+  question: string,
+  cancelled: string
+): Promise<void> => {
+  if (yes) return
+  if (!host.stdinIsTerminal) throw new Failure({ code: "USAGE", message: "Add --yes to go on without confirmation." })
+  if (!/^y(es)?$/i.test(await host.ask(question, { hidden: false }))) {
+    throw new Failure({ code: "CANCELLED", message: cancelled })
+  }
+}
+
 /**
  * Runs an effect until it ends or the command is interrupted. Its log goes to standard error. Its error becomes the failure
  * that `describe` returns, or one with its message.

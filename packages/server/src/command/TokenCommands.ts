@@ -1,5 +1,5 @@
 import { Failure } from "@agentos/command-line"
-import { defineCommand, runEffect } from "./ServerCommand.ts"
+import { confirm, defineCommand, runEffect } from "./ServerCommand.ts"
 
 export const TOKEN_OPERATOR = defineCommand(
   {
@@ -67,12 +67,7 @@ export const TOKEN_REVOKE = defineCommand(
     const ServerConfig = await import("../ServerConfig.ts")
     const { revokeTokens, TenantUnknown } = await import("../Maintenance.ts")
     const { host, output } = context
-    if (!yes && !host.stdinIsTerminal) {
-      throw new Failure({ code: "USAGE", message: "Add --yes to revoke without confirmation." })
-    }
-    if (!yes && !/^y(es)?$/i.test(await host.ask(`Revoke all access tokens of ${tenant}? [y/N] `, { hidden: false }))) {
-      throw new Failure({ code: "CANCELLED", message: "Cancelled. Nothing was revoked." })
-    }
+    await confirm(context, yes, `Revoke all access tokens of ${tenant}? [y/N] `, "Cancelled. Nothing was revoked.")
     const { tenantId, wallet } = await runEffect(
       context,
       Effect.flatMap(ServerConfig.read(host.env), (config) => revokeTokens(config, tenant)),
