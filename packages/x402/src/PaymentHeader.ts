@@ -10,7 +10,7 @@ import {
   type SettledPayment
 } from "@agentos/core"
 import { encodePaymentRequiredHeader, encodePaymentResponseHeader } from "@x402/core/http"
-import { Effect, Result, Schema, type SchemaIssue } from "effect"
+import { Effect, Option, Result, Schema, type SchemaIssue } from "effect"
 
 /**
  * The headers of x402 version 2 over HTTP: base64 of JSON
@@ -20,7 +20,10 @@ import { Effect, Result, Schema, type SchemaIssue } from "effect"
 /** Length limit of PAYMENT-SIGNATURE in characters: common servers accept no more for all headers together. */
 export const HEADER_LENGTH_MAX = 16_384
 
-/** Several times the size of a payment with protocol extensions. Anyone can send one. */
+/**
+ * Room for the extensions of a challenge, which clients echo (up to 170 keys, 14 levels deep), and for those of the
+ * client. Anyone can send a header.
+ */
 const JSON_BUDGET: JsonBudget = {
   depth: 16,
   elements: 256,
@@ -70,9 +73,35 @@ const Envelope = Schema.Struct({
     maxTimeoutSeconds: Schema.Finite,
     extra: Schema.Record(Schema.String, Schema.Unknown)
   }),
-  payload: Schema.Unknown
+  payload: Schema.Unknown,
+  extensions: Schema.optionalKey(Schema.Unknown)
 })
 const decodeEnvelope = Schema.decodeUnknownResult(Envelope)
+
+const IDENTIFIER = "payment-identifier"
+const IDENTIFIER_PATTERN = "^[a-zA-Z0-9_-]{16,128}$"
+
+/** x402's extension `payment-identifier` (specs/extensions/payment_identifier.md), as each challenge declares it. */
+const IDENTIFIER_DECLARATION = {
+  info: { required: false },
+  schema: {
+    type: "object",
+    properties: { required: { type: "boolean" }, id: { type: "string", pattern: IDENTIFIER_PATTERN } },
+    required: ["required"]
+  }
+}
+
+const decodeIdentified = Schema.decodeUnknownOption(
+  Schema.Struct({ [IDENTIFIER]: Schema.Struct({ info: Schema.Struct({ id: Schema.Unknown }) }) })
+)
+const isIdentifier = Schema.is(Schema.String.check(Schema.isPattern(new RegExp(IDENTIFIER_PATTERN))))
+
+/** Returns the identifier in the extensions of a payment, as in `PaymentProof.identifier`. */
+const identifierIn = (extensions: unknown): Pick<PaymentProof, "identifier"> =>
+  Option.match(decodeIdentified(extensions), {
+    onNone: () => ({}),
+    onSome: ({ [IDENTIFIER]: { info } }) => ({ identifier: isIdentifier(info.id) ? info.id : "" })
+  })
 
 const malformed = (what: string) => Effect.fail(new ProofMalformed({ message: `PAYMENT-SIGNATURE ${what}.` }))
 
@@ -118,7 +147,7 @@ export const decodeProof = (header: string): Effect.Effect<PaymentProof, ProofMa
   if (Result.isFailure(envelope)) return invalidField(envelope.failure.issue)
   const payload = decodePayload(envelope.success.payload)
   if (Result.isFailure(payload)) return invalidField(payload.failure.issue, "payload")
-  const { accepted } = envelope.success
+  const { accepted, extensions } = envelope.success
   const { authorization } = payload.success
   return Effect.succeed({
     digest: createHash("sha256").update(header).digest("hex"),
@@ -131,6 +160,7 @@ export const decodeProof = (header: string): Effect.Effect<PaymentProof, ProofMa
     validAfter: Number(authorization.validAfter),
     validBefore: Number(authorization.validBefore),
     accepted,
+    ...identifierIn(extensions),
     payload: text
   })
 }
@@ -165,14 +195,17 @@ export const requirementsOf = (terms: PaymentTerms) => ({
   extra: { ...terms.extra }
 })
 
+/** Length limit of the reason in a challenge, which the body of the response gives in full. */
+const ERROR_LENGTH_MAX = 128
+
 /** Encodes the value of PAYMENT-REQUIRED (section 5.1). */
 export const encodeChallenge = ({ accepts, error, extensions, resource }: ChallengeDocument): string =>
   encodePaymentRequiredHeader({
     x402Version: VERSION,
-    ...(error === undefined ? {} : { error }),
+    ...(error === undefined ? {} : { error: error.slice(0, ERROR_LENGTH_MAX) }),
     resource: { ...resource, tags: [...(resource.tags ?? [])] },
     accepts: accepts.map(requirementsOf),
-    extensions
+    extensions: { ...extensions, [IDENTIFIER]: IDENTIFIER_DECLARATION }
   })
 
 /**

@@ -277,6 +277,53 @@ describe("PaymentHeader.decodeProof", () => {
   )
 })
 
+/** The extension as each challenge declares it. */
+const DECLARED = {
+  info: { required: false },
+  schema: {
+    type: "object",
+    properties: { required: { type: "boolean" }, id: { type: "string", pattern: "^[a-zA-Z0-9_-]{16,128}$" } },
+    required: ["required"]
+  }
+}
+
+describe("the payment identifier of a header", () => {
+  const identifierOf = (extensions: unknown) =>
+    Effect.map(PaymentHeader.decodeProof(encode({ ...example, extensions })), ({ identifier }) => identifier)
+  const identified = (id: unknown) => ({ "payment-identifier": { ...DECLARED, info: { required: false, id } } })
+
+  it.effect("is that of the extension", () =>
+    Effect.gen(function* () {
+      for (const id of ["pay_7d5d747be160e280504c099d984bcfe0", "0123456789abcdef", "-".repeat(128)]) {
+        assert.strictEqual(yield* identifierOf(identified(id)), id)
+      }
+    })
+  )
+
+  it.effect("is empty if it is malformed", () =>
+    Effect.gen(function* () {
+      for (const id of ["", "0123456789abcde", "x".repeat(129), "0123456789abcde ", "0123456789abcde\n", 1, null, {}]) {
+        assert.strictEqual(yield* identifierOf(identified(id)), "", JSON.stringify(id))
+      }
+    })
+  )
+
+  it.effect("is absent if the client sends none", () =>
+    Effect.gen(function* () {
+      for (const extensions of [
+        {},
+        null,
+        [],
+        "x",
+        { "payment-identifier": DECLARED },
+        { "payment-identifier": null }
+      ]) {
+        assert.isUndefined(yield* identifierOf(extensions), JSON.stringify(extensions))
+      }
+    })
+  )
+})
+
 describe("PaymentHeader.encodeChallenge", () => {
   const resource = {
     url: "https://agentos.test/api/v1/email/mailboxes",
@@ -300,12 +347,22 @@ describe("PaymentHeader.encodeChallenge", () => {
       x402Version: 2,
       error: "Pay first.",
       resource,
-      extensions,
+      extensions: { ...extensions, "payment-identifier": DECLARED },
       accepts: [
         { ...terms(), network: "eip155:402402", amount: "250000", extra: { ...terms().extra } },
         { ...terms(), network: "eip155:402402", amount: "1", extra: { ...terms().extra } }
       ]
     })
+  })
+
+  it("shortens a long error, which the body of the response has in full", () => {
+    const header = PaymentHeader.encodeChallenge({
+      error: "x".repeat(200),
+      resource,
+      accepts: [terms()],
+      extensions
+    })
+    assert.strictEqual(decodePaymentRequiredHeader(header).error, "x".repeat(128))
   })
 
   it("leaves out a missing error", () => {

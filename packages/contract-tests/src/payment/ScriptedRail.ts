@@ -83,7 +83,13 @@ const Challenge = Schema.fromJsonString(
 )
 
 const Payment = Schema.fromJsonString(
-  Schema.Struct({ payer: Schema.String, nonce: Schema.String, accepted: Accepted, forged: Schema.Boolean })
+  Schema.Struct({
+    payer: Schema.String,
+    nonce: Schema.String,
+    accepted: Accepted,
+    forged: Schema.Boolean,
+    identifier: Schema.optionalKey(Schema.String)
+  })
 )
 
 const toHeader = (text: string) => Buffer.from(text).toString("base64")
@@ -93,10 +99,12 @@ const fromHeader = (header: string) => Buffer.from(header, "base64").toString()
 export const readChallenge = (header: string) => Schema.decodeSync(Challenge)(fromHeader(header))
 
 /** Returns the header with which `payer` accepts the first terms of a challenge, with a new authorization. */
-export const pay = (challenge: string, payer: string, nonce: string, forged = false): string => {
+export const pay = (challenge: string, payer: string, nonce: string, forged = false, identifier?: string): string => {
   const [accepted] = readChallenge(challenge).accepts
   if (accepted === undefined) throw new Error("the challenge offers nothing")
-  return toHeader(Schema.encodeSync(Payment)({ payer, nonce, accepted, forged }))
+  return toHeader(
+    Schema.encodeSync(Payment)({ payer, nonce, accepted, forged, ...(identifier === undefined ? {} : { identifier }) })
+  )
 }
 
 /** Returns the nonce that binds a payment to a challenge, by the rule of this rail. */
@@ -110,7 +118,7 @@ const validAfterOf = (issuedAt: string | number | undefined): number =>
   Math.max(0, Math.floor(Number(issuedAt ?? 0) / 1_000) - 600)
 
 const decode = (header: string): PaymentProof => {
-  const { accepted, forged, nonce, payer } = Schema.decodeSync(Payment)(fromHeader(header))
+  const { accepted, forged, identifier, nonce, payer } = Schema.decodeSync(Payment)(fromHeader(header))
   return {
     // Any value that distinguishes headers is sufficient here.
     digest: header,
@@ -123,6 +131,7 @@ const decode = (header: string): PaymentProof => {
     validAfter: validAfterOf(accepted.extra["issuedAt"]),
     validBefore: 10_000_000_000,
     accepted,
+    ...(identifier === undefined ? {} : { identifier }),
     payload: forged ? "forged" : "{}"
   }
 }

@@ -17,12 +17,13 @@ import { PAYMENT_STATES, type PaymentState } from "./OperationState.ts"
 import { OperationSteps } from "./OperationStep.ts"
 import { OperationWorker } from "./OperationWorker.ts"
 import {
-  checkKey,
   checkPayer,
   conflictOf,
   endpoint,
+  hasKey,
   isHeldBy,
   isPaidByTenant,
+  keyOf,
   type PaidRequest,
   priceOf
 } from "./PaidRequest.ts"
@@ -127,6 +128,14 @@ export class PaidOperations extends Context.Service<
         return yield* Effect.fromResult(payment)
       })
 
+      /** Returns the key of a request. Decodes its payment only if the request has no Idempotency-Key. */
+      const effectiveKey = Effect.fnUntraced(function* (request: PaidRequest) {
+        const { paymentSignature } = request
+        if (paymentSignature === null || hasKey(request)) return yield* keyOf(request, undefined)
+        const payment = yield* Effect.option(present(request, paymentSignature))
+        return yield* keyOf(request, Option.getOrUndefined(payment)?.proof.identifier)
+      })
+
       /**
        * Finds the operation that holds the request's proof or key. Fails with the conflict if it is another request's.
        */
@@ -173,8 +182,8 @@ export class PaidOperations extends Context.Service<
       })
 
       const replay = Effect.fnUntraced(function* (request: PaidRequest) {
-        yield* checkKey(request)
-        const { idempotencyKey, paymentSignature } = request
+        const idempotencyKey = yield* effectiveKey(request)
+        const { paymentSignature } = request
         if (paymentSignature === null || idempotencyKey === null) return Option.none()
         const payment = yield* Effect.option(present(request, paymentSignature))
         if (Option.isNone(payment)) return Option.none()
@@ -326,9 +335,9 @@ export class PaidOperations extends Context.Service<
 
       const reclaim = Effect.fnUntraced(
         function* (request: PaidRequest) {
-          yield* checkKey(request)
+          const idempotencyKey = yield* effectiveKey(request)
           const signed = yield* signedProof(request)
-          if (Option.isNone(signed) || request.idempotencyKey === null) return Option.none()
+          if (Option.isNone(signed) || idempotencyKey === null) return Option.none()
           const proof = signed.value
           const { used } = yield* rail.readNonce(proof)
           // A copy of this request may have been claimed while the nonce was read.
@@ -339,9 +348,7 @@ export class PaidOperations extends Context.Service<
           switch (settlement._tag) {
             case "Paid": {
               const paid = { transaction: settlement.transaction, nonceReadAtBlock: afterBlock }
-              const owed = yield* Effect.result(
-                owe(request, { proof, terms: terms.value }, request.idempotencyKey, paid)
-              )
+              const owed = yield* Effect.result(owe(request, { proof, terms: terms.value }, idempotencyKey, paid))
               if (Result.isSuccess(owed)) {
                 yield* reach("refund_owed", owed.success)
                 const { operationId } = owed.success
@@ -365,12 +372,12 @@ export class PaidOperations extends Context.Service<
         request: PaidRequest,
         input: Input
       ) {
-        yield* checkKey(request)
+        const idempotencyKey = yield* effectiveKey(request)
         const check = Effect.andThen(
           request.tenant === null ? Effect.void : requireActive(request.tenant),
           service.check(request.tenant, input)
         )
-        const { idempotencyKey, paymentSignature } = request
+        const { paymentSignature } = request
         if (paymentSignature === null || idempotencyKey === null) {
           return yield* Effect.andThen(check, challenge(request, null))
         }

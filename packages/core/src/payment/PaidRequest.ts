@@ -27,16 +27,27 @@ export interface PaidRequest {
   readonly idempotencyKey: string | null
 }
 
-/** Fails with `InvalidRequest` if the Idempotency-Key is too long, or missing beside a payment. */
-export const checkKey = Effect.fnUntraced(function* (request: PaidRequest) {
+/**
+ * Returns the key of a request: its Idempotency-Key, or without that header the identifier in its payment. Null for a
+ * request without payment. Fails with `InvalidRequest` if the key is too long or malformed, or missing beside a payment.
+ */
+export const keyOf = Effect.fnUntraced(function* (request: PaidRequest, identifier: string | undefined) {
   const { idempotencyKey, paymentSignature } = request
   if (idempotencyKey !== null && idempotencyKey.length > IDEMPOTENCY_KEY_LIMIT) {
     return yield* invalid("Idempotency-Key", `must have at most ${IDEMPOTENCY_KEY_LIMIT} characters`)
   }
-  if (paymentSignature !== null && (idempotencyKey === null || idempotencyKey === "")) {
-    return yield* invalid("Idempotency-Key", "is required with PAYMENT-SIGNATURE")
-  }
+  if (paymentSignature === null) return null
+  if (hasKey(request)) return idempotencyKey
+  if (identifier === undefined) return yield* invalid("Idempotency-Key", "is required with PAYMENT-SIGNATURE")
+  return identifier === ""
+    ? yield* invalid(IDENTIFIER_PATH, "must have 16 to 128 characters of A-Z a-z 0-9 _ -")
+    : identifier
 })
+
+const IDENTIFIER_PATH = "PAYMENT-SIGNATURE.extensions.payment-identifier.info.id"
+
+/** Returns whether the request has an Idempotency-Key, which precedes the identifier in its payment. */
+export const hasKey = ({ idempotencyKey }: PaidRequest): boolean => idempotencyKey !== null && idempotencyKey !== ""
 
 /** Returns method and path, as in `Operation.endpoint`. */
 export const endpoint = (request: PaidRequest): string => `${request.entry.method} ${request.entry.path}`
@@ -75,14 +86,15 @@ export const conflictOf = (
   idempotencyKey: string
 ): string | undefined => {
   const sameProof = operation.proof.digest === proof.digest
+  const name = hasKey(request) ? "Idempotency-Key" : "payment identifier"
   const sameKey = operation.idempotencyKey === idempotencyKey && operation.endpoint === endpoint(request)
-  if (!sameKey) return "This payment was already sent with another Idempotency-Key or to another endpoint."
+  if (!sameKey) return `This payment was already sent with another ${name} or to another endpoint.`
   if (!sameProof) {
     return isHeldBy(operation, proof)
       ? "This authorization was already sent in another PAYMENT-SIGNATURE header. Repeat that header unchanged."
-      : "This Idempotency-Key was already used with another payment. Repeat that payment, or send this one with a new key."
+      : `This ${name} was already used with another payment. Repeat that payment, or send this one with a new Idempotency-Key.`
   }
   return operation.fingerprint === RequestBinding.fingerprint(request.binding)
     ? undefined
-    : "This Idempotency-Key and payment were already used for a request with another body or query."
+    : `This ${name} and payment were already used for a request with another body or query.`
 }

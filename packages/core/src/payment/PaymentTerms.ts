@@ -42,6 +42,11 @@ export interface PaymentProof {
     readonly maxTimeoutSeconds: number
     readonly extra: Readonly<Record<string, unknown>>
   }
+  /**
+   * The client's identifier of this payment, which is the key of a request without Idempotency-Key. Absent if the client
+   * sent none, and empty if the one that it sent is malformed.
+   */
+  readonly identifier?: string
   /** The decoded payload as JSON text; enough to submit the same authorization again. */
   readonly payload: string
 }

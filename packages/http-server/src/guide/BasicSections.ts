@@ -55,6 +55,7 @@ curl -i ${publicUrl}/api/v1/email/mailboxes -H 'Content-Type: application/json' 
       points: [
         "After a lost response, a 409 PAYMENT_PENDING, a 502 PROVIDER_TEMPORARY_FAILURE or a 500, repeat the same request with the same Idempotency-Key and the same PAYMENT-SIGNATURE. Do not sign again: the first payment may have settled. A completed operation returns the same response each time, byte for byte.",
         "You need not retry: a claimed operation continues without you. It is fulfilled, ends without a charge, or is refunded from the service's refund wallet. Once you have a token, you receive one `payment.completed` or `payment.failed` event for each operation, and `payment.refunded` when a refund has arrived (see Events).",
+        "A client that sends x402's `payment-identifier` (16 to 128 characters of A-Z a-z 0-9 _ -) may omit Idempotency-Key: the identifier is then the key. A request with both uses the header.",
         "The same key with another body or payment, or the same payment with another key, returns 409 IDEMPOTENCY_CONFLICT.",
         "If a third party submits your payment to the chain before the server has claimed it, it buys nothing and is refunded to your wallet: repeat the identical request, even after the challenge has expired. The response is 409 IDEMPOTENCY_CONFLICT with `refund_due`, later with `refunded`.",
         "`error.paymentState` is the state of the payment: `none` (not charged), `pending` or `unknown` (repeat the request unchanged), `settled`, `refund_due` (the refund is under way), `refunded`.",
