@@ -1,137 +1,200 @@
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
-import { Keyring, type PaymentRail, type PaymentTerms, RequestBinding } from "@agentos/core"
-import { KeyringNode } from "@agentos/keyring-node"
-import { assert, layer } from "@effect/vitest"
+import { operations, OPERATIONS } from "@agentos/api"
+import { TOKEN_PRESETS } from "@agentos/x402"
 import { wrapAxiosWithPayment, x402Client as AxiosClient } from "@x402/axios"
-import { decodePaymentResponseHeader } from "@x402/core/http"
+import { x402Client } from "@x402/core/client"
+import { decodePaymentResponseHeader, encodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http"
+import type { PaymentRequired } from "@x402/core/types"
 import { ExactEvmScheme } from "@x402/evm/exact/client"
+import { appendPaymentIdentifierToExtensions, generatePaymentId } from "@x402/extensions/payment-identifier"
 import { wrapFetchWithPayment, x402Client as FetchClient } from "@x402/fetch"
 import axios from "axios"
-import { Effect, Layer, Redacted } from "effect"
-import { privateKeyToAccount } from "viem/accounts"
-import { PaymentRig, price } from "./PaymentRig.ts"
+import { randomUUID } from "node:crypto"
+import { beforeAll, describe, expect, it } from "vitest"
+import { freshName } from "../support/Agent.ts"
+import type { CallFields, PhoneCustomer } from "../support/PhoneCustomer.ts"
+import { usePhone } from "../support/usePhone.ts"
 
-const keyring = KeyringNode.layer({
-  activeKeyId: 7,
-  keys: [{ id: 7, secret: Redacted.make("a secret of the test, of more than 32 bytes") }]
-})
+/** Stock clients of x402 pay the real server with what its documents show. */
+const host = usePhone()
 
-const bindingOf = (path: string): RequestBinding.RequestBinding => ({
-  tenantId: null,
-  method: "POST",
-  path,
-  query: "",
-  bodyHash: "0".repeat(64)
-})
+const PAID = operations.filter(({ entry }) => entry.price !== null)
+type PaidName = (typeof PAID)[number]["name"]
 
-/** Handles a request to a small server: returns a challenge bound to it, or the receipt of its payment. */
-const handle = Effect.fnUntraced(function* (rail: PaymentRail["Service"], path: string, header: string | undefined) {
-  const resource = { url: `http://localhost${path}`, description: "A mailbox" }
-  const challenge = (error?: string) =>
-    Effect.map(
-      Effect.forEach(rail.terms(price), (terms) => RequestBinding.bind(bindingOf(path), terms)),
-      (accepts) => ({
-        status: 402,
-        header: { "PAYMENT-REQUIRED": rail.encodeChallenge({ error, resource, accepts, extensions: {} }) }
-      })
-    )
-  if (header === undefined) return yield* challenge()
-  const proof = yield* rail.decodeProof(header)
-  const terms: PaymentTerms = yield* RequestBinding.rebuild(bindingOf(path), rail.terms(price), proof.accepted)
-  yield* rail.authenticate(proof)
-  yield* rail.verify(proof, terms)
-  const { block } = yield* rail.readNonce(proof)
-  const answer = yield* rail.settle(proof, terms)
-  const found = yield* rail.findSettlement(
-    proof,
-    terms,
-    block,
-    answer._tag === "Accepted" ? answer.transaction : undefined
-  )
-  if (found._tag !== "Paid") return yield* challenge(found._tag)
-  const { amount, network } = terms
-  const receipt = rail.encodeReceipt({
-    network,
-    amount,
-    transaction: found.transaction,
-    payer: proof.payer,
-    isRefunded: false,
-    extensions: {}
-  })
-  return { status: 201, header: { "PAYMENT-RESPONSE": receipt } }
-})
+/** The resources of a customer, which replace the ids in examples. */
+type Ids = Partial<Record<"mailboxId" | "phoneNumberId" | "callId", string>>
 
-/** Starts the small server; stops it when the scope closes. */
-const served = Effect.gen(function* () {
-  const rail = yield* (yield* PaymentRig).railOf()
-  const run = Effect.runPromiseWith(yield* Effect.context<Keyring>())
-  const server = createServer((request, response) => {
-    const signature = request.headers["payment-signature"]
-    const header = typeof signature === "string" ? signature : undefined
-    const answer = run(handle(rail, request.url ?? "", header))
-    void answer.then(
-      (done) => response.writeHead(done.status, done.header).end("{}"),
-      (error) => response.writeHead(500).end(String(error))
-    )
-  })
-  return yield* Effect.acquireRelease(
-    Effect.promise(
-      () =>
-        new Promise<string>((resolve) => {
-          server.listen(0, "127.0.0.1", () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`))
-        })
-    ),
-    () =>
-      Effect.sync(() => {
-        server.close()
-        server.closeAllConnections()
-      })
-  )
-})
-
-layer(Layer.merge(PaymentRig.layer, keyring), { excludeTestServices: true, timeout: 60_000 })(
-  "A stock client",
-  (it) => {
-    it.effect("pays a bound challenge by @x402/fetch", () =>
-      Effect.gen(function* () {
-        const { chain } = yield* PaymentRig
-        const url = yield* served
-        const signer = privateKeyToAccount(chain.wallets[0]!.privateKey)
-        const client = new FetchClient().register("eip155:*", new ExactEvmScheme(signer))
-        const paying = wrapFetchWithPayment(fetch, client)
-        const post = { method: "POST", body: "{}" }
-        // The client refuses an unknown asset unless it is configured.
-        yield* Effect.flip(Effect.tryPromise(() => paying(`${url}/mailboxes`, post)))
-        client.setSpendControls({
-          allowedAssets: [{ network: chain.network, asset: chain.asset, maxAmountPerPayment: price.toString() }]
-        })
-        const response = yield* Effect.promise(() => paying(`${url}/mailboxes`, post))
-        assert.strictEqual(response.status, 201, yield* Effect.promise(() => response.text()))
-        assert.strictEqual(receiptOf(response.headers.get("payment-response")).payer, signer.address.toLowerCase())
-      })
-    )
-
-    it.effect("pays a bound challenge by @x402/axios", () =>
-      Effect.gen(function* () {
-        const { chain } = yield* PaymentRig
-        const url = yield* served
-        const signer = privateKeyToAccount(chain.wallets[1]!.privateKey)
-        const client = new AxiosClient().register("eip155:*", new ExactEvmScheme(signer))
-        const paying = wrapAxiosWithPayment(axios.create(), client)
-        const response = yield* Effect.promise(() => paying.post(`${url}/mailboxes`, {}))
-        assert.strictEqual(response.status, 201)
-        const receipt = receiptOf(String(response.headers["payment-response"]))
-        assert.strictEqual(receipt.payer, signer.address.toLowerCase())
-        assert.strictEqual(receipt.amount, price.toString())
-      })
-    )
-  }
-)
-
-const receiptOf = (header: string | null) => {
-  const receipt = decodePaymentResponseHeader(header ?? "")
-  assert.isTrue(receipt.success)
-  assert.match(receipt.transaction, /^0x[0-9a-f]{64}$/)
-  return receipt
+const exampleOf = (name: PaidName, ids: Ids): Record<string, unknown> => {
+  const payload = OPERATIONS[name].example?.payload as Record<string, unknown>
+  const known = Object.entries(ids).filter(([id]) => id in payload)
+  return { ...payload, ...Object.fromEntries(known) }
 }
+
+interface Paid {
+  readonly status: number
+  readonly receipt: string | null
+  readonly data: Record<string, never>
+}
+type Pay = (path: string, body: unknown, headers: Readonly<Record<string, string>>) => Promise<Paid>
+
+const byFetch = ({ agent }: PhoneCustomer, prepare: (client: FetchClient) => void = () => {}): Pay => {
+  const { asset, network } = host.sandbox.chain
+  const client = new FetchClient().register("eip155:*", new ExactEvmScheme(agent.account))
+  client.setSpendControls({ allowedAssets: [{ network, asset, maxAmountPerPayment: "5000000" }] })
+  prepare(client)
+  const paying = wrapFetchWithPayment(fetch, client)
+  return async (path, body, headers) => {
+    const response = await paying(host.sandbox.baseUrl + path, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", ...headers },
+      body: JSON.stringify(body)
+    })
+    const { data } = (await response.json()) as Pick<Paid, "data">
+    return { status: response.status, receipt: response.headers.get("payment-response"), data }
+  }
+}
+
+const byAxios = ({ agent }: PhoneCustomer, prepare: (client: AxiosClient) => void = () => {}): Pay => {
+  const client = new AxiosClient().register("eip155:*", new ExactEvmScheme(agent.account))
+  prepare(client)
+  const paying = wrapAxiosWithPayment(axios.create({ baseURL: host.sandbox.baseUrl }), client)
+  return async (path, body, headers) => {
+    const response = await paying.post<Pick<Paid, "data">>(path, body, { headers })
+    return { status: response.status, receipt: response.headers["payment-response"], data: response.data.data }
+  }
+}
+
+const CLIENTS = [
+  ["@x402/fetch", byFetch],
+  ["@x402/axios", byAxios]
+] as const
+
+/** Reads a text in a response, by the names that lead to it. */
+const textIn = (data: unknown, ...names: ReadonlyArray<string>): string =>
+  String(names.reduce<unknown>((inner, name) => (inner as Record<string, unknown>)[name], data))
+
+const untilAnswered = (customer: PhoneCustomer, callId: string): Promise<CallFields> =>
+  host.carrier.until(
+    () => customer.call(callId),
+    ({ status }) => status === "in_progress"
+  )
+
+/** Buys every paid service once, from its example, in an order in which each finds the resources that it needs. */
+const buyAll = async (customer: PhoneCustomer, pay: Pay, keyOf: () => Readonly<Record<string, string>>) => {
+  const ids: Ids = {}
+  const bought: Array<string> = []
+  const buy = async (name: PaidName, changes: Record<string, unknown> = {}) => {
+    const token = customer.agent.token
+    const headers = { ...keyOf(), ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) }
+    const { data, receipt, status } = await pay(
+      OPERATIONS[name].entry.path,
+      { ...exampleOf(name, ids), ...changes },
+      headers
+    )
+    expect([name, status]).toEqual([name, OPERATIONS[name].status])
+    const { payer, success, transaction } = decodePaymentResponseHeader(receipt ?? "")
+    expect([success, payer, transaction]).toEqual([
+      true,
+      customer.address.toLowerCase(),
+      expect.stringMatching(/^0x[0-9a-f]{64}$/)
+    ])
+    bought.push(name)
+    return data
+  }
+  const person = () => host.carrier.person({ seconds: 10_000 })
+  const mailbox = await buy("createMailbox", { localPart: freshName() })
+  customer.agent.token = textIn(mailbox, "authentication", "accessToken")
+  ids.mailboxId = textIn(mailbox, "mailbox", "mailboxId")
+  await buy("updateMailbox")
+  await buy("sendMessage")
+  await buy("deleteMailbox")
+  const number = await buy("purchaseUsNumber", { agentWebhookUrl: customer.webhookUrl })
+  ids.phoneNumberId = textIn(number, "phoneNumberId")
+  await buy("purchaseCanadaNumber")
+  await buy("renewNumber")
+  await buy("addInboundMinutes")
+  const call = await buy("callOneMinute", { toNumber: await person() })
+  ids.callId = textIn(call, "call", "callId")
+  await untilAnswered(customer, ids.callId)
+  await buy("extendCall")
+  await buy("callFiveMinutes", { toNumber: await person() })
+  expect(bought.toSorted()).toEqual(PAID.map(({ name }) => name).toSorted())
+}
+
+describe("a stock client", () => {
+  it.each(CLIENTS)("%s pays for every paid service, with Idempotency-Key", async (_, clientOf) => {
+    const customer = await host.customer()
+    await buyAll(customer, clientOf(customer), () => ({ "Idempotency-Key": randomUUID() }))
+  })
+
+  it.each(CLIENTS)("%s pays with a payment identifier instead of Idempotency-Key", async (_, clientOf) => {
+    const customer = await host.customer()
+    const pay = clientOf(customer, (client: FetchClient | AxiosClient) =>
+      client.onBeforePaymentCreation(async ({ paymentRequired: { extensions } }) => {
+        if (extensions !== undefined) appendPaymentIdentifierToExtensions(extensions, generatePaymentId())
+      })
+    )
+    const body = { ...exampleOf("createMailbox", {}), localPart: freshName() }
+    const { receipt, status } = await pay(OPERATIONS.createMailbox.entry.path, body, {})
+    expect([status, decodePaymentResponseHeader(receipt ?? "").success]).toEqual([201, true])
+  })
+
+  it("@x402/fetch pays only assets that its spend controls allow", async () => {
+    const customer = await host.customer()
+    const pay = byFetch(customer, (client) => client.setSpendControls({ allowedAssets: [] }))
+    const body = { localPart: freshName() }
+    await expect(pay(OPERATIONS.createMailbox.entry.path, body, { "Idempotency-Key": randomUUID() })).rejects.toThrow()
+  })
+})
+
+/** Half of what Node accepts for all headers of a message together, and the limit of some proxies for one. */
+const HEADER_LENGTH_MAX = 8_192
+const PUBLIC_URL = "https://agentos.production.eu-west.example.com"
+
+/** Returns the challenge as a server at a longer URL with all preset networks sends it, refusing a payment. */
+const enlarged = (challenge: PaymentRequired, baseUrl: string): PaymentRequired => {
+  const [terms] = challenge.accepts
+  if (terms === undefined) throw new Error("the challenge has no terms")
+  const accepts = Object.values(TOKEN_PRESETS).map(({ asset, name, network, version }) => ({
+    ...terms,
+    network,
+    asset,
+    maxTimeoutSeconds: 120,
+    extra: { ...terms.extra, name, version }
+  }))
+  const moved = JSON.stringify({ ...challenge, error: "e".repeat(100), accepts }).replaceAll(baseUrl, PUBLIC_URL)
+  return JSON.parse(moved) as PaymentRequired
+}
+
+describe("the example of a paid service", () => {
+  const ids: Ids = {}
+  let customer: PhoneCustomer
+  beforeAll(async () => {
+    customer = await host.customer()
+    const bought = await customer.buy()
+    ids.phoneNumberId = bought.phoneNumberId
+    ids.mailboxId = (await customer.agent.createMailbox(freshName())).mailboxId
+    const { callId } = await customer.callOut(bought.phoneNumberId, await host.carrier.person({ seconds: 10_000 }))
+    ids.callId = callId
+    await untilAnswered(customer, callId)
+  })
+
+  it.each(PAID.map(({ name }) => name))(
+    "%s is answered with a challenge, whose headers stay below 8 KiB with five networks",
+    async (name) => {
+      const { path, serviceId } = OPERATIONS[name].entry
+      const challenge = await customer.agent.challenge({ path, body: exampleOf(name, ids) })
+      expect(Object.keys(challenge.extensions ?? {})).toEqual(
+        expect.arrayContaining(["bazaar", "payment-identifier", "offer-receipt"])
+      )
+      const client = new x402Client().register("eip155:*", new ExactEvmScheme(customer.agent.account))
+      client.setSpendControls(false)
+      const large = enlarged(challenge, host.sandbox.baseUrl)
+      const required = encodePaymentRequiredHeader(large).length
+      appendPaymentIdentifierToExtensions(large.extensions ?? {}, "x".repeat(128))
+      const signature = encodePaymentSignatureHeader(await client.createPaymentPayload(large)).length
+      process.stdout.write(`${serviceId}: PAYMENT-REQUIRED ${required}, PAYMENT-SIGNATURE ${signature}\n`)
+      expect(required).toBeLessThan(HEADER_LENGTH_MAX)
+      expect(signature).toBeLessThan(HEADER_LENGTH_MAX)
+    }
+  )
+})

@@ -196,7 +196,7 @@ export const requirementsOf = (terms: PaymentTerms) => ({
 })
 
 /** Length limit of the reason in a challenge, which the body of the response gives in full. */
-const ERROR_LENGTH_MAX = 128
+const ERROR_LENGTH_MAX = 100
 
 /** Encodes the value of PAYMENT-REQUIRED (section 5.1). */
 export const encodeChallenge = ({ accepts, error, extensions, resource }: ChallengeDocument): string =>

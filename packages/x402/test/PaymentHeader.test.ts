@@ -362,7 +362,7 @@ describe("PaymentHeader.encodeChallenge", () => {
       accepts: [terms()],
       extensions
     })
-    assert.strictEqual(decodePaymentRequiredHeader(header).error, "x".repeat(128))
+    assert.strictEqual(decodePaymentRequiredHeader(header).error, "x".repeat(100))
   })
 
   it("leaves out a missing error", () => {

@@ -1,25 +1,113 @@
-import type { ChallengeResource, Extensions } from "@agentos/core"
+import {
+  type Capabilities,
+  type CatalogEntry,
+  type ChallengeResource,
+  type Extensions,
+  isMarketplaceListing,
+  isAvailable,
+  isStartHere,
+  SERVICES,
+  Usdt
+} from "@agentos/core"
+import { Schema } from "effect"
+import { compactSchema, type JsonObject } from "../openapi/JsonSchema.ts"
+import { inputsOf } from "../operation/Inputs.ts"
 import type { Operation } from "../operation/Operation.ts"
 import { ICON_PATH } from "../PublicPath.ts"
 import { API_NAME } from "./ApiIdentity.ts"
 
-const TAGS = {
-  email: ["email", "mailbox", "messaging", "agents"],
-  phone: ["phone", "phone number", "voice calls", "telephony", "agents"]
-} as const
+/** The parts of a challenge that follow from the contract. They are the same for every request to an operation. */
 
-const tagsOf = ({ entry }: Operation): ReadonlyArray<string> =>
-  entry.capability === "email" || entry.capability === "phone" ? TAGS[entry.capability] : []
+const TAGS = {
+  email: ["email", "mailbox", "agents"],
+  phone: ["phone", "calls", "agents"],
+  always: [],
+  never: []
+} satisfies Record<CatalogEntry["capability"], ReadonlyArray<string>>
 
 /** Returns the description of a paid operation for its challenge, on a server at `publicUrl`. */
-export const challengeResource = (operation: Operation, publicUrl: string): ChallengeResource => ({
-  url: `${publicUrl}${operation.entry.path}`,
-  description: operation.entry.purpose,
+export const challengeResource = ({ entry }: Operation, publicUrl: string): ChallengeResource => ({
+  url: `${publicUrl}${entry.path}`,
+  description: entry.purpose,
   mimeType: "application/json",
   serviceName: API_NAME,
-  tags: tagsOf(operation),
+  tags: TAGS[entry.capability],
   iconUrl: `${publicUrl}${ICON_PATH}`
 })
 
-/** Returns the extensions in the challenge of a paid operation. */
-export const challengeExtensions = (_operation: Operation): Extensions => ({})
+const DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+const toJson = Schema.decodeUnknownSync(Schema.Json)
+
+const bodySchema = (operation: Operation): JsonObject => {
+  const inputs = inputsOf(operation)
+  return {
+    type: "object",
+    properties: Object.fromEntries(inputs.map(({ name, schema }) => [name, compactSchema(schema)])),
+    required: inputs.flatMap(({ name, required }) => (required ? [name] : [])),
+    additionalProperties: false
+  }
+}
+
+/**
+ * Returns x402's extension `bazaar` (specs/extensions/bazaar.md), by which directories index the operation and agents
+ * call it. Every paid operation is a POST with a JSON body and without parameters. The example of the response leaves out
+ * requestId and guide.
+ */
+const bazaar = (operation: Operation): JsonObject => {
+  const { entry, example } = operation
+  if (example === undefined) throw new Error(`${operation.name} has no example`)
+  return {
+    info: {
+      input: { type: "http", method: entry.method, bodyType: "json", body: toJson(example.payload) },
+      output: { type: "json", example: { data: toJson(example.data) } }
+    },
+    schema: {
+      $schema: DRAFT,
+      type: "object",
+      properties: {
+        input: {
+          type: "object",
+          properties: {
+            type: { const: "http" },
+            method: { enum: [entry.method] },
+            bodyType: { enum: ["json"] },
+            body: bodySchema(operation)
+          },
+          required: ["type", "method", "bodyType", "body"]
+        }
+      },
+      required: ["input"]
+    }
+  }
+}
+
+/** The beginning of the paths of all operations. */
+const BASE_PATH = "/api/v1"
+
+/**
+ * Returns the extension that lists the paid services which need an access token, with their prices. Without a token they
+ * answer 428, so that directories never see their challenges.
+ */
+const paidServices = (capabilities: Capabilities): JsonObject => {
+  const sold = SERVICES.filter(
+    (entry) => !isStartHere(entry) && isMarketplaceListing(entry, isAvailable(entry, capabilities))
+  )
+  const prices = sold.map(({ path, price }) => [path.replace(BASE_PATH, ""), Usdt.toDecimal(price ?? 0n)])
+  return {
+    info: {
+      authentication: "bearer",
+      method: "POST",
+      basePath: BASE_PATH,
+      asset: Usdt.ASSET,
+      prices: Object.fromEntries(prices)
+    },
+    schema: { type: "object" }
+  }
+}
+
+/** Returns the extensions in the challenge of a paid operation, on a server with these capabilities. */
+export const challengeExtensions = (operation: Operation, capabilities: Capabilities): Extensions => ({
+  bazaar: bazaar(operation),
+  ...(isStartHere(operation.entry) ? { "paid-services": paidServices(capabilities) } : {})
+})

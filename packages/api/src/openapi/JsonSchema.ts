@@ -38,3 +38,32 @@ export const cleanSchema = (schema: Schema.Json, openToMore: boolean): Schema.Js
   if (Array.isArray(schema)) return schema.map((item) => cleanSchema(item, openToMore))
   return isObject(schema) ? cleanObject(schema, openToMore) : schema
 }
+
+const COMPACT_KEYWORDS: ReadonlySet<string> = new Set([
+  "type",
+  "enum",
+  "const",
+  "format",
+  "pattern",
+  "required",
+  "additionalProperties"
+])
+const COMPACT_PATTERN_LENGTH = 40
+
+const compactKeyword = (key: string, value: Schema.Json): ReadonlyArray<readonly [string, Schema.Json]> => {
+  if (key === "properties" && isObject(value)) {
+    return [[key, Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, compactSchema(schema)]))]]
+  }
+  if (key === "items") return [[key, compactSchema(value)]]
+  const isLong = key === "pattern" && typeof value === "string" && value.length > COMPACT_PATTERN_LENGTH
+  return COMPACT_KEYWORDS.has(key) && !isLong ? [[key, value]] : []
+}
+
+/**
+ * Reduces a JSON Schema so that it fits into a header: without descriptions, examples, defaults, limits and long
+ * patterns. The result accepts everything that the schema accepts.
+ */
+export const compactSchema = (schema: Schema.Json): Schema.Json =>
+  isObject(schema)
+    ? Object.fromEntries(Object.entries(schema).flatMap(([key, value]) => compactKeyword(key, value)))
+    : schema

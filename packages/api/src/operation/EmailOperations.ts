@@ -14,6 +14,7 @@ import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { DateTime } from "../event/DateTime.ts"
 import { getEndpoint, postEndpoint } from "./Endpoint.ts"
+import { ACCESS_TOKEN, MAILBOX, MESSAGE, OPERATION_ID } from "./Examples.ts"
 import { bytes, NO_INPUT, operation } from "./Operation.ts"
 import { paidData, provisionedData } from "./PaidData.ts"
 
@@ -33,7 +34,11 @@ export const EMAIL_OPERATIONS = {
     ...NO_INPUT,
     payload: CreateMailboxInput,
     data: provisionedData({ mailbox: MailboxRecord }),
-    status: 201
+    status: 201,
+    example: {
+      payload: { localPart: MAILBOX.localPart, displayName: "Ada" },
+      data: { mailbox: MAILBOX, authentication: { accessToken: ACCESS_TOKEN }, operationId: OPERATION_ID }
+    }
   }),
 
   listMailboxes: operation("listMailboxes", {
@@ -46,21 +51,33 @@ export const EMAIL_OPERATIONS = {
     ...NO_INPUT,
     payload: UpdateMailboxInput,
     data: paidData({ mailbox: MailboxRecord }),
-    status: 200
+    status: 200,
+    example: {
+      payload: { mailboxId: MAILBOX.mailboxId, displayName: "Ada" },
+      data: { mailbox: MAILBOX, operationId: OPERATION_ID }
+    }
   }),
 
   deleteMailbox: operation("deleteMailbox", {
     ...NO_INPUT,
     payload: DeleteMailboxInput,
     data: paidData({ mailboxId: Uuid.Uuid, deleted: Schema.Literal(true), messagesDeleted: Schema.Int }),
-    status: 200
+    status: 200,
+    example: {
+      payload: { mailboxId: MAILBOX.mailboxId },
+      data: { mailboxId: MAILBOX.mailboxId, deleted: true, messagesDeleted: 12, operationId: OPERATION_ID }
+    }
   }),
 
   sendMessage: operation("sendMessage", {
     ...NO_INPUT,
     payload: SendMessageInput,
     data: paidData({ message: MessageRecord }),
-    status: 201
+    status: 201,
+    example: {
+      payload: { mailboxId: MAILBOX.mailboxId, to: ["bob@example.com"], subject: "Hello", text: "Hello Bob" },
+      data: { message: MESSAGE, operationId: OPERATION_ID }
+    }
   }),
 
   /** Returns a page of messages, or a single message for a query with a messageId. */

@@ -34,6 +34,12 @@ export interface OperationShape<
   readonly status: 200 | 201
 }
 
+/** A body that the server accepts, apart from its ids, and `data` of its response. Both as JSON. */
+export interface OperationExample<Payload = unknown, Data = unknown> {
+  readonly payload: Payload
+  readonly data: Data
+}
+
 /**
  * One operation of the API: its catalog entry and its schemas. Method, path, price and authentication come from the
  * catalog alone.
@@ -47,6 +53,8 @@ export interface Operation<
 > extends OperationShape<Params, Query, Payload, Data> {
   readonly name: Name
   readonly entry: CatalogEntry
+  /** Every paid operation has one. */
+  readonly example?: OperationExample
 }
 
 /** Defines an operation of the catalog. */
@@ -58,7 +66,9 @@ export const operation = <
   Data extends AnyCodec
 >(
   name: Name,
-  shape: OperationShape<Params, Query, Payload, Data>
+  shape: OperationShape<Params, Query, Payload, Data> & {
+    readonly example?: OperationExample<Payload["Encoded"], Data["Encoded"]>
+  }
 ): Operation<Name, Params, Query, Payload, Data> => ({ name, entry: operationEntry(name), ...shape })
 
 export const takesBody = (self: Operation): boolean => self.entry.method === "POST" && self.payload !== Nothing

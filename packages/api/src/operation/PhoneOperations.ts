@@ -19,6 +19,7 @@ import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { DateTime } from "../event/DateTime.ts"
 import { getEndpoint, postEndpoint } from "./Endpoint.ts"
+import { ACCESS_TOKEN, CALL, OPERATION_ID, PHONE_NUMBER, WEBHOOK_URL } from "./Examples.ts"
 import { NO_INPUT, operation } from "./Operation.ts"
 import { paidData, provisionedData } from "./PaidData.ts"
 
@@ -31,8 +32,21 @@ const purchase = {
     callbackVerificationSecret: Schema.String,
     phoneNumber: PhoneNumberRecord
   }),
-  status: 201
+  status: 201,
+  example: {
+    payload: { agentName: "Ada", agentWebhookUrl: WEBHOOK_URL },
+    data: {
+      phoneNumberId: PHONE_NUMBER.phoneNumberId,
+      number: PHONE_NUMBER.number,
+      callbackVerificationSecret: "EXAMPLE",
+      phoneNumber: PHONE_NUMBER,
+      authentication: { accessToken: ACCESS_TOKEN },
+      operationId: OPERATION_ID
+    }
+  }
 } as const
+
+const CANADIAN = "+16045550100"
 
 const call = {
   ...NO_INPUT,
@@ -41,12 +55,27 @@ const call = {
   status: 201
 } as const
 
+const callExample = (authorizedSeconds: number) => ({
+  payload: { phoneNumberId: PHONE_NUMBER.phoneNumberId, toNumber: CALL.toNumber },
+  data: { call: { ...CALL, authorizedSeconds }, operationId: OPERATION_ID }
+})
+
 const number = {
   ...NO_INPUT,
   payload: NumberIdInput,
   data: paidData({ phoneNumber: PhoneNumberRecord }),
   status: 200
 } as const
+
+const numberExample = (changed: Partial<typeof PHONE_NUMBER>) => ({
+  payload: { phoneNumberId: PHONE_NUMBER.phoneNumberId },
+  data: { phoneNumber: { ...PHONE_NUMBER, ...changed }, operationId: OPERATION_ID }
+})
+
+const RENEWED = {
+  entitlement: { ...PHONE_NUMBER.entitlement, expiresAt: "2026-04-01T12:00:00.000Z", secondsRemaining: 5_184_000 }
+}
+const MINUTES_ADDED = { inboundAllowance: { purchasedSeconds: 600, usedSeconds: 0, remainingSeconds: 600 } }
 
 const time = Timestamp.Timestamp.make(Date.UTC(2026, 0, 31, 12))
 
@@ -75,22 +104,45 @@ export const ListCallsInput = Schema.Struct({
 export const PHONE_OPERATIONS = {
   purchaseUsNumber: operation("purchaseUsNumber", purchase),
 
-  purchaseCanadaNumber: operation("purchaseCanadaNumber", purchase),
+  purchaseCanadaNumber: operation("purchaseCanadaNumber", {
+    ...purchase,
+    example: {
+      ...purchase.example,
+      data: {
+        ...purchase.example.data,
+        number: CANADIAN,
+        phoneNumber: { ...PHONE_NUMBER, number: CANADIAN, country: "CA" }
+      }
+    }
+  }),
 
-  renewNumber: operation("renewNumber", number),
+  renewNumber: operation("renewNumber", { ...number, example: numberExample(RENEWED) }),
 
-  callOneMinute: operation("callOneMinute", call),
+  callOneMinute: operation("callOneMinute", { ...call, example: callExample(60) }),
 
-  callFiveMinutes: operation("callFiveMinutes", call),
+  callFiveMinutes: operation("callFiveMinutes", { ...call, example: callExample(300) }),
 
   extendCall: operation("extendCall", {
     ...NO_INPUT,
     payload: CallIdInput,
     data: paidData({ call: CallRecord }),
-    status: 200
+    status: 200,
+    example: {
+      payload: { callId: CALL.callId },
+      data: {
+        call: {
+          ...CALL,
+          status: "in_progress",
+          authorizedSeconds: 120,
+          connectedSeconds: 40,
+          answeredAt: "2026-01-31T12:00:05.000Z"
+        },
+        operationId: OPERATION_ID
+      }
+    }
   }),
 
-  addInboundMinutes: operation("addInboundMinutes", number),
+  addInboundMinutes: operation("addInboundMinutes", { ...number, example: numberExample(MINUTES_ADDED) }),
 
   releaseNumber: operation("releaseNumber", {
     ...NO_INPUT,

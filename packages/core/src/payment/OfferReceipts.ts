@@ -42,8 +42,8 @@ export class OfferReceipts extends Context.Service<
   OfferReceipts,
   {
     /**
-     * Returns the extension with an offer for each of the first `OFFERS_MAX` terms. Offers are signed once for a
-     * resource, its terms and the minute of `issuedAt`, and stay valid for as long as challenges of that minute.
+     * Returns the extension with offers for the first terms; see `offersMax`. Offers are signed once for a resource, its
+     * terms and the minute of `issuedAt`, and stay valid for as long as challenges of that minute.
      */
     readonly offers: (challenge: {
       readonly resourceUrl: string
@@ -68,10 +68,10 @@ export class OfferReceipts extends Context.Service<
 }
 
 /**
- * The number of offers in a challenge. A challenge and the payment that echoes it must fit into the headers that proxies
- * accept, and one offer takes about 600 bytes.
+ * Returns the number of offers in a challenge. Its header must stay below 8 KiB, one offer takes about 600 bytes, and the
+ * terms of a network about 490.
  */
-export const OFFERS_MAX = 2
+const offersMax = (accepts: ReadonlyArray<PaymentTerms>): number => (accepts.length > 3 ? 1 : 2)
 
 /** Offers kept for the current minute: more than a deployment has paid services and accepted tokens. */
 const OFFERS_KEPT_MAX = 1_000
@@ -79,7 +79,6 @@ const OFFERS_KEPT_MAX = 1_000
 const VERSION = 1
 
 const OFFER_SCHEMA = {
-  $schema: "https://json-schema.org/draft/2020-12/schema",
   type: "object",
   properties: { offers: { type: "array" } },
   required: ["offers"]
@@ -141,7 +140,7 @@ const make = (keyring: Keyring["Service"], publicUrl: string): OfferReceipts["Se
   return OfferReceipts.of({
     offers: ({ accepts, issuedAt, resourceUrl }) => {
       const minute = Math.floor(issuedAt / Timestamp.MINUTE)
-      const offers = accepts.slice(0, OFFERS_MAX).map((terms, acceptIndex) => ({
+      const offers = accepts.slice(0, offersMax(accepts)).map((terms, acceptIndex) => ({
         format: "jws",
         acceptIndex,
         signature: offer(resourceUrl, terms, minute)

@@ -7,12 +7,12 @@ import { ServerSettings } from "../ServerSettings.ts"
 /** The routes of all paid operations, each served by the service of its catalog entry. */
 export const routes = Effect.gen(function* () {
   const services = yield* PaidServices
-  const { publicUrl } = yield* ServerSettings
+  const settings = yield* ServerSettings
   return operations.flatMap((operation) => {
     const { price, serviceId } = operation.entry
     if (price === null || serviceId === null) return []
     const service = services.get(serviceId)
     if (service === undefined) throw new Error(`${serviceId} has no paid service`)
-    return [service.use((paid) => paidRoute(operation, paid, publicUrl))]
+    return [service.use((paid) => paidRoute(operation, paid, settings))]
   })
 })

@@ -34,7 +34,7 @@ export const paymentSignature = ({ headers }: HttpServerRequest.HttpServerReques
 export const paidRoute = <Input, Plan, Receipt>(
   operation: Operation,
   service: PaidService<Input, Plan, Receipt>,
-  publicUrl: string
+  { capabilities, publicUrl }: Pick<ServerSettings["Service"], "capabilities" | "publicUrl">
 ) => {
   if (operation.payload !== service.input) throw new Error(`${operation.name} declares another input than its service`)
   const entry = serviceEntry(service.serviceId)
@@ -42,13 +42,12 @@ export const paidRoute = <Input, Plan, Receipt>(
   const described = {
     entry,
     resource: challengeResource(operation, publicUrl),
-    extensions: challengeExtensions(operation)
+    extensions: challengeExtensions(operation, capabilities)
   }
   return operationRoute(
     operation,
     Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
-      const { capabilities } = yield* ServerSettings
       const paidOperations = yield* PaidOperations
       const record = yield* RequestRecord
       const readOnce = yield* Effect.cached(readBody)

@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { OPERATIONS } from "@agentos/api"
+import { operations, OPERATIONS } from "@agentos/api"
 import { bodyLimitsOf } from "../../src/edge/RequestLimits.ts"
 import { call, errorOf, fresh, newTenant, rawCall } from "../support/TestClient.ts"
 import { startServer, type TestServer } from "../support/TestServer.ts"
@@ -103,6 +103,29 @@ describe("HttpEdge", () => {
     }
     assert.strictEqual((await call(server, "OPTIONS", "/nowhere")).status, 404)
     assert.strictEqual(answers[1]?.headers.get("cache-control"), "no-store")
+  })
+
+  it("answers the preflight of every operation without its work, with the headers of a payment", async () => {
+    for (const { entry } of operations) {
+      const path = entry.path.replaceAll(/\{\w+\}/g, "019ab1c0-5f3e-7cc1-8a52-3f6f0c8f2a11")
+      const answer = await call(server, "OPTIONS", path, {
+        headers: {
+          origin: "https://agent.example",
+          "access-control-request-method": entry.method,
+          "access-control-request-headers": "authorization,content-type,idempotency-key,payment-signature"
+        }
+      })
+      assert.deepStrictEqual([answer.status, answer.text], [204, ""], path)
+      assert.strictEqual(answer.headers.get("access-control-allow-origin"), "*")
+      assert.include(answer.headers.get("access-control-allow-methods"), entry.method)
+      assert.strictEqual(answer.headers.get("access-control-max-age"), "7200")
+      for (const name of ["Authorization", "Content-Type", "Idempotency-Key", "PAYMENT-SIGNATURE"]) {
+        assert.include(answer.headers.get("access-control-allow-headers"), name)
+      }
+      for (const name of ["PAYMENT-REQUIRED", "PAYMENT-RESPONSE"]) {
+        assert.include(answer.headers.get("access-control-expose-headers"), name)
+      }
+    }
   })
 
   it("accepts only bodies of plain JSON (415)", async () => {
