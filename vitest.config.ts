@@ -7,12 +7,13 @@ const exclude = ["**/node_modules/**", "**/dist/**"]
 const ISOLATED = ["MailParserWorker", "SmtpListenerLimits"].map((name) => `packages/provider-smtp/test/${name}.test.ts`)
 
 /**
- * Suites that kill servers, race requests, break providers or attack, and two that repeat more slowly what `test` shows:
- * `test:faults`.
+ * Suites that kill servers, race requests, break providers or attack, and those that show with other clients, and more
+ * slowly, what `test` shows: `test:faults`.
  */
 const FAULTS = [
   "test/{backup,chaos,crash,fuzz,race}/*.test.ts",
   "test/cli/{tail,terminal}.test.ts",
+  "test/clients/*.test.ts",
   "packages/postgres/test/{EventRaces,MailQuotaRace,MigrationsUnderLoad,PlansOnPGlite}.test.ts",
   "packages/provider-smtp/test/{LargeMail,SmtpAbuse}.test.ts",
   "test/sandbox/cluster.test.ts",

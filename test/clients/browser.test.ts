@@ -1,0 +1,80 @@
+import { spawnSync } from "node:child_process"
+import { createServer, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import { fileURLToPath } from "node:url"
+import { type Browser, chromium } from "playwright-core"
+import { rolldown } from "rolldown"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { freshName } from "../support/Agent.ts"
+import { useSandbox } from "../support/useSandbox.ts"
+import type { Bought, Purchase } from "./browserPage.ts"
+
+const executablePath = ["chromium", "chromium-browser", "google-chrome"]
+  .map((name) => spawnSync("which", [name], { encoding: "utf8" }).stdout.trim())
+  .find((path) => path !== "")
+const reason = executablePath === undefined ? " (skipped: install Debian's package chromium)" : ""
+
+const host = useSandbox()
+
+let pages: Server
+let browser: Browser
+
+const bundledScript = async (): Promise<string> => {
+  const build = await rolldown({
+    input: fileURLToPath(new URL("browserPage.ts", import.meta.url)),
+    platform: "browser",
+    logLevel: "silent"
+  })
+  try {
+    const [chunk] = (await build.generate({ format: "iife", codeSplitting: false })).output
+    return chunk.code
+  } finally {
+    await build.close()
+  }
+}
+
+/** Serves the page from an origin other than that of the service. */
+const servePage = async (): Promise<void> => {
+  const script = await bundledScript()
+  pages = createServer((request, response) => {
+    const isScript = request.url === "/script.js"
+    response.setHeader("Content-Type", isScript ? "text/javascript" : "text/html")
+    response.end(isScript ? script : '<!doctype html><meta charset="utf-8"><script src="/script.js"></script>')
+  })
+  await new Promise<void>((resolve) => pages.listen(0, "127.0.0.1", resolve))
+}
+
+describe.skipIf(executablePath === undefined)(`a page in a browser${reason}`, () => {
+  beforeAll(async () => {
+    if (executablePath === undefined) return
+    await servePage()
+    // Chromium has no sandbox of its own for root, which containers run as.
+    browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    pages?.close()
+  })
+
+  it("on another origin pays with a stock client, and reads the receipt and the token's resources", async () => {
+    const page = await browser.newPage()
+    const { port } = pages.address() as AddressInfo
+    await page.goto(`http://127.0.0.1:${port}/`)
+    const { baseUrl, chain, wallets } = host.sandbox
+    const wallet = wallets[0]!
+    const purchase: Purchase = {
+      baseUrl,
+      privateKey: wallet.privateKey,
+      network: chain.network as Purchase["network"],
+      asset: chain.asset,
+      localPart: freshName()
+    }
+    const { amount, result } = await host.chain.charged(wallet.address, () =>
+      page.evaluate<Bought, Purchase>((asked) => Reflect.get(globalThis, "buyMailbox")(asked), purchase)
+    )
+    expect([result.status, amount]).toEqual([201, 250_000n])
+    expect(result.receipt).not.toBeNull()
+    expect(result.requestId).not.toBeNull()
+    expect(result.listed).toContain(result.address)
+  })
+})

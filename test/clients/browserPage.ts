@@ -1,0 +1,54 @@
+/** The script of a page that pays from a browser, as an agent in a page would. The test bundles it and calls `buyMailbox`. */
+import { ExactEvmScheme } from "@x402/evm/exact/client"
+import { wrapFetchWithPayment, x402Client } from "@x402/fetch"
+import { privateKeyToAccount } from "viem/accounts"
+
+export interface Purchase {
+  readonly baseUrl: string
+  readonly privateKey: `0x${string}`
+  readonly network: `${string}:${string}`
+  readonly asset: string
+  readonly localPart: string
+}
+
+/** The parts of the answers that only a page with CORS can read. */
+export interface Bought {
+  readonly status: number
+  readonly receipt: string | null
+  readonly requestId: string | null
+  readonly address: string
+  /** The addresses that the page lists with the token that it bought. */
+  readonly listed: ReadonlyArray<string>
+}
+
+interface Mailbox {
+  readonly address: string
+}
+
+const buyMailbox = async ({ asset, baseUrl, localPart, network, privateKey }: Purchase): Promise<Bought> => {
+  const wallet = new x402Client()
+    .register("eip155:*", new ExactEvmScheme(privateKeyToAccount(privateKey)))
+    .setSpendControls({ allowedAssets: [{ network, asset, maxAmountPerPayment: "250000" }] })
+  const paying = wrapFetchWithPayment(fetch, wallet)
+  const answer = await paying(`${baseUrl}/api/v1/email/mailboxes`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", "Idempotency-Key": crypto.randomUUID() },
+    body: JSON.stringify({ localPart })
+  })
+  const { data } = (await answer.json()) as {
+    readonly data: { readonly mailbox: Mailbox; readonly authentication: { readonly accessToken: string } }
+  }
+  const list = await fetch(`${baseUrl}/api/v1/email/mailboxes/query`, {
+    headers: { Authorization: `Bearer ${data.authentication.accessToken}` }
+  })
+  const { data: mailboxes } = (await list.json()) as { readonly data: { readonly items: ReadonlyArray<Mailbox> } }
+  return {
+    status: answer.status,
+    receipt: answer.headers.get("PAYMENT-RESPONSE"),
+    requestId: answer.headers.get("X-Request-Id"),
+    address: data.mailbox.address,
+    listed: mailboxes.items.map(({ address }) => address)
+  }
+}
+
+Object.assign(globalThis, { buyMailbox })
