@@ -51,8 +51,8 @@ const inDigits =
   }
 
 /**
- * Returns the decoder of an operation's complete input, which is built once. A missing body is an empty object if the
- * operation has no body or requires nothing in it.
+ * Returns the decoder of an operation's complete input, which is built once, on the first request. A missing body is an
+ * empty object if the operation has no body or requires nothing in it.
  */
 export const inputDecoder = <
   Params extends AnyCodec,
@@ -62,19 +62,25 @@ export const inputDecoder = <
 >(
   operation: Operation<OperationName, Params, Query, Payload, Data>
 ) => {
-  const integers = inputsOf(operation).flatMap(({ name, type }) => (type === "integer" ? [name] : []))
-  const decodeParams = inDigits(
-    decodeInput<Params["Type"]>(Schema.toCodecStringTree(operation.params), "path parameter"),
-    integers
-  )
-  const decodeQuery = inDigits(
-    decodeInput<Query["Type"]>(Schema.toCodecStringTree(operation.query), "query parameter"),
-    integers
-  )
-  const decodePayload = decodeInput<Payload["Type"]>(operation.payload)
+  const build = () => {
+    const integers = inputsOf(operation).flatMap(({ name, type }) => (type === "integer" ? [name] : []))
+    return {
+      decodeParams: inDigits(
+        decodeInput<Params["Type"]>(Schema.toCodecStringTree(operation.params), "path parameter"),
+        integers
+      ),
+      decodeQuery: inDigits(
+        decodeInput<Query["Type"]>(Schema.toCodecStringTree(operation.query), "query parameter"),
+        integers
+      ),
+      decodePayload: decodeInput<Payload["Type"]>(operation.payload),
+      mayLeaveOutBody: !requiresBody(operation)
+    }
+  }
+  let built: ReturnType<typeof build> | undefined
   const { json } = bodyLimitsOf(operation)
-  const mayLeaveOutBody = !requiresBody(operation)
   return Effect.fnUntraced(function* (body: RequestBody) {
+    const { decodeParams, decodePayload, decodeQuery, mayLeaveOutBody } = (built ??= build())
     const { params, query } = yield* RouteMatch
     const isLeftOut = body.lengthBytes === 0 && mayLeaveOutBody
     const input: OperationInput<Params["Type"], Query["Type"], Payload["Type"]> = {
