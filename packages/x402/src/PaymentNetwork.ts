@@ -119,7 +119,7 @@ export const offer = Effect.fnUntraced(function* (
   if (asset === payTo) {
     return yield* misconfigured(`Payment network ${config.network}: payTo is the token's own contract.`)
   }
-  const refundWallets = refundWalletsOf(config, yield* TransferAuthorization.signer)
+  const refundWallets = refundWalletsOf(config)
   for (const [role, address] of [
     ["payTo", payTo],
     ["the token's own contract", asset]
@@ -153,10 +153,10 @@ export const offer = Effect.fnUntraced(function* (
 
 const lowerCase = (address: string): Address => `0x${address.slice(2).toLowerCase()}`
 
-const refundWalletsOf = (
-  { refund }: PaymentNetwork,
-  { addressOf }: TransferAuthorization.Signer
-): ReadonlyArray<Address> =>
+const refundWalletsOf = ({ refund }: PaymentNetwork): ReadonlyArray<Address> =>
   refund === undefined
     ? []
-    : [addressOf(Redacted.value(refund.privateKey)), ...(refund.formerWallets ?? []).map(lowerCase)]
+    : [
+        TransferAuthorization.addressOf(Redacted.value(refund.privateKey)),
+        ...(refund.formerWallets ?? []).map(lowerCase)
+      ]

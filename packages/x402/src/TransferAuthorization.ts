@@ -1,6 +1,7 @@
 // Loading the whole library takes a tenth of a second, these modules a hundredth.
 import { instantiateSecp256k1 } from "@bitauth/libauth/build/lib/crypto/secp256k1.js"
 import { Effect } from "effect"
+import { createECDH } from "node:crypto"
 import {
   type Address,
   bytesToHex,
@@ -91,6 +92,13 @@ const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681
 
 const addressOfPublicKey = (key: Uint8Array): Address => `0x${keccak256(key.subarray(1)).slice(26)}`
 
+/** Returns the account of a private key in lower case. Throws on an invalid key, which `PrivateKey` never accepts. */
+export const addressOf = (privateKey: Hex): Address => {
+  const curve = createECDH("secp256k1")
+  curve.setPrivateKey(privateKey.slice(2), "hex")
+  return addressOfPublicKey(curve.getPublicKey())
+}
+
 /** Signs and recovers with secp256k1. */
 export interface Signer {
   /**
@@ -101,8 +109,6 @@ export interface Signer {
    * could compute a second valid signature from each one.
    */
   readonly recoverSigner: (hash: Hex, signature: Hex) => string | undefined
-  /** Returns the account of a private key in lower case. Throws on an invalid key, which `PrivateKey` never accepts. */
-  readonly addressOf: (privateKey: Hex) => Address
   /**
    * Signs a digest in the form that `recoverSigner` reads. The same key and digest give the same signature (RFC
    * 6979).
@@ -121,11 +127,6 @@ const makeSigner = async (): Promise<Signer> => {
       // The library returns a string if no key can be recovered.
       const key = secp256k1.recoverPublicKeyUncompressed(bytes.subarray(0, 64), recoveryId, hexToBytes(hash))
       return typeof key === "string" ? undefined : addressOfPublicKey(key)
-    },
-    addressOf: (privateKey) => {
-      const key = secp256k1.derivePublicKeyUncompressed(hexToBytes(privateKey))
-      if (typeof key === "string") throw new Error("not a private key")
-      return addressOfPublicKey(key)
     },
     sign: (privateKey, hash) => {
       const signed = secp256k1.signMessageHashRecoverableCompact(hexToBytes(privateKey), hexToBytes(hash))

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { hashTypedData, type Hex, numberToHex, pad } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
-import { digest, domainSeparator, signer, type TransferAuthorization } from "../src/TransferAuthorization.ts"
+import { addressOf, digest, domainSeparator, signer, type TransferAuthorization } from "../src/TransferAuthorization.ts"
 import { asset, payer, payTo, SEED, stranger } from "./support/Sample.ts"
 
 /** USDC on Ethereum, with the DOMAIN_SEPARATOR that its contract returns. */
@@ -36,7 +36,7 @@ const types = {
 } as const
 const primaryType = "TransferWithAuthorization"
 
-const { addressOf, recoverSigner, sign } = await Effect.runPromise(signer)
+const { recoverSigner, sign } = await Effect.runPromise(signer)
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const Uint = (bits: bigint) => Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 2n ** bits - 1n }))
