@@ -28,14 +28,19 @@ export const lazyBuiltins: Plugin = {
   load: (id) => (id.startsWith(LAZY) ? `module.exports = require(${JSON.stringify(id.slice(LAZY.length))})` : null)
 }
 
+/** Removes the parentheses that mark a function. */
+const nameOf = (exported: string): string => exported.replace("()", "")
+
 const SEAL = "\0sealed:"
 const TEXT = "\0sealed-text:"
 
-/** The exports that the sources use, by import specifier. */
+/**
+ * The exports that the sources use, by import specifier. `name()` is a function, whose first call loads the library; the
+ * others load it when the module that imports them is evaluated.
+ */
 export type SealedLibrary = Readonly<Record<string, ReadonlyArray<string>>>
 
 interface SealOptions {
-  readonly cwd: string
   readonly output: OutputOptions
   /** Plugins for the modules of the libraries. */
   readonly plugins?: ReadonlyArray<Plugin>
@@ -49,23 +54,25 @@ interface SealOptions {
 export const sealing = (
   program: string,
   libraries: Readonly<Record<string, SealedLibrary>>,
-  { cwd, output, plugins = [] }: SealOptions
+  { output, plugins = [] }: SealOptions
 ): { readonly plugin: Plugin; readonly modules: ReadonlyArray<string> } => {
   const modules: Array<string> = []
+  /** A module that imports the library, by the name of the library. */
+  const importers = new Map<string, string>()
 
   /** Bundles one library into the text of a CommonJS module, whose exports have the index of their specifier. */
   const textOf = async (name: string): Promise<string> => {
-    const entry = `${cwd}/${name}.sealed.js`
+    const entry = join(dirname(importers.get(name) ?? ""), `${name}.sealed.js`)
     const exported = Object.entries(libraries[name] ?? {}).map(
       ([source, names], index) =>
-        `export { ${names.map((each) => `${each} as ${each}_${index}`).join(", ")} } from ${JSON.stringify(source)}`
+        `export { ${names.map((each) => `${nameOf(each)} as ${nameOf(each)}_${index}`).join(", ")} } from ${JSON.stringify(source)}`
     )
     const given: Plugin = {
       name: "entry",
       resolveId: (source) => (source === entry ? entry : null),
       load: (id) => (id === entry ? exported.join("\n") : null)
     }
-    const build = await rolldown({ input: entry, cwd, ...BUILD, plugins: [given, ...plugins, lazyBuiltins] })
+    const build = await rolldown({ input: entry, ...BUILD, plugins: [given, ...plugins, lazyBuiltins] })
     try {
       const [chunk] = (await build.generate(output)).output
       modules.push(...Object.keys(chunk.modules))
@@ -77,29 +84,38 @@ export const sealing = (
 
   const plugin: Plugin = {
     name: "sealed",
-    resolveId: (source) => {
+    resolveId: (source, importer) => {
       if (source.startsWith(TEXT)) return source
-      return Object.values(libraries).some((library) => source in library) ? `${SEAL}${source}` : null
+      const name = Object.keys(libraries).find((each) => source in libraries[each]!)
+      if (name === undefined || importer === undefined) return null
+      importers.set(name, importer)
+      return `${SEAL}${source}`
     },
     load: async (id) => {
       if (id.startsWith(SEAL)) {
         const source = id.slice(SEAL.length)
         const [name, library] = Object.entries(libraries).find(([, each]) => source in each)!
         const index = Object.keys(library).indexOf(source)
-        const exports = library[source]!.map((each) =>
-          each === "default" ? `export default text.default_${index}` : `export const ${each} = text.${each}_${index}`
-        )
-        return `import { text } from ${JSON.stringify(TEXT + name)}\n${exports.join("\n")}`
+        const exports = library[source]!.map((each) => {
+          const loaded = `load().${nameOf(each)}_${index}`
+          if (each.endsWith("()")) return `export const ${nameOf(each)} = (...parameters) => ${loaded}(...parameters)`
+          return each === "default" ? `export default ${loaded}` : `export const ${each} = ${loaded}`
+        })
+        return `import { load } from ${JSON.stringify(TEXT + name)}\n${exports.join("\n")}`
       }
       if (!id.startsWith(TEXT)) return null
       const name = id.slice(TEXT.length)
       const packed = brotliCompressSync(await textOf(name)).toString("base64")
       return `import { compileFunction } from "node:vm"
         import { brotliDecompressSync } from "node:zlib"
-        const code = brotliDecompressSync(Buffer.from("${packed}", "base64")).toString()
-        const library = { exports: {} }
-        compileFunction(code, ["require", "module", "exports"], { filename: "${program}-${name}.cjs" })(require, library, library.exports)
-        export const text = library.exports`
+        let library
+        export const load = () => {
+          if (library !== undefined) return library.exports
+          library = { exports: {} }
+          const code = brotliDecompressSync(Buffer.from("${packed}", "base64")).toString()
+          compileFunction(code, ["require", "module", "exports"], { filename: "${program}-${name}.cjs" })(require, library, library.exports)
+          return library.exports
+        }`
     }
   }
   return { plugin, modules }

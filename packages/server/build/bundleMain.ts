@@ -41,9 +41,10 @@ const replaced: Plugin = {
   load: (id) => REPLACED.get(id.slice(ROOT.length)) ?? (/\/mailauth\/lib\/bimi\/[\w-]+\.js$/.test(id) ? "" : null)
 }
 
-/** Libraries of mail, which start without mail and most commands do without. */
+/** Libraries that are used later than the start, or not without mail. */
 const SEALED = {
-  mailauth: { mailauth: ["authenticate"] },
+  mailauth: { mailauth: ["authenticate()"] },
+  headers: { "@x402/core/http": ["encodePaymentRequiredHeader()", "encodePaymentResponseHeader()"] },
   smtp: {
     nodemailer: ["default"],
     "nodemailer/lib/smtp-pool": ["default"],
@@ -81,14 +82,14 @@ const importEffect = effectImports(ROOT)
 const effectByModule: Plugin = {
   name: "effect-by-module",
   // No line moves.
-  transform: (code) => (code.includes('from "effect"') ? { code: importEffect(code), map: null } : null)
+  transform: (code) => (code.includes('"effect"') ? { code: importEffect(code), map: null } : null)
 }
 
 /** Writes the file of a program, and returns the modules in it. */
 const bundle = async (name: string, source: string): Promise<ReadonlyArray<string>> => {
   // The mail parser needs its libraries at once.
   const libraries = name === "parserMain" ? {} : SEALED
-  const sealed = sealing(name, libraries, { cwd: join(ROOT, "packages/provider-smtp"), output, plugins: [replaced] })
+  const sealed = sealing(name, libraries, { output, plugins: [replaced] })
   const build = await rolldown({
     input: join(ROOT, source),
     cwd: ROOT,

@@ -15,7 +15,7 @@ export const JOBS_LIST = defineCommand(
     exits: []
   },
   async (context) => {
-    const [Clock, Effect] = await Promise.all([import("effect/Clock"), import("effect/Effect")])
+    const { Clock, Effect } = await import("effect")
     const { Timestamp } = await import("@agentos/core")
     const ServerConfig = await import("../ServerConfig.ts")
     const { listJobs } = await import("../Maintenance.ts")
@@ -70,7 +70,7 @@ export const JOBS_RUN = defineCommand(
     exits: [5, 6]
   },
   async (context, { arguments: { job: name } }) => {
-    const Effect = await import("effect/Effect")
+    const { Effect } = await import("effect")
     const ServerConfig = await import("../ServerConfig.ts")
     const { runJob } = await import("../Maintenance.ts")
     const { JobBusy, JobUnknown } = await import("@agentos/core")

@@ -18,7 +18,7 @@ export const MIGRATE = defineCommand(
     exitMeanings: { 2: "migrations are pending, with --check" }
   },
   async (context, { flags: { check } }) => {
-    const Effect = await import("effect/Effect")
+    const { Effect } = await import("effect")
     const ServerConfig = await import("../ServerConfig.ts")
     const { schemaOf } = await import("../Maintenance.ts")
     const schema = Effect.flatMap(ServerConfig.readStorage(context.host.env), schemaOf)

@@ -68,11 +68,7 @@ export const runEffect = async <A>(
   effect: Effect.Effect<A, unknown>,
   describe: (error: unknown) => Failure | undefined = () => undefined
 ): Promise<A> => {
-  const [Cause, Effect, Exit] = await Promise.all([
-    import("effect/Cause"),
-    import("effect/Effect"),
-    import("effect/Exit")
-  ])
+  const { Cause, Effect, Exit } = await import("effect")
   const { explain, log } = await import("../ProgramOutput.ts")
   const exit = await Effect.runPromiseExit(Effect.provide(effect, log), { signal: host.signal })
   if (Exit.isSuccess(exit)) return exit.value

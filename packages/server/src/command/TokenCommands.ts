@@ -63,7 +63,7 @@ export const TOKEN_REVOKE = defineCommand(
     exits: [2, 5]
   },
   async (context, { arguments: { tenant }, flags: { yes } }) => {
-    const Effect = await import("effect/Effect")
+    const { Effect } = await import("effect")
     const ServerConfig = await import("../ServerConfig.ts")
     const { revokeTokens, TenantUnknown } = await import("../Maintenance.ts")
     const { host, output } = context
