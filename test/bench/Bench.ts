@@ -49,3 +49,6 @@ export const quantile = (sorted: ReadonlyArray<number>, share: number): number =
 
 /** Settings of a durable PostgreSQL. Tests use faster ones. */
 export const DURABLE = { fsync: "on", full_page_writes: "on", synchronous_commit: "on" }
+
+/** The driver that a Fastify application with PostgreSQL would use. */
+export const PG = { pg: "8.23.1" }

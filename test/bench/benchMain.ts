@@ -8,6 +8,7 @@ import { latency } from "./latency.ts"
 import { numbers } from "./numbers.ts"
 import { planner } from "./planner.ts"
 import { sockets } from "./sockets.ts"
+import { startUp } from "./startUp.ts"
 import { voice } from "./voice.ts"
 
 /** The benches: `npx -y pnpm@12 bench NAME [--OPTION NUMBER]`. */
@@ -20,7 +21,8 @@ const benches: Readonly<Record<string, Bench>> = {
   deletion,
   planner,
   voice,
-  imports
+  imports,
+  "start-up": startUp
 }
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)

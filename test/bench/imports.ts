@@ -2,10 +2,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { install } from "../packed/Installation.ts"
 import { start } from "../packed/Running.ts"
-import { type Bench, quantile, table } from "./Bench.ts"
-
-/** The driver that a Fastify application with PostgreSQL would use. */
-const PG = { pg: "8.23.1" }
+import { type Bench, PG, quantile, table } from "./Bench.ts"
 
 const FACTORY = `
 const { createAgentOs, memory, x402 } = await import("@agentos/agentos")
