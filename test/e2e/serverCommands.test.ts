@@ -1,4 +1,5 @@
 import { startPostgres } from "@agentos/postgres/testing"
+import { existsSync } from "node:fs"
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
@@ -154,6 +155,22 @@ describe("agentos-server check-config", () => {
     ])
     for (const secret of ["the-access-key-of-the-node", "wrong-password-of-the-relay"])
       expect(text).not.toContain(secret)
+  })
+
+  it("checks the gas wallet of a self-hosted facilitator, and does not create an embedded database", async () => {
+    const facilitator = { kind: "self", privateKey: `0x${"5".repeat(64)}` }
+    const directory = join(running.directory, "unused")
+    const { checks, status } = await checkConfig({
+      DATABASE_URL: "",
+      AGENTOS_DATA_DIR: directory,
+      AGENTOS_NETWORKS: JSON.stringify([{ ...payment, facilitator }])
+    })
+    expect(status).toBe(1)
+    expect(checks.filter(({ status: state }) => state !== "ok")).toEqual([
+      { ...failed("database", /does not exist yet/, /agentos-server migrate/), status: "warning" },
+      failed(`gas wallet ${sandbox.chain.network}`, /Its balance is 0\./, /native coin to the gas wallet/)
+    ])
+    expect(existsSync(directory)).toBe(false)
   })
 
   it("warns of a database that needs migrate, and of a refund wallet that cannot pay the largest refund", async () => {

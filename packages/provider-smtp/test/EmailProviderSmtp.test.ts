@@ -2,7 +2,7 @@ import { EmailProvider, type OutgoingMail, type ProviderError, Timestamp } from 
 import { Effect, Exit, Fiber, Redacted, Result, Stream } from "effect"
 import { authenticate } from "mailauth"
 import PostalMime from "postal-mime"
-import { afterEach, describe, expect, it } from "vitest"
+import { afterEach, describe, expect, it, vi } from "vitest"
 import { generateDkimKey } from "../src/DkimKey.ts"
 import * as EmailProviderSmtp from "../src/EmailProviderSmtp.ts"
 import { drop, silence, type Script, type ScriptedSmtp, startScriptedSmtp } from "./support/ScriptedSmtp.ts"
@@ -371,6 +371,32 @@ describe("failures", () => {
     const server = await started({ command: (line) => (line === "STARTTLS" ? "502 no TLS" : undefined) })
     expect(failureOf(await sendTo(server, { security: "starttls" })).reason).toBe("Misconfigured")
     expect(server.commands.some((line) => line.startsWith("MAIL"))).toBe(false)
+  })
+})
+
+describe("verify", () => {
+  const credentials = { user: "ada", password: Redacted.make("s3cret-password") }
+  const verify = (server: ScriptedSmtp, more: Partial<EmailProviderSmtp.EmailProviderSmtpConfig> = {}) =>
+    Effect.runPromise(Effect.result(EmailProviderSmtp.verify(config(server.port, { credentials, ...more }))))
+  const answering = (reply: string): Script => ({
+    extensions: ["AUTH PLAIN"],
+    command: (line) => (line.startsWith("AUTH") ? reply : undefined)
+  })
+
+  it("authenticates, and sends no mail", async () => {
+    const server = await started(answering("235 2.7.0 ok"))
+    expect(Result.isSuccess(await verify(server))).toBe(true)
+    await vi.waitFor(() => expect(server.commands.map((line) => line.split(" ")[0])).toEqual(["EHLO", "AUTH", "QUIT"]))
+  })
+
+  it("fails as Misconfigured if the relay refuses the credentials, and does not name the password", async () => {
+    const error = failureOf(await verify(await started(answering("535 5.7.8 wrong password"))))
+    expect(error.reason).toBe("Misconfigured")
+    expect(`${error.message}${JSON.stringify(error)}`).not.toContain("s3cret-password")
+  })
+
+  it("fails as Temporary if the relay does not greet", async () => {
+    expect(failureOf(await verify(await started({ greeting: silence }))).reason).toBe("Temporary")
   })
 })
 

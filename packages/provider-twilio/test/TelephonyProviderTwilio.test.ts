@@ -221,6 +221,22 @@ describe("a response", () => {
   })
 })
 
+describe("verify", () => {
+  it.each([
+    [{ status: 200, body: { status: "active" } }, "ok"],
+    [{ status: 200, body: { status: "suspended" } }, "Misconfigured"],
+    [refused(401, 20_003), "Misconfigured"],
+    [refused(503), "Temporary"]
+  ] as const)("reads the account: %j is %s", async (reply, expected) => {
+    const twilio = await startScriptedTwilio(reply)
+    const checked = TelephonyProviderTwilio.verify({ ...config, apiUrl: twilio.url })
+    expect(await Effect.runPromise(Effect.match(checked, { onSuccess: () => "ok", onFailure: reasonOf }))).toBe(
+      expected
+    )
+    expect(twilio.asked[0]).toMatchObject({ method: "GET", url: `/2010-04-01/Accounts/${accountSid}.json` })
+  })
+})
+
 describe("a request", () => {
   it("asks for no recording, and carries the account's credentials", async () => {
     const twilio = await startScriptedTwilio({

@@ -200,7 +200,7 @@ describe("agentos-server", () => {
       assert.match(wrong[0]?.fix ?? "", advice)
     })
 
-    it("does not take an address that is none", async () => {
+    it("rejects an address that is not an IP address", async () => {
       assert.strictEqual((await run(["check-dns", "--sends-from", "relay"])).exit, 3)
     })
   })

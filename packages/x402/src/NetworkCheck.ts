@@ -108,7 +108,7 @@ export const refundBalance = Effect.fnUntraced(function* (
 })
 
 /**
- * Checks what a rail needs when it opens. A facilitator that does not answer, and an empty refund wallet, are only logged:
+ * The checks of a rail that opens. A facilitator that does not answer, and an empty refund wallet, are only logged:
  * the server can still serve all else, and payments or refunds wait.
  */
 export const openingCheck = Effect.fnUntraced(function* (
@@ -130,7 +130,7 @@ export const openingCheck = Effect.fnUntraced(function* (
   )
 })
 
-/** What a network needs from outside, as checks that change nothing and can run apart. */
+/** The connections and wallets of a network, as checks that change nothing and can run apart. */
 export interface NetworkChecks {
   /** See `tokenCheck`. */
   readonly token: Effect.Effect<void, ProviderError>

@@ -62,7 +62,7 @@ export const make = Effect.gen(function* () {
     yield* Effect.logWarning(
       `${unrecorded.length} numbers at ${provider.name} have no record in the database, and are kept: ` +
         `${listed.join(", ")}${unrecorded.length > LISTED_MAX ? ", …" : ""}. They may have been sold after a backup that ` +
-        "was restored. Release those that nobody has: agentos-server numbers release NUMBER"
+        "was restored. Release the unused ones: agentos-server numbers release NUMBER"
     )
   })
 

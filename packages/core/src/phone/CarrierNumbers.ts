@@ -24,7 +24,7 @@ export interface AbandonedNumber extends OwnedNumber {
 export interface CarrierInventory {
   /** All of them. */
   readonly there: ReadonlySet<string>
-  /** Those of refunded purchases of this database: nobody has them, and nobody will. */
+  /** Those of refunded purchases of this database, which belong to no tenant. */
   readonly abandoned: ReadonlyArray<AbandonedNumber>
   /**
    * Those of which the database has no record. A tenant may have bought them if the database was restored from a backup,

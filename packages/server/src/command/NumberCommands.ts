@@ -28,7 +28,7 @@ export const NUMBERS_LIST = defineCommand(
       ],
       "Every number at the carrier has a record."
     )
-    if (items.length > 0) context.output.note("Release those that nobody has: agentos-server numbers release NUMBER")
+    if (items.length > 0) context.output.note("Release the unused ones: agentos-server numbers release NUMBER")
   }
 )
 
@@ -42,9 +42,7 @@ export const NUMBERS_RELEASE = defineCommand(
       "Releases a number of numbers list permanently: it cannot be bought back. A number of a tenant or of a purchase is refused; tenants release their own with agentctl number release.",
     arguments: [{ name: "number", summary: "The number, such as +14155550100.", presence: "required" }],
     flags: [{ name: "yes", short: "y", type: "boolean", summary: "Release without confirmation." }],
-    examples: [
-      { line: "agentos-server numbers release +14155550100", does: "Stop paying for a number that nobody has" }
-    ],
+    examples: [{ line: "agentos-server numbers release +14155550100", does: "Stop paying for an unused number" }],
     output: "record",
     json: "{number}",
     exits: [2, 5, 6]
