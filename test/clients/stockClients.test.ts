@@ -1,132 +1,200 @@
+import { operations, OPERATIONS } from "@agentos/api"
+import { TOKEN_PRESETS } from "@agentos/x402"
 import { wrapAxiosWithPayment, x402Client as AxiosClient } from "@x402/axios"
+import { x402Client } from "@x402/core/client"
+import { decodePaymentResponseHeader, encodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http"
+import type { PaymentRequired } from "@x402/core/types"
 import { ExactEvmScheme } from "@x402/evm/exact/client"
+import { appendPaymentIdentifierToExtensions, generatePaymentId } from "@x402/extensions/payment-identifier"
 import { wrapFetchWithPayment, x402Client as FetchClient } from "@x402/fetch"
-import { SERVICES } from "@agentos/core"
 import axios from "axios"
 import { randomUUID } from "node:crypto"
-import { describe, expect, it } from "vitest"
-import { type Agent, freshName } from "../support/Agent.ts"
-import {
-  ADD_MINUTES,
-  BUY_CANADA,
-  BUY_US,
-  CALL_FIVE,
-  CALL_ONE,
-  type CallFields,
-  EXTEND,
-  type PhoneCustomer,
-  RENEW
-} from "../support/PhoneCustomer.ts"
+import { beforeAll, describe, expect, it } from "vitest"
+import { freshName } from "../support/Agent.ts"
+import type { CallFields, PhoneCustomer } from "../support/PhoneCustomer.ts"
 import { usePhone } from "../support/usePhone.ts"
 
+/** Stock clients of x402 pay the real server with what its documents show. */
 const host = usePhone()
 
-interface Answer {
-  readonly status: number
-  readonly receipt: string | null
-  readonly body: { readonly data: never }
+const PAID = operations.filter(({ entry }) => entry.price !== null)
+type PaidName = (typeof PAID)[number]["name"]
+
+/** The resources of a customer, which replace the ids in examples. */
+type Ids = Partial<Record<"mailboxId" | "phoneNumberId" | "callId", string>>
+
+const exampleOf = (name: PaidName, ids: Ids): Record<string, unknown> => {
+  const payload = OPERATIONS[name].example?.payload as Record<string, unknown>
+  const known = Object.entries(ids).filter(([id]) => id in payload)
+  return { ...payload, ...Object.fromEntries(known) }
 }
 
-/** A request as a quickstart sends it: with an Idempotency-Key, and with the access token once there is one. */
-type Post = (path: string, body: object, headers: Readonly<Record<string, string>>) => Promise<Answer>
+interface Paid {
+  readonly status: number
+  readonly receipt: string | null
+  readonly data: Record<string, never>
+}
+type Pay = (path: string, body: unknown, headers: Readonly<Record<string, string>>) => Promise<Paid>
 
-const withFetch = ({ account }: Agent): Post => {
+const byFetch = ({ agent }: PhoneCustomer, prepare: (client: FetchClient) => void = () => {}): Pay => {
   const { asset, network } = host.sandbox.chain
-  const wallet = new FetchClient()
-    .register("eip155:*", new ExactEvmScheme(account))
-    .setSpendControls({ allowedAssets: [{ network, asset, maxAmountPerPayment: "5000000" }] })
-  const paying = wrapFetchWithPayment(fetch, wallet)
+  const client = new FetchClient().register("eip155:*", new ExactEvmScheme(agent.account))
+  client.setSpendControls({ allowedAssets: [{ network, asset, maxAmountPerPayment: "5000000" }] })
+  prepare(client)
+  const paying = wrapFetchWithPayment(fetch, client)
   return async (path, body, headers) => {
-    const answer = await paying(`${host.sandbox.baseUrl}${path}`, {
+    const response = await paying(host.sandbox.baseUrl + path, {
       method: "POST",
       headers: { "Content-Type": "application/json", ...headers },
       body: JSON.stringify(body)
     })
-    const receipt = answer.headers.get("PAYMENT-RESPONSE")
-    return { status: answer.status, receipt, body: (await answer.json()) as Answer["body"] }
+    const { data } = (await response.json()) as Pick<Paid, "data">
+    return { status: response.status, receipt: response.headers.get("payment-response"), data }
   }
 }
 
-const withAxios = ({ account }: Agent): Post => {
-  const wallet = new AxiosClient().register("eip155:*", new ExactEvmScheme(account))
-  const api = wrapAxiosWithPayment(axios.create({ baseURL: host.sandbox.baseUrl }), wallet)
+const byAxios = ({ agent }: PhoneCustomer, prepare: (client: AxiosClient) => void = () => {}): Pay => {
+  const client = new AxiosClient().register("eip155:*", new ExactEvmScheme(agent.account))
+  prepare(client)
+  const paying = wrapAxiosWithPayment(axios.create({ baseURL: host.sandbox.baseUrl }), client)
   return async (path, body, headers) => {
-    const answer = await api.post<Answer["body"]>(path, body, { headers: { ...headers } })
-    return {
-      status: answer.status,
-      receipt: String(answer.headers["payment-response"] as unknown),
-      body: answer.data
-    }
+    const response = await paying.post<Pick<Paid, "data">>(path, body, { headers })
+    return { status: response.status, receipt: response.headers["payment-response"], data: response.data.data }
   }
 }
 
-/** Buys with one client, and keeps the token and the list of what was bought. */
-class Buyer {
-  readonly bought: Array<string> = []
-  readonly #customer: PhoneCustomer
-  readonly #post: Post
+const CLIENTS = [
+  ["@x402/fetch", byFetch],
+  ["@x402/axios", byAxios]
+] as const
 
-  constructor(customer: PhoneCustomer, clientOf: (agent: Agent) => Post) {
-    this.#customer = customer
-    this.#post = clientOf(customer.agent)
-  }
+/** Reads a text in a response, by the names that lead to it. */
+const textIn = (data: unknown, ...names: ReadonlyArray<string>): string =>
+  String(names.reduce<unknown>((inner, name) => (inner as Record<string, unknown>)[name], data))
 
-  async buy<Data>(path: string, body: object): Promise<Data> {
-    const { agent } = this.#customer
-    const token = agent.token === undefined ? {} : { Authorization: `Bearer ${agent.token}` }
-    const {
-      body: answer,
-      receipt,
-      status
-    } = await this.#post(path, body, {
-      "Idempotency-Key": randomUUID(),
-      ...token
-    })
-    expect([200, 201]).toContain(status)
-    expect(JSON.parse(Buffer.from(receipt ?? "", "base64").toString())).toMatchObject({ success: true })
-    this.bought.push(path)
-    const data: Data & { readonly authentication?: { readonly accessToken: string } } = answer.data
-    agent.token ??= data.authentication?.accessToken
+const untilAnswered = (customer: PhoneCustomer, callId: string): Promise<CallFields> =>
+  host.carrier.until(
+    () => customer.call(callId),
+    ({ status }) => status === "in_progress"
+  )
+
+/** Buys every paid service once, from its example, in an order in which each finds the resources that it needs. */
+const buyAll = async (customer: PhoneCustomer, pay: Pay, keyOf: () => Readonly<Record<string, string>>) => {
+  const ids: Ids = {}
+  const bought: Array<string> = []
+  const buy = async (name: PaidName, changes: Record<string, unknown> = {}) => {
+    const token = customer.agent.token
+    const headers = { ...keyOf(), ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) }
+    const { data, receipt, status } = await pay(
+      OPERATIONS[name].entry.path,
+      { ...exampleOf(name, ids), ...changes },
+      headers
+    )
+    expect([name, status]).toEqual([name, OPERATIONS[name].status])
+    const { payer, success, transaction } = decodePaymentResponseHeader(receipt ?? "")
+    expect([success, payer, transaction]).toEqual([
+      true,
+      customer.address.toLowerCase(),
+      expect.stringMatching(/^0x[0-9a-f]{64}$/)
+    ])
+    bought.push(name)
     return data
   }
+  const person = () => host.carrier.person({ seconds: 10_000 })
+  const mailbox = await buy("createMailbox", { localPart: freshName() })
+  customer.agent.token = textIn(mailbox, "authentication", "accessToken")
+  ids.mailboxId = textIn(mailbox, "mailbox", "mailboxId")
+  await buy("updateMailbox")
+  await buy("sendMessage")
+  await buy("deleteMailbox")
+  const number = await buy("purchaseUsNumber", { agentWebhookUrl: customer.webhookUrl })
+  ids.phoneNumberId = textIn(number, "phoneNumberId")
+  await buy("purchaseCanadaNumber")
+  await buy("renewNumber")
+  await buy("addInboundMinutes")
+  const call = await buy("callOneMinute", { toNumber: await person() })
+  ids.callId = textIn(call, "call", "callId")
+  await untilAnswered(customer, ids.callId)
+  await buy("extendCall")
+  await buy("callFiveMinutes", { toNumber: await person() })
+  expect(bought.toSorted()).toEqual(PAID.map(({ name }) => name).toSorted())
 }
 
-const MAIL = "/api/v1/email"
-
-describe.each([
-  ["@x402/fetch", withFetch],
-  ["@x402/axios", withAxios]
-] as const)("%s", (_name, clientOf) => {
-  it("pays for every paid service, each with its price and a receipt", async () => {
-    const { carrier, chain } = host
+describe("a stock client", () => {
+  it.each(CLIENTS)("%s pays for every paid service, with Idempotency-Key", async (_, clientOf) => {
     const customer = await host.customer()
-    const buyer = new Buyer(customer, clientOf)
-    const { amount } = await chain.charged(customer.address, async () => {
-      const { mailbox } = await buyer.buy<{ readonly mailbox: { readonly mailboxId: string } }>(`${MAIL}/mailboxes`, {
-        localPart: freshName()
-      })
-      const { mailboxId } = mailbox
-      await buyer.buy(`${MAIL}/mailboxes/update`, { mailboxId, displayName: "Ada" })
-      await buyer.buy(`${MAIL}/messages/send`, { mailboxId, to: ["grace@else.test"], subject: "Hi", text: "Hello" })
-      await buyer.buy(`${MAIL}/mailboxes/delete`, { mailboxId })
-      const { phoneNumberId } = await buyer.buy<{ readonly phoneNumberId: string }>(BUY_US, customer.order())
-      await buyer.buy(BUY_CANADA, customer.order())
-      await buyer.buy(RENEW, { phoneNumberId })
-      await buyer.buy(ADD_MINUTES, { phoneNumberId })
-      const placed = await buyer.buy<{ readonly call: CallFields }>(CALL_ONE, {
-        phoneNumberId,
-        toNumber: await carrier.person({ seconds: 40 })
-      })
-      const { callId } = placed.call
-      await carrier.until(
-        () => customer.call(callId),
-        ({ status }) => status === "in_progress"
-      )
-      await buyer.buy(EXTEND, { callId })
-      await buyer.buy(CALL_FIVE, { phoneNumberId, toNumber: await carrier.person({ lines: [{ hangup: true }] }) })
-    })
-    const sold = SERVICES.filter(({ price }) => price !== null)
-    expect(buyer.bought.toSorted()).toEqual(sold.map(({ path }) => path).toSorted())
-    expect(amount).toBe(sold.reduce((sum, { price }) => sum + (price ?? 0n), 0n))
+    await buyAll(customer, clientOf(customer), () => ({ "Idempotency-Key": randomUUID() }))
   })
+
+  it.each(CLIENTS)("%s pays with a payment identifier instead of Idempotency-Key", async (_, clientOf) => {
+    const customer = await host.customer()
+    const pay = clientOf(customer, (client: FetchClient | AxiosClient) =>
+      client.onBeforePaymentCreation(async ({ paymentRequired: { extensions } }) => {
+        if (extensions !== undefined) appendPaymentIdentifierToExtensions(extensions, generatePaymentId())
+      })
+    )
+    const body = { ...exampleOf("createMailbox", {}), localPart: freshName() }
+    const { receipt, status } = await pay(OPERATIONS.createMailbox.entry.path, body, {})
+    expect([status, decodePaymentResponseHeader(receipt ?? "").success]).toEqual([201, true])
+  })
+
+  it("@x402/fetch pays only assets that its spend controls allow", async () => {
+    const customer = await host.customer()
+    const pay = byFetch(customer, (client) => client.setSpendControls({ allowedAssets: [] }))
+    const body = { localPart: freshName() }
+    await expect(pay(OPERATIONS.createMailbox.entry.path, body, { "Idempotency-Key": randomUUID() })).rejects.toThrow()
+  })
+})
+
+/** Half of what Node accepts for all headers of a message together, and the limit of some proxies for one. */
+const HEADER_LENGTH_MAX = 8_192
+const PUBLIC_URL = "https://agentos.production.eu-west.example.com"
+
+/** Returns the challenge as a server at a longer URL with all preset networks sends it, refusing a payment. */
+const enlarged = (challenge: PaymentRequired, baseUrl: string): PaymentRequired => {
+  const [terms] = challenge.accepts
+  if (terms === undefined) throw new Error("the challenge has no terms")
+  const accepts = Object.values(TOKEN_PRESETS).map(({ asset, name, network, version }) => ({
+    ...terms,
+    network,
+    asset,
+    maxTimeoutSeconds: 120,
+    extra: { ...terms.extra, name, version }
+  }))
+  const moved = JSON.stringify({ ...challenge, error: "e".repeat(100), accepts }).replaceAll(baseUrl, PUBLIC_URL)
+  return JSON.parse(moved) as PaymentRequired
+}
+
+describe("the example of a paid service", () => {
+  const ids: Ids = {}
+  let customer: PhoneCustomer
+  beforeAll(async () => {
+    customer = await host.customer()
+    const bought = await customer.buy()
+    ids.phoneNumberId = bought.phoneNumberId
+    ids.mailboxId = (await customer.agent.createMailbox(freshName())).mailboxId
+    const { callId } = await customer.callOut(bought.phoneNumberId, await host.carrier.person({ seconds: 10_000 }))
+    ids.callId = callId
+    await untilAnswered(customer, callId)
+  })
+
+  it.each(PAID.map(({ name }) => name))(
+    "%s is answered with a challenge, whose headers stay below 8 KiB with five networks",
+    async (name) => {
+      const { path, serviceId } = OPERATIONS[name].entry
+      const challenge = await customer.agent.challenge({ path, body: exampleOf(name, ids) })
+      expect(Object.keys(challenge.extensions ?? {})).toEqual(
+        expect.arrayContaining(["bazaar", "payment-identifier", "offer-receipt"])
+      )
+      const client = new x402Client().register("eip155:*", new ExactEvmScheme(customer.agent.account))
+      client.setSpendControls(false)
+      const large = enlarged(challenge, host.sandbox.baseUrl)
+      const required = encodePaymentRequiredHeader(large).length
+      appendPaymentIdentifierToExtensions(large.extensions ?? {}, "x".repeat(128))
+      const signature = encodePaymentSignatureHeader(await client.createPaymentPayload(large)).length
+      process.stdout.write(`${serviceId}: PAYMENT-REQUIRED ${required}, PAYMENT-SIGNATURE ${signature}\n`)
+      expect(required).toBeLessThan(HEADER_LENGTH_MAX)
+      expect(signature).toBeLessThan(HEADER_LENGTH_MAX)
+    }
+  )
 })

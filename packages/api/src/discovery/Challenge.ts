@@ -10,7 +10,7 @@ import {
   Usdt
 } from "@agentos/core"
 import { Schema } from "effect"
-import { compactSchema, type JsonObject } from "../openapi/JsonSchema.ts"
+import { compactSchema, isObject, type JsonObject } from "../openapi/JsonSchema.ts"
 import { inputsOf } from "../operation/Inputs.ts"
 import type { Operation } from "../operation/Operation.ts"
 import { ICON_PATH } from "../PublicPath.ts"
@@ -39,6 +39,15 @@ const DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 const toJson = Schema.decodeUnknownSync(Schema.Json)
 
+const withoutNulls = (value: unknown): Schema.Json =>
+  toJson(
+    JSON.parse(
+      JSON.stringify(value, (_key, member: Schema.Json) =>
+        isObject(member) ? Object.fromEntries(Object.entries(member).filter(([, each]) => each !== null)) : member
+      )
+    )
+  )
+
 const bodySchema = (operation: Operation): JsonObject => {
   const inputs = inputsOf(operation)
   return {
@@ -51,8 +60,8 @@ const bodySchema = (operation: Operation): JsonObject => {
 
 /**
  * Returns x402's extension `bazaar` (specs/extensions/bazaar.md), by which directories index the operation and agents
- * call it. Every paid operation is a POST with a JSON body and without parameters. The example of the response leaves out
- * requestId and guide.
+ * call it. Every paid operation is a POST with a JSON body and without parameters. To keep the header short, the example of
+ * the response leaves out requestId, guide and fields that are null.
  */
 const bazaar = (operation: Operation): JsonObject => {
   const { entry, example } = operation
@@ -60,7 +69,7 @@ const bazaar = (operation: Operation): JsonObject => {
   return {
     info: {
       input: { type: "http", method: entry.method, bodyType: "json", body: toJson(example.payload) },
-      output: { type: "json", example: { data: toJson(example.data) } }
+      output: { type: "json", example: { data: withoutNulls(example.data) } }
     },
     schema: {
       $schema: DRAFT,
@@ -75,7 +84,8 @@ const bazaar = (operation: Operation): JsonObject => {
             body: bodySchema(operation)
           },
           required: ["type", "method", "bodyType", "body"]
-        }
+        },
+        output: { type: "object", properties: { example: { type: "object" } } }
       },
       required: ["input"]
     }
