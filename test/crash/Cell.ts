@@ -2,6 +2,7 @@ import type { OperationStep } from "@agentos/core"
 import type { ProviderFault } from "../faults/fault/ProviderFaults.ts"
 import type { End } from "../faults/observation/Purchases.ts"
 import { type ClientKind, type Service, SERVICES } from "./Purchase.ts"
+import type { SmartAccountKind } from "./Shop.ts"
 
 /**
  * An interference between an operation and its usual end.
@@ -11,9 +12,10 @@ import { type ClientKind, type Service, SERVICES } from "./Purchase.ts"
  * - `front-run`: a stranger submits the authorization just before the facilitator is called;
  * - `cancelled`: the payer cancels the authorization just before the facilitator is called;
  * - `unread`: a stranger submits the authorization between its claim and the reading of its nonce;
- * - `intercepted`: a stranger submits the authorization before the client presents it.
+ * - `intercepted`: a stranger submits the authorization before the client presents it;
+ * - `disowned`: the owner of the smart account that pays is replaced after the claim.
  */
-export type Twist = "rejected" | "gone" | "stranger" | "front-run" | "cancelled" | "unread" | "intercepted"
+export type Twist = "rejected" | "gone" | "stranger" | "front-run" | "cancelled" | "unread" | "intercepted" | "disowned"
 
 /** One case of the matrix: a service, a client, a fault, and the step at which the server is killed. */
 export interface Cell {
@@ -24,6 +26,8 @@ export interface Cell {
   readonly killed: boolean
   readonly fault: Pick<ProviderFault, "operation" | "mode"> | undefined
   readonly twist: Twist | undefined
+  /** The smart account that pays; by default a key does. */
+  readonly account?: SmartAccountKind
   /** The only correct end, where there is one. */
   readonly end: End | undefined
 }
@@ -186,6 +190,39 @@ const carrierEnd = (operation: CarrierOperation, mode: ProviderFault["mode"], ki
   return mode === "reject" ? "refunded" : "delivered"
 }
 
+/** A smart account pays, and the server is killed at each step of the payment or its refund. */
+export const smartAccountCells = (): ReadonlyArray<Cell> => [
+  ...cross(PAYMENT_STEPS, cross(["deployed", "undeployed"] as const, BOTH)).map(([step, [account, client]]) => ({
+    ...SMART,
+    client,
+    account,
+    step,
+    fault: undefined,
+    twist: undefined,
+    end: undefined
+  })),
+  ...cross(REFUND_STEPS, BOTH).map(([step, client]) => ({
+    ...SMART,
+    client,
+    account: "deployed" as const,
+    step,
+    fault: { operation: "settle", mode: "reject" } as const,
+    twist: "stranger" as const,
+    end: "refunded" as const
+  })),
+  ...BOTH.map((client) => ({
+    ...SMART,
+    client,
+    account: "deployed" as const,
+    step: "after_simulate" as const,
+    fault: undefined,
+    twist: "disowned" as const,
+    end: "never charged" as const
+  }))
+]
+
+const SMART = { service: "email.mailbox.create", killed: true } as const
+
 /** Others use the authorization, and the server is killed after the facilitator has answered. */
 export const interferenceCells = (): ReadonlyArray<Cell> =>
   cross(["front-run", "cancelled"] as const, cross(SERVICES, ["repeats", "gives up"] as const)).map(
@@ -213,6 +250,7 @@ export const allCells = (): ReadonlyArray<Cell> => [
   ...refundCells(),
   ...strangerCells(),
   ...interferenceCells(),
+  ...smartAccountCells(),
   ...facilitatorCells(),
   ...relayCells(),
   ...carrierCells()
@@ -253,8 +291,9 @@ const HANG_MILLIS: Readonly<Record<ProviderFault["operation"], number>> = {
 export const faultMillis = ({ fault }: Cell): number => (fault?.mode === "hang" ? HANG_MILLIS[fault.operation] : 0)
 
 /** The row of the report: what fails, and where the server is killed. */
-export const situationOf = ({ fault, killed, step, twist }: Cell): string =>
+export const situationOf = ({ account, fault, killed, step, twist }: Cell): string =>
   [
+    ...(account === undefined ? [] : [`smart account ${account}`]),
     ...(twist === undefined ? [] : [TWISTS[twist]]),
     ...(fault === undefined || twist !== undefined ? [] : [`${fault.operation} ${fault.mode}`]),
     ...(step === undefined ? (killed ? ["killed"] : []) : [`killed at ${step}`])
@@ -267,5 +306,6 @@ const TWISTS: Readonly<Record<Twist, string>> = {
   "front-run": "submitted by a stranger first",
   cancelled: "cancelled by its payer",
   unread: "submitted by a stranger before its nonce was read",
-  intercepted: "submitted by a stranger before it was presented"
+  intercepted: "submitted by a stranger before it was presented",
+  disowned: "its account taken over"
 }

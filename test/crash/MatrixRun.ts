@@ -30,7 +30,8 @@ const HOLD_AT: Readonly<Partial<Record<Twist, OperationStep>>> = {
   gone: "settled",
   "front-run": "before_settle",
   cancelled: "before_settle",
-  unread: "claimed"
+  unread: "claimed",
+  disowned: "claimed"
 }
 
 /** The search before the payment is only a check, so a search fails after the payment. */
@@ -125,7 +126,8 @@ class MatrixRun {
     const tenants = await inTurns(cells.slice(0, TENANTS), () => this.#shop.newTenant())
     let turn = 0
     return inTurns(cells, async (cell) => {
-      const wallet = isAlone(cell) ? undefined : tenants[turn++ % tenants.length]
+      const shared = isAlone(cell) ? undefined : tenants[turn++ % tenants.length]
+      const wallet = cell.account === undefined ? shared : await this.#shop.newWallet(cell.account)
       const purchase = await this.#shop.newPurchase(cell.service, {
         group: situationOf(cell),
         client: cell.client,
@@ -238,6 +240,8 @@ class MatrixRun {
         const deletion = await this.#shop.newDeletion(purchase)
         return () => buy(deletion)
       }
+      case "disowned":
+        return () => (wallet.smartAccount === undefined ? Promise.resolve() : treasury.takeOver(wallet.smartAccount))
       case "cancelled":
         return ({ authorization }) => treasury.cancel(wallet.account, authorization)
       default:

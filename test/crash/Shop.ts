@@ -26,6 +26,8 @@ const POLL_MILLIS = 100
 /** The first areas of each country, in which nothing fails. In the last one the carrier can refuse every sale. */
 const CALM_AREAS = { US: 5, CA: 6 }
 
+export type SmartAccountKind = "deployed" | "undeployed"
+
 /** Where a number is bought: in a calm area, in one that no other purchase uses, or in the last one. */
 export type Area = "calm" | "own" | "refused"
 
@@ -75,9 +77,14 @@ export class Shop {
     }
   }
 
-  async newWallet(): Promise<Wallet> {
-    const wallet = new Wallet(this.testbed.cluster.servers)
+  /** A wallet with money: a key, or a smart account that is deployed or not. */
+  async newWallet(account?: SmartAccountKind): Promise<Wallet> {
+    const kind = account === "deployed" ? "account" : account
+    const wallet = new Wallet(this.testbed.cluster.servers, undefined, kind)
     await this.testbed.treasury.fund([wallet.address], FUNDS)
+    if (account === "deployed" && wallet.smartAccount !== undefined) {
+      await this.testbed.treasury.deploy(wallet.smartAccount)
+    }
     return wallet
   }
 

@@ -13,6 +13,7 @@ import {
   oneService,
   refundCells,
   relayCells,
+  smartAccountCells,
   stagedCells,
   stepCells,
   strangerCells
@@ -71,7 +72,8 @@ describe.concurrent("a purchase is charged once and delivered once, refunded, or
           ...oneService(ofHalf("email", strangerCells())),
           ...oneService(facilitatorCells()),
           ...relayCells().filter((cell) => !isSlow(cell)),
-          ...stagedCells()
+          ...stagedCells(),
+          ...oneClient(smartAccountCells())
         ])
       ),
     TIMEOUT_MILLIS

@@ -11,10 +11,13 @@ import {
   verifyReceiptMatchesOffer,
   verifyReceiptSignatureJWS
 } from "@x402/extensions/offer-receipt"
+import { sandboxAccount, type SandboxSignature } from "@agentos/sandbox"
 import { randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
+import { type Hex, parseErc6492Signature, serializeErc6492Signature } from "viem"
+import { generatePrivateKey } from "viem/accounts"
 import { describe, expect, it } from "vitest"
-import { type Agent, freshName, type Reply, untilNotPending } from "../support/Agent.ts"
+import { Agent, freshName, type Reply, untilNotPending } from "../support/Agent.ts"
 import { useSandbox } from "../support/useSandbox.ts"
 
 const CREATE = "/api/v1/email/mailboxes"
@@ -33,6 +36,8 @@ const arm = async (operation: "verify" | "settle", mode: "before" | "after" | "r
   })
   expect(response.ok).toBe(true)
 }
+
+const hexOf = (text: unknown): Hex => `0x${String(text).slice(2)}`
 
 /** Repeats a request until `isDone` accepts the response. */
 const until = async (attempt: () => Promise<Reply>, isDone: (reply: Reply) => boolean): Promise<Reply> => {
@@ -72,6 +77,18 @@ const receiptOf = ({ headers }: Reply) => {
 
 /** Verifies a receipt with the key that its service publishes, and returns its fields. */
 const verifiedReceipt = async (reply: Reply) => ({ ...(await verifyReceiptSignatureJWS(receiptOf(reply))) })
+
+/** Settles the authorization at the facilitator before the server receives it. */
+const settleElsewhere = async (payload: PaymentPayload): Promise<void> => {
+  const settle = await fetch(`${host.sandbox.facilitatorUrl}/settle`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ x402Version: 2, paymentPayload: payload, paymentRequirements: payload.accepted })
+  })
+  expect(await settle.json()).toMatchObject({ success: true })
+}
+
+const isReturned = (reply: Reply) => reply.body.error?.paymentState === "refunded"
 
 describe("a start-here request", () => {
   it("is challenged without a body, and refused with an invalid one", async () => {
@@ -244,18 +261,6 @@ describe("an invalid payment", () => {
     expect(amount).toBe(0n)
   })
 
-  /** Settles the authorization at the facilitator before the server receives it. */
-  const settleElsewhere = async (payload: PaymentPayload): Promise<void> => {
-    const settle = await fetch(`${host.sandbox.facilitatorUrl}/settle`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ x402Version: 2, paymentPayload: payload, paymentRequirements: payload.accepted })
-    })
-    expect(await settle.json()).toMatchObject({ success: true })
-  }
-
-  const isReturned = (reply: Reply) => reply.body.error?.paymentState === "refunded"
-
   it("buys nothing and is refunded if its authorization was settled by a third party", async () => {
     const agent = host.agent(0)
     const request = createRequest()
@@ -313,6 +318,85 @@ describe("an invalid payment", () => {
     )
     expect([result.status, result.body.error.code, amount]).toEqual([402, "PAYMENT_REQUIRED", 0n])
     expect(result.body.error.message).toContain("bound to the challenge of another request")
+  })
+})
+
+describe("a smart account", () => {
+  const smartAgent = (kind: SandboxSignature, ownerKey = generatePrivateKey()): Agent =>
+    new Agent(host.sandbox, ownerKey, (owner) => sandboxAccount(owner, { kind }))
+
+  /** Has the facilitator move the price of a mailbox from one of the wallets to the account. */
+  const fund = async ({ payer }: Agent): Promise<void> => {
+    const challenge = await host.agent(2).challenge(createRequest())
+    const accepts = challenge.accepts.map((terms) => ({ ...terms, payTo: payer.address }))
+    await settleElsewhere(await host.agent(2).sign({ ...challenge, accepts }))
+  }
+
+  it("is deployed by its first payment, and a retry receives the same bytes", async () => {
+    const ownerKey = generatePrivateKey()
+    const agent = smartAgent("undeployed", ownerKey)
+    await fund(agent)
+    const request = createRequest()
+    const challenge = await agent.challenge(request)
+    expect(challenge.accepts[0]?.extra).toMatchObject({ signatures: "eoa eip1271 eip6492" })
+    const signature = encodePaymentSignatureHeader(await agent.sign(challenge))
+    const key = randomUUID()
+    const { amount, result } = await host.chain.charged(agent.payer.address, async () => [
+      await agent.replay(request, signature, key),
+      await agent.replay(request, signature, key)
+    ])
+    expect(result.map(({ status, text }) => [status, text])).toEqual(Array(2).fill([201, result[0]!.text]))
+    expect(amount).toBe(MAILBOX_PRICE)
+    expect(await verifiedReceipt(result[0]!)).toMatchObject({ payer: agent.payer.address.toLowerCase() })
+
+    // It is the tenant, and signs without its factory from now on.
+    const deployed = smartAgent("account", ownerKey)
+    deployed.token = String(Object(result[0]!.body.data["authentication"])["accessToken"])
+    await fund(deployed)
+    expect((await deployed.pay(createRequest())).status).toBe(201)
+    const own = new Agent(host.sandbox, ownerKey)
+    own.token = deployed.token
+    expect((await own.pay(createRequest())).body.error.code).toBe("FORBIDDEN")
+  })
+
+  it("is refunded if its authorization was settled by a third party", async () => {
+    const agent = smartAgent("undeployed")
+    await fund(agent)
+    const request = createRequest()
+    const payload = await agent.sign(await agent.challenge(request))
+    const key = randomUUID()
+    const attempt = () => agent.replay(request, encodePaymentSignatureHeader(payload), key)
+    await settleElsewhere(payload)
+    expect(await host.chain.balanceOf(agent.payer.address)).toBe(0n)
+    expect((await attempt()).body.error.paymentState).toBe("refund_due")
+    expect(isReturned(await until(attempt, isReturned))).toBe(true)
+    expect(await host.chain.balanceOf(agent.payer.address)).toBe(MAILBOX_PRICE)
+  })
+
+  it("is refused before the claim if it did not sign, or a factory that is not accepted would deploy it", async () => {
+    const agent = smartAgent("undeployed")
+    const [stranger, payee] = [smartAgent("undeployed"), host.sandbox.chain.payTo]
+    await fund(agent)
+    const request = createRequest()
+    const payload = await agent.sign(await agent.challenge(request))
+    const { address, data, signature } = parseErc6492Signature(hexOf(payload.payload["signature"]))
+    if (address === undefined || data === undefined) throw new Error("the signature names no factory")
+    const foreign = await stranger.sign(await stranger.challenge(request))
+    const refusals = [
+      [String(foreign.payload["signature"]), "did not accept the signature"],
+      [serializeErc6492Signature({ address: hexOf(payee), data, signature }), "factory is not accepted"],
+      [signature, "is not a smart account"]
+    ] as const
+    const key = randomUUID()
+    for (const [changed, message] of refusals) {
+      const { amount, result } = await host.chain.charged(agent.payer.address, () =>
+        agent.replay(request, tampered(payload, { signature: changed }), key)
+      )
+      expect([result.status, result.body.error.code, amount]).toEqual([402, "PAYMENT_REQUIRED", 0n])
+      expect(result.body.error.message).toContain(message)
+    }
+    // Nothing was claimed: neither the key nor the authorization.
+    expect((await agent.replay(request, encodePaymentSignatureHeader(payload), key)).status).toBe(201)
   })
 })
 

@@ -1,6 +1,7 @@
 import { x402Client } from "@x402/axios"
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http"
 import type { PaymentPayload, PaymentRequired } from "@x402/core/types"
+import type { ClientEvmSigner } from "@x402/evm"
 import { randomUUID } from "node:crypto"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { BoundScheme, type SandboxDescription } from "@agentos/sandbox"
@@ -43,14 +44,21 @@ const ANSWER_MILLIS_MAX = 150_000
 /** An API client with a wallet. It signs and sends exactly what a test passes. */
 export class Agent {
   readonly account: PrivateKeyAccount
+  /** The account itself, or the smart account that it owns. */
+  readonly payer: ClientEvmSigner
   token: string | undefined
   private readonly server: Pick<SandboxDescription, "baseUrl">
   private readonly wallet: x402Client
 
-  constructor(server: Pick<SandboxDescription, "baseUrl">, privateKey: `0x${string}`) {
+  constructor(
+    server: Pick<SandboxDescription, "baseUrl">,
+    privateKey: `0x${string}`,
+    payerOf: (owner: PrivateKeyAccount) => ClientEvmSigner = (owner) => owner
+  ) {
     this.server = server
     this.account = privateKeyToAccount(privateKey)
-    this.wallet = new x402Client().register("eip155:*", new BoundScheme(this.account))
+    this.payer = payerOf(this.account)
+    this.wallet = new x402Client().register("eip155:*", new BoundScheme(this.payer))
   }
 
   async send({ body, headers = {}, method = body === undefined ? "GET" : "POST", path }: Request): Promise<Reply> {

@@ -1,9 +1,17 @@
-import { type ChainDescription, sandboxChain, sandboxUsdtAbi, usdt } from "@agentos/sandbox"
-import { type Address, createWalletClient, encodeFunctionData, http, publicActions } from "viem"
+import {
+  type ChainDescription,
+  type SandboxAccount,
+  sandboxAccountAbi,
+  sandboxChain,
+  sandboxClient,
+  sandboxUsdtAbi,
+  usdt
+} from "@agentos/sandbox"
+import { type Address, createWalletClient, encodeFunctionData, http, parseEther, publicActions } from "viem"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 
 /** More than any of its transactions needs. */
-const GAS = 200_000n
+const GAS = 600_000n
 const GAS_PRICE = 10_000_000_000n
 
 /** An EIP-3009 authorization with its signature, ready to submit. */
@@ -66,12 +74,31 @@ export class Treasury {
     await this.transact(encodeFunctionData({ abi: sandboxUsdtAbi, functionName: "cancelAuthorization", args }))
   }
 
-  /** Sends a transaction to the token and waits for its receipt. May be called concurrently. */
-  private async transact(data: `0x${string}`): Promise<void> {
+  async deploy({ deployment: { factory, factoryData } }: SandboxAccount): Promise<void> {
+    await this.transact(factoryData, factory)
+  }
+
+  /** Replaces the owner of a smart account by the token's owner. */
+  async takeOver({ address, owner }: SandboxAccount): Promise<void> {
+    const client = sandboxClient(this.chain.rpcUrl)
+    await client.setBalance({ address: owner.address, value: parseEther("1") })
+    const wallet = createWalletClient({ account: owner, chain: client.chain, transport: http(this.chain.rpcUrl) })
+    const hash = await wallet.writeContract({
+      address,
+      abi: sandboxAccountAbi,
+      functionName: "setOwner",
+      args: [this.client.account.address]
+    })
+    const receipt = await client.waitForTransactionReceipt({ hash })
+    if (receipt.status !== "success") throw new Error(`the account refused ${hash}`)
+  }
+
+  /** Sends a transaction, by default to the token, and waits for its receipt. May be called concurrently. */
+  private async transact(data: `0x${string}`, to: Address = this.chain.asset): Promise<void> {
     const nonce = this.next ?? this.client.getTransactionCount({ address: this.client.account.address })
     this.next = nonce.then((taken) => taken + 1)
     const hash = await this.client.sendTransaction({
-      to: this.chain.asset,
+      to,
       data,
       nonce: await nonce,
       gas: GAS,
@@ -79,6 +106,6 @@ export class Treasury {
       maxPriorityFeePerGas: 0n
     })
     const receipt = await this.client.waitForTransactionReceipt({ hash })
-    if (receipt.status !== "success") throw new Error(`the token refused ${hash}`)
+    if (receipt.status !== "success") throw new Error(`${to} refused ${hash}`)
   }
 }

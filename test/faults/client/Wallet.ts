@@ -1,6 +1,7 @@
 import { encodePaymentSignatureHeader } from "@x402/core/http"
 import { randomUUID } from "node:crypto"
-import { generatePrivateKey, type PrivateKeyAccount } from "viem/accounts"
+import { type SandboxAccount, sandboxAccount, type SandboxSignature } from "@agentos/sandbox"
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { Agent, type MailboxFields, type Reply, type Request } from "../../support/Agent.ts"
 import type { Cluster, ClusterServer } from "../../support/Cluster.ts"
 import { type CallFields, dataOf, NUMBERS, type NumberFields, PHONE } from "../../support/PhoneCustomer.ts"
@@ -17,12 +18,18 @@ export class Wallet {
   /** A number that it keeps. */
   phoneNumberId: string | undefined
 
+  /** The smart account that pays instead of the key. */
+  readonly smartAccount: SandboxAccount | undefined
+
   constructor(
     servers: ReadonlyArray<Pick<ClusterServer, "baseUrl">>,
-    privateKey: `0x${string}` = generatePrivateKey()
+    privateKey: `0x${string}` = generatePrivateKey(),
+    kind?: SandboxSignature
   ) {
-    this.#agents = servers.map((server) => new Agent(server, privateKey))
-    this.#anonymous = servers.map((server) => new Agent(server, privateKey))
+    const account = kind && sandboxAccount(privateKeyToAccount(privateKey), { kind })
+    this.smartAccount = account
+    this.#agents = servers.map((server) => new Agent(server, privateKey, account && (() => account)))
+    this.#anonymous = servers.map((server) => new Agent(server, privateKey, account && (() => account)))
   }
 
   get account(): PrivateKeyAccount {
@@ -30,7 +37,7 @@ export class Wallet {
   }
 
   get address(): `0x${string}` {
-    return this.account.address
+    return this.on().payer.address
   }
 
   get token(): string | undefined {
