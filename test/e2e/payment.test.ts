@@ -11,11 +11,13 @@ import {
   verifyReceiptMatchesOffer,
   verifyReceiptSignatureJWS
 } from "@x402/extensions/offer-receipt"
-import { sandboxAccount, type SandboxSignature } from "@agentos/sandbox"
+import { type SandboxAccount, sandboxAccount, type SandboxSignature } from "@agentos/sandbox"
+import { createSIWxClientExtension } from "@x402/extensions/sign-in-with-x"
+import { wrapFetchWithPayment, x402Client } from "@x402/fetch"
 import { randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 import { type Hex, parseErc6492Signature, serializeErc6492Signature } from "viem"
-import { generatePrivateKey } from "viem/accounts"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { describe, expect, it } from "vitest"
 import { Agent, freshName, type Reply, untilNotPending } from "../support/Agent.ts"
 import { useSandbox } from "../support/useSandbox.ts"
@@ -325,6 +327,17 @@ describe("a smart account", () => {
   const smartAgent = (kind: SandboxSignature, ownerKey = generatePrivateKey()): Agent =>
     new Agent(host.sandbox, ownerKey, (owner) => sandboxAccount(owner, { kind }))
 
+  /** Returns the token that the account gets by a signed message. */
+  const signedIn = async (signer: SandboxAccount): Promise<string> => {
+    const client = new x402Client().registerExtension(createSIWxClientExtension({ signers: [signer] }))
+    const response = await wrapFetchWithPayment(fetch, client)(`${host.sandbox.baseUrl}/api/v1/auth/token`, {
+      method: "POST"
+    })
+    if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`)
+    const { data } = (await response.json()) as { readonly data: { readonly authentication: { accessToken: string } } }
+    return data.authentication.accessToken
+  }
+
   /** Has the facilitator move the price of a mailbox from one of the wallets to the account. */
   const fund = async ({ payer }: Agent): Promise<void> => {
     const challenge = await host.agent(2).challenge(createRequest())
@@ -357,6 +370,9 @@ describe("a smart account", () => {
     const own = new Agent(host.sandbox, ownerKey)
     own.token = deployed.token
     expect((await own.pay(createRequest())).body.error.code).toBe("FORBIDDEN")
+    expect(await signedIn(sandboxAccount(own.account))).toBe(deployed.token)
+    const stranger = sandboxAccount(privateKeyToAccount(generatePrivateKey()))
+    await expect(signedIn({ ...stranger, address: deployed.payer.address })).rejects.toThrow("401")
   })
 
   it("is refunded if its authorization was settled by a third party", async () => {

@@ -33,7 +33,10 @@ export const x402Networks = (networks: ReadonlyArray<NetworkConfig>): Payment =>
           warnOfMissingWallets(networks),
           PaymentRailX402.layer({ networks: networks.map(railNetwork) })
         ),
-        SignInWithX.layer(networks.map(({ network }) => network))
+        SignInWithX.layer(
+          networks.map(({ network }) => network),
+          networks
+        )
       )
     )
   )

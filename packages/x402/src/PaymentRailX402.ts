@@ -141,7 +141,7 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
       const signature = hexOf(PaymentHeader.signatureOf(proof))
       const { recoverSigner } = yield* TransferAuthorization.signer
       if (recoverSigner(digest, signature) === proof.payer) return
-      const flaw = yield* SmartAccount.findFlaw(route, { account: hexOf(proof.payer), digest, signature })
+      const flaw = yield* SmartAccount.findPaymentFlaw(route, { account: hexOf(proof.payer), digest, signature })
       if (flaw !== undefined) return yield* refuse(flaw)
     }),
     verify: Effect.fnUntraced(function* (proof, terms) {

@@ -9,16 +9,23 @@ import {
   type SignInResource,
   type SignInTerms,
   scanJson,
+  type ProviderError,
   Timestamp,
+  type WalletAddress,
   walletAddress
 } from "@agentos/core"
 import { encodePaymentRequiredHeader } from "@x402/core/http"
-import { Effect, Layer, Result, Schema } from "effect"
-import { getAddress, isHex, recoverMessageAddress } from "viem"
+import { Effect, Layer, Option, Result, Schema } from "effect"
+import { getAddress, hashMessage, isHex, recoverMessageAddress, size } from "viem"
+import * as EvmChain from "./EvmChain.ts"
+import { offer, type OfferedNetwork, type PaymentNetwork } from "./PaymentNetwork.ts"
+import { hexOf } from "./SettlementSearch.ts"
+import { findFlaw } from "./SmartAccount.ts"
+import { ECDSA_BYTES } from "./TransferCall.ts"
 
 /**
- * Sign-in by wallet in x402's extension `sign-in-with-x` (specs/extensions/sign-in-with-x.md), for externally owned
- * accounts on EVM chains. The signed text is that of EIP-4361.
+ * Sign-in by wallet in x402's extension `sign-in-with-x` (specs/extensions/sign-in-with-x.md), on EVM chains: by keys, and
+ * by smart accounts on the networks that accept their payments. The signed text is that of EIP-4361.
  */
 
 const EXTENSION = "sign-in-with-x"
@@ -123,14 +130,18 @@ const parseHeader = (header: string): Result.Result<unknown, InvalidRequest> => 
 
 const within = (path: string): string => (path === "" ? HEADER : `${HEADER}.${path}`)
 
-/** An ECDSA signature: r, s and v in 65 bytes. A contract wallet returns other lengths. */
-const SIGNATURE_LENGTH = 2 + 2 * 65
+/** The values of `signatureScheme`, which only informs. */
+const SCHEMES: ReadonlySet<string> = new Set(["eip191", "eip1271", "eip6492"])
 
-const SMART_ACCOUNT =
-  "must be an eip191 signature of 65 bytes by an externally owned account. Smart accounts (ERC-1271, ERC-6492) are not supported"
+/** A network whose smart accounts can sign in. */
+interface SmartNetwork {
+  readonly chain: EvmChain.EvmChain
+  readonly offered: OfferedNetwork
+}
+type SmartNetworks = ReadonlyMap<string, SmartNetwork>
 
 const decode =
-  (networks: ReadonlyArray<string>) =>
+  (networks: ReadonlyArray<string>, smart: SmartNetworks) =>
   (header: string): Effect.Effect<SignInMessage, InvalidRequest> =>
     Effect.gen(function* () {
       const json = yield* Effect.fromResult(parseHeader(header))
@@ -145,8 +156,16 @@ const decode =
         return yield* invalid(within("chainId"), `must be one of ${networks.join(", ")}`)
       }
       if (type !== "eip191") return yield* invalid(within("type"), "must be eip191")
-      if (signatureScheme !== "eip191" || !isHex(signature) || signature.length !== SIGNATURE_LENGTH) {
-        return yield* invalid(within("signature"), SMART_ACCOUNT)
+      if (!SCHEMES.has(signatureScheme)) {
+        return yield* invalid(within("signatureScheme"), `must be one of ${[...SCHEMES].join(", ")}`)
+      }
+      const isKeys = signatureScheme === "eip191" && isHex(signature) && size(signature) === ECDSA_BYTES
+      if (!isHex(signature) || (!isKeys && !smart.has(chainId))) {
+        return yield* invalid(
+          within("signature"),
+          "must be an eip191 signature of 65 bytes by an externally owned account. " +
+            `Smart accounts (ERC-1271, ERC-6492) can't sign in on ${chainId}`
+        )
       }
       return {
         terms: { domain, uri, statement, nonce, issuedAt: momentOf(issuedAt), expiresAt: momentOf(expirationTime) },
@@ -175,26 +194,45 @@ export const messageText = ({ address, chainId, terms }: SignInMessage): string 
     `Expiration Time: ${Timestamp.toIso(terms.expiresAt)}`
   ].join("\n")
 
-const authenticate = (message: SignInMessage) =>
-  Effect.gen(function* () {
-    const wallet = walletAddress(message.address)
-    const { signature } = message
-    const signer = yield* Effect.tryPromise({
-      try: () =>
-        recoverMessageAddress({ message: messageText(message), signature: isHex(signature) ? signature : "0x" }),
-      catch: () => new SignInRefused({ message: "The signature of the sign-in message is not valid" })
+const authenticate =
+  (smart: SmartNetworks) =>
+  (message: SignInMessage): Effect.Effect<WalletAddress, SignInRefused | ProviderError> =>
+    Effect.gen(function* () {
+      const wallet = walletAddress(message.address)
+      const signature = hexOf(message.signature)
+      const text = messageText(message)
+      const signer = yield* Effect.option(Effect.tryPromise(() => recoverMessageAddress({ message: text, signature })))
+      if (Option.exists(signer, (address) => walletAddress(address) === wallet)) return wallet
+      const network = smart.get(message.chainId)
+      if (network !== undefined) {
+        const flaw = yield* findFlaw(network, { account: hexOf(wallet), digest: hashMessage(text), signature })
+        return flaw === undefined ? wallet : yield* new SignInRefused({ message: flaw })
+      }
+      return yield* new SignInRefused({
+        message: Option.isNone(signer)
+          ? "The signature of the sign-in message is not valid"
+          : `The sign-in message is signed by another wallet than ${wallet}`
+      })
     })
-    return walletAddress(signer) === wallet
-      ? wallet
-      : yield* new SignInRefused({ message: `The sign-in message is signed by another wallet than ${wallet}` })
-  })
 
-/** Sign-in for the wallets of these networks (CAIP-2 ids). */
-export const layer = (networks: ReadonlyArray<string>): Layer.Layer<SignInProtocol> => {
-  const chains = [...new Set(networks)]
-  return Layer.succeed(SignInProtocol, {
-    encodeChallenge: encodeChallenge(chains),
-    decode: decode(chains),
-    authenticate
-  })
-}
+/** Sign-in for the wallets of networks (CAIP-2 ids), and for the smart accounts of those that accept their payments. */
+export const layer = (
+  networks: ReadonlyArray<string>,
+  configured: ReadonlyArray<PaymentNetwork> = []
+): Layer.Layer<SignInProtocol, ProviderError> =>
+  Layer.effect(
+    SignInProtocol,
+    Effect.gen(function* () {
+      const chains = [...new Set(networks)]
+      const offers = yield* Effect.forEach(
+        configured.filter(({ smartAccounts }) => smartAccounts === true),
+        offer
+      )
+      const smart = new Map(offers.map((offered) => [offered.network, { offered, chain: EvmChain.make(offered) }]))
+      return {
+        encodeChallenge: encodeChallenge(chains),
+        decode: decode(chains, smart),
+        authenticate: authenticate(smart)
+      }
+    })
+  )

@@ -1,6 +1,6 @@
 import type { ProviderError } from "@agentos/core"
 import { Effect } from "effect"
-import { encodeFunctionData, type Hex, hexToBytes, parseAbi, size } from "viem"
+import { encodeFunctionData, type Hex, parseAbi, size } from "viem"
 import type { EvmChain } from "./EvmChain.ts"
 import type { OfferedNetwork } from "./PaymentNetwork.ts"
 import { DEPLOYMENT_GAS_MAX, ECDSA_BYTES, splitSignature } from "./TransferCall.ts"
@@ -54,12 +54,9 @@ export const findFlaw = Effect.fnUntraced(function* (
   const split = splitSignature(signature)
   if (split === undefined) return "The signature ends as one of ERC-6492, but does not contain a factory call."
   const { bytes, deployment } = split
-  if (!isSplittable(bytes)) {
-    return "A signature of 65 bytes must end with 27 or 28, because facilitators pass it on as r, s and v."
-  }
   const isDeployed = yield* chain.hasCode(account)
   if (!isDeployed && deployment === undefined) {
-    return `The signature is not the payer's, and the payer is not a smart account on ${network}.`
+    return `The signature is not that of the key ${account}, which is not a smart account on ${network}.`
   }
   if (!isDeployed && !offered.factories.some((factory) => factory === deployment?.factory.toLowerCase())) {
     return (
@@ -78,7 +75,16 @@ export const findFlaw = Effect.fnUntraced(function* (
     : `The smart account on ${network} did not accept the signature.`
 })
 
-const isSplittable = (signature: Hex): boolean => {
-  const bytes = hexToBytes(signature)
-  return bytes.length !== ECDSA_BYTES || bytes[ECDSA_BYTES - 1] === 27 || bytes[ECDSA_BYTES - 1] === 28
+/** Returns why a smart account has not signed a payment that facilitators can submit, or undefined if it has. */
+export const findPaymentFlaw = (
+  route: { readonly chain: EvmChain; readonly offered: OfferedNetwork },
+  signed: SignedDigest
+): Effect.Effect<string | undefined, ProviderError> =>
+  route.offered.config.smartAccounts === true && !isPassedOn(signed.signature)
+    ? Effect.succeed("A signature of 65 bytes must end with 27 or 28, because facilitators pass it on as r, s and v.")
+    : findFlaw(route, signed)
+
+const isPassedOn = (signature: Hex): boolean => {
+  const bytes = splitSignature(signature)?.bytes ?? "0x"
+  return size(bytes) !== ECDSA_BYTES || /1[bc]$/i.test(bytes)
 }

@@ -2,10 +2,13 @@ import { SignInProtocol, Timestamp } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { decodePaymentRequiredHeader } from "@x402/core/http"
 import { Effect } from "effect"
+import { hashMessage } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { createSiweMessage } from "viem/siwe"
 import { messageText } from "../src/SignInWithX.ts"
 import { SignInWithX } from "../src/index.ts"
+import * as ChainFake from "./support/ChainFake.ts"
+import { network } from "./support/Sample.ts"
 
 const account = privateKeyToAccount(`0x${"1".repeat(64)}`)
 const issuedAt = Timestamp.Timestamp.make(Date.parse("2026-01-02T03:04:05.006Z"))
@@ -72,6 +75,74 @@ describe("SignInWithX", () => {
           { chainId: "eip155:1", type: "eip191" }
         ]
       })
+    })
+  )
+
+  const smartAccount = "0x1271000000000000000000000000000000001271"
+  const signatureOf = (length: number) => `0x01${"ab".repeat(length - 1)}`
+
+  /** A chain, and sign-in for its smart accounts. */
+  const smart = Effect.gen(function* () {
+    const { state, url } = yield* ChainFake.start
+    const configured = { ...network(url, url), smartAccounts: true, rpcTimeoutMillis: 300 }
+    const layer = SignInWithX.layer([configured.network, "eip155:1"], [configured])
+    const message = { ...messageAt("agents.example"), chainId: configured.network, address: smartAccount }
+    return { state, message, protocol: yield* Effect.provide(SignInProtocol, layer) }
+  })
+
+  it.effect("asks a smart account whether it signed the text, on its network only", () =>
+    Effect.gen(function* () {
+      const { message, protocol: own, state } = yield* smart
+      const asked: Array<string> = []
+      state.contracts.set(smartAccount, (data) => {
+        asked.push(data)
+        return `0x1626ba7e${"00".repeat(28)}`
+      })
+      const signed = { ...message, signature: signatureOf(100) }
+      assert.strictEqual(yield* own.authenticate(signed), smartAccount)
+      assert.include(asked[0], hashMessage(messageText(signed)).slice(2))
+      state.contracts.set(smartAccount, () => `0xffffffff${"00".repeat(28)}`)
+      const refused = yield* Effect.flip(own.authenticate(signed))
+      assert.include(`${refused._tag} ${refused.message}`, "SignInRefused The smart account on eip155:402402 did not")
+      state.status = 503
+      assert.strictEqual((yield* Effect.flip(own.authenticate(signed)))._tag, "ProviderError")
+    })
+  )
+
+  it.effect("refuses a smart account's signature for a network without smart accounts, before anyone is asked", () =>
+    Effect.gen(function* () {
+      const { message, protocol: own } = yield* smart
+      const { terms } = message
+      const headerOf = (chainId: string, signature: string, signatureScheme = "eip1271") =>
+        Buffer.from(
+          JSON.stringify({
+            domain: terms.domain,
+            uri: terms.uri,
+            statement: terms.statement,
+            nonce: terms.nonce,
+            issuedAt: Timestamp.toIso(terms.issuedAt),
+            expirationTime: Timestamp.toIso(terms.expiresAt),
+            address: smartAccount,
+            version: "1",
+            type: "eip191",
+            chainId,
+            signature,
+            signatureScheme
+          })
+        ).toString("base64")
+      const decoded = yield* own.decode(headerOf("eip155:402402", signatureOf(100)))
+      assert.strictEqual(decoded.signature, signatureOf(100))
+      const messages = yield* Effect.forEach(
+        [
+          headerOf("eip155:1", signatureOf(100)),
+          headerOf("eip155:1", signatureOf(65)),
+          headerOf("eip155:402402", signatureOf(100), "siws")
+        ],
+        (header) => Effect.map(Effect.flip(own.decode(header)), ({ issues }) => issues[0]?.message ?? "")
+      )
+      assert.include(messages[0], "Smart accounts (ERC-1271, ERC-6492) can't sign in on eip155:1")
+      assert.include(messages[1], "can't sign in on eip155:1")
+      assert.include(messages[2], "must be one of eip191, eip1271, eip6492")
     })
   )
 })

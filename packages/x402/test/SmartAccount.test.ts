@@ -134,7 +134,7 @@ describe("a smart account's signature", () => {
       const { asked, rail } = yield* accepting({ smartAccountFactories: [factory] })
       const message = (signature: Hex) =>
         Effect.map(Effect.flip(rail.authenticate(proofWith(signature))), (error) => error.message)
-      assert.include(yield* message(own), "the payer is not a smart account on eip155:402402")
+      assert.include(yield* message(own), "is not a smart account on eip155:402402")
       assert.include(yield* message(counterfactual(account)), "its factory is not accepted. Deploy the account")
       assert.notInclude(
         asked().map(({ method }) => method),

@@ -15,7 +15,8 @@ export const SIGN_IN_ERRORS = [
   "AUTH_REQUIRED",
   "PAYMENT_REQUIRED",
   "RESOURCE_NOT_FOUND",
-  "RATE_LIMITED"
+  "RATE_LIMITED",
+  "PROVIDER_TEMPORARY_FAILURE"
 ] as const satisfies ReadonlyArray<ErrorCode>
 
 /** The errors that every paid operation may return. */

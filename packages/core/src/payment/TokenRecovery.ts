@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Option, type Redacted } from "effect"
 import { Keyring } from "../kernel/Keyring.ts"
+import { ProviderUnavailable } from "../kernel/ProviderError.ts"
 import type { InvalidRequest } from "../kernel/ResourceError.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import { SignInRefused, SignInRequired, WalletUnknown } from "../tenancy/CredentialError.ts"
@@ -8,6 +9,8 @@ import * as SignIn from "../tenancy/SignIn.ts"
 import type { Tenant } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import { OperationStore } from "./OperationStore.ts"
+
+const RETRY_AFTER_SECONDS = 5
 
 /** A wallet's tenant, with the message that the wallet signed and has not used yet. */
 export interface SignedIn {
@@ -23,12 +26,13 @@ export class TokenRecovery extends Context.Service<
     readonly challenge: (resource: SignIn.SignInResource) => Effect.Effect<never, SignInRequired>
     /**
      * Returns the tenant of the wallet that signed the message in the header, and changes nothing. Fails with
-     * `WalletUnknown` for a wallet without a fulfilled purchase: no token was issued to it.
+     * `WalletUnknown` for a wallet without a fulfilled purchase: no token was issued to it. Fails with
+     * `ProviderUnavailable` if the chain of a smart account can't be read.
      */
     readonly signIn: (
       resource: SignIn.SignInResource,
       header: string
-    ) => Effect.Effect<SignedIn, InvalidRequest | SignInRefused | WalletUnknown>
+    ) => Effect.Effect<SignedIn, InvalidRequest | SignInRefused | WalletUnknown | ProviderUnavailable>
     /** Uses the message, and returns the tenant's current access token. */
     readonly recover: (signedIn: SignedIn) => Effect.Effect<Redacted.Redacted<string>, SignInRefused>
     /**
@@ -72,7 +76,11 @@ export class TokenRecovery extends Context.Service<
           function* (resource, header) {
             const message = yield* protocol.decode(header)
             yield* SignIn.check(resource, message.terms)
-            const wallet = yield* protocol.authenticate(message)
+            const wallet = yield* Effect.catchTag(
+              protocol.authenticate(message),
+              "ProviderError",
+              ({ message: why }) => new ProviderUnavailable({ message: why, retryAfterSeconds: RETRY_AFTER_SECONDS })
+            )
             const tenant = yield* tenants.findByWallet(wallet)
             if (Option.isNone(tenant) || !(yield* operations.hasFulfilled(wallet))) {
               return yield* new WalletUnknown({ wallet })

@@ -2,6 +2,7 @@ import { Context, Effect } from "effect"
 import * as Base62 from "../kernel/Base62.ts"
 import * as Bytes from "../kernel/Bytes.ts"
 import { Keyring } from "../kernel/Keyring.ts"
+import type { ProviderError } from "../kernel/ProviderError.ts"
 import type { InvalidRequest } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { SignInRefused } from "./CredentialError.ts"
@@ -57,8 +58,11 @@ export class SignInProtocol extends Context.Service<
     readonly encodeChallenge: (resource: SignInResource, terms: SignInTerms) => string
     /** Decodes the SIGN-IN-WITH-X header. Checks its shape and limits, the chain and the kind of the signature. */
     readonly decode: (header: string) => Effect.Effect<SignInMessage, InvalidRequest>
-    /** Returns the wallet, if it signed this message. Computed locally. */
-    readonly authenticate: (message: SignInMessage) => Effect.Effect<WalletAddress, SignInRefused>
+    /**
+     * Returns the wallet, if it signed this message. Computed locally for a key; a smart account is asked on its chain,
+     * which fails with `ProviderError` if it can't be read.
+     */
+    readonly authenticate: (message: SignInMessage) => Effect.Effect<WalletAddress, SignInRefused | ProviderError>
   }
 >()("@agentos/core/tenancy/SignInProtocol") {}
 

@@ -133,7 +133,7 @@ const authentication = (context: GuideContext): GuideSection => ({
     {
       points: [
         "The wallet that paid can get a lost token back, and revoke tokens, by signing a message with x402's extension `sign-in-with-x`. Nothing is charged. Call the operation: the 402 response has no payment terms (`accepts` is empty), but a message to sign in its PAYMENT-REQUIRED header. Sign it with the wallet (EIP-4361, EIP-191), and repeat the request with the header SIGN-IN-WITH-X.",
-        "Client library: `@x402/fetch` with `createSIWxClientExtension({ signers })` of `@x402/extensions/sign-in-with-x` does all of this. The wallet must be an externally owned account on an EVM chain; smart accounts can't sign in yet.",
+        "Client library: `@x402/fetch` with `createSIWxClientExtension({ signers })` of `@x402/extensions/sign-in-with-x` does all of this. The wallet is a key on an EVM chain, or a smart account (ERC-1271) on a network whose challenges accept `eip1271`.",
         "A message is valid for 5 minutes, for one operation of this server, and once. A wallet that has bought nothing gets 404 RESOURCE_NOT_FOUND.",
         "Revoking ends every older access token, realtime token and realtime session on every server within 5 seconds. A paid request that the server has already accepted is still fulfilled. The stored response of an earlier purchase repeats the old token, which is no longer valid: use `auth.token`."
       ]

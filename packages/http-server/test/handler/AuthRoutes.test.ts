@@ -206,7 +206,7 @@ const REFUSED: Readonly<Record<string, { before?: Fields; after?: Fields; status
   "a signature of a smart account": {
     after: { signature: `0x${"1".repeat(300)}` },
     status: 400,
-    says: /Smart accounts .* not supported/
+    says: /Smart accounts .* can't sign in/
   },
   "the scheme of a smart account": { after: { signatureScheme: "eip1271" }, status: 400, says: /Smart accounts/ },
   "another chain": { after: { chainId: "eip155:1" }, status: 400, says: /chainId must be one of eip155:402402/ },
