@@ -231,7 +231,8 @@ export const make = (): ScriptedRail => {
       }),
     readNonce: (proof) =>
       unlessChainIsOut(() => {
-        const reading = { used: used.has(proof.nonce), block }
+        const use = used.get(proof.nonce)
+        const reading = { used: use !== undefined && use._tag !== "Unused", block }
         // By the next request, a third party has submitted it.
         if (frontRunning.delete(proof.nonce)) transfer(proof)
         return reading

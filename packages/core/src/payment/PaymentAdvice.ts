@@ -4,7 +4,7 @@ import type { OperationState, PaymentState } from "./OperationState.ts"
 import type { PaymentProof } from "./PaymentTerms.ts"
 
 /**
- * What the holder of a signed payment does next:
+ * The next step of the holder of a signed payment:
  *
  * - `pay`: sign a new payment if the service is still wanted. This one moved no money to us, and never will;
  * - `retry_same`: repeat the original request with this payment, unchanged;
@@ -34,7 +34,7 @@ export type AuthorizationUse =
   | "unsearched"
   | "unreadable"
 
-/** What was read about a payment, as far as the advice depends on it. */
+/** The facts about a payment that decide the advice. */
 export type PaymentFacts =
   | {
       readonly _tag: "Held"

@@ -195,13 +195,28 @@ describe("PaymentStatuses", () => {
     })
   )
 
-  scenario("waits for a payment whose challenge has expired until the chain proves that it can't be used", (host) =>
+  scenario("waits for a valid payment whose challenge has expired", () =>
     Effect.gen(function* () {
       const signature = yield* signed
       yield* TestClock.adjust("15 minutes")
       assert.deepInclude(yield* statusOf(signature), { advice: "wait", retryAfterSeconds: 3_600 })
+    })
+  )
+
+  scenario("waits after validBefore, longer each time, until a final block proves that the payment expired", (host) =>
+    Effect.gen(function* () {
+      const signature = yield* signed
+      const validBefore = (yield* host.payments.rail.decodeProof(signature)).validBefore * 1_000
+      for (const [seconds, retryAfterSeconds] of [
+        [1, 5],
+        [100, 25],
+        [100_000, 60]
+      ] as const) {
+        yield* TestClock.setTime(validBefore + seconds * 1_000)
+        assert.deepInclude(yield* statusOf(signature), { paymentState: "none", advice: "wait", retryAfterSeconds })
+      }
       host.payments.end(signature, "expired")
-      assert.deepInclude(yield* statusOf(signature), { paymentState: "none", advice: "pay" })
+      assert.strictEqual(yield* adviceFor(signature), "pay")
     })
   )
 

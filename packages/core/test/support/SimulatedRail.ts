@@ -72,7 +72,8 @@ export const readProof = (header: string): PaymentProof => {
     payTo,
     value,
     nonce,
-    validAfter: 0,
+    // As stock clients do: ten minutes before the payment is signed.
+    validAfter: Math.max(0, validBefore - VALID_SECONDS - 600),
     validBefore,
     accepted,
     payload: "{}"

@@ -80,6 +80,11 @@ export class Ending {
       const operation = witness.operationOf(purchase.nonce)
       const submitted = world.settlements.some(({ nonce }) => nonce === purchase.nonce)
       const report = (flaw: string) => witness.report(`${describe(purchase)} in ${operation?.state}: ${flaw}`)
+      const moved = world.chain.use(at, { from: purchase.wallet, nonce: purchase.nonce })?.call.kind === "transfer"
+      if (moved && purchase.advised.has("pay")) report("its holder was advised to pay again")
+      if (purchase.advised.has("done") && (operation === undefined || !isEnd(operation.state))) {
+        report("its holder was advised that it is done")
+      }
       if (operation === undefined) {
         if (submitted) report("it was submitted")
         if (purchase.answer !== null) report("it was answered with success")

@@ -1,4 +1,4 @@
-import type { Answer, Operation, OperationFailureKind } from "@agentos/core"
+import type { Answer, Operation, OperationFailureKind, PaymentStatus } from "@agentos/core"
 import { Cause, Exit, Option, Redacted, Schema } from "effect"
 import { readProof } from "../../support/SimulatedRail.ts"
 import { StoreLost } from "../../support/SimulatedServer.ts"
@@ -57,6 +57,18 @@ export class Hearing {
       this.#witness.report(`${describe(purchase)}: its payment with another ${how} was answered with success`)
     }
     if (Exit.isFailure(heard) && isDefect(heard.cause)) this.#witness.report(Cause.pretty(heard.cause))
+  }
+
+  /** Notes the advice for a payment. Whether it was right shows at the end. */
+  advised(purchase: Purchase, heard: Exit.Exit<Option.Option<PaymentStatus>, unknown>): void {
+    if (Exit.isFailure(heard)) {
+      // A lost store is the only failure: the header is valid.
+      if (isDefect(heard.cause) || Cause.hasFails(heard.cause)) this.#witness.report(Cause.pretty(heard.cause))
+    } else if (Option.isSome(heard.value)) {
+      const { advice } = heard.value.value.record
+      this.#witness.count(`advised ${advice}`)
+      purchase.advised.add(advice)
+    }
   }
 
   #flawOfAnswer(purchase: Purchase, answer: Answer, at: number): string | undefined {

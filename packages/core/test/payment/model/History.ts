@@ -32,6 +32,7 @@ export const play = ({ commands, refundWallet }: History, breakage: Breakage = {
       yield* Effect.forEach(servers, (server) => server.start)
       for (const command of commands) {
         yield* purchases.run(command)
+        yield* purchases.readStatuses()
         yield* TestClock.adjust(PACE)
         yield* bookkeeping.check
         yield* whenSound

@@ -1,4 +1,4 @@
-import { OPERATION_TRANSITIONS } from "@agentos/core"
+import { OPERATION_TRANSITIONS, PaymentAdvice } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { check, HISTORIES } from "./Check.ts"
@@ -54,7 +54,8 @@ describe("paid operations, compared with their model", () => {
         const moves = Object.entries(OPERATION_TRANSITIONS).flatMap(([from, by]) =>
           Object.values(by).map((to) => `${from} to ${to}`)
         )
-        const missing = [...moves, ...ENDS].filter((name) => !report.tally.has(name))
+        const advice = PaymentAdvice.literals.map((word) => `advised ${word}`)
+        const missing = [...moves, ...ENDS, ...advice].filter((name) => !report.tally.has(name))
         assert.deepStrictEqual(missing, [], "what no history came to")
       }),
     240_000

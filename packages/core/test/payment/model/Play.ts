@@ -1,4 +1,4 @@
-import { type PaidRequest, type Tenant, TenantStore, walletAddress } from "@agentos/core"
+import { type PaidRequest, PaymentStatuses, type Tenant, TenantStore, walletAddress } from "@agentos/core"
 import { Context, Effect, Exit, Fiber, Option, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { authorizationOf, pay, readProof, REFUND_WALLET, VALID_SECONDS } from "../../support/SimulatedRail.ts"
@@ -11,6 +11,8 @@ type Buy = Extract<Command, { _tag: "Buy" }>
 
 const NAMES = ["ada", "bob", "cyd"] as const
 const LONG = "25 hours"
+/** How many statuses are read after each command. */
+const STATUSES = 2
 
 /** Executes commands on a deployment: those of the clients, of the killer of servers and of the outside world. */
 export class Play {
@@ -101,6 +103,20 @@ export class Play {
         Effect.forkIn(this.#scope)
       )
     this.#asking.set(purchase, [...(this.#asking.get(purchase) ?? []), asking])
+  })
+
+  /** Reads the status of the last purchases by their headers. The advice is judged on arrival. */
+  readonly readStatuses = Effect.fnUntraced({ self: this }, function* (this: Play) {
+    const { hearing } = this.#deployment
+    for (const [index, purchase] of this.purchases.slice(-STATUSES).entries()) {
+      yield* this.#server(index % 2)
+        .ask(Effect.flatMap(PaymentStatuses, ({ ofPayment }) => ofPayment(purchase.request.paymentSignature ?? "")))
+        .pipe(
+          Effect.exit,
+          Effect.map((heard) => hearing.advised(purchase, heard)),
+          Effect.forkIn(this.#scope)
+        )
+    }
   })
 
   #server(index: number) {
@@ -221,7 +237,8 @@ export class Play {
         },
         contested: false,
         challenge: null,
-        answer: null
+        answer: null,
+        advised: new Set()
       }
       this.purchases.push(purchase)
       return purchase

@@ -7,6 +7,7 @@ import {
   PaidOperations,
   type PaidRequest,
   type PaidService,
+  type PaymentAdvice,
   type ServiceId,
   serviceEntry,
   type Tenant
@@ -34,6 +35,8 @@ export interface Purchase {
   challenge: string | null
   /** The first successful answer. */
   answer: { readonly body: string; readonly receipt: string } | null
+  /** What its status has advised so far. */
+  readonly advised: Set<PaymentAdvice>
 }
 
 const SERVICE_IDS: Readonly<Record<Goods["kind"], ServiceId>> = {
