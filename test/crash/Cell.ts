@@ -13,9 +13,21 @@ import type { SmartAccountKind } from "./Shop.ts"
  * - `cancelled`: the payer cancels the authorization just before the facilitator is called;
  * - `unread`: a stranger submits the authorization between its claim and the reading of its nonce;
  * - `intercepted`: a stranger submits the authorization before the client presents it;
- * - `disowned`: the owner of the smart account that pays is replaced after the claim.
+ * - `disowned`: the owner of the smart account that pays is replaced after the claim;
+ * - `unsent`: the client is killed between signing and sending;
+ * - `forgotten`: the same, and it returns after the authorization has expired.
  */
-export type Twist = "rejected" | "gone" | "stranger" | "front-run" | "cancelled" | "unread" | "intercepted" | "disowned"
+export type Twist =
+  | "rejected"
+  | "gone"
+  | "stranger"
+  | "front-run"
+  | "cancelled"
+  | "unread"
+  | "intercepted"
+  | "disowned"
+  | "unsent"
+  | "forgotten"
 
 /** One case of the matrix: a service, a client, a fault, and the step at which the server is killed. */
 export interface Cell {
@@ -243,8 +255,7 @@ const frontRunEnd = (service: Service, client: ClientKind): End | undefined => {
   return client === "gives up" ? "refunded" : undefined
 }
 
-/** Every cell of the matrix. */
-export const allCells = (): ReadonlyArray<Cell> => [
+const repeatedCells = (): ReadonlyArray<Cell> => [
   ...stepCells(),
   ...stagedCells(),
   ...refundCells(),
@@ -255,6 +266,37 @@ export const allCells = (): ReadonlyArray<Cell> => [
   ...relayCells(),
   ...carrierCells()
 ]
+
+/** The end of a cell for a client that follows advice: it waits while an operation holds its payment. */
+const advisedEnd = ({ end, service, step, twist }: Cell): End | undefined => {
+  if (twist === "cancelled") return "delivered"
+  if (twist === "front-run") return frontRunEnd(service, "gives up")
+  const isAbandoned = twist === undefined && step !== undefined && NOT_BEGUN.has(step) && needsClient(service)
+  return end ?? (isAbandoned ? "refunded" : undefined)
+}
+
+/**
+ * The cells of clients that come back, with one that was killed too and follows the status of its payment. Two more for
+ * each service: it is killed before it sends the payment.
+ */
+export const adviceCells = (): ReadonlyArray<Cell> => [
+  ...repeatedCells()
+    // An account that was taken over can't pay again.
+    .filter(({ client, twist }) => client !== "gives up" && twist !== "disowned")
+    .map((cell): Cell => ({ ...cell, client: "follows advice", end: advisedEnd(cell) })),
+  ...cross(["unsent", "forgotten"] as const, SERVICES).map(([twist, service]): Cell => ({
+    service,
+    client: "follows advice",
+    step: undefined,
+    killed: false,
+    fault: undefined,
+    twist,
+    end: "delivered"
+  }))
+]
+
+/** Every cell of the matrix. */
+export const allCells = (): ReadonlyArray<Cell> => [...repeatedCells(), ...adviceCells()]
 
 /** The cells of one half of the catalog. */
 export const ofHalf = (half: "email" | "phone", cells: ReadonlyArray<Cell>): ReadonlyArray<Cell> =>
@@ -307,5 +349,7 @@ const TWISTS: Readonly<Record<Twist, string>> = {
   cancelled: "cancelled by its payer",
   unread: "submitted by a stranger before its nonce was read",
   intercepted: "submitted by a stranger before it was presented",
-  disowned: "its account taken over"
+  disowned: "its account taken over",
+  unsent: "signed and not sent",
+  forgotten: "signed, not sent, and expired"
 }

@@ -1,6 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { useOf } from "../faults/client/Wallet.ts"
-import { type Answer, dataOf, isSuccess, type Payment, type Use } from "../faults/observation/Purchases.ts"
+import {
+  type Answer,
+  dataOf,
+  isSuccess,
+  type Payment,
+  type PaymentStatus,
+  type Use
+} from "../faults/observation/Purchases.ts"
 import type { CrashPurchase } from "./Purchase.ts"
 
 /** A client repeats its request after this time without an answer. */
@@ -33,10 +40,71 @@ export const send = async (
   return answer
 }
 
+/** The time of a client that is killed, from its request to its end, at most. */
+const FIRST_LIFE_MILLIS = 1_500
+/** Longer than a payment and its refund take, and than the chain needs to prove that one expired. */
+const FOLLOW_MILLIS_MAX = 180_000
+
+/** Reads the status of a payment by its header; undefined while no server answers. */
+export const readStatus = ({ wallet }: CrashPurchase, payment: Payment): Promise<PaymentStatus | undefined> =>
+  wallet.status(payment).catch(() => undefined)
+
+/** Sends a payment, and is killed before or after the answer, which it does not keep. */
+export const sendAndDie = async (purchase: CrashPurchase, payment: Payment): Promise<void> => {
+  const sent = send(purchase, payment).catch(() => undefined)
+  await Promise.race([sent, sleep(FIRST_LIFE_MILLIS * Math.random())])
+}
+
+/**
+ * Continues a purchase of which only the request and the signed header are left, by the advice alone. Ends when the
+ * advice is that it is done, or when it has signed as many payments as a client may.
+ */
+export const followAdvice = async (purchase: CrashPurchase, first: Payment): Promise<void> => {
+  const deadline = performance.now() + FOLLOW_MILLIS_MAX
+  let payment = first
+  while (performance.now() < deadline) {
+    const status = await readStatus(purchase, payment)
+    switch (status?.advice) {
+      case undefined:
+        await pause()
+        break
+      case "wait":
+        await sleep((status?.retryAfterSeconds ?? 0) * 1_000, undefined, { ref: false })
+        break
+      case "done": {
+        if (status?.paymentState !== "settled") return
+        // The stored answer of a purchase that was fulfilled. A server that is killed may not return it.
+        const answer = await send(purchase, payment)
+        if (answer !== undefined && isSuccess(answer)) return
+        await pause()
+        break
+      }
+      case "retry_same":
+        await send(purchase, payment)
+        await pause()
+        break
+      case "pay": {
+        if (purchase.payments.length >= PAYMENTS_MAX) return
+        const next = await sign(purchase).catch(() => undefined)
+        if (next === undefined) return
+        payment = next
+        await send(purchase, payment)
+        break
+      }
+    }
+  }
+}
+
+const pause = () => sleep(PAUSE_MILLIS * (0.5 + Math.random()), undefined, { ref: false })
+
 export const isFinal = (answer: Answer | undefined): boolean => answer !== undefined && !answer.retryable
 
 /** Sends a signed payment, and then does what a client of the purchase's kind does. */
 export const carryThrough = async (purchase: CrashPurchase, first: Payment, signal: AbortSignal): Promise<void> => {
+  if (purchase.client === "follows advice") {
+    await sendAndDie(purchase, first)
+    return followAdvice(purchase, first)
+  }
   let payment = first
   for (;;) {
     const answer = await send(purchase, payment)
@@ -48,7 +116,7 @@ export const carryThrough = async (purchase: CrashPurchase, first: Payment, sign
       if (next === undefined) return
       payment = next
     } else {
-      await sleep(PAUSE_MILLIS * (0.5 + Math.random()), undefined, { ref: false })
+      await pause()
     }
   }
 }

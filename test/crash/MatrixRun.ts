@@ -7,7 +7,7 @@ import { planProviderFault, type ProviderFault, untilFaultMet } from "../faults/
 import type { Payment } from "../faults/observation/Purchases.ts"
 import type { Holds } from "../faults/server/StepGate.ts"
 import { type Cell, faultMillis, situationOf, type Twist } from "./Cell.ts"
-import { carryThrough, send, sign } from "./Client.ts"
+import { carryThrough, followAdvice, send, sign } from "./Client.ts"
 import type { CrashPurchase } from "./Purchase.ts"
 import { END_MILLIS_MAX, type Outcome, settle } from "./Settle.ts"
 import { type Area, buy, type Shop } from "./Shop.ts"
@@ -102,7 +102,7 @@ export const runMatrix = async (
     const entry = spared.get(purchase)
     return entry === undefined ? restartedAt : sparedAt + faultMillis(entry.cell)
   }
-  const outcome = await settle(shop, shop.purchases.slice(before), faultEnd, endMillisMax)
+  const outcome = await settle(shop, shop.purchases.slice(before), faultEnd, endMillisMax, run.followed())
   await run.end()
   return { cells: new Map(entries.map(({ cell, purchase }) => [purchase, cell])), outcome }
 }
@@ -112,6 +112,8 @@ class MatrixRun {
   #holds: Holds = {}
   readonly #ended = new AbortController()
   readonly #clients: Array<Promise<void>> = []
+  /** Those of the clients that follow advice: they end by themselves. */
+  readonly #following: Array<Promise<void>> = []
 
   constructor(shop: Shop) {
     this.#shop = shop
@@ -195,17 +197,30 @@ class MatrixRun {
   /** Starts a client; resolves when its operation is held at the step, if there is one. */
   async #begin({ cell, purchase }: Entry, payment: Payment, step: OperationStep | undefined): Promise<void> {
     for (let tries = 0; tries < TRIES; tries++) {
-      const client =
-        cell.twist === "stranger"
-          ? this.#refusedThenSubmitted(purchase, payment)
-          : carryThrough(purchase, payment, this.#ended.signal)
+      const client = this.#clientOf(cell, purchase, payment)
       this.#clients.push(client)
+      if (purchase.client === "follows advice") this.#following.push(client)
       if (step === undefined) return this.#untilHanging({ cell, purchase }, payment)
       // A client that is asked to retry before an operation exists starts again.
       if (await this.#testbed.gate.reaches(payment.authorization.nonce, step, client)) return
     }
     const last = payment.uses[0]?.answers.at(-1)?.text ?? "no answer"
     throw new Error(`${purchase.label}: the operation did not reach ${step}; ${last}`)
+  }
+
+  #clientOf({ twist }: Cell, purchase: CrashPurchase, payment: Payment): Promise<void> {
+    switch (twist) {
+      case "stranger":
+        return this.#refusedThenSubmitted(purchase, payment)
+      case "unsent":
+        return followAdvice(purchase, payment)
+      case "forgotten": {
+        const millis = Number(payment.authorization.validBefore) * 1_000 - Date.now()
+        return sleep(millis, undefined, { ref: false }).then(() => followAdvice(purchase, payment))
+      }
+      default:
+        return carryThrough(purchase, payment, this.#ended.signal)
+    }
   }
 
   /** Waits until a call that must hang at the kill has reached the provider, so that it does not hang later. */
@@ -268,6 +283,10 @@ class MatrixRun {
     }
     await this.#testbed.treasury.submit(payment.authorization)
     await carryThrough(purchase, payment, this.#ended.signal)
+  }
+
+  async followed(): Promise<void> {
+    await Promise.all(this.#following)
   }
 
   /** Ends the clients. */

@@ -50,9 +50,10 @@ export type Goods =
 /**
  * - `gives up`: sends its payment once;
  * - `repeats`: repeats the same bytes until the answer is final;
- * - `pays again`: also signs another payment when the answer is 402, as x402 clients do.
+ * - `pays again`: also signs another payment when the answer is 402, as x402 clients do;
+ * - `follows advice`: is killed before its answer, keeps request and header alone, and follows the status of the payment.
  */
-export type ClientKind = "gives up" | "repeats" | "pays again"
+export type ClientKind = "gives up" | "repeats" | "pays again" | "follows advice"
 
 /** A purchase of the crash suite. Its group is its situation in the matrix. */
 export interface CrashPurchase extends Purchase {

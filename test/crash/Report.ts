@@ -1,7 +1,7 @@
 import type { End } from "../faults/observation/Purchases.ts"
 import { aligned, tally } from "../faults/verdict/Report.ts"
 import type { Cell } from "./Cell.ts"
-import type { CrashPurchase } from "./Purchase.ts"
+import type { ClientKind, CrashPurchase } from "./Purchase.ts"
 import type { Outcome } from "./Settle.ts"
 
 const ENDS: ReadonlyArray<End> = ["delivered", "refunded", "never charged"]
@@ -10,24 +10,24 @@ const ENDS: ReadonlyArray<End> = ["delivered", "refunded", "never charged"]
 export const endsOf = (ends: ReadonlyArray<End>): string =>
   tally(ends.toSorted((a, b) => ENDS.indexOf(a) - ENDS.indexOf(b)))
 
-/** The ends of each situation, with a client that repeats its request and with one that gives up. */
+/** The ends of each situation, by the kind of client. */
 export const tableOf = (
   { verdict, violations }: Outcome,
   cells: ReadonlyMap<CrashPurchase, Cell>
 ): ReadonlyArray<string> => {
   const situations = Map.groupBy(cells.keys(), ({ group }) => group)
   return aligned([
-    ["situation", "client repeats", "client gives up", "violations"],
+    ["situation", "client repeats", "client gives up", "client follows advice", "violations"],
     ...[...situations].map(([group, purchases]) => {
-      const [gone, back] = [true, false].map((isGone) =>
+      const endsWith = (...clients: ReadonlyArray<ClientKind>) =>
         endsOf(
           purchases
-            .filter(({ client }) => (client === "gives up") === isGone)
+            .filter(({ client }) => clients.includes(client))
             .flatMap((purchase) => verdict.ends.get(purchase) ?? [])
         )
-      )
+      const ends = [endsWith("repeats", "pays again"), endsWith("gives up"), endsWith("follows advice")]
       const found = violations.filter(({ subject }) => subject?.group === group).length
-      return [group, back ?? "", gone ?? "", String(found)]
+      return [group, ...ends, String(found)]
     })
   ])
 }

@@ -5,7 +5,7 @@ import type { Testbed } from "../faults/server/Testbed.ts"
 import { judge, type Violation } from "../faults/verdict/Judge.ts"
 import { judgePayments, type PaymentVerdict } from "../faults/verdict/PaymentInvariants.ts"
 import { PROVIDER_INVARIANTS } from "../faults/verdict/ProviderInvariants.ts"
-import { isFinal, send } from "./Client.ts"
+import { isFinal, readStatus, send } from "./Client.ts"
 import { observe, observeCarrier } from "./Observe.ts"
 import type { CrashPurchase } from "./Purchase.ts"
 import type { Shop } from "./Shop.ts"
@@ -27,15 +27,21 @@ export interface Outcome {
 /** When the faults that concern a purchase were over, on the monotonic clock. */
 export type FaultEnd = (purchase: CrashPurchase) => number
 
-/** Waits until every purchase has ended without a client that asks, then asks for each again, and judges. */
+/**
+ * Waits until every purchase has ended without a client that asks, and until the clients that follow advice have
+ * finished. Then asks for each again, and judges.
+ */
 export const settle = async (
   { purchases: all, testbed }: Shop,
   purchases: ReadonlyArray<CrashPurchase>,
   faultEnd: FaultEnd,
-  endMillisMax: number = END_MILLIS_MAX
+  endMillisMax: number = END_MILLIS_MAX,
+  following: Promise<unknown> = Promise.resolve()
 ): Promise<Outcome> => {
   const { endMillis, late } = await untilEnded(testbed, purchases, faultEnd, endMillisMax)
+  await following
   await askAgain(purchases, faultEnd, endMillisMax)
+  await readLastAdvice(purchases, faultEnd, endMillisMax)
   // Purchases of earlier runs must not have changed since.
   const { duplicates, ...observed } = await observe(testbed, all)
   const providers = await observeCarrier(testbed, all)
@@ -108,6 +114,24 @@ const askAgain = (purchases: ReadonlyArray<CrashPurchase>, faultEnd: FaultEnd, m
         // `refund_due` is not an end yet.
         const isEnd = isFinal(answer) && answer?.paymentState !== "refund_due"
         if (isEnd || performance.now() > deadline) return
+        await sleep(POLL_MILLIS)
+      }
+    }
+  )
+
+/** Reads the status of each payment until the advice is the last one. */
+const readLastAdvice = (
+  purchases: ReadonlyArray<CrashPurchase>,
+  faultEnd: FaultEnd,
+  millisMax: number
+): Promise<unknown> =>
+  inTurns(
+    purchases.flatMap((purchase) => purchase.payments.map((payment) => ({ purchase, payment }))),
+    async ({ payment, purchase }) => {
+      const deadline = endsBy(purchase, faultEnd, millisMax)
+      for (;;) {
+        const advice = (await readStatus(purchase, payment))?.advice
+        if (advice === "done" || advice === "pay" || performance.now() > deadline) return
         await sleep(POLL_MILLIS)
       }
     }

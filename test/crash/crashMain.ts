@@ -12,7 +12,7 @@ import type { Outcome } from "./Settle.ts"
 import { Shop } from "./Shop.ts"
 
 const help = `Usage: npx -y pnpm@12 crash [--database pglite|postgres] [--times 3] [--step X] [--service X]
-                             [--seconds N] [--seed N]
+                             [--client repeats|advice] [--seconds N] [--seed N]
 
 Kills the server at every step of every paid operation; makes the facilitator, the relay, the carrier and PostgreSQL
 fail; kills at random under load. Checks the chain, the relay, the carrier and the clients. Exits with 1 on any
@@ -23,6 +23,8 @@ violation.
   --step      only cells and outages whose situation contains this text, for example after_settle, "settle hang" or
               "database restarted"; no random kills
   --service   only cells whose service contains this text, for example phone or call.extend; no random kills
+  --client    only cells whose client repeats or gives up (repeats), or only those whose client is killed too and follows
+              the status of its payment (advice); no random kills
   --seconds   how long the server is killed at random under load, on each database (60; 0 for not at all)
   --seed      of the random kills: a whole number (1 by default), or random`
 
@@ -32,6 +34,7 @@ const { values } = parseArgs({
     times: { type: "string", default: "3" },
     step: { type: "string" },
     service: { type: "string" },
+    client: { type: "string" },
     seconds: { type: "string", default: "60" },
     seed: { type: "string" },
     help: { type: "boolean", short: "h", default: false }
@@ -43,11 +46,17 @@ const CLIENTS = 8
 const CELLS_PER_LIFE = 170
 const step = values.step ?? ""
 const service = values.service ?? ""
-const seconds = step === "" && service === "" ? Number(values.seconds) : 0
+const isChosen = ({ client }: Cell): boolean =>
+  values.client === undefined || (client === "follows advice") === (values.client === "advice")
+const seconds = step === "" && service === "" && values.client === undefined ? Number(values.seconds) : 0
 const seed = readSeed(values.seed)
 const databases = DATABASES.filter((name) => values.database === undefined || values.database === name)
-const cells = allCells().filter((cell) => situationOf(cell).includes(step) && cell.service.includes(service))
-const outages = OUTAGES.filter((outage) => service === "" && `database ${outage}`.includes(step))
+const cells = allCells().filter(
+  (cell) => situationOf(cell).includes(step) && cell.service.includes(service) && isChosen(cell)
+)
+const outages = OUTAGES.filter(
+  (outage) => service === "" && values.client === undefined && `database ${outage}`.includes(step)
+)
 let violations = 0
 let stop: (() => Promise<void>) | undefined
 // The servers are process groups of their own, which Ctrl-C does not reach.
@@ -106,7 +115,12 @@ const runAll = async (database: DatabaseKind): Promise<void> => {
 
 if (values.help) {
   console.log(help)
-} else if (databases.length === 0 || cells.length + outages.length === 0 || Number.isNaN(seed)) {
+} else if (
+  ![undefined, "repeats", "advice"].includes(values.client) ||
+  databases.length === 0 ||
+  cells.length + outages.length === 0 ||
+  Number.isNaN(seed)
+) {
   console.error(help)
   process.exitCode = 2
 } else {

@@ -26,6 +26,11 @@ describe.concurrent("the invariants reject a server that", () => {
       "a charge is delivered or refunded"
     ],
     [
+      "treats a facilitator's timeout as a refusal",
+      ["settle after", "follows advice", "email.message.send"],
+      "the advice is right"
+    ],
+    [
       "treats every used nonce as a payment",
       ["cancelled by its payer, killed at after_settle", "repeats", "email.message.send"],
       "goods are charged"

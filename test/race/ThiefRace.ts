@@ -52,7 +52,7 @@ const stolenPayment = (challenge: PaymentRequired, authorization: SignedAuthoriz
       }
     }
   })
-  return { authorization, header, token: thief.token, uses: [] }
+  return { authorization, header, token: thief.token, uses: [], advice: [] }
 }
 
 /** The payment is spent or does not fit the request, or the name is taken. */

@@ -6,7 +6,7 @@ import { Agent, type MailboxFields, type Reply, type Request } from "../../suppo
 import type { Cluster, ClusterServer } from "../../support/Cluster.ts"
 import { type CallFields, dataOf, NUMBERS, type NumberFields, PHONE } from "../../support/PhoneCustomer.ts"
 import type { SignedAuthorization, Treasury } from "../../support/Treasury.ts"
-import type { Answer, Payment, Use } from "../observation/Purchases.ts"
+import type { Answer, Payment, PaymentStatus, Use } from "../observation/Purchases.ts"
 
 /** A wallet that talks to every server of a cluster. */
 export class Wallet {
@@ -73,8 +73,18 @@ export class Wallet {
       },
       header: encodePaymentSignatureHeader(payload),
       token,
-      uses: []
+      uses: [],
+      advice: []
     }
+  }
+
+  /** Reads the status of a payment with nothing but its header, and records the advice. */
+  async status({ advice, header }: Payment, server = 0): Promise<PaymentStatus> {
+    const headers = { "payment-signature": header }
+    const reply = await this.#anonymous[server]!.send({ method: "POST", path: "/api/v1/payments/status", headers })
+    const { payment } = dataOf<{ readonly payment: PaymentStatus }>(reply)
+    advice.push(payment.advice)
+    return payment
   }
 
   /** Sends a use of a payment with the same bytes as before, and records the answer. */

@@ -32,7 +32,17 @@ export interface Payment {
   /** The access token that was sent with it. */
   readonly token: string | undefined
   readonly uses: Array<Use>
+  /** Each advice that `payment.status` gave for it, in order. */
+  readonly advice: Array<Advice>
 }
+
+/** What `payment.status` says about a payment. */
+export interface PaymentStatus {
+  readonly paymentState: string
+  readonly advice: Advice
+  readonly retryAfterSeconds?: number
+}
+export type Advice = "pay" | "retry_same" | "wait" | "done"
 
 /** The ways in which a purchase may end. */
 export type End = "never charged" | "delivered" | "refunded"

@@ -219,6 +219,18 @@ const outcomesAreReported = ofPayments(function* (payment, { charged, delivering
   if (isReportedRefunded(payment) && !charged.has(payment)) yield "reported refunded, and never charged"
 })
 
+const adviceIsRight = ofPayments((payment, { charged, delivering }, { refunded }) => {
+  const { advice } = payment
+  const isCharged = charged.has(payment)
+  const isOver = payment === delivering || refunded.has(payment)
+  const last = advice.at(-1)
+  return [
+    advice.includes("pay") && isCharged && "advised to pay again, with the money taken",
+    advice.includes("done") && !isOver && "advised that it is done, and neither delivered nor refunded",
+    last !== undefined && last !== "done" && last !== "pay" && `still advised to ${last} at the end`
+  ]
+})
+
 const nothingStaysInFlight = ofPayments(({ uses }) => [
   uses.some((use) => lastOf(use)?.code === "PAYMENT_PENDING") && "still in flight at the end"
 ])
@@ -247,6 +259,7 @@ export const PAYMENT_INVARIANTS = {
   "a repeated success is identical": repetitionsAreIdentical,
   "a success is final": successesAreFinal,
   "the outcome is reported": outcomesAreReported,
+  "the advice is right": adviceIsRight,
   "nothing stays in flight": nothingStaysInFlight,
   "every purchase ends in time": purchasesEndInTime,
   "every purchase ends as required": endsAreAsRequired,

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest"
 import type { TimedCall } from "../../support/CarrierLog.ts"
 import type { Movement } from "../../support/TokenLog.ts"
 import {
+  type Advice,
   type Answer,
   EndDetector,
   type Payment,
@@ -50,7 +51,8 @@ const payment = (...uses: ReadonlyArray<ReadonlyArray<Answer>>): Payment => ({
   },
   header: "",
   token: undefined,
-  uses: uses.map((answers) => ({ request: { path: "/" }, key: "", answers: [...answers] }))
+  uses: uses.map((answers) => ({ request: { path: "/" }, key: "", answers: [...answers] })),
+  advice: []
 })
 
 const charge = ({ authorization }: Payment, value = price): Movement => ({
@@ -75,10 +77,15 @@ interface Case {
   readonly purchase?: Partial<Purchase>
   readonly isLate?: boolean
   readonly isReserved?: boolean
+  /** The last advice for the first payment. */
+  readonly advice?: Advice
 }
 
-const verdictOf = ({ goods = 0, isLate, isReserved, movements = [], payments, purchase }: Case) => {
-  const one: Purchase = { ...subject, payments, ...purchase }
+const verdictOf = ({ advice, goods = 0, isLate, isReserved, movements = [], payments, purchase }: Case) => {
+  const advised = payments.map((each, index) =>
+    index > 0 || advice === undefined ? each : { ...each, advice: [advice] }
+  )
+  const one: Purchase = { ...subject, payments: advised, ...purchase }
   const { ends, violations } = judgePayments({
     purchases: [one],
     movements,
@@ -115,6 +122,9 @@ describe("the invariants of payments", () => {
       "delivered"
     ],
     ["another key that is refused", { payments: [shared], movements: [charge(shared)], goods: 1 }, "delivered"],
+    ["done for a delivery", charged([sent], { goods: 1, advice: "done" }), "delivered"],
+    ["done for a refund", charged([refunded], { movements: [refund()], advice: "done" }), "refunded"],
+    ["pay without a charge", { payments: [payment([payAgain])], advice: "pay" }, "never charged"],
     ["a success that stands for hidden goods", charged([sent], { purchase: { isHidden: true } }), "delivered"]
   ])("allow %s", (_what, one, end) => {
     expect(verdictOf(one)).toEqual({ end, violated: [] })
@@ -172,6 +182,14 @@ describe("the invariants of payments", () => {
       "a success of a payment that bought nothing",
       { payments: [first, payment([sent])], movements: [charge(first)], goods: 1 }
     ],
+    [
+      "the advice is right",
+      "pay for money that was taken",
+      charged([refunded], { movements: [refund()], advice: "pay" })
+    ],
+    ["the advice is right", "done for a charge without goods", charged([pending], { advice: "done" })],
+    ["the advice is right", "done without a charge", { payments: [payment([payAgain])], advice: "done" }],
+    ["the advice is right", "wait at the end", charged([sent], { goods: 1, advice: "wait" })],
     ["nothing stays in flight", "PAYMENT_PENDING at the end", { payments: [payment([pending])] }],
     ["every purchase ends in time", "a late end", charged([sent], { goods: 1, isLate: true })],
     [
