@@ -27,6 +27,7 @@ const TIMES: ReadonlyArray<readonly [pattern: RegExp, name: string]> = [
   [/\b\d+(?= of \d+ s\b)|\b\d+(?:\.\d+)?(?= (?:ms|s)\b)|(?<="(?:secondsRemaining|connectedSeconds)": )\d+/g, "<n>"],
   [/(?<="issuedAt": )\d{10}\b/g, "<time>"],
   [/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, "<jws>"],
+  [/(?<="receipt": ")eyJ[\w+/=]+/g, "<payment-response>"],
   [/\bcs_v1_\w+/g, "<secret>"]
 ]
 

@@ -29,6 +29,7 @@ export const INBOX_DRIVES: Drives<
   | "events ack-all"
   | "payments list"
   | "payments show"
+  | "payments status"
   | "payments receipt"
   | "payments resume"
   | "logout"
@@ -76,6 +77,12 @@ export const INBOX_DRIVES: Drives<
   "payments list": () => offline("payments list", { args: "payments list --limit 0" }),
   "payments show": (stage) =>
     offline(`payments show ${stage.customer.payments()[0]}`, { args: `payments show ${NO_SUCH}`, exit: 5 }),
+  "payments status": (stage) =>
+    asking(`payments status ${stage.customer.payments()[0]}`, {
+      args: `payments status ${NO_SUCH}`,
+      exit: 5,
+      env: {}
+    }),
   "payments receipt": (stage) =>
     offline(`payments receipt ${stage.customer.payments()[0]}`, { args: `payments receipt ${NO_SUCH}`, exit: 5 }),
   "payments resume": (stage) => {

@@ -2,6 +2,7 @@ import { type Column, EXIT, Failure, usageError } from "@agentos/command-line"
 import { baseUnitsOf, countOf, decimalOf, timeOf } from "../output/Wording.ts"
 import type { Resumed } from "../payment/Delivery.ts"
 import type { ListedEntry } from "../payment/JournalEntry.ts"
+import type { Status } from "../payment/Status.ts"
 import { type Context, defineCommand } from "./Command.ts"
 import { LIMIT_FLAG } from "./Flags.ts"
 
@@ -100,6 +101,58 @@ export const PAYMENTS_SHOW = defineCommand(
       ["Transaction", state.tag === "answered" ? state.transaction : null],
       ["Open", isOpen(entry) ? "yes: do not pay again" : "no"]
     ])
+  }
+)
+
+/** The fix for each advice of the server. */
+const adviceText = ({ advice, paymentState, retryAfterSeconds }: Status, id: string): string => {
+  switch (advice) {
+    case "pay":
+      return "This payment was not charged and never will be. Run the original command for a new one."
+    case "retry_same":
+      return `Do not sign another payment. Send this one again: agentctl payments resume ${id}`
+    case "wait":
+      return `Do not sign another payment. Read the status again in ${countOf(retryAfterSeconds ?? 0, "second")}.`
+    case "done":
+      return paymentState === "refunded"
+        ? "The payment was refunded."
+        : `The payment went through and was charged once. Show its result again: agentctl payments resume ${id}`
+  }
+}
+
+export const PAYMENTS_STATUS = defineCommand(
+  {
+    name: "payments status",
+    summary: "Ask the server for the state of a payment",
+    description:
+      "Reads the state by the signed payment in the journal, without sending the request again and without an access token: state, transaction, refund, and what to do next. Nothing is executed or charged, and the journal is not changed.",
+    arguments: [{ name: "payment", summary: "Id of a payment.", presence: "required", completes: "payment" }],
+    flags: [],
+    examples: [{ line: "agentctl payments status 0190f3c2-…", does: "Read the state of a payment" }],
+    output: "record",
+    json: "{payment: {id, serviceId}, status}",
+    exits: [5, 9]
+  },
+  async (context, { arguments: { payment } }) => {
+    const { ApiClient } = await import("../server/ApiClient.ts")
+    const { readEntry } = await import("../payment/Journal.ts")
+    const { readStatus } = await import("../payment/Status.ts")
+    const entry = await readEntry(context.host, payment)
+    const status = await readStatus(new ApiClient(context, entry.baseUrl, undefined), entry)
+    const { output } = context
+    output.record({ payment: { id: entry.id, serviceId: entry.serviceId }, status }, [
+      ["Payment", entry.id],
+      ["Service", entry.serviceId],
+      ["Amount", `${decimalOf(entry.quote.amount)} USDT`],
+      ["Payment state", status.paymentState],
+      ["Advice", status.advice],
+      ["Operation", status.operationId],
+      ["Transaction", status.transaction],
+      ["Refund", status.refund?.transaction ?? null],
+      ["Reason", status.reason?.message ?? null],
+      ["Updated", status.updatedAt === null ? null : timeOf(status.updatedAt)]
+    ])
+    output.note(adviceText(status, entry.id))
   }
 )
 

@@ -6,6 +6,7 @@ import { ApiClient } from "../server/ApiClient.ts"
 import { type Answer, apiFailure } from "../server/ApiFailure.ts"
 import { type HeldEntry, withEntry } from "./Journal.ts"
 import { isExpired, isOpen, type JournalEntry, type JournalState, readPaymentResponse } from "./JournalEntry.ts"
+import { finalState, readStatus } from "./Status.ts"
 
 /** How long to wait for a final answer, over all attempts. */
 const DEADLINE_MILLIS = 90_000
@@ -63,7 +64,11 @@ export const notSent = (entry: JournalEntry, error: unknown): Failure =>
 type Answered = Extract<JournalState, { tag: "answered" }>
 
 /** Reads the outcome from an answer. `mayWork` is set if the server may have received the bytes before. */
-const readAnswer = (answer: Answer, url: string, mayWork: boolean): { state: Answered; failure?: Failure } => {
+const readAnswer = (
+  answer: Answer,
+  url: string,
+  mayWork: boolean
+): { state: Answered; failure?: Failure; isInconclusive: boolean } => {
   const common = {
     tag: "answered",
     status: answer.status,
@@ -72,12 +77,27 @@ const readAnswer = (answer: Answer, url: string, mayWork: boolean): { state: Ans
   } as const
   const envelope = answer.json()
   if (answer.status >= 200 && answer.status < 300 && isRecord(envelope) && isRecord(envelope["data"]))
-    return { state: { ...common, paymentState: "settled" } }
+    return { state: { ...common, paymentState: "settled" }, isInconclusive: false }
   const failure = apiFailure(answer, url)
   const { code, paymentState } = failure.parts
   const reported: PaymentState = paymentState ?? (code === "UNEXPECTED_ANSWER" || mayWork ? "unknown" : "none")
   const isInconclusive = reported === "none" && mayWork && BEFORE_LOOKUP.has(code)
-  return { state: { ...common, paymentState: isInconclusive ? "unknown" : reported }, failure }
+  return { state: { ...common, paymentState: isInconclusive ? "unknown" : reported }, failure, isInconclusive }
+}
+
+/**
+ * Returns the outcome after an error that says nothing about an earlier attempt: that of the payment's status if it has
+ * ended, which needs no access token, otherwise unknown.
+ */
+const outcomeByStatus = async (client: ApiClient, entry: JournalEntry, state: Answered): Promise<Answered> => {
+  try {
+    const status = await readStatus(client, entry)
+    const paymentState = finalState(status)
+    return paymentState === undefined ? state : { ...state, paymentState, transaction: status.transaction }
+  } catch (error) {
+    if (error instanceof Failure) return state
+    throw error
+  }
 }
 
 /** Returns the delay before the same bytes are sent again; undefined if the answer is final. */
@@ -127,7 +147,8 @@ export const deliver = async (context: Context, client: ApiClient, held: HeldEnt
       continue
     }
     await host.atStep?.("answered")
-    const { failure, state } = readAnswer(outcome, client.baseUrl, mayWork)
+    const { failure, isInconclusive, state: reported } = readAnswer(outcome, client.baseUrl, mayWork)
+    const state = isInconclusive ? await outcomeByStatus(client, entry, reported) : reported
     mayWork ||= state.paymentState !== "none"
     const delay = retryDelay(outcome, failure, state, tries)
     if (delay !== undefined && host.now() - start + delay < DEADLINE_MILLIS) {

@@ -36,6 +36,7 @@ export interface CallInput<Name extends OperationName> {
   readonly params?: Operations[Name]["params"]["Encoded"]
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly payload?: Operations[Name]["payload"]["Encoded"]
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** The `data` of an operation's response. */
@@ -52,6 +53,7 @@ const requestOf = <Name extends OperationName>(name: Name, input: CallInput<Name
     method: route.method,
     path: `${pathOf(route.path, input.params)}${queryOf(input.query ?? {})}`,
     repeatable: route.repeatable,
+    ...(input.headers === undefined ? {} : { headers: input.headers }),
     ...(input.payload === undefined ? {} : { body: JSON.stringify(input.payload) })
   }
 }

@@ -58,7 +58,8 @@ const COMMANDS: { readonly [Name in OperationName]?: string } = {
   listWebhookDeliveries: "webhook log",
   registerDomain: "services list",
   recoverToken: "login --wallet",
-  revokeTokens: "token rotate"
+  revokeTokens: "token rotate",
+  readPaymentStatus: "payments status PAYMENT"
 }
 
 /** The operations that only read, although their method is POST. */

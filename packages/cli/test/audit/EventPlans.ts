@@ -6,7 +6,7 @@ import { errorReply, type Reply } from "../support/ApiDouble.ts"
 import type { Scene } from "../support/InProcess.ts"
 import { ASSET, paid, PAY_TO, PAYER, TOKEN, TRANSACTION } from "../support/PaidAnswers.ts"
 import { AT, event, ID, LATER, mailbox, OPERATION } from "../support/Samples.ts"
-import { asking, NO_TOKEN, NOT_YOURS, type Plans } from "./Plan.ts"
+import { asking, NO_TOKEN, NOT_YOURS, type Plan, type Plans } from "./Plan.ts"
 
 const TAIL = ["events", "tail"]
 const OTHER = "0190f3c2-0000-7000-8000-000000000002"
@@ -55,6 +55,11 @@ const settled = journal({
   requestId: ID,
   paymentState: "settled",
   transaction: TRANSACTION
+})
+const withJournal = ({ failure, interrupt, success }: Plan, prepare: NonNullable<Scene["prepare"]>): Plan => ({
+  success: { ...success, prepare },
+  failure: { ...failure, prepare },
+  interrupt: typeof interrupt === "string" ? interrupt : { ...interrupt, prepare }
 })
 /** The key of a service that signs receipts, in PKCS #8 (RFC 8410). */
 const SIGNING_KEY = createPrivateKey({
@@ -133,6 +138,7 @@ export const EVENT_PLANS: Plans<
   | "webhook log"
   | "payments list"
   | "payments show"
+  | "payments status"
   | "payments receipt"
   | "payments resume"
   | "budget set"
@@ -203,6 +209,34 @@ export const EVENT_PLANS: Plans<
     failure: { args: ["payments", "show", PAYMENT], exit: 5 },
     interrupt: "it never waits"
   },
+  "payments status": withJournal(
+    asking(
+      ["payments", "status", PAYMENT],
+      "POST /api/v1/payments/status",
+      {
+        data: {
+          payment: {
+            operationId: ID,
+            serviceId: "email.mailbox.create",
+            paymentState: "settled",
+            network: "eip155:196",
+            asset: ASSET,
+            amount: "250000",
+            transaction: TRANSACTION,
+            refund: null,
+            reason: null,
+            receipt: "eyJ9",
+            createdAt: AT,
+            updatedAt: AT,
+            advice: "wait",
+            retryAfterSeconds: 5
+          }
+        }
+      },
+      { reply: errorReply(400, "INVALID_REQUEST", { message: "PAYMENT-SIGNATURE must be base64." }), exit: 3 }
+    ),
+    lost
+  ),
   "payments receipt": {
     success: {
       args: RECEIPT,

@@ -279,6 +279,53 @@ describe("paying command", () => {
     assert.notInclude(stderr, "Nothing was charged")
   })
 
+  const statusOf = (paymentState: string, advice: string, transaction: string | null = null) => ({
+    data: { payment: { paymentState, advice, transaction } }
+  })
+  it.each([
+    ["none", "pay", 4, { tag: "answered", paymentState: "none" }],
+    ["refunded", "done", 4, { tag: "answered", paymentState: "refunded" }],
+    ["none", "retry_same", 8, { tag: "answered", paymentState: "unknown" }],
+    ["unknown", "wait", 8, { tag: "answered", paymentState: "unknown" }]
+  ] as const)(
+    "reads the status of a payment that such an error leaves unknown: %s, %s",
+    async (paymentState, advice, exit, state) => {
+      const { journal, run } = customer()
+      const revoked = errorReply(401, "INVALID_TOKEN", { paymentState: "none" })
+      api.on(MAILBOXES, challenge(), "cut", revoked)
+      api.on("POST /api/v1/payments/status", statusOf(paymentState, advice))
+      const { code, stderr } = await run([...CREATE, ...CONSENT])
+      assert.strictEqual(code, exit, stderr)
+      assert.deepInclude(journal()[0]!.state, state)
+      const [asked] = api.seen.filter(({ url }) => url === "/api/v1/payments/status")
+      const [sent] = withSignature(api.seen)
+      assert.strictEqual(asked!.headers["payment-signature"], sent!.headers["payment-signature"])
+      assert.strictEqual(asked!.body, "")
+    }
+  )
+
+  it.each([
+    ["none", "pay", "never will be. Run the original command"],
+    ["none", "retry_same", "Send this one again: agentctl payments resume "],
+    ["settled", "wait", "Do not sign another payment. Read the status again in 5 seconds."],
+    ["settled", "done", "Show its result again: agentctl payments resume "],
+    ["refunded", "done", "The payment was refunded."]
+  ])("shows the status of a payment that is %s and what to do: %s", async (paymentState, advice, text) => {
+    const { journal, run } = customer()
+    api.on(MAILBOXES, challenge(), bought)
+    await run([...CREATE, ...CONSENT])
+    const [known] = journal()
+    const { data } = statusOf(paymentState, advice)
+    const unknown = { operationId: null, refund: null, reason: null, updatedAt: null, retryAfterSeconds: 5 }
+    api.on("POST /api/v1/payments/status", { data: { payment: { ...data.payment, ...unknown } } })
+    const { code, stderr, stdout } = await run(["payments", "status", known!.id])
+    assert.strictEqual(code, 0, stderr)
+    assert.match(stdout, new RegExp(`Advice +${advice}`))
+    assert.include(stderr, text)
+    assert.notProperty(api.seen.at(-1)!.headers, "authorization")
+    assert.deepStrictEqual(journal(), [known])
+  })
+
   const endings = [
     ["a declined payment", errorReply(402, "PAYMENT_REQUIRED", { paymentState: "none" }), 7, false],
     ["a conflict", errorReply(409, "CONFLICT", { paymentState: "none" }), 6, false],
