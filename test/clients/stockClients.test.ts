@@ -146,6 +146,36 @@ describe("a stock client", () => {
   })
 })
 
+describe("a payment identifier", () => {
+  it("repeats the answer of its operation without Idempotency-Key, and buys nothing else", async () => {
+    const { agent } = await host.customer()
+    const id = generatePaymentId()
+    const { path } = OPERATIONS.createMailbox.entry
+    const request = { method: "POST", path, body: { localPart: freshName() } }
+    const pay = async () => {
+      const challenge = await agent.challenge(request)
+      appendPaymentIdentifierToExtensions(challenge.extensions ?? {}, id)
+      return { "payment-signature": encodePaymentSignatureHeader(await agent.sign(challenge)) }
+    }
+    const [first, second, without] = [await pay(), await pay(), { "payment-signature": await agent.payment(request) }]
+    const bought = await agent.send({ ...request, headers: first })
+    expect(bought.status).toBe(201)
+    const again = await agent.send({ ...request, headers: first })
+    expect([again.status, again.text]).toEqual([201, bought.text])
+    expect(again.headers.get("payment-response")).toBe(bought.headers.get("payment-response"))
+    const conflict = await agent.send({ ...request, headers: second })
+    expect([conflict.status, conflict.body.error]).toMatchObject([
+      409,
+      { code: "IDEMPOTENCY_CONFLICT", paymentState: "none" }
+    ])
+    const keyless = await agent.send({ ...request, headers: without })
+    expect([keyless.status, keyless.body.error]).toMatchObject([
+      400,
+      { code: "INVALID_REQUEST", paymentState: "none", issues: [{ path: "Idempotency-Key" }] }
+    ])
+  })
+})
+
 /** Half of what Node accepts for all headers of a message together, and the limit of some proxies for one. */
 const HEADER_LENGTH_MAX = 8_192
 const PUBLIC_URL = "https://agentos.production.eu-west.example.com"

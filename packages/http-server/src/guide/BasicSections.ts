@@ -27,7 +27,7 @@ const discovery = (context: GuideContext): GuideSection => ({
       text: `\`GET /api/v1\` lists the accepted networks and tokens with their recipients. For directories and crawlers: \`x-payment-info\` in the OpenAPI document, \`${X402_PATH}\` and \`${API_CATALOG_PATH}\` (RFC 9727).`
     },
     {
-      text: "A successful response is `{data, requestId, guide}`, an error is `{error, guides}`. The requestId is also in the X-Request-Id header. Quote it when you report a problem."
+      text: "A successful response is `{data, requestId, guide}`, an error is `{error, guides}`. The requestId is also in the X-Request-Id header. Quote it when you report a problem. Browsers may call the API from a page of any origin, without cookies."
     }
   ]
 })
