@@ -10,6 +10,7 @@ import {
   layOut,
   openDataDirectory,
   openLog,
+  paymentNetwork,
   programs,
   relayFaultsUrl,
   type RunLayout,
@@ -86,6 +87,9 @@ export interface ClusterPhones {
   readonly routeTo: (server: number | undefined) => void
 }
 
+/** The payment network of a sandbox. */
+export type PlannedNetwork = ReturnType<typeof paymentNetwork>
+
 export interface ClusterOptions {
   readonly servers: number
   /** Path of the servers' entry module, in place of the real one. */
@@ -94,6 +98,8 @@ export interface ClusterOptions {
   readonly telephones?: boolean
   /** Overrides the server's environment variables. */
   readonly environment?: Readonly<Record<string, string>>
+  /** Changes the payment network of the servers, which has the form of AGENTOS_NETWORKS. */
+  readonly network?: (planned: PlannedNetwork) => object
   /** Settings of PostgreSQL. The defaults prefer speed to durability. */
   readonly database?: Readonly<Record<string, string>>
   /** Directory of the programs of another version of PostgreSQL. */
@@ -143,6 +149,9 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
         ...program.environment,
         ...WITHOUT_LIMITS,
         ...(phones && { AGENTOS_PUBLIC_URL: phones.publicUrl }),
+        ...(options.network && {
+          AGENTOS_NETWORKS: JSON.stringify([options.network(paymentNetwork(run, run.chain))])
+        }),
         ...options.environment
       }
       const server = { ...program, environment, module: options.serverModule ?? program.module }

@@ -1,0 +1,169 @@
+import { usdt } from "@agentos/sandbox"
+import { randomUUID } from "node:crypto"
+import { setTimeout as sleep } from "node:timers/promises"
+import { createMailbox } from "../faults/client/Requests.ts"
+import { newWallets, useOf, Wallet } from "../faults/client/Wallet.ts"
+import { type Answer, codeOf, dataOf } from "../faults/observation/Purchases.ts"
+import { HttpConnection, requestBytes } from "../fuzz/HttpConnection.ts"
+import { sendRpc } from "../x402/PaymentRig.ts"
+import { freshName, type MailboxFields, type Request } from "./Agent.ts"
+import { Chain } from "./Chain.ts"
+import { type Cluster, startCluster } from "./Cluster.ts"
+import { type Misconduct, startRogueFacilitator } from "./RogueFacilitator.ts"
+import { type SignedAuthorization, Treasury } from "./Treasury.ts"
+
+export const MAILBOX_PRICE = usdt(0.25)
+export const CHANGE_PRICE = usdt(0.01)
+/** Blocks that a change of a mailbox waits for: more than are mined during a test. A mailbox waits for none. */
+const CONFIRMATIONS = 30
+
+const POLL_MILLIS = 100
+const PATIENCE_MILLIS = 15_000
+
+/** Repeats `read` until `isDone` accepts the value, or patience ends. Returns the last value. */
+export const until = async <A>(read: () => Promise<A>, isDone: (value: A) => boolean): Promise<A> => {
+  const deadline = Date.now() + PATIENCE_MILLIS
+  for (;;) {
+    const value = await read()
+    if (isDone(value) || Date.now() > deadline) return value
+    await sleep(POLL_MILLIS)
+  }
+}
+
+/** Repeats a request while the answer is to wait. */
+export const untilKnown = (present: () => Promise<Answer>): Promise<Answer> =>
+  until(present, (answer) => codeOf(answer) !== "PAYMENT_PENDING")
+
+/** Returns the access token in the response to a purchase. */
+export const tokenIn = ({ text }: Pick<Answer, "text">): string =>
+  (JSON.parse(text) as { readonly data: { readonly authentication: { readonly accessToken: string } } }).data
+    .authentication.accessToken
+
+/** Two servers over one database, whose facilitator is an attacker's. */
+export class AttackRig {
+  readonly cluster: Cluster
+  readonly treasury: Treasury
+  readonly chain: Chain
+  readonly stop: () => Promise<void>
+  private readonly rogue: Awaited<ReturnType<typeof startRogueFacilitator>>
+
+  private constructor(cluster: Cluster, rogue: Awaited<ReturnType<typeof startRogueFacilitator>>) {
+    this.cluster = cluster
+    this.rogue = rogue
+    this.treasury = new Treasury(cluster.chain)
+    this.chain = new Chain(cluster)
+    this.stop = async () => {
+      await cluster.stop()
+      rogue.stop()
+    }
+  }
+
+  static async start(): Promise<AttackRig> {
+    const rogue = await startRogueFacilitator()
+    const confirmations = [
+      { from: "0", blocks: CONFIRMATIONS },
+      { from: "0.02", blocks: 0 }
+    ]
+    const cluster = await startCluster({
+      servers: 2,
+      network: (planned) => {
+        rogue.imitate(planned.facilitator.url)
+        return { ...planned, facilitator: { url: rogue.url }, confirmations }
+      }
+    })
+    return new AttackRig(cluster, rogue)
+  }
+
+  /** Returns a new wallet with an amount of whole USDT. */
+  async wallet(funds = 1): Promise<Wallet> {
+    return (await newWallets(this.cluster, this.treasury, 1, funds))[0]!
+  }
+
+  /** Returns the sum that a wallet has paid, less refunds. */
+  async spentBy({ address }: Wallet, funds = 1): Promise<bigint> {
+    return usdt(funds) - (await this.chain.balanceOf(address))
+  }
+
+  /** Signs a payment for a request. `present` sends both, with the same bytes each time. */
+  async order(wallet: Wallet, request: Request = createMailbox(freshName())) {
+    const payment = await wallet.sign(request)
+    const use = useOf(payment, request)
+    const { authorization, header } = payment
+    return {
+      authorization,
+      header,
+      key: use.key,
+      request,
+      present: (server = 0) => wallet.send(payment, use, server),
+      misbehaveOnce: (misconduct: Misconduct) => this.rogue.misbehaveOnce(authorization.nonce, misconduct),
+      requestsToSettle: () => this.rogue.requestsFor(authorization.nonce)
+    }
+  }
+
+  /** Buys a mailbox and stores the access token. */
+  async tenant(): Promise<{ readonly wallet: Wallet; readonly mailboxId: string }> {
+    const wallet = await this.wallet()
+    const answer = await (await this.order(wallet)).present()
+    const { mailbox } = dataOf<{ readonly mailbox: MailboxFields }>(answer)
+    wallet.token = tokenIn(answer)
+    return { wallet, mailboxId: mailbox.mailboxId }
+  }
+
+  /** Returns whether anybody can buy what a request asks for. */
+  async isForSale(request: Request): Promise<boolean> {
+    const { status } = await new Wallet(this.cluster.servers).on().send(request)
+    return status === 402
+  }
+
+  /** Mines the blocks that confirm every payment so far. */
+  confirm(): Promise<void> {
+    return sendRpc(this.cluster.chain.rpcUrl, "anvil_mine", `0x${(CONFIRMATIONS + 1).toString(16)}`)
+  }
+
+  /** Sends a request with exactly these headers, and those of its body. */
+  async sendRaw(request: Request, headers: ReadonlyArray<readonly [string, string]>, server = 0) {
+    const { hostname: host, port } = new URL(this.cluster.servers[server]!.baseUrl)
+    const connection = new HttpConnection({ host, port: Number(port), localAddress: "127.0.0.1" })
+    const own = headers.find(([name]) => name === "Host")?.[1] ?? `${host}:${port}`
+    const others = headers.filter(([name]) => name !== "Host")
+    const sent = requestBytes(
+      {
+        method: "POST",
+        target: request.path,
+        headers: [["Content-Type", "application/json"], ...others],
+        body: JSON.stringify(request.body)
+      },
+      own
+    )
+    return connection.request(sent).finally(() => connection.close())
+  }
+
+  /** Signs a transfer of everything that a wallet has, to the refund wallet. */
+  async emptying({ account }: Wallet): Promise<SignedAuthorization> {
+    const { asset, assetName, assetVersion, chainId } = this.cluster.chain
+    const message = {
+      from: account.address,
+      to: this.cluster.refundWallet,
+      value: await this.chain.balanceOf(account.address),
+      validAfter: 0n,
+      validBefore: 2n ** 40n,
+      nonce: `0x${randomUUID().replaceAll("-", "").padStart(64, "0")}`
+    } as const
+    const signature = await account.signTypedData({
+      domain: { name: assetName, version: assetVersion, chainId, verifyingContract: asset },
+      types: {
+        TransferWithAuthorization: [
+          { name: "from", type: "address" },
+          { name: "to", type: "address" },
+          { name: "value", type: "uint256" },
+          { name: "validAfter", type: "uint256" },
+          { name: "validBefore", type: "uint256" },
+          { name: "nonce", type: "bytes32" }
+        ]
+      },
+      primaryType: "TransferWithAuthorization",
+      message
+    })
+    return { ...message, signature }
+  }
+}
