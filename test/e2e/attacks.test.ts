@@ -38,7 +38,7 @@ const untilChangePaid = (wallet: Wallet) =>
   )
 
 describe.concurrent("settlement preemption", () => {
-  it("costs the payer the price once, and buys what the payer asked for", async () => {
+  it("costs the payer the price once, and buys the requested resource", async () => {
     const wallet = await rig.wallet()
     const { authorization, misbehaveOnce, present } = await rig.order(wallet)
     let late: SettleAnswer | undefined
@@ -108,7 +108,7 @@ describe.concurrent("header and cache confusion", () => {
     expect(await rig.spentBy(wallet)).toBe(MAILBOX_PRICE)
   })
 
-  it("lets no cache store a challenge, what was paid for, or its repetition", async () => {
+  it("lets no cache store a challenge, a paid response or its repetition", async () => {
     const wallet = await rig.wallet()
     const { header, key, request } = await rig.order(wallet)
     const agent = wallet.on()

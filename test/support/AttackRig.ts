@@ -109,7 +109,7 @@ export class AttackRig {
     return { wallet, mailboxId: mailbox.mailboxId }
   }
 
-  /** Returns whether anybody can buy what a request asks for. */
+  /** Returns whether a resource is still for sale. */
   async isForSale(request: Request): Promise<boolean> {
     const { status } = await new Wallet(this.cluster.servers).on().send(request)
     return status === 402
