@@ -4,11 +4,13 @@ import { findPackageJSON } from "node:module"
 import { dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { brotliCompressSync } from "node:zlib"
-import { type InputOptions, type OutputOptions, type Plugin, rolldown } from "rolldown"
+import type { InputOptions, OutputOptions, Plugin, rolldown } from "rolldown"
 
 /** Options of every build. A warning fails it. */
 export const BUILD = {
   platform: "node",
+  // The sources need none, and the context of an image has none.
+  tsconfig: false,
   // Plugins take most of the time, and effect reads import.meta.env only where it exists.
   checks: { bundlerTimings: false, emptyImportMeta: false },
   onLog: (level, { message }) => {
@@ -41,6 +43,8 @@ const TEXT = "\0sealed-text:"
 export type SealedLibrary = Readonly<Record<string, ReadonlyArray<string>>>
 
 interface SealOptions {
+  /** The bundler of the package, which may be the only one that is installed. */
+  readonly rolldown: typeof rolldown
   readonly output: OutputOptions
   /** Plugins for the modules of the libraries. */
   readonly plugins?: ReadonlyArray<Plugin>
@@ -54,7 +58,7 @@ interface SealOptions {
 export const sealing = (
   program: string,
   libraries: Readonly<Record<string, SealedLibrary>>,
-  { output, plugins = [] }: SealOptions
+  { output, plugins = [], rolldown: bundler }: SealOptions
 ): { readonly plugin: Plugin; readonly modules: ReadonlyArray<string> } => {
   const modules: Array<string> = []
   /** A module that imports the library, by the name of the library. */
@@ -72,7 +76,7 @@ export const sealing = (
       resolveId: (source) => (source === entry ? entry : null),
       load: (id) => (id === entry ? exported.join("\n") : null)
     }
-    const build = await rolldown({ input: entry, ...BUILD, plugins: [given, ...plugins, lazyBuiltins] })
+    const build = await bundler({ input: entry, ...BUILD, plugins: [given, ...plugins, lazyBuiltins] })
     try {
       const [chunk] = (await build.generate(output)).output
       modules.push(...Object.keys(chunk.modules))

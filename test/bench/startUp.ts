@@ -6,7 +6,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { install } from "../packed/Installation.ts"
 import { start } from "../packed/Running.ts"
-import { type Bench, PG, quantile, table } from "./Bench.ts"
+import { type Bench, DURABLE, PG, quantile, table } from "./Bench.ts"
 
 /** A server that connects, runs one query and listens. */
 const FASTIFY = `
@@ -30,7 +30,7 @@ const BUNDLE = `${SERVER}/bundle/agentos-server.cjs`
 
 type Variables = Readonly<Record<string, string>>
 
-/** What a server needs at least, and what mail adds. */
+/** The required settings, and those of a server with mail. */
 const settingsOf = (
   { emailDomain, mail, networks }: SandboxDescription,
   databaseUrl: string
@@ -118,7 +118,7 @@ export const startUp: Bench = {
     const sandbox = start(installation, 24, "npx", ["agentos-sandbox", "--no-tour", "--port", "0"])
     atEnd(() => sandbox.stop())
     await sandbox.find(/^ready (\S+)/m)
-    const postgres = await startPostgres()
+    const postgres = await startPostgres({ settings: DURABLE })
     atEnd(() => postgres.stop())
     writeFileSync(join(folder, "fastify.mjs"), FASTIFY)
     const description = JSON.parse(readFileSync(join(folder, ".agentos", "sandbox.json"), "utf8")) as SandboxDescription

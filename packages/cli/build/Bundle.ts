@@ -57,7 +57,7 @@ const output: OutputOptions = {
  * Node starts it twice as fast as an ES module. Dynamically imported modules are evaluated when they are first needed.
  */
 export const bundle = async (folder: string): Promise<void> => {
-  const { plugin: sealed, modules } = sealing("agentctl", SEALED, { output })
+  const { plugin: sealed, modules } = sealing("agentctl", SEALED, { rolldown, output })
   const build = await rolldown({
     input: `${root}/src/main.ts`,
     cwd: root,

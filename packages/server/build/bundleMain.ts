@@ -36,8 +36,18 @@ const REPLACED = new Map([
   ]
 ])
 
+/** Modules that find a file beside the bundle as they do beside their sources. */
+const LOCATED = new Set(["packages/postgres/src/PGliteDatabase.ts"])
+
 const replaced: Plugin = {
   name: "replaced",
+  transform: (code, id) => {
+    const source = id.slice(ROOT.length)
+    const isKnown = REPLACED.has(source) || LOCATED.has(source) || !source.startsWith("packages/")
+    if (!isKnown && code.includes("import.meta"))
+      throw new Error(`${source} must be replaced: it finds files beside it`)
+    return null
+  },
   load: (id) => REPLACED.get(id.slice(ROOT.length)) ?? (/\/mailauth\/lib\/bimi\/[\w-]+\.js$/.test(id) ? "" : null)
 }
 
@@ -89,7 +99,7 @@ const effectByModule: Plugin = {
 const bundle = async (name: string, source: string): Promise<ReadonlyArray<string>> => {
   // The mail parser needs its libraries at once.
   const libraries = name === "parserMain" ? {} : SEALED
-  const sealed = sealing(name, libraries, { output, plugins: [replaced] })
+  const sealed = sealing(name, libraries, { rolldown, output, plugins: [replaced] })
   const build = await rolldown({
     input: join(ROOT, source),
     cwd: ROOT,
