@@ -11,6 +11,7 @@ import {
   verifyReceiptMatchesOffer,
   verifyReceiptSignatureJWS
 } from "@x402/extensions/offer-receipt"
+import type { PaymentStatusRecord } from "@agentos/core"
 import { type SandboxAccount, sandboxAccount, type SandboxSignature } from "@agentos/sandbox"
 import { createSIWxClientExtension } from "@x402/extensions/sign-in-with-x"
 import { wrapFetchWithPayment, x402Client } from "@x402/fetch"
@@ -42,7 +43,7 @@ const arm = async (operation: "verify" | "settle", mode: "before" | "after" | "r
 const hexOf = (text: unknown): Hex => `0x${String(text).slice(2)}`
 
 /** Repeats a request until `isDone` accepts the response. */
-const until = async (attempt: () => Promise<Reply>, isDone: (reply: Reply) => boolean): Promise<Reply> => {
+const until = async <A = Reply>(attempt: () => Promise<A>, isDone: (reply: A) => boolean): Promise<A> => {
   for (let tries = 0; ; tries++) {
     const reply = await attempt()
     if (isDone(reply) || tries > 60) return reply
@@ -320,6 +321,59 @@ describe("an invalid payment", () => {
     )
     expect([result.status, result.body.error.code, amount]).toEqual([402, "PAYMENT_REQUIRED", 0n])
     expect(result.body.error.message).toContain("bound to the challenge of another request")
+  })
+})
+
+describe("the status of a payment", () => {
+  /** Reads a status with nothing but the signed payment. */
+  const statusOf = async (payload: PaymentPayload): Promise<PaymentStatusRecord> => {
+    const headers = { "payment-signature": encodePaymentSignatureHeader(payload) }
+    const response = await fetch(`${host.sandbox.baseUrl}/api/v1/payments/status`, { method: "POST", headers })
+    const { data } = (await response.json()) as { readonly data: { readonly payment: PaymentStatusRecord } }
+    return data.payment
+  }
+  const settledStatus = (payload: PaymentPayload) =>
+    until(
+      () => statusOf(payload),
+      ({ paymentState }) => paymentState === "settled"
+    )
+
+  it("leads a client that has only its request and payment to one mailbox", async () => {
+    const agent = host.agent(0)
+    const request = createRequest()
+    const payload = await agent.sign(await agent.challenge(request))
+    expect(await statusOf(payload)).toMatchObject({ paymentState: "none", operationId: null, advice: "retry_same" })
+    const { amount, result } = await host.chain.charged(agent.account.address, () =>
+      agent.replay(request, encodePaymentSignatureHeader(payload), randomUUID())
+    )
+    expect([result.status, amount]).toEqual([201, MAILBOX_PRICE])
+    const status = await statusOf(payload)
+    expect(status).toMatchObject({ serviceId: "email.mailbox.create", paymentState: "settled", advice: "done" })
+    expect(status.receipt).toBe(result.headers.get("payment-response"))
+    expect(result.body.data).toMatchObject({ operationId: status.operationId })
+  })
+
+  it("finds the transfer of a third party on the chain, and leads to its refund", async () => {
+    const agent = host.agent(0)
+    const request = createRequest()
+    const payload = await agent.sign(await agent.challenge(request))
+    const before = await host.chain.balanceOf(agent.account.address)
+    await settleElsewhere(payload)
+    const found = await settledStatus(payload)
+    expect(found).toMatchObject({ operationId: null, advice: "retry_same" })
+    // The echoed challenge is not authenticated, and decides nothing.
+    const extra = { ...payload.accepted.extra, issuedAt: Date.now() + 60_000, expiresAt: Date.now() + 900_000 }
+    const forged = { ...payload, accepted: { ...payload.accepted, extra } }
+    expect(await statusOf(forged)).toMatchObject({ transaction: found.transaction, advice: "retry_same" })
+    const repeated = await agent.replay(request, encodePaymentSignatureHeader(payload), randomUUID())
+    expect(repeated.body.error.paymentState).toBe("refund_due")
+    const refunded = await until(
+      () => statusOf(payload),
+      ({ advice }) => advice !== "wait"
+    )
+    expect(refunded).toMatchObject({ paymentState: "refunded", transaction: found.transaction, advice: "done" })
+    expect(refunded.refund?.transaction).toMatch(/^0x[0-9a-f]{64}$/)
+    expect(await host.chain.balanceOf(agent.account.address)).toBe(before)
   })
 })
 

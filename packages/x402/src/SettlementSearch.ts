@@ -80,7 +80,8 @@ const USED_BEFORE: Settlement = {
 export const judge = (expected: ExpectedUse, use: AuthorizationUse, latest: bigint): Settlement => {
   if (latest < use.block + BigInt(expected.confirmations)) return UNSETTLED
   if (use.block <= expected.afterBlock) return USED_BEFORE
-  if (use.cancelled) return { _tag: "UsedOtherwise", message: "The payer cancelled the authorization." }
+  if (use.cancelled)
+    return { _tag: "UsedOtherwise", message: "The payer cancelled the authorization.", block: use.block }
   const paid = Option.exists(
     use.transfer,
     ({ from, to, value }) =>
@@ -88,5 +89,5 @@ export const judge = (expected: ExpectedUse, use: AuthorizationUse, latest: bigi
   )
   return paid
     ? { _tag: "Paid", transaction: use.transaction, block: use.block }
-    : { _tag: "UsedOtherwise", message: "The authorization's nonce was used for another transfer." }
+    : { _tag: "UsedOtherwise", message: "The authorization's nonce was used for another transfer.", block: use.block }
 }

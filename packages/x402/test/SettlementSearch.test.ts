@@ -121,7 +121,7 @@ describe("findSettlement", () => {
       const { find, use } = yield* prepare()
       use(60, cancelLogs(60))
       const message = "The payer cancelled the authorization."
-      assert.deepStrictEqual(yield* find(), { _tag: "UsedOtherwise", message })
+      assert.deepStrictEqual(yield* find(), { _tag: "UsedOtherwise", message, block: 60n })
     })
   )
 

@@ -113,10 +113,6 @@ export const boundNonceOf = (challenge: string): string => {
   return `bound ${accepted?.extra["binding"]}`
 }
 
-/** As stock clients do: ten minutes before the payment is signed. */
-const validAfterOf = (issuedAt: string | number | undefined): number =>
-  Math.max(0, Math.floor(Number(issuedAt ?? 0) / 1_000) - 600)
-
 const decode = (header: string): PaymentProof => {
   const { accepted, forged, identifier, nonce, payer } = Schema.decodeSync(Payment)(fromHeader(header))
   return {
@@ -128,7 +124,7 @@ const decode = (header: string): PaymentProof => {
     payTo: accepted.payTo,
     value: BigInt(accepted.amount),
     nonce,
-    validAfter: validAfterOf(accepted.extra["issuedAt"]),
+    validAfter: 0,
     validBefore: 10_000_000_000,
     accepted,
     ...(identifier === undefined ? {} : { identifier }),
@@ -139,7 +135,8 @@ const decode = (header: string): PaymentProof => {
 const noWallet = new ProviderError({ provider: "chain", reason: "Misconfigured", message: "No refund wallet" })
 const notFinal: RefundProgress = { _tag: "Pending", message: "the payment is not final" }
 
-const usedOtherwise: Settlement = { _tag: "UsedOtherwise", message: "cancelled by its owner" }
+const cancelled: Settlement = { _tag: "UsedOtherwise", message: "cancelled by its owner", block: 10n }
+const usedBefore: Settlement = { _tag: "UsedOtherwise", message: "used before" }
 
 export const make = (): ScriptedRail => {
   const script: Array<SettleScript> = []
@@ -188,7 +185,7 @@ export const make = (): ScriptedRail => {
       case "fail before":
         return { _tag: "Unknown", message: "500" }
       case "use otherwise":
-        used.set(proof.nonce, usedOtherwise)
+        used.set(proof.nonce, cancelled)
         return { _tag: "Unknown", message: "500" }
     }
   }
@@ -250,7 +247,7 @@ export const make = (): ScriptedRail => {
         const use = used.get(proof.nonce)
         if (use === undefined) return { _tag: "Unused", expired: false }
         if (outage.logs) return { _tag: "Unsettled" }
-        return use._tag === "Paid" && use.block <= afterBlock ? usedOtherwise : use
+        return use._tag === "Paid" && use.block <= afterBlock ? usedBefore : use
       }),
     canRefund: () => refunding.mode !== "no wallet",
     refund: ({ nonce, proof: { payer }, terms }) =>
@@ -288,7 +285,7 @@ export const make = (): ScriptedRail => {
     refunding,
     useNonce: (header) => transfer(decode(header)),
     end: (header, how) => {
-      used.set(decode(header).nonce, how === "expired" ? { _tag: "Unused", expired: true } : usedOtherwise)
+      used.set(decode(header).nonce, how === "expired" ? { _tag: "Unused", expired: true } : cancelled)
     }
   }
 }

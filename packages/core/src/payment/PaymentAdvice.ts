@@ -22,7 +22,7 @@ export type PaymentAdvice = typeof PaymentAdvice.Type
  * - `paid`: it transferred its amount to us;
  * - `used_otherwise`: it was cancelled, or its nonce was used by another transfer;
  * - `unconfirmed`: its nonce is used, and the chain does not show by which transfer yet;
- * - `unsearched`: its nonce is used, and its transfer would have to be searched for in more than `SEARCH_WINDOW`;
+ * - `unsearched`: its nonce was used before the time that is searched, or may have been;
  * - `unreadable`: the chain can't be read.
  */
 export type AuthorizationUse =

@@ -33,8 +33,11 @@ export type Settlement =
   | { readonly _tag: "Paid"; readonly transaction: string; readonly block: bigint }
   /** The nonce is unused. `expired` when finalized chain time is past validBefore, so that it remains unused. */
   | { readonly _tag: "Unused"; readonly expired: boolean }
-  /** The nonce was used otherwise: cancelled, sent elsewhere, or used in `afterBlock` or earlier. */
-  | { readonly _tag: "UsedOtherwise"; readonly message: string }
+  /**
+   * The nonce was used otherwise: cancelled, sent elsewhere, or used in `afterBlock` or earlier. `block` is that of a use
+   * which the chain's log shows after `afterBlock`; it is missing for an earlier use, which may have been a payment.
+   */
+  | { readonly _tag: "UsedOtherwise"; readonly message: string; readonly block?: bigint }
   /** The nonce is used, and the chain does not yet show by which transfer with enough confirmations. */
   | { readonly _tag: "Unsettled" }
 

@@ -46,14 +46,10 @@ export interface PaymentStatus {
   readonly wasSearched: boolean
 }
 
-/**
- * How far back a transfer is searched for. The search starts at `validAfter`, which the payer signed: the token rejects
- * the authorization before. The time in the echoed challenge is not used, because it is not authenticated here.
- */
+/** How far back a transfer is searched for. */
 const SEARCH_WINDOW = Timestamp.DAY
-
-/** The uses that a search found, or did not find yet. */
-const SEARCHED: ReadonlySet<AuthorizationUse> = new Set(["paid", "used_otherwise", "unconfirmed"])
+/** Maximum by which a payer's clock may be ahead for its transfer to be found. */
+const CLOCK_MARGIN_SECONDS = 600
 
 const PAYS_ANOTHER =
   "PAYMENT-SIGNATURE is not a payment to this service: its recipient, payTo, is another one. Ask the service that issued its challenge."
@@ -65,6 +61,7 @@ interface UseReading {
   readonly use: AuthorizationUse
   /** The transaction that paid us. */
   readonly transaction?: string
+  readonly wasSearched?: boolean
 }
 
 const readingOf = (settlement: Settlement): UseReading => {
@@ -138,7 +135,11 @@ export class PaymentStatuses extends Context.Service<
         return offered && { ...offered, amount: proof.value }
       }
 
-      /** Reads from the chain how an authorization was used that no operation holds. */
+      /**
+       * Reads from the chain how an authorization was used that no operation holds. The search starts when a payer whose
+       * clock is right can have signed it, by the times that are signed: the times of the echoed challenge are not
+       * authenticated here.
+       */
       const readUse = Effect.fnUntraced(
         function* (proof: PaymentProof, terms: PaymentTerms): Effect.fn.Return<UseReading, ProviderError> {
           const now = yield* Timestamp.now
@@ -147,21 +148,24 @@ export class PaymentStatuses extends Context.Service<
             const mayHaveExpired = now > proof.validBefore * Timestamp.SECOND
             return mayHaveExpired ? readingOf(yield* rail.findSettlement(proof, terms, block)) : { use: "unused" }
           }
-          // The first moment at which the token accepts the authorization.
-          const validFrom = Math.min((proof.validAfter + 1) * Timestamp.SECOND, now)
-          if (validFrom < now - SEARCH_WINDOW) return { use: "unsearched" }
-          const afterBlock = yield* rail.blockBefore(terms, Timestamp.Timestamp.make(validFrom))
-          return readingOf(yield* rail.findSettlement(proof, terms, afterBlock))
+          const signedFrom = proof.validBefore - terms.maxTimeoutSeconds - CLOCK_MARGIN_SECONDS
+          const from = Math.min(Math.max(proof.validAfter, signedFrom) * Timestamp.SECOND, now)
+          if (from < now - SEARCH_WINDOW) return { use: "unsearched" }
+          const afterBlock = yield* rail.blockBefore(terms, Timestamp.Timestamp.make(from))
+          const settlement = yield* rail.findSettlement(proof, terms, afterBlock)
+          // A use before the search may have been a payment.
+          const isEarlier = settlement._tag === "UsedOtherwise" && settlement.block === undefined
+          return { ...(isEarlier ? { use: "unsearched" } : readingOf(settlement)), wasSearched: true }
         },
         Effect.catchTag("ProviderError", () => Effect.succeed<UseReading>({ use: "unreadable" }))
       )
 
       const unclaimed = Effect.fnUntraced(function* (proof: PaymentProof, terms: PaymentTerms, isReadable: boolean) {
         const unreadable: UseReading = { use: "unreadable" }
-        const { transaction = null, use } = isReadable ? yield* readUse(proof, terms) : unreadable
+        const { transaction = null, use, wasSearched = false } = isReadable ? yield* readUse(proof, terms) : unreadable
         const { expiresAt } = proof.accepted.extra
         const challengeExpiresAt = typeof expiresAt === "number" ? expiresAt : null
-        return { facts: { _tag: "Unclaimed", use, proof, challengeExpiresAt } as const, transaction }
+        return { facts: { _tag: "Unclaimed", use, proof, challengeExpiresAt } as const, transaction, wasSearched }
       })
 
       const ofPayment = Effect.fnUntraced(function* (
@@ -184,9 +188,9 @@ export class PaymentStatuses extends Context.Service<
         )
         const terms = termsOf(proof)
         if (terms === undefined) return yield* refusal({ message: PAYS_ANOTHER })
-        const { facts, transaction } =
+        const { facts, transaction, wasSearched } =
           isSigned && holder !== undefined
-            ? { facts: { _tag: "Held", state: holder.state, proof } as const, transaction: null }
+            ? { facts: { _tag: "Held", state: holder.state, proof } as const, transaction: null, wasSearched: false }
             : yield* unclaimed(proof, terms, isSigned)
         const record: PaymentStatusRecord = {
           operationId: null,
@@ -203,7 +207,7 @@ export class PaymentStatuses extends Context.Service<
           updatedAt: null,
           ...adviceOn(facts, yield* Timestamp.now)
         }
-        return { record, wasSearched: facts._tag === "Unclaimed" && SEARCHED.has(facts.use) }
+        return { record, wasSearched }
       })
 
       const ofOperation = Effect.fnUntraced(function* ({ tenantId }: Tenant, operationId: string) {

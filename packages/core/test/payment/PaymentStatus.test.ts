@@ -251,16 +251,26 @@ describe("PaymentStatuses", () => {
     })
   )
 
-  scenario("searches the chain from the time that the payer signed, and for a day at most", (host) =>
+  scenario("searches the chain for a day at most, and takes no earlier use as proof", (host) =>
     Effect.gen(function* () {
-      const signature = yield* signed
+      const [signature, cancelled] = [yield* signed, pay(yield* challengeOf(), ADA, "02")]
       host.payments.useNonce(signature)
+      host.payments.end(cancelled, "used otherwise")
       const statuses = yield* PaymentStatuses
       assert.isTrue((yield* statuses.ofPayment(signature)).wasSearched)
-      yield* TestClock.adjust("25 hours")
-      const { record, wasSearched } = yield* statuses.ofPayment(signature)
-      assert.deepInclude(record, { paymentState: "unknown", advice: "retry_same" })
-      assert.isFalse(wasSearched)
+      // The transfer may have been before the block with which the search begins.
+      host.payments.blocksBefore.push(100n)
+      const earlier = yield* statuses.ofPayment(signature)
+      assert.deepInclude(earlier.record, { paymentState: "unknown", advice: "retry_same" })
+      assert.isTrue(earlier.wasSearched)
+      assert.strictEqual(yield* adviceFor(cancelled), "pay")
+      const { validBefore } = yield* host.payments.rail.decodeProof(signature)
+      yield* TestClock.setTime((validBefore + 25 * 3_600) * 1_000)
+      for (const late of [signature, cancelled]) {
+        const { record, wasSearched } = yield* statuses.ofPayment(late)
+        assert.deepInclude(record, { paymentState: "unknown", advice: "retry_same" })
+        assert.isFalse(wasSearched)
+      }
     })
   )
 

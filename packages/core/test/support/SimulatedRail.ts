@@ -72,8 +72,7 @@ export const readProof = (header: string): PaymentProof => {
     payTo,
     value,
     nonce,
-    // As stock clients do: ten minutes before the payment is signed.
-    validAfter: Math.max(0, validBefore - VALID_SECONDS - 600),
+    validAfter: 0,
     validBefore,
     accepted,
     payload: "{}"
@@ -101,8 +100,8 @@ const unknown = (message: string): SettleAnswer => ({ _tag: "Unknown", message }
  */
 export const judge = (use: MinedTransaction, terms: PaymentTerms, afterBlock: bigint): Settlement => {
   const { authorization, kind } = use.call
-  const otherwise = (message: string): Settlement => ({ _tag: "UsedOtherwise", message })
-  if (BigInt(use.block) <= afterBlock) return otherwise("used before")
+  const otherwise = (message: string): Settlement => ({ _tag: "UsedOtherwise", message, block: BigInt(use.block) })
+  if (BigInt(use.block) <= afterBlock) return { _tag: "UsedOtherwise", message: "used before" }
   if (kind === "cancel") return otherwise("cancelled by its owner")
   return authorization.to === terms.payTo && authorization.value === terms.amount
     ? { _tag: "Paid", transaction: use.hash, block: BigInt(use.block) }
