@@ -8,8 +8,6 @@ export interface Running {
   /** Resolves with the first group of the first match in the output. Rejects if the program ends before. */
   readonly find: (expression: RegExp) => Promise<string>
   readonly output: () => string
-  /** Resolves with its exit code. */
-  readonly ended: Promise<number | null>
   /** Ends it by SIGTERM and resolves with its exit code. */
   readonly stop: () => Promise<number | null>
 }
@@ -51,7 +49,6 @@ export const start = (
       }
     },
     output: () => output,
-    ended,
     stop: () => {
       child.kill("SIGTERM")
       return ended
