@@ -359,4 +359,17 @@ describe("revert-grant and settle-then-roll-back", () => {
       "Confirmed"
     ])
   })
+
+  it("refunds a payment that a deep reorganization moved to a block before its claim", async () => {
+    const wallet = await rig.wallet()
+    await rig.confirm()
+    const { misbehaveOnce, present, request } = await rig.order(wallet)
+    misbehaveOnce(async (settle) => {
+      await sendRpc(rig.cluster.chain.rpcUrl, "anvil_rollback", 20)
+      return settle()
+    })
+    const answer = await until(present, ({ paymentState }) => paymentState === "refunded")
+    expect([answer.paymentState, await rig.spentBy(wallet)]).toEqual(["refunded", 0n])
+    expect(await rig.isForSale(request)).toBe(true)
+  })
 })

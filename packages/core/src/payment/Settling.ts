@@ -20,6 +20,8 @@ export const failureOf = (kind: OperationFailureKind, message: string): { readon
   failure: { kind, message }
 })
 
+const USED_BEFORE = failureOf("used_before", "This authorization was already used, so it buys nothing here.")
+
 type Step = (operation: Operation) => Effect.Effect<Operation, OperationError>
 
 /** The steps that determine whether an operation is paid. */
@@ -49,15 +51,22 @@ export const make: Effect.Effect<Settling, never, PaymentRail | OperationJournal
     const reading = yield* Effect.mapError(whileLeased(operation)(rail.readNonce(operation.proof)), (error) =>
       delayed(operation, error)
     )
-    if (reading.used) return yield* endUsed(operation)
+    if (reading.used) return yield* endUsed(operation, USED_BEFORE)
     return yield* Effect.flatMap(
       commit(operation, "StartSettling", Effect.succeed({ nonceReadAtBlock: reading.block })),
       (settling) => submit(settling, "first")
     )
   })
 
-  /** Ends a claim whose authorization was already used: it buys nothing, and is refunded if it paid us. */
-  const endUsed = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Operation, OperationError> {
+  /**
+   * Ends an operation whose authorization was used, but in no transfer that pays for it. It buys nothing. It is refunded if
+   * the chain shows that it paid us since its challenge was issued: a third party may have submitted it before the claim, or
+   * a reorganization may have moved our transfer to a block before the claim.
+   */
+  const endUsed = Effect.fnUntraced(function* (
+    operation: Operation,
+    unpaid: { readonly failure: OperationFailure }
+  ): Effect.fn.Return<Operation, OperationError> {
     const { proof, terms } = operation
     const { afterBlock, settlement } = yield* Effect.mapError(
       whileLeased(operation)(UnclaimedPayment.find(rail, proof, terms)),
@@ -66,13 +75,16 @@ export const make: Effect.Effect<Settling, never, PaymentRail | OperationJournal
     switch (settlement._tag) {
       case "Paid": {
         const { transaction } = settlement
-        const change = { failure: UnclaimedPayment.SETTLED_ELSEWHERE, transaction, nonceReadAtBlock: afterBlock }
-        return yield* Effect.tap(giveUp(operation, "OweRefund", change), (owed) => reach("refund_owed", owed))
+        const failure = UnclaimedPayment.SETTLED_ELSEWHERE
+        const owing =
+          operation.state === "settling"
+            ? yield* commit(operation, "NoteRefusal", Effect.succeed({ failure }))
+            : operation
+        const change = { failure, transaction, nonceReadAtBlock: afterBlock }
+        return yield* Effect.tap(giveUp(owing, "OweRefund", change), (owed) => reach("refund_owed", owed))
       }
-      case "UsedOtherwise": {
-        const why = "This authorization was already used, so it buys nothing here."
-        return yield* giveUp(operation, "ProveUnpaid", failureOf("used_before", why))
-      }
+      case "UsedOtherwise":
+        return yield* giveUp(operation, "ProveUnpaid", unpaid)
       case "Unused":
       case "Unsettled":
         return yield* pending(operation, RETRY_SOON)
@@ -148,7 +160,7 @@ export const make: Effect.Effect<Settling, never, PaymentRail | OperationJournal
           (settled) => reach("settled", settled)
         )
       case "UsedOtherwise":
-        return giveUp(operation, "ProveUnpaid", failureOf("used_otherwise", settlement.message))
+        return endUsed(operation, failureOf("used_otherwise", settlement.message))
       case "Unused":
         return settlement.expired
           ? giveUp(operation, "ProveUnpaid", failureOf("expired", "The authorization expired before it was used."))
@@ -179,7 +191,7 @@ export const make: Effect.Effect<Settling, never, PaymentRail | OperationJournal
           (owed) => reach("refund_owed", owed)
         )
       case "UsedOtherwise":
-        return yield* giveUp(operation, "ProveUnpaid", { failure: why })
+        return yield* endUsed(operation, { failure: why })
       case "Unused":
         return settlement.expired
           ? yield* giveUp(operation, "ProveUnpaid", { failure: why })
