@@ -15,7 +15,9 @@ import type { SmartAccountKind } from "./Shop.ts"
  * - `intercepted`: a stranger submits the authorization before the client presents it;
  * - `disowned`: the owner of the smart account that pays is replaced after the claim;
  * - `unsent`: the client is killed between signing and sending;
- * - `forgotten`: the same, and it returns after the authorization has expired.
+ * - `forgotten`: the same, and it returns after the authorization has expired;
+ * - `stolen`: the same, and a stranger submits the authorization meanwhile;
+ * - `withdrawn`: the same, and the payer cancels the authorization meanwhile.
  */
 export type Twist =
   | "rejected"
@@ -28,6 +30,8 @@ export type Twist =
   | "disowned"
   | "unsent"
   | "forgotten"
+  | "stolen"
+  | "withdrawn"
 
 /** One case of the matrix: a service, a client, a fault, and the step at which the server is killed. */
 export interface Cell {
@@ -276,7 +280,7 @@ const advisedEnd = ({ end, service, step, twist }: Cell): End | undefined => {
 }
 
 /**
- * The cells of clients that come back, with one that was killed too and follows the status of its payment. Two more for
+ * The cells of clients that come back, with one that was killed too and follows the status of its payment. Four more for
  * each service: it is killed before it sends the payment.
  */
 export const adviceCells = (): ReadonlyArray<Cell> => [
@@ -284,14 +288,14 @@ export const adviceCells = (): ReadonlyArray<Cell> => [
     // An account that was taken over can't pay again.
     .filter(({ client, twist }) => client !== "gives up" && twist !== "disowned")
     .map((cell): Cell => ({ ...cell, client: "follows advice", end: advisedEnd(cell) })),
-  ...cross(["unsent", "forgotten"] as const, SERVICES).map(([twist, service]): Cell => ({
+  ...cross(["unsent", "forgotten", "stolen", "withdrawn"] as const, SERVICES).map(([twist, service]): Cell => ({
     service,
     client: "follows advice",
     step: undefined,
     killed: false,
     fault: undefined,
     twist,
-    end: "delivered"
+    end: twist === "stolen" ? "refunded" : "delivered"
   }))
 ]
 
@@ -351,5 +355,7 @@ const TWISTS: Readonly<Record<Twist, string>> = {
   intercepted: "submitted by a stranger before it was presented",
   disowned: "its account taken over",
   unsent: "signed and not sent",
-  forgotten: "signed, not sent, and expired"
+  forgotten: "signed, not sent, and expired",
+  stolen: "signed, not sent, and submitted by a stranger",
+  withdrawn: "signed, not sent, and cancelled by its payer"
 }

@@ -208,16 +208,23 @@ class MatrixRun {
     throw new Error(`${purchase.label}: the operation did not reach ${step}; ${last}`)
   }
 
-  #clientOf({ twist }: Cell, purchase: CrashPurchase, payment: Payment): Promise<void> {
+  async #clientOf({ twist }: Cell, purchase: CrashPurchase, payment: Payment): Promise<void> {
+    const { treasury } = this.#testbed
+    const { authorization } = payment
     switch (twist) {
       case "stranger":
         return this.#refusedThenSubmitted(purchase, payment)
       case "unsent":
         return followAdvice(purchase, payment)
-      case "forgotten": {
-        const millis = Number(payment.authorization.validBefore) * 1_000 - Date.now()
-        return sleep(millis, undefined, { ref: false }).then(() => followAdvice(purchase, payment))
-      }
+      case "forgotten":
+        await sleep(Number(authorization.validBefore) * 1_000 - Date.now(), undefined, { ref: false })
+        return followAdvice(purchase, payment)
+      case "stolen":
+        await treasury.submit(authorization)
+        return followAdvice(purchase, payment)
+      case "withdrawn":
+        await treasury.cancel(purchase.wallet.account, authorization)
+        return followAdvice(purchase, payment)
       default:
         return carryThrough(purchase, payment, this.#ended.signal)
     }
