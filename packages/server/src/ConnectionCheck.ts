@@ -16,13 +16,13 @@ type NamedCheck = readonly [name: string, check: Effect.Effect<Finding>]
 const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined
 
-/** Describes a failure in one line, with the code of the system error that caused it. */
+/** Describes a failure in one line, with the system error that caused it. */
 const problemOf = (error: unknown): string => {
-  const cause = error instanceof ProviderError ? error.cause : undefined
+  if (!(error instanceof ProviderError)) return explain(error)
+  const { cause, message } = error
   const source = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
-  const message = error instanceof Error && explain(error).startsWith(error.message) ? error.message : explain(error)
   const detail = source instanceof Error ? source.message || codeOf(source) || "" : ""
-  return detail === "" || message.includes(detail) ? message : `${message} ${detail}`
+  return message.includes(detail) ? message : `${message} ${detail.replaceAll(/\s+/g, " ")}`
 }
 
 /** Turns the failure of a check into a finding. */

@@ -1,19 +1,21 @@
 import type { ProviderError } from "@agentos/core"
-import { Effect, Schedule } from "effect"
+import { Context, Effect, Schedule } from "effect"
 import { type EvmChain, make } from "./EvmChain.ts"
 import type { Facilitator } from "./facilitator/Facilitator.ts"
 import { misconfigured, offer, type OfferedNetwork, type PaymentNetwork } from "./PaymentNetwork.ts"
 import { differ, MULTICALL3, probeCalls } from "./TransferCall.ts"
 
-/** Number of retries, over about six seconds, when a chain or facilitator does not answer at startup. */
-const RETRIES = 5
+/** Number of retries when a chain or facilitator does not answer: over about six seconds at startup. */
+const Retries = Context.Reference<number>("@agentos/x402/NetworkCheck/Retries", { defaultValue: () => 5 })
 
 const patiently = <A>(question: Effect.Effect<A, ProviderError>): Effect.Effect<A, ProviderError> =>
-  Effect.retry(question, {
-    while: (error) => error.reason === "Temporary",
-    schedule: Schedule.exponential("200 millis"),
-    times: RETRIES
-  })
+  Effect.flatMap(Retries, (times) =>
+    Effect.retry(question, {
+      while: (error) => error.reason === "Temporary",
+      schedule: Schedule.exponential("200 millis"),
+      times
+    })
+  )
 
 /**
  * Checks a token's configuration against the chain: the chain id, the contract's decimals, and the EIP-712
@@ -130,6 +132,8 @@ export const openingCheck = Effect.fnUntraced(function* (
   )
 })
 
+const once = Effect.provideService(Retries, 0)
+
 /** The connections and wallets of a network, as checks that change nothing and can run apart. */
 export interface NetworkChecks {
   /** See `tokenCheck`. */
@@ -143,7 +147,7 @@ export interface NetworkChecks {
   >
 }
 
-/** Makes the checks of a network. Fails if its configuration contradicts itself. */
+/** Makes the checks of a network, which do not retry. Fails if its configuration contradicts itself. */
 export const networkChecks = (
   network: PaymentNetwork,
   facilitator: (offered: OfferedNetwork) => Effect.Effect<void, ProviderError>
@@ -151,10 +155,10 @@ export const networkChecks = (
   Effect.map(offer(network), (offered) => {
     const chain = make(offered)
     return {
-      token: tokenCheck(offered, chain),
-      facilitator: facilitator(offered),
+      token: once(tokenCheck(offered, chain)),
+      facilitator: once(facilitator(offered)),
       refund: Effect.map(
-        refundBalance(offered, chain),
+        once(refundBalance(offered, chain)),
         (found) => found && { ...found, priceUnits: found.balance / offered.unitsPerPriceUnit }
       )
     }
