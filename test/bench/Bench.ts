@@ -5,14 +5,40 @@ export interface Bench {
   readonly summary: string
   /** Options with their default numbers: `--count 5000`. */
   readonly options: Readonly<Record<string, number>>
+  /** Whether `bench` without a name runs it. */
+  readonly comparesPeers?: boolean
   readonly run: (bench: BenchRun) => Promise<void>
 }
 
 export interface BenchRun {
   readonly option: (name: string) => number
   readonly say: (line: string) => void
+  /** Adds a result to the file of `--json`. */
+  readonly record: (result: ComparisonResult) => void
   /** Adds a function that runs before the process ends, in reverse order, even after a failure. */
   readonly atEnd: (stop: () => Promise<unknown>) => void
+}
+
+/** Rates are a second; processor times are of the server, in milliseconds for each item. */
+export interface SideResult {
+  readonly name: string
+  readonly rates: ReadonlyArray<number>
+  readonly cpuMillis: ReadonlyArray<number>
+}
+
+export interface RatioResult {
+  readonly peer: string
+  readonly ofMedians: number
+  /** Of each round. */
+  readonly paired: ReadonlyArray<number>
+}
+
+export interface ComparisonResult {
+  readonly title: string
+  readonly unit: string
+  readonly goal: number
+  readonly sides: ReadonlyArray<SideResult>
+  readonly ratios: ReadonlyArray<RatioResult>
 }
 
 /** Reads the options of a bench. Throws an error with a message for the user if one is invalid. */

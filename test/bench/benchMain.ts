@@ -1,6 +1,8 @@
+import { readFileSync, writeFileSync } from "node:fs"
 import { loadavg, cpus } from "node:os"
-import { type Bench, readOptions } from "./Bench.ts"
+import { type Bench, type ComparisonResult, readOptions } from "./Bench.ts"
 import { capacity } from "./capacity.ts"
+import { challenge } from "./challenge.ts"
 import { deletion } from "./deletion.ts"
 import { growth } from "./growth.ts"
 import { imports } from "./imports.ts"
@@ -11,8 +13,9 @@ import { sockets } from "./sockets.ts"
 import { startUp } from "./startUp.ts"
 import { voice } from "./voice.ts"
 
-/** The benches: `npx -y pnpm@12 bench NAME [--OPTION NUMBER]`. */
+/** The benches: `npx -y pnpm@12 bench [NAME] [--OPTION NUMBER]`. */
 const benches: Readonly<Record<string, Bench>> = {
+  challenge,
   sockets,
   latency,
   capacity,
@@ -27,29 +30,42 @@ const benches: Readonly<Record<string, Bench>> = {
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 
-const usage = (): string =>
-  Object.entries(benches)
-    .map(([name, { options, summary }]) => {
-      const given = Object.entries(options).map(([option, value]) => ` [--${option} ${value}]`)
-      return `  ${name}${given.join("")}\n    ${summary}`
-    })
-    .join("\n")
-
-const [name = "--help", ...args] = process.argv.slice(process.argv[2] === "--" ? 3 : 2)
-const wantsHelp = [name, ...args].some((word) => word === "--help" || word === "-h")
-const bench = benches[name]
-if (bench === undefined || wantsHelp) {
-  say(`Usage: bench NAME [OPTIONS]\n${usage()}`)
-  process.exit(wantsHelp ? 0 : 2)
+const usage = (): string => {
+  const lines = Object.entries(benches).map(([name, { options, summary }]) => {
+    const given = Object.entries(options).map(([option, value]) => ` [--${option} ${value}]`)
+    return `  ${name}${given.join("")}\n    ${summary}`
+  })
+  return [
+    "Usage: bench [NAME] [OPTIONS] [--json FILE]",
+    "Without NAME: every bench that compares with peers.",
+    ...lines
+  ].join("\n")
 }
-const option = ((): ReturnType<typeof readOptions> => {
+
+/** Ends the process with the usage. */
+const explain = (problem?: string): never => {
+  say(problem === undefined ? usage() : `${problem}\n\n${usage()}`)
+  process.exit(problem === undefined ? 0 : 2)
+}
+
+const words = process.argv.slice(process.argv[2] === "--" ? 3 : 2)
+if (words.some((word) => word === "--help" || word === "-h")) explain()
+const jsonAt = words.indexOf("--json")
+const [, jsonFile] = jsonAt < 0 ? [] : words.splice(jsonAt, 2)
+if (jsonAt >= 0 && jsonFile === undefined) explain("--json must be followed by the path of a file")
+const given = words[0]?.startsWith("--") === false ? words.shift()! : undefined
+if (given !== undefined && !(given in benches)) explain(`No bench is named ${given}.`)
+const chosen = Object.entries(benches).filter(([name, { comparesPeers }]) =>
+  given === undefined ? comparesPeers === true : name === given
+)
+const optionsOf = (bench: Bench): ReturnType<typeof readOptions> => {
   try {
-    return readOptions(bench, args)
+    return readOptions(bench, words)
   } catch (error) {
-    say(`${error instanceof Error ? error.message : String(error)}\n\nUsage: bench NAME [OPTIONS]\n${usage()}`)
-    process.exit(2)
+    return explain(error instanceof Error ? error.message : String(error))
   }
-})()
+}
+const runs = chosen.map(([name, bench]) => ({ name, bench, option: optionsOf(bench) }))
 
 const stops: Array<() => Promise<unknown>> = []
 const stopAll = async () => {
@@ -58,17 +74,46 @@ const stopAll = async () => {
 const interrupted = () => void stopAll().then(() => process.exit(130))
 process.once("SIGINT", interrupted)
 process.once("SIGTERM", interrupted)
+
+const load = () =>
+  loadavg()
+    .map((average) => average.toFixed(1))
+    .join(" ")
+
+/** The versions of the peers. */
+const versions = (
+  JSON.parse(readFileSync(new URL("package.json", import.meta.url), "utf8")) as {
+    readonly dependencies: Readonly<Record<string, string>>
+  }
+).dependencies
+const machine = {
+  processor: cpus()[0]?.model ?? "unknown",
+  cores: cpus().length,
+  node: process.versions.node,
+  loadAtStart: load()
+}
+
+const results: Array<{ readonly bench: string } & ComparisonResult> = []
 try {
-  const load = () =>
-    loadavg()
-      .map((average) => average.toFixed(1))
-      .join(" ")
-  say(`${name}: ${cpus().length} cores, Node ${process.versions.node}, load ${load()}`)
-  await bench.run({ option, say, atEnd: (stop) => void stops.push(stop) })
-  say(`load at the end ${load()}`)
+  for (const { bench, name, option } of runs) {
+    say(`${name}: ${machine.cores} cores (${machine.processor}), Node ${machine.node}, load ${load()}`)
+    await bench.run({
+      option,
+      say,
+      record: (result) => void results.push({ bench: name, ...result }),
+      atEnd: (stop) => void stops.push(stop)
+    })
+    await stopAll()
+    say(`\nload at the end ${load()}\n`)
+  }
 } catch (error) {
   say(error instanceof Error ? (error.stack ?? error.message) : String(error))
   process.exitCode = 1
 } finally {
   await stopAll()
+  if (jsonFile !== undefined)
+    writeFileSync(
+      jsonFile,
+      `${JSON.stringify({ at: new Date().toISOString(), machine: { ...machine, loadAtEnd: load() }, versions, results }, null, 2)}\n`
+    )
 }

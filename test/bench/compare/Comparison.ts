@@ -1,0 +1,95 @@
+import { type BenchRun, type ComparisonResult, table } from "../Bench.ts"
+
+/** One of the programs that are compared. */
+export interface Side {
+  readonly name: string
+  /** Works for about so long. Resolves to what was done, and rejects if an answer is not the expected one. */
+  readonly work: (millis: number) => Promise<Work>
+  /** The processor time of its server so far. */
+  readonly cpuMillis?: () => number
+}
+
+export interface Work {
+  readonly count: number
+  readonly millis: number
+}
+
+export interface Comparison {
+  /** What is measured, with the number of callers. */
+  readonly title: string
+  /** What is counted, for example "answers". */
+  readonly unit: string
+  readonly ours: Side
+  readonly peers: ReadonlyArray<Side>
+  /** The ratio to the first peer that is the goal. */
+  readonly goal: number
+}
+
+export const median = (values: ReadonlyArray<number>): number => {
+  const sorted = values.toSorted((a, b) => a - b)
+  const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[sorted.length / 2 - 1] ?? Number.NaN)) / 2
+}
+
+const spread = (values: ReadonlyArray<number>, digits: number): string =>
+  `${Math.min(...values).toFixed(digits)}–${Math.max(...values).toFixed(digits)}`
+
+/** Every bench that compares takes these. */
+export const COMPARISON_OPTIONS = { rounds: 5, seconds: 5 }
+
+/** Lets the sides work in turn, after a warm-up of each, and says their medians and ratios. */
+export const compare = async (bench: BenchRun, comparison: Comparison): Promise<void> => {
+  const { goal, ours, peers, title, unit } = comparison
+  const [rounds, millis] = [bench.option("rounds"), bench.option("seconds") * 1_000]
+  const sides = [ours, ...peers].map((side) => ({ side, rates: new Array<number>(), cpuMillis: new Array<number>() }))
+  for (const { side } of sides) await side.work(millis)
+  for (let round = 0; round < rounds; round++)
+    // Every other round in the other order, so that no side always follows the same one.
+    for (const { cpuMillis, rates, side } of round % 2 === 0 ? sides : sides.toReversed()) {
+      const before = side.cpuMillis?.()
+      const work = await side.work(millis)
+      if (work.count === 0) throw new Error(`${side.name} did nothing in ${millis} ms`)
+      rates.push(work.count / (work.millis / 1_000))
+      if (before !== undefined) cpuMillis.push((side.cpuMillis!() - before) / work.count)
+    }
+  const [own, ...others] = sides
+  const result: ComparisonResult = {
+    title,
+    unit,
+    goal,
+    sides: sides.map(({ cpuMillis, rates, side }) => ({ name: side.name, rates, cpuMillis })),
+    ratios: others.map(({ rates, side }) => ({
+      peer: side.name,
+      ofMedians: median(own!.rates) / median(rates),
+      paired: own!.rates.map((rate, round) => rate / rates[round]!)
+    }))
+  }
+  bench.record(result)
+  bench.say(`\n${describe(result)}`)
+}
+
+/** Formats a result as Markdown. */
+export const describe = ({ goal, ratios, sides, title, unit }: ComparisonResult): string => {
+  const rows = sides.map(({ cpuMillis, name, rates }, index) => {
+    const ratio = ratios[index - 1]
+    return [
+      name,
+      median(rates).toFixed(0),
+      spread(rates, 0),
+      cpuMillis.length === 0 ? "" : median(cpuMillis).toFixed(3),
+      ...(ratio === undefined
+        ? ["", "", ""]
+        : [ratio.ofMedians.toFixed(2), median(ratio.paired).toFixed(2), spread(ratio.paired, 2)])
+    ]
+  })
+  const heads = [
+    "program",
+    `${unit} a second`,
+    "range",
+    "server ms each",
+    "ours to it: of medians",
+    "of pairs: median",
+    "range"
+  ]
+  return `**${title}** (goal: ${goal.toFixed(1)} × ${ratios[0]?.peer ?? ""})\n\n${table(heads, rows)}`
+}

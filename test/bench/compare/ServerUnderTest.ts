@@ -1,0 +1,64 @@
+import { READY_PATH } from "@agentos/api"
+import { execFile, spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { type RealtimeRig, startRealtimeRig } from "../../support/RealtimeRig.ts"
+import { type BenchRun, DURABLE } from "../Bench.ts"
+import type { HttpServer } from "./HttpSides.ts"
+
+const SERVER = fileURLToPath(new URL("../../../packages/server", import.meta.url))
+const BUILD = join(SERVER, "build/bundleMain.ts")
+const PROGRAM = join(SERVER, "dist/bundle/agentos-server.cjs")
+
+/** The built server on a durable PostgreSQL, with a chain, a facilitator and a relay. */
+export interface ServerUnderTest extends HttpServer {
+  readonly rig: RealtimeRig
+}
+
+const READY_WITHIN_MILLIS = 30_000
+
+/**
+ * Builds agentos-server and runs it as a user does: its defaults, no flags of Node, its log in a file. Only the limits
+ * of requests of one address are off.
+ */
+export const startServerUnderTest = async (bench: BenchRun): Promise<ServerUnderTest> => {
+  await promisify(execFile)(process.execPath, [BUILD])
+  const rig = await startRealtimeRig({ servers: 1, database: DURABLE })
+  bench.atEnd(rig.stop)
+  const server = rig.cluster.servers[0]!
+  // The cluster reads the log of its servers in this process. In its place, the server writes to a file.
+  await server.stop()
+  const folder = mkdtempSync(join(tmpdir(), "agentos-bench-"))
+  bench.atEnd(async () => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, "log")
+  const log = openSync(path, "w")
+  const child = spawn(process.execPath, [PROGRAM, "start"], {
+    env: { ...server.environment(), NODE_ENV: "production", NODE_OPTIONS: "" },
+    stdio: ["ignore", log, log]
+  })
+  const closed = once(child, "close")
+  bench.atEnd(async () => {
+    child.kill("SIGTERM")
+    await closed
+  })
+  const startedAt = performance.now()
+  while (!(await isReady(server.baseUrl))) {
+    if (child.exitCode !== null || performance.now() - startedAt > READY_WITHIN_MILLIS)
+      throw new Error(`agentos-server did not start:\n${readFileSync(path, "utf8")}`)
+    await sleep(50)
+  }
+  return { name: "agentos-server", url: server.baseUrl, pid: child.pid!, rig }
+}
+
+const isReady = async (url: string): Promise<boolean> => {
+  try {
+    return (await fetch(url + READY_PATH)).ok
+  } catch {
+    return false
+  }
+}
