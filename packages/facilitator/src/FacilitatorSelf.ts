@@ -48,9 +48,10 @@ const POLL_SCHEDULE = Schedule.min([Schedule.exponential("100 millis", 1.5), Sch
  * network's configuration accepts its factory. A crash after that leaves an account without a transfer, which the
  * repeated settlement adds.
  *
- * `settle` returns `Accepted` when a block contains the transfer. It returns `Refused` only if the library
- * refuses the payment before anything was stored, no earlier transaction is stored for it, and the chain shows
- * it unused. The keeper runs until the scope closes.
+ * `settle` returns `Accepted` when a block contains the transfer. It returns `Refused` only if the chain shows the
+ * authorization unused, and either the library refuses the payment before anything was stored and no earlier transaction
+ * is stored for it, or its transaction reverted. So a payer whose transfers revert costs the wallet one transaction. The
+ * keeper runs until the scope closes.
  */
 export const make = Effect.fnUntraced(function* (
   offered: OfferedNetwork,
@@ -125,7 +126,15 @@ export const make = Effect.fnUntraced(function* (
     }
     if (attempt.failure !== undefined) return unknown(attempt.failure.message)
     if (attempt.outage || !isRefusal(code)) return unconfirmed(code)
-    const { from, nonce } = payment.payload.payload.authorization
+    return yield* refusedIfUnused(payment, code)
+  })
+
+  /** Returns a refusal if the chain shows the authorization unused. */
+  const refusedIfUnused = Effect.fnUntraced(function* (
+    { payload }: DecodedPayment,
+    code: string
+  ): Effect.fn.Return<SettleAnswer, ProviderError> {
+    const { from, nonce } = payload.payload.authorization
     const isUsed = yield* chain.isUsed(
       GasAccount.hex(from.toLowerCase()),
       GasAccount.hex(nonce.toLowerCase()),
@@ -142,6 +151,7 @@ export const make = Effect.fnUntraced(function* (
     const attempt = newAttempt(payment.value)
     const said = yield* ask(attempt, (library) => library.settle(payment.value.payload, payment.value.requirements))
     if (attempt.mined !== undefined) {
+      if (attempt.reverted) return yield* refusedIfUnused(payment.value, "transaction_reverted")
       return said.success ? accepted(attempt.mined) : REVERTED
     }
     const code = codeOf(said.errorReason)

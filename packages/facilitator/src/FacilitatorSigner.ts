@@ -24,6 +24,8 @@ export interface Attempt {
   opened: boolean
   /** Hash of the transaction once a block contains it. */
   mined: Hex | undefined
+  /** True if that transaction failed. */
+  reverted: boolean
   /** True if a request to the chain failed. */
   outage: boolean
   /** Why nothing was sent, if the reason is not the chain's answer about the payment. */
@@ -34,6 +36,7 @@ export const newAttempt = (payment: DecodedPayment): Attempt => ({
   reference: referenceOf(payment),
   opened: false,
   mined: undefined,
+  reverted: false,
   outage: false,
   failure: undefined
 })
@@ -112,7 +115,10 @@ export const makeSigner = ({
       const found = sent.get(hash)
       if (found === undefined) throw new Error("the transaction was not sent by this signer")
       const receipt = await run(awaitMined(found.transaction))
-      if (found.isTransfer) attempt.mined = receipt.transactionHash
+      if (found.isTransfer) {
+        attempt.mined = receipt.transactionHash
+        attempt.reverted = receipt.status === "reverted"
+      }
       return receipt
     }
   }

@@ -73,7 +73,7 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A self-hosted facil
       const { account: other } = yield* newAccount("undeployed")
       const closed = yield* server(wallet, {}, { smartAccounts: true })
       const refused = yield* payment(closed.rail, account)
-      assert.notStrictEqual((yield* closed.rail.settle(refused.proof, refused.terms))._tag, "Accepted")
+      assert.strictEqual((yield* closed.rail.settle(refused.proof, refused.terms))._tag, "Refused")
       const { rail } = yield* server(wallet, {}, accepting)
       const wrong = yield* payment(rail, { ...other, address: account.address })
       assert.strictEqual((yield* Effect.flip(rail.simulate(wrong.proof, wrong.terms)))._tag, "ProofInvalid")
@@ -84,14 +84,17 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A self-hosted facil
     })
   )
 
-  it.effect("reports nothing as paid for an account that accepts in simulations only", () =>
+  it.effect("refuses an account that accepts in simulations only, after one transaction", () =>
     Effect.gen(function* () {
       const wallet = yield* purse()
       const { rail } = yield* server(wallet, {}, accepting)
       const paid = yield* payment(rail, yield* newContract(ACCEPTS_IN_SIMULATIONS))
       yield* rail.authenticate(paid.proof)
       yield* rail.simulate(paid.proof, paid.terms)
-      assert.strictEqual((yield* rail.settle(paid.proof, paid.terms))._tag, "Unknown")
+      assert.deepStrictEqual(yield* rail.settle(paid.proof, paid.terms), {
+        _tag: "Refused",
+        message: "The facilitator refused the payment: transaction_reverted."
+      })
       assert.deepStrictEqual(yield* outcome(rail, paid), { _tag: "Unused", expired: false })
       assert.strictEqual(yield* takenOf(wallet), 1, "the reverted transaction")
     })

@@ -25,6 +25,7 @@ export const Supported = Schema.Struct({
  */
 const REFUSALS: ReadonlySet<string> = new Set([
   "asset_not_deployed_contract",
+  "eip6492_factory_not_allowed",
   "insufficient_funds",
   "invalid_exact_evm_authorization_value",
   "invalid_exact_evm_eip3009_not_supported",
@@ -42,6 +43,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
   "invalid_payment_requirements",
   "invalid_scheme",
   "invalid_x402_version",
+  "smart_wallet_deployment_failed",
   "unsupported_payload_type",
   "unsupported_scheme"
 ])
