@@ -93,7 +93,12 @@ describe("discovery", () => {
     const { asset, network, payTo } = host.sandbox.chain
     const { body } = await host.agent(0).send({ path: "/api/v1" })
     expect(body.data).toMatchObject({
-      payment: { protocol: "x402", x402Version: 2, scheme: "exact", accepts: [{ network, asset, payTo }] }
+      payment: {
+        protocol: "x402",
+        x402Version: 2,
+        scheme: "exact",
+        accepts: [{ network, asset, payTo, extra: { signatures: "eoa eip1271 eip6492" } }]
+      }
     })
   })
 

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { type Chain, startChain } from "../../src/chain/Chain.ts"
 import { type ChainDescription, readChainDescription } from "../../src/chain/ChainDescription.ts"
 import { openChainStore } from "../../src/chain/ChainStore.ts"
+import { sandboxAccountFactory } from "../../src/chain/SandboxAccount.ts"
 import { multicall3Address, sandboxChain, sandboxClient } from "../../src/chain/SandboxNetwork.ts"
 import { sandboxUsdtAbi, usdt } from "../../src/chain/SandboxUsdt.ts"
 import { startStandIn, untilGone } from "../shared/ChildProcesses.ts"
@@ -112,6 +113,16 @@ describe("startChain on a new directory", () => {
       ]
     })
     expect(answers).toEqual(["USD₮0", usdt(10_000)])
+  })
+
+  it("installs the contracts that a chain of an older version lacks", async () => {
+    const directory = await makeDataDir()
+    const older = await startTestChain(directory)
+    await sandboxClient(older.rpcUrl).setCode({ address: sandboxAccountFactory, bytecode: "0x" })
+    await older.save()
+    await older.stop()
+    const { rpcUrl } = await startTestChain(directory)
+    expect(await sandboxClient(rpcUrl).getCode({ address: sandboxAccountFactory })).toBeDefined()
   })
 
   it("describes the deployment to other processes", async () => {
