@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import nodemailer from "nodemailer"
 import type SMTPTransport from "nodemailer/lib/smtp-transport"
-import { describe, expect, test } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import { type Relay, startRelay } from "../../src/relay/Relay.ts"
 import { type ServiceDouble, startServiceDouble } from "./ServiceDouble.ts"
 
@@ -282,7 +282,8 @@ describe.concurrent("planned faults", () => {
     })
     const sent = client.sendMail({ envelope: { from: "news@agents.test", to: ["one@else.test"] }, raw })
     await expect(sent).rejects.toMatchObject({ code: "ETIMEDOUT" })
-    expect(await rig.stored()).toHaveLength(1)
+    // The relay may still be writing the files.
+    await vi.waitFor(async () => expect(await rig.stored()).toHaveLength(1), { timeout: 20_000 })
     expect((await rig.send(["one@else.test"])).response).toMatch(/^250/)
   })
 
