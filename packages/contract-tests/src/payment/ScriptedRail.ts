@@ -267,7 +267,7 @@ export const make = (): ScriptedRail => {
         transfers: log.filter((transfer) => transfer.block >= fromBlock),
         nextBlock: null
       })),
-    encodeReceipt: (receipt) => toHeader(`receipt ${receipt.transaction}`)
+    encodeReceipt: ({ amount, ...payment }) => toHeader(JSON.stringify({ ...payment, amount: amount.toString() }))
   })
 
   return {

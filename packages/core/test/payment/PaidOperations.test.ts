@@ -1,4 +1,5 @@
 import {
+  type Answer,
   Mailboxes,
   OperationStore,
   PaidOperations,
@@ -37,6 +38,24 @@ describe("PaidOperations", () => {
       yield* challengeOf()
       assert.deepStrictEqual(yield* balances, {})
       assert.strictEqual(host.payments.settleCalls(), 0)
+    })
+  )
+
+  scenario("replays the receipt that was signed at the delivery, also under a new key", (host) =>
+    Effect.gen(function* () {
+      const second = pay(yield* challengeOf(), ADA, "02")
+      const { answer, signature } = yield* adasMailbox
+      host.keyring.activeKeyId = 2
+      yield* TestClock.adjust("2 minutes")
+      const repeated = yield* create({ localPart: "ada" }, { signature })
+      assert.strictEqual(repeated.receipt, answer.receipt)
+      const next = yield* create({ localPart: "grace" }, { signature: second, key: "key-2" })
+      const keyIdOf = ({ receipt }: Answer) => {
+        const jws = /"signature":"(?<header>[\w-]+)\./.exec(Buffer.from(receipt, "base64").toString())
+        return Buffer.from(jws?.groups?.["header"] ?? "", "base64url").toString()
+      }
+      assert.include(keyIdOf(answer), "#key-1")
+      assert.include(keyIdOf(next), "#key-2")
     })
   )
 
