@@ -8,7 +8,7 @@ export const OPENAPI_PATH = "/openapi.json"
 export const LLMS_PATH = "/llms.txt"
 /** The guide for people. */
 export const DOCS_PATH = "/docs"
-/** Leads browsers to the guide. */
+/** The guide for people, as at `DOCS_PATH`. */
 export const ROOT_PATH = "/"
 /** The paid services and the accepted payments, for crawlers of x402. */
 export const X402_PATH = "/.well-known/x402"

@@ -66,7 +66,9 @@ const headersOf = (random: Random): SocketDialogue["headers"] => {
 }
 
 const generate = (random: Random): SocketDialogue => ({
-  target: chance(random, 20) ? random.pick([`${REALTIME_PATH}/`, `${REALTIME_PATH}?token=x`, "/"]) : REALTIME_PATH,
+  target: chance(random, 20)
+    ? random.pick([`${REALTIME_PATH}/`, `${REALTIME_PATH}?token=x`, "/nowhere"])
+    : REALTIME_PATH,
   headers: headersOf(random),
   opening: random.pick(["none", "deliver", "deliver", "observe"] as const),
   frames: Array.from({ length: 1 + random.integer(12) }, () => frameOf(random))

@@ -20,7 +20,6 @@ import {
 } from "@agentos/api"
 import { OfferReceipts, PaymentRail, ResourceNotFound, SERVICES } from "@agentos/core"
 import { Effect } from "effect"
-import { HttpServerResponse } from "effect/http"
 import { createHash } from "node:crypto"
 import { agentGuide, DOCS_STYLE, docsPage, ICON } from "../guide/Guide.ts"
 import { documentRoute } from "../edge/Routing.ts"
@@ -68,6 +67,9 @@ export const routes = Effect.gen(function* () {
   }
   const { didDocument } = yield* OfferReceipts
   const guide = { capabilities, environment, publicUrl }
+  const docs = yield* document(() => docsPage(guide), "text/html; charset=utf-8", {
+    "content-security-policy": docsPolicy
+  })
 
   return [
     publicRoute(OPERATIONS.describeApi, () => description),
@@ -77,10 +79,7 @@ export const routes = Effect.gen(function* () {
       ({ params: { serviceId } }) =>
         services.get(serviceId) ?? Effect.fail(new ResourceNotFound({ kind: "service", id: serviceId }))
     ),
-    documentRoute(
-      ROOT_PATH,
-      Effect.succeed(HttpServerResponse.redirect(`${publicUrl}${DOCS_PATH}`, { headers: links }))
-    ),
+    documentRoute(ROOT_PATH, docs),
     documentRoute(
       OPENAPI_PATH,
       yield* document(
@@ -96,10 +95,7 @@ export const routes = Effect.gen(function* () {
     documentRoute(didPathOf(publicUrl), yield* document(() => toJson(didDocument), "application/did+json")),
     documentRoute(ICON_PATH, yield* preparedDocument(() => ICON, "image/svg+xml")),
     documentRoute(LLMS_PATH, yield* document(() => agentGuide(guide), "text/plain; charset=utf-8")),
-    documentRoute(
-      DOCS_PATH,
-      yield* document(() => docsPage(guide), "text/html; charset=utf-8", { "content-security-policy": docsPolicy })
-    )
+    documentRoute(DOCS_PATH, docs)
   ] as const
 })
 
