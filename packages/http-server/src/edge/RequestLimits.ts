@@ -61,11 +61,19 @@ const fileLengths = (schema: Input["schema"]): ReadonlyArray<number> => {
     : []
 }
 
+const known = new WeakMap<Operation, BodyLimits>()
+
 /**
- * Returns the limits of an operation's body. Each text that may be longer than the default may have its maximum length
+ * Returns the limits of an operation's body, computed once, when they are first needed. Each text that may be longer than the default may have its maximum length
  * with every byte escaped. All files together may have the maximum length of one.
  */
 export const bodyLimitsOf = (operation: Operation): BodyLimits => {
+  const limits = known.get(operation) ?? computeBodyLimits(operation)
+  known.set(operation, limits)
+  return limits
+}
+
+const computeBodyLimits = (operation: Operation): BodyLimits => {
   const { authentication } = operation.entry
   if (isStartHere(operation.entry) || authentication === "sign-in-with-x")
     return { ...DEFAULT_BODY_LIMITS, bytes: START_BODY_LIMIT_BYTES }

@@ -74,13 +74,13 @@ export const inputDecoder = <
         integers
       ),
       decodePayload: decodeInput<Payload["Type"]>(operation.payload),
-      mayLeaveOutBody: !requiresBody(operation)
+      mayLeaveOutBody: !requiresBody(operation),
+      json: bodyLimitsOf(operation).json
     }
   }
   let built: ReturnType<typeof build> | undefined
-  const { json } = bodyLimitsOf(operation)
   return Effect.fnUntraced(function* (body: RequestBody) {
-    const { decodeParams, decodePayload, decodeQuery, mayLeaveOutBody } = (built ??= build())
+    const { decodeParams, decodePayload, decodeQuery, json, mayLeaveOutBody } = (built ??= build())
     const { params, query } = yield* RouteMatch
     const isLeftOut = body.lengthBytes === 0 && mayLeaveOutBody
     const input: OperationInput<Params["Type"], Query["Type"], Payload["Type"]> = {
@@ -105,7 +105,10 @@ export const operationRoute = <R>(
     isRateLimited: true,
     entry,
     operation: name,
-    body: bodyLimitsOf(operation),
+    // Only when a request needs them: the schemas of all operations take a twentieth of the start of a server.
+    get body() {
+      return bodyLimitsOf(operation)
+    },
     handler
   }
 }
