@@ -46,7 +46,7 @@ const RECOVERY: Readonly<Record<ErrorCode, string>> = {
 }
 
 /** The sections on errors and limits. */
-export const errorSections: ReadonlyArray<GuideSection> = [
+export const errorSections = (): ReadonlyArray<GuideSection> => [
   {
     anchor: "errors",
     title: "Errors",

@@ -11,7 +11,7 @@ const SUMMARY = "Real mailboxes and phone numbers for agents, paid per call in U
 export const guideSections = (context: GuideContext): ReadonlyArray<GuideSection> => [
   ...basicSections(context),
   ...serviceSections(context),
-  ...errorSections
+  ...errorSections()
 ]
 
 /** Returns the guide for agents: Markdown in the llms.txt convention (https://llmstxt.org). */
