@@ -35,9 +35,15 @@ export interface LicenseReport {
   readonly refused: ReadonlyArray<string>
 }
 
-/** Whether an expression without parentheses allows the use: OR leaves the choice to us, AND asks for both. */
+/**
+ * Whether an expression allows the use: OR leaves the choice to us, AND asks for both. Only one pair of parentheses around
+ * all of it is read.
+ */
 const isAllowed = (expression: string): boolean =>
-  expression.split(" OR ").some((choice) => choice.split(" AND ").every((license) => ALLOWED.has(license)))
+  expression
+    .replace(/^\(([^()]*)\)$/, "$1")
+    .split(" OR ")
+    .some((choice) => choice.split(" AND ").every((license) => ALLOWED.has(license)))
 
 const licensesOf = ({ licenses = [], purl }: Component): ReadonlyArray<string> => {
   const named = licenses.map(({ expression, license }) => expression ?? license?.id ?? license?.name ?? "unnamed")

@@ -37,6 +37,7 @@ export interface ComparisonResult {
   readonly title: string
   readonly unit: string
   readonly goal: number
+  readonly ceiling?: number
   readonly sides: ReadonlyArray<SideResult>
   readonly ratios: ReadonlyArray<RatioResult>
 }

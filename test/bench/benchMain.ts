@@ -3,12 +3,17 @@ import { loadavg, cpus } from "node:os"
 import { type Bench, type ComparisonResult, readOptions } from "./Bench.ts"
 import { capacity } from "./capacity.ts"
 import { challenge } from "./challenge.ts"
+import { constant } from "./constant.ts"
 import { deletion } from "./deletion.ts"
+import { events } from "./events.ts"
 import { growth } from "./growth.ts"
 import { imports } from "./imports.ts"
 import { latency } from "./latency.ts"
+import { mailIn } from "./mailIn.ts"
 import { numbers } from "./numbers.ts"
+import { paid } from "./paid.ts"
 import { planner } from "./planner.ts"
+import { read } from "./read.ts"
 import { sockets } from "./sockets.ts"
 import { startUp } from "./startUp.ts"
 import { voice } from "./voice.ts"
@@ -16,6 +21,11 @@ import { voice } from "./voice.ts"
 /** The benches: `npx -y pnpm@12 bench [NAME] [--OPTION NUMBER]`. */
 const benches: Readonly<Record<string, Bench>> = {
   challenge,
+  read,
+  constant,
+  paid,
+  "mail-in": mailIn,
+  events,
   sockets,
   latency,
   capacity,

@@ -37,7 +37,7 @@ export const challenge: Bench = {
     const generator = await startGenerator(bench)
     const run = (title: string, goal: number, work: HttpWork) => {
       const [ours, ...others] = [server, ...peers].map((each) => httpSide(generator, each, work))
-      return compare(bench, { title, unit: "challenges", goal, ours: ours!, peers: others })
+      return compare(bench, { title, unit: "challenges", goal, ceiling: generator.ceiling, ours: ours!, peers: others })
     }
     const common = { method: "POST", path: PATH, status: 402, check }
     await run(`402 challenge with a body, ${CONNECTIONS} callers; the peers do not read it`, 1, {

@@ -79,6 +79,7 @@ describe("licenses", () => {
         component("a", { license: { id: "MIT" } }),
         component("b", { expression: "GPL-3.0-only OR Apache-2.0" }),
         component("c", { expression: "MIT AND ISC" }),
+        component("d", { expression: "(MIT OR EUPL-1.1+)" }),
         { purl: "pkg:npm/memorystream@0.3.1", name: "memorystream", licenses: [] }
       ),
       []

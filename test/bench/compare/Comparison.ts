@@ -3,7 +3,7 @@ import { type BenchRun, type ComparisonResult, table } from "../Bench.ts"
 /** One of the programs that are compared. */
 export interface Side {
   readonly name: string
-  /** Works for about so long. Resolves to what was done, and rejects if an answer is not the expected one. */
+  /** Works for about this time. Resolves to the number of items, and rejects if an answer is not the expected one. */
   readonly work: (millis: number) => Promise<Work>
   /** The processor time of its server so far. */
   readonly cpuMillis?: () => number
@@ -15,15 +15,20 @@ export interface Work {
 }
 
 export interface Comparison {
-  /** What is measured, with the number of callers. */
+  /** The measured work, with the number of callers. */
   readonly title: string
-  /** What is counted, for example "answers". */
+  /** The counted items, for example "answers". */
   readonly unit: string
   readonly ours: Side
   readonly peers: ReadonlyArray<Side>
   /** The ratio to the first peer that is the goal. */
   readonly goal: number
+  /** The most that the load generator can do, a second. */
+  readonly ceiling?: number
 }
+
+/** A side that does more than this share of the ceiling may be limited by the load generator. */
+const CEILING_SHARE = 0.8
 
 export const median = (values: ReadonlyArray<number>): number => {
   const sorted = values.toSorted((a, b) => a - b)
@@ -39,7 +44,7 @@ export const COMPARISON_OPTIONS = { rounds: 5, seconds: 5 }
 
 /** Lets the sides work in turn, after a warm-up of each, and says their medians and ratios. */
 export const compare = async (bench: BenchRun, comparison: Comparison): Promise<void> => {
-  const { goal, ours, peers, title, unit } = comparison
+  const { ceiling, goal, ours, peers, title, unit } = comparison
   const [rounds, millis] = [bench.option("rounds"), bench.option("seconds") * 1_000]
   const sides = [ours, ...peers].map((side) => ({ side, rates: new Array<number>(), cpuMillis: new Array<number>() }))
   for (const { side } of sides) await side.work(millis)
@@ -57,6 +62,7 @@ export const compare = async (bench: BenchRun, comparison: Comparison): Promise<
     title,
     unit,
     goal,
+    ...(ceiling !== undefined && { ceiling }),
     sides: sides.map(({ cpuMillis, rates, side }) => ({ name: side.name, rates, cpuMillis })),
     ratios: others.map(({ rates, side }) => ({
       peer: side.name,
@@ -66,6 +72,8 @@ export const compare = async (bench: BenchRun, comparison: Comparison): Promise<
   }
   bench.record(result)
   bench.say(`\n${describe(result)}`)
+  const limited = result.sides.filter(({ rates }) => median(rates) > CEILING_SHARE * (ceiling ?? Infinity))
+  for (const { name } of limited) bench.say(`\n${name} is close to the most that the load generator can do`)
 }
 
 /** Formats a result as Markdown. */

@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
+import type { ClusterOptions } from "../../support/Cluster.ts"
 import { type RealtimeRig, startRealtimeRig } from "../../support/RealtimeRig.ts"
 import { type BenchRun, DURABLE } from "../Bench.ts"
 import type { HttpServer } from "./HttpSides.ts"
@@ -26,9 +27,12 @@ const READY_WITHIN_MILLIS = 30_000
  * Builds agentos-server and runs it as a user does: its defaults, no flags of Node, its log in a file. Only the limits
  * of requests of one address are off.
  */
-export const startServerUnderTest = async (bench: BenchRun): Promise<ServerUnderTest> => {
+export const startServerUnderTest = async (
+  bench: BenchRun,
+  options: Pick<ClusterOptions, "network" | "environment"> = {}
+): Promise<ServerUnderTest> => {
   await promisify(execFile)(process.execPath, [BUILD])
-  const rig = await startRealtimeRig({ servers: 1, database: DURABLE })
+  const rig = await startRealtimeRig({ servers: 1, database: DURABLE, ...options })
   bench.atEnd(rig.stop)
   const server = rig.cluster.servers[0]!
   // The cluster reads the log of its servers in this process. In its place, the server writes to a file.

@@ -1,7 +1,26 @@
 import { connect, type Socket } from "node:net"
-import type { Load, LoadAnswer, LoadCommand } from "./LoadGenerator.ts"
+import { answerParent } from "./ChildModule.ts"
 
 /** Sends the same request over many connections, one at a time on each, and counts the answers. */
+
+/** A request that many connections repeat. */
+export interface Load {
+  readonly host: string
+  readonly port: number
+  /** The bytes of the request. `{unique}` becomes another eight hexadecimal digits each time. */
+  readonly request: string
+  /** The status that each answer must have. */
+  readonly status: number
+  readonly connections: number
+  readonly millis: number
+}
+
+export interface LoadResult {
+  readonly count: number
+  readonly millis: number
+  /** A few of the answers, head and body. */
+  readonly samples: ReadonlyArray<string>
+}
 
 const HEAD_END = "\r\n\r\n"
 const LAST_CHUNK = "\r\n0\r\n\r\n"
@@ -14,28 +33,27 @@ class Run {
   readonly load: Load
   readonly #startedAt = performance.now()
   readonly #samples: Array<string> = []
-  readonly #end: (answer: LoadAnswer) => void
+  readonly #end: PromiseWithResolvers<LoadResult>
   readonly #open = new Set<Connection>()
   #count = 0
-  #bytes = 0
 
-  constructor(load: Load, end: (answer: LoadAnswer) => void) {
+  constructor(load: Load) {
     this.load = load
-    this.#end = end
+    this.#end = Promise.withResolvers()
   }
 
-  start(): void {
+  start(): Promise<LoadResult> {
     for (let place = 0; place < this.load.connections; place++) this.#open.add(new Connection(this, place < SAMPLES))
+    return this.#end.promise
   }
 
   /** Counts an answer. Returns whether the connection sends another request. */
-  answered(status: number, bytes: number, sample: string | undefined): boolean {
+  answered(status: number, sample: string | undefined): boolean {
     if (status !== this.load.status) {
       this.fail(`status ${status} instead of ${this.load.status}: ${sample ?? ""}`)
       return false
     }
     this.#count++
-    this.#bytes += bytes
     if (sample !== undefined) this.#samples.push(sample)
     return performance.now() - this.#startedAt < this.load.millis
   }
@@ -44,13 +62,13 @@ class Run {
     this.#open.delete(connection)
     if (this.#open.size > 0) return
     const millis = performance.now() - this.#startedAt
-    this.#end({ type: "measured", count: this.#count, bytes: this.#bytes, millis, samples: this.#samples })
+    this.#end.resolve({ count: this.#count, millis, samples: this.#samples })
   }
 
   fail(problem: string): void {
     for (const connection of this.#open) connection.destroy()
     this.#open.clear()
-    this.#end({ type: "failed", problem })
+    this.#end.reject(new Error(`${this.load.request.split("\r\n")[0]}: ${problem}`))
   }
 }
 
@@ -65,7 +83,6 @@ class Connection {
   #missing: number | undefined
   #isChunked = false
   #status = 0
-  #bytes = 0
   #start = ""
   #sample: Array<Buffer> | undefined
 
@@ -89,7 +106,6 @@ class Connection {
   #send(): void {
     this.#missing = undefined
     this.#isChunked = false
-    this.#bytes = 0
     this.#start = ""
     this.#socket.write(
       this.#after === undefined ? this.#before : this.#before + (sent++).toString(16).padStart(8, "0") + this.#after,
@@ -99,7 +115,6 @@ class Connection {
 
   #read(chunk: Buffer): void {
     this.#sample?.push(chunk)
-    this.#bytes += chunk.length
     if (this.#isChunked) {
       this.#start = (this.#start + chunk.toString("latin1", Math.max(0, chunk.length - LAST_CHUNK.length))).slice(
         -LAST_CHUNK.length
@@ -135,12 +150,9 @@ class Connection {
   #finish(): void {
     const sample = this.#sample === undefined ? undefined : Buffer.concat(this.#sample).toString("utf8")
     this.#sample = undefined
-    if (this.#run.answered(this.#status, this.#bytes, sample)) this.#send()
+    if (this.#run.answered(this.#status, sample)) this.#send()
     else this.#socket.end()
   }
 }
 
-process.on("message", ({ load }: LoadCommand) => {
-  new Run(load, (answer) => process.send?.(answer)).start()
-})
-process.once("disconnect", () => process.exit(0))
+answerParent((load: Load) => new Run(load).start())

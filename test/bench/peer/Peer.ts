@@ -1,20 +1,3 @@
-/** What a peer needs to know before it listens. */
-export interface PeerCommand<Options> {
-  readonly options: Options
-}
-
-export interface PeerAnswer {
-  readonly port: number
-}
-
-/** Serves with the options of the first message, and answers with the port. Ends with the process that started it. */
-export const servePeer = <Options>(listen: (options: Options) => Promise<number>): void => {
-  process.once("message", ({ options }: PeerCommand<Options>) => {
-    void listen(options).then((port) => process.send?.({ port } satisfies PeerAnswer))
-  })
-  process.once("disconnect", () => process.exit(0))
-}
-
 /** The address on which every peer listens. */
 export const HOST = "127.0.0.1"
 

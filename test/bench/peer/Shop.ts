@@ -3,6 +3,8 @@ export interface ShopOptions {
   readonly path: string
   readonly description: string
   readonly facilitatorUrl: string
+  /** Where a purchase is stored. Without it, none is. */
+  readonly databaseUrl?: string
   readonly network: `${string}:${string}`
   readonly payTo: string
   readonly amount: string

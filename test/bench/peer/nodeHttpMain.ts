@@ -1,6 +1,7 @@
 import { once } from "node:events"
 import { createServer } from "node:http"
-import { HOST, portOf, servePeer } from "./Peer.ts"
+import { answerParent } from "../compare/ChildModule.ts"
+import { HOST, portOf } from "./Peer.ts"
 
 /** Documents of JSON with their entity tags. */
 export interface ConstantOptions {
@@ -8,7 +9,7 @@ export interface ConstantOptions {
 }
 
 /** Node's own server. It answers 304 to a client that has the document. */
-servePeer<ConstantOptions>(async ({ documents }) => {
+answerParent(async ({ documents }: ConstantOptions): Promise<number> => {
   const answers = new Map(
     documents.map(([path, text, etag]) => {
       const body = Buffer.from(text)

@@ -3,11 +3,12 @@ import { ExactEvmScheme } from "@x402/evm/exact/server"
 import { paymentMiddleware, x402ResourceServer } from "@x402/express"
 import express from "express"
 import { once } from "node:events"
-import { HOST, portOf, servePeer } from "./Peer.ts"
+import { answerParent } from "../compare/ChildModule.ts"
+import { HOST, portOf } from "./Peer.ts"
 import { type ShopOptions, termsOf } from "./Shop.ts"
 
 /** A paid route on Express. */
-servePeer<ShopOptions>(async (options) => {
+answerParent(async (options: ShopOptions): Promise<number> => {
   const facilitator = new HTTPFacilitatorClient({ url: options.facilitatorUrl })
   const resourceServer = new x402ResourceServer(facilitator).register(options.network, new ExactEvmScheme())
   const app = express()

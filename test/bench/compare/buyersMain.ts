@@ -1,0 +1,55 @@
+import { x402Client } from "@x402/core/client"
+import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http"
+import { ExactEvmScheme } from "@x402/evm/exact/client"
+import { randomUUID } from "node:crypto"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { answerParent } from "./ChildModule.ts"
+import type { Work } from "./Comparison.ts"
+
+/** Wallets that buy the same service with the stock client of x402, each one purchase at a time. */
+
+export interface Buying {
+  readonly url: string
+  readonly callers: number
+  readonly millis: number
+}
+
+const wallets: Array<x402Client> = []
+
+const newWallet = (): x402Client => {
+  const client = new x402Client().register("eip155:*", new ExactEvmScheme(privateKeyToAccount(generatePrivateKey())))
+  client.setSpendControls(false)
+  return client
+}
+
+/** Buys once: the challenge, its payment, and the service. */
+const buy = async (wallet: x402Client, url: string): Promise<void> => {
+  const body = JSON.stringify({ localPart: `m${randomUUID().replaceAll("-", "").slice(0, 24)}` })
+  const headers = { "content-type": "application/json" }
+  const asked = await fetch(url, { method: "POST", headers, body })
+  await asked.arrayBuffer()
+  const challenge = decodePaymentRequiredHeader(asked.headers.get("payment-required") ?? "")
+  const payment = encodePaymentSignatureHeader(await wallet.createPaymentPayload(challenge))
+  const bought = await fetch(url, {
+    method: "POST",
+    headers: { ...headers, "payment-signature": payment, "idempotency-key": randomUUID() },
+    body
+  })
+  const text = await bought.text()
+  if (bought.status !== 201 || !bought.headers.has("payment-response"))
+    throw new Error(`the purchase was answered ${bought.status}: ${text}`)
+}
+
+answerParent(async ({ callers, millis, url }: Buying): Promise<Work> => {
+  while (wallets.length < callers) wallets.push(newWallet())
+  const startedAt = performance.now()
+  let count = 0
+  const caller = async (wallet: x402Client) => {
+    while (performance.now() - startedAt < millis) {
+      await buy(wallet, url)
+      count++
+    }
+  }
+  await Promise.all(wallets.slice(0, callers).map(caller))
+  return { count, millis: performance.now() - startedAt }
+})

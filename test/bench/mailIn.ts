@@ -1,0 +1,122 @@
+import { readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { newWallets } from "../faults/client/Wallet.ts"
+import { databaseUrl, execute, openDatabase } from "../support/ClusterDatabase.ts"
+import { Treasury } from "../support/Treasury.ts"
+import type { Bench } from "./Bench.ts"
+import { startChild } from "./compare/ChildModule.ts"
+import { compare, COMPARISON_OPTIONS, type Side, type Work } from "./compare/Comparison.ts"
+import { startPeer } from "./compare/HttpSides.ts"
+import type { Mailing } from "./compare/mailersMain.ts"
+import { startServerUnderTest } from "./compare/ServerUnderTest.ts"
+import { usageOf } from "./ProcessUsage.ts"
+import type { SmtpServerOptions } from "./peer/smtpServerMain.ts"
+
+const CALLERS = 32
+const SENDER_DOMAIN = "outside.example"
+const SIZES = [
+  { what: "2 KiB", bytes: 2 * 1024 },
+  { what: "1 MiB", bytes: 1024 * 1024 }
+]
+const STORED_WITHIN_MILLIS = 120_000
+
+/** One sender and one mailbox receive everything. */
+const WITHOUT_MAIL_LIMITS = {
+  AGENTOS_MAILBOX_LIMIT_MESSAGES: "0",
+  AGENTOS_MAILBOX_LIMIT_MB: "0",
+  AGENTOS_TENANT_MAIL_LIMIT_MESSAGES: "0",
+  AGENTOS_TENANT_MAIL_LIMIT_MB: "0",
+  AGENTOS_MAIL_INBOUND_PER_HOUR_SENDER: "1000000",
+  AGENTOS_MAIL_INBOUND_PER_HOUR_NETWORK: "1000000",
+  AGENTOS_MAIL_INBOUND_PER_HOUR_MAILBOX: "1000000",
+  AGENTOS_SMTP_MESSAGES_PER_HOUR: "1000000"
+}
+
+export const mailIn: Bench = {
+  summary:
+    "signed mail from its connection until its event is stored, 2 KiB and 1 MiB, beside smtp-server with mailauth, " +
+    "mailparser and one INSERT",
+  options: COMPARISON_OPTIONS,
+  comparesPeers: true,
+  run: async (bench) => {
+    const server = await startServerUnderTest(bench, { environment: WITHOUT_MAIL_LIMITS })
+    const { cluster } = server.rig
+    const [wallet] = await newWallets(cluster, new Treasury(cluster.chain), 1, 100)
+    const { address } = await wallet!.on(0).createMailbox("bench")
+    const { mail, environment } = cluster.servers[0]!
+    const zoneFile = environment()["AGENTOS_DNS_ZONE_FILE"]!
+    const { url } = cluster.database
+    await execute(url, "create database peer")
+    const peerUrl = databaseUrl(url, "peer")
+    const options: SmtpServerOptions = {
+      databaseUrl: peerUrl,
+      domain: cluster.emailDomain,
+      zone: JSON.parse(readFileSync(zoneFile, "utf8")) as SmtpServerOptions["zone"]
+    }
+    const peer = await startPeer(bench, "smtp-server", "smtpServerMain.ts", options)
+    const mailers = startChild<Mailing, Work>(new URL("compare/mailersMain.ts", import.meta.url))
+    bench.atEnd(mailers.stop)
+    const dkim = {
+      domainName: SENDER_DOMAIN,
+      keySelector: "sandbox",
+      privateKey: readFileSync(join(dirname(zoneFile), "outside-dkim.pem"), "utf8")
+    }
+
+    /** A side whose database counts the mails that passed DKIM and SPF. */
+    const side = (name: string, pid: number, port: number, database: string, query: string, bytes: number): Side => ({
+      name,
+      cpuMillis: () => usageOf(pid).cpuMillis,
+      work: async (millis) => {
+        const stored = openDatabase(database)
+        try {
+          const read = async () => Number((await stored.execute(query))[0]!["count"])
+          const before = await read()
+          const from = `sender@${SENDER_DOMAIN}`
+          const startedAt = performance.now()
+          const { count } = await mailers.ask({
+            host: mail.host,
+            port,
+            from,
+            to: address,
+            bytes,
+            dkim,
+            callers: CALLERS,
+            millis
+          })
+          while ((await read()) < before + count) {
+            if (performance.now() - startedAt > STORED_WITHIN_MILLIS) throw new Error(`${name}: mails are missing`)
+            await sleep(50)
+          }
+          return { count, millis: performance.now() - startedAt }
+        } finally {
+          await stored.close()
+        }
+      }
+    })
+    for (const { bytes, what } of SIZES)
+      await compare(bench, {
+        title: `mail of ${what} from its connection until it is stored with its event, ${CALLERS} callers`,
+        unit: "mails",
+        goal: 1.2,
+        ours: side(
+          server.name,
+          server.pid,
+          mail.port,
+          url,
+          "select count(*)::integer as count from events where type = 'email.received'",
+          bytes
+        ),
+        peers: [
+          side(
+            "smtp-server, mailauth, mailparser, `pg`",
+            peer.pid,
+            Number(new URL(peer.url).port),
+            peerUrl,
+            `select count(*)::integer as count from mails where authentication::text like '%"dkim":["pass"],"spf":"pass"%'`,
+            bytes
+          )
+        ]
+      })
+  }
+}

@@ -1,0 +1,89 @@
+import { decodePaymentRequiredHeader } from "@x402/core/http"
+import { databaseUrl, execute } from "../support/ClusterDatabase.ts"
+import type { Bench } from "./Bench.ts"
+import type { Buying } from "./compare/buyersMain.ts"
+import { startChild } from "./compare/ChildModule.ts"
+import { compare, COMPARISON_OPTIONS, type Side, type Work } from "./compare/Comparison.ts"
+import { type HttpServer, startPeer } from "./compare/HttpSides.ts"
+import { startServerUnderTest } from "./compare/ServerUnderTest.ts"
+import { usageOf } from "./ProcessUsage.ts"
+import type { ChainCounts, ChainOptions } from "./peer/chainMain.ts"
+import type { ShopOptions } from "./peer/Shop.ts"
+
+const PATH = "/api/v1/email/mailboxes"
+const CALLERS = 16
+
+const TOKEN = {
+  chainId: 31_337,
+  asset: "0x5555555555555555555555555555555555555555",
+  name: "Bench Dollar",
+  version: "1",
+  decimals: 6
+} as const satisfies ChainOptions
+
+export const paid: Bench = {
+  summary:
+    "paid creation of a mailbox, challenge and signature included, on a chain and a facilitator that answer at once; " +
+    "beside @x402/hono with one INSERT",
+  options: COMPARISON_OPTIONS,
+  comparesPeers: true,
+  run: async (bench) => {
+    const chain = await startPeer(bench, "chain", "chainMain.ts", TOKEN)
+    const { asset, chainId, decimals, name, version } = TOKEN
+    const server = await startServerUnderTest(bench, {
+      network: ({ payTo, refund }) => ({
+        network: `eip155:${chainId}`,
+        rpcUrl: `${chain.url}/rpc`,
+        facilitator: { url: chain.url },
+        asset,
+        decimals,
+        name,
+        version,
+        payTo,
+        refund,
+        confirmations: 0,
+        maxTimeoutSeconds: 60
+      })
+    })
+    const first = await fetch(server.url + PATH, { method: "POST" })
+    const terms = decodePaymentRequiredHeader(first.headers.get("payment-required") ?? "").accepts[0]!
+    const { url } = server.rig.cluster.database
+    await execute(url, "create database peer")
+    const options: ShopOptions = {
+      ...terms,
+      extra: { name, version },
+      path: PATH,
+      description: "Creates a mailbox.",
+      facilitatorUrl: chain.url,
+      databaseUrl: databaseUrl(url, "peer")
+    }
+    const hono = await startPeer(bench, "@x402/hono", "x402HonoMain.ts", options)
+    const buyers = startChild<Buying, Work>(new URL("compare/buyersMain.ts", import.meta.url))
+    bench.atEnd(buyers.stop)
+    const settled = async () => ((await (await fetch(`${chain.url}/counts`)).json()) as ChainCounts).settled
+    let [buyersMillis, count] = [0, 0]
+    const side = ({ name: called, pid, url: base }: HttpServer): Side => ({
+      name: called,
+      cpuMillis: () => usageOf(pid).cpuMillis,
+      work: async (millis) => {
+        const [before, used] = [await settled(), buyers.cpuMillis()]
+        const work = await buyers.ask({ url: base + PATH, callers: CALLERS, millis })
+        const payments = (await settled()) - before
+        if (payments !== work.count) throw new Error(`${called}: ${payments} payments for ${work.count} purchases`)
+        buyersMillis += buyers.cpuMillis() - used
+        count += work.count
+        return work
+      }
+    })
+    await compare(bench, {
+      title: `paid creation of a mailbox, ${CALLERS} callers; the peer stores a row`,
+      unit: "purchases",
+      goal: 1,
+      ours: side(server),
+      peers: [side(hono)]
+    })
+    bench.say(
+      `\nthe callers use ${(buyersMillis / count).toFixed(2)} ms of a processor for each purchase, most of it to sign`
+    )
+  }
+}
