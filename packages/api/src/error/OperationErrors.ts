@@ -16,12 +16,19 @@ const WITH_BODY: ReadonlyArray<ErrorCode> = [
   "UNSUPPORTED_MEDIA_TYPE"
 ]
 
+const codesByEntry = new WeakMap<CatalogEntry, ReadonlySet<ErrorCode>>()
+
 /** Returns every error code of an operation: those of its catalog entry, and those of the HTTP layer. */
-export const errorCodesOf = (entry: CatalogEntry): ReadonlySet<ErrorCode> =>
-  new Set([
+export const errorCodesOf = (entry: CatalogEntry): ReadonlySet<ErrorCode> => {
+  const known = codesByEntry.get(entry)
+  if (known !== undefined) return known
+  const codes = new Set<ErrorCode>([
     ...entry.errors,
     ...ALWAYS,
     // Without a provider no service of its half is available, and without any start-here service there are no tokens.
     ...(entry.capability === "always" && entry.authentication !== "bearer" ? [] : (["SERVICE_UNAVAILABLE"] as const)),
     ...(entry.method === "POST" ? WITH_BODY : [])
   ])
+  codesByEntry.set(entry, codes)
+  return codes
+}

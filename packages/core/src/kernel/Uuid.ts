@@ -1,6 +1,5 @@
-import { Effect, Random, Result, Schema, SchemaTransformation } from "effect"
+import { Clock, Effect, Random, Result, Schema, SchemaTransformation } from "effect"
 import { Hex } from "effect/encoding"
-import * as Timestamp from "./Timestamp.ts"
 
 /** A UUID with hyphens. It is stored and returned in lower case. */
 export const Uuid = Schema.String.check(Schema.isUUID())
@@ -49,9 +48,24 @@ export const randomBits: Effect.Effect<bigint> = Effect.map(
   ([a, b, c]) => (BigInt(a) << 49n) | (BigInt(b) << 25n) | BigInt(c)
 )
 
+/**
+ * Returns a new version 7 UUID for `millis` with 73 bits of a random source. It is an identifier, not a secret. Without
+ * BigInt, it takes a tenth of the time of `fromParts`: every request has one.
+ */
+export const generate = (random: typeof Random.Random.Service, millis: number): Uuid => {
+  const first = Math.floor(random.nextDoubleUnsafe() * 2 ** 24)
+  const second = Math.floor(random.nextDoubleUnsafe() * 2 ** 24)
+  const third = Math.floor(random.nextDoubleUnsafe() * 2 ** 25)
+  const time = millis.toString(16).padStart(12, "0")
+  const high = (0x7000 | (first >>> 13)).toString(16)
+  const low = (0x8000 | ((first & 0x1fff) << 1) | (second >>> 23)).toString(16)
+  const rest = ((second & 0x7fffff) * 2 ** 25 + third).toString(16).padStart(12, "0")
+  return `${time.slice(0, 8)}-${time.slice(8)}-${high}-${low}-${rest}`
+}
+
 /** Returns a new version 7 UUID. It is an identifier, not a secret. */
-export const next: Effect.Effect<Uuid> = Effect.map(Effect.all([Timestamp.now, randomBits]), ([millis, random]) =>
-  fromParts(millis, random)
+export const next: Effect.Effect<Uuid> = Effect.withFiber((fiber) =>
+  Effect.succeed(generate(fiber.getRef(Random.Random), Math.floor(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())))
 )
 
 const hyphenate = (hex: string): Uuid =>

@@ -1,18 +1,18 @@
 import { type ApiError, canHavePaymentState, errorCodesOf, toWireError } from "@agentos/api"
+import type { Capabilities } from "@agentos/core"
 import { Effect } from "effect"
-import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { ServerSettings } from "../ServerSettings.ts"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { pathOf } from "./RequestLimits.ts"
-import { RequestRecord } from "./RequestRecord.ts"
-import { RouteMatch } from "./Routing.ts"
+import type { RequestFacts } from "./RequestRecord.ts"
 
-/** Returns the response to a failed request. */
-export const errorResponse = Effect.fnUntraced(function* (error: ApiError) {
-  const { headers: sent, method, url } = yield* HttpServerRequest.HttpServerRequest
-  const record = yield* RequestRecord
-  const { capabilities } = yield* ServerSettings
-  const { route } = yield* RouteMatch
-  const entry = route?.entry ?? null
+/** Returns the response to a failed request, and notes its code. Logs a code that the catalog does not list. */
+export const errorResponse = (
+  { headers: sent, method, url }: HttpServerRequest.HttpServerRequest,
+  record: RequestFacts,
+  capabilities: Capabilities,
+  error: ApiError
+): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+  const entry = record.match.route?.entry ?? null
   const { body, headers, status } = toWireError(error, {
     requestId: record.requestId,
     method,
@@ -23,11 +23,18 @@ export const errorResponse = Effect.fnUntraced(function* (error: ApiError) {
   })
   const { code, paymentState } = body.error
   record.code = code
+  let answer = Effect.succeed(HttpServerResponse.jsonUnsafe(body, { status, headers }))
   if (entry !== null && !errorCodesOf(entry).has(code)) {
-    yield* Effect.logError(`${entry.operationId} answered ${code}, which its catalog entry does not list`)
+    answer = Effect.andThen(
+      Effect.logError(`${entry.operationId} answered ${code}, which its catalog entry does not list`),
+      answer
+    )
   }
   if (paymentState !== undefined && !canHavePaymentState(code, paymentState)) {
-    yield* Effect.logError(`${code} was answered with the paymentState ${paymentState}, which it can't have`)
+    answer = Effect.andThen(
+      Effect.logError(`${code} was answered with the paymentState ${paymentState}, which it can't have`),
+      answer
+    )
   }
-  return HttpServerResponse.jsonUnsafe(body, { status, headers })
-})
+  return answer
+}

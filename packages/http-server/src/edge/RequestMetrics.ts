@@ -1,4 +1,4 @@
-import { Effect, Metric } from "effect"
+import { type Context, Metric } from "effect"
 
 /** In seconds: from responses served from memory to responses that wait for a chain. */
 const BOUNDARIES = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -36,11 +36,11 @@ export const countRequest = (
   route: string,
   method: string,
   status: number,
-  durationMillis: number
-): Effect.Effect<void> =>
-  Effect.map(Effect.context<never>(), (context) => {
-    const kind = METHODS.has(method) ? method : OTHER_METHOD
-    const { counter, histogram } = countingOf(route, kind, `${status}`)
-    counter.updateUnsafe(1, context)
-    histogram.updateUnsafe(durationMillis / 1_000, context)
-  })
+  durationMillis: number,
+  context: Context.Context<never>
+): void => {
+  const kind = METHODS.has(method) ? method : OTHER_METHOD
+  const { counter, histogram } = countingOf(route, kind, `${status}`)
+  counter.updateUnsafe(1, context)
+  histogram.updateUnsafe(durationMillis / 1_000, context)
+}

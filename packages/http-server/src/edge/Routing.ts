@@ -1,6 +1,6 @@
 import type { ApiError } from "@agentos/api"
 import type { CatalogEntry, JsonBudget } from "@agentos/core"
-import { Context, type Effect } from "effect"
+import type { Effect } from "effect"
 import * as FindMyWay from "effect/http/FindMyWay"
 import type { HttpServerResponse } from "effect/http"
 
@@ -49,19 +49,16 @@ export const documentRoute = <R>(path: string, handler: Route<R>["handler"]): Ro
 })
 
 /** The result of the router for one request. */
-export class RouteMatch extends Context.Service<
-  RouteMatch,
-  {
-    /** Null if the path is unknown or does not accept the method. */
-    readonly route: Route<unknown> | null
-    /** The template of the path; the same value for all unknown paths. */
-    readonly template: string
-    /** The methods that the path allows, in the order of the Allow header; empty for an unknown path. */
-    readonly allowed: ReadonlyArray<string>
-    readonly params: Readonly<Record<string, string | undefined>>
-    readonly query: Readonly<Record<string, string | ReadonlyArray<string>>>
-  }
->()("@agentos/http-server/edge/RouteMatch") {}
+export interface RouteMatch<out R = unknown> {
+  /** Null if the path is unknown or does not accept the method. */
+  readonly route: Route<R> | null
+  /** The template of the path; the same value for all unknown paths. */
+  readonly template: string
+  /** The methods that the path allows, in the order of the Allow header; empty for an unknown path. */
+  readonly allowed: ReadonlyArray<string>
+  readonly params: Readonly<Record<string, string | undefined>>
+  readonly query: Readonly<Record<string, string | ReadonlyArray<string>>>
+}
 
 /** The routes of one path. */
 interface Resource<R> {
@@ -70,7 +67,7 @@ interface Resource<R> {
   readonly allowed: ReadonlyArray<string>
 }
 
-const NO_ROUTE = { route: null, template: "none", allowed: [], params: {}, query: {} }
+const NO_ROUTE: RouteMatch<never> = { route: null, template: "none", allowed: [], params: {}, query: {} }
 /** The tree of the router that contains every path, whatever the method. */
 const TREE = "ANY"
 
@@ -101,7 +98,7 @@ export const makeRouter = <R>(routes: ReadonlyArray<Route<R>>) => {
   for (const [path, same] of Map.groupBy(routes, (route) => route.path)) {
     router.on(TREE, routerPath(path), resourceOf(path, same))
   }
-  return (method: string, target: string) => {
+  return (method: string, target: string): RouteMatch<R> => {
     const found = router.find(TREE, target)
     if (found === undefined) return NO_ROUTE
     const { handler, params, searchParams: query } = found

@@ -15,7 +15,7 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createHash, timingSafeEqual } from "node:crypto"
 import { DEFAULT_BODY_LIMITS } from "../edge/RequestLimits.ts"
 import { RequestRecord } from "../edge/RequestRecord.ts"
-import { type Route, RouteMatch } from "../edge/Routing.ts"
+import type { Route } from "../edge/Routing.ts"
 import type { BodyMemory } from "../operation/BodyMemory.ts"
 import { decodeInput, parseBody } from "../operation/Decoding.ts"
 import { readBody } from "../operation/RequestBody.ts"
@@ -35,7 +35,7 @@ const tokenCheck = (token: Redacted.Redacted) => {
     timingSafeEqual(digest(BEARER.exec(authorization ?? "")?.[1] ?? ""), expected)
 }
 
-type AnswerRequirements = RequestRecord | RouteMatch | HttpServerRequest.HttpServerRequest | BodyMemory | Scope.Scope
+type AnswerRequirements = RequestRecord | HttpServerRequest.HttpServerRequest | BodyMemory | Scope.Scope
 type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, AnswerRequirements>
 
 const dataResponse = (data: unknown) =>
@@ -68,7 +68,7 @@ const listJobs = Effect.map(knownJobs, (known): Answer =>
 /** Runs a job now, for a host with its own scheduler. The message of a failure appears in the list and in the log. */
 const runJob = Effect.map(JobRunner, (runner): Answer =>
   Effect.gen(function* () {
-    const { params } = yield* RouteMatch
+    const { params } = (yield* RequestRecord).match
     const name = params["name"] ?? ""
     const done = yield* runner.runNow(name).pipe(
       Effect.catchTags({
@@ -85,7 +85,7 @@ const runJob = Effect.map(JobRunner, (runner): Answer =>
 const WALLET = /^0x[0-9a-f]{40}$/i
 
 /** The tenant that the path names, by id or by wallet. */
-const namedTenant = Effect.map(RouteMatch, ({ params }): string | WalletAddress => {
+const namedTenant = Effect.map(RequestRecord, ({ match: { params } }): string | WalletAddress => {
   const name = params["tenant"] ?? ""
   return WALLET.test(name) ? walletAddress(name) : name
 })

@@ -5,8 +5,8 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { admitWithin, RateLimiting } from "../edge/RateLimiting.ts"
 import { requestCost } from "../edge/RequestCost.ts"
 import { hasBody, repetitionFlaw, type SingleHeaders, singleHeaders } from "../edge/RequestLimits.ts"
-import type { RequestRecord } from "../edge/RequestRecord.ts"
-import { type Route, RouteMatch } from "../edge/Routing.ts"
+import { RequestRecord } from "../edge/RequestRecord.ts"
+import type { Route } from "../edge/Routing.ts"
 import type { BodyMemory } from "../operation/BodyMemory.ts"
 import { readBodyWithin } from "../operation/RequestBody.ts"
 import { parameterOf } from "./IngressPath.ts"
@@ -33,15 +33,15 @@ const limitViolation = (request: Request, { limits }: Webhook, names: SingleHead
     : new MediaTypeUnsupported({ message: `Send the body with Content-Type: ${mediaType}.` })
 }
 
-type BodyRequirements = BodyMemory | HttpServerRequest.HttpServerRequest | RouteMatch | Scope.Scope
-type AnswerRequirements = BodyRequirements | RateLimiting | RequestRecord
+type BodyRequirements = BodyMemory | HttpServerRequest.HttpServerRequest | RequestRecord | Scope.Scope
+type AnswerRequirements = BodyRequirements | RateLimiting
 
 /** Answers a request with the handler of its webhook. Only its own failures have the error envelope. */
 const answer = (webhook: Webhook, names: SingleHeaders) =>
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const { countAddress } = yield* RateLimiting
-    const { params } = yield* RouteMatch
+    const { params } = (yield* RequestRecord).match
     const context = yield* Effect.context<BodyRequirements>()
     const violation = limitViolation(request, webhook, names)
     if (violation !== undefined) return yield* Effect.fail(violation)

@@ -3,7 +3,8 @@ import { type CatalogEntry, type InvalidRequest, isAvailable, type OperationName
 import { Effect, Schema } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import { bodyLimitsOf } from "../edge/RequestLimits.ts"
-import { type Route, RouteMatch } from "../edge/Routing.ts"
+import { RequestRecord } from "../edge/RequestRecord.ts"
+import type { Route } from "../edge/Routing.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 import { decodeInput, parseBody, refusal } from "./Decoding.ts"
 import type { RequestBody } from "./RequestBody.ts"
@@ -81,7 +82,7 @@ export const inputDecoder = <
   let built: ReturnType<typeof build> | undefined
   return Effect.fnUntraced(function* (body: RequestBody) {
     const { decodeParams, decodePayload, decodeQuery, json, mayLeaveOutBody } = (built ??= build())
-    const { params, query } = yield* RouteMatch
+    const { params, query } = (yield* RequestRecord).match
     const isLeftOut = body.lengthBytes === 0 && mayLeaveOutBody
     const input: OperationInput<Params["Type"], Query["Type"], Payload["Type"]> = {
       params: yield* decodeParams(params),

@@ -5,7 +5,7 @@ import { HttpServerRequest } from "effect/http"
 import { createHash } from "node:crypto"
 import { whileOthersRun } from "../edge/RequestConcurrency.ts"
 import { declaredLength, DEFAULT_BODY_LIMITS } from "../edge/RequestLimits.ts"
-import { RouteMatch } from "../edge/Routing.ts"
+import { RequestRecord } from "../edge/RequestRecord.ts"
 import { type BodyLease, BodyMemory } from "./BodyMemory.ts"
 import { type ReceivedBytes, refusal } from "./Decoding.ts"
 
@@ -131,10 +131,10 @@ export const readBodyWithin = Effect.fnUntraced(function* (
 ): Effect.fn.Return<
   RequestBody,
   BodyMemoryExhausted | BodyTooLarge | InvalidRequest | RequestTimedOut,
-  BodyMemory | HttpServerRequest.HttpServerRequest | RouteMatch | Scope.Scope
+  BodyMemory | HttpServerRequest.HttpServerRequest | RequestRecord | Scope.Scope
 > {
   const request = yield* HttpServerRequest.HttpServerRequest
-  const { route } = yield* RouteMatch
+  const { route } = (yield* RequestRecord).match
   const limits = route?.body ?? null
   const declaredBytes = declaredLength(request)
   if (declaredBytes === 0) return NO_BODY
@@ -164,7 +164,7 @@ export const readBodyWithin = Effect.fnUntraced(function* (
 })
 
 /** Reads the body of the request within the limit of its route. */
-export const readBody = Effect.flatMap(RouteMatch, ({ route }) =>
+export const readBody = Effect.flatMap(RequestRecord, ({ match: { route } }) =>
   readBodyWithin((route?.body ?? DEFAULT_BODY_LIMITS).bytes)
 )
 

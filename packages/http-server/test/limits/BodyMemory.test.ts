@@ -6,7 +6,8 @@ import { HttpServerRequest } from "effect/http"
 import { TestClock } from "effect/testing"
 import { connect, type Socket } from "node:net"
 import { vi } from "vitest"
-import { RouteMatch } from "../../src/edge/Routing.ts"
+import { RequestFacts, RequestRecord } from "../../src/edge/RequestRecord.ts"
+import type { RouteMatch } from "../../src/edge/Routing.ts"
 import { BodyMemory } from "../../src/operation/BodyMemory.ts"
 import { operationRoute } from "../../src/operation/OperationRoute.ts"
 import { readBody } from "../../src/operation/RequestBody.ts"
@@ -160,7 +161,7 @@ const slowRequest = (declaredBytes = TRANSIT_LIMIT_BYTES / 2) => {
   }
 }
 
-const match: RouteMatch["Service"] = {
+const match: RouteMatch = {
   route: operationRoute(OPERATIONS.sendMessage, Effect.never),
   template: SEND,
   allowed: ["POST"],
@@ -171,7 +172,7 @@ const match: RouteMatch["Service"] = {
 const reading = (request: HttpServerRequest.HttpServerRequest) =>
   Effect.scoped(readBody).pipe(
     Effect.provideService(HttpServerRequest.HttpServerRequest, request),
-    Effect.provideService(RouteMatch, match),
+    Effect.provideService(RequestRecord, new RequestFacts("request", match, 0)),
     Effect.flip,
     Effect.forkChild
   )
@@ -235,7 +236,7 @@ describe("readBody", () => {
             })
           ).pipe(
             Effect.provideService(HttpServerRequest.HttpServerRequest, request),
-            Effect.provideService(RouteMatch, match),
+            Effect.provideService(RequestRecord, new RequestFacts("request", match, 0)),
             Effect.forkChild
           )
           yield* bring(100 * KIB)
