@@ -1,9 +1,21 @@
 import { ProviderError } from "@agentos/core"
-import { Logger } from "effect"
+import { Logger, LogLevel } from "effect"
 import { HttpServerError } from "effect/http"
+import { LineBatch } from "./LineBatch.ts"
 
-/** The log of every program here: one line of JSON per entry, on standard error. Standard output is for results. */
-export const log = Logger.layer([Logger.withConsoleError(Logger.formatJson)])
+const lines = new LineBatch((text) => void process.stderr.write(text))
+process.on("exit", lines.flush)
+
+/**
+ * The log of every program here: one line of JSON per entry, on standard error. Standard output is for results. Entries
+ * below a warning, of which each request has one, are written a few milliseconds later, with others.
+ */
+export const log = Logger.layer([
+  Logger.make((entry) => {
+    lines.append(Logger.formatJson.log(entry))
+    if (LogLevel.isGreaterThanOrEqualTo(entry.logLevel, "Warn")) lines.flush()
+  })
+])
 
 /**
  * Describes an error in one line, or in several if it lists several problems. For a provider error, includes the cause.
