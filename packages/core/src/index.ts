@@ -1,5 +1,6 @@
 export * as Base62 from "./kernel/Base62.ts"
 export * as Batcher from "./kernel/Batcher.ts"
+export * as CallGroup from "./kernel/CallGroup.ts"
 export * as Bytes from "./kernel/Bytes.ts"
 export * as Cursor from "./kernel/Cursor.ts"
 export * from "./kernel/Keyring.ts"

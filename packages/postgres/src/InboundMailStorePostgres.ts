@@ -38,6 +38,9 @@ const compare = (a: WaitingMail, b: WaitingMail): number =>
 /** The size of a stored piece. Stored mail is read by this size, so it must never change. */
 const PIECE_BYTES = 256 * 1024
 
+/** Pieces of a mail that are written at the same time, so that they share the flushes of their commits. */
+const PIECES_AT_ONCE = 4
+
 const pieceOf = (raw: Uint8Array, position: number): Uint8Array =>
   raw.subarray(position * PIECE_BYTES, (position + 1) * PIECE_BYTES)
 
@@ -73,15 +76,21 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
     const stage = Effect.fnUntraced(function* (mail: InboundMail) {
       yield* insert(mail, [], true)
       const last = Math.ceil(mail.raw.length / PIECE_BYTES) - 1
-      for (const position of Array.range(1, last)) {
-        yield* sql`
-          insert into inbound_mail_pieces (inbound_mail_id, position, bytes) values (
-            ${Parameter.uuid(mail.inboundMailId)}, ${Parameter.integer(position)},
-            ${Parameter.bytes(pieceOf(mail.raw, position))}
-          )`
-        // An embedded database answers without yielding to the event loop, so writing the pieces would block all else.
-        yield* Effect.yieldNow
-      }
+      yield* Effect.forEach(
+        Array.range(1, last),
+        (position) =>
+          Effect.andThen(
+            sql`
+              insert into inbound_mail_pieces (inbound_mail_id, position, bytes) values (
+                ${Parameter.uuid(mail.inboundMailId)}, ${Parameter.integer(position)},
+                ${Parameter.bytes(pieceOf(mail.raw, position))}
+              )`,
+            // An embedded database answers without yielding to the event loop, so writing the pieces would block all
+            // else.
+            Effect.yieldNow
+          ),
+        { concurrency: PIECES_AT_ONCE, discard: true }
+      )
     })
 
     /** Turns a staged mail into a waiting one; false if none is staged. */
@@ -163,19 +172,20 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
       const open = yield* sql`select 1 from inbound_mails where ${isWaiting(lease)} for update`
       if (open.length === 0) return false
       yield* sql`
-        update mailboxes set message_count = message_count - 1, stored_bytes = stored_bytes - mail.bytes
-        from (
-          select unnest(counted_mailbox_ids) as mailbox_id, ${sizeBytes} as bytes
+        with mail as materialized (
+          select
+            counted_mailbox_ids, ${sizeBytes} as bytes,
+            exists (select 1 from messages where inbound_mail_id = ${id}) as is_used
           from inbound_mails where inbound_mail_id = ${id}
-        ) as mail
-        where mailboxes.mailbox_id = mail.mailbox_id`
-      const [row] = yield* sql<{ readonly is_used: boolean }>`
-        select exists (select 1 from messages where inbound_mail_id = ${id}) as is_used`
-      yield* row?.is_used === true
-        ? sql`
-            update inbound_mails set completed = true, leased_until = null, counted_mailbox_ids = '{}'
-            where inbound_mail_id = ${id}`
-        : sql`delete from inbound_mails where inbound_mail_id = ${id}`
+        ), uncounted as (
+          update mailboxes set message_count = message_count - 1, stored_bytes = stored_bytes - counted.bytes
+          from (select unnest(counted_mailbox_ids) as mailbox_id, bytes from mail) as counted
+          where mailboxes.mailbox_id = counted.mailbox_id
+        ), removed as (
+          delete from inbound_mails where inbound_mail_id = ${id} and not (select is_used from mail)
+        )
+        update inbound_mails set completed = true, leased_until = null, counted_mailbox_ids = '{}'
+        where inbound_mail_id = ${id} and (select is_used from mail)`
       return true
     })
 

@@ -9,7 +9,7 @@ import { EmailProvider } from "./EmailProvider.ts"
 import { type InboundEnvelope, type InboundRefusal, InboundRefused, MailParser } from "./InboundMail.ts"
 import type { Mailbox } from "./Mailbox.ts"
 import { MailboxStore } from "./MailboxStore.ts"
-import { MailPolicy, reachedLimit } from "./MailPolicy.ts"
+import { MailPolicy, type MailUsage, reachedLimit } from "./MailPolicy.ts"
 import type { SenderAuthentication } from "./Message.ts"
 import * as ReturnPath from "./ReturnPath.ts"
 import { decide, type SenderVerdict } from "./SenderPolicy.ts"
@@ -22,7 +22,7 @@ type TokenUse = "check" | "take"
 /** The size in which a mail that is not stored yet is passed to the parser. */
 const PIECE_BYTES = 256 * 1024
 
-const piecesOf = (raw: Uint8Array): Stream.Stream<Uint8Array> =>
+export const piecesOf = (raw: Uint8Array): Stream.Stream<Uint8Array> =>
   Stream.unfold(0, (start) =>
     Effect.succeed(
       start >= raw.length ? undefined : ([raw.subarray(start, start + PIECE_BYTES), start + PIECE_BYTES] as const)
@@ -56,6 +56,16 @@ const keptOut = (outcome: "refused" | "deferred" | "withheld") =>
 const refuse = (refusal: InboundRefusal, reason: RefusalReason) =>
   Effect.andThen(countRefusal(reason), new InboundRefused({ refusal }))
 
+/** Why a mailbox has no room for a mail, and how that is counted. */
+export type RoomRefusal = readonly [refusal: InboundRefusal, reason: RefusalReason]
+
+export type InboundAdmission = Effect.Success<typeof makeInboundAdmission>
+
+const withMail = ({ bytes, messages }: MailUsage, mailBytes: number): MailUsage => ({
+  messages: messages + 1,
+  bytes: bytes + mailBytes
+})
+
 /** The decisions on whether inbound mail is accepted, and for which of its recipients. */
 export const makeInboundAdmission = Effect.gen(function* () {
   const provider = yield* EmailProvider
@@ -84,11 +94,52 @@ export const makeInboundAdmission = Effect.gen(function* () {
     }
   })
 
+  const localPartsOf = (addresses: ReadonlyArray<string>): ReadonlySet<string> =>
+    new Set(
+      addresses
+        .map(splitAddress)
+        .filter(isOwn)
+        .map(({ localPart }) => baseLocalPart(localPart))
+    )
+
   const findMailboxes = (addresses: ReadonlyArray<string>) => {
-    const own = addresses.map(splitAddress).filter(isOwn)
-    const localParts = [...new Set(own.map(({ localPart }) => baseLocalPart(localPart)))]
+    const localParts = [...localPartsOf(addresses)]
     return localParts.length === 0 ? Effect.succeed([]) : mailboxes.findActive(localParts)
   }
+
+  /** Returns those of the mailboxes that these addresses name. */
+  const mailboxesOf = (found: ReadonlyArray<Mailbox>, addresses: ReadonlyArray<string>) => {
+    const localParts = localPartsOf(addresses)
+    return found.filter(({ localPart }) => localParts.has(localPart))
+  }
+
+  /**
+   * Reads how full mailboxes are. The result decides on one mail after the other, and counts each mail that has room in
+   * all of its mailboxes.
+   */
+  const readRoom = Effect.fnUntraced(function* (found: ReadonlyArray<Mailbox>) {
+    const standings = new Map(yield* mailboxes.findStandings(found.map(({ mailboxId }) => mailboxId)))
+    return (recipients: ReadonlyArray<Mailbox>, mailBytes: number): RoomRefusal | undefined => {
+      const present = recipients.filter(({ mailboxId }) => standings.has(mailboxId))
+      for (const { mailboxId } of present) {
+        const standing = standings.get(mailboxId)!
+        if (standing.isTenantSuspended) return ["tenant suspended", "tenant_suspended"]
+        if (reachedLimit(policy, standing) !== undefined) return ["mailbox full", "mail_storage"]
+      }
+      for (const { mailboxId, tenantId } of present) {
+        for (const other of found) {
+          const standing = standings.get(other.mailboxId)
+          if (standing === undefined || other.tenantId !== tenantId) continue
+          standings.set(other.mailboxId, {
+            ...standing,
+            usage: other.mailboxId === mailboxId ? withMail(standing.usage, mailBytes) : standing.usage,
+            tenantUsage: withMail(standing.tenantUsage, mailBytes)
+          })
+        }
+      }
+      return undefined
+    }
+  })
 
   /** Returns the messages whose return paths are among these addresses. */
   const findReported = (addresses: ReadonlyArray<string>): ReadonlyArray<string> => [
@@ -103,6 +154,9 @@ export const makeInboundAdmission = Effect.gen(function* () {
   return {
     findMailboxes,
     findReported,
+    mailboxesOf,
+    readRoom,
+    refuse,
 
     /** Limits the mail of a sender and of its network. */
     requireSourceRate: ({ mailFrom, remoteAddress }: InboundSender, use: TokenUse) => {
@@ -119,11 +173,8 @@ export const makeInboundAdmission = Effect.gen(function* () {
       ),
 
     requireRoom: Effect.fnUntraced(function* (recipients: ReadonlyArray<Mailbox>) {
-      const standings = yield* mailboxes.findStandings(recipients.map(({ mailboxId }) => mailboxId))
-      for (const standing of standings.values()) {
-        if (standing.isTenantSuspended) return yield* refuse("tenant suspended", "tenant_suspended")
-        if (reachedLimit(policy, standing) !== undefined) return yield* refuse("mailbox full", "mail_storage")
-      }
+      const refusal = (yield* readRoom(recipients))(recipients, 0)
+      if (refusal !== undefined) return yield* refuse(...refusal)
     }),
 
     /**

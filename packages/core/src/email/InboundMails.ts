@@ -1,30 +1,32 @@
-import { Context, Data, Effect, Layer, Option, Queue } from "effect"
-import { EventStore } from "../events/EventStore.ts"
-import type { EventDraft } from "../events/DurableEvent.ts"
+import { Context, Effect, Exit, Layer, Option, Queue, Stream } from "effect"
+import * as CallGroup from "../kernel/CallGroup.ts"
 import * as PollingWorker from "../kernel/PollingWorker.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
-import { type DeliveryReport, effectOf } from "./DeliveryReport.ts"
-import { EmailProvider } from "./EmailProvider.ts"
+import { ByteBudget, TransitMemory } from "../limits/ByteBudget.ts"
+import { HeldMails } from "./HeldMails.ts"
 import {
   type InboundEnvelope,
+  type InboundMail,
   InboundMailStore,
   InboundRefused,
   MailParser,
   type ParsedMail,
   type WaitingMail
 } from "./InboundMail.ts"
-import { type InboundSender, makeInboundAdmission } from "./InboundAdmission.ts"
-import type { Mailbox } from "./Mailbox.ts"
-import { MailPolicy } from "./MailPolicy.ts"
-import { bodySizeBytes, type Message, receivedBy, snippetOf } from "./Message.ts"
-import { MessageStore, type NewMessage } from "./MessageStore.ts"
-import { suppress } from "./Suppression.ts"
+import { type InboundSender, makeInboundAdmission, piecesOf, type RoomRefusal } from "./InboundAdmission.ts"
+import { makeInboundDelivery } from "./InboundDelivery.ts"
+import { MessageStore } from "./MessageStore.ts"
 
-/** Maximum number of mails parsed concurrently. */
-const CONCURRENCY = 2
+/** Maximum number of mails that are parsed, or wait for a parser or for the transaction that delivers them. */
+const CONCURRENCY = 16
+/** Size of the mails that one transaction accepts, in bytes. A mail counts at least as much as a small one. */
+const GROUP_BYTES = 4 * 1024 * 1024
+const SMALL_MAIL_BYTES = 64 * 1024
+/** Size of the accepted mails that are kept in memory until they are parsed. Others are read from the store. */
+const HELD_BYTES = 8 * 1024 * 1024
 /** Maximum delay before mail that another server accepted, or whose delivery was interrupted, is found. */
 const POLL_INTERVAL = "2 seconds"
 /** Lease of a mail in milliseconds. Mail of a server that died waits for it and the poll interval. */
@@ -64,54 +66,60 @@ export class InboundMails extends Context.Service<
   static readonly layer = Layer.effect(
     InboundMails,
     Effect.gen(function* () {
-      const provider = yield* EmailProvider
       const parser = yield* MailParser
       const store = yield* InboundMailStore
       const messages = yield* MessageStore
-      const events = yield* EventStore
       const tenants = yield* TenantStore
       const transactor = yield* Transactor
-      const policy = yield* MailPolicy
       const admission = yield* makeInboundAdmission
-      const { findMailboxes, findReported } = admission
+      const { findMailboxes, findReported, mailboxesOf } = admission
+      const openDelivery = yield* makeInboundDelivery(admission)
+      const memory = yield* TransitMemory
+      const held = new HeldMails(new ByteBudget(HELD_BYTES, memory))
       const arrived = yield* Queue.dropping<void>(1)
+
+      /** Adds mails for the recipients that they have now, or returns why one has no room. */
+      const addAll = Effect.fnUntraced(function* (
+        mails: ReadonlyArray<InboundMail>,
+        culprit: CallGroup.Culprit<InboundMail>
+      ) {
+        culprit.item = undefined
+        const found = yield* findMailboxes(mails.flatMap(({ envelope }) => envelope.rcptTo))
+        // Under the lock, so that concurrent mails do not all use the same remaining room.
+        yield* tenants.lock([...new Set(found.map(({ tenantId }) => tenantId))])
+        const decideRoom = yield* admission.readRoom(found)
+        const results: Array<Exit.Exit<RoomRefusal | undefined>> = []
+        for (const mail of mails) {
+          const recipients = mailboxesOf(found, mail.envelope.rcptTo)
+          const refusal = decideRoom(recipients, mail.raw.length)
+          results.push(Exit.succeed(refusal))
+          if (refusal !== undefined) continue
+          const mailboxIds = recipients.map(({ mailboxId }) => mailboxId)
+          yield* store.add(mail, mailboxIds).pipe(CallGroup.onBehalfOf(culprit, mail))
+        }
+        return results
+      })
+      const add = yield* CallGroup.make<InboundMail, RoomRefusal | undefined, never>({
+        limit: GROUP_BYTES,
+        sizeOf: ({ raw }) => Math.max(raw.length, SMALL_MAIL_BYTES),
+        work: (mails, culprit) => transactor.transact(addAll(mails, culprit))
+      })
 
       const read = Effect.fnUntraced(function* (mail: WaitingMail) {
         if (mail.attempts > ATTEMPT_LIMIT) return Option.none<ParsedMail>()
-        const parsed = yield* Effect.result(parser.parse(store.readPieces(mail.inboundMailId), mail.envelope))
+        const pieces = Stream.suspend(() => {
+          const raw = held.take(mail.inboundMailId)
+          return raw === undefined ? store.readPieces(mail.inboundMailId) : piecesOf(raw)
+        })
+        const parsed = yield* Effect.result(parser.parse(pieces, mail.envelope))
         if (parsed._tag === "Success") return Option.some(parsed.success)
         yield* Effect.logWarning(`inbound mail ${mail.inboundMailId} can't be read: ${parsed.failure.message}`)
         return Option.none<ParsedMail>()
       })
 
-      /** Stores a report for audit, and applies it to its message if the message's tenant is locked. */
-      const applyReport = Effect.fnUntraced(function* (
-        mail: WaitingMail,
-        messageId: string,
-        report: DeliveryReport,
-        isLocked: boolean
-      ) {
-        const { envelope, inboundMailId, receivedAt } = mail
-        const { remoteAddress } = envelope
-        const isNew = yield* messages.addReport({
-          reportId: inboundMailId,
-          messageId,
-          receivedAt,
-          remoteAddress,
-          report
-        })
-        // Read again, under the lock.
-        const message = isLocked ? yield* messages.findSent(messageId) : Option.none()
-        if (!isNew || Option.isNone(message)) return
-        const { tenantId } = message.value
-        const effect = effectOf(report, message.value)
-        if (effect === undefined) return
-        yield* messages.setOutcome(messageId, effect)
-        yield* suppress(messages, policy, tenantId, effect.bounced, "bounced")
-        yield* suppress(messages, policy, tenantId, effect.complained, "complained")
-      })
+      type Deliver = Effect.Success<typeof openDelivery>
 
-      const deliver = Effect.fnUntraced(function* (mail: WaitingMail) {
+      const readAndDeliver = Effect.fnUntraced(function* (mail: WaitingMail, deliver: Deliver) {
         const parsed = yield* read(mail)
         const report = Option.getOrUndefined(parsed)?.report
         const reported = report === undefined ? [] : findReported(mail.envelope.rcptTo)
@@ -119,47 +127,12 @@ export class InboundMails extends Context.Service<
         const sent = yield* Effect.forEach(reported, messages.findSent)
         const delay = REPORT_DELAYS[mail.attempts - 1]
         if (sent.some(Option.isNone) && delay !== undefined) return yield* Effect.asVoid(store.renew(mail, delay))
-        const owners = sent.flatMap(Option.toArray)
-        yield* transactor.transact(
-          Effect.gen(function* () {
-            const recipients = yield* findMailboxes(mail.envelope.rcptTo)
-            yield* tenants.lock([...recipients, ...owners].map(({ tenantId }) => tenantId))
-            if (report !== undefined) {
-              const locked = new Set(owners.map(({ messageId }) => messageId))
-              yield* Effect.forEach(
-                reported,
-                (messageId) => applyReport(mail, messageId, report, locked.has(messageId)),
-                { discard: true }
-              )
-            }
-            const answered = Option.match(parsed, {
-              onNone: () => [],
-              onSome: ({ inReplyTo, references }) => (inReplyTo === null ? references : [inReplyTo, ...references])
-            })
-            const threads =
-              answered.length === 0 || recipients.length === 0
-                ? new Map<string, string>()
-                : yield* messages.findThreads(
-                    recipients.map(({ mailboxId }) => mailboxId),
-                    answered
-                  )
-            const received = yield* Effect.forEach(recipients, (mailbox) =>
-              Effect.map(Uuid.next, (messageId) =>
-                receivedMessage(mail, parsed, mailbox, messageId, threads.get(mailbox.mailboxId) ?? messageId)
-              )
-            )
-            const stored = yield* messages.insert(received)
-            const fresh = received.map(({ message }) => message).filter(({ messageId }) => stored.has(messageId))
-            yield* events.append(fresh.map((message) => receivedEvent(message, provider.name)))
-            // Rolls back if another worker has leased the mail after this worker's lease expired.
-            if (!(yield* store.complete(mail))) return yield* new LeaseLost()
-          })
-        )
+        yield* deliver({ mail, parsed, reported, sent: sent.flatMap(Option.toArray) })
       })
 
       /** A mail that can't be delivered now is retried after a delay, and does not delay other mails. */
-      const deliverOrPostpone = (mail: WaitingMail) =>
-        deliver(mail).pipe(
+      const deliverOrPostpone = (mail: WaitingMail, deliver: Deliver) =>
+        readAndDeliver(mail, deliver).pipe(
           PollingWorker.whileLeased({ millis: LEASE, renew: store.renew(mail, LEASE) }),
           Effect.tapDefect(() => store.renew(mail, RETRY_DELAY))
         )
@@ -181,116 +154,34 @@ export class InboundMails extends Context.Service<
           const inboundMailId = yield* Uuid.next
           const mail = { inboundMailId, envelope, raw, receivedAt: yield* Timestamp.now, attempts: 0 }
           yield* store.stage(mail)
-          const add = transactor.transact(
-            Effect.gen(function* () {
-              const recipients = yield* findMailboxes(envelope.rcptTo)
-              // Under the lock, so that concurrent mails do not all use the same remaining room.
-              yield* tenants.lock(recipients.map(({ tenantId }) => tenantId))
-              yield* admission.requireRoom(recipients)
-              yield* store.add(
-                mail,
-                recipients.map(({ mailboxId }) => mailboxId)
-              )
-            })
-          )
-          yield* Effect.tapError(add, () => store.discard(inboundMailId))
+          const refusal = yield* add(mail)
+          if (refusal !== undefined) {
+            yield* store.discard(inboundMailId)
+            return yield* admission.refuse(...refusal)
+          }
+          held.put(inboundMailId, raw)
           yield* Queue.offer(arrived, undefined)
         }),
-        run: PollingWorker.run({
-          name: "inbound mail",
-          concurrency: CONCURRENCY,
-          interval: POLL_INTERVAL,
-          wake: Queue.take(arrived),
-          take: (limit) => store.lease(limit, LEASE),
-          handle: deliverOrPostpone,
-          failed: ({ inboundMailId }) =>
-            Effect.logWarning(`another worker leased inbound mail ${inboundMailId}; it delivers the mail`)
-        })
+        run: Effect.scoped(
+          Effect.gen(function* () {
+            const deliver = yield* openDelivery
+            yield* Effect.acquireRelease(
+              Effect.sync(() => held.open()),
+              () => Effect.sync(() => held.close())
+            )
+            return yield* PollingWorker.run({
+              name: "inbound mail",
+              concurrency: CONCURRENCY,
+              interval: POLL_INTERVAL,
+              wake: Queue.take(arrived),
+              take: (limit) => store.lease(limit, LEASE),
+              handle: (mail: WaitingMail) => deliverOrPostpone(mail, deliver),
+              failed: ({ inboundMailId }) =>
+                Effect.logWarning(`another worker leased inbound mail ${inboundMailId}; it delivers the mail`)
+            })
+          })
+        )
       })
     })
   )
 }
-
-/** Another worker has leased the mail. */
-class LeaseLost extends Data.TaggedError("LeaseLost") {}
-
-/**
- * The envelope sender, Message-ID and body identify duplicates of a mail. A mail without a Message-ID has no
- * duplicates.
- */
-const duplicateKey = (envelope: InboundEnvelope, mail: ParsedMail): string | null =>
-  mail.messageIdHeader === null ? null : [envelope.mailFrom, mail.messageIdHeader, mail.bodyHash].join("\n")
-
-const receivedMessage = (
-  mail: WaitingMail,
-  parsed: Option.Option<ParsedMail>,
-  mailbox: Mailbox,
-  messageId: string,
-  threadId: string
-): NewMessage => {
-  const place = {
-    messageId,
-    threadId,
-    mailboxId: mailbox.mailboxId,
-    tenantId: mailbox.tenantId,
-    direction: "inbound",
-    bcc: [],
-    status: "received",
-    createdAt: mail.receivedAt
-  } as const
-  if (Option.isNone(parsed)) {
-    const unread = { subject: "", snippet: "", messageIdHeader: null, inReplyTo: null, references: [], cc: [] }
-    const message: Message = {
-      ...place,
-      ...unread,
-      from: mail.envelope.mailFrom,
-      sender: { address: mail.envelope.mailFrom, name: null },
-      to: [mailbox.address],
-      recipients: receivedBy([{ address: mailbox.address, name: null }], []),
-      attachments: [],
-      authentication: null,
-      malformed: true,
-      truncated: false,
-      text: null,
-      html: null,
-      extractedText: null
-    }
-    return { message, duplicateKey: null, inboundMailId: mail.inboundMailId, sizeBytes: mail.sizeBytes }
-  }
-  const { bodyHash: _1, cc, from, report: _2, to, ...content } = parsed.value
-  const message: Message = {
-    ...content,
-    ...place,
-    from: from.address,
-    sender: from,
-    to: to.map(({ address }) => address),
-    cc: cc.map(({ address }) => address),
-    recipients: receivedBy(to, cc),
-    snippet: snippetOf(content.text),
-    malformed: false
-  }
-  return {
-    message,
-    duplicateKey: duplicateKey(mail.envelope, parsed.value),
-    inboundMailId: mail.inboundMailId,
-    sizeBytes: mail.sizeBytes + bodySizeBytes(message)
-  }
-}
-
-const receivedEvent = (message: Message, source: string): EventDraft => ({
-  tenantId: message.tenantId,
-  type: "email.received",
-  source,
-  service: "email",
-  resourceId: message.messageId,
-  agentId: message.mailboxId,
-  dedupeKey: `email.received:${message.messageId}`,
-  payload: {
-    mailboxId: message.mailboxId,
-    emailId: message.messageId,
-    from: message.from,
-    subject: message.subject,
-    authentication: message.authentication,
-    receivedAt: Timestamp.toIso(message.createdAt)
-  }
-})

@@ -1,0 +1,228 @@
+import { Data, Effect, Exit, Option } from "effect"
+import { EventStore } from "../events/EventStore.ts"
+import type { EventDraft } from "../events/DurableEvent.ts"
+import * as CallGroup from "../kernel/CallGroup.ts"
+import * as Timestamp from "../kernel/Timestamp.ts"
+import { Transactor } from "../kernel/Transactor.ts"
+import * as Uuid from "../kernel/Uuid.ts"
+import { TenantStore } from "../tenancy/TenantStore.ts"
+import { type DeliveryReport, effectOf } from "./DeliveryReport.ts"
+import { EmailProvider } from "./EmailProvider.ts"
+import { type InboundEnvelope, InboundMailStore, type ParsedMail, type WaitingMail } from "./InboundMail.ts"
+import type { InboundAdmission } from "./InboundAdmission.ts"
+import type { Mailbox } from "./Mailbox.ts"
+import { MailPolicy } from "./MailPolicy.ts"
+import { bodySizeBytes, type Message, receivedBy, snippetOf } from "./Message.ts"
+import { MessageStore, type NewMessage } from "./MessageStore.ts"
+import { suppress } from "./Suppression.ts"
+
+/** Size of the mails that one transaction delivers, in bytes. A mail counts at least as much as a small one. */
+const GROUP_BYTES = 4 * 1024 * 1024
+const SMALL_MAIL_BYTES = 64 * 1024
+
+/** A mail that was parsed, or can't be. */
+export interface ReadMail {
+  readonly mail: WaitingMail
+  readonly parsed: Option.Option<ParsedMail>
+  /** The messages that it reports on, as far as they are stored. They never change tenant. */
+  readonly reported: ReadonlyArray<string>
+  readonly sent: ReadonlyArray<Pick<Message, "messageId" | "tenantId">>
+}
+
+/** Another worker has leased the mail. */
+export class LeaseLost extends Data.TaggedError("LeaseLost") {}
+
+/** Returns the Message-IDs that a mail answers. */
+const answeredBy = (parsed: Option.Option<ParsedMail>): ReadonlyArray<string> =>
+  Option.match(parsed, {
+    onNone: () => [],
+    onSome: ({ inReplyTo, references }) => (inReplyTo === null ? references : [inReplyTo, ...references])
+  })
+
+/**
+ * Opens the delivery of mails that were read: mails of overlapping calls in one transaction, in which each matching
+ * mailbox gets one message and one event for each mail. A mail that can't be delivered does not affect the others.
+ */
+export const makeInboundDelivery = Effect.fnUntraced(function* ({ findMailboxes, mailboxesOf }: InboundAdmission) {
+  const provider = yield* EmailProvider
+  const store = yield* InboundMailStore
+  const messages = yield* MessageStore
+  const events = yield* EventStore
+  const tenants = yield* TenantStore
+  const transactor = yield* Transactor
+  const policy = yield* MailPolicy
+
+  /** Stores a report for audit, and applies it to its message if the message's tenant is locked. */
+  const applyReport = Effect.fnUntraced(function* (
+    mail: WaitingMail,
+    messageId: string,
+    report: DeliveryReport,
+    isLocked: boolean
+  ) {
+    const { envelope, inboundMailId, receivedAt } = mail
+    const { remoteAddress } = envelope
+    const isNew = yield* messages.addReport({
+      reportId: inboundMailId,
+      messageId,
+      receivedAt,
+      remoteAddress,
+      report
+    })
+    // Read again, under the lock.
+    const message = isLocked ? yield* messages.findSent(messageId) : Option.none()
+    if (!isNew || Option.isNone(message)) return
+    const { tenantId } = message.value
+    const effect = effectOf(report, message.value)
+    if (effect === undefined) return
+    yield* messages.setOutcome(messageId, effect)
+    yield* suppress(messages, policy, tenantId, effect.bounced, "bounced")
+    yield* suppress(messages, policy, tenantId, effect.complained, "complained")
+  })
+
+  /** Returns the message of each recipient. A reply joins the thread of a message that is stored, or in the group. */
+  const composeAll = Effect.fnUntraced(function* (mails: ReadonlyArray<ReadMail>, mailboxes: ReadonlyArray<Mailbox>) {
+    const grouped = new Map<string, string>()
+    const composed: Array<NewMessage> = []
+    for (const { mail, parsed } of mails) {
+      const recipients = mailboxesOf(mailboxes, mail.envelope.rcptTo)
+      const answered = answeredBy(parsed)
+      const threads =
+        answered.length === 0 || recipients.length === 0
+          ? new Map<string, string>()
+          : yield* messages.findThreads(
+              recipients.map(({ mailboxId }) => mailboxId),
+              answered
+            )
+      for (const mailbox of recipients) {
+        const messageId = yield* Uuid.next
+        const place = (messageIdHeader: string) => `${mailbox.mailboxId} ${messageIdHeader}`
+        const known = answered.map((id) => grouped.get(place(id))).find((threadId) => threadId !== undefined)
+        const threadId = threads.get(mailbox.mailboxId) ?? known ?? messageId
+        const received = receivedMessage(mail, parsed, mailbox, messageId, threadId)
+        if (received.message.messageIdHeader !== null) grouped.set(place(received.message.messageIdHeader), threadId)
+        composed.push(received)
+      }
+    }
+    return composed
+  })
+
+  const deliverAll = Effect.fnUntraced(function* (
+    mails: ReadonlyArray<ReadMail>,
+    culprit: CallGroup.Culprit<ReadMail>
+  ) {
+    culprit.item = undefined
+    const mailboxes = yield* findMailboxes(mails.flatMap(({ mail }) => mail.envelope.rcptTo))
+    const owners = mails.flatMap(({ sent }) => sent)
+    yield* tenants.lock([...new Set([...mailboxes, ...owners].map(({ tenantId }) => tenantId))])
+    for (const read of mails) {
+      const report = Option.getOrUndefined(read.parsed)?.report
+      if (report === undefined) continue
+      const locked = new Set(read.sent.map(({ messageId }) => messageId))
+      yield* Effect.forEach(
+        read.reported,
+        (messageId) => applyReport(read.mail, messageId, report, locked.has(messageId)),
+        { discard: true }
+      ).pipe(CallGroup.onBehalfOf(culprit, read))
+    }
+    const received = yield* composeAll(mails, mailboxes)
+    const stored = yield* messages.insert(received)
+    const fresh = received.map(({ message }) => message).filter(({ messageId }) => stored.has(messageId))
+    yield* events.append(fresh.map((message) => receivedEvent(message, provider.name)))
+    for (const read of mails) {
+      // Rolls back if another worker has leased the mail after this worker's lease expired.
+      yield* Effect.filterOrFail(
+        store.complete(read.mail),
+        (isCompleted) => isCompleted,
+        () => new LeaseLost()
+      ).pipe(CallGroup.onBehalfOf(culprit, read))
+    }
+    return mails.map(() => Exit.void)
+  })
+
+  return CallGroup.make<ReadMail, void, LeaseLost>({
+    limit: GROUP_BYTES,
+    sizeOf: ({ mail }) => Math.max(mail.sizeBytes, SMALL_MAIL_BYTES) * Math.max(mail.envelope.rcptTo.length, 1),
+    work: (mails, culprit) => transactor.transact(deliverAll(mails, culprit))
+  })
+})
+
+/**
+ * The envelope sender, Message-ID and body identify duplicates of a mail. A mail without a Message-ID has no
+ * duplicates.
+ */
+const duplicateKey = (envelope: InboundEnvelope, mail: ParsedMail): string | null =>
+  mail.messageIdHeader === null ? null : [envelope.mailFrom, mail.messageIdHeader, mail.bodyHash].join("\n")
+
+const receivedMessage = (
+  mail: WaitingMail,
+  parsed: Option.Option<ParsedMail>,
+  mailbox: Mailbox,
+  messageId: string,
+  threadId: string
+): NewMessage => {
+  const place = {
+    messageId,
+    threadId,
+    mailboxId: mailbox.mailboxId,
+    tenantId: mailbox.tenantId,
+    direction: "inbound",
+    bcc: [],
+    status: "received",
+    createdAt: mail.receivedAt
+  } as const
+  if (Option.isNone(parsed)) {
+    const unread = { subject: "", snippet: "", messageIdHeader: null, inReplyTo: null, references: [], cc: [] }
+    const message: Message = {
+      ...place,
+      ...unread,
+      from: mail.envelope.mailFrom,
+      sender: { address: mail.envelope.mailFrom, name: null },
+      to: [mailbox.address],
+      recipients: receivedBy([{ address: mailbox.address, name: null }], []),
+      attachments: [],
+      authentication: null,
+      malformed: true,
+      truncated: false,
+      text: null,
+      html: null,
+      extractedText: null
+    }
+    return { message, duplicateKey: null, inboundMailId: mail.inboundMailId, sizeBytes: mail.sizeBytes }
+  }
+  const { bodyHash: _1, cc, from, report: _2, to, ...content } = parsed.value
+  const message: Message = {
+    ...content,
+    ...place,
+    from: from.address,
+    sender: from,
+    to: to.map(({ address }) => address),
+    cc: cc.map(({ address }) => address),
+    recipients: receivedBy(to, cc),
+    snippet: snippetOf(content.text),
+    malformed: false
+  }
+  return {
+    message,
+    duplicateKey: duplicateKey(mail.envelope, parsed.value),
+    inboundMailId: mail.inboundMailId,
+    sizeBytes: mail.sizeBytes + bodySizeBytes(message)
+  }
+}
+
+const receivedEvent = (message: Message, source: string): EventDraft => ({
+  tenantId: message.tenantId,
+  type: "email.received",
+  source,
+  service: "email",
+  resourceId: message.messageId,
+  agentId: message.mailboxId,
+  dedupeKey: `email.received:${message.messageId}`,
+  payload: {
+    mailboxId: message.mailboxId,
+    emailId: message.messageId,
+    from: message.from,
+    subject: message.subject,
+    authentication: message.authentication,
+    receivedAt: Timestamp.toIso(message.createdAt)
+  }
+})
