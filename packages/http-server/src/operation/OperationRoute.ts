@@ -51,6 +51,26 @@ const inDigits =
     })
   }
 
+const isEmpty = (input: object): boolean => {
+  for (const _ in input) return false
+  return true
+}
+
+/** Decodes an input without properties once: most requests have no parameters or no query, and their result never differs. */
+const decodingEmptyOnce = <Given extends object, A>(decode: (input: Given) => Effect.Effect<A, InvalidRequest>) => {
+  let ofEmpty: Effect.Effect<A, InvalidRequest> | undefined
+  return (input: Given): Effect.Effect<A, InvalidRequest> => {
+    if (!isEmpty(input)) return decode(input)
+    return (
+      ofEmpty ??
+      Effect.map(decode(input), (decoded) => {
+        ofEmpty = Effect.succeed(decoded)
+        return decoded
+      })
+    )
+  }
+}
+
 /**
  * Returns the decoder of an operation's complete input, which is built once, on the first request. A missing body is an
  * empty object if the operation has no body or requires nothing in it.
@@ -64,30 +84,31 @@ export const inputDecoder = <
   operation: Operation<OperationName, Params, Query, Payload, Data>
 ) => {
   const build = () => {
+    const decodePayload = decodeInput<Payload["Type"]>(operation.payload)
     const integers = inputsOf(operation).flatMap(({ name, type }) => (type === "integer" ? [name] : []))
     return {
-      decodeParams: inDigits(
-        decodeInput<Params["Type"]>(Schema.toCodecStringTree(operation.params), "path parameter"),
-        integers
+      decodeParams: decodingEmptyOnce(
+        inDigits(decodeInput<Params["Type"]>(Schema.toCodecStringTree(operation.params), "path parameter"), integers)
       ),
-      decodeQuery: inDigits(
-        decodeInput<Query["Type"]>(Schema.toCodecStringTree(operation.query), "query parameter"),
-        integers
+      decodeQuery: decodingEmptyOnce(
+        inDigits(decodeInput<Query["Type"]>(Schema.toCodecStringTree(operation.query), "query parameter"), integers)
       ),
-      decodePayload: decodeInput<Payload["Type"]>(operation.payload),
+      decodePayload,
+      decodeMissingPayload: decodingEmptyOnce(decodePayload),
       mayLeaveOutBody: !requiresBody(operation),
       json: bodyLimitsOf(operation).json
     }
   }
   let built: ReturnType<typeof build> | undefined
   return Effect.fnUntraced(function* (body: RequestBody) {
-    const { decodeParams, decodePayload, decodeQuery, json, mayLeaveOutBody } = (built ??= build())
+    const { decodeMissingPayload, decodeParams, decodePayload, decodeQuery, json, mayLeaveOutBody } = (built ??=
+      build())
     const { params, query } = (yield* RequestRecord).match
     const isLeftOut = body.lengthBytes === 0 && mayLeaveOutBody
     const input: OperationInput<Params["Type"], Query["Type"], Payload["Type"]> = {
       params: yield* decodeParams(params),
       query: yield* decodeQuery(query),
-      payload: yield* decodePayload(isLeftOut ? {} : yield* parseBody(body, json))
+      payload: isLeftOut ? yield* decodeMissingPayload({}) : yield* decodePayload(yield* parseBody(body, json))
     }
     return input
   })

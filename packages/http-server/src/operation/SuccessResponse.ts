@@ -15,14 +15,21 @@ export const successResponse = ({ entry, status }: Operation, data: unknown) =>
     })
   )
 
-/** Wraps data that are already JSON text in the success envelope. */
-export const preparedResponse = ({ entry }: Operation, data: string, headers: Readonly<Record<string, string>>) =>
-  Effect.map(RequestRecord, ({ requestId }) =>
-    HttpServerResponse.text(`{"data":${data},"requestId":"${requestId}","guide":${JSON.stringify(entry.guide)}}`, {
-      headers,
-      contentType: JSON_TYPE
-    })
-  )
+/**
+ * Wraps data that are already JSON text in the success envelope. The text is encoded once, because a catalog takes longer
+ * to encode than everything else in its request.
+ */
+export const preparedResponse = ({ entry }: Operation, data: string, headers: Readonly<Record<string, string>>) => {
+  const before = Buffer.from(`{"data":${data},"requestId":"`)
+  const after = Buffer.from(`","guide":${JSON.stringify(entry.guide)}}`)
+  return Effect.map(RequestRecord, ({ requestId }) => {
+    const bytes = Buffer.allocUnsafe(before.length + requestId.length + after.length)
+    before.copy(bytes)
+    bytes.write(requestId, before.length, "latin1")
+    after.copy(bytes, before.length + requestId.length)
+    return HttpServerResponse.uint8Array(bytes, { headers, contentType: JSON_TYPE })
+  })
+}
 
 /** Returns the response of a paid operation, with the same bytes and headers each time. */
 export const paidResponse = (answer: Answer) =>
