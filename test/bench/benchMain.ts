@@ -10,6 +10,7 @@ import { growth } from "./growth.ts"
 import { imports } from "./imports.ts"
 import { latency } from "./latency.ts"
 import { mailIn } from "./mailIn.ts"
+import { mailOut } from "./mailOut.ts"
 import { numbers } from "./numbers.ts"
 import { paid } from "./paid.ts"
 import { planner } from "./planner.ts"
@@ -25,6 +26,7 @@ const benches: Readonly<Record<string, Bench>> = {
   constant,
   paid,
   "mail-in": mailIn,
+  "mail-out": mailOut,
   events,
   sockets,
   latency,

@@ -105,6 +105,7 @@ export { DEFAULT_MAIL_POLICY, type InboundPerHour, MailPolicy, type MailUsage } 
 export { type MessageContent, MessageContents } from "./email/MessageContents.ts"
 export { MessageRetries } from "./email/MessageRetries.ts"
 export * from "./email/MessageRetryStore.ts"
+export { MessageSending } from "./email/MessageSending.ts"
 export * from "./email/MessageStore.ts"
 export { filterTerms, messageTerms, searchWords, term } from "./email/MessageTerms.ts"
 export * as ReturnPath from "./email/ReturnPath.ts"

@@ -39,6 +39,20 @@ export const median = (values: ReadonlyArray<number>): number => {
 const spread = (values: ReadonlyArray<number>, digits: number): string =>
   `${Math.min(...values).toFixed(digits)}–${Math.max(...values).toFixed(digits)}`
 
+/** Lets callers do the same work again and again for a time. */
+export const repeat = async (callers: number, millis: number, once: () => Promise<void>): Promise<Work> => {
+  const startedAt = performance.now()
+  let count = 0
+  const caller = async () => {
+    while (performance.now() - startedAt < millis) {
+      await once()
+      count++
+    }
+  }
+  await Promise.all(Array.from({ length: callers }, caller))
+  return { count, millis: performance.now() - startedAt }
+}
+
 /** Every bench that compares takes these. */
 export const COMPARISON_OPTIONS = { rounds: 5, seconds: 5 }
 

@@ -3,7 +3,7 @@ import { connect } from "node:net"
 import { createInterface } from "node:readline"
 import { createTransport } from "nodemailer"
 import { answerParent } from "./ChildModule.ts"
-import type { Work } from "./Comparison.ts"
+import { repeat, type Work } from "./Comparison.ts"
 
 /** Senders that open a connection for each mail, in a process of their own. */
 
@@ -81,15 +81,5 @@ const sendMail = async (
 
 answerParent(async (mailing: Mailing): Promise<Work> => {
   const mail = await composeMail(mailing)
-  const { callers, millis } = mailing
-  const startedAt = performance.now()
-  let count = 0
-  const caller = async () => {
-    while (performance.now() - startedAt < millis) {
-      await sendMail(mailing, mail)
-      count++
-    }
-  }
-  await Promise.all(Array.from({ length: callers }, caller))
-  return { count, millis: performance.now() - startedAt }
+  return repeat(mailing.callers, mailing.millis, () => sendMail(mailing, mail))
 })

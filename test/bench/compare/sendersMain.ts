@@ -1,0 +1,102 @@
+import {
+  DEFAULT_MAIL_POLICY,
+  MailboxStore,
+  MailPolicy,
+  MessageSending,
+  SenderPolicy,
+  TenantStore,
+  Timestamp,
+  Transactor,
+  Uuid,
+  walletAddress
+} from "@agentos/core"
+import { KeyringNode } from "@agentos/keyring-node"
+import { layerPostgres, Postgres } from "@agentos/postgres"
+import { EmailProviderSmtp } from "@agentos/provider-smtp"
+import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
+import { HOST } from "../peer/Peer.ts"
+import { answerParent } from "./ChildModule.ts"
+import { repeat, type Work } from "./Comparison.ts"
+
+/** The first command opens the sender, each other one lets it send. */
+export type SendingCommand =
+  | {
+      readonly databaseUrl: string
+      readonly relayPort: number
+      readonly domain: string
+      readonly dkim: { readonly domainName: string; readonly keySelector: string; readonly privateKey: string }
+    }
+  | { readonly callers: number; readonly millis: number; readonly text: string }
+
+const UNLIMITED = { messages: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER }
+const POLICY: MailPolicy = {
+  ...DEFAULT_MAIL_POLICY,
+  mailboxLimit: UNLIMITED,
+  tenantLimit: UNLIMITED,
+  sending: { ...DEFAULT_MAIL_POLICY.sending, recipientsPerDayAtFirst: 1e9, recipientsPerDay: 1e9 }
+}
+
+/** Stores a tenant with a mailbox. Returns the effect that sends a mail from it, as a paid operation does. */
+const openSender = Effect.fnUntraced(function* (domain: string) {
+  const tenants = yield* TenantStore
+  const mailboxes = yield* MailboxStore
+  const sending = yield* MessageSending
+  const { transact } = yield* Transactor
+  const [tenantId, mailboxId, creationId] = [yield* Uuid.next, yield* Uuid.next, yield* Uuid.next]
+  const createdAt = yield* Timestamp.now
+  const wallet = walletAddress(`0x${tenantId.replaceAll("-", "").padStart(40, "0")}`)
+  const tenant = yield* tenants.ensure({ tenantId, wallet, tokenVersion: 1, createdAt })
+  yield* mailboxes.reserve("bench", tenantId, creationId)
+  yield* mailboxes.create(
+    {
+      mailboxId,
+      tenantId,
+      localPart: "bench",
+      address: `bench@${domain}`,
+      displayName: null,
+      outboundSignature: null,
+      active: true,
+      senderPolicy: SenderPolicy.ANYONE,
+      createdAt,
+      updatedAt: createdAt
+    },
+    creationId
+  )
+  const locked = <A, E>(effect: Effect.Effect<A, E>) => transact(Effect.andThen(tenants.lock([tenantId]), effect))
+  return Effect.fnUntraced(function* (text: string) {
+    const input = { mailboxId, to: ["friend@outside.example"], subject: "Bench", text }
+    const context = { operationId: yield* Uuid.next, tenant, createdAt: yield* Timestamp.now, attended: true }
+    const plan = yield* locked(sending.prepare(context, input))
+    const receipt = yield* sending.perform(context, plan, input)
+    yield* locked(sending.record(context, plan, input, receipt))
+  })
+})
+
+let send: (text: string) => Promise<void>
+
+/** Sends mails with the use case, the provider and the stores of the server. */
+answerParent(async (command: SendingCommand): Promise<Work> => {
+  if ("callers" in command) return repeat(command.callers, command.millis, () => send(command.text))
+  const { databaseUrl, dkim, domain, relayPort } = command
+  const ports = Layer.mergeAll(
+    Layer.provide(Postgres.layer, layerPostgres({ url: Redacted.make(databaseUrl) })),
+    KeyringNode.layer({ activeKeyId: 1, keys: [{ id: 1, secret: Redacted.make("0123456789".repeat(4)) }] }),
+    EmailProviderSmtp.layer({
+      domain,
+      host: HOST,
+      port: relayPort,
+      clientName: domain,
+      security: "none",
+      dkim: {
+        domain: dkim.domainName,
+        selector: dkim.keySelector,
+        privateKey: Redacted.make(dkim.privateKey)
+      }
+    }),
+    Layer.succeed(MailPolicy, POLICY)
+  )
+  const runtime = ManagedRuntime.make(Layer.provideMerge(MessageSending.layer, ports))
+  const sender = await runtime.runPromise(openSender(domain))
+  send = (text) => runtime.runPromise(sender(text))
+  return { count: 0, millis: 0 }
+})
