@@ -21,18 +21,20 @@ const isCurrent = (ifNoneMatch: string | undefined, tag: string): boolean =>
 export const unlessCurrent = <E, R>(
   headers: Readonly<Record<string, string>> & { readonly etag: string },
   response: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
-): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R | HttpServerRequest.HttpServerRequest> =>
-  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-    isCurrent(request.headers["if-none-match"], headers.etag)
-      ? Effect.succeed(HttpServerResponse.empty({ status: 304, headers }))
-      : response
+): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R | HttpServerRequest.HttpServerRequest> => {
+  const notModified = Effect.succeed(HttpServerResponse.empty({ status: 304, headers }))
+  return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+    isCurrent(request.headers["if-none-match"], headers.etag) ? notModified : response
   )
+}
 
 /** Prepares a response on the first request, because the documents take as long as the rest of the server's start. */
 export const onFirstRequest = <E, R>(
   prepare: () => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
-): Effect.Effect<Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>> =>
-  Effect.map(Effect.cached(Effect.sync(prepare)), Effect.flatten)
+): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> => {
+  let prepared: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> | undefined
+  return Effect.suspend(() => (prepared ??= prepare()))
+}
 
 /** Returns a document that is prepared once and served to every client. */
 export const preparedDocument = (

@@ -55,19 +55,22 @@ export const routes = Effect.gen(function* () {
   const links = { link: documentLinks(publicUrl) }
   const document = (text: () => string, contentType: string, headers: Readonly<Record<string, string>> = {}) =>
     preparedDocument(text, contentType, { ...links, ...headers })
-  const description = yield* prepared(
+  const description = prepared(
     OPERATIONS.describeApi,
     () => apiDescription(environment, capabilities, accepts()),
     links
   )
-  const catalog = yield* prepared(OPERATIONS.listServices, () => ({ items: SERVICES.map(record) }))
+  const catalog = prepared(OPERATIONS.listServices, () => ({ items: SERVICES.map(record) }))
   const services = new Map<string, typeof catalog>()
   for (const entry of SERVICES) {
-    services.set(entry.serviceId, yield* prepared(OPERATIONS.getService, () => ({ service: record(entry) })))
+    services.set(
+      entry.serviceId,
+      prepared(OPERATIONS.getService, () => ({ service: record(entry) }))
+    )
   }
   const { didDocument } = yield* OfferReceipts
   const guide = { capabilities, environment, publicUrl }
-  const docs = yield* document(() => docsPage(guide), "text/html; charset=utf-8", {
+  const docs = document(() => docsPage(guide), "text/html; charset=utf-8", {
     "content-security-policy": docsPolicy
   })
 
@@ -82,19 +85,31 @@ export const routes = Effect.gen(function* () {
     documentRoute(ROOT_PATH, docs),
     documentRoute(
       OPENAPI_PATH,
-      yield* document(
+      document(
         () => toJson(openApiDocument({ serverUrl: publicUrl, networks: accepts().map(({ network }) => network) })),
         "application/json"
       )
     ),
     documentRoute(
       X402_PATH,
-      yield* document(() => toJson(x402Document(publicUrl, capabilities, accepts())), "application/json")
+      document(() => toJson(x402Document(publicUrl, capabilities, accepts())), "application/json")
     ),
-    documentRoute(API_CATALOG_PATH, yield* document(() => toJson(apiCatalog(publicUrl)), API_CATALOG_TYPE)),
-    documentRoute(didPathOf(publicUrl), yield* document(() => toJson(didDocument), "application/did+json")),
-    documentRoute(ICON_PATH, yield* preparedDocument(() => ICON, "image/svg+xml")),
-    documentRoute(LLMS_PATH, yield* document(() => agentGuide(guide), "text/plain; charset=utf-8")),
+    documentRoute(
+      API_CATALOG_PATH,
+      document(() => toJson(apiCatalog(publicUrl)), API_CATALOG_TYPE)
+    ),
+    documentRoute(
+      didPathOf(publicUrl),
+      document(() => toJson(didDocument), "application/did+json")
+    ),
+    documentRoute(
+      ICON_PATH,
+      preparedDocument(() => ICON, "image/svg+xml")
+    ),
+    documentRoute(
+      LLMS_PATH,
+      document(() => agentGuide(guide), "text/plain; charset=utf-8")
+    ),
     documentRoute(DOCS_PATH, docs)
   ] as const
 })
