@@ -4,7 +4,7 @@ import { SMTPServer } from "smtp-server"
 import { answerParent } from "../compare/ChildModule.ts"
 import { HOST, portOf } from "./Peer.ts"
 
-/** Starts the relay with the DNS record of the key, or asks what it has received since the last question. */
+/** Starts the relay with the DNS record of the key, or counts and checks the mails since the last command. */
 export type RelayCommand = { readonly dkimName: string; readonly dkimRecord: string } | { readonly received: true }
 
 export interface Received {
