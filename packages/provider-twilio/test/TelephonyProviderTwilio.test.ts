@@ -84,9 +84,8 @@ describe("a failed request", () => {
   })
 
   it.each(all)("was not sent if %s finds no server", async (_, use) => {
-    const twilio = await startScriptedTwilio({ status: 200 })
-    await twilio.close()
-    expect(reasonOf(await using({ apiUrl: twilio.url }, use))).toBe("Temporary")
+    // No process listens on a port below 1024. The port of a closed server may have been given to another one.
+    expect(reasonOf(await using({ apiUrl: "http://127.0.0.1:2" }, use))).toBe("Temporary")
   })
 
   it.each(all)("is Misconfigured if %s is denied access", async (_, use) => {
