@@ -1,10 +1,9 @@
-import { Clock, Effect, Exit, Option } from "effect"
-import type { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Clock, Effect, Option, References } from "effect"
+import type { HttpServerRequest } from "effect/http"
 import { countRequest } from "./RequestMetrics.ts"
 import type { RequestFacts } from "./RequestRecord.ts"
 
-/** Nginx's status for a client that closed the connection before the response. */
-const CLIENT_GONE = 499
+const written = Effect.logInfo("request")
 
 /**
  * Logs one line per request and counts it in the metrics: client, operation, result and duration. Logs no token, body
@@ -14,14 +13,15 @@ export const logAccess = (
   request: HttpServerRequest.HttpServerRequest,
   shownPath: string,
   record: RequestFacts,
-  exit: Exit.Exit<HttpServerResponse.HttpServerResponse, unknown>
+  status: number
 ): Effect.Effect<void> =>
   Effect.withFiber((fiber) => {
-    const { code, match, operation, repeats, startedAt, tenantId } = record
+    const { code, match, operation, repeats, requestId, startedAt, tenantId } = record
     const durationMs = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe() - startedAt
-    const status = Exit.isSuccess(exit) ? exit.value.status : CLIENT_GONE
     countRequest(match.template, request.method, status, durationMs, fiber.context)
-    return Effect.annotateLogs(Effect.logInfo("request"), {
+    return Effect.provideService(written, References.CurrentLogAnnotations, {
+      ...fiber.getRef(References.CurrentLogAnnotations),
+      requestId,
       method: request.method,
       path: shownPath,
       status,

@@ -1,17 +1,16 @@
 import { type ApiError, canHavePaymentState, errorCodesOf, toWireError } from "@agentos/api"
 import type { Capabilities } from "@agentos/core"
-import { Effect } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { pathOf } from "./RequestLimits.ts"
 import type { RequestFacts } from "./RequestRecord.ts"
 
-/** Returns the response to a failed request, and notes its code. Logs a code that the catalog does not list. */
+/** Returns the response to a failed request, and notes its code, and whether it contradicts the contract. */
 export const errorResponse = (
   { headers: sent, method, url }: HttpServerRequest.HttpServerRequest,
   record: RequestFacts,
   capabilities: Capabilities,
   error: ApiError
-): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+): HttpServerResponse.HttpServerResponse => {
   const entry = record.match.route?.entry ?? null
   const { body, headers, status } = toWireError(error, {
     requestId: record.requestId,
@@ -23,18 +22,11 @@ export const errorResponse = (
   })
   const { code, paymentState } = body.error
   record.code = code
-  let answer = Effect.succeed(HttpServerResponse.jsonUnsafe(body, { status, headers }))
   if (entry !== null && !errorCodesOf(entry).has(code)) {
-    answer = Effect.andThen(
-      Effect.logError(`${entry.operationId} answered ${code}, which its catalog entry does not list`),
-      answer
-    )
+    record.violations.push(`${entry.operationId} answered ${code}, which its catalog entry does not list`)
   }
   if (paymentState !== undefined && !canHavePaymentState(code, paymentState)) {
-    answer = Effect.andThen(
-      Effect.logError(`${code} was answered with the paymentState ${paymentState}, which it can't have`),
-      answer
-    )
+    record.violations.push(`${code} was answered with the paymentState ${paymentState}, which it can't have`)
   }
-  return answer
+  return HttpServerResponse.jsonUnsafe(body, { status, headers })
 }

@@ -1,7 +1,7 @@
 import { type ApiError, InternalError, MethodNotAllowed, RouteUnknown } from "@agentos/api"
 import { Uuid } from "@agentos/core"
 import { Ingress } from "@agentos/ingress"
-import { Cause, Clock, Context, Effect, identity, Random, References } from "effect"
+import { Cause, Clock, Context, Effect, type Fiber, identity, Random, References, Result } from "effect"
 import { HttpMiddleware, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { IncomingMessage } from "node:http"
 import { ServerSettings } from "../ServerSettings.ts"
@@ -15,11 +15,17 @@ import { failureCost, presentsPayment, requestCost } from "./RequestCost.ts"
 import { hasBody, headerFlaw, pathOf } from "./RequestLimits.ts"
 import { RequestFacts, RequestRecord } from "./RequestRecord.ts"
 import { commonHeaders, preflightHeaders } from "./ResponseHeaders.ts"
-import { makeRouter, type Route } from "./Routing.ts"
+import { makeRouter, type Route, type RouteMatch } from "./Routing.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
+type Response = HttpServerResponse.HttpServerResponse
+type Facts = RequestFacts
 
 const PATH_SHOWN = 200
+/** Nginx's status for a client that closed the connection before the response. */
+const CLIENT_GONE = 499
+
+const isLimited = ({ match }: RequestFacts): boolean => match.route?.isRateLimited !== false
 
 /** Returns the error of a request without a route: an unknown path, a malformed id, or a method that the path refuses. */
 const routeError = ({ method, url }: Request, allowed: ReadonlyArray<string>): ApiError => {
@@ -45,7 +51,7 @@ const hasUnreadBody = (request: Request): boolean =>
 
 /**
  * Serves the routes, with everything around a request: its id, limits on size and number, the envelope for errors, common
- * headers and the access log.
+ * headers and the access log. A request that its route answers at once passes without a fiber's work: through functions.
  */
 export const make = Effect.fnUntraced(function* <R>(routes: ReadonlyArray<Route<R>>) {
   const { capabilities, publicUrl, trustedProxies } = yield* ServerSettings
@@ -56,54 +62,37 @@ export const make = Effect.fnUntraced(function* <R>(routes: ReadonlyArray<Route<
   const behindProxies = trustedProxies.length === 0 ? identity : HttpMiddleware.xForwardedHeaders({ trustedProxies })
   const findRoute = makeRouter(routes)
 
-  const fail = (request: Request, record: RequestFacts<R>, error: ApiError) =>
-    errorResponse(request, record, capabilities, error)
-
-  /** Answers an unexpected failure. The cause is logged and never sent to the client. */
-  const answerFailure = (request: Request, record: RequestFacts<R>) => (cause: Cause.Cause<unknown>) => {
-    if (isGone(cause) && Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
-    const isPaid = (record.match.route?.entry?.price ?? null) !== null
-    const withPayment = isPaid && request.headers["payment-signature"] !== undefined
-    const answer = fail(request, record, new InternalError({ withPayment }))
-    return Cause.hasInterruptsOnly(cause) ? answer : Effect.andThen(Effect.logError("request failed", cause), answer)
-  }
+  const fail = (request: Request, record: Facts, error: ApiError) => errorResponse(request, record, capabilities, error)
 
   /** Answers OPTIONS where the path allows it. */
-  const answerOptions = (request: Request, record: RequestFacts<R>) => {
+  const answerOptions = (request: Request, record: Facts) => {
     const methods = request.url === "*" ? SERVER_METHODS : record.match.allowed
     return methods.includes("OPTIONS")
-      ? Effect.succeed(HttpServerResponse.empty({ status: 204, headers: preflightHeaders(methods) }))
+      ? HttpServerResponse.empty({ status: 204, headers: preflightHeaders(methods) })
       : fail(request, record, routeError(request, methods))
   }
 
-  const answerRouted = (request: Request, record: RequestFacts<R>) => {
-    const { allowed, route } = record.match
-    const flaw = headerFlaw(request, route)
-    if (flaw !== undefined) return fail(request, record, flaw)
+  /** Returns the route's answer, or the response to a request that does not reach its route. */
+  const answer = (request: Request, record: Facts) => {
+    const { allowed, route } = record.match as RouteMatch<R>
+    const refusal = findRefusal(record.limits) ?? headerFlaw(request, route)
+    if (refusal !== undefined) return fail(request, record, refusal)
+    if (request.method === "OPTIONS") return answerOptions(request, record)
     if (route === null) return fail(request, record, routeError(request, allowed))
     record.operation = route.operation ?? undefined
-    return Effect.catch(Effect.interruptible(route.handler), (error) => fail(request, record, error))
+    return route.handler(request, record)
   }
 
-  const answerLimited = (request: Request, record: RequestFacts<R>) =>
-    Effect.flatMap(countAddress(request.remoteAddress, requestCost(request)), (limits) => {
-      record.limits.push(...limits)
-      const refusal = findRefusal(limits)
-      if (refusal !== undefined) return fail(request, record, refusal)
-      const isPreflight = request.method === "OPTIONS" && headerFlaw(request, record.match.route) === undefined
-      if (isPreflight) return answerOptions(request, record)
-      const routed = Effect.suspend(() => answerRouted(request, record))
-      // A payment waits for the chain most of the time, and costs several times as much of the rate limit.
-      return presentsPayment(request) ? routed : concurrency.limit(request.remoteAddress)(routed)
-    }).pipe(
-      Effect.catchCause(answerFailure(request, record)),
-      Effect.tap(() => {
-        const cost = failureCost(request, record.code) + record.additionalCost
-        return cost === 0 ? Effect.void : chargeAddress(request.remoteAddress, cost)
-      })
-    )
+  /** Returns the response to a request whose handler failed. The cause of an unexpected failure is never sent. */
+  const failureResponse = (request: Request, record: Facts, cause: Cause.Cause<ApiError>) => {
+    const error = Cause.findError(cause)
+    if (Result.isSuccess(error)) return fail(request, record, error.success)
+    const isPaid = (record.match.route?.entry?.price ?? null) !== null
+    const withPayment = isPaid && request.headers["payment-signature"] !== undefined
+    return fail(request, record, new InternalError({ withPayment }))
+  }
 
-  const complete = (request: Request, record: RequestFacts<R>, response: HttpServerResponse.HttpServerResponse) =>
+  const complete = (request: Request, record: Facts, response: Response) =>
     HttpServerResponse.setHeaders(response, {
       "x-request-id": record.requestId,
       ...headers,
@@ -112,23 +101,70 @@ export const make = Effect.fnUntraced(function* <R>(routes: ReadonlyArray<Route<
       ...response.headers
     })
 
+  const log = (request: Request, record: Facts, status: number) =>
+    logAccess(request, hideSecrets(pathOf(request.url)), record, status)
+
+  /** Completes the response, charges what the request cost in addition, and logs it. */
+  const finish = (request: Request, record: Facts, response: Response): Effect.Effect<Response> => {
+    const completed = complete(request, record, response)
+    const logged = Effect.as(log(request, record, completed.status), completed)
+    const cost = failureCost(request, record.code) + record.additionalCost
+    if (cost === 0 && record.violations.length === 0) return logged
+    return Effect.forEach(record.violations, (violation) => Effect.logError(violation), { discard: true }).pipe(
+      Effect.andThen(cost === 0 || !isLimited(record) ? Effect.void : chargeAddress(request.remoteAddress, cost)),
+      Effect.andThen(logged)
+    )
+  }
+
+  const finishFailed = (request: Request, record: Facts, cause: Cause.Cause<ApiError>): Effect.Effect<Response> => {
+    if (isGone(cause) && Cause.hasInterruptsOnly(cause)) {
+      return Effect.andThen(log(request, record, CLIENT_GONE), Effect.failCause(cause as Cause.Cause<never>))
+    }
+    const finished = finish(request, record, failureResponse(request, record, cause))
+    return Cause.hasFails(cause) || Cause.hasInterruptsOnly(cause)
+      ? finished
+      : Effect.andThen(Effect.logError("request failed", cause), finished)
+  }
+
+  const answerAndFinish = (fiber: Fiber.Fiber<unknown, unknown>, request: Request, record: Facts) => {
+    const answered = answer(request, record)
+    if (HttpServerResponse.isHttpServerResponse(answered)) return finish(request, record, answered)
+    // A payment waits for the chain most of the time, and costs several times as much of the rate limit.
+    const limited =
+      isLimited(record) && !presentsPayment(request) ? concurrency.limit(request.remoteAddress)(answered) : answered
+    const annotations = { ...fiber.getRef(References.CurrentLogAnnotations), requestId: record.requestId }
+    return Effect.uninterruptible(
+      Effect.matchCauseEffect(Effect.interruptible(limited), {
+        onSuccess: (response) => finish(request, record, response),
+        onFailure: (cause) => finishFailed(request, record, cause)
+      })
+    ).pipe(
+      Effect.provideContext(
+        Context.make(RequestRecord, record).pipe(Context.add(References.CurrentLogAnnotations, annotations))
+      )
+    )
+  }
+
   return Effect.withFiber((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     const startedAt = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
     const requestId = Uuid.generate(fiber.getRef(Random.Random), Math.floor(startedAt))
     const { method, url } = request
     const record = new RequestFacts(requestId, findRoute(method, url), startedAt)
-    const { route } = record.match
-    const answer = route?.isRateLimited === false ? answerRouted : answerLimited
-    return answer(request, record).pipe(
-      Effect.catchCause(answerFailure(request, record)),
-      Effect.map((response) => complete(request, record, response)),
-      Effect.onExit((exit) => logAccess(request, hideSecrets(pathOf(url)), record, exit)),
-      Effect.provideService(RequestRecord, record),
-      Effect.provideService(References.CurrentLogAnnotations, {
-        ...fiber.getRef(References.CurrentLogAnnotations),
-        requestId
-      })
-    )
+    const proceed = () => {
+      try {
+        return answerAndFinish(fiber, request, record)
+      } catch (defect) {
+        return finishFailed(request, record, Cause.die(defect))
+      }
+    }
+    if (!isLimited(record)) return proceed()
+    return Effect.matchCauseEffectEager(countAddress(request.remoteAddress, requestCost(request)), {
+      onSuccess: (limits) => {
+        record.limits.push(...limits)
+        return proceed()
+      },
+      onFailure: (cause) => finishFailed(request, record, cause)
+    })
   }).pipe(behindProxies)
 })

@@ -19,6 +19,8 @@ export class RequestFacts<out R = unknown> {
   paymentState: PaymentState | undefined = undefined
   /** The id of the request whose stored response was repeated. */
   repeats: string | undefined = undefined
+  /** How the response contradicts the contract. Each is logged as an error. */
+  readonly violations: Array<string> = []
   /** Additional cost of the work done, for the limit of the address. */
   additionalCost = 0
 

@@ -2,7 +2,8 @@ import type { ApiError } from "@agentos/api"
 import type { CatalogEntry, JsonBudget } from "@agentos/core"
 import type { Effect } from "effect"
 import * as FindMyWay from "effect/http/FindMyWay"
-import type { HttpServerResponse } from "effect/http"
+import type { HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { RequestFacts } from "./RequestRecord.ts"
 
 /** Maximum length of a path segment that is an id. A longer segment matches no route. */
 const ID_LENGTH_LIMIT = 256
@@ -19,6 +20,14 @@ export interface BodyLimits {
  */
 export type Audience = "clients" | "operator" | "providers"
 
+type Response = HttpServerResponse.HttpServerResponse
+
+/** Answers a request at once, for example with a prepared document, or with an effect. */
+export type Handler<R> = (
+  request: HttpServerRequest.HttpServerRequest,
+  record: RequestFacts
+) => Response | Effect.Effect<Response, ApiError, R>
+
 /** One method and path of the server. */
 export interface Route<out R = never> {
   /** GET includes HEAD. */
@@ -33,11 +42,11 @@ export interface Route<out R = never> {
   readonly operation: string | null
   /** Null if the handler checks the body itself. */
   readonly body: BodyLimits | null
-  readonly handler: Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R>
+  readonly handler: Handler<R>
 }
 
 /** A document or another path outside the catalog that clients read. */
-export const documentRoute = <R>(path: string, handler: Route<R>["handler"]): Route<R> => ({
+export const documentRoute = <R = never>(path: string, handler: Handler<R>): Route<R> => ({
   method: "GET",
   path,
   audience: "clients",

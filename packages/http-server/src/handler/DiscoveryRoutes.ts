@@ -23,8 +23,8 @@ import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { agentGuide, DOCS_STYLE, docsPage, ICON } from "../guide/Guide.ts"
 import { documentRoute } from "../edge/Routing.ts"
-import { entityTag, onFirstRequest, preparedDocument, unlessCurrent } from "../guide/PreparedDocument.ts"
-import { publicRoute } from "../operation/FreeRoute.ts"
+import { entityTag, preparedDocument, type PreparedHandler, preparedHandler } from "../guide/PreparedDocument.ts"
+import { preparedRoute } from "../operation/FreeRoute.ts"
 import { preparedResponse } from "../operation/SuccessResponse.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 
@@ -33,10 +33,10 @@ import { ServerSettings } from "../ServerSettings.ts"
  * contains the requestId.
  */
 const prepared = (operation: Operation, data: () => unknown, more: Readonly<Record<string, string>> = {}) =>
-  onFirstRequest(() => {
+  preparedHandler(() => {
     const json = JSON.stringify(data())
     const headers = { etag: `W/${entityTag(json)}`, "cache-control": "no-cache", ...more }
-    return unlessCurrent(headers, preparedResponse(operation, json, headers))
+    return { headers, answer: preparedResponse(operation, json, headers) }
   })
 
 /** The page runs nothing and loads only its icon. The policy allows its one style by hash. */
@@ -61,7 +61,7 @@ export const routes = Effect.gen(function* () {
     links
   )
   const catalog = prepared(OPERATIONS.listServices, () => ({ items: SERVICES.map(record) }))
-  const services = new Map<string, typeof catalog>()
+  const services = new Map<string, PreparedHandler>()
   for (const entry of SERVICES) {
     services.set(
       entry.serviceId,
@@ -75,12 +75,11 @@ export const routes = Effect.gen(function* () {
   })
 
   return [
-    publicRoute(OPERATIONS.describeApi, () => description),
-    publicRoute(OPERATIONS.listServices, () => catalog),
-    publicRoute(
+    preparedRoute(OPERATIONS.describeApi, () => description),
+    preparedRoute(OPERATIONS.listServices, () => catalog),
+    preparedRoute(
       OPERATIONS.getService,
-      ({ params: { serviceId } }) =>
-        services.get(serviceId) ?? Effect.fail(new ResourceNotFound({ kind: "service", id: serviceId }))
+      ({ serviceId = "" }) => services.get(serviceId) ?? new ResourceNotFound({ kind: "service", id: serviceId })
     ),
     documentRoute(ROOT_PATH, docs),
     documentRoute(

@@ -91,6 +91,6 @@ export const routes = Effect.gen(function* () {
     ),
 
     // The gateway takes upgrades before they reach the router, so a request here is not an upgrade.
-    documentRoute(REALTIME_PATH, Effect.fail(new UpgradeRequired()))
+    documentRoute(REALTIME_PATH, () => Effect.fail(new UpgradeRequired()))
   ] as const
 })

@@ -2,13 +2,13 @@ import { LIVE_PATH, READY_PATH } from "@agentos/api"
 import { Transactor } from "@agentos/core"
 import { Duration, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { documentRoute, type Route } from "../edge/Routing.ts"
+import { documentRoute, type Handler, type Route } from "../edge/Routing.ts"
 
 /** The store counts as unavailable if it does not answer within this time. */
 const READY_WITHIN = Duration.seconds(2)
 
 /** Health checks are never rate limited. */
-const healthRoute = <R>(path: string, handler: Route<R>["handler"]): Route<R> => ({
+const healthRoute = <R = never>(path: string, handler: Handler<R>): Route<R> => ({
   ...documentRoute(path, handler),
   isRateLimited: false
 })
@@ -17,15 +17,11 @@ const healthRoute = <R>(path: string, handler: Route<R>["handler"]): Route<R> =>
 export const routes = Effect.map(Transactor, (transactor) => {
   const ready = transactor.ready.pipe(
     Effect.timeoutOrElse({ duration: READY_WITHIN, orElse: () => Effect.succeed(false) }),
-    Effect.catchDefect(() => Effect.succeed(false))
-  )
-  return [
-    healthRoute(LIVE_PATH, Effect.succeed(HttpServerResponse.jsonUnsafe({ status: "live" }))),
-    healthRoute(
-      READY_PATH,
-      Effect.map(ready, (isReady) =>
-        HttpServerResponse.jsonUnsafe({ status: isReady ? "ready" : "unready" }, { status: isReady ? 200 : 503 })
-      )
+    Effect.catchDefect(() => Effect.succeed(false)),
+    Effect.map((isReady) =>
+      HttpServerResponse.jsonUnsafe({ status: isReady ? "ready" : "unready" }, { status: isReady ? 200 : 503 })
     )
-  ] as const
+  )
+  const live = HttpServerResponse.jsonUnsafe({ status: "live" })
+  return [healthRoute(LIVE_PATH, () => live), healthRoute(READY_PATH, () => ready)] as const
 })

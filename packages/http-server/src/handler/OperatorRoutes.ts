@@ -145,9 +145,7 @@ export const routes = Effect.gen(function* () {
     entry: null,
     operation: `operator.${name}`,
     body: DEFAULT_BODY_LIMITS,
-    handler: Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
-      isOperator(headers["authorization"]) ? answer : Effect.fail(new OperatorRefused())
-    )
+    handler: ({ headers }) => (isOperator(headers["authorization"]) ? answer : Effect.fail(new OperatorRefused()))
   })
 
   return [

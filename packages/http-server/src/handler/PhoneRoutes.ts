@@ -21,10 +21,10 @@ export const routes = Effect.gen(function* () {
       }))
     ),
 
-    publicRoute(OPERATIONS.listVoices, () =>
-      Effect.andThen(
+    publicRoute(OPERATIONS.listVoices, (_input, _request, { requestId }) =>
+      Effect.as(
         requireAvailable(OPERATIONS.listVoices.entry),
-        successResponse(OPERATIONS.listVoices, { items: numbers.voices })
+        successResponse(OPERATIONS.listVoices, requestId, { items: numbers.voices })
       )
     ),
 

@@ -4,7 +4,7 @@ import { operationRoute } from "../operation/OperationRoute.ts"
 
 /** Answers a listed operation that is not available, without asking for input or payment. */
 const unavailableRoute = (operation: Operation) =>
-  operationRoute(operation, Effect.fail(new ServiceUnavailable({ ever: operation.entry.capability !== "never" })))
+  operationRoute(operation, () => Effect.fail(new ServiceUnavailable({ ever: operation.entry.capability !== "never" })))
 
 /** Domain registration, which never has a provider. */
 export const routes = [unavailableRoute(OPERATIONS.registerDomain)]

@@ -65,16 +65,19 @@ const answer = (webhook: Webhook, names: SingleHeaders) =>
 
 const routesOf = ({ singleHeaders: headers, webhooks }: ProviderIngress) => {
   const names = singleHeaders(headers)
-  return webhooks.map((webhook): Route<AnswerRequirements> => ({
-    method: webhook.method,
-    path: webhook.path,
-    audience: "providers",
-    isRateLimited: false,
-    entry: null,
-    operation: null,
-    body: null,
-    handler: answer(webhook, names)
-  }))
+  return webhooks.map((webhook): Route<AnswerRequirements> => {
+    const answering = answer(webhook, names)
+    return {
+      method: webhook.method,
+      path: webhook.path,
+      audience: "providers",
+      isRateLimited: false,
+      entry: null,
+      operation: null,
+      body: null,
+      handler: () => answering
+    }
+  })
 }
 
 /** The webhooks of all configured providers. */

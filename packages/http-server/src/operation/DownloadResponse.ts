@@ -2,7 +2,7 @@ import type { MessageContent } from "@agentos/core"
 import { Effect, Exit, Scope, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { IncomingMessage } from "node:http"
-import { unlessCurrent } from "../guide/PreparedDocument.ts"
+import { isCurrent } from "../guide/PreparedDocument.ts"
 import { BodyMemory } from "./BodyMemory.ts"
 
 /**
@@ -99,32 +99,30 @@ export const downloadResponse = (content: MessageContent) => {
     "cross-origin-resource-policy": "same-origin",
     "x-content-type-options": "nosniff"
   }
-  return unlessCurrent(
-    headers,
-    Effect.gen(function* () {
-      const { method, remoteAddress, source } = yield* HttpServerRequest.HttpServerRequest
-      const contentType = safeContentType(content.contentType)
-      const options = { headers, contentType, contentLength: content.sizeBytes }
-      if (method === "HEAD") return HttpServerResponse.stream(content.bytes, options)
-      const memory = yield* BodyMemory
-      const reserved = yield* Scope.fork(yield* Effect.scope)
-      const lease = yield* Scope.provide(memory.lease(remoteAddress, DOWNLOAD_BYTES), reserved)
-      yield* lease.reserve(DOWNLOAD_BYTES)
-      let takenBytes = 0
-      let isClosed = false
-      const close = Effect.suspend(() => {
-        isClosed = true
-        // A web request has no connection: its stream fails when it is read again.
-        if (source instanceof IncomingMessage) source.socket.destroy()
-        return Scope.close(reserved, Exit.void)
-      })
-      yield* closeIfSlow(() => takenBytes, close)
-      const counted = Stream.mapEffect(content.bytes, (piece) => {
-        if (isClosed) return Effect.die(new Error("the download was read too slowly"))
-        takenBytes += piece.length
-        return Effect.succeed(piece)
-      })
-      return HttpServerResponse.stream(counted, options)
+  return Effect.gen(function* () {
+    const { headers: sent, method, remoteAddress, source } = yield* HttpServerRequest.HttpServerRequest
+    if (isCurrent(sent["if-none-match"], headers.etag)) return HttpServerResponse.empty({ status: 304, headers })
+    const contentType = safeContentType(content.contentType)
+    const options = { headers, contentType, contentLength: content.sizeBytes }
+    if (method === "HEAD") return HttpServerResponse.stream(content.bytes, options)
+    const memory = yield* BodyMemory
+    const reserved = yield* Scope.fork(yield* Effect.scope)
+    const lease = yield* Scope.provide(memory.lease(remoteAddress, DOWNLOAD_BYTES), reserved)
+    yield* lease.reserve(DOWNLOAD_BYTES)
+    let takenBytes = 0
+    let isClosed = false
+    const close = Effect.suspend(() => {
+      isClosed = true
+      // A web request has no connection: its stream fails when it is read again.
+      if (source instanceof IncomingMessage) source.socket.destroy()
+      return Scope.close(reserved, Exit.void)
     })
-  )
+    yield* closeIfSlow(() => takenBytes, close)
+    const counted = Stream.mapEffect(content.bytes, (piece) => {
+      if (isClosed) return Effect.die(new Error("the download was read too slowly"))
+      takenBytes += piece.length
+      return Effect.succeed(piece)
+    })
+    return HttpServerResponse.stream(counted, options)
+  })
 }

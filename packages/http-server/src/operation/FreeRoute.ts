@@ -4,11 +4,13 @@ import { Effect, type Schema } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { admitWithin, RateLimiting } from "../edge/RateLimiting.ts"
 import { requestCost } from "../edge/RequestCost.ts"
-import { RequestRecord } from "../edge/RequestRecord.ts"
+import { type RequestFacts, RequestRecord } from "../edge/RequestRecord.ts"
+import type { RouteMatch } from "../edge/Routing.ts"
+import type { PreparedHandler } from "../guide/PreparedDocument.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 import { requireTenant } from "./Caller.ts"
 import { downloadResponse } from "./DownloadResponse.ts"
-import { inputDecoder, type OperationInput, operationRoute, requireAvailable } from "./OperationRoute.ts"
+import { inputDecoder, isEmpty, type OperationInput, operationRoute, requireAvailable } from "./OperationRoute.ts"
 import { NO_BODY, readBody } from "./RequestBody.ts"
 import { successResponse } from "./SuccessResponse.ts"
 
@@ -33,12 +35,11 @@ export const tenantRoute = <
   ) => Effect.Effect<Data["Encoded"], ApiError, R>
 ) => {
   const check = tenantChecks(operation)
-  return operationRoute(
-    operation,
-    Effect.gen(function* () {
-      const { input, tenant } = yield* check
-      return yield* successResponse(operation, yield* handle(tenant, input))
-    })
+  return operationRoute(operation, (_, { requestId }) =>
+    Effect.map(
+      Effect.flatMap(check, ({ input, tenant }) => handle(tenant, input)),
+      (data) => successResponse(operation, requestId, data)
+    )
   )
 }
 
@@ -53,10 +54,8 @@ export const signInRoute = <Name extends OperationName, Data extends AnyCodec>(
 ) => {
   const { entry } = operation
   const decode = inputDecoder(operation)
-  return operationRoute(
-    operation,
+  return operationRoute(operation, ({ headers }, { requestId }) =>
     Effect.gen(function* () {
-      const { headers } = yield* HttpServerRequest.HttpServerRequest
       const { publicUrl } = yield* ServerSettings
       yield* requireAvailable(entry)
       yield* decode(yield* readBody)
@@ -65,7 +64,7 @@ export const signInRoute = <Name extends OperationName, Data extends AnyCodec>(
       if (header === undefined) return yield* recovery.challenge(resource)
       const signedIn = yield* recovery.signIn(resource, header)
       yield* admit(signedIn.tenant)
-      return yield* successResponse(operation, yield* handle(signedIn))
+      return successResponse(operation, requestId, yield* handle(signedIn))
     })
   )
 }
@@ -84,14 +83,10 @@ export const downloadRoute = <
     input: OperationInput<Params["Type"], Query["Type"], Payload["Type"]>
   ) => Effect.Effect<MessageContent, ApiError, R>
 ) => {
-  const check = tenantChecks(operation)
-  return operationRoute(
-    operation,
-    Effect.gen(function* () {
-      const { input, tenant } = yield* check
-      return yield* downloadResponse(yield* open(tenant, input))
-    })
+  const answer = Effect.flatMap(tenantChecks(operation), ({ input, tenant }) =>
+    Effect.flatMap(open(tenant, input), downloadResponse)
   )
+  return operationRoute(operation, () => answer)
 }
 
 /** Checks that the service is available, then the token, then the input. */
@@ -126,11 +121,32 @@ export const publicRoute = <
 >(
   operation: Operation<Name, Params, Query, Payload, Data>,
   answer: (
-    input: OperationInput<Params["Type"], Query["Type"], Payload["Type"]>
+    input: OperationInput<Params["Type"], Query["Type"], Payload["Type"]>,
+    request: HttpServerRequest.HttpServerRequest,
+    record: RequestFacts
   ) => Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R>
 ) => {
   const decode = inputDecoder(operation)
-  return operationRoute(operation, Effect.flatMap(decode(NO_BODY), answer))
+  return operationRoute(operation, (request, record) =>
+    Effect.flatMap(decode(NO_BODY), (input) => answer(input, request, record))
+  )
+}
+
+/**
+ * An operation that needs no token and whose answers are prepared. `find` returns the answer to the parameters of a path, or
+ * the error if there is none. An error of the input comes first.
+ */
+export const preparedRoute = <Name extends OperationName, Params extends AnyCodec, Data extends AnyCodec>(
+  operation: Operation<Name, Params, AnyCodec, AnyCodec, Data>,
+  find: (params: RouteMatch["params"]) => PreparedHandler | ApiError
+) => {
+  const decode = inputDecoder(operation)
+  return operationRoute(operation, (request, record) => {
+    const { params, query } = record.match
+    const found = find(params)
+    if (typeof found !== "function") return Effect.andThen(decode(NO_BODY), Effect.fail(found))
+    return isEmpty(query) ? found(request, record) : Effect.map(decode(NO_BODY), () => found(request, record))
+  })
 }
 
 /** Records the tenant of the request, and fails if the tenant exceeds its rate limit. */

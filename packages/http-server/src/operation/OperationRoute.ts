@@ -1,10 +1,9 @@
-import { type ApiError, inputsOf, type Operation, requiresBody, ServiceUnavailable } from "@agentos/api"
+import { inputsOf, type Operation, requiresBody, ServiceUnavailable } from "@agentos/api"
 import { type CatalogEntry, type InvalidRequest, isAvailable, type OperationName } from "@agentos/core"
 import { Effect, Schema } from "effect"
-import type { HttpServerResponse } from "effect/http"
 import { bodyLimitsOf } from "../edge/RequestLimits.ts"
 import { RequestRecord } from "../edge/RequestRecord.ts"
-import type { Route } from "../edge/Routing.ts"
+import type { Handler, Route } from "../edge/Routing.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 import { decodeInput, parseBody, refusal } from "./Decoding.ts"
 import type { RequestBody } from "./RequestBody.ts"
@@ -51,7 +50,7 @@ const inDigits =
     })
   }
 
-const isEmpty = (input: object): boolean => {
+export const isEmpty = (input: object): boolean => {
   for (const _ in input) return false
   return true
 }
@@ -115,10 +114,7 @@ export const inputDecoder = <
 }
 
 /** The route of an operation. */
-export const operationRoute = <R>(
-  operation: Operation,
-  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R>
-): Route<R> => {
+export const operationRoute = <R = never>(operation: Operation, handler: Handler<R>): Route<R> => {
   const { entry, name } = operation
   return {
     method: entry.method,

@@ -44,8 +44,7 @@ export const paidRoute = <Input, Plan, Receipt>(
     resource: challengeResource(operation, publicUrl),
     extensions: challengeExtensions(operation, capabilities)
   }
-  return operationRoute(
-    operation,
+  return operationRoute(operation, () =>
     Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
       const paidOperations = yield* PaidOperations

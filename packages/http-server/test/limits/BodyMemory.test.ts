@@ -162,7 +162,7 @@ const slowRequest = (declaredBytes = TRANSIT_LIMIT_BYTES / 2) => {
 }
 
 const match: RouteMatch = {
-  route: operationRoute(OPERATIONS.sendMessage, Effect.never),
+  route: operationRoute(OPERATIONS.sendMessage, () => Effect.never),
   template: SEND,
   allowed: ["POST"],
   params: {},
