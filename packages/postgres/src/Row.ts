@@ -4,7 +4,7 @@ import { Array, Option } from "effect"
 /** The nil UUID, which sorts before all others and is no row's id (RFC 9562, section 5.9). */
 export const NIL = "00000000-0000-0000-0000-000000000000"
 
-export const toMoment = (millis: bigint): Timestamp.Timestamp => Timestamp.Timestamp.make(Number(millis))
+export const toMoment = (millis: bigint): Timestamp.Timestamp => Timestamp.fromMillis(Number(millis))
 export const toMomentOrNull = (millis: bigint | null): Timestamp.Timestamp | null =>
   millis === null ? null : toMoment(millis)
 
