@@ -75,6 +75,23 @@ export class Credentials extends Context.Service<
         timeToLive: (exit) => (Exit.isSuccess(exit) ? TENANT_CACHE_LIFETIME : Duration.zero)
       })
 
+      /** Claims by their token. Its MAC takes a twentieth of the time of a small read. */
+      const opened = new Map<string, AccessToken.AccessTokenClaims>()
+
+      const claimsOf = Effect.fnUntraced(
+        function* (token: string) {
+          const known = opened.get(token)
+          if (known !== undefined) return known
+          const claims = Option.getOrUndefined(yield* AccessToken.open(token))
+          if (claims === undefined) return undefined
+          const [oldest] = opened.size < TENANT_CACHE_SIZE ? [] : opened.keys()
+          if (oldest !== undefined) opened.delete(oldest)
+          opened.set(token, claims)
+          return claims
+        },
+        Effect.provideService(Keyring, keyring)
+      )
+
       const currentOrRefused = Effect.fnUntraced(function* (tenantId: TenantId, version: number) {
         const tenant = yield* Cache.get(cache, tenantId)
         return Option.isSome(tenant) && tenant.value.tokenVersion === version
@@ -92,8 +109,8 @@ export class Credentials extends Context.Service<
           AccessToken.derive(keyring, { keyId: keyring.activeKeyId, tenantId, version: tokenVersion })!,
         authenticate: Effect.fnUntraced(function* (accessToken) {
           const text = Redacted.value(accessToken)
-          const claims = yield* Effect.provideService(AccessToken.open(text), Keyring, keyring)
-          if (Option.isSome(claims)) return yield* currentOrRefused(claims.value.tenantId, claims.value.version)
+          const claims = yield* claimsOf(text)
+          if (claims !== undefined) return yield* currentOrRefused(claims.tenantId, claims.version)
           return yield* looksLikeJwt(text)
             ? new WrongCredential({
                 message: "A realtime token is valid for the WebSocket only. Send the access token here."
