@@ -19,6 +19,22 @@ export interface BenchRun {
   readonly atEnd: (stop: () => Promise<unknown>) => void
 }
 
+/** Runs a bench, and what it has to do at its end, also if it fails or the process is interrupted. */
+export const runBench = async (bench: Bench, run: Omit<BenchRun, "atEnd">): Promise<void> => {
+  const stops: Array<() => Promise<unknown>> = []
+  const stopAll = async () => {
+    for (let stop = stops.pop(); stop !== undefined; stop = stops.pop()) await stop()
+  }
+  const interrupted = () => void stopAll().then(() => process.exit(130))
+  process.once("SIGINT", interrupted).once("SIGTERM", interrupted)
+  try {
+    await bench.run({ ...run, atEnd: (stop) => void stops.push(stop) })
+  } finally {
+    await stopAll()
+    process.off("SIGINT", interrupted).off("SIGTERM", interrupted)
+  }
+}
+
 /** Rates are a second; processor times are of the server, in milliseconds for each item. */
 export interface SideResult {
   readonly name: string

@@ -1,11 +1,12 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { loadavg, cpus } from "node:os"
-import { type Bench, type ComparisonResult, readOptions } from "./Bench.ts"
+import { type Bench, type ComparisonResult, readOptions, runBench } from "./Bench.ts"
 import { capacity } from "./capacity.ts"
 import { challenge } from "./challenge.ts"
 import { constant } from "./constant.ts"
 import { deletion } from "./deletion.ts"
 import { events } from "./events.ts"
+import { flame } from "./flame.ts"
 import { growth } from "./growth.ts"
 import { imports } from "./imports.ts"
 import { latency } from "./latency.ts"
@@ -37,6 +38,7 @@ const benches: Readonly<Record<string, Bench>> = {
   planner,
   voice,
   imports,
+  flame,
   "start-up": startUp
 }
 
@@ -79,14 +81,6 @@ const optionsOf = (bench: Bench): ReturnType<typeof readOptions> => {
 }
 const runs = chosen.map(([name, bench]) => ({ name, bench, option: optionsOf(bench) }))
 
-const stops: Array<() => Promise<unknown>> = []
-const stopAll = async () => {
-  for (let stop = stops.pop(); stop !== undefined; stop = stops.pop()) await stop()
-}
-const interrupted = () => void stopAll().then(() => process.exit(130))
-process.once("SIGINT", interrupted)
-process.once("SIGTERM", interrupted)
-
 const load = () =>
   loadavg()
     .map((average) => average.toFixed(1))
@@ -109,20 +103,13 @@ const results: Array<{ readonly bench: string } & ComparisonResult> = []
 try {
   for (const { bench, name, option } of runs) {
     say(`${name}: ${machine.cores} cores (${machine.processor}), Node ${machine.node}, load ${load()}`)
-    await bench.run({
-      option,
-      say,
-      record: (result) => void results.push({ bench: name, ...result }),
-      atEnd: (stop) => void stops.push(stop)
-    })
-    await stopAll()
+    await runBench(bench, { option, say, record: (result) => void results.push({ bench: name, ...result }) })
     say(`\nload at the end ${load()}\n`)
   }
 } catch (error) {
   say(error instanceof Error ? (error.stack ?? error.message) : String(error))
   process.exitCode = 1
 } finally {
-  await stopAll()
   if (jsonFile !== undefined)
     writeFileSync(
       jsonFile,

@@ -13,7 +13,7 @@ const MAILBOXES = 3
 const EVENTS = 100
 
 /** A wallet with three mailboxes and a hundred pending events. */
-const makeCustomer = async ({ rig }: ServerUnderTest) => {
+export const makeCustomer = async ({ rig }: ServerUnderTest) => {
   const [wallet] = await newWallets(rig.cluster, new Treasury(rig.cluster.chain), 1, 100)
   for (let count = 0; count < MAILBOXES; count++) await wallet!.on(0).createMailbox(`bench${count}`)
   const [row] = await execute(

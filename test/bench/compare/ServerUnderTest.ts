@@ -15,10 +15,18 @@ import type { HttpServer } from "./HttpSides.ts"
 const SERVER = fileURLToPath(new URL("../../../packages/server", import.meta.url))
 const BUILD = join(SERVER, "build/bundleMain.ts")
 const PROGRAM = join(SERVER, "dist/bundle/agentos-server.cjs")
+const MODULE = join(SERVER, "src/main.ts")
 
 /** The built server on a durable PostgreSQL, with a chain, a facilitator and a relay. */
 export interface ServerUnderTest extends HttpServer {
   readonly rig: RealtimeRig
+  /** The path of its log. */
+  readonly log: string
+}
+
+export interface ServerUnderTestOptions extends Pick<ClusterOptions, "network" | "environment"> {
+  /** Runs the program from its modules instead, with these flags of Node. */
+  readonly fromModules?: ReadonlyArray<string>
 }
 
 const READY_WITHIN_MILLIS = 30_000
@@ -29,9 +37,9 @@ const READY_WITHIN_MILLIS = 30_000
  */
 export const startServerUnderTest = async (
   bench: BenchRun,
-  options: Pick<ClusterOptions, "network" | "environment"> = {}
+  { fromModules, ...options }: ServerUnderTestOptions = {}
 ): Promise<ServerUnderTest> => {
-  await promisify(execFile)(process.execPath, [BUILD])
+  if (fromModules === undefined) await promisify(execFile)(process.execPath, [BUILD])
   const rig = await startRealtimeRig({ servers: 1, database: DURABLE, ...options })
   bench.atEnd(rig.stop)
   const server = rig.cluster.servers[0]!
@@ -41,10 +49,14 @@ export const startServerUnderTest = async (
   bench.atEnd(async () => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, "log")
   const log = openSync(path, "w")
-  const child = spawn(process.execPath, [PROGRAM, "start"], {
-    env: { ...server.environment(), NODE_ENV: "production", NODE_OPTIONS: "" },
-    stdio: ["ignore", log, log]
-  })
+  const child = spawn(
+    process.execPath,
+    [...(fromModules === undefined ? [PROGRAM] : [...fromModules, MODULE]), "start"],
+    {
+      env: { ...server.environment(), NODE_ENV: "production", NODE_OPTIONS: "" },
+      stdio: ["ignore", log, log]
+    }
+  )
   const closed = once(child, "close")
   bench.atEnd(async () => {
     child.kill("SIGTERM")
@@ -56,7 +68,7 @@ export const startServerUnderTest = async (
       throw new Error(`agentos-server did not start:\n${readFileSync(path, "utf8")}`)
     await sleep(50)
   }
-  return { name: "agentos-server", url: server.baseUrl, pid: child.pid!, rig }
+  return { name: "agentos-server", url: server.baseUrl, pid: child.pid!, rig, log: path }
 }
 
 const isReady = async (url: string): Promise<boolean> => {
