@@ -18,6 +18,12 @@ const CHECK_EVERY = 5_000
  */
 const KEEP_ALIVE_TIMEOUT = 75_000
 
+/**
+ * How long an idle connection of a stopping server may still bring a request, in milliseconds: the client may have sent it
+ * before it could know.
+ */
+const LAST_REQUEST_WITHIN = 500
+
 /** Maximum number of unanswered requests on one connection. */
 const PIPELINED_MAX = 16
 
@@ -37,13 +43,57 @@ const isUpgrade =
  * A server that answers at most 16 requests of a connection at a time. Node parses everything that one socket read
  * contains, up to 2,000 small requests, before anything else runs. Requests beyond the limit are dropped, and the
  * connection is closed after the other responses. Emits `dropRequest` for the first dropped request.
+ *
+ * `close` loses no request of a connection that is in use: the next response on each announces that it is the last one.
  */
 class BoundedServer extends Server {
   readonly #waiting = new WeakMap<Socket, number>()
+  readonly #unanswered = new Set<ServerResponse>()
+  #isStopping = false
+  /** False from `close` until `LAST_REQUEST_WITHIN` has passed. */
+  #closesIdle = true
 
   override emit(event: string | symbol, ...given: Array<unknown>): boolean {
-    if (event === "request" && this.#isExcess(given[0] as IncomingMessage, given[1] as ServerResponse)) return true
+    if (event === "request") {
+      const response = given[1] as ServerResponse
+      if (this.#isExcess(given[0] as IncomingMessage, response)) return true
+      this.#unanswered.add(response)
+      response.once("close", () => this.#unanswered.delete(response))
+      if (this.#isStopping) {
+        // The same read of the socket may contain further requests: the first must not be answered as the last.
+        this.#announceEnd()
+        setImmediate(() => super.emit(event, ...given))
+        return true
+      }
+    }
     return super.emit(event as string, ...(given as []))
+  }
+
+  override close(callback?: (error?: Error) => void): this {
+    this.#isStopping = true
+    this.#closesIdle = false
+    this.#announceEnd()
+    setTimeout(() => {
+      this.#closesIdle = true
+      this.closeIdleConnections()
+    }, LAST_REQUEST_WITHIN).unref()
+    return super.close(callback)
+  }
+
+  override closeIdleConnections(): void {
+    if (this.#closesIdle) super.closeIdleConnections()
+  }
+
+  /** Makes the last response of each connection close it. The earlier ones of a pipeline keep it open. */
+  #announceEnd(): void {
+    const last = new Map<Socket, ServerResponse>()
+    for (const response of this.#unanswered) {
+      const { socket } = response.req
+      const earlier = last.get(socket)
+      if (earlier !== undefined) earlier.shouldKeepAlive = true
+      last.set(socket, response)
+    }
+    for (const response of last.values()) response.shouldKeepAlive = false
   }
 
   #isExcess(request: IncomingMessage, response: ServerResponse): boolean {

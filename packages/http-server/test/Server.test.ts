@@ -33,6 +33,43 @@ describe("Server", () => {
     assert.isTrue(refused)
   })
 
+  it("answers every request of connections in use when it stops, and announces the last answer of each", async () => {
+    const server = await startServer({ drainTimeout: "5 seconds" })
+    const REQUEST = "GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n"
+    const answered = new Set<number>()
+    /** Sends one request after the other on one connection until the server closes it. */
+    const client = (pipelined: number, index: number) =>
+      new Promise<{ readonly sent: number; readonly answers: ReadonlyArray<string> }>((resolve, reject) => {
+        const socket = connect(server.port, "127.0.0.1")
+        let text = ""
+        let sent = 0
+        const send = () => {
+          socket.write(REQUEST.repeat(pipelined))
+          sent += pipelined
+        }
+        const answers = () => text.split(/(?=HTTP\/1\.1 )/).filter((answer) => answer !== "")
+        socket.setNoDelay(true).on("error", reject).once("connect", send)
+        socket.on("data", (chunk: Buffer) => {
+          text += chunk.toString()
+          answered.add(index)
+          const isComplete = text.endsWith("}") && answers().length === sent
+          if (isComplete && !/^connection: close/im.test(text)) send()
+        })
+        socket.once("close", () => resolve({ sent, answers: answers() }))
+      })
+    const clients = Array.from({ length: 20 }, (_, index) => client(1 + (index % 3), index))
+    while (answered.size < clients.length) await new Promise((resolve) => setTimeout(resolve, 5))
+    await server.stop()
+    for (const { answers, sent } of await Promise.all(clients)) {
+      assert.isAbove(sent, 1)
+      assert.strictEqual(answers.length, sent)
+      assert.deepStrictEqual(
+        answers.map((answer) => /^connection: close/im.test(answer)),
+        answers.map((_, index) => index === sent - 1)
+      )
+    }
+  })
+
   it("tells clients to repeat requests that exceed the drain timeout", async () => {
     const server = await startServer({ drainTimeout: "50 millis" })
     const { mailboxId, token, wallet } = await newTenant(server)
