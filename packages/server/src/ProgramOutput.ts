@@ -1,21 +1,84 @@
 import { ProviderError } from "@agentos/core"
-import { Logger, LogLevel } from "effect"
+import { Effect, Logger, LogLevel, Metric, References } from "effect"
 import { HttpServerError } from "effect/http"
-import { LineBatch } from "./LineBatch.ts"
+import { setTimeout as sleep } from "node:timers/promises"
+import { descriptorSink, LineWriter } from "./LineWriter.ts"
 
-const lines = new LineBatch((text) => void process.stderr.write(text))
-process.on("exit", lines.flush)
+/** Which requests the log contains: all of them, those that fail and one in a hundred of the others, or none. */
+export type AccessLog = "full" | "sampled" | "off"
+
+export interface LogOptions {
+  readonly accessLog?: AccessLog
+  /** The number of this process among the workers of a server. Each line has it. */
+  readonly worker?: number | undefined
+}
+
+const STANDARD_ERROR = 2
+const SAMPLE_OF = 100
+/** The first status that is a failure. */
+const FAILURE = 400
+/** The message of the line that each request has. */
+const ACCESS = "request"
+/** How long a program that ends waits for the reader of its log, in milliseconds. */
+const DRAIN_TIMEOUT = 1_000
+
+const droppedLines = Metric.counter("agentos_log_lines_dropped_total", {
+  description: "Lines of the log that were dropped because its reader was too slow or had gone.",
+  incremental: true
+})
+
+const reportDropped = (lines: number): void =>
+  Effect.runSync(
+    Effect.andThen(
+      Metric.update(droppedLines, lines),
+      Effect.annotateLogs(Effect.logWarning("the reader of the log is too slow: lines were dropped"), { lines })
+    ).pipe(Effect.provide(log))
+  )
+
+const lines = new LineWriter(descriptorSink(STANDARD_ERROR), reportDropped)
+process.on("exit", lines.writeRest)
+
+/** Waits until the log is written, or its reader has taken nothing for a second. */
+export const logWritten = (): Promise<void> =>
+  Promise.race([lines.drained(), sleep(DRAIN_TIMEOUT, undefined, { ref: false })])
+
+/** Writes complete lines, each with its line end except the last, to the log. */
+export const relayLines = (text: string): Promise<void> => {
+  lines.append(text)
+  return lines.drained()
+}
+
+/** Returns a function that says whether a line about a request with this status is written. */
+const accessFilter = (accessLog: AccessLog): ((status: unknown) => boolean) => {
+  if (accessLog !== "sampled") return () => accessLog === "full"
+  let successes = 0
+  return (status) => (typeof status === "number" && status >= FAILURE) || successes++ % SAMPLE_OF === 0
+}
+
+const isAccess = (message: unknown): boolean =>
+  message === ACCESS || (Array.isArray(message) && message.length === 1 && message[0] === ACCESS)
 
 /**
  * The log of every program here: one line of JSON per entry, on standard error. Standard output is for results. Entries
- * below a warning, of which each request has one, are written a few milliseconds later, with others.
+ * below a warning, of which each request has one, are written a few milliseconds later, with others. Only lines about
+ * requests are dropped when the reader is slow, unless 4 MiB of others wait.
  */
-export const log = Logger.layer([
-  Logger.make((entry) => {
-    lines.append(Logger.formatJson.log(entry))
-    if (LogLevel.isGreaterThanOrEqualTo(entry.logLevel, "Warn")) lines.flush()
-  })
-])
+export const logOf = ({ accessLog = "full", worker }: LogOptions) => {
+  const isLogged = accessFilter(accessLog)
+  const start = worker === undefined ? "{" : `{"worker":${worker},`
+  return Logger.layer([
+    Logger.make((entry) => {
+      const { fiber, logLevel, message } = entry
+      const isRequest = logLevel === "Info" && isAccess(message)
+      if (isRequest && !isLogged(fiber.getRef(References.CurrentLogAnnotations)["status"])) return
+      lines.append(start + Logger.formatJson.log(entry).slice(1), isRequest)
+      if (LogLevel.isGreaterThanOrEqualTo(logLevel, "Warn")) lines.flush()
+    })
+  ])
+}
+
+/** The log of a program that runs alone and logs every request. */
+export const log = logOf({})
 
 /**
  * Describes an error in one line, or in several if it lists several problems. For a provider error, includes the cause.

@@ -2,6 +2,7 @@ import { type Job, Jobs, JobStore, type JobRecord, OperationStore, type OpenOper
 import { Clock, Duration, Effect, Metric, Option } from "effect"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import { DatabaseConnections, type DatabaseConnectionCount } from "../DatabaseConnections.ts"
+import { mergeWorkerMetrics, WorkerMetrics } from "../WorkerMetrics.ts"
 
 /** A slower database is reported as down, so that the metrics of this server itself still appear. */
 const ANSWER_WITHIN = Duration.seconds(2)
@@ -77,7 +78,7 @@ const inRegistryOfItsOwn = <R>(metrics: Effect.Effect<void, never, R>) =>
   )
 
 /**
- * All metrics in Prometheus text format 0.0.4: first those of this server, then those of the store about all servers,
+ * All metrics in Prometheus text format 0.0.4: first those of this server, of each of its workers, then those of the store about all servers,
  * which take one bounded query each. Labels contain states, routes and jobs, of which there are few, and never a
  * tenant.
  */
@@ -118,5 +119,7 @@ export const metricsText = Effect.gen(function* () {
     yield* connectionMetrics(answer.value.connections.limit, answer.value.connections.byState)
   })
 
-  return Effect.zipWith(PrometheusMetrics.format(), inRegistryOfItsOwn(storeMetrics), (own, stored) => own + stored)
+  const workers = yield* WorkerMetrics
+  const served = workers === undefined ? PrometheusMetrics.format() : Effect.map(workers, mergeWorkerMetrics)
+  return Effect.zipWith(served, inRegistryOfItsOwn(storeMetrics), (own, stored) => own + stored)
 })
