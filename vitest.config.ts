@@ -14,7 +14,7 @@ const FAULTS = [
   "test/{backup,chaos,crash,fuzz,race}/*.test.ts",
   "test/cli/{tail,terminal}.test.ts",
   "test/clients/*.test.ts",
-  "test/e2e/serverCommands.test.ts",
+  "test/e2e/{serverCommands,workers}.test.ts",
   "packages/postgres/test/{EventRaces,MailQuotaRace,MigrationsUnderLoad,PlansOnPGlite}.test.ts",
   "packages/provider-smtp/test/{LargeMail,SmtpAbuse}.test.ts",
   "test/sandbox/cluster.test.ts",

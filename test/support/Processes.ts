@@ -24,6 +24,12 @@ export const familyOf = (pid: number): ReadonlyArray<number> => {
   return family
 }
 
+/** Returns the ids of the processes that a process has started. */
+export const childrenOf = (pid: number): ReadonlyArray<number> =>
+  running()
+    .filter(({ parent }) => parent === pid)
+    .map((row) => row.pid)
+
 export const isRunning = (pid: number): boolean => running().some((row) => row.pid === pid)
 
 /** Waits until all of them have ended. */

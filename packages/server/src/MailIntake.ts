@@ -15,10 +15,11 @@ export const configuredCertificate = Effect.fnUntraced(function* ({
   }
 })
 
-/** Starts the SMTP listener and returns its port. */
-export const mailIntake = Effect.fnUntraced(function* (mail: MailConfig) {
+/** Starts the SMTP listener and returns its port. Each of the workers gets its share of the sessions. */
+export const mailIntake = Effect.fnUntraced(function* (mail: MailConfig, workers: number) {
   const { host, messagesPerHour, port, sessions, sessionsPerAddress } = mail.listener
-  const limits = { ...SmtpListener.sessionLimits(sessions, sessionsPerAddress), messagesPerHour }
+  const shareOf = (limit: number) => Math.ceil(limit / workers)
+  const limits = { ...SmtpListener.sessionLimits(shareOf(sessions), shareOf(sessionsPerAddress)), messagesPerHour }
   const tls = (yield* configuredCertificate(mail)) ?? (yield* generateCertificate(mail.hostName))
   const listening = yield* Layer.build(SmtpListener.layer({ host, port, hostName: mail.hostName, tls, limits }))
   return yield* Effect.provide(

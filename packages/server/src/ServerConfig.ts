@@ -10,7 +10,9 @@ import { type MailConfig, readMail } from "./MailConfig.ts"
 import { readNetworks } from "./NetworkConfig.ts"
 import { type PhoneConfig, readPhone } from "./PhoneConfig.ts"
 import { type QuotaConfig, readQuotas } from "./QuotaConfig.ts"
+import type { AccessLog } from "./ProgramOutput.ts"
 import type { Environment } from "./variable/Variables.ts"
+import { WORKERS_RULE, workersOf } from "./worker/WorkerCount.ts"
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? ` (${error.code})` : ""
@@ -27,6 +29,9 @@ export interface ServerConfig {
   readonly environment: "production" | "sandbox"
   readonly host: string
   readonly port: number
+  /** The number of processes that serve, this one included. */
+  readonly workers: number
+  readonly accessLog: AccessLog
   /** The base URL for clients, without a trailing slash. */
   readonly publicUrl: string
   readonly keys: KeyringConfig
@@ -85,6 +90,8 @@ export const read = (environment: Environment): Effect.Effect<ServerConfig, Conf
       environment: mode,
       host: reader.text("AGENTOS_HOST"),
       port: reader.integer("AGENTOS_PORT"),
+      workers: readWorkers(reader),
+      accessLog: reader.choice("AGENTOS_ACCESS_LOG"),
       publicUrl: readPublicUrl(reader, mode),
       rateLimit: perMinute === 0 ? null : { burst: perMinute, perSecond: perMinute / 60 },
       trustedProxies: readProxies(reader),
@@ -98,6 +105,17 @@ export const read = (environment: Environment): Effect.Effect<ServerConfig, Conf
       quotas: readQuotas(reader, perMinute > 0)
     }
   })
+
+const readWorkers = (reader: EnvironmentReader): number => {
+  const workers = workersOf(reader.text("AGENTOS_WORKERS"))
+  if (workers === undefined) reader.issues.push(`AGENTOS_WORKERS ${WORKERS_RULE}`)
+  else if (workers > 1 && reader.text("DATABASE_URL") === undefined && reader.text("AGENTOS_DATA_DIR") !== undefined)
+    reader.issues.push(
+      "AGENTOS_WORKERS must be 1 with an embedded database (AGENTOS_DATA_DIR), which serves one process. Use a " +
+        "PostgreSQL server (DATABASE_URL) for more"
+    )
+  return workers ?? 1
+}
 
 const readProxies = (reader: EnvironmentReader): ReadonlyArray<IpNetwork.IpNetwork> =>
   (reader.text("AGENTOS_TRUSTED_PROXIES")?.split(",") ?? []).flatMap((text) => {

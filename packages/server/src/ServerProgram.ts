@@ -1,12 +1,14 @@
 import { backgroundLayer, coreLayer, type Ports } from "@agentos/agentos"
-import { ListenerSettings, Server } from "@agentos/http-server"
-import { ConfigurationInvalid } from "@agentos/core"
-import { Cause, Duration, Effect, Exit, Layer } from "effect"
+import { ListenerSettings, Server, WorkerMetrics } from "@agentos/http-server"
+import { ConfigurationInvalid, ProviderError } from "@agentos/core"
+import { KeyringMisconfigured } from "@agentos/keyring-node"
+import { Cause, Clock, Duration, Effect, Exit, Layer, Metric } from "effect"
 import { unknownVariables } from "./variable/Variables.ts"
-import { explain } from "./ProgramOutput.ts"
+import { explain, logOf } from "./ProgramOutput.ts"
 import type { MailConfig } from "./MailConfig.ts"
 import * as ServerConfig from "./ServerConfig.ts"
 import { setupOf } from "./ServerSetup.ts"
+import type { WorkerRole } from "./worker/WorkerRole.ts"
 
 export type { Ports } from "@agentos/agentos"
 export { log } from "./ProgramOutput.ts"
@@ -20,14 +22,26 @@ const warnOfEmbedded = Effect.logWarning(
 )
 
 /** Servers without mail do not load its libraries. */
-const listenForMail = Effect.fnUntraced(function* (mail: MailConfig) {
+const listenForMail = Effect.fnUntraced(function* (mail: MailConfig, workers: number) {
   const { mailIntake } = yield* Effect.promise(() => import("./MailIntake.ts"))
-  return { host: mail.listener.host, port: yield* mailIntake(mail) }
+  return { host: mail.listener.host, port: yield* mailIntake(mail, workers) }
 })
+
+const startTime = Metric.gauge("process_start_time_seconds", {
+  description: "Time at which this process began to serve, in seconds since 1970."
+})
+
+/** Whether a start with the same configuration would fail again. */
+export const isMisconfiguration = (error: unknown): boolean =>
+  error instanceof ConfigurationInvalid ||
+  error instanceof KeyringMisconfigured ||
+  (error instanceof ProviderError && error.reason === "Misconfigured")
 
 export interface ServerProgramOptions {
   /** Whether this server delivers mail, completes payments and runs the periodic jobs; true by default. */
   readonly jobs?: boolean
+  /** The role of this process in a server of several; it reports to that server in place of printing its addresses. */
+  readonly worker?: WorkerRole | undefined
   /** Changes the ports, for tests of how the server behaves when a port breaks its promise. */
   readonly around?: (ports: Ports) => Ports
 }
@@ -36,9 +50,16 @@ export interface ServerProgramOptions {
  * The production server, configured by environment variables (see `ServerConfig.ts`). Once it listens, it prints
  * one line of JSON with its addresses. Runs until it is interrupted, then shuts down gracefully.
  */
-export const serverProgram = ({ around, jobs = true }: ServerProgramOptions = {}): Effect.Effect<never, unknown> =>
+export const serverProgram = (options: ServerProgramOptions = {}): Effect.Effect<never, unknown> =>
+  Effect.flatMap(ServerConfig.read(process.env), (config) =>
+    Effect.provide(serve(config, options), logOf({ accessLog: config.accessLog, worker: options.worker?.number }))
+  )
+
+const serve = (
+  config: ServerConfig.ServerConfig,
+  { around, jobs = true, worker }: ServerProgramOptions
+): Effect.Effect<never, unknown> =>
   Effect.gen(function* () {
-    const config = yield* ServerConfig.read(process.env)
     for (const warning of unknownVariables(process.env)) yield* Effect.logWarning(warning)
     if (!jobs && "directory" in config.database) return yield* new ConfigurationInvalid({ issues: [NO_JOBS_EMBEDDED] })
     if (config.environment === "production" && "directory" in config.database) yield* warnOfEmbedded
@@ -47,20 +68,16 @@ export const serverProgram = ({ around, jobs = true }: ServerProgramOptions = {}
     const services = yield* Layer.build(coreLayer(setup, around))
     return yield* Effect.gen(function* () {
       if (jobs) yield* Layer.build(backgroundLayer(setup))
-      const smtp = config.mail && (yield* listenForMail(config.mail))
-      const listener = Layer.succeed(ListenerSettings, {
-        host: config.host,
-        port: config.port,
-        drainTimeout: DRAIN_TIMEOUT
-      })
+      const smtp = config.mail && (yield* listenForMail(config.mail, config.workers))
+      const listener = Layer.merge(
+        Layer.succeed(ListenerSettings, { host: config.host, port: config.port, drainTimeout: DRAIN_TIMEOUT }),
+        Layer.succeed(WorkerMetrics, worker?.metrics)
+      )
       const http = yield* Effect.provide(Server.address, yield* Layer.build(Layer.provide(Server.layer, listener)))
-      const listening = {
-        event: "listening",
-        http,
-        smtp: smtp ?? null,
-        pid: process.pid
-      }
-      process.stdout.write(`${JSON.stringify(listening)}\n`)
+      yield* Metric.update(startTime, (yield* Clock.currentTimeMillis) / 1_000)
+      const listening = { http, smtp: smtp ?? null }
+      if (worker !== undefined) worker.ready(listening)
+      else process.stdout.write(`${JSON.stringify({ event: "listening", ...listening, pid: process.pid })}\n`)
       return yield* Effect.never
     }).pipe(Effect.provide(services))
   }).pipe(Effect.scoped)

@@ -20,29 +20,33 @@ export const ENV_FILE_FLAG = {
   completes: "file"
 } as const satisfies FlagSpec
 
-/** Adds the variables of a file to the environment of this process. */
-const loadEnvironment = ({ globals, host }: CommandContext): void => {
+export interface ServerCommandContext extends CommandContext {
+  /** The names of the variables that came from a file. */
+  readonly fileVariables: ReadonlyArray<string>
+}
+
+/** Adds the variables of a file to the environment of this process, and returns the names of those that it added. */
+const loadEnvironment = ({ globals, host }: CommandContext): ReadonlyArray<string> => {
   const file = globals[ENV_FILE_FLAG.name]
-  if (typeof file !== "string") return
+  if (typeof file !== "string") return []
+  const set = new Set(Object.keys(process.env))
   try {
     process.loadEnvFile(resolve(host.workingDirectory, file))
   } catch (error) {
     throw new Failure({ code: "CONFIGURATION", message: `--env-file cannot be read: ${messageOf(error)}` })
   }
+  return Object.keys(process.env).filter((name) => !set.has(name))
 }
 
 /** Joins a description and its handler. Handlers load effect and the server with a dynamic import. */
 export const defineCommand = <const Spec extends CommandSpec>(
   spec: Spec,
-  run: (context: CommandContext, input: InputOf<Spec>) => Promise<ExitCode | void>
+  run: (context: ServerCommandContext, input: InputOf<Spec>) => Promise<ExitCode | void>
 ): Spec & {
   readonly run: (this: void, context: CommandContext, input: InputOf<Spec> & ParsedInput) => Promise<ExitCode | void>
 } => ({
   ...spec,
-  run: (context, input) => {
-    loadEnvironment(context)
-    return run(context, input)
-  }
+  run: (context, input) => run({ ...context, fileVariables: loadEnvironment(context) }, input)
 })
 
 /** Asks on the terminal before something that cannot be undone, unless `yes` is given. Throws unless confirmed. */
@@ -69,8 +73,9 @@ export const runEffect = async <A>(
   describe: (error: unknown) => Failure | undefined = () => undefined
 ): Promise<A> => {
   const { Cause, Effect, Exit } = await import("effect")
-  const { explain, log } = await import("../ProgramOutput.ts")
+  const { explain, log, logWritten } = await import("../ProgramOutput.ts")
   const exit = await Effect.runPromiseExit(Effect.provide(effect, log), { signal: host.signal })
+  await logWritten()
   if (Exit.isSuccess(exit)) return exit.value
   if (Cause.hasInterruptsOnly(exit.cause)) throw new Failure({ code: "INTERRUPTED", message: "Interrupted." })
   const error = Cause.squash(exit.cause)

@@ -1,14 +1,46 @@
-import { Failure } from "@agentos/command-line"
-import { defineCommand, runEffect } from "./ServerCommand.ts"
+import { type ExitCode, Failure, usageError } from "@agentos/command-line"
+import { WORKERS_RULE, workersOf } from "../worker/WorkerCount.ts"
+import { isWorker } from "../worker/WorkerProcess.ts"
+import { defineCommand, runEffect, type ServerCommandContext } from "./ServerCommand.ts"
+
+const WORKERS = "AGENTOS_WORKERS"
+
+/** Runs the only process of a server, or one of its workers. */
+const runServer = async (context: ServerCommandContext, jobs: boolean): Promise<void> => {
+  const { isMisconfiguration, serverProgram } = await import("../ServerProgram.ts")
+  const { explain } = await import("../ProgramOutput.ts")
+  const worker = isWorker() ? (await import("../worker/WorkerRole.ts")).takeWorkerRole() : undefined
+  const { host } = context
+  const signal = worker === undefined ? host.signal : AbortSignal.any([host.signal, worker.draining])
+  try {
+    await runEffect({ ...context, host: { ...host, signal } }, serverProgram({ jobs, worker }), (error) =>
+      worker !== undefined && isMisconfiguration(error)
+        ? new Failure({ code: "CONFIGURATION", message: explain(error) })
+        : undefined
+    )
+  } catch (error) {
+    // A stop by a signal is a success.
+    if (!(error instanceof Failure && error.parts.code === "INTERRUPTED")) throw error
+  } finally {
+    await worker?.leave()
+  }
+}
 
 export const START = defineCommand(
   {
     name: "start",
     summary: "Run the server until SIGTERM or SIGINT",
     description:
-      "Prints one line of JSON with its addresses and its process id when it listens; its log goes to standard error. Creates the tables and brings them up to date. A signal stops it gracefully, within 10 seconds; the same signal again stops it at once.\nAny number of servers can share one PostgreSQL database. At least one of them must run the jobs.",
+      "Prints one line of JSON with its addresses and its process id when it listens; its log goes to standard error. Creates the tables and brings them up to date. A signal stops it gracefully, within 10 seconds; the same signal again stops it at once.\nWith several workers, as many processes serve the same port, and one that ends is replaced. SIGHUP replaces them one after the other, without losing a request; the new ones read the file of --env-file again.\nAny number of servers can share one PostgreSQL database. At least one of them must run the jobs.",
     arguments: [],
     flags: [
+      {
+        name: "workers",
+        type: "text",
+        value: "N",
+        summary: "Number of processes that serve, or auto for one for each core. More than 1 needs PostgreSQL.",
+        env: WORKERS
+      },
       {
         name: "no-jobs",
         type: "boolean",
@@ -17,6 +49,7 @@ export const START = defineCommand(
     ],
     examples: [
       { line: "agentos-server start", does: "Run a server" },
+      { line: "agentos-server start --workers auto", does: "Run a server that uses every core" },
       { line: "agentos-server start --no-jobs", does: "Add a server that only answers requests" }
     ],
     output: "text",
@@ -24,12 +57,15 @@ export const START = defineCommand(
     exits: []
   },
   async (context, { flags }) => {
-    const { serverProgram } = await import("../ServerProgram.ts")
-    try {
-      await runEffect(context, serverProgram({ jobs: !flags["no-jobs"] }))
-    } catch (error) {
-      // A stop by a signal is a success.
-      if (!(error instanceof Failure && error.parts.code === "INTERRUPTED")) throw error
+    const { "no-jobs": noJobs, workers } = flags
+    if (workers !== undefined) {
+      if (workersOf(workers) === undefined) throw usageError(`--workers ${WORKERS_RULE}.`)
+      process.env[WORKERS] = workers
     }
+    // A server reports an invalid variable together with all other problems.
+    const count = isWorker() ? 1 : (workersOf(process.env[WORKERS] ?? "") ?? 1)
+    if (count === 1) return runServer(context, !noJobs)
+    const { superviseWorkers } = await import("../worker/WorkerServer.ts")
+    return (await superviseWorkers(context, count, context.fileVariables)) as ExitCode
   }
 )

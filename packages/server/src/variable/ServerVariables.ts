@@ -45,6 +45,21 @@ export const SERVER_VARIABLES = {
     default: 8080,
     meaning: "listening port"
   },
+  AGENTOS_WORKERS: {
+    group: "server",
+    kind: "text",
+    default: "1",
+    meaning:
+      "number of processes that serve the port, or `auto` for one for each core ([operations.md](operations.md#workers)). More than 1 needs PostgreSQL"
+  },
+  AGENTOS_ACCESS_LOG: {
+    group: "server",
+    kind: "choice",
+    values: ["full", "sampled", "off"],
+    default: "full",
+    meaning:
+      "requests in the log: `full` for all, `sampled` for those answered with 400 or more and one in 100 of the others, or `off`"
+  },
   AGENTOS_TRUSTED_PROXIES: {
     group: "server",
     kind: "text",
@@ -89,7 +104,7 @@ export const SERVER_VARIABLES = {
     minimum: 2,
     maximum: 500,
     default: 10,
-    meaning: "connections for requests; three more deliver events and listen"
+    meaning: "connections of each worker for requests; three more deliver events and listen"
   },
   AGENTOS_DATABASE_STATEMENT_TIMEOUT_SECONDS: {
     group: "database",
