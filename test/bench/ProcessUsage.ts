@@ -27,20 +27,35 @@ export const usageOf = (pid: number): ProcessUsage => {
   return { residentBytes: Number(resident?.[1] ?? Number.NaN) * 1024, cpuMillis: statOf(pid).cpuMillis }
 }
 
-/** Processor time of a process and its siblings, for example all processes of a database server. */
-export const familyCpuMillis = (member: number): number => {
-  const { parent } = statOf(member)
-  let millis = 0
+/** The processes of this machine, by their ids. */
+const allStats = (): ReadonlyMap<number, Stat> => {
+  const stats = new Map<number, Stat>()
   for (const entry of readdirSync("/proc")) {
     if (!/^\d+$/.test(entry)) continue
     try {
-      const stat = statOf(entry)
-      if (stat.parent === parent) millis += stat.cpuMillis
+      stats.set(Number(entry), statOf(entry))
     } catch (error) {
       // It ended in the meantime.
       if (!(error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ESRCH")))
         throw error
     }
   }
-  return millis
+  return stats
+}
+
+/** Processor time of a process and its siblings, for example all processes of a database server. */
+export const familyCpuMillis = (member: number): number => {
+  const { parent } = statOf(member)
+  return [...allStats().values()].reduce((sum, stat) => sum + (stat.parent === parent ? stat.cpuMillis : 0), 0)
+}
+
+/** Processor time of a process and those that it started and that run, for example the workers of a server. */
+export const treeCpuMillis = (pid: number): number => {
+  const stats = allStats()
+  const sum = (of: number): number =>
+    [...stats].reduce(
+      (millis, [id, { parent }]) => millis + (parent === of ? sum(id) : 0),
+      stats.get(of)?.cpuMillis ?? 0
+    )
+  return sum(pid)
 }

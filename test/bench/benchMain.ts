@@ -19,6 +19,7 @@ import { read } from "./read.ts"
 import { sockets } from "./sockets.ts"
 import { startUp } from "./startUp.ts"
 import { voice } from "./voice.ts"
+import { workers } from "./workers.ts"
 
 /** The benches: `npx -y pnpm@12 bench [NAME] [--OPTION NUMBER]`. */
 const benches: Readonly<Record<string, Bench>> = {
@@ -37,6 +38,7 @@ const benches: Readonly<Record<string, Bench>> = {
   deletion,
   planner,
   voice,
+  workers,
   imports,
   flame,
   "start-up": startUp

@@ -1,6 +1,6 @@
 import type { BenchRun } from "../Bench.ts"
 import type { ConstantOptions } from "../peer/nodeHttpMain.ts"
-import { usageOf } from "../ProcessUsage.ts"
+import { treeCpuMillis } from "../ProcessUsage.ts"
 import { type ChildModule, startChild } from "./ChildModule.ts"
 import type { Side } from "./Comparison.ts"
 import type { Load, LoadResult } from "./loadMain.ts"
@@ -80,7 +80,7 @@ export const httpSide = (
   const request = requestText(target, work)
   return {
     name,
-    cpuMillis: () => usageOf(pid).cpuMillis,
+    cpuMillis: () => treeCpuMillis(pid),
     work: async (millis) => {
       const {
         count,
