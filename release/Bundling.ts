@@ -48,17 +48,19 @@ interface SealOptions {
   readonly output: OutputOptions
   /** Plugins for the modules of the libraries. */
   readonly plugins?: ReadonlyArray<Plugin>
+  /** Writes a file beside that of the program. Without it, the program consists of one file. */
+  readonly writeFile?: (name: string, code: string) => Promise<void>
 }
 
 /**
- * Stores libraries in the file of a program as compressed text, which is compiled on first use. Node parses the whole file
- * before it starts, and rarely used libraries can be longer than the rest. They share no module with the rest. `modules`
- * are the paths of the stored modules, after the build.
+ * Stores libraries in files of their own, or in the file of the program as compressed text, and loads them on first use. Node
+ * parses the whole file of a program before it starts, and rarely used libraries can be longer than the rest. They share no
+ * module with the rest. `modules` are the paths of the stored modules, after the build.
  */
 export const sealing = (
   program: string,
   libraries: Readonly<Record<string, SealedLibrary>>,
-  { output, plugins = [], rolldown: bundler }: SealOptions
+  { output, plugins = [], rolldown: bundler, writeFile }: SealOptions
 ): { readonly plugin: Plugin; readonly modules: ReadonlyArray<string> } => {
   const modules: Array<string> = []
   /** A module that imports the library, by the name of the library. */
@@ -109,7 +111,13 @@ export const sealing = (
       }
       if (!id.startsWith(TEXT)) return null
       const name = id.slice(TEXT.length)
-      const packed = brotliCompressSync(await textOf(name)).toString("base64")
+      const text = await textOf(name)
+      if (writeFile !== undefined) {
+        const file = `${program}-${name}.cjs`
+        await writeFile(file, text)
+        return `export const load = () => require(__dirname + ${JSON.stringify(`/${file}`)})`
+      }
+      const packed = brotliCompressSync(text).toString("base64")
       return `import { compileFunction } from "node:vm"
         import { brotliDecompressSync } from "node:zlib"
         let library

@@ -1,15 +1,25 @@
 import { type NumberKind, NumberingPlan } from "@agentos/core"
 import { Layer } from "effect"
-import { getCountries, getCountryCallingCode, type NumberType, parsePhoneNumberFromString } from "libphonenumber-js/max"
+import {
+  getCountries,
+  getCountryCallingCode,
+  isSupportedCountry,
+  type NumberType,
+  parsePhoneNumberFromString
+} from "libphonenumber-js/max"
 import { EMERGENCY_CODES } from "./EmergencyCodes.ts"
 
 const e164 = /^\+[1-9]\d{1,14}$/
-const callingCodes: ReadonlySet<string> = new Set(getCountries().map((country) => getCountryCallingCode(country)))
+
+/** Made on first use: the metadata is large, and many servers never read it. */
+let knownCodes: ReadonlySet<string> | undefined
+const callingCodes = (): ReadonlySet<string> =>
+  (knownCodes ??= new Set(getCountries().map((country) => getCountryCallingCode(country))))
 
 /** Matches a code after a country code, or a code as dialed locally with a plus before it. */
 const isEmergency = (digits: string): boolean =>
   EMERGENCY_CODES.has(digits) ||
-  [1, 2, 3].some((length) => callingCodes.has(digits.slice(0, length)) && EMERGENCY_CODES.has(digits.slice(length)))
+  [1, 2, 3].some((length) => callingCodes().has(digits.slice(0, length)) && EMERGENCY_CODES.has(digits.slice(length)))
 
 /** The North American plan: area code 900, exchange 976 of any area, and directory assistance. */
 const northAmericanPremium = /^\+1(?:900\d{7}|\d{3}976\d{4}|\d{3}5551212)$/
@@ -68,8 +78,8 @@ const countryOf = (number: string): string | undefined => {
   return parsePhoneNumberFromString(realOf(number))?.country ?? "US"
 }
 
-/** The countries and territories with telephone numbers (ISO 3166-1 alpha-2, and AC and TA, which it reserves). */
-export const COUNTRIES: ReadonlySet<string> = new Set(getCountries())
+/** Whether a country or territory has telephone numbers. Takes codes of ISO 3166-1 alpha-2, and AC and TA, which it reserves. */
+export const isCountry = (code: string): boolean => isSupportedCountry(code)
 
 /**
  * The numbering plan of every country from libphonenumber's complete metadata, with added emergency codes and with the

@@ -1,2 +1,2 @@
-export { COUNTRIES } from "./NumberingPlanLibphonenumber.ts"
+export { isCountry } from "./NumberingPlanLibphonenumber.ts"
 export * as NumberingPlanLibphonenumber from "./NumberingPlanLibphonenumber.ts"

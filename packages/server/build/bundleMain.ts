@@ -1,4 +1,7 @@
-/** Bundles agentos-server into dist/bundle: the program, and the programs that it starts, each in one file. */
+/**
+ * Bundles agentos-server into dist/bundle: the program, the programs that it starts, each in one file, and the libraries that
+ * it loads on first use.
+ */
 import { readFileSync, rmSync } from "node:fs"
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -51,9 +54,18 @@ const replaced: Plugin = {
   load: (id) => REPLACED.get(id.slice(ROOT.length)) ?? (/\/mailauth\/lib\/bimi\/[\w-]+\.js$/.test(id) ? "" : null)
 }
 
-/** Libraries that are used later than the start, or not without mail. */
+/** Libraries that are used later than the start, or not without mail or telephones. */
 const SEALED = {
   mailauth: { mailauth: ["authenticate()"] },
+  numbering: {
+    "libphonenumber-js/max": [
+      "getCountries()",
+      "getCountryCallingCode()",
+      "isSupportedCountry()",
+      "parsePhoneNumberFromString()"
+    ]
+  },
+  recovery: { "@bitauth/libauth/build/lib/crypto/secp256k1.js": ["instantiateSecp256k1()"] },
   headers: { "@x402/core/http": ["encodePaymentRequiredHeader()", "encodePaymentResponseHeader()"] },
   smtp: {
     nodemailer: ["default"],
@@ -95,11 +107,13 @@ const effectByModule: Plugin = {
   transform: (code) => (code.includes('"effect"') ? { code: importEffect(code), map: null } : null)
 }
 
-/** Writes the file of a program, and returns the modules in it. */
+const write = (name: string, code: string): Promise<void> => writeFile(join(FOLDER, name), asciiOf(code))
+
+/** Writes the files of a program, and returns the modules in them. */
 const bundle = async (name: string, source: string): Promise<ReadonlyArray<string>> => {
   // The mail parser needs its libraries at once.
   const libraries = name === "parserMain" ? {} : SEALED
-  const sealed = sealing(name, libraries, { rolldown, output, plugins: [replaced] })
+  const sealed = sealing(name, libraries, { rolldown, output, plugins: [replaced], writeFile: write })
   const build = await rolldown({
     input: join(ROOT, source),
     cwd: ROOT,
@@ -111,7 +125,7 @@ const bundle = async (name: string, source: string): Promise<ReadonlyArray<strin
   })
   try {
     const [chunk] = (await build.generate(output)).output
-    await writeFile(join(FOLDER, `${name}.cjs`), asciiOf(chunk.code))
+    await write(`${name}.cjs`, chunk.code)
     return [...Object.keys(chunk.modules), ...sealed.modules]
   } finally {
     await build.close()

@@ -8,7 +8,7 @@ import {
   type SendingQuota,
   Timestamp
 } from "@agentos/core"
-import { COUNTRIES } from "@agentos/numbering-libphonenumber"
+import { isCountry } from "@agentos/numbering-libphonenumber"
 import type { EnvironmentReader } from "./EnvironmentReader.ts"
 
 /** Limits of the usage that is not paid by amount. */
@@ -94,7 +94,8 @@ const readCountries = (reader: EnvironmentReader): ReadonlySet<string> => {
     .text(name)
     .split(",")
     .map((code) => code.trim().toUpperCase())
-  const unknown = countries.filter((code) => !COUNTRIES.has(code))
+  // The default needs no check, which would load the metadata of every country.
+  const unknown = reader.given(name) === undefined ? [] : countries.filter((code) => !isCountry(code))
   if (unknown.length > 0) {
     reader.issues.push(
       `${name} must be comma-separated ISO 3166-1 alpha-2 codes such as US,CA,GB; unknown: ${unknown.join(", ")}`
