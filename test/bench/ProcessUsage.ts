@@ -14,12 +14,15 @@ const MILLIS_PER_TICK = 10
 interface Stat {
   readonly parent: number
   readonly cpuMillis: number
+  /** Of the children that have ended. */
+  readonly endedCpuMillis: number
 }
 
 const statOf = (pid: number | string): Stat => {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-  return { parent: Number(fields[1]), cpuMillis: (Number(fields[11]) + Number(fields[12])) * MILLIS_PER_TICK }
+  const millis = (first: number) => (Number(fields[first]) + Number(fields[first + 1])) * MILLIS_PER_TICK
+  return { parent: Number(fields[1]), cpuMillis: millis(11), endedCpuMillis: millis(13) }
 }
 
 export const usageOf = (pid: number): ProcessUsage => {
@@ -49,13 +52,15 @@ export const familyCpuMillis = (member: number): number => {
   return [...allStats().values()].reduce((sum, stat) => sum + (stat.parent === parent ? stat.cpuMillis : 0), 0)
 }
 
-/** Processor time of a process and those that it started and that run, for example the workers of a server. */
+/** Processor time of a process and of those that it started: the workers of a server, and the readers of its mail. */
 export const treeCpuMillis = (pid: number): number => {
   const stats = allStats()
-  const sum = (of: number): number =>
-    [...stats].reduce(
+  const sum = (of: number): number => {
+    const { cpuMillis = 0, endedCpuMillis = 0 } = stats.get(of) ?? {}
+    return [...stats].reduce(
       (millis, [id, { parent }]) => millis + (parent === of ? sum(id) : 0),
-      stats.get(of)?.cpuMillis ?? 0
+      cpuMillis + endedCpuMillis
     )
+  }
   return sum(pid)
 }

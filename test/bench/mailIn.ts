@@ -10,7 +10,7 @@ import { compare, COMPARISON_OPTIONS, type Side, type Work } from "./compare/Com
 import { startPeer } from "./compare/HttpSides.ts"
 import type { Mailing } from "./compare/mailersMain.ts"
 import { startServerUnderTest } from "./compare/ServerUnderTest.ts"
-import { usageOf } from "./ProcessUsage.ts"
+import { treeCpuMillis } from "./ProcessUsage.ts"
 import type { SmtpServerOptions } from "./peer/smtpServerMain.ts"
 
 const SENDER_DOMAIN = "outside.example"
@@ -73,7 +73,7 @@ export const mailIn: Bench = {
       { bytes, callers }: (typeof SIZES)[number]
     ): Side => ({
       name,
-      cpuMillis: () => usageOf(pid).cpuMillis,
+      cpuMillis: () => treeCpuMillis(pid),
       work: async (millis) => {
         const stored = openDatabase(database)
         try {
