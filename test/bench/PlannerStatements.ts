@@ -213,7 +213,7 @@ export const MEASURES: ReadonlyArray<Measure> = [
   ),
   measure(
     "mails: complete",
-    mails((store) => store.complete({ inboundMailId: idOf("waiting"), attempts: 1 }))
+    mails((store) => store.complete([{ inboundMailId: idOf("waiting"), attempts: 1 }]))
   ),
   measure(
     "mails: findRaw",

@@ -29,10 +29,12 @@ export const layer = Layer.effect(
       // A mail to be added is in memory already.
       stage: () => Effect.void,
       discard: () => Effect.void,
-      add: (mail, mailboxIds) =>
+      add: (mails) =>
         run(() => {
-          for (const mailboxId of mailboxIds) addUsage(tables, mailboxId, 1, mail.raw.length)
-          put({ mail: { ...mail, raw: mail.raw.slice() }, leasedUntil: null, completed: false, mailboxIds })
+          for (const { mail, mailboxIds } of mails) {
+            for (const mailboxId of mailboxIds) addUsage(tables, mailboxId, 1, mail.raw.length)
+            put({ mail: { ...mail, raw: mail.raw.slice() }, leasedUntil: null, completed: false, mailboxIds })
+          }
         }),
       lease: (limit, leaseMillis) =>
         run((now) =>
@@ -61,14 +63,18 @@ export const layer = Layer.effect(
           put({ ...row, leasedUntil: Timestamp.add(now, leaseMillis) })
           return true
         }),
-      complete: (lease) =>
+      complete: (leases) =>
         run(() => {
-          const row = waitingUnder(lease)
-          if (row === undefined) return false
-          uncount(row)
-          put({ ...row, leasedUntil: null, completed: true, mailboxIds: [] })
-          dropUnusedMail(tables, lease.inboundMailId)
-          return true
+          const completed = new Set<string>()
+          for (const lease of leases) {
+            const row = waitingUnder(lease)
+            if (row === undefined) continue
+            uncount(row)
+            put({ ...row, leasedUntil: null, completed: true, mailboxIds: [] })
+            dropUnusedMail(tables, lease.inboundMailId)
+            completed.add(lease.inboundMailId)
+          }
+          return completed
         }),
       giveUp: ({ age, attempts, limit }) =>
         run((now) => {

@@ -134,7 +134,8 @@ describe("MemoryDatabase", () => {
       const store = yield* InboundMailStore
       const raw = new Uint8Array([1, 2, 3])
       const envelope = { mailFrom: "", rcptTo: [], remoteAddress: "", helo: "", secure: true }
-      yield* store.add({ inboundMailId: "mail", envelope, raw, receivedAt: yield* Timestamp.now, attempts: 0 }, [])
+      const mail = { inboundMailId: "mail", envelope, raw, receivedAt: yield* Timestamp.now, attempts: 0 }
+      yield* store.add([{ mail, mailboxIds: [] }])
       raw.fill(0)
       const [leased] = yield* store.lease(1, 1_000)
       assert.deepStrictEqual(yield* Stream.runCollect(store.readPieces(leased!.inboundMailId)), [

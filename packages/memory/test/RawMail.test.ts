@@ -29,7 +29,8 @@ const addMail = Effect.fnUntraced(function* (inboundMailId: string) {
   const mails = yield* InboundMailStore
   const envelope = { mailFrom: "", rcptTo: [], remoteAddress: "", helo: "", secure: true }
   const receivedAt = yield* Timestamp.now
-  yield* mails.add({ inboundMailId, envelope, raw: new Uint8Array(9), receivedAt, attempts: 0 }, [])
+  const mail = { inboundMailId, envelope, raw: new Uint8Array(9), receivedAt, attempts: 0 }
+  yield* mails.add([{ mail, mailboxIds: [] }])
 })
 
 /** Adds a mailbox with one message for each of these mails. */
@@ -92,7 +93,7 @@ describe("raw mail in memory", () => {
       yield* Effect.forEach(["shared", "own", "waiting"], addMail)
       yield* addMailbox("one", ["shared", "own", "waiting"])
       yield* addMailbox("two", ["shared"])
-      yield* Effect.forEach(["shared", "own"], (inboundMailId) => mails.complete({ inboundMailId, attempts: 0 }))
+      yield* mails.complete(["shared", "own"].map((inboundMailId) => ({ inboundMailId, attempts: 0 })))
       yield* mailboxes.remove("tenant", "one")
       assert.deepStrictEqual(yield* kept, ["shared", "waiting"])
       yield* mailboxes.remove("tenant", "two")
@@ -104,7 +105,7 @@ describe("raw mail in memory", () => {
     Effect.gen(function* () {
       const mails = yield* InboundMailStore
       yield* Effect.forEach(["read", "waiting"], addMail)
-      yield* mails.complete({ inboundMailId: "read", attempts: 0 })
+      yield* mails.complete([{ inboundMailId: "read", attempts: 0 }])
       assert.deepStrictEqual(yield* kept, ["waiting"])
     }).pipe(Effect.provide(stores))
   )

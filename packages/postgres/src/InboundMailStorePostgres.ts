@@ -1,4 +1,5 @@
 import {
+  type CountedMail,
   type InboundEnvelope,
   type InboundMail,
   InboundMailStore,
@@ -7,6 +8,7 @@ import {
   type WaitingMail
 } from "@agentos/core"
 import { Array, Effect, Layer, Option, Stream } from "effect"
+import type { Statement } from "effect/sql"
 import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
@@ -51,21 +53,49 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
     const { clock, now } = yield* storeClock
     const sizeBytes = sql.literal("coalesce(inbound_mails.size_bytes, octet_length(inbound_mails.raw))")
 
-    /** Adds the mail to the counts of its mailboxes. */
-    const counting = ({ raw }: InboundMail, mailboxIds: ReadonlyArray<string>) => sql`
-      update mailboxes set message_count = message_count + 1, stored_bytes = stored_bytes + ${Parameter.integer(raw.length)}
-      where mailbox_id = any(${Parameter.uuids(mailboxIds)})`
+    /** Adds mails to the counts of their mailboxes, each mailbox once. */
+    const counting = (mails: ReadonlyArray<CountedMail>, isCounted: Statement.Fragment) => {
+      const counted = mails.flatMap(({ mail, mailboxIds }) =>
+        [...new Set(mailboxIds)].map((mailboxId) => ({ mail, mailboxId }))
+      )
+      return sql`
+        update mailboxes set message_count = message_count + added.messages, stored_bytes = stored_bytes + added.bytes
+        from (
+          select mailbox_id, count(*) as messages, sum(size_bytes)::bigint as bytes
+          from unnest(
+            ${Parameter.uuids(counted.map(({ mail }) => mail.inboundMailId))},
+            ${Parameter.uuids(counted.map(({ mailboxId }) => mailboxId))},
+            ${Parameter.integers(counted.map(({ mail }) => mail.raw.length))}
+          ) as each (inbound_mail_id, mailbox_id, size_bytes)
+          where ${isCounted} group by mailbox_id
+        ) as added
+        where mailboxes.mailbox_id = added.mailbox_id`
+    }
 
-    const insert = (mail: InboundMail, mailboxIds: ReadonlyArray<string>, isStaged: boolean) => sql`
-      with counted as (${counting(mail, mailboxIds)})
-      insert into inbound_mails (
-        inbound_mail_id, envelope, raw, size_bytes, received_at, attempts, counted_mailbox_ids, staged, leased_until
-      ) values (
-        ${Parameter.uuid(mail.inboundMailId)}, ${Parameter.text(JSON.stringify(mail.envelope))},
-        ${Parameter.bytes(pieceOf(mail.raw, 0))}, ${Parameter.integer(mail.raw.length)},
-        ${Parameter.integer(mail.receivedAt)}, ${Parameter.integer(mail.attempts)}, ${Parameter.uuids(mailboxIds)},
-        ${Parameter.boolean(isStaged)}, ${Parameter.integer(isStaged ? Number.MAX_SAFE_INTEGER : null)}
-      )`
+    /** The ids of the mailboxes in which each mail counts, as text of an array, since arrays of a row differ in length. */
+    const mailboxIdsOf = (mails: ReadonlyArray<CountedMail>) =>
+      Parameter.texts(mails.map(({ mailboxIds }) => `{${mailboxIds.join(",")}}`))
+
+    const insert = (mails: ReadonlyArray<CountedMail>, isStaged: boolean) => {
+      const all = mails.map(({ mail }) => mail)
+      return sql`
+        with counted as (${counting(mails, sql.literal("true"))})
+        insert into inbound_mails (
+          inbound_mail_id, envelope, raw, size_bytes, received_at, attempts, counted_mailbox_ids, staged, leased_until
+        )
+        select
+          inbound_mail_id, envelope, raw, size_bytes, received_at, attempts, mailbox_ids::uuid[],
+          ${Parameter.boolean(isStaged)}, ${Parameter.integer(isStaged ? Number.MAX_SAFE_INTEGER : null)}
+        from unnest(
+          ${Parameter.uuids(all.map(({ inboundMailId }) => inboundMailId))},
+          ${Parameter.texts(all.map(({ envelope }) => JSON.stringify(envelope)))},
+          ${Parameter.byteStrings(all.map(({ raw }) => pieceOf(raw, 0)))},
+          ${Parameter.integers(all.map(({ raw }) => raw.length))},
+          ${Parameter.integers(all.map(({ receivedAt }) => receivedAt))},
+          ${Parameter.integers(all.map(({ attempts }) => attempts))},
+          ${mailboxIdsOf(mails)}
+        ) as given (inbound_mail_id, envelope, raw, size_bytes, received_at, attempts, mailbox_ids)`
+    }
 
     /** True for a mail that waits and was not leased again. */
     const isWaiting = ({ attempts, inboundMailId }: MailLease) =>
@@ -74,7 +104,7 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
     const isLarge = ({ raw }: InboundMail): boolean => raw.length > PIECE_BYTES
 
     const stage = Effect.fnUntraced(function* (mail: InboundMail) {
-      yield* insert(mail, [], true)
+      yield* insert([{ mail, mailboxIds: [] }], true)
       const last = Math.ceil(mail.raw.length / PIECE_BYTES) - 1
       yield* Effect.forEach(
         Array.range(1, last),
@@ -93,24 +123,35 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
       )
     })
 
-    /** Turns a staged mail into a waiting one; false if none is staged. */
-    const addStaged = (mail: InboundMail, mailboxIds: ReadonlyArray<string>) =>
+    /** Turns staged mails into waiting ones, and returns their ids. */
+    const addStaged = (mails: ReadonlyArray<CountedMail>) =>
       Effect.map(
-        sql`
+        sql<Pick<InboundMailRow, "inbound_mail_id">>`
           with added as (
-            update inbound_mails set
-              staged = false, leased_until = null, counted_mailbox_ids = ${Parameter.uuids(mailboxIds)}
-            where inbound_mail_id = ${Parameter.uuid(mail.inboundMailId)} and staged
-            returning inbound_mail_id
-          ), counted as (${counting(mail, mailboxIds)} and exists (select from added))
+            update inbound_mails set staged = false, leased_until = null, counted_mailbox_ids = mailbox_ids::uuid[]
+            from unnest(
+              ${Parameter.uuids(mails.map(({ mail }) => mail.inboundMailId))}, ${mailboxIdsOf(mails)}
+            ) as given (inbound_mail_id, mailbox_ids)
+            where inbound_mails.inbound_mail_id = given.inbound_mail_id and staged
+            returning inbound_mails.inbound_mail_id
+          ), counted as (${counting(mails, sql.literal("inbound_mail_id in (select inbound_mail_id from added)"))})
           select inbound_mail_id from added`,
-        Row.any
+        (rows) => new Set(rows.map((row) => row.inbound_mail_id))
       )
 
-    const addLarge = Effect.fnUntraced(function* (mail: InboundMail, mailboxIds: ReadonlyArray<string>) {
-      if (yield* addStaged(mail, mailboxIds)) return
-      yield* stage(mail)
-      yield* addStaged(mail, mailboxIds)
+    const addLarge = Effect.fnUntraced(function* (mails: ReadonlyArray<CountedMail>) {
+      const added = yield* addStaged(mails)
+      const others = mails.filter(({ mail }) => !added.has(mail.inboundMailId))
+      if (others.length === 0) return
+      yield* Effect.forEach(others, ({ mail }) => stage(mail), { discard: true })
+      yield* addStaged(others)
+    })
+
+    const add = Effect.fnUntraced(function* (mails: ReadonlyArray<CountedMail>) {
+      const large = mails.filter(({ mail }) => isLarge(mail))
+      const small = mails.filter(({ mail }) => !isLarge(mail))
+      if (small.length > 0) yield* insert(small, false)
+      if (large.length > 0) yield* addLarge(large)
     })
 
     const lease = (limit: number, leaseMillis: number) => sql<InboundMailRow>`
@@ -166,27 +207,35 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
       )
     }
 
-    /** Locks the row first: what is read after that stays true until the transaction ends. */
-    const complete = Effect.fnUntraced(function* (lease: MailLease) {
-      const id = Parameter.uuid(lease.inboundMailId)
-      const open = yield* sql`select 1 from inbound_mails where ${isWaiting(lease)} for update`
-      if (open.length === 0) return false
+    /** Locks the rows first: what is read after that stays true until the transaction ends. */
+    const complete = Effect.fnUntraced(function* (leases: ReadonlyArray<MailLease>) {
+      const attempts = new Map(leases.map((lease) => [lease.inboundMailId, lease.attempts]))
+      const waiting = yield* sql<Pick<InboundMailRow, "inbound_mail_id" | "attempts">>`
+        select inbound_mail_id, attempts from inbound_mails
+        where inbound_mail_id = any(${Parameter.uuids([...attempts.keys()])}) and not completed
+        order by inbound_mail_id for update`
+      const held = waiting.filter((row) => attempts.get(row.inbound_mail_id) === row.attempts)
+      if (held.length === 0) return new Set<string>()
+      const ids = held.map((row) => row.inbound_mail_id)
       yield* sql`
         with mail as materialized (
           select
-            counted_mailbox_ids, ${sizeBytes} as bytes,
-            exists (select 1 from messages where inbound_mail_id = ${id}) as is_used
-          from inbound_mails where inbound_mail_id = ${id}
+            inbound_mail_id, counted_mailbox_ids, ${sizeBytes} as bytes,
+            exists (select 1 from messages where messages.inbound_mail_id = inbound_mails.inbound_mail_id) as is_used
+          from inbound_mails where inbound_mail_id = any(${Parameter.uuids(ids)})
         ), uncounted as (
-          update mailboxes set message_count = message_count - 1, stored_bytes = stored_bytes - counted.bytes
-          from (select unnest(counted_mailbox_ids) as mailbox_id, bytes from mail) as counted
-          where mailboxes.mailbox_id = counted.mailbox_id
+          update mailboxes set message_count = message_count - taken.messages, stored_bytes = stored_bytes - taken.bytes
+          from (
+            select mailbox_id, count(*) as messages, sum(bytes)::bigint as bytes
+            from mail, unnest(counted_mailbox_ids) as mailbox_id group by mailbox_id
+          ) as taken
+          where mailboxes.mailbox_id = taken.mailbox_id
         ), removed as (
-          delete from inbound_mails where inbound_mail_id = ${id} and not (select is_used from mail)
+          delete from inbound_mails where inbound_mail_id = any(array(select inbound_mail_id from mail where not is_used))
         )
         update inbound_mails set completed = true, leased_until = null, counted_mailbox_ids = '{}'
-        where inbound_mail_id = ${id} and (select is_used from mail)`
-      return true
+        where inbound_mail_id = any(array(select inbound_mail_id from mail where is_used))`
+      return new Set(ids)
     })
 
     const giveUp = ({ age, attempts, limit }: Parameters<(typeof InboundMailStore.Service)["giveUp"]>[0]) => sql<
@@ -253,10 +302,7 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
             sql`delete from inbound_mails where inbound_mail_id = ${Parameter.uuid(inboundMailId)} and staged`
           )
         ),
-      add: (mail, mailboxIds) =>
-        isLarge(mail)
-          ? transact(orDie(addLarge(mail, mailboxIds)))
-          : orDie(Effect.asVoid(insert(mail, mailboxIds, false))),
+      add: (mails) => transact(orDie(add(mails))),
       lease: (limit, leaseMillis) =>
         Effect.map(orDie(lease(limit, leaseMillis)), (rows) => rows.map(toWaitingMail).toSorted(compare)),
       renew: (lease, leaseMillis) =>
@@ -268,7 +314,7 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
         ),
       readPieces: (inboundMailId, part) =>
         part === undefined ? readFrom(inboundMailId, 0) : readPart(inboundMailId, part),
-      complete: (lease) => transact(orDie(complete(lease))),
+      complete: (leases) => transact(orDie(complete(leases))),
       giveUp: (given) => Effect.map(orDie(giveUp(given)), (rows) => rows.map((row) => row.inbound_mail_id)),
       removeStaged: ({ age, limit }) => Effect.map(orDie(removeStaged(age, limit)), (rows) => rows.length),
       removeRaw: ({ age, limit }) => transact(orDie(removeRaw(age, limit))),

@@ -134,7 +134,7 @@ describe("a store with a single connection", () => {
           yield* events.append([{ ...draft, tenantId: tenant.tenantId, resourceId: id, agentId: id, dedupeKey: id }])
           yield* events.lease(tenant.tenantId, id, 1)
           yield* events.release([id], "withdrawn")
-          yield* mails.complete({ inboundMailId: id, attempts: 0 })
+          yield* mails.complete([{ inboundMailId: id, attempts: 0 }])
         })
         yield* Effect.forEach(Array.range(1, 20), () => transactor.transact(work), { concurrency: "unbounded" })
       }).pipe(Effect.provide(stores))
@@ -201,7 +201,8 @@ describe("an embedded database", () => {
         const raw = new Uint8Array(25 * 1024 * 1024).map((_, index) => (index * 31) % 256)
         const envelope = { mailFrom: "a@b.c", rcptTo: ["d@e.f"], remoteAddress: "::1", helo: "x", secure: true }
         const inboundMailId = yield* Uuid.next
-        yield* mails.add({ inboundMailId, envelope, raw, receivedAt: yield* Timestamp.now, attempts: 0 }, [])
+        const mail = { inboundMailId, envelope, raw, receivedAt: yield* Timestamp.now, attempts: 0 }
+        yield* mails.add([{ mail, mailboxIds: [] }])
         assert.lengthOf(yield* mails.lease(1, 1_000), 1)
         const pieces = yield* Stream.runCollect(mails.readPieces(inboundMailId))
         assert.strictEqual(Buffer.compare(Buffer.concat(pieces), raw), 0)

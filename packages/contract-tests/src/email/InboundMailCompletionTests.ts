@@ -38,8 +38,8 @@ export const completeTests: ContractTests<InboundMailStore | MailboxStore | Mess
         yield* Sample.stored(mailbox, {}, { inboundMailId: used!.inboundMailId })
         const [first, second, third] = yield* store.lease(3, LEASE)
         assert.deepStrictEqual(ids([first!, second!, third!]), ids([retried!, done!, used!]))
-        yield* store.complete(second!)
-        yield* store.complete(third!)
+        yield* Sample.completed(second!)
+        yield* Sample.completed(third!)
         yield* clock.advance(LEASE)
         const [again] = yield* store.lease(1, LEASE)
         for (const lost of [first!, second!, third!, { ...first!, inboundMailId: yield* Fresh.id }]) {
@@ -79,12 +79,12 @@ export const completeTests: ContractTests<InboundMailStore | MailboxStore | Mess
     it.effect("return different results: the second finds it completed, unless the first was rolled back", () =>
       Effect.gen(function* () {
         for (const firstEnds of ["committed", "rolled back"] as const) {
-          const store = yield* emptied
+          yield* emptied
           const { mailbox } = yield* Mailboxes.owner
           const [unused, used] = yield* queued(2)
           yield* Sample.stored(mailbox, {}, { inboundMailId: used!.inboundMailId })
           for (const mail of [unused!, used!]) {
-            const complete = store.complete(mail)
+            const complete = Sample.completed(mail)
             const both = yield* overlapping(capabilities, { first: complete, second: complete, firstEnds })
             assert.deepStrictEqual(both, [true, firstEnds === "rolled back"])
           }
@@ -101,7 +101,7 @@ export const completeTests: ContractTests<InboundMailStore | MailboxStore | Mess
         const [first, second] = yield* queued(2)
         const [leased] = yield* store.lease(1, LEASE)
         assert.strictEqual(leased?.inboundMailId, first!.inboundMailId)
-        assert.isTrue(yield* store.complete(leased!))
+        assert.isTrue(yield* Sample.completed(leased!))
         yield* clock.advance(2 * LEASE)
         assert.deepStrictEqual(ids(yield* store.lease(10, LEASE)), [second!.inboundMailId])
       })
@@ -114,11 +114,33 @@ export const completeTests: ContractTests<InboundMailStore | MailboxStore | Mess
         const [mail, used, other] = yield* queued(3)
         yield* Sample.stored(mailbox, {}, { inboundMailId: used!.inboundMailId })
         for (const each of [mail!, used!]) {
-          assert.isTrue(yield* store.complete(each))
-          assert.isFalse(yield* store.complete(each))
+          assert.isTrue(yield* Sample.completed(each))
+          assert.isFalse(yield* Sample.completed(each))
         }
-        assert.isFalse(yield* store.complete({ ...mail!, inboundMailId: yield* Fresh.id }))
+        assert.isFalse(yield* Sample.completed({ ...mail!, inboundMailId: yield* Fresh.id }))
         assert.deepStrictEqual(ids(yield* store.lease(10, LEASE)), [other!.inboundMailId])
+      })
+    )
+
+    it.effect("completes those of several mails that were not leased again, and returns their ids", () =>
+      Effect.gen(function* () {
+        const store = yield* emptied
+        const clock = yield* StoreClock
+        const { mailbox } = yield* Mailboxes.owner
+        const [again, used, unused, done] = yield* queued(4)
+        const stored = yield* Sample.stored(mailbox, {}, { inboundMailId: used!.inboundMailId })
+        const leased = yield* store.lease(4, LEASE)
+        yield* Sample.completed(leased.find(({ inboundMailId }) => inboundMailId === done!.inboundMailId)!)
+        yield* clock.advance(2 * LEASE)
+        const [second] = yield* store.lease(1, LEASE)
+        assert.deepStrictEqual(ids([second!]), ids([again!]))
+        const completed = yield* store.complete([...leased, { inboundMailId: yield* Fresh.id, attempts: 1 }])
+        assert.deepStrictEqual(completed, new Set(ids([used!, unused!])))
+        assert.isDefined(yield* Sample.rawOf(stored))
+        assert.lengthOf(yield* Sample.bytesOf(unused!), 0)
+        assert.isAbove((yield* Sample.bytesOf(again!)).length, 0)
+        assert.deepStrictEqual(yield* store.complete([second!]), new Set(ids([again!])))
+        assert.deepStrictEqual(yield* store.complete([]), new Set())
       })
     )
 
@@ -131,9 +153,9 @@ export const completeTests: ContractTests<InboundMailStore | MailboxStore | Mess
         yield* clock.advance(2 * LEASE)
         const [second] = yield* store.lease(1, LEASE)
         assert.deepStrictEqual(ids([second!]), ids([first[0]!]))
-        assert.isFalse(yield* store.complete(first[0]!), "the earlier lease")
-        assert.isTrue(yield* store.complete(first[1]!), "expired, and not leased again")
-        assert.isTrue(yield* store.complete(second!))
+        assert.isFalse(yield* Sample.completed(first[0]!), "the earlier lease")
+        assert.isTrue(yield* Sample.completed(first[1]!), "expired, and not leased again")
+        assert.isTrue(yield* Sample.completed(second!))
         yield* clock.advance(2 * LEASE)
         assert.deepStrictEqual(yield* store.lease(10, LEASE), [])
       })

@@ -54,7 +54,7 @@ export const giveUpTests: ContractTests<InboundMailStore | MailboxStore | Messag
         const messages = yield* Effect.forEach([delivered!, referred!], ({ inboundMailId }) =>
           Sample.stored(mailbox, {}, { inboundMailId })
         )
-        yield* store.complete(delivered!)
+        yield* Sample.completed(delivered!)
         yield* tried(3)
         yield* clock.advance(AGE)
         assert.deepStrictEqual(yield* store.giveUp({ age: AGE, attempts: 3, limit: 9 }), [none!.inboundMailId])

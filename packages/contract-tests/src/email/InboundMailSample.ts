@@ -15,7 +15,7 @@ export const emptied = Effect.gen(function* () {
   for (const _ of Array.range(1, 20)) {
     const mails = yield* store.lease(1_000, LEASE)
     if (mails.length === 0) return store
-    yield* Effect.forEach(mails, store.complete)
+    yield* store.complete(mails)
   }
   return assert.fail("the queue does not become empty")
 })

@@ -64,9 +64,9 @@ const leaseTests: ContractTests<Ports> = (it, capabilities) => {
 
     it.effect("return no bytes of a deleted or an unknown mail", () =>
       Effect.gen(function* () {
-        const store = yield* emptied
+        yield* emptied
         const mail = yield* Sample.addedMail()
-        yield* store.complete(mail)
+        yield* Sample.completed(mail)
         assert.lengthOf(yield* Sample.bytesOf(mail), 0)
         assert.lengthOf(yield* Sample.bytesOf({ inboundMailId: yield* Fresh.id }), 0)
       })
@@ -182,9 +182,9 @@ const stageTests: ContractTests<Ports> = (it) => {
           const mail = yield* Sample.inboundMail({ raw })
           yield* store.stage(mail)
           assert.deepStrictEqual(yield* store.lease(10, LEASE), [])
-          yield* rolledBack(store.add(mail, []))
+          yield* rolledBack(store.add([{ mail, mailboxIds: [] }]))
           assert.deepStrictEqual(yield* store.lease(10, LEASE), [])
-          yield* store.add(mail, [])
+          yield* store.add([{ mail, mailboxIds: [] }])
           assert.deepStrictEqual(yield* contents(yield* store.lease(10, LEASE)), [content(mail)])
         }
       })
@@ -197,7 +197,7 @@ const stageTests: ContractTests<Ports> = (it) => {
         const taken = yield* Sample.inboundMail({ raw: large })
         yield* store.stage(refused)
         yield* store.stage(taken)
-        yield* store.add(taken, [])
+        yield* store.add([{ mail: taken, mailboxIds: [] }])
         yield* store.discard(refused.inboundMailId)
         yield* store.discard(taken.inboundMailId)
         assert.lengthOf(yield* Sample.bytesOf(refused), 0)
@@ -213,7 +213,7 @@ const stageTests: ContractTests<Ports> = (it) => {
         const given = { age: Timestamp.DAY, limit: 10 }
         yield* (yield* StoreClock).advance(Timestamp.DAY - Timestamp.MINUTE)
         assert.strictEqual(yield* store.removeStaged(given), 0)
-        yield* rolledBack(store.add(mail, []))
+        yield* rolledBack(store.add([{ mail, mailboxIds: [] }]))
         yield* (yield* StoreClock).advance(Timestamp.MINUTE)
         const stored = yield* Sample.bytesOf(mail)
         assert.deepStrictEqual(yield* store.giveUp({ ...given, attempts: 0 }), [])
@@ -229,7 +229,7 @@ const stageTests: ContractTests<Ports> = (it) => {
         const store = yield* emptied
         const mail = yield* Sample.inboundMail({ raw: large })
         yield* store.stage(mail)
-        yield* store.add(mail, [])
+        yield* store.add([{ mail, mailboxIds: [] }])
         yield* (yield* StoreClock).advance(Timestamp.DAY)
         assert.strictEqual(yield* store.removeStaged({ age: 0, limit: 10 }), 0)
         assert.deepStrictEqual(yield* contents(yield* store.lease(10, LEASE)), [content(mail)])
@@ -248,7 +248,7 @@ const rawTests: ContractTests<Ports> = (it) => {
         const mail = yield* Sample.addedMail({ raw })
         const message = yield* Sample.stored(mailbox, {}, { inboundMailId: mail.inboundMailId })
         assert.strictEqual(yield* Sample.rawOf(message), Sample.latin1(raw))
-        yield* store.complete(mail)
+        yield* Sample.completed(mail)
         assert.strictEqual(yield* Sample.rawOf(message), Sample.latin1(raw))
         const found = yield* store.findRaw(tenantId, message.messageId)
         assert.deepStrictEqual(found, { inboundMailId: mail.inboundMailId, sizeBytes: raw.length })
@@ -262,7 +262,7 @@ const rawTests: ContractTests<Ports> = (it) => {
         const raw = Uint8Array.from({ length: 2 * piece + 100 }, (_, index) => (index * 31 + (index >> 9)) % 256)
         const mail = yield* Sample.inboundMail({ raw })
         yield* store.stage(mail)
-        yield* store.add(mail, [])
+        yield* store.add([{ mail, mailboxIds: [] }])
         for (const [offset, bytes] of [
           [0, raw.length],
           [0, 0],
@@ -314,7 +314,7 @@ const rawTests: ContractTests<Ports> = (it) => {
         const mail = yield* Sample.addedMail()
         const message = yield* Sample.stored(mailbox, {}, { inboundMailId: mail.inboundMailId })
         const sent = yield* Sample.stored(mailbox, { direction: "outbound" })
-        yield* store.complete(mail)
+        yield* Sample.completed(mail)
         assert.isUndefined(yield* store.findRaw(other.tenantId, message.messageId))
         assert.isUndefined(yield* store.findRaw(tenantId, sent.messageId))
         assert.isUndefined(yield* store.findRaw(tenantId, yield* Fresh.id))
@@ -369,12 +369,12 @@ const undoneTests: ContractTests<Ports> = (it) => {
   const changes: Readonly<Record<string, Effect.Effect<Change<R>, unknown, R>>> = {
     add: Effect.gen(function* () {
       const store = yield* emptied
-      return { make: store.add(yield* Sample.inboundMail(), []), observe: waiting }
+      return { make: store.add([{ mail: yield* Sample.inboundMail(), mailboxIds: [] }]), observe: waiting }
     }),
     "add of a large mail": Effect.gen(function* () {
       const store = yield* emptied
       const mail = yield* Sample.inboundMail({ raw: new Uint8Array(2 * MIB) })
-      return { make: store.add(mail, []), observe: waiting }
+      return { make: store.add([{ mail, mailboxIds: [] }]), observe: waiting }
     }),
     lease: Effect.gen(function* () {
       const store = yield* emptied
@@ -382,9 +382,9 @@ const undoneTests: ContractTests<Ports> = (it) => {
       return { make: store.lease(1, LEASE), observe: waiting }
     }),
     complete: Effect.gen(function* () {
-      const store = yield* emptied
+      yield* emptied
       const [mail] = yield* queued(2)
-      return { make: store.complete(mail!), observe: waiting }
+      return { make: Sample.completed(mail!), observe: waiting }
     }),
     renew: Effect.gen(function* () {
       const store = yield* emptied

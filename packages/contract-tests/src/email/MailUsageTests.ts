@@ -178,9 +178,36 @@ export const mailUsageTests: ContractTests<InboundMailStore | MailboxStore | Mes
           const mail = yield* Messages.inboundMail({ raw: new Uint8Array(600_000) })
           if (isStaged) yield* mails.stage(mail)
           assert.deepStrictEqual(yield* usageOf(mailbox), ["0/0", "0/0"])
-          yield* mails.add(mail, [mailbox.mailboxId])
+          yield* mails.add([{ mail, mailboxIds: [mailbox.mailboxId] }])
           assert.deepStrictEqual(yield* usageOf(mailbox), ["1/600000", "1/600000"])
         }
+      })
+    )
+
+    it.effect("counts several mails that are added and completed together, each in its own mailboxes", () =>
+      Effect.gen(function* () {
+        const mails = yield* InboundMailStore
+        const { mailbox: one, tenant } = yield* Mailboxes.owner
+        const two = yield* Mailboxes.stored(tenant)
+        const sizes = [100, 20, 600_000, 700_000]
+        const added = yield* Effect.forEach(sizes, (size) =>
+          Messages.inboundMail({ raw: new Uint8Array(size).fill(7) })
+        )
+        yield* mails.stage(added[2]!)
+        const unknown = yield* Fresh.id
+        const [first, second, staged, large] = added
+        yield* mails.add([
+          { mail: first!, mailboxIds: [one.mailboxId, two.mailboxId] },
+          { mail: second!, mailboxIds: [] },
+          { mail: staged!, mailboxIds: [unknown, two.mailboxId] },
+          { mail: large!, mailboxIds: [one.mailboxId] }
+        ])
+        assert.deepStrictEqual(yield* usageOf(one), ["2/700100", "4/1300200"])
+        assert.deepStrictEqual(yield* usageOf(two), ["2/600100", "4/1300200"])
+        for (const mail of added) assert.deepStrictEqual(yield* Messages.bytesOf(mail), mail.raw)
+        yield* mails.complete(added)
+        assert.deepStrictEqual(yield* usageOf(one), ["0/0", "0/0"])
+        assert.deepStrictEqual(yield* usageOf(two), ["0/0", "0/0"])
       })
     )
 
@@ -214,7 +241,7 @@ export const mailUsageTests: ContractTests<InboundMailStore | MailboxStore | Mes
           left.map(({ inboundMailId }) => inboundMailId),
           waiting.inboundMailId
         )
-        yield* Effect.forEach(left, mails.complete)
+        yield* mails.complete(left)
       })
     )
 

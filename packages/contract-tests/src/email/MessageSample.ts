@@ -1,5 +1,6 @@
 import {
   type InboundMail,
+  type MailLease,
   InboundMailStore,
   type Mailbox,
   type Message,
@@ -105,14 +106,15 @@ export const addedMail = Effect.fnUntraced(function* (
 ) {
   const store = yield* InboundMailStore
   const mail = yield* inboundMail(parts)
-  yield* store.add(mail, mailboxIds)
+  yield* store.add([{ mail, mailboxIds }])
   return mail
 })
 
-/** Completes a mail. */
-export const completed = Effect.fnUntraced(function* (mail: InboundMail) {
+/** Completes a mail. Returns false if it was completed or leased again before. */
+export const completed = Effect.fnUntraced(function* (mail: MailLease) {
   const store = yield* InboundMailStore
-  yield* store.complete(mail)
+  const ids = yield* store.complete([mail])
+  return ids.has(mail.inboundMailId)
 })
 
 /** Returns the raw bytes of a tenant's message, as text with one character per byte, or undefined. */

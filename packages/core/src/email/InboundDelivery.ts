@@ -128,14 +128,10 @@ export const makeInboundDelivery = Effect.fnUntraced(function* ({ findMailboxes,
     const stored = yield* messages.insert(received)
     const fresh = received.map(({ message }) => message).filter(({ messageId }) => stored.has(messageId))
     yield* events.append(fresh.map((message) => receivedEvent(message, provider.name)))
-    for (const read of mails) {
-      // Rolls back if another worker has leased the mail after this worker's lease expired.
-      yield* Effect.filterOrFail(
-        store.complete(read.mail),
-        (isCompleted) => isCompleted,
-        () => new LeaseLost()
-      ).pipe(CallGroup.onBehalfOf(culprit, read))
-    }
+    const completed = yield* store.complete(mails.map(({ mail }) => mail))
+    const lost = mails.find(({ mail }) => !completed.has(mail.inboundMailId))
+    // Rolls back if another worker has leased the mail after this worker's lease expired.
+    if (lost !== undefined) yield* CallGroup.onBehalfOf(culprit, lost)(Effect.fail(new LeaseLost()))
     return mails.map(() => Exit.void)
   })
 

@@ -30,6 +30,13 @@ export interface InboundMail {
   readonly attempts: number
 }
 
+/** A mail to store. Until it is completed or given up, it counts as a message of these mailboxes, with its raw size. */
+export interface CountedMail {
+  readonly mail: InboundMail
+  /** Those that do not exist are ignored. */
+  readonly mailboxIds: ReadonlyArray<string>
+}
+
 /** A mail that waits for delivery. Its bytes are read separately, by `InboundMailStore.readPieces`. */
 export type WaitingMail = Omit<InboundMail, "raw"> & { readonly sizeBytes: number }
 
@@ -129,11 +136,8 @@ export class InboundMailStore extends Context.Service<
     readonly stage: (mail: InboundMail) => Effect.Effect<void>
     /** Deletes the staged bytes of a mail that is not added after all. */
     readonly discard: (inboundMailId: string) => Effect.Effect<void>
-    /**
-     * Adds a mail, staged or not. Until it is completed or given up, it counts as a message of each of these mailboxes
-     * that exists, with its raw size.
-     */
-    readonly add: (mail: InboundMail, mailboxIds: ReadonlyArray<string>) => Effect.Effect<void>
+    /** Adds mails, staged or not: all of them, or none. */
+    readonly add: (mails: ReadonlyArray<CountedMail>) => Effect.Effect<void>
     /** Leases up to `limit` mails without a lease for `leaseMillis`, oldest first; each lease counts as an attempt. */
     readonly lease: (limit: number, leaseMillis: number) => Effect.Effect<ReadonlyArray<WaitingMail>>
     /**
@@ -147,11 +151,11 @@ export class InboundMailStore extends Context.Service<
      */
     readonly readPieces: (inboundMailId: string, part?: RawPart) => Stream.Stream<Uint8Array>
     /**
-     * Marks a mail as completed, and returns true for exactly one of several concurrent calls. Returns false, and
-     * changes nothing, if the mail was leased again. Its raw form is kept while a message refers to it, and is deleted
-     * otherwise.
+     * Marks mails as completed and returns their ids. Exactly one of several concurrent calls returns the id of a mail.
+     * A mail that was leased again is left out and does not change. The raw form of a mail is kept while a message refers
+     * to it, and is deleted otherwise.
      */
-    readonly complete: (lease: MailLease) => Effect.Effect<boolean>
+    readonly complete: (leases: ReadonlyArray<MailLease>) => Effect.Effect<ReadonlySet<string>>
     /**
      * Deletes up to `limit` undeliverable mails, oldest first, and returns their ids. A mail is undeliverable if it was
      * received at least `age` milliseconds ago, had at least `attempts` attempts, has no lease, is not completed and

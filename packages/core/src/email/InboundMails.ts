@@ -8,6 +8,7 @@ import { TenantStore } from "../tenancy/TenantStore.ts"
 import { ByteBudget, TransitMemory } from "../limits/ByteBudget.ts"
 import { HeldMails } from "./HeldMails.ts"
 import {
+  type CountedMail,
   type InboundEnvelope,
   type InboundMail,
   InboundMailStore,
@@ -79,30 +80,26 @@ export class InboundMails extends Context.Service<
       const arrived = yield* Queue.dropping<void>(1)
 
       /** Adds mails for the recipients that they have now, or returns why one has no room. */
-      const addAll = Effect.fnUntraced(function* (
-        mails: ReadonlyArray<InboundMail>,
-        culprit: CallGroup.Culprit<InboundMail>
-      ) {
-        culprit.item = undefined
+      const addAll = Effect.fnUntraced(function* (mails: ReadonlyArray<InboundMail>) {
         const found = yield* findMailboxes(mails.flatMap(({ envelope }) => envelope.rcptTo))
         // Under the lock, so that concurrent mails do not all use the same remaining room.
         yield* tenants.lock([...new Set(found.map(({ tenantId }) => tenantId))])
         const decideRoom = yield* admission.readRoom(found)
         const results: Array<Exit.Exit<RoomRefusal | undefined>> = []
+        const admitted: Array<CountedMail> = []
         for (const mail of mails) {
           const recipients = mailboxesOf(found, mail.envelope.rcptTo)
           const refusal = decideRoom(recipients, mail.raw.length)
           results.push(Exit.succeed(refusal))
-          if (refusal !== undefined) continue
-          const mailboxIds = recipients.map(({ mailboxId }) => mailboxId)
-          yield* store.add(mail, mailboxIds).pipe(CallGroup.onBehalfOf(culprit, mail))
+          if (refusal === undefined) admitted.push({ mail, mailboxIds: recipients.map(({ mailboxId }) => mailboxId) })
         }
+        if (admitted.length > 0) yield* store.add(admitted)
         return results
       })
       const add = yield* CallGroup.make<InboundMail, RoomRefusal | undefined, never>({
         limit: GROUP_BYTES,
         sizeOf: ({ raw }) => Math.max(raw.length, SMALL_MAIL_BYTES),
-        work: (mails, culprit) => transactor.transact(addAll(mails, culprit))
+        work: (mails) => transactor.transact(addAll(mails))
       })
 
       const read = Effect.fnUntraced(function* (mail: WaitingMail) {

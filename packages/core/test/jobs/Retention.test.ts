@@ -157,10 +157,8 @@ describe("inbound-mail-retention", () => {
     Effect.gen(function* () {
       const envelope = { mailFrom: "", rcptTo: [], remoteAddress: "", helo: "", secure: true }
       const receivedAt = yield* Timestamp.now
-      yield* (yield* InboundMailStore).add(
-        { inboundMailId, envelope, raw: new Uint8Array(9), receivedAt, attempts: 0 },
-        []
-      )
+      const mail = { inboundMailId, envelope, raw: new Uint8Array(9), receivedAt, attempts: 0 }
+      yield* (yield* InboundMailStore).add([{ mail, mailboxIds: [] }])
     })
   /** Leases all waiting mail repeatedly, once a minute, and never finishes a delivery. */
   const attempt = (times: number) =>
