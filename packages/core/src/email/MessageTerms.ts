@@ -10,6 +10,9 @@ const WORD_CHARACTERS = 64
 
 const ADDRESS_CHARACTERS = 320
 
+const NOT_ASCII = /[^\0-\x7f]/
+/** The same words as `WORD` finds in text of ASCII, several times as fast. */
+const ASCII_WORD = /[a-z0-9]+/g
 const WORD = /[\p{L}\p{N}\p{M}]+/gu
 /** Scripts that are written without spaces between words: their words are pairs of neighboring characters. */
 const SPACELESS =
@@ -21,6 +24,13 @@ const SPACELESS =
  */
 export const searchWords = (text: string): ReadonlyArray<string> => {
   const words = new Set<string>()
+  if (!NOT_ASCII.test(text)) {
+    for (const word of text.toLowerCase().match(ASCII_WORD) ?? []) {
+      words.add(cut(word))
+      if (words.size >= WORDS_MAX) break
+    }
+    return [...words]
+  }
   for (const [run] of text.normalize("NFKC").toLowerCase().matchAll(WORD)) {
     for (const word of run.replace(SPACELESS, " ").split(" ")) if (word !== "") words.add(cut(word))
     for (const [spaceless] of run.matchAll(SPACELESS)) {
@@ -33,7 +43,8 @@ export const searchWords = (text: string): ReadonlyArray<string> => {
   return [...words].slice(0, WORDS_MAX)
 }
 
-const cut = (word: string): string => word.slice(0, WORD_CHARACTERS).replace(/[\ud800-\udbff]$/, "")
+const cut = (word: string): string =>
+  word.length <= WORD_CHARACTERS ? word : word.slice(0, WORD_CHARACTERS).replace(/[\ud800-\udbff]$/, "")
 
 /** Returns HTML without its tags, in one pass. */
 const withoutTags = (html: string): string =>
