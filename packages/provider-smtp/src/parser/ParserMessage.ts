@@ -17,22 +17,25 @@ export interface ParserJob {
 }
 
 /**
- * A message to the parser process: the pieces of a mail in order, then its job, or the check of its sender alone. Mails
- * are sent one after the other.
+ * A message to the parser process: the pieces of a mail in order, the last one with its job, or with the check of its
+ * sender alone. Mails are sent one after the other.
  */
 export type ParserRequest =
   | { readonly _tag: "Piece"; readonly bytes: Uint8Array }
-  | { readonly _tag: "Job"; readonly job: ParserJob }
-  | { readonly _tag: "SenderCheck"; readonly job: ParserJob }
+  | { readonly _tag: "Job" | "SenderCheck"; readonly job: ParserJob; readonly bytes: Uint8Array }
 
 /**
  * A reply of the parser process: `Ready` once, then for each job either `Unreadable`, or `Content`, later
- * `Authentication`, and at last `Reply`; for a check of a sender `Authentication` alone.
+ * `Authentication` unless `Content` has it, and at last `Reply`; for a check of a sender `Authentication` alone.
  */
 export type ParserReply =
   | { readonly _tag: "Ready" }
   | { readonly _tag: "Unreadable"; readonly message: string }
-  | { readonly _tag: "Content"; readonly content: MailContent }
+  | {
+      readonly _tag: "Content"
+      readonly content: MailContent
+      readonly authentication?: SenderAuthentication | undefined
+    }
   | { readonly _tag: "Authentication"; readonly authentication: SenderAuthentication }
   | { readonly _tag: "Reply"; readonly extractedText: string | null }
 

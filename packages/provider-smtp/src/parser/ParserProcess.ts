@@ -126,7 +126,11 @@ export const startParser = (
       )
 
     /** Sends a mail and its request, and returns what receives the replies. */
-    const begin = Effect.fnUntraced(function* (raw: Stream.Stream<Uint8Array>, request: ParserRequest) {
+    const begin = Effect.fnUntraced(function* (
+      raw: Stream.Stream<Uint8Array>,
+      _tag: "Job" | "SenderCheck",
+      job: ParserJob
+    ) {
       const current: Pending = {
         content: yield* Deferred.make<MailContent, MailUnreadable>(),
         authentication: yield* Deferred.make<SenderAuthentication>(),
@@ -134,11 +138,14 @@ export const startParser = (
       }
       pending = current
       let sizeBytes = 0
+      let last: Uint8Array | undefined
       yield* Stream.runForEach(raw, (bytes) => {
+        const before = last
+        last = bytes
         sizeBytes += bytes.length
-        return send({ _tag: "Piece", bytes })
+        return before === undefined ? Effect.void : send({ _tag: "Piece", bytes: before })
       })
-      yield* send(request)
+      yield* send({ _tag, job, bytes: last ?? new Uint8Array() })
       return { current, isLarge: sizeBytes >= FRESH_AFTER_BYTES }
     })
 
@@ -148,7 +155,7 @@ export const startParser = (
     return {
       authenticate: Effect.fnUntraced(function* (raw: Stream.Stream<Uint8Array>, job: ParserJob) {
         if (ended || !child.connected) return { result: undefined, reusable: false }
-        const sent = yield* Effect.result(begin(raw, { _tag: "SenderCheck", job }))
+        const sent = yield* Effect.result(begin(raw, "SenderCheck", job))
         if (Result.isFailure(sent)) return { result: UNDETERMINED, reusable: false }
         const { current, isLarge } = sent.success
         const authentication = yield* awaitAuthentication(current, job)
@@ -159,7 +166,7 @@ export const startParser = (
       }),
       parse: Effect.fnUntraced(function* (raw: Stream.Stream<Uint8Array>, job: ParserJob) {
         if (ended || !child.connected) return { result: undefined, reusable: false }
-        const sent = yield* Effect.result(begin(raw, { _tag: "Job", job }))
+        const sent = yield* Effect.result(begin(raw, "Job", job))
         if (Result.isFailure(sent)) return { result: Result.fail(sent.failure), reusable: false }
         const { current, isLarge } = sent.success
         const content = yield* Effect.timeoutOption(Effect.result(Deferred.await(current.content)), limits.readMillis)
@@ -189,6 +196,9 @@ export const startParser = (
 const take = (pending: Pending, reply: Exclude<ParserReply, { readonly _tag: "Ready" }>): void => {
   switch (reply._tag) {
     case "Content":
+      if (reply.authentication !== undefined) {
+        Deferred.doneUnsafe(pending.authentication, Exit.succeed(reply.authentication))
+      }
       return void Deferred.doneUnsafe(pending.content, Exit.succeed(reply.content))
     case "Unreadable":
       return void Deferred.doneUnsafe(pending.content, Exit.fail(unreadable(reply.message)))

@@ -60,6 +60,19 @@ const resolverLookup =
     }
   }
 
+interface Lookups {
+  readonly ask: Lookup
+  readonly cancel: () => void
+}
+
+const inZone = (records: ReadonlyArray<DnsRecord>): Lookups => ({ ask: zoneLookup(records), cancel: () => undefined })
+
+const byResolver = (dns: Exclude<SenderDns, { readonly _tag: "Zone" }>): Lookups => {
+  const resolver = new Resolver({ timeout: QUESTION_MILLIS, tries: TRIES })
+  if (dns._tag === "Servers") resolver.setServers(dns.servers)
+  return { ask: resolverLookup(resolver), cancel: () => resolver.cancel() }
+}
+
 /**
  * Opens the lookups for one mail. After `millis`, or after `lookupsMax` lookups, every lookup fails with
  * `ETIMEOUT`, so that a slow or hostile DNS affects a result but never the mail. `close` cancels pending
@@ -69,9 +82,7 @@ export const openLookup = (
   dns: SenderDns,
   limits: { readonly millis: number; readonly lookupsMax: number }
 ): { readonly lookup: Lookup; readonly close: () => void } => {
-  const resolver = new Resolver({ timeout: QUESTION_MILLIS, tries: TRIES })
-  if (dns._tag === "Servers") resolver.setServers(dns.servers)
-  const ask = dns._tag === "Zone" ? zoneLookup(dns.records) : resolverLookup(resolver)
+  const { ask, cancel } = dns._tag === "Zone" ? inZone(dns.records) : byResolver(dns)
 
   let expire = () => {}
   let expired = false
@@ -89,7 +100,7 @@ export const openLookup = (
     },
     close: () => {
       clearTimeout(timer)
-      resolver.cancel()
+      cancel()
     }
   }
 }
