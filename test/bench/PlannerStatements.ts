@@ -184,6 +184,10 @@ export const MEASURES: ReadonlyArray<Measure> = [
     mailboxes((store) => store.findStandings([idOf("mailbox")]))
   ),
   measure(
+    "mailboxes: findSender",
+    mailboxes((store) => store.findSender(tenantId, idOf("mailbox"), ["friend@example.com"]))
+  ),
+  measure(
     "mailboxes: isAvailable",
     mailboxes((store) => store.isAvailable("nobody", tenantId))
   ),

@@ -1,8 +1,8 @@
-import { Lookup, type Mailbox, MailboxStore, type TenantId } from "@agentos/core"
+import { Lookup, type Mailbox, type MailboxStanding, MailboxStore, type TenantId } from "@agentos/core"
 import { Effect, Layer } from "effect"
 import { dropUnusedMail } from "./InboundMailStoreMemory.ts"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
-import { type LocalPartRow, removeAttachments, requireTenant, type Tables, usageOf } from "./Tables.ts"
+import { type LocalPartRow, removeAttachments, requireTenant, suppressedOf, type Tables, usageOf } from "./Tables.ts"
 
 /** Mailboxes in memory, and the owners of local parts. */
 export const layer = Layer.effect(
@@ -13,6 +13,16 @@ export const layer = Layer.effect(
     const owned = (tenantId: TenantId, mailboxId: string): Mailbox | undefined => {
       const mailbox = mailboxes.get(mailboxId)
       return mailbox?.tenantId === tenantId ? mailbox : undefined
+    }
+
+    const standingOf = ({ mailboxId, tenantId }: Mailbox): MailboxStanding => {
+      const usages = mailboxes.where("tenant", tenantId).map((mailbox) => usageOf(mailUsages, mailbox.mailboxId))
+      const tenantUsage = {
+        messages: usages.reduce((sum, usage) => sum + usage.messages, 0),
+        bytes: usages.reduce((sum, usage) => sum + usage.bytes, 0)
+      }
+      const isTenantSuspended = tables.tenants.get(tenantId)?.suspension !== undefined
+      return { usage: usageOf(mailUsages, mailboxId), tenantUsage, isTenantSuspended }
     }
 
     return MailboxStore.of({
@@ -30,17 +40,18 @@ export const layer = Layer.effect(
       findStandings: (mailboxIds) =>
         run(() => {
           const found = mailboxIds.flatMap((mailboxId) => mailboxes.get(mailboxId) ?? [])
-          return new Map(
-            found.map(({ mailboxId, tenantId }) => {
-              const owned = mailboxes.where("tenant", tenantId).map((mailbox) => usageOf(mailUsages, mailbox.mailboxId))
-              const tenantUsage = {
-                messages: owned.reduce((sum, usage) => sum + usage.messages, 0),
-                bytes: owned.reduce((sum, usage) => sum + usage.bytes, 0)
-              }
-              const isTenantSuspended = tables.tenants.get(tenantId)?.suspension !== undefined
-              return [mailboxId, { usage: usageOf(mailUsages, mailboxId), tenantUsage, isTenantSuspended }]
-            })
-          )
+          return new Map(found.map((mailbox) => [mailbox.mailboxId, standingOf(mailbox)]))
+        }),
+      findSender: (tenantId, mailboxId, addresses) =>
+        run(() => {
+          const mailbox = owned(tenantId, mailboxId)
+          if (mailbox === undefined) return mailboxes.has(mailboxId) ? Lookup.foreign : Lookup.missing
+          return Lookup.owned({
+            mailbox,
+            standing: standingOf(mailbox),
+            suppressed: suppressedOf(tables, tenantId, addresses),
+            sending: tables.sending.get(tenantId)
+          })
         }),
       isAvailable: (localPart, tenantId) => run(() => isAvailable(tables, localPart, tenantId)),
       reserve: (localPart, tenantId, operationId) =>

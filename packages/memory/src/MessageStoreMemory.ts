@@ -12,7 +12,7 @@ import {
 } from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
-import { addUsage, compositeKey, requireTenant } from "./Tables.ts"
+import { addUsage, compositeKey, requireTenant, suppressedOf } from "./Tables.ts"
 
 /** Messages in memory, and the suppressed addresses of tenants. */
 export const layer = Layer.effect(
@@ -66,8 +66,7 @@ export const layer = Layer.effect(
           }
           return threads
         }),
-      findSuppressed: (tenantId, addresses) =>
-        run(() => [...new Set(addresses)].filter((address) => suppressions.has(compositeKey(tenantId, address)))),
+      findSuppressed: (tenantId, addresses) => run(() => suppressedOf(tables, tenantId, addresses)),
       suppress: (tenantId, addresses, reason) =>
         run(() => {
           requireTenant(tables, tenantId)

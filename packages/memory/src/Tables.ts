@@ -94,6 +94,14 @@ export interface CallRow {
   readonly turnCount: number
 }
 
+/** Returns those of the addresses that the tenant may no longer write to. */
+export const suppressedOf = (
+  { suppressions }: Tables,
+  tenantId: string,
+  addresses: ReadonlyArray<string>
+): ReadonlyArray<string> =>
+  [...new Set(addresses)].filter((address) => suppressions.has(compositeKey(tenantId, address)))
+
 const proofIndex = (key: ProofKey): string => compositeKey(key.network, key.asset, key.payer, key.nonce)
 
 /** The unique keys of operations. Each belongs to one operation permanently. */

@@ -1,7 +1,8 @@
-import { type Mailbox, type MailboxStanding, MailboxStore, SenderPolicy } from "@agentos/core"
+import { type Mailbox, type MailboxSender, type MailboxStanding, MailboxStore, SenderPolicy } from "@agentos/core"
 import { Effect, Layer } from "effect"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
+import { type SendingRow, toSending } from "./MessageStorePostgres.ts"
 import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
 
@@ -27,6 +28,17 @@ interface StandingRow {
   readonly is_suspended: boolean
 }
 
+/** The columns of the sending are null if the tenant has never sent. */
+type SenderRow = MailboxRow &
+  StandingRow & { readonly suppressed: ReadonlyArray<string> } & (SendingRow | { readonly day: null })
+
+const toSender = (row: SenderRow): MailboxSender => ({
+  mailbox: toMailbox(row),
+  standing: toStanding(row),
+  suppressed: row.suppressed,
+  sending: row.day === null ? undefined : toSending(row)
+})
+
 const toStanding = (row: StandingRow): MailboxStanding => ({
   usage: { messages: Number(row.message_count), bytes: Number(row.stored_bytes) },
   tenantUsage: { messages: Number(row.tenant_message_count), bytes: Number(row.tenant_stored_bytes) },
@@ -50,13 +62,14 @@ const toMailbox = (row: MailboxRow): Mailbox => ({
 const policyParameter = (policy: SenderPolicy.SenderPolicy) =>
   Parameter.text(SenderPolicy.isAnyone(policy) ? null : JSON.stringify(policy))
 
+const COLUMNS =
+  "mailbox_id, tenant_id, local_part, address, display_name, outbound_signature, active, sender_policy, created_at, updated_at"
+
 export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
   MailboxStore,
   Effect.gen(function* () {
     const { sql, transact } = yield* Database
-    const columns = sql.literal(
-      "mailbox_id, tenant_id, local_part, address, display_name, outbound_signature, active, sender_policy, created_at, updated_at"
-    )
+    const columns = sql.literal(COLUMNS)
 
     /** Turns the operation's reservation into ownership; dies if the operation has not reserved the local part. */
     const own = Effect.fnUntraced(function* (mailbox: Mailbox, operationId: string) {
@@ -111,6 +124,25 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
       return Number(removed?.count ?? 0n)
     })
 
+    const senders = (tenantId: string, mailboxId: string, addresses: ReadonlyArray<string>) => sql<SenderRow>`
+      select
+        ${sql.literal(Row.qualified("mailboxes", COLUMNS))}, message_count, stored_bytes, tenant_message_count,
+        tenant_stored_bytes, suspended_at is not null as is_suspended,
+        day, recipients, bounced, complained, level, paused_until, pause_reason,
+        array(
+          select address from suppressions
+          where tenant_id = ${Parameter.uuid(tenantId)} and address = any(${Parameter.texts(addresses)})
+        ) as suppressed
+      from mailboxes
+      join tenants using (tenant_id)
+      left join mail_sending using (tenant_id)
+      join lateral (
+        select sum(owned.message_count)::bigint as tenant_message_count,
+          sum(owned.stored_bytes)::bigint as tenant_stored_bytes
+        from mailboxes as owned where owned.tenant_id = mailboxes.tenant_id
+      ) as owned on true
+      where mailboxes.mailbox_id = ${Parameter.uuid(mailboxId)}`
+
     /** Reads the sum over a tenant's mailboxes once for each tenant, from their index. */
     const standings = (mailboxIds: ReadonlyArray<string>) => sql<StandingRow>`
       with asked as materialized (
@@ -153,6 +185,8 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
               orDie(standings(mailboxIds)),
               (rows) => new Map(rows.map((row) => [row.mailbox_id, toStanding(row)]))
             ),
+      findSender: (tenantId, mailboxId, addresses) =>
+        Effect.map(orDie(senders(tenantId, mailboxId, addresses)), Row.lookup(tenantId, toSender)),
       isAvailable: (localPart, tenantId) =>
         Effect.map(
           orDie(sql<{ readonly is_free: boolean }>`

@@ -59,7 +59,7 @@ interface MessageRow extends SummaryRow {
   readonly body: string
 }
 
-interface SendingRow {
+export interface SendingRow {
   readonly day: number
   readonly recipients: number
   readonly bounced: number
@@ -69,10 +69,16 @@ interface SendingRow {
   readonly pause_reason: SendingQuota.PauseReason | null
 }
 
-const toSending = ({ pause_reason, paused_until, ...counts }: SendingRow): SendingRecord => ({
-  ...counts,
+export const toSending = (row: SendingRow): SendingRecord => ({
+  day: row.day,
+  recipients: row.recipients,
+  bounced: row.bounced,
+  complained: row.complained,
+  level: row.level,
   pause:
-    paused_until === null || pause_reason === null ? null : { until: Row.toMoment(paused_until), reason: pause_reason }
+    row.paused_until === null || row.pause_reason === null
+      ? null
+      : { until: Row.toMoment(row.paused_until), reason: row.pause_reason }
 })
 
 /** The fields of a message that have columns of their own; the rest is JSON. */

@@ -6,6 +6,7 @@ import { mailboxRemovalTests } from "./MailboxRemovalTests.ts"
 import { mailUsageTests } from "./MailUsageTests.ts"
 import { reservationModelTests } from "./ReservationModelTests.ts"
 import { reservationTests } from "./ReservationTests.ts"
+import { senderTests } from "./SenderTests.ts"
 
 /** The contract tests of `MailboxStore`, including the messages and raw mail of a mailbox. */
 export const MailboxStoreContract = defineContract<MailboxStore | MessageStore | InboundMailStore>(
@@ -17,5 +18,6 @@ export const MailboxStoreContract = defineContract<MailboxStore | MessageStore |
     mailboxRemovalTests(it, capabilities)
     mailboxOverlapTests(it, capabilities)
     mailUsageTests(it, capabilities)
+    senderTests(it, capabilities)
   }
 )

@@ -3,6 +3,7 @@ import type { Lookup } from "../kernel/Lookup.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import type { Mailbox } from "./Mailbox.ts"
 import type { MailUsage } from "./MailPolicy.ts"
+import type { SendingRecord } from "./SendingQuota.ts"
 
 /** The facts that decide whether a mailbox accepts another message. */
 export interface MailboxStanding {
@@ -10,6 +11,16 @@ export interface MailboxStanding {
   /** Of all mailboxes of its tenant. */
   readonly tenantUsage: MailUsage
   readonly isTenantSuspended: boolean
+}
+
+/** A mailbox, and the facts that decide whether it may send a message to some addresses. */
+export interface MailboxSender {
+  readonly mailbox: Mailbox
+  readonly standing: MailboxStanding
+  /** Those of the addresses that the tenant may no longer write to. */
+  readonly suppressed: ReadonlyArray<string>
+  /** The sending of the tenant; undefined if it has never sent. */
+  readonly sending: SendingRecord | undefined
 }
 
 export type Reservation = "reserved" | "taken"
@@ -33,6 +44,15 @@ export class MailboxStore extends Context.Service<
      * not exist are left out. Reads counters, never messages.
      */
     readonly findStandings: (mailboxIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, MailboxStanding>>
+    /**
+     * Returns the mailbox as a sender to these (folded) addresses, all read at the same moment, as a statement for each
+     * would make every message wait.
+     */
+    readonly findSender: (
+      tenantId: TenantId,
+      mailboxId: string,
+      addresses: ReadonlyArray<string>
+    ) => Effect.Effect<Lookup<MailboxSender>>
     /**
      * Whether the local part is available to a tenant (null: to a wallet that is not a tenant yet): no mailbox uses it,
      * no other operation reserves it, and it never belonged to another tenant.

@@ -6,22 +6,21 @@ import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import type { OperationContext, PaidService } from "../payment/PaidService.ts"
-import type { TenantId } from "../tenancy/Tenant.ts"
+import type { Tenant, TenantId } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import { AttachmentStore } from "./AttachmentStore.ts"
 import { statusOf } from "./DeliveryReport.ts"
 import { foldAddress } from "./EmailAddress.ts"
 import { RECIPIENT_LIMIT, SendMessageInput } from "./EmailInput.ts"
 import { EmailProvider, type SendReceipt } from "./EmailProvider.ts"
-import type { Mailbox } from "./Mailbox.ts"
-import { MailboxStore } from "./MailboxStore.ts"
+import { type MailboxSender, MailboxStore } from "./MailboxStore.ts"
 import { MailPolicy, reachedLimit } from "./MailPolicy.ts"
 import { bodySizeBytes, type Message, type Recipient, snippetOf, toMessageRecord } from "./Message.ts"
 import { retryDelay, SEND_WINDOW } from "./MessageRetries.ts"
 import { MessageRetryStore } from "./MessageRetryStore.ts"
 import { MessageStore } from "./MessageStore.ts"
 import { accepted, afterAttempt, bouncedOf, isQueued, makeComposer } from "./OutboundMail.ts"
-import { ownedMailbox, remainingMailbox } from "./OwnedMailbox.ts"
+import { owned, remainingMailbox } from "./OwnedMailbox.ts"
 import * as SendingQuota from "./SendingQuota.ts"
 import { suppress } from "./Suppression.ts"
 
@@ -82,28 +81,24 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
       const transactor = yield* Transactor
       const policy = yield* MailPolicy
 
-      const requireRoom = Effect.fnUntraced(function* ({ mailboxId }: Mailbox) {
-        const standing = (yield* mailboxes.findStandings([mailboxId])).get(mailboxId)
-        const reached = standing === undefined ? undefined : reachedLimit(policy, standing)
+      const requireRoom = Effect.fnUntraced(function* ({ standing }: MailboxSender) {
+        const reached = reachedLimit(policy, standing)
         if (reached === undefined) return
         yield* countRefusal("mail_storage")
         return yield* new Conflict({ message: FULL[reached] })
       })
 
-      const checkRecipients = Effect.fnUntraced(function* (tenantId: TenantId, input: SendMessageInput) {
-        const listed = listRecipients(input)
+      const checkRecipients = Effect.fnUntraced(function* (
+        listed: ReadonlyArray<ListedRecipient>,
+        { suppressed: addresses }: MailboxSender
+      ) {
         if (listed.length > RECIPIENT_LIMIT) {
           return yield* invalid(
             "to",
             `has too many recipients: at most ${RECIPIENT_LIMIT} are allowed in to, cc and bcc together`
           )
         }
-        const suppressed = new Set(
-          yield* messages.findSuppressed(
-            tenantId,
-            listed.map(({ address }) => foldAddress(address))
-          )
-        )
+        const suppressed = new Set(addresses)
         const issues: ReadonlyArray<Issue> = listed
           .filter(({ address }) => suppressed.has(foldAddress(address)))
           .map(({ address, path }) => ({
@@ -128,21 +123,37 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
       /**
        * Returns the tenant's sending record of today, or fails if the tenant can't write to this many more recipients.
        */
-      const requireQuota = Effect.fnUntraced(function* (tenantId: TenantId, recipients: number) {
-        const record = SendingQuota.today(policy.sending, yield* messages.findSending(tenantId), yield* Timestamp.now)
+      const requireQuota = Effect.fnUntraced(function* ({ sending }: MailboxSender, recipients: number) {
+        const record = SendingQuota.today(policy.sending, sending, yield* Timestamp.now)
         const refusal = SendingQuota.refusalOf(policy.sending, record, recipients)
         if (refusal === undefined) return record
         yield* countRefusal(refusal._tag === "Paused" ? "mail_sending_paused" : "mail_recipients_per_day")
         return yield* new Conflict({ message: quotaMessage(refusal, recipients) })
       })
 
+      /** Checks that the tenant may send the message from its mailbox now. Returns what sending it needs. */
+      const requireSender = Effect.fnUntraced(function* (tenant: Tenant | null, input: SendMessageInput) {
+        const listed = listRecipients(input)
+        const addresses = listed.slice(0, RECIPIENT_LIMIT).map(({ address }) => foldAddress(address))
+        const sender = yield* owned(tenant, input.mailboxId, ({ tenantId }) =>
+          mailboxes.findSender(tenantId, input.mailboxId, addresses)
+        )
+        const thread = yield* threadOf(sender.mailbox.tenantId, input)
+        yield* checkRecipients(listed, sender)
+        const record = yield* requireQuota(sender, listed.length)
+        yield* requireRoom(sender)
+        return { mailbox: sender.mailbox, thread, sending: SendingQuota.sent(record, listed.length) }
+      })
+
       const suppressBounced = (tenantId: TenantId, refused: SendReceipt["rejected"]) =>
         suppress(messages, policy, tenantId, bouncedOf(refused), "bounced")
 
+      /** Leaves an empty list in the place of the attachments that it stores. */
       const stage = Effect.fnUntraced(function* (operationId: string, input: SendMessageInput) {
         const { attachments: given = [], ...kept } = input
-        if (given.length > 0) yield* attachments.stage(operationId, given)
-        return kept
+        if (given.length === 0) return kept
+        yield* attachments.stage(operationId, given)
+        return { ...kept, attachments: [] }
       })
 
       return MessageSending.of({
@@ -150,24 +161,14 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
         input: SendMessageInput,
         plan: Plan,
         retryFor: SEND_WINDOW,
-        check: Effect.fnUntraced(function* (tenant, input) {
-          const mailbox = yield* ownedMailbox(mailboxes, tenant, input.mailboxId)
-          yield* threadOf(mailbox.tenantId, input)
-          yield* checkRecipients(mailbox.tenantId, input)
-          yield* requireQuota(mailbox.tenantId, listRecipients(input).length)
-          yield* requireRoom(mailbox)
-        }),
+        check: (tenant, input) => Effect.asVoid(requireSender(tenant, input)),
         staging: { store: stage, discard: attachments.discard },
         prepare: Effect.fnUntraced(function* ({ operationId, tenant }, input) {
-          const mailbox = yield* ownedMailbox(mailboxes, tenant, input.mailboxId)
-          const thread = yield* threadOf(tenant.tenantId, input)
-          yield* checkRecipients(tenant.tenantId, input)
-          const recipients = listRecipients(input).length
-          const record = yield* requireQuota(tenant.tenantId, recipients)
-          yield* requireRoom(mailbox)
-          yield* messages.putSending(tenant.tenantId, SendingQuota.sent(record, recipients))
+          const { mailbox, sending, thread } = yield* requireSender(tenant, input)
+          yield* messages.putSending(tenant.tenantId, sending)
           const messageId = yield* Uuid.next
-          const assigned = yield* attachments.assign(operationId, tenant.tenantId, messageId)
+          const assigned =
+            input.attachments === undefined ? [] : yield* attachments.assign(operationId, tenant.tenantId, messageId)
           return {
             messageId,
             messageIdHeader: `<${messageId}@${provider.domain}>`,
