@@ -16,7 +16,7 @@ const TEXT = "A line of text, as people write them in mails to each other, again
 export const mailOut: Bench = {
   summary:
     "signed mail of 2 KiB to a local relay, stored before and after, beside nodemailer's pool with DKIM and two " +
-    "statements; without the payment, which `paid` measures",
+    "statements; each caller is a tenant; without the payment, which `paid` measures",
   options: COMPARISON_OPTIONS,
   comparesPeers: true,
   run: async (bench) => {
@@ -37,6 +37,7 @@ export const mailOut: Bench = {
         databaseUrl: databaseUrl(postgres.url, database),
         relayPort: port,
         domain: DOMAIN,
+        senders: CALLERS,
         dkim
       })
       return {

@@ -24,6 +24,8 @@ export type SendingCommand =
       readonly databaseUrl: string
       readonly relayPort: number
       readonly domain: string
+      /** The number of tenants. A tenant sends one mail at a time. */
+      readonly senders: number
       readonly dkim: { readonly domainName: string; readonly keySelector: string; readonly privateKey: string }
     }
   | { readonly callers: number; readonly millis: number; readonly text: string }
@@ -36,8 +38,10 @@ const POLICY: MailPolicy = {
   sending: { ...DEFAULT_MAIL_POLICY.sending, recipientsPerDayAtFirst: 1e9, recipientsPerDay: 1e9 }
 }
 
+type Send = (text: string) => Promise<void>
+
 /** Stores a tenant with a mailbox. Returns the effect that sends a mail from it, as a paid operation does. */
-const openSender = Effect.fnUntraced(function* (domain: string) {
+const openSender = Effect.fnUntraced(function* (domain: string, localPart: string) {
   const tenants = yield* TenantStore
   const mailboxes = yield* MailboxStore
   const sending = yield* MessageSending
@@ -46,13 +50,13 @@ const openSender = Effect.fnUntraced(function* (domain: string) {
   const createdAt = yield* Timestamp.now
   const wallet = walletAddress(`0x${tenantId.replaceAll("-", "").padStart(40, "0")}`)
   const tenant = yield* tenants.ensure({ tenantId, wallet, tokenVersion: 1, createdAt })
-  yield* mailboxes.reserve("bench", tenantId, creationId)
+  yield* mailboxes.reserve(localPart, tenantId, creationId)
   yield* mailboxes.create(
     {
       mailboxId,
       tenantId,
-      localPart: "bench",
-      address: `bench@${domain}`,
+      localPart,
+      address: `${localPart}@${domain}`,
       displayName: null,
       outboundSignature: null,
       active: true,
@@ -72,12 +76,20 @@ const openSender = Effect.fnUntraced(function* (domain: string) {
   })
 })
 
-let send: (text: string) => Promise<void>
+/** The tenants that are not sending. */
+const idle: Array<Send> = []
+
+const sendOne: Send = async (text) => {
+  const send = idle.pop()
+  if (send === undefined) throw new Error("there are more callers than tenants")
+  await send(text)
+  idle.push(send)
+}
 
 /** Sends mails with the use case, the provider and the stores of the server. */
 answerParent(async (command: SendingCommand): Promise<Work> => {
-  if ("callers" in command) return repeat(command.callers, command.millis, () => send(command.text))
-  const { databaseUrl, dkim, domain, relayPort } = command
+  if ("callers" in command) return repeat(command.callers, command.millis, () => sendOne(command.text))
+  const { databaseUrl, dkim, domain, relayPort, senders } = command
   const ports = Layer.mergeAll(
     Layer.provide(Postgres.layer, layerPostgres({ url: Redacted.make(databaseUrl) })),
     KeyringNode.layer({ activeKeyId: 1, keys: [{ id: 1, secret: Redacted.make("0123456789".repeat(4)) }] }),
@@ -96,7 +108,9 @@ answerParent(async (command: SendingCommand): Promise<Work> => {
     Layer.succeed(MailPolicy, POLICY)
   )
   const runtime = ManagedRuntime.make(Layer.provideMerge(MessageSending.layer, ports))
-  const sender = await runtime.runPromise(openSender(domain))
-  send = (text) => runtime.runPromise(sender(text))
+  for (let index = 0; index < senders; index++) {
+    const send = await runtime.runPromise(openSender(domain, `bench${index}`))
+    idle.push((text) => runtime.runPromise(send(text)))
+  }
   return { count: 0, millis: 0 }
 })
