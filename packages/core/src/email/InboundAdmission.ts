@@ -1,4 +1,5 @@
-import { Effect, Metric, Option, Stream } from "effect"
+import { Effect, Exit, Metric, Option, Stream } from "effect"
+import * as CallGroup from "../kernel/CallGroup.ts"
 import { Keyring } from "../kernel/Keyring.ts"
 import * as ClientAddress from "../limits/ClientAddress.ts"
 import * as RateLimiter from "../limits/RateLimiter.ts"
@@ -21,6 +22,9 @@ type TokenUse = "check" | "take"
 
 /** The size in which a mail that is not stored yet is passed to the parser. */
 const PIECE_BYTES = 256 * 1024
+
+/** Limit of addresses whose mailboxes one statement reads. */
+const PEEKED_ADDRESSES = 500
 
 export const piecesOf = (raw: Uint8Array): Stream.Stream<Uint8Array> =>
   Stream.unfold(0, (start) =>
@@ -102,6 +106,7 @@ export const makeInboundAdmission = Effect.gen(function* () {
         .map(({ localPart }) => baseLocalPart(localPart))
     )
 
+  /** Reads the mailboxes that these addresses name, as part of an open transaction. */
   const findMailboxes = (addresses: ReadonlyArray<string>) => {
     const localParts = [...localPartsOf(addresses)]
     return localParts.length === 0 ? Effect.succeed([]) : mailboxes.findActive(localParts)
@@ -112,6 +117,16 @@ export const makeInboundAdmission = Effect.gen(function* () {
     const localParts = localPartsOf(addresses)
     return found.filter(({ localPart }) => localParts.has(localPart))
   }
+
+  /** Reads mailboxes outside of transactions: for overlapping calls together. */
+  const peekMailboxes = yield* CallGroup.make<ReadonlyArray<string>, ReadonlyArray<Mailbox>, never>({
+    limit: PEEKED_ADDRESSES,
+    sizeOf: ({ length }) => length,
+    work: (calls) =>
+      Effect.map(findMailboxes(calls.flat()), (found) =>
+        calls.map((addresses) => Exit.succeed(mailboxesOf(found, addresses)))
+      )
+  })
 
   /**
    * Reads how full mailboxes are. The result decides on one mail after the other, and counts each mail that has room in
@@ -155,6 +170,7 @@ export const makeInboundAdmission = Effect.gen(function* () {
     findMailboxes,
     findReported,
     mailboxesOf,
+    peekMailboxes,
     readRoom,
     refuse,
 
@@ -183,7 +199,7 @@ export const makeInboundAdmission = Effect.gen(function* () {
      * every sender. The sender is checked only if a decision depends on it.
      */
     applySenderPolicies: Effect.fnUntraced(function* (envelope: InboundEnvelope, raw: Uint8Array, author: string) {
-      const found = yield* findMailboxes(envelope.rcptTo)
+      const found = yield* peekMailboxes(envelope.rcptTo)
       const decideWith = (dmarc: string | undefined) =>
         new Map(found.map(({ localPart, senderPolicy }) => [localPart, decide(senderPolicy, author, dmarc)]))
       const hasUndetermined = (decisions: ReadonlyMap<string, SenderVerdict>) =>

@@ -73,7 +73,7 @@ export class InboundMails extends Context.Service<
       const tenants = yield* TenantStore
       const transactor = yield* Transactor
       const admission = yield* makeInboundAdmission
-      const { findMailboxes, findReported, mailboxesOf } = admission
+      const { findMailboxes, findReported, mailboxesOf, peekMailboxes } = admission
       const openDelivery = yield* makeInboundDelivery(admission)
       const memory = yield* TransitMemory
       const held = new HeldMails(new ByteBudget(HELD_BYTES, memory))
@@ -136,7 +136,7 @@ export class InboundMails extends Context.Service<
 
       return InboundMails.of({
         admit: Effect.fnUntraced(function* (address, from) {
-          const found = yield* findMailboxes([address])
+          const found = yield* peekMailboxes([address])
           if (found.length === 0 && findReported([address]).length === 0) {
             return yield* new InboundRefused({ refusal: "mailbox unknown" })
           }
