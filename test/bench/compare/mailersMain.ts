@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import { connect } from "node:net"
 import { createInterface } from "node:readline"
@@ -13,8 +14,9 @@ export interface Mailing {
   readonly port: number
   readonly from: string
   readonly to: string
-  /** The size of its text. */
-  readonly bytes: number
+  /** The size of its text, and of its attachment in base64; 0 for none. */
+  readonly textBytes: number
+  readonly attachmentBytes: number
   readonly dkim: { readonly domainName: string; readonly keySelector: string; readonly privateKey: string }
   readonly callers: number
   readonly millis: number
@@ -24,9 +26,18 @@ export interface Mailing {
 const MESSAGE_ID = "<unique-id-of-the-mail@outside.example>"
 
 /** Returns the mail before and after its Message-ID, with the dots of SMTP and the last line. */
-const composeMail = async ({ bytes, dkim, from, to }: Mailing): Promise<readonly [Buffer, Buffer]> => {
+const composeMail = async ({
+  attachmentBytes,
+  dkim,
+  from,
+  textBytes,
+  to
+}: Mailing): Promise<readonly [Buffer, Buffer]> => {
   const line = "A line of text, as people write them in mails to each other, again.\r\n"
-  const mail = { from, to, subject: "Bench", text: line.repeat(Math.ceil(bytes / line.length)), messageId: MESSAGE_ID }
+  const text = line.repeat(Math.ceil(textBytes / line.length))
+  const file = { filename: "photo.jpg", content: randomBytes((attachmentBytes * 3) / 4) }
+  const attachments = attachmentBytes === 0 ? [] : [file]
+  const mail = { from, to, subject: "Bench", text, attachments, messageId: MESSAGE_ID }
   const transport = createTransport({
     streamTransport: true,
     buffer: true,
@@ -34,8 +45,8 @@ const composeMail = async ({ bytes, dkim, from, to }: Mailing): Promise<readonly
     dkim: { ...dkim, headerFieldNames: "from:to:subject:date:mime-version:content-type" }
   })
   const { message } = await transport.sendMail(mail)
-  const text = (message as Buffer).toString("latin1").replaceAll(/^\./gm, "..")
-  const [before, after] = text.split(MESSAGE_ID)
+  const stuffed = (message as Buffer).toString("latin1").replaceAll(/^\./gm, "..")
+  const [before, after] = stuffed.split(MESSAGE_ID)
   if (before === undefined || after === undefined) throw new Error("the mail has no Message-ID")
   return [Buffer.from(before, "latin1"), Buffer.from(`${after}\r\n.\r\n`, "latin1")]
 }
