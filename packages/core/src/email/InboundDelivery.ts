@@ -131,7 +131,7 @@ export const makeInboundDelivery = Effect.fnUntraced(function* ({ findMailboxes,
     const completed = yield* store.complete(mails.map(({ mail }) => mail))
     const lost = mails.find(({ mail }) => !completed.has(mail.inboundMailId))
     // Rolls back if another worker has leased the mail after this worker's lease expired.
-    if (lost !== undefined) yield* CallGroup.onBehalfOf(culprit, lost)(Effect.fail(new LeaseLost()))
+    if (lost !== undefined) return yield* CallGroup.onBehalfOf(culprit, lost)(Effect.fail(new LeaseLost()))
     return mails.map(() => Exit.void)
   })
 
