@@ -69,6 +69,9 @@ const SEALED = {
   headers: { "@x402/core/http": ["encodePaymentRequiredHeader()", "encodePaymentResponseHeader()"] },
   smtp: {
     nodemailer: ["default"],
+    "nodemailer/lib/dkim/message-parser": ["default"],
+    "nodemailer/lib/dkim/relaxed-body": ["default"],
+    "nodemailer/lib/dkim/sign": ["default"],
     "nodemailer/lib/smtp-pool": ["default"],
     "smtp-server": ["SMTPServer"],
     "smtp-server/lib/smtp-connection.js": ["SMTPConnection"],
