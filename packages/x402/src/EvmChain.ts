@@ -6,7 +6,6 @@ import {
   ContractFunctionZeroDataError,
   createClient,
   type Hex,
-  http,
   HttpRequestError,
   numberToHex,
   pad,
@@ -16,6 +15,7 @@ import {
 import { call, getBlock, getChainId, getCode, getTransactionReceipt, readContract } from "viem/actions"
 import { isOutage, nodeMessages } from "./NodeFailure.ts"
 import { type OfferedNetwork, PROVIDER } from "./PaymentNetwork.ts"
+import { rpcTransport } from "./RpcTransport.ts"
 import {
   AUTHORIZATION_CANCELED,
   AUTHORIZATION_USED,
@@ -124,13 +124,10 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
   const timeoutMillis = config.rpcTimeoutMillis ?? DEFAULT_TIMEOUT_MILLIS
   const rpcUrl = Redacted.value(config.rpcUrl)
   const client = createClient({
-    // Batches are off: nodes handle them differently, and only few requests are ever made at one time.
-    transport: http(rpcUrl, {
-      batch: false,
-      retryCount: 1,
-      retryDelay: 100,
-      timeout: Math.max(1, Math.floor(timeoutMillis / 2)),
-      maxResponseBodySize: ANSWER_BYTES_MAX
+    transport: rpcTransport({
+      url: rpcUrl,
+      timeoutMillis: Math.max(1, Math.floor(timeoutMillis / 2)),
+      answerBytesMax: ANSWER_BYTES_MAX
     }),
     cacheTime: 0
   })

@@ -182,14 +182,13 @@ const bodyOf = async (request: IncomingMessage): Promise<unknown> => {
 answerParent(async (options: ChainOptions): Promise<number> => {
   const chain = new Chain(options)
   const network = `eip155:${options.chainId}`
+  const reply = ({ id, method, params }: RpcBody) => ({ jsonrpc: "2.0", id, result: chain.answer(method, params) })
   const answer = (path: string, body: unknown): unknown => {
     if (path === "/supported")
       return { kinds: [{ x402Version: 2, scheme: "exact", network }], extensions: [], signers: {} }
     if (path === "/counts") return chain.counts
-    if (path === "/rpc") {
-      const { id, method, params } = body as RpcBody
-      return { jsonrpc: "2.0", id, result: chain.answer(method, params) }
-    }
+    if (path === "/rpc")
+      return Array.isArray(body) ? (body as ReadonlyArray<RpcBody>).map(reply) : reply(body as RpcBody)
     const { authorization } = (body as PaymentBody).paymentPayload.payload
     if (path === "/verify") return { isValid: true, payer: authorization.from }
     const transaction = chain.settle(authorization)

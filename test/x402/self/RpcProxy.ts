@@ -20,11 +20,9 @@ export interface RpcProxy {
   readonly behave: (behaviour: Behaviour, method?: string) => void
 }
 
-const decodeCall = Schema.decodeUnknownSync(
-  Schema.fromJsonString(
-    Schema.Struct({ id: Schema.Unknown, method: Schema.String, params: Schema.optionalKey(Schema.Unknown) })
-  )
-)
+const Call = Schema.Struct({ id: Schema.Unknown, method: Schema.String, params: Schema.optionalKey(Schema.Unknown) })
+/** Decodes a request, or a batch of them. */
+const decodeCalls = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Union([Call, Schema.Array(Call)])))
 
 export const startProxy = (chainUrl: string): Effect.Effect<RpcProxy, never, Scope.Scope> =>
   Effect.acquireRelease(
@@ -34,36 +32,41 @@ export const startProxy = (chainUrl: string): Effect.Effect<RpcProxy, never, Sco
           const asked = new Map<string, number>()
           const behaviours = new Map<string, Behaviour>()
           const firstAnswers = new Map<string, Promise<unknown>>()
-          const pass = (body: string): Promise<string> =>
-            fetch(chainUrl, { method: "POST", headers: { "content-type": "application/json" }, body }).then((answer) =>
-              answer.text()
-            )
+          const pass = (call: typeof Call.Type): Promise<unknown> =>
+            fetch(chainUrl, {
+              method: "POST",
+              headers: { "content-type": "application/json" },
+              body: JSON.stringify({ jsonrpc: "2.0", ...call })
+            }).then((answer) => answer.json())
           /** Ignores the id of the request. */
-          const passOnce = async (body: string): Promise<string> => {
-            const { id, method, params } = decodeCall(body)
+          const passOnce = async (call: typeof Call.Type): Promise<unknown> => {
+            const { id, method, params } = call
             const question = JSON.stringify([method, params])
-            const first = firstAnswers.get(question) ?? pass(body).then((text) => JSON.parse(text).result as unknown)
+            const first = firstAnswers.get(question) ?? pass(call).then((answer) => Object(answer).result as unknown)
             firstAnswers.set(question, first)
-            return JSON.stringify({ jsonrpc: "2.0", id, result: await first })
+            return { jsonrpc: "2.0", id, result: await first }
+          }
+          const answer = async (call: typeof Call.Type): Promise<unknown> => {
+            const { id, method } = call
+            asked.set(method, (asked.get(method) ?? 0) + 1)
+            const behaviour = behaviours.get(method) ?? behaviours.get("*") ?? "answer"
+            if (behaviour === "drop") throw new Error("dropped")
+            if (behaviour === "lose") return { jsonrpc: "2.0", id, result: `0x${"0".repeat(64)}` }
+            const passed = await (behaviour === "stand" ? passOnce(call) : pass(call))
+            if (behaviour === "break") throw new Error("broken")
+            return passed
           }
           const server = createServer((incoming, response) => {
             const chunks: Array<Buffer> = []
             incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
             incoming.on("end", () => {
-              const body = Buffer.concat(chunks).toString()
-              const { id, method } = decodeCall(body)
-              asked.set(method, (asked.get(method) ?? 0) + 1)
-              const behaviour = behaviours.get(method) ?? behaviours.get("*") ?? "answer"
-              if (behaviour === "drop") return response.destroy()
-              const say = (text: string) => {
-                response.writeHead(200, { "content-type": "application/json" })
-                response.end(text)
-              }
-              if (behaviour === "lose")
-                return say(JSON.stringify({ jsonrpc: "2.0", id, result: `0x${"0".repeat(64)}` }))
-              const passed = behaviour === "stand" ? passOnce(body) : pass(body)
-              passed
-                .then((text) => (behaviour === "break" ? response.destroy() : say(text)))
+              const calls = decodeCalls(Buffer.concat(chunks).toString())
+              const answers = "method" in calls ? answer(calls) : Promise.all(calls.map(answer))
+              answers
+                .then((value) => {
+                  response.writeHead(200, { "content-type": "application/json" })
+                  response.end(JSON.stringify(value))
+                })
                 .catch(() => response.destroy())
             })
           })

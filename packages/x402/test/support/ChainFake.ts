@@ -61,7 +61,9 @@ const RpcCall = Schema.Struct({
   method: Schema.String,
   params: Schema.optionalKey(Schema.Array(Schema.Unknown))
 })
-const decodeCall = Schema.decodeUnknownSync(Schema.fromJsonString(RpcCall))
+const decodeCalls = Schema.decodeUnknownSync(
+  Schema.fromJsonString(Schema.Union([RpcCall, Schema.NonEmptyArray(RpcCall)]))
+)
 const decodeContractCall = Schema.decodeUnknownSync(Schema.Struct({ to: HexText, data: HexText }))
 const LogFilter = Schema.Struct({
   address: Schema.String,
@@ -95,17 +97,21 @@ export const start = Effect.gen(function* () {
     silent: new Set()
   }
   const server = yield* serve((request, response) => {
-    const call = decodeCall(request.body)
-    if (state.silent.has(call.method)) return
+    const calls = decodeCalls(request.body)
+    if ([calls].flat().some(({ method }) => state.silent.has(method))) return
     if (state.status !== 200) return sendJson(response, { message: `no, not for ${request.path}` }, state.status)
-    try {
-      sendJson(response, { jsonrpc: "2.0", id: call.id, result: answer(state, call) })
-    } catch (error) {
-      sendJson(response, { jsonrpc: "2.0", id: call.id, error: { code: -32000, message: String(error) } })
-    }
+    sendJson(response, "method" in calls ? reply(state, calls) : calls.map((call) => reply(state, call)))
   })
   return { state, url: server.url, seen: server.seen }
 })
+
+const reply = (state: FakeChainState, call: typeof RpcCall.Type) => {
+  try {
+    return { jsonrpc: "2.0", id: call.id, result: answer(state, call) }
+  } catch (error) {
+    return { jsonrpc: "2.0", id: call.id, error: { code: -32000, message: String(error) } }
+  }
+}
 
 const answer = (state: FakeChainState, { method, params = [] }: typeof RpcCall.Type): unknown => {
   const visible = state.logsLag ? [] : state.logs
