@@ -140,12 +140,7 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
       cause: new Error(describe(cause, rpcUrl))
     })
   const ask = <A>(question: () => Promise<A>): Effect.Effect<A, ProviderError> =>
-    Effect.tryPromise({ try: question, catch: failed }).pipe(
-      Effect.timeoutOrElse({
-        duration: timeoutMillis,
-        orElse: () => Effect.fail(failed(new Error(`no answer within ${timeoutMillis} ms`)))
-      })
-    )
+    Effect.tryPromise({ try: () => within(timeoutMillis, question()), catch: failed })
 
   const readUse = (transaction: Hex, payer: Hex, nonce: Hex) =>
     Effect.map(
@@ -281,6 +276,19 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
       readContract(client, { address: asset, abi: tokenAbi, functionName: "DOMAIN_SEPARATOR" })
     ),
     tokenDecimals: ask(() => readContract(client, { address: asset, abi: tokenAbi, functionName: "decimals" }))
+  }
+}
+
+/** Rejects if there is no answer in time. A timer of the platform costs less than a race of fibers, for each read. */
+const within = async <A>(millis: number, answer: Promise<A>): Promise<A> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${millis} ms`)), millis)
+  })
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -9,8 +9,7 @@ import {
   scanJson,
   type SettledPayment
 } from "@agentos/core"
-import { encodePaymentResponseHeader } from "@x402/core/http"
-import type { PaymentRequired } from "@x402/core/types"
+import type { PaymentRequired, SettleResponse } from "@x402/core/types"
 import { Effect, Option, Result, Schema, type SchemaIssue } from "effect"
 
 /**
@@ -196,8 +195,12 @@ export const requirementsOf = (terms: PaymentTerms) => ({
   extra: { ...terms.extra }
 })
 
-/** Encodes as `encodePaymentRequiredHeader` does, which takes ten times as long for a challenge with extensions. */
-const encodeHeader = (challenge: PaymentRequired): string => Buffer.from(JSON.stringify(challenge)).toString("base64")
+/**
+ * Encodes as `encodePaymentRequiredHeader` and `encodePaymentResponseHeader` do, which take ten times as long for a value
+ * with extensions.
+ */
+const encodeHeader = (value: PaymentRequired | SettleResponse): string =>
+  Buffer.from(JSON.stringify(value)).toString("base64")
 
 /** Length limit of the reason in a challenge, which the body of the response gives in full. */
 const ERROR_LENGTH_MAX = 100
@@ -217,7 +220,7 @@ export const encodeChallenge = ({ accepts, error, extensions, resource }: Challe
  * its transaction is still the one that paid. Equal payments give equal values.
  */
 export const encodeReceipt = (payment: SettledPayment): string =>
-  encodePaymentResponseHeader({
+  encodeHeader({
     success: !payment.isRefunded,
     ...(payment.isRefunded ? { errorReason: "refunded" } : {}),
     transaction: payment.transaction,
