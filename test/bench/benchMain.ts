@@ -13,7 +13,7 @@ import { latency } from "./latency.ts"
 import { mailIn } from "./mailIn.ts"
 import { mailOut } from "./mailOut.ts"
 import { numbers } from "./numbers.ts"
-import { paid } from "./paid.ts"
+import { paid, paidOnChain } from "./paid.ts"
 import { planner } from "./planner.ts"
 import { read } from "./read.ts"
 import { sockets } from "./sockets.ts"
@@ -27,6 +27,7 @@ const benches: Readonly<Record<string, Bench>> = {
   read,
   constant,
   paid,
+  "paid-chain": paidOnChain,
   "mail-in": mailIn,
   "mail-out": mailOut,
   events,

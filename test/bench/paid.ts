@@ -1,11 +1,15 @@
 import { decodePaymentRequiredHeader } from "@x402/core/http"
+import { sandboxClient } from "@agentos/sandbox"
+import { type Address, parseAbiItem } from "viem"
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
 import { databaseUrl, execute } from "../support/ClusterDatabase.ts"
-import type { Bench } from "./Bench.ts"
+import { Treasury } from "../support/Treasury.ts"
+import type { Bench, BenchRun } from "./Bench.ts"
 import type { Buying } from "./compare/buyersMain.ts"
 import { startChild } from "./compare/ChildModule.ts"
 import { compare, COMPARISON_OPTIONS, type Side, type Work } from "./compare/Comparison.ts"
 import { type HttpServer, startPeer } from "./compare/HttpSides.ts"
-import { startServerUnderTest } from "./compare/ServerUnderTest.ts"
+import { type ServerUnderTest, startServerUnderTest } from "./compare/ServerUnderTest.ts"
 import { usageOf } from "./ProcessUsage.ts"
 import type { ChainCounts, ChainOptions } from "./peer/chainMain.ts"
 import type { ShopOptions } from "./peer/Shop.ts"
@@ -20,6 +24,57 @@ const TOKEN = {
   version: "1",
   decimals: 6
 } as const satisfies ChainOptions
+
+/** A chain with its facilitator, and what the server and the peer need to use them. */
+interface Market {
+  readonly title: string
+  readonly facilitatorUrl: string
+  readonly domain: { readonly name: string; readonly version: string }
+  /** Counts the payments so far. */
+  readonly settled: () => Promise<number>
+  /** Gives wallets the token. */
+  readonly fund: (wallets: ReadonlyArray<Address>) => Promise<void>
+}
+
+/** Compares purchases of the server and of the peer, which use the same chain and facilitator. */
+const comparePurchases = async (bench: BenchRun, server: ServerUnderTest, market: Market) => {
+  const { domain, facilitatorUrl, fund, settled, title } = market
+  const first = await fetch(server.url + PATH, { method: "POST" })
+  const terms = decodePaymentRequiredHeader(first.headers.get("payment-required") ?? "").accepts[0]!
+  const { url } = server.rig.cluster.database
+  await execute(url, "create database peer")
+  const options: ShopOptions = {
+    ...terms,
+    extra: domain,
+    path: PATH,
+    description: "Creates a mailbox.",
+    facilitatorUrl,
+    databaseUrl: databaseUrl(url, "peer")
+  }
+  const hono = await startPeer(bench, "@x402/hono", "x402HonoMain.ts", options)
+  const buyers = startChild<Buying, Work>(new URL("compare/buyersMain.ts", import.meta.url))
+  bench.atEnd(buyers.stop)
+  const keys = Array.from({ length: CALLERS }, generatePrivateKey)
+  await fund(keys.map(privateKeyToAddress))
+  let [buyersMillis, count] = [0, 0]
+  const side = ({ name: called, pid, url: base }: HttpServer): Side => ({
+    name: called,
+    cpuMillis: () => usageOf(pid).cpuMillis,
+    work: async (millis) => {
+      const [before, used] = [await settled(), buyers.cpuMillis()]
+      const work = await buyers.ask({ url: base + PATH, keys, millis })
+      const payments = (await settled()) - before
+      if (payments !== work.count) throw new Error(`${called}: ${payments} payments for ${work.count} purchases`)
+      buyersMillis += buyers.cpuMillis() - used
+      count += work.count
+      return work
+    }
+  })
+  await compare(bench, { title, unit: "purchases", goal: 1, ours: side(server), peers: [side(hono)] })
+  bench.say(
+    `\nthe callers use ${(buyersMillis / count).toFixed(2)} ms of a processor for each purchase, most of it to sign`
+  )
+}
 
 export const paid: Bench = {
   summary:
@@ -45,45 +100,47 @@ export const paid: Bench = {
         maxTimeoutSeconds: 60
       })
     })
-    const first = await fetch(server.url + PATH, { method: "POST" })
-    const terms = decodePaymentRequiredHeader(first.headers.get("payment-required") ?? "").accepts[0]!
-    const { url } = server.rig.cluster.database
-    await execute(url, "create database peer")
-    const options: ShopOptions = {
-      ...terms,
-      extra: { name, version },
-      path: PATH,
-      description: "Creates a mailbox.",
-      facilitatorUrl: chain.url,
-      databaseUrl: databaseUrl(url, "peer")
-    }
-    const hono = await startPeer(bench, "@x402/hono", "x402HonoMain.ts", options)
-    const buyers = startChild<Buying, Work>(new URL("compare/buyersMain.ts", import.meta.url))
-    bench.atEnd(buyers.stop)
-    const settled = async () => ((await (await fetch(`${chain.url}/counts`)).json()) as ChainCounts).settled
-    let [buyersMillis, count] = [0, 0]
-    const side = ({ name: called, pid, url: base }: HttpServer): Side => ({
-      name: called,
-      cpuMillis: () => usageOf(pid).cpuMillis,
-      work: async (millis) => {
-        const [before, used] = [await settled(), buyers.cpuMillis()]
-        const work = await buyers.ask({ url: base + PATH, callers: CALLERS, millis })
-        const payments = (await settled()) - before
-        if (payments !== work.count) throw new Error(`${called}: ${payments} payments for ${work.count} purchases`)
-        buyersMillis += buyers.cpuMillis() - used
-        count += work.count
-        return work
-      }
-    })
-    await compare(bench, {
+    await comparePurchases(bench, server, {
       title: `paid creation of a mailbox, ${CALLERS} callers; the peer stores a row`,
-      unit: "purchases",
-      goal: 1,
-      ours: side(server),
-      peers: [side(hono)]
+      facilitatorUrl: chain.url,
+      domain: { name, version },
+      settled: async () => ((await (await fetch(`${chain.url}/counts`)).json()) as ChainCounts).settled,
+      fund: async () => undefined
     })
-    bench.say(
-      `\nthe callers use ${(buyersMillis / count).toFixed(2)} ms of a processor for each purchase, most of it to sign`
-    )
   }
 }
+
+/** More than all purchases of a wallet cost, in whole USDT. */
+const FUNDS = 1_000_000
+
+export const paidOnChain: Bench = {
+  summary: "the same on the sandbox's chain, with its facilitator",
+  options: COMPARISON_OPTIONS,
+  comparesPeers: true,
+  run: async (bench) => {
+    const server = await startServerUnderTest(bench)
+    const { chain, facilitatorUrl } = server.rig.cluster
+    const client = sandboxClient(chain.rpcUrl)
+    let [reached, payments] = [await client.getBlockNumber(), 0]
+    await comparePurchases(bench, server, {
+      title: `paid creation of a mailbox on a local chain, ${CALLERS} callers; the peer stores a row`,
+      facilitatorUrl,
+      domain: { name: chain.assetName, version: chain.assetVersion },
+      settled: async () => {
+        const latest = await client.getBlockNumber()
+        const transfers = await client.getLogs({
+          address: chain.asset,
+          event: TRANSFER,
+          args: { to: chain.payTo },
+          fromBlock: reached + 1n,
+          toBlock: latest
+        })
+        reached = latest
+        return (payments += transfers.length)
+      },
+      fund: (wallets) => new Treasury(chain).fund(wallets, FUNDS)
+    })
+  }
+}
+
+const TRANSFER = parseAbiItem("event Transfer(address indexed from, address indexed to, uint256 value)")

@@ -2,7 +2,8 @@ import { x402Client } from "@x402/core/client"
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http"
 import { ExactEvmScheme } from "@x402/evm/exact/client"
 import { randomUUID } from "node:crypto"
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import type { Hex } from "viem"
+import { privateKeyToAccount } from "viem/accounts"
 import { answerParent } from "./ChildModule.ts"
 import type { Work } from "./Comparison.ts"
 
@@ -10,15 +11,19 @@ import type { Work } from "./Comparison.ts"
 
 export interface Buying {
   readonly url: string
-  readonly callers: number
+  /** The private key of each wallet. */
+  readonly keys: ReadonlyArray<Hex>
   readonly millis: number
 }
 
-const wallets: Array<x402Client> = []
+const wallets = new Map<Hex, x402Client>()
 
-const newWallet = (): x402Client => {
-  const client = new x402Client().register("eip155:*", new ExactEvmScheme(privateKeyToAccount(generatePrivateKey())))
+const walletOf = (key: Hex): x402Client => {
+  const known = wallets.get(key)
+  if (known !== undefined) return known
+  const client = new x402Client().register("eip155:*", new ExactEvmScheme(privateKeyToAccount(key)))
   client.setSpendControls(false)
+  wallets.set(key, client)
   return client
 }
 
@@ -40,8 +45,7 @@ const buy = async (wallet: x402Client, url: string): Promise<void> => {
     throw new Error(`the purchase was answered ${bought.status}: ${text}`)
 }
 
-answerParent(async ({ callers, millis, url }: Buying): Promise<Work> => {
-  while (wallets.length < callers) wallets.push(newWallet())
+answerParent(async ({ keys, millis, url }: Buying): Promise<Work> => {
   const startedAt = performance.now()
   let count = 0
   const caller = async (wallet: x402Client) => {
@@ -50,6 +54,6 @@ answerParent(async ({ callers, millis, url }: Buying): Promise<Work> => {
       count++
     }
   }
-  await Promise.all(wallets.slice(0, callers).map(caller))
+  await Promise.all(keys.map((key) => caller(walletOf(key))))
   return { count, millis: performance.now() - startedAt }
 })
