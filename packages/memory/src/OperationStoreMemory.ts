@@ -42,10 +42,11 @@ export const layer = Layer.effect(
         run((now) => Option.map(Option.fromUndefinedOr(operations.get(operationId)), (one) => now - one.updatedAt)),
       findByKeys: (keys) => run(() => findByKeys(tables, keys)),
       hasFulfilled: (payer) => run(() => operations.where("payer", payer).some(({ state }) => state === "fulfilled")),
-      advance: ({ change, fence, from, next, operationId, to }) =>
+      advance: ({ change, entries = [], fence, from, next, operationId, to }) =>
         run((now) => {
           const operation = operations.get(operationId)
           if (operation === undefined || operation.state !== from || operation.fence !== fence) return Option.none()
+          entries.forEach((entry) => post(tables, entry))
           return Option.some(put({ ...operation, ...change, state: to, ...dueAfter(now, next), updatedAt: now }))
         }),
       takeOver: (operationId, leaseMillis) =>

@@ -1,3 +1,4 @@
+import type { Transactor } from "@agentos/core"
 import { PgClient, type PgConnection } from "@effect/sql-pg"
 import { Context, Duration, Effect, Layer, type Redacted, type Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
@@ -8,6 +9,7 @@ import type { DirectoryInUse } from "./DirectoryLock.ts"
 import { emptyState, migrate, type SchemaState, schemaState } from "./Migrations.ts"
 import { hasDatabase, openPGlite } from "./PGliteDatabase.ts"
 import { openPGliteStream } from "./PGliteStream.ts"
+import { makeShared } from "./SharedTransactions.ts"
 import { makeTransact } from "./Transaction.ts"
 import { vacuumWhenDue } from "./Vacuuming.ts"
 
@@ -23,7 +25,7 @@ export class Database extends Context.Service<
     readonly delivery: SqlClient.SqlClient
     readonly announcements: Announcements
     /** See `Transactor`. */
-    readonly transact: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    readonly transact: Transactor["Service"]["transact"]
   }
 >()("@agentos/postgres/Database") {}
 
@@ -35,8 +37,8 @@ export interface PostgresOptions {
    */
   readonly url: Redacted.Redacted
   /**
-   * Limit of connections for statements and transactions, 10 by default; two more deliver events, and one
-   * listens for them.
+   * Limit of connections for statements and transactions, 10 by default; two more deliver events, one listens for
+   * them, and one runs transactions that paid operations share.
    */
   readonly maxConnections?: number | undefined
   /** Time after which the server cancels a statement: 30 seconds by default. */
@@ -125,7 +127,8 @@ export const layerPostgres = (options: PostgresOptions): Layer.Layer<Database, D
         multiplex: true,
         multiplexConcurrency: PIPELINE
       })
-      return { sql, delivery, announcements: yield* makeListening(sql, connection) }
+      const transact = makeTransact(sql, yield* makeShared(sql, connection))
+      return { sql, delivery, transact, announcements: yield* makeListening(sql, connection) }
     }).pipe(Effect.catchTags(openFailures))
   )
 }
@@ -163,7 +166,7 @@ export const layerPGlite = (options: PGliteOptions = {}): Layer.Layer<Database, 
       const sql = yield* openEmbedded(options)
       yield* Effect.provideService(migrate, SqlClient.SqlClient, sql)
       yield* Effect.forkScoped(vacuumWhenDue(sql))
-      return { sql, delivery: sql, announcements: makeLocal(sql) }
+      return { sql, delivery: sql, transact: makeTransact(sql), announcements: makeLocal(sql) }
     }).pipe(Effect.catchTags(openFailures))
   )
 
@@ -221,8 +224,5 @@ const openFailures = {
     )
 }
 
-const makeLayer = <E, R>(open: Effect.Effect<Omit<typeof Database.Service, "transact">, E, R>) =>
-  Layer.effect(
-    Database,
-    Effect.map(open, (database) => Database.of({ ...database, transact: makeTransact(database.sql) }))
-  ).pipe(Layer.provide(Reactivity.layer))
+const makeLayer = <E, R>(open: Effect.Effect<typeof Database.Service, E, R>) =>
+  Layer.effect(Database, open).pipe(Layer.provide(Reactivity.layer))

@@ -72,27 +72,26 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
     const columns = sql.literal(COLUMNS)
 
     /** Turns the operation's reservation into ownership; dies if the operation has not reserved the local part. */
-    const own = Effect.fnUntraced(function* (mailbox: Mailbox, operationId: string) {
-      const rows = yield* sql`
-        update local_parts set owned = true, operation_id = null, mailbox_id = ${Parameter.uuid(mailbox.mailboxId)}
-        where local_part = ${Parameter.text(mailbox.localPart)} and tenant_id = ${Parameter.uuid(mailbox.tenantId)}
-          and operation_id = ${Parameter.uuid(operationId)} and mailbox_id is null
-        returning local_part`
-      if (rows.length === 0) {
-        return yield* Effect.die(new Error(`operation ${operationId} has not reserved ${mailbox.localPart}`))
-      }
-    })
-
     const create = Effect.fnUntraced(function* (mailbox: Mailbox, operationId: string) {
-      yield* own(mailbox, operationId)
-      yield* sql`
-        insert into mailboxes (${columns}) values (
-          ${Parameter.uuid(mailbox.mailboxId)}, ${Parameter.uuid(mailbox.tenantId)},
-          ${Parameter.text(mailbox.localPart)}, ${Parameter.text(mailbox.address)},
+      const rows = yield* sql`
+        with owned as (
+          update local_parts set owned = true, operation_id = null, mailbox_id = ${Parameter.uuid(mailbox.mailboxId)}
+          where local_part = ${Parameter.text(mailbox.localPart)} and tenant_id = ${Parameter.uuid(mailbox.tenantId)}
+            and operation_id = ${Parameter.uuid(operationId)} and mailbox_id is null
+          returning local_part
+        )
+        insert into mailboxes (${columns})
+        select
+          ${Parameter.uuid(mailbox.mailboxId)}, ${Parameter.uuid(mailbox.tenantId)}, local_part,
+          ${Parameter.text(mailbox.address)},
           ${Parameter.text(mailbox.displayName)}, ${Parameter.text(mailbox.outboundSignature)},
           ${Parameter.boolean(mailbox.active)}, ${policyParameter(mailbox.senderPolicy)},
           ${Parameter.integer(mailbox.createdAt)}, ${Parameter.integer(mailbox.updatedAt)}
-        )`
+        from owned
+        returning mailbox_id`
+      if (rows.length === 0) {
+        return yield* Effect.die(new Error(`operation ${operationId} has not reserved ${mailbox.localPart}`))
+      }
     })
 
     /**
@@ -215,7 +214,7 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
             )
             delete from local_parts where operation_id = ${Parameter.uuid(operationId)} and not owned`)
         ),
-      create: (mailbox, operationId) => transact(orDie(create(mailbox, operationId))),
+      create: (mailbox, operationId) => orDie(create(mailbox, operationId)),
       update: (mailbox) =>
         Effect.map(
           orDie(sql`

@@ -129,6 +129,17 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
       return parts
     }
 
+    /** Inserts entries, at the moment of the statement's clock. */
+    const insertEntries = (entries: ReadonlyArray<Ledger.LedgerEntry>, condition: Statement.Fragment) => sql`
+      insert into ledger_entries (operation_id, account, network, asset, amount, created_at)
+      select operation_id, account, network, lower(asset), amount, ${now} from unnest(
+        ${Parameter.uuids(entries.map((entry) => entry.operationId))},
+        ${Parameter.texts(entries.map((entry) => entry.account))},
+        ${Parameter.texts(entries.map((entry) => entry.network))},
+        ${Parameter.texts(entries.map((entry) => entry.asset))},
+        ${Parameter.amounts(entries.map((entry) => entry.amount))}
+      ) as entry (operation_id, account, network, asset, amount) ${condition}`
+
     /**
      * Reads `operations_due` from its beginning and skips rows that another transaction has locked. It visits
      * at most `limit` other rows, since a leased operation is due only when its lease ends.
@@ -184,19 +195,21 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
             where payer = ${Parameter.text(payer)} and state = 'fulfilled' limit 1`),
           Row.any
         ),
-      advance: ({ change, fence, from, next, operationId, to }) =>
+      advance: ({ change, entries = [], fence, from, next, operationId, to }) =>
         Effect.map(
           orDie(sql<OperationRow>`
-            with ${clock()}
-            update operations set ${sql.csv([
-              sql`state = ${Parameter.text(to)}`,
-              sql`updated_at = ${now}`,
-              ...setNext(next),
-              ...changes(change)
-            ])}
-            where operation_id = ${Parameter.uuid(operationId)} and fence = ${Parameter.integer(fence)}
-              and state = ${Parameter.text(from)}
-            returning ${columns}`),
+            with ${clock()}, moved as (
+              update operations set ${sql.csv([
+                sql`state = ${Parameter.text(to)}`,
+                sql`updated_at = ${now}`,
+                ...setNext(next),
+                ...changes(change)
+              ])}
+              where operation_id = ${Parameter.uuid(operationId)} and fence = ${Parameter.integer(fence)}
+                and state = ${Parameter.text(from)}
+              returning ${columns}
+            ) ${entries.length === 0 ? sql`` : sql`, posted as (${insertEntries(entries, sql`where exists (select 1 from moved)`)})`}
+            select ${columns} from moved`),
           first
         ),
       takeOver: (operationId, leaseMillis) =>
@@ -223,18 +236,7 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
       post: (entries) =>
         entries.length === 0
           ? Effect.void
-          : orDie(
-              Effect.asVoid(sql`
-                with ${clock()}
-                insert into ledger_entries (operation_id, account, network, asset, amount, created_at)
-                select operation_id, account, network, lower(asset), amount, ${now} from unnest(
-                  ${Parameter.uuids(entries.map((entry) => entry.operationId))},
-                  ${Parameter.texts(entries.map((entry) => entry.account))},
-                  ${Parameter.texts(entries.map((entry) => entry.network))},
-                  ${Parameter.texts(entries.map((entry) => entry.asset))},
-                  ${Parameter.amounts(entries.map((entry) => entry.amount))}
-                ) as entry (operation_id, account, network, asset, amount)`)
-            ),
+          : orDie(Effect.asVoid(sql`with ${clock()} ${insertEntries(entries, sql``)}`)),
       countOpen: (limit) =>
         Effect.map(
           orDie(sql<OpenRow>`

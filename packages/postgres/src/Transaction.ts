@@ -1,6 +1,8 @@
+import type { Sharing, Transactor } from "@agentos/core"
 import { Cause, Effect, Option } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
 import { DatabaseFailure, fromSqlError } from "./DatabaseFailure.ts"
+import type { RunShared } from "./SharedTransactions.ts"
 
 /** How often a transaction that failed with a transient error is retried. */
 const RETRIES = 3
@@ -28,13 +30,13 @@ const isTransient = (reason: Cause.Reason<unknown>): boolean =>
   Cause.isDieReason(reason) && reason.defect instanceof DatabaseFailure && reason.defect.isTransient
 
 /**
- * Runs an effect in a transaction, or as part of the open one.
+ * Runs an effect in a transaction, or as part of the open one. `runShared` runs those that may share one.
  *
  * A deadlock (40P01) or a serialization failure (40001) is retried up to 3 times: the server has then undone
  * everything, and by the contract of the port nothing inside has taken effect outside. A lost connection is not
  * retried: the caller has to find out whether a COMMIT without an answer took place.
  */
-export const makeTransact = (sql: SqlClient.SqlClient) => {
+export const makeTransact = (sql: SqlClient.SqlClient, runShared?: RunShared): Transactor["Service"]["transact"] => {
   const attempt = <A, E, R>(effect: Effect.Effect<A, Inside<E>, R>, retries: number): Effect.Effect<A, E, R> =>
     Effect.catchCause(sql.withTransaction(effect), (cause) => {
       const reasons = cause.reasons.map((reason) => toOutside(reason))
@@ -42,13 +44,15 @@ export const makeTransact = (sql: SqlClient.SqlClient) => {
         ? attempt(effect, retries - 1)
         : Effect.failCause(Cause.fromReasons(reasons))
     })
-  return <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.flatMap(Effect.serviceOption(sql.transactionService), (open) =>
-      Option.isSome(open)
-        ? effect
-        : attempt(
-            Effect.mapError(effect, (error) => new Inside(error)),
-            RETRIES
-          )
+  const alone = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    attempt(
+      Effect.mapError(effect, (error) => new Inside(error)),
+      RETRIES
     )
+  return <A, E, R>(effect: Effect.Effect<A, E, R>, sharing?: Sharing): Effect.Effect<A, E, R> =>
+    Effect.flatMap(Effect.serviceOption(sql.transactionService), (open): Effect.Effect<A, E, R> => {
+      if (Option.isSome(open)) return effect
+      if (sharing === undefined || runShared === undefined) return alone(effect)
+      return Effect.flatMap(runShared(sharing.key, effect), (exit) => (exit === "alone" ? alone(effect) : exit))
+    })
 }

@@ -238,9 +238,125 @@ const isolationTests: ContractTests<Ports> = (it, capabilities) => {
   })
 }
 
+const sharingTests: ContractTests<Ports> = (it, capabilities) => {
+  describe("transactions that may be shared", () => {
+    /** Appends an event to the tenant's, under its lock. */
+    const append = Effect.fnUntraced(function* (tenantId: string) {
+      const tenants = yield* TenantStore
+      yield* tenants.lock([tenantId])
+      yield* Events.append(tenantId, 1)
+    })
+
+    it.effect("commit the changes of all, and return to each its own result", () =>
+      Effect.gen(function* () {
+        const { transact } = yield* Transactor
+        const tenants = yield* Effect.all(Array.makeBy(20, () => Fresh.tenant))
+        const results = yield* Effect.forEach(
+          tenants,
+          ({ tenantId }) => transact(Effect.as(append(tenantId), tenantId), { key: tenantId }),
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual(
+          results,
+          tenants.map(({ tenantId }) => tenantId)
+        )
+        for (const { tenantId } of tenants) assert.strictEqual(yield* count(tenantId), 1)
+      })
+    )
+
+    it.effect("roll back those that fail, and no others", () =>
+      Effect.gen(function* () {
+        const { transact } = yield* Transactor
+        const tenants = yield* Effect.all(Array.makeBy(12, () => Fresh.tenant))
+        const ends: ReadonlyArray<Effect.Effect<string, string>> = [
+          Effect.succeed("ok"),
+          Effect.fail("no"),
+          Effect.die("broken")
+        ]
+        const exits = yield* Effect.forEach(
+          tenants,
+          ({ tenantId }, index) =>
+            Effect.exit(transact(Effect.andThen(append(tenantId), ends[index % 3]!), { key: tenantId })),
+          { concurrency: "unbounded" }
+        )
+        const expected = [Exit.succeed("ok"), Exit.fail("no"), Exit.die("broken")]
+        for (const [index, exit] of exits.entries())
+          assert.deepStrictEqual<Exit.Exit<string, string>>(exit, expected[index % 3]!)
+        for (const [index, { tenantId }] of tenants.entries())
+          assert.strictEqual(yield* count(tenantId), index % 3 === 0 ? 1 : 0)
+      })
+    )
+
+    it.effect("run one after the other if their keys are equal", () =>
+      Effect.gen(function* () {
+        const { transact } = yield* Transactor
+        const mailboxes = yield* MailboxStore
+        const { mailbox, tenantId } = yield* Mailboxes.owner
+        yield* mailboxes.update({ ...mailbox, displayName: "0" })
+        const increment = Effect.gen(function* () {
+          const tenants = yield* TenantStore
+          yield* tenants.lock([tenantId])
+          const [found] = yield* mailboxes.list(tenantId)
+          yield* Effect.yieldNow
+          yield* mailboxes.update({ ...found!, displayName: String(Number(found!.displayName) + 1) })
+        })
+        yield* Effect.forEach(Array.range(1, 20), () => transact(increment, { key: tenantId }), {
+          concurrency: "unbounded"
+        })
+        const [updated] = yield* mailboxes.list(tenantId)
+        assert.strictEqual(updated!.displayName, "20")
+      })
+    )
+
+    it.effect("are part of the transaction around them", () =>
+      Effect.gen(function* () {
+        const { transact } = yield* Transactor
+        const { tenantId } = yield* Fresh.tenant
+        yield* Effect.exit(
+          transact(Effect.andThen(transact(append(tenantId), { key: tenantId }), Effect.fail("rolled back")))
+        )
+        assert.strictEqual(yield* count(tenantId), 0)
+      })
+    )
+
+    const independent = needing(
+      capabilities.concurrentTransactions,
+      "do not wait for a lock that only one of them needs"
+    )
+    it.effect.skipIf(independent.missing)(independent.name, () =>
+      Effect.gen(function* () {
+        const { transact } = yield* Transactor
+        const [one, two, three] = yield* Effect.all([Fresh.tenant, Fresh.tenant, Fresh.tenant])
+        const [held, proceed] = yield* Effect.all([Deferred.make<void>(), Deferred.make<void>()])
+        const holder = yield* Effect.forkChild(
+          transact(
+            Effect.gen(function* () {
+              yield* append(one.tenantId)
+              yield* Deferred.succeed(held, undefined)
+              yield* Deferred.await(proceed)
+            })
+          )
+        )
+        yield* Deferred.await(held)
+        const waiting = yield* Effect.forkChild(transact(append(one.tenantId), { key: one.tenantId }))
+        yield* Effect.forEach([two, three], ({ tenantId }) => transact(append(tenantId), { key: tenantId }), {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual([yield* count(two.tenantId), yield* count(three.tenantId)], [1, 1])
+        assert.isUndefined(waiting.pollUnsafe())
+        yield* Deferred.succeed(proceed, undefined)
+        yield* Fiber.join(holder)
+        yield* Fiber.join(waiting)
+        assert.strictEqual(yield* count(one.tenantId), 2)
+      })
+    )
+  })
+}
+
 /** The contract tests of `Transactor` with every store. */
 export const TransactorContract = defineContract<Ports>("Transactor", (it, capabilities) => {
   answerTests(it, capabilities)
   storeChangeTests(it, capabilities)
   isolationTests(it, capabilities)
+  sharingTests(it, capabilities)
 })

@@ -1,6 +1,6 @@
 import { Ledger, type LedgerBalance, type Operation, OPERATION_TRANSITIONS, OperationStore } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
-import { Array, Effect, Schema } from "effect"
+import { Array, Effect, Option, Schema } from "effect"
 import { type ContractTests, propertyOptions } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
 import { rolledBack } from "../RolledBack.ts"
@@ -37,6 +37,27 @@ const entries = (
 /** Tests of `post` and of the balances. */
 export const ledgerTests: ContractTests<OperationStore> = (it, capabilities) => {
   describe("the ledger", () => {
+    it.effect("receives the entries of a transition if the operation moves, and none if it does not", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const operation = yield* Sample.moved(yield* Sample.claimed(), "settling")
+        const { fence, operationId, terms } = operation
+        const posted = entries(operation, 250_000n, "received", "inFlight")
+        const move = { operationId, from: "settling", to: "settled", change: {}, entries: posted } as const
+        const next = { kind: "scheduled", millis: 0 } as const
+        assert.isTrue(Option.isNone(yield* store.advance({ ...move, fence: fence + 1, next })))
+        assert.strictEqual((yield* balancesOf(terms.asset, terms.network)).size, 0)
+        assert.isTrue(Option.isSome(yield* store.advance({ ...move, fence, next })))
+        assert.deepStrictEqual(
+          yield* balancesOf(terms.asset, terms.network),
+          new Map<Account, bigint>([
+            ["received", -250_000n],
+            ["inFlight", 250_000n]
+          ])
+        )
+      })
+    )
+
     it.effect("sums the entries per account, network and asset", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore

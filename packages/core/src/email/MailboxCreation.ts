@@ -74,7 +74,6 @@ export class MailboxCreation extends Context.Service<MailboxCreation, PaidServic
             : yield* taken(localPart, context.tenant.tenantId)
         }),
         abandon: (context) => store.release(context.operationId),
-        revalidate: () => Effect.void,
         perform: () => Effect.void,
         record: Effect.fnUntraced(function* ({ createdAt, operationId, tenant }, plan, input) {
           const localPart = LocalPart.fold(input.localPart)

@@ -1,5 +1,14 @@
 import { Context, Effect } from "effect"
 
+/** How a transaction may be shared. */
+export interface Sharing {
+  /**
+   * Names what the effect changes: a wallet. Effects with equal keys never share a transaction, and an effect changes
+   * nothing that one with another key changes.
+   */
+  readonly key: string
+}
+
 /**
  * The port for atomic work.
  *
@@ -11,9 +20,13 @@ export class Transactor extends Context.Service<
   {
     /**
      * Runs `effect` in a transaction: commits when it succeeds, rolls back when it fails, dies or is interrupted. A
-     * nested `transact` joins the outer transaction.
+     * nested `transact` joins the outer transaction. The effect may run several times, of which one is committed.
+     *
+     * With `sharing`, the effect may run in the same transaction as concurrent effects with other keys, so that all of
+     * them take one commit. The outcome is as if it had run in its own: if one of them fails or waits for a lock, each
+     * runs again alone. While it shares a transaction, it is not interrupted.
      */
-    readonly transact: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    readonly transact: <A, E, R>(effect: Effect.Effect<A, E, R>, sharing?: Sharing) => Effect.Effect<A, E, R>
     /** Returns whether the store is reachable and writable now. */
     readonly ready: Effect.Effect<boolean>
   }

@@ -33,7 +33,7 @@ export const make: Effect.Effect<
   never,
   OperationJournal | OperationStore | PaidServices | PaymentRail | OfferReceipts
 > = Effect.gen(function* () {
-  const { commit, giveUp, openAttempt, whileLeased } = yield* OperationJournal
+  const { commit, commitAlone, giveUp, openAttempt, whileLeased } = yield* OperationJournal
   const operations = yield* OperationStore
   const services = yield* PaidServices
   const reach = yield* OperationSteps
@@ -45,8 +45,10 @@ export const make: Effect.Effect<
   const start = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Operation, OperationError> {
     const attempt = yield* openAttempt(operation, false)
     if (attempt.isSuspended) return yield* owe(operation, "gone")(SUSPENDED)
+    const { revalidate } = attempt
+    if (revalidate === undefined) return yield* commitAlone(operation, "StartFulfilling", {})
     return yield* Effect.catchTag(
-      commit(operation, "StartFulfilling", Effect.as(attempt.revalidate, {})),
+      commit(operation, "StartFulfilling", Effect.as(revalidate, {})),
       "ResourceGone",
       owe(operation, "gone")
     )

@@ -75,12 +75,19 @@ export class OperationJournal extends Context.Service<
   {
     /**
      * Commits a transition. Fails with `PaymentPending`, and writes nothing, when another worker owns the operation.
+     * `change` writes what belongs to the transition, under the tenant's lock.
      */
     readonly commit: <E>(
       operation: Operation,
       by: OperationMove,
       change: Effect.Effect<OperationChange, E>
     ) => Effect.Effect<Operation, E | PaymentPending>
+    /** The same for a transition that writes nothing but the operation and its ledger entries, and has no event. */
+    readonly commitAlone: (
+      operation: Operation,
+      by: OperationMove,
+      change: OperationChange
+    ) => Effect.Effect<Operation, PaymentPending>
     /** Commits the end of an operation that is not fulfilled, and releases its reservations. */
     readonly giveUp: (
       operation: Operation,
@@ -125,35 +132,45 @@ export class OperationJournal extends Context.Service<
         return { ...attempt, perform, isSuspended: tenant.value.suspension !== undefined }
       })
 
+      const stateAfter = ({ state }: Operation, by: OperationMove): Effect.Effect<OperationState> => {
+        const to = move(state, by)
+        return to === undefined ? Effect.die(new Error(`${by} is not a move from ${state}`)) : Effect.succeed(to)
+      }
+
+      /** Writes a transition and its ledger entries at once. Fails if another worker owns the operation. */
+      const advance = Effect.fnUntraced(function* (operation: Operation, to: OperationState, change: OperationChange) {
+        const { fence, operationId, state } = operation
+        const next = nextAttemptOf(to)
+        const entries = Ledger.entriesOf(operation, state, to)
+        const moved = yield* operations.advance({ operationId, fence, from: state, to, change, next, entries })
+        return Option.isSome(moved) ? moved.value : yield* pending(operation, RETRY_SOON)
+      })
+
       const commit = <E>(operation: Operation, by: OperationMove, change: Effect.Effect<OperationChange, E>) =>
         transactor.transact(
           Effect.gen(function* () {
-            const to = move(operation.state, by)
-            if (to === undefined) return yield* Effect.die(new Error(`${by} is not a move from ${operation.state}`))
-            yield* tenants.lock([operation.tenantId])
+            const to = yield* stateAfter(operation, by)
             // Checked before any write of the transition: a worker that lost the operation may find its goods
-            // delivered.
-            const current = yield* operations.find(operation.operationId)
+            // delivered. Sent together, and executed in this order.
+            const [, current] = yield* Effect.all(
+              [tenants.lock([operation.tenantId]), operations.find(operation.operationId)],
+              { concurrency: 2 }
+            )
             const isOurs = Option.exists(
               current,
               ({ fence, state }) => fence === operation.fence && state === operation.state
             )
             if (!isOurs) return yield* pending(operation, RETRY_SOON)
-            const moved = yield* operations.advance({
-              operationId: operation.operationId,
-              fence: operation.fence,
-              from: operation.state,
-              to,
-              change: yield* change,
-              next: nextAttemptOf(to)
-            })
-            if (Option.isNone(moved)) return yield* pending(operation, RETRY_SOON)
-            yield* operations.post(Ledger.entriesOf(operation, operation.state, to))
-            const event = eventOf(moved.value)
+            const moved = yield* advance(operation, to, yield* change)
+            const event = eventOf(moved)
             if (event !== undefined) yield* events.append([event])
-            return moved.value
-          })
+            return moved
+          }),
+          { key: operation.proof.payer }
         )
+
+      const commitAlone = (operation: Operation, by: OperationMove, change: OperationChange) =>
+        Effect.flatMap(stateAfter(operation, by), (to) => advance(operation, to, change))
 
       /**
        * The nonce is derived from the proof key of the payment, which only one operation holds, under the server key of
@@ -171,6 +188,7 @@ export class OperationJournal extends Context.Service<
 
       return OperationJournal.of({
         commit,
+        commitAlone,
         giveUp: (operation, by, change) =>
           Effect.flatMap(openAttempt(operation, false), ({ abandon }) =>
             commit(

@@ -72,8 +72,9 @@ export class OperationStore extends Context.Service<
     /** Returns whether an operation that this wallet paid is fulfilled. */
     readonly hasFulfilled: (payer: WalletAddress) => Effect.Effect<boolean>
     /**
-     * Moves an operation from `from` to `to` if it is in `from` and under `fence`, and sets its next attempt. Returns
-     * none otherwise: another worker owns it.
+     * Moves an operation from `from` to `to` if it is in `from` and under `fence`, sets its next attempt, and writes the
+     * ledger entries of the transition, which are balanced. Writes nothing and returns none otherwise: another worker
+     * owns it.
      */
     readonly advance: (move: {
       readonly operationId: string
@@ -82,6 +83,7 @@ export class OperationStore extends Context.Service<
       readonly to: OperationState
       readonly change: OperationChange
       readonly next: NextAttempt
+      readonly entries?: ReadonlyArray<LedgerEntry>
     }) => Effect.Effect<Option.Option<Operation>>
     /**
      * Takes over an operation that is not final and whose lease has expired: increments its fence and leases it for

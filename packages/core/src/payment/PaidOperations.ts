@@ -279,7 +279,8 @@ export class PaidOperations extends Context.Service<
               }
               // A failure rolls back the reservations of `prepare`.
               return (yield* operations.claim(operation, WORK_LEASE)) ? operation : yield* new ClaimLost()
-            })
+            }),
+            { key: accepted.proof.payer }
           )
         if (staging === undefined) return yield* claimed(input)
         const stored = Effect.tap(staging.store(operationId, input), () => reach("staged", draft))

@@ -88,8 +88,11 @@ export interface PaidService<Input, Plan, Receipt> {
   readonly prepare: (context: OperationContext, input: Input) => Effect.Effect<Plan, CheckError>
   /** Releases the reservations of `prepare`, in the transaction that commits `unpaid` or `refund_due`. */
   readonly abandon: (context: OperationContext, plan: Plan) => Effect.Effect<void>
-  /** Fails if the paid work can no longer be done. Runs in the transaction that follows the payment. */
-  readonly revalidate: (context: OperationContext, plan: Plan, input: Input) => Effect.Effect<void, ResourceGone>
+  /**
+   * Fails if the paid work can no longer be done. Runs in the transaction that follows the payment. Absent if nothing
+   * can prevent the work.
+   */
+  readonly revalidate?: (context: OperationContext, plan: Plan, input: Input) => Effect.Effect<void, ResourceGone>
   /** Makes the external call. Idempotent: it is repeated after a lost answer. */
   readonly perform: (context: OperationContext, plan: Plan, input: Input) => Effect.Effect<Receipt, ProviderError>
   /** Writes the result in the transaction that fulfills the operation, under the tenant's lock. */
@@ -103,7 +106,7 @@ export interface PaidService<Input, Plan, Receipt> {
 
 /** One operation together with its service; the types of input, plan and receipt are hidden. */
 export interface Attempt {
-  readonly revalidate: Effect.Effect<void, ResourceGone>
+  readonly revalidate: Effect.Effect<void, ResourceGone> | undefined
   /**
    * Makes the external call. Its result writes the outcome in the caller's transaction, for the tenant as it is read
    * there: its tokens may have been revoked during the call.
@@ -134,7 +137,7 @@ export const toStored = <Input, Plan, Receipt>(service: PaidService<Input, Plan,
       const input = yield* Effect.orDie(decodeInput(operation.input))
       const plan = yield* Effect.orDie(decodePlan(operation.plan))
       return {
-        revalidate: service.revalidate(context, plan, input),
+        revalidate: service.revalidate?.(context, plan, input),
         perform: Effect.map(
           service.perform(context, plan, input),
           (receipt) => (tenant: Tenant) => service.record({ ...context, tenant }, plan, input, receipt)

@@ -40,7 +40,7 @@ export interface Settling {
 
 export const make: Effect.Effect<Settling, never, PaymentRail | OperationJournal> = Effect.gen(function* () {
   const rail = yield* PaymentRail
-  const { commit, giveUp, whileLeased } = yield* OperationJournal
+  const { commitAlone, giveUp, whileLeased } = yield* OperationJournal
   const reach = yield* OperationSteps
 
   const findSettlement = (operation: Operation, transaction?: string) =>
@@ -53,7 +53,7 @@ export const make: Effect.Effect<Settling, never, PaymentRail | OperationJournal
     )
     if (reading.used) return yield* endUsed(operation, USED_BEFORE)
     return yield* Effect.flatMap(
-      commit(operation, "StartSettling", Effect.succeed({ nonceReadAtBlock: reading.block })),
+      commitAlone(operation, "StartSettling", { nonceReadAtBlock: reading.block }),
       (settling) => submit(settling, "first")
     )
   })
@@ -77,9 +77,7 @@ export const make: Effect.Effect<Settling, never, PaymentRail | OperationJournal
         const { transaction } = settlement
         const failure = UnclaimedPayment.SETTLED_ELSEWHERE
         const owing =
-          operation.state === "settling"
-            ? yield* commit(operation, "NoteRefusal", Effect.succeed({ failure }))
-            : operation
+          operation.state === "settling" ? yield* commitAlone(operation, "NoteRefusal", { failure }) : operation
         const change = { failure, transaction, nonceReadAtBlock: afterBlock }
         return yield* Effect.tap(giveUp(owing, "OweRefund", change), (owed) => reach("refund_owed", owed))
       }
@@ -148,16 +146,15 @@ export const make: Effect.Effect<Settling, never, PaymentRail | OperationJournal
       pending(operation, RETRY_LATER)
     )
     return settlement._tag === "Unused" && !settlement.expired
-      ? yield* commit(operation, "NoteRefusal", Effect.succeed(failureOf("refused", message)))
+      ? yield* commitAlone(operation, "NoteRefusal", failureOf("refused", message))
       : yield* conclude(operation, settlement)
   })
 
   const conclude = (operation: Operation, settlement: Settlement): Effect.Effect<Operation, OperationError> => {
     switch (settlement._tag) {
       case "Paid":
-        return Effect.tap(
-          commit(operation, "ProveSettled", Effect.succeed({ transaction: settlement.transaction })),
-          (settled) => reach("settled", settled)
+        return Effect.tap(commitAlone(operation, "ProveSettled", { transaction: settlement.transaction }), (settled) =>
+          reach("settled", settled)
         )
       case "UsedOtherwise":
         return endUsed(operation, failureOf("used_otherwise", settlement.message))

@@ -156,7 +156,6 @@ export class CallExtension extends Context.Service<CallExtension, PaidService<Ca
         check,
         prepare: ({ tenant }, input) => Effect.as(check(tenant, input), null),
         abandon: ({ operationId }) => calls.revokeExtension(operationId),
-        revalidate: () => Effect.void,
         perform: Effect.fnUntraced(function* (context, _plan, { callId }) {
           const before = yield* calls.extended(context.operationId)
           if (Option.isSome(before)) return yield* send(before.value)

@@ -137,7 +137,6 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
       // The reservation stays: the carrier may have sold the number although its answer was lost. By the reservation,
       // `CarrierNumbers` knows whose purchase it was, releases the number, and ends the reservation.
       abandon: () => Effect.void,
-      revalidate: () => Effect.void,
       perform,
       record: Effect.fnUntraced(function* ({ operationId, tenant }, plan, input, bought) {
         const now = yield* Timestamp.now

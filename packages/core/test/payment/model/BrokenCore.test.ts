@@ -108,7 +108,10 @@ const BROKEN: Readonly<Record<string, Breakage>> = {
     mailboxes: (store) => ({ ...store, release: () => Effect.void })
   },
   "the ledger is not written": {
-    operations: (store: Operations): Operations => ({ ...store, post: () => Effect.void })
+    operations: (store: Operations): Operations => ({
+      ...store,
+      advance: (move) => store.advance({ ...move, entries: [] })
+    })
   },
   "a lease is not renewed during an external call": {
     operations: (store: Operations): Operations => ({
