@@ -7,7 +7,7 @@ import {
   type JsonBudget,
   scanJson
 } from "@agentos/core"
-import { Effect, Option, Schema } from "effect"
+import { Effect, Schema } from "effect"
 
 /** Maximum number of issues in a response. */
 const ISSUES_SHOWN = 50
@@ -58,14 +58,17 @@ export const decodeInput = <A>(
 ): ((input: unknown) => Effect.Effect<A, InvalidRequest>) => {
   const decode = Schema.decodeUnknownEffect(codec, { errors: "all", onExcessProperty: "error" })
   const itemLimits = itemLimitsOf(codec)
-  return (input) => {
+  const findTooLong = (input: unknown): ReadonlyArray<Issue> => {
     const properties = new Map(typeof input === "object" && input !== null ? Object.entries(input) : [])
-    const tooLong = itemLimits.flatMap(([path, limit]) => {
+    return itemLimits.flatMap(([path, limit]) => {
       const items: unknown = properties.get(path)
       return Array.isArray(items) && items.length > limit
         ? [{ path, message: `has ${items.length} items; the maximum is ${limit}` }]
         : []
     })
+  }
+  return (input) => {
+    const tooLong = itemLimits.length === 0 ? [] : findTooLong(input)
     if (tooLong.length > 0) return Effect.fail(refusal(tooLong))
     return Effect.mapError(decode(input), ({ issue }) => refusal(issuesOf(issue, kind)))
   }
@@ -74,8 +77,24 @@ export const decodeInput = <A>(
 const notJson = refusal([{ path: "", message: "must be JSON in UTF-8" }])
 const required = refusal([{ path: "", message: "is missing: send JSON" }])
 
-const decodeUtf8 = Option.liftThrowable((bytes: Uint8Array) => new TextDecoder("utf-8", { fatal: true }).decode(bytes))
-const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns undefined, which is no JSON value, for a text that is not JSON. */
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
 
 /** The bytes of a body. */
 export interface ReceivedBytes {
@@ -94,18 +113,18 @@ export const parseBody = Effect.fnUntraced(function* (
   budget: JsonBudget
 ): Effect.fn.Return<unknown, InvalidRequest> {
   if (bytes.length === 0) return yield* required
-  const yieldNow = bytes.length > YIELDING_BYTES ? Effect.yieldNow : Effect.void
+  const isLong = bytes.length > YIELDING_BYTES
   const flaw = scanJson(bytes, budget)
   if (flaw !== undefined) return yield* refusal([flaw])
-  yield* yieldNow
+  if (isLong) yield* Effect.yieldNow
   const text = decodeUtf8(bytes)
   free()
-  if (Option.isNone(text)) return yield* notJson
-  yield* yieldNow
-  const value = parseJson(text.value)
-  if (Option.isNone(value)) return yield* notJson
-  yield* yieldNow
-  return value.value
+  if (text === undefined) return yield* notJson
+  if (isLong) yield* Effect.yieldNow
+  const value = parseJson(text)
+  if (value === undefined) return yield* notJson
+  if (isLong) yield* Effect.yieldNow
+  return value
 })
 
 /** Parsing a shorter body takes a few milliseconds. */

@@ -2,7 +2,8 @@ import { type BodyMemoryExhausted, BodyTooLarge, RequestTimedOut } from "@agento
 import { type InvalidRequest, type JsonBudget, scanJson } from "@agentos/core"
 import { Effect, type Scope, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
+import { IncomingMessage } from "node:http"
 import { whileOthersRun } from "../edge/RequestConcurrency.ts"
 import { declaredLength, DEFAULT_BODY_LIMITS } from "../edge/RequestLimits.ts"
 import { RequestRecord } from "../edge/RequestRecord.ts"
@@ -122,22 +123,29 @@ const scanning = (body: ArrivingBody, budget: JsonBudget) => {
 }
 
 /**
- * Reads the body of the request once, as long as the client keeps sending and memory is available: up to the declared
- * length, or up to the limit of the route if the request declares none. The edge has already refused a declared length
- * beyond the limit, and chunks of HTTP/1.1. The memory is released with the scope of the request.
+ * Returns the body of a request whose last byte has been parsed. A body of this length needs none of the protections of
+ * one that is still arriving.
  */
-export const readBodyWithin = Effect.fnUntraced(function* (
+const takeArrived = (source: IncomingMessage, declaredBytes: number): RequestBody | undefined => {
+  if (!source.complete || source.readableLength !== declaredBytes) return undefined
+  const bytes: unknown = source.read()
+  return bytes instanceof Uint8Array ? received(bytes, () => {}) : undefined
+}
+
+/**
+ * Waits until Node has parsed the packet that is being read. It parses the headers first, so that the body of a request is
+ * never there when the request is handled at once.
+ */
+const packetParsed = Effect.callback<void>((resume) => process.nextTick(resume, Effect.void))
+
+/** Reads a body as long as the client keeps sending and memory is available. */
+const receive = Effect.fnUntraced(function* (
+  request: HttpServerRequest.HttpServerRequest,
+  declaredBytes: number | undefined,
   limitBytes: number
-): Effect.fn.Return<
-  RequestBody,
-  BodyMemoryExhausted | BodyTooLarge | InvalidRequest | RequestTimedOut,
-  BodyMemory | HttpServerRequest.HttpServerRequest | RequestRecord | Scope.Scope
-> {
-  const request = yield* HttpServerRequest.HttpServerRequest
+) {
   const { route } = (yield* RequestRecord).match
   const limits = route?.body ?? null
-  const declaredBytes = declaredLength(request)
-  if (declaredBytes === 0) return NO_BODY
   const maxBytes = declaredBytes ?? limitBytes
   const exceeded = declaredBytes === undefined ? new BodyTooLarge({ limitBytes }) : tooLong
   const body = yield* whileOthersRun(
@@ -160,17 +168,46 @@ export const readBodyWithin = Effect.fnUntraced(function* (
   )
   const { bytes, free } = body
   if (declaredBytes !== undefined && bytes.length < declaredBytes) return yield* unreadable
-  return { lengthBytes: bytes.length, bytes, free, hash: sha256(bytes) }
+  return received(bytes, free)
 })
+
+/**
+ * Reads the body of the request once, as long as the client keeps sending and memory is available: up to the declared
+ * length, or up to the limit of the route if the request declares none. The edge has already refused a declared length
+ * beyond the limit, and chunks of HTTP/1.1. The memory is released with the scope of the request.
+ */
+export const readBodyWithin = (
+  limitBytes: number
+): Effect.Effect<
+  RequestBody,
+  BodyMemoryExhausted | BodyTooLarge | InvalidRequest | RequestTimedOut,
+  BodyMemory | HttpServerRequest.HttpServerRequest | RequestRecord | Scope.Scope
+> =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+    const declaredBytes = declaredLength(request)
+    if (declaredBytes === 0) return Effect.succeed(NO_BODY)
+    const { source } = request
+    if (declaredBytes === undefined || declaredBytes > UNCOUNTED_BYTES || !(source instanceof IncomingMessage))
+      return receive(request, declaredBytes, limitBytes)
+    const arrived = takeArrived(source, declaredBytes)
+    if (arrived !== undefined) return Effect.succeed(arrived)
+    return Effect.flatMap(packetParsed, () => {
+      const short = takeArrived(source, declaredBytes)
+      return short === undefined ? receive(request, declaredBytes, limitBytes) : Effect.succeed(short)
+    })
+  })
 
 /** Reads the body of the request within the limit of its route. */
 export const readBody = Effect.flatMap(RequestRecord, ({ match: { route } }) =>
   readBodyWithin((route?.body ?? DEFAULT_BODY_LIMITS).bytes)
 )
 
-const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
-
-const noBytes = new Uint8Array(0)
+const received = (bytes: Uint8Array, free: () => void): RequestBody => ({
+  lengthBytes: bytes.length,
+  bytes,
+  free,
+  hash: hash("sha256", bytes)
+})
 
 /** The value for a request without a body. */
-export const NO_BODY: RequestBody = { lengthBytes: 0, bytes: noBytes, free: () => {}, hash: sha256(noBytes) }
+export const NO_BODY = received(new Uint8Array(0), () => {})

@@ -1,0 +1,94 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { once } from "node:events"
+import { connect } from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
+import { ScriptedRail } from "@agentos/contract-tests"
+import { call, fresh, freshWallet } from "../support/TestClient.ts"
+import { startServer, type TestServer } from "../support/TestServer.ts"
+
+const MAILBOXES = "/api/v1/email/mailboxes"
+/** Longer than the time between two packets that a server reads together. */
+const PAUSE_MILLIS = 20
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server.stop())
+
+const headOf = (lengthBytes: number, ...more: ReadonlyArray<string>) =>
+  [
+    `POST ${MAILBOXES} HTTP/1.1`,
+    "Host: agentos.test",
+    "Content-Type: application/json",
+    `Content-Length: ${lengthBytes}`,
+    ...more,
+    "\r\n"
+  ].join("\r\n")
+
+/** Sends each packet some time after the one before it. Returns the responses, which all end with a JSON object. */
+const sendPackets = async (packets: ReadonlyArray<string>, responses = 1): Promise<string> => {
+  const socket = connect({ port: server.port, host: "127.0.0.1", noDelay: true })
+  let text = ""
+  socket.on("data", (chunk: Buffer) => (text += chunk.toString()))
+  await once(socket, "connect")
+  for (const packet of packets) {
+    socket.write(packet)
+    await sleep(PAUSE_MILLIS)
+  }
+  const isComplete = () => text.split("HTTP/1.1 4").length > responses && text.endsWith("}")
+  while (!isComplete()) await sleep(PAUSE_MILLIS)
+  socket.destroy()
+  return text
+}
+
+const challengesIn = (text: string) =>
+  Array.from(text.matchAll(/payment-required: (\S+)/gi), ([, challenge = ""]) => challenge)
+
+/** Pays a challenge with a request whose body arrives like any other. Returns the status. */
+const payWith = async (challenge: string, body: string): Promise<number> => {
+  const headers = {
+    "payment-signature": ScriptedRail.pay(challenge, freshWallet(), fresh("nonce")),
+    "idempotency-key": fresh("key")
+  }
+  return (await call(server, "POST", MAILBOXES, { body, headers })).status
+}
+
+describe("a body", () => {
+  it("is the same however its bytes arrive", async () => {
+    const arrivals: Readonly<Record<string, (head: string, body: string) => ReadonlyArray<string>>> = {
+      "with its headers": (head, body) => [head + body],
+      "after its headers": (head, body) => [head, body],
+      "in part with its headers": (head, body) => [head + body.slice(0, 5), body.slice(5)],
+      "byte by byte": (head, body) => [head, ...body]
+    }
+    for (const [name, packetsOf] of Object.entries(arrivals)) {
+      const body = `{"localPart":"${fresh("arrival")}"}`
+      const [challenge = ""] = challengesIn(await sendPackets(packetsOf(headOf(body.length), body)))
+      assert.strictEqual(await payWith(challenge, `${body} `), 402, name)
+      assert.strictEqual(await payWith(challenge, body), 201, name)
+    }
+  })
+
+  it("ends where the next request of the connection begins", async () => {
+    const bodies = [1, 2, 3].map(() => `{"localPart":"${fresh("pipelined")}"}`)
+    const sent = bodies.map((body) => headOf(body.length) + body).join("")
+    const challenges = challengesIn(await sendPackets([sent], 3))
+    assert.lengthOf(challenges, 3)
+    for (const [place, body] of bodies.entries()) assert.strictEqual(await payWith(challenges[place]!, body), 201)
+  })
+
+  it("is awaited by 100 Continue from a client that expects it", async () => {
+    const body = `{"localPart":"${fresh("expected")}"}`
+    const text = await sendPackets([headOf(body.length, "Expect: 100-continue"), body])
+    assert.match(text, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 402 /)
+  })
+
+  it("that is no JSON is refused in whichever part it arrives", async () => {
+    for (const body of ["{", "x".repeat(16 * 1024)]) {
+      const head = headOf(body.length)
+      assert.match(await sendPackets([head + body]), /^HTTP\/1\.1 400 /)
+      assert.match(await sendPackets([head, body]), /^HTTP\/1\.1 400 /)
+    }
+  })
+})
