@@ -1,7 +1,15 @@
 import { copyFile, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { PaymentRail, type PaymentProof, type PaymentTerms, type ProviderError, Usdt } from "@agentos/core"
+import {
+  type ChallengeBinding,
+  PaymentRail,
+  type PaymentProof,
+  type PaymentTerms,
+  type ProviderError,
+  RequestBinding,
+  Usdt
+} from "@agentos/core"
 import { type Chain, sandboxClient, startChain, startFacilitator } from "@agentos/sandbox"
 import { httpFacilitator, PaymentRailX402 } from "@agentos/x402"
 import { x402Client } from "@x402/core/client"
@@ -145,13 +153,30 @@ const startedFacilitator = (chain: Chain) =>
 export const price = Usdt.fromDecimal("0.25")
 
 /** A binding, which is opaque to the rail. */
-export const binding = { challengeNonce: "00ff", issuedAt: 1_763_712_345_678, keyId: 1, binding: "f".repeat(64) }
+const binding: ChallengeBinding = {
+  challengeNonce: "00ff",
+  issuedAt: 1_763_712_345_678,
+  expiresAt: 1_763_713_245_678,
+  keyId: 1,
+  binding: "f".repeat(64)
+}
+
+/** Returns the challenge of a rail over terms, with the binding above, as a client decodes it. */
+export const challengeOf = (rail: Rail, accepts: ReadonlyArray<PaymentTerms>) => {
+  const resource = { url: "https://agentos.test/api/v1/email/mailboxes", description: "A mailbox" }
+  const unbound = accepts.map(({ extra, ...terms }) => ({
+    ...terms,
+    extra: Object.fromEntries(Object.entries(extra).filter(([field]) => !(field in binding)))
+  }))
+  const encode = rail.challengeEncoder({ error: undefined, resource, accepts: unbound, extensions: {} })
+  return decodePaymentRequiredHeader(encode(accepts.map(() => binding)))
+}
 
 /** Returns terms for 0.25 USDT on the named network, by default the first. */
 export const termsOf = (rail: Rail, network?: string): PaymentTerms => {
   const terms = rail.terms(price).find((offered) => network === undefined || offered.network === network)
   if (terms === undefined) throw new Error("the rail has no terms")
-  return { ...terms, extra: { ...terms.extra, ...binding } }
+  return RequestBinding.boundTerms(terms, binding)
 }
 
 /** Pays a challenge of the rail with the client of x402, by a key or as another signer, and returns the decoded proof. */
@@ -164,10 +189,6 @@ export const pay = (
     const signer = typeof payer === "string" ? privateKeyToAccount(payer) : payer
     const client = new x402Client().register("eip155:*", new ExactEvmScheme(signer))
     client.setSpendControls(false)
-    const resource = { url: "https://agentos.test/api/v1/email/mailboxes", description: "A mailbox" }
-    const challenge = decodePaymentRequiredHeader(
-      rail.encodeChallenge({ error: undefined, resource, accepts: [terms], extensions: {} })
-    )
-    const payload = yield* Effect.promise(() => client.createPaymentPayload(challenge))
+    const payload = yield* Effect.promise(() => client.createPaymentPayload(challengeOf(rail, [terms])))
     return yield* Effect.orDie(rail.decodeProof(encodePaymentSignatureHeader(payload)))
   })

@@ -1,12 +1,12 @@
 import { type PaymentProof, type PaymentRail, proofKey, type PaymentTerms } from "@agentos/core"
 import { assert, layer } from "@effect/vitest"
 import { x402Client } from "@x402/core/client"
-import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http"
+import { encodePaymentSignatureHeader } from "@x402/core/http"
 import type { PaymentPayload } from "@x402/core/types"
 import { ExactEvmScheme } from "@x402/evm/exact/client"
 import { Effect, Redacted } from "effect"
 import { privateKeyToAccount } from "viem/accounts"
-import { binding, PaymentRig, price, railOver, type Rig, SecondRig } from "./PaymentRig.ts"
+import { challengeOf, PaymentRig, price, railOver, type Rig, SecondRig } from "./PaymentRig.ts"
 import { balanceOf } from "./RefundSample.ts"
 
 type Rail = PaymentRail["Service"]
@@ -26,11 +26,7 @@ const answer = (rail: Rail, rig: Rig) =>
     const scheme = new ExactEvmScheme(privateKeyToAccount(rig.chain.wallets[0]!.privateKey))
     const client = new x402Client().register(rig.chain.network, scheme)
     client.setSpendControls(false)
-    const accepts = rail.terms(price).map((terms) => ({ ...terms, extra: { ...terms.extra, ...binding } }))
-    const resource = { url: "https://agentos.test/api/v1/email/mailboxes", description: "A mailbox" }
-    return client.createPaymentPayload(
-      decodePaymentRequiredHeader(rail.encodeChallenge({ error: undefined, resource, accepts, extensions: {} }))
-    )
+    return client.createPaymentPayload(challengeOf(rail, rail.terms(price)))
   })
 
 const read = (rail: Rail, payload: PaymentPayload): Effect.Effect<PaymentProof> =>
@@ -62,10 +58,7 @@ layer(SecondRig.layer, { excludeTestServices: true, timeout: 60_000 })("Two netw
     Effect.gen(function* () {
       const { first, rail, second } = yield* prepare
       assert.strictEqual(first.chain.asset, second.chain.asset, "the chains differ only in their ids")
-      const resource = { url: "https://agentos.test/", description: "A mailbox" }
-      const { accepts } = decodePaymentRequiredHeader(
-        rail.encodeChallenge({ error: undefined, resource, accepts: rail.terms(price), extensions: {} })
-      )
+      const { accepts } = challengeOf(rail, rail.terms(price))
       assert.deepStrictEqual(
         accepts.map(({ network }) => network),
         ["eip155:402403", "eip155:402402"]

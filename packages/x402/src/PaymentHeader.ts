@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import {
+  type ChallengeBinding,
   type ChallengeDocument,
   issuesOf,
   type JsonBudget,
@@ -9,8 +10,9 @@ import {
   scanJson,
   type SettledPayment
 } from "@agentos/core"
-import type { PaymentRequired, SettleResponse } from "@x402/core/types"
+import type { SettleResponse } from "@x402/core/types"
 import { Effect, Option, Result, Schema, type SchemaIssue } from "effect"
+import * as Base64Template from "./Base64Template.ts"
 
 /**
  * The headers of x402 version 2 over HTTP: base64 of JSON
@@ -195,25 +197,39 @@ export const requirementsOf = (terms: PaymentTerms) => ({
   extra: { ...terms.extra }
 })
 
-/**
- * Encodes as `encodePaymentRequiredHeader` and `encodePaymentResponseHeader` do, which take ten times as long for a value
- * with extensions.
- */
-const encodeHeader = (value: PaymentRequired | SettleResponse): string =>
-  Buffer.from(JSON.stringify(value)).toString("base64")
+/** Encodes as `encodePaymentResponseHeader` does, which takes ten times as long for a value with extensions. */
+const encodeHeader = (value: SettleResponse): string => Buffer.from(JSON.stringify(value)).toString("base64")
 
 /** Length limit of the reason in a challenge, which the body of the response gives in full. */
 const ERROR_LENGTH_MAX = 100
 
-/** Encodes the value of PAYMENT-REQUIRED (section 5.1). */
-export const encodeChallenge = ({ accepts, error, extensions, resource }: ChallengeDocument): string =>
-  encodeHeader({
+/**
+ * Returns the encoder of PAYMENT-REQUIRED (section 5.1) for challenges that differ in their bindings only. Its base64 is that
+ * of `encodePaymentRequiredHeader`; all but the bindings is encoded once.
+ */
+export const challengeEncoder = ({
+  accepts,
+  error,
+  extensions,
+  resource
+}: ChallengeDocument): ((bindings: ReadonlyArray<ChallengeBinding>) => string) => {
+  const common = JSON.stringify({
     x402Version: VERSION,
     ...(error === undefined ? {} : { error: error.slice(0, ERROR_LENGTH_MAX) }),
-    resource: { ...resource, tags: [...(resource.tags ?? [])] },
-    accepts: accepts.map(requirementsOf),
-    extensions: { ...extensions, [IDENTIFIER]: IDENTIFIER_DECLARATION }
+    resource: { ...resource, tags: [...(resource.tags ?? [])] }
   })
+  // The bindings end `extra`, which ends the requirements of the terms.
+  const openings = accepts.map((terms) => {
+    const requirements = JSON.stringify(requirementsOf(terms))
+    return requirements.slice(0, -"}}".length) + (Object.keys(terms.extra).length === 0 ? "" : ",")
+  })
+  const closing = `],"extensions":${JSON.stringify({ ...extensions, [IDENTIFIER]: IDENTIFIER_DECLARATION })}}`
+  const constants = [...openings, closing].map((text, place) =>
+    place === 0 ? `${common.slice(0, -1)},"accepts":[${text}` : place === accepts.length ? `}}${text}` : `}},${text}`
+  )
+  const encode = Base64Template.make(constants)
+  return (bindings) => encode(bindings.map((binding) => JSON.stringify(binding).slice(1, -1)))
+}
 
 /**
  * Encodes the value of PAYMENT-RESPONSE (section 5.3). A refunded payment is reported as failed, since it bought nothing;

@@ -48,6 +48,9 @@ export const VALIDITY_MARGIN_SECONDS = 10
  */
 export const CLOCK_TOLERANCE_SECONDS = 60
 
+/** Amounts whose terms are kept: more than a catalog has prices. */
+const TERMS_KEPT_MAX = 100
+
 /** A network with its chain and facilitator. */
 interface Route {
   readonly offered: OfferedNetwork
@@ -129,9 +132,19 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
       : Effect.succeed(route)
   }
 
+  /** By amount: the catalog has a few prices. */
+  const known = new Map<bigint, ReadonlyArray<PaymentTerms>>()
+  const terms = (amount: bigint): ReadonlyArray<PaymentTerms> => {
+    const before = known.get(amount)
+    if (before !== undefined) return before
+    const made = Array.from(routes.values(), ({ offered }) => termsOf(offered, amount))
+    if (known.size < TERMS_KEPT_MAX) known.set(amount, made)
+    return made
+  }
+
   return PaymentRail.of({
-    terms: (amount) => Array.from(routes.values(), ({ offered }) => termsOf(offered, amount)),
-    encodeChallenge: PaymentHeader.encodeChallenge,
+    terms,
+    challengeEncoder: PaymentHeader.challengeEncoder,
     decodeProof: PaymentHeader.decodeProof,
     isBoundElsewhere: ({ nonce }, { extra }) => isBoundElsewhere(nonce, extra["binding"]),
     authenticate: Effect.fnUntraced(function* (proof) {

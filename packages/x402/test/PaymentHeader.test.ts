@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import type { PaymentProof } from "@agentos/core"
+import type { ChallengeBinding, PaymentProof, PaymentTerms } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader, encodePaymentRequiredHeader } from "@x402/core/http"
 import { Effect, Exit, Schema } from "effect"
@@ -324,7 +324,7 @@ describe("the payment identifier of a header", () => {
   )
 })
 
-describe("PaymentHeader.encodeChallenge", () => {
+describe("PaymentHeader.challengeEncoder", () => {
   const resource = {
     url: "https://agentos.test/api/v1/email/mailboxes",
     description: "A mailbox at ₮",
@@ -334,39 +334,73 @@ describe("PaymentHeader.encodeChallenge", () => {
     iconUrl: "https://agentos.test/icon.svg"
   }
   const extensions = { bazaar: { info: { input: { type: "http" } }, schema: {} } }
+  const bindingOf = (text: string): ChallengeBinding => ({
+    challengeNonce: text,
+    issuedAt: 1_763_712_345_678,
+    expiresAt: 1_763_713_245_678,
+    keyId: 1,
+    binding: "f".repeat(64)
+  })
+  const unbound = (other: Partial<PaymentTerms> = {}) => terms({ extra: { name: "USD₮0", version: "1" }, ...other })
+  const only = bindingOf("00ff")
+  const Length = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 40 }))
 
   it("encodes the fields of the specification, as stock clients read them", () => {
-    const header = PaymentHeader.encodeChallenge({
+    const bindings = [bindingOf("00ff"), bindingOf("ff00")]
+    const header = PaymentHeader.challengeEncoder({
       error: "Pay first.",
       resource,
-      accepts: [terms(), terms({ amount: 1n })],
+      accepts: [unbound(), unbound({ amount: 1n })],
       extensions
-    })
-    assert.strictEqual(header, encodePaymentRequiredHeader(decodePaymentRequiredHeader(header)))
+    })(bindings)
     assert.deepStrictEqual(decodePaymentRequiredHeader(header), {
       x402Version: 2,
       error: "Pay first.",
       resource,
       extensions: { ...extensions, "payment-identifier": DECLARED },
       accepts: [
-        { ...terms(), network: "eip155:402402", amount: "250000", extra: { ...terms().extra } },
-        { ...terms(), network: "eip155:402402", amount: "1", extra: { ...terms().extra } }
+        { ...unbound(), network: "eip155:402402", amount: "250000", extra: { ...unbound().extra, ...bindings[0]! } },
+        { ...unbound(), network: "eip155:402402", amount: "1", extra: { ...unbound().extra, ...bindings[1]! } }
       ]
     })
   })
 
+  it.prop(
+    "encodes the same bytes as the stock server, for parts of any length",
+    {
+      description: Schema.String,
+      names: Schema.Array(Schema.String).check(Schema.isMaxLength(4)),
+      lengths: Schema.Tuple([Length, Length, Length, Length]),
+      keyId: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 255 }))
+    },
+    ({ description, keyId, lengths, names }) => {
+      const encode = PaymentHeader.challengeEncoder({
+        error: undefined,
+        resource: { ...resource, description },
+        accepts: names.map((name) => unbound({ extra: name === "" ? {} : { name } })),
+        extensions
+      })
+      for (const again of [lengths, lengths.toReversed()]) {
+        const header = encode(names.map((_, place) => ({ ...bindingOf("f".repeat(again[place]!)), keyId })))
+        assert.strictEqual(header, encodePaymentRequiredHeader(decodePaymentRequiredHeader(header)))
+      }
+    }
+  )
+
   it("shortens a long error, which the body of the response has in full", () => {
-    const header = PaymentHeader.encodeChallenge({
+    const header = PaymentHeader.challengeEncoder({
       error: "x".repeat(200),
       resource,
-      accepts: [terms()],
+      accepts: [unbound()],
       extensions
-    })
+    })([only])
     assert.strictEqual(decodePaymentRequiredHeader(header).error, "x".repeat(100))
   })
 
   it("leaves out a missing error", () => {
-    const header = PaymentHeader.encodeChallenge({ error: undefined, resource, accepts: [terms()], extensions })
+    const header = PaymentHeader.challengeEncoder({ error: undefined, resource, accepts: [unbound()], extensions })([
+      only
+    ])
     assert.notProperty(decodePaymentRequiredHeader(header), "error")
   })
 })

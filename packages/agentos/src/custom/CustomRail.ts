@@ -7,6 +7,7 @@ import {
   ProofInvalid,
   ProofMalformed,
   ProviderError,
+  RequestBinding,
   SignIn,
   SignInProtocol,
   Timestamp,
@@ -200,7 +201,12 @@ const makeRail = (rail: CustomRail) => {
         rail,
         "terms"
       )(amount).map((terms) => ({ ...terms, scheme: "exact", extra: terms.extra ?? {} })),
-    encodeChallenge: (document) => base64({ x402Version: 2, ...document }),
+    challengeEncoder: (document) => (bindings) =>
+      base64({
+        x402Version: 2,
+        ...document,
+        accepts: document.accepts.map((terms, place) => RequestBinding.boundTerms(terms, bindings[place]!))
+      }),
     encodeReceipt: ({ extensions, isRefunded, ...payment }) =>
       base64({ success: !isRefunded, ...(isRefunded ? { errorReason: "refunded" } : {}), ...payment, extensions }),
     decodeProof: Effect.fnUntraced(function* (header) {

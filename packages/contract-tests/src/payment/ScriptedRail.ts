@@ -7,6 +7,7 @@ import {
   ProofMalformed,
   ProviderError,
   type RefundProgress,
+  RequestBinding,
   type SettleAnswer,
   type Settlement
 } from "@agentos/core"
@@ -194,14 +195,19 @@ export const make = (): ScriptedRail => {
 
   const rail = PaymentRail.of({
     terms: (amount): ReadonlyArray<PaymentTerms> => [{ ...TERMS, amount }],
-    encodeChallenge: ({ accepts, error, resource }) =>
-      toHeader(
-        Schema.encodeSync(Challenge)({
-          error: error ?? null,
-          resource: resource.url,
-          accepts: accepts.map((terms) => ({ ...terms, amount: terms.amount.toString() }))
-        })
-      ),
+    challengeEncoder:
+      ({ accepts, error, resource }) =>
+      (bindings) =>
+        toHeader(
+          Schema.encodeSync(Challenge)({
+            error: error ?? null,
+            resource: resource.url,
+            accepts: accepts.map((terms, place) => ({
+              ...RequestBinding.boundTerms(terms, bindings[place]!),
+              amount: terms.amount.toString()
+            }))
+          })
+        ),
     decodeProof: (header) =>
       Effect.try({ try: () => decode(header), catch: () => new ProofMalformed({ message: "This is no payment" }) }),
     isBoundElsewhere: ({ nonce }, { extra }) => nonce.startsWith("bound ") && nonce !== `bound ${extra["binding"]}`,

@@ -9,6 +9,7 @@ import { type Tenant, walletAddress } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import { requireActive } from "../tenancy/TenantSuspended.ts"
 import type { Answer } from "./Answer.ts"
+import { challengeIssuer } from "./ChallengeIssuing.ts"
 import { OfferReceipts } from "./OfferReceipts.ts"
 import type { Operation } from "./Operation.ts"
 import { OperationStore } from "./OperationStore.ts"
@@ -23,6 +24,7 @@ import {
   hasKey,
   isHeldBy,
   isPaidByTenant,
+  keyFlaw,
   keyOf,
   type PaidRequest,
   priceOf
@@ -67,9 +69,18 @@ export class PaidOperations extends Context.Service<
      * authorization is unused or the header contains none, and `unknown` if it is used or the chain can't be read.
      */
     readonly paymentState: (paymentSignature: string) => Effect.Effect<PaymentState>
-    /** Fails with the challenge for this request, whether or not the request carries a payment. */
-    readonly challenge: (request: PaidRequest, reason: string | null) => Effect.Effect<never, PaymentRequired>
-    /** Checks the request, charges it once and fulfills it; fails with the reason otherwise. */
+    /** Returns the value of PAYMENT-REQUIRED for a request that is not checked. */
+    readonly challenge: (request: PaidRequest) => Effect.Effect<string>
+    /** Checks a request without payment, and returns the value of PAYMENT-REQUIRED for it. */
+    readonly quote: <Input, Plan, Receipt>(
+      service: PaidService<Input, Plan, Receipt>,
+      request: PaidRequest,
+      input: Input
+    ) => Effect.Effect<string, CheckError>
+    /**
+     * Checks the request, charges it once and fulfills it; fails with the reason otherwise, and with the challenge if the
+     * request carries no payment.
+     */
     readonly execute: <Input, Plan, Receipt>(
       service: PaidService<Input, Plan, Receipt>,
       request: PaidRequest,
@@ -92,25 +103,12 @@ export class PaidOperations extends Context.Service<
       // A claimed operation continues after its client has disconnected.
       const running = yield* FiberSet.make<Answer, OperationError>()
 
-      const challenge = Effect.fnUntraced(
-        function* (request: PaidRequest, reason: string | null) {
-          const issuedAt = yield* Timestamp.now
-          const accepts = yield* Effect.forEach(rail.terms(priceOf(request)), (terms) =>
-            RequestBinding.bind(request.binding, terms)
-          )
-          const header = rail.encodeChallenge({
-            error: reason ?? undefined,
-            resource: request.resource,
-            accepts,
-            extensions: {
-              ...request.extensions,
-              ...receipts.offers({ resourceUrl: request.resource.url, accepts, issuedAt })
-            }
-          })
-          return yield* new PaymentRequired({ challenge: header, reason })
-        },
-        Effect.provideService(Keyring, keyring)
-      )
+      const issue = challengeIssuer(rail, keyring, receipts)
+      /** Fails with the challenge for a request whose payment is refused. */
+      const challenge = (request: PaidRequest, reason: string): Effect.Effect<never, PaymentRequired> =>
+        Effect.flatMap(issue(request, reason), (header) =>
+          Effect.fail(new PaymentRequired({ challenge: header, reason }))
+        )
 
       const presented = new WeakMap<PaidRequest, Result.Result<PresentedPayment, ProofMalformed>>()
 
@@ -367,27 +365,45 @@ export class PaidOperations extends Context.Service<
         Effect.catchTag("ProviderError", ({ message }) => undetermined(message))
       )
 
+      /** Checks all of a request but its payment. */
+      const check = <Input, Plan, Receipt>(
+        service: PaidService<Input, Plan, Receipt>,
+        { tenant }: PaidRequest,
+        input: Input
+      ): Effect.Effect<void, CheckError> =>
+        tenant === null
+          ? service.check(null, input)
+          : Effect.andThen(requireActive(tenant), service.check(tenant, input))
+
+      const quote = <Input, Plan, Receipt>(
+        service: PaidService<Input, Plan, Receipt>,
+        request: PaidRequest,
+        input: Input
+      ): Effect.Effect<string, CheckError> => {
+        const flaw = keyFlaw(request)
+        return flaw === undefined
+          ? Effect.flatMap(check(service, request, input), () => issue(request, null))
+          : Effect.fail(flaw)
+      }
+
       /** Checks everything that must hold before money moves, then claims the operation. */
       const prepare = Effect.fnUntraced(function* <Input, Plan, Receipt>(
         service: PaidService<Input, Plan, Receipt>,
         request: PaidRequest,
         input: Input
       ) {
-        const idempotencyKey = yield* effectiveKey(request)
-        const check = Effect.andThen(
-          request.tenant === null ? Effect.void : requireActive(request.tenant),
-          service.check(request.tenant, input)
-        )
         const { paymentSignature } = request
+        const idempotencyKey = yield* effectiveKey(request)
         if (paymentSignature === null || idempotencyKey === null) {
-          return yield* Effect.andThen(check, challenge(request, null))
+          return yield* new PaymentRequired({ challenge: yield* quote(service, request, input), reason: null })
         }
         const accept = acceptProof(request, paymentSignature, priceOf(request))
         const payment = Effect.tap(accept, (accepted) => verify(request, accepted))
         // Concurrent, since both wait for other systems. A failure of the service's check takes precedence.
-        const [checked, verified] = yield* Effect.all([Effect.result(check), Effect.result(payment)], {
-          concurrency: 2
-        })
+        const [checked, verified] = yield* Effect.all(
+          [Effect.result(check(service, request, input)), Effect.result(payment)],
+          { concurrency: 2 }
+        )
         yield* Effect.fromResult(checked)
         return yield* claim(service, request, input, yield* Effect.fromResult(verified), idempotencyKey)
       })
@@ -417,7 +433,14 @@ export class PaidOperations extends Context.Service<
         }
       })
 
-      return PaidOperations.of({ replay, reclaim, paymentState, challenge, execute })
+      return PaidOperations.of({
+        replay,
+        reclaim,
+        paymentState,
+        challenge: (request) => issue(request, null),
+        quote,
+        execute
+      })
     })
   ).pipe(Layer.provide(OperationJournal.layer))
 }

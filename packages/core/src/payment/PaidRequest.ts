@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { ServiceEntry } from "../catalog/Catalog.ts"
-import { invalid } from "../kernel/ResourceError.ts"
+import { invalid, type InvalidRequest } from "../kernel/ResourceError.ts"
 import { type Tenant, walletAddress } from "../tenancy/Tenant.ts"
 import type { Operation } from "./Operation.ts"
 import type { PaymentState } from "./OperationState.ts"
@@ -33,9 +33,8 @@ export interface PaidRequest {
  */
 export const keyOf = Effect.fnUntraced(function* (request: PaidRequest, identifier: string | undefined) {
   const { idempotencyKey, paymentSignature } = request
-  if (idempotencyKey !== null && idempotencyKey.length > IDEMPOTENCY_KEY_LIMIT) {
-    return yield* invalid("Idempotency-Key", `must have at most ${IDEMPOTENCY_KEY_LIMIT} characters`)
-  }
+  const flaw = keyFlaw(request)
+  if (flaw !== undefined) return yield* flaw
   if (paymentSignature === null) return null
   if (hasKey(request)) return idempotencyKey
   if (identifier === undefined) return yield* invalid("Idempotency-Key", "is required with PAYMENT-SIGNATURE")
@@ -43,6 +42,12 @@ export const keyOf = Effect.fnUntraced(function* (request: PaidRequest, identifi
     ? yield* invalid(IDENTIFIER_PATH, "must have 16 to 128 characters of A-Z a-z 0-9 _ -")
     : identifier
 })
+
+/** Returns the problem of an Idempotency-Key, whether or not it is needed. */
+export const keyFlaw = ({ idempotencyKey }: PaidRequest): InvalidRequest | undefined =>
+  idempotencyKey !== null && idempotencyKey.length > IDEMPOTENCY_KEY_LIMIT
+    ? invalid("Idempotency-Key", `must have at most ${IDEMPOTENCY_KEY_LIMIT} characters`)
+    : undefined
 
 const IDENTIFIER_PATH = "PAYMENT-SIGNATURE.extensions.payment-identifier.info.id"
 

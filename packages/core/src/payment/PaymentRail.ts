@@ -1,7 +1,7 @@
 import { Context, Effect, Schema } from "effect"
 import type { ProviderError } from "../kernel/ProviderError.ts"
 import type { Timestamp } from "../kernel/Timestamp.ts"
-import type { PaymentProof, PaymentTerms } from "./PaymentTerms.ts"
+import type { ChallengeBinding, PaymentProof, PaymentTerms } from "./PaymentTerms.ts"
 
 /** The header does not contain a payment of this rail. */
 export class ProofMalformed extends Schema.TaggedError<ProofMalformed>()("ProofMalformed", {
@@ -94,10 +94,11 @@ export interface ChallengeResource {
 /** Extensions of x402 by their identifiers, each with `info` and `schema`. Clients echo those of a challenge. */
 export type Extensions = Readonly<Record<string, Schema.Json>>
 
-/** The parts of a challenge that the client sees. */
+/** The parts of a challenge that are the same for many requests. */
 export interface ChallengeDocument {
   readonly error: string | undefined
   readonly resource: ChallengeResource
+  /** The terms without their bindings. */
   readonly accepts: ReadonlyArray<PaymentTerms>
   readonly extensions: Extensions
 }
@@ -122,10 +123,16 @@ export interface SettledPayment {
 export class PaymentRail extends Context.Service<
   PaymentRail,
   {
-    /** Returns the terms for an amount, one per offered network, best first. `extra` lacks the binding to a request. */
+    /**
+     * Returns the terms for an amount, one per offered network, best first. `extra` lacks the binding to a request. While
+     * the terms of an amount do not change, a rail may return the same array; challenges with it are prepared once.
+     */
     readonly terms: (amount: bigint) => ReadonlyArray<PaymentTerms>
-    /** The value of the PAYMENT-REQUIRED header. */
-    readonly encodeChallenge: (document: ChallengeDocument) => string
+    /**
+     * Prepares the values of the PAYMENT-REQUIRED header that have this document in common. The result adds the bindings
+     * to `extra` of the terms, in order, after their own fields.
+     */
+    readonly challengeEncoder: (document: ChallengeDocument) => (bindings: ReadonlyArray<ChallengeBinding>) => string
     /** Decodes the PAYMENT-SIGNATURE header. Checks only its shape and its limits. */
     readonly decodeProof: (header: string) => Effect.Effect<PaymentProof, ProofMalformed>
     /**

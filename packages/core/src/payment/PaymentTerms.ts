@@ -17,6 +17,21 @@ export interface PaymentTerms {
   readonly extra: Readonly<Record<string, string | number>>
 }
 
+/**
+ * Our fields of `extra`, by which a challenge is bound to one request. The client echoes them but does not sign them, so the
+ * server authenticates them.
+ */
+export interface ChallengeBinding {
+  /** 32 hexadecimal digits that no other challenge has. */
+  readonly challengeNonce: string
+  /** In milliseconds since the Unix epoch. */
+  readonly issuedAt: number
+  readonly expiresAt: number
+  readonly keyId: number
+  /** The MAC over the request, the terms and the other fields: 64 hexadecimal digits. */
+  readonly binding: string
+}
+
 /** A signed authorization, decoded from a PAYMENT-SIGNATURE header. Nothing in it is trusted before verification. */
 export interface PaymentProof {
   /** SHA-256 of the header's bytes, in hex. A retry must repeat it. */

@@ -3,7 +3,7 @@ import { Hex } from "effect/encoding"
 import * as Bytes from "../kernel/Bytes.ts"
 import { Keyring } from "../kernel/Keyring.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
-import type { PaymentProof, PaymentTerms } from "./PaymentTerms.ts"
+import type { ChallengeBinding, PaymentProof, PaymentTerms } from "./PaymentTerms.ts"
 
 /** The request that a payment is bound to. The payment is refused for every other request. */
 export interface RequestBinding {
@@ -38,13 +38,7 @@ export const CHALLENGE_LIFETIME = 15 * Timestamp.MINUTE
 
 const NONCE_LENGTH = 16
 
-/** Our fields of `extra`. The client echoes them but does not sign them, so the server authenticates them. */
-interface BindingFields {
-  readonly challengeNonce: string
-  readonly issuedAt: number
-  readonly expiresAt: number
-  readonly keyId: number
-}
+type BindingFields = Omit<ChallengeBinding, "binding">
 
 const macText = (request: RequestBinding, terms: PaymentTerms, fields: BindingFields): Uint8Array =>
   Bytes.fromText(
@@ -65,21 +59,30 @@ const macText = (request: RequestBinding, terms: PaymentTerms, fields: BindingFi
     ])
   )
 
-/** Returns the terms with the binding to this request, as its challenge carries them. */
-export const bind = Effect.fnUntraced(function* (
+/** Binds terms to a request, each under a nonce of its own. */
+export const bind = (
+  keyring: Keyring["Service"],
   request: RequestBinding,
-  terms: PaymentTerms
-): Effect.fn.Return<PaymentTerms, never, Keyring> {
-  const keyring = yield* Keyring
-  const issuedAt = yield* Timestamp.now
-  const fields: BindingFields = {
-    challengeNonce: Hex.encode(yield* keyring.randomBytes(NONCE_LENGTH)),
-    issuedAt,
-    expiresAt: Timestamp.add(issuedAt, CHALLENGE_LIFETIME),
-    keyId: keyring.activeKeyId
-  }
-  const mac = keyring.mac(fields.keyId, "challenge", macText(request, terms, fields))!
-  return { ...terms, extra: { ...terms.extra, ...fields, binding: Hex.encode(mac) } }
+  offered: ReadonlyArray<PaymentTerms>,
+  issuedAt: Timestamp.Timestamp
+): Effect.Effect<ReadonlyArray<ChallengeBinding>> =>
+  Effect.map(keyring.randomBytes(NONCE_LENGTH * offered.length), (nonces) =>
+    offered.map((terms, place) => {
+      const fields: BindingFields = {
+        challengeNonce: Hex.encode(nonces.subarray(NONCE_LENGTH * place, NONCE_LENGTH * (place + 1))),
+        issuedAt,
+        expiresAt: issuedAt + CHALLENGE_LIFETIME,
+        keyId: keyring.activeKeyId
+      }
+      const mac = keyring.mac(fields.keyId, "challenge", macText(request, terms, fields))!
+      return { ...fields, binding: Hex.encode(mac) }
+    })
+  )
+
+/** Returns the terms with their binding to a request, as its challenge carries them. */
+export const boundTerms = (terms: PaymentTerms, binding: ChallengeBinding): PaymentTerms => ({
+  ...terms,
+  extra: { ...terms.extra, ...binding }
 })
 
 /** Why an offered payment does not match this request. */

@@ -1,4 +1,4 @@
-import { type PaymentProof, type PaymentTerms, RequestBinding } from "@agentos/core"
+import { Keyring, type PaymentProof, type PaymentTerms, RequestBinding, Timestamp } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -25,12 +25,18 @@ const terms: PaymentTerms = {
 /** Returns the terms as a client echoes them. */
 const echo = (bound: PaymentTerms): PaymentProof["accepted"] => ({ ...bound, amount: bound.amount.toString() })
 
-const bound = Effect.map(RequestBinding.bind(request, terms), echo)
+/** The terms as a challenge for the request carries them. */
+const challenged = Effect.gen(function* () {
+  const [binding] = yield* RequestBinding.bind(yield* Keyring, request, [terms], yield* Timestamp.now)
+  return RequestBinding.boundTerms(terms, binding!)
+})
+
+const bound = Effect.map(challenged, echo)
 
 describe("RequestBinding", () => {
   it.effect("rebuilds bound terms", () =>
     Effect.gen(function* () {
-      const challenge = yield* RequestBinding.bind(request, terms)
+      const challenge = yield* challenged
       assert.deepStrictEqual(yield* RequestBinding.rebuild(request, [terms], echo(challenge)), challenge)
     }).pipe(Effect.provide(TestKeyring.layer))
   )

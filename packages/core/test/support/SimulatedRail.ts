@@ -8,6 +8,7 @@ import {
   ProviderError,
   type Refund,
   type RefundProgress,
+  RequestBinding,
   type SettleAnswer,
   type Settlement
 } from "@agentos/core"
@@ -230,8 +231,15 @@ export const make = (world: SimulatedWorld, links: Links): PaymentRail["Service"
 
   return PaymentRail.of({
     terms: (amount): ReadonlyArray<PaymentTerms> => [{ ...TERMS, amount }],
-    encodeChallenge: ({ accepts }) =>
-      Schema.encodeSync(Challenge)(accepts.map((terms) => ({ ...terms, amount: terms.amount.toString() }))),
+    challengeEncoder:
+      ({ accepts }) =>
+      (bindings) =>
+        Schema.encodeSync(Challenge)(
+          accepts.map((terms, place) => ({
+            ...RequestBinding.boundTerms(terms, bindings[place]!),
+            amount: terms.amount.toString()
+          }))
+        ),
     decodeProof: (header) =>
       Effect.try({ try: () => readProof(header), catch: () => new ProofMalformed({ message: "This is no payment" }) }),
     isBoundElsewhere: () => false,

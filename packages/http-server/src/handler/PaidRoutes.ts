@@ -1,5 +1,5 @@
 import { operations } from "@agentos/api"
-import { PaidServices } from "@agentos/core"
+import { PaidOperations, PaidServices } from "@agentos/core"
 import { Effect } from "effect"
 import { paidRoute } from "../operation/PaidRoute.ts"
 import { ServerSettings } from "../ServerSettings.ts"
@@ -7,12 +7,13 @@ import { ServerSettings } from "../ServerSettings.ts"
 /** The routes of all paid operations, each served by the service of its catalog entry. */
 export const routes = Effect.gen(function* () {
   const services = yield* PaidServices
+  const paidOperations = yield* PaidOperations
   const settings = yield* ServerSettings
   return operations.flatMap((operation) => {
     const { price, serviceId } = operation.entry
     if (price === null || serviceId === null) return []
     const service = services.get(serviceId)
     if (service === undefined) throw new Error(`${serviceId} has no paid service`)
-    return [service.use((paid) => paidRoute(operation, paid, settings))]
+    return [service.use((paid) => paidRoute(operation, paid, paidOperations, settings))]
   })
 })

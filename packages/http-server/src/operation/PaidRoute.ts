@@ -1,7 +1,7 @@
 import { challengeExtensions, challengeResource, type Operation } from "@agentos/api"
 import {
   isStartHere,
-  PaidOperations,
+  type PaidOperations,
   type PaidRequest,
   type PaidService,
   RequestBinding,
@@ -11,9 +11,10 @@ import {
 import { Effect, Option, Result } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { pathOf } from "../edge/RequestLimits.ts"
-import { RequestRecord } from "../edge/RequestRecord.ts"
-import { ServerSettings } from "../ServerSettings.ts"
+import { type RequestFacts, RequestRecord } from "../edge/RequestRecord.ts"
+import type { ServerSettings } from "../ServerSettings.ts"
 import { findTenant, requireTenant } from "./Caller.ts"
+import { challengeResponse } from "./ChallengeResponse.ts"
 import { admit } from "./FreeRoute.ts"
 import { inputDecoder, operationRoute, requireAvailable } from "./OperationRoute.ts"
 import { readBody, type RequestBody } from "./RequestBody.ts"
@@ -24,9 +25,12 @@ export const paymentSignature = ({ headers }: HttpServerRequest.HttpServerReques
   headers["payment-signature"] || null
 
 /**
- * A paid operation. A request whose payment already belongs to an operation is answered from that operation as soon as
- * its token is checked. Any other request is checked like a free one, and the domain checks ownership, state and
- * payment. Before a request with a payment is refused, the chain is asked whether the payment was used.
+ * A paid operation. A request without payment is checked like a free one, and the domain checks ownership and state. Then it
+ * gets its challenge.
+ *
+ * A request whose payment already belongs to an operation is answered from that operation as soon as its token is checked.
+ * Any other request with a payment passes the same checks first. Before it is refused, the chain is asked whether the
+ * payment was used.
  *
  * A start-here operation that is requested without payment and body returns its challenge: this is how directories
  * discover its price.
@@ -34,6 +38,7 @@ export const paymentSignature = ({ headers }: HttpServerRequest.HttpServerReques
 export const paidRoute = <Input, Plan, Receipt>(
   operation: Operation,
   service: PaidService<Input, Plan, Receipt>,
+  paidOperations: PaidOperations["Service"],
   { capabilities, publicUrl }: Pick<ServerSettings["Service"], "capabilities" | "publicUrl">
 ) => {
   if (operation.payload !== service.input) throw new Error(`${operation.name} declares another input than its service`)
@@ -44,89 +49,88 @@ export const paidRoute = <Input, Plan, Receipt>(
     resource: challengeResource(operation, publicUrl),
     extensions: challengeExtensions(operation, capabilities)
   }
-  return operationRoute(operation, () =>
-    Effect.gen(function* () {
-      const request = yield* HttpServerRequest.HttpServerRequest
-      const paidOperations = yield* PaidOperations
-      const record = yield* RequestRecord
-      const readOnce = yield* Effect.cached(readBody)
-      const caller = yield* Effect.result(isStartHere(entry) ? findTenant : requireTenant(entry, capabilities))
+  const findCaller = isStartHere(entry) ? findTenant : requireTenant(entry, capabilities)
+  const respond = challengeResponse(operation, capabilities)
 
-      /** One value for all uses of the request, so that its payment is decoded and authenticated once. */
-      const askOnce = yield* Effect.cached(
-        Effect.gen(function* () {
-          const tenant = yield* Effect.fromResult(caller)
-          return yield* paidRequest(described, tenant, yield* readOnce)
-        })
-      )
+  const challengeFor = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const record = yield* RequestRecord
+    yield* requireAvailable(entry)
+    const tenant = yield* findCaller
+    if (tenant !== null) yield* admit(tenant)
+    const body = yield* readBody
+    const asked = paidRequest(described, request, record, tenant, body)
+    const challenge =
+      isStartHere(entry) && body.lengthBytes === 0
+        ? yield* paidOperations.challenge(asked)
+        : yield* paidOperations.quote(service, asked, (yield* decode(body)).payload)
+    return respond(record, asked.binding.path, challenge)
+  })
 
-      /** The request and its input, if the service is available and the input is valid. */
-      const admitted = Effect.gen(function* () {
-        yield* requireAvailable(entry)
-        const tenant = yield* Effect.fromResult(caller)
-        if (tenant !== null) yield* admit(tenant)
-        const body = yield* readOnce
-        const asked = yield* askOnce
-        if (isStartHere(entry) && asked.paymentSignature === null && body.lengthBytes === 0) {
-          return yield* paidOperations.challenge(asked, null)
-        }
-        const { payload } = yield* decode(body)
-        return { asked, payload }
-      })
+  /** The input of a request whose service is available and whose input is valid. */
+  const admitted = Effect.fnUntraced(function* (tenant: Tenant | null, body: RequestBody) {
+    yield* requireAvailable(entry)
+    if (tenant !== null) yield* admit(tenant)
+    return (yield* decode(body)).payload
+  })
 
-      const signature = paymentSignature(request)
-      if (signature === null) {
-        const { asked, payload } = yield* admitted
-        return yield* paidResponse(yield* paidOperations.execute(service, asked, payload))
-      }
-      /** Finds the state of the payment for the response to a request that is refused before its payment is processed. */
-      const findState = Effect.map(paidOperations.paymentState(signature), (state) => {
-        record.paymentState = state
-      })
-      if (Result.isFailure(caller)) {
-        yield* requireAvailable(entry)
-        return yield* Effect.andThen(findState, Effect.fail(caller.failure))
-      }
-      const paid = yield* askOnce
-      const repeated = yield* Effect.tapErrorTag(paidOperations.replay(paid), "InvalidRequest", () => findState)
-      if (Option.isSome(repeated)) return yield* paidResponse(repeated.value)
-      const ready = yield* Effect.result(admitted)
-      if (Result.isFailure(ready)) {
-        const error = ready.failure
-        // A rate-limited request must not cause queries to the chain. The client learns more when it retries.
-        if (error._tag === "RateLimited") return yield* Effect.fail(error)
-        const reclaimed = yield* paidOperations.reclaim(paid)
-        if (Option.isSome(reclaimed)) return yield* paidResponse(reclaimed.value)
-        record.paymentState = "none"
-        return yield* Effect.fail(error)
-      }
-      // From here on the chain is asked before the response says anything about the money.
+  const execute = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, signature: string) {
+    const record = yield* RequestRecord
+    /** Finds the state of the payment for the response to a request that is refused before its payment is processed. */
+    const findState = Effect.map(paidOperations.paymentState(signature), (state) => {
+      record.paymentState = state
+    })
+    const caller = yield* Effect.result(findCaller)
+    if (Result.isFailure(caller)) {
+      yield* requireAvailable(entry)
+      return yield* Effect.andThen(findState, Effect.fail(caller.failure))
+    }
+    const tenant = caller.success
+    const body = yield* readBody
+    // One value for all uses of the request, so that its payment is decoded and authenticated once.
+    const asked = paidRequest(described, request, record, tenant, body)
+    const repeated = yield* Effect.tapErrorTag(paidOperations.replay(asked), "InvalidRequest", () => findState)
+    if (Option.isSome(repeated)) return yield* paidResponse(repeated.value)
+    const ready = yield* Effect.result(admitted(tenant, body))
+    if (Result.isFailure(ready)) {
+      const error = ready.failure
+      // A rate-limited request must not cause queries to the chain. The client learns more when it retries.
+      if (error._tag === "RateLimited") return yield* Effect.fail(error)
+      const reclaimed = yield* paidOperations.reclaim(asked)
+      if (Option.isSome(reclaimed)) return yield* paidResponse(reclaimed.value)
       record.paymentState = "none"
-      return yield* paidResponse(yield* paidOperations.execute(service, ready.success.asked, ready.success.payload))
+      return yield* Effect.fail(error)
+    }
+    // From here on the chain is asked before the response says anything about the money.
+    record.paymentState = "none"
+    return yield* paidResponse(yield* paidOperations.execute(service, asked, ready.success))
+  })
+
+  return operationRoute(operation, () =>
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+      const signature = paymentSignature(request)
+      return signature === null ? challengeFor(request) : execute(request, signature)
     })
   )
 }
 
-/** Builds the part of the request that concerns the payment. */
-const paidRequest = Effect.fnUntraced(function* (
+/** Returns the part of the request that concerns the payment. */
+const paidRequest = (
   described: Pick<PaidRequest, "entry" | "resource" | "extensions">,
+  request: HttpServerRequest.HttpServerRequest,
+  { requestId }: RequestFacts,
   tenant: Tenant | null,
   body: RequestBody
-) {
-  const request = yield* HttpServerRequest.HttpServerRequest
-  const { requestId } = yield* RequestRecord
-  return {
-    ...described,
-    binding: {
-      tenantId: tenant?.tenantId ?? null,
-      method: request.method,
-      path: pathOf(request.url),
-      query: RequestBinding.queryOf(request.url),
-      bodyHash: body.hash
-    },
-    requestId,
-    tenant,
-    paymentSignature: paymentSignature(request),
-    idempotencyKey: request.headers["idempotency-key"] ?? null
-  } satisfies PaidRequest
+): PaidRequest => ({
+  ...described,
+  binding: {
+    tenantId: tenant?.tenantId ?? null,
+    method: request.method,
+    path: pathOf(request.url),
+    query: RequestBinding.queryOf(request.url),
+    bodyHash: body.hash
+  },
+  requestId,
+  tenant,
+  paymentSignature: paymentSignature(request),
+  idempotencyKey: request.headers["idempotency-key"] ?? null
 })
