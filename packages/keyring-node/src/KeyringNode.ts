@@ -32,6 +32,26 @@ const PUBLIC_KEY_LENGTH = 32
 const publicKeyOf = (key: KeyObject): Uint8Array =>
   new Uint8Array(createPublicKey(key).export({ format: "der", type: "spki" }).subarray(-PUBLIC_KEY_LENGTH))
 
+/** Random bytes are read from the system this many at a time, because each read is a call of the system. */
+const RANDOM_POOL_BYTES = 4_096
+
+/** Returns a function that returns random bytes, each of them once. */
+const randomSource = () => {
+  let pool = Buffer.alloc(0)
+  let used = 0
+  return (length: number): Uint8Array => {
+    if (length > RANDOM_POOL_BYTES) return new Uint8Array(randomBytes(length))
+    if (length > pool.length - used) {
+      pool = randomBytes(RANDOM_POOL_BYTES)
+      used = 0
+    }
+    const bytes = new Uint8Array(pool.subarray(used, used + length))
+    pool.fill(0, used, used + length)
+    used += length
+    return bytes
+  }
+}
+
 /**
  * The key ring on node:crypto. A MAC is HMAC-SHA256 over the purpose, a zero byte and the message. Its key is derived
  * for the purpose once, when the layer is built.
@@ -52,6 +72,7 @@ export const layer = (config: KeyMaterial.KeyringConfig): Layer.Layer<Keyring, K
       )
       const activeSigningKey = signingKeys.get(material.activeKeyId)
       if (activeSigningKey === undefined) return yield* Effect.die(new Error("key material without its active key"))
+      const takeRandom = randomSource()
       return Keyring.of({
         activeKeyId: material.activeKeyId,
         sign: (message) => ({
@@ -65,7 +86,7 @@ export const layer = (config: KeyMaterial.KeyringConfig): Layer.Layer<Keyring, K
           if (ring === undefined || key === undefined) return undefined
           return new Uint8Array(createHmac("sha256", key).update(ring.prefix).update(message).digest())
         },
-        randomBytes: (length) => Effect.sync(() => new Uint8Array(randomBytes(length)))
+        randomBytes: (length) => Effect.sync(() => takeRandom(length))
       })
     })
   )

@@ -136,6 +136,14 @@ describe("KeyringNode", () => {
       const [a, b] = yield* Effect.all([keyring.randomBytes(16), keyring.randomBytes(16)])
       assert.strictEqual(a.length, 16)
       assert.notDeepEqual(a, b)
+      const lengths = Array.from({ length: 2_000 }, (_, index) => [16, 17, 33, 4_096, 5_000][index % 5]!)
+      const drawn = yield* Effect.forEach(lengths, (length) => keyring.randomBytes(length))
+      assert.deepStrictEqual(
+        drawn.map(({ length }) => length),
+        lengths
+      )
+      const starts = drawn.map((bytes) => Buffer.from(bytes.subarray(0, 16)).toString("hex"))
+      assert.lengthOf(new Set(starts), drawn.length)
     })
   )
 

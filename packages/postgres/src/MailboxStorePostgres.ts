@@ -1,5 +1,12 @@
-import { type Mailbox, type MailboxSender, type MailboxStanding, MailboxStore, SenderPolicy } from "@agentos/core"
-import { Effect, Layer } from "effect"
+import {
+  CallGroup,
+  type Mailbox,
+  type MailboxSender,
+  type MailboxStanding,
+  MailboxStore,
+  SenderPolicy
+} from "@agentos/core"
+import { Effect, Exit, Layer, Option } from "effect"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import { type SendingRow, toSending } from "./MessageStorePostgres.ts"
@@ -38,6 +45,21 @@ const toSender = (row: SenderRow): MailboxSender => ({
   suppressed: row.suppressed,
   sending: row.day === null ? undefined : toSending(row)
 })
+
+interface LocalPartRow {
+  readonly local_part: string
+  readonly tenant_id: string
+  readonly is_free: boolean
+}
+
+/** A question whether a local part is available to a tenant. */
+interface LocalPartQuestion {
+  readonly localPart: string
+  readonly tenantId: string | null
+}
+
+/** Maximum number of local parts in one statement. */
+const QUESTIONS_MAX = 64
 
 const toStanding = (row: StandingRow): MailboxStanding => ({
   usage: { messages: Number(row.message_count), bytes: Number(row.stored_bytes) },
@@ -158,6 +180,28 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
         from mailboxes where mailboxes.tenant_id = asked.tenant_id
       ) as owned on true`
 
+    const areAvailable = (questions: ReadonlyArray<LocalPartQuestion>): Effect.Effect<ReadonlyArray<boolean>> => {
+      const localParts = questions.map(({ localPart }) => Parameter.storable(localPart))
+      return Effect.map(
+        orDie(sql<LocalPartRow>`
+          select local_part, tenant_id, operation_id is null and mailbox_id is null as is_free
+          from local_parts where local_part = any(${Parameter.texts(localParts)})`),
+        (rows) => {
+          const known = new Map(rows.map((row) => [row.local_part, row]))
+          return questions.map(({ tenantId }, place) => {
+            const row = known.get(localParts[place]!)
+            return row === undefined || (row.is_free && row.tenant_id === tenantId)
+          })
+        }
+      )
+    }
+    /** Each request for a challenge asks once. Overlapping questions are answered by one statement. */
+    const isAvailableTogether = yield* CallGroup.make<LocalPartQuestion, boolean, never>({
+      limit: QUESTIONS_MAX,
+      sizeOf: () => 1,
+      work: (questions) => Effect.map(areAvailable(questions), (answers) => answers.map(Exit.succeed))
+    })
+
     return MailboxStore.of({
       find: (tenantId, mailboxId) =>
         Effect.map(
@@ -187,12 +231,11 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
       findSender: (tenantId, mailboxId, addresses) =>
         Effect.map(orDie(senders(tenantId, mailboxId, addresses)), Row.lookup(tenantId, toSender)),
       isAvailable: (localPart, tenantId) =>
-        Effect.map(
-          orDie(sql<{ readonly is_free: boolean }>`
-            select operation_id is null and mailbox_id is null
-              and tenant_id is not distinct from ${Parameter.uuid(tenantId)} as is_free
-            from local_parts where local_part = ${Parameter.text(localPart)}`),
-          ([row]) => row?.is_free ?? true
+        Effect.flatMap(Effect.serviceOption(sql.transactionService), (open) =>
+          Option.isNone(open)
+            ? isAvailableTogether({ localPart, tenantId })
+            : // Only its own connection shows what a transaction has changed.
+              Effect.map(areAvailable([{ localPart, tenantId }]), ([isFree]) => isFree === true)
         ),
       reserve: (localPart, tenantId, operationId) =>
         Effect.map(

@@ -10,7 +10,7 @@ type Parameter = PgTypes.Parameter
 const NUL = "\u0000"
 
 /** PostgreSQL text cannot contain NUL, so it becomes U+FFFD both in stored values and in those searched for. */
-const storable = (value: string): string => (value.includes(NUL) ? value.replaceAll(NUL, "\uFFFD") : value)
+export const storable = (value: string): string => (value.includes(NUL) ? value.replaceAll(NUL, "\uFFFD") : value)
 
 const array = (values: ReadonlyArray<unknown>, elementOid: number): Parameter =>
   Result.getOrThrow(PgTypes.array(values, elementOid))

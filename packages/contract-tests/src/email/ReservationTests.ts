@@ -35,6 +35,55 @@ export const reservationTests: ContractTests<MailboxStore> = (it) => {
     )
   })
 
+  describe("overlapping questions", () => {
+    it.effect("are answered each for its own local part and tenant", () =>
+      Effect.gen(function* () {
+        const store = yield* MailboxStore
+        const [owner, other] = yield* Effect.all([Fresh.tenant, Fresh.tenant])
+        const owned = yield* Effect.forEach(Array.range(1, 40), () => Fresh.word)
+        const unused = yield* Effect.forEach(Array.range(1, 40), () => Fresh.word)
+        for (const localPart of owned) {
+          const operationId = yield* Fresh.id
+          yield* store.reserve(localPart, owner.tenantId, operationId)
+          const mailbox = yield* Sample.mailbox(owner, { localPart })
+          yield* store.create(mailbox, operationId)
+          yield* store.remove(owner.tenantId, mailbox.mailboxId)
+        }
+        const questions = [...owned, ...unused, ...owned].flatMap((localPart) =>
+          [owner.tenantId, other.tenantId, null].map((tenantId) => ({ localPart, tenantId }))
+        )
+        const answers = yield* Effect.forEach(
+          questions,
+          ({ localPart, tenantId }) => store.isAvailable(localPart, tenantId),
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual(
+          answers,
+          questions.map(({ localPart, tenantId }) => unused.includes(localPart) || tenantId === owner.tenantId)
+        )
+      })
+    )
+
+    it.effect("see what was committed before they began, and within a transaction its own changes", () =>
+      Effect.gen(function* () {
+        const store = yield* MailboxStore
+        const { transact } = yield* Transactor
+        const { localPart, one, operation } = yield* strangers
+        const ask = store.isAvailable(localPart, null)
+        const early = yield* Effect.forkChild(Effect.all(Array.replicate(ask, 8), { concurrency: "unbounded" }))
+        const inside = yield* transact(
+          Effect.andThen(store.reserve(localPart, one.tenantId, operation), Effect.all([ask, ask]))
+        )
+        assert.deepStrictEqual(inside, [false, false])
+        assert.deepStrictEqual(
+          yield* Effect.all(Array.replicate(ask, 8), { concurrency: "unbounded" }),
+          Array.replicate(false, 8)
+        )
+        yield* Fiber.join(early)
+      })
+    )
+  })
+
   describe("a reserved local part", () => {
     it.effect("is not available to any other operation, even of the same tenant", () =>
       Effect.gen(function* () {
