@@ -133,10 +133,10 @@ const takeArrived = (source: IncomingMessage, declaredBytes: number): RequestBod
 }
 
 /**
- * Waits until Node has parsed the packet that is being read. It parses the headers first, so that the body of a request is
- * never there when the request is handled at once.
+ * Waits until Node has parsed what it has read of the connection. It parses the headers first, so a body is never there
+ * when its request is handled at once; and its end comes after the ticks that follow its last byte.
  */
-const packetParsed = Effect.callback<void>((resume) => process.nextTick(resume, Effect.void))
+const packetParsed = Effect.callback<void>((resume) => void setImmediate(resume, Effect.void))
 
 /** Reads a body as long as the client keeps sending and memory is available. */
 const receive = Effect.fnUntraced(function* (

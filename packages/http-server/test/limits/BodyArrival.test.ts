@@ -1,12 +1,21 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Headers, HttpServerRequest } from "effect/http"
 import { once } from "node:events"
-import { connect } from "node:net"
+import { createServer } from "node:http"
+import { type AddressInfo, connect } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { ScriptedRail } from "@agentos/contract-tests"
+import { RequestFacts, RequestRecord } from "../../src/edge/RequestRecord.ts"
+import type { RouteMatch } from "../../src/edge/Routing.ts"
+import { BodyMemory } from "../../src/operation/BodyMemory.ts"
+import { readBody } from "../../src/operation/RequestBody.ts"
 import { call, fresh, freshWallet } from "../support/TestClient.ts"
 import { startServer, type TestServer } from "../support/TestServer.ts"
 
 const MAILBOXES = "/api/v1/email/mailboxes"
+const NO_MATCH: RouteMatch = { route: null, template: "none", allowed: [], params: {}, query: {} }
+
 /** Longer than the time between two packets that a server reads together. */
 const PAUSE_MILLIS = 20
 
@@ -90,5 +99,32 @@ describe("a body", () => {
       assert.match(await sendPackets([head + body]), /^HTTP\/1\.1 400 /)
       assert.match(await sendPackets([head, body]), /^HTTP\/1\.1 400 /)
     }
+  })
+
+  it("that came with its headers is read without its stream", async () => {
+    const listener = createServer((source, response) => {
+      const request = HttpServerRequest.fromWeb(new Request("http://agentos.test", { method: "POST" })).modify({
+        headers: Headers.fromInput({ "content-length": source.headers["content-length"] })
+      })
+      const reading = Effect.scoped(readBody).pipe(
+        Effect.provideService(
+          HttpServerRequest.HttpServerRequest,
+          Object.defineProperties(request, {
+            source: { value: source },
+            stream: { get: () => assert.fail("the stream is read") }
+          })
+        ),
+        Effect.provideService(RequestRecord, new RequestFacts("request", NO_MATCH, 0)),
+        Effect.provide(BodyMemory.layer)
+      )
+      void Effect.runPromise(reading).then(
+        ({ bytes }) => response.end(bytes),
+        (error: unknown) => response.end(String(error))
+      )
+    }).listen(0)
+    const { port } = listener.address() as AddressInfo
+    const answer = await fetch(`http://127.0.0.1:${port}`, { method: "POST", body: "the whole body" })
+    assert.strictEqual(await answer.text(), "the whole body")
+    listener.close()
   })
 })
