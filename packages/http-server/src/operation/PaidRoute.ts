@@ -9,9 +9,9 @@ import {
   type Tenant
 } from "@agentos/core"
 import { Effect, Option, Result } from "effect"
-import { HttpServerRequest } from "effect/http"
+import type { HttpServerRequest } from "effect/http"
 import { pathOf } from "../edge/RequestLimits.ts"
-import { type RequestFacts, RequestRecord } from "../edge/RequestRecord.ts"
+import type { RequestFacts } from "../edge/RequestRecord.ts"
 import type { ServerSettings } from "../ServerSettings.ts"
 import { findTenant, requireTenant } from "./Caller.ts"
 import { challengeResponse } from "./ChallengeResponse.ts"
@@ -20,9 +20,10 @@ import { inputDecoder, operationRoute, requireAvailable } from "./OperationRoute
 import { readBody, type RequestBody } from "./RequestBody.ts"
 import { paidResponse } from "./SuccessResponse.ts"
 
+type Request = HttpServerRequest.HttpServerRequest
+
 /** Returns the PAYMENT-SIGNATURE header; an empty one counts as missing. */
-export const paymentSignature = ({ headers }: HttpServerRequest.HttpServerRequest): string | null =>
-  headers["payment-signature"] || null
+export const paymentSignature = ({ headers }: Request): string | null => headers["payment-signature"] || null
 
 /**
  * A paid operation. A request without payment is checked like a free one, and the domain checks ownership and state. Then it
@@ -52,8 +53,7 @@ export const paidRoute = <Input, Plan, Receipt>(
   const findCaller = isStartHere(entry) ? findTenant : requireTenant(entry, capabilities)
   const respond = challengeResponse(operation, capabilities)
 
-  const challengeFor = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-    const record = yield* RequestRecord
+  const challengeFor = Effect.fnUntraced(function* (request: Request, record: RequestFacts) {
     yield* requireAvailable(entry)
     const tenant = yield* findCaller
     if (tenant !== null) yield* admit(tenant)
@@ -73,8 +73,7 @@ export const paidRoute = <Input, Plan, Receipt>(
     return (yield* decode(body)).payload
   })
 
-  const execute = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, signature: string) {
-    const record = yield* RequestRecord
+  const execute = Effect.fnUntraced(function* (request: Request, record: RequestFacts, signature: string) {
     /** Finds the state of the payment for the response to a request that is refused before its payment is processed. */
     const findState = Effect.map(paidOperations.paymentState(signature), (state) => {
       record.paymentState = state
@@ -105,18 +104,16 @@ export const paidRoute = <Input, Plan, Receipt>(
     return yield* paidResponse(yield* paidOperations.execute(service, asked, ready.success))
   })
 
-  return operationRoute(operation, () =>
-    Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-      const signature = paymentSignature(request)
-      return signature === null ? challengeFor(request) : execute(request, signature)
-    })
-  )
+  return operationRoute(operation, (request, record) => {
+    const signature = paymentSignature(request)
+    return signature === null ? challengeFor(request, record) : execute(request, record, signature)
+  })
 }
 
 /** Returns the part of the request that concerns the payment. */
 const paidRequest = (
   described: Pick<PaidRequest, "entry" | "resource" | "extensions">,
-  request: HttpServerRequest.HttpServerRequest,
+  request: Request,
   { requestId }: RequestFacts,
   tenant: Tenant | null,
   body: RequestBody
