@@ -2,10 +2,14 @@ import { type Cause, Effect } from "effect"
 
 /**
  * Collects items while work is in progress, and processes all of them together afterwards: one batch at a time, never
- * one per item. The event loop turns between two batches, so that a flood delays others by one batch.
+ * one per item. Items that are offered in one step of other work share a batch. The event loop turns between two batches,
+ * so that a flood delays others by one batch.
  */
 export interface Batcher<A> {
-  /** Adds an item, which is processed at once if no batch is in progress. A waiting item is not added twice. */
+  /**
+   * Adds an item, which is processed after the caller's current step if no batch is in progress. A waiting item is not
+   * added twice.
+   */
   readonly offer: (item: A) => void
   /** Removes an item if it still waits. */
   readonly remove: (item: A) => void
@@ -22,11 +26,25 @@ export interface BatcherOptions<A, E> {
   readonly work: (items: ReadonlyArray<A>) => Effect.Effect<void, E>
   /** Receives the items of a failed batch. */
   readonly failed: (items: ReadonlyArray<A>, cause: Cause.Cause<E>) => Effect.Effect<void>
+  /** The pause under load; none by default. */
+  readonly pause?: Pause
 }
+
+/**
+ * After a batch of at least `size` items, `rest` runs before the next batch. So a flood is processed in fewer and larger
+ * batches, and few items do not wait.
+ */
+export interface Pause {
+  readonly size: number
+  readonly rest: Effect.Effect<void>
+}
+
+/** Continues once the step that offered the first item, such as the loop over a wake-up, has offered the others. */
+const afterStep = Effect.promise(() => Promise.resolve())
 
 /** `fork` runs the work; it may refuse after the server has stopped. */
 export const make = <A, E>(
-  { failed, limit, sizeOf = () => 1, work }: BatcherOptions<A, E>,
+  { failed, limit, pause, sizeOf = () => 1, work }: BatcherOptions<A, E>,
   fork: (effect: Effect.Effect<void>) => void
 ): Batcher<A> => {
   const waiting = new Set<A>()
@@ -51,15 +69,21 @@ export const make = <A, E>(
       if (isOver) return
       isOver = true
       isWorking = false
-      for (const resume of idlers) resume()
+      const resumes = [...idlers]
       idlers.clear()
+      // The last step: whoever is resumed may offer an item and wait again.
+      for (const resume of resumes) resume()
     }
     return Effect.gen(function* () {
-      while (waiting.size > 0) {
+      yield* afterStep
+      do {
         const items = take()
+        // All items may have been removed.
+        if (items.length === 0) break
         yield* Effect.catchCause(work(items), (cause) => failed(items, cause))
+        if (pause !== undefined && items.length >= pause.size) yield* pause.rest
         if (waiting.size > 0) yield* Effect.yieldNow
-      }
+      } while (waiting.size > 0)
       // In one step with the check above: between two steps, another fiber may offer an item.
       end()
     }).pipe(Effect.ensuring(Effect.sync(end)))

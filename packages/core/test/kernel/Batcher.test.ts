@@ -21,7 +21,7 @@ describe("Batcher", () => {
       )
       for (const item of ["a", "b", "c", "d", "e"]) batcher.offer(item)
       yield* batcher.idle
-      assert.deepStrictEqual(order, ["a", "turn", "b c", "turn", "d e"])
+      assert.deepStrictEqual(order, ["a b", "turn", "c d", "turn", "e"])
     })
   )
 
@@ -55,8 +55,11 @@ describe("Batcher", () => {
         )
         batcher.offer("a")
         yield* batcher.idle
-        // A pause after the batch was over ends in the next turn of the event loop.
-        yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+        // A pause after the batch was over ends within the next turns of the event loop.
+        yield* Effect.repeat(
+          Effect.promise(() => new Promise((resolve) => setImmediate(resolve))),
+          { times: 2 }
+        )
         yield* batcher.idle
         if (checks <= step) return assert.isAbove(step, 5, "each step was tried")
         assert.deepStrictEqual(done, ["a", "b"], `offered at step ${step}`)
@@ -90,19 +93,41 @@ describe("Batcher", () => {
       for (const item of ["a", "bbb", "cc", "d", "eeeeeeee", "f"]) batcher.offer(item)
       yield* proceed
       yield* batcher.idle
-      assert.deepStrictEqual(batches, ["a", "bbb cc", "d", "eeeeeeee", "f"])
+      assert.deepStrictEqual(batches, ["a bbb", "cc d", "eeeeeeee", "f"])
     })
   )
 
   it.effect("processes a waiting item once, and not after it was removed", () =>
     Effect.gen(function* () {
       const { batcher, batches, proceed } = gated()
-      for (const item of ["a", "b", "c", "b", "a"]) batcher.offer(item)
+      batcher.offer("a")
+      yield* Effect.yieldNow
+      for (const item of ["b", "c", "b", "a"]) batcher.offer(item)
       batcher.remove("c")
       batcher.remove("unknown")
       yield* proceed
       yield* batcher.idle
       assert.deepStrictEqual(batches, ["a", "b a"])
+    })
+  )
+
+  it.effect("rests after a large batch, and not after a small one", () =>
+    Effect.gen(function* () {
+      const batches: Array<string> = []
+      const batcher = Batcher.make<string, never>(
+        {
+          limit: 2,
+          pause: { size: 2, rest: Effect.sync(() => void batches.push("rest")) },
+          work: (items) => Effect.sync(() => void batches.push(items.join(" "))),
+          failed: (_, cause) => Effect.failCause(cause)
+        },
+        Effect.runFork
+      )
+      for (const item of ["a", "b", "c"]) batcher.offer(item)
+      yield* batcher.idle
+      batcher.offer("d")
+      yield* batcher.idle
+      assert.deepStrictEqual(batches, ["a b", "rest", "c", "d"])
     })
   )
 

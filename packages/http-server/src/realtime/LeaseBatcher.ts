@@ -1,13 +1,20 @@
 import { type Acknowledgement, Batcher, EventStore } from "@agentos/core"
 import { Cause, Effect, Schedule } from "effect"
+import { setTimeout as sleep } from "node:timers/promises"
 import type { DeliveringSession, StoreRequests } from "./DeliveringSession.ts"
 import { CLOSE } from "./RealtimeConnection.ts"
 import { countAcknowledgements, countDeliveries } from "./RealtimeMetrics.ts"
 
 /** Sessions per lease statement, acknowledgements per statement, and sessions per release statement. */
-const LEASE_BATCH = 100
+const LEASE_BATCH = 200
 const ACKNOWLEDGEMENT_BATCH = 500
 const RELEASE_BATCH = 500
+
+/**
+ * Under load, requests are collected for some milliseconds. A statement with its commit costs as much as leasing 20
+ * events. The timer is Node's, because no result depends on this time.
+ */
+const PAUSE: Batcher.Pause = { size: 16, rest: Effect.promise(() => sleep(5)) }
 
 /** Idempotent statements are retried for about a second, because a database that fails over returns soon. */
 const retrySchedule = Schedule.min([Schedule.exponential("100 millis"), Schedule.recurs(4)])
@@ -84,10 +91,14 @@ export const make = Effect.fnUntraced(function* (
     }
   })
 
-  const leases = Batcher.make({ limit: LEASE_BATCH, work: lease, failed: fail("leasing events failed") }, fork)
+  const leases = Batcher.make(
+    { limit: LEASE_BATCH, pause: PAUSE, work: lease, failed: fail("leasing events failed") },
+    fork
+  )
   const acknowledgements = Batcher.make<PendingAcknowledgement, never>(
     {
       limit: ACKNOWLEDGEMENT_BATCH,
+      pause: PAUSE,
       work: acknowledge,
       failed: (given, cause) =>
         fail("acknowledging events failed")(
