@@ -14,7 +14,7 @@ export interface BenchRun {
   readonly option: (name: string) => number
   readonly say: (line: string) => void
   /** Adds a result to the file of `--json`. */
-  readonly record: (result: ComparisonResult) => void
+  readonly record: (result: ComparisonResult | LatencyResult) => void
   /** Adds a function that runs before the process ends, in reverse order, even after a failure. */
   readonly atEnd: (stop: () => Promise<unknown>) => void
 }
@@ -56,6 +56,20 @@ export interface ComparisonResult {
   readonly ceiling?: number
   readonly sides: ReadonlyArray<SideResult>
   readonly ratios: ReadonlyArray<RatioResult>
+}
+
+/** Latencies in milliseconds, each of every round. */
+export interface LatencyResult {
+  readonly title: string
+  readonly goal: number
+  readonly sides: ReadonlyArray<{
+    readonly name: string
+    readonly p50: ReadonlyArray<number>
+    readonly p95: ReadonlyArray<number>
+    readonly p99: ReadonlyArray<number>
+    readonly cpuMillis: ReadonlyArray<number>
+  }>
+  readonly ratios: ReadonlyArray<Pick<RatioResult, "peer" | "ofMedians">>
 }
 
 /** Reads the options of a bench. Throws an error with a message for the user if one is invalid. */

@@ -65,6 +65,7 @@ export const httpLoads = async (rig: RealtimeRig): Promise<ReadonlyArray<Load>> 
     },
     {
       name: "paid updates of a mailbox, challenge included",
+      pays: true,
       workers: CUSTOMERS,
       work: async (worker) => {
         const customer = customers[worker]!
@@ -76,6 +77,16 @@ export const httpLoads = async (rig: RealtimeRig): Promise<ReadonlyArray<Load>> 
     }
   ]
 }
+
+/** Reads of a document that does not change. */
+export const constantLoad = (baseUrl: string): Load => ({
+  name: "constants: the catalog",
+  workers: READERS,
+  work: async () => {
+    await send({ method: "GET", url: `${baseUrl}/api/v1/services`, headers: {} }, 200)
+    return 1
+  }
+})
 
 const draftOf = ({ tenantId }: Tenant) =>
   Effect.map(Uuid.next, (dedupeKey) => ({

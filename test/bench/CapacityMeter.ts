@@ -6,6 +6,8 @@ import { familyCpuMillis, usageOf } from "./ProcessUsage.ts"
 export interface Load {
   readonly name: string
   readonly workers: number
+  /** Whether each item is a payment on the chain. */
+  readonly pays?: boolean
   /** Does one piece. Resolves to its number of items. */
   readonly work: (worker: number) => Promise<number>
 }

@@ -4,6 +4,10 @@ import { readdirSync, readFileSync } from "node:fs"
 export interface ProcessUsage {
   /** Resident memory, in bytes. */
   readonly residentBytes: number
+  /** The part of it that no file backs: heaps and buffers. */
+  readonly privateBytes: number
+  /** The most resident memory so far: VmHWM. */
+  readonly peakBytes: number
   /** Processor time since its start. */
   readonly cpuMillis: number
 }
@@ -26,8 +30,15 @@ const statOf = (pid: number | string): Stat => {
 }
 
 export const usageOf = (pid: number): ProcessUsage => {
-  const resident = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))
-  return { residentBytes: Number(resident?.[1] ?? Number.NaN) * 1024, cpuMillis: statOf(pid).cpuMillis }
+  const status = readFileSync(`/proc/${pid}/status`, "utf8")
+  const bytesOf = (name: string) =>
+    Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(status)?.[1] ?? Number.NaN) * 1024
+  return {
+    residentBytes: bytesOf("VmRSS"),
+    privateBytes: bytesOf("RssAnon"),
+    peakBytes: bytesOf("VmHWM"),
+    cpuMillis: statOf(pid).cpuMillis
+  }
 }
 
 /** The processes of this machine, by their ids. */

@@ -28,6 +28,8 @@ const PACE_SPREAD_MILLIS = 2_000
 /** Spreads counters evenly over 0 to 1. */
 const spread = (count: number): number => (count * 0.618_033_988_75) % 1
 
+const sidOf = (index: number): string => `CA${String(index).padStart(32, "0")}`
+
 interface Said {
   readonly type: string
   readonly token?: string
@@ -53,7 +55,7 @@ export class VoiceCaller {
 
   /** Calls, and resolves after the greeting. */
   static async call(baseUrl: string, index: number, to: string): Promise<VoiceCaller> {
-    const callSid = `CA${String(index).padStart(32, "0")}`
+    const callSid = sidOf(index)
     const form = { CallSid: callSid, CallStatus: "ringing", From: "+12025550150", To: to, AccountSid: ACCOUNT.sid }
     const url = `${baseUrl}/webhooks/twilio/voice`
     const response = await fetch(url, {
@@ -64,10 +66,16 @@ export class VoiceCaller {
     const twiml = await response.text()
     const relayUrl = /<ConversationRelay url="([^"]+)"/.exec(twiml)?.[1]
     if (relayUrl === undefined) throw new Error(`the call was not connected: ${response.status} ${twiml}`)
+    return VoiceCaller.connect(relayUrl, index)
+  }
+
+  /** Opens the socket of a call, and resolves after the greeting. */
+  static async connect(relayUrl: string, index: number): Promise<VoiceCaller> {
     const socket = new WebSocket(relayUrl, {
       headers: { "X-Twilio-Signature": signature(relayUrl) },
       perMessageDeflate: false
     })
+    const callSid = sidOf(index)
     const caller = new VoiceCaller(index, socket)
     await new Promise((resolve, reject) => {
       socket.once("open", resolve)

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { loadavg, cpus } from "node:os"
-import { type Bench, type ComparisonResult, readOptions, runBench } from "./Bench.ts"
+import { type Bench, type ComparisonResult, type LatencyResult, readOptions, runBench } from "./Bench.ts"
 import { capacity } from "./capacity.ts"
 import { challenge } from "./challenge.ts"
 import { constant } from "./constant.ts"
@@ -10,6 +10,7 @@ import { flame } from "./flame.ts"
 import { growth } from "./growth.ts"
 import { imports } from "./imports.ts"
 import { latency } from "./latency.ts"
+import { memory } from "./memory.ts"
 import { mailIn } from "./mailIn.ts"
 import { mailOut } from "./mailOut.ts"
 import { numbers } from "./numbers.ts"
@@ -40,6 +41,7 @@ const benches: Readonly<Record<string, Bench>> = {
   planner,
   voice,
   workers,
+  memory,
   imports,
   flame,
   "start-up": startUp
@@ -102,7 +104,7 @@ const machine = {
   loadAtStart: load()
 }
 
-const results: Array<{ readonly bench: string } & ComparisonResult> = []
+const results: Array<{ readonly bench: string } & (ComparisonResult | LatencyResult)> = []
 try {
   for (const { bench, name, option } of runs) {
     say(`${name}: ${machine.cores} cores (${machine.processor}), Node ${machine.node}, load ${load()}`)

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { execute } from "../support/ClusterDatabase.ts"
 import { type RealtimeRig, startRealtimeRig } from "../support/RealtimeRig.ts"
 import { type Bench, type BenchRun, DURABLE, quantile, table } from "./Bench.ts"
+import { startDiskProbe } from "./DiskProbe.ts"
 import { familyCpuMillis, usageOf } from "./ProcessUsage.ts"
 import { type Arrival, clockMillis, type SocketClients, startSocketClients } from "./SocketClients.ts"
 
@@ -131,6 +132,8 @@ export const latency: Bench = {
     await clients.report()
 
     const cpu = await cpuMeter(rig, clients)
+    const disk = await startDiskProbe()
+    bench.atEnd(disk.stop)
     const before = new Map(cpu())
     const startedAt = performance.now()
     const stored = await producer.produce(rate, seconds * 1_000)
@@ -141,6 +144,10 @@ export const latency: Bench = {
     const arrived = firstArrivals(arrivals)
 
     sayLatencies(bench, stored, arrived)
+    const pages = disk.took()
+    bench.say(
+      `a flush of the disk beside it: p50 ${quantile(pages, 0.5).toFixed(1)} ms, p99 ${quantile(pages, 0.99).toFixed(1)} ms`
+    )
     bench.say(
       `${stored.size} events, ${(stored.size / (elapsed / 1_000)).toFixed(0)} a second, ` +
         `${isApart ? "each in a transaction of the caller" : "by append"}, to ${count} sockets of as many tenants ` +

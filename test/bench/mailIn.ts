@@ -22,7 +22,7 @@ const SIZES = [
 const STORED_WITHIN_MILLIS = 120_000
 
 /** One sender and one mailbox receive everything. */
-const WITHOUT_MAIL_LIMITS = {
+export const WITHOUT_MAIL_LIMITS = {
   AGENTOS_MAILBOX_LIMIT_MESSAGES: "0",
   AGENTOS_MAILBOX_LIMIT_MB: "0",
   AGENTOS_TENANT_MAIL_LIMIT_MESSAGES: "0",

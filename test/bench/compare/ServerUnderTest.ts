@@ -10,6 +10,7 @@ import { promisify } from "node:util"
 import type { ClusterOptions } from "../../support/Cluster.ts"
 import { type RealtimeRig, startRealtimeRig } from "../../support/RealtimeRig.ts"
 import { type BenchRun, DURABLE } from "../Bench.ts"
+import { usageOf } from "../ProcessUsage.ts"
 import type { HttpServer } from "./HttpSides.ts"
 
 const SERVER = fileURLToPath(new URL("../../../packages/server", import.meta.url))
@@ -59,6 +60,10 @@ export const startServerUnderTest = async (
   )
   const closed = once(child, "close")
   bench.atEnd(async () => {
+    if (child.exitCode === null) {
+      const { peakBytes } = usageOf(child.pid!)
+      bench.say(`\nagentos-server used at most ${(peakBytes / 1024 / 1024).toFixed(0)} MB of memory (VmHWM)`)
+    }
     child.kill("SIGTERM")
     await closed
   })

@@ -1,10 +1,11 @@
 import { once } from "node:events"
 import { createServer, type RequestListener } from "node:http"
 import { describe, expect, it } from "vitest"
-import type { BenchRun, ComparisonResult } from "../Bench.ts"
+import type { BenchRun, ComparisonResult, LatencyResult } from "../Bench.ts"
 import { HOST, portOf } from "../peer/Peer.ts"
 import { startChild } from "./ChildModule.ts"
 import { compare, describe as format, type Side } from "./Comparison.ts"
+import { compareLatencies, type LatencySide } from "./LatencyComparison.ts"
 import type { Load, LoadResult } from "./loadMain.ts"
 
 /** Sends a load to a server for a moment. Returns the result and the bodies that the server received. */
@@ -81,7 +82,7 @@ describe("a comparison", () => {
     const bench: BenchRun = {
       option: (name) => (name === "rounds" ? 3 : 1),
       say: () => undefined,
-      record: (result) => void recorded.push(result),
+      record: (result) => "unit" in result && recorded.push(result),
       atEnd: () => undefined
     }
     const ours = side("ours", [1, 10, 30, 20])
@@ -89,5 +90,32 @@ describe("a comparison", () => {
     expect(order.join(" ")).toBe("ours peer ours peer peer ours ours peer")
     expect(recorded[0]!.ratios).toEqual([{ peer: "peer", ofMedians: 0.5, paired: [0.25, 1.5, 0.5] }])
     expect(format(recorded[0]!)).toMatch(/20 +\| 10–30/)
+  })
+
+  it("compares the medians of latencies", async () => {
+    const side = (name: string, rounds: ReadonlyArray<ReadonlyArray<number>>): LatencySide => {
+      let round = 0
+      return { name, cpuMillis: () => 6 * round, measure: async () => rounds[round++]! }
+    }
+    const recorded: Array<LatencyResult> = []
+    const bench: BenchRun = {
+      option: (name) => (name === "rounds" ? 3 : 1),
+      say: () => undefined,
+      record: (result) => "p50" in result.sides[0]! && recorded.push(result as LatencyResult),
+      atEnd: () => undefined
+    }
+    const warmUp = [100]
+    const ours = side("ours", [warmUp, [3, 1, 2], [8, 9, 7], [4, 6, 5]])
+    const peer = side("peer", [warmUp, [2, 2, 2], [4, 4, 4], [2, 2, 2]])
+    await compareLatencies(bench, { title: "work", goal: 1.5, ours, peers: [peer] })
+    const [result] = recorded
+    expect(result!.sides[0]).toEqual({
+      name: "ours",
+      p50: [2, 8, 5],
+      p95: [3, 9, 6],
+      p99: [3, 9, 6],
+      cpuMillis: [2, 2, 2]
+    })
+    expect(result!.ratios).toEqual([{ peer: "peer", ofMedians: 2.5 }])
   })
 })

@@ -23,7 +23,7 @@ const measure = async (bench: Bench): Promise<Ratios> => {
   await runBench(bench, {
     option: (name) => SHORT[name] ?? bench.options[name]!,
     say: () => undefined,
-    record: (result) => void results.push(result)
+    record: (result) => "unit" in result && results.push(result)
   })
   return ratiosOf(results)
 }
