@@ -26,6 +26,8 @@ export interface BatcherOptions<A, E> {
   readonly work: (items: ReadonlyArray<A>) => Effect.Effect<void, E>
   /** Receives the items of a failed batch. */
   readonly failed: (items: ReadonlyArray<A>, cause: Cause.Cause<E>) => Effect.Effect<void>
+  /** Begins at once with the first item, as a batch alone: for items that are rarely offered together. */
+  readonly beginsAtOnce?: boolean
   /** The pause under load; none by default. */
   readonly pause?: Pause
 }
@@ -44,7 +46,7 @@ const afterStep = Effect.promise(() => Promise.resolve())
 
 /** `fork` runs the work; it may refuse after the server has stopped. */
 export const make = <A, E>(
-  { failed, limit, pause, sizeOf = () => 1, work }: BatcherOptions<A, E>,
+  { beginsAtOnce = false, failed, limit, pause, sizeOf = () => 1, work }: BatcherOptions<A, E>,
   fork: (effect: Effect.Effect<void>) => void
 ): Batcher<A> => {
   const waiting = new Set<A>()
@@ -75,7 +77,7 @@ export const make = <A, E>(
       for (const resume of resumes) resume()
     }
     return Effect.gen(function* () {
-      yield* afterStep
+      if (!beginsAtOnce) yield* afterStep
       do {
         const items = take()
         // All items may have been removed.

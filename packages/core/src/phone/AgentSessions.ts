@@ -148,6 +148,8 @@ export class AgentSessions extends Context.Service<
       const outbox = Batcher.make<ServerMessage, never>(
         {
           limit: MESSAGES_AT_ONCE,
+          // A turn is one message, and a caller waits for its answer.
+          beginsAtOnce: true,
           work: store.send,
           failed: (_, cause) => Effect.logError("sending turns to other servers failed", cause)
         },
