@@ -1,7 +1,7 @@
 import { Clock, Effect, Option, References } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { countRequest } from "./RequestMetrics.ts"
-import type { RequestFacts } from "./RequestRecord.ts"
+import type { RequestFacts } from "./Route.ts"
 
 const written = Effect.logInfo("request")
 

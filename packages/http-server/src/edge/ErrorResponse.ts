@@ -2,7 +2,7 @@ import { type ApiError, canHavePaymentState, errorCodesOf, toWireError } from "@
 import type { Capabilities } from "@agentos/core"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { pathOf } from "./RequestLimits.ts"
-import type { RequestFacts } from "./RequestRecord.ts"
+import type { RequestFacts } from "./Route.ts"
 
 /** Returns the response to a failed request, and notes its code, and whether it contradicts the contract. */
 export const errorResponse = (

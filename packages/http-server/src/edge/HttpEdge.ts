@@ -13,9 +13,9 @@ import { RateLimiting } from "./RateLimiting.ts"
 import { RequestConcurrency } from "./RequestConcurrency.ts"
 import { failureCost, presentsPayment, requestCost } from "./RequestCost.ts"
 import { hasBody, headerFlaw, pathOf } from "./RequestLimits.ts"
-import { RequestFacts, RequestRecord } from "./RequestRecord.ts"
+import { RequestFacts, RequestRecord, type Route, type RouteMatch } from "./Route.ts"
 import { commonHeaders, preflightHeaders } from "./ResponseHeaders.ts"
-import { makeRouter, type Route, type RouteMatch } from "./Routing.ts"
+import { makeRouter } from "./Routing.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse

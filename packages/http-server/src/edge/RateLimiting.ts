@@ -3,7 +3,7 @@ import { ClientAddress, RateLimiter, type RateRule, type TenantId } from "@agent
 import { Context, Effect, Layer, Option } from "effect"
 import { ServerSettings } from "../ServerSettings.ts"
 import { type CountedLimit, findRefusal } from "./CountedLimit.ts"
-import { RequestRecord } from "./RequestRecord.ts"
+import { RequestRecord } from "./Route.ts"
 
 /** Limit of one IPv6 site (a /48), as a multiple of the limit of each of its 65,536 clients. */
 const SITE_FACTOR = 10

@@ -13,7 +13,7 @@ import { Predicate } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { IncomingMessage } from "node:http"
 import { isWebhook } from "../ingress/IngressPath.ts"
-import type { BodyLimits, Route } from "./Routing.ts"
+import type { BodyLimits, Route } from "./Route.ts"
 
 /** Maximum length of a request target, in bytes. Valid targets are far shorter. */
 export const TARGET_LIMIT_BYTES = 8 * 1024

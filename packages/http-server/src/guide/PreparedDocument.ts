@@ -1,7 +1,6 @@
 import { HttpServerResponse } from "effect/http"
 import { createHash } from "node:crypto"
-import type { RequestFacts } from "../edge/RequestRecord.ts"
-import type { Handler } from "../edge/Routing.ts"
+import type { Handler, RequestFacts } from "../edge/Route.ts"
 
 /** Clients may cache a document for five minutes, then revalidate it. */
 const CACHE_CONTROL = "public, max-age=300"

@@ -22,7 +22,7 @@ import { OfferReceipts, PaymentRail, ResourceNotFound, SERVICES } from "@agentos
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { agentGuide, DOCS_STYLE, docsPage, ICON } from "../guide/Guide.ts"
-import { documentRoute } from "../edge/Routing.ts"
+import { documentRoute } from "../edge/Route.ts"
 import { entityTag, preparedDocument, type PreparedHandler, preparedHandler } from "../guide/PreparedDocument.ts"
 import { preparedRoute } from "../operation/FreeRoute.ts"
 import { preparedResponse } from "../operation/SuccessResponse.ts"

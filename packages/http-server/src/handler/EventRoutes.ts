@@ -10,7 +10,7 @@ import {
   toWebhookRecord
 } from "@agentos/core"
 import { Effect, Redacted } from "effect"
-import { documentRoute } from "../edge/Routing.ts"
+import { documentRoute } from "../edge/Route.ts"
 import { tenantRoute } from "../operation/FreeRoute.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 

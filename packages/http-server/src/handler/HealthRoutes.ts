@@ -2,7 +2,7 @@ import { LIVE_PATH, READY_PATH } from "@agentos/api"
 import { Transactor } from "@agentos/core"
 import { Duration, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { documentRoute, type Handler, type Route } from "../edge/Routing.ts"
+import { documentRoute, type Handler, type Route } from "../edge/Route.ts"
 
 /** The store counts as unavailable if it does not answer within this time. */
 const READY_WITHIN = Duration.seconds(2)

@@ -1,7 +1,7 @@
 import { type Operation, toWireError } from "@agentos/api"
 import { type Capabilities, PaymentRequired } from "@agentos/core"
 import { HttpServerResponse } from "effect/http"
-import type { RequestFacts } from "../edge/RequestRecord.ts"
+import type { RequestFacts } from "../edge/Route.ts"
 
 /** Parts of the envelope that differ between two requests, in their order. */
 const REQUEST_ID = "{requestId}"

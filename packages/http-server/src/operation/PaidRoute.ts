@@ -11,7 +11,7 @@ import {
 import { Effect, Option, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { pathOf } from "../edge/RequestLimits.ts"
-import type { RequestFacts } from "../edge/RequestRecord.ts"
+import type { RequestFacts } from "../edge/Route.ts"
 import type { ServerSettings } from "../ServerSettings.ts"
 import { findTenant, requireTenant } from "./Caller.ts"
 import { challengeResponse } from "./ChallengeResponse.ts"

@@ -6,7 +6,7 @@ import { hash } from "node:crypto"
 import { IncomingMessage } from "node:http"
 import { whileOthersRun } from "../edge/RequestConcurrency.ts"
 import { declaredLength, DEFAULT_BODY_LIMITS } from "../edge/RequestLimits.ts"
-import { RequestRecord } from "../edge/RequestRecord.ts"
+import { RequestRecord } from "../edge/Route.ts"
 import { type BodyLease, BodyMemory } from "./BodyMemory.ts"
 import { type ReceivedBytes, refusal } from "./Decoding.ts"
 

@@ -2,7 +2,7 @@ import type { Operation } from "@agentos/api"
 import type { Answer } from "@agentos/core"
 import { Effect, Redacted } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { type RequestFacts, RequestRecord } from "../edge/RequestRecord.ts"
+import { type RequestFacts, RequestRecord } from "../edge/Route.ts"
 
 const JSON_TYPE = "application/json"
 

@@ -2,8 +2,7 @@ import { operations, toWireError } from "@agentos/api"
 import { PaymentRequired } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { HttpServerResponse } from "effect/http"
-import { RequestFacts } from "../../src/edge/RequestRecord.ts"
-import type { RouteMatch } from "../../src/edge/Routing.ts"
+import { RequestFacts, type RouteMatch } from "../../src/edge/Route.ts"
 import { challengeResponse } from "../../src/operation/ChallengeResponse.ts"
 
 const CAPABILITIES = { email: true, phone: true }
