@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-import "./YoungGeneration.ts"
 import { runOnNode, runProgram } from "@agentos/command-line"
 import { COMMAND_TREE } from "./command/Commands.ts"
 
