@@ -47,7 +47,7 @@ export const constant: Bench = {
         })
       const [ours, ...others] = [server, ...peers].map(side)
       await compare(bench, {
-        title: `GET of a constant: ${what}, ${isKnown ? 0 : Buffer.byteLength(text)} bytes, ${CONNECTIONS} callers`,
+        title: `GET of a constant: ${what}, ${CONNECTIONS} callers`,
         unit: "answers",
         ceiling: generator.ceiling,
         goal: GOAL,

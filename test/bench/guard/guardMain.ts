@@ -6,12 +6,11 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { type Bench, type ComparisonResult, runBench, table } from "../Bench.ts"
 import { challenge } from "../challenge.ts"
 import { constant } from "../constant.ts"
-import { mailIn } from "../mailIn.ts"
 import { paid } from "../paid.ts"
 import { read } from "../read.ts"
 import { best, judge, type Ratios, ratiosOf } from "./Verdict.ts"
 
-const GUARDED: Readonly<Record<string, Bench>> = { challenge, read, constant, paid, "mail-in": mailIn }
+const GUARDED: Readonly<Record<string, Bench>> = { challenge, read, constant, paid }
 const ATTEMPTS = 3
 const SHORT: Readonly<Record<string, number>> = { rounds: 3, seconds: 0.5 }
 const RECORD = new URL("ratios.json", import.meta.url)
