@@ -1,5 +1,5 @@
-import { createTransport, HttpRequestError, RpcRequestError, type Transport } from "viem"
-import { getHttpRpcClient } from "viem/utils"
+import { createTransport, HttpRequestError, RpcRequestError, TimeoutError, type Transport } from "viem"
+import { exchangeHttp, isSuccess } from "./HttpExchange.ts"
 
 export interface RpcTransportOptions {
   readonly url: string
@@ -16,6 +16,14 @@ interface RpcRequest {
   readonly method: string
   readonly params?: unknown
 }
+
+type RpcCall = {
+  readonly jsonrpc: "2.0"
+  readonly id: number
+  readonly method: string
+  readonly params?: unknown
+}
+type RpcBody = RpcCall | Array<RpcCall>
 
 interface RpcAnswer {
   readonly id?: unknown
@@ -36,17 +44,17 @@ interface Waiting {
  * are all later ones. A failed HTTP request is repeated once.
  */
 export const rpcTransport = ({ answerBytesMax, timeoutMillis, url }: RpcTransportOptions): Transport => {
-  const http = getHttpRpcClient(url, { timeout: timeoutMillis, maxResponseBodySize: answerBytesMax })
+  const exchange = httpClient({ answerBytesMax, timeoutMillis, url })
   let waiting: Array<Waiting> = []
   let takesBatches = true
 
   const sendAlone = ({ reject, request, resolve }: Waiting): void =>
-    void http.request({ body: request }).then(resolve, reject)
+    void exchange({ jsonrpc: "2.0", id: 1, ...request }).then((answer) => resolve(answer as RpcAnswer), reject)
 
   const sendBatch = async (batch: ReadonlyArray<Waiting>): Promise<void> => {
     let answers: unknown
     try {
-      answers = await http.request({ body: batch.map(({ request }, id) => ({ ...request, id })) })
+      answers = await exchange(batch.map(({ request }, id) => ({ jsonrpc: "2.0", id, ...request })))
     } catch (cause) {
       if (!isOfBatch(cause)) return batch.forEach(({ reject }) => reject(cause))
     }
@@ -87,6 +95,53 @@ export const rpcTransport = ({ answerBytesMax, timeoutMillis, url }: RpcTranspor
       }
     })
 }
+
+const failureOf = (answer: unknown): RpcAnswer["error"] =>
+  typeof answer === "object" && answer !== null ? (answer as RpcAnswer).error : undefined
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Returns a function that sends JSON and returns the JSON of the answer. It rejects with the errors of viem's own client:
+ * for an answer without JSON, and for a failure whose body is no error of JSON-RPC.
+ */
+const httpClient = ({ answerBytesMax, timeoutMillis, url }: RpcTransportOptions) => {
+  const send = async (body: RpcBody): Promise<unknown> => {
+    // An id is unique within its HTTP request, which is all that a node can rely on.
+    const answer = await exchangeHttp({
+      url,
+      headers: {},
+      body: JSON.stringify(body),
+      answerBytesMax,
+      signal: AbortSignal.timeout(timeoutMillis)
+    })
+    const value = parsed(answer.body)
+    const error = failureOf(value)
+    if (isSuccess(answer) && value !== undefined) return value
+    if (typeof error?.code === "number" && typeof error.message === "string") return value
+    throw new HttpRequestError({
+      body,
+      details: value === undefined ? "the answer is not JSON" : JSON.stringify(error ?? value).slice(0, DETAILS_MAX),
+      status: answer.status,
+      url
+    })
+  }
+  return (body: RpcBody): Promise<unknown> =>
+    send(body).catch((cause: unknown) => {
+      if (cause instanceof HttpRequestError) throw cause
+      if (cause instanceof Error && cause.name === "AbortError") throw new TimeoutError({ body, url })
+      throw new HttpRequestError({ body, cause: cause as Error, url })
+    })
+}
+
+/** Length of an unexpected answer that an error quotes, in characters. */
+const DETAILS_MAX = 200
 
 /** Returns whether an HTTP request failed because of its form, so that its parts may succeed. */
 const isOfBatch = (cause: unknown): boolean =>

@@ -1,5 +1,6 @@
 import { ProviderError } from "@agentos/core"
 import { Effect } from "effect"
+import { exchangeHttp, type HttpAnswer } from "../HttpExchange.ts"
 import { PROVIDER } from "../PaymentNetwork.ts"
 import type { FacilitatorRequest } from "./Facilitator.ts"
 
@@ -14,20 +15,12 @@ export interface FacilitatorCall {
   readonly timeoutMillis: number
 }
 
-/** A response with any status, its body read completely. */
-export interface HttpAnswer {
-  readonly status: number
-  readonly body: string
-}
-
 /** Size limit of a response. A facilitator with many networks lists them in about 20 KB. */
 const ANSWER_BYTES_MAX = 256 * 1_024
 
 /** Returns the body of a settlement, with additional members if the interface has them. */
 export const bodyOf = ({ payload, requirements }: FacilitatorRequest, more = ""): string =>
   `{"x402Version":2,"paymentPayload":${payload},"paymentRequirements":${requirements}${more}}`
-
-export const isSuccess = ({ status }: HttpAnswer): boolean => status >= 200 && status < 300
 
 /**
  * An error for a facilitator that could not be reached, or whose answer is no result. `what` continues "The
@@ -48,26 +41,11 @@ export const reasonOf = (status: number): ProviderError["reason"] => {
 }
 
 /**
- * Sends one request and reads the whole response. Fails with `Temporary` on a timeout. Redirects are rejected:
- * following one would submit a payment to a server named in the response, or turn into a GET that settles
- * nothing.
+ * Sends one request and reads the whole response. Fails with `Temporary` on a timeout or a redirect.
  */
 export const exchange = (call: FacilitatorCall): Effect.Effect<HttpAnswer, ProviderError> =>
   Effect.tryPromise({
-    try: async (signal) => {
-      const response = await fetch(call.url, {
-        method: call.body === null ? "GET" : "POST",
-        headers: {
-          accept: "application/json",
-          ...(call.body === null ? {} : { "content-type": "application/json" }),
-          ...call.headers
-        },
-        body: call.body,
-        redirect: "error",
-        signal
-      })
-      return { status: response.status, body: await readBody(response) }
-    },
+    try: (signal) => exchangeHttp({ ...call, answerBytesMax: ANSWER_BYTES_MAX, signal }),
     catch: (cause) => facilitatorError("Temporary", `could not be reached for ${call.name}`, cause)
   }).pipe(
     Effect.timeoutOrElse({
@@ -76,15 +54,3 @@ export const exchange = (call: FacilitatorCall): Effect.Effect<HttpAnswer, Provi
         Effect.fail(facilitatorError("Temporary", `did not answer ${call.name} within ${call.timeoutMillis} ms`))
     })
   )
-
-const readBody = async (response: Response): Promise<string> => {
-  const decoder = new TextDecoder()
-  let body = ""
-  let length = 0
-  for await (const chunk of response.body ?? []) {
-    length += chunk.byteLength
-    if (length > ANSWER_BYTES_MAX) throw new Error(`an answer of more than ${ANSWER_BYTES_MAX} bytes`)
-    body += decoder.decode(chunk, { stream: true })
-  }
-  return body + decoder.decode()
-}

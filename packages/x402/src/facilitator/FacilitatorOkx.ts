@@ -4,7 +4,8 @@ import { Effect, Option, Redacted, Schedule, Schema } from "effect"
 import type { Facilitator } from "./Facilitator.ts"
 import * as FacilitatorAnswer from "./FacilitatorAnswer.ts"
 import type { OkxFacilitatorConfig } from "./FacilitatorConfig.ts"
-import { bodyOf, exchange, type HttpAnswer, isSuccess, reasonOf, facilitatorError } from "./FacilitatorExchange.ts"
+import { type HttpAnswer, isSuccess } from "../HttpExchange.ts"
+import { bodyOf, exchange, reasonOf, facilitatorError } from "./FacilitatorExchange.ts"
 
 /** Base URL of OKX's facilitator (Onchain OS, "HTTP API - One-time Payment"). */
 export const OKX_URL = "https://web3.okx.com"
