@@ -49,9 +49,12 @@ const isGone = ({ reasons }: Cause.Cause<unknown>): boolean =>
 const hasUnreadBody = (request: Request): boolean =>
   request.source instanceof IncomingMessage && !request.source.complete && hasBody(request)
 
+const logProblem = ({ requestId }: Facts, ...message: ReadonlyArray<unknown>): Effect.Effect<void> =>
+  Effect.annotateLogs(Effect.logError(...message), { requestId })
+
 /**
  * Serves the routes, with everything around a request: its id, limits on size and number, the envelope for errors, common
- * headers and the access log. A request that its route answers at once passes without a fiber's work: through functions.
+ * headers and the access log. A request that its route answers at once passes through functions alone.
  */
 export const make = Effect.fnUntraced(function* <R>(routes: ReadonlyArray<Route<R>>) {
   const { capabilities, publicUrl, trustedProxies } = yield* ServerSettings
@@ -110,7 +113,7 @@ export const make = Effect.fnUntraced(function* <R>(routes: ReadonlyArray<Route<
     const logged = Effect.as(log(request, record, completed.status), completed)
     const cost = failureCost(request, record.code) + record.additionalCost
     if (cost === 0 && record.violations.length === 0) return logged
-    return Effect.forEach(record.violations, (violation) => Effect.logError(violation), { discard: true }).pipe(
+    return Effect.forEach(record.violations, (violation) => logProblem(record, violation), { discard: true }).pipe(
       Effect.andThen(cost === 0 || !isLimited(record) ? Effect.void : chargeAddress(request.remoteAddress, cost)),
       Effect.andThen(logged)
     )
@@ -123,7 +126,7 @@ export const make = Effect.fnUntraced(function* <R>(routes: ReadonlyArray<Route<
     const finished = finish(request, record, failureResponse(request, record, cause))
     return Cause.hasFails(cause) || Cause.hasInterruptsOnly(cause)
       ? finished
-      : Effect.andThen(Effect.logError("request failed", cause), finished)
+      : Effect.andThen(logProblem(record, "request failed", cause), finished)
   }
 
   const answerAndFinish = (fiber: Fiber.Fiber<unknown, unknown>, request: Request, record: Facts) => {
