@@ -23,7 +23,7 @@ export interface ByteSink {
   readonly write: (
     bytes: Uint8Array,
     offset: number,
-    done: (error: NodeJS.ErrnoException | null, written: number) => void
+    done: (error: Error | null, written: number) => void
   ) => void
   readonly writeSync: (bytes: Uint8Array, offset: number) => number
 }
