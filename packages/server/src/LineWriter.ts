@@ -20,11 +20,7 @@ const DEFAULT_ROOM: WaitingRoom = { droppable: 1024 ** 2, all: 4 * 1024 ** 2 }
 
 /** A file, pipe, socket or terminal. */
 export interface ByteSink {
-  readonly write: (
-    bytes: Uint8Array,
-    offset: number,
-    done: (error: Error | null, written: number) => void
-  ) => void
+  readonly write: (bytes: Uint8Array, offset: number, done: (error: Error | null, written: number) => void) => void
   readonly writeSync: (bytes: Uint8Array, offset: number) => number
 }
 
