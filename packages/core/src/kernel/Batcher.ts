@@ -73,7 +73,7 @@ export const make = <A, E>(
       isWorking = false
       const resumes = [...idlers]
       idlers.clear()
-      // The last step: whoever is resumed may offer an item and wait again.
+      // The last step: a fiber that is resumed may offer an item and wait again.
       for (const resume of resumes) resume()
     }
     return Effect.gen(function* () {
