@@ -39,7 +39,9 @@ const common = {
   // Some suites start a database or a sandbox in a hook.
   hookTimeout: 180_000,
   // Bounds a hang. The default of a second is too short for a busy machine.
-  expect: { poll: { timeout: 20_000 } }
+  expect: { poll: { timeout: 20_000 } },
+  // Failures show the whole values, since those of a busy machine are hard to repeat.
+  chaiConfig: { truncateThreshold: 0 }
 } as const
 
 export default defineConfig({

