@@ -29,16 +29,18 @@ export const add = (self: Timestamp, millis: number): Timestamp => fromMillis(se
 /** A timestamp in API messages: ISO 8601 in UTC with milliseconds. */
 export const IsoTimestamp = Schema.String.annotate({ format: "date-time" })
 
-/** The last formatted date, without its time: the timestamps of a page mostly have the same. */
-let lastDay = -1
-let lastDate = ""
+/** Formatted dates without their time, with the days that they are of: the timestamps of a page have few. */
+const DATES = 64
+const days = new Float64Array(DATES).fill(Number.NaN)
+const dates = new Array<string>(DATES).fill("")
 
 const dateOf = (day: number): string => {
-  if (day !== lastDay) {
-    lastDate = new Date(day * DAY).toISOString().slice(0, -"00:00:00.000Z".length)
-    lastDay = day
+  const slot = day & (DATES - 1)
+  if (days[slot] !== day) {
+    dates[slot] = new Date(day * DAY).toISOString().slice(0, -"00:00:00.000Z".length)
+    days[slot] = day
   }
-  return lastDate
+  return dates[slot]!
 }
 
 const padded = (value: number, digits: number): string => value.toString().padStart(digits, "0")
