@@ -1,5 +1,4 @@
 import { type Operation, OperationState, type PaymentProof, type PaymentTerms, ServiceId } from "@agentos/core"
-import { Schema } from "effect"
 import * as Row from "./Row.ts"
 
 export const OPERATION_COLUMNS = `
@@ -60,8 +59,8 @@ const decodeTerms = (text: string): PaymentTerms => {
   return { ...stored, amount: BigInt(stored.amount) }
 }
 
-const toServiceId = Schema.decodeUnknownSync(ServiceId)
-export const toState = Schema.decodeUnknownSync(OperationState)
+const toServiceId = Row.literalOf(ServiceId)
+export const toState = Row.literalOf(OperationState)
 
 const toFailure = (text: string | null): Operation["failure"] => {
   const failure: Operation["failure"] = text === null ? null : JSON.parse(text)

@@ -17,7 +17,7 @@ import { encodeProof, encodeTerms, OPERATION_COLUMNS, type OperationRow, toOpera
 import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
 
-const toAccount: (account: unknown) => Ledger.LedgerAccount = Schema.decodeUnknownSync(
+const toAccount: (account: string) => Ledger.LedgerAccount = Row.literalOf(
   Schema.Literals(["received", "inFlight", "fulfilled", "refundDue", "refunded"])
 )
 

@@ -1,5 +1,5 @@
 import { Lookup, Timestamp } from "@agentos/core"
-import { Array, Option } from "effect"
+import { Array, Option, type Schema } from "effect"
 
 /** The nil UUID, which sorts before all others and is no row's id (RFC 9562, section 5.9). */
 export const NIL = "00000000-0000-0000-0000-000000000000"
@@ -7,6 +7,15 @@ export const NIL = "00000000-0000-0000-0000-000000000000"
 export const toMoment = (millis: bigint): Timestamp.Timestamp => Timestamp.fromMillis(Number(millis))
 export const toMomentOrNull = (millis: bigint | null): Timestamp.Timestamp | null =>
   millis === null ? null : toMoment(millis)
+
+/** Returns a function that checks that a column has one of the literals, and dies otherwise. Faster than a decoder. */
+export const literalOf = <const A extends ReadonlyArray<string>>({ literals }: Schema.Literals<A>) => {
+  const known = new Set<string>(literals)
+  return (text: string): A[number] => {
+    if (known.has(text)) return text
+    throw new Error(`the database has ${JSON.stringify(text)} in place of one of ${literals.join(", ")}`)
+  }
+}
 
 /** Puts the table's name before each column, for statements that join tables with equal column names. */
 export const qualified = (table: string, columns: string): string =>

@@ -58,7 +58,7 @@ interface AttemptRow {
 }
 
 const toTypes = Schema.decodeUnknownSync(Schema.fromJsonString(EventWebhook.fields.types))
-const toType = Schema.decodeUnknownSync(EventType)
+const toType = Row.literalOf(EventType)
 const toRetries = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(WebhookRetry)))
 
 const toWebhook = (row: WebhookRow): EventWebhook => ({

@@ -9,11 +9,12 @@ import type { Statement } from "effect/sql"
 import { orDie } from "../DatabaseFailure.ts"
 import * as Parameter from "../Parameter.ts"
 import type { EventDatabase } from "./EventDatabase.ts"
+import * as Row from "../Row.ts"
 
 /** Limit of events that one statement of `acknowledgeAll` acknowledges. */
 const BATCH = 10_000
 
-const toOutcome: (outcome: unknown) => AcknowledgementOutcome = Schema.decodeUnknownSync(
+const toOutcome: (outcome: string) => AcknowledgementOutcome = Row.literalOf(
   Schema.Literals(["acknowledged", "lease_lost", "expired", "missing"])
 )
 

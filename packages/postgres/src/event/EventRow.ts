@@ -1,5 +1,4 @@
 import { type DurableEvent, EventStatus, EventType } from "@agentos/core"
-import { Schema } from "effect"
 import * as Row from "../Row.ts"
 
 /** The columns of an event without its status, which depends on the moment of reading. */
@@ -24,8 +23,8 @@ export interface EventRow {
   readonly delivery_count: number
 }
 
-const toType = Schema.decodeUnknownSync(EventType)
-const toStatus = Schema.decodeUnknownSync(EventStatus)
+const toType = Row.literalOf(EventType)
+const toStatus = Row.literalOf(EventStatus)
 
 export const toEvent = (row: EventRow): DurableEvent => {
   const payload: DurableEvent["payload"] = JSON.parse(row.payload)
