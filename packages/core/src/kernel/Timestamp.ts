@@ -43,7 +43,10 @@ const dateOf = (day: number): string => {
   return dates[slot]!
 }
 
-const padded = (value: number, digits: number): string => value.toString().padStart(digits, "0")
+const padded = (count: number, digits: number): ReadonlyArray<string> =>
+  Array.from({ length: count }, (_, value) => value.toString().padStart(digits, "0"))
+const TWO_DIGITS = padded(60, 2)
+const THREE_DIGITS = padded(1_000, 3)
 
 /** Formats a timestamp for API messages: ISO 8601 in UTC with milliseconds. */
 export const toIso = (self: Timestamp): string => {
@@ -52,7 +55,8 @@ export const toIso = (self: Timestamp): string => {
   const seconds = Math.floor(millis / SECOND)
   const minutes = Math.floor(seconds / 60)
   const hours = Math.floor(minutes / 60)
-  return `${dateOf(day)}${padded(hours, 2)}:${padded(minutes % 60, 2)}:${padded(seconds % 60, 2)}.${padded(millis % SECOND, 3)}Z`
+  const time = `${TWO_DIGITS[hours]}:${TWO_DIGITS[minutes % 60]}:${TWO_DIGITS[seconds % 60]}`
+  return `${dateOf(day)}${time}.${THREE_DIGITS[millis % SECOND]}Z`
 }
 
 export const toIsoOrNull = (self: Timestamp | null): string | null => (self === null ? null : toIso(self))
