@@ -55,10 +55,10 @@ class BoundedServer extends Server {
 
   override emit(event: string | symbol, ...given: Array<unknown>): boolean {
     if (event === "request") {
-      const response = given[1] as ServerResponse
-      if (this.#isExcess(given[0] as IncomingMessage, response)) return true
+      const [request, response] = given as [IncomingMessage, ServerResponse]
+      if (this.#isExcess(request, response)) return true
       this.#unanswered.add(response)
-      response.once("close", () => this.#unanswered.delete(response))
+      response.on("close", () => this.#closed(request.socket, response))
       if (this.#isStopping) {
         // The same read of the socket may contain further requests: the first must not be answered as the last.
         this.#announceEnd()
@@ -96,13 +96,19 @@ class BoundedServer extends Server {
     for (const response of last.values()) response.shouldKeepAlive = false
   }
 
+  #closed(socket: Socket, response: ServerResponse): void {
+    this.#unanswered.delete(response)
+    this.#waiting.set(socket, (this.#waiting.get(socket) ?? 0) - 1)
+    // Once the server has stopped listening, close each connection as soon as its response is sent.
+    if (!this.listening) setImmediate(() => this.closeIdleConnections())
+  }
+
   #isExcess(request: IncomingMessage, response: ServerResponse): boolean {
     const { socket } = request
     const count = (this.#waiting.get(socket) ?? 0) + 1
     this.#waiting.set(socket, count)
     if (count === PIPELINED_MAX + 1) super.emit("dropRequest", request, socket)
     if (count > PIPELINED_MAX) return true
-    response.once("close", () => this.#waiting.set(socket, (this.#waiting.get(socket) ?? 0) - 1))
     if (count === PIPELINED_MAX) response.setHeader("Connection", "close")
     return false
   }
@@ -130,12 +136,6 @@ export class NodeServer extends Context.Service<NodeServer, Server>()("@agentos/
       // many.
       server.maxHeadersCount = 2 * HEADER_COUNT_LIMIT
       server.on("clientError", answerBrokenRequest)
-      // Once the server has stopped listening, close each connection as soon as its response is sent.
-      server.on("request", (_request, response) => {
-        response.once("close", () => {
-          if (!server.listening) setImmediate(() => server.closeIdleConnections())
-        })
-      })
       // Unknown expectations may be ignored (RFC 9110, section 10.1.1).
       server.on("checkExpectation", (request, response) => server.emit("request", request, response))
       return server
