@@ -8,7 +8,7 @@ import type { Bench, BenchRun } from "./Bench.ts"
 import { append } from "./CapacityLoads.ts"
 import { compare, COMPARISON_OPTIONS, type Side } from "./compare/Comparison.ts"
 import { type HttpServer, startPeer } from "./compare/HttpSides.ts"
-import { startServerUnderTest } from "./compare/ServerUnderTest.ts"
+import { type ServerUnderTest, startServerUnderTest } from "./compare/ServerUnderTest.ts"
 import { usageOf } from "./ProcessUsage.ts"
 import type { GraphileOptions } from "./peer/graphileMain.ts"
 import type { PgBossOptions } from "./peer/pgBossMain.ts"
@@ -119,6 +119,24 @@ const openQueue = async (bench: BenchRun, peer: HttpServer, url: string, tokens:
   return { clients, database }
 }
 
+/** The server's side, with a tenant for each socket. */
+export const serverSide = async (bench: BenchRun, server: ServerUnderTest): Promise<Side> => {
+  const { rig } = server
+  const tenants = await rig.tenants(SOCKETS)
+  const clients = startSocketClients()
+  bench.atEnd(clients.stop)
+  await clients.open(await rig.orders(tenants))
+  const database = openDatabase(rig.cluster.database.url)
+  bench.atEnd(database.close)
+  return side({
+    ...server,
+    clients,
+    database,
+    store: (socket) => rig.run(append(tenants[socket]!, 1)),
+    openQuery: "select exists (select from events where open_tenant_id is not null) as open"
+  })
+}
+
 export const events: Bench = {
   summary:
     "events stored singly by 64 callers, delivered on 200 sockets and acknowledged, beside graphile-worker and pg-boss with their batches",
@@ -126,26 +144,14 @@ export const events: Bench = {
   comparesPeers: true,
   run: async (bench) => {
     const server = await startServerUnderTest(bench)
-    const { rig } = server
-    const tenants = await rig.tenants(SOCKETS)
-    const clients = startSocketClients()
-    bench.atEnd(clients.stop)
-    await clients.open(await rig.orders(tenants))
-    const database = openDatabase(rig.cluster.database.url)
-    bench.atEnd(database.close)
-    const tokens = tenants.map(() => randomUUID())
+    const ours = await serverSide(bench, server)
+    const tokens = Array.from({ length: SOCKETS }, () => randomUUID())
     await compare(bench, {
       title: `events stored singly by ${CALLERS} callers, delivered on ${SOCKETS} sockets and acknowledged`,
       unit: "events",
       goal: 1.2,
-      ours: side({
-        ...server,
-        clients,
-        database,
-        store: (socket) => rig.run(append(tenants[socket]!, 1)),
-        openQuery: "select exists (select from events where open_tenant_id is not null) as open"
-      }),
-      peers: [await graphile(bench, rig, tokens), await pgBoss(bench, rig, tokens)]
+      ours,
+      peers: [await graphile(bench, server.rig, tokens), await pgBoss(bench, server.rig, tokens)]
     })
   }
 }

@@ -127,10 +127,10 @@ const measureAll = async (databases: ReadonlyArray<GrowthDatabase>, rounds: numb
 export const growth: Bench = {
   summary:
     "replay, list, lease, acknowledge, and take due operations: with few and with many rows of the past behind them",
-  options: { old: 5_000_000, final: 1_000_000, rounds: 500 },
+  options: { old: 10_000_000, final: 1_000_000, rounds: 500 },
   run: async (bench) => {
     const [old, final, rounds] = [bench.option("old"), bench.option("final"), bench.option("rounds")]
-    const postgres = await startPostgres({ settings: { ...DURABLE, shared_buffers: "512MB", max_wal_size: "4GB" } })
+    const postgres = await startPostgres({ settings: { ...DURABLE, shared_buffers: "4GB", max_wal_size: "4GB" } })
     bench.atEnd(postgres.stop)
     const open = async (name: string, growth: { readonly events: number; readonly operations: number }) => {
       const server = openDatabase(postgres.url)

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { newWallets } from "../faults/client/Wallet.ts"
 import { databaseUrl, execute, openDatabase } from "../support/ClusterDatabase.ts"
 import { Treasury } from "../support/Treasury.ts"
-import type { Bench } from "./Bench.ts"
+import type { Bench, BenchRun } from "./Bench.ts"
 import { startChild } from "./compare/ChildModule.ts"
 import { compare, COMPARISON_OPTIONS, type Side, type Work } from "./compare/Comparison.ts"
 import { startPeer } from "./compare/HttpSides.ts"
@@ -33,6 +33,18 @@ export const WITHOUT_MAIL_LIMITS = {
   AGENTOS_SMTP_MESSAGES_PER_HOUR: "1000000"
 }
 
+/** Starts the senders of signed mail. Returns what makes them send to a server for some milliseconds. */
+export const startMailers = (bench: BenchRun, zoneFile: string) => {
+  const mailers = startChild<Mailing, Work>(new URL("compare/mailersMain.ts", import.meta.url))
+  bench.atEnd(mailers.stop)
+  const dkim = {
+    domainName: SENDER_DOMAIN,
+    keySelector: "sandbox",
+    privateKey: readFileSync(join(dirname(zoneFile), "outside-dkim.pem"), "utf8")
+  }
+  return (mailing: Omit<Mailing, "from" | "dkim">) => mailers.ask({ ...mailing, from: `sender@${SENDER_DOMAIN}`, dkim })
+}
+
 export const mailIn: Bench = {
   summary:
     "signed mail from its connection until its event is stored, 2 KiB and 1 MiB, beside smtp-server with mailauth, " +
@@ -55,13 +67,7 @@ export const mailIn: Bench = {
       zone: JSON.parse(readFileSync(zoneFile, "utf8")) as SmtpServerOptions["zone"]
     }
     const peer = await startPeer(bench, "smtp-server", "smtpServerMain.ts", options)
-    const mailers = startChild<Mailing, Work>(new URL("compare/mailersMain.ts", import.meta.url))
-    bench.atEnd(mailers.stop)
-    const dkim = {
-      domainName: SENDER_DOMAIN,
-      keySelector: "sandbox",
-      privateKey: readFileSync(join(dirname(zoneFile), "outside-dkim.pem"), "utf8")
-    }
+    const sendMail = startMailers(bench, zoneFile)
 
     /** A side whose database counts the mails that passed DKIM and SPF. */
     const side = (
@@ -79,16 +85,13 @@ export const mailIn: Bench = {
         try {
           const read = async () => Number((await stored.execute(query))[0]!["count"])
           const before = await read()
-          const from = `sender@${SENDER_DOMAIN}`
           const startedAt = performance.now()
-          const { count } = await mailers.ask({
+          const { count } = await sendMail({
             host: mail.host,
             port,
-            from,
             to: address,
             textBytes,
             attachmentBytes,
-            dkim,
             callers,
             millis
           })

@@ -1,16 +1,11 @@
-import { readFileSync } from "node:fs"
-import { dirname, join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { newWallets } from "../faults/client/Wallet.ts"
 import { Treasury } from "../support/Treasury.ts"
 import { type Bench, type BenchRun, table } from "./Bench.ts"
 import { append, constantLoad, httpLoads } from "./CapacityLoads.ts"
 import type { Load } from "./CapacityMeter.ts"
-import { startChild } from "./compare/ChildModule.ts"
-import type { Work } from "./compare/Comparison.ts"
-import type { Mailing } from "./compare/mailersMain.ts"
 import { type ServerUnderTest, startServerUnderTest } from "./compare/ServerUnderTest.ts"
-import { WITHOUT_MAIL_LIMITS } from "./mailIn.ts"
+import { startMailers, WITHOUT_MAIL_LIMITS } from "./mailIn.ts"
 import { type ProcessUsage, usageOf } from "./ProcessUsage.ts"
 import { startSocketClients } from "./SocketClients.ts"
 
@@ -18,7 +13,6 @@ const SOCKETS = 200
 /** Callers of each load: few, so that the chain of all payments is no bottleneck. */
 const CALLERS = 8
 const PAYING_CALLERS = 2
-const SENDER_DOMAIN = "outside.example"
 /** Callers that send mail of each size at the same time. */
 const MAILS = [
   { name: "mail of 2 KiB", textBytes: 2 * 1024, attachmentBytes: 0, callers: 4 },
@@ -57,13 +51,11 @@ const mailLoads = async (bench: BenchRun, { rig: { cluster } }: ServerUnderTest)
   const [wallet] = await newWallets(cluster, new Treasury(cluster.chain), 1, 100)
   const { address } = await wallet!.on(0).createMailbox("bench")
   const { environment, mail } = cluster.servers[0]!
-  const keyFile = join(dirname(environment()["AGENTOS_DNS_ZONE_FILE"]!), "outside-dkim.pem")
-  const dkim = { domainName: SENDER_DOMAIN, keySelector: "sandbox", privateKey: readFileSync(keyFile, "utf8") }
+  const zoneFile = environment()["AGENTOS_DNS_ZONE_FILE"]!
   return MAILS.map(({ name, ...size }) => {
-    const mailers = startChild<Mailing, Work>(new URL("compare/mailersMain.ts", import.meta.url))
-    bench.atEnd(mailers.stop)
-    const mailing = { ...mail, from: `sender@${SENDER_DOMAIN}`, to: address, ...size, dkim, millis: 1_000 }
-    return { name, workers: 1, work: async () => (await mailers.ask(mailing)).count }
+    const sendMail = startMailers(bench, zoneFile)
+    const mailing = { host: mail.host, port: mail.port, to: address, ...size, millis: 1_000 }
+    return { name, workers: 1, work: async () => (await sendMail(mailing)).count }
   })
 }
 

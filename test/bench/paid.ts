@@ -2,6 +2,7 @@ import { decodePaymentRequiredHeader } from "@x402/core/http"
 import { sandboxClient } from "@agentos/sandbox"
 import { type Address, parseAbiItem } from "viem"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
+import type { Cluster } from "../support/Cluster.ts"
 import { databaseUrl, execute } from "../support/ClusterDatabase.ts"
 import { Treasury } from "../support/Treasury.ts"
 import type { Bench, BenchRun } from "./Bench.ts"
@@ -36,6 +37,16 @@ interface Market {
   readonly fund: (wallets: ReadonlyArray<Address>) => Promise<void>
 }
 
+/** Starts the callers, with a wallet each. Returns what makes them buy from a server for some milliseconds. */
+export const startBuyers = async (bench: BenchRun, fund: Market["fund"]) => {
+  const buyers = startChild<Buying, Work>(new URL("compare/buyersMain.ts", import.meta.url))
+  bench.atEnd(buyers.stop)
+  const keys = Array.from({ length: CALLERS }, generatePrivateKey)
+  await fund(keys.map(privateKeyToAddress))
+  const buy = (url: string, millis: number) => buyers.ask({ url: url + PATH, keys, millis })
+  return { buy, cpuMillis: buyers.cpuMillis }
+}
+
 /** Compares purchases of the server and of the peer, which use the same chain and facilitator. */
 const comparePurchases = async (bench: BenchRun, server: ServerUnderTest, market: Market) => {
   const { domain, facilitatorUrl, fund, settled, title } = market
@@ -52,17 +63,14 @@ const comparePurchases = async (bench: BenchRun, server: ServerUnderTest, market
     databaseUrl: databaseUrl(url, "peer")
   }
   const hono = await startPeer(bench, "@x402/hono", "x402HonoMain.ts", options)
-  const buyers = startChild<Buying, Work>(new URL("compare/buyersMain.ts", import.meta.url))
-  bench.atEnd(buyers.stop)
-  const keys = Array.from({ length: CALLERS }, generatePrivateKey)
-  await fund(keys.map(privateKeyToAddress))
+  const buyers = await startBuyers(bench, fund)
   let [buyersMillis, count] = [0, 0]
   const side = ({ name: called, pid, url: base }: HttpServer): Side => ({
     name: called,
     cpuMillis: () => usageOf(pid).cpuMillis,
     work: async (millis) => {
       const [before, used] = [await settled(), buyers.cpuMillis()]
-      const work = await buyers.ask({ url: base + PATH, keys, millis })
+      const work = await buyers.buy(base, millis)
       const payments = (await settled()) - before
       if (payments !== work.count) throw new Error(`${called}: ${payments} payments for ${work.count} purchases`)
       buyersMillis += buyers.cpuMillis() - used
@@ -113,6 +121,12 @@ export const paid: Bench = {
 /** More than all purchases of a wallet cost, in whole USDT. */
 const FUNDS = 1_000_000
 
+/** Returns what gives wallets the token of the sandbox's chain. */
+export const fundOn =
+  (chain: Cluster["chain"]): Market["fund"] =>
+  (wallets) =>
+    new Treasury(chain).fund(wallets, FUNDS)
+
 export const paidOnChain: Bench = {
   summary: "the same on the sandbox's chain, with its facilitator",
   options: COMPARISON_OPTIONS,
@@ -139,7 +153,7 @@ export const paidOnChain: Bench = {
         reached = latest
         return (payments += transfers.length)
       },
-      fund: (wallets) => new Treasury(chain).fund(wallets, FUNDS)
+      fund: fundOn(chain)
     })
   }
 }

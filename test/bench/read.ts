@@ -15,13 +15,14 @@ const EVENTS = 100
 /** A wallet with three mailboxes and a hundred pending events. */
 export const makeCustomer = async ({ rig }: ServerUnderTest) => {
   const [wallet] = await newWallets(rig.cluster, new Treasury(rig.cluster.chain), 1, 100)
-  for (let count = 0; count < MAILBOXES; count++) await wallet!.on(0).createMailbox(`bench${count}`)
+  const { address } = await wallet!.on(0).createMailbox("bench0")
+  for (let count = 1; count < MAILBOXES; count++) await wallet!.on(0).createMailbox(`bench${count}`)
   const [row] = await execute(
     rig.cluster.database.url,
     "select tenant_id, operation_id from operations order by created_at limit 1"
   )
   await rig.run(append({ tenantId: row!["tenant_id"] } as Tenant, EVENTS))
-  return { token: wallet!.token!, operationId: String(row!["operation_id"]) }
+  return { address, token: wallet!.token!, operationId: String(row!["operation_id"]) }
 }
 
 type Items = ReadonlyArray<Readonly<Record<string, unknown>>>
