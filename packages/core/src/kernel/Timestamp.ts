@@ -32,7 +32,7 @@ export const IsoTimestamp = Schema.String.annotate({ format: "date-time" })
 /** Formatted dates without their time, with the days that they are of: the timestamps of a page have few. */
 const DATES = 64
 const days = new Float64Array(DATES).fill(Number.NaN)
-const dates = new Array<string>(DATES).fill("")
+const dates: Array<string> = Array.from({ length: DATES }, () => "")
 
 const dateOf = (day: number): string => {
   const slot = day & (DATES - 1)
