@@ -72,6 +72,8 @@ const startServer = ({ baseUrl, chain }: Description, environment: Readonly<Reco
 const KILLS = [100, 500]
 const COPIES = 8
 const PATIENCE_MILLIS = 60_000
+/** Payments are valid for 30 s. In their last seconds, a facilitator may refuse them already. */
+const EXPIRY_MILLIS = 20_000
 const POLL_MILLIS = 300
 
 const pause = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
@@ -158,30 +160,37 @@ describe("a server", () => {
     const agent = new Agent(description, description.wallets[0]!.privateKey)
     const prepare = async (key: string) => {
       const request = { path: "/api/v1/email/mailboxes", body: { localPart: freshName() } }
+      const signedAt = Date.now()
       const signature = await agent.payment(request)
-      return () => agent.replay(request, signature, key)
+      return { signedAt, attempt: () => agent.replay(request, signature, key) }
     }
     const balance = () => new Chain(description).balanceOf(description.chain.payTo)
     const before = await balance()
     const early: Array<PromiseSettledResult<Reply>> = []
-    const retries: Array<Promise<Reply>> = []
+    const retries: Array<Promise<{ readonly reply: Reply; readonly millis: number }>> = []
     for (const millis of KILLS) {
       const attempts = await Promise.all(Array.from({ length: COPIES }, (_, index) => prepare(`${millis}-${index}`)))
-      const answered = Promise.allSettled(attempts.map((attempt) => attempt()))
+      const answered = Promise.allSettled(attempts.map(({ attempt }) => attempt()))
       await pause(millis)
       await replaceServer(sandbox)
       early.push(...(await answered))
       // The outcome of some is known only when the leases of the killed server expire, after the next kill.
-      retries.push(...attempts.map(finished))
+      retries.push(
+        ...attempts.map(async ({ attempt, signedAt }) => ({
+          reply: await finished(attempt),
+          millis: Date.now() - signedAt
+        }))
+      )
     }
-    const replies = await Promise.all(retries)
+    const answers = await Promise.all(retries)
+    const replies = answers.map(({ reply }) => reply)
     expect(replies).toHaveLength(KILLS.length * COPIES)
     const delivered = replies.filter(({ status }) => status === 201)
     expect(delivered).not.toEqual([])
-    for (const reply of replies) {
-      // A machine that is so busy that payments expire before a server serves again: those are refused, and not charged.
-      if (reply.status !== 201) expect(reply).toMatchObject({ status: 402, text: expect.stringMatching(/expire/i) })
-    }
+    // On a busy machine, payments can expire before a server serves again: those are refused, and not charged.
+    const isAllowed = ({ millis, reply: { status } }: (typeof answers)[number]) =>
+      status === 201 || (status === 402 && millis > EXPIRY_MILLIS)
+    expect(answers.filter((answer) => !isAllowed(answer))).toEqual([])
     expect((await balance()) - before).toBe(BigInt(delivered.length) * 250_000n)
     early.forEach((outcome, index) => {
       if (outcome.status === "fulfilled" && outcome.value.status === 201)
