@@ -151,9 +151,15 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
       nodeBuiltin
     ]
   ),
+  only(
+    "client-stands-alone",
+    "The client runs in browsers and needs nothing at run time: it imports neither packages nor Node's modules.",
+    { path: source("client") },
+    [source("client")]
+  ),
   only("cli-imports-api-alone", "agentctl is a client like any other.", { path: source("cli") }, [
     source("cli"),
-    source("(?:api|command-line|file-lock)"),
+    source("(?:api|client|command-line|file-lock)"),
     anyInstalled,
     nodeBuiltin
   ]),

@@ -172,7 +172,7 @@ export const MAIL_WAIT = defineCommand(
   },
   async (context, { flags }) => {
     const { Inbox, LOOKBACK, readMessage } = await import("../mail/Inbox.ts")
-    const { oneTimeCode } = await import("../mail/OneTimeCode.ts")
+    const { oneTimeCode } = await import("@agentos/client")
     const { host, output } = context
     const timeout = durationOfFlag("timeout", flags.timeout)
     const duration = durationOf(timeout / 1_000)

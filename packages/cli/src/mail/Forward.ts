@@ -2,7 +2,7 @@ import { safeFileName } from "../file/Download.ts"
 import type { ApiClient } from "../server/ApiClient.ts"
 import type { NewAttachment } from "./Attachments.ts"
 import type { Message } from "./Inbox.ts"
-import { textOfHtml } from "./OneTimeCode.ts"
+import { textOfHtml } from "@agentos/client"
 
 /** The media types that the service sends. Others, and messages inside messages, are sent as bytes. */
 const SENDABLE = /^(?!multipart\/|message\/)[\w!#$&^.+-]{1,60}\/[\w!#$&^.+-]{1,60}$/i

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { oneTimeCode } from "../../src/mail/OneTimeCode.ts"
+import { oneTimeCode } from "@agentos/client"
 
 const inText = (text: string) => oneTimeCode({ subject: "Hello", text, html: null })
 

@@ -1,0 +1,94 @@
+import { AgentOsError } from "./AgentOsError.ts"
+import { Caller, type CallOptions } from "./http/Caller.ts"
+import { Http } from "./http/Http.ts"
+import type { InputOf, OperationId, OutputOf } from "./http/Operation.ts"
+import { Mailboxes } from "./mail/Mailboxes.ts"
+import { type AgentOsOptions, type Settings, settingsOf } from "./Options.ts"
+import { Payments } from "./payment/Payments.ts"
+import type { Call } from "./phone/Call.ts"
+import { type CallsOptions, followCalls, PhoneNumbers } from "./phone/PhoneNumbers.ts"
+import { Voice } from "./phone/Voice.ts"
+import { type AgentEvent, type EventOptions, type EventType, followEvents } from "./realtime/Events.ts"
+import { Tokens } from "./session/Tokens.ts"
+
+/** The input of an operation, which may be left out if nothing in it is required. */
+type CallArguments<Id extends OperationId> =
+  Readonly<Record<never, never>> extends InputOf<Id>
+    ? [input?: InputOf<Id>, options?: CallOptions]
+    : [input: InputOf<Id>, options?: CallOptions]
+
+/** A client of one AgentOS, with one wallet. */
+export class AgentOs {
+  readonly mailboxes: Mailboxes
+  readonly phoneNumbers: PhoneNumbers
+  readonly payments: Payments
+  readonly #settings: Settings
+  readonly #caller: Caller
+  readonly #closing = new AbortController()
+  readonly #phone: { readonly caller: Caller; readonly clock: Settings["clock"]; readonly voice: Voice }
+
+  private constructor(settings: Settings, caller: Caller, payments: Payments) {
+    const { clock } = settings
+    this.#settings = settings
+    this.#caller = caller
+    this.payments = payments
+    this.mailboxes = new Mailboxes({ caller, clock, follow: (options) => this.events(options) })
+    this.#phone = { caller, clock, voice: new Voice(settings, caller) }
+    this.phoneNumbers = new PhoneNumbers(this.#phone)
+  }
+
+  /**
+   * Checks the options and reads the journal. Nothing is sent. Throws INVALID_OPTION and JOURNAL_FAILED.
+   *
+   * @param baseUrl The URL of the service, for example `https://agentos.example`.
+   */
+  static async connect(baseUrl: string, options: AgentOsOptions = {}): Promise<AgentOs> {
+    const settings = settingsOf(baseUrl, options)
+    const http = new Http(settings)
+    const tokens = new Tokens(settings, http)
+    const payments = await Payments.load(settings, http, tokens)
+    return new AgentOs(settings, new Caller(settings, http, tokens, payments), payments)
+  }
+
+  /**
+   * Calls an operation by its operationId in the OpenAPI document, and pays for it where it costs money. Signs in again
+   * where the access token was lost. A payment of the same request whose outcome is unknown is resumed, and not paid
+   * again. Throws AgentOsError, and the signal's reason if it is aborted before a payment.
+   */
+  async call<Id extends OperationId>(operationId: Id, ...[input, options]: CallArguments<Id>): Promise<OutputOf<Id>> {
+    this.#checkOpen()
+    return this.#caller.call(operationId, (input ?? {}) as InputOf<Id>, options)
+  }
+
+  /**
+   * Yields the events of the wallet that are not acknowledged yet, and then each event as it is stored, until the loop
+   * ends. An event is acknowledged when the next one is asked for. A loop that is left by `break`, `return` or an
+   * exception does not acknowledge its last event.
+   *
+   * Without `types` and `agentId` events are leased: concurrent streams share them. With one of them nothing is leased,
+   * and each stream receives every event that matches.
+   */
+  events<Type extends EventType = EventType>(
+    options: EventOptions<Type> = {}
+  ): AsyncGenerator<AgentEvent<Type>, void, undefined> {
+    this.#checkOpen()
+    return followEvents(this.#settings, this.#caller, options, this.#closing.signal)
+  }
+
+  /** Yields the calls of all numbers, as `PhoneNumber.calls` does for one. */
+  calls(options: CallsOptions = {}): AsyncGenerator<Call, void, undefined> {
+    this.#checkOpen()
+    return followCalls(this.#phone, undefined, options)
+  }
+
+  /** Ends all streams. Payments that are being sent continue. */
+  close(): void {
+    this.#closing.abort()
+    this.#phone.voice.close()
+  }
+
+  #checkOpen(): void {
+    if (this.#closing.signal.aborted)
+      throw new AgentOsError({ code: "CLOSED", message: "The client is closed.", details: {} })
+  }
+}

@@ -1,0 +1,116 @@
+import type { components } from "./generated/Components.ts"
+
+type WireError = components["schemas"]["Error"]["error"]
+
+/** A call to make next. Without `body` it has none, or that of the failed call. */
+export type NextCall = NonNullable<WireError["next"]>
+
+/** The error codes of the API. */
+export type WireErrorCode = WireError["code"]
+
+/**
+ * The errors of the client itself:
+ *
+ * - `INVALID_OPTION`: an option or an argument is invalid;
+ * - `WALLET_REQUIRED`: the call costs money or signs in, and there is no wallet;
+ * - `SPEND_LIMIT_EXCEEDED`: the price is over a limit of `spend`;
+ * - `PAYMENT_NOT_APPROVED`: `onPayment` answered no;
+ * - `PAYMENT_UNSUPPORTED`: the server's terms are invalid, expired, or for a token that is not accepted;
+ * - `PAYMENT_OUTCOME_UNKNOWN`: the payment may have been charged. Make the same call again to resume it;
+ * - `JOURNAL_FAILED`: the journal rejected;
+ * - `UNREACHABLE`: no answer from the server;
+ * - `UNEXPECTED_ANSWER`: the answer is not one of this API;
+ * - `TIMEOUT`: what was waited for did not happen in time;
+ * - `CLOSED`: the client was closed.
+ */
+export type ClientErrorCode =
+  | "INVALID_OPTION"
+  | "WALLET_REQUIRED"
+  | "SPEND_LIMIT_EXCEEDED"
+  | "PAYMENT_NOT_APPROVED"
+  | "PAYMENT_UNSUPPORTED"
+  | "PAYMENT_OUTCOME_UNKNOWN"
+  | "JOURNAL_FAILED"
+  | "UNREACHABLE"
+  | "UNEXPECTED_ANSWER"
+  | "TIMEOUT"
+  | "CLOSED"
+
+export type ErrorCode = WireErrorCode | ClientErrorCode
+
+/** Whether the failed call moved money. `refund_due`: it was charged, and is being refunded. */
+export type MoneyMoved = "no" | "yes" | "refund_due" | "refunded" | "unknown"
+
+/** Seconds to wait before the same call may succeed; null if the server named none. */
+interface Delay {
+  readonly retryAfterSeconds: number | null
+}
+
+interface DetailsByCode {
+  readonly INVALID_REQUEST: { readonly issues: NonNullable<WireError["issues"]> }
+  readonly ONBOARDING_REQUIRED: { readonly onboarding: WireError["onboarding"] | null }
+  readonly PAYMENT_PENDING: Delay
+  readonly RATE_LIMITED: Delay
+  readonly PROVIDER_TEMPORARY_FAILURE: Delay
+  readonly SERVICE_UNAVAILABLE: Delay
+  readonly SPEND_LIMIT_EXCEEDED: {
+    readonly limit: "perCall" | "perDay"
+    /** The limit, the price, and what the last 24 hours may have cost, in USDT. */
+    readonly limitAmount: string
+    readonly price: string
+    readonly spentLastDay: string
+  }
+  /** `paymentId` is for `agent.payments.resume`. */
+  readonly PAYMENT_OUTCOME_UNKNOWN: { readonly paymentId: string }
+}
+
+/** What an error with this code carries beside the common fields. */
+export type ErrorDetails<Code extends ErrorCode> = Code extends keyof DetailsByCode
+  ? DetailsByCode[Code]
+  : Readonly<Record<never, never>>
+
+export interface ErrorParts<Code extends ErrorCode> {
+  readonly code: Code
+  readonly message: string
+  readonly details: ErrorDetails<Code>
+  /** The HTTP status; null if the error is the client's own. */
+  readonly status?: number | null
+  /** For the operator of the service; null without an answer. */
+  readonly requestId?: string | null
+  /** Default: no. */
+  readonly moneyMoved?: MoneyMoved
+  /** Whether the same call, unchanged, may succeed later. Default: no. */
+  readonly isRetryable?: boolean
+  /** The calls that the server suggests. */
+  readonly nextCalls?: ReadonlyArray<NextCall>
+  readonly cause?: unknown
+}
+
+class CodedError<Code extends ErrorCode> extends Error {
+  override readonly name = "AgentOsError"
+  readonly code: Code
+  readonly details: ErrorDetails<Code>
+  readonly status: number | null
+  readonly requestId: string | null
+  readonly moneyMoved: MoneyMoved
+  readonly isRetryable: boolean
+  readonly nextCalls: ReadonlyArray<NextCall>
+
+  constructor(parts: ErrorParts<Code>) {
+    super(parts.message, parts.cause === undefined ? undefined : { cause: parts.cause })
+    this.code = parts.code
+    this.details = parts.details
+    this.status = parts.status ?? null
+    this.requestId = parts.requestId ?? null
+    this.moneyMoved = parts.moneyMoved ?? "no"
+    this.isRetryable = parts.isRetryable ?? false
+    this.nextCalls = parts.nextCalls ?? []
+  }
+}
+
+/** Every failure of the client. `switch (error.code)` narrows `details`. */
+export type AgentOsError = { readonly [Code in ErrorCode]: CodedError<Code> }[ErrorCode]
+export const AgentOsError = CodedError as {
+  new <Code extends ErrorCode>(parts: ErrorParts<Code>): CodedError<Code>
+  readonly prototype: AgentOsError
+}

@@ -1,0 +1,186 @@
+import { AgentOsError } from "./AgentOsError.ts"
+import { unitsOf } from "./payment/Amount.ts"
+import type { PaymentJournal } from "./payment/Journal.ts"
+
+/** Typed data of EIP-712, as viem's accounts sign it. */
+export interface TypedData {
+  readonly domain: Record<string, unknown>
+  readonly types: Record<string, unknown>
+  readonly primaryType: string
+  readonly message: Record<string, unknown>
+}
+
+/** A wallet that signs, for example viem's `privateKeyToAccount(key)`. */
+export interface WalletAccount {
+  /** With its checksum (EIP-55). */
+  readonly address: `0x${string}`
+  signTypedData(typedData: TypedData): Promise<`0x${string}`>
+  signMessage(message: { readonly message: string }): Promise<`0x${string}`>
+}
+
+/** The price of a call, before anything is signed. */
+export interface PaymentQuote {
+  readonly operationId: string
+  /** In USDT, for example "0.25". */
+  readonly price: string
+  /** CAIP-2 id of the chain. */
+  readonly network: string
+  /** Contract address of the token. */
+  readonly asset: string
+  readonly payTo: string
+}
+
+/** Amounts in USDT, for example "1.00". A missing limit does not limit. */
+export interface SpendLimits {
+  readonly perCall?: string
+  /** In any 24 hours. A payment with an unknown outcome counts. */
+  readonly perDay?: string
+}
+
+/** A store for access tokens; a Map is one. The key names the server and the wallet. Keep tokens secret. */
+export interface TokenStore {
+  readonly get: (key: string) => string | null | undefined | Promise<string | null | undefined>
+  readonly set: (key: string, token: string) => unknown
+}
+
+/** A token with 6 decimals that counts as USDT. */
+export interface AcceptedAsset {
+  /** CAIP-2 id of an EVM chain. */
+  readonly network: string
+  /** Contract address. */
+  readonly asset: string
+}
+
+/** Time, which tests replace. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Resolves after the time, or as soon as the signal is aborted. */
+  readonly sleep: (millis: number, signal?: AbortSignal) => Promise<void>
+}
+
+/** The part of the standard WebSocket that the client uses. */
+export interface WebSocketLike {
+  readonly readyState: number
+  readonly send: (text: string) => void
+  readonly close: (code?: number, reason?: string) => void
+  readonly addEventListener: (
+    type: "open" | "message" | "close" | "error",
+    listener: (event: { readonly data?: unknown; readonly code?: number; readonly reason?: string }) => void
+  ) => void
+}
+
+export interface AgentOsOptions {
+  /** Pays and signs in. Without it, only free calls work. */
+  readonly wallet?: WalletAccount
+  /** Limits of automatic payments. A wallet needs `spend`, `onPayment` or both. */
+  readonly spend?: SpendLimits
+  /** Approves each payment within the limits, before it is signed. Answers whether to pay, or throws. */
+  readonly onPayment?: (quote: PaymentQuote) => boolean | Promise<boolean>
+  /** Remembers payments across crashes. Default: in the memory of this process. */
+  readonly journal?: PaymentJournal
+  /** Default: in the memory of this client. */
+  readonly tokens?: TokenStore
+  /** The network to pay on, if the server offers several. Default: the first that is accepted. */
+  readonly network?: string
+  /** Tokens that are accepted beside the known contracts of USDT. */
+  readonly assets?: ReadonlyArray<AcceptedAsset>
+  /** Default: those of the environment. */
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
+  readonly WebSocket?: new (url: string) => WebSocketLike
+  readonly clock?: Clock
+}
+
+/** The options with their defaults. */
+export interface Settings {
+  readonly baseUrl: string
+  readonly wallet: WalletAccount | undefined
+  /** Base units of USDT (millionths); null without a limit. */
+  readonly limits: { readonly perCall: bigint | null; readonly perDay: bigint | null }
+  readonly onPayment: AgentOsOptions["onPayment"]
+  readonly journal: PaymentJournal | undefined
+  readonly tokens: TokenStore
+  readonly network: string | undefined
+  readonly assets: ReadonlyArray<AcceptedAsset>
+  readonly fetch: NonNullable<AgentOsOptions["fetch"]>
+  readonly WebSocket: NonNullable<AgentOsOptions["WebSocket"]>
+  readonly clock: Clock
+}
+
+const invalid = (message: string): AgentOsError => new AgentOsError({ code: "INVALID_OPTION", message, details: {} })
+
+/** Whether a host name refers to this machine. */
+export const isLoopback = (hostname: string): boolean =>
+  hostname === "localhost" ||
+  hostname.endsWith(".localhost") ||
+  hostname === "[::1]" ||
+  /^127(?:\.\d{1,3}){3}$/.test(hostname)
+
+const baseUrlOf = (text: string): string => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "")
+    throw invalid(
+      `The base URL must be an https URL, for example "https://agentos.example", not ${JSON.stringify(text)}.`
+    )
+  if (url.protocol === "http:" && !isLoopback(url.hostname))
+    throw invalid("The base URL must begin with https://, because access tokens are sent to it.")
+  return url.href.replace(/\/+$/, "")
+}
+
+const limitOf = (name: string, text: string | undefined): bigint | null => {
+  if (text === undefined) return null
+  const units = unitsOf(text)
+  if (units === undefined)
+    throw invalid(`spend.${name} must be an amount in USDT such as "1.00", not ${JSON.stringify(text)}.`)
+  return units
+}
+
+/** Sign-in messages contain the address with its checksum (EIP-55), which the client cannot compute. */
+const checkAddress = ({ address }: WalletAccount): void => {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(address)) throw invalid("wallet.address must be an EVM address.")
+  const letters = address.slice(2).replaceAll(/\d/g, "")
+  if (letters.length > 1 && (letters === letters.toLowerCase() || letters === letters.toUpperCase()))
+    throw invalid("wallet.address must have its checksum (EIP-55), as viem returns it.")
+}
+
+/* oxlint-disable no-restricted-properties -- the defaults are the clock and the timers of the environment */
+const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: (millis, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted === true) return resolve()
+      const done = () => {
+        clearTimeout(timer)
+        signal?.removeEventListener("abort", done)
+        resolve()
+      }
+      const timer = setTimeout(done, millis)
+      signal?.addEventListener("abort", done)
+    })
+}
+/* oxlint-enable no-restricted-properties */
+
+/** Checks the options. Throws INVALID_OPTION. */
+export const settingsOf = (baseUrl: string, options: AgentOsOptions): Settings => {
+  const { onPayment, spend, wallet } = options
+  if (wallet !== undefined) {
+    checkAddress(wallet)
+    if (spend === undefined && onPayment === undefined)
+      throw invalid(
+        'A wallet needs a limit: pass spend, for example { perCall: "1.00", perDay: "5.00" }, or onPayment.'
+      )
+  }
+  return {
+    baseUrl: baseUrlOf(baseUrl),
+    wallet,
+    limits: { perCall: limitOf("perCall", spend?.perCall), perDay: limitOf("perDay", spend?.perDay) },
+    onPayment,
+    journal: options.journal,
+    tokens: options.tokens ?? new Map<string, string>(),
+    network: options.network,
+    assets: options.assets ?? [],
+    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+    WebSocket: options.WebSocket ?? WebSocket,
+    clock: options.clock ?? systemClock
+  }
+}

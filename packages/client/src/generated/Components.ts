@@ -1,0 +1,878 @@
+// Generated from the OpenAPI document by `npx -y pnpm@12 --filter @agentos/client generate`.
+export interface components {
+    schemas: {
+        RealtimeClientMessage: components["schemas"]["SessionAuthenticate"] | components["schemas"]["EventAcknowledge"] | components["schemas"]["CallReply"];
+        RealtimeServerMessage: components["schemas"]["SessionReady"] | components["schemas"]["EventDelivery"] | components["schemas"]["EventObserved"] | components["schemas"]["SessionReplayComplete"] | components["schemas"]["EventAcknowledged"] | components["schemas"]["EventAcknowledgementStale"] | components["schemas"]["CallTurn"] | components["schemas"]["CallInterrupted"] | components["schemas"]["RealtimeError"];
+        RealtimeError: {
+            type: "error";
+            code: "INVALID_REQUEST" | "AUTH_REQUIRED" | "INVALID_TOKEN" | "PAYMENT_REQUIRED" | "FORBIDDEN" | "RESOURCE_NOT_OWNED" | "RESOURCE_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "CONFLICT" | "IDEMPOTENCY_CONFLICT" | "PAYMENT_PENDING" | "ALLOWANCE_EXHAUSTED" | "NUMBER_EXPIRING" | "NUMBER_RELEASED" | "PAYLOAD_TOO_LARGE" | "URI_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "UPGRADE_REQUIRED" | "ONBOARDING_REQUIRED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "PROVIDER_TEMPORARY_FAILURE" | "PROVIDER_REJECTED" | "SERVICE_UNAVAILABLE";
+            message: string;
+        };
+        CallInterrupted: {
+            type: "call.interrupted";
+            callId: string;
+            turnId: string;
+        };
+        CallTurn: {
+            type: "call.turn";
+            callId: string;
+            turnId: string;
+            phoneNumberId: string;
+            direction: "inbound" | "outbound";
+            from: string;
+            to: string;
+            turn: {
+                text: string;
+                at: string;
+            };
+            transcriptSoFar: {
+                role: "agent" | "caller" | "system";
+                text: string;
+                at: string;
+            }[];
+        };
+        EventAcknowledgementStale: {
+            type: "event.ack_stale";
+            eventId: string;
+            reason?: "lease_lost" | "expired";
+        };
+        EventAcknowledged: {
+            type: "event.acknowledged";
+            eventId: string;
+        };
+        SessionReplayComplete: {
+            type: "session.replay.complete";
+            delivered: number;
+        };
+        EventObserved: {
+            type: "event.observed";
+            event: components["schemas"]["Event"];
+        };
+        Event: {
+            eventId: string;
+            type: "email.received" | "phone.call.started" | "phone.call.ended" | "phone.number.expiring" | "phone.number.renewed" | "phone.number.released" | "phone.number.suspended" | "phone.number.reconciled" | "payment.completed" | "payment.failed" | "payment.refunded" | "events.webhook.paused";
+            status: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
+            source: string;
+            service: string;
+            resourceId: string;
+            agentId: string;
+            createdAt: string;
+            deliveredAt: string | null;
+            acknowledgedAt: string | null;
+            expiresAt: string;
+            deliveryCount: number;
+            payload: Record<string, unknown>;
+        };
+        EventDelivery: {
+            type: "event.delivery";
+            deliveryId: string;
+            event: components["schemas"]["Event"];
+        };
+        SessionReady: {
+            type: "session.ready";
+            sessionId: string;
+            leaseSeconds: number;
+            maxInFlight: number;
+            pending: number;
+        };
+        CallReply: {
+            type: "call.reply";
+            callId: string;
+            turnId: string;
+            text?: string;
+            hangup?: boolean;
+            more?: boolean;
+        };
+        EventAcknowledge: {
+            type: "event.ack";
+            eventId: string;
+            deliveryId?: string;
+        };
+        SessionAuthenticate: {
+            type: "session.authenticate";
+            token: string;
+            mode?: "deliver" | "observe" | "voice";
+        };
+        Error: {
+            error: {
+                code: "INVALID_REQUEST" | "AUTH_REQUIRED" | "INVALID_TOKEN" | "PAYMENT_REQUIRED" | "FORBIDDEN" | "RESOURCE_NOT_OWNED" | "RESOURCE_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "CONFLICT" | "IDEMPOTENCY_CONFLICT" | "PAYMENT_PENDING" | "ALLOWANCE_EXHAUSTED" | "NUMBER_EXPIRING" | "NUMBER_RELEASED" | "PAYLOAD_TOO_LARGE" | "URI_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "UPGRADE_REQUIRED" | "ONBOARDING_REQUIRED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "PROVIDER_TEMPORARY_FAILURE" | "PROVIDER_REJECTED" | "SERVICE_UNAVAILABLE";
+                message: string;
+                requestId: string;
+                retryable: boolean;
+                paymentState?: "none" | "pending" | "settled" | "refund_due" | "refunded" | "unknown";
+                next?: components["schemas"]["NextCall"];
+                issues?: components["schemas"]["Issue"][];
+                onboarding?: components["schemas"]["Onboarding"];
+            };
+            guides: components["schemas"]["Guides"];
+        };
+        Guides: {
+            llms: string;
+            serviceCatalog: string;
+            openapi: string;
+        };
+        Onboarding: {
+            serviceId: "discovery.api" | "discovery.services" | "email.mailbox.create" | "email.mailbox.list" | "email.mailbox.update" | "email.mailbox.delete" | "email.message.send" | "email.message.query" | "phone.number.us.30d" | "phone.number.ca.30d" | "phone.number.renew.30d" | "phone.call.outbound.1m" | "phone.call.outbound.5m" | "phone.call.extend.1m" | "phone.call.inbound.add.10m" | "phone.number.release" | "phone.number.list" | "phone.call.get" | "phone.call.transcript" | "events.realtime-token" | "events.list" | "events.get" | "events.ack" | "events.ack-all" | "domain.register" | "auth.token" | "auth.revoke" | "phone.call.list" | "phone.voice.list" | "events.webhook.set" | "events.webhook.get" | "events.webhook.delete" | "events.webhook.deliveries" | "email.message.attachment" | "email.message.raw" | "payment.status" | "payment.get";
+            method: "GET" | "POST";
+            endpoint: string;
+            price: components["schemas"]["Price"];
+            requiredInput: {
+                name: string;
+                description: string;
+            }[];
+        };
+        Price: {
+            amount: string;
+            asset: "USDT";
+        };
+        Issue: {
+            path: string;
+            message: string;
+        };
+        NextCall: {
+            method: "GET" | "POST" | "DELETE";
+            path: string;
+            body?: Record<string, unknown>;
+        };
+        PaymentStatus: {
+            operationId: string | null;
+            serviceId: ("discovery.api" | "discovery.services" | "email.mailbox.create" | "email.mailbox.list" | "email.mailbox.update" | "email.mailbox.delete" | "email.message.send" | "email.message.query" | "phone.number.us.30d" | "phone.number.ca.30d" | "phone.number.renew.30d" | "phone.call.outbound.1m" | "phone.call.outbound.5m" | "phone.call.extend.1m" | "phone.call.inbound.add.10m" | "phone.number.release" | "phone.number.list" | "phone.call.get" | "phone.call.transcript" | "events.realtime-token" | "events.list" | "events.get" | "events.ack" | "events.ack-all" | "domain.register" | "auth.token" | "auth.revoke" | "phone.call.list" | "phone.voice.list" | "events.webhook.set" | "events.webhook.get" | "events.webhook.delete" | "events.webhook.deliveries" | "email.message.attachment" | "email.message.raw" | "payment.status" | "payment.get") | null;
+            paymentState: "none" | "pending" | "settled" | "refund_due" | "refunded" | "unknown";
+            network: string;
+            asset: string;
+            amount: string;
+            transaction: string | null;
+            refund: {
+                transaction: string;
+            } | null;
+            reason: {
+                kind: "used_before" | "settled_elsewhere" | "refused" | "expired" | "used_otherwise" | "rejected" | "gone" | "late";
+                message: string;
+            } | null;
+            receipt: string | null;
+            createdAt: string | null;
+            updatedAt: string | null;
+            advice: "pay" | "retry_same" | "wait" | "done";
+            retryAfterSeconds?: number;
+        };
+        WebhookDelivery: {
+            deliveryId: string;
+            eventId: string;
+            type: "email.received" | "phone.call.started" | "phone.call.ended" | "phone.number.expiring" | "phone.number.renewed" | "phone.number.released" | "phone.number.suspended" | "phone.number.reconciled" | "payment.completed" | "payment.failed" | "payment.refunded" | "events.webhook.paused";
+            attempt: number;
+            createdAt: string;
+            durationMillis: number;
+            outcome: "succeeded" | "failed";
+            responseStatus: number | null;
+            error: string | null;
+            nextAttemptAt: string | null;
+        };
+        EventWebhook: {
+            webhookId: string;
+            url: string;
+            types: ("email.received" | "phone.call.started" | "phone.call.ended" | "phone.number.expiring" | "phone.number.renewed" | "phone.number.released" | "phone.number.suspended" | "phone.number.reconciled" | "payment.completed" | "payment.failed" | "payment.refunded" | "events.webhook.paused")[] | null;
+            status: "active" | "paused";
+            previousSecretValidUntil: string | null;
+            createdAt: string;
+            updatedAt: string;
+            pausedAt: string | null;
+        };
+        SetEventWebhookInput: {
+            /** @description The https URL, at a public address and on port 443, that receives your events. */
+            url: string;
+            /** @description Types of the events to deliver; all by default. */
+            types?: ("email.received" | "phone.call.started" | "phone.call.ended" | "phone.number.expiring" | "phone.number.renewed" | "phone.number.released" | "phone.number.suspended" | "phone.number.reconciled" | "payment.completed" | "payment.failed" | "payment.refunded" | "events.webhook.paused")[];
+        };
+        AcknowledgeAllInput: {
+            /** @description The cutoff. Only events created before it are acknowledged. */
+            before: string;
+            /** @description Types of the events. An event matches any of them. */
+            types?: string[];
+            /** @description Only events of this service area: email, phone or payment. */
+            service?: string;
+        };
+        EventIdInput: {
+            /** @description Id of your event. */
+            eventId: string;
+        };
+        ListEventsInput: {
+            /**
+             * @description Status of the events.
+             * @enum {string}
+             */
+            status?: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
+            /** @description Types of the events. An event matches any of them. */
+            types?: string[];
+            /** @description Only events of this agent. */
+            agentId?: string;
+            /** @description Only events of this service area: email, phone or payment. */
+            service?: string;
+            /** @description Only events about this resource. */
+            resourceId?: string;
+            /** @description Only events created at or after this time. */
+            from?: string;
+            /** @description Only events created before this time. */
+            to?: string;
+            /** @description Maximum number of items to return. */
+            limit?: number;
+            /** @description `nextCursor` of the previous page. */
+            cursor?: string;
+        };
+        Voice: {
+            voice: string;
+            language: string;
+            vendor: string;
+        };
+        Call: {
+            callId: string;
+            phoneNumberId: string;
+            direction: "inbound" | "outbound";
+            fromNumber: string;
+            toNumber: string;
+            status: "queued" | "ringing" | "in_progress" | "ended";
+            endReason: ("completed" | "hangup_agent" | "time_limit" | "no_answer" | "busy" | "failed" | "allowance_exhausted") | null;
+            authorizedSeconds: number;
+            connectedSeconds: number;
+            createdAt: string;
+            answeredAt: string | null;
+            endedAt: string | null;
+        };
+        Transcript: {
+            callId: string;
+            complete: boolean;
+            turns: {
+                role: "agent" | "caller" | "system";
+                text: string;
+                at: string;
+            }[];
+        };
+        PhoneNumber: {
+            phoneNumberId: string;
+            agentId: string;
+            number: string;
+            country: "US" | "CA";
+            agentName: string;
+            agentWebhookUrl: string;
+            description: string | null;
+            beginMessage: string | null;
+            voice: string | null;
+            language: string | null;
+            status: "active" | "expiring" | "suspended" | "released";
+            entitlement: {
+                startedAt: string;
+                expiresAt: string;
+                secondsRemaining: number;
+            };
+            inboundAllowance: {
+                purchasedSeconds: number;
+                usedSeconds: number;
+                remainingSeconds: number;
+            };
+            createdAt: string;
+            releasedAt: string | null;
+        };
+        ReleaseNumberInput: {
+            /** @description Id of your number. */
+            phoneNumberId: string;
+            /**
+             * @description Must be true. A release can't be undone.
+             * @enum {boolean}
+             */
+            confirmRelease: true;
+        };
+        NumberIdInput: {
+            /** @description Id of your number. */
+            phoneNumberId: string;
+        };
+        CallIdInput: {
+            /** @description Id of your call. */
+            callId: string;
+        };
+        PlaceCallInput: {
+            /** @description Id of your number. */
+            phoneNumberId: string;
+            /** @description Number to call, in E.164 format. */
+            toNumber: string;
+            /** @description Greeting that the called person hears first. */
+            initialGreeting?: string;
+        };
+        PurchaseNumberInput: {
+            /** @description Name of the agent that answers the number. */
+            agentName: string;
+            /** @description URL that receives what callers say and returns the agent's replies: https on port 443 of a public host. An agent without one answers over its realtime socket, and gives a host under .invalid. */
+            agentWebhookUrl: string;
+            /** @description Preferred area code, three digits. */
+            areaCode?: string;
+            /** @description Your note about the number. */
+            description?: string;
+            /** @description Greeting that callers hear first. */
+            beginMessage?: string;
+            /** @description Voice that speaks the agent's replies, one of GET /api/v1/phone/voices. */
+            voice?: string;
+            /** @description Language of the calls as a BCP 47 tag, one of GET /api/v1/phone/voices. */
+            language?: string;
+        };
+        Message: {
+            messageId: string;
+            threadId: string;
+            mailboxId: string;
+            direction: "inbound" | "outbound";
+            from: string;
+            sender: {
+                address: string;
+                name: string | null;
+            };
+            to: string[];
+            cc: string[];
+            bcc: string[];
+            subject: string;
+            snippet: string;
+            messageIdHeader: string | null;
+            inReplyTo: string | null;
+            references: string[];
+            attachments: {
+                attachmentId: string;
+                filename: string | null;
+                contentType: string;
+                sizeBytes: number;
+                sha256: string;
+            }[];
+            authentication: {
+                spf: string;
+                dkim: string;
+                dmarc: string;
+                domain: string | null;
+            } | null;
+            malformed: boolean;
+            truncated: boolean;
+            status: "received" | "queued" | "sent" | "delivered" | "bounced" | "complained" | "failed";
+            recipients: {
+                address: string;
+                name: string | null;
+                kind: "to" | "cc" | "bcc";
+                status: "received" | "queued" | "sent" | "delivered" | "bounced" | "complained" | "failed";
+                reason: string | null;
+            }[];
+            createdAt: string;
+            text: string | null;
+            html: string | null;
+            extractedText: string | null;
+        };
+        MessageSummary: {
+            messageId: string;
+            threadId: string;
+            mailboxId: string;
+            direction: "inbound" | "outbound";
+            from: string;
+            sender: {
+                address: string;
+                name: string | null;
+            };
+            to: string[];
+            cc: string[];
+            bcc: string[];
+            subject: string;
+            snippet: string;
+            messageIdHeader: string | null;
+            inReplyTo: string | null;
+            references: string[];
+            attachments: {
+                attachmentId: string;
+                filename: string | null;
+                contentType: string;
+                sizeBytes: number;
+                sha256: string;
+            }[];
+            authentication: {
+                spf: string;
+                dkim: string;
+                dmarc: string;
+                domain: string | null;
+            } | null;
+            malformed: boolean;
+            truncated: boolean;
+            status: "received" | "queued" | "sent" | "delivered" | "bounced" | "complained" | "failed";
+            recipients: {
+                address: string;
+                name: string | null;
+                kind: "to" | "cc" | "bcc";
+                status: "received" | "queued" | "sent" | "delivered" | "bounced" | "complained" | "failed";
+                reason: string | null;
+            }[];
+            createdAt: string;
+        };
+        SendMessageInput: {
+            /** @description Id of your mailbox. */
+            mailboxId: string;
+            /** @description Addresses of the recipients. */
+            to: string[];
+            /** @description Addresses that receive a copy. */
+            cc?: string[];
+            /** @description Addresses that receive a copy without being shown to other recipients. */
+            bcc?: string[];
+            /** @description Subject, on one line. */
+            subject: string;
+            /** @description Body as plain text. The limit is also counted in UTF-8 bytes. */
+            text: string;
+            /** @description Body as HTML. The limit is also counted in UTF-8 bytes. */
+            html?: string;
+            /** @description Id of your message, received or sent, that this one answers. Sets the headers and the thread. */
+            inReplyTo?: string;
+            /** @description Files, each with filename (without a path), contentType and contentBase64. At most 10485760 bytes together, after decoding. */
+            attachments?: {
+                filename: string;
+                contentType: string;
+                contentBase64: string;
+            }[];
+        };
+        DeleteMailboxInput: {
+            /** @description Id of your mailbox. */
+            mailboxId: string;
+        };
+        Mailbox: {
+            mailboxId: string;
+            address: string;
+            localPart: string;
+            displayName: string | null;
+            outboundSignature: string | null;
+            active: boolean;
+            senderPolicy: components["schemas"]["SenderPolicy"];
+            createdAt: string;
+            updatedAt: string;
+        };
+        SenderPolicy: {
+            mode: "anyone" | "authenticated" | "listed";
+            allow: string[];
+            block: string[];
+        };
+        UpdateMailboxInput: {
+            /** @description Id of your mailbox. */
+            mailboxId: string;
+            /** @description Name that recipients see next to the address. */
+            displayName?: string;
+            /** @description Text appended to every sent message. */
+            outboundSignature?: string;
+            /** @description Whether the mailbox receives mail. Mail to an inactive mailbox is rejected. */
+            active?: boolean;
+            /** @description The senders from which the mailbox receives mail: mode (anyone, authenticated or listed; default anyone), allow and block, each a list of at most 100 addresses or domains. Replaces the whole policy; omitted parts take their defaults. */
+            senderPolicy?: {
+                mode?: "anyone" | "authenticated" | "listed";
+                allow?: string[];
+                block?: string[];
+            };
+        };
+        CreateMailboxInput: {
+            /** @description The part before the @: a dot-atom without a plus sign, converted to lower case. */
+            localPart: string;
+            /** @description Name that recipients see next to the address. */
+            displayName?: string;
+            /** @description Text appended to every sent message. */
+            outboundSignature?: string;
+            /** @description The senders from which the mailbox receives mail: mode (anyone, authenticated or listed; default anyone), allow and block, each a list of at most 100 addresses or domains. Replaces the whole policy; omitted parts take their defaults. */
+            senderPolicy?: {
+                mode?: "anyone" | "authenticated" | "listed";
+                allow?: string[];
+                block?: string[];
+            };
+        };
+        Service: {
+            serviceId: "discovery.api" | "discovery.services" | "email.mailbox.create" | "email.mailbox.list" | "email.mailbox.update" | "email.mailbox.delete" | "email.message.send" | "email.message.query" | "phone.number.us.30d" | "phone.number.ca.30d" | "phone.number.renew.30d" | "phone.call.outbound.1m" | "phone.call.outbound.5m" | "phone.call.extend.1m" | "phone.call.inbound.add.10m" | "phone.number.release" | "phone.number.list" | "phone.call.get" | "phone.call.transcript" | "events.realtime-token" | "events.list" | "events.get" | "events.ack" | "events.ack-all" | "domain.register" | "auth.token" | "auth.revoke" | "phone.call.list" | "phone.voice.list" | "events.webhook.set" | "events.webhook.get" | "events.webhook.delete" | "events.webhook.deliveries" | "email.message.attachment" | "email.message.raw" | "payment.status" | "payment.get";
+            method: "GET" | "POST" | "DELETE";
+            path: string;
+            price: components["schemas"]["Price"] | null;
+            authentication: "none" | "x402-bootstrap" | "bearer" | "sign-in-with-x" | "unavailable";
+            startHere: boolean;
+            available: boolean;
+            marketplaceListing: boolean;
+            extension?: true;
+            guide: string;
+            purpose: string;
+            inputs: {
+                name: string;
+                in: "body" | "query" | "path";
+                required: boolean;
+                type: string;
+                format?: string;
+                example: unknown;
+                description: string;
+            }[];
+            errors: ("INVALID_REQUEST" | "AUTH_REQUIRED" | "INVALID_TOKEN" | "PAYMENT_REQUIRED" | "FORBIDDEN" | "RESOURCE_NOT_OWNED" | "RESOURCE_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "CONFLICT" | "IDEMPOTENCY_CONFLICT" | "PAYMENT_PENDING" | "ALLOWANCE_EXHAUSTED" | "NUMBER_EXPIRING" | "NUMBER_RELEASED" | "PAYLOAD_TOO_LARGE" | "URI_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "UPGRADE_REQUIRED" | "ONBOARDING_REQUIRED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "PROVIDER_TEMPORARY_FAILURE" | "PROVIDER_REJECTED" | "SERVICE_UNAVAILABLE")[];
+            nextActions: {
+                serviceId: "discovery.api" | "discovery.services" | "email.mailbox.create" | "email.mailbox.list" | "email.mailbox.update" | "email.mailbox.delete" | "email.message.send" | "email.message.query" | "phone.number.us.30d" | "phone.number.ca.30d" | "phone.number.renew.30d" | "phone.call.outbound.1m" | "phone.call.outbound.5m" | "phone.call.extend.1m" | "phone.call.inbound.add.10m" | "phone.number.release" | "phone.number.list" | "phone.call.get" | "phone.call.transcript" | "events.realtime-token" | "events.list" | "events.get" | "events.ack" | "events.ack-all" | "domain.register" | "auth.token" | "auth.revoke" | "phone.call.list" | "phone.voice.list" | "events.webhook.set" | "events.webhook.get" | "events.webhook.delete" | "events.webhook.deliveries" | "email.message.attachment" | "email.message.raw" | "payment.status" | "payment.get";
+                method: "GET" | "POST" | "DELETE";
+                path: string;
+                why: string;
+            }[];
+        };
+        ApiDescription: {
+            name: string;
+            version: string;
+            environment: "production" | "sandbox";
+            authentication: {
+                scheme: "bearer";
+                tokenPrefix: string;
+                startHere: ("discovery.api" | "discovery.services" | "email.mailbox.create" | "email.mailbox.list" | "email.mailbox.update" | "email.mailbox.delete" | "email.message.send" | "email.message.query" | "phone.number.us.30d" | "phone.number.ca.30d" | "phone.number.renew.30d" | "phone.call.outbound.1m" | "phone.call.outbound.5m" | "phone.call.extend.1m" | "phone.call.inbound.add.10m" | "phone.number.release" | "phone.number.list" | "phone.call.get" | "phone.call.transcript" | "events.realtime-token" | "events.list" | "events.get" | "events.ack" | "events.ack-all" | "domain.register" | "auth.token" | "auth.revoke" | "phone.call.list" | "phone.voice.list" | "events.webhook.set" | "events.webhook.get" | "events.webhook.delete" | "events.webhook.deliveries" | "email.message.attachment" | "email.message.raw" | "payment.status" | "payment.get")[];
+                rules: string[];
+            };
+            payment: {
+                protocol: "x402";
+                x402Version: 2;
+                scheme: "exact";
+                accepts: {
+                    network: string;
+                    asset: string;
+                    payTo: string;
+                    maxTimeoutSeconds: number;
+                    extra: {
+                        [key: string]: string | number;
+                    };
+                }[];
+            };
+            guides: {
+                llms: string;
+                serviceCatalog: string;
+                openapi: string;
+                docs: string;
+            };
+            services: {
+                serviceId: "discovery.api" | "discovery.services" | "email.mailbox.create" | "email.mailbox.list" | "email.mailbox.update" | "email.mailbox.delete" | "email.message.send" | "email.message.query" | "phone.number.us.30d" | "phone.number.ca.30d" | "phone.number.renew.30d" | "phone.call.outbound.1m" | "phone.call.outbound.5m" | "phone.call.extend.1m" | "phone.call.inbound.add.10m" | "phone.number.release" | "phone.number.list" | "phone.call.get" | "phone.call.transcript" | "events.realtime-token" | "events.list" | "events.get" | "events.ack" | "events.ack-all" | "domain.register" | "auth.token" | "auth.revoke" | "phone.call.list" | "phone.voice.list" | "events.webhook.set" | "events.webhook.get" | "events.webhook.delete" | "events.webhook.deliveries" | "email.message.attachment" | "email.message.raw" | "payment.status" | "payment.get";
+                method: "GET" | "POST" | "DELETE";
+                path: string;
+                price: components["schemas"]["Price"] | null;
+                extension?: true;
+            }[];
+        };
+        Operations: {
+            describeApi: {
+                input: Record<string, unknown>;
+                output: components["schemas"]["ApiDescription"];
+            };
+            listServices: {
+                input: Record<string, unknown>;
+                output: {
+                    items: components["schemas"]["Service"][];
+                };
+            };
+            getService: {
+                input: {
+                    serviceId: string;
+                };
+                output: {
+                    service: components["schemas"]["Service"];
+                };
+            };
+            createMailbox: {
+                input: components["schemas"]["CreateMailboxInput"];
+                output: {
+                    mailbox: components["schemas"]["Mailbox"];
+                    authentication: {
+                        accessToken: string;
+                    };
+                    operationId: string;
+                };
+            };
+            listMailboxes: {
+                input: Record<string, unknown>;
+                output: {
+                    items: components["schemas"]["Mailbox"][];
+                };
+            };
+            updateMailbox: {
+                input: components["schemas"]["UpdateMailboxInput"];
+                output: {
+                    mailbox: components["schemas"]["Mailbox"];
+                    operationId: string;
+                };
+            };
+            deleteMailbox: {
+                input: components["schemas"]["DeleteMailboxInput"];
+                output: {
+                    mailboxId: string;
+                    deleted: true;
+                    messagesDeleted: number;
+                    operationId: string;
+                };
+            };
+            sendMessage: {
+                input: components["schemas"]["SendMessageInput"];
+                output: {
+                    message: components["schemas"]["Message"];
+                    operationId: string;
+                };
+            };
+            queryMessages: {
+                input: {
+                    mailboxId?: string;
+                    messageId?: string;
+                    threadId?: string;
+                    direction?: "inbound" | "outbound";
+                    from?: string & (string & unknown);
+                    q?: string;
+                    limit?: number;
+                    cursor?: string;
+                    after?: string;
+                    before?: string;
+                };
+                output: {
+                    items: components["schemas"]["MessageSummary"][];
+                    nextCursor: string | null;
+                } | {
+                    message: components["schemas"]["Message"];
+                };
+            };
+            purchaseUsNumber: {
+                input: components["schemas"]["PurchaseNumberInput"];
+                output: {
+                    phoneNumberId: string;
+                    number: string;
+                    callbackVerificationSecret: string;
+                    phoneNumber: components["schemas"]["PhoneNumber"];
+                    authentication: {
+                        accessToken: string;
+                    };
+                    operationId: string;
+                };
+            };
+            purchaseCanadaNumber: {
+                input: components["schemas"]["PurchaseNumberInput"];
+                output: {
+                    phoneNumberId: string;
+                    number: string;
+                    callbackVerificationSecret: string;
+                    phoneNumber: components["schemas"]["PhoneNumber"];
+                    authentication: {
+                        accessToken: string;
+                    };
+                    operationId: string;
+                };
+            };
+            renewNumber: {
+                input: components["schemas"]["NumberIdInput"];
+                output: {
+                    phoneNumber: components["schemas"]["PhoneNumber"];
+                    operationId: string;
+                };
+            };
+            callOneMinute: {
+                input: components["schemas"]["PlaceCallInput"];
+                output: {
+                    call: components["schemas"]["Call"];
+                    operationId: string;
+                };
+            };
+            callFiveMinutes: {
+                input: components["schemas"]["PlaceCallInput"];
+                output: {
+                    call: components["schemas"]["Call"];
+                    operationId: string;
+                };
+            };
+            extendCall: {
+                input: components["schemas"]["CallIdInput"];
+                output: {
+                    call: components["schemas"]["Call"];
+                    operationId: string;
+                };
+            };
+            addInboundMinutes: {
+                input: components["schemas"]["NumberIdInput"];
+                output: {
+                    phoneNumber: components["schemas"]["PhoneNumber"];
+                    operationId: string;
+                };
+            };
+            releaseNumber: {
+                input: components["schemas"]["ReleaseNumberInput"];
+                output: {
+                    phoneNumber: components["schemas"]["PhoneNumber"];
+                };
+            };
+            listNumbers: {
+                input: Record<string, unknown>;
+                output: {
+                    items: components["schemas"]["PhoneNumber"][];
+                };
+            };
+            getCall: {
+                input: {
+                    callId: string;
+                };
+                output: {
+                    call: components["schemas"]["Call"];
+                };
+            };
+            getTranscript: {
+                input: {
+                    callId: string;
+                };
+                output: {
+                    transcript: components["schemas"]["Transcript"];
+                };
+            };
+            getRealtimeToken: {
+                input: {
+                    cursor?: string;
+                };
+                output: {
+                    realtime: {
+                        token: string;
+                        expiresAt: string;
+                        websocketUrl: string;
+                    };
+                    items: components["schemas"]["Event"][];
+                    /** @description Pass it as `cursor` to read on; null if no more events are pending. */
+                    nextCursor?: string | null;
+                    /** @description Number of pending events in all pages, counted up to 10000. */
+                    pending?: number;
+                };
+            };
+            listEvents: {
+                input: components["schemas"]["ListEventsInput"];
+                output: {
+                    items: components["schemas"]["Event"][];
+                    nextCursor: string | null;
+                };
+            };
+            getEvent: {
+                input: components["schemas"]["EventIdInput"];
+                output: {
+                    event: components["schemas"]["Event"];
+                };
+            };
+            acknowledgeEvent: {
+                input: components["schemas"]["EventIdInput"];
+                output: {
+                    event: components["schemas"]["Event"];
+                };
+            };
+            acknowledgeAllEvents: {
+                input: components["schemas"]["AcknowledgeAllInput"];
+                output: {
+                    acknowledged: number;
+                };
+            };
+            replayEvents: {
+                input: {
+                    limit?: number;
+                    cursor?: string;
+                };
+                output: {
+                    items: components["schemas"]["Event"][];
+                    /** @description Pass it as `cursor` to read on; null if no more events are pending. */
+                    nextCursor?: string | null;
+                    /** @description Number of pending events in all pages, counted up to 10000. */
+                    pending?: number;
+                };
+            };
+            acknowledgeEventById: {
+                input: {
+                    eventId: string;
+                };
+                output: {
+                    event: components["schemas"]["Event"];
+                };
+            };
+            registerDomain: {
+                input: Record<string, unknown>;
+                output: unknown;
+            };
+            recoverToken: {
+                input: Record<string, unknown>;
+                output: {
+                    authentication: {
+                        accessToken: string;
+                    };
+                };
+            };
+            revokeTokens: {
+                input: Record<string, unknown>;
+                output: {
+                    authentication: {
+                        accessToken: string;
+                    };
+                };
+            };
+            listCalls: {
+                input: {
+                    phoneNumberId?: string;
+                    direction?: "inbound" | "outbound";
+                    after?: string;
+                    before?: string;
+                    limit?: number;
+                    cursor?: string;
+                };
+                output: {
+                    items: components["schemas"]["Call"][];
+                    nextCursor: string | null;
+                };
+            };
+            listVoices: {
+                input: Record<string, unknown>;
+                output: {
+                    items: components["schemas"]["Voice"][];
+                };
+            };
+            setEventWebhook: {
+                input: components["schemas"]["SetEventWebhookInput"];
+                output: {
+                    webhook: components["schemas"]["EventWebhook"];
+                    /** @description Verifies the deliveries, per Standard Webhooks. It is not shown again. */
+                    signingSecret: string;
+                };
+            };
+            getEventWebhook: {
+                input: Record<string, unknown>;
+                output: {
+                    webhook: components["schemas"]["EventWebhook"];
+                };
+            };
+            deleteEventWebhook: {
+                input: Record<string, unknown>;
+                output: {
+                    webhookId: string;
+                    deleted: true;
+                };
+            };
+            listWebhookDeliveries: {
+                input: Record<string, unknown>;
+                output: {
+                    items: components["schemas"]["WebhookDelivery"][];
+                };
+            };
+            getAttachment: {
+                input: {
+                    messageId: string;
+                    attachmentId: string;
+                };
+                output: unknown;
+            };
+            getRawMessage: {
+                input: {
+                    messageId: string;
+                };
+                output: unknown;
+            };
+            readPaymentStatus: {
+                input: {
+                    "PAYMENT-SIGNATURE": string;
+                };
+                output: {
+                    payment: components["schemas"]["PaymentStatus"];
+                };
+            };
+            getPayment: {
+                input: {
+                    operationId: string;
+                };
+                output: {
+                    payment: components["schemas"]["PaymentStatus"];
+                };
+            };
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}

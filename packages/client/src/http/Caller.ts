@@ -1,0 +1,97 @@
+import { AgentOsError } from "../AgentOsError.ts"
+import type { Payments } from "../payment/Payments.ts"
+import type { Settings } from "../Options.ts"
+import type { Tokens } from "../session/Tokens.ts"
+import { type Answer, type Http, type Request, retryAfterSeconds } from "./Http.ts"
+import { type InputOf, type OperationId, type OperationRow, type OutputOf, requestOf, rowOf } from "./Operation.ts"
+import { dataOf, errorOf, isSuccess, wireErrorIn } from "./WireError.ts"
+
+export interface CallOptions {
+  /** Ends the wait for the answer. A payment that was sent is then open: PAYMENT_OUTCOME_UNKNOWN. */
+  readonly signal?: AbortSignal
+}
+
+/** Delays before the second and the third attempt of a call that may be repeated. */
+const RETRY_MILLIS = [250, 1_000]
+/** A longer Retry-After is reported instead of waited for. */
+const RETRY_AFTER_MILLIS_MAX = 5_000
+
+/** Free operations with a body that may be repeated, because they only read or are done once. */
+const REPEATABLE: ReadonlySet<OperationId> = new Set([
+  "acknowledgeAllEvents",
+  "acknowledgeEvent",
+  "acknowledgeEventById",
+  "getEvent",
+  "listEvents",
+  "readPaymentStatus",
+  "releaseNumber"
+])
+
+/** Calls operations: with the token, signed in again where it was lost, and paid where they cost money. */
+export class Caller {
+  readonly #settings: Settings
+  readonly #http: Http
+  readonly #tokens: Tokens
+  readonly #payments: Payments
+
+  constructor(settings: Settings, http: Http, tokens: Tokens, payments: Payments) {
+    this.#settings = settings
+    this.#http = http
+    this.#tokens = tokens
+    this.#payments = payments
+  }
+
+  async call<Id extends OperationId>(id: Id, input: InputOf<Id>, { signal }: CallOptions = {}): Promise<OutputOf<Id>> {
+    const row = rowOf(id)
+    if (row.authentication === "sign-in") return (await this.#tokens.signIn(row.path)) as OutputOf<Id>
+    const request = requestOf(row, input)
+    if (row.isPaid === true) {
+      const open = this.#payments.findOpen(request)
+      if (open !== undefined)
+        return (await this.#payments.resume(open.id, signal === undefined ? {} : { signal })) as OutputOf<Id>
+    }
+    const { answer, token } = await this.#sendWithToken(id, row, request, signal)
+    if (row.isPaid === true)
+      return (await this.#payments.pay({ operationId: id, request, token, quote: answer }, signal)) as OutputOf<Id>
+    if (row.isDownload === true && isSuccess(answer)) return answer.bytes as OutputOf<Id>
+    return dataOf(answer) as OutputOf<Id>
+  }
+
+  /** Sends a request with the token of the wallet, and with a new one if it is not valid any more. */
+  async #sendWithToken(id: OperationId, row: OperationRow, request: Request, signal: AbortSignal | undefined) {
+    const isRepeatable = row.method !== "POST" || row.isPaid === true || REPEATABLE.has(id)
+    const send = async (token: string | undefined) => ({
+      token,
+      answer: await this.#send({ ...request, token }, isRepeatable, signal)
+    })
+    if (row.authentication === "none") return send(undefined)
+    const isNeeded = row.authentication === "token"
+    const first = await send(await (isNeeded ? this.#tokens.recover() : this.#tokens.find()))
+    if (first.token === undefined || wireErrorIn(first.answer)?.code !== "INVALID_TOKEN") return first
+    const renewed = await this.#tokens.renew()
+    return renewed === undefined ? first : send(renewed)
+  }
+
+  /** Sends a request, and repeats one that may be repeated after a lost answer or as the server asks. */
+  async #send(request: Request, isRepeatable: boolean, signal: AbortSignal | undefined): Promise<Answer> {
+    const { clock } = this.#settings
+    for (const delay of isRepeatable ? RETRY_MILLIS : []) {
+      const answer = await this.#http.send(request, signal).catch((error: unknown) => {
+        if (error instanceof AgentOsError && error.code === "UNREACHABLE") return undefined
+        throw error
+      })
+      const wait = answer === undefined ? delay : retryDelay(answer, delay)
+      if (answer !== undefined && wait === undefined) return answer
+      await clock.sleep(wait ?? delay, signal)
+      signal?.throwIfAborted()
+    }
+    return this.#http.send(request, signal)
+  }
+}
+
+/** Returns the delay before a retry; undefined if the answer is final. */
+const retryDelay = (answer: Answer, delay: number): number | undefined => {
+  if ((answer.status !== 429 && answer.status < 500) || !errorOf(answer).isRetryable) return undefined
+  const asked = (retryAfterSeconds(answer) ?? 0) * 1_000
+  return asked > RETRY_AFTER_MILLIS_MAX ? undefined : Math.max(delay, asked)
+}

@@ -1,0 +1,75 @@
+import { AgentOsError } from "../AgentOsError.ts"
+import type { components } from "../generated/Components.ts"
+import { OPERATIONS } from "../generated/OperationTable.ts"
+import type { Request } from "./Http.ts"
+
+type Operations = components["schemas"]["Operations"]
+type Table = typeof OPERATIONS
+
+/** The operations of the API, by their ids in its OpenAPI document. */
+export type OperationId = keyof Table
+
+/** Every input of an operation in one object: those of its path, query, header and body. */
+export type InputOf<Id extends OperationId> = string extends keyof Operations[Id]["input"]
+  ? Readonly<Record<never, never>>
+  : Operations[Id]["input"]
+
+/** The `data` of an operation's answer; the bytes of a download. */
+export type OutputOf<Id extends OperationId> = Table[Id] extends { readonly isDownload: true }
+  ? Uint8Array
+  : Operations[Id]["output"]
+
+/** A row of the generated table. */
+export interface OperationRow {
+  readonly method: "GET" | "POST" | "DELETE"
+  /** Contains `{parameter}` for variable parts. */
+  readonly path: string
+  /** `bootstrap`: the answer contains the token. */
+  readonly authentication: "bootstrap" | "none" | "sign-in" | "token"
+  readonly isPaid?: true
+  readonly query?: ReadonlyArray<string>
+  readonly header?: ReadonlyArray<string>
+  readonly isDownload?: true
+}
+
+/** Returns the row of an operation. Throws INVALID_OPTION for a name that is none. */
+export const rowOf = (id: OperationId): OperationRow => {
+  if (Object.hasOwn(OPERATIONS, id)) return OPERATIONS[id]
+  throw new AgentOsError({
+    code: "INVALID_OPTION",
+    message: `There is no operation ${JSON.stringify(id)}. It must be an operationId of the OpenAPI document.`,
+    details: {}
+  })
+}
+
+const textOf = (value: unknown): string => (value instanceof Date ? value.toISOString() : String(value))
+
+/** Puts each input where the operation takes it. Throws INVALID_OPTION if one of the path is missing. */
+export const requestOf = (row: OperationRow, input: Readonly<Record<string, unknown>>): Request => {
+  const body: Record<string, unknown> = { ...input }
+  const take = (name: string): unknown => {
+    const value = body[name]
+    delete body[name]
+    return value
+  }
+  const path = row.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = take(name)
+    if (value !== undefined && value !== "") return encodeURIComponent(textOf(value))
+    throw new AgentOsError({ code: "INVALID_OPTION", message: `${name} is missing.`, details: {} })
+  })
+  const named = (names: ReadonlyArray<string> = []): Record<string, string> =>
+    Object.fromEntries(
+      names
+        .map((name) => [name, take(name)] as const)
+        .flatMap(([name, value]) => (value === undefined ? [] : [[name, textOf(value)]]))
+    )
+  const query = new URLSearchParams(named(row.query)).toString()
+  const headers = named(row.header)
+  return {
+    method: row.method,
+    path: query === "" ? path : `${path}?${query}`,
+    headers,
+    ...(row.method === "POST" && Object.keys(body).length > 0 ? { body: JSON.stringify(body) } : {}),
+    ...(row.isDownload === true ? { isDownload: true } : {})
+  }
+}

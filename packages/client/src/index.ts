@@ -1,0 +1,47 @@
+export { AgentOs } from "./AgentOs.ts"
+export {
+  AgentOsError,
+  type ClientErrorCode,
+  type ErrorCode,
+  type ErrorDetails,
+  type ErrorParts,
+  type MoneyMoved,
+  type NextCall,
+  type WireErrorCode
+} from "./AgentOsError.ts"
+export type { components } from "./generated/Components.ts"
+export { OPERATIONS } from "./generated/OperationTable.ts"
+export type { CallOptions } from "./http/Caller.ts"
+export type { InputOf, OperationId, OutputOf } from "./http/Operation.ts"
+export { Mail, type MessageRecord, type ReplyInput } from "./mail/Mail.ts"
+export {
+  Mailbox,
+  type MailboxRecord,
+  type MessageOptions,
+  type NewMessageOptions,
+  type WaitOptions
+} from "./mail/Mailboxes.ts"
+export { oneTimeCode, textOfHtml } from "./mail/OneTimeCode.ts"
+export type {
+  AcceptedAsset,
+  AgentOsOptions,
+  Clock,
+  PaymentQuote,
+  SpendLimits,
+  TokenStore,
+  TypedData,
+  WalletAccount,
+  WebSocketLike
+} from "./Options.ts"
+export type { JournalEntry, JournalState, PaymentJournal } from "./payment/Journal.ts"
+export type { Payment } from "./payment/Payments.ts"
+export { Call, type CallRecord, type Transcript } from "./phone/Call.ts"
+export {
+  PhoneNumber,
+  type BuyNumberInput,
+  type CallsOptions,
+  type PhoneNumberRecord,
+  type PlaceCallInput
+} from "./phone/PhoneNumbers.ts"
+export { Turn, type Speech, type TurnMessage } from "./phone/Turn.ts"
+export type { AgentEvent, EventOf, EventOptions, EventRecord, EventType } from "./realtime/Events.ts"

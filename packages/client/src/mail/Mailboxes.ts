@@ -1,0 +1,207 @@
+import { AgentOsError } from "../AgentOsError.ts"
+import type { components } from "../generated/Components.ts"
+import type { Caller, CallOptions } from "../http/Caller.ts"
+import type { InputOf } from "../http/Operation.ts"
+import type { Clock } from "../Options.ts"
+import type { AgentEvent, EventOptions } from "../realtime/Events.ts"
+import { Mail, type MessageRecord } from "./Mail.ts"
+
+export type MailboxRecord = components["schemas"]["Mailbox"]
+type Query = InputOf<"queryMessages">
+
+export interface MessageOptions extends Omit<Query, "mailboxId" | "messageId" | "cursor" | "limit"> {
+  readonly new?: false
+  readonly signal?: AbortSignal
+}
+
+export interface NewMessageOptions {
+  /** Received mail that is not acknowledged yet, then each mail as it arrives. */
+  readonly new: true
+  /** Ends the stream. */
+  readonly signal?: AbortSignal
+}
+
+export interface WaitOptions {
+  /** Only mail from this address. */
+  readonly from?: string
+  /** Only mail whose subject contains this text, in any case. */
+  readonly subject?: string
+  /** Default: 120. */
+  readonly timeoutSeconds?: number
+  /** How far back to look, because mail often arrives before the wait. Default: 60. */
+  readonly sinceSeconds?: number
+  readonly signal?: AbortSignal
+}
+
+type FollowMail = (
+  options: EventOptions<"email.received">
+) => AsyncGenerator<AgentEvent<"email.received">, void, undefined>
+
+/** What mailboxes need of their client. */
+export interface MailContext {
+  readonly caller: Caller
+  readonly clock: Clock
+  readonly follow: FollowMail
+}
+
+const PAGE_SIZE = 100
+const POLL_MILLIS = 1_000
+const TIMEOUT_SECONDS = 120
+const SINCE_SECONDS = 60
+
+/** A mailbox of the wallet. */
+export class Mailbox {
+  readonly record: MailboxRecord
+  readonly id: string
+  readonly address: string
+  readonly #context: MailContext
+
+  constructor(context: MailContext, record: MailboxRecord) {
+    this.#context = context
+    this.record = record
+    this.id = record.mailboxId
+    this.address = record.address
+  }
+
+  /** Sends a message. Costs money. */
+  async send(input: Omit<InputOf<"sendMessage">, "mailboxId">, options?: CallOptions): Promise<Mail> {
+    const { caller } = this.#context
+    const { message } = await caller.call("sendMessage", { ...input, mailboxId: this.id }, options)
+    return new Mail(caller, message)
+  }
+
+  /**
+   * With `new: true`, yields received mail that is not acknowledged yet, and then each mail as it arrives, until the loop
+   * ends. A mail is acknowledged when the next one is asked for. A loop that is left by `break`, `return` or an
+   * exception does not acknowledge its last mail. Otherwise yields the stored messages, newest first.
+   */
+  messages(options: NewMessageOptions | MessageOptions = {}): AsyncGenerator<Mail, void, undefined> {
+    return options.new === true ? this.#newMail(options) : this.#stored(options)
+  }
+
+  async *#newMail({ signal }: NewMessageOptions): AsyncGenerator<Mail, void, undefined> {
+    const { caller, follow } = this.#context
+    const events = follow({ types: ["email.received"], agentId: this.id, ...(signal === undefined ? {} : { signal }) })
+    for await (const event of events) {
+      const record = await this.#read(event.resourceId)
+      // A message that was deleted meanwhile is acknowledged and skipped.
+      if (record !== undefined) yield new Mail(caller, record, event.acknowledge)
+    }
+  }
+
+  async *#stored(options: MessageOptions): AsyncGenerator<Mail, void, undefined> {
+    const { new: _new, signal, ...query } = options
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const page = await this.#page({ ...query, limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) }, signal)
+      for (const { messageId } of page.items) {
+        signal?.throwIfAborted()
+        const record = await this.#read(messageId)
+        if (record !== undefined) yield new Mail(this.#context.caller, record)
+      }
+      cursor = page.nextCursor
+    }
+  }
+
+  async #page(query: Query, signal: AbortSignal | undefined) {
+    const { caller } = this.#context
+    const data = await caller.call(
+      "queryMessages",
+      { ...query, mailboxId: this.id },
+      signal === undefined ? {} : { signal }
+    )
+    if ("items" in data) return data
+    throw new AgentOsError({
+      code: "UNEXPECTED_ANSWER",
+      message: "The server returned a message instead of a list.",
+      details: {}
+    })
+  }
+
+  /** Returns a message with its body; undefined if it was deleted. */
+  async #read(messageId: string): Promise<MessageRecord | undefined> {
+    try {
+      const data = await this.#context.caller.call("queryMessages", { messageId })
+      return "message" in data ? data.message : undefined
+    } catch (error) {
+      if (error instanceof AgentOsError && error.code === "RESOURCE_NOT_FOUND") return undefined
+      throw error
+    }
+  }
+
+  /** Returns the first matching mail that arrives. It is not acknowledged. Throws TIMEOUT. */
+  async waitForMail(options: WaitOptions = {}): Promise<Mail> {
+    return this.#wait(options, (mail) => mail, "mail")
+  }
+
+  /** Returns the one-time code of the first matching mail that has one. Throws TIMEOUT. */
+  async waitForCode(options: WaitOptions = {}): Promise<string> {
+    return this.#wait(options, ({ code }) => code, "one-time code")
+  }
+
+  async #wait<A>(options: WaitOptions, pick: (mail: Mail) => A | undefined, what: string): Promise<A> {
+    const { caller, clock } = this.#context
+    const { from, signal, sinceSeconds = SINCE_SECONDS, subject = "", timeoutSeconds = TIMEOUT_SECONDS } = options
+    const start = clock.now()
+    const after = new Date(start - sinceSeconds * 1_000).toISOString()
+    const seen = new Set<string>()
+    for (;;) {
+      const { items } = await this.#page(
+        { direction: "inbound", after, limit: PAGE_SIZE, ...(from === undefined ? {} : { from }) },
+        signal
+      )
+      for (const { messageId, subject: title } of items.toReversed()) {
+        if (seen.has(messageId) || !title.toLowerCase().includes(subject.toLowerCase())) continue
+        seen.add(messageId)
+        const record = await this.#read(messageId)
+        const picked = record && pick(new Mail(caller, record))
+        if (picked !== undefined) return picked
+      }
+      if (clock.now() - start + POLL_MILLIS > timeoutSeconds * 1_000)
+        throw new AgentOsError({
+          code: "TIMEOUT",
+          message: `Timed out after ${timeoutSeconds} s: no ${what}${from === undefined ? "" : ` from ${from}`} for ${this.address}.`,
+          details: {},
+          isRetryable: true
+        })
+      await clock.sleep(POLL_MILLIS, signal)
+      signal?.throwIfAborted()
+    }
+  }
+
+  /** Changes the mailbox and returns it. Costs money. */
+  async update(changes: Omit<InputOf<"updateMailbox">, "mailboxId">, options?: CallOptions): Promise<Mailbox> {
+    const { mailbox } = await this.#context.caller.call("updateMailbox", { ...changes, mailboxId: this.id }, options)
+    return new Mailbox(this.#context, mailbox)
+  }
+
+  /** Deletes the mailbox with its messages. Costs money. */
+  async delete(options?: CallOptions): Promise<void> {
+    await this.#context.caller.call("deleteMailbox", { mailboxId: this.id }, options)
+  }
+}
+
+/** The mailboxes of the wallet. */
+export class Mailboxes {
+  readonly #context: MailContext
+
+  constructor(context: MailContext) {
+    this.#context = context
+  }
+
+  /** Buys a mailbox. */
+  async create(input: InputOf<"createMailbox">, options?: CallOptions): Promise<Mailbox> {
+    const { mailbox } = await this.#context.caller.call("createMailbox", input, options)
+    return new Mailbox(this.#context, mailbox)
+  }
+
+  async list(options?: CallOptions): Promise<ReadonlyArray<Mailbox>> {
+    const { items } = await this.#context.caller.call("listMailboxes", {}, options)
+    return items.map((record) => new Mailbox(this.#context, record))
+  }
+
+  /** Returns the mailbox with this id or address; undefined without one. */
+  async find(idOrAddress: string, options?: CallOptions): Promise<Mailbox | undefined> {
+    const mailboxes = await this.list(options)
+    return mailboxes.find(({ address, id }) => id === idOrAddress || address === idOrAddress.toLowerCase())
+  }
+}

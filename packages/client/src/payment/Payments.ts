@@ -1,0 +1,232 @@
+import { AgentOsError, type MoneyMoved } from "../AgentOsError.ts"
+import type { Answer, Http, Request } from "../http/Http.ts"
+import type { OperationId } from "../http/Operation.ts"
+import { dataOf, errorOf, isSuccess } from "../http/WireError.ts"
+import type { Settings, WalletAccount } from "../Options.ts"
+import type { Tokens } from "../session/Tokens.ts"
+import { decimalOf } from "./Amount.ts"
+import { type Challenge, type ChallengeOption, checkFresh, chooseOption, readChallenge } from "./Challenge.ts"
+import { deliver } from "./Delivery.ts"
+import { isExpired, isOpen, type JournalEntry, type JournalState } from "./Journal.ts"
+import { signPayment } from "./Signing.ts"
+import { Spending } from "./Spending.ts"
+
+type Data = Readonly<Record<string, unknown>>
+
+/** A payment as it is shown, without the secrets that repeat it. */
+export type Payment = Omit<JournalEntry, "body" | "paymentSignature" | "idempotencyKey" | "amount"> & {
+  /** In USDT. */
+  readonly amount: string
+  /** Whether the outcome is unknown. */
+  readonly isOpen: boolean
+}
+
+/** A call that costs money. */
+export interface PaidCall {
+  readonly operationId: OperationId
+  readonly request: Request
+  readonly token: string | undefined
+  /** The answer to the request without a payment. */
+  readonly quote: Answer
+}
+
+const shown = (entry: JournalEntry): Payment => {
+  const { amount, body: _body, idempotencyKey: _key, paymentSignature: _secret, ...others } = entry
+  return { ...others, amount: decimalOf(BigInt(amount)), isOpen: isOpen(entry) }
+}
+
+/** The payments of a client. */
+export class Payments {
+  readonly #http: Http
+  readonly #settings: Settings
+  readonly #tokens: Tokens
+  readonly #spending: Spending
+  /** The payments whose outcome is unknown, by id. */
+  readonly #open = new Map<string, JournalEntry>()
+  /** The ids of payments that are being sent. */
+  readonly #sending = new Set<string>()
+
+  private constructor(settings: Settings, http: Http, tokens: Tokens) {
+    this.#settings = settings
+    this.#http = http
+    this.#tokens = tokens
+    this.#spending = new Spending(settings)
+  }
+
+  /** Reads the journal. */
+  static async load(settings: Settings, http: Http, tokens: Tokens): Promise<Payments> {
+    const payments = new Payments(settings, http, tokens)
+    const entries = await settings.journal?.load().catch((cause: unknown) => Promise.reject(journalFailed(cause)))
+    const now = settings.clock.now()
+    for (const entry of entries ?? []) {
+      if (!payments.#isOwn(entry)) continue
+      // A payment that was never sent and has expired could only be refused.
+      if (entry.state.tag === "prepared" && isExpired(entry, now))
+        await payments.#save({ ...entry, state: { tag: "given-up" } })
+      else payments.#remember(entry)
+    }
+    return payments
+  }
+
+  /** Returns the payments whose outcome is unknown, oldest first. */
+  open(): ReadonlyArray<Payment> {
+    return [...this.#open.values()].map(shown)
+  }
+
+  /** Returns what the last 24 hours may have cost, and the limits, in USDT; null without a limit. */
+  spent(): { readonly lastDay: string; readonly perCall: string | null; readonly perDay: string | null } {
+    const { perCall, perDay } = this.#settings.limits
+    const text = (amount: bigint | null) => (amount === null ? null : decimalOf(amount))
+    return { lastDay: decimalOf(this.#spending.lastDay()), perCall: text(perCall), perDay: text(perDay) }
+  }
+
+  /**
+   * Sends an open payment again with the same bytes, and returns the data of its answer. Throws its error, and
+   * INVALID_OPTION if no open payment has the id.
+   */
+  async resume(paymentId: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Data> {
+    const entry = this.#open.get(paymentId)
+    if (entry !== undefined && !this.#sending.has(paymentId)) return this.#deliver(entry, signal)
+    throw new AgentOsError({
+      code: "INVALID_OPTION",
+      message: `No open payment has the id ${paymentId}, or it is being sent.`,
+      details: {}
+    })
+  }
+
+  /** Returns the open payment of the same request, which a crash or a lost answer left behind. */
+  findOpen({ body, method, path }: Request): Payment | undefined {
+    for (const entry of this.#open.values()) {
+      const isSame = entry.method === method && entry.path === path && entry.body === (body ?? null)
+      if (isSame && !this.#sending.has(entry.id)) return shown(entry)
+    }
+    return undefined
+  }
+
+  /** Pays for a call: limits, approval, signature, journal, request, in this order. */
+  async pay(call: PaidCall, signal: AbortSignal | undefined): Promise<Data> {
+    if (isSuccess(call.quote)) return dataOf(call.quote)
+    const header = call.quote.status === 402 ? call.quote.headers.get("payment-required") : null
+    if (header === null) throw errorOf(call.quote)
+    const { wallet } = this.#settings
+    if (wallet === undefined)
+      throw new AgentOsError({
+        code: "WALLET_REQUIRED",
+        message: `${call.operationId} costs money. Pass a wallet to AgentOs.connect.`,
+        details: {}
+      })
+    const challenge = readChallenge(header)
+    const option = chooseOption(challenge, this.#settings)
+    const { clock } = this.#settings
+    checkFresh(option, clock.now())
+    this.#spending.check(option.amount)
+    await this.#approve(call.operationId, option)
+    const reservation = this.#spending.reserve(option.amount)
+    try {
+      checkFresh(option, clock.now())
+      signal?.throwIfAborted()
+      const entry = await this.#sign(call, wallet, challenge, option)
+      signal?.throwIfAborted()
+      this.#sending.add(entry.id)
+      await this.#save(entry).catch((error: unknown) => {
+        this.#sending.delete(entry.id)
+        throw error
+      })
+      reservation.release()
+      return await this.#deliver(entry, signal)
+    } finally {
+      reservation.release()
+    }
+  }
+
+  async #approve(operationId: OperationId, { amount, asset, network, payTo }: ChallengeOption): Promise<void> {
+    const { onPayment } = this.#settings
+    if (onPayment === undefined) return
+    if (await onPayment({ operationId, price: decimalOf(amount), network, asset, payTo })) return
+    throw new AgentOsError({
+      code: "PAYMENT_NOT_APPROVED",
+      message: `onPayment did not approve ${decimalOf(amount)} USDT for ${operationId}. Nothing was signed.`,
+      details: {}
+    })
+  }
+
+  async #sign(
+    { operationId, request, token }: PaidCall,
+    wallet: WalletAccount,
+    challenge: Challenge,
+    option: ChallengeOption
+  ): Promise<JournalEntry> {
+    const { baseUrl, clock } = this.#settings
+    const createdAt = clock.now()
+    const { header, validBefore } = await signPayment(wallet, challenge, option, createdAt)
+    return {
+      // oxlint-disable-next-line no-restricted-properties -- ids and keys are random on every platform
+      id: crypto.randomUUID(),
+      createdAt,
+      baseUrl,
+      operationId,
+      method: request.method,
+      path: request.path,
+      body: request.body ?? null,
+      // oxlint-disable-next-line no-restricted-properties -- ids and keys are random on every platform
+      idempotencyKey: crypto.randomUUID(),
+      withToken: token !== undefined,
+      payer: wallet.address,
+      amount: String(option.amount),
+      asset: option.asset,
+      network: option.network,
+      payTo: option.payTo,
+      validBefore,
+      paymentSignature: header,
+      state: { tag: "prepared" }
+    }
+  }
+
+  async #deliver(entry: JournalEntry, signal: AbortSignal | undefined): Promise<Data> {
+    this.#sending.add(entry.id)
+    try {
+      const token = entry.withToken ? await this.#tokens.require() : undefined
+      const { clock } = this.#settings
+      let current = entry
+      const save = (state: JournalState) => this.#save((current = { ...current, state }))
+      const delivered = await deliver(entry, { http: this.#http, clock, token, save, signal })
+      const { outcome } = delivered
+      // The token comes first: if it is lost in between, the journal still says that there is an answer to fetch.
+      if ("data" in outcome) await this.#tokens.keep(outcome.data)
+      await save(delivered.state)
+      if ("data" in outcome) return outcome.data
+      throw outcome.error
+    } finally {
+      this.#sending.delete(entry.id)
+    }
+  }
+
+  async #save(entry: JournalEntry): Promise<void> {
+    const { moneyMoved = "unknown" } = entry.state.tag === "answered" ? entry.state : {}
+    await this.#settings.journal
+      ?.save(entry)
+      .catch((cause: unknown) =>
+        Promise.reject(journalFailed(cause, entry.state.tag === "prepared" ? "no" : moneyMoved))
+      )
+    this.#remember(entry)
+  }
+
+  #remember(entry: JournalEntry): void {
+    this.#spending.record(entry)
+    if (isOpen(entry)) this.#open.set(entry.id, entry)
+    else this.#open.delete(entry.id)
+  }
+
+  #isOwn({ baseUrl, payer }: JournalEntry): boolean {
+    return baseUrl === this.#settings.baseUrl && payer === this.#settings.wallet?.address
+  }
+}
+
+const journalFailed = (cause: unknown, moneyMoved: MoneyMoved = "no"): AgentOsError =>
+  new AgentOsError({
+    code: "JOURNAL_FAILED",
+    message: `The journal failed: ${cause instanceof Error ? cause.message : String(cause)}. ${moneyMoved === "no" ? "Nothing was sent." : "Make the same call again to resume the payment."}`,
+    details: {},
+    moneyMoved,
+    cause
+  })

@@ -1,0 +1,91 @@
+import { encodeJson, hexOf, utf8 } from "../Encoding.ts"
+import type { WalletAccount } from "../Options.ts"
+import type { Challenge, ChallengeOption } from "./Challenge.ts"
+
+/** TransferWithAuthorization of EIP-3009. */
+const TYPES = {
+  TransferWithAuthorization: [
+    { name: "from", type: "address" },
+    { name: "to", type: "address" },
+    { name: "value", type: "uint256" },
+    { name: "validAfter", type: "uint256" },
+    { name: "validBefore", type: "uint256" },
+    { name: "nonce", type: "bytes32" }
+  ]
+}
+
+/** The clock of the chain may be behind that of this machine. */
+const VALID_BEFORE_NOW_SECONDS = 600
+
+/** ASCII `agentos1`: the prefix of a nonce that is bound to a challenge. */
+const NONCE_TAG = "0x6167656e746f7331"
+const NONCE_BYTES = 32
+/** Bytes of the hash after the tag. */
+const HASH_BYTES = 24
+
+/**
+ * Returns the nonce of a payment: bound to the challenge, so that an intercepted payment cannot be used for another
+ * request, or random if the challenge does not support that. Bound: the tag, then 24 bytes of SHA-256 over the ASCII
+ * text of `extra.binding`.
+ */
+const nonceFor = async ({ binding, nonceTag }: ChallengeOption["extra"]): Promise<`0x${string}`> => {
+  if (nonceTag !== NONCE_TAG || typeof binding !== "string") {
+    // oxlint-disable-next-line no-restricted-properties -- a nonce is random on every platform
+    return `0x${hexOf(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)))}`
+  }
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", utf8(binding)))
+  return `0x${NONCE_TAG.slice(2)}${hexOf(hash.subarray(0, HASH_BYTES))}`
+}
+
+/** A signed payment. */
+export interface SignedPayment {
+  /** The PAYMENT-SIGNATURE header. */
+  readonly header: string
+  /** Unix seconds. */
+  readonly validBefore: number
+}
+
+/** Signs one option of a challenge: scheme `exact` of x402 version 2, by EIP-3009. `now` is in milliseconds. */
+export const signPayment = async (
+  wallet: WalletAccount,
+  challenge: Challenge,
+  option: ChallengeOption,
+  now: number
+): Promise<SignedPayment> => {
+  const seconds = Math.floor(now / 1_000)
+  const validBefore = seconds + option.maxTimeoutSeconds
+  const nonce = await nonceFor(option.extra)
+  const authorization = {
+    from: wallet.address,
+    to: option.payTo.toLowerCase(),
+    value: String(option.amount),
+    validAfter: String(seconds - VALID_BEFORE_NOW_SECONDS),
+    validBefore: String(validBefore),
+    nonce
+  }
+  const signature = await wallet.signTypedData({
+    domain: {
+      name: option.extra["name"],
+      version: option.extra["version"],
+      chainId: Number(option.network.replace("eip155:", "")),
+      verifyingContract: option.asset.toLowerCase()
+    },
+    types: TYPES,
+    primaryType: "TransferWithAuthorization",
+    message: {
+      ...authorization,
+      value: option.amount,
+      validAfter: BigInt(authorization.validAfter),
+      validBefore: BigInt(validBefore)
+    }
+  })
+  const { extensions, resource } = challenge
+  const header = encodeJson({
+    x402Version: 2,
+    ...(resource === undefined ? {} : { resource }),
+    accepted: option.raw,
+    payload: { signature, authorization },
+    ...(extensions === undefined ? {} : { extensions })
+  })
+  return { header, validBefore }
+}

@@ -1,0 +1,69 @@
+import { AgentOsError } from "../AgentOsError.ts"
+import type { Settings } from "../Options.ts"
+import { decimalOf } from "./Amount.ts"
+import { type JournalEntry, mayHaveCharged } from "./Journal.ts"
+
+const DAY_MILLIS = 24 * 60 * 60 * 1_000
+
+/** The money that was spent, and that is reserved for payments in preparation. */
+export class Spending {
+  readonly #limits: Settings["limits"]
+  readonly #clock: Settings["clock"]
+  /** The payments of the last day by id, without their bodies. */
+  readonly #entries = new Map<string, JournalEntry>()
+  readonly #reserved = new Map<symbol, bigint>()
+
+  constructor({ clock, limits }: Settings) {
+    this.#limits = limits
+    this.#clock = clock
+  }
+
+  record(entry: JournalEntry): void {
+    this.#entries.set(entry.id, { ...entry, body: null })
+  }
+
+  /** Returns the base units that the last 24 hours may have cost, with those reserved. */
+  lastDay(): bigint {
+    const now = this.#clock.now()
+    let sum = 0n
+    for (const entry of this.#entries.values()) {
+      if (entry.createdAt <= now - DAY_MILLIS) this.#entries.delete(entry.id)
+      else if (mayHaveCharged(entry, now)) sum += BigInt(entry.amount)
+    }
+    for (const amount of this.#reserved.values()) sum += amount
+    return sum
+  }
+
+  /** Throws SPEND_LIMIT_EXCEEDED if a payment of this many base units would exceed a limit. */
+  check(amount: bigint): void {
+    const { perCall, perDay } = this.#limits
+    const spent = this.lastDay()
+    const refuse = (limit: "perCall" | "perDay", limitAmount: bigint): AgentOsError =>
+      new AgentOsError({
+        code: "SPEND_LIMIT_EXCEEDED",
+        message:
+          limit === "perCall"
+            ? `The price is ${decimalOf(amount)} USDT, and the limit per call is ${decimalOf(limitAmount)} USDT. Nothing was signed.`
+            : `The price is ${decimalOf(amount)} USDT, and the limit per day is ${decimalOf(limitAmount)} USDT, of which ${decimalOf(spent)} USDT is spent. Nothing was signed.`,
+        details: {
+          limit,
+          limitAmount: decimalOf(limitAmount),
+          price: decimalOf(amount),
+          spentLastDay: decimalOf(spent)
+        }
+      })
+    if (perCall !== null && amount > perCall) throw refuse("perCall", perCall)
+    if (perDay !== null && spent + amount > perDay) throw refuse("perDay", perDay)
+  }
+
+  /**
+   * Checks the limits and reserves the amount until `release`, in one step, so that concurrent payments cannot exceed a
+   * limit together.
+   */
+  reserve(amount: bigint): { readonly release: () => void } {
+    this.check(amount)
+    const key = Symbol("payment")
+    this.#reserved.set(key, amount)
+    return { release: () => void this.#reserved.delete(key) }
+  }
+}

@@ -1,0 +1,123 @@
+import type { components } from "../generated/Components.ts"
+import type { CallOptions } from "../http/Caller.ts"
+import type { InputOf } from "../http/Operation.ts"
+import { Call, type PhoneContext } from "./Call.ts"
+
+export type PhoneNumberRecord = components["schemas"]["PhoneNumber"]
+type PurchaseInput = InputOf<"purchaseUsNumber">
+
+/** Everything may be left out: the agent of this client answers calls over its voice session. */
+export interface BuyNumberInput extends Partial<PurchaseInput> {
+  /** Default: US. */
+  readonly country?: "US" | "CA"
+}
+
+export interface PlaceCallInput extends Omit<InputOf<"callOneMinute">, "phoneNumberId" | "toNumber"> {
+  readonly to: string
+  /** What is paid for. Default: 1. */
+  readonly minutes?: 1 | 5
+}
+
+export interface CallsOptions {
+  /** Ends the stream. */
+  readonly signal?: AbortSignal
+}
+
+/** An agent without a webhook gives a host under .invalid, which never resolves (RFC 2606). */
+const NO_WEBHOOK = "https://agent.invalid/"
+const AGENT_NAME = "Agent"
+
+/** Yields calls to a number, or to all, each when the person says something first. */
+export const followCalls = async function* (
+  context: PhoneContext,
+  phoneNumberId: string | undefined,
+  { signal }: CallsOptions
+): AsyncGenerator<Call, void, undefined> {
+  const { voice } = context
+  const listener = voice.listen(phoneNumberId)
+  const close = () => listener.queue.close()
+  signal?.addEventListener("abort", close)
+  if (signal?.aborted === true) close()
+  try {
+    for (let first = await listener.queue.take(); first !== undefined; first = await listener.queue.take())
+      yield new Call(context, first)
+  } finally {
+    signal?.removeEventListener("abort", close)
+    voice.unlisten(listener)
+  }
+}
+
+/** A phone number of the wallet. */
+export class PhoneNumber {
+  readonly record: PhoneNumberRecord
+  readonly id: string
+  /** In E.164, for example +14155550123. */
+  readonly number: string
+  readonly #context: PhoneContext
+
+  constructor(context: PhoneContext, record: PhoneNumberRecord) {
+    this.#context = context
+    this.record = record
+    this.id = record.phoneNumberId
+    this.number = record.number
+  }
+
+  /**
+   * Yields the calls to this number, and its own calls that no `turns` loop answers, until the loop ends. A loop that
+   * waits for one call delays the next: to answer several at the same time, do not await them in the loop.
+   */
+  calls(options: CallsOptions = {}): AsyncGenerator<Call, void, undefined> {
+    return followCalls(this.#context, this.id, options)
+  }
+
+  /** Calls a person. Costs money. Answer with `call.turns()`, begun at once. */
+  async call({ minutes = 1, to, ...input }: PlaceCallInput, options?: CallOptions): Promise<Call> {
+    const { call } = await this.#context.caller.call(
+      minutes === 1 ? "callOneMinute" : "callFiveMinutes",
+      { ...input, phoneNumberId: this.id, toNumber: to },
+      options
+    )
+    return new Call(this.#context, { ...call, from: call.fromNumber, to: call.toNumber })
+  }
+
+  /** Adds 10 minutes of inbound calls. Costs money. */
+  async addMinutes(options?: CallOptions): Promise<PhoneNumber> {
+    const { phoneNumber } = await this.#context.caller.call("addInboundMinutes", { phoneNumberId: this.id }, options)
+    return new PhoneNumber(this.#context, phoneNumber)
+  }
+
+  /** Adds 30 days. Costs money. */
+  async renew(options?: CallOptions): Promise<PhoneNumber> {
+    const { phoneNumber } = await this.#context.caller.call("renewNumber", { phoneNumberId: this.id }, options)
+    return new PhoneNumber(this.#context, phoneNumber)
+  }
+}
+
+/** The phone numbers of the wallet. */
+export class PhoneNumbers {
+  readonly #context: PhoneContext
+
+  constructor(context: PhoneContext) {
+    this.#context = context
+  }
+
+  /** Buys a number for 30 days. `record` and the callback secret of a webhook are in `call("purchaseUsNumber", …)`. */
+  async buy({ country = "US", ...input }: BuyNumberInput = {}, options?: CallOptions): Promise<PhoneNumber> {
+    const { phoneNumber } = await this.#context.caller.call(
+      country === "US" ? "purchaseUsNumber" : "purchaseCanadaNumber",
+      { agentName: AGENT_NAME, agentWebhookUrl: NO_WEBHOOK, ...input },
+      options
+    )
+    return new PhoneNumber(this.#context, phoneNumber)
+  }
+
+  async list(options?: CallOptions): Promise<ReadonlyArray<PhoneNumber>> {
+    const { items } = await this.#context.caller.call("listNumbers", {}, options)
+    return items.map((record) => new PhoneNumber(this.#context, record))
+  }
+
+  /** Returns the number with this id or in this form (E.164); undefined without one. */
+  async find(idOrNumber: string, options?: CallOptions): Promise<PhoneNumber | undefined> {
+    return (await this.list(options)).find(({ id, number }) => id === idOrNumber || number === idOrNumber)
+  }
+}

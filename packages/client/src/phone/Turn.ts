@@ -1,0 +1,72 @@
+import type { components } from "../generated/Components.ts"
+
+/** A turn as the service sends it. */
+export type TurnMessage = components["schemas"]["CallTurn"]
+type Reply = components["schemas"]["CallReply"]
+
+/** The limit of the service for the text of one reply, in characters. */
+const TEXT_MAX = 4_000
+
+/** What to say: a text, or its parts as they are generated. Each part is spoken while the next one is generated. */
+export type Speech = string | AsyncIterable<string>
+
+/** One utterance of the person on the line. Answer it within 5 seconds. */
+export class Turn {
+  readonly id: string
+  readonly callId: string
+  /** What the person said. */
+  readonly text: string
+  readonly at: string
+  /** Up to 20 turns before this one, oldest first. */
+  readonly transcriptSoFar: TurnMessage["transcriptSoFar"]
+  readonly #send: (reply: Reply) => boolean
+  readonly #interrupted = new AbortController()
+  #endsCall = false
+
+  constructor({ callId, transcriptSoFar, turn, turnId }: TurnMessage, send: (reply: Reply) => boolean) {
+    this.id = turnId
+    this.callId = callId
+    this.text = turn.text
+    this.at = turn.at
+    this.transcriptSoFar = transcriptSoFar
+    this.#send = send
+  }
+
+  /**
+   * Aborted when the turn is over before its answer: the person said something else, the call ended, or time ran out.
+   * Pass it to the model.
+   */
+  get signal(): AbortSignal {
+    return this.#interrupted.signal
+  }
+
+  /** Whether its answer ends the call. */
+  get endsCall(): boolean {
+    return this.#endsCall
+  }
+
+  /** Answers the turn. Stops early if the turn is over. */
+  async reply(speech: Speech): Promise<void> {
+    await this.#answer(speech, false)
+  }
+
+  /** Answers the turn, and ends the call after the last word. */
+  async hangUp(speech: Speech = ""): Promise<void> {
+    await this.#answer(speech, true)
+  }
+
+  /** Reports that the turn is over. Called by the voice session. */
+  interrupt(): void {
+    this.#interrupted.abort()
+  }
+
+  async #answer(speech: Speech, hangup: boolean): Promise<void> {
+    const base = { type: "call.reply", callId: this.callId, turnId: this.id } as const
+    for await (const part of typeof speech === "string" ? [speech] : speech)
+      for (let start = 0; start < part.length && !this.signal.aborted; start += TEXT_MAX)
+        this.#send({ ...base, text: part.slice(start, start + TEXT_MAX), more: true })
+    if (this.signal.aborted) return
+    this.#endsCall = hangup
+    this.#send({ ...base, ...(hangup ? { hangup } : {}) })
+  }
+}

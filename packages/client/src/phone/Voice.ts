@@ -1,0 +1,149 @@
+import type { Caller } from "../http/Caller.ts"
+import type { Settings } from "../Options.ts"
+import { Queue } from "../realtime/Queue.ts"
+import { Realtime, type ServerMessage } from "../realtime/Realtime.ts"
+import { Turn, type TurnMessage } from "./Turn.ts"
+
+/** Calls that wait for a loop, and turns that wait for the loop of their call. */
+const CALLS_MAX = 64
+const TURNS_MAX = 64
+
+/** A loop over calls. */
+interface CallListener {
+  readonly phoneNumberId: string | undefined
+  readonly queue: Queue<TurnMessage>
+}
+
+/** The turns of a call. */
+interface CallTurns {
+  readonly queue: Queue<Turn>
+  /** The turns without a complete answer, by id. */
+  readonly open: Map<string, Turn>
+  /** Whether a loop over them runs. */
+  isTaken: boolean
+}
+
+/**
+ * The voice session of a client. One session answers all calls of the wallet, because the service gives a call to any
+ * session. It is open while a loop over calls or turns runs.
+ */
+export class Voice {
+  readonly #settings: Settings
+  readonly #caller: Caller
+  readonly #listeners = new Set<CallListener>()
+  readonly #calls = new Map<string, CallTurns>()
+  #realtime: Realtime | undefined
+
+  constructor(settings: Settings, caller: Caller) {
+    this.#settings = settings
+    this.#caller = caller
+  }
+
+  /** Listens for calls, each by its first turn. */
+  listen(phoneNumberId: string | undefined): CallListener {
+    const listener = { phoneNumberId, queue: new Queue<TurnMessage>(CALLS_MAX) }
+    this.#listeners.add(listener)
+    this.#open()
+    return listener
+  }
+
+  unlisten(listener: CallListener): void {
+    this.#listeners.delete(listener)
+    listener.queue.close()
+    this.#forgetUntaken(0)
+    this.#closeUnused()
+  }
+
+  /** Takes the turns of a call. */
+  take(callId: string): CallTurns {
+    const turns = this.#calls.get(callId) ?? this.#add(callId)
+    turns.isTaken = true
+    this.#open()
+    return turns
+  }
+
+  release(callId: string): void {
+    this.#calls.get(callId)?.queue.close()
+    this.#calls.delete(callId)
+    this.#closeUnused()
+  }
+
+  /** Ends all loops. */
+  close(): void {
+    for (const { queue } of [...this.#listeners, ...this.#calls.values()]) queue.close()
+    this.#realtime?.close()
+    this.#realtime = undefined
+  }
+
+  #add(callId: string): CallTurns {
+    const turns = { queue: new Queue<Turn>(TURNS_MAX), open: new Map<string, Turn>(), isTaken: false }
+    this.#calls.set(callId, turns)
+    return turns
+  }
+
+  /** Forgets the oldest calls without a loop, except for some. */
+  #forgetUntaken(kept: number): void {
+    const untaken = [...this.#calls].filter(([, { isTaken }]) => !isTaken)
+    for (const [callId] of untaken.slice(0, Math.max(0, untaken.length - kept))) this.#calls.delete(callId)
+  }
+
+  #open(): void {
+    if (this.#realtime !== undefined) return
+    const realtime = new Realtime(this.#settings, this.#caller, {
+      mode: "voice",
+      onMessage: (message) => this.#receive(message),
+      onClose: () => this.#interruptAll()
+    })
+    this.#realtime = realtime
+    realtime.run().catch((error: unknown) => {
+      if (this.#realtime === realtime) this.#realtime = undefined
+      for (const { queue } of [...this.#listeners, ...this.#calls.values()]) queue.close({ error })
+    })
+  }
+
+  #closeUnused(): void {
+    if (this.#listeners.size > 0 || this.#calls.size > 0) return
+    this.#realtime?.close()
+    this.#realtime = undefined
+  }
+
+  #receive(message: ServerMessage): void {
+    if (message.type === "call.interrupted") {
+      const turns = this.#calls.get(message.callId)
+      turns?.open.get(message.turnId)?.interrupt()
+      turns?.open.delete(message.turnId)
+      turns?.queue.keep(({ id }) => id !== message.turnId)
+    }
+    if (message.type === "call.turn") this.#addTurn(message)
+  }
+
+  #addTurn(message: TurnMessage): void {
+    const turns = this.#calls.get(message.callId) ?? this.#announce(message)
+    if (turns === undefined) return
+    const turn = new Turn(message, (reply) => {
+      if (reply.more !== true) turns.open.delete(message.turnId)
+      return this.#realtime?.send(reply) ?? false
+    })
+    if (turns.queue.offer(turn)) turns.open.set(message.turnId, turn)
+  }
+
+  /** Passes a new call to the loop over calls that wants it. Without one, the turn stays unanswered. */
+  #announce(message: TurnMessage): CallTurns | undefined {
+    for (const { phoneNumberId, queue } of this.#listeners) {
+      if (phoneNumberId !== undefined && phoneNumberId !== message.phoneNumberId) continue
+      if (!queue.offer(message)) continue
+      this.#forgetUntaken(CALLS_MAX)
+      return this.#add(message.callId)
+    }
+    return undefined
+  }
+
+  /** Ends the open turns of a session that closed. The service asks those without an answer again. */
+  #interruptAll(): void {
+    for (const { open, queue } of this.#calls.values()) {
+      for (const turn of open.values()) turn.interrupt()
+      open.clear()
+      queue.keep(() => false)
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import { AgentOsError } from "../AgentOsError.ts"
+import { isRecord } from "../Encoding.ts"
+import type { Http } from "../http/Http.ts"
+import { dataOf, errorOf } from "../http/WireError.ts"
+import type { Settings } from "../Options.ts"
+import { messageIn, signMessage } from "./SignIn.ts"
+
+/** The access token of the wallet at this server. */
+export class Tokens {
+  readonly #settings: Settings
+  readonly #http: Http
+  readonly #key: string
+  #signingIn: Promise<string | undefined> | undefined
+
+  constructor(settings: Settings, http: Http) {
+    this.#settings = settings
+    this.#http = http
+    this.#key = `${settings.baseUrl} ${settings.wallet?.address ?? ""}`.trim()
+  }
+
+  async find(): Promise<string | undefined> {
+    return (await this.#settings.tokens.get(this.#key)) ?? undefined
+  }
+
+  /** Returns the token; signs in without one. Undefined if the wallet has bought nothing here. */
+  async recover(): Promise<string | undefined> {
+    return (await this.find()) ?? (await this.renew())
+  }
+
+  /** Like `recover`, but throws AUTH_REQUIRED instead. */
+  async require(): Promise<string> {
+    const token = await this.recover()
+    if (token !== undefined) return token
+    throw new AgentOsError({
+      code: "AUTH_REQUIRED",
+      message: "There is no access token. Buy a mailbox or a number first, or pass tokens with the one of this server.",
+      details: {}
+    })
+  }
+
+  /** Signs in for a token, once for concurrent callers. Undefined without a wallet, or if it has bought nothing here. */
+  async renew(): Promise<string | undefined> {
+    if (this.#settings.wallet === undefined) return undefined
+    this.#signingIn ??= this.#signIn().finally(() => (this.#signingIn = undefined))
+    return this.#signingIn
+  }
+
+  async #signIn(): Promise<string | undefined> {
+    try {
+      await this.signIn("/api/v1/auth/token")
+    } catch (error) {
+      if (error instanceof AgentOsError && error.code === "RESOURCE_NOT_FOUND") return undefined
+      throw error
+    }
+    return this.find()
+  }
+
+  /** Signs in with the wallet at the path of an operation, keeps the token of the answer, and returns its data. */
+  async signIn(path: string): Promise<Readonly<Record<string, unknown>>> {
+    const { baseUrl, wallet } = this.#settings
+    if (wallet === undefined)
+      throw new AgentOsError({
+        code: "WALLET_REQUIRED",
+        message: "Signing in needs a wallet. Pass one to AgentOs.connect.",
+        details: {}
+      })
+    const challenge = await this.#http.send({ method: "POST", path })
+    const header = challenge.status === 402 ? challenge.headers.get("payment-required") : null
+    if (header === null) throw errorOf(challenge)
+    const signed = await signMessage(messageIn(header, new URL(`${baseUrl}${path}`)), wallet)
+    const data = dataOf(await this.#http.send({ method: "POST", path, headers: { "SIGN-IN-WITH-X": signed } }))
+    await this.keep(data)
+    return data
+  }
+
+  /** Stores the access token of an answer, if it has one. */
+  async keep({ authentication }: Readonly<Record<string, unknown>>): Promise<void> {
+    const token = isRecord(authentication) ? authentication["accessToken"] : undefined
+    if (typeof token === "string") await this.#settings.tokens.set(this.#key, token)
+  }
+}
