@@ -16,6 +16,8 @@ export { errorCodesOf } from "./error/OperationErrors.ts"
 export * from "./error/RequestError.ts"
 export * from "./error/WireError.ts"
 
+export { EVENT_EXAMPLES } from "./event/EventExamples.ts"
+
 export { errorsByStatus, routerPath } from "./operation/Endpoint.ts"
 export { type Bytes, type Operation, takesBody } from "./operation/Operation.ts"
 export { describeInput, type Input, inputsOf, requiresBody } from "./operation/Inputs.ts"

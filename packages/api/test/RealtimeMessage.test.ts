@@ -20,7 +20,16 @@ const event = {
   acknowledgedAt: null,
   expiresAt: "2026-12-21T08:00:00.000Z",
   deliveryCount: 1,
-  payload: { subject: "Hello" }
+  payload: {
+    type: "email.received",
+    eventId,
+    mailboxId: eventId,
+    emailId: eventId,
+    from: "bob@example.com",
+    subject: "Hello",
+    authentication: null,
+    receivedAt: "2026-11-21T08:00:00.000Z"
+  }
 }
 
 describe("RealtimeMessage", () => {

@@ -5,6 +5,7 @@ import { assert, describe, expect, it } from "vitest"
 import { eventLine } from "../src/tail/EventHandling.ts"
 import { errorReply, useApiDouble } from "./support/ApiDouble.ts"
 import { outcomeOf, useProgram } from "./support/Program.ts"
+import { event as sample } from "./support/Samples.ts"
 
 const program = useProgram()
 const api = useApiDouble()
@@ -15,19 +16,10 @@ const connected = (cwd = program.folder()) => ({
 })
 
 const event = (last: number, more: object = {}) => ({
+  ...sample,
   eventId: `0190f3c2-0000-7000-8000-00000000000${last}`,
-  type: "email.received" as const,
-  status: "pending" as const,
-  source: "smtp",
-  service: "email",
-  resourceId: "0190f3c2-0000-7000-8000-0000000000bb",
-  agentId: "0190f3c2-0000-7000-8000-0000000000cc",
   createdAt: `2026-01-31T12:00:0${last}.000Z`,
-  deliveredAt: null,
-  acknowledgedAt: null,
-  expiresAt: "2026-03-02T12:00:00.000Z",
-  deliveryCount: 0,
-  payload: { from: "bob@outside.example", subject: `Hello \u001b[31m${last}` },
+  payload: { ...sample.payload, subject: `Hello \u001b[31m${last}` },
   ...more
 })
 
@@ -76,7 +68,7 @@ describe("events tail", () => {
     const hostile = event(1, {
       eventId: "\u001b[2Jid\n",
       createdAt: "\u001b]0;owned\u0007",
-      payload: { from: "bob@outside.example", subject: "Hi", authentication }
+      payload: { ...sample.payload, subject: "Hi", authentication }
     })
     const line = eventLine(hostile, output, { json: false, columns: 120 })
     assert.include(line, "bob@outside.example (DMARC fail): Hi")

@@ -2,6 +2,7 @@ import {
   type Capabilities,
   isAvailable,
   isStartHere,
+  PriceRecord,
   type ServiceEntry,
   ServiceId,
   SERVICES,
@@ -9,7 +10,6 @@ import {
 } from "@agentos/core"
 import { Schema } from "effect"
 import { GUIDES, Guides } from "../Guides.ts"
-import { PriceRecord } from "../Price.ts"
 import { DOCS_PATH } from "../PublicPath.ts"
 import { API_NAME, API_VERSION } from "./ApiIdentity.ts"
 import { Extension, Method } from "./ServiceRecord.ts"

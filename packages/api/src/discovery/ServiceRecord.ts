@@ -4,6 +4,7 @@ import {
   isAvailable,
   isMarketplaceListing,
   isStartHere,
+  PriceRecord,
   type ServiceEntry,
   serviceEntry,
   ServiceId,
@@ -13,7 +14,6 @@ import { Schema } from "effect"
 import { errorCodesOf } from "../error/OperationErrors.ts"
 import { describeInput, type Input, inputsOf } from "../operation/Inputs.ts"
 import type { Operation } from "../operation/Operation.ts"
-import { PriceRecord } from "../Price.ts"
 
 export const Method = Schema.Literals(["GET", "POST", "DELETE"])
 

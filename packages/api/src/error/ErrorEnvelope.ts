@@ -1,7 +1,6 @@
-import { ErrorCode, Issue, PaymentState, ServiceId, Uuid } from "@agentos/core"
+import { ErrorCode, Issue, PaymentState, PriceRecord, ServiceId, Uuid } from "@agentos/core"
 import { Schema } from "effect"
 import { Guides } from "../Guides.ts"
-import { PriceRecord } from "../Price.ts"
 
 /** A call to make next. If `body` is missing, the call has no body, or the same one as the failed call. */
 export const NextCall = Schema.Struct({

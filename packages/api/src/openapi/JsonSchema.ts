@@ -9,7 +9,21 @@ export const isObject = (json: Schema.Json | undefined): json is JsonObject =>
 const isSafeIntegerBound = (key: string, value: Schema.Json): boolean =>
   (key === "minimum" && value === Number.MIN_SAFE_INTEGER) || (key === "maximum" && value === Number.MAX_SAFE_INTEGER)
 
-const cleanObject = (schema: JsonObject, openToMore: boolean): JsonObject => {
+const SCALARS: ReadonlyArray<Schema.Json> = ["string", "integer", "number", "boolean"]
+
+/** Returns a scalar or null as one schema, instead of a union of two. */
+const mergeNull = (schema: JsonObject): JsonObject => {
+  const { anyOf, ...rest } = schema
+  if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema
+  const [value, nothing] = anyOf
+  if (!isObject(value) || !isObject(nothing) || nothing["type"] !== "null") return schema
+  const { enum: values, type } = value
+  if (type === undefined || !SCALARS.includes(type)) return schema
+  return { ...rest, ...value, type: [type, "null"], ...(Array.isArray(values) ? { enum: [...values, null] } : {}) }
+}
+
+const cleanObject = (given: JsonObject, openToMore: boolean): JsonObject => {
+  const schema = mergeNull(given)
   const { allOf, ...own } = schema
   // The generator puts a check with its own schema next to the type, as a single `allOf`.
   const single = Array.isArray(allOf) && allOf.length === 1 ? allOf[0] : undefined
@@ -30,8 +44,8 @@ const cleanObject = (schema: JsonObject, openToMore: boolean): JsonObject => {
 }
 
 /**
- * Simplifies a generated JSON Schema: removes bounds without effect, the pattern next to `format: uuid`, and an
- * `allOf` of one. Schemas of responses are `openToMore`, because later versions may add properties; schemas of requests
+ * Simplifies a generated JSON Schema: removes bounds without effect, the pattern next to `format: uuid`, an `allOf` of
+ * one, and unions of a scalar and null. Schemas of responses are `openToMore`, because later versions may add properties; schemas of requests
  * are closed, as are the objects inside them.
  */
 export const cleanSchema = (schema: Schema.Json, openToMore: boolean): Schema.Json => {
@@ -67,3 +81,44 @@ export const compactSchema = (schema: Schema.Json): Schema.Json =>
   isObject(schema)
     ? Object.fromEntries(Object.entries(schema).flatMap(([key, value]) => compactKeyword(key, value)))
     : schema
+
+const SCHEMAS = "#/components/schemas/"
+
+/** Returns the schema of a component. */
+export const schemaRef = (name: string): JsonObject => ({ $ref: `${SCHEMAS}${name}` })
+
+/** Returns the name of the component that a schema refers to; undefined if it is no reference. */
+export const referenceOf = (schema: Schema.Json | undefined): string | undefined => {
+  const ref = isObject(schema) ? schema["$ref"] : undefined
+  return typeof ref === "string" && ref.startsWith(SCHEMAS) ? ref.slice(SCHEMAS.length) : undefined
+}
+
+/** Returns the one value of the property `type` of a component, which identifies it in a union. */
+const tagOf = (component: Schema.Json | undefined): string | undefined => {
+  const properties = isObject(component) ? component["properties"] : undefined
+  const type = isObject(properties) ? properties["type"] : undefined
+  const values = isObject(type) ? type["enum"] : undefined
+  const [tag] = Array.isArray(values) && values.length === 1 ? values : []
+  return typeof tag === "string" ? tag : undefined
+}
+
+/**
+ * Returns the components with each union of components that differ by `type` as a discriminated union, which generators
+ * translate to types that can be narrowed.
+ */
+export const discriminateUnions = (components: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(components).map(([name, component]) => {
+      const { anyOf, ...rest } = isObject(component) ? component : {}
+      if (!Array.isArray(anyOf)) return [name, component]
+      const mapping = anyOf.map((member) => {
+        const reference = referenceOf(member)
+        const tag = reference === undefined ? undefined : tagOf(components[reference])
+        return reference === undefined || tag === undefined ? undefined : ([tag, `${SCHEMAS}${reference}`] as const)
+      })
+      const tagged = mapping.filter((entry) => entry !== undefined)
+      if (new Map(tagged).size !== anyOf.length) return [name, component]
+      const discriminator = { propertyName: "type", mapping: Object.fromEntries(tagged) }
+      return [name, { ...rest, oneOf: anyOf, discriminator }]
+    })
+  )

@@ -7,7 +7,7 @@ import { LLMS_PATH } from "../PublicPath.ts"
 import { type Operation, takesBody } from "../operation/Operation.ts"
 import { type Input, inputsOf } from "../operation/Inputs.ts"
 import { operations } from "../operation/Operations.ts"
-import { cleanSchema, isObject, type JsonObject } from "./JsonSchema.ts"
+import { cleanSchema, discriminateUnions, isObject, type JsonObject, referenceOf } from "./JsonSchema.ts"
 import { ACCESS_TOKEN, type DocumentedServer, HEADERS, operationDocument, SIGN_IN } from "./OperationDocument.ts"
 
 const child = (json: Schema.Json | undefined, key: string): JsonObject => {
@@ -34,8 +34,7 @@ const bodies = (generated: JsonObject): ReadonlyMap<string, ReadonlyArray<Input>
   new Map(
     operations.filter(takesBody).map((operation) => {
       const body = child(generatedOperation(generated, operation), "requestBody")
-      const ref = child(child(child(body, "content"), "application/json"), "schema")["$ref"]
-      const name = typeof ref === "string" ? ref.replace("#/components/schemas/", "") : operation.name
+      const name = referenceOf(child(child(body, "content"), "application/json")["schema"]) ?? operation.name
       return [name, inputsOf(operation).filter((input) => input.in === "body")]
     })
   )
@@ -49,12 +48,14 @@ const bodySchema = (body: JsonObject, inputs: ReadonlyArray<Input>): JsonObject 
 /** Schemas of requests are closed. Schemas of responses may gain properties. */
 const schemas = (generated: JsonObject): JsonObject => {
   const inputsByName = bodies(generated)
-  return Object.fromEntries(
-    Object.entries(child(generated["components"], "schemas")).map(([name, schema]) => {
-      const inputs = inputsByName.get(name)
-      const cleaned = cleanSchema(schema, inputs === undefined)
-      return [name, inputs !== undefined && isObject(cleaned) ? bodySchema(cleaned, inputs) : cleaned]
-    })
+  return discriminateUnions(
+    Object.fromEntries(
+      Object.entries(child(generated["components"], "schemas")).map(([name, schema]) => {
+        const inputs = inputsByName.get(name)
+        const cleaned = cleanSchema(schema, inputs === undefined)
+        return [name, inputs !== undefined && isObject(cleaned) ? bodySchema(cleaned, inputs) : cleaned]
+      })
+    )
   )
 }
 

@@ -95,8 +95,11 @@ export const EMAIL_OPERATIONS = {
       })
     }),
     data: Schema.Union([
-      Schema.Struct({ items: Schema.Array(MessageSummaryRecord), nextCursor: Schema.NullOr(Schema.String) }),
-      Schema.Struct({ message: MessageRecord })
+      Schema.Struct({
+        items: Schema.Array(MessageSummaryRecord),
+        nextCursor: Schema.NullOr(Schema.String)
+      }).annotate({ identifier: "MessagePage" }),
+      Schema.Struct({ message: MessageRecord }).annotate({ identifier: "SingleMessage" })
     ]),
     status: 200
   }),

@@ -1,4 +1,5 @@
 import { errorsByStatus, openApiDocument, OPERATIONS, takesBody } from "@agentos/api"
+import { EventType } from "@agentos/core"
 import { assert, describe, expect, it } from "@effect/vitest"
 import { Validator } from "@seriousme/openapi-schema-validator"
 import { Schema } from "effect"
@@ -94,6 +95,48 @@ describe("openApiDocument", () => {
       assert.strictEqual(found.requestBody !== undefined, takesBody(operation))
     })
   }
+
+  it("has a component for each event type, and the union of them by type", () => {
+    const { discriminator, oneOf } = components.schemas["EventRecord"] ?? {}
+    const refOf = (type: string) => {
+      const name = type.replaceAll(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase())
+      return `#/components/schemas/${name}Event`
+    }
+    assert.deepStrictEqual(discriminator, {
+      propertyName: "type",
+      mapping: Object.fromEntries(EventType.literals.map((type) => [type, refOf(type)]))
+    })
+    assert.deepStrictEqual(
+      oneOf,
+      EventType.literals.map((type) => ({ $ref: refOf(type) }))
+    )
+    for (const type of EventType.literals) {
+      const properties = components.schemas[refOf(type).split("/").at(-1) ?? ""]?.["properties"]
+      assert.nestedPropertyVal(properties, "type.enum.0", type)
+    }
+  })
+
+  it("has no union of objects that a client can't tell apart by `type` or by a property of one member", () => {
+    const ambiguous: Array<string> = []
+    const propertiesOf = (member: unknown): ReadonlyArray<string> => {
+      const { $ref, properties, type } = member as Readonly<Record<string, unknown>>
+      if (typeof $ref === "string") return propertiesOf(components.schemas[$ref.split("/").at(-1) ?? ""])
+      return type === "object" ? Object.keys(properties ?? {}) : []
+    }
+    const visit = (json: unknown, path: string): void => {
+      if (typeof json !== "object" || json === null) return
+      const { anyOf, discriminator, oneOf } = json as Readonly<Record<string, unknown>>
+      const members = [anyOf, oneOf].find((union) => Array.isArray(union)) ?? []
+      const objects = (members as ReadonlyArray<unknown>).map(propertiesOf).filter(({ length }) => length > 0)
+      const isTold = objects.every((own) =>
+        own.some((name) => objects.every((other) => other === own || !other.includes(name)))
+      )
+      if (objects.length > 1 && discriminator === undefined && !isTold) ambiguous.push(path)
+      for (const [key, value] of Object.entries(json)) visit(value, `${path}/${key}`)
+    }
+    visit(document, "")
+    assert.deepStrictEqual(ambiguous, [])
+  })
 
   it("closes every body that clients send", () => {
     for (const operation of Object.values(OPERATIONS).filter(takesBody)) {

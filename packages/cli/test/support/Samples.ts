@@ -120,7 +120,7 @@ export const call: DataOf<"getCall">["call"] = {
   endedAt: null
 }
 
-export const event: DataOf<"getEvent">["event"] = {
+export const event: Extract<DataOf<"getEvent">["event"], { readonly type: "email.received" }> = {
   eventId: ID,
   type: "email.received",
   status: "pending",
@@ -133,7 +133,16 @@ export const event: DataOf<"getEvent">["event"] = {
   acknowledgedAt: null,
   expiresAt: LATER,
   deliveryCount: 0,
-  payload: { from: "bob@outside.example", subject: "Hello" }
+  payload: {
+    type: "email.received",
+    eventId: ID,
+    mailboxId: ID,
+    emailId: ID,
+    from: "bob@outside.example",
+    subject: "Hello",
+    authentication: null,
+    receivedAt: AT
+  }
 }
 
 export const service: DataOf<"getService">["service"] = {

@@ -3,23 +3,10 @@ import { assert, describe, it } from "vitest"
 import type { Acknowledged, TailEvent } from "../../src/tail/TailEvent.ts"
 import { backoff } from "../../src/tail/SocketFollower.ts"
 import type { Handled } from "../../src/tail/EventHandling.ts"
+import { event as sample } from "../support/Samples.ts"
 import { Worker, type WorkerOptions } from "../../src/tail/Worker.ts"
 
-const event = (eventId: string): TailEvent => ({
-  eventId,
-  type: "email.received",
-  status: "delivered",
-  source: "smtp",
-  service: "email",
-  resourceId: "a message",
-  agentId: "an agent",
-  createdAt: "2026-01-31T12:00:00.000Z",
-  deliveredAt: null,
-  acknowledgedAt: null,
-  expiresAt: "2026-03-02T12:00:00.000Z",
-  deliveryCount: 1,
-  payload: {}
-})
+const event = (eventId: string): TailEvent => ({ ...sample, eventId })
 
 /** A worker whose handlers end on demand. */
 const rig = (more: Partial<WorkerOptions> = {}) => {

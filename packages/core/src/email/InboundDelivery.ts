@@ -1,12 +1,11 @@
 import { Data, Effect, Exit, Option } from "effect"
 import { EventStore } from "../events/EventStore.ts"
-import type { EventDraft } from "../events/DurableEvent.ts"
 import * as CallGroup from "../kernel/CallGroup.ts"
-import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import { type DeliveryReport, effectOf } from "./DeliveryReport.ts"
+import { emailReceived } from "./EmailEvent.ts"
 import { EmailProvider } from "./EmailProvider.ts"
 import { type InboundEnvelope, InboundMailStore, type ParsedMail, type WaitingMail } from "./InboundMail.ts"
 import type { InboundAdmission } from "./InboundAdmission.ts"
@@ -127,7 +126,7 @@ export const makeInboundDelivery = Effect.fnUntraced(function* ({ findMailboxes,
     const received = yield* composeAll(mails, mailboxes)
     const stored = yield* messages.insert(received)
     const fresh = received.map(({ message }) => message).filter(({ messageId }) => stored.has(messageId))
-    yield* events.append(fresh.map((message) => receivedEvent(message, provider.name)))
+    yield* events.append(fresh.map((message) => emailReceived(message, provider.name)))
     const completed = yield* store.complete(mails.map(({ mail }) => mail))
     const lost = mails.find(({ mail }) => !completed.has(mail.inboundMailId))
     // Rolls back if another worker has leased the mail after this worker's lease expired.
@@ -204,21 +203,3 @@ const receivedMessage = (
     sizeBytes: mail.sizeBytes + bodySizeBytes(message)
   }
 }
-
-const receivedEvent = (message: Message, source: string): EventDraft => ({
-  tenantId: message.tenantId,
-  type: "email.received",
-  source,
-  service: "email",
-  resourceId: message.messageId,
-  agentId: message.mailboxId,
-  dedupeKey: `email.received:${message.messageId}`,
-  payload: {
-    mailboxId: message.mailboxId,
-    emailId: message.messageId,
-    from: message.from,
-    subject: message.subject,
-    authentication: message.authentication,
-    receivedAt: Timestamp.toIso(message.createdAt)
-  }
-})

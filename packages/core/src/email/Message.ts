@@ -48,7 +48,7 @@ export const SenderAuthentication = Schema.Struct({
    * null, `from` is only a claim.
    */
   domain: Schema.NullOr(Schema.String)
-})
+}).annotate({ identifier: "SenderAuthentication" })
 export type SenderAuthentication = typeof SenderAuthentication.Type
 
 /**

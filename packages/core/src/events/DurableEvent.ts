@@ -49,6 +49,36 @@ export const EventDraft = Schema.Struct({
 })
 export type EventDraft = typeof EventDraft.Type
 
+/** The declaration of an event type, beside the function that drafts its events. */
+export interface EventDeclaration<Type extends EventType, Fields extends Schema.Struct.Fields> {
+  readonly type: Type
+  /** When the event occurs, as a sentence. */
+  readonly description: string
+  /** The payload without the type and the id of the event, which its record adds. */
+  readonly payload: Schema.Struct<Fields>
+}
+
+export const declareEvent = <const Type extends EventType, const Fields extends Schema.Struct.Fields>(
+  type: Type,
+  description: string,
+  payload: Fields
+): EventDeclaration<Type, Fields> => ({ type, description, payload: Schema.Struct(payload) })
+
+/**
+ * Drafts an event of a declared type. The compiler checks the payload. `once` identifies the event among those of its
+ * type and tenant: a second one with the same text is not stored.
+ */
+export const draftEvent = <Payload extends EventDraft["payload"]>(
+  { type }: { readonly type: EventType; readonly payload: { readonly Type: Payload } },
+  {
+    once,
+    ...draft
+  }: Omit<EventDraft, "type" | "payload" | "dedupeKey"> & {
+    readonly payload: NoInfer<Payload>
+    readonly once: string
+  }
+): EventDraft => ({ ...draft, type, dedupeKey: `${type}:${once}` })
+
 /**
  * Something that happened to a tenant, stored until it is acknowledged and, for audit, afterwards.
  *
@@ -99,10 +129,9 @@ export const EventPolicy = Context.Reference<EventPolicy>("@agentos/core/events/
   defaultValue: () => DEFAULT_EVENT_POLICY
 })
 
-/** An event as clients see it. Its payload repeats the type and id, so that it can be forwarded alone. */
-export const EventRecord = Schema.Struct({
+/** The fields of an event as clients see it, except its type and payload. */
+export const EVENT_RECORD_FIELDS = {
   eventId: Uuid,
-  type: EventType,
   status: EventStatus,
   source: Schema.String,
   service: Schema.String,
@@ -112,15 +141,17 @@ export const EventRecord = Schema.Struct({
   deliveredAt: Schema.NullOr(Timestamp.IsoTimestamp),
   acknowledgedAt: Schema.NullOr(Timestamp.IsoTimestamp),
   expiresAt: Timestamp.IsoTimestamp,
-  deliveryCount: Schema.Int,
-  payload: Schema.Record(Schema.String, Schema.Json)
-}).annotate({ identifier: "Event" })
-export type EventRecord = typeof EventRecord.Type
+  deliveryCount: Schema.Int
+}
+
+/** An event as clients see it, of any type. `EventRecord` is the union by type. */
+export type AnyEventRecord = Schema.Struct.Type<typeof EVENT_RECORD_FIELDS> & Pick<EventDraft, "type" | "payload">
 
 const isoOrNull = (moment: Timestamp.Timestamp | null): string | null =>
   moment === null ? null : Timestamp.toIso(moment)
 
-export const toEventRecord = (event: DurableEvent): EventRecord => ({
+/** Returns the record of an event. Its payload repeats the type and id, so that it can be forwarded alone. */
+export const toAnyEventRecord = (event: DurableEvent): AnyEventRecord => ({
   eventId: event.eventId,
   type: event.type,
   status: event.status,

@@ -6,11 +6,12 @@ import { Transactor } from "../kernel/Transactor.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
-import { type EventDraft, EventPolicy, INTERNAL_SOURCE, toEventRecord } from "./DurableEvent.ts"
+import { EventPolicy, toAnyEventRecord } from "./DurableEvent.ts"
 import { EventSignal } from "./EventSignal.ts"
 import { type Delivery, EventStore } from "./EventStore.ts"
 import * as Webhook from "./EventWebhook.ts"
 import { WebhookClient, WebhookUnreachable } from "./WebhookClient.ts"
+import { webhookPaused } from "./WebhookEvent.ts"
 import { type NextTurn, WebhookStore, type WebhookTurn } from "./WebhookStore.ts"
 
 /** Endpoints served concurrently by one server. Each has one request at a time. */
@@ -41,22 +42,6 @@ const attemptsOf = (outcome: Webhook.WebhookAttempt["outcome"]) =>
 const paused = Metric.counter("agentos_webhooks_paused_total", {
   description: "Event webhooks that this server paused after three days of failed attempts.",
   incremental: true
-})
-
-const pausedEvent = (
-  { tenantId, url, webhookId }: Webhook.EventWebhook,
-  at: Timestamp.Timestamp,
-  delivery: Delivery,
-  error: string
-): EventDraft => ({
-  tenantId,
-  type: "events.webhook.paused",
-  source: INTERNAL_SOURCE,
-  service: "events",
-  resourceId: webhookId,
-  agentId: webhookId,
-  payload: { webhookId, url, pausedAt: Timestamp.toIso(at), undeliveredEventId: delivery.event.eventId, error },
-  dedupeKey: `events.webhook.paused:${webhookId}:${at}`
 })
 
 /**
@@ -117,7 +102,7 @@ export const run = Effect.gen(function* () {
       url: webhook.url,
       id: event.eventId,
       timestamp,
-      body: JSON.stringify(toEventRecord(event)),
+      body: JSON.stringify(toAnyEventRecord(event)),
       secrets
     })
   })
@@ -168,7 +153,7 @@ export const run = Effect.gen(function* () {
     if (after === "exhausted") {
       yield* tenants.lock([webhook.tenantId])
       if (!(yield* store.record(turn, made, Webhook.NO_PROGRESS, "paused"))) return undefined
-      yield* events.append([pausedEvent(webhook, now, delivery, made.error ?? "")])
+      yield* events.append([webhookPaused(webhook, now, eventId, made.error ?? "")])
       yield* Metric.update(paused, 1)
       return undefined
     }

@@ -1,43 +1,86 @@
+import { Schema } from "effect"
 import { serviceEntry } from "../catalog/Catalog.ts"
+import { ServiceId } from "../catalog/ServiceId.ts"
 import * as Usdt from "../catalog/Usdt.ts"
-import { type EventDraft, INTERNAL_SOURCE } from "../events/DurableEvent.ts"
-import type { Operation } from "./Operation.ts"
-import { PAYMENT_STATES } from "./OperationState.ts"
+import { declareEvent, draftEvent, type EventDraft, INTERNAL_SOURCE } from "../events/DurableEvent.ts"
+import { Uuid } from "../kernel/Uuid.ts"
+import { type Operation, OperationFailureKind } from "./Operation.ts"
+import { PAYMENT_STATES, PaymentState } from "./OperationState.ts"
+import { PriceRecord } from "./PriceRecord.ts"
 
-/** Drafts the fields common to all payment events. `baseUnits` is the exact amount paid, in the token's base units. */
-const draft = (
-  operation: Operation,
-  type: "payment.completed" | "payment.failed" | "payment.refunded",
-  more: EventDraft["payload"]
-): EventDraft => {
-  const { endpoint, operationId, proof, requestId, serviceId, state, tenantId, terms, transaction } = operation
+/** The payload that all payment events have. */
+const payment = {
+  operationId: Uuid,
+  serviceId: ServiceId,
+  /** Method and path of the paid request. */
+  endpoint: Schema.String,
+  /** The requestId of the paid request. */
+  requestId: Uuid,
+  price: Schema.optionalKey(PriceRecord),
+  /** The exact amount paid, in the token's base units. */
+  baseUnits: Schema.String,
+  /** CAIP-2 id. */
+  network: Schema.String,
+  /** Address of the token's contract. */
+  token: Schema.String,
+  payer: Schema.String,
+  payTo: Schema.String,
+  /** The transaction that paid; null where nothing was paid. */
+  transaction: Schema.NullOr(Schema.String),
+  paymentState: PaymentState
+}
+
+export const PAYMENT_COMPLETED = declareEvent("payment.completed", "A paid operation was fulfilled.", payment)
+
+export const PAYMENT_FAILED = declareEvent(
+  "payment.failed",
+  "A paid operation was not fulfilled. If its payment was charged, it is refunded.",
+  {
+    ...payment,
+    /** Why the operation failed; null if the reason was not recorded. */
+    reason: Schema.NullOr(Schema.Struct({ kind: OperationFailureKind, message: Schema.String }))
+  }
+)
+
+export const PAYMENT_REFUNDED = declareEvent(
+  "payment.refunded",
+  "The payment of a failed operation was refunded to the wallet that paid. `transaction` is that of the refund.",
+  {
+    ...payment,
+    amount: Schema.optionalKey(PriceRecord),
+    /** The transaction that paid. */
+    paymentTransaction: Schema.NullOr(Schema.String)
+  }
+)
+
+/** Returns the payload that all payment events have. */
+const paymentOf = ({ endpoint, operationId, proof, requestId, serviceId, state, terms, transaction }: Operation) => {
   const { price } = serviceEntry(serviceId)
   return {
-    tenantId,
-    type,
-    source: INTERNAL_SOURCE,
-    service: "payment",
-    resourceId: operationId,
-    // A payment belongs to no mailbox and no number: the wallet identifies the agent.
-    agentId: proof.payer,
-    payload: {
-      operationId,
-      serviceId,
-      endpoint,
-      requestId,
-      ...(price === null ? {} : { price: { ...Usdt.toPrice(price) } }),
-      baseUnits: terms.amount.toString(),
-      network: terms.network,
-      token: terms.asset,
-      payer: proof.payer,
-      payTo: terms.payTo,
-      transaction,
-      paymentState: PAYMENT_STATES[state],
-      ...more
-    },
-    dedupeKey: `${type}:${operationId}`
+    operationId,
+    serviceId,
+    endpoint,
+    requestId,
+    ...(price === null ? {} : { price: Usdt.toPrice(price) }),
+    baseUnits: terms.amount.toString(),
+    network: terms.network,
+    token: terms.asset,
+    payer: proof.payer,
+    payTo: terms.payTo,
+    transaction,
+    paymentState: PAYMENT_STATES[state]
   }
 }
+
+const fieldsOf = ({ operationId, proof, tenantId }: Operation) => ({
+  tenantId,
+  source: INTERNAL_SOURCE,
+  service: "payment",
+  resourceId: operationId,
+  // A payment belongs to no mailbox and no number: the wallet identifies the agent.
+  agentId: proof.payer,
+  once: operationId
+})
 
 /**
  * Returns the event for the state that an operation has just entered, or undefined if that state has none. Each
@@ -45,20 +88,26 @@ const draft = (
  * emits one `payment.refunded` more when the chain shows the refund, whose `transaction` is that of the refund.
  */
 export const eventOf = (operation: Operation): EventDraft | undefined => {
+  const payload = paymentOf(operation)
   switch (operation.state) {
     case "fulfilled":
-      return draft(operation, "payment.completed", {})
+      return draftEvent(PAYMENT_COMPLETED, { ...fieldsOf(operation), payload })
     case "unpaid":
     case "refund_due":
-      return draft(operation, "payment.failed", {
-        reason: operation.failure === null ? null : { ...operation.failure }
+      return draftEvent(PAYMENT_FAILED, {
+        ...fieldsOf(operation),
+        payload: { ...payload, reason: operation.failure === null ? null : { ...operation.failure } }
       })
     case "refunded": {
       const { price } = serviceEntry(operation.serviceId)
-      return draft(operation, "payment.refunded", {
-        ...(price === null ? {} : { amount: { ...Usdt.toPrice(price) } }),
-        transaction: operation.refundTransaction,
-        paymentTransaction: operation.transaction
+      return draftEvent(PAYMENT_REFUNDED, {
+        ...fieldsOf(operation),
+        payload: {
+          ...payload,
+          ...(price === null ? {} : { amount: Usdt.toPrice(price) }),
+          transaction: operation.refundTransaction,
+          paymentTransaction: operation.transaction
+        }
       })
     }
     default:

@@ -1,102 +1,200 @@
-import { type EventDraft, INTERNAL_SOURCE } from "../events/DurableEvent.ts"
+import { Schema } from "effect"
 import { serviceEntry } from "../catalog/Catalog.ts"
 import * as Usdt from "../catalog/Usdt.ts"
+import { declareEvent, draftEvent, type EventDraft, INTERNAL_SOURCE } from "../events/DurableEvent.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
-import type { Call } from "./Call.ts"
-import type { Notice } from "./Allowance.ts"
-import type { PhoneNumber } from "./PhoneNumber.ts"
+import { Uuid } from "../kernel/Uuid.ts"
+import { PriceRecord } from "../payment/PriceRecord.ts"
+import { NOTICE_DAYS, type Notice } from "./Allowance.ts"
+import { type Call, CallDirection, CallEndReason } from "./Call.ts"
+import { E164, type PhoneNumber } from "./PhoneNumber.ts"
+import { Suspension } from "./PhoneState.ts"
 
-const ofNumber = (
-  { agentId, number, phoneNumberId, tenantId }: PhoneNumber,
-  type: EventDraft["type"],
-  once: string,
-  payload: EventDraft["payload"]
-): EventDraft => ({
+const { IsoTimestamp } = Timestamp
+
+/** The payload that all events of numbers have. */
+const number = { phoneNumberId: Uuid, number: E164 }
+
+export const NUMBER_RENEWED = declareEvent("phone.number.renewed", "One of your numbers was renewed.", {
+  ...number,
+  /** The new end. */
+  expiresAt: IsoTimestamp,
+  /** The operation that renewed it. */
+  operationId: Uuid
+})
+
+export const NUMBER_EXPIRING = declareEvent(
+  "phone.number.expiring",
+  "One of your numbers expires in 5, 3 or 1 days. The payload has all data needed to renew it.",
+  {
+    ...number,
+    daysBefore: Schema.Literals(NOTICE_DAYS),
+    expiresAt: IsoTimestamp,
+    /** The same time as `expiresAt`. */
+    renewalDeadline: IsoTimestamp,
+    price: Schema.NullOr(PriceRecord),
+    renewalEndpoint: Schema.Struct({ method: Schema.Literals(["GET", "POST", "DELETE"]), path: Schema.String }),
+    /** The body of the request that renews the number. */
+    requestBody: Schema.Struct({ phoneNumberId: Uuid }),
+    releaseWarning: Schema.String
+  }
+)
+
+export const NUMBER_SUSPENDED = declareEvent(
+  "phone.number.suspended",
+  "One of your numbers expired. It can't be used again, and is being released to the carrier.",
+  { ...number, expiresAt: IsoTimestamp }
+)
+
+export const NUMBER_RELEASED = declareEvent(
+  "phone.number.released",
+  "The carrier released one of your numbers, because it expired or at your request.",
+  { ...number, reason: Schema.NullOr(Suspension), releasedAt: Schema.NullOr(IsoTimestamp) }
+)
+
+export const NUMBER_RECONCILED = declareEvent(
+  "phone.number.reconciled",
+  "The carrier no longer has one of your numbers, although it was not released here. The number can't be used again.",
+  {
+    ...number,
+    /** What was found, as a sentence. */
+    finding: Schema.String,
+    releasedAt: Schema.NullOr(IsoTimestamp)
+  }
+)
+
+/** The payload that all events of calls have. */
+const call = {
+  callId: Uuid,
+  phoneNumberId: Uuid,
+  direction: CallDirection,
+  fromNumber: Schema.String,
+  toNumber: Schema.String
+}
+
+export const CALL_STARTED = declareEvent("phone.call.started", "A call was answered.", {
+  ...call,
+  answeredAt: Schema.NullOr(IsoTimestamp)
+})
+
+export const CALL_ENDED = declareEvent(
+  "phone.call.ended",
+  "A call ended, or an inbound call was declined because its number had no inbound minutes left.",
+  {
+    ...call,
+    endReason: Schema.NullOr(CallEndReason),
+    connectedSeconds: Schema.Int,
+    /** Null if the call was not answered. */
+    answeredAt: Schema.NullOr(IsoTimestamp),
+    endedAt: Schema.NullOr(IsoTimestamp),
+    /** The number of declined calls of this caller that the event reports. Only for declined calls. */
+    declinedCalls: Schema.optionalKey(Schema.Int)
+  }
+)
+
+const ofNumber = ({ agentId, phoneNumberId, tenantId }: PhoneNumber, once: string) => ({
   tenantId,
-  type,
   source: INTERNAL_SOURCE,
   service: "phone",
   resourceId: phoneNumberId,
   agentId,
-  dedupeKey: `${type}:${phoneNumberId}:${once}`,
-  payload: { phoneNumberId, number, ...payload }
+  once: `${phoneNumberId}:${once}`
 })
 
+const numberOf = ({ number: e164, phoneNumberId }: PhoneNumber) => ({ phoneNumberId, number: e164 })
+
 /** The event that a number was renewed: one for each operation. */
-export const renewed = (number: PhoneNumber, operationId: string): EventDraft =>
-  ofNumber(number, "phone.number.renewed", operationId, {
-    expiresAt: Timestamp.toIso(number.expiresAt),
-    operationId
+export const renewed = (self: PhoneNumber, operationId: string): EventDraft =>
+  draftEvent(NUMBER_RENEWED, {
+    ...ofNumber(self, operationId),
+    payload: { ...numberOf(self), expiresAt: Timestamp.toIso(self.expiresAt), operationId }
   })
 
 /** The event that a number's end is near, with all data needed to renew it: one for each notice of each end. */
-export const expiring = (number: PhoneNumber, { daysBefore }: Notice): EventDraft => {
+export const expiring = (self: PhoneNumber, { daysBefore }: Notice): EventDraft => {
   const { method, path, price } = serviceEntry("phone.number.renew.30d")
-  const expiresAt = Timestamp.toIso(number.expiresAt)
-  return ofNumber(number, "phone.number.expiring", `${number.expiresAt}:${daysBefore}`, {
-    daysBefore,
-    expiresAt,
-    renewalDeadline: expiresAt,
-    price: price === null ? null : { ...Usdt.toPrice(price) },
-    renewalEndpoint: { method, path },
-    requestBody: { phoneNumberId: number.phoneNumberId },
-    releaseWarning:
-      `Unless it is renewed by then, ${number.number} is suspended and released to the carrier permanently: ` +
-      `calls no longer reach its agent, and the number may be sold to others.`
+  const expiresAt = Timestamp.toIso(self.expiresAt)
+  return draftEvent(NUMBER_EXPIRING, {
+    ...ofNumber(self, `${self.expiresAt}:${daysBefore}`),
+    payload: {
+      ...numberOf(self),
+      daysBefore,
+      expiresAt,
+      renewalDeadline: expiresAt,
+      price: price === null ? null : Usdt.toPrice(price),
+      renewalEndpoint: { method, path },
+      requestBody: { phoneNumberId: self.phoneNumberId },
+      releaseWarning:
+        `Unless it is renewed by then, ${self.number} is suspended and released to the carrier permanently: ` +
+        `calls no longer reach its agent, and the number may be sold to others.`
+    }
   })
 }
 
 /** The event that a number was suspended because its entitlement is over. */
-export const suspended = (number: PhoneNumber): EventDraft =>
-  ofNumber(number, "phone.number.suspended", "", { expiresAt: Timestamp.toIso(number.expiresAt) })
+export const suspended = (self: PhoneNumber): EventDraft =>
+  draftEvent(NUMBER_SUSPENDED, {
+    ...ofNumber(self, ""),
+    payload: { ...numberOf(self), expiresAt: Timestamp.toIso(self.expiresAt) }
+  })
 
 /** The event that the carrier has released a number, at its tenant's request or because its entitlement is over. */
-export const released = (number: PhoneNumber): EventDraft =>
-  ofNumber(number, "phone.number.released", "", {
-    reason: number.suspension,
-    releasedAt: Timestamp.toIsoOrNull(number.releasedAt)
+export const released = (self: PhoneNumber): EventDraft =>
+  draftEvent(NUMBER_RELEASED, {
+    ...ofNumber(self, ""),
+    payload: { ...numberOf(self), reason: self.suspension, releasedAt: Timestamp.toIsoOrNull(self.releasedAt) }
   })
 
 /** The event that the carrier no longer has a number that was never released. */
-export const reconciled = (number: PhoneNumber): EventDraft =>
-  ofNumber(number, "phone.number.reconciled", "", {
-    finding: "The carrier no longer has this number under the account of the service.",
-    releasedAt: Timestamp.toIsoOrNull(number.releasedAt)
+export const reconciled = (self: PhoneNumber): EventDraft =>
+  draftEvent(NUMBER_RECONCILED, {
+    ...ofNumber(self, ""),
+    payload: {
+      ...numberOf(self),
+      finding: "The carrier no longer has this number under the account of the service.",
+      releasedAt: Timestamp.toIsoOrNull(self.releasedAt)
+    }
   })
 
-const ofCall = (call: Call, type: EventDraft["type"], source: string, payload: EventDraft["payload"]): EventDraft => ({
-  tenantId: call.tenantId,
-  type,
+const ofCall = ({ agentId, callId, tenantId }: Call, source: string) => ({
+  tenantId,
   source,
   service: "phone",
-  resourceId: call.callId,
-  agentId: call.agentId,
-  dedupeKey: `${type}:${call.callId}`,
-  payload: {
-    callId: call.callId,
-    phoneNumberId: call.phoneNumberId,
-    direction: call.direction,
-    fromNumber: call.fromNumber,
-    toNumber: call.toNumber,
-    ...payload
-  }
+  resourceId: callId,
+  agentId,
+  once: callId
+})
+
+const callOf = ({ callId, direction, fromNumber, phoneNumberId, toNumber }: Call) => ({
+  callId,
+  phoneNumberId,
+  direction,
+  fromNumber,
+  toNumber
 })
 
 /** The event that a call was answered. `source` is the carrier that reported it. */
-export const callStarted = (call: Call, source: string): EventDraft =>
-  ofCall(call, "phone.call.started", source, { answeredAt: Timestamp.toIsoOrNull(call.answeredAt) })
+export const callStarted = (self: Call, source: string): EventDraft =>
+  draftEvent(CALL_STARTED, {
+    ...ofCall(self, source),
+    payload: { ...callOf(self), answeredAt: Timestamp.toIsoOrNull(self.answeredAt) }
+  })
 
-const ending = (call: Call): EventDraft["payload"] => ({
-  endReason: call.endReason,
-  connectedSeconds: call.connectedSeconds,
-  answeredAt: Timestamp.toIsoOrNull(call.answeredAt),
-  endedAt: Timestamp.toIsoOrNull(call.endedAt)
+const endedOf = (self: Call) => ({
+  ...callOf(self),
+  endReason: self.endReason,
+  connectedSeconds: self.connectedSeconds,
+  answeredAt: Timestamp.toIsoOrNull(self.answeredAt),
+  endedAt: Timestamp.toIsoOrNull(self.endedAt)
 })
 
 /** The event that a call has ended. `source` is the carrier that reported it. */
-export const callEnded = (call: Call, source: string): EventDraft =>
-  ofCall(call, "phone.call.ended", source, ending(call))
+export const callEnded = (self: Call, source: string): EventDraft =>
+  draftEvent(CALL_ENDED, { ...ofCall(self, source), payload: endedOf(self) })
 
-/** The event that `declinedCalls` calls of one caller were declined; `call` stands for all of them. */
-export const callsDeclined = (call: Call, declinedCalls: number, source: string): EventDraft =>
-  ofCall(call, "phone.call.ended", source, { ...ending(call), declinedCalls })
+/** The event that `declinedCalls` calls of one caller were declined; `self` stands for all of them. */
+export const callsDeclined = (self: Call, declinedCalls: number, source: string): EventDraft =>
+  draftEvent(CALL_ENDED, {
+    ...ofCall(self, source),
+    payload: { ...endedOf(self), declinedCalls }
+  })

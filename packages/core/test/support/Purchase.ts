@@ -1,5 +1,6 @@
 import {
   type CreateMailboxInput,
+  EventRecord,
   EventStore,
   type InboundMails,
   MailboxCreation,
@@ -12,11 +13,12 @@ import {
   serviceEntry,
   type Tenant,
   TenantStore,
+  toEventRecord,
   walletAddress
 } from "@agentos/core"
 import { ScriptedRail } from "@agentos/contract-tests"
 import { assert, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Option, Redacted, type Scope } from "effect"
+import { Effect, Fiber, Layer, Option, Redacted, Schema, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as TestHost from "./TestHost.ts"
 
@@ -139,8 +141,11 @@ export const deliverMail = Effect.fnUntraced(function* (inbound: InboundMails["S
   yield* Fiber.interrupt(running)
 })
 
-/** The types and payloads of a tenant's events, oldest first. */
+const decodeRecord = Schema.decodeUnknownEffect(EventRecord, { onExcessProperty: "error" })
+
+/** The types and payloads of a tenant's events, oldest first. Fails unless each record is as its type declares it. */
 export const eventsOf = Effect.fnUntraced(function* (tenant: Tenant) {
   const events = yield* (yield* EventStore).list(tenant.tenantId, {}, undefined, 100)
+  yield* Effect.forEach(events, (event) => Effect.orDie(decodeRecord(toEventRecord(event))))
   return events.map(({ payload, type }) => ({ type, payload }))
 })

@@ -1,0 +1,36 @@
+import { Schema } from "effect"
+import * as Timestamp from "../kernel/Timestamp.ts"
+import { Uuid } from "../kernel/Uuid.ts"
+import { declareEvent, draftEvent, type EventDraft, INTERNAL_SOURCE } from "./DurableEvent.ts"
+import type { EventWebhook } from "./EventWebhook.ts"
+
+export const WEBHOOK_PAUSED = declareEvent(
+  "events.webhook.paused",
+  "Your event webhook accepted no delivery of an event for three days, and is paused. Fix the endpoint, then set it again.",
+  {
+    webhookId: Uuid,
+    url: Schema.String,
+    pausedAt: Timestamp.IsoTimestamp,
+    /** The event that was not accepted. */
+    undeliveredEventId: Uuid,
+    /** Why the last attempt failed. */
+    error: Schema.String
+  }
+)
+
+/** The event that a webhook was paused at `at`, after the last attempt at an event failed with `error`. */
+export const webhookPaused = (
+  { tenantId, url, webhookId }: EventWebhook,
+  at: Timestamp.Timestamp,
+  undeliveredEventId: string,
+  error: string
+): EventDraft =>
+  draftEvent(WEBHOOK_PAUSED, {
+    tenantId,
+    source: INTERNAL_SOURCE,
+    service: "events",
+    resourceId: webhookId,
+    agentId: webhookId,
+    payload: { webhookId, url, pausedAt: Timestamp.toIso(at), undeliveredEventId, error },
+    once: `${webhookId}:${at}`
+  })
