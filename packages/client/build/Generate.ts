@@ -27,6 +27,7 @@ interface OperationDocument {
 /** Keywords that change no type, apart from descriptions. Without them the package stays small. */
 const UNTYPED = new Set([
   "default",
+  "discriminator",
   "example",
   "examples",
   "format",

@@ -46,11 +46,13 @@ export interface components {
         };
         EventObserved: {
             type: "event.observed";
-            event: components["schemas"]["Event"];
+            event: components["schemas"]["EventRecord"];
         };
-        Event: {
+        EventRecord: components["schemas"]["EmailReceivedEvent"] | components["schemas"]["PhoneCallStartedEvent"] | components["schemas"]["PhoneCallEndedEvent"] | components["schemas"]["PhoneNumberExpiringEvent"] | components["schemas"]["PhoneNumberRenewedEvent"] | components["schemas"]["PhoneNumberReleasedEvent"] | components["schemas"]["PhoneNumberSuspendedEvent"] | components["schemas"]["PhoneNumberReconciledEvent"] | components["schemas"]["PaymentCompletedEvent"] | components["schemas"]["PaymentFailedEvent"] | components["schemas"]["PaymentRefundedEvent"] | components["schemas"]["EventsWebhookPausedEvent"];
+        /** @description Your event webhook accepted no delivery of an event for three days, and is paused. Fix the endpoint, then set it again. */
+        EventsWebhookPausedEvent: {
             eventId: string;
-            type: "email.received" | "phone.call.started" | "phone.call.ended" | "phone.number.expiring" | "phone.number.renewed" | "phone.number.released" | "phone.number.suspended" | "phone.number.reconciled" | "payment.completed" | "payment.failed" | "payment.refunded" | "events.webhook.paused";
+            type: "events.webhook.paused";
             status: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
             source: string;
             service: string;
@@ -61,12 +63,346 @@ export interface components {
             acknowledgedAt: string | null;
             expiresAt: string;
             deliveryCount: number;
-            payload: Record<string, unknown>;
+            payload: components["schemas"]["EventsWebhookPausedPayload"];
+        };
+        EventsWebhookPausedPayload: {
+            type: "events.webhook.paused";
+            eventId: string;
+            webhookId: string;
+            url: string;
+            pausedAt: string;
+            undeliveredEventId: string;
+            error: string;
+        };
+        /** @description The payment of a failed operation was refunded to the wallet that paid. `transaction` is that of the refund. */
+        PaymentRefundedEvent: {
+            eventId: string;
+            type: "payment.refunded";
+            status: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
+            source: string;
+            service: string;
+            resourceId: string;
+            agentId: string;
+            createdAt: string;
+            deliveredAt: string | null;
+            acknowledgedAt: string | null;
+            expiresAt: string;
+            deliveryCount: number;
+            payload: components["schemas"]["PaymentRefundedPayload"];
+        };
+        PaymentRefundedPayload: {
+            type: "payment.refunded";
+            eventId: string;
+            operationId: string;
+            serviceId: "discovery.api" | "discovery.services" | "email.mailbox.create" | "email.mailbox.list" | "email.mailbox.update" | "email.mailbox.delete" | "email.message.send" | "email.message.query" | "phone.number.us.30d" | "phone.number.ca.30d" | "phone.number.renew.30d" | "phone.call.outbound.1m" | "phone.call.outbound.5m" | "phone.call.extend.1m" | "phone.call.inbound.add.10m" | "phone.number.release" | "phone.number.list" | "phone.call.get" | "phone.call.transcript" | "events.realtime-token" | "events.list" | "events.get" | "events.ack" | "events.ack-all" | "domain.register" | "auth.token" | "auth.revoke" | "phone.call.list" | "phone.voice.list" | "events.webhook.set" | "events.webhook.get" | "events.webhook.delete" | "events.webhook.deliveries" | "email.message.attachment" | "email.message.raw" | "payment.status" | "payment.get";
+            endpoint: string;
+            requestId: string;
+            price?: components["schemas"]["Price"];
+            baseUnits: string;
+            network: string;
+            token: string;
+            payer: string;
+            payTo: string;
+            transaction: string | null;
+            paymentState: "none" | "pending" | "settled" | "refund_due" | "refunded" | "unknown";
+            amount?: components["schemas"]["Price"];
+            paymentTransaction: string | null;
+        };
+        Price: {
+            amount: string;
+            asset: "USDT";
+        };
+        /** @description A paid operation was not fulfilled. If its payment was charged, it is refunded. */
+        PaymentFailedEvent: {
+            eventId: string;
+            type: "payment.failed";
+            status: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
+            source: string;
+            service: string;
+            resourceId: string;
+            agentId: string;
+            createdAt: string;
+            deliveredAt: string | null;
+            acknowledgedAt: string | null;
+            expiresAt: string;
+            deliveryCount: number;
+            payload: components["schemas"]["PaymentFailedPayload"];
+        };
+        PaymentFailedPayload: {
+            type: "payment.failed";
+            eventId: string;
+            operationId: string;
+            serviceId: "discovery.api" | "discovery.services" | "email.mailbox.create" | "email.mailbox.list" | "email.mailbox.update" | "email.mailbox.delete" | "email.message.send" | "email.message.query" | "phone.number.us.30d" | "phone.number.ca.30d" | "phone.number.renew.30d" | "phone.call.outbound.1m" | "phone.call.outbound.5m" | "phone.call.extend.1m" | "phone.call.inbound.add.10m" | "phone.number.release" | "phone.number.list" | "phone.call.get" | "phone.call.transcript" | "events.realtime-token" | "events.list" | "events.get" | "events.ack" | "events.ack-all" | "domain.register" | "auth.token" | "auth.revoke" | "phone.call.list" | "phone.voice.list" | "events.webhook.set" | "events.webhook.get" | "events.webhook.delete" | "events.webhook.deliveries" | "email.message.attachment" | "email.message.raw" | "payment.status" | "payment.get";
+            endpoint: string;
+            requestId: string;
+            price?: components["schemas"]["Price"];
+            baseUnits: string;
+            network: string;
+            token: string;
+            payer: string;
+            payTo: string;
+            transaction: string | null;
+            paymentState: "none" | "pending" | "settled" | "refund_due" | "refunded" | "unknown";
+            reason: {
+                kind: "used_before" | "settled_elsewhere" | "refused" | "expired" | "used_otherwise" | "rejected" | "gone" | "late";
+                message: string;
+            } | null;
+        };
+        /** @description A paid operation was fulfilled. */
+        PaymentCompletedEvent: {
+            eventId: string;
+            type: "payment.completed";
+            status: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
+            source: string;
+            service: string;
+            resourceId: string;
+            agentId: string;
+            createdAt: string;
+            deliveredAt: string | null;
+            acknowledgedAt: string | null;
+            expiresAt: string;
+            deliveryCount: number;
+            payload: components["schemas"]["PaymentCompletedPayload"];
+        };
+        PaymentCompletedPayload: {
+            type: "payment.completed";
+            eventId: string;
+            operationId: string;
+            serviceId: "discovery.api" | "discovery.services" | "email.mailbox.create" | "email.mailbox.list" | "email.mailbox.update" | "email.mailbox.delete" | "email.message.send" | "email.message.query" | "phone.number.us.30d" | "phone.number.ca.30d" | "phone.number.renew.30d" | "phone.call.outbound.1m" | "phone.call.outbound.5m" | "phone.call.extend.1m" | "phone.call.inbound.add.10m" | "phone.number.release" | "phone.number.list" | "phone.call.get" | "phone.call.transcript" | "events.realtime-token" | "events.list" | "events.get" | "events.ack" | "events.ack-all" | "domain.register" | "auth.token" | "auth.revoke" | "phone.call.list" | "phone.voice.list" | "events.webhook.set" | "events.webhook.get" | "events.webhook.delete" | "events.webhook.deliveries" | "email.message.attachment" | "email.message.raw" | "payment.status" | "payment.get";
+            endpoint: string;
+            requestId: string;
+            price?: components["schemas"]["Price"];
+            baseUnits: string;
+            network: string;
+            token: string;
+            payer: string;
+            payTo: string;
+            transaction: string | null;
+            paymentState: "none" | "pending" | "settled" | "refund_due" | "refunded" | "unknown";
+        };
+        /** @description The carrier no longer has one of your numbers, although it was not released here. The number can't be used again. */
+        PhoneNumberReconciledEvent: {
+            eventId: string;
+            type: "phone.number.reconciled";
+            status: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
+            source: string;
+            service: string;
+            resourceId: string;
+            agentId: string;
+            createdAt: string;
+            deliveredAt: string | null;
+            acknowledgedAt: string | null;
+            expiresAt: string;
+            deliveryCount: number;
+            payload: components["schemas"]["PhoneNumberReconciledPayload"];
+        };
+        PhoneNumberReconciledPayload: {
+            type: "phone.number.reconciled";
+            eventId: string;
+            phoneNumberId: string;
+            number: string;
+            finding: string;
+            releasedAt: string | null;
+        };
+        /** @description One of your numbers expired. It can't be used again, and is being released to the carrier. */
+        PhoneNumberSuspendedEvent: {
+            eventId: string;
+            type: "phone.number.suspended";
+            status: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
+            source: string;
+            service: string;
+            resourceId: string;
+            agentId: string;
+            createdAt: string;
+            deliveredAt: string | null;
+            acknowledgedAt: string | null;
+            expiresAt: string;
+            deliveryCount: number;
+            payload: components["schemas"]["PhoneNumberSuspendedPayload"];
+        };
+        PhoneNumberSuspendedPayload: {
+            type: "phone.number.suspended";
+            eventId: string;
+            phoneNumberId: string;
+            number: string;
+            expiresAt: string;
+        };
+        /** @description The carrier released one of your numbers, because it expired or at your request. */
+        PhoneNumberReleasedEvent: {
+            eventId: string;
+            type: "phone.number.released";
+            status: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
+            source: string;
+            service: string;
+            resourceId: string;
+            agentId: string;
+            createdAt: string;
+            deliveredAt: string | null;
+            acknowledgedAt: string | null;
+            expiresAt: string;
+            deliveryCount: number;
+            payload: components["schemas"]["PhoneNumberReleasedPayload"];
+        };
+        PhoneNumberReleasedPayload: {
+            type: "phone.number.released";
+            eventId: string;
+            phoneNumberId: string;
+            number: string;
+            /** @enum {string|null} */
+            reason: "expired" | "release_requested" | null;
+            releasedAt: string | null;
+        };
+        /** @description One of your numbers was renewed. */
+        PhoneNumberRenewedEvent: {
+            eventId: string;
+            type: "phone.number.renewed";
+            status: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
+            source: string;
+            service: string;
+            resourceId: string;
+            agentId: string;
+            createdAt: string;
+            deliveredAt: string | null;
+            acknowledgedAt: string | null;
+            expiresAt: string;
+            deliveryCount: number;
+            payload: components["schemas"]["PhoneNumberRenewedPayload"];
+        };
+        PhoneNumberRenewedPayload: {
+            type: "phone.number.renewed";
+            eventId: string;
+            phoneNumberId: string;
+            number: string;
+            expiresAt: string;
+            operationId: string;
+        };
+        /** @description One of your numbers expires in 5, 3 or 1 days. The payload has all data needed to renew it. */
+        PhoneNumberExpiringEvent: {
+            eventId: string;
+            type: "phone.number.expiring";
+            status: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
+            source: string;
+            service: string;
+            resourceId: string;
+            agentId: string;
+            createdAt: string;
+            deliveredAt: string | null;
+            acknowledgedAt: string | null;
+            expiresAt: string;
+            deliveryCount: number;
+            payload: components["schemas"]["PhoneNumberExpiringPayload"];
+        };
+        PhoneNumberExpiringPayload: {
+            type: "phone.number.expiring";
+            eventId: string;
+            phoneNumberId: string;
+            number: string;
+            daysBefore: 5 | 3 | 1;
+            expiresAt: string;
+            renewalDeadline: string;
+            price: components["schemas"]["Price"] | null;
+            renewalEndpoint: {
+                method: "GET" | "POST" | "DELETE";
+                path: string;
+            };
+            requestBody: {
+                phoneNumberId: string;
+            };
+            releaseWarning: string;
+        };
+        /** @description A call ended, or an inbound call was declined because its number had no inbound minutes left. */
+        PhoneCallEndedEvent: {
+            eventId: string;
+            type: "phone.call.ended";
+            status: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
+            source: string;
+            service: string;
+            resourceId: string;
+            agentId: string;
+            createdAt: string;
+            deliveredAt: string | null;
+            acknowledgedAt: string | null;
+            expiresAt: string;
+            deliveryCount: number;
+            payload: components["schemas"]["PhoneCallEndedPayload"];
+        };
+        PhoneCallEndedPayload: {
+            type: "phone.call.ended";
+            eventId: string;
+            callId: string;
+            phoneNumberId: string;
+            direction: "inbound" | "outbound";
+            fromNumber: string;
+            toNumber: string;
+            /** @enum {string|null} */
+            endReason: "completed" | "hangup_agent" | "time_limit" | "no_answer" | "busy" | "failed" | "allowance_exhausted" | null;
+            connectedSeconds: number;
+            answeredAt: string | null;
+            endedAt: string | null;
+            declinedCalls?: number;
+        };
+        /** @description A call was answered. */
+        PhoneCallStartedEvent: {
+            eventId: string;
+            type: "phone.call.started";
+            status: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
+            source: string;
+            service: string;
+            resourceId: string;
+            agentId: string;
+            createdAt: string;
+            deliveredAt: string | null;
+            acknowledgedAt: string | null;
+            expiresAt: string;
+            deliveryCount: number;
+            payload: components["schemas"]["PhoneCallStartedPayload"];
+        };
+        PhoneCallStartedPayload: {
+            type: "phone.call.started";
+            eventId: string;
+            callId: string;
+            phoneNumberId: string;
+            direction: "inbound" | "outbound";
+            fromNumber: string;
+            toNumber: string;
+            answeredAt: string | null;
+        };
+        /** @description Mail arrived at one of your active mailboxes. The payload never contains the body: read the message by `emailId`. */
+        EmailReceivedEvent: {
+            eventId: string;
+            type: "email.received";
+            status: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
+            source: string;
+            service: string;
+            resourceId: string;
+            agentId: string;
+            createdAt: string;
+            deliveredAt: string | null;
+            acknowledgedAt: string | null;
+            expiresAt: string;
+            deliveryCount: number;
+            payload: components["schemas"]["EmailReceivedPayload"];
+        };
+        EmailReceivedPayload: {
+            type: "email.received";
+            eventId: string;
+            mailboxId: string;
+            emailId: string;
+            from: string;
+            subject: string;
+            authentication: components["schemas"]["SenderAuthentication"] | null;
+            receivedAt: string;
+        };
+        SenderAuthentication: {
+            spf: string;
+            dkim: string;
+            dmarc: string;
+            domain: string | null;
         };
         EventDelivery: {
             type: "event.delivery";
             deliveryId: string;
-            event: components["schemas"]["Event"];
+            event: components["schemas"]["EventRecord"];
         };
         SessionReady: {
             type: "session.ready";
@@ -121,10 +457,6 @@ export interface components {
                 description: string;
             }[];
         };
-        Price: {
-            amount: string;
-            asset: "USDT";
-        };
         Issue: {
             path: string;
             message: string;
@@ -136,7 +468,8 @@ export interface components {
         };
         PaymentStatus: {
             operationId: string | null;
-            serviceId: ("discovery.api" | "discovery.services" | "email.mailbox.create" | "email.mailbox.list" | "email.mailbox.update" | "email.mailbox.delete" | "email.message.send" | "email.message.query" | "phone.number.us.30d" | "phone.number.ca.30d" | "phone.number.renew.30d" | "phone.call.outbound.1m" | "phone.call.outbound.5m" | "phone.call.extend.1m" | "phone.call.inbound.add.10m" | "phone.number.release" | "phone.number.list" | "phone.call.get" | "phone.call.transcript" | "events.realtime-token" | "events.list" | "events.get" | "events.ack" | "events.ack-all" | "domain.register" | "auth.token" | "auth.revoke" | "phone.call.list" | "phone.voice.list" | "events.webhook.set" | "events.webhook.get" | "events.webhook.delete" | "events.webhook.deliveries" | "email.message.attachment" | "email.message.raw" | "payment.status" | "payment.get") | null;
+            /** @enum {string|null} */
+            serviceId: "discovery.api" | "discovery.services" | "email.mailbox.create" | "email.mailbox.list" | "email.mailbox.update" | "email.mailbox.delete" | "email.message.send" | "email.message.query" | "phone.number.us.30d" | "phone.number.ca.30d" | "phone.number.renew.30d" | "phone.call.outbound.1m" | "phone.call.outbound.5m" | "phone.call.extend.1m" | "phone.call.inbound.add.10m" | "phone.number.release" | "phone.number.list" | "phone.call.get" | "phone.call.transcript" | "events.realtime-token" | "events.list" | "events.get" | "events.ack" | "events.ack-all" | "domain.register" | "auth.token" | "auth.revoke" | "phone.call.list" | "phone.voice.list" | "events.webhook.set" | "events.webhook.get" | "events.webhook.delete" | "events.webhook.deliveries" | "email.message.attachment" | "email.message.raw" | "payment.status" | "payment.get" | null;
             paymentState: "none" | "pending" | "settled" | "refund_due" | "refunded" | "unknown";
             network: string;
             asset: string;
@@ -230,7 +563,8 @@ export interface components {
             fromNumber: string;
             toNumber: string;
             status: "queued" | "ringing" | "in_progress" | "ended";
-            endReason: ("completed" | "hangup_agent" | "time_limit" | "no_answer" | "busy" | "failed" | "allowance_exhausted") | null;
+            /** @enum {string|null} */
+            endReason: "completed" | "hangup_agent" | "time_limit" | "no_answer" | "busy" | "failed" | "allowance_exhausted" | null;
             authorizedSeconds: number;
             connectedSeconds: number;
             createdAt: string;
@@ -312,6 +646,9 @@ export interface components {
             /** @description Language of the calls as a BCP 47 tag, one of GET /api/v1/phone/voices. */
             language?: string;
         };
+        SingleMessage: {
+            message: components["schemas"]["Message"];
+        };
         Message: {
             messageId: string;
             threadId: string;
@@ -337,12 +674,7 @@ export interface components {
                 sizeBytes: number;
                 sha256: string;
             }[];
-            authentication: {
-                spf: string;
-                dkim: string;
-                dmarc: string;
-                domain: string | null;
-            } | null;
+            authentication: components["schemas"]["SenderAuthentication"] | null;
             malformed: boolean;
             truncated: boolean;
             status: "received" | "queued" | "sent" | "delivered" | "bounced" | "complained" | "failed";
@@ -357,6 +689,10 @@ export interface components {
             text: string | null;
             html: string | null;
             extractedText: string | null;
+        };
+        MessagePage: {
+            items: components["schemas"]["MessageSummary"][];
+            nextCursor: string | null;
         };
         MessageSummary: {
             messageId: string;
@@ -383,12 +719,7 @@ export interface components {
                 sizeBytes: number;
                 sha256: string;
             }[];
-            authentication: {
-                spf: string;
-                dkim: string;
-                dmarc: string;
-                domain: string | null;
-            } | null;
+            authentication: components["schemas"]["SenderAuthentication"] | null;
             malformed: boolean;
             truncated: boolean;
             status: "received" | "queued" | "sent" | "delivered" | "bounced" | "complained" | "failed";
@@ -613,12 +944,7 @@ export interface components {
                     after?: string;
                     before?: string;
                 };
-                output: {
-                    items: components["schemas"]["MessageSummary"][];
-                    nextCursor: string | null;
-                } | {
-                    message: components["schemas"]["Message"];
-                };
+                output: components["schemas"]["MessagePage"] | components["schemas"]["SingleMessage"];
             };
             purchaseUsNumber: {
                 input: components["schemas"]["PurchaseNumberInput"];
@@ -719,7 +1045,7 @@ export interface components {
                         expiresAt: string;
                         websocketUrl: string;
                     };
-                    items: components["schemas"]["Event"][];
+                    items: components["schemas"]["EventRecord"][];
                     /** @description Pass it as `cursor` to read on; null if no more events are pending. */
                     nextCursor?: string | null;
                     /** @description Number of pending events in all pages, counted up to 10000. */
@@ -729,20 +1055,20 @@ export interface components {
             listEvents: {
                 input: components["schemas"]["ListEventsInput"];
                 output: {
-                    items: components["schemas"]["Event"][];
+                    items: components["schemas"]["EventRecord"][];
                     nextCursor: string | null;
                 };
             };
             getEvent: {
                 input: components["schemas"]["EventIdInput"];
                 output: {
-                    event: components["schemas"]["Event"];
+                    event: components["schemas"]["EventRecord"];
                 };
             };
             acknowledgeEvent: {
                 input: components["schemas"]["EventIdInput"];
                 output: {
-                    event: components["schemas"]["Event"];
+                    event: components["schemas"]["EventRecord"];
                 };
             };
             acknowledgeAllEvents: {
@@ -757,7 +1083,7 @@ export interface components {
                     cursor?: string;
                 };
                 output: {
-                    items: components["schemas"]["Event"][];
+                    items: components["schemas"]["EventRecord"][];
                     /** @description Pass it as `cursor` to read on; null if no more events are pending. */
                     nextCursor?: string | null;
                     /** @description Number of pending events in all pages, counted up to 10000. */
@@ -769,7 +1095,7 @@ export interface components {
                     eventId: string;
                 };
                 output: {
-                    event: components["schemas"]["Event"];
+                    event: components["schemas"]["EventRecord"];
                 };
             };
             registerDomain: {

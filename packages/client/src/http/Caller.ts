@@ -4,7 +4,7 @@ import type { Settings } from "../Options.ts"
 import type { Tokens } from "../session/Tokens.ts"
 import { type Answer, type Http, type Request, retryAfterSeconds } from "./Http.ts"
 import { type InputOf, type OperationId, type OperationRow, type OutputOf, requestOf, rowOf } from "./Operation.ts"
-import { dataOf, errorOf, isSuccess, wireErrorIn } from "./WireError.ts"
+import { dataOf, errorOf, isSuccess, isTokenRefused } from "./WireError.ts"
 
 export interface CallOptions {
   /** Ends the wait for the answer. A payment that was sent is then open: PAYMENT_OUTCOME_UNKNOWN. */
@@ -67,7 +67,7 @@ export class Caller {
     if (row.authentication === "none") return send(undefined)
     const isNeeded = row.authentication === "token"
     const first = await send(await (isNeeded ? this.#tokens.recover() : this.#tokens.find()))
-    if (first.token === undefined || wireErrorIn(first.answer)?.code !== "INVALID_TOKEN") return first
+    if (first.token === undefined || !isTokenRefused(first.answer)) return first
     const renewed = await this.#tokens.renew()
     return renewed === undefined ? first : send(renewed)
   }

@@ -27,6 +27,10 @@ export const wireErrorIn = ({ json }: Answer): WireError | undefined => {
     : undefined
 }
 
+/** Whether the access token was refused, because it is not valid or was revoked. */
+export const isTokenRefused = (answer: Answer): boolean =>
+  ["AUTH_REQUIRED", "INVALID_TOKEN"].includes(wireErrorIn(answer)?.code ?? "")
+
 /** Returns `data` of a successful answer. Throws the error of any other. */
 export const dataOf = (answer: Answer): Json => {
   const data = isSuccess(answer) && isRecord(answer.json) ? answer.json["data"] : undefined

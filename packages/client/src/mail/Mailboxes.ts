@@ -83,7 +83,7 @@ export class Mailbox {
     const { caller, follow } = this.#context
     const events = follow({ types: ["email.received"], agentId: this.id, ...(signal === undefined ? {} : { signal }) })
     for await (const event of events) {
-      const record = await this.#read(event.resourceId)
+      const record = await this.#read(event.payload.emailId)
       // A message that was deleted meanwhile is acknowledged and skipped.
       if (record !== undefined) yield new Mail(caller, record, event.acknowledge)
     }

@@ -2,7 +2,7 @@ import { AgentOsError, type MoneyMoved } from "../AgentOsError.ts"
 import { isRecord } from "../Encoding.ts"
 import type { components } from "../generated/Components.ts"
 import { type Answer, type Http, retryAfterSeconds } from "../http/Http.ts"
-import { dataOf, errorOf, isSuccess, moneyMovedBy, wireErrorIn } from "../http/WireError.ts"
+import { dataOf, errorOf, isSuccess, isTokenRefused, moneyMovedBy, wireErrorIn } from "../http/WireError.ts"
 import type { Clock } from "../Options.ts"
 import type { JournalEntry, JournalState } from "./Journal.ts"
 
@@ -44,6 +44,8 @@ export interface DeliveryParts {
   readonly http: Http
   readonly clock: Clock
   readonly token: string | undefined
+  /** Signs in for another token, if that one was revoked. */
+  readonly renewToken: () => Promise<string | undefined>
   /** Saves a state before the next step. */
   readonly save: (state: JournalState) => Promise<void>
   readonly signal: AbortSignal | undefined
@@ -64,7 +66,9 @@ export const outcomeUnknown = (entry: JournalEntry, why: string, cause?: unknown
  * The state is saved as `sent` before a byte leaves. Throws PAYMENT_OUTCOME_UNKNOWN if that takes too long.
  */
 export const deliver = async (entry: JournalEntry, parts: DeliveryParts): Promise<Delivered> => {
-  const { clock, http, save, signal, token } = parts
+  const { clock, http, renewToken, save, signal } = parts
+  let token = parts.token
+  let isRenewed = false
   const start = clock.now()
   let lost = 0
   let attempts = entry.state.tag === "sent" ? entry.state.attempts : 0
@@ -92,6 +96,11 @@ export const deliver = async (entry: JournalEntry, parts: DeliveryParts): Promis
     }
     if (isSuccess(answer) && isRecord(answer.json))
       return { state: answeredBy(answer, "yes"), outcome: { data: dataOf(answer) } }
+    if (token !== undefined && !isRenewed && isTokenRefused(answer)) {
+      token = await renewToken()
+      isRenewed = true
+      continue
+    }
     const error = await judge(entry, answer, { http, mayWork })
     mayWork ||= error.moneyMoved !== "no"
     if (canRepeat(error) && (await waitToRepeat(entry, answer, error, { http, tries, pause }))) continue

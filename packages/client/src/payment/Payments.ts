@@ -189,7 +189,14 @@ export class Payments {
       const { clock } = this.#settings
       let current = entry
       const save = (state: JournalState) => this.#save((current = { ...current, state }))
-      const delivered = await deliver(entry, { http: this.#http, clock, token, save, signal })
+      const delivered = await deliver(entry, {
+        http: this.#http,
+        clock,
+        token,
+        renewToken: () => this.#tokens.renew(),
+        save,
+        signal
+      })
       const { outcome } = delivered
       // The token comes first: if it is lost in between, the journal still says that there is an answer to fetch.
       if ("data" in outcome) await this.#tokens.keep(outcome.data)

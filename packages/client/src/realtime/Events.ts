@@ -5,13 +5,11 @@ import type { Settings } from "../Options.ts"
 import { Queue } from "./Queue.ts"
 import { Realtime, type ServerMessage } from "./Realtime.ts"
 
-export type EventRecord = components["schemas"]["Event"]
+/** An event, discriminated by its type. */
+export type EventRecord = components["schemas"]["EventRecord"]
 export type EventType = EventRecord["type"]
-
 /** The event with this type. */
-export type EventOf<Type extends EventType> = [Extract<EventRecord, { readonly type: Type }>] extends [never]
-  ? EventRecord & { readonly type: Type }
-  : Extract<EventRecord, { readonly type: Type }>
+export type EventOf<Type extends EventType> = Extract<EventRecord, { readonly type: Type }>
 
 /** An event of a stream. */
 export type AgentEvent<Type extends EventType = EventType> = EventOf<Type> & {

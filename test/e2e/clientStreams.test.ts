@@ -1,0 +1,216 @@
+import type { AgentOs, Mail, Mailbox } from "@agentos/client"
+import { describe, expect, it, onTestFinished } from "vitest"
+import { freshName } from "../support/Agent.ts"
+import { connectTo, RecordedNetwork, sendMail } from "../support/ClientRig.ts"
+import { startForwarder } from "../support/Forwarder.ts"
+import { usePhone } from "../support/usePhone.ts"
+
+const host = usePhone()
+
+const open = async (more: Omit<Parameters<typeof connectTo>[1], "wallet"> = {}) => {
+  const { agent } = await host.customer()
+  const client = await connectTo(host.sandbox, { wallet: agent.account, ...more })
+  onTestFinished(() => client.close())
+  return { client, mailbox: await client.mailboxes.create({ localPart: freshName() }) }
+}
+
+const receive = ({ address }: Mailbox, subject: string, text = "Are you there?") =>
+  sendMail(host.sandbox, address, { subject, text })
+
+/** Returns the status of each event of received mail by its subject. */
+const statuses = async (client: AgentOs): Promise<Readonly<Record<string, string>>> => {
+  const { items } = await client.call("listEvents", { types: ["email.received"] })
+  return Object.fromEntries(
+    items.flatMap((event) => (event.type === "email.received" ? [[event.payload.subject, event.status]] : []))
+  )
+}
+
+/** Takes new mail until a body returns true. */
+const readUntil = async (mailbox: Mailbox, body: (mail: Mail) => unknown): Promise<void> => {
+  for await (const mail of mailbox.messages({ new: true })) if ((await body(mail)) === true) return
+}
+
+/** Returns everything that a stream yields until it ends. */
+const all = async <A>(stream: AsyncIterable<A>): Promise<ReadonlyArray<A>> => {
+  const items: Array<A> = []
+  for await (const item of stream) items.push(item)
+  return items
+}
+
+/** Returns a WebSocket that counts the sessions which have become ready. */
+const countingSocket = () => {
+  const sessions = { ready: 0 }
+  class Counted extends WebSocket {
+    constructor(url: string) {
+      super(url)
+      this.addEventListener("message", ({ data }) => {
+        if (String(data).includes("session.ready")) sessions.ready++
+      })
+    }
+  }
+  return { sessions, WebSocket: Counted }
+}
+
+describe("new mail", () => {
+  it("is acknowledged after the body of the loop, in order of arrival, and not before", async () => {
+    const { client, mailbox } = await open()
+    await receive(mailbox, "One")
+    const seen: Array<unknown> = []
+    await readUntil(mailbox, async ({ subject }) => {
+      seen.push([subject, await statuses(client)])
+      if (subject === "One") await receive(mailbox, "Two")
+      return subject === "Two"
+    })
+    expect(seen).toEqual([
+      ["One", { One: "pending" }],
+      ["Two", { One: "acknowledged", Two: "pending" }]
+    ])
+  })
+
+  it("is not acknowledged when the body throws, and comes again", async () => {
+    const { client, mailbox } = await open()
+    await receive(mailbox, "Hard")
+    const failing = readUntil(mailbox, () => Promise.reject(new Error("out of order")))
+    await expect(failing).rejects.toThrow("out of order")
+    expect(await statuses(client)).toEqual({ Hard: "pending" })
+    await readUntil(mailbox, async (mail) => {
+      expect(mail.subject).toBe("Hard")
+      await mail.acknowledge()
+      return true
+    })
+    expect(await statuses(client)).toEqual({ Hard: "acknowledged" })
+  })
+
+  it("is answered in its thread", async () => {
+    const { mailbox } = await open()
+    await receive(mailbox, "Question")
+    await readUntil(mailbox, async (mail) => {
+      const reply = await mail.reply({ text: "Answer." })
+      expect(reply.record).toMatchObject({
+        subject: "Re: Question",
+        threadId: mail.record.threadId,
+        to: [`visitor@${host.sandbox.mail.outside.domain}`]
+      })
+      return true
+    })
+    const stored: Array<string> = []
+    for await (const { subject } of mailbox.messages()) stored.push(subject)
+    expect(stored).toEqual(["Re: Question", "Question"])
+  })
+
+  it("is found by its one-time code, and awaited in vain for a limited time", async () => {
+    const { mailbox } = await open()
+    const from = `visitor@${host.sandbox.mail.outside.domain}`
+    const waiting = mailbox.waitForCode({ from, subject: "sign up" })
+    await receive(mailbox, "News", "Your code is 111111.")
+    await receive(mailbox, "Sign up", "Your code is 482910.")
+    expect(await waiting).toBe("482910")
+    const inVain = mailbox.waitForCode({ from: "nobody@outside.example", timeoutSeconds: 1 })
+    await expect(inVain).rejects.toMatchObject({ code: "TIMEOUT", isRetryable: true })
+  })
+})
+
+describe("a subscription", () => {
+  it("connects again after its socket was closed, and misses nothing", async () => {
+    const { origin, port } = new URL(host.sandbox.websocketUrl)
+    const forwarder = await startForwarder(() => Number(port))
+    onTestFinished(() => forwarder.stop())
+    const urls: Array<string> = []
+    class Forwarded extends WebSocket {
+      constructor(url: string) {
+        urls.push(url)
+        super(url.replace(origin, forwarder.url.replace("http", "ws")))
+      }
+    }
+    const { mailbox } = await open({ WebSocket: Forwarded })
+    await receive(mailbox, "Before")
+    const seen: Array<string> = []
+    await readUntil(mailbox, async ({ subject }) => {
+      seen.push(subject)
+      if (subject === "Before") {
+        forwarder.cut()
+        await receive(mailbox, "After")
+      }
+      return subject === "After"
+    })
+    expect(seen).toEqual(["Before", "After"])
+    expect(urls.length).toBeGreaterThan(1)
+    expect(urls.filter((url) => url.includes("?") || url.includes("at_v1"))).toEqual([])
+  })
+
+  it("without a filter leases its events, so that two share them", async () => {
+    const { client, mailbox } = await open()
+    const stop = new AbortController()
+    const seen: Array<string> = []
+    const consume = async () => {
+      for await (const event of client.events({ signal: stop.signal }))
+        if (event.type === "email.received" && seen.push(event.payload.subject) === 4) stop.abort()
+    }
+    const consumers = [consume(), consume()]
+    for (const subject of ["A", "B", "C", "D"]) await receive(mailbox, subject)
+    await Promise.all(consumers)
+    expect(seen.toSorted()).toEqual(["A", "B", "C", "D"])
+    const { items } = await client.call("listEvents", { types: ["payment.completed"] })
+    expect(items.map(({ status }) => status)).toEqual(["acknowledged"])
+  })
+
+  it("ends when its signal is aborted and when the client is closed", async () => {
+    const { client, mailbox } = await open()
+    const stop = new AbortController()
+    const aborted = all(mailbox.messages({ new: true, signal: stop.signal }))
+    const closed = all(client.events({ types: ["phone.call.ended"] }))
+    setTimeout(() => stop.abort(), 200)
+    expect(await aborted).toEqual([])
+    client.close()
+    expect(await closed).toEqual([])
+  })
+
+  it("fails if it can't be opened", async () => {
+    const network = new RecordedNetwork()
+    const { client } = await open({ fetch: network.fetch })
+    network.fate = ({ url }) => (url.endsWith("/realtime-token") ? "lost before" : "sent")
+    await expect(all(client.events())).rejects.toMatchObject({ code: "UNREACHABLE" })
+  })
+})
+
+describe("calls", () => {
+  it("to a number are turns, which are answered over the voice session", async () => {
+    const { sessions, WebSocket } = countingSocket()
+    const { client } = await open({ WebSocket })
+    const number = await client.phoneNumbers.buy({ beginMessage: "This is Ada." })
+    await number.addMinutes()
+    const answering = (async () => {
+      for await (const call of number.calls()) {
+        expect([call.direction, call.to]).toEqual(["inbound", number.number])
+        for await (const turn of call.turns())
+          await (turn.text === "Bye." ? turn.hangUp("Goodbye.") : turn.reply(`You said: ${turn.text}`))
+        return call
+      }
+      throw new Error("no call")
+    })()
+    await expect.poll(() => sessions.ready).toBe(1)
+    const played = await host.carrier.callIn(number.number, { lines: ["Hello?", "Bye."] })
+    const call = await answering
+    expect((await host.carrier.over(played)).heard).toEqual(["This is Ada.", "You said: Hello?", "Goodbye."])
+    await expect.poll(async () => (await call.transcript()).complete).toBe(true)
+  })
+
+  it("by a number end with their turns, and stream their answers", async () => {
+    const { client } = await open()
+    const number = await client.phoneNumbers.buy()
+    const to = await host.carrier.person({ lines: ["Who is there?"], seconds: 3 })
+    const call = await number.call({ to, initialGreeting: "Hello." })
+    const heard: Array<string> = []
+    const speech = async function* () {
+      yield "This is "
+      yield "Ada."
+    }
+    for await (const turn of call.turns()) {
+      heard.push(turn.text)
+      await turn.reply(speech())
+    }
+    expect(heard).toEqual(["Who is there?"])
+    expect((await call.read()).status).toBe("ended")
+    expect((await host.carrier.playTo(to)).heard.join(" ")).toContain("Ada.")
+  })
+})
