@@ -22,12 +22,12 @@ export class RecordedNetwork {
   fate: (request: SentRequest) => Fate = () => "sent"
 
   readonly fetch: NonNullable<AgentOsOptions["fetch"]> = async (url, init) => {
-    const { body = null, headers, method = "GET" } = init
+    const { body, headers, method = "GET" } = init
     const request: SentRequest = {
       url,
       method,
       headers: Object.fromEntries(new Headers(headers)),
-      body: body === null ? null : String(body)
+      body: typeof body === "string" ? body : null
     }
     this.requests.push(request)
     const fate = this.fate(request)

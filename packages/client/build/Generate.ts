@@ -24,9 +24,10 @@ interface OperationDocument {
   readonly "x-price"?: unknown
 }
 
-/** Keywords that change no type, apart from descriptions. Without them the package stays small. */
+/** Keywords that change no type. Without them the package stays small. */
 const UNTYPED = new Set([
   "default",
+  "description",
   "discriminator",
   "example",
   "examples",

@@ -4,8 +4,13 @@ import type { PaymentJournal } from "./payment/Journal.ts"
 
 /** Typed data of EIP-712, as viem's accounts sign it. */
 export interface TypedData {
-  readonly domain: Record<string, unknown>
-  readonly types: Record<string, unknown>
+  readonly domain: {
+    readonly name: string
+    readonly version: string
+    readonly chainId: number
+    readonly verifyingContract: `0x${string}`
+  }
+  readonly types: Record<string, ReadonlyArray<{ readonly name: string; readonly type: string }>>
   readonly primaryType: string
   readonly message: Record<string, unknown>
 }

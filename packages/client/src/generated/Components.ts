@@ -49,7 +49,6 @@ export interface components {
             event: components["schemas"]["EventRecord"];
         };
         EventRecord: components["schemas"]["EmailReceivedEvent"] | components["schemas"]["PhoneCallStartedEvent"] | components["schemas"]["PhoneCallEndedEvent"] | components["schemas"]["PhoneNumberExpiringEvent"] | components["schemas"]["PhoneNumberRenewedEvent"] | components["schemas"]["PhoneNumberReleasedEvent"] | components["schemas"]["PhoneNumberSuspendedEvent"] | components["schemas"]["PhoneNumberReconciledEvent"] | components["schemas"]["PaymentCompletedEvent"] | components["schemas"]["PaymentFailedEvent"] | components["schemas"]["PaymentRefundedEvent"] | components["schemas"]["EventsWebhookPausedEvent"];
-        /** @description Your event webhook accepted no delivery of an event for three days, and is paused. Fix the endpoint, then set it again. */
         EventsWebhookPausedEvent: {
             eventId: string;
             type: "events.webhook.paused";
@@ -74,7 +73,6 @@ export interface components {
             undeliveredEventId: string;
             error: string;
         };
-        /** @description The payment of a failed operation was refunded to the wallet that paid. `transaction` is that of the refund. */
         PaymentRefundedEvent: {
             eventId: string;
             type: "payment.refunded";
@@ -112,7 +110,6 @@ export interface components {
             amount: string;
             asset: "USDT";
         };
-        /** @description A paid operation was not fulfilled. If its payment was charged, it is refunded. */
         PaymentFailedEvent: {
             eventId: string;
             type: "payment.failed";
@@ -148,7 +145,6 @@ export interface components {
                 message: string;
             } | null;
         };
-        /** @description A paid operation was fulfilled. */
         PaymentCompletedEvent: {
             eventId: string;
             type: "payment.completed";
@@ -180,7 +176,6 @@ export interface components {
             transaction: string | null;
             paymentState: "none" | "pending" | "settled" | "refund_due" | "refunded" | "unknown";
         };
-        /** @description The carrier no longer has one of your numbers, although it was not released here. The number can't be used again. */
         PhoneNumberReconciledEvent: {
             eventId: string;
             type: "phone.number.reconciled";
@@ -204,7 +199,6 @@ export interface components {
             finding: string;
             releasedAt: string | null;
         };
-        /** @description One of your numbers expired. It can't be used again, and is being released to the carrier. */
         PhoneNumberSuspendedEvent: {
             eventId: string;
             type: "phone.number.suspended";
@@ -227,7 +221,6 @@ export interface components {
             number: string;
             expiresAt: string;
         };
-        /** @description The carrier released one of your numbers, because it expired or at your request. */
         PhoneNumberReleasedEvent: {
             eventId: string;
             type: "phone.number.released";
@@ -252,7 +245,6 @@ export interface components {
             reason: "expired" | "release_requested" | null;
             releasedAt: string | null;
         };
-        /** @description One of your numbers was renewed. */
         PhoneNumberRenewedEvent: {
             eventId: string;
             type: "phone.number.renewed";
@@ -276,7 +268,6 @@ export interface components {
             expiresAt: string;
             operationId: string;
         };
-        /** @description One of your numbers expires in 5, 3 or 1 days. The payload has all data needed to renew it. */
         PhoneNumberExpiringEvent: {
             eventId: string;
             type: "phone.number.expiring";
@@ -310,7 +301,6 @@ export interface components {
             };
             releaseWarning: string;
         };
-        /** @description A call ended, or an inbound call was declined because its number had no inbound minutes left. */
         PhoneCallEndedEvent: {
             eventId: string;
             type: "phone.call.ended";
@@ -341,7 +331,6 @@ export interface components {
             endedAt: string | null;
             declinedCalls?: number;
         };
-        /** @description A call was answered. */
         PhoneCallStartedEvent: {
             eventId: string;
             type: "phone.call.started";
@@ -367,7 +356,6 @@ export interface components {
             toNumber: string;
             answeredAt: string | null;
         };
-        /** @description Mail arrived at one of your active mailboxes. The payload never contains the body: read the message by `emailId`. */
         EmailReceivedEvent: {
             eventId: string;
             type: "email.received";
@@ -511,44 +499,26 @@ export interface components {
             pausedAt: string | null;
         };
         SetEventWebhookInput: {
-            /** @description The https URL, at a public address and on port 443, that receives your events. */
             url: string;
-            /** @description Types of the events to deliver; all by default. */
             types?: ("email.received" | "phone.call.started" | "phone.call.ended" | "phone.number.expiring" | "phone.number.renewed" | "phone.number.released" | "phone.number.suspended" | "phone.number.reconciled" | "payment.completed" | "payment.failed" | "payment.refunded" | "events.webhook.paused")[];
         };
         AcknowledgeAllInput: {
-            /** @description The cutoff. Only events created before it are acknowledged. */
             before: string;
-            /** @description Types of the events. An event matches any of them. */
             types?: string[];
-            /** @description Only events of this service area: email, phone or payment. */
             service?: string;
         };
         EventIdInput: {
-            /** @description Id of your event. */
             eventId: string;
         };
         ListEventsInput: {
-            /**
-             * @description Status of the events.
-             * @enum {string}
-             */
             status?: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
-            /** @description Types of the events. An event matches any of them. */
             types?: string[];
-            /** @description Only events of this agent. */
             agentId?: string;
-            /** @description Only events of this service area: email, phone or payment. */
             service?: string;
-            /** @description Only events about this resource. */
             resourceId?: string;
-            /** @description Only events created at or after this time. */
             from?: string;
-            /** @description Only events created before this time. */
             to?: string;
-            /** @description Maximum number of items to return. */
             limit?: number;
-            /** @description `nextCursor` of the previous page. */
             cursor?: string;
         };
         Voice: {
@@ -606,44 +576,27 @@ export interface components {
             releasedAt: string | null;
         };
         ReleaseNumberInput: {
-            /** @description Id of your number. */
             phoneNumberId: string;
-            /**
-             * @description Must be true. A release can't be undone.
-             * @enum {boolean}
-             */
             confirmRelease: true;
         };
         NumberIdInput: {
-            /** @description Id of your number. */
             phoneNumberId: string;
         };
         CallIdInput: {
-            /** @description Id of your call. */
             callId: string;
         };
         PlaceCallInput: {
-            /** @description Id of your number. */
             phoneNumberId: string;
-            /** @description Number to call, in E.164 format. */
             toNumber: string;
-            /** @description Greeting that the called person hears first. */
             initialGreeting?: string;
         };
         PurchaseNumberInput: {
-            /** @description Name of the agent that answers the number. */
             agentName: string;
-            /** @description URL that receives what callers say and returns the agent's replies: https on port 443 of a public host. An agent without one answers over its realtime socket, and gives a host under .invalid. */
             agentWebhookUrl: string;
-            /** @description Preferred area code, three digits. */
             areaCode?: string;
-            /** @description Your note about the number. */
             description?: string;
-            /** @description Greeting that callers hear first. */
             beginMessage?: string;
-            /** @description Voice that speaks the agent's replies, one of GET /api/v1/phone/voices. */
             voice?: string;
-            /** @description Language of the calls as a BCP 47 tag, one of GET /api/v1/phone/voices. */
             language?: string;
         };
         SingleMessage: {
@@ -733,23 +686,14 @@ export interface components {
             createdAt: string;
         };
         SendMessageInput: {
-            /** @description Id of your mailbox. */
             mailboxId: string;
-            /** @description Addresses of the recipients. */
             to: string[];
-            /** @description Addresses that receive a copy. */
             cc?: string[];
-            /** @description Addresses that receive a copy without being shown to other recipients. */
             bcc?: string[];
-            /** @description Subject, on one line. */
             subject: string;
-            /** @description Body as plain text. The limit is also counted in UTF-8 bytes. */
             text: string;
-            /** @description Body as HTML. The limit is also counted in UTF-8 bytes. */
             html?: string;
-            /** @description Id of your message, received or sent, that this one answers. Sets the headers and the thread. */
             inReplyTo?: string;
-            /** @description Files, each with filename (without a path), contentType and contentBase64. At most 10485760 bytes together, after decoding. */
             attachments?: {
                 filename: string;
                 contentType: string;
@@ -757,7 +701,6 @@ export interface components {
             }[];
         };
         DeleteMailboxInput: {
-            /** @description Id of your mailbox. */
             mailboxId: string;
         };
         Mailbox: {
@@ -777,15 +720,10 @@ export interface components {
             block: string[];
         };
         UpdateMailboxInput: {
-            /** @description Id of your mailbox. */
             mailboxId: string;
-            /** @description Name that recipients see next to the address. */
             displayName?: string;
-            /** @description Text appended to every sent message. */
             outboundSignature?: string;
-            /** @description Whether the mailbox receives mail. Mail to an inactive mailbox is rejected. */
             active?: boolean;
-            /** @description The senders from which the mailbox receives mail: mode (anyone, authenticated or listed; default anyone), allow and block, each a list of at most 100 addresses or domains. Replaces the whole policy; omitted parts take their defaults. */
             senderPolicy?: {
                 mode?: "anyone" | "authenticated" | "listed";
                 allow?: string[];
@@ -793,13 +731,9 @@ export interface components {
             };
         };
         CreateMailboxInput: {
-            /** @description The part before the @: a dot-atom without a plus sign, converted to lower case. */
             localPart: string;
-            /** @description Name that recipients see next to the address. */
             displayName?: string;
-            /** @description Text appended to every sent message. */
             outboundSignature?: string;
-            /** @description The senders from which the mailbox receives mail: mode (anyone, authenticated or listed; default anyone), allow and block, each a list of at most 100 addresses or domains. Replaces the whole policy; omitted parts take their defaults. */
             senderPolicy?: {
                 mode?: "anyone" | "authenticated" | "listed";
                 allow?: string[];
@@ -1046,9 +980,7 @@ export interface components {
                         websocketUrl: string;
                     };
                     items: components["schemas"]["EventRecord"][];
-                    /** @description Pass it as `cursor` to read on; null if no more events are pending. */
                     nextCursor?: string | null;
-                    /** @description Number of pending events in all pages, counted up to 10000. */
                     pending?: number;
                 };
             };
@@ -1084,9 +1016,7 @@ export interface components {
                 };
                 output: {
                     items: components["schemas"]["EventRecord"][];
-                    /** @description Pass it as `cursor` to read on; null if no more events are pending. */
                     nextCursor?: string | null;
-                    /** @description Number of pending events in all pages, counted up to 10000. */
                     pending?: number;
                 };
             };
@@ -1142,7 +1072,6 @@ export interface components {
                 input: components["schemas"]["SetEventWebhookInput"];
                 output: {
                     webhook: components["schemas"]["EventWebhook"];
-                    /** @description Verifies the deliveries, per Standard Webhooks. It is not shown again. */
                     signingSecret: string;
                 };
             };

@@ -24,6 +24,7 @@ export class Mail {
   readonly #caller: Caller
   readonly #acknowledge: (() => Promise<void>) | undefined
 
+  /** @internal */
   constructor(caller: Caller, record: MessageRecord, acknowledge?: () => Promise<void>) {
     this.#caller = caller
     this.#acknowledge = acknowledge

@@ -56,6 +56,7 @@ export class Mailbox {
   readonly address: string
   readonly #context: MailContext
 
+  /** @internal */
   constructor(context: MailContext, record: MailboxRecord) {
     this.#context = context
     this.record = record
@@ -184,6 +185,7 @@ export class Mailbox {
 export class Mailboxes {
   readonly #context: MailContext
 
+  /** @internal */
   constructor(context: MailContext) {
     this.#context = context
   }

@@ -21,7 +21,7 @@ export type Payment = Omit<JournalEntry, "body" | "paymentSignature" | "idempote
   readonly isOpen: boolean
 }
 
-/** A call that costs money. */
+/** @internal A call that costs money. */
 export interface PaidCall {
   readonly operationId: OperationId
   readonly request: Request
@@ -53,7 +53,7 @@ export class Payments {
     this.#spending = new Spending(settings)
   }
 
-  /** Reads the journal. */
+  /** @internal Reads the journal. */
   static async load(settings: Settings, http: Http, tokens: Tokens): Promise<Payments> {
     const payments = new Payments(settings, http, tokens)
     const entries = await settings.journal?.load().catch((cause: unknown) => Promise.reject(journalFailed(cause)))
@@ -94,7 +94,7 @@ export class Payments {
     })
   }
 
-  /** Returns the open payment of the same request, which a crash or a lost answer left behind. */
+  /** @internal Returns the open payment of the same request, which a crash or a lost answer left behind. */
   findOpen({ body, method, path }: Request): Payment | undefined {
     for (const entry of this.#open.values()) {
       const isSame = entry.method === method && entry.path === path && entry.body === (body ?? null)
@@ -103,7 +103,7 @@ export class Payments {
     return undefined
   }
 
-  /** Pays for a call: limits, approval, signature, journal, request, in this order. */
+  /** @internal Pays for a call: limits, approval, signature, journal, request, in this order. */
   async pay(call: PaidCall, signal: AbortSignal | undefined): Promise<Data> {
     if (isSuccess(call.quote)) return dataOf(call.quote)
     const header = call.quote.status === 402 ? call.quote.headers.get("payment-required") : null

@@ -65,10 +65,10 @@ export const signPayment = async (
   }
   const signature = await wallet.signTypedData({
     domain: {
-      name: option.extra["name"],
-      version: option.extra["version"],
+      name: String(option.extra["name"]),
+      version: String(option.extra["version"]),
       chainId: Number(option.network.replace("eip155:", "")),
-      verifyingContract: option.asset.toLowerCase()
+      verifyingContract: `0x${option.asset.slice(2).toLowerCase()}`
     },
     types: TYPES,
     primaryType: "TransferWithAuthorization",

@@ -35,6 +35,7 @@ export class Call {
   readonly to: string
   readonly #context: PhoneContext
 
+  /** @internal */
   constructor(context: PhoneContext, { callId, direction, from, phoneNumberId, to }: CallFields) {
     this.#context = context
     this.id = callId

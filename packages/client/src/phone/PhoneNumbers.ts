@@ -55,6 +55,7 @@ export class PhoneNumber {
   readonly number: string
   readonly #context: PhoneContext
 
+  /** @internal */
   constructor(context: PhoneContext, record: PhoneNumberRecord) {
     this.#context = context
     this.record = record
@@ -97,6 +98,7 @@ export class PhoneNumber {
 export class PhoneNumbers {
   readonly #context: PhoneContext
 
+  /** @internal */
   constructor(context: PhoneContext) {
     this.#context = context
   }

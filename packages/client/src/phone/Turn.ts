@@ -23,6 +23,7 @@ export class Turn {
   readonly #interrupted = new AbortController()
   #endsCall = false
 
+  /** @internal */
   constructor({ callId, transcriptSoFar, turn, turnId }: TurnMessage, send: (reply: Reply) => boolean) {
     this.id = turnId
     this.callId = callId
@@ -40,7 +41,7 @@ export class Turn {
     return this.#interrupted.signal
   }
 
-  /** Whether its answer ends the call. */
+  /** @internal Whether its answer ends the call. */
   get endsCall(): boolean {
     return this.#endsCall
   }
@@ -55,7 +56,7 @@ export class Turn {
     await this.#answer(speech, true)
   }
 
-  /** Reports that the turn is over. Called by the voice session. */
+  /** @internal Reports that the turn is over. Called by the voice session. */
   interrupt(): void {
     this.#interrupted.abort()
   }

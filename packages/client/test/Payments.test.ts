@@ -1,0 +1,216 @@
+import { AgentOs, AgentOsError, type AgentOsOptions } from "@agentos/client"
+import { describe, expect, it } from "vitest"
+import { account, type Answer, BASE_URL, challenge, failure, header, scripted, success } from "./Scripted.ts"
+
+const MAILBOXES = "/api/v1/email/mailboxes"
+const STATUS = "/api/v1/payments/status"
+const TOKEN = "/api/v1/auth/token"
+const lost = new TypeError("the connection was closed")
+const bought = success({ mailbox: {}, authentication: { accessToken: "at_v1_x" }, operationId: "o" }, 201)
+const statusOf = (advice: string, paymentState: string, retryAfterSeconds = 5) =>
+  success({ payment: { advice, paymentState, retryAfterSeconds } })
+
+/** Buys a mailbox from a server with this script. */
+const buy = async (
+  answers: ReadonlyArray<Answer>,
+  more: Readonly<Record<string, ReadonlyArray<Answer>>> = {},
+  options: AgentOsOptions = {}
+) => {
+  const server = scripted({ [MAILBOXES]: answers, ...more })
+  const client = await AgentOs.connect(BASE_URL, { ...server.options, ...options })
+  const outcome = await client.call("createMailbox", { localPart: "ada" }).then(
+    () => "bought",
+    (error: unknown) => (error instanceof AgentOsError ? error : Promise.reject(error))
+  )
+  const paid = server.to(MAILBOXES).filter(({ headers }) => headers.has("payment-signature"))
+  const bytes = new Set(
+    paid.map(({ headers }) => `${headers.get("payment-signature")} ${headers.get("idempotency-key")}`)
+  )
+  return { ...server, client, outcome, paid, bytes }
+}
+
+describe("terms", () => {
+  it("of the known contract of USDT are signed, and no others", async () => {
+    expect((await buy([challenge(), bought])).outcome).toBe("bought")
+    const other = { asset: `0x${"33".repeat(20)}` }
+    const { outcome, signatures } = await buy([challenge(other), bought])
+    expect(outcome).toMatchObject({ code: "PAYMENT_UNSUPPORTED", moneyMoved: "no" })
+    expect(signatures).toEqual([])
+  })
+
+  it("for another token are signed if the caller lists it", async () => {
+    const asset = { network: "eip155:1", asset: `0x${"33".repeat(20)}` }
+    expect((await buy([challenge(asset), bought])).outcome).toMatchObject({ code: "PAYMENT_UNSUPPORTED" })
+    expect((await buy([challenge(asset), bought], {}, { assets: [asset] })).outcome).toBe("bought")
+  })
+
+  it.each([
+    ["of another scheme", { scheme: "upto" }],
+    ["on another kind of chain", { network: "solana:mainnet" }],
+    ["that stay valid for longer than an hour", { maxTimeoutSeconds: 3_601 }],
+    ["that have expired", { extra: { expiresAt: Date.parse("2026-01-31T11:59:59.000Z") / 1_000 } }],
+    ["with an amount that is no integer", { amount: "0.25" }]
+  ])("%s are refused before anything is signed", async (_, changes) => {
+    const { outcome, signatures } = await buy([challenge(changes), bought])
+    expect([outcome, signatures]).toMatchObject([{ code: "PAYMENT_UNSUPPORTED", moneyMoved: "no" }, []])
+  })
+
+  it("on the network of the options are preferred", async () => {
+    const { outcome } = await buy([challenge(), bought], {}, { network: "eip155:14" })
+    expect(outcome).toMatchObject({ code: "PAYMENT_UNSUPPORTED" })
+  })
+})
+
+describe("a payment", () => {
+  it("that is answered by another challenge ends the call: nothing is signed twice", async () => {
+    const { outcome, signatures } = await buy([challenge()])
+    expect(outcome).toMatchObject({ code: "PAYMENT_REQUIRED", status: 402, moneyMoved: "no" })
+    expect(signatures).toHaveLength(1)
+  })
+
+  it("that is pending is awaited by its status, then repeated with the same bytes", async () => {
+    const pending = failure(
+      409,
+      { code: "PAYMENT_PENDING", retryable: true, paymentState: "pending" },
+      { "retry-after": "3" }
+    )
+    const waiting = [statusOf("wait", "pending", 7), statusOf("done", "settled")]
+    const { bytes, clock, outcome, paid, signatures } = await buy([challenge(), pending, bought], { [STATUS]: waiting })
+    expect([outcome, paid.length, bytes.size, signatures.length]).toEqual(["bought", 2, 1, 1])
+    expect(clock.sleeps).toEqual([3_000, 7_000])
+  })
+
+  it("that stays pending is open after 90 s, and resumed by the same call", async () => {
+    const pending = failure(409, { code: "PAYMENT_PENDING", retryable: true, paymentState: "pending" })
+    const { client, clock, outcome } = await buy([challenge(), pending], {
+      [STATUS]: [statusOf("wait", "pending", 10)]
+    })
+    expect(outcome).toMatchObject({ code: "PAYMENT_OUTCOME_UNKNOWN", moneyMoved: "unknown", isRetryable: true })
+    expect(clock.sleeps.reduce((sum, millis) => sum + millis, 0)).toBeLessThan(90_000)
+    expect(client.payments.open()).toMatchObject([{ operationId: "createMailbox", amount: "0.25" }])
+    expect(client.payments.spent().lastDay).toBe("0.25")
+  })
+
+  it("whose answer was lost is not believed to be free by an error before the lookup", async () => {
+    const limited = failure(401, { code: "AUTH_REQUIRED", paymentState: "none" })
+    const answers = [challenge(), lost, limited]
+    const charged = await buy(answers, { [STATUS]: [statusOf("done", "settled")] })
+    expect(charged.outcome).toMatchObject({ code: "AUTH_REQUIRED", moneyMoved: "yes" })
+    const unknown = await buy(answers, { [STATUS]: [statusOf("wait", "unknown")] })
+    expect(unknown.outcome).toMatchObject({ code: "PAYMENT_OUTCOME_UNKNOWN" })
+    const free = await buy(answers, { [STATUS]: [statusOf("pay", "none")] })
+    expect(free.outcome).toMatchObject({ code: "AUTH_REQUIRED", moneyMoved: "no" })
+  })
+
+  it("that is being refunded is reported so, and not repeated", async () => {
+    const rejected = failure(502, { code: "PROVIDER_REJECTED", paymentState: "refund_due" })
+    const { outcome, paid } = await buy([challenge(), rejected])
+    expect(outcome).toMatchObject({ code: "PROVIDER_REJECTED", moneyMoved: "refund_due" })
+    expect(paid).toHaveLength(1)
+  })
+
+  it("that a proxy answers stays open", async () => {
+    const { outcome } = await buy([challenge(), new Response("<html>", { status: 403 })])
+    expect(outcome).toMatchObject({ code: "PAYMENT_OUTCOME_UNKNOWN" })
+  })
+
+  it("counts toward the day for 24 hours", async () => {
+    const { client, clock } = await buy([challenge(), bought])
+    expect(client.payments.spent().lastDay).toBe("0.25")
+    clock.time += 24 * 60 * 60 * 1_000
+    expect(client.payments.spent().lastDay).toBe("0.00")
+  })
+
+  it("that is aborted while the wallet asks is not sent", async () => {
+    const stop = new AbortController()
+    const server = scripted({ [MAILBOXES]: [challenge(), bought] })
+    const { wallet } = server.options
+    const client = await AgentOs.connect(BASE_URL, {
+      ...server.options,
+      wallet: {
+        ...wallet,
+        signTypedData: (typed) => {
+          stop.abort(new Error("changed my mind"))
+          return wallet.signTypedData(typed)
+        }
+      }
+    })
+    const call = client.call("createMailbox", { localPart: "ada" }, { signal: stop.signal })
+    await expect(call).rejects.toThrow("changed my mind")
+    expect([server.requests.length, client.payments.spent().lastDay]).toEqual([1, "0.00"])
+  })
+})
+
+describe("signing in", () => {
+  const message = (uri: string, domain: string) =>
+    failure(
+      402,
+      { code: "PAYMENT_REQUIRED" },
+      {
+        "payment-required": header({
+          extensions: {
+            "sign-in-with-x": {
+              info: {
+                domain,
+                uri,
+                version: "1",
+                nonce: "n0nce123",
+                statement: "Sign in.",
+                issuedAt: "2026-01-31T12:00:00.000Z",
+                expirationTime: "2026-01-31T12:05:00.000Z"
+              },
+              supportedChains: [{ chainId: "eip155:196", type: "eip191" }]
+            }
+          }
+        })
+      }
+    )
+
+  it("signs only a message for this server", async () => {
+    const server = scripted({ [TOKEN]: [message("https://other.example/api/v1/auth/token", "other.example")] })
+    const client = await AgentOs.connect(BASE_URL, server.options)
+    await expect(client.call("recoverToken")).rejects.toMatchObject({ code: "UNEXPECTED_ANSWER" })
+    expect(server.signatures).toEqual([])
+  })
+
+  it("is done once for calls at the same time", async () => {
+    const server = scripted({
+      [TOKEN]: [
+        message(`${BASE_URL}${TOKEN}`, "agentos.example"),
+        success({ authentication: { accessToken: "at_v1_new" } })
+      ],
+      [`${MAILBOXES}/query`]: [success({ items: [] })]
+    })
+    const client = await AgentOs.connect(BASE_URL, server.options)
+    await Promise.all([client.mailboxes.list(), client.mailboxes.list()])
+    expect(server.signatures).toHaveLength(1)
+    expect(server.to(`${MAILBOXES}/query`).map(({ headers }) => headers.get("authorization"))).toEqual([
+      "Bearer at_v1_new",
+      "Bearer at_v1_new"
+    ])
+  })
+})
+
+describe("options", () => {
+  const spend = { perCall: "1.00" }
+  it.each([
+    ["a URL without TLS", "http://agentos.example", {}],
+    ["a URL with a query", "https://agentos.example/?token=x", {}],
+    ["a wallet without a limit", BASE_URL, { wallet: account }],
+    ["a limit that is no amount", BASE_URL, { wallet: account, spend: { perCall: "one" } }],
+    [
+      "an address without its checksum",
+      BASE_URL,
+      { wallet: { ...account, address: account.address.toLowerCase() as `0x${string}` }, spend }
+    ]
+  ])("refuse %s", async (_, baseUrl, options) => {
+    await expect(AgentOs.connect(baseUrl, options)).rejects.toMatchObject({ code: "INVALID_OPTION" })
+  })
+
+  it("without a wallet allow free calls, and refuse the others", async () => {
+    const { options } = scripted({ [MAILBOXES]: [challenge()], "/api/v1/services": [success({ items: [] })] })
+    const client = await AgentOs.connect(BASE_URL, { fetch: options.fetch })
+    expect(await client.call("listServices")).toEqual({ items: [] })
+    await expect(client.mailboxes.create({ localPart: "ada" })).rejects.toMatchObject({ code: "WALLET_REQUIRED" })
+  })
+})
