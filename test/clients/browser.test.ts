@@ -6,8 +6,9 @@ import { type Browser, chromium } from "playwright-core"
 import { rolldown } from "rolldown"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { freshName } from "../support/Agent.ts"
+import { sendMail } from "../support/ClientRig.ts"
 import { useSandbox } from "../support/useSandbox.ts"
-import type { Bought, Purchase } from "./browserPage.ts"
+import type { Bought, Corresponded, Purchase } from "./browserPage.ts"
 
 const executablePath = ["chromium", "chromium-browser", "google-chrome"]
   .map((name) => spawnSync("which", [name], { encoding: "utf8" }).stdout.trim())
@@ -76,5 +77,33 @@ describe.skipIf(executablePath === undefined)(`a page in a browser${reason}`, ()
     expect(result.receipt).not.toBeNull()
     expect(result.requestId).not.toBeNull()
     expect(result.listed).toContain(result.address)
+  })
+
+  it("on another origin buys a mailbox with the client, and answers a mail that arrives meanwhile", async () => {
+    const page = await browser.newPage()
+    const problems: Array<string> = []
+    page.on("pageerror", ({ message }) => problems.push(message))
+    const { port } = pages.address() as AddressInfo
+    await page.goto(`http://127.0.0.1:${port}/`)
+    await page.exposeFunction("receiveMail", (address: string) =>
+      sendMail(host.sandbox, address, { subject: "Are you there?", text: "Hello?" })
+    )
+    const { baseUrl, wallets } = host.sandbox
+    const wallet = wallets[1]!
+    const purchase = { baseUrl, privateKey: wallet.privateKey, localPart: freshName() }
+    const { amount, result } = await host.chain.charged(wallet.address, () =>
+      page.evaluate<Corresponded, typeof purchase>(
+        (asked) => Reflect.get(globalThis, "correspond")(asked, Reflect.get(globalThis, "receiveMail")),
+        purchase
+      )
+    )
+    expect([result.address, amount, result.spent]).toEqual([
+      `${purchase.localPart}@${host.sandbox.emailDomain}`,
+      270_000n,
+      "0.27"
+    ])
+    expect(result.subjects).toEqual(["Are you there?", "Re: Are you there?"])
+    expect(result.refusal).toEqual(["INVALID_REQUEST", expect.stringMatching(/^[0-9a-f-]{36}$/)])
+    expect(problems).toEqual([])
   })
 })

@@ -1,4 +1,5 @@
-/** The script of a page that pays from a browser, as an agent in a page would. The test bundles it and calls `buyMailbox`. */
+/** The scripts of a page that pays from a browser, as an agent in a page would. The test bundles and calls them. */
+import { AgentOs, AgentOsError } from "@agentos/client"
 import { ExactEvmScheme } from "@x402/evm/exact/client"
 import { wrapFetchWithPayment, x402Client } from "@x402/fetch"
 import { privateKeyToAccount } from "viem/accounts"
@@ -51,4 +52,40 @@ const buyMailbox = async ({ asset, baseUrl, localPart, network, privateKey }: Pu
   }
 }
 
-Object.assign(globalThis, { buyMailbox })
+/** What a page with the client of AgentOS has done. */
+export interface Corresponded {
+  readonly address: string
+  /** The subject of the mail that arrived, and of the reply. */
+  readonly subjects: ReadonlyArray<string>
+  readonly spent: string
+  /** The code and request id of a refused call. */
+  readonly refusal: readonly [string, string | null]
+}
+
+/** Buys a mailbox, answers the first mail to it, and makes a call that the service refuses. */
+const correspond = async (
+  { baseUrl, localPart, privateKey }: Omit<Purchase, "network" | "asset">,
+  onMailbox: (address: string) => Promise<void>
+): Promise<Corresponded> => {
+  const wallet = privateKeyToAccount(privateKey)
+  const agent = await AgentOs.connect(baseUrl, { wallet, spend: { perCall: "1.00", perDay: "5.00" } })
+  const mailbox = await agent.mailboxes.create({ localPart })
+  await onMailbox(mailbox.address)
+  const subjects: Array<string> = []
+  for await (const mail of mailbox.messages({ new: true })) {
+    const reply = await mail.reply({ text: "Hello!" })
+    subjects.push(mail.subject, reply.subject)
+    await mail.acknowledge()
+    break
+  }
+  const refusal = await agent.call("getCall", { callId: "not an id" }).then(
+    () => ["none", null] as const,
+    (error: unknown) =>
+      error instanceof AgentOsError ? ([error.code, error.requestId] as const) : Promise.reject(error)
+  )
+  const { lastDay: spent } = agent.payments.spent()
+  agent.close()
+  return { address: mailbox.address, subjects, spent, refusal }
+}
+
+Object.assign(globalThis, { buyMailbox, correspond })
