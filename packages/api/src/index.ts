@@ -11,6 +11,8 @@ export { API_CATALOG_TYPE, apiCatalog, documentLinks, x402Document } from "./dis
 
 export * from "./error/ErrorEnvelope.ts"
 export type { FailedRequest } from "./error/ErrorParts.ts"
+export { errorExample } from "./error/ErrorExamples.ts"
+export { ERROR_RECOVERY } from "./error/ErrorRecovery.ts"
 export * from "./error/ErrorStatus.ts"
 export { errorCodesOf } from "./error/OperationErrors.ts"
 export * from "./error/RequestError.ts"

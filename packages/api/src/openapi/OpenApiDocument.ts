@@ -1,14 +1,18 @@
+import { EventType } from "@agentos/core"
 import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 import { AgentOsApi } from "../AgentOsApi.ts"
 import { API_NAME, API_VERSION } from "../discovery/ApiIdentity.ts"
 import { GUIDANCE } from "../discovery/WellKnown.ts"
+import { EVENT_EXAMPLES } from "../event/EventExamples.ts"
 import { LLMS_PATH } from "../PublicPath.ts"
 import { type Operation, takesBody } from "../operation/Operation.ts"
 import { type Input, inputsOf } from "../operation/Inputs.ts"
 import { operations } from "../operation/Operations.ts"
-import { cleanSchema, discriminateUnions, isObject, type JsonObject, referenceOf } from "./JsonSchema.ts"
-import { ACCESS_TOKEN, type DocumentedServer, HEADERS, operationDocument, SIGN_IN } from "./OperationDocument.ts"
+import { cleanSchema, discriminateUnions, isObject, type JsonObject, referenceOf, toJsonObject } from "./JsonSchema.ts"
+import { errorComponents } from "./ErrorResponses.ts"
+import { HEADERS } from "./Headers.ts"
+import { ACCESS_TOKEN, type DocumentedServer, operationDocument, PARAMETERS, SIGN_IN } from "./OperationDocument.ts"
 
 const child = (json: Schema.Json | undefined, key: string): JsonObject => {
   const value = isObject(json) ? json[key] : undefined
@@ -59,12 +63,25 @@ const schemas = (generated: JsonObject): JsonObject => {
   )
 }
 
+/** Returns one event of each type, under the name of its component. */
+const eventExamples = (components: JsonObject): JsonObject => {
+  const mapping = child(child(components["EventRecord"], "discriminator"), "mapping")
+  return Object.fromEntries(
+    EventType.literals.map((type) => {
+      const name = referenceOf({ $ref: mapping[type] ?? null }) ?? type
+      return [name, { summary: type, value: toJsonObject(EVENT_EXAMPLES[type]) }]
+    })
+  )
+}
+
 /**
  * Returns the OpenAPI 3.1 document of the API for a server, generated from the contract, with the generator's omissions
  * completed.
  */
 export const openApiDocument = (server: DocumentedServer): JsonObject => {
-  const generated = Schema.decodeUnknownSync(Schema.Record(Schema.String, Schema.Json))(OpenApi.fromApi(AgentOsApi))
+  const generated = toJsonObject(OpenApi.fromApi(AgentOsApi))
+  const components = schemas(generated)
+  const errors = errorComponents()
   return {
     openapi: "3.1.0",
     info: {
@@ -97,7 +114,10 @@ export const openApiDocument = (server: DocumentedServer): JsonObject => {
         }
       },
       headers: HEADERS,
-      schemas: schemas(generated)
+      parameters: PARAMETERS,
+      responses: errors.responses,
+      examples: { ...errors.examples, ...eventExamples(components) },
+      schemas: components
     }
   }
 }

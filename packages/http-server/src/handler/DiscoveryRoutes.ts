@@ -85,7 +85,8 @@ export const routes = Effect.gen(function* () {
     documentRoute(
       OPENAPI_PATH,
       document(
-        () => toJson(openApiDocument({ serverUrl: publicUrl, networks: accepts().map(({ network }) => network) })),
+        () =>
+          JSON.stringify(openApiDocument({ serverUrl: publicUrl, networks: accepts().map(({ network }) => network) })),
         "application/json"
       )
     ),
