@@ -25,6 +25,7 @@ export { type Bytes, type Operation, takesBody } from "./operation/Operation.ts"
 export { describeInput, type Input, inputsOf, requiresBody } from "./operation/Inputs.ts"
 export { operationOf, OPERATIONS, operations } from "./operation/Operations.ts"
 
+export { asyncApiDocument } from "./asyncapi/AsyncApiDocument.ts"
 export * from "./openapi/OpenApiDocument.ts"
 export type { DocumentedServer } from "./openapi/OperationDocument.ts"
 export type { JsonObject } from "./openapi/JsonSchema.ts"

@@ -1,26 +1,14 @@
 import { EventType } from "@agentos/core"
-import { Schema } from "effect"
-import { OpenApi } from "effect/http-api"
-import { AgentOsApi } from "../AgentOsApi.ts"
 import { API_NAME, API_VERSION } from "../discovery/ApiIdentity.ts"
 import { GUIDANCE } from "../discovery/WellKnown.ts"
 import { EVENT_EXAMPLES } from "../event/EventExamples.ts"
 import { LLMS_PATH } from "../PublicPath.ts"
-import { type Operation, takesBody } from "../operation/Operation.ts"
-import { type Input, inputsOf } from "../operation/Inputs.ts"
 import { operations } from "../operation/Operations.ts"
-import { cleanSchema, discriminateUnions, isObject, type JsonObject, referenceOf, toJsonObject } from "./JsonSchema.ts"
+import { child, generate, generatedOperation, schemas } from "./Generated.ts"
+import { type JsonObject, referenceOf, toJsonObject } from "./JsonSchema.ts"
 import { errorComponents } from "./ErrorResponses.ts"
 import { HEADERS } from "./Headers.ts"
 import { ACCESS_TOKEN, type DocumentedServer, operationDocument, PARAMETERS, SIGN_IN } from "./OperationDocument.ts"
-
-const child = (json: Schema.Json | undefined, key: string): JsonObject => {
-  const value = isObject(json) ? json[key] : undefined
-  return isObject(value) ? value : {}
-}
-
-const generatedOperation = (generated: JsonObject, { entry }: Operation): JsonObject =>
-  child(child(generated["paths"], entry.path), entry.method.toLowerCase())
 
 /** Returns every operation of the catalog, by path and method, in catalog order. */
 const paths = (generated: JsonObject, server: DocumentedServer): JsonObject => {
@@ -31,36 +19,6 @@ const paths = (generated: JsonObject, server: DocumentedServer): JsonObject => {
     found[path] = { ...found[path], [method.toLowerCase()]: document }
   }
   return found
-}
-
-/** Returns the inputs of each body by the name of its schema. */
-const bodies = (generated: JsonObject): ReadonlyMap<string, ReadonlyArray<Input>> =>
-  new Map(
-    operations.filter(takesBody).map((operation) => {
-      const body = child(generatedOperation(generated, operation), "requestBody")
-      const name = referenceOf(child(child(body, "content"), "application/json")["schema"]) ?? operation.name
-      return [name, inputsOf(operation).filter((input) => input.in === "body")]
-    })
-  )
-
-/** Replaces the properties of a request body by its inputs, which have descriptions and examples. */
-const bodySchema = (body: JsonObject, inputs: ReadonlyArray<Input>): JsonObject => ({
-  ...body,
-  properties: Object.fromEntries(inputs.map(({ description, name, schema }) => [name, { description, ...schema }]))
-})
-
-/** Schemas of requests are closed. Schemas of responses may gain properties. */
-const schemas = (generated: JsonObject): JsonObject => {
-  const inputsByName = bodies(generated)
-  return discriminateUnions(
-    Object.fromEntries(
-      Object.entries(child(generated["components"], "schemas")).map(([name, schema]) => {
-        const inputs = inputsByName.get(name)
-        const cleaned = cleanSchema(schema, inputs === undefined)
-        return [name, inputs !== undefined && isObject(cleaned) ? bodySchema(cleaned, inputs) : cleaned]
-      })
-    )
-  )
 }
 
 /** Returns one event of each type, under the name of its component. */
@@ -79,7 +37,7 @@ const eventExamples = (components: JsonObject): JsonObject => {
  * completed.
  */
 export const openApiDocument = (server: DocumentedServer): JsonObject => {
-  const generated = toJsonObject(OpenApi.fromApi(AgentOsApi))
+  const generated = generate()
   const components = schemas(generated)
   const errors = errorComponents()
   return {

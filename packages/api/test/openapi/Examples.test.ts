@@ -125,7 +125,7 @@ describe("the examples of the OpenAPI document", () => {
   })
 
   it("show the bytes whose length and digest the attachment has", () => {
-    const text = `${OPERATIONS.getAttachment.example?.data}`
+    const text = String(OPERATIONS.getAttachment.example?.data)
     const { sha256, sizeBytes } = ATTACHMENT
     assert.deepStrictEqual(
       [createHash("sha256").update(text).digest("hex"), Buffer.byteLength(text)],
