@@ -1,13 +1,12 @@
-import { EventType } from "@agentos/core"
 import { API_NAME, API_VERSION } from "../discovery/ApiIdentity.ts"
 import { GUIDANCE } from "../discovery/WellKnown.ts"
-import { EVENT_EXAMPLES } from "../event/EventExamples.ts"
 import { LLMS_PATH } from "../PublicPath.ts"
 import { operations } from "../operation/Operations.ts"
-import { child, generate, generatedOperation, schemas } from "./Generated.ts"
-import { type JsonObject, referenceOf, toJsonObject } from "./JsonSchema.ts"
+import { generate, generatedOperation, schemas } from "./Generated.ts"
+import type { JsonObject } from "./JsonSchema.ts"
 import { errorComponents } from "./ErrorResponses.ts"
 import { HEADERS } from "./Headers.ts"
+import { eventExamples, webhooks } from "./Webhooks.ts"
 import { ACCESS_TOKEN, type DocumentedServer, operationDocument, PARAMETERS, SIGN_IN } from "./OperationDocument.ts"
 
 /** Returns every operation of the catalog, by path and method, in catalog order. */
@@ -21,24 +20,12 @@ const paths = (generated: JsonObject, server: DocumentedServer): JsonObject => {
   return found
 }
 
-/** Returns one event of each type, under the name of its component. */
-const eventExamples = (components: JsonObject): JsonObject => {
-  const mapping = child(child(components["EventRecord"], "discriminator"), "mapping")
-  return Object.fromEntries(
-    EventType.literals.map((type) => {
-      const name = referenceOf({ $ref: mapping[type] ?? null }) ?? type
-      return [name, { summary: type, value: toJsonObject(EVENT_EXAMPLES[type]) }]
-    })
-  )
-}
-
 /**
  * Returns the OpenAPI 3.1 document of the API for a server, generated from the contract, with the generator's omissions
  * completed.
  */
 export const openApiDocument = (server: DocumentedServer): JsonObject => {
   const generated = generate()
-  const components = schemas(generated)
   const errors = errorComponents()
   return {
     openapi: "3.1.0",
@@ -53,6 +40,7 @@ export const openApiDocument = (server: DocumentedServer): JsonObject => {
     "x-agentcash-guidance": { llmsTxtUrl: `${server.serverUrl}${LLMS_PATH}` },
     tags: generated["tags"] ?? [],
     paths: paths(generated, server),
+    webhooks: webhooks(server),
     components: {
       securitySchemes: {
         [ACCESS_TOKEN]: {
@@ -74,8 +62,8 @@ export const openApiDocument = (server: DocumentedServer): JsonObject => {
       headers: HEADERS,
       parameters: PARAMETERS,
       responses: errors.responses,
-      examples: { ...errors.examples, ...eventExamples(components) },
-      schemas: components
+      examples: { ...errors.examples, ...eventExamples },
+      schemas: schemas(generated)
     }
   }
 }

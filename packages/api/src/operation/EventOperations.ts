@@ -18,6 +18,7 @@ import {
 } from "../event/EventInput.ts"
 import { deleteEndpoint, getEndpoint, postEndpoint } from "./Endpoint.ts"
 import { EVENT_EXAMPLES } from "../event/EventExamples.ts"
+import { SIGNING_SECRET } from "./Examples.ts"
 import { NO_INPUT, operation } from "./Operation.ts"
 
 const items = Schema.Array(EventRecord)
@@ -153,7 +154,7 @@ export const EVENT_OPERATIONS = {
       "The server posts each event to the URL, signed per Standard Webhooks, and takes a 2xx answer as its acknowledgement. You have one webhook; setting it again replaces the URL and the types. `signingSecret` is shown once. The previous secret signs too for 24 hours.",
     example: {
       payload: { url: WEBHOOK.url, types: ["email.received"] },
-      data: { webhook: WEBHOOK, signingSecret: "whsec_RVhBTVBMRQ==" }
+      data: { webhook: WEBHOOK, signingSecret: SIGNING_SECRET }
     }
   }),
 

@@ -18,6 +18,9 @@ import type {
 export const OPERATION_ID = "019ab1c0-5f3e-7b01-9d52-0c6f1f4e7a90"
 export const REQUEST_ID = "019ab1c0-5f3e-7d12-9a41-7e0f4c2b1a55"
 export const ACCESS_TOKEN = "at_v1_EXAMPLE"
+/** The base64 of EXAMPLE. */
+export const SIGNING_SECRET = "whsec_RVhBTVBMRQ=="
+export const CALLBACK_SECRET = "EXAMPLE"
 /** A placeholder, which a number accepts while no server is reachable: its agent answers over the realtime socket. */
 export const WEBHOOK_URL = "https://agent.invalid/"
 

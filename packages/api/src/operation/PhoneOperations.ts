@@ -19,7 +19,16 @@ import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { DateTime } from "../event/DateTime.ts"
 import { getEndpoint, postEndpoint } from "./Endpoint.ts"
-import { ACCESS_TOKEN, CALL, OPERATION_ID, PHONE_NUMBER, TRANSCRIPT, VOICE, WEBHOOK_URL } from "./Examples.ts"
+import {
+  ACCESS_TOKEN,
+  CALL,
+  CALLBACK_SECRET,
+  OPERATION_ID,
+  PHONE_NUMBER,
+  TRANSCRIPT,
+  VOICE,
+  WEBHOOK_URL
+} from "./Examples.ts"
 import { NO_INPUT, operation } from "./Operation.ts"
 import { paidData, provisionedData } from "./PaidData.ts"
 
@@ -40,7 +49,7 @@ const purchase = {
     data: {
       phoneNumberId: PHONE_NUMBER.phoneNumberId,
       number: PHONE_NUMBER.number,
-      callbackVerificationSecret: "EXAMPLE",
+      callbackVerificationSecret: CALLBACK_SECRET,
       phoneNumber: PHONE_NUMBER,
       authentication: { accessToken: ACCESS_TOKEN },
       operationId: OPERATION_ID

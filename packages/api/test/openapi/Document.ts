@@ -38,6 +38,19 @@ const Document = Schema.Struct({
       })
     )
   ),
+  webhooks: Schema.Record(
+    Schema.String,
+    Schema.Struct({
+      post: Schema.Struct({
+        parameters: Schema.Array(Parameter),
+        requestBody: Schema.Struct({ content: Schema.Struct({ "application/json": Content }) }),
+        responses: Schema.Record(
+          Schema.String,
+          Schema.Struct({ content: Schema.optionalKey(Schema.Record(Schema.String, Content)) })
+        )
+      })
+    })
+  ),
   components: Schema.Struct({
     parameters: Schema.Record(Schema.String, Parameter),
     responses: Schema.Record(Schema.String, ResponseShape),
@@ -48,7 +61,7 @@ const Document = Schema.Struct({
 
 const decoded = Schema.decodeUnknownSync(Document)(document)
 
-export const { components, paths } = decoded
+export const { components, paths, webhooks } = decoded
 
 const named = <Part>(part: Part | typeof Reference.Type, parts: Readonly<Record<string, Part>>): Part => {
   if (!Predicate.hasProperty(part, "$ref")) return part as Part
@@ -73,5 +86,17 @@ export const documentOf = ({ entry, name }: Operation) => {
     responses: Object.fromEntries(
       Object.entries(found.responses).map(([status, response]) => [status, named(response, components.responses)])
     )
+  }
+}
+
+/** Returns a webhook: the examples of its headers, of its body and of the answers to it. */
+export const webhookOf = (name: string) => {
+  const webhook = webhooks[name]?.post
+  if (webhook === undefined) throw new Error(`the webhook ${name} is not in the document`)
+  const { content } = webhook.responses["200"] ?? {}
+  return {
+    headers: Object.fromEntries(webhook.parameters.map((parameter) => [parameter.name, parameter.example])),
+    body: valuesOf(webhook.requestBody.content["application/json"]),
+    answers: Object.fromEntries(Object.entries(content ?? {}).map(([type, part]) => [type, valuesOf(part)]))
   }
 }
