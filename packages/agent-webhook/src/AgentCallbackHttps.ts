@@ -6,8 +6,8 @@ import {
   type AgentMessage,
   type AgentReply,
   AgentUnreachable,
-  CONTEXT_TURNS,
-  Timestamp
+  Timestamp,
+  toAgentMessageRecord
 } from "@agentos/core"
 import { Cause, Deferred, Effect, Layer, Queue, Redacted, Stream } from "effect"
 import { makeAnswerReader } from "./AnswerReader.ts"
@@ -51,22 +51,6 @@ const SOCKETS_PER_HOST = 1_024
 const SOCKETS_TOTAL = 4_096
 /** Limit of idle connections kept for the next turn: a handshake costs more than the rest of a request. */
 const SOCKETS_IDLE_PER_HOST = 256
-
-const bodyOf = (message: AgentMessage): string => {
-  const { callId, direction, from, phoneNumberId, to, transcriptSoFar, turn } = message
-  return JSON.stringify({
-    type: "agent.message",
-    callId,
-    phoneNumberId,
-    direction,
-    from,
-    to,
-    turn: { text: turn.text, at: Timestamp.toIso(turn.at) },
-    transcriptSoFar: transcriptSoFar
-      .slice(-CONTEXT_TURNS)
-      .map(({ at, role, text }) => ({ role, text, at: Timestamp.toIso(at) }))
-  })
-}
 
 const headersOf = (secret: Redacted.Redacted<string>, timestamp: string, body: string) => ({
   Accept: "application/json, application/x-ndjson",
@@ -147,7 +131,7 @@ const answerTo = (
   onReply: (reply: AgentReply) => void
 ): Effect.Effect<void, AgentUnreachable> =>
   Effect.gen(function* () {
-    const body = bodyOf(message)
+    const body = JSON.stringify(toAgentMessageRecord(message))
     const timestamp = String(Math.floor((yield* Timestamp.now) / Timestamp.SECOND))
     const answered = Deferred.makeUnsafe<void>()
     const exchange = exchangeOnce({

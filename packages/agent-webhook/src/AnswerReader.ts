@@ -1,4 +1,4 @@
-import type { AgentReply } from "@agentos/core"
+import { type AgentReply, AgentReplyRecord } from "@agentos/core"
 import { Option, Schema } from "effect"
 
 /** An answer in the wrong format. `message` is a clause about the answer. */
@@ -6,10 +6,7 @@ export class BadAnswer extends Error {
   override readonly name = "BadAnswer"
 }
 
-const Part = Schema.fromJsonString(
-  Schema.Struct({ text: Schema.optionalKey(Schema.String), hangup: Schema.optionalKey(Schema.Boolean) })
-)
-const decode = Schema.decodeUnknownOption(Part)
+const decode = Schema.decodeUnknownOption(Schema.fromJsonString(AgentReplyRecord))
 
 /** Returns undefined unless the text is a JSON object with a text or a hangup of the right type. */
 const partsOf = (json: string): ReadonlyArray<AgentReply> | undefined => {

@@ -1,3 +1,4 @@
+import { AgentMessageRecord, AgentReplyRecord } from "@agentos/core"
 import { HttpApi, OpenApi } from "effect/http-api"
 import { API_NAME, API_VERSION } from "./discovery/ApiIdentity.ts"
 import { authGroup } from "./operation/AuthOperations.ts"
@@ -13,5 +14,10 @@ export class AgentOsApi extends HttpApi.make("agentos")
   .add(discoveryGroup, emailGroup, phoneGroup, eventGroup, domainGroup, authGroup, paymentGroup)
   .annotate(OpenApi.Title, API_NAME)
   .annotate(OpenApi.Version, API_VERSION)
-  // WebSocket messages, which no path of the document describes.
-  .annotate(HttpApi.AdditionalSchemas, [RealtimeClientMessage, RealtimeServerMessage]) {}
+  // The messages of the WebSocket and of the voice callbacks, which no path of the document describes.
+  .annotate(HttpApi.AdditionalSchemas, [
+    RealtimeClientMessage,
+    RealtimeServerMessage,
+    AgentMessageRecord,
+    AgentReplyRecord
+  ]) {}

@@ -4,6 +4,8 @@
 export const REALTIME_PATH = "/api/v1/events/socket"
 /** The machine-readable contract: OpenAPI 3.1. */
 export const OPENAPI_PATH = "/openapi.json"
+/** The contract of the WebSocket: AsyncAPI 3. */
+export const ASYNCAPI_PATH = "/asyncapi.json"
 /** The guide for agents, in Markdown. */
 export const LLMS_PATH = "/llms.txt"
 /** The guide for people. */

@@ -15,24 +15,24 @@ const TEXT_LIMIT = 4_000
 export const RealtimeMode = Schema.Literals(["deliver", "observe", "voice"])
 export type RealtimeMode = typeof RealtimeMode.Type
 
-/** The first message of a session, within 5 seconds of connecting. */
 export const SessionAuthenticate = Schema.Struct({
   type: Schema.Literal("session.authenticate"),
   token: Schema.String.check(Schema.isMaxLength(TOKEN_LIMIT)),
   mode: Schema.optionalKey(RealtimeMode)
-}).annotate({ identifier: "SessionAuthenticate" })
+}).annotate({
+  identifier: "SessionAuthenticate",
+  description: "The first message of a session, within 5 seconds of connecting."
+})
 
-/** Acknowledges an event. With a deliveryId, it has an effect only while that delivery's lease is held. */
 export const EventAcknowledge = Schema.Struct({
   type: Schema.Literal("event.ack"),
   eventId: Uuid.GivenUuid,
   deliveryId: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(DELIVERY_ID_LIMIT)))
-}).annotate({ identifier: "EventAcknowledge" })
+}).annotate({
+  identifier: "EventAcknowledge",
+  description: "Acknowledges an event. With a deliveryId, it has an effect only while that delivery's lease is held."
+})
 
-/**
- * Answers a turn of a call: `text` is spoken, then `hangup: true` ends the call. The answer is complete unless `more` is
- * true: then further replies to the same turn follow.
- */
 export const CallReply = Schema.Struct({
   type: Schema.Literal("call.reply"),
   callId: Uuid.GivenUuid,
@@ -40,7 +40,11 @@ export const CallReply = Schema.Struct({
   text: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(TEXT_LIMIT))),
   hangup: Schema.optionalKey(Schema.Boolean),
   more: Schema.optionalKey(Schema.Boolean)
-}).annotate({ identifier: "CallReply" })
+}).annotate({
+  identifier: "CallReply",
+  description:
+    "Answers a turn of a call: `text` is spoken, then `hangup: true` ends the call. The answer is complete unless `more` is true: then further replies to the same turn follow."
+})
 
 /** The messages of a client on the WebSocket. */
 export const RealtimeClientMessage = Schema.Union([SessionAuthenticate, EventAcknowledge, CallReply]).annotate({
@@ -48,53 +52,55 @@ export const RealtimeClientMessage = Schema.Union([SessionAuthenticate, EventAck
 })
 export type RealtimeClientMessage = typeof RealtimeClientMessage.Type
 
-/**
- * The session is open. States how long each delivery is leased, how many the session may hold, and how many are
- * pending.
- */
 export const SessionReady = Schema.Struct({
   type: Schema.Literal("session.ready"),
   sessionId: Uuid.Uuid,
   leaseSeconds: Schema.Finite,
   maxInFlight: Schema.Int,
   pending: Schema.Int
-}).annotate({ identifier: "SessionReady" })
+}).annotate({
+  identifier: "SessionReady",
+  description:
+    "The session is open. States how long each delivery is leased, how many the session may hold, and how many are pending."
+})
 
-/** An event to process and acknowledge. */
 export const EventDelivery = Schema.Struct({
   type: Schema.Literal("event.delivery"),
   deliveryId: Schema.String,
   event: EventRecord
-}).annotate({ identifier: "EventDelivery" })
+}).annotate({ identifier: "EventDelivery", description: "An event to process and acknowledge." })
 
-/** An event as shown to an observing session. */
 export const EventObserved = Schema.Struct({ type: Schema.Literal("event.observed"), event: EventRecord }).annotate({
-  identifier: "EventObserved"
+  identifier: "EventObserved",
+  description: "An event as shown to an observing session."
 })
 
-/** All events that were pending at the start of the session have been sent. New ones follow. */
 export const SessionReplayComplete = Schema.Struct({
   type: Schema.Literal("session.replay.complete"),
   delivered: Schema.Int
-}).annotate({ identifier: "SessionReplayComplete" })
+}).annotate({
+  identifier: "SessionReplayComplete",
+  description: "All events that were pending at the start of the session have been sent. New ones follow."
+})
 
-/** The event is acknowledged, and will not be delivered again. */
 export const EventAcknowledged = Schema.Struct({
   type: Schema.Literal("event.acknowledged"),
   eventId: Uuid.Uuid
-}).annotate({ identifier: "EventAcknowledged" })
+}).annotate({
+  identifier: "EventAcknowledged",
+  description: "The event is acknowledged, and will not be delivered again."
+})
 
-/**
- * Nothing was acknowledged. `lease_lost`: the lease of the named delivery has ended, and the event is delivered again
- * unless another session acknowledges it. `expired`: the event has expired, and is not delivered again.
- */
 export const EventAcknowledgementStale = Schema.Struct({
   type: Schema.Literal("event.ack_stale"),
   eventId: Uuid.Uuid,
   reason: Schema.optionalKey(Schema.Literals(["lease_lost", "expired"]))
-}).annotate({ identifier: "EventAcknowledgementStale" })
+}).annotate({
+  identifier: "EventAcknowledgementStale",
+  description:
+    "Nothing was acknowledged. `lease_lost`: the lease of the named delivery has ended, and the event is delivered again unless another session acknowledges it. `expired`: the event has expired, and is not delivered again."
+})
 
-/** A turn of the person on the line, to be answered by `call.reply` within 5 seconds. */
 export const CallTurn = Schema.Struct({
   type: Schema.Literal("call.turn"),
   callId: Uuid.Uuid,
@@ -106,21 +112,29 @@ export const CallTurn = Schema.Struct({
   turn: Schema.Struct({ text: Schema.String, at: Timestamp.IsoTimestamp }),
   /** Up to 20 turns before this one, oldest first. */
   transcriptSoFar: Schema.Array(Schema.Struct({ role: TurnRole, text: Schema.String, at: Timestamp.IsoTimestamp }))
-}).annotate({ identifier: "CallTurn" })
+}).annotate({
+  identifier: "CallTurn",
+  description: "A turn of the person on the line, to be answered by `call.reply` within 5 seconds."
+})
 
-/** The turn is over: the person spoke over the answer or said something else, the call ended, or time ran out. */
 export const CallInterrupted = Schema.Struct({
   type: Schema.Literal("call.interrupted"),
   callId: Uuid.Uuid,
   turnId: Uuid.Uuid
-}).annotate({ identifier: "CallInterrupted" })
+}).annotate({
+  identifier: "CallInterrupted",
+  description:
+    "The turn is over: the person spoke over the answer or said something else, the call ended, or time ran out."
+})
 
-/** A message or the session is invalid. If the session ends, a close code follows. */
 export const RealtimeError = Schema.Struct({
   type: Schema.Literal("error"),
   code: ErrorCode,
   message: Schema.String
-}).annotate({ identifier: "RealtimeError" })
+}).annotate({
+  identifier: "RealtimeError",
+  description: "A message or the session is invalid. If the session ends, a close code follows."
+})
 
 /** The messages of the server on the WebSocket. */
 export const RealtimeServerMessage = Schema.Union([

@@ -11,6 +11,8 @@ export { API_CATALOG_TYPE, apiCatalog, documentLinks, x402Document } from "./dis
 
 export * from "./error/ErrorEnvelope.ts"
 export type { FailedRequest } from "./error/ErrorParts.ts"
+export { errorExample } from "./error/ErrorExamples.ts"
+export { ERROR_RECOVERY } from "./error/ErrorRecovery.ts"
 export * from "./error/ErrorStatus.ts"
 export { errorCodesOf } from "./error/OperationErrors.ts"
 export * from "./error/RequestError.ts"
@@ -23,6 +25,7 @@ export { type Bytes, type Operation, takesBody } from "./operation/Operation.ts"
 export { describeInput, type Input, inputsOf, requiresBody } from "./operation/Inputs.ts"
 export { operationOf, OPERATIONS, operations } from "./operation/Operations.ts"
 
+export { asyncApiDocument } from "./asyncapi/AsyncApiDocument.ts"
 export * from "./openapi/OpenApiDocument.ts"
 export type { DocumentedServer } from "./openapi/OperationDocument.ts"
 export type { JsonObject } from "./openapi/JsonSchema.ts"

@@ -7,7 +7,15 @@ import {
   SERVICES,
   Usdt
 } from "@agentos/core"
-import { API_CATALOG_PATH, DOCS_PATH, LLMS_PATH, OPENAPI_PATH, READY_PATH, X402_PATH } from "../PublicPath.ts"
+import {
+  API_CATALOG_PATH,
+  ASYNCAPI_PATH,
+  DOCS_PATH,
+  LLMS_PATH,
+  OPENAPI_PATH,
+  READY_PATH,
+  X402_PATH
+} from "../PublicPath.ts"
 import type { AcceptedPayment } from "./ApiDescription.ts"
 
 const callOf = (operation: "createMailbox" | "purchaseUsNumber" | "replayEvents"): string => {
@@ -51,6 +59,7 @@ export const x402Document = (
   })),
   accepts,
   openapi: `${publicUrl}${OPENAPI_PATH}`,
+  asyncapi: `${publicUrl}${ASYNCAPI_PATH}`,
   instructions: GUIDANCE
 })
 
@@ -59,7 +68,10 @@ export const apiCatalog = (publicUrl: string) => ({
   linkset: [
     {
       anchor: `${publicUrl}${operationEntry("describeApi").path}`,
-      "service-desc": [{ href: `${publicUrl}${OPENAPI_PATH}`, type: "application/json" }],
+      "service-desc": [
+        { href: `${publicUrl}${OPENAPI_PATH}`, type: "application/json" },
+        { href: `${publicUrl}${ASYNCAPI_PATH}`, type: "application/json" }
+      ],
       "service-doc": [
         { href: `${publicUrl}${DOCS_PATH}`, type: "text/html" },
         { href: `${publicUrl}${LLMS_PATH}`, type: "text/plain" }
@@ -81,6 +93,7 @@ export const documentLinks = (publicUrl: string): string =>
   [
     `<${publicUrl}${API_CATALOG_PATH}>; rel="api-catalog"`,
     `<${publicUrl}${OPENAPI_PATH}>; rel="service-desc"; type="application/json"`,
+    `<${publicUrl}${ASYNCAPI_PATH}>; rel="service-desc"; type="application/json"`,
     `<${publicUrl}${DOCS_PATH}>; rel="service-doc"; type="text/html"`,
     `<${publicUrl}${LLMS_PATH}>; rel="service-doc"; type="text/plain"`
   ].join(", ")

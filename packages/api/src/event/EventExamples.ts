@@ -1,5 +1,5 @@
 import { type EventRecord, type EventType, INTERNAL_SOURCE } from "@agentos/core"
-import { CALL, MAILBOX, MESSAGE, OPERATION_ID, PHONE_NUMBER } from "../operation/Examples.ts"
+import { CALL, MAILBOX, OPERATION_ID, PHONE_NUMBER, RECEIVED } from "../operation/Examples.ts"
 
 type RecordOf<Type extends EventType> = Extract<EventRecord, { readonly type: Type }>
 
@@ -72,11 +72,11 @@ export const EVENT_EXAMPLES: { readonly [Type in EventType]: RecordOf<Type> } = 
     eventId: "019ab1c4-0d7b-7a10-8b44-2f6d3c9e0a01",
     source: "smtp",
     service: "email",
-    resourceId: MESSAGE.messageId,
+    resourceId: RECEIVED.messageId,
     agentId: MAILBOX.mailboxId,
     payload: {
       mailboxId: MAILBOX.mailboxId,
-      emailId: MESSAGE.messageId,
+      emailId: RECEIVED.messageId,
       from: "bob@example.com",
       subject: "Your code",
       authentication: { spf: "pass", dkim: "pass", dmarc: "pass", domain: "example.com" },

@@ -1,9 +1,14 @@
-import type { Schema } from "effect"
+import { Schema } from "effect"
 
 export type JsonObject = { readonly [key: string]: Schema.Json }
 
 export const isObject = (json: Schema.Json | undefined): json is JsonObject =>
   typeof json === "object" && json !== null && !Array.isArray(json)
+
+/** Returns a value of the contract as JSON. */
+export const toJsonObject: (value: unknown) => JsonObject = Schema.decodeUnknownSync(
+  Schema.Record(Schema.String, Schema.Json)
+)
 
 /** Returns whether a bound only states that a number is a safe integer. */
 const isSafeIntegerBound = (key: string, value: Schema.Json): boolean =>

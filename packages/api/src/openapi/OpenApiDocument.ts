@@ -1,22 +1,13 @@
-import { Schema } from "effect"
-import { OpenApi } from "effect/http-api"
-import { AgentOsApi } from "../AgentOsApi.ts"
 import { API_NAME, API_VERSION } from "../discovery/ApiIdentity.ts"
 import { GUIDANCE } from "../discovery/WellKnown.ts"
 import { LLMS_PATH } from "../PublicPath.ts"
-import { type Operation, takesBody } from "../operation/Operation.ts"
-import { type Input, inputsOf } from "../operation/Inputs.ts"
 import { operations } from "../operation/Operations.ts"
-import { cleanSchema, discriminateUnions, isObject, type JsonObject, referenceOf } from "./JsonSchema.ts"
-import { ACCESS_TOKEN, type DocumentedServer, HEADERS, operationDocument, SIGN_IN } from "./OperationDocument.ts"
-
-const child = (json: Schema.Json | undefined, key: string): JsonObject => {
-  const value = isObject(json) ? json[key] : undefined
-  return isObject(value) ? value : {}
-}
-
-const generatedOperation = (generated: JsonObject, { entry }: Operation): JsonObject =>
-  child(child(generated["paths"], entry.path), entry.method.toLowerCase())
+import { generate, generatedOperation, schemas } from "./Generated.ts"
+import type { JsonObject } from "./JsonSchema.ts"
+import { errorComponents } from "./ErrorResponses.ts"
+import { HEADERS } from "./Headers.ts"
+import { eventExamples, webhooks } from "./Webhooks.ts"
+import { ACCESS_TOKEN, type DocumentedServer, operationDocument, PARAMETERS, SIGN_IN } from "./OperationDocument.ts"
 
 /** Returns every operation of the catalog, by path and method, in catalog order. */
 const paths = (generated: JsonObject, server: DocumentedServer): JsonObject => {
@@ -29,42 +20,13 @@ const paths = (generated: JsonObject, server: DocumentedServer): JsonObject => {
   return found
 }
 
-/** Returns the inputs of each body by the name of its schema. */
-const bodies = (generated: JsonObject): ReadonlyMap<string, ReadonlyArray<Input>> =>
-  new Map(
-    operations.filter(takesBody).map((operation) => {
-      const body = child(generatedOperation(generated, operation), "requestBody")
-      const name = referenceOf(child(child(body, "content"), "application/json")["schema"]) ?? operation.name
-      return [name, inputsOf(operation).filter((input) => input.in === "body")]
-    })
-  )
-
-/** Replaces the properties of a request body by its inputs, which have descriptions and examples. */
-const bodySchema = (body: JsonObject, inputs: ReadonlyArray<Input>): JsonObject => ({
-  ...body,
-  properties: Object.fromEntries(inputs.map(({ description, name, schema }) => [name, { description, ...schema }]))
-})
-
-/** Schemas of requests are closed. Schemas of responses may gain properties. */
-const schemas = (generated: JsonObject): JsonObject => {
-  const inputsByName = bodies(generated)
-  return discriminateUnions(
-    Object.fromEntries(
-      Object.entries(child(generated["components"], "schemas")).map(([name, schema]) => {
-        const inputs = inputsByName.get(name)
-        const cleaned = cleanSchema(schema, inputs === undefined)
-        return [name, inputs !== undefined && isObject(cleaned) ? bodySchema(cleaned, inputs) : cleaned]
-      })
-    )
-  )
-}
-
 /**
  * Returns the OpenAPI 3.1 document of the API for a server, generated from the contract, with the generator's omissions
  * completed.
  */
 export const openApiDocument = (server: DocumentedServer): JsonObject => {
-  const generated = Schema.decodeUnknownSync(Schema.Record(Schema.String, Schema.Json))(OpenApi.fromApi(AgentOsApi))
+  const generated = generate()
+  const errors = errorComponents()
   return {
     openapi: "3.1.0",
     info: {
@@ -78,6 +40,7 @@ export const openApiDocument = (server: DocumentedServer): JsonObject => {
     "x-agentcash-guidance": { llmsTxtUrl: `${server.serverUrl}${LLMS_PATH}` },
     tags: generated["tags"] ?? [],
     paths: paths(generated, server),
+    webhooks: webhooks(server),
     components: {
       securitySchemes: {
         [ACCESS_TOKEN]: {
@@ -97,6 +60,9 @@ export const openApiDocument = (server: DocumentedServer): JsonObject => {
         }
       },
       headers: HEADERS,
+      parameters: PARAMETERS,
+      responses: errors.responses,
+      examples: { ...errors.examples, ...eventExamples },
       schemas: schemas(generated)
     }
   }

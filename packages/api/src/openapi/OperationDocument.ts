@@ -1,8 +1,11 @@
-import { type CatalogEntry, type ErrorCode, IDEMPOTENCY_KEY_LIMIT, Usdt } from "@agentos/core"
-import { errorsByStatus } from "../operation/Endpoint.ts"
-import { type Bytes, isBytes, type Operation, takesBody } from "../operation/Operation.ts"
+import { type CatalogEntry, IDEMPOTENCY_KEY_LIMIT, Usdt } from "@agentos/core"
+import type { Schema } from "effect"
+import { REQUEST_ID } from "../operation/Examples.ts"
+import { type Bytes, isBytes, type Operation, type OperationExample, takesBody } from "../operation/Operation.ts"
 import { inputsOf, requiresBody } from "../operation/Inputs.ts"
-import { cleanSchema, isObject, type JsonObject } from "./JsonSchema.ts"
+import { errorResponses } from "./ErrorResponses.ts"
+import { COMMON_HEADERS, DOWNLOAD_HEADERS, headerRef } from "./Headers.ts"
+import { cleanSchema, isObject, type JsonObject, toJsonObject } from "./JsonSchema.ts"
 
 /**
  * The names of the security schemes among the components of the document. Directories of x402 recognize a token by this
@@ -11,67 +14,9 @@ import { cleanSchema, isObject, type JsonObject } from "./JsonSchema.ts"
 export const ACCESS_TOKEN = "apiKey"
 export const SIGN_IN = "signInWithX"
 
-const headerRef = (name: string): JsonObject => ({ $ref: `#/components/headers/${name}` })
-
-/** Response headers that several operations share. */
-export const HEADERS: JsonObject = {
-  RequestId: {
-    description: "The requestId of the body. It also appears in the server's log.",
-    required: true,
-    schema: { type: "string", format: "uuid" }
-  },
-  PaymentRequired: {
-    description: "The challenge: base64 of the x402 version 2 PaymentRequired object.",
-    required: true,
-    schema: { type: "string" }
-  },
-  PaymentResponse: {
-    description:
-      "The receipt: base64 of the x402 version 2 SettlementResponse object, with a signed receipt in `extensions`.",
-    required: true,
-    schema: { type: "string" }
-  },
-  RetryAfter: {
-    description: "Seconds to wait before repeating the same request unchanged.",
-    schema: { type: "integer", minimum: 0 }
-  },
-  ContentDisposition: {
-    description: "`attachment`, with a safe form of the name that the sender chose.",
-    required: true,
-    schema: { type: "string" }
-  },
-  EntityTag: {
-    description: "Identifies the bytes, which never change. A request with it in If-None-Match is answered with 304.",
-    required: true,
-    schema: { type: "string" }
-  },
-  RateLimit: {
-    description:
-      'For each limit that counted the request: the remaining quota (r) and the seconds until the full quota is available (t), as in draft-ietf-httpapi-ratelimit-headers-10: `"address";r=1187;t=1, "tenant";r=1199;t=1`.',
-    schema: { type: "string" }
-  },
-  RateLimitPolicy: {
-    description:
-      'The quota of each limit (q) and its window in seconds (w): `"address";q=1200;w=60, "tenant";q=1200;w=60`.',
-    schema: { type: "string" }
-  }
-}
-
-/** Headers of every response. A server without rate limits omits the rate limit headers. */
-const COMMON_HEADERS: JsonObject = {
-  "X-Request-Id": headerRef("RequestId"),
-  RateLimit: headerRef("RateLimit"),
-  "RateLimit-Policy": headerRef("RateLimitPolicy")
-}
-
-/** Headers of a response that contains stored bytes. */
-const DOWNLOAD_HEADERS: JsonObject = {
-  "Content-Disposition": headerRef("ContentDisposition"),
-  ETag: headerRef("EntityTag")
-}
-
-const PAYMENT_PARAMETERS: ReadonlyArray<JsonObject> = [
-  {
+/** Header parameters that several operations share. */
+export const PARAMETERS: JsonObject = {
+  Payment: {
     name: "PAYMENT-SIGNATURE",
     in: "header",
     required: false,
@@ -79,29 +24,28 @@ const PAYMENT_PARAMETERS: ReadonlyArray<JsonObject> = [
       "The payment: base64 of the x402 version 2 PaymentPayload. Omit it on the first request, which returns the challenge. It is required on the paid repetition. The authorization's nonce is random, or bound to the challenge: `extra.nonceTag`, then the first 24 bytes of SHA-256 over the ASCII text of `extra.binding`. A nonce with that tag is accepted with its own challenge only.",
     schema: { type: "string" }
   },
-  {
+  IdempotencyKey: {
     name: "Idempotency-Key",
     in: "header",
-    required: true,
+    required: false,
     description:
-      "A unique key that you choose for this operation. Reuse it only to repeat the identical request with the same body and payment. A request without PAYMENT-SIGNATURE returns the challenge even without this key.",
-    schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_LIMIT }
-  }
-]
-
-const STATUS_PARAMETERS: ReadonlyArray<JsonObject> = [
-  {
+      "A unique key that you choose for this operation. Send it with PAYMENT-SIGNATURE, unless the payment has x402's payment-identifier, which is then the key. The first request, which returns the challenge, needs no key. Reuse a key only to repeat the identical request with the same body and payment.",
+    schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_LIMIT, examples: ["mailbox-ada-1"] }
+  },
+  ReadPayment: {
     name: "PAYMENT-SIGNATURE",
     in: "header",
     required: true,
     description: "The payment: the header of the original request, byte for byte. It is not submitted.",
     schema: { type: "string" }
   }
-]
+}
+
+const parameterRef = (name: string): JsonObject => ({ $ref: `#/components/parameters/${name}` })
 
 const headerParameters = ({ entry, name }: Operation): ReadonlyArray<JsonObject> => {
-  if (name === "readPaymentStatus") return STATUS_PARAMETERS
-  return entry.price === null ? [] : PAYMENT_PARAMETERS
+  if (name === "readPaymentStatus") return [parameterRef("ReadPayment")]
+  return entry.price === null ? [] : [parameterRef("Payment"), parameterRef("IdempotencyKey")]
 }
 
 const security = (entry: CatalogEntry): ReadonlyArray<JsonObject> => {
@@ -131,34 +75,36 @@ const terms = (entry: CatalogEntry): string =>
     .filter(Boolean)
     .join(" ")
 
-const errorHeaders = (codes: ReadonlyArray<ErrorCode>, status: number): JsonObject => ({
-  ...COMMON_HEADERS,
-  ...(status === 402 ? { "PAYMENT-REQUIRED": headerRef("PaymentRequired") } : {}),
-  ...(codes.some((code) => RETRY_LATER.has(code)) ? { "Retry-After": headerRef("RetryAfter") } : {})
-})
+const ONE = "example"
 
-const RETRY_LATER: ReadonlySet<ErrorCode> = new Set([
-  "PAYMENT_PENDING",
-  "RATE_LIMITED",
-  "PROVIDER_TEMPORARY_FAILURE",
-  "SERVICE_UNAVAILABLE"
-])
+/** Returns the examples of an operation by name: the first, and its variants. */
+const examplesOf = ({ example, variants }: Operation): ReadonlyArray<readonly [string, OperationExample]> => [
+  ...(example === undefined ? [] : [[ONE, example] as const]),
+  ...Object.entries(variants ?? {})
+]
 
-const errorResponses = (entry: CatalogEntry): JsonObject =>
+/** Returns the examples of a response as they are sent. */
+const responseExamples = (self: Operation): JsonObject =>
   Object.fromEntries(
-    [...errorsByStatus(entry)].map(([status, codes]) => [
-      `${status}`,
+    examplesOf(self).map(([name, { data }]) => [
+      name,
       {
-        description: codes.join(", "),
-        headers: errorHeaders(codes, status),
-        content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } }
+        value: isBytes(self.data)
+          ? `${String(data)}`
+          : toJsonObject({ data, requestId: REQUEST_ID, guide: self.entry.guide })
       }
     ])
   )
 
-const bytesContent = ({ contentType }: Bytes): JsonObject => ({
-  [contentType]: { schema: { type: "string", format: "binary" } }
+const bytesContent = (self: Operation, { contentType }: Bytes): JsonObject => ({
+  [contentType]: { schema: { type: "string", format: "binary" }, examples: responseExamples(self) }
 })
+
+const jsonContent = (self: Operation, generated: Schema.Json | undefined): JsonObject => {
+  const content = cleanSchema(generated ?? {}, true)
+  const json = isObject(content) ? content["application/json"] : undefined
+  return { "application/json": { ...(isObject(json) ? json : {}), examples: responseExamples(self) } }
+}
 
 /** Returns the generated success response; empty for an operation that never succeeds. */
 const successResponses = (self: Operation, generated: JsonObject): JsonObject => {
@@ -173,20 +119,32 @@ const successResponses = (self: Operation, generated: JsonObject): JsonObject =>
         ...(isBytes(self.data) ? DOWNLOAD_HEADERS : {}),
         ...(self.entry.price === null ? {} : { "PAYMENT-RESPONSE": headerRef("PaymentResponse") })
       },
-      content: isBytes(self.data) ? bytesContent(self.data) : cleanSchema(success["content"] ?? {}, true)
+      content: isBytes(self.data) ? bytesContent(self, self.data) : jsonContent(self, success["content"])
     }
   }
 }
 
-/** Returns the path and query parameters. */
-const parameters = (self: Operation): ReadonlyArray<JsonObject> =>
-  inputsOf(self).flatMap(({ description, in: place, name, required, schema }) =>
-    place === "body" ? [] : [{ name, in: place, required, description, schema }]
+/** Returns the path and query parameters. Those of the example request have their value in it. */
+const parameters = (self: Operation): ReadonlyArray<JsonObject> => {
+  const values = new Map(
+    [self.example?.params, self.example?.query].flatMap((part) => Object.entries(toJsonObject(part ?? {})))
   )
+  return inputsOf(self).flatMap(({ description, in: place, name, required, schema }) => {
+    const example = values.get(name)
+    const parameter = { name, in: place, required, description, schema }
+    return place === "body" ? [] : [example === undefined ? parameter : { ...parameter, example }]
+  })
+}
 
 const requestBody = (self: Operation, generated: JsonObject): JsonObject => {
   const body = cleanSchema(generated["requestBody"] ?? {}, false)
-  return { ...(isObject(body) ? body : {}), required: requiresBody(self) }
+  const { content } = isObject(body) ? body : {}
+  const json = isObject(content) ? content["application/json"] : undefined
+  const payloads = examplesOf(self).map(([name, { payload }]) => [name, { value: toJsonObject(payload) }] as const)
+  return {
+    required: requiresBody(self),
+    content: { "application/json": { ...(isObject(json) ? json : {}), examples: Object.fromEntries(payloads) } }
+  }
 }
 
 /** The server that a document describes. */
@@ -207,7 +165,7 @@ export const operationDocument = (
     operationId: self.name,
     tags: generated["tags"] ?? [],
     summary: entry.purpose,
-    description: terms(entry),
+    description: `${self.description}\n\n${terms(entry)}`,
     externalDocs: { url: `${serverUrl}${entry.guide}` },
     ...(entry.serviceId === null ? {} : { "x-service-id": entry.serviceId }),
     ...(entry.extension === undefined ? {} : { "x-extension": entry.extension }),
@@ -218,6 +176,6 @@ export const operationDocument = (
     security: security(entry),
     parameters: [...parameters(self), ...headerParameters(self)],
     ...(takesBody(self) ? { requestBody: requestBody(self, generated) } : {}),
-    responses: { ...successResponses(self, generated), ...errorResponses(entry) }
+    responses: { ...successResponses(self, generated), ...errorResponses(self) }
   }
 }

@@ -1,17 +1,28 @@
 import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { postEndpoint } from "./Endpoint.ts"
+import { ACCESS_TOKEN } from "./Examples.ts"
 import { NO_INPUT, operation } from "./Operation.ts"
 
 const signedIn = {
   ...NO_INPUT,
   data: Schema.Struct({ authentication: Schema.Struct({ accessToken: Schema.String }) }),
-  status: 200
+  status: 200,
+  example: { data: { authentication: { accessToken: ACCESS_TOKEN } } }
 } as const
 
+const SIGN_IN =
+  "The first request returns 402 with a message to sign in its PAYMENT-REQUIRED header: x402's extension sign-in-with-x, without payment terms. Sign it with the wallet, then repeat the request with SIGN-IN-WITH-X."
+
 export const AUTH_OPERATIONS = {
-  recoverToken: operation("recoverToken", signedIn),
-  revokeTokens: operation("revokeTokens", signedIn)
+  recoverToken: operation("recoverToken", {
+    ...signedIn,
+    description: `Use it when the token is lost. ${SIGN_IN} The token is the one that every start-here service of this wallet returns.`
+  }),
+  revokeTokens: operation("revokeTokens", {
+    ...signedIn,
+    description: `Use it when someone else may know a token. ${SIGN_IN} Older access tokens, realtime tokens and realtime sessions end on every server within 5 seconds. Paid requests that were already accepted are still fulfilled.`
+  })
 }
 
 export const authGroup = HttpApiGroup.make("auth", { topLevel: true })

@@ -1,20 +1,109 @@
 import { plainText } from "@agentos/core"
 import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
-import { ApiDescription } from "../discovery/ApiDescription.ts"
+import { ApiDescription, apiDescription } from "../discovery/ApiDescription.ts"
 import { ServiceRecord } from "../discovery/ServiceRecord.ts"
 import { getEndpoint, postEndpoint } from "./Endpoint.ts"
+import { MAILBOX } from "./Examples.ts"
 import { NO_INPUT, operation } from "./Operation.ts"
 
 const SERVICE_ID_LIMIT = 128
 
+/** The record of `deleteMailbox` on a server with both halves of the service. */
+const SERVICE: typeof ServiceRecord.Encoded = {
+  serviceId: "email.mailbox.delete",
+  method: "POST",
+  path: "/api/v1/email/mailboxes/delete",
+  price: { amount: "0.01", asset: "USDT" },
+  authentication: "bearer",
+  startHere: false,
+  available: true,
+  marketplaceListing: true,
+  guide: "/docs#mailboxes",
+  purpose: "Deletes a mailbox and all its messages. Its address stays reserved to your wallet.",
+  inputs: [
+    {
+      name: "mailboxId",
+      in: "body",
+      required: true,
+      type: "string",
+      format: "uuid",
+      example: MAILBOX.mailboxId,
+      description: "Id of your mailbox."
+    }
+  ],
+  errors: [
+    "INVALID_REQUEST",
+    "AUTH_REQUIRED",
+    "INVALID_TOKEN",
+    "PAYMENT_REQUIRED",
+    "FORBIDDEN",
+    "CONFLICT",
+    "IDEMPOTENCY_CONFLICT",
+    "PAYMENT_PENDING",
+    "RATE_LIMITED",
+    "PROVIDER_TEMPORARY_FAILURE",
+    "PROVIDER_REJECTED",
+    "SERVICE_UNAVAILABLE",
+    "ONBOARDING_REQUIRED",
+    "RESOURCE_NOT_FOUND",
+    "RESOURCE_NOT_OWNED",
+    "URI_TOO_LONG",
+    "HEADERS_TOO_LARGE",
+    "INTERNAL_ERROR",
+    "REQUEST_TIMEOUT",
+    "PAYLOAD_TOO_LARGE",
+    "UNSUPPORTED_MEDIA_TYPE"
+  ],
+  nextActions: [
+    {
+      serviceId: "email.mailbox.create",
+      method: "POST",
+      path: "/api/v1/email/mailboxes",
+      why: "Create a mailbox with the same address, or another one."
+    }
+  ]
+}
+
+/** The description of a server in production, with two of its services. */
+const DESCRIPTION: typeof ApiDescription.Encoded = {
+  ...apiDescription("production", { email: true, phone: true }, [
+    {
+      network: "eip155:196",
+      asset: "0x779Ded0c9e1022225f8E0630b35a9b54bE713736",
+      payTo: "0x52908400098527886E0F7030069857D2E4169EE7",
+      maxTimeoutSeconds: 900,
+      extra: { name: "USDT", version: "1" }
+    }
+  ]),
+  services: [
+    {
+      serviceId: "email.mailbox.create",
+      method: "POST",
+      path: "/api/v1/email/mailboxes",
+      price: { amount: "0.25", asset: "USDT" }
+    },
+    { serviceId: "email.mailbox.list", method: "GET", path: "/api/v1/email/mailboxes/query", price: null }
+  ]
+}
+
 export const DISCOVERY_OPERATIONS = {
-  describeApi: operation("describeApi", { ...NO_INPUT, data: ApiDescription, status: 200 }),
+  describeApi: operation("describeApi", {
+    ...NO_INPUT,
+    data: ApiDescription,
+    status: 200,
+    description:
+      "Read it first: it says whether money is real (`environment`), which networks and tokens are accepted (`payment.accepts`), and with which services a wallet without a token starts.",
+    example: { data: DESCRIPTION }
+  }),
 
   listServices: operation("listServices", {
     ...NO_INPUT,
     data: Schema.Struct({ items: Schema.Array(ServiceRecord) }),
-    status: 200
+    status: 200,
+    description:
+      "`available` says whether this server offers the service. The catalog is the same for every client and changes only with the server, so it can be cached with its ETag.",
+    example: { data: { items: [SERVICE] } }
   }),
 
   /** An unknown id is answered with 404, so any text is accepted. */
@@ -27,7 +116,9 @@ export const DISCOVERY_OPERATIONS = {
       })
     }),
     data: Schema.Struct({ service: ServiceRecord }),
-    status: 200
+    status: 200,
+    description: "The record is the one that the list of all services has under this id.",
+    example: { params: { serviceId: SERVICE.serviceId }, data: { service: SERVICE } }
   })
 }
 
@@ -41,7 +132,13 @@ export const discoveryGroup = HttpApiGroup.make("discovery", { topLevel: true })
 
 /** Reserved in this version. Always fails. */
 export const DOMAIN_OPERATIONS = {
-  registerDomain: operation("registerDomain", { ...NO_INPUT, data: Schema.Never, status: 200 })
+  registerDomain: operation("registerDomain", {
+    ...NO_INPUT,
+    data: Schema.Never,
+    status: 200,
+    description:
+      "The path is reserved for a later version of this API. A request to it changes nothing, and nothing is charged."
+  })
 }
 
 export const domainGroup = HttpApiGroup.make("domains", { topLevel: true })

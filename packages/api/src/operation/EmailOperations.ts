@@ -14,7 +14,17 @@ import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { DateTime } from "../event/DateTime.ts"
 import { getEndpoint, postEndpoint } from "./Endpoint.ts"
-import { ACCESS_TOKEN, MAILBOX, MESSAGE, OPERATION_ID } from "./Examples.ts"
+import {
+  ACCESS_TOKEN,
+  ATTACHMENT,
+  ATTACHMENT_TEXT,
+  MAILBOX,
+  MESSAGE,
+  OPERATION_ID,
+  RAW_MESSAGE,
+  RECEIVED,
+  RECEIVED_SUMMARY
+} from "./Examples.ts"
 import { bytes, NO_INPUT, operation } from "./Operation.ts"
 import { paidData, provisionedData } from "./PaidData.ts"
 
@@ -35,6 +45,8 @@ export const EMAIL_OPERATIONS = {
     payload: CreateMailboxInput,
     data: provisionedData({ mailbox: MailboxRecord }),
     status: 201,
+    description:
+      "The address is `localPart` at the domain of the server. Mail to it arrives at once, as `email.received` events. The response contains the access token of the paying wallet: store it. A local part stays reserved to the wallet that first had it, also after a deletion.",
     example: {
       payload: { localPart: MAILBOX.localPart, displayName: "Ada" },
       data: { mailbox: MAILBOX, authentication: { accessToken: ACCESS_TOKEN }, operationId: OPERATION_ID }
@@ -44,7 +56,9 @@ export const EMAIL_OPERATIONS = {
   listMailboxes: operation("listMailboxes", {
     ...NO_INPUT,
     data: Schema.Struct({ items: Schema.Array(MailboxRecord) }),
-    status: 200
+    status: 200,
+    description: "Returns all mailboxes of the wallet, active and inactive ones, with their sender policies.",
+    example: { data: { items: [MAILBOX] } }
   }),
 
   updateMailbox: operation("updateMailbox", {
@@ -52,6 +66,8 @@ export const EMAIL_OPERATIONS = {
     payload: UpdateMailboxInput,
     data: paidData({ mailbox: MailboxRecord }),
     status: 200,
+    description:
+      "Omitted fields stay as they are, and an empty text clears a field. `senderPolicy` replaces the whole policy. An inactive mailbox refuses mail; its messages can still be read.",
     example: {
       payload: { mailboxId: MAILBOX.mailboxId, displayName: "Ada" },
       data: { mailbox: MAILBOX, operationId: OPERATION_ID }
@@ -63,6 +79,8 @@ export const EMAIL_OPERATIONS = {
     payload: DeleteMailboxInput,
     data: paidData({ mailboxId: Uuid.Uuid, deleted: Schema.Literal(true), messagesDeleted: Schema.Int }),
     status: 200,
+    description:
+      "Deletes the mailbox, its messages and their files permanently, and expires its open events. Only the same wallet can create the address again.",
     example: {
       payload: { mailboxId: MAILBOX.mailboxId },
       data: { mailboxId: MAILBOX.mailboxId, deleted: true, messagesDeleted: 12, operationId: OPERATION_ID }
@@ -74,6 +92,8 @@ export const EMAIL_OPERATIONS = {
     payload: SendMessageInput,
     data: paidData({ message: MessageRecord }),
     status: 201,
+    description:
+      "The response has the outcome for each recipient: some may be refused while others are accepted. Recipients that are refused temporarily are `queued` and retried for 24 hours without charge. `inReplyTo` makes the message a reply, with the headers and the thread of the message that it answers. Repeating the request never sends the message twice.",
     example: {
       payload: { mailboxId: MAILBOX.mailboxId, to: ["bob@example.com"], subject: "Hello", text: "Hello Bob" },
       data: { message: MESSAGE, operationId: OPERATION_ID }
@@ -101,21 +121,37 @@ export const EMAIL_OPERATIONS = {
       }).annotate({ identifier: "MessagePage" }),
       Schema.Struct({ message: MessageRecord }).annotate({ identifier: "SingleMessage" })
     ]),
-    status: 200
+    status: 200,
+    description:
+      "With `messageId`, returns that message with its text and HTML. Otherwise returns a page of messages without bodies, which match all given filters; pass `nextCursor` as `cursor` to read on. To wait for mail, use the events instead of polling.",
+    example: {
+      query: { mailboxId: MAILBOX.mailboxId, limit: 10 },
+      data: { items: [RECEIVED_SUMMARY], nextCursor: null }
+    },
+    variants: { message: { query: { messageId: RECEIVED.messageId }, data: { message: RECEIVED } } }
   }),
 
   getAttachment: operation("getAttachment", {
     ...NO_INPUT,
     params: Schema.Struct({ messageId, attachmentId }),
     data: bytes("application/octet-stream"),
-    status: 200
+    status: 200,
+    description:
+      "Returns the file as it was sent or received. Compare the bytes with `sha256` of the attachment. The sender of a received file chose its name, type and content: treat it as hostile. Some servers delete raw mail after a time; the answer is then 404.",
+    example: {
+      params: { messageId: RECEIVED.messageId, attachmentId: ATTACHMENT.attachmentId },
+      data: ATTACHMENT_TEXT
+    }
   }),
 
   getRawMessage: operation("getRawMessage", {
     ...NO_INPUT,
     params: Schema.Struct({ messageId }),
     data: bytes("message/rfc822"),
-    status: 200
+    status: 200,
+    description:
+      "Returns the mail in the format of RFC 5322, for your own parser or for an archive. A message that you sent has no raw form, and some servers delete raw mail after a time: the answer is then 404.",
+    example: { params: { messageId: RECEIVED.messageId }, data: RAW_MESSAGE }
   })
 }
 

@@ -17,6 +17,8 @@ import {
   SetEventWebhookInput
 } from "../event/EventInput.ts"
 import { deleteEndpoint, getEndpoint, postEndpoint } from "./Endpoint.ts"
+import { EVENT_EXAMPLES } from "../event/EventExamples.ts"
+import { SIGNING_SECRET } from "./Examples.ts"
 import { NO_INPUT, operation } from "./Operation.ts"
 
 const items = Schema.Array(EventRecord)
@@ -33,6 +35,20 @@ const pendingPage = {
 const oneWebhook = Schema.Struct({ webhook: EventWebhookRecord })
 const oneEvent = Schema.Struct({ event: EventRecord })
 
+const EVENT = EVENT_EXAMPLES["email.received"]
+const PENDING = { ...EVENT, status: "pending", deliveredAt: null, deliveryCount: 0 } as const
+const ACKNOWLEDGED = { ...EVENT, status: "acknowledged", acknowledgedAt: "2026-01-31T12:00:01.000Z" } as const
+const WEBHOOK: typeof EventWebhookRecord.Encoded = {
+  webhookId: EVENT_EXAMPLES["events.webhook.paused"].payload.webhookId,
+  url: EVENT_EXAMPLES["events.webhook.paused"].payload.url,
+  types: ["email.received"],
+  status: "active",
+  previousSecretValidUntil: null,
+  createdAt: "2026-01-31T12:00:00.000Z",
+  updatedAt: "2026-01-31T12:00:00.000Z",
+  pausedAt: null
+}
+
 export const EVENT_OPERATIONS = {
   getRealtimeToken: operation("getRealtimeToken", {
     ...NO_INPUT,
@@ -45,44 +61,83 @@ export const EVENT_OPERATIONS = {
       }),
       ...pendingPage
     }),
-    status: 200
+    status: 200,
+    description:
+      "The token is for the WebSocket at `websocketUrl` only, which the AsyncAPI document describes. The pending events come with it, so that an agent that starts sees at once what it missed; a session that opens receives them too.",
+    example: {
+      data: {
+        realtime: {
+          token: "eyJ…",
+          expiresAt: "2026-01-31T12:15:00.000Z",
+          websocketUrl: "wss://agentos.example/api/v1/events/socket"
+        },
+        items: [PENDING],
+        nextCursor: null,
+        pending: 1
+      }
+    }
   }),
 
   listEvents: operation("listEvents", {
     ...NO_INPUT,
     payload: ListEventsInput,
     data: Schema.Struct({ items, nextCursor: Schema.NullOr(Schema.String) }),
-    status: 200
+    status: 200,
+    description:
+      "Returns events of all states, also acknowledged and expired ones, that match all given filters. It leases nothing and changes nothing. Pass `nextCursor` as `cursor` to read on; it is null on the last page.",
+    example: {
+      payload: { status: "acknowledged", types: ["email.received"], limit: 10 },
+      data: { items: [ACKNOWLEDGED], nextCursor: null }
+    }
   }),
 
-  getEvent: operation("getEvent", { ...NO_INPUT, payload: EventIdInput, data: oneEvent, status: 200 }),
+  getEvent: operation("getEvent", {
+    ...NO_INPUT,
+    payload: EventIdInput,
+    data: oneEvent,
+    status: 200,
+    description:
+      "The state shows whether it was delivered and acknowledged. `type` determines the fields of `payload`.",
+    example: { payload: { eventId: EVENT.eventId }, data: { event: EVENT } }
+  }),
 
   acknowledgeEvent: operation("acknowledgeEvent", {
     ...NO_INPUT,
     payload: EventIdInput,
     data: oneEvent,
-    status: 200
+    status: 200,
+    description:
+      "Acknowledge an event after you have handled it durably. Use it also when a socket failed during an acknowledgement: it has the same effect, and repeating it changes nothing.",
+    example: { payload: { eventId: EVENT.eventId }, data: { event: ACKNOWLEDGED } }
   }),
 
   acknowledgeAllEvents: operation("acknowledgeAllEvents", {
     ...NO_INPUT,
     payload: AcknowledgeAllInput,
     data: Schema.Struct({ acknowledged: Schema.Int }),
-    status: 200
+    status: 200,
+    description:
+      "Acknowledges every matching event that was created before `before` and has not expired, and returns their number. Use it to skip a backlog.",
+    example: { payload: { before: ACKNOWLEDGED.createdAt, types: ["email.received"] }, data: { acknowledged: 12 } }
   }),
 
   replayEvents: operation("replayEvents", {
     ...NO_INPUT,
     query: ReplayEventsInput,
     data: Schema.Struct(pendingPage),
-    status: 200
+    status: 200,
+    description:
+      "For agents that poll, and for a look at what is pending. Acknowledge each event after you have handled it; otherwise it is listed again.",
+    example: { query: { limit: 10 }, data: { items: [PENDING], nextCursor: null, pending: 1 } }
   }),
 
   acknowledgeEventById: operation("acknowledgeEventById", {
     ...NO_INPUT,
     params: EventIdInput,
     data: oneEvent,
-    status: 200
+    status: 200,
+    description: "It has the same effect as `POST /api/v1/events/ack`, with the id in the path and without a body.",
+    example: { params: { eventId: EVENT.eventId }, data: { event: ACKNOWLEDGED } }
   }),
 
   setEventWebhook: operation("setEventWebhook", {
@@ -94,21 +149,56 @@ export const EVENT_OPERATIONS = {
         description: "Verifies the deliveries, per Standard Webhooks. It is not shown again."
       })
     }),
-    status: 201
+    status: 201,
+    description:
+      "The server posts each event to the URL, signed per Standard Webhooks, and takes a 2xx answer as its acknowledgement. You have one webhook; setting it again replaces the URL and the types. `signingSecret` is shown once. The previous secret signs too for 24 hours.",
+    example: {
+      payload: { url: WEBHOOK.url, types: ["email.received"] },
+      data: { webhook: WEBHOOK, signingSecret: SIGNING_SECRET }
+    }
   }),
 
-  getEventWebhook: operation("getEventWebhook", { ...NO_INPUT, data: oneWebhook, status: 200 }),
+  getEventWebhook: operation("getEventWebhook", {
+    ...NO_INPUT,
+    data: oneWebhook,
+    status: 200,
+    description:
+      "`status` is paused when an event was not accepted for three days. Fix the endpoint, then set the webhook again to resume.",
+    example: { data: { webhook: WEBHOOK } }
+  }),
 
   deleteEventWebhook: operation("deleteEventWebhook", {
     ...NO_INPUT,
     data: Schema.Struct({ webhookId: Uuid.Uuid, deleted: Schema.Literal(true) }),
-    status: 200
+    status: 200,
+    description: "Events that were not accepted stay pending. Receive them over the WebSocket or by REST.",
+    example: { data: { webhookId: WEBHOOK.webhookId, deleted: true } }
   }),
 
   listWebhookDeliveries: operation("listWebhookDeliveries", {
     ...NO_INPUT,
     data: Schema.Struct({ items: Schema.Array(WebhookDeliveryRecord) }),
-    status: 200
+    status: 200,
+    description:
+      "Shows for each attempt the status of your answer or why there was none, and when the next attempt is due. Use it to find out why an endpoint receives nothing.",
+    example: {
+      data: {
+        items: [
+          {
+            deliveryId: "019ab1c4-0d7b-7f20-9a11-3b4c5d6e7f80",
+            eventId: EVENT.eventId,
+            type: "email.received",
+            attempt: 1,
+            createdAt: "2026-01-31T12:00:00.000Z",
+            durationMillis: 84,
+            outcome: "failed",
+            responseStatus: 503,
+            error: "The endpoint answered with status 503.",
+            nextAttemptAt: "2026-01-31T12:00:05.084Z"
+          }
+        ]
+      }
+    }
   })
 }
 

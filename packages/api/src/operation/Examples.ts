@@ -1,4 +1,14 @@
-import type { CallRecord, MailboxRecord, MessageRecord, PhoneNumberRecord } from "@agentos/core"
+import type {
+  AttachmentRecord,
+  CallRecord,
+  MailboxRecord,
+  MessageRecord,
+  MessageSummaryRecord,
+  PaymentStatusRecord,
+  PhoneNumberRecord,
+  TranscriptRecord,
+  Voice
+} from "@agentos/core"
 
 /**
  * The resources in the examples of operations. They refer to each other: the message is sent from the mailbox, and the
@@ -6,7 +16,11 @@ import type { CallRecord, MailboxRecord, MessageRecord, PhoneNumberRecord } from
  */
 
 export const OPERATION_ID = "019ab1c0-5f3e-7b01-9d52-0c6f1f4e7a90"
+export const REQUEST_ID = "019ab1c0-5f3e-7d12-9a41-7e0f4c2b1a55"
 export const ACCESS_TOKEN = "at_v1_EXAMPLE"
+/** The base64 of EXAMPLE. */
+export const SIGNING_SECRET = "whsec_RVhBTVBMRQ=="
+export const CALLBACK_SECRET = "EXAMPLE"
 /** A placeholder, which a number accepts while no server is reachable: its agent answers over the realtime socket. */
 export const WEBHOOK_URL = "https://agent.invalid/"
 
@@ -49,6 +63,51 @@ export const MESSAGE: typeof MessageRecord.Encoded = {
   extractedText: null
 }
 
+export const ATTACHMENT_TEXT = "Hello Ada"
+
+export const ATTACHMENT: typeof AttachmentRecord.Encoded = {
+  attachmentId: "019ab1c4-0d7b-8b21-8c3c-64a9d1c1b0e9",
+  filename: "hello.txt",
+  contentType: "text/plain",
+  sizeBytes: 9,
+  sha256: "d3ce3532b03b6df16922e95ee5be0aace0dcefeb8ad0d5efd537e7b799e7e182"
+}
+
+/** A message that the mailbox received. */
+export const RECEIVED: typeof MessageRecord.Encoded = {
+  ...MESSAGE,
+  messageId: "019ab1c4-0d7b-7b21-9c3c-64a9d1c1b0e9",
+  threadId: "019ab1c4-0d7b-7b21-9c3c-64a9d1c1b0e9",
+  direction: "inbound",
+  from: "bob@example.com",
+  sender: { address: "bob@example.com", name: "Bob" },
+  to: [MAILBOX.address],
+  subject: "Your code",
+  snippet: "Your code is 482913.",
+  messageIdHeader: "<1@example.com>",
+  attachments: [ATTACHMENT],
+  authentication: { spf: "pass", dkim: "pass", dmarc: "pass", domain: "example.com" },
+  status: "received",
+  recipients: [{ address: MAILBOX.address, name: null, kind: "to", status: "received", reason: null }],
+  text: "Your code is 482913.",
+  extractedText: "Your code is 482913."
+}
+
+const { extractedText: _extractedText, html: _html, text: _text, ...summary } = RECEIVED
+export const RECEIVED_SUMMARY: typeof MessageSummaryRecord.Encoded = summary
+
+export const RAW_MESSAGE = [
+  "From: Bob <bob@example.com>",
+  `To: ${MAILBOX.address}`,
+  "Subject: Your code",
+  "Message-ID: <1@example.com>",
+  "Date: Sat, 31 Jan 2026 12:00:00 +0000",
+  "Content-Type: text/plain; charset=utf-8",
+  "",
+  "Your code is 482913.",
+  ""
+].join("\r\n")
+
 export const PHONE_NUMBER: typeof PhoneNumberRecord.Encoded = {
   phoneNumberId: "019ab1c8-8d52-7a44-9f0b-7f2f7a6a3d20",
   agentId: "019ab1c8-8d52-7b01-8c11-5d0e6f3a9b42",
@@ -84,4 +143,32 @@ export const CALL: typeof CallRecord.Encoded = {
   createdAt: "2026-01-31T12:00:00.000Z",
   answeredAt: null,
   endedAt: null
+}
+
+export const TRANSCRIPT: typeof TranscriptRecord.Encoded = {
+  callId: CALL.callId,
+  complete: true,
+  turns: [
+    { role: "agent", text: "Hello, this is Ada.", at: "2026-01-31T12:00:05.000Z" },
+    { role: "caller", text: "When are you open?", at: "2026-01-31T12:00:09.000Z" },
+    { role: "agent", text: "Until six.", at: "2026-01-31T12:00:10.000Z" }
+  ]
+}
+
+export const VOICE: typeof Voice.Encoded = { voice: "en-US-Chirp3-HD-Kore", language: "en-US", vendor: "Google" }
+
+export const PAYMENT: typeof PaymentStatusRecord.Encoded = {
+  operationId: OPERATION_ID,
+  serviceId: "email.mailbox.create",
+  paymentState: "settled",
+  network: "eip155:196",
+  asset: "0x779Ded0c9e1022225f8E0630b35a9b54bE713736",
+  amount: "250000",
+  transaction: "0x6fd1b0a4c7d3e8f2915a4b6c8d0e2f4a6b8c0d2e4f6a8b0c2d4e6f8a0b2c4d6e",
+  refund: null,
+  reason: null,
+  receipt: "eyJ…",
+  createdAt: "2026-01-31T12:00:00.000Z",
+  updatedAt: "2026-01-31T12:00:02.000Z",
+  advice: "done"
 }

@@ -32,13 +32,32 @@ export interface OperationShape<
   readonly data: Data
   /** 201 if the operation creates something. */
   readonly status: 200 | 201
+  /** What the operation does, beyond the `purpose` of its catalog entry, in a few sentences. */
+  readonly description: string
 }
 
-/** A body that the server accepts, apart from its ids, and `data` of its response. Both as JSON. */
-export interface OperationExample<Payload = unknown, Data = unknown> {
-  readonly payload: Payload
+/**
+ * A request that the server accepts, apart from its ids, and `data` of its response, as JSON. The data of bytes are their
+ * text.
+ */
+export interface OperationExample<Params = unknown, Query = unknown, Payload = unknown, Data = unknown> {
+  readonly params?: Params
+  readonly query?: Query
+  readonly payload?: Payload
   readonly data: Data
 }
+
+type ExampleOf<
+  Params extends AnyCodec,
+  Query extends AnyCodec,
+  Payload extends AnyCodec,
+  Data extends AnyCodec
+> = OperationExample<
+  Params["Encoded"],
+  Query["Encoded"],
+  Payload["Encoded"],
+  Data extends Bytes ? string : Data["Encoded"]
+>
 
 /**
  * One operation of the API: its catalog entry and its schemas. Method, path, price and authentication come from the
@@ -53,8 +72,10 @@ export interface Operation<
 > extends OperationShape<Params, Query, Payload, Data> {
   readonly name: Name
   readonly entry: CatalogEntry
-  /** Every paid operation has one. */
+  /** Every operation that can succeed has one. */
   readonly example?: OperationExample
+  /** Further requests with other forms of response, by name. */
+  readonly variants?: Readonly<Record<string, OperationExample>>
 }
 
 /** Defines an operation of the catalog. */
@@ -67,7 +88,8 @@ export const operation = <
 >(
   name: Name,
   shape: OperationShape<Params, Query, Payload, Data> & {
-    readonly example?: OperationExample<Payload["Encoded"], Data["Encoded"]>
+    readonly example?: ExampleOf<Params, Query, Payload, Data>
+    readonly variants?: Readonly<Record<string, ExampleOf<Params, Query, Payload, Data>>>
   }
 ): Operation<Name, Params, Query, Payload, Data> => ({ name, entry: operationEntry(name), ...shape })
 

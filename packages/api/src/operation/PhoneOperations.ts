@@ -19,7 +19,16 @@ import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { DateTime } from "../event/DateTime.ts"
 import { getEndpoint, postEndpoint } from "./Endpoint.ts"
-import { ACCESS_TOKEN, CALL, OPERATION_ID, PHONE_NUMBER, WEBHOOK_URL } from "./Examples.ts"
+import {
+  ACCESS_TOKEN,
+  CALL,
+  CALLBACK_SECRET,
+  OPERATION_ID,
+  PHONE_NUMBER,
+  TRANSCRIPT,
+  VOICE,
+  WEBHOOK_URL
+} from "./Examples.ts"
 import { NO_INPUT, operation } from "./Operation.ts"
 import { paidData, provisionedData } from "./PaidData.ts"
 
@@ -33,12 +42,14 @@ const purchase = {
     phoneNumber: PhoneNumberRecord
   }),
   status: 201,
+  description:
+    "The number answers calls as soon as the response arrives: your agent hears each caller through `agentWebhookUrl`, or through a voice session if it has no public address. The response contains the access token of the paying wallet, and `callbackVerificationSecret`, which no other response has: store both. If no number is for sale in the area code, the request returns 409 before it charges anything. Inbound calls need inbound minutes.",
   example: {
     payload: { agentName: "Ada", agentWebhookUrl: WEBHOOK_URL },
     data: {
       phoneNumberId: PHONE_NUMBER.phoneNumberId,
       number: PHONE_NUMBER.number,
-      callbackVerificationSecret: "EXAMPLE",
+      callbackVerificationSecret: CALLBACK_SECRET,
       phoneNumber: PHONE_NUMBER,
       authentication: { accessToken: ACCESS_TOKEN },
       operationId: OPERATION_ID
@@ -52,7 +63,9 @@ const call = {
   ...NO_INPUT,
   payload: PlaceCallInput,
   data: paidData({ call: CallRecord }),
-  status: 201
+  status: 201,
+  description:
+    "The seconds count from the answer, and the call ends at its limit. An unanswered call is charged; a call that the carrier could not place is refunded. The call is dialed once, however often you repeat the request. Follow it by `phone.call.started` and `phone.call.ended` events, and read its transcript."
 } as const
 
 const callExample = (authorizedSeconds: number) => ({
@@ -116,7 +129,12 @@ export const PHONE_OPERATIONS = {
     }
   }),
 
-  renewNumber: operation("renewNumber", { ...number, example: numberExample(RENEWED) }),
+  renewNumber: operation("renewNumber", {
+    ...number,
+    description:
+      "Adds 30 days to the current end, so that an early renewal loses nothing. A number that has expired can't be renewed.",
+    example: numberExample(RENEWED)
+  }),
 
   callOneMinute: operation("callOneMinute", { ...call, example: callExample(60) }),
 
@@ -127,6 +145,8 @@ export const PHONE_OPERATIONS = {
     payload: CallIdInput,
     data: paidData({ call: CallRecord }),
     status: 200,
+    description:
+      "The call may be inbound or outbound. The seconds belong to this call alone and are not shared. A call that has ended, or is not answered yet, returns 409 and nothing is charged.",
     example: {
       payload: { callId: CALL.callId },
       data: {
@@ -142,46 +162,72 @@ export const PHONE_OPERATIONS = {
     }
   }),
 
-  addInboundMinutes: operation("addInboundMinutes", { ...number, example: numberExample(MINUTES_ADDED) }),
+  addInboundMinutes: operation("addInboundMinutes", {
+    ...number,
+    description:
+      "Adds 600 seconds, which inbound calls consume from their answer on. Calls in progress share the new seconds at once. Unused seconds stay until the number is released. Without seconds, callers hear a busy line.",
+    example: numberExample(MINUTES_ADDED)
+  }),
 
   releaseNumber: operation("releaseNumber", {
     ...NO_INPUT,
     payload: ReleaseNumberInput,
     data: Schema.Struct({ phoneNumber: PhoneNumberRecord }),
-    status: 200
+    status: 200,
+    description:
+      "Ends the number's calls, then returns the number to the carrier. The remaining time and minutes are lost, and the number may be sold to others. It can't be undone, so `confirmRelease` must be true. If the carrier does not confirm it at once, the number is suspended and the release continues.",
+    example: {
+      payload: { phoneNumberId: PHONE_NUMBER.phoneNumberId, confirmRelease: true },
+      data: { phoneNumber: { ...PHONE_NUMBER, status: "released", releasedAt: "2026-01-31T12:05:00.000Z" } }
+    }
   }),
 
   listNumbers: operation("listNumbers", {
     ...NO_INPUT,
     data: Schema.Struct({ items: Schema.Array(PhoneNumberRecord) }),
-    status: 200
+    status: 200,
+    description:
+      "Returns all numbers of the wallet, released ones included. `status` is expiring when 5 days or less are left: the number still works, and should be renewed.",
+    example: { data: { items: [PHONE_NUMBER] } }
   }),
 
   getCall: operation("getCall", {
     ...NO_INPUT,
     params: CallIdInput,
     data: Schema.Struct({ call: CallRecord }),
-    status: 200
+    status: 200,
+    description:
+      "Use it to see whether a call was answered and why it ended. `authorizedSeconds` is its limit, `connectedSeconds` the time since its answer.",
+    example: { params: { callId: CALL.callId }, data: { call: CALL } }
   }),
 
   getTranscript: operation("getTranscript", {
     ...NO_INPUT,
     params: CallIdInput,
     data: Schema.Struct({ transcript: TranscriptRecord }),
-    status: 200
+    status: 200,
+    description:
+      "Returns the turns in the order in which they were spoken: of the agent, of the caller, and of the system, for example that the agent did not answer. `complete` is true when no more turns will follow.",
+    example: { params: { callId: CALL.callId }, data: { transcript: TRANSCRIPT } }
   }),
 
   listCalls: operation("listCalls", {
     ...NO_INPUT,
     query: ListCallsInput,
     data: Schema.Struct({ items: Schema.Array(CallRecord), nextCursor: Schema.NullOr(Schema.String) }),
-    status: 200
+    status: 200,
+    description:
+      "Returns the calls that match all given filters. Pass `nextCursor` as `cursor` to read on; it is null on the last page.",
+    example: { query: { direction: "outbound", limit: 10 }, data: { items: [CALL], nextCursor: null } }
   }),
 
   listVoices: operation("listVoices", {
     ...NO_INPUT,
     data: Schema.Struct({ items: Schema.Array(Voice) }),
-    status: 200
+    status: 200,
+    description:
+      "Pass one of them as `voice` and `language` to a purchase. The list is that of the carrier of this server. It needs no token.",
+    example: { data: { items: [VOICE] } }
   })
 }
 

@@ -28,5 +28,5 @@ export const ErrorCode = Schema.Literals([
   "PROVIDER_TEMPORARY_FAILURE",
   "PROVIDER_REJECTED",
   "SERVICE_UNAVAILABLE"
-])
+]).annotate({ identifier: "ErrorCode" })
 export type ErrorCode = typeof ErrorCode.Type

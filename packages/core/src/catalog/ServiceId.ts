@@ -5,4 +5,4 @@ import { ROWS } from "./Rows.ts"
 export type ServiceId = NonNullable<(typeof ROWS)[number]["serviceId"]>
 export const ServiceId = Schema.Literals(
   ROWS.flatMap(({ serviceId }): ReadonlyArray<ServiceId> => (serviceId === null ? [] : [serviceId]))
-)
+).annotate({ identifier: "ServiceId" })

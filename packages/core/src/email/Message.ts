@@ -27,7 +27,9 @@ export const Attachment = Schema.Struct({
 export type Attachment = typeof Attachment.Type
 
 /** An attachment as clients see it. */
-export const AttachmentRecord = Schema.Struct({ attachmentId: Uuid.Uuid, ...attachmentFields })
+export const AttachmentRecord = Schema.Struct({ attachmentId: Uuid.Uuid, ...attachmentFields }).annotate({
+  identifier: "Attachment"
+})
 export type AttachmentRecord = typeof AttachmentRecord.Type
 
 /** An address with the name that the sender gave it; null if none. A name is a claim, even where the address is not. */
@@ -68,7 +70,7 @@ export const Recipient = Schema.Struct({
   kind: Schema.Literals(["to", "cc", "bcc"]),
   status: MessageStatus,
   reason: Schema.NullOr(Schema.String)
-})
+}).annotate({ identifier: "Recipient" })
 export type Recipient = typeof Recipient.Type
 
 /** A message of a mailbox without its bodies, as lists return it. */

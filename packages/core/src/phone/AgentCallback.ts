@@ -1,8 +1,9 @@
 import { Context, Effect, Schema, Stream } from "effect"
 import type { Redacted } from "effect"
-import type { Timestamp } from "../kernel/Timestamp.ts"
-import type { CallDirection } from "./Call.ts"
-import type { Turn } from "./Transcript.ts"
+import { IsoTimestamp, type Timestamp, toIso } from "../kernel/Timestamp.ts"
+import { Uuid } from "../kernel/Uuid.ts"
+import { CallDirection } from "./Call.ts"
+import { type Turn, TurnRole } from "./Transcript.ts"
 
 /** The maximum number of previous turns that an agent receives with each message. */
 export const CONTEXT_TURNS = 20
@@ -18,6 +19,44 @@ export interface AgentMessage {
   /** The turns before this one, oldest first: the last `CONTEXT_TURNS` at most. */
   readonly transcriptSoFar: ReadonlyArray<Turn>
 }
+
+/** A turn of the caller as the webhook of an agent receives it. */
+export const AgentMessageRecord = Schema.Struct({
+  type: Schema.Literal("agent.message"),
+  callId: Uuid,
+  phoneNumberId: Uuid,
+  direction: CallDirection,
+  from: Schema.String,
+  to: Schema.String,
+  turn: Schema.Struct({ text: Schema.String, at: IsoTimestamp }),
+  transcriptSoFar: Schema.Array(Schema.Struct({ role: TurnRole, text: Schema.String, at: IsoTimestamp }))
+}).annotate({
+  identifier: "AgentMessage",
+  description: `What the person on the line said, with up to ${CONTEXT_TURNS} turns before it, oldest first.`
+})
+export type AgentMessageRecord = typeof AgentMessageRecord.Type
+
+export const toAgentMessageRecord = (message: AgentMessage): AgentMessageRecord => ({
+  type: "agent.message",
+  callId: message.callId,
+  phoneNumberId: message.phoneNumberId,
+  direction: message.direction,
+  from: message.from,
+  to: message.to,
+  turn: { text: message.turn.text, at: toIso(message.turn.at) },
+  transcriptSoFar: message.transcriptSoFar
+    .slice(-CONTEXT_TURNS)
+    .map(({ at, role, text }) => ({ role, text, at: toIso(at) }))
+})
+
+/** The answer of an agent's webhook: one object, or one on each line. */
+export const AgentReplyRecord = Schema.Struct({
+  text: Schema.optionalKey(Schema.String),
+  hangup: Schema.optionalKey(Schema.Boolean)
+}).annotate({
+  identifier: "AgentReply",
+  description: "The text to speak, and whether to end the call after it. At least one of them."
+})
 
 /** The webhook URL of an agent and the secret that signs the messages to it. */
 export interface AgentAddress {

@@ -1,4 +1,4 @@
-import { API_CATALOG_PATH, OPENAPI_PATH, X402_PATH } from "@agentos/api"
+import { API_CATALOG_PATH, ASYNCAPI_PATH, OPENAPI_PATH, X402_PATH } from "@agentos/api"
 import { IDEMPOTENCY_KEY_LIMIT, SERVICES } from "@agentos/core"
 import type { GuideSection } from "./GuideBlock.ts"
 import { type GuideContext, serviceBlocks, serviceRow } from "./GuideContext.ts"
@@ -21,7 +21,7 @@ const discovery = (context: GuideContext): GuideSection => ({
       rows: SERVICES.map((entry) => serviceRow(entry, context))
     },
     {
-      text: `\`GET /api/v1/services\` returns the same as data, with inputs, errors and next actions. \`GET /api/v1/services/{serviceId}\` returns one service. \`GET ${OPENAPI_PATH}\` describes every type and limit as OpenAPI 3.1.`
+      text: `\`GET /api/v1/services\` returns the same as data, with inputs, errors and next actions. \`GET /api/v1/services/{serviceId}\` returns one service. \`GET ${OPENAPI_PATH}\` describes every type and limit as OpenAPI 3.1, with examples, and \`GET ${ASYNCAPI_PATH}\` the messages of the WebSocket as AsyncAPI 3.`
     },
     {
       text: `\`GET /api/v1\` lists the accepted networks and tokens with their recipients. For directories and crawlers: \`x-payment-info\` in the OpenAPI document, \`${X402_PATH}\` and \`${API_CATALOG_PATH}\` (RFC 9727).`

@@ -1,4 +1,4 @@
-import { API_NAME, API_VERSION, DOCS_PATH, ICON_PATH, LLMS_PATH, OPENAPI_PATH } from "@agentos/api"
+import { API_NAME, API_VERSION, ASYNCAPI_PATH, DOCS_PATH, ICON_PATH, LLMS_PATH, OPENAPI_PATH } from "@agentos/api"
 import { basicSections } from "./BasicSections.ts"
 import { errorSections } from "./ErrorSections.ts"
 import { escapeHtml, type GuideSection, sectionToHtml, sectionToMarkdown } from "./GuideBlock.ts"
@@ -18,7 +18,7 @@ export const guideSections = (context: GuideContext): ReadonlyArray<GuideSection
 export const agentGuide = (context: GuideContext): string =>
   [
     `# ${API_NAME}`,
-    `> ${SUMMARY} Base URL ${context.publicUrl}, contract version ${API_VERSION}. Contract: ${OPENAPI_PATH}. The same guide for people: ${DOCS_PATH}.`,
+    `> ${SUMMARY} Base URL ${context.publicUrl}, contract version ${API_VERSION}. Contract: ${OPENAPI_PATH}, and ${ASYNCAPI_PATH} for the WebSocket. The same guide for people: ${DOCS_PATH}.`,
     ...guideSections(context).map(sectionToMarkdown),
     ""
   ].join("\n\n")
@@ -52,7 +52,7 @@ export const docsPage = (context: GuideContext): string => {
 </head>
 <body>
 <header><h1>${API_NAME}</h1><p>${escapeHtml(SUMMARY)}</p>
-<p>Contract version ${API_VERSION}: <a href="${OPENAPI_PATH}">OpenAPI 3.1</a>. For agents: <a href="${LLMS_PATH}">llms.txt</a>.</p></header>
+<p>Contract version ${API_VERSION}: <a href="${OPENAPI_PATH}">OpenAPI 3.1</a>, <a href="${ASYNCAPI_PATH}">AsyncAPI 3</a>. For agents: <a href="${LLMS_PATH}">llms.txt</a>.</p></header>
 <nav aria-label="Contents"><ul>${contents}</ul></nav>
 <main>${sections.map(sectionToHtml).join("\n")}</main>
 </body>

@@ -4,6 +4,8 @@ import {
   API_CATALOG_TYPE,
   apiCatalog,
   apiDescription,
+  ASYNCAPI_PATH,
+  asyncApiDocument,
   DOCS_PATH,
   documentLinks,
   ICON_PATH,
@@ -52,6 +54,7 @@ export const routes = Effect.gen(function* () {
   const record = (entry: (typeof SERVICES)[number]) => toServiceRecord(entry, operationOf(entry), capabilities)
   const rail = yield* PaymentRail
   const accepts = () => acceptedPayments(rail)
+  const described = () => ({ serverUrl: publicUrl, networks: accepts().map(({ network }) => network) })
   const links = { link: documentLinks(publicUrl) }
   const document = (text: () => string, contentType: string, headers: Readonly<Record<string, string>> = {}) =>
     preparedDocument(text, contentType, { ...links, ...headers })
@@ -84,10 +87,11 @@ export const routes = Effect.gen(function* () {
     documentRoute(ROOT_PATH, docs),
     documentRoute(
       OPENAPI_PATH,
-      document(
-        () => toJson(openApiDocument({ serverUrl: publicUrl, networks: accepts().map(({ network }) => network) })),
-        "application/json"
-      )
+      document(() => JSON.stringify(openApiDocument(described())), "application/json")
+    ),
+    documentRoute(
+      ASYNCAPI_PATH,
+      document(() => JSON.stringify(asyncApiDocument(described())), "application/json")
     ),
     documentRoute(
       X402_PATH,

@@ -1,4 +1,4 @@
-import { openApiDocument, OPERATIONS, type Operation } from "@agentos/api"
+import { asyncApiDocument, openApiDocument, OPERATIONS, type Operation } from "@agentos/api"
 import { CATALOG, EventType, SERVICES } from "@agentos/core"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
@@ -99,6 +99,7 @@ describe("discovery", () => {
       "/api/v1/services",
       "/api/v1/services/events.list",
       "/openapi.json",
+      "/asyncapi.json",
       "/llms.txt",
       "/docs",
       "/favicon.svg"
@@ -123,6 +124,25 @@ describe("discovery", () => {
     assert.strictEqual(answer.headers.get("content-type"), "application/json")
     const networks = server.payments.rail.terms(1n).map(({ network }) => network)
     assert.deepStrictEqual(JSON.parse(answer.text), openApiDocument({ serverUrl: "http://agentos.test", networks }))
+  })
+
+  it("serves the AsyncAPI document of the WebSocket, and names it where it names the OpenAPI document", async () => {
+    const answer = await call(server, "GET", "/asyncapi.json")
+    assert.strictEqual(answer.headers.get("content-type"), "application/json")
+    assert.strictEqual(answer.headers.get("cache-control"), "public, max-age=300")
+    assert.deepStrictEqual(
+      JSON.parse(answer.text),
+      asyncApiDocument({ serverUrl: "http://agentos.test", networks: [] })
+    )
+    const link = '<http://agentos.test/asyncapi.json>; rel="service-desc"; type="application/json"'
+    for (const path of ["/", "/api/v1", "/openapi.json", "/docs", "/llms.txt", "/.well-known/x402"]) {
+      assert.include((await call(server, "GET", path)).headers.get("link") ?? "", link, path)
+    }
+    for (const path of ["/llms.txt", "/docs", "/.well-known/x402", "/.well-known/api-catalog"]) {
+      const { text } = await call(server, "GET", path)
+      assert.include(text, "/openapi.json", path)
+      assert.include(text, "/asyncapi.json", path)
+    }
   })
 
   it("serves the icon that challenges name, as an image that clients may cache", async () => {

@@ -117,7 +117,14 @@ const asDraft =
     service: "email",
     resourceId: name,
     agentId,
-    payload: { subject: name },
+    payload: {
+      mailboxId: tenantId,
+      emailId: tenantId,
+      from: "bob@example.com",
+      subject: name,
+      authentication: null,
+      receivedAt: "2026-01-31T12:00:00.000Z"
+    },
     dedupeKey: name
   })
 
