@@ -47,6 +47,14 @@ const metadataProblems = (
   ...files.filter((file) => TEST_FILE.test(file)).map((file) => `${file} is a test`)
 ]
 
+/** The size of a packed file in bytes that its package promises. */
+const SIZE_LIMITS: Readonly<Record<string, number>> = { "@agentos/client": 30 * 1_024 }
+
+const sizeProblems = (name: string, bytes: number): ReadonlyArray<string> => {
+  const limit = SIZE_LIMITS[name]
+  return limit === undefined || bytes <= limit ? [] : [`${bytes} bytes are more than the limit of ${limit}`]
+}
+
 const COMMENT = /\/\*[^]*?\*\//g
 const NODE_TYPES = /from "node:|import\("node:|\bNodeJS\.|\bBuffer\b/
 const NODE_REFERENCE = /^\/\/\/ <reference types="node"/
@@ -99,6 +107,7 @@ const check = async (file: string): Promise<boolean> => {
   const { messages, pkg } = await publint({ pack: { tarball: bytes.buffer }, strict: true })
   const problems = [
     ...metadataProblems(pkg, files),
+    ...sizeProblems(packed.packageName, bytes.length),
     ...nodeTypeProblems(pkg, new Map(declarations)),
     ...messages.map((message) => `publint: ${formatMessage(message, pkg, { color: false })}`),
     ...(await typeProblems(packed))
@@ -118,5 +127,5 @@ run(join(root, "node_modules/.bin/tsc"), [
 ])
 importEffectByModule(root)
 everyPackage("--if-present", "--no-sort", "run", "bundle")
-everyPackage("pack", "--pack-destination", folder)
+everyPackage("pack", "--pack-gzip-level", "9", "--pack-destination", folder)
 for (const file of readdirSync(folder)) if (!(await check(file))) process.exitCode = 1

@@ -3,19 +3,18 @@ import openapiTS, { astToString, type OpenAPI3, type SchemaObject } from "openap
 
 type Json = { readonly [key: string]: unknown }
 
-/** The parts of the OpenAPI document that the client needs. */
-interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationDocument>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, Json>> }
+interface Reference {
+  readonly $ref: string
+}
+interface Parameter {
+  readonly name: string
+  readonly in: string
+  readonly required: boolean
+  readonly schema: Json
 }
 interface OperationDocument {
   readonly operationId: string
-  readonly parameters: ReadonlyArray<{
-    readonly name: string
-    readonly in: string
-    readonly required: boolean
-    readonly schema: Json
-  }>
+  readonly parameters: ReadonlyArray<Parameter | Reference>
   readonly requestBody?: { readonly content: { readonly "application/json": { readonly schema: Json } } }
   readonly responses: Readonly<
     Record<string, { readonly content?: Readonly<Record<string, { readonly schema: Json }>> }>
@@ -23,6 +22,19 @@ interface OperationDocument {
   readonly security: ReadonlyArray<Json>
   readonly "x-price"?: unknown
 }
+/** The parts of the OpenAPI document that the client needs. */
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationDocument>>>>
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Json>>
+    readonly parameters: Readonly<Record<string, Parameter>>
+  }
+}
+
+const document = openApiDocument({ serverUrl: "https://agentos.example", networks: [] }) as unknown as Document
+const { parameters: sharedParameters, schemas } = document.components
+
+const nameIn = (reference: unknown): string => String(reference).split("/").at(-1) ?? ""
 
 /** Keywords that change no type. Without them the package stays small. */
 const UNTYPED = new Set([
@@ -61,19 +73,23 @@ const objectOf = (properties: Readonly<Record<string, Json>>, required: Readonly
   ...(Object.keys(properties).length === 0 ? { additionalProperties: false } : {})
 })
 
-/** The header parameters of a payment, which the client sends itself. */
-const isOfPayment = ({ "x-price": price }: OperationDocument, place: string): boolean =>
-  place === "header" && price !== undefined
+const parameterOf = (parameter: Parameter | Reference): Parameter => {
+  if (!("$ref" in parameter)) return parameter
+  const shared = sharedParameters[nameIn(parameter.$ref)]
+  if (shared === undefined) throw new Error(`${parameter.$ref} is missing`)
+  return shared
+}
 
-const parametersOf = (operation: OperationDocument) =>
-  operation.parameters.filter((parameter) => !isOfPayment(operation, parameter.in))
+/** Returns the parameters of an operation, without the headers of a payment, which the client sends itself. */
+const parametersOf = ({ parameters, "x-price": price }: OperationDocument): ReadonlyArray<Parameter> =>
+  parameters.map(parameterOf).filter((parameter) => price === undefined || parameter.in !== "header")
 
 /** Returns one object with every input of an operation: those of path, query, header and body. */
-const inputOf = (operation: OperationDocument, schemas: Document["components"]["schemas"]): Json => {
+const inputOf = (operation: OperationDocument): Json => {
   const parameters = parametersOf(operation)
   const body = operation.requestBody?.content["application/json"].schema
   if (body !== undefined && parameters.length === 0) return body
-  const resolved = body === undefined ? undefined : schemas[String(body["$ref"]).split("/").at(-1) ?? ""]
+  const resolved = body === undefined ? undefined : schemas[nameIn(body["$ref"])]
   return objectOf(
     {
       ...Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
@@ -112,10 +128,11 @@ const rowOf = (method: string, path: string, operation: OperationDocument): stri
       .map(({ name }) => name)
   const [query, header] = [named("query"), named("header")]
   const isDownload = operation.responses["200"] !== undefined && !("application/json" in (successOf(operation) ?? {}))
+  const authentication = authenticationOf(operation)
   const parts = [
     `method: ${JSON.stringify(method.toUpperCase())}`,
     `path: ${JSON.stringify(path)}`,
-    `authentication: ${JSON.stringify(authenticationOf(operation))}`,
+    ...(authentication === "token" ? [] : [`authentication: ${JSON.stringify(authentication)}`]),
     ...(operation["x-price"] === undefined ? [] : ["isPaid: true"]),
     ...(query.length === 0 ? [] : [`query: ${JSON.stringify(query)}`]),
     ...(header.length === 0 ? [] : [`header: ${JSON.stringify(header)}`]),
@@ -126,46 +143,86 @@ const rowOf = (method: string, path: string, operation: OperationDocument): stri
 
 const NOTE = "// Generated from the OpenAPI document by `npx -y pnpm@12 --filter @agentos/client generate`.\n"
 
+const TABLE_TYPES = `import type { OperationId, OperationRow } from "../http/OperationTypes.ts"
+
+`
+
 /** The generator's note on a literal, which repeats its type. */
-const ENUM_NOTE = /^ *\/\*\* @enum \{\w+\} \*\/\n/gm
+const ENUM_NOTE = /^ *\/\*\* @enum \{[\w|]+\} \*\/\n/gm
+
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ method, path, operation }))
+)
+
+/** The input and output of every operation, as one schema. */
+const operationsSchema = (): Json =>
+  objectOf(
+    Object.fromEntries(
+      operations.map(({ operation }) => [
+        operation.operationId,
+        objectOf({ input: inputOf(operation), output: outputOf(operation) }, ["input", "output"])
+      ])
+    ),
+    operations.map(({ operation }) => operation.operationId)
+  )
+
+/** Returns the schemas that others refer to, directly or through others, with these. */
+const reachable = (roots: Readonly<Record<string, Json>>): Readonly<Record<string, Json>> => {
+  const found: Record<string, Json> = { ...roots }
+  const visit = (schema: Json): void => {
+    for (const [, name = ""] of JSON.stringify(schema).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      const next = schemas[name]
+      if (name in found || next === undefined) continue
+      found[name] = next
+      visit(next)
+    }
+  }
+  for (const root of Object.values(roots)) visit(root)
+  return found
+}
+
+type Schemas = Readonly<Record<string, Json>>
+
+/** The messages of the realtime gateway are no part of the client's surface, except for the turns of a call. */
+const withInternals = (found: Schemas): Schemas => {
+  const isMessage = (name: string): boolean =>
+    [schemas["RealtimeClientMessage"], schemas["RealtimeServerMessage"]].some((messages) =>
+      JSON.stringify(messages).includes(`/${name}"`)
+    )
+  return Object.fromEntries(
+    Object.entries(found).map(([name, schema]) => [
+      name,
+      name !== "CallTurn" && (name.startsWith("Realtime") || isMessage(name))
+        ? { ...schema, description: "@internal" }
+        : schema
+    ])
+  )
+}
+
+/** The schemas that the client uses beside those of operations. */
+const ROOTS = ["Error", "RealtimeClientMessage", "RealtimeServerMessage"]
 
 /** Returns the generated files by name. */
 export const generate = async (): Promise<Readonly<Record<string, string>>> => {
-  const document = openApiDocument({
-    serverUrl: "https://agentos.example",
-    networks: []
-  }) as unknown as Document
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ method, path, operation }))
-  )
-  const { schemas } = document.components
-  const both = (operation: OperationDocument): Json =>
-    objectOf({ input: inputOf(operation, schemas), output: outputOf(operation) }, ["input", "output"])
+  const roots = {
+    ...Object.fromEntries(ROOTS.map((name) => [name, schemas[name] ?? {}])),
+    Operations: operationsSchema()
+  }
   const types = await openapiTS(
     {
       openapi: "3.1.0",
       info: { title: "AgentOS", version: "1" },
       paths: {},
       components: {
-        schemas: bare(
-          {
-            ...schemas,
-            Operations: objectOf(
-              Object.fromEntries(operations.map(({ operation }) => [operation.operationId, both(operation)])),
-              operations.map(({ operation }) => operation.operationId)
-            )
-          },
-          true
-        ) as Record<string, SchemaObject>
+        schemas: withInternals(bare(reachable(roots), true) as Schemas) as Record<string, SchemaObject>
       }
     } satisfies OpenAPI3,
-    { defaultNonNullable: false, emptyObjectsUnknown: true }
+    { defaultNonNullable: false, emptyObjectsUnknown: true, alphabetize: true }
   )
   const components = types.filter((node) => "name" in node && (node.name as { text?: string }).text === "components")
+  const rows = operations.map(({ method, operation, path }) => rowOf(method, path, operation))
   return {
     "Components.ts": `${NOTE}${astToString(components).replaceAll(ENUM_NOTE, "")}`,
-    "OperationTable.ts": `${NOTE}export const OPERATIONS = {\n${operations
-      .map(({ method, operation, path }) => rowOf(method, path, operation))
-      .join(",\n")}\n} as const\n`
+    "OperationTable.ts": `${NOTE}${TABLE_TYPES}export const OPERATIONS: Readonly<Record<OperationId, OperationRow>> = {\n${rows.join(",\n")}\n}\n`
   }
 }

@@ -1,15 +1,38 @@
-/** Writes the published files: the client as one module, and its declarations as one. */
+/** Writes the published package to dist/npm: the client as one module, its declarations as one, and a short package.json. */
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { build } from "rolldown"
 import { dts } from "rolldown-plugin-dts"
 
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url))
-const output = { dir: path("dist/npm"), entryFileNames: "client.js", comments: false } as const
+const dir = path("dist/npm")
 
-await build({ input: path("src/index.ts"), platform: "neutral", output: { ...output, minify: true, cleanDir: true } })
+await build({
+  input: path("src/index.ts"),
+  platform: "neutral",
+  output: { dir, entryFileNames: "client.js", comments: false, minify: true, cleanDir: true }
+})
 // The compiler has written the declarations, without those that are internal.
 await build({
   input: { client: path("dist/index.d.ts") },
   plugins: [dts({ dtsOnly: true })],
-  output: { dir: path("dist/npm"), entryFileNames: "[name].ts" }
+  output: { dir, entryFileNames: "[name].ts" }
 })
+
+const { description, engines, license, name, sideEffects, type, version } = JSON.parse(
+  readFileSync(path("package.json"), "utf8")
+) as Readonly<Record<string, unknown>>
+const manifest = {
+  name,
+  version,
+  description,
+  type,
+  license,
+  exports: { ".": { types: "./client.d.ts", default: "./client.js" } },
+  files: ["client.d.ts", "client.js", "CHANGELOG.md"],
+  engines,
+  sideEffects
+}
+writeFileSync(`${dir}/package.json`, `${JSON.stringify(manifest, undefined, 2)}\n`)
+// There is no changelog before the first release.
+for (const file of ["README.md", "CHANGELOG.md"]) if (existsSync(path(file))) copyFileSync(path(file), `${dir}/${file}`)

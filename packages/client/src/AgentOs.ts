@@ -1,7 +1,7 @@
 import { AgentOsError } from "./AgentOsError.ts"
 import { Caller, type CallOptions } from "./http/Caller.ts"
 import { Http } from "./http/Http.ts"
-import type { InputOf, OperationId, OutputOf } from "./http/Operation.ts"
+import type { InputOf, OperationId, OutputOf } from "./http/OperationTypes.ts"
 import { Mailboxes } from "./mail/Mailboxes.ts"
 import { type AgentOsOptions, type Settings, settingsOf } from "./Options.ts"
 import { Payments } from "./payment/Payments.ts"
@@ -39,8 +39,6 @@ export class AgentOs {
 
   /**
    * Checks the options and reads the journal. Nothing is sent. Throws INVALID_OPTION and JOURNAL_FAILED.
-   *
-   * @param baseUrl The URL of the service, for example `https://agentos.example`.
    */
   static async connect(baseUrl: string, options: AgentOsOptions = {}): Promise<AgentOs> {
     const settings = settingsOf(baseUrl, options)
@@ -51,9 +49,8 @@ export class AgentOs {
   }
 
   /**
-   * Calls an operation by its operationId in the OpenAPI document, and pays for it where it costs money. Signs in again
-   * where the access token was lost. A payment of the same request whose outcome is unknown is resumed, and not paid
-   * again. Throws AgentOsError, and the signal's reason if it is aborted before a payment.
+   * Calls an operation by its operationId in the OpenAPI document, and pays where it costs money. Resumes a payment of
+   * the same request whose outcome is unknown. Throws AgentOsError, or the signal's reason if nothing was sent.
    */
   async call<Id extends OperationId>(operationId: Id, ...[input, options]: CallArguments<Id>): Promise<OutputOf<Id>> {
     this.#checkOpen()
@@ -61,12 +58,10 @@ export class AgentOs {
   }
 
   /**
-   * Yields the events of the wallet that are not acknowledged yet, and then each event as it is stored, until the loop
-   * ends. An event is acknowledged when the next one is asked for. A loop that is left by `break`, `return` or an
-   * exception does not acknowledge its last event.
-   *
-   * Without `types` and `agentId` events are leased: concurrent streams share them. With one of them nothing is leased,
-   * and each stream receives every event that matches.
+   * Yields the events that are not acknowledged yet, and then each event as it is stored. An event is acknowledged when
+   * the next one is asked for: a loop that is left by `break`, `return` or an exception does not acknowledge its last
+   * one. Streams without `types` and `agentId` lease their events, and share them. The others lease nothing, and each
+   * receives every event that matches.
    */
   events<Type extends EventType = EventType>(
     options: EventOptions<Type> = {}

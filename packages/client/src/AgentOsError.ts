@@ -5,23 +5,11 @@ type WireError = components["schemas"]["Error"]["error"]
 /** A call to make next. Without `body` it has none, or that of the failed call. */
 export type NextCall = NonNullable<WireError["next"]>
 
-/** The error codes of the API. */
 export type WireErrorCode = WireError["code"]
 
 /**
- * The errors of the client itself:
- *
- * - `INVALID_OPTION`: an option or an argument is invalid;
- * - `WALLET_REQUIRED`: the call costs money or signs in, and there is no wallet;
- * - `SPEND_LIMIT_EXCEEDED`: the price is over a limit of `spend`;
- * - `PAYMENT_NOT_APPROVED`: `onPayment` answered no;
- * - `PAYMENT_UNSUPPORTED`: the server's terms are invalid, expired, or for a token that is not accepted;
- * - `PAYMENT_OUTCOME_UNKNOWN`: the payment may have been charged. Make the same call again to resume it;
- * - `JOURNAL_FAILED`: the journal rejected;
- * - `UNREACHABLE`: no answer from the server;
- * - `UNEXPECTED_ANSWER`: the answer is not one of this API;
- * - `TIMEOUT`: what was waited for did not happen in time;
- * - `CLOSED`: the client was closed.
+ * The errors of the client itself. `PAYMENT_UNSUPPORTED`: the terms are invalid, expired, or for a token that is not
+ * accepted. `PAYMENT_OUTCOME_UNKNOWN`: it may have been charged; make the same call again to resume it.
  */
 export type ClientErrorCode =
   | "INVALID_OPTION"
@@ -41,7 +29,7 @@ export type ErrorCode = WireErrorCode | ClientErrorCode
 /** Whether the failed call moved money. `refund_due`: it was charged, and is being refunded. */
 export type MoneyMoved = "no" | "yes" | "refund_due" | "refunded" | "unknown"
 
-/** Seconds to wait before the same call may succeed; null if the server named none. */
+/** Null if the server named no delay. */
 interface Delay {
   readonly retryAfterSeconds: number | null
 }
@@ -60,11 +48,9 @@ interface DetailsByCode {
     readonly price: string
     readonly spentLastDay: string
   }
-  /** `paymentId` is for `agent.payments.resume`. */
   readonly PAYMENT_OUTCOME_UNKNOWN: { readonly paymentId: string }
 }
 
-/** What an error with this code carries beside the common fields. */
 export type ErrorDetails<Code extends ErrorCode> = Code extends keyof DetailsByCode
   ? DetailsByCode[Code]
   : Readonly<Record<never, never>>
@@ -73,15 +59,10 @@ export interface ErrorParts<Code extends ErrorCode> {
   readonly code: Code
   readonly message: string
   readonly details: ErrorDetails<Code>
-  /** The HTTP status; null if the error is the client's own. */
   readonly status?: number | null
-  /** For the operator of the service; null without an answer. */
   readonly requestId?: string | null
-  /** Default: no. */
   readonly moneyMoved?: MoneyMoved
-  /** Whether the same call, unchanged, may succeed later. Default: no. */
   readonly isRetryable?: boolean
-  /** The calls that the server suggests. */
   readonly nextCalls?: ReadonlyArray<NextCall>
   readonly cause?: unknown
 }

@@ -2,7 +2,6 @@ import { AgentOsError } from "./AgentOsError.ts"
 import { unitsOf } from "./payment/Amount.ts"
 import type { PaymentJournal } from "./payment/Journal.ts"
 
-/** Typed data of EIP-712, as viem's accounts sign it. */
 export interface TypedData {
   readonly domain: {
     readonly name: string
@@ -23,14 +22,11 @@ export interface WalletAccount {
   signMessage(message: { readonly message: string }): Promise<`0x${string}`>
 }
 
-/** The price of a call, before anything is signed. */
 export interface PaymentQuote {
   readonly operationId: string
   /** In USDT, for example "0.25". */
   readonly price: string
-  /** CAIP-2 id of the chain. */
   readonly network: string
-  /** Contract address of the token. */
   readonly asset: string
   readonly payTo: string
 }
@@ -50,13 +46,10 @@ export interface TokenStore {
 
 /** A token with 6 decimals that counts as USDT. */
 export interface AcceptedAsset {
-  /** CAIP-2 id of an EVM chain. */
   readonly network: string
-  /** Contract address. */
   readonly asset: string
 }
 
-/** Time, which tests replace. */
 export interface Clock {
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -64,7 +57,6 @@ export interface Clock {
   readonly sleep: (millis: number, signal?: AbortSignal) => Promise<void>
 }
 
-/** The part of the standard WebSocket that the client uses. */
 export interface WebSocketLike {
   readonly readyState: number
   readonly send: (text: string) => void
@@ -80,7 +72,7 @@ export interface AgentOsOptions {
   readonly wallet?: WalletAccount
   /** Limits of automatic payments. A wallet needs `spend`, `onPayment` or both. */
   readonly spend?: SpendLimits
-  /** Approves each payment within the limits, before it is signed. Answers whether to pay, or throws. */
+  /** Approves each payment within the limits, before it is signed. */
   readonly onPayment?: (quote: PaymentQuote) => boolean | Promise<boolean>
   /** Remembers payments across crashes. Default: in the memory of this process. */
   readonly journal?: PaymentJournal
@@ -90,7 +82,6 @@ export interface AgentOsOptions {
   readonly network?: string
   /** Tokens that are accepted beside the known contracts of USDT. */
   readonly assets?: ReadonlyArray<AcceptedAsset>
-  /** Default: those of the environment. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
   readonly WebSocket?: new (url: string) => WebSocketLike
   readonly clock?: Clock

@@ -10,9 +10,8 @@ export {
   type WireErrorCode
 } from "./AgentOsError.ts"
 export type { components } from "./generated/Components.ts"
-export { OPERATIONS } from "./generated/OperationTable.ts"
 export type { CallOptions } from "./http/Caller.ts"
-export type { InputOf, OperationId, OutputOf } from "./http/Operation.ts"
+export type { InputOf, OperationId, OutputOf } from "./http/OperationTypes.ts"
 export { Mail, type MessageRecord, type ReplyInput } from "./mail/Mail.ts"
 export {
   Mailbox,

@@ -3,12 +3,13 @@ import type { Payments } from "../payment/Payments.ts"
 import type { Settings } from "../Options.ts"
 import type { Tokens } from "../session/Tokens.ts"
 import { type Answer, type Http, type Request, retryAfterSeconds } from "./Http.ts"
-import { type InputOf, type OperationId, type OperationRow, type OutputOf, requestOf, rowOf } from "./Operation.ts"
+import { requestOf, rowOf } from "./Operation.ts"
+import type { InputOf, OperationId, OperationRow, OutputOf } from "./OperationTypes.ts"
 import { dataOf, errorOf, isSuccess, isTokenRefused } from "./WireError.ts"
 
 export interface CallOptions {
   /** Ends the wait for the answer. A payment that was sent is then open: PAYMENT_OUTCOME_UNKNOWN. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Delays before the second and the third attempt of a call that may be repeated. */
@@ -47,8 +48,7 @@ export class Caller {
     const request = requestOf(row, input)
     if (row.isPaid === true) {
       const open = this.#payments.findOpen(request)
-      if (open !== undefined)
-        return (await this.#payments.resume(open.id, signal === undefined ? {} : { signal })) as OutputOf<Id>
+      if (open !== undefined) return (await this.#payments.resume(open.id, { signal })) as OutputOf<Id>
     }
     const { answer, token } = await this.#sendWithToken(id, row, request, signal)
     if (row.isPaid === true)
@@ -65,7 +65,7 @@ export class Caller {
       answer: await this.#send({ ...request, token }, isRepeatable, signal)
     })
     if (row.authentication === "none") return send(undefined)
-    const isNeeded = row.authentication === "token"
+    const isNeeded = row.authentication === undefined
     const first = await send(await (isNeeded ? this.#tokens.recover() : this.#tokens.find()))
     if (first.token === undefined || !isTokenRefused(first.answer)) return first
     const renewed = await this.#tokens.renew()

@@ -1,36 +1,7 @@
 import { AgentOsError } from "../AgentOsError.ts"
-import type { components } from "../generated/Components.ts"
 import { OPERATIONS } from "../generated/OperationTable.ts"
 import type { Request } from "./Http.ts"
-
-type Operations = components["schemas"]["Operations"]
-type Table = typeof OPERATIONS
-
-/** The operations of the API, by their ids in its OpenAPI document. */
-export type OperationId = keyof Table
-
-/** Every input of an operation in one object: those of its path, query, header and body. */
-export type InputOf<Id extends OperationId> = string extends keyof Operations[Id]["input"]
-  ? Readonly<Record<never, never>>
-  : Operations[Id]["input"]
-
-/** The `data` of an operation's answer; the bytes of a download. */
-export type OutputOf<Id extends OperationId> = Table[Id] extends { readonly isDownload: true }
-  ? Uint8Array
-  : Operations[Id]["output"]
-
-/** A row of the generated table. */
-export interface OperationRow {
-  readonly method: "GET" | "POST" | "DELETE"
-  /** Contains `{parameter}` for variable parts. */
-  readonly path: string
-  /** `bootstrap`: the answer contains the token. */
-  readonly authentication: "bootstrap" | "none" | "sign-in" | "token"
-  readonly isPaid?: true
-  readonly query?: ReadonlyArray<string>
-  readonly header?: ReadonlyArray<string>
-  readonly isDownload?: true
-}
+import type { OperationId, OperationRow } from "./OperationTypes.ts"
 
 /** Returns the row of an operation. Throws INVALID_OPTION for a name that is none. */
 export const rowOf = (id: OperationId): OperationRow => {

@@ -1,12 +1,11 @@
 import type { components } from "../generated/Components.ts"
 import type { Caller, CallOptions } from "../http/Caller.ts"
-import type { InputOf } from "../http/Operation.ts"
+import type { InputOf } from "../http/OperationTypes.ts"
 import { oneTimeCode } from "./OneTimeCode.ts"
 
 export type MessageRecord = components["schemas"]["Message"]
 type SendInput = InputOf<"sendMessage">
 
-/** The content of a reply. The recipient, the subject and the thread are those of the mail. */
 export type ReplyInput = Pick<SendInput, "text" | "html" | "attachments" | "cc" | "bcc"> & {
   /** Default: that of the mail, after "Re: ". */
   readonly subject?: string
@@ -53,15 +52,11 @@ export class Mail {
     return new Mail(this.#caller, message)
   }
 
-  /** Downloads an attachment. */
   attachment(attachmentId: string, options?: CallOptions): Promise<Uint8Array> {
     return this.#caller.call("getAttachment", { messageId: this.id, attachmentId }, options)
   }
 
-  /**
-   * Acknowledges the mail now, for example before a `break`. A stream of new mail does it when the next one is asked for.
-   * Does nothing for a mail that does not come from such a stream.
-   */
+  /** Acknowledges a new mail now, for example before a `break`. Its stream does it when the next one is asked for. */
   async acknowledge(): Promise<void> {
     await this.#acknowledge?.()
   }

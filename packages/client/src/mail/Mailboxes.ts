@@ -1,7 +1,7 @@
 import { AgentOsError } from "../AgentOsError.ts"
 import type { components } from "../generated/Components.ts"
 import type { Caller, CallOptions } from "../http/Caller.ts"
-import type { InputOf } from "../http/Operation.ts"
+import type { InputOf } from "../http/OperationTypes.ts"
 import type { Clock } from "../Options.ts"
 import type { AgentEvent, EventOptions } from "../realtime/Events.ts"
 import { Mail, type MessageRecord } from "./Mail.ts"
@@ -11,18 +11,16 @@ type Query = InputOf<"queryMessages">
 
 export interface MessageOptions extends Omit<Query, "mailboxId" | "messageId" | "cursor" | "limit"> {
   readonly new?: false
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface NewMessageOptions {
   /** Received mail that is not acknowledged yet, then each mail as it arrives. */
   readonly new: true
-  /** Ends the stream. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface WaitOptions {
-  /** Only mail from this address. */
   readonly from?: string
   /** Only mail whose subject contains this text, in any case. */
   readonly subject?: string
@@ -30,7 +28,7 @@ export interface WaitOptions {
   readonly timeoutSeconds?: number
   /** How far back to look, because mail often arrives before the wait. Default: 60. */
   readonly sinceSeconds?: number
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 type FollowMail = (
@@ -49,7 +47,6 @@ const POLL_MILLIS = 1_000
 const TIMEOUT_SECONDS = 120
 const SINCE_SECONDS = 60
 
-/** A mailbox of the wallet. */
 export class Mailbox {
   readonly record: MailboxRecord
   readonly id: string
@@ -72,9 +69,9 @@ export class Mailbox {
   }
 
   /**
-   * With `new: true`, yields received mail that is not acknowledged yet, and then each mail as it arrives, until the loop
-   * ends. A mail is acknowledged when the next one is asked for. A loop that is left by `break`, `return` or an
-   * exception does not acknowledge its last mail. Otherwise yields the stored messages, newest first.
+   * With `new: true`, yields received mail that is not acknowledged yet, and then each mail as it arrives. A mail is
+   * acknowledged when the next one is asked for: a loop that is left by `break`, `return` or an exception does not
+   * acknowledge its last one. Otherwise yields the stored messages, newest first.
    */
   messages(options: NewMessageOptions | MessageOptions = {}): AsyncGenerator<Mail, void, undefined> {
     return options.new === true ? this.#newMail(options) : this.#stored(options)
@@ -82,7 +79,7 @@ export class Mailbox {
 
   async *#newMail({ signal }: NewMessageOptions): AsyncGenerator<Mail, void, undefined> {
     const { caller, follow } = this.#context
-    const events = follow({ types: ["email.received"], agentId: this.id, ...(signal === undefined ? {} : { signal }) })
+    const events = follow({ types: ["email.received"], agentId: this.id, signal })
     for await (const event of events) {
       const record = await this.#read(event.payload.emailId)
       // A message that was deleted meanwhile is acknowledged and skipped.
@@ -105,11 +102,7 @@ export class Mailbox {
 
   async #page(query: Query, signal: AbortSignal | undefined) {
     const { caller } = this.#context
-    const data = await caller.call(
-      "queryMessages",
-      { ...query, mailboxId: this.id },
-      signal === undefined ? {} : { signal }
-    )
+    const data = await caller.call("queryMessages", { ...query, mailboxId: this.id }, { signal })
     if ("items" in data) return data
     throw new AgentOsError({
       code: "UNEXPECTED_ANSWER",
@@ -181,7 +174,6 @@ export class Mailbox {
   }
 }
 
-/** The mailboxes of the wallet. */
 export class Mailboxes {
   readonly #context: MailContext
 

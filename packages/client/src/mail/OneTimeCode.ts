@@ -23,7 +23,7 @@ const HIDDEN: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
 ])
 const LINE_END = /^(?:br|\/(?:p|div|tr|td|h[1-6]))$/
 
-/** Extracts the visible text of HTML, roughly. One pass in linear time, because the HTML is untrusted. */
+/** Extracts the visible text of HTML, roughly, in linear time. */
 export const textOfHtml = (html: string): string => {
   const parts: Array<string> = []
   let begin = 0

@@ -26,9 +26,9 @@ export const unsupported = (message: string): AgentOsError =>
   new AgentOsError({ code: "PAYMENT_UNSUPPORTED", message: `${message} Nothing was signed.`, details: {} })
 
 const optionOf = (value: unknown): ChallengeOption => {
-  if (!isRecord(value)) throw unsupported("The challenge of the server has an option that is not an object.")
-  const { amount, asset, extra, maxTimeoutSeconds, network, payTo, scheme } = value
+  const { amount, asset, extra, maxTimeoutSeconds, network, payTo, scheme } = isRecord(value) ? value : {}
   const isValid =
+    isRecord(value) &&
     typeof scheme === "string" &&
     typeof network === "string" &&
     typeof asset === "string" &&
@@ -36,7 +36,7 @@ const optionOf = (value: unknown): ChallengeOption => {
     typeof amount === "string" &&
     /^\d{1,78}$/.test(amount) &&
     Number.isSafeInteger(maxTimeoutSeconds)
-  if (!isValid) throw unsupported("The challenge of the server has an option with an invalid field.")
+  if (!isValid) throw unsupported("The challenge of the server has an invalid option.")
   return {
     scheme,
     network,

@@ -1,10 +1,8 @@
 import type { MoneyMoved } from "../AgentOsError.ts"
 
-/** The state of a payment. Only a `prepared` payment was certainly not sent. */
+/** The state of a payment: `prepared` before the first byte is sent, `sent` without an answer. */
 export type JournalState =
-  /** Signed; nothing was sent. */
   | { readonly tag: "prepared" }
-  /** Being sent, or sent without an answer. Only the same bytes may be sent again. */
   | { readonly tag: "sent"; readonly attempts: number }
   /** Answered by the server. `moneyMoved: "unknown"` leaves the payment open. */
   | {
@@ -27,12 +25,10 @@ export interface JournalEntry {
   readonly operationId: string
   readonly method: string
   readonly path: string
-  /** The exact text of the body; null without one. */
   readonly body: string | null
   readonly idempotencyKey: string
   /** Whether the access token is sent. The challenge is bound to it. */
   readonly withToken: boolean
-  /** The address of the wallet that signed. */
   readonly payer: string
   /** In base units of the token, as decimal text. */
   readonly amount: string
@@ -41,19 +37,16 @@ export interface JournalEntry {
   readonly payTo: string
   /** Unix seconds after which the signature is void. */
   readonly validBefore: number
-  /** The signed PAYMENT-SIGNATURE header. Keep it secret: it can be submitted by anyone until it expires. */
+  /** Keep it secret: anyone can submit it until it expires. */
   readonly paymentSignature: string
   readonly state: JournalState
 }
 
-/**
- * Stores payments durably. One client at a time may use a journal. A rejected `save` stops the payment before anything
- * is sent.
- */
+/** Stores payments durably, for one client at a time. A rejected `save` stops a payment before anything is sent. */
 export interface PaymentJournal {
-  /** Returns every open entry and those of the last 24 hours, which the daily limit counts. Called once. */
+  /** Returns at least the open entries, and those of the last 24 hours. */
   readonly load: () => Promise<ReadonlyArray<JournalEntry>>
-  /** Stores an entry, or replaces the one with its id. It must survive a crash once this resolves. */
+  /** Stores or replaces an entry, which must survive a crash once this resolves. */
   readonly save: (entry: JournalEntry) => Promise<void>
 }
 

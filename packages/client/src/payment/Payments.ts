@@ -1,6 +1,6 @@
 import { AgentOsError, type MoneyMoved } from "../AgentOsError.ts"
 import type { Answer, Http, Request } from "../http/Http.ts"
-import type { OperationId } from "../http/Operation.ts"
+import type { OperationId } from "../http/OperationTypes.ts"
 import { dataOf, errorOf, isSuccess } from "../http/WireError.ts"
 import type { Settings, WalletAccount } from "../Options.ts"
 import type { Tokens } from "../session/Tokens.ts"
@@ -17,7 +17,6 @@ type Data = Readonly<Record<string, unknown>>
 export type Payment = Omit<JournalEntry, "body" | "paymentSignature" | "idempotencyKey" | "amount"> & {
   /** In USDT. */
   readonly amount: string
-  /** Whether the outcome is unknown. */
   readonly isOpen: boolean
 }
 
@@ -35,7 +34,6 @@ const shown = (entry: JournalEntry): Payment => {
   return { ...others, amount: decimalOf(BigInt(amount)), isOpen: isOpen(entry) }
 }
 
-/** The payments of a client. */
 export class Payments {
   readonly #http: Http
   readonly #settings: Settings
@@ -80,11 +78,8 @@ export class Payments {
     return { lastDay: decimalOf(this.#spending.lastDay()), perCall: text(perCall), perDay: text(perDay) }
   }
 
-  /**
-   * Sends an open payment again with the same bytes, and returns the data of its answer. Throws its error, and
-   * INVALID_OPTION if no open payment has the id.
-   */
-  async resume(paymentId: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Data> {
+  /** Sends an open payment again with the same bytes, and returns the data of its answer. */
+  async resume(paymentId: string, { signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<Data> {
     const entry = this.#open.get(paymentId)
     if (entry !== undefined && !this.#sending.has(paymentId)) return this.#deliver(entry, signal)
     throw new AgentOsError({

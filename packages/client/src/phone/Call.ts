@@ -26,7 +26,6 @@ export interface CallFields {
 /** The gateway does not say that a call has ended: its record is polled between turns. */
 const POLL_MILLIS = 2_000
 
-/** A call of a number. */
 export class Call {
   readonly id: string
   readonly phoneNumberId: string
@@ -46,7 +45,7 @@ export class Call {
   }
 
   /** Yields what the person on the line says, until the call ends or a turn hung up. */
-  async *turns({ signal }: { readonly signal?: AbortSignal } = {}): AsyncGenerator<Turn, void, undefined> {
+  async *turns({ signal }: { readonly signal?: AbortSignal | undefined } = {}): AsyncGenerator<Turn, void, undefined> {
     const { clock, voice } = this.#context
     const { queue } = voice.take(this.id)
     const close = () => queue.close()
@@ -79,7 +78,6 @@ export class Call {
     }
   }
 
-  /** Returns the record of the call as it is now. */
   async read(options?: CallOptions): Promise<CallRecord> {
     return (await this.#context.caller.call("getCall", { callId: this.id }, options)).call
   }

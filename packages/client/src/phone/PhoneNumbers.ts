@@ -1,6 +1,6 @@
 import type { components } from "../generated/Components.ts"
 import type { CallOptions } from "../http/Caller.ts"
-import type { InputOf } from "../http/Operation.ts"
+import type { InputOf } from "../http/OperationTypes.ts"
 import { Call, type PhoneContext } from "./Call.ts"
 
 export type PhoneNumberRecord = components["schemas"]["PhoneNumber"]
@@ -19,8 +19,7 @@ export interface PlaceCallInput extends Omit<InputOf<"callOneMinute">, "phoneNum
 }
 
 export interface CallsOptions {
-  /** Ends the stream. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** An agent without a webhook gives a host under .invalid, which never resolves (RFC 2606). */
@@ -47,7 +46,6 @@ export const followCalls = async function* (
   }
 }
 
-/** A phone number of the wallet. */
 export class PhoneNumber {
   readonly record: PhoneNumberRecord
   readonly id: string
@@ -63,10 +61,7 @@ export class PhoneNumber {
     this.number = record.number
   }
 
-  /**
-   * Yields the calls to this number, and its own calls that no `turns` loop answers, until the loop ends. A loop that
-   * waits for one call delays the next: to answer several at the same time, do not await them in the loop.
-   */
+  /** Yields calls. A loop that awaits one call delays the next: to answer several, do not await them in the loop. */
   calls(options: CallsOptions = {}): AsyncGenerator<Call, void, undefined> {
     return followCalls(this.#context, this.id, options)
   }
@@ -94,7 +89,6 @@ export class PhoneNumber {
   }
 }
 
-/** The phone numbers of the wallet. */
 export class PhoneNumbers {
   readonly #context: PhoneContext
 
@@ -103,7 +97,7 @@ export class PhoneNumbers {
     this.#context = context
   }
 
-  /** Buys a number for 30 days. `record` and the callback secret of a webhook are in `call("purchaseUsNumber", …)`. */
+  /** Buys a number for 30 days. `agent.call("purchaseUsNumber", …)` also returns the secret of its webhook. */
   async buy({ country = "US", ...input }: BuyNumberInput = {}, options?: CallOptions): Promise<PhoneNumber> {
     const { phoneNumber } = await this.#context.caller.call(
       country === "US" ? "purchaseUsNumber" : "purchaseCanadaNumber",

@@ -1,6 +1,5 @@
 import type { components } from "../generated/Components.ts"
 
-/** A turn as the service sends it. */
 export type TurnMessage = components["schemas"]["CallTurn"]
 type Reply = components["schemas"]["CallReply"]
 
@@ -14,7 +13,6 @@ export type Speech = string | AsyncIterable<string>
 export class Turn {
   readonly id: string
   readonly callId: string
-  /** What the person said. */
   readonly text: string
   readonly at: string
   /** Up to 20 turns before this one, oldest first. */
@@ -33,10 +31,7 @@ export class Turn {
     this.#send = send
   }
 
-  /**
-   * Aborted when the turn is over before its answer: the person said something else, the call ended, or time ran out.
-   * Pass it to the model.
-   */
+  /** Aborted when the turn is over: the person said something else, the call ended, or time ran out. */
   get signal(): AbortSignal {
     return this.#interrupted.signal
   }
@@ -46,7 +41,6 @@ export class Turn {
     return this.#endsCall
   }
 
-  /** Answers the turn. Stops early if the turn is over. */
   async reply(speech: Speech): Promise<void> {
     await this.#answer(speech, false)
   }

@@ -5,25 +5,20 @@ import type { Settings } from "../Options.ts"
 import { Queue } from "./Queue.ts"
 import { Realtime, type ServerMessage } from "./Realtime.ts"
 
-/** An event, discriminated by its type. */
 export type EventRecord = components["schemas"]["EventRecord"]
 export type EventType = EventRecord["type"]
-/** The event with this type. */
 export type EventOf<Type extends EventType> = Extract<EventRecord, { readonly type: Type }>
 
-/** An event of a stream. */
 export type AgentEvent<Type extends EventType = EventType> = EventOf<Type> & {
   /** Acknowledges the event now. The stream does it when the next event is asked for. */
   readonly acknowledge: () => Promise<void>
 }
 
 export interface EventOptions<Type extends EventType = EventType> {
-  /** Only events of these types. */
   readonly types?: ReadonlyArray<Type>
   /** Only events of this mailbox, number or other agent. */
   readonly agentId?: string
-  /** Ends the stream. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Waiting events. Those that do not fit are replayed later. */

@@ -7,7 +7,6 @@ export interface SignInMessage {
   readonly domain: string
   readonly uri: string
   readonly version: "1"
-  /** CAIP-2 id of an EVM chain. */
   readonly chainId: string
   readonly nonce: string
   readonly issuedAt: string
