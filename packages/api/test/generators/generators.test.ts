@@ -16,25 +16,15 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
+const OPTIONS =
+  "--noEmit --strict --noUncheckedIndexedAccess --skipLibCheck --target es2022 --module esnext --moduleResolution bundler --lib es2023,dom,dom.iterable"
+
 /** Compiles a program against the generated code, which is checked too. Returns the errors of the compiler. */
 const compile = (name: string, program: string): string => {
   const file = join(folder, `${name}.ts`)
   writeFileSync(file, program)
-  const { stdout } = spawnSync(process.execPath, [
-    createRequire(import.meta.url).resolve("typescript/lib/tsc.js"),
-    ...["--noEmit", "--strict", "--noUncheckedIndexedAccess", "--skipLibCheck"],
-    ...[
-      "--target",
-      "es2022",
-      "--module",
-      "esnext",
-      "--moduleResolution",
-      "bundler",
-      "--lib",
-      "es2023,dom,dom.iterable"
-    ],
-    file
-  ])
+  const compiler = createRequire(import.meta.url).resolve("typescript/lib/tsc.js")
+  const { stdout } = spawnSync(process.execPath, [compiler, ...OPTIONS.split(" "), file])
   return stdout.toString()
 }
 
