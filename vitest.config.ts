@@ -15,6 +15,7 @@ const FAULTS = [
   "test/cli/{tail,terminal}.test.ts",
   "test/clients/*.test.ts",
   "test/e2e/{serverCommands,workers}.test.ts",
+  "packages/api/test/generators/*.test.ts",
   "packages/postgres/test/{EventRaces,MailQuotaRace,MigrationsUnderLoad,PlansOnPGlite}.test.ts",
   "packages/provider-smtp/test/{LargeMail,SmtpAbuse}.test.ts",
   "test/sandbox/cluster.test.ts",

@@ -1,5 +1,6 @@
-import { EventStore, type Tenant, Uuid } from "@agentos/core"
-import { Effect } from "effect"
+import { openApiDocument } from "@agentos/api"
+import { EventRecord, EventStore, type Tenant, Uuid } from "@agentos/core"
+import { Effect, Schema } from "effect"
 import type { ServerResponse } from "node:http"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -93,7 +94,14 @@ const append = async ({ tenantId }: Tenant, count: number): Promise<ReadonlyArra
     service: "email",
     resourceId: id,
     agentId: id,
-    payload: { subject: "Grüße 👋" },
+    payload: {
+      mailboxId: id,
+      emailId: id,
+      from: "bob@example.com",
+      subject: "Grüße 👋",
+      authentication: null,
+      receivedAt: "2026-01-31T12:00:00.000Z"
+    },
     dedupeKey: id
   }))
   const events = await rig.run(
@@ -101,6 +109,14 @@ const append = async ({ tenantId }: Tenant, count: number): Promise<ReadonlyArra
   )
   return events.map(({ eventId }) => eventId)
 }
+
+/** The headers of a delivery by the OpenAPI document. */
+const documented = (
+  openApiDocument({ serverUrl: "https://agentos.example", networks: [] })["webhooks"] as unknown as {
+    readonly event: { readonly post: { readonly parameters: ReadonlyArray<{ readonly name: string }> } }
+  }
+).event.post.parameters.map(({ name }) => name)
+const decodeRecord = Schema.decodeUnknownSync(EventRecord, { onExcessProperty: "error" })
 
 const idsOf = (requests: ReadonlyArray<Callback>) => requests.map(({ headers }) => headers["webhook-id"])
 const ok = (response: ServerResponse) => response.writeHead(204).end()
@@ -119,6 +135,8 @@ describe("an event webhook", () => {
     for (const { body, headers } of requests()) {
       const record = new Webhook(signingSecret).verify(body, headers as Record<string, string>) as Delivered
       expect(record).toMatchObject({ eventId: headers["webhook-id"], status: "delivered", deliveryCount: 1 })
+      expect(documented.filter((name) => headers[name] === undefined)).toEqual([])
+      expect(decodeRecord(JSON.parse(body))).toEqual(record)
       expect(() => new Webhook(signingSecret).verify(`${body} `, headers as Record<string, string>)).toThrow()
     }
     await vi.waitFor(async () => expect(new Set(await statusesOf(client))).toEqual(new Set(["acknowledged"])), PATIENCE)
