@@ -12,14 +12,8 @@ export {
 export type { components } from "./generated/Components.ts"
 export type { CallOptions } from "./http/Caller.ts"
 export type { InputOf, OperationId, OutputOf } from "./http/OperationTypes.ts"
-export { Mail, type MessageRecord, type ReplyInput } from "./mail/Mail.ts"
-export {
-  Mailbox,
-  type MailboxRecord,
-  type MessageOptions,
-  type NewMessageOptions,
-  type WaitOptions
-} from "./mail/Mailboxes.ts"
+export type { Mail, MessageRecord, ReplyInput } from "./mail/Mail.ts"
+export type { Mailbox, MailboxRecord, MessageOptions, NewMessageOptions, WaitOptions } from "./mail/Mailboxes.ts"
 export { oneTimeCode, textOfHtml } from "./mail/OneTimeCode.ts"
 export type {
   AcceptedAsset,
@@ -34,13 +28,13 @@ export type {
 } from "./Options.ts"
 export type { JournalEntry, JournalState, PaymentJournal } from "./payment/Journal.ts"
 export type { Payment } from "./payment/Payments.ts"
-export { Call, type CallRecord, type Transcript } from "./phone/Call.ts"
-export {
+export type { Call, CallRecord, Transcript } from "./phone/Call.ts"
+export type {
+  BuyNumberInput,
+  CallsOptions,
   PhoneNumber,
-  type BuyNumberInput,
-  type CallsOptions,
-  type PhoneNumberRecord,
-  type PlaceCallInput
+  PhoneNumberRecord,
+  PlaceCallInput
 } from "./phone/PhoneNumbers.ts"
-export { Turn, type Speech, type TurnMessage } from "./phone/Turn.ts"
+export type { Speech, Turn, TurnMessage } from "./phone/Turn.ts"
 export type { AgentEvent, EventOf, EventOptions, EventRecord, EventType } from "./realtime/Events.ts"

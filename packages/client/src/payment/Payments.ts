@@ -116,21 +116,20 @@ export class Payments {
     checkFresh(option, clock.now())
     this.#spending.check(option.amount)
     await this.#approve(call.operationId, option)
-    const reservation = this.#spending.reserve(option.amount)
+    // oxlint-disable-next-line no-restricted-properties -- ids and keys are random on every platform
+    const id = crypto.randomUUID()
+    this.#spending.reserve(id, option.amount)
+    this.#sending.add(id)
     try {
       checkFresh(option, clock.now())
       signal?.throwIfAborted()
-      const entry = await this.#sign(call, wallet, challenge, option)
+      const entry = await this.#sign(id, call, wallet, challenge, option)
       signal?.throwIfAborted()
-      this.#sending.add(entry.id)
-      await this.#save(entry).catch((error: unknown) => {
-        this.#sending.delete(entry.id)
-        throw error
-      })
-      reservation.release()
+      await this.#save(entry)
       return await this.#deliver(entry, signal)
     } finally {
-      reservation.release()
+      this.#spending.release(id)
+      this.#sending.delete(id)
     }
   }
 
@@ -146,6 +145,7 @@ export class Payments {
   }
 
   async #sign(
+    id: string,
     { operationId, request, token }: PaidCall,
     wallet: WalletAccount,
     challenge: Challenge,
@@ -155,8 +155,7 @@ export class Payments {
     const createdAt = clock.now()
     const { header, validBefore } = await signPayment(wallet, challenge, option, createdAt)
     return {
-      // oxlint-disable-next-line no-restricted-properties -- ids and keys are random on every platform
-      id: crypto.randomUUID(),
+      id,
       createdAt,
       baseUrl,
       operationId,

@@ -11,14 +11,17 @@ export class Spending {
   readonly #clock: Settings["clock"]
   /** The payments of the last day by id, without their bodies. */
   readonly #entries = new Map<string, JournalEntry>()
-  readonly #reserved = new Map<symbol, bigint>()
+  /** The amounts of payments in preparation, by id. */
+  readonly #reserved = new Map<string, bigint>()
 
   constructor({ clock, limits }: Settings) {
     this.#limits = limits
     this.#clock = clock
   }
 
+  /** Counts a payment from now on, in the place of its reservation. */
   record(entry: JournalEntry): void {
+    this.#reserved.delete(entry.id)
     this.#entries.set(entry.id, { ...entry, body: null })
   }
 
@@ -57,13 +60,15 @@ export class Spending {
   }
 
   /**
-   * Checks the limits and reserves the amount until `release`, in one step, so that concurrent payments cannot exceed a
+   * Checks the limits and reserves the amount for a payment, in one step, so that concurrent payments cannot exceed a
    * limit together.
    */
-  reserve(amount: bigint): { readonly release: () => void } {
+  reserve(paymentId: string, amount: bigint): void {
     this.check(amount)
-    const key = Symbol("payment")
-    this.#reserved.set(key, amount)
-    return { release: () => void this.#reserved.delete(key) }
+    this.#reserved.set(paymentId, amount)
+  }
+
+  release(paymentId: string): void {
+    this.#reserved.delete(paymentId)
   }
 }
