@@ -19,6 +19,7 @@ const FAULTS = [
   "packages/postgres/test/{EventRaces,MailQuotaRace,MigrationsUnderLoad,PlansOnPGlite}.test.ts",
   "packages/provider-smtp/test/{LargeMail,SmtpAbuse}.test.ts",
   "test/sandbox/cluster.test.ts",
+  "test/site/*.test.ts",
   "test/x402/self/selfFacilitatorFaults.test.ts"
 ]
 

@@ -136,7 +136,12 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
     "agentos-composes-adapters",
     "The one composition of core, HTTP API and adapters, for servers and for other hosts.",
     { path: source("agentos") },
-    [source("agentos"), source(`(?:api|core|facilitator|http-server|ingress|${adapter})`), anyInstalled, nodeBuiltin]
+    [
+      source("agentos"),
+      source(`(?:api|core|facilitator|http-server|ingress|site|${adapter})`),
+      anyInstalled,
+      nodeBuiltin
+    ]
   ),
   only(
     "server-configures-agentos",
@@ -150,6 +155,12 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
       anyInstalled,
       nodeBuiltin
     ]
+  ),
+  only(
+    "site-imports-node-alone",
+    "A server loads the documentation as files. What generates them stays out of the package.",
+    { path: source("site") },
+    [source("site"), installed("@types/node"), nodeBuiltin]
   ),
   only(
     "client-stands-alone",
@@ -227,7 +238,13 @@ const everywhere: ReadonlyArray<IRegularForbiddenRuleType> = [
     { path: "^packages/[^/]+/src/" },
     { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"] }
   ),
-  never("no-unresolvable", "An import that does not resolve cannot be checked.", {}, { couldNotResolve: true })
+  never(
+    "no-unresolvable",
+    "An import that does not resolve cannot be checked.",
+    {},
+    // Astro provides its module while it builds the site.
+    { couldNotResolve: true, pathNot: ["^astro:content$"] }
+  )
 ]
 
 /** Every rule, in the shape that `cruise` takes. */

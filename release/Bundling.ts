@@ -154,9 +154,9 @@ export const thirdPartyLicenses = (modules: Iterable<string>): string => {
     const { manifest, directory } = libraryOf(path)
     const title = `${manifest.name} ${manifest.version} (${manifest.license})`
     if (notices.has(title)) continue
-    const texts = readdirSync(directory)
-      .filter((name) => LICENSE_FILE.test(name))
-      .map((name) => readFileSync(join(directory, name), "utf8").replaceAll("\r\n", "\n").trim())
+    const texts = readdirSync(directory, { withFileTypes: true })
+      .filter((entry) => entry.isFile() && LICENSE_FILE.test(entry.name))
+      .map(({ name }) => readFileSync(join(directory, name), "utf8").replaceAll("\r\n", "\n").trim())
     notices.set(title, texts.join("\n\n"))
   }
   const entries = [...notices].toSorted(([one], [other]) => (one < other ? -1 : 1))

@@ -1,19 +1,14 @@
-import { spawnSync } from "node:child_process"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { fileURLToPath } from "node:url"
-import { type Browser, chromium } from "playwright-core"
+import type { Browser } from "playwright-core"
 import { rolldown } from "rolldown"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { freshName } from "../support/Agent.ts"
+import { hasChromium, launchChromium, skipReason } from "../support/Chromium.ts"
 import { sendMail } from "../support/ClientRig.ts"
 import { useSandbox } from "../support/useSandbox.ts"
 import type { Bought, Corresponded, Purchase } from "./browserPage.ts"
-
-const executablePath = ["chromium", "chromium-browser", "google-chrome"]
-  .map((name) => spawnSync("which", [name], { encoding: "utf8" }).stdout.trim())
-  .find((path) => path !== "")
-const reason = executablePath === undefined ? " (skipped: install Debian's package chromium)" : ""
 
 const host = useSandbox()
 
@@ -45,12 +40,11 @@ const servePage = async (): Promise<void> => {
   await new Promise<void>((resolve) => pages.listen(0, "127.0.0.1", resolve))
 }
 
-describe.skipIf(executablePath === undefined)(`a page in a browser${reason}`, () => {
+describe.skipIf(!hasChromium)(`a page in a browser${skipReason}`, () => {
   beforeAll(async () => {
-    if (executablePath === undefined) return
+    if (!hasChromium) return
     await servePage()
-    // Chromium has no sandbox of its own for root, which containers run as.
-    browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] })
+    browser = await launchChromium()
   })
   afterAll(async () => {
     await browser?.close()

@@ -69,8 +69,8 @@ describe("discovery", () => {
 
   it("links the documents from the root, the API description and the API catalog", async () => {
     const agent = host.agent(0)
-    const [root, docs] = await Promise.all(["/", "/docs"].map((path) => agent.send({ path })))
-    expect([root?.status, root?.text]).toEqual([200, docs?.text])
+    const [root, description] = await Promise.all(["/", "/api/v1"].map((path) => agent.send({ path })))
+    expect([root?.status, root?.body.data]).toEqual([200, description?.body.data])
     const catalog = await agent.send({ path: "/.well-known/api-catalog" })
     expect(catalog.headers.get("content-type")).toContain("application/linkset+json")
     const { linkset } = catalog.body as unknown as {

@@ -19,7 +19,7 @@ import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
 import { TokenLog } from "../support/TokenLog.ts"
 
 const README = new URL("../../README.md", import.meta.url)
-const EMBED = new URL("../../docs/embed.md", import.meta.url)
+const EMBED = new URL("../../packages/site/content/embed.md", import.meta.url)
 /** Beside this file, so that its imports resolve. */
 const PROGRAM = fileURLToPath(new URL(`readme-${process.pid}.mjs`, import.meta.url))
 
@@ -285,7 +285,7 @@ it.each(HOSTS)("%s serves AgentOS to a stock client, beside a route of its own",
   expect(readFileSync(sourceOf(path), "utf8").split("\n").length).toBeLessThanOrEqual(40)
 })
 
-it("docs/embed.md shows a host that works as it stands, in fewer than 40 lines", async () => {
+it("the page on embedding shows a host that works as it stands, in fewer than 40 lines", async () => {
   const code = /```js\n([^]*?)```/.exec(readFileSync(EMBED, "utf8"))?.[1] ?? ""
   expect(code.split("\n").length).toBeLessThan(40)
   // Beside the hosts, so that its imports resolve; in a folder with the data of the sandbox, as the page says.

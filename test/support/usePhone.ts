@@ -18,7 +18,7 @@ export interface PhoneUnderTest {
   readonly carrier: PhoneCarrier
   readonly account: CarrierAccount
   /** Creates a wallet with 100 USDT and no access token. Its first payment makes it a tenant. */
-  readonly customer: () => Promise<PhoneCustomer>
+  readonly customer: (privateKey?: `0x${string}`) => Promise<PhoneCustomer>
 }
 
 const FUNDS = 100
@@ -61,9 +61,9 @@ export const usePhone = (prepare: () => Promise<SandboxOptions> = async () => ({
     get account() {
       return host().account
     },
-    customer: async () => {
+    customer: async (privateKey = generatePrivateKey()) => {
       const { sandbox, treasury } = host()
-      const agent = new Agent(sandbox, generatePrivateKey())
+      const agent = new Agent(sandbox, privateKey)
       await treasury.fund([agent.account.address], FUNDS)
       return new PhoneCustomer(agent, sandbox.agentWebhookUrl)
     }

@@ -16,7 +16,8 @@ const blocksOf = (document: string) => {
 const folderOf = (folder: string) => join(repository, folder, "dist/documents")
 
 const documents = [
-  { document: "docs/embed.md", folder: "packages/agentos" },
+  { document: "packages/site/content/embed.md", folder: "packages/agentos" },
+  { document: "packages/site/content/adapters.md", folder: "packages/agentos" },
   ...packages.map((folder) => ({ document: `${folder}/README.md`, folder }))
 ].filter(({ document }) => existsSync(join(repository, document)))
 
@@ -33,7 +34,7 @@ describe("documents", () => {
     expect(without).toEqual([])
   })
 
-  it("show programs that compile, in docs/embed.md and in the README of every package", () => {
+  it("show programs that compile, in the pages on embedding and in the README of every package", () => {
     const files = documents.flatMap(({ document, folder }) =>
       blocksOf(document).map(({ code, language }, index) => {
         const file = join(folderOf(folder), `${document.replaceAll(/\W/g, "-")}-${index}.${language}`)

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 
 /**
  * Options for a host that listens on a port of this machine. Its chain, its facilitator and its mail relay are those of a
- * running sandbox, whose description is the first argument. A real host has its own: docs/embed.md.
+ * running sandbox, whose description is the first argument. A real host has its own: packages/site/content/embed.md.
  */
 export const optionsFor = (port: number, path = ""): AgentOsOptions => {
   const { emailDomain, mail, networks } = JSON.parse(readFileSync(process.argv[2] ?? ".agentos/sandbox.json", "utf8"))

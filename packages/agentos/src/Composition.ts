@@ -87,7 +87,12 @@ const settingsLayer = (setup: Setup) =>
     capabilities: { email: setup.mail !== undefined, phone: setup.telephony !== undefined },
     rateLimit: setup.rateLimit,
     trustedProxies: setup.trustedProxies,
-    operatorToken: setup.operatorToken
+    operatorToken: setup.operatorToken,
+    // Loaded by the first reader.
+    site: {
+      texts: async () => (await import("@agentos/site")).site.texts(),
+      pages: async () => (await import("@agentos/site")).site.pages()
+    }
   })
 
 /**

@@ -281,8 +281,8 @@ describe("a public URL", () => {
     for (const [path, status] of [
       ["/api/api/v1", 200],
       ["/api/v1", 200],
-      ["/api/docs", 200],
-      ["/docs", 200],
+      ["/api/llms.txt", 200],
+      ["/llms.txt", 200],
       ["/v1", 404]
     ] as const) {
       assert.strictEqual((await host.fetch(new Request(`http://localhost:8080${path}`))).status, status, path)

@@ -6,11 +6,13 @@ export const REALTIME_PATH = "/api/v1/events/socket"
 export const OPENAPI_PATH = "/openapi.json"
 /** The contract of the WebSocket: AsyncAPI 3. */
 export const ASYNCAPI_PATH = "/asyncapi.json"
-/** The guide for agents, in Markdown. */
+/** The index of the documentation, in Markdown (https://llmstxt.org). */
 export const LLMS_PATH = "/llms.txt"
-/** The guide for people. */
+/** The whole documentation, in Markdown. */
+export const LLMS_FULL_PATH = "/llms-full.txt"
+/** The documentation. */
 export const DOCS_PATH = "/docs"
-/** The guide for people, as at `DOCS_PATH`. */
+/** The start page for browsers. For other clients it answers as the description of the API. */
 export const ROOT_PATH = "/"
 /** The paid services and the accepted payments, for crawlers of x402. */
 export const X402_PATH = "/.well-known/x402"

@@ -2,6 +2,7 @@ import type { Environment } from "@agentos/api"
 import type { Capabilities } from "@agentos/core"
 import { Context, type Duration, type Redacted } from "effect"
 import type { IpNetwork } from "effect/net"
+import type { SiteFolders } from "./site/SiteFolders.ts"
 
 /** Rate limit of one client: `burst` requests at once, and `perSecond` in the long run. */
 export interface RateLimit {
@@ -25,6 +26,8 @@ export class ServerSettings extends Context.Service<
     readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
     /** The token for the operator routes; null disables them. */
     readonly operatorToken: Redacted.Redacted | null
+    /** The documentation. */
+    readonly site: SiteFolders
   }
 >()("@agentos/http-server/ServerSettings") {}
 

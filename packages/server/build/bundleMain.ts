@@ -1,14 +1,15 @@
 /**
- * Bundles agentos-server into dist/bundle: the program, the programs that it starts, each in one file, and the libraries that
- * it loads on first use.
+ * Bundles agentos-server into dist/bundle: the program, the programs that it starts, each in one file, the libraries that
+ * it loads on first use, and the documentation.
  */
 import { readFileSync, rmSync } from "node:fs"
-import { mkdir, writeFile } from "node:fs/promises"
+import { cp, mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { type OutputOptions, type Plugin, rolldown } from "rolldown"
 import { asciiOf, BUILD, lazyBuiltins, sealing, thirdPartyLicenses } from "../../../release/Bundling.ts"
 import { effectImports } from "../../../release/EffectImports.ts"
+import { buildPages } from "../../site/build/Build.ts"
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url))
 const FOLDER = fileURLToPath(new URL("../dist/bundle", import.meta.url))
@@ -29,6 +30,12 @@ const { version } = JSON.parse(readFileSync(join(ROOT, "packages/server/package.
 
 /** Replacements of the modules that read files beside them. */
 const REPLACED = new Map([
+  [
+    "packages/site/src/index.ts",
+    `import { join } from "node:path"
+    const folder = async () => join(__dirname, "site")
+    export const site = { texts: folder, pages: folder }`
+  ],
   ["packages/server/src/Version.ts", `export const VERSION = ${JSON.stringify(version)}`],
   ["packages/provider-smtp/src/parser/Mailauth.ts", `export { authenticate } from "mailauth"`],
   [
@@ -139,5 +146,7 @@ rmSync(FOLDER, { recursive: true, force: true })
 await mkdir(FOLDER, { recursive: true })
 const modules: Array<string> = []
 for (const [name, source] of Object.entries(PROGRAMS)) modules.push(...(await bundle(name, source)))
+await buildPages()
+await cp(join(ROOT, "packages/site/dist/site"), join(FOLDER, "site"), { recursive: true })
 await writeFile(join(FOLDER, "THIRD_PARTY_LICENSES"), thirdPartyLicenses(modules))
 console.log(`Built agentos-server in ${FOLDER}`)

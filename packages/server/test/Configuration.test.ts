@@ -9,9 +9,9 @@ import { ALL_VARIABLES, VARIABLES } from "../src/variable/Variables.ts"
 const KEYS = `1:${"k".repeat(44)}`
 
 describe("the declaration of the variables", () => {
-  it("generates docs/configuration.md", async () => {
+  it("generates the page on configuration of the documentation", async () => {
     await expect(configurationPage()).toMatchFileSnapshot(
-      fileURLToPath(new URL("../../../docs/configuration.md", import.meta.url))
+      fileURLToPath(new URL("../../site/content/configuration.md", import.meta.url))
     )
   })
 

@@ -6,29 +6,26 @@ import {
   apiDescription,
   ASYNCAPI_PATH,
   asyncApiDocument,
-  DOCS_PATH,
   documentLinks,
+  ICON,
   ICON_PATH,
-  LLMS_PATH,
   OPENAPI_PATH,
   openApiDocument,
   type Operation,
   operationOf,
   OPERATIONS,
-  ROOT_PATH,
   toServiceRecord,
   X402_PATH,
   x402Document
 } from "@agentos/api"
 import { OfferReceipts, PaymentRail, ResourceNotFound, SERVICES } from "@agentos/core"
 import { Effect } from "effect"
-import { createHash } from "node:crypto"
-import { agentGuide, DOCS_STYLE, docsPage, ICON } from "../guide/Guide.ts"
 import { documentRoute } from "../edge/Route.ts"
-import { entityTag, preparedDocument, type PreparedHandler, preparedHandler } from "../guide/PreparedDocument.ts"
+import { entityTag, preparedDocument, type PreparedHandler, preparedHandler } from "../edge/PreparedDocument.ts"
 import { preparedRoute } from "../operation/FreeRoute.ts"
 import { preparedResponse } from "../operation/SuccessResponse.ts"
 import { ServerSettings } from "../ServerSettings.ts"
+import * as SiteRoutes from "../site/SiteRoutes.ts"
 
 /**
  * Prepares data that are the same for every client while the server runs, on the first request. The envelope differs: it
@@ -41,14 +38,11 @@ const prepared = (operation: Operation, data: () => unknown, more: Readonly<Reco
     return { headers, answer: preparedResponse(operation, json, headers) }
   })
 
-/** The page runs nothing and loads only its icon. The policy allows its one style by hash. */
-const docsPolicy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(DOCS_STYLE).digest("base64")}'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
-
 /** Returns where the DID document is found below the public URL (did:web, section "Read (Resolve)"). */
 const didPathOf = (publicUrl: string): string =>
   new URL(publicUrl).pathname === "/" ? "/.well-known/did.json" : "/did.json"
 
-/** Public routes: the catalog, the contract and the guides. */
+/** Public routes: the catalog, the contract and the documentation. */
 export const routes = Effect.gen(function* () {
   const { capabilities, environment, publicUrl } = yield* ServerSettings
   const record = (entry: (typeof SERVICES)[number]) => toServiceRecord(entry, operationOf(entry), capabilities)
@@ -72,10 +66,6 @@ export const routes = Effect.gen(function* () {
     )
   }
   const { didDocument } = yield* OfferReceipts
-  const guide = { capabilities, environment, publicUrl }
-  const docs = document(() => docsPage(guide), "text/html; charset=utf-8", {
-    "content-security-policy": docsPolicy
-  })
 
   return [
     preparedRoute(OPERATIONS.describeApi, () => description),
@@ -84,7 +74,6 @@ export const routes = Effect.gen(function* () {
       OPERATIONS.getService,
       ({ serviceId = "" }) => services.get(serviceId) ?? new ResourceNotFound({ kind: "service", id: serviceId })
     ),
-    documentRoute(ROOT_PATH, docs),
     documentRoute(
       OPENAPI_PATH,
       document(() => JSON.stringify(openApiDocument(described())), "application/json")
@@ -109,11 +98,7 @@ export const routes = Effect.gen(function* () {
       ICON_PATH,
       preparedDocument(() => ICON, "image/svg+xml")
     ),
-    documentRoute(
-      LLMS_PATH,
-      document(() => agentGuide(guide), "text/plain; charset=utf-8")
-    ),
-    documentRoute(DOCS_PATH, docs)
+    ...(yield* SiteRoutes.routes(description))
   ] as const
 })
 

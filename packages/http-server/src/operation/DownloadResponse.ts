@@ -2,7 +2,7 @@ import type { MessageContent } from "@agentos/core"
 import { Effect, Exit, Scope, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { IncomingMessage } from "node:http"
-import { isCurrent } from "../guide/PreparedDocument.ts"
+import { isCurrent } from "../edge/PreparedDocument.ts"
 import { BodyMemory } from "./BodyMemory.ts"
 
 /**

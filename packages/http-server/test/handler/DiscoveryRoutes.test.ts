@@ -1,8 +1,7 @@
-import { asyncApiDocument, openApiDocument, OPERATIONS, type Operation } from "@agentos/api"
-import { CATALOG, EventType, SERVICES } from "@agentos/core"
+import { asyncApiDocument, openApiDocument, OPERATIONS } from "@agentos/api"
+import { SERVICES } from "@agentos/core"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { createHash } from "node:crypto"
 import { call, dataOf, errorOf } from "../support/TestClient.ts"
 import { startServer, type TestServer } from "../support/TestServer.ts"
 
@@ -151,43 +150,6 @@ describe("discovery", () => {
     assert.strictEqual(headers.get("content-type"), "image/svg+xml")
     assert.strictEqual(headers.get("cache-control"), "public, max-age=300")
     assert.match(text, /^<svg xmlns="http:\/\/www.w3.org\/2000\/svg"/)
-  })
-
-  it("has a section of the guide for each anchor of the catalog", async () => {
-    const { headers, text } = await call(server, "GET", "/docs")
-    assert.strictEqual(headers.get("content-type"), "text/html; charset=utf-8")
-    const operations: ReadonlyArray<Operation> = Object.values(OPERATIONS)
-    for (const { guide } of operations.map(({ entry }) => entry)) {
-      assert.isTrue(guide.startsWith("/docs#"), guide)
-      assert.include(text, `id="${guide.slice("/docs#".length)}"`)
-    }
-    const [, style = ""] = /<style>([^<]*)<\/style>/.exec(text) ?? []
-    const hash = createHash("sha256").update(style).digest("base64")
-    assert.include(headers.get("content-security-policy"), `style-src 'sha256-${hash}'`)
-    assert.notInclude(text, "undefined")
-  })
-
-  it("documents every operation, event and protocol in the guide for agents", async () => {
-    const { headers, text } = await call(server, "GET", "/llms.txt")
-    assert.include(headers.get("content-type"), "charset=utf-8")
-    for (const entry of CATALOG) assert.include(text, entry.path)
-    for (const word of [
-      "PAYMENT-SIGNATURE",
-      "Idempotency-Key",
-      "PAYMENT_PENDING",
-      "setSpendControls",
-      "session.authenticate",
-      "X-Service-Signature",
-      "transcriptSoFar",
-      "application/x-ndjson",
-      "[pressed 12#]"
-    ]) {
-      assert.include(text, word)
-    }
-    for (const type of EventType.literals.filter((name) => !/bounced|complained/.test(name))) {
-      assert.include(text, `\n| \`${type}\` |`)
-    }
-    assert.notInclude(text, "undefined")
   })
 
   it("reports liveness and readiness", async () => {

@@ -22,6 +22,7 @@ import { upgradeListener } from "../../src/Server.ts"
 import { type RateLimit, ServerSettings } from "../../src/ServerSettings.ts"
 import { freshCallSid } from "../support/ScriptedCarrier.ts"
 import { CARRIER_TOKEN, PUBLIC_URL, RelayClient, signatureOf } from "./CarrierClient.ts"
+import { testSite } from "../support/TestSite.ts"
 
 /** The state of a conversation that a relay has started. */
 export interface Led {
@@ -94,7 +95,8 @@ const settings = (rateLimit: RateLimit | null) =>
     capabilities: { email: true, phone: true },
     rateLimit,
     trustedProxies: [],
-    operatorToken: null
+    operatorToken: null,
+    site: testSite
   })
 
 /** The dependencies of relays, except the conversations. Clients are limited unless the rate limit is null. */

@@ -25,6 +25,7 @@ import { NodeServer } from "../../src/NodeServer.ts"
 import { upgradeListener } from "../../src/Server.ts"
 import { type RateLimit, ServerSettings } from "../../src/ServerSettings.ts"
 import { connect } from "./RealtimeClient.ts"
+import { testSite } from "../support/TestSite.ts"
 
 const nodeServer = Layer.effect(
   NodeServer,
@@ -70,7 +71,8 @@ export const settings = (rateLimit: RateLimit | null, trustedProxy: string) =>
     capabilities: { email: true, phone: false },
     rateLimit,
     trustedProxies: [IpNetwork.fromStringUnsafe(trustedProxy)],
-    operatorToken: null
+    operatorToken: null,
+    site: testSite
   })
 
 /** The dependencies of a gateway, in memory. Clients are on 127.0.0.1 and limited unless the rate limit is null. */

@@ -28,7 +28,7 @@ import {
   type VoiceConversations,
   walletAddress
 } from "@agentos/core"
-import { ListenerSettings, type RateLimit, Server, ServerSettings } from "@agentos/http-server"
+import { ListenerSettings, type RateLimit, Server, ServerSettings, type SiteFolders } from "@agentos/http-server"
 import { Ingress, type ProviderIngress } from "@agentos/ingress"
 import { KeyringNode, RealtimeTokensJose } from "@agentos/keyring-node"
 import { Memory } from "@agentos/memory"
@@ -38,6 +38,7 @@ import { Duration, Effect, Exit, Layer, Logger, Redacted, Schema, Scope } from "
 import { IpNetwork } from "effect/net"
 import { ScriptedRail } from "@agentos/contract-tests"
 import * as ScriptedCarrier from "./ScriptedCarrier.ts"
+import { testSite } from "./TestSite.ts"
 
 export const DOMAIN = "agents.test"
 /** The network whose wallets may sign in. */
@@ -74,6 +75,7 @@ export interface TestServerOptions {
   readonly ingress?: Effect.Effect<ProviderIngress, never, CallAdmission | CallReports | VoiceConversations>
   readonly rateLimit?: RateLimit
   readonly publicUrl?: string
+  readonly site?: SiteFolders
   readonly drainTimeout?: Duration.Input
   readonly trustedProxies?: ReadonlyArray<string>
   readonly operatorToken?: string
@@ -167,7 +169,8 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
     capabilities: options.capabilities ?? { email: true, phone: options.carrierToken !== undefined },
     rateLimit: options.rateLimit ?? null,
     trustedProxies: (options.trustedProxies ?? []).map(IpNetwork.fromStringUnsafe),
-    operatorToken: options.operatorToken === undefined ? null : Redacted.make(options.operatorToken)
+    operatorToken: options.operatorToken === undefined ? null : Redacted.make(options.operatorToken),
+    site: options.site ?? testSite
   })
   const listener = Layer.succeed(ListenerSettings, {
     host: "127.0.0.1",

@@ -9,7 +9,7 @@ const inGroup = (group: Group) => ALL_VARIABLES.filter(([, spec]) => spec.group 
 const REMARKS: Readonly<Partial<Record<Group, string>>> = {
   payment:
     "With the same variables, `agentos-server ledger` accounts for every unit of money and compares the ledger with the chain.",
-  quotas: "[operations.md](operations.md#quotas) describes each quota, and how the server answers when it is used up."
+  quotas: "[Operate](/docs/operate#quotas) describes each quota, and how the server answers when it is used up."
 }
 
 const cell = (text: string): string => text.replaceAll("|", "\\|")
@@ -34,10 +34,13 @@ const section = (group: Group): string =>
     ...(REMARKS[group] === undefined ? [] : [`${REMARKS[group]}\n`])
   ].join("\n")
 
-/** Returns docs/configuration.md. */
+/** Returns the page on configuration of the documentation. */
 export const configurationPage = (): string =>
   [
-    "# Configuration\n",
+    "---",
+    "title: Configuration",
+    'description: "Every environment variable of agentos-server, with its meaning and default."',
+    "---\n",
     "`agentos-server` reads environment variables. This page is generated from their declarations in",
     "`packages/server/src/variable`.\n",
     "```",
@@ -53,7 +56,7 @@ const WIDTH = 100
 
 /** Plain text of a Markdown phrase, as a sentence in lines of comments. */
 const comment = (text: string): string => {
-  const plain = text.replaceAll(/\[([^\]]*)\]\(([^)]*)\)/g, "docs/$2").replaceAll("`", "")
+  const plain = text.replaceAll(/\[([^\]]*)\]\(([^)]*)\)/g, "$2").replaceAll("`", "")
   const lines: Array<string> = []
   for (const word of `${plain.slice(0, 1).toUpperCase()}${plain.slice(1)}.`.split(" ")) {
     const last = lines.at(-1)

@@ -50,7 +50,7 @@ export const SERVER_VARIABLES = {
     kind: "text",
     default: "1",
     meaning:
-      "number of processes that serve the port, or `auto` for one for each core ([operations.md](operations.md#workers)). More than 1 needs PostgreSQL"
+      "number of processes that serve the port, or `auto` for one for each core ([Operate](/docs/operate#workers)). More than 1 needs PostgreSQL"
   },
   AGENTOS_ACCESS_LOG: {
     group: "server",
@@ -81,7 +81,7 @@ export const SERVER_VARIABLES = {
     isSecret: true,
     otherwise: "no such routes",
     meaning:
-      "token for the operator routes, metrics included ([operations.md](operations.md)); `agentos-server token operator` prints one"
+      "token for the operator routes, metrics included ([Operate](/docs/operate)); `agentos-server token operator` prints one"
   },
   DATABASE_URL: {
     group: "database",
@@ -138,7 +138,7 @@ export const SERVER_VARIABLES = {
     example:
       '[{"preset":"xLayer","rpcUrl":"https://rpc.xlayer.tech","payTo":"0x…","maxTimeoutSeconds":120,"confirmations":1,"facilitator":{"url":"https://…"},"refund":{"privateKey":"0x…"}}]',
     meaning:
-      "a JSON array with one object for each network: [payment-networks.md](payment-networks.md) describes its fields, presets, the refund wallet and the kinds of facilitators. Clients choose among the networks"
+      "a JSON array with one object for each network: [Payment networks](/docs/payment-networks) describes its fields, presets, the refund wallet and the kinds of facilitators. Clients choose among the networks"
   },
   AGENTOS_TWILIO_ACCOUNT_SID: {
     group: "telephone",

@@ -1,0 +1,7 @@
+import type { SiteFolders } from "@agentos/http-server"
+import { fileURLToPath } from "node:url"
+
+const folder = fileURLToPath(new URL("site", import.meta.url))
+
+/** A documentation of two pages. */
+export const testSite: SiteFolders = { texts: async () => folder, pages: async () => folder }

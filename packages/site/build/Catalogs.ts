@@ -1,0 +1,185 @@
+import {
+  ERROR_PAYMENT_STATES,
+  ERROR_RECOVERY,
+  ERROR_STATUS,
+  errorCodesOf,
+  errorExample,
+  EVENT_EXAMPLES,
+  OPERATIONS
+} from "@agentos/api"
+import {
+  CALL_TRANSITIONS,
+  ErrorCode,
+  type EventType,
+  EventMachine,
+  NUMBER_TRANSITIONS,
+  OPERATION_TRANSITIONS,
+  type OperationState,
+  PAYMENT_STATES,
+  RECIPIENT_TRANSITIONS,
+  Usdt
+} from "@agentos/core"
+import { documented } from "./Contract.ts"
+import { EVENT_TEXTS } from "./EventTexts.ts"
+import { code, json, type Page, paragraphs, table } from "./Page.ts"
+import { pathOf } from "./Reference.ts"
+
+const servicesPage = (): Page => ({
+  slug: "reference/services",
+  title: "Services and prices",
+  description: "Every operation with its price, path and authentication.",
+  markdown: paragraphs(
+    "`GET /api/v1/services` returns the same as data, and says which services this server offers.",
+    table(
+      ["Price in USDT", "Call", "Authentication", "Service"],
+      documented().map((operation) => {
+        const { authentication, method, path, price, serviceId } = operation.entry
+        return [
+          price === null ? "free" : Usdt.toDecimal(price),
+          `[\`${method} ${path}\`](${pathOf(operation)})`,
+          authentication,
+          serviceId === null ? "" : `\`${serviceId}\``
+        ]
+      })
+    )
+  )
+})
+
+const errorsPage = (): Page => ({
+  slug: "reference/errors",
+  title: "Error codes",
+  description: "Every error code with its status, what to do, the payment states and the operations that return it.",
+  markdown: paragraphs(
+    "[Errors](/docs/errors) describes the envelope and how to recover. A payment state in a row means that the error can have it in `error.paymentState`.",
+    ...ErrorCode.literals.map((each) => {
+      const states: ReadonlyArray<string> = ERROR_PAYMENT_STATES[each]
+      const named = documented().filter(({ entry }) => entry.errors.includes(each))
+      const first = documented().find(({ entry }) => errorCodesOf(entry).has(each))
+      return paragraphs(
+        `## ${each}`,
+        `**${ERROR_STATUS[each]}.** ${ERROR_RECOVERY[each]}`,
+        states.length === 0 ? "" : `Payment states: ${states.map((state) => `\`${state}\``).join(", ")}.`,
+        named.length === 0 || named.length > 20
+          ? ""
+          : `Returned by ${named.map((operation) => `[\`${operation.operationId}\`](${pathOf(operation)})`).join(", ")}.`,
+        first === undefined ? "" : json(errorExample(each, OPERATIONS[first.entry.operationId]))
+      )
+    })
+  )
+})
+
+const eventsPage = (): Page => ({
+  slug: "reference/events",
+  title: "Event types",
+  description: "Every event type: when it occurs and the fields of its payload.",
+  markdown: paragraphs(
+    "[Events](/docs/events) describes delivery and acknowledgement. Each payload also has `type` and `eventId`. `source` of an event is the provider that reported it, or `agentos.internal` for a state transition of this service.",
+    ...Object.entries(EVENT_TEXTS).map(([type, [when, fields]]) =>
+      paragraphs(`## ${type}`, `Occurs when ${when}.`, `Payload: ${fields}.`, json(EVENT_EXAMPLES[type as EventType]))
+    )
+  )
+})
+
+/** The moves of a table, one a row. */
+interface Machine {
+  readonly heading: string
+  readonly text: string
+  readonly start: string
+  readonly moves: ReadonlyArray<readonly [from: string, move: string, to: string]>
+  readonly meanings?: Readonly<Record<string, string>>
+}
+
+const movesOf = (
+  transitions: Readonly<Record<string, Readonly<Record<string, string | undefined>>>>
+): Machine["moves"] =>
+  Object.entries(transitions).flatMap(([from, moves]) =>
+    Object.entries(moves).flatMap(([move, to]) => (to === undefined ? [] : [[from, move, to] as const]))
+  )
+
+const MEANINGS: Readonly<Record<OperationState, string>> = {
+  claimed: "The payment and the key are reserved. Nobody outside has seen the authorization.",
+  settling: "The authorization was submitted, or is about to be. The outcome may be unknown.",
+  settled: "The chain shows the transfer.",
+  fulfilling: "The provider is called.",
+  fulfilled: "The service was delivered. The answer is stored.",
+  refused: "The authorization was rejected, but others could still submit it.",
+  unpaid: "The chain proves that this payment moved no money to the service.",
+  refund_due: "The payment arrived, and nothing was delivered. The refund is under way.",
+  refunded: "The chain shows the refund."
+}
+
+const MACHINES: ReadonlyArray<Machine> = [
+  {
+    heading: "Paid operations",
+    text: "A paid operation only moves forward. `fulfilled`, `unpaid` and `refunded` are final.",
+    start: "claimed",
+    moves: movesOf(OPERATION_TRANSITIONS),
+    meanings: MEANINGS
+  },
+  {
+    heading: "Events",
+    text: "An event is delivered until it is acknowledged, expires or fails. Acknowledging is idempotent.",
+    start: "pending",
+    moves: movesOf(EventMachine.EVENT_TRANSITIONS)
+  },
+  {
+    heading: "Numbers",
+    text: "`status` also has the value `expiring`: an active number with 5 days or less left.",
+    start: "active",
+    moves: movesOf(NUMBER_TRANSITIONS)
+  },
+  {
+    heading: "Calls",
+    text: "A call skips states that the carrier did not report.",
+    start: "queued",
+    moves: movesOf(CALL_TRANSITIONS)
+  },
+  {
+    heading: "Recipients of a message",
+    text: "Reports from other servers change the status of a recipient. A delivered mail may still bounce.",
+    start: "queued",
+    moves: Object.entries(RECIPIENT_TRANSITIONS).flatMap(([from, states]) =>
+      states.map((to) => [from, "Report", to] as const)
+    )
+  }
+]
+
+/** The diagram has one arrow between two states. Moves from a state to itself are in the table only. */
+const stateDiagram = ({ moves, start }: Machine): string => {
+  const arrows = new Set(moves.filter(([from, , to]) => from !== to).map(([from, , to]) => `  ${from} --> ${to}`))
+  return ["stateDiagram-v2", `  [*] --> ${start}`, ...arrows].join("\n")
+}
+
+const machineSection = (machine: Machine): string =>
+  paragraphs(
+    `## ${machine.heading}`,
+    machine.text,
+    code(`mermaid title="States and transitions: ${machine.heading.toLowerCase()}"`, stateDiagram(machine)),
+    table(
+      ["From", "Transition", "To"],
+      machine.moves.map((cells) => cells.map((each, index) => (index === 1 ? each : `\`${each}\``)))
+    ),
+    machine.meanings === undefined
+      ? ""
+      : table(
+          ["State", "Meaning", "`paymentState`"],
+          Object.entries(machine.meanings).map(([state, meaning]) => [
+            `\`${state}\``,
+            meaning,
+            `\`${PAYMENT_STATES[state as OperationState]}\``
+          ])
+        )
+  )
+
+const statesPage = (): Page => ({
+  slug: "reference/states",
+  title: "States",
+  description: "The states of operations, events, numbers, calls and recipients, with every allowed transition.",
+  markdown: paragraphs(
+    "These tables and diagrams are generated from the tables that the server runs.",
+    ...MACHINES.map(machineSection)
+  )
+})
+
+/** Returns the pages that list what the tables of the code contain. */
+export const catalogPages = (): ReadonlyArray<Page> => [servicesPage(), eventsPage(), errorsPage(), statesPage()]

@@ -1,0 +1,72 @@
+import { OPERATIONS } from "@agentos/api"
+import {
+  ATTACHMENT_LIMIT,
+  ATTACHMENTS_LIMIT_BYTES,
+  BODY_LIMIT_BYTES,
+  CATALOG,
+  IDEMPOTENCY_KEY_LIMIT,
+  RECIPIENT_LIMIT,
+  SenderPolicy,
+  SUBJECT_LIMIT,
+  Usdt
+} from "@agentos/core"
+import {
+  bodyLimitsOf,
+  COST_ROWS,
+  DEFAULT_BODY_LIMITS,
+  HANDSHAKES,
+  HEADER_COUNT_LIMIT,
+  HEADERS_LIMIT_BYTES,
+  QUERY_PARAMETERS_LIMIT,
+  REFUSALS,
+  SOCKET_FRAMES,
+  TARGET_LIMIT_BYTES,
+  TENANT_FRAMES
+} from "@agentos/http-server/limits"
+import { table } from "./Page.ts"
+import { topicList } from "./Topics.ts"
+
+const MIB = 1024 * 1024
+
+const grouped = (count: number): string => count.toLocaleString("en-US")
+
+/** The figures and tables that guides name as `{{name}}`, from the code. */
+const FIGURES: Readonly<Record<string, string>> = {
+  topics: topicList,
+  idempotencyKeyLength: grouped(IDEMPOTENCY_KEY_LIMIT),
+  senderListLength: grouped(SenderPolicy.SENDER_LIST_LIMIT),
+  recipients: grouped(RECIPIENT_LIMIT),
+  subjectLength: grouped(SUBJECT_LIMIT),
+  textMiB: grouped(BODY_LIMIT_BYTES / MIB),
+  attachments: grouped(ATTACHMENT_LIMIT),
+  attachmentsMiB: grouped(ATTACHMENTS_LIMIT_BYTES / MIB),
+  bodyBytes: grouped(DEFAULT_BODY_LIMITS.bytes),
+  messageBodyBytes: grouped(bodyLimitsOf(OPERATIONS.sendMessage).bytes),
+  firstBodyBytes: grouped(bodyLimitsOf(OPERATIONS.createMailbox).bytes),
+  targetBytes: grouped(TARGET_LIMIT_BYTES),
+  queryParameters: grouped(QUERY_PARAMETERS_LIMIT),
+  headerBytes: grouped(HEADERS_LIMIT_BYTES),
+  headerFields: grouped(HEADER_COUNT_LIMIT),
+  handshakesAtOnce: grouped(HANDSHAKES.burst),
+  handshakesPerSecond: grouped(HANDSHAKES.perSecond),
+  socketFrames: grouped(SOCKET_FRAMES.perSecond),
+  tenantFrames: grouped(TENANT_FRAMES.perSecond),
+  refusalsPerSecond: grouped(REFUSALS.perSecond),
+  costs: table(
+    ["A request that", "Costs"],
+    COST_ROWS.map(([what, cost]) => [what, grouped(cost)])
+  )
+}
+
+const priceOf = (operationId: string): string | undefined => {
+  const price = CATALOG.find((entry) => entry.operationId === operationId)?.price
+  return price === undefined || price === null ? undefined : `${Usdt.toDecimal(price)} ${Usdt.ASSET}`
+}
+
+/** Replaces `{{name}}` and `{{priceOf:operationId}}` in a guide. Throws for a name without a figure. */
+export const withFigures = (markdown: string): string =>
+  markdown.replaceAll(/\{\{(?:priceOf:)?(\w+)\}\}/g, (written, name: string) => {
+    const figure = written.startsWith("{{priceOf:") ? priceOf(name) : FIGURES[name]
+    if (figure === undefined) throw new Error(`There is no figure ${written}.`)
+    return figure
+  })

@@ -1,0 +1,17 @@
+import { catalogPages } from "./Catalogs.ts"
+import { guide } from "./Guides.ts"
+import type { Group } from "./Page.ts"
+import { recordsPage } from "./Records.ts"
+import { referenceGroups } from "./Reference.ts"
+
+const guides = (label: string, ...slugs: ReadonlyArray<string>): Group => ({ label, pages: slugs.map(guide) })
+
+/** Returns every page of the site, in the order of its navigation. */
+export const groups = (): ReadonlyArray<Group> => [
+  guides("Start", "index", "quickstart", "sandbox"),
+  guides("Use it", "pay", "authentication", "mail", "phone", "events", "webhooks"),
+  guides("Make it reliable", "errors", "idempotency", "limits", "security"),
+  guides("Run it", "embed", "adapters", "deploy", "operate", "configuration", "payment-networks"),
+  { label: "Catalogs", pages: [...catalogPages(), recordsPage()] },
+  ...referenceGroups().map(({ label, pages }) => ({ label: `Reference: ${label}`, pages }))
+]

@@ -1,0 +1,84 @@
+import { CATALOG, ErrorCode, EventType } from "@agentos/core"
+import { at, document } from "../build/Contract.ts"
+import { textFiles } from "../build/Files.ts"
+import { groups } from "../build/Site.ts"
+import { describe, expect, it } from "vitest"
+
+const files = textFiles()
+const read = (name: string): string => files.get(name) ?? ""
+
+const pages = [...files].filter(([name]) => name.endsWith(".md"))
+
+/** Returns the anchors of a page: its headings, as the site makes them, and explicit ids. */
+const anchorsOf = (markdown: string): ReadonlySet<string> =>
+  new Set(
+    [...markdown.replaceAll(/^```[^]*?^```$/gm, "").matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+      heading
+        .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+        .replaceAll(" ", "-")
+    )
+  )
+
+describe("the texts of the documentation", () => {
+  it("cover every operation, event, error code and protocol", () => {
+    const whole = read("llms-full.txt")
+    for (const { path } of CATALOG) expect(whole).toContain(path)
+    for (const type of EventType.literals) expect(whole).toContain(`# ${type}\n`)
+    for (const code of ErrorCode.literals) expect(whole).toContain(`# ${code}\n`)
+    for (const word of [
+      "PAYMENT-SIGNATURE",
+      "Idempotency-Key",
+      "PAYMENT_PENDING",
+      "setSpendControls",
+      "session.authenticate",
+      "X-Service-Signature",
+      "transcriptSoFar",
+      "application/x-ndjson",
+      "[pressed 12#]"
+    ]) {
+      expect(whole).toContain(word)
+    }
+    expect(whole.replaceAll(/^```[^]*?^```$/gm, "")).not.toMatch(/undefined|\[object Object\]|\{\{/)
+  })
+
+  it("contain the shape of every record", () => {
+    const whole = read("llms-full.txt")
+    for (const name of Object.keys(at(document, "components", "schemas") as object)) {
+      expect(whole).toContain(`# ${name}\n`)
+    }
+  })
+
+  it("have a topic for each guide that a service record names", () => {
+    const page = groups()[0]?.pages[0]?.markdown ?? ""
+    for (const { guide } of CATALOG) {
+      const [path, topic = ""] = guide.split("#")
+      expect(path).toBe("/docs")
+      expect(page).toContain(`<a id="${topic}" href="/docs/`)
+    }
+  })
+
+  it("list every page in the index with its title and description", () => {
+    const index = read("llms.txt")
+    for (const [name, text] of pages.filter(([each]) => each !== "docs/api.md")) {
+      const [, title = "", description = ""] = /^# (.+)\n\n> (.+)\n/.exec(text) ?? []
+      expect(index).toContain(`- [${title}](https://agentos.example/${name}): ${description}`)
+    }
+    expect(index).toMatch(/^# AgentOS\n\n> \S/)
+  })
+
+  it("link to pages and headings that exist", () => {
+    const broken = [...pages, ["llms.txt", read("llms.txt")] as const].flatMap(([name, text]) =>
+      [...text.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = ""]) => {
+        if (target.startsWith("#")) return anchorsOf(text).has(target.slice(1)) ? [] : [`${name}: ${target}`]
+        const [, path, anchor] = /^https:\/\/agentos\.example\/(docs\/[^#]*\.md)(?:#(.*))?$/.exec(target) ?? []
+        if (path === undefined) return target.startsWith("http") ? [] : [`${name}: ${target}`]
+        const found = files.get(path)
+        const isAlive = found !== undefined && (anchor === undefined || anchorsOf(found).has(anchor))
+        return isAlive ? [] : [`${name}: ${target}`]
+      })
+    )
+    expect(broken).toEqual([])
+  })
+})

@@ -1,0 +1,212 @@
+import { mkdirSync, readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { join } from "node:path"
+import type { Browser, BrowserContext, Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { hasChromium, launchChromium, skipReason } from "../support/Chromium.ts"
+import { useSandbox } from "../support/useSandbox.ts"
+
+/** The documentation as a server serves it, in a browser. */
+const host = useSandbox()
+
+const WIDTHS = [320, 390, 768, 1280]
+const THEMES = ["light", "dark"] as const
+/** One page of each kind, for the checks of the layout. */
+const SAMPLES = ["/", "/docs", "/docs/quickstart", "/docs/pay", "/docs/mail", "/docs/deploy"].concat([
+  "/docs/reference/services",
+  "/docs/reference/states",
+  "/docs/reference/errors",
+  "/docs/reference/send-message"
+])
+const FIRST_PAINT_MILLIS = 1_000
+/** The folder for screenshots, for people who review them. */
+const SCREENSHOTS = process.env["SITE_SCREENSHOTS"]
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+
+let browser: Browser
+beforeAll(async () => {
+  if (!hasChromium) return
+  browser = await launchChromium()
+  // A checkout builds the site for its first reader.
+  expect((await fetch(`${host.sandbox.baseUrl}/docs/quickstart`)).status).toBe(200)
+}, 300_000)
+afterAll(() => browser?.close())
+
+/** A page, with the errors of its console and the requests to other origins. */
+interface Visit {
+  readonly page: Page
+  readonly problems: Array<string>
+}
+
+const watch = async (context: BrowserContext): Promise<Visit> => {
+  const page = await context.newPage()
+  const problems: Array<string> = []
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") problems.push(`console: ${message.text()}`)
+  })
+  page.on("pageerror", (error) => problems.push(`error: ${error.message}`))
+  page.on("request", (request) => {
+    const { origin, protocol } = new URL(request.url())
+    if (origin !== host.sandbox.baseUrl && protocol !== "data:" && protocol !== "blob:")
+      problems.push(`request: ${request.url()}`)
+  })
+  page.on("response", (response) => {
+    if (response.status() >= 400) problems.push(`${response.status()}: ${response.url()}`)
+  })
+  return { page, problems }
+}
+
+/** Visits pages with a width and a theme, and returns what `check` finds wrong with each. */
+const visit = async (
+  paths: ReadonlyArray<string>,
+  width: number,
+  theme: (typeof THEMES)[number],
+  check: (page: Page, path: string) => Promise<ReadonlyArray<string>>
+): Promise<ReadonlyArray<string>> => {
+  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme })
+  const { page, problems } = await watch(context)
+  const found: Array<string> = []
+  try {
+    for (const path of paths) {
+      await page.goto(`${host.sandbox.baseUrl}${path}`, { waitUntil: "load" })
+      problems.push(...(await check(page, path)))
+      found.push(...problems.splice(0).map((problem) => `${path} at ${width} px, ${theme}: ${problem}`))
+    }
+    return found
+  } finally {
+    await context.close()
+  }
+}
+
+const overflow = async (page: Page): Promise<ReadonlyArray<string>> => {
+  const [content = 0, width = 0] = await page.evaluate<ReadonlyArray<number>>(
+    "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+  )
+  return content > width ? [`${content} px of content in ${width} px`] : []
+}
+
+interface Violation {
+  readonly id: string
+  readonly impact: string
+  readonly nodes: ReadonlyArray<{ readonly html: string; readonly failureSummary: string }>
+}
+
+const violations = async (page: Page): Promise<ReadonlyArray<string>> => {
+  // Scripts make wide blocks of code focusable once the browser is idle.
+  await page.evaluate("new Promise((resolve) => requestIdleCallback(() => setTimeout(resolve, 100)))")
+  await page.evaluate(axe)
+  const found = await page.evaluate<ReadonlyArray<Violation>>("axe.run().then(({ violations }) => violations)")
+  return found
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes[0]?.html.slice(0, 200)} ${nodes[0]?.failureSummary}`)
+}
+
+const firstPaint = async (page: Page): Promise<ReadonlyArray<string>> => {
+  const millis = await page.evaluate<number>(`new Promise((resolve) => {
+    new PerformanceObserver((list) => {
+      const paint = list.getEntriesByName("first-contentful-paint")[0]
+      if (paint !== undefined) resolve(paint.startTime)
+    }).observe({ type: "paint", buffered: true })
+  })`)
+  return millis < FIRST_PAINT_MILLIS ? [] : [`first paint after ${millis} ms`]
+}
+
+const screenshot = async (page: Page, path: string, width: number, theme: string): Promise<void> => {
+  if (SCREENSHOTS === undefined) return
+  mkdirSync(SCREENSHOTS, { recursive: true })
+  const name = `${path.slice(1).replaceAll("/", "-") || "start"}-${width}-${theme}.png`
+  await page.screenshot({ path: join(SCREENSHOTS, name) })
+}
+
+describe.skipIf(!hasChromium)(`the documentation in a browser${skipReason}`, () => {
+  it.for(WIDTHS.flatMap((width) => THEMES.map((theme) => [width, theme] as const)))(
+    "fits %i px in the %s theme, paints within a second, and has no error, foreign request or serious finding of axe",
+    async ([width, theme]) => {
+      const problems = await visit(SAMPLES, width, theme, async (page, path) => {
+        await screenshot(page, path, width, theme)
+        // The layouts for phones and for desktops differ; widths between them are like one of them.
+        const isAudited = width === WIDTHS[0] || width === WIDTHS.at(-1)
+        return [...(await overflow(page)), ...(await firstPaint(page)), ...(isAudited ? await violations(page) : [])]
+      })
+      expect(problems).toEqual([])
+    }
+  )
+
+  it("finds a term by its search, with the keyboard alone", async () => {
+    const problems = await visit(["/docs"], 1280, "light", async (page) => {
+      await page.locator("button[data-open-modal]:enabled").waitFor()
+      // The input exists once the browser is idle.
+      await page.locator("dialog input").waitFor({ state: "attached" })
+      await page.keyboard.press("Control+k")
+      await page.locator("dialog[open] input").waitFor()
+      await page.keyboard.type("senderPolicy")
+      await page.locator(".pagefind-ui__result-link").first().waitFor()
+      await page.keyboard.press("Tab")
+      await page.keyboard.press("Tab")
+      await page.keyboard.press("Enter")
+      await page.waitForURL(/\/docs\/.+/)
+      return []
+    })
+    expect(problems).toEqual([])
+  })
+
+  it("follows the guide of a response to its page", async () => {
+    const problems = await visit(["/docs#sending"], 1280, "light", async (page) => {
+      await page.waitForURL(`${host.sandbox.baseUrl}/docs/mail#sending`)
+      return []
+    })
+    expect(problems).toEqual([])
+  })
+
+  it("shows the OpenAPI document", async () => {
+    const problems = await visit(["/docs/api"], 1280, "dark", async (page) => {
+      await page.getByText("Download OpenAPI Document").first().waitFor()
+      await screenshot(page, "/docs/api", 1280, "dark")
+      return overflow(page)
+    })
+    expect(problems).toEqual([])
+  })
+
+  it("links to pages, files and headings that exist", async () => {
+    const context = await browser.newContext()
+    const { page } = await watch(context)
+    const { baseUrl } = host.sandbox
+    const anchors = new Map<string, ReadonlySet<string>>()
+    const links = new Map<string, string>()
+    const waiting = [`${baseUrl}/`]
+    for (const url of waiting) {
+      const response = await page.goto(url, { waitUntil: "domcontentloaded" })
+      if (response?.headers()["content-type"]?.startsWith("text/html") !== true) continue
+      const found = await page.evaluate<{
+        readonly ids: ReadonlyArray<string>
+        readonly links: ReadonlyArray<string>
+      }>(`({
+        ids: [...document.querySelectorAll("[id]")].map(({ id }) => id),
+        links: [...document.querySelectorAll("a[href]")].filter((link) => link.closest("#explorer") === null).map(({ href }) => href)
+      })`)
+      anchors.set(url, new Set(found.ids))
+      for (const link of found.links) {
+        const [target = "", fragment] = link.split("#")
+        if (!target.startsWith(baseUrl)) continue
+        links.set(link, url)
+        const isPage = !/\.\w+$/.test(target) && !target.includes("/api/v1")
+        if (isPage && !waiting.includes(target)) waiting.push(target)
+        if (fragment === undefined && !isPage) anchors.set(target, new Set())
+      }
+    }
+    const broken: Array<string> = []
+    for (const [link, from] of links) {
+      const [target = "", fragment] = link.split("#")
+      const known = anchors.get(target)
+      const isAlive =
+        known === undefined || known.size === 0
+          ? (await fetch(target)).ok
+          : fragment === undefined || fragment === "" || known.has(decodeURIComponent(fragment))
+      if (!isAlive) broken.push(`${from}: ${link}`)
+    }
+    await context.close()
+    expect(anchors.size).toBeGreaterThan(60)
+    expect(broken).toEqual([])
+  })
+})

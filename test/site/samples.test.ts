@@ -1,0 +1,262 @@
+import { OPERATIONS, operations } from "@agentos/api"
+import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { createInterface, type Interface } from "node:readline"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { usePhone } from "../support/usePhone.ts"
+import { SampleCustomer } from "./SampleCustomer.ts"
+
+/** Every sample of the documentation, as a server shows it, is executed against the sandbox. */
+const host = usePhone()
+
+type Name = keyof typeof OPERATIONS
+
+/** All operations in an order in which each finds what it needs. */
+const ORDER: ReadonlyArray<Name> = [
+  ...(["describeApi", "listServices", "getService", "listVoices", "registerDomain"] as const),
+  ...(["createMailbox", "listMailboxes", "updateMailbox", "sendMessage", "queryMessages"] as const),
+  ...(["getAttachment", "getRawMessage", "purchaseUsNumber", "purchaseCanadaNumber", "listNumbers"] as const),
+  ...(["renewNumber", "addInboundMinutes", "callOneMinute", "callFiveMinutes", "extendCall", "getCall"] as const),
+  ...(["getTranscript", "listCalls", "getRealtimeToken", "listEvents", "getEvent", "acknowledgeEvent"] as const),
+  ...(["acknowledgeEventById", "replayEvents", "acknowledgeAllEvents", "setEventWebhook"] as const),
+  ...(["getEventWebhook", "listWebhookDeliveries", "deleteEventWebhook", "readPaymentStatus", "getPayment"] as const),
+  ...(["releaseNumber", "deleteMailbox", "recoverToken", "revokeTokens"] as const)
+]
+
+/** Guides whose commands are for this server. The programs of the guides on hosting have tests of their own. */
+const GUIDES = ["quickstart", "pay", "authentication", "mail", "phone", "events", "errors"]
+
+const FOLDER = fileURLToPath(new URL("../dist/samples", import.meta.url))
+const RUNNER = fileURLToPath(new URL("sampleRunnerMain.ts", import.meta.url))
+const SAMPLE_MILLIS = 30_000
+
+const python = ["/usr/bin/python3", "python3"].find(
+  (program) => spawnSync(program, ["-c", "import httpx"]).status === 0
+)
+const pythonReason = python === undefined ? " (skipped: install Debian's package python3-httpx)" : ""
+
+const run = promisify(execFile)
+
+let folder = ""
+beforeAll(() => {
+  mkdirSync(FOLDER, { recursive: true })
+  folder = mkdtempSync(join(FOLDER, "run-"))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const pageOf = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+
+/** Returns the blocks of code of a page in a language. */
+const samplesOf = async (page: string, ...languages: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
+  const response = await fetch(`${host.sandbox.baseUrl}/docs/${page}.md`)
+  expect([page, response.status]).toEqual([page, 200])
+  const blocks = [...(await response.text()).matchAll(/^```(\w+)[^\n]*\n([^]*?)^```$/gm)]
+  return blocks.flatMap(([, language = "", code = ""]) => (languages.includes(language) ? [code] : []))
+}
+
+const shell = async (code: string, environment: Readonly<Record<string, string>>): Promise<string> => {
+  const { stdout } = await run("sh", ["-ec", code], {
+    cwd: folder,
+    env: { ...process.env, ...environment },
+    timeout: SAMPLE_MILLIS
+  })
+  return stdout
+}
+
+const headerIn = (answer: string, name: string): string =>
+  new RegExp(`^${name}: (.*?)\\r?$`, "im").exec(answer)?.[1] ?? ""
+
+const statusIn = (answer: string): number => Number(/^HTTP\/[\d.]+ (\d+)/.exec(answer)?.[1])
+
+const errorIn = (answer: string): string => /\{"error":.*/.exec(answer)?.[0] ?? ""
+
+/** Executes the samples of an operation in curl. */
+const executeCurl = async (owner: SampleCustomer, name: Name): Promise<void> => {
+  const { entry, status } = OPERATIONS[name]
+  const [first = "", second] = (await samplesOf(`reference/${pageOf(name)}`, "sh")).map((code) => owner.filled(code))
+  // Both show the same request, so that both have the same local part.
+  const firstPart = /"localPart":"([^"]+)"/.exec(first)?.[1] ?? ""
+  const repeated = second?.replace(/"localPart":"[^"]+"/, `"localPart":"${firstPart}"`)
+  const answer = await shell(first, owner.environment)
+  if (repeated === undefined) {
+    if (name === "registerDomain") return expect(errorIn(answer)).toContain("SERVICE_UNAVAILABLE")
+    if (name === "getAttachment" || name === "getRawMessage") {
+      const file = name === "getAttachment" ? "attachment" : "message.eml"
+      return expect(statSync(join(folder, file)).size).toBeGreaterThan(0)
+    }
+    return expect(JSON.parse(answer)).toHaveProperty("data")
+  }
+  expect([name, statusIn(answer)]).toEqual([name, 402])
+  if (entry.price === null) {
+    const header = await owner.signIn(`${host.sandbox.baseUrl}${entry.path}`)
+    return expect(JSON.parse(await shell(repeated, { SIGN_IN_WITH_X: header }))).toHaveProperty("data")
+  }
+  await owner.sign(headerIn(answer, "PAYMENT-REQUIRED"))
+  const paid = await shell(repeated, owner.environment)
+  expect([name, statusIn(paid), errorIn(paid)]).toEqual([name, status, ""])
+}
+
+/** Executes programs in a process of their own, which loads the libraries once. */
+class ProgramRunner {
+  readonly #process: ChildProcess
+  readonly #lines: Interface
+  readonly #waiting: Array<(line: string) => void> = []
+  #count = 0
+  output = ""
+
+  constructor() {
+    this.#process = spawn(process.execPath, [RUNNER], { stdio: ["pipe", "pipe", "inherit"] })
+    this.#lines = createInterface({ input: this.#process.stdout! })
+    this.#lines.on("line", (line) => {
+      this.output += `${line}\n`
+      if (/^(?:ended|failed) /.test(line)) this.#waiting.shift()?.(line)
+    })
+  }
+
+  /** Runs a program to its end, and returns how it ended. */
+  async execute(code: string, environment: Readonly<Record<string, string>>, extension: string): Promise<string> {
+    const file = this.start(code, environment, extension)
+    const line = await new Promise<string>((resolve) => this.#waiting.push(resolve))
+    return line.replace(` ${file}`, "")
+  }
+
+  /** Starts a program, and returns its file. */
+  start(code: string, environment: Readonly<Record<string, string>>, extension: string): string {
+    this.#count += 1
+    const file = join(folder, `sample-${process.pid}-${this.#count}.${extension}`)
+    writeFileSync(file, `${code}\nexport {}\n`)
+    this.#process.stdin?.write(`${JSON.stringify({ file, environment })}\n`)
+    return file
+  }
+
+  async stop(): Promise<void> {
+    const closed = once(this.#process, "close")
+    this.#process.kill()
+    await closed
+  }
+}
+
+const privateKeyOf = (owner: SampleCustomer): Readonly<Record<string, string>> => ({
+  ...owner.environment,
+  AGENTOS_PRIVATE_KEY: owner.privateKey
+})
+
+describe("the samples of the documentation", () => {
+  it("cover every operation in the order of this test", () => {
+    expect(ORDER.toSorted()).toEqual(operations.map(({ name }) => name).toSorted())
+  })
+
+  it("in curl are executed, for every operation", async () => {
+    const owner = await SampleCustomer.create(host)
+    for (const name of ORDER) {
+      await owner.prepare(name)
+      await executeCurl(owner, name)
+    }
+  })
+
+  it("in curl are executed, for every guide on the API", async () => {
+    const owner = await SampleCustomer.create(host)
+    let count = 0
+    for (const page of GUIDES) {
+      for (const code of await samplesOf(page, "sh")) {
+        if (!code.startsWith("curl")) continue
+        count += 1
+        expect(await shell(owner.filled(code), owner.environment)).toMatch(/^(?:\{"data":|HTTP\/1\.1 (?:402|428) )/)
+      }
+    }
+    expect(count).toBeGreaterThan(5)
+  })
+
+  it("in TypeScript are executed, for every operation", async () => {
+    const owner = await SampleCustomer.create(host)
+    const runner = new ProgramRunner()
+    try {
+      for (const name of ORDER) {
+        if (OPERATIONS[name].entry.authentication === "unavailable") continue
+        await owner.prepare(name)
+        if (name === "readPaymentStatus") await owner.signForMailbox()
+        const [code = ""] = await samplesOf(`reference/${pageOf(name)}`, "ts")
+        const ended = await runner.execute(owner.filled(code), privateKeyOf(owner), "ts")
+        expect([name, ended]).toEqual([name, "ended"])
+      }
+    } finally {
+      await runner.stop()
+    }
+  })
+
+  it("in TypeScript and JavaScript are executed, for every guide on the API", async () => {
+    const owner = await SampleCustomer.create(host)
+    const runner = new ProgramRunner()
+    try {
+      for (const page of GUIDES) {
+        for (const [language, extension] of [
+          ["ts", "ts"],
+          ["js", "mjs"]
+        ] as const) {
+          for (const code of await samplesOf(page, language)) {
+            // This one answers mail until it is stopped; the next test shows it.
+            if (code.includes("for await")) continue
+            const ended = await runner.execute(owner.filled(code), privateKeyOf(owner), extension)
+            expect([page, ended]).toEqual([page, "ended"])
+          }
+        }
+      }
+    } finally {
+      await runner.stop()
+    }
+  })
+
+  it("of the quickstart answer mail", async () => {
+    const owner = await SampleCustomer.create(host)
+    const runner = new ProgramRunner()
+    const [code = ""] = (await samplesOf("quickstart", "ts")).filter((each) => each.includes("for await"))
+    runner.start(owner.filled(code), privateKeyOf(owner), "ts")
+    try {
+      await expect.poll(() => runner.output).toMatch(/^\S+@\S+$/m)
+      const [address = ""] = /^\S+@\S+$/m.exec(runner.output) ?? []
+      await owner.receiveMail(address)
+      await expect
+        .poll(async () => (await owner.messagesOf(address)).map(({ direction }) => direction))
+        .toContain("outbound")
+    } finally {
+      await runner.stop()
+    }
+  })
+
+  it.skipIf(python === undefined)(`in Python are executed where they are free${pythonReason}`, async () => {
+    const owner = await SampleCustomer.create(host)
+    for (const name of ORDER) {
+      const { authentication, path, price } = OPERATIONS[name].entry
+      if (price !== null || authentication === "unavailable") continue
+      await owner.prepare(name)
+      if (name === "getCall") await owner.prepare("extendCall")
+      if (name === "readPaymentStatus") await owner.signForMailbox()
+      const signIn = authentication === "sign-in-with-x" ? await owner.signIn(`${host.sandbox.baseUrl}${path}`) : ""
+      const [code = ""] = await samplesOf(`reference/${pageOf(name)}`, "python")
+      const { stdout } = await run(python ?? "", ["-c", owner.filled(code)], {
+        cwd: folder,
+        env: { ...process.env, ...owner.environment, SIGN_IN_WITH_X: signIn },
+        timeout: SAMPLE_MILLIS
+      })
+      expect([name, stdout.trim()]).not.toEqual([name, ""])
+    }
+  })
+
+  it("in Python are compiled where they cost, and say that they are not executed", async () => {
+    const paid = operations.filter(({ entry }) => entry.price !== null).map(({ name }) => `reference/${pageOf(name)}`)
+    const files: Array<string> = []
+    for (const page of ["quickstart", ...paid]) {
+      const [code = ""] = await samplesOf(page, "python")
+      const file = join(folder, `${page.replaceAll("/", "-")}.py`)
+      writeFileSync(file, code)
+      files.push(file)
+      const text = await (await fetch(`${host.sandbox.baseUrl}/docs/${page}.md`)).text()
+      expect(text.replaceAll("\n", " ")).toContain("is compiled, but not executed, by the tests")
+    }
+    await run(python ?? "python3", ["-m", "py_compile", ...files])
+  })
+})
