@@ -111,7 +111,8 @@ export const buildPages = (): Promise<void> =>
     const astro = join(folderOf("astro"), "bin/astro.mjs")
     await promisify(execFile)(process.execPath, [astro, "build"], {
       cwd: PACKAGE,
-      env: { ...process.env, ASTRO_TELEMETRY_DISABLED: "1" }
+      // Nothing else of the environment: BASE_URL or NODE_ENV of a test runner would change the pages.
+      env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ASTRO_TELEMETRY_DISABLED: "1" }
     })
     await rename(join(WORK, "out"), join(folder, "docs"))
     // The start page is served at the root, and not below /docs.
