@@ -119,7 +119,15 @@ describe("discovery", () => {
       const one = await agent.send({ path: `/api/v1/services/${serviceId}` })
       expect(one.body.data["service"]).toMatchObject({ serviceId, available })
     }
-    for (const path of ["/openapi.json", "/asyncapi.json", "/llms.txt", "/docs", "/health/live", "/health/ready"]) {
+    for (const path of [
+      "/openapi.json",
+      "/asyncapi.json",
+      "/llms.txt",
+      "/docs",
+      "/.well-known/agent-skills/index.json",
+      "/health/live",
+      "/health/ready"
+    ]) {
       expect([path, (await agent.send({ path })).status]).toEqual([path, 200])
     }
     const document = (await agent.send({ path: "/openapi.json" })).body as unknown as { readonly openapi: string }

@@ -25,6 +25,7 @@ import { entityTag, preparedDocument, type PreparedHandler, preparedHandler } fr
 import { preparedRoute } from "../operation/FreeRoute.ts"
 import { preparedResponse } from "../operation/SuccessResponse.ts"
 import { ServerSettings } from "../ServerSettings.ts"
+import { agentSkillRoutes } from "../site/AgentSkill.ts"
 import * as SiteRoutes from "../site/SiteRoutes.ts"
 
 /**
@@ -98,6 +99,7 @@ export const routes = Effect.gen(function* () {
       ICON_PATH,
       preparedDocument(() => ICON, "image/svg+xml")
     ),
+    ...agentSkillRoutes({ environment, publicUrl, capabilities }, document),
     ...(yield* SiteRoutes.routes(description))
   ] as const
 })
