@@ -131,12 +131,9 @@ const limitOf = (name: string, text: string | undefined): bigint | null => {
   return units
 }
 
-/** Sign-in messages contain the address with its checksum (EIP-55), which the client cannot compute. */
+/** Some addresses with a checksum (EIP-55) have letters of one case, so that the case proves nothing. */
 const checkAddress = ({ address }: WalletAccount): void => {
   if (!/^0x[0-9a-fA-F]{40}$/.test(address)) throw invalid("wallet.address must be an EVM address.")
-  const letters = address.slice(2).replaceAll(/\d/g, "")
-  if (letters.length > 1 && (letters === letters.toLowerCase() || letters === letters.toUpperCase()))
-    throw invalid("wallet.address must have its checksum (EIP-55), as viem returns it.")
 }
 
 /* oxlint-disable no-restricted-properties -- the defaults are the clock and the timers of the environment */

@@ -27,7 +27,7 @@ export type {
   WebSocketLike
 } from "./Options.ts"
 export type { JournalEntry, JournalState, PaymentJournal } from "./payment/Journal.ts"
-export type { Payment } from "./payment/Payments.ts"
+export type { Payment, Spent } from "./payment/Payments.ts"
 export type { Call, CallRecord, Transcript } from "./phone/Call.ts"
 export type {
   BuyNumberInput,

@@ -18,6 +18,7 @@ export type JournalState =
 
 /** A payment with everything that repeats its request byte for byte. It is JSON. */
 export interface JournalEntry {
+  /** A UUID that contains the time of creation (version 7). */
   readonly id: string
   /** Milliseconds since 1970. */
   readonly createdAt: number

@@ -20,6 +20,15 @@ export type Payment = Omit<JournalEntry, "body" | "paymentSignature" | "idempote
   readonly isOpen: boolean
 }
 
+/** Spending and limits in USDT; null without a limit. A payment with an unknown outcome counts. */
+export interface Spent {
+  readonly lastDay: string
+  readonly perCall: string | null
+  readonly perDay: string | null
+  /** What the limit per day leaves. */
+  readonly left: string | null
+}
+
 /** @internal A call that costs money. */
 export interface PaidCall {
   readonly operationId: OperationId
@@ -32,6 +41,13 @@ export interface PaidCall {
 const shown = (entry: JournalEntry): Payment => {
   const { amount, body: _body, idempotencyKey: _key, paymentSignature: _secret, ...others } = entry
   return { ...others, amount: decimalOf(BigInt(amount)), isOpen: isOpen(entry) }
+}
+
+/** Creates the id of a payment, which contains the time in milliseconds (UUID version 7, RFC 9562). */
+const newPaymentId = (createdAt: number): string => {
+  const time = createdAt.toString(16).padStart(12, "0")
+  // oxlint-disable-next-line no-restricted-properties -- ids are random on every platform
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${crypto.randomUUID().slice(15)}`
 }
 
 export class Payments {
@@ -71,11 +87,13 @@ export class Payments {
     return [...this.#open.values()].map(shown)
   }
 
-  /** Returns what the last 24 hours may have cost, and the limits, in USDT; null without a limit. */
-  spent(): { readonly lastDay: string; readonly perCall: string | null; readonly perDay: string | null } {
+  /** Returns what the last 24 hours may have cost, and the limits. */
+  spent(): Spent {
     const { perCall, perDay } = this.#settings.limits
+    const lastDay = this.#spending.lastDay()
+    const left = perDay === null ? null : perDay > lastDay ? perDay - lastDay : 0n
     const text = (amount: bigint | null) => (amount === null ? null : decimalOf(amount))
-    return { lastDay: decimalOf(this.#spending.lastDay()), perCall: text(perCall), perDay: text(perDay) }
+    return { lastDay: decimalOf(lastDay), perCall: text(perCall), perDay: text(perDay), left: text(left) }
   }
 
   /** Sends an open payment again with the same bytes, and returns the data of its answer. */
@@ -116,14 +134,14 @@ export class Payments {
     checkFresh(option, clock.now())
     this.#spending.check(option.amount)
     await this.#approve(call.operationId, option)
-    // oxlint-disable-next-line no-restricted-properties -- ids and keys are random on every platform
-    const id = crypto.randomUUID()
+    const createdAt = clock.now()
+    const id = newPaymentId(createdAt)
     this.#spending.reserve(id, option.amount)
     this.#sending.add(id)
     try {
       checkFresh(option, clock.now())
       signal?.throwIfAborted()
-      const entry = await this.#sign(id, call, wallet, challenge, option)
+      const entry = await this.#sign({ id, createdAt }, call, wallet, challenge, option)
       signal?.throwIfAborted()
       await this.#save(entry)
       return await this.#deliver(entry, signal)
@@ -145,14 +163,13 @@ export class Payments {
   }
 
   async #sign(
-    id: string,
+    { createdAt, id }: Pick<JournalEntry, "createdAt" | "id">,
     { operationId, request, token }: PaidCall,
     wallet: WalletAccount,
     challenge: Challenge,
     option: ChallengeOption
   ): Promise<JournalEntry> {
-    const { baseUrl, clock } = this.#settings
-    const createdAt = clock.now()
+    const { baseUrl } = this.#settings
     const { header, validBefore } = await signPayment(wallet, challenge, option, createdAt)
     return {
       id,
@@ -162,7 +179,7 @@ export class Payments {
       method: request.method,
       path: request.path,
       body: request.body ?? null,
-      // oxlint-disable-next-line no-restricted-properties -- ids and keys are random on every platform
+      // oxlint-disable-next-line no-restricted-properties -- keys are random on every platform
       idempotencyKey: crypto.randomUUID(),
       withToken: token !== undefined,
       payer: wallet.address,

@@ -1,0 +1,399 @@
+// Generated from the OpenAPI document by `npx -y pnpm@12 --filter @agentos/tools generate`.
+
+/** The JSON Schema of each input, by operation. */
+export const INPUTS = {
+  "createMailbox": {
+    "localPart": {
+      "description": "The part before the @: a dot-atom without a plus sign, converted to lower case.",
+      "type": "string",
+      "maxLength": 64,
+      "pattern": "^[A-Za-z0-9!#$%&'*/=?^_`{|}~-]+(?:\\.[A-Za-z0-9!#$%&'*/=?^_`{|}~-]+)*$",
+      "examples": [
+        "ada"
+      ]
+    },
+    "displayName": {
+      "description": "Name that recipients see next to the address.",
+      "type": "string",
+      "maxLength": 128,
+      "examples": [
+        "Ada Lovelace"
+      ]
+    },
+    "outboundSignature": {
+      "description": "Text appended to every sent message.",
+      "type": "string",
+      "maxLength": 4096,
+      "examples": [
+        "Ada, an agent of Example Ltd."
+      ]
+    },
+    "senderPolicy": {
+      "description": "The senders from which the mailbox receives mail: mode (anyone, authenticated or listed; default anyone), allow and block, each a list of at most 100 addresses or domains. Replaces the whole policy; omitted parts take their defaults.",
+      "type": "object",
+      "properties": {
+        "mode": {
+          "type": "string",
+          "enum": [
+            "anyone",
+            "authenticated",
+            "listed"
+          ]
+        },
+        "allow": {
+          "type": "array",
+          "items": {
+            "type": "string",
+            "maxLength": 254
+          },
+          "maxItems": 100
+        },
+        "block": {
+          "type": "array",
+          "items": {
+            "type": "string",
+            "maxLength": 254
+          },
+          "maxItems": 100
+        }
+      },
+      "additionalProperties": false,
+      "examples": [
+        {
+          "mode": "listed",
+          "allow": [
+            "bob@example.com",
+            "example.org"
+          ]
+        }
+      ]
+    }
+  },
+  "sendMessage": {
+    "mailboxId": {
+      "description": "Id of your mailbox.",
+      "type": "string",
+      "format": "uuid",
+      "examples": [
+        "019ab1c0-5f3e-7cc1-8a52-3f6f0c8f2a11"
+      ]
+    },
+    "to": {
+      "description": "Addresses of the recipients.",
+      "type": "array",
+      "items": {
+        "type": "string",
+        "format": "email",
+        "maxLength": 254
+      },
+      "maxItems": 50,
+      "minItems": 1,
+      "examples": [
+        [
+          "bob@example.com"
+        ]
+      ]
+    },
+    "cc": {
+      "description": "Addresses that receive a copy.",
+      "type": "array",
+      "items": {
+        "type": "string",
+        "format": "email",
+        "maxLength": 254
+      },
+      "maxItems": 50,
+      "examples": [
+        [
+          "carol@example.com"
+        ]
+      ]
+    },
+    "bcc": {
+      "description": "Addresses that receive a copy without being shown to other recipients.",
+      "type": "array",
+      "items": {
+        "type": "string",
+        "format": "email",
+        "maxLength": 254
+      },
+      "maxItems": 50,
+      "examples": [
+        [
+          "dan@example.com"
+        ]
+      ]
+    },
+    "subject": {
+      "description": "Subject, on one line.",
+      "type": "string",
+      "maxLength": 998,
+      "examples": [
+        "Hello"
+      ]
+    },
+    "text": {
+      "description": "Body as plain text. The limit is also counted in UTF-8 bytes.",
+      "type": "string",
+      "maxLength": 1048576,
+      "examples": [
+        "Hello Bob"
+      ]
+    },
+    "html": {
+      "description": "Body as HTML. The limit is also counted in UTF-8 bytes.",
+      "type": "string",
+      "maxLength": 1048576,
+      "examples": [
+        "<p>Hello Bob</p>"
+      ]
+    },
+    "inReplyTo": {
+      "description": "Id of your message, received or sent, that this one answers. Sets the headers and the thread.",
+      "type": "string",
+      "format": "uuid",
+      "examples": [
+        "019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7"
+      ]
+    },
+    "attachments": {
+      "description": "Files, each with filename (without a path), contentType and contentBase64. At most 10485760 bytes together, after decoding.",
+      "type": "array",
+      "items": {
+        "type": "object",
+        "properties": {
+          "filename": {
+            "type": "string",
+            "maxLength": 255,
+            "minLength": 1
+          },
+          "contentType": {
+            "type": "string",
+            "maxLength": 127
+          },
+          "contentBase64": {
+            "type": "string",
+            "maxLength": 13981016
+          }
+        },
+        "required": [
+          "filename",
+          "contentType",
+          "contentBase64"
+        ],
+        "additionalProperties": false
+      },
+      "maxItems": 20,
+      "examples": [
+        [
+          {
+            "filename": "hello.txt",
+            "contentType": "text/plain",
+            "contentBase64": "SGVsbG8="
+          }
+        ]
+      ]
+    }
+  },
+  "queryMessages": {
+    "mailboxId": {
+      "type": "string",
+      "format": "uuid",
+      "examples": [
+        "019ab1c0-5f3e-7cc1-8a52-3f6f0c8f2a11"
+      ],
+      "description": "Only messages of this mailbox."
+    },
+    "messageId": {
+      "type": "string",
+      "format": "uuid",
+      "examples": [
+        "019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7"
+      ],
+      "description": "Return this message with its body instead of a list."
+    },
+    "threadId": {
+      "type": "string",
+      "format": "uuid",
+      "examples": [
+        "019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7"
+      ],
+      "description": "Only messages of this conversation."
+    },
+    "direction": {
+      "type": "string",
+      "enum": [
+        "inbound",
+        "outbound"
+      ],
+      "examples": [
+        "inbound"
+      ],
+      "description": "Only received messages, or only sent ones."
+    },
+    "from": {
+      "type": "string",
+      "format": "email",
+      "maxLength": 254,
+      "description": "Only messages from this address, in any case.",
+      "examples": [
+        "bob@example.com"
+      ]
+    },
+    "q": {
+      "type": "string",
+      "maxLength": 256,
+      "examples": [
+        "invoice 2026"
+      ],
+      "description": "Only messages with all of these words, in any case, in the subject, the names, the addresses or the text. Punctuation separates words."
+    },
+    "limit": {
+      "type": "integer",
+      "minimum": 1,
+      "maximum": 100,
+      "default": 50,
+      "examples": [
+        10
+      ],
+      "description": "Maximum number of items to return."
+    },
+    "cursor": {
+      "type": "string",
+      "maxLength": 256,
+      "examples": [
+        "4dVQZ1n0bF9xJ2kT7mR3c"
+      ],
+      "description": "`nextCursor` of the previous page."
+    },
+    "after": {
+      "type": "string",
+      "format": "date-time",
+      "examples": [
+        "2026-01-31T12:00:00.000Z"
+      ],
+      "description": "Only messages received or sent at or after this time."
+    },
+    "before": {
+      "type": "string",
+      "format": "date-time",
+      "examples": [
+        "2026-01-31T12:00:00.000Z"
+      ],
+      "description": "Only messages received or sent before this time."
+    }
+  },
+  "purchaseUsNumber": {
+    "agentName": {
+      "description": "Name of the agent that answers the number.",
+      "type": "string",
+      "maxLength": 128,
+      "minLength": 1,
+      "examples": [
+        "Ada"
+      ]
+    },
+    "agentWebhookUrl": {
+      "description": "URL that receives what callers say and returns the agent's replies: https on port 443 of a public host. An agent without one answers over its realtime socket, and gives a host under .invalid.",
+      "type": "string",
+      "maxLength": 2048,
+      "pattern": "^https:\\/\\/",
+      "format": "uri",
+      "examples": [
+        "https://agent.example.com/voice"
+      ]
+    },
+    "areaCode": {
+      "description": "Preferred area code, three digits.",
+      "type": "string",
+      "pattern": "^[0-9]{3}$",
+      "examples": [
+        "415"
+      ]
+    },
+    "description": {
+      "description": "Your note about the number.",
+      "type": "string",
+      "maxLength": 1000,
+      "examples": [
+        "Support line"
+      ]
+    },
+    "beginMessage": {
+      "description": "Greeting that callers hear first.",
+      "type": "string",
+      "maxLength": 1000,
+      "examples": [
+        "Hello, this is Ada."
+      ]
+    },
+    "voice": {
+      "description": "Voice that speaks the agent's replies, one of GET /api/v1/phone/voices.",
+      "type": "string",
+      "maxLength": 128,
+      "examples": [
+        "en-US-Chirp3-HD-Kore"
+      ]
+    },
+    "language": {
+      "description": "Language of the calls as a BCP 47 tag, one of GET /api/v1/phone/voices.",
+      "type": "string",
+      "maxLength": 35,
+      "pattern": "^(?:[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)?$",
+      "examples": [
+        "en-US"
+      ]
+    }
+  },
+  "callOneMinute": {
+    "phoneNumberId": {
+      "description": "Id of your number.",
+      "type": "string",
+      "format": "uuid",
+      "examples": [
+        "019ab1c8-8d52-7a44-9f0b-7f2f7a6a3d20"
+      ]
+    },
+    "toNumber": {
+      "description": "Number to call, in E.164 format.",
+      "type": "string",
+      "pattern": "^\\+[1-9][0-9]{6,14}$",
+      "examples": [
+        "+14155550123"
+      ]
+    },
+    "initialGreeting": {
+      "description": "Greeting that the called person hears first.",
+      "type": "string",
+      "maxLength": 1000,
+      "examples": [
+        "Hello, this is Ada."
+      ]
+    }
+  },
+  "getCall": {
+    "callId": {
+      "type": "string",
+      "format": "uuid",
+      "examples": [
+        "019ab1cb-1c5d-7f39-8f6f-02a8a0c1d9b4"
+      ],
+      "description": "Id of your call."
+    }
+  }
+} as const
+
+/** Prices in USDT, by operation. */
+export const PRICES = {
+  "createMailbox": "0.25",
+  "updateMailbox": "0.01",
+  "deleteMailbox": "0.01",
+  "sendMessage": "0.02",
+  "purchaseUsNumber": "5.00",
+  "purchaseCanadaNumber": "5.00",
+  "renewNumber": "5.00",
+  "callOneMinute": "0.30",
+  "callFiveMinutes": "1.50",
+  "extendCall": "0.30",
+  "addInboundMinutes": "3.00"
+} as const

@@ -1,0 +1,41 @@
+import { AgentOsError } from "@agentos/client"
+import { INPUTS } from "../generated/Contract.ts"
+import { defineTool } from "../Tool.ts"
+import { MAILBOX_SCHEMA, mailboxesOf, mailboxOf } from "./Records.ts"
+
+const { displayName, localPart } = INPUTS.createMailbox
+
+export const createMailbox = defineTool({
+  name: "create_mailbox",
+  title: "Create a mailbox",
+  description:
+    "Creates a mailbox with a real email address at the domain of the service, and returns its address and id. If you already have this address, returns it without a payment. The address is yours permanently.",
+  properties: { localPart, displayName },
+  required: ["localPart"],
+  output: { mailbox: MAILBOX_SCHEMA, created: { type: "boolean", description: "False if you had it already." } },
+  paysFor: ["createMailbox"],
+  effects: "buys",
+  run: async (context, input) => {
+    try {
+      return { mailbox: mailboxOf(await context.agent.mailboxes.create(input, context.call)), created: true }
+    } catch (error) {
+      // The server checks the address before it asks for a payment.
+      if (!(error instanceof AgentOsError) || error.code !== "CONFLICT" || error.moneyMoved !== "no") throw error
+      const wanted = input.localPart.toLowerCase()
+      const own = (await mailboxesOf(context)).find(({ record }) => record.localPart === wanted)
+      if (own === undefined) throw error
+      return { mailbox: mailboxOf(own), created: false }
+    }
+  }
+})
+
+export const listMailboxes = defineTool({
+  name: "list_mailboxes",
+  title: "List mailboxes",
+  description: "Returns all of your mailboxes with their addresses and ids.",
+  properties: {},
+  required: [],
+  output: { mailboxes: { type: "array", items: MAILBOX_SCHEMA } },
+  effects: "reads",
+  run: async (context) => ({ mailboxes: (await mailboxesOf(context)).map(mailboxOf) })
+})

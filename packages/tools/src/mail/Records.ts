@@ -1,0 +1,163 @@
+import {
+  type AgentOs,
+  AgentOsError,
+  type Mailbox,
+  type MessageRecord,
+  type OutputOf,
+  textOfHtml
+} from "@agentos/client"
+import { type JsonSchema, nullable, objectSchema } from "../Schema.ts"
+import type { Json } from "../Result.ts"
+import type { ToolContext } from "../Tool.ts"
+import { cut, line, lineOrNull, TEXT_MAX } from "../Untrusted.ts"
+
+type Summary = Extract<OutputOf<"queryMessages">, { readonly items: unknown }>["items"][number]
+
+const TEXT = { type: "string" } as const
+const TIME = { type: "string", format: "date-time" } as const
+
+/** The input that selects a mailbox. */
+export const MAILBOX_INPUT = {
+  type: "string",
+  maxLength: 320,
+  description: "Address or id of your mailbox. May be omitted if you have exactly one."
+} as const
+
+export const MAILBOX_SCHEMA = objectSchema({
+  mailboxId: TEXT,
+  address: TEXT,
+  displayName: nullable(TEXT),
+  active: { type: "boolean" },
+  createdAt: TIME
+})
+
+export const mailboxOf = ({ record }: Pick<Mailbox, "record">): Json => {
+  const { active, address, createdAt, displayName, mailboxId } = record
+  return { mailboxId, address, displayName, active, createdAt }
+}
+
+const COMMON: Readonly<Record<string, JsonSchema>> = {
+  messageId: TEXT,
+  threadId: TEXT,
+  mailboxId: TEXT,
+  direction: { type: "string", enum: ["inbound", "outbound"] },
+  status: TEXT,
+  createdAt: TIME,
+  senderVerified: {
+    type: "boolean",
+    description: "Whether DMARC proves that the mail comes from the domain of its sender."
+  }
+}
+
+const COMMON_UNTRUSTED: Readonly<Record<string, JsonSchema>> = {
+  from: TEXT,
+  senderName: nullable(TEXT),
+  to: { type: "array", items: TEXT },
+  subject: TEXT
+}
+
+export const SUMMARY_SCHEMA = objectSchema({
+  ...COMMON,
+  untrusted: objectSchema({ ...COMMON_UNTRUSTED, snippet: TEXT })
+})
+
+export const EMAIL_SCHEMA = objectSchema({
+  ...COMMON,
+  textCutFrom: {
+    type: ["integer", "null"],
+    description: `Length of the whole text if it was cut to ${TEXT_MAX} characters; else null.`
+  },
+  untrusted: objectSchema({
+    ...COMMON_UNTRUSTED,
+    text: TEXT,
+    attachments: {
+      type: "array",
+      items: objectSchema({ filename: nullable(TEXT), contentType: TEXT, sizeBytes: { type: "integer" } })
+    }
+  })
+})
+
+const commonOf = (message: Summary): Json => {
+  const { authentication, createdAt, direction, mailboxId, messageId, status, threadId } = message
+  return {
+    messageId,
+    threadId,
+    mailboxId,
+    direction,
+    status,
+    createdAt,
+    senderVerified: direction === "outbound" || authentication?.dmarc === "pass"
+  }
+}
+
+const untrustedOf = ({ sender, subject, to }: Summary): Json => ({
+  from: line(sender.address),
+  senderName: lineOrNull(sender.name),
+  to: to.map(line),
+  subject: line(subject)
+})
+
+export const summaryOf = (message: Summary): Json => ({
+  ...commonOf(message),
+  untrusted: { ...untrustedOf(message), snippet: line(message.snippet) }
+})
+
+export const emailOf = (message: MessageRecord): Json => {
+  const { cutFrom, text } = cut(message.text ?? textOfHtml(message.html ?? ""), TEXT_MAX)
+  return {
+    ...commonOf(message),
+    textCutFrom: cutFrom,
+    untrusted: {
+      ...untrustedOf(message),
+      text,
+      attachments: message.attachments.map(({ contentType, filename, sizeBytes }) => ({
+        filename: lineOrNull(filename),
+        contentType: line(contentType),
+        sizeBytes
+      }))
+    }
+  }
+}
+
+/** Returns the mailboxes of the wallet; none if it has bought nothing yet. */
+export const mailboxesOf = async ({ agent, call }: ToolContext): Promise<ReadonlyArray<Mailbox>> => {
+  try {
+    return await agent.mailboxes.list(call)
+  } catch (error) {
+    if (isNewcomer(error)) return []
+    throw error
+  }
+}
+
+/** Whether a call failed because the wallet has bought nothing here yet. */
+export const isNewcomer = (error: unknown): boolean =>
+  error instanceof AgentOsError && (error.code === "AUTH_REQUIRED" || error.code === "ONBOARDING_REQUIRED")
+
+/** Returns the mailbox with this address or id, or the only one. Throws AgentOsError if that is not one mailbox. */
+export const chosenMailbox = async (context: ToolContext, chosen: string | undefined): Promise<Mailbox> => {
+  const mailboxes = await mailboxesOf(context)
+  const [only, ...others] = mailboxes
+  const wanted = chosen?.toLowerCase()
+  const found = wanted === undefined ? only : mailboxes.find(({ address, id }) => id === wanted || address === wanted)
+  if (found !== undefined && (wanted !== undefined || others.length === 0)) return found
+  const have =
+    only === undefined
+      ? "You have no mailbox. Create one with create_mailbox."
+      : `Your mailboxes: ${mailboxes.map(({ address }) => address).join(", ")}.`
+  throw new AgentOsError({
+    code: "INVALID_OPTION",
+    message: chosen === undefined ? `mailbox is missing. ${have}` : `mailbox ${chosen} is not yours. ${have}`,
+    details: {}
+  })
+}
+
+/** Returns a message with its body. Throws AgentOsError. */
+export const readMessage = async (
+  agent: AgentOs,
+  messageId: string,
+  call: ToolContext["call"]
+): Promise<MessageRecord> => {
+  const data = await agent.call("queryMessages", { messageId }, call)
+  if ("message" in data) return data.message
+  throw new AgentOsError({ code: "UNEXPECTED_ANSWER", message: "The server returned a list of messages.", details: {} })
+}

@@ -1,0 +1,116 @@
+import type { EventRecord, MessageRecord, PhoneNumberRecord, MailboxRecord, CallRecord } from "@agentos/client"
+import { emailOf, isNewcomer, mailboxOf } from "../mail/Records.ts"
+import { callOf, numberOf } from "../phone/PhoneTools.ts"
+import { nullable, objectSchema } from "../Schema.ts"
+import type { Json } from "../Result.ts"
+import { defineTool, type ToolContext } from "../Tool.ts"
+
+const TEXT = { type: "string" } as const
+const TIME = { type: "string", format: "date-time" } as const
+const DAY_MILLIS = 24 * 60 * 60 * 1_000
+const PAYMENTS_MAX = 100
+
+const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null)
+
+const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null
+
+const paymentOf = ({ createdAt, payload, type }: EventRecord): Json => {
+  const { paymentState, price, serviceId, transaction } = payload as Json
+  return {
+    at: createdAt,
+    outcome: type.replace(/^payment\./, ""),
+    service: textOrNull(serviceId),
+    amount: isObject(price) ? textOrNull(price["amount"]) : null,
+    paymentState: textOrNull(paymentState),
+    transaction: textOrNull(transaction)
+  }
+}
+
+/** Returns the payments of the last 24 hours that have ended, oldest first. */
+const endedPayments = async ({ agent, call, clock }: ToolContext): Promise<ReadonlyArray<Json>> => {
+  try {
+    const from = new Date(clock.now() - DAY_MILLIS).toISOString()
+    const { items } = await agent.call("listEvents", { service: "payment", from, limit: PAYMENTS_MAX }, call)
+    return items.map(paymentOf)
+  } catch (error) {
+    if (isNewcomer(error)) return []
+    throw error
+  }
+}
+
+export const getSpending = defineTool({
+  name: "get_spending",
+  title: "Read spending and limits",
+  description: `Returns what was spent in the last 24 hours, the limits, what is left, payments whose outcome is unknown, and the first ${PAYMENTS_MAX} payments of the last 24 hours. Amounts are in USDT. Only the person who started this can change the limits.`,
+  properties: {},
+  required: [],
+  output: {
+    spentLastDay: TEXT,
+    limitPerCall: nullable(TEXT),
+    limitPerDay: nullable(TEXT),
+    leftToday: nullable(TEXT),
+    openPayments: {
+      type: "array",
+      description: "Payments with an unknown outcome. Complete each with resume_payment.",
+      items: objectSchema({ paymentId: TEXT, operation: TEXT, amount: TEXT, createdAt: TIME })
+    },
+    payments: {
+      type: "array",
+      items: objectSchema({
+        at: TIME,
+        outcome: TEXT,
+        service: nullable(TEXT),
+        amount: nullable(TEXT),
+        paymentState: nullable(TEXT),
+        transaction: nullable(TEXT)
+      })
+    }
+  },
+  effects: "reads",
+  run: async (context) => {
+    const { lastDay, left, perCall, perDay } = await context.spent()
+    return {
+      spentLastDay: lastDay,
+      limitPerCall: perCall,
+      limitPerDay: perDay,
+      leftToday: left,
+      openPayments: context.agent.payments.open().map(({ amount, createdAt, id, operationId }) => ({
+        paymentId: id,
+        operation: operationId,
+        amount,
+        createdAt: new Date(createdAt).toISOString()
+      })),
+      payments: await endedPayments(context)
+    }
+  }
+})
+
+/** The records that an operation can return, as tools show them. Tokens and secrets are left out. */
+const boughtBy = ({ call, mailbox, message, phoneNumber }: Json): Json => ({
+  ...(isObject(message) ? { email: emailOf(message as unknown as MessageRecord) } : {}),
+  ...(isObject(mailbox) ? { mailbox: mailboxOf({ record: mailbox as unknown as MailboxRecord }) } : {}),
+  ...(isObject(phoneNumber) ? { phoneNumber: numberOf({ record: phoneNumber as unknown as PhoneNumberRecord }) } : {}),
+  ...(isObject(call) ? { call: callOf(call as unknown as CallRecord) } : {})
+})
+
+export const resumePayment = defineTool({
+  name: "resume_payment",
+  title: "Complete a payment",
+  description:
+    "Sends a payment whose outcome is unknown again, byte for byte, and returns what it bought. Nothing is signed, so nothing is charged twice.",
+  properties: {
+    paymentId: {
+      type: "string",
+      maxLength: 64,
+      description: "Id of an open payment, from an error or from get_spending."
+    }
+  },
+  required: ["paymentId"],
+  output: { moneyMoved: { type: "string", enum: ["yes"] }, bought: { type: "object" } },
+  isUntrusted: true,
+  effects: "completes",
+  run: async ({ agent, call }, { paymentId }) => ({
+    moneyMoved: "yes",
+    bought: boughtBy(await agent.payments.resume(paymentId, call))
+  })
+})
