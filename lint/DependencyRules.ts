@@ -38,6 +38,9 @@ const vitest = [installed("vitest"), installed("@effect/vitest")]
 const source = (name: string) => `^packages/${name}/src/`
 const own = (name: string) => `^packages/${name}/`
 
+/** The frameworks of these modules are optional peer dependencies. */
+const toolAdapters = "^packages/tools/src/adapter/"
+
 /** In a list of allowed imports: every module that Node includes. */
 const nodeBuiltin = "node:*"
 
@@ -168,9 +171,21 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
     { path: source("client") },
     [source("client")]
   ),
+  only(
+    "tools-import-client-alone",
+    "The tools run wherever the client does: they import neither the server nor Node's modules.",
+    { path: source("tools"), pathNot: toolAdapters },
+    [source("tools"), source("client"), installed("@cfworker/json-schema")]
+  ),
+  only(
+    "tool-adapters-import-their-framework",
+    "An adapter of the tools is loaded by a host that has its framework installed.",
+    { path: toolAdapters },
+    [source("tools"), source("client"), installed("ai"), installed("@langchain/core")]
+  ),
   only("cli-imports-api-alone", "agentctl is a client like any other.", { path: source("cli") }, [
     source("cli"),
-    source("(?:api|client|command-line|file-lock)"),
+    source("(?:api|client|command-line|file-lock|tools)"),
     anyInstalled,
     nodeBuiltin
   ]),
@@ -235,7 +250,7 @@ const everywhere: ReadonlyArray<IRegularForbiddenRuleType> = [
   never(
     "sources-declare-what-they-import",
     "List each run-time import of a source in the dependencies of its package.json.",
-    { path: "^packages/[^/]+/src/" },
+    { path: "^packages/[^/]+/src/", pathNot: toolAdapters },
     { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"] }
   ),
   never(

@@ -12,7 +12,7 @@ import { Treasury } from "../support/Treasury.ts"
 import { DevProgram } from "./DevProgram.ts"
 
 /** Runs the sources of agentctl, and can kill it at a step of a payment. */
-const STEP_MAIN = fileURLToPath(new URL("stepMain.ts", import.meta.url))
+export const STEP_MAIN = fileURLToPath(new URL("stepMain.ts", import.meta.url))
 
 export interface Outcome {
   readonly code: number | null

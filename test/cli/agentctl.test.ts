@@ -2,6 +2,7 @@ import { useCliRig } from "./CliRig.ts"
 import { devSuite } from "./devSuite.ts"
 import { driveSuite } from "./driveSuite.ts"
 import { journeySuite } from "./journeySuite.ts"
+import { mcpSuite } from "./mcpSuite.ts"
 import { paymentSuite } from "./paymentSuite.ts"
 import { purchaseSuite } from "./purchaseSuite.ts"
 import { sessionSuite } from "./sessionSuite.ts"
@@ -14,4 +15,5 @@ sessionSuite(rig)
 journeySuite(rig)
 purchaseSuite(rig)
 paymentSuite(rig)
+mcpSuite(rig)
 devSuite(rig)

@@ -12,7 +12,7 @@ import { WALLET_DRIVES } from "./drive/WalletDrives.ts"
 import { JOURNEY_COMMANDS, type JourneyName } from "./journeySuite.ts"
 import { hasTmux } from "./Terminal.ts"
 
-const DRIVES: Drives<Exclude<CommandName, JourneyName>> = {
+const DRIVES: Drives<Exclude<CommandName, JourneyName | "mcp">> = {
   ...WALLET_DRIVES,
   ...TOOL_DRIVES,
   ...DEV_DRIVES,
@@ -105,7 +105,8 @@ export const driveSuite = (rig: CliRig): void => {
     const driven = Object.values(STAGES).flatMap(({ drives }) => Object.keys(drives))
     assert.sameMembers(driven, Object.keys(DRIVES))
     assert.sameMembers(
-      [...driven, ...JOURNEY_COMMANDS],
+      // mcpSuite.ts runs the server of tools.
+      [...driven, ...JOURNEY_COMMANDS, "mcp"],
       COMMANDS.map(({ name }) => name)
     )
   })

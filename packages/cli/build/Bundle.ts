@@ -42,6 +42,11 @@ const SEALED = {
     "viem/accounts": ["privateKeyToAccount"],
     "viem/siwe": ["createSiweMessage"]
   },
+  mcp: {
+    "@modelcontextprotocol/sdk/server/index.js": ["Server"],
+    "@modelcontextprotocol/sdk/server/stdio.js": ["StdioServerTransport"],
+    "@modelcontextprotocol/sdk/types.js": ["CallToolRequestSchema", "ErrorCode", "ListToolsRequestSchema", "McpError"]
+  },
   socket: { ws: ["WebSocket"] }
 }
 

@@ -8,6 +8,7 @@ import { DOCTOR } from "./DoctorCommand.ts"
 import { EVENTS_ACK, EVENTS_ACK_ALL, EVENTS_GET, EVENTS_LIST, EVENTS_TAIL } from "./EventCommands.ts"
 import { MAILBOX_CREATE, MAILBOX_DELETE, MAILBOX_LIST, MAILBOX_UPDATE } from "./MailboxCommands.ts"
 import { MAIL_LIST, MAIL_READ, MAIL_WAIT } from "./MailCommands.ts"
+import { MCP } from "./McpCommand.ts"
 import {
   NUMBER_ADD_MINUTES,
   NUMBER_BUY,
@@ -89,6 +90,7 @@ export const COMMANDS = [
   PAYMENTS_RESUME,
   BUDGET_SET,
   BUDGET_SHOW,
+  MCP,
   DEV,
   SANDBOX_MAIL,
   SANDBOX_REPORT,

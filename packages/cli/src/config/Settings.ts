@@ -119,20 +119,24 @@ export const requireBaseUrl = (settings: Settings): string => {
 }
 
 /**
- * Throws a CONFIGURATION failure if ./agentctl.json decides one of these settings. For --yes, which asks nothing: the
- * author of a folder must not choose the recipient of a payment.
+ * Throws a CONFIGURATION failure if ./agentctl.json decides one of these settings. For commands that ask nothing, such as
+ * those with --yes: the author of a folder must not choose the recipient of a payment.
  */
 export const rejectFolderSettings = (
   settings: Settings,
   keys: ReadonlyArray<SettingKey>,
-  consequence: string
+  consequence: string,
+  asker: { readonly name: string; readonly alternative: string } = {
+    name: "--yes",
+    alternative: ", or confirm on a terminal without --yes"
+  }
 ): void => {
   const chosen = keys.filter((key) => effective(settings, key)?.source === FOLDER_FILE)
   if (chosen.length === 0) return
   const flags = chosen.map((key) => `--${key}`).join(" and ")
   throw new Failure({
     code: "CONFIGURATION",
-    message: `--yes does not accept settings from ${FOLDER_FILE} (${chosen.join(", ")}; server ${settings.baseUrl?.value ?? "not set"}). Pass ${flags} yourself, or confirm on a terminal without --yes. ${consequence}`
+    message: `${asker.name} does not accept settings from ${FOLDER_FILE} (${chosen.join(", ")}; server ${settings.baseUrl?.value ?? "not set"}). Pass ${flags} yourself${asker.alternative}. ${consequence}`
   })
 }
 

@@ -1,4 +1,5 @@
 import type { Host as CommandLineHost } from "@agentos/command-line"
+import type { Readable } from "node:stream"
 
 /** A point of a payment at which a process that dies leaves a different state behind. */
 export type PaymentStep =
@@ -19,6 +20,8 @@ export type PaymentStep =
 export interface Host extends CommandLineHost {
   /** The command that started this program, as a user types it. By default `agentctl`. */
   readonly startedAs?: string
+  /** Opens standard input as a stream. By default that of the process. */
+  readonly openStdin?: () => Readable
   /** Called at each step of a payment, before the next one. For tests. */
   readonly atStep?: (step: PaymentStep) => Promise<void>
 }

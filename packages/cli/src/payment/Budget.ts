@@ -72,34 +72,66 @@ export const spentLastDay = async (host: Host, profile: string): Promise<bigint>
     .reduce((sum, { quote }) => sum + quote.amount, 0n)
 }
 
+/** A limit that a payment would exceed, in base units. */
+export interface Excess {
+  readonly limit: keyof Budget
+  readonly limitAmount: bigint
+  /** What the last 24 hours may have cost. */
+  readonly spent: bigint
+}
+
+const smaller = (left: bigint | null, right: bigint | null): bigint | null =>
+  left === null ? right : right === null || left < right ? left : right
+
+/** Returns the limits of a profile, with more limits for one command. */
+export const limitsOf = async (host: Host, profile: string, more: Budget = NO_BUDGET): Promise<Budget> => {
+  const { perCall, perDay } = await readBudget(host, profile)
+  return { perCall: smaller(perCall, more.perCall), perDay: smaller(perDay, more.perDay) }
+}
+
+/** Returns the limit that a payment of `amount` base units would exceed; undefined if there is none. */
+export const excessOf = async (
+  host: Host,
+  profile: string,
+  amount: bigint,
+  more?: Budget
+): Promise<Excess | undefined> => {
+  const [{ perCall, perDay }, spent] = [await limitsOf(host, profile, more), await spentLastDay(host, profile)]
+  if (perCall !== null && amount > perCall) return { limit: "perCall", limitAmount: perCall, spent }
+  return perDay !== null && spent + amount > perDay ? { limit: "perDay", limitAmount: perDay, spent } : undefined
+}
+
+/** Describes an excess in a part of a sentence. */
+export const excessText = ({ limit, limitAmount, spent }: Excess): string =>
+  limit === "perCall"
+    ? `the limit per call is ${decimalOf(limitAmount)} USDT`
+    : `the limit per day is ${decimalOf(limitAmount)} USDT, of which ${decimalOf(spent)} USDT is spent`
+
 /** Throws OVER_BUDGET if a payment of `amount` base units would exceed a limit. */
-export const checkBudget = async (host: Host, profile: string, amount: bigint): Promise<void> => {
-  const [{ perCall, perDay }, spent] = [await readBudget(host, profile), await spentLastDay(host, profile)]
-  const over = (limit: string) =>
-    new Failure({
-      code: "OVER_BUDGET",
-      message: `${decimalOf(amount)} USDT is over the budget: ${limit}. Nothing was signed.`,
-      paymentState: "none",
-      next: ["agentctl budget show"]
-    })
-  if (perCall !== null && amount > perCall) throw over(`the limit per call is ${decimalOf(perCall)} USDT`)
-  if (perDay !== null && spent + amount > perDay)
-    throw over(`the limit per day is ${decimalOf(perDay)} USDT, of which ${decimalOf(spent)} USDT is spent`)
+export const checkBudget = async (host: Host, profile: string, amount: bigint, more?: Budget): Promise<void> => {
+  const excess = await excessOf(host, profile, amount, more)
+  if (excess === undefined) return
+  throw new Failure({
+    code: "OVER_BUDGET",
+    message: `${decimalOf(amount)} USDT is over the budget: ${excessText(excess)}. Nothing was signed.`,
+    paymentState: "none",
+    next: ["agentctl budget show"]
+  })
 }
 
 /**
  * Checks the budget and writes a prepared payment to the journal, both under one lock, so that concurrent payments
  * cannot exceed a limit together. The entry is on disk when this returns, and may be sent.
  */
-export const reserve = (host: Host, entry: JournalEntry): Promise<void> =>
+export const reserve = (host: Host, entry: JournalEntry, more?: Budget): Promise<void> =>
   withBudgets(host, async () => {
-    await checkBudget(host, entry.profile, entry.quote.amount)
+    await checkBudget(host, entry.profile, entry.quote.amount, more)
     await addEntry(host, entry)
   })
 
 /** Returns the budget of a profile for display. */
-export const budgetReport = async (host: Host, profile: string) => {
-  const budget = await readBudget(host, profile)
+export const budgetReport = async (host: Host, profile: string, more?: Budget) => {
+  const budget = await limitsOf(host, profile, more)
   const spent = await spentLastDay(host, profile)
   const left = budget.perDay === null ? null : budget.perDay > spent ? budget.perDay - spent : 0n
   const price = (amount: bigint | null) => (amount === null ? null : { amount: decimalOf(amount), asset: "USDT" })

@@ -102,17 +102,36 @@ export interface HeldEntry {
   readonly advance: (state: JournalState) => Promise<JournalEntry>
 }
 
+const heldEntry = async (host: Host, id: string): Promise<HeldEntry> => {
+  let entry = await readEntry(host, id)
+  return {
+    current: () => entry,
+    advance: async (state) => {
+      const next = advance(entry, state)
+      await writePrivate(pathOf(host, id), encodeEntry(next))
+      entry = next
+      return next
+    }
+  }
+}
+
 /** Locks a payment, reads it and works on it. Throws LOCKED if another process holds the lock. */
 export const withEntry = (host: Host, id: string, use: (held: HeldEntry) => Promise<void>): Promise<void> =>
-  withLock(journalFolder(host), id, async () => {
-    let entry = await readEntry(host, id)
-    await use({
-      current: () => entry,
-      advance: async (state) => {
-        const next = advance(entry, state)
-        await writePrivate(pathOf(host, id), encodeEntry(next))
-        entry = next
-        return next
-      }
-    })
+  withLock(journalFolder(host), id, async () => use(await heldEntry(host, id)))
+
+/**
+ * Locks a payment until `release`, for a caller that does not work in one function. `add` writes a new one first. Throws
+ * LOCKED if another process holds the lock.
+ */
+export const holdEntry = (
+  host: Host,
+  id: string,
+  add: () => Promise<void> = () => Promise.resolve()
+): Promise<HeldEntry & { readonly release: () => void }> =>
+  new Promise((resolve, reject) => {
+    withLock(journalFolder(host), id, async () => {
+      await add()
+      const held = await heldEntry(host, id)
+      await new Promise<void>((release) => resolve({ ...held, release }))
+    }).catch(reject)
   })

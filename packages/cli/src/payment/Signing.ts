@@ -8,6 +8,7 @@ import type { PaymentPayload } from "@x402/core/types"
 import type { Hex } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { createSiweMessage } from "viem/siwe"
+import type { WalletAccount } from "@agentos/client"
 import { isRecord } from "../file/Json.ts"
 import type { PrivateKey } from "../wallet/PrivateKey.ts"
 import { declined, type Terms } from "./Quote.ts"
@@ -47,6 +48,16 @@ export const signTerms = async (terms: Terms, key: PrivateKey): Promise<string> 
     isSameAddress(authorization["from"], key.address)
   if (!isAgreed) throw declined("The payment to sign differs from the confirmed terms.")
   return encodePaymentSignatureHeader(payment)
+}
+
+/** Returns the account of a key, for a client that signs its own payments. */
+export const accountOf = (key: PrivateKey): WalletAccount => {
+  const { address, signMessage: sign, signTypedData } = privateKeyToAccount(key.revealHex())
+  return {
+    address,
+    signMessage: (message) => sign(message),
+    signTypedData: (typedData) => signTypedData(typedData as Parameters<typeof signTypedData>[0])
+  }
 }
 
 /** The fields of a sign-in message (EIP-4361), as the extension sign-in-with-x of x402 names them. */

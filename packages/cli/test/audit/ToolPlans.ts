@@ -75,7 +75,21 @@ const inSandbox = (
   }
 }
 
+/** A host that lists the tools and calls one. */
+const PROTOCOL = [
+  {
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "host", version: "1" } }
+  },
+  { method: "notifications/initialized" },
+  { id: 2, method: "tools/call", params: { name: "read_email", arguments: {} } }
+]
+  .map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
+  .join("")
+
 export const TOOL_PLANS: Plans<
+  | "mcp"
   | "dev"
   | "doctor"
   | "sandbox mail"
@@ -90,6 +104,11 @@ export const TOOL_PLANS: Plans<
   | "schema"
   | "help"
 > = {
+  mcp: {
+    success: { args: ["mcp", "--max-per-day", "5"], exit: 0, stdin: PROTOCOL },
+    failure: { args: ["mcp", "--max-per-call", "1"], exit: 3 },
+    interrupt: { args: ["mcp", "--read-only"], exit: 130, interrupt: { said: "Serving" } }
+  },
   dev: {
     success: {
       args: ["dev"],

@@ -2,6 +2,7 @@ import { Failure, type Sink } from "@agentos/command-line"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Readable } from "node:stream"
 import { vi } from "vitest"
 import type { Host } from "../../src/host/Host.ts"
 import { run } from "../../src/Program.ts"
@@ -92,6 +93,9 @@ export const play = async (
     stderr: sink(true),
     stdinIsTerminal: isTerminal && scene.stdin === undefined,
     readStdin: () => Promise.resolve(scene.stdin ?? ""),
+    // Without a text it stays open.
+    openStdin: () =>
+      scene.stdin === undefined ? new Readable({ read: () => {} }) : Readable.from([Buffer.from(scene.stdin)]),
     ask: (question, { hidden }) => {
       const answer = answers.shift() ?? "^D"
       say(true, `${question}${hidden ? "" : answer}\n`)

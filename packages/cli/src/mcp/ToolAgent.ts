@@ -1,0 +1,107 @@
+import { AgentOs, AgentOsError, type PaymentQuote, type Spent } from "@agentos/client"
+import { Failure, usageError } from "@agentos/command-line"
+import type { Context } from "../command/Command.ts"
+import { given } from "../command/Flags.ts"
+import { findToken, saveToken } from "../config/Credentials.ts"
+import { rejectFolderSettings } from "../config/Settings.ts"
+import { baseUnitsOf, decimalOf } from "../output/Wording.ts"
+import { type Budget, budgetReport, limitsOf } from "../payment/Budget.ts"
+import { connect } from "../server/Connection.ts"
+import { useProxy } from "../server/Proxy.ts"
+import { findWallet, type Wallet, type WalletFlags } from "../wallet/Wallet.ts"
+import { ClientJournal } from "./ClientJournal.ts"
+import { checkLimits } from "./Limits.ts"
+
+/** The settings of the person who starts the server. Tools cannot change them. */
+export interface ToolAgentFlags extends WalletFlags {
+  readonly readOnly: boolean
+  readonly maxPerCall: string | undefined
+  readonly maxPerDay: string | undefined
+  readonly network: string | undefined
+}
+
+/** A client with the wallet, the tokens, the journal and the budget of agentctl. */
+export interface ToolAgent {
+  readonly agent: AgentOs
+  readonly baseUrl: string
+  /** The address that pays; null without a wallet. */
+  readonly payer: string | null
+  readonly limits: Budget
+  /** The spending of the profile by all processes of this machine. */
+  readonly spent: () => Promise<Spent>
+  /** Unlocks a payment whose outcome stays unknown. */
+  readonly release: (paymentId: string) => void
+}
+
+const limitOf = (flag: string, text: string | undefined): bigint | null => {
+  if (text === undefined) return null
+  const amount = baseUnitsOf(text)
+  if (amount !== undefined) return amount
+  throw usageError(`--${flag} takes an amount in USDT such as 0.50, not "${text}".`)
+}
+
+const walletOf = async (context: Context, flags: ToolAgentFlags): Promise<Wallet | undefined> => {
+  if (flags.readOnly) return undefined
+  if ((flags.passwordFile ?? context.host.env["AGENTOS_PASSWORD_FILE"]) === "-")
+    throw usageError("Standard input carries the protocol. Read the password from a file, or set AGENTOS_PASSWORD.")
+  return findWallet(context, flags)
+}
+
+/** Opens the wallet and connects the client. Sends nothing. */
+export const openToolAgent = async (context: Context, flags: ToolAgentFlags): Promise<ToolAgent> => {
+  const { host } = context
+  const flagLimits = {
+    perCall: limitOf("max-per-call", flags.maxPerCall),
+    perDay: limitOf("max-per-day", flags.maxPerDay)
+  }
+  const { baseUrl, profile, settings } = await connect(context, flags)
+  const wallet = await walletOf(context, flags)
+  const limits = await limitsOf(host, profile, flagLimits)
+  if (wallet !== undefined) {
+    const ofWallet = wallet.setting === undefined ? [] : (["wallet-file"] as const)
+    const asker = { name: "agentctl mcp", alternative: "" }
+    rejectFolderSettings(settings, ["base-url", "profile", ...ofWallet], "Nothing was signed.", asker)
+    if (limits.perDay === null)
+      throw usageError(
+        "Nobody confirms the payments of a model. Limit them with --max-per-day AMOUNT or a budget, or pass --read-only.",
+        ["agentctl mcp --max-per-day 5", "agentctl budget set --per-day 5", "agentctl mcp --read-only"]
+      )
+  }
+  await useProxy(host)
+  const journal = new ClientJournal(host, profile, flagLimits)
+  const { accountOf } = wallet === undefined ? {} : await import("../payment/Signing.ts")
+  const account = wallet && accountOf?.(await wallet.open())
+  const text = (amount: bigint | null) => (amount === null ? undefined : decimalOf(amount))
+  const agent = await AgentOs.connect(baseUrl, {
+    ...given({ wallet: account, network: flags.network }),
+    spend: given({ perCall: text(limits.perCall), perDay: text(limits.perDay) }),
+    onPayment: async ({ price }: PaymentQuote) => {
+      await checkLimits(host, profile, baseUnitsOf(price) ?? 0n, flagLimits, "Nothing was signed.")
+      await host.atStep?.("agreed")
+      return true
+    },
+    journal,
+    tokens: {
+      get: async () => (await findToken(host, profile, baseUrl))?.value,
+      set: (_key, token) => saveToken(host, profile, baseUrl, token)
+    }
+  }).catch((error: unknown) => {
+    throw error instanceof AgentOsError ? new Failure({ code: "CONFIGURATION", message: error.message }) : error
+  })
+  return {
+    agent,
+    baseUrl,
+    payer: account?.address ?? null,
+    limits,
+    spent: async () => {
+      const report = await budgetReport(host, profile, flagLimits)
+      return {
+        lastDay: report.spentLastDay?.amount ?? "0.00",
+        perCall: report.perCall?.amount ?? null,
+        perDay: report.perDay?.amount ?? null,
+        left: report.leftToday?.amount ?? null
+      }
+    },
+    release: (paymentId) => journal.release(paymentId)
+  }
+}
