@@ -57,9 +57,14 @@ export class Turn {
 
   async #answer(speech: Speech, hangup: boolean): Promise<void> {
     const base = { type: "call.reply", callId: this.callId, turnId: this.id } as const
-    for await (const part of typeof speech === "string" ? [speech] : speech)
-      for (let start = 0; start < part.length && !this.signal.aborted; start += TEXT_MAX)
-        this.#send({ ...base, text: part.slice(start, start + TEXT_MAX), more: true })
+    try {
+      for await (const part of typeof speech === "string" ? [speech] : speech)
+        for (let start = 0; start < part.length && !this.signal.aborted; start += TEXT_MAX)
+          this.#send({ ...base, text: part.slice(start, start + TEXT_MAX), more: true })
+    } catch (error) {
+      // A model that the signal aborted rejects.
+      if (!this.signal.aborted) throw error
+    }
     if (this.signal.aborted) return
     this.#endsCall = hangup
     this.#send({ ...base, ...(hangup ? { hangup } : {}) })
