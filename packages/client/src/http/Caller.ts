@@ -57,6 +57,17 @@ export class Caller {
     return dataOf(answer) as OutputOf<Id>
   }
 
+  /** Returns the items of a list of resources; none before the first purchase of the wallet. */
+  async itemsOf<Item>(list: Promise<{ readonly items: ReadonlyArray<Item> }>): Promise<ReadonlyArray<Item>> {
+    try {
+      return (await list).items
+    } catch (error) {
+      const isNew = error instanceof AgentOsError && error.code === "ONBOARDING_REQUIRED"
+      if (isNew && this.#settings.wallet !== undefined) return []
+      throw error
+    }
+  }
+
   /** Sends a request with the token of the wallet, and with a new one if it is not valid any more. */
   async #sendWithToken(id: OperationId, row: OperationRow, request: Request, signal: AbortSignal | undefined) {
     const isRepeatable = row.method !== "POST" || row.isPaid === true || REPEATABLE.has(id)

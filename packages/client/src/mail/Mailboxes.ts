@@ -188,8 +188,10 @@ export class Mailboxes {
     return new Mailbox(this.#context, mailbox)
   }
 
+  /** Returns all mailboxes; none before the first purchase of the wallet. */
   async list(options?: CallOptions): Promise<ReadonlyArray<Mailbox>> {
-    const { items } = await this.#context.caller.call("listMailboxes", {}, options)
+    const { caller } = this.#context
+    const items = await caller.itemsOf(caller.call("listMailboxes", {}, options))
     return items.map((record) => new Mailbox(this.#context, record))
   }
 

@@ -107,8 +107,10 @@ export class PhoneNumbers {
     return new PhoneNumber(this.#context, phoneNumber)
   }
 
+  /** Returns all numbers; none before the first purchase of the wallet. */
   async list(options?: CallOptions): Promise<ReadonlyArray<PhoneNumber>> {
-    const { items } = await this.#context.caller.call("listNumbers", {}, options)
+    const { caller } = this.#context
+    const items = await caller.itemsOf(caller.call("listNumbers", {}, options))
     return items.map((record) => new PhoneNumber(this.#context, record))
   }
 
