@@ -126,7 +126,9 @@ const nextSteps = ({ data }: Supervisor): string => {
   const isDefault = data.root === defaultDataDir
   const steps = [
     [`${TOUR_COMMAND}${isDefault ? "" : ` --data ${data.root}`}`, "runs the tour of this sandbox again"],
-    ...(isInWorkspace ? [[RECEIVE_MAIL + (isDefault ? "" : ` --sandbox ${data.sandboxFile}`), RECEIVE_MAIL_TEXT]] : [])
+    ...(isInWorkspace
+      ? [[SUPPORT_INBOX + (isDefault ? "" : ` --sandbox ${data.sandboxFile}`), SUPPORT_INBOX_TEXT]]
+      : [])
   ]
   return `
 Next, in another terminal:
@@ -135,5 +137,5 @@ Press Ctrl-C to stop. The data in ${shortPath(data.root)} is kept for the next s
 `
 }
 
-const RECEIVE_MAIL = "npx -y pnpm@12 --filter @agentos/example-receive-mail start"
-const RECEIVE_MAIL_TEXT = "runs an agent that pays for a mailbox and waits for mail"
+const SUPPORT_INBOX = "npx -y pnpm@12 --filter @agentos/example-support-inbox start"
+const SUPPORT_INBOX_TEXT = "runs an agent that buys a mailbox and answers each mail in its thread"
