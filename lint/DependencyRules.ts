@@ -203,9 +203,9 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
   ),
   only(
     "examples-stand-alone",
-    "The example needs only an HTTP client: it imports no package of this workspace.",
-    { path: "^examples/(receive-mail|answer-call|journey)/" },
-    ["^examples/$1/", anyInstalled, nodeBuiltin]
+    "The example shows what an agent needs: of this workspace, only the client.",
+    { path: "^examples/(answer-call|answer-call-webhook|browser-page|mcp-host|sign-up|support-inbox)/" },
+    ["^examples/$1/", source("client"), anyInstalled, nodeBuiltin]
   )
 ]
 

@@ -33,7 +33,7 @@ const LONGEST = [
   "packages/postgres/test/Plans.test.ts",
   "test/e2e/phoneFailures.test.ts",
   "test/e2e/payment.test.ts",
-  "test/examples/examples.test.ts",
+  "test/examples/agents.test.ts",
   "test/e2e/webhooks.test.ts",
   "packages/cli/test/payment/Pay.test.ts",
   "test/e2e/stagedMail.test.ts",

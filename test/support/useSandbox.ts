@@ -1,3 +1,4 @@
+import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import { Agent } from "./Agent.ts"
 import { Chain } from "./Chain.ts"
@@ -7,6 +8,8 @@ import type { SandboxDescription } from "@agentos/sandbox"
 /** A sandbox for all tests of a file. */
 export interface SandboxUnderTest {
   readonly sandbox: SandboxDescription
+  /** The path of its description. */
+  readonly file: string
   readonly chain: Chain
   /** Returns an agent with one of the funded wallets and no access token. */
   readonly agent: (wallet: 0 | 1 | 2) => Agent
@@ -27,6 +30,9 @@ export const useSandbox = (): SandboxUnderTest => {
   return {
     get sandbox() {
       return sandbox()
+    },
+    get file() {
+      return join(running!.directory, "sandbox.json")
     },
     get chain() {
       return new Chain(sandbox())

@@ -1,0 +1,42 @@
+/** An agent that signs up at a website: it buys a mailbox and reads the one-time code that the website sends. */
+import { AgentOs, AgentOsError } from "@agentos/client"
+import { randomUUID } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { parseArgs } from "node:util"
+import { privateKeyToAccount } from "viem/accounts"
+import { startWebsite } from "./website.ts"
+
+const { values } = parseArgs({ options: { sandbox: { type: "string" } } })
+const sandboxFile = values.sandbox ?? new URL("../../../.agentos/sandbox.json", import.meta.url)
+const sandbox = JSON.parse(readFileSync(sandboxFile, "utf8"))
+
+/** Sends a form and returns the text of the answer. */
+const post = async (url: string, form: object): Promise<string> => {
+  const headers = { "Content-Type": "application/json" }
+  const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(form) })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text}`)
+  return text
+}
+
+const agent = await AgentOs.connect(sandbox.baseUrl, {
+  wallet: privateKeyToAccount(sandbox.wallets[0].privateKey),
+  spend: { perCall: "0.25", perDay: "1.00" }
+})
+// The sandbox delivers the website's mail.
+const website = await startWebsite((mail) => post(`${sandbox.mail.relayFaultsUrl}/sandbox/mail`, mail))
+try {
+  const mailbox = await agent.mailboxes.create({ localPart: `agent-${randomUUID().slice(0, 8)}` })
+  console.log(`bought ${mailbox.address}, spent ${agent.payments.spent().lastDay} USDT`)
+  console.log(await post(`${website.url}/sign-up`, { email: mailbox.address }))
+  const code = await mailbox.waitForCode({ from: "no-reply@outside.example", timeoutSeconds: 60 })
+  console.log(`received the code ${code}`)
+  console.log(await post(`${website.url}/confirm`, { email: mailbox.address, code }))
+} catch (error) {
+  if (!(error instanceof AgentOsError)) throw error
+  if (error.code === "TIMEOUT") console.error("The website sent no code. Run this again to sign up anew.")
+  else console.error(`${error.code}: ${error.message} (money moved: ${error.moneyMoved})`)
+  process.exitCode = 1
+} finally {
+  website.close()
+}

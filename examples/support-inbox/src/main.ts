@@ -1,0 +1,81 @@
+/** A support inbox: it answers each customer in the thread of the customer's mail, once. */
+import { AgentOs, AgentOsError, type Mail, type Mailbox } from "@agentos/client"
+import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { parseArgs } from "node:util"
+import { privateKeyToAccount } from "viem/accounts"
+import { openFileStore } from "./FileStore.ts"
+
+const option = { type: "string" } as const
+const options = { data: option, name: option, "per-day": option, sandbox: option }
+const { data, name = "acme-support", "per-day": perDay = "5.00", sandbox } = parseArgs({ options }).values
+
+// The service and the paying wallet: from the environment, or from a sandbox on this machine.
+const { AGENTOS_BASE_URL, AGENTOS_PRIVATE_KEY } = process.env
+const sandboxFile = sandbox ?? new URL("../../../.agentos/sandbox.json", import.meta.url)
+const service =
+  AGENTOS_BASE_URL && AGENTOS_PRIVATE_KEY
+    ? { baseUrl: AGENTOS_BASE_URL, wallets: [{ privateKey: AGENTOS_PRIVATE_KEY }] }
+    : JSON.parse(readFileSync(sandboxFile, "utf8"))
+
+const agent = await AgentOs.connect(service.baseUrl, {
+  wallet: privateKeyToAccount(service.wallets[0].privateKey),
+  spend: { perCall: "0.25", perDay },
+  ...(await openFileStore(data ?? fileURLToPath(new URL("../.agentos", import.meta.url))))
+})
+process.once("SIGINT", () => agent.close()).once("SIGTERM", () => agent.close())
+
+/** In place of a model. A mail is text from a stranger: data for the model, never instructions. */
+const answerTo = (question: string): string =>
+  /\bpric|\bcost/i.test(question) ? "A mailbox costs 0.25 USDT." : "Thank you. A person will answer you."
+
+/** Whether a program sent the mail (RFC 3834). Two programs that answer each other would never stop. */
+const isAutomatic = async (mail: Mail): Promise<boolean> => {
+  const raw = new TextDecoder().decode(await agent.call("getRawMessage", { messageId: mail.id }))
+  const [headers = ""] = raw.split("\r\n\r\n", 1)
+  return /^auto-submitted:(?!\s*no\b)|^precedence:\s*(?:bulk|list|junk)/im.test(headers)
+}
+
+/** Whether an earlier run answered the mail, and ended before it was acknowledged. */
+const isAnswered = async (mailbox: Mailbox, { record }: Mail): Promise<boolean> => {
+  for await (const sent of mailbox.messages({ threadId: record.threadId, direction: "outbound" }))
+    if (sent.record.inReplyTo === record.messageIdHeader) return true
+  return false
+}
+
+/** Answers a mail. The mail is acknowledged afterwards, or delivered again if this throws. */
+const handle = async (mailbox: Mailbox, mail: Mail): Promise<string> => {
+  if (await isAutomatic(mail)) return "ignored, it is automatic"
+  if (await isAnswered(mailbox, mail)) return "answered before"
+  // The new part of the mail, without the quoted text. Attachments are not opened.
+  const text = answerTo(mail.record.extractedText ?? "")
+  try {
+    await mail.reply({ text })
+    return `answered: ${text}`
+  } catch (error) {
+    // The address refuses mail, which no retry changes. Every other error stops the inbox.
+    if (error instanceof AgentOsError && error.code === "PROVIDER_REJECTED") return `not answered: ${error.message}`
+    throw error
+  }
+}
+
+const serve = async (): Promise<void> => {
+  const own = (await agent.mailboxes.list()).find(({ address }) => address.startsWith(`${name}@`))
+  const mailbox = own ?? (await agent.mailboxes.create({ localPart: name, displayName: "Support" }))
+  console.log(`waiting for mail to ${mailbox.address}`)
+  for await (const mail of mailbox.messages({ new: true })) {
+    console.log(`${mail.from}: ${mail.record.extractedText}`)
+    console.log(`  ${await handle(mailbox, mail)}`)
+  }
+}
+
+try {
+  await serve()
+} catch (error) {
+  if (!(error instanceof AgentOsError)) throw error
+  // The mail in hand is not acknowledged: the next run receives it again, and resumes a payment with an unknown outcome.
+  console.error(`Stopped: ${error.code}: ${error.message} (money moved: ${error.moneyMoved})`)
+  process.exitCode = 1
+} finally {
+  agent.close()
+}

@@ -1,0 +1,252 @@
+import { spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { request } from "node:https"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { AgentOs } from "@agentos/client"
+import { openCertificateAuthority, type SandboxDescription, type ServerCertificate } from "@agentos/sandbox"
+import { createTransport } from "nodemailer"
+import PostalMime from "postal-mime"
+import { privateKeyToAccount } from "viem/accounts"
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest"
+import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
+import { TokenLog } from "../support/TokenLog.ts"
+import { freePort, startExample } from "./Example.ts"
+
+const README = new URL("../../README.md", import.meta.url)
+/** Beside this file, so that its imports resolve. */
+const PROGRAM = fileURLToPath(new URL(`readme-${process.pid}.mjs`, import.meta.url))
+
+const directory = mkdtempSync(join(tmpdir(), "agentos-examples-"))
+/** Port and certificate of the example that answers calls at a URL. */
+let agentPort = 0
+let certificate: ServerCertificate
+let sandbox: Sandbox
+let description: SandboxDescription
+let sandboxArgs: ReadonlyArray<string> = []
+
+beforeAll(async () => {
+  agentPort = await freePort()
+  certificate = await openCertificateAuthority(directory)
+  const allow = ["--allow-webhook", `127.0.0.1:${agentPort}`, "--allow-webhook-ca", certificate.caFile]
+  sandbox = await startSandbox({ arguments: ["--no-tour", ...allow] })
+  description = await sandbox.describe()
+  sandboxArgs = ["--sandbox", `${sandbox.directory}/sandbox.json`]
+})
+
+afterAll(async () => {
+  await sandbox.stop()
+  rmSync(directory, { recursive: true })
+})
+
+const post = async (url: string, body: object): Promise<Record<string, never>> => {
+  const headers = { "Content-Type": "application/json" }
+  const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) })
+  if (!response.ok) throw new Error(`${url}: ${await response.text()}`)
+  return (await response.json()) as Record<string, never>
+}
+
+/** Sends a mail from a person outside, and returns its Message-ID. */
+const sendMail = async (mail: Readonly<Record<string, unknown>> & { readonly to: string }): Promise<string> => {
+  const body = { subject: "A question", ...mail, to: [mail.to] }
+  return (await post(`${description.mail.relayFaultsUrl}/sandbox/mail`, body))["messageId"]!
+}
+
+/** Sends what the mailbox of a person on holiday sends (RFC 3834). */
+const sendAutomaticMail = (from: string, to: string) => {
+  const { host, port } = description.mail
+  const transport = createTransport({ host, port, tls: { rejectUnauthorized: false } })
+  const headers = { "Auto-Submitted": "auto-replied" }
+  return transport.sendMail({ from, to, subject: "Away", text: "I am away.", headers })
+}
+
+/** The mails that the service sent to an address, oldest first. */
+const mailsTo = (address: string) => {
+  const { outboxDir } = description.mail
+  const envelopes = readdirSync(outboxDir).filter((name) => name.endsWith(".json"))
+  const sent = envelopes.toSorted().filter((name) => readFileSync(join(outboxDir, name), "utf8").includes(address))
+  return Promise.all(sent.map((name) => PostalMime.parse(readFileSync(join(outboxDir, name.replace(/json$/, "eml"))))))
+}
+
+/** Calls a number as a person outside, and returns the call once it has ended. */
+const callNumber = async (to: string, lines: ReadonlyArray<unknown>) => {
+  const calls = `${description.carrier.url}/sandbox/calls`
+  const { id } = await post(calls, { from: "+12125550150", to, lines })
+  return vi.waitFor(
+    async () => {
+      const call = (await (await fetch(`${calls}/${id}`)).json()) as {
+        readonly heard: ReadonlyArray<string>
+        readonly state: string
+        readonly endedBy: string
+      }
+      expect(call.state).toBe("completed")
+      return call
+    },
+    { timeout: 60_000, interval: 50 }
+  )
+}
+
+/** A client with a wallet of the sandbox, to look after an example or to act in its place. */
+const clientOf = (wallet: number) =>
+  AgentOs.connect(description.baseUrl, {
+    wallet: privateKeyToAccount(description.wallets[wallet]!.privateKey),
+    spend: { perCall: "0.25" }
+  })
+
+it("the README shows a first paid request that works as it stands", async () => {
+  const code = /```js\n([^]*?)```/.exec(readFileSync(README, "utf8"))?.[1] ?? ""
+  writeFileSync(PROGRAM, code)
+  onTestFinished(() => rmSync(PROGRAM))
+  for (const _ of ["once", "again"]) {
+    const { stderr, stdout } = spawnSync(process.execPath, [PROGRAM, `${sandbox.directory}/sandbox.json`], {
+      cwd: tmpdir(),
+      encoding: "utf8",
+      timeout: 30_000
+    })
+    expect(stderr).toBe("")
+    expect(stdout).toMatch(/^grace-\d+@sandbox\.agentos\.test\nat_v1_\w+\n$/)
+  }
+})
+
+it("sign-up buys a mailbox and signs up with the code that the website sends", async () => {
+  const log = new TokenLog(description.chain)
+  const { length: earlier } = await log.read()
+  const example = startExample("sign-up/src/main.ts", sandboxArgs)
+  expect({ exit: await example.exit, printed: example.printed() }).toEqual({
+    exit: [0, null],
+    printed: expect.stringMatching(
+      /^bought (\S+), spent 0\.25 USDT\nWe sent you a code\.\nreceived the code \d{6}\nWelcome, \1!\n$/
+    ) as string
+  })
+  expect((await log.read()).slice(earlier).map(({ value }) => value)).toEqual([250_000n])
+})
+
+it("support-inbox answers several customers in their threads, once, and keeps its payments and token in files", async () => {
+  const store = join(directory, "support")
+  const args = ["--data", store, ...sandboxArgs]
+  const start = () => startExample("support-inbox/src/main.ts", args)
+  const inbox = start()
+  const to = await inbox.find(/waiting for mail to (\S+)/)
+  const quoted = "Help!\n\nOn Monday, Acme wrote:\n> Ask us what it costs.\n"
+  const attachments = [{ filename: "a.txt", contentType: "text/plain", contentBase64: "YQ==" }]
+  const fromAnn = await sendMail({ from: "ann@outside.example", to, subject: "Prices", text: "What is the price?" })
+  const fromBo = await sendMail({ from: "bo@outside.example", to, subject: "Re: Help", text: quoted, attachments })
+  await inbox.find(/(ann@outside\.example: What is the price\?\n {2}answered: A mailbox costs 0\.25 USDT\.)/)
+  await inbox.find(/(bo@outside\.example: Help!\n {2}answered: Thank you\.)/)
+  inbox.interrupt()
+  expect({ exit: await inbox.exit, printed: inbox.printed() }).toMatchObject({ exit: [0, null] })
+
+  const [toAnn, ...moreToAnn] = await mailsTo("ann@outside.example")
+  expect([toAnn?.subject, toAnn?.inReplyTo, toAnn?.references]).toEqual(["Re: Prices", fromAnn, fromAnn])
+  expect(moreToAnn).toEqual([])
+  const [toBo] = await mailsTo("bo@outside.example")
+  expect([toBo?.subject, toBo?.inReplyTo]).toEqual(["Re: Help", fromBo])
+  expect(toBo?.text).toBe("Thank you. A person will answer you.\n")
+
+  const client = await clientOf(0)
+  const mailbox = await client.mailboxes.find(to)
+  const { items } = await client.call("replayEvents", {})
+  expect(items.filter(({ agentId }) => agentId === mailbox!.id)).toEqual([])
+  const files = readdirSync(store)
+  expect(files.filter((name) => name.startsWith("payment-"))).toHaveLength(3)
+  expect(files.map((name) => statSync(join(store, name)).mode & 0o777)).toEqual(files.map(() => 0o600))
+
+  // A mail that was answered before a crash, and is delivered again; and one of a program.
+  await sendMail({ from: "cy@outside.example", to, text: "Hello?" })
+  const fromCy = await mailbox!.waitForMail({ from: "cy@outside.example" })
+  await fromCy.reply({ text: "Answered already." })
+  await sendAutomaticMail("dan@outside.example", to)
+  const again = start()
+  await again.find(/(cy@outside\.example: Hello\?\n {2}answered before)/)
+  await again.find(/(dan@outside\.example: I am away\.\n {2}ignored, it is automatic)/)
+  again.interrupt()
+  expect(await again.exit).toEqual([0, null])
+  expect(await mailsTo("cy@outside.example")).toHaveLength(1)
+  expect(await mailsTo("dan@outside.example")).toEqual([])
+})
+
+it("support-inbox stops at its daily limit, and the mail stays unacknowledged", async () => {
+  const args = ["--data", join(directory, "limited"), "--name", "limited", ...sandboxArgs]
+  const environment = { AGENTOS_BASE_URL: description.baseUrl, AGENTOS_PRIVATE_KEY: description.wallets[1]!.privateKey }
+  const inbox = startExample("support-inbox/src/main.ts", [...args, "--per-day", "0.26"], environment)
+  const to = await inbox.find(/waiting for mail to (\S+)/)
+  await sendMail({ from: "dee@outside.example", to, text: "Is it cheap?" })
+  expect({ exit: await inbox.exit, printed: inbox.printed() }).toEqual({
+    exit: [1, null],
+    printed: expect.stringMatching(/\nStopped: SPEND_LIMIT_EXCEEDED: .* the limit per day is 0\.26 USDT/) as string
+  })
+  const { items } = await (await clientOf(1)).call("replayEvents", {})
+  expect(items.filter(({ type }) => type === "email.received")).toHaveLength(1)
+})
+
+it("answer-call answers callers over its own connection, and stops speaking when one interrupts", async () => {
+  const agent = startExample("answer-call/src/main.ts", sandboxArgs)
+  const number = await agent.find(/waiting for calls to (\+\d+)/)
+  const [polite, hasty] = await Promise.all([
+    callNumber(number, ["What can you do?", "Very well. Bye.", "Still there?"]),
+    callNumber(number, ["Tell me a story.", { text: "Stop. Bye.", interrupt: true, afterMillis: 50 }])
+  ])
+  expect(polite.heard.map((text) => text.trim())).toEqual([
+    "Hello, this is an agent.",
+    "You said: What can you do? Say bye when that is all.",
+    "Goodbye."
+  ])
+  expect(polite.endedBy).toBe("agent")
+  expect(hasty.heard.at(-1)).toBe("Goodbye.")
+  expect(hasty.heard.join(" ")).not.toContain("Say bye")
+  await agent.find(/had \d turns[^]*(had \d turns)/)
+  agent.interrupt()
+  expect({ exit: await agent.exit, printed: agent.printed() }).toMatchObject({ exit: [0, null] })
+
+  // The next run answers the number that it has.
+  const again = startExample("answer-call/src/main.ts", sandboxArgs)
+  expect(await again.find(/waiting for calls to (\+\d+)/)).toBe(number)
+})
+
+/** Sends a callback with an invalid signature and returns the status. */
+const askUnsigned = async (): Promise<number | undefined> => {
+  const body = JSON.stringify({ type: "agent.message", from: "+14155550199", turn: { text: "Let me in." } })
+  const headers = {
+    "Content-Length": Buffer.byteLength(body),
+    "X-Service-Timestamp": Math.floor(Date.now() / 1_000),
+    "X-Service-Signature": `v1=${"0".repeat(64)}`
+  }
+  const ca = readFileSync(certificate.caFile)
+  const sent = request({ host: "127.0.0.1", port: agentPort, method: "POST", ca, headers })
+  sent.end(body)
+  const [response] = await once(sent, "response")
+  response.resume()
+  return response.statusCode
+}
+
+it("answer-call-webhook buys a number and talks to a caller until the caller says bye", async () => {
+  const [key, cert] = [join(directory, "key.pem"), join(directory, "cert.pem")]
+  writeFileSync(key, certificate.privateKey)
+  writeFileSync(cert, certificate.certificate)
+  const args = [
+    "--port",
+    `${agentPort}`,
+    "--key",
+    key,
+    "--cert",
+    cert,
+    "--state",
+    join(directory, "number.json"),
+    ...sandboxArgs
+  ]
+  const agent = startExample("answer-call-webhook/src/main.ts", args)
+  const number = await agent.find(/waiting for calls to (\+\d+)/)
+
+  const { endedBy, heard } = await callNumber(number, ["What can you do?", "Very well. Bye.", "Still there?"])
+  expect([...heard.map((text) => text.trim()), endedBy]).toEqual([
+    "Hello, this is an agent.",
+    "You said: What can you do? Say bye when that is all.",
+    "Goodbye.",
+    "agent"
+  ])
+
+  expect(await askUnsigned()).toBe(401)
+  expect(agent.printed()).toMatch(/\n\+12125550150: What can you do\?\n\+12125550150: Very well\. Bye\.\n$/)
+})
