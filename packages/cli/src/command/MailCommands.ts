@@ -95,6 +95,7 @@ const messageText = (message: Message, body: string | null, output: Output): str
     ["Date", timeOf(message.createdAt)],
     ["Subject", message.subject],
     ["Status", message.status],
+    ["Message", message.messageId],
     ["Thread", message.threadId],
     ["Checks", message.direction === "inbound" ? checksText(message.authentication) : null],
     ["Attachments", attachments.join(", ")]
