@@ -105,6 +105,13 @@ describe("new mail", () => {
     await receive(mailbox, "News", "Your code is 111111.")
     await receive(mailbox, "Sign up", "Your code is 482910.")
     expect(await waiting).toBe("482910")
+    // Anyone can send a code.
+    const forged = { from: "visitor@stranger.example", subject: "Log in", text: "Your code is 666666." }
+    await sendMail(host.sandbox, mailbox.address, forged)
+    expect(await mailbox.waitForCode({ subject: "log in", unverified: true })).toBe("666666")
+    await expect(mailbox.waitForCode({ subject: "log in", timeoutSeconds: 1 })).rejects.toMatchObject({
+      message: expect.stringContaining("no one-time code of a verified sender") as string
+    })
     const inVain = mailbox.waitForCode({ from: "nobody@outside.example", timeoutSeconds: 1 })
     await expect(inVain).rejects.toMatchObject({ code: "TIMEOUT", isRetryable: true })
   })

@@ -13,7 +13,14 @@ export type { components } from "./generated/Components.ts"
 export type { CallOptions } from "./http/Caller.ts"
 export type { InputOf, OperationId, OutputOf } from "./http/OperationTypes.ts"
 export type { Mail, MessageRecord, ReplyInput } from "./mail/Mail.ts"
-export type { Mailbox, MailboxRecord, MessageOptions, NewMessageOptions, WaitOptions } from "./mail/Mailboxes.ts"
+export type {
+  CodeOptions,
+  Mailbox,
+  MailboxRecord,
+  MessageOptions,
+  NewMessageOptions,
+  WaitOptions
+} from "./mail/Mailboxes.ts"
 export { oneTimeCode, textOfHtml } from "./mail/OneTimeCode.ts"
 export type {
   AcceptedAsset,

@@ -15,7 +15,7 @@ export type ReplyInput = Pick<SendInput, "text" | "html" | "attachments" | "cc" 
 export class Mail {
   readonly record: MessageRecord
   readonly id: string
-  /** The address of the sender. `record.authentication` says whether it is proven. */
+  /** The address of the sender, which anyone can write if `isVerified` is false. */
   readonly from: string
   readonly subject: string
   readonly text: string | null
@@ -33,6 +33,11 @@ export class Mail {
     this.subject = record.subject
     this.text = record.text
     this.html = record.html
+  }
+
+  /** Whether the domain of the sender is proven (DMARC). */
+  get isVerified(): boolean {
+    return this.record.authentication?.dmarc === "pass"
   }
 
   /** The one-time code of the mail, without spaces and dashes; undefined if none is found. */

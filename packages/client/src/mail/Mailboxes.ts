@@ -31,6 +31,11 @@ export interface WaitOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+export interface CodeOptions extends WaitOptions {
+  /** Also takes codes whose sender is not verified. Anyone can send those. Default: no. */
+  readonly unverified?: boolean
+}
+
 type FollowMail = (
   options: EventOptions<"email.received">
 ) => AsyncGenerator<AgentEvent<"email.received">, void, undefined>
@@ -127,9 +132,10 @@ export class Mailbox {
     return this.#wait(options, (mail) => mail, "mail")
   }
 
-  /** Returns the one-time code of the first matching mail that has one. Throws TIMEOUT. */
-  async waitForCode(options: WaitOptions = {}): Promise<string> {
-    return this.#wait(options, ({ code }) => code, "one-time code")
+  /** Returns the one-time code of the first matching mail that has one, from a verified sender. Throws TIMEOUT. */
+  async waitForCode({ unverified = false, ...options }: CodeOptions = {}): Promise<string> {
+    const pick = ({ code, isVerified }: Mail) => (isVerified || unverified ? code : undefined)
+    return this.#wait(options, pick, unverified ? "one-time code" : "one-time code of a verified sender")
   }
 
   async #wait<A>(options: WaitOptions, pick: (mail: Mail) => A | undefined, what: string): Promise<A> {
