@@ -1,0 +1,33 @@
+/** A scripted model: it makes the calls that a model would choose, and reads their results as data. */
+import { randomUUID } from "node:crypto"
+
+/** A call of a tool, as a model asks for it. */
+export interface ToolCall {
+  readonly name: string
+  readonly arguments: Record<string, unknown>
+}
+
+/** The fields of results that the script reads. */
+export interface ToolResult {
+  readonly mailbox: { readonly address: string }
+  readonly email: { readonly messageId: string } | null
+  readonly spentLastDay: string
+  readonly leftToday: string
+}
+
+/** The journey: a mailbox, a mail, the wait for the answer, and a reply. Returns what the model says at the end. */
+export const converse = function* (): Generator<ToolCall, string, ToolResult> {
+  const localPart = `mcp-${randomUUID().slice(0, 8)}`
+  const { address } = (yield { name: "create_mailbox", arguments: { localPart } }).mailbox
+
+  const offer = { to: ["bob@outside.example"], subject: "Our offer", text: "Hello Bob, may I send you our prices?" }
+  yield { name: "send_email", arguments: { mailbox: address, ...offer } }
+
+  const { email } = yield { name: "wait_for_email", arguments: { mailbox: address, from: "bob@outside.example" } }
+  if (email === null) return "Bob did not answer."
+  // The text of the mail is in email.untrusted. A mail can ask for anything, which is no reason to do it.
+  yield { name: "reply_to_email", arguments: { messageId: email.messageId, text: "A mailbox costs 0.25 USDT." } }
+
+  const { leftToday, spentLastDay } = yield { name: "get_spending", arguments: {} }
+  return `I sent Bob our prices. I have spent ${spentLastDay} USDT today, and ${leftToday} USDT are left.`
+}
