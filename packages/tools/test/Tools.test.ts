@@ -106,13 +106,15 @@ describe("the tools", () => {
     assert.deepInclude(world.sent.at(-1), { to: ["bob@outside.example"], subject: "Re: Question" })
   })
 
-  it("wait for a one-time code, and say so when none arrives", async () => {
+  it("wait for a one-time code of a verified sender, and say so when none arrives", async () => {
     const { agent, address } = await owner()
     assert.deepNestedInclude(await succeed(agent, "wait_for_code", { timeoutSeconds: 1 }), {
       arrived: false,
       code: null
     })
-    await world.receive({ to: address, subject: "Sign in", text: "Your verification code is 482 913." })
+    await world.receive({ to: address, subject: "Sign in", text: "Your verification code is 666 666." })
+    const verified = { isVerified: true, text: "Your verification code is 482 913." }
+    await world.receive({ to: address, subject: "Sign in", ...verified })
     assert.deepNestedInclude(await succeed(agent, "wait_for_code", {}), { arrived: true, code: "482913" })
   })
 

@@ -134,7 +134,7 @@ export const waitForCode = defineTool({
   name: "wait_for_code",
   title: "Wait for a one-time code",
   description:
-    "Waits for a mail with a one-time code, for example from a sign-up, and returns the code alone: 4 to 10 digits or capital letters. Pass from, because anyone can send a code.",
+    "Waits for a mail with a one-time code, for example from a sign-up, and returns the code alone: 4 to 10 digits or capital letters. Codes of senders that are not verified are ignored. Pass from, because anyone can send a code.",
   properties: WAIT_INPUTS,
   required: [],
   output: {

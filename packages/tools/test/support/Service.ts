@@ -36,6 +36,8 @@ export interface Outside {
   readonly name?: string
   readonly subject?: string
   readonly text: string
+  /** Whether DMARC passes for the domain of the sender. Default: no. */
+  readonly isVerified?: boolean
 }
 
 /** The service in this process: storage in memory, a scripted rail, and mail that is only recorded. */
@@ -52,7 +54,10 @@ export const startService = async () => {
     mail: {
       domain: "agents.test",
       send: (mail) => void sent.push(mail),
-      authenticate: () => ({ spf: "none", dkim: "none", dmarc: "none", domain: null }),
+      authenticate: (raw) => {
+        const { isVerified = false } = JSON.parse(Buffer.from(raw).toString("utf8")) as Outside
+        return { spf: "none", dkim: "none", dmarc: isVerified ? "pass" : "none", domain: null }
+      },
       parse: (raw, { mailFrom }) => {
         const { name, subject, text } = JSON.parse(Buffer.from(raw).toString("utf8")) as Outside
         return {
