@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { assert, describe, it, vi } from "vitest"
 import { freshName } from "../support/Agent.ts"
+import { sendMail } from "../support/ClientRig.ts"
 import { PhoneCarrier } from "../support/PhoneCarrier.ts"
 import { type CliCustomer, type CliRig, outcomeOf } from "./CliRig.ts"
 import { type Data, McpHost, type McpOptions } from "./McpHost.ts"
@@ -57,10 +58,11 @@ export const mcpSuite = (rig: CliRig): void => {
         const { messageId, threadId } = email as { readonly messageId: string; readonly threadId: string }
         const reply = await host.call("reply_to_email", { messageId, text: "On Friday." })
         assert.deepNestedInclude(reply, { "email.threadId": threadId, "email.untrusted.subject": "Re: A question" })
-        await receive(address, "Sign in", "Your verification code is 482913.")
+        await receive(address, "Sign in", "Your verification code is 666666.")
+        await sendMail(rig.sandbox, address, { subject: "Sign in", text: "Your verification code is 482913." })
         assert.deepInclude(await host.call("wait_for_code", { subject: "sign in" }), { code: "482913" })
         const { emails } = await host.call("list_emails", { direction: "inbound" })
-        assert.lengthOf(emails as ReadonlyArray<unknown>, 2)
+        assert.lengthOf(emails as ReadonlyArray<unknown>, 3)
 
         const carrier = new PhoneCarrier(rig.sandbox)
         const person = await carrier.person({ lines: ["I am not at home.", { hangup: true }], ringSeconds: 0 })

@@ -10,7 +10,7 @@ import { Realtime } from "../support/Realtime.ts"
 import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
 import { type Example, freePort, sourceOf, startExample } from "./Example.ts"
 
-const EMBED = new URL("../../docs/embed.md", import.meta.url)
+const EMBED = new URL("../../packages/site/content/embed.md", import.meta.url)
 
 const directory = mkdtempSync(join(tmpdir(), "agentos-hosts-"))
 let sandbox: Sandbox
@@ -83,7 +83,7 @@ it.each(HOSTS)("%s serves AgentOS to a stock client, beside a route of its own",
   expect(readFileSync(sourceOf(path), "utf8").split("\n").length).toBeLessThanOrEqual(40)
 })
 
-it("docs/embed.md shows a host that works as it stands, in fewer than 40 lines", async () => {
+it("the page on embedding shows a host that works as it stands, in fewer than 40 lines", async () => {
   const code = /```js\n([^]*?)```/.exec(readFileSync(EMBED, "utf8"))?.[1] ?? ""
   expect(code.split("\n").length).toBeLessThan(40)
   // Beside the hosts, so that its imports resolve; in a folder with the data of the sandbox, as the page says.

@@ -22,10 +22,12 @@ const newMail = async (outbox: string, signal: AbortSignal): Promise<{ messageId
   const known = new Set(await readdir(outbox))
   for (;;) {
     for (const name of await readdir(outbox)) {
-      if (known.has(name) || !name.endsWith(".json")) continue
-      const { messageId, rcptTo }: Envelope = JSON.parse(await readFile(join(outbox, name), "utf8"))
+      // The mail is written after its envelope.
+      if (known.has(name) || !name.endsWith(".eml")) continue
+      const envelope = await readFile(join(outbox, name.replace(/eml$/, "json")), "utf8")
+      const { messageId, rcptTo }: Envelope = JSON.parse(envelope)
       if (!rcptTo.includes("bob@outside.example")) continue
-      const raw = await readFile(join(outbox, name.replace(/json$/, "eml")), "utf8")
+      const raw = await readFile(join(outbox, name), "utf8")
       return { messageId, from: /^From:.*?([^\s<]+@[^\s>]+)/im.exec(raw)?.[1] ?? "" }
     }
     await sleep(100, undefined, { signal })

@@ -2,6 +2,7 @@
  * Bundles agentos-server into dist/bundle: the program, the programs that it starts, each in one file, the libraries that
  * it loads on first use, and the documentation.
  */
+import { site } from "@agentos/site"
 import { readFileSync, rmSync } from "node:fs"
 import { cp, mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -9,7 +10,6 @@ import { fileURLToPath } from "node:url"
 import { type OutputOptions, type Plugin, rolldown } from "rolldown"
 import { asciiOf, BUILD, lazyBuiltins, sealing, thirdPartyLicenses } from "../../../release/Bundling.ts"
 import { effectImports } from "../../../release/EffectImports.ts"
-import { buildPages } from "../../site/build/Build.ts"
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url))
 const FOLDER = fileURLToPath(new URL("../dist/bundle", import.meta.url))
@@ -146,7 +146,6 @@ rmSync(FOLDER, { recursive: true, force: true })
 await mkdir(FOLDER, { recursive: true })
 const modules: Array<string> = []
 for (const [name, source] of Object.entries(PROGRAMS)) modules.push(...(await bundle(name, source)))
-await buildPages()
-await cp(join(ROOT, "packages/site/dist/site"), join(FOLDER, "site"), { recursive: true })
+await cp(await site.pages(), join(FOLDER, "site"), { recursive: true })
 await writeFile(join(FOLDER, "THIRD_PARTY_LICENSES"), thirdPartyLicenses(modules))
 console.log(`Built agentos-server in ${FOLDER}`)

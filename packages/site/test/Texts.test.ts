@@ -22,6 +22,13 @@ const anchorsOf = (markdown: string): ReadonlySet<string> =>
   )
 
 describe("the texts of the documentation", () => {
+  it("name the contracts for programs where readers begin", () => {
+    for (const name of ["llms.txt", "docs/index.md"]) {
+      expect(read(name)).toContain("/openapi.json")
+      expect(read(name)).toContain("/asyncapi.json")
+    }
+  })
+
   it("cover every operation, event, error code and protocol", () => {
     const whole = read("llms-full.txt")
     for (const { path } of CATALOG) expect(whole).toContain(path)

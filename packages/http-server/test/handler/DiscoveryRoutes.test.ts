@@ -137,7 +137,7 @@ describe("discovery", () => {
     for (const path of ["/", "/api/v1", "/openapi.json", "/docs", "/llms.txt", "/.well-known/x402"]) {
       assert.include((await call(server, "GET", path)).headers.get("link") ?? "", link, path)
     }
-    for (const path of ["/llms.txt", "/docs", "/.well-known/x402", "/.well-known/api-catalog"]) {
+    for (const path of ["/.well-known/x402", "/.well-known/api-catalog"]) {
       const { text } = await call(server, "GET", path)
       assert.include(text, "/openapi.json", path)
       assert.include(text, "/asyncapi.json", path)
