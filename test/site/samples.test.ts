@@ -28,7 +28,7 @@ const ORDER: ReadonlyArray<Name> = [
 ]
 
 /** Guides whose commands are for this server. The programs of the guides on hosting have tests of their own. */
-const GUIDES = ["quickstart", "pay", "authentication", "mail", "phone", "events", "errors"]
+const GUIDES = ["quickstart", "pay", "authentication", "mail", "phone", "events", "tools", "errors"]
 
 const FOLDER = fileURLToPath(new URL("../dist/samples", import.meta.url))
 const RUNNER = fileURLToPath(new URL("sampleRunnerMain.ts", import.meta.url))
