@@ -190,11 +190,12 @@ describe("a token", () => {
 
   it("of a wallet that has bought nothing is refused with the way to start", async () => {
     const { client } = await open()
-    const error = await failureOf(client.mailboxes.list())
+    const error = await failureOf(client.call("listMailboxes"))
     expect(error.code).toBe("ONBOARDING_REQUIRED")
     if (error.code !== "ONBOARDING_REQUIRED") throw error
     expect(error.details.onboarding).toMatchObject({ serviceId: "email.mailbox.create", price: { amount: "0.25" } })
     expect(error.nextCalls).toEqual([{ method: "POST", path: "/api/v1/email/mailboxes" }])
+    expect(await client.mailboxes.list()).toEqual([])
   })
 })
 

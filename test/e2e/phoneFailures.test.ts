@@ -98,7 +98,7 @@ describe("the catalog of a server with a carrier", () => {
     expect(described["environment"]).toBe("sandbox")
     const openApi = JSON.parse(await read("/openapi.json")) as { readonly paths: Record<string, unknown> }
     for (const { path } of phones) expect(openApi.paths).toHaveProperty([String(path)])
-    const guide = await read("/llms.txt")
+    const guide = await read("/llms-full.txt")
     for (const word of ["X-Service-Timestamp", "X-Service-Signature", "agent.message", "hangup"])
       expect(guide).toContain(word)
   })

@@ -25,6 +25,7 @@ type Resource = keyof typeof EXAMPLE
 interface MessageFields {
   readonly messageId: string
   readonly direction: string
+  readonly threadId: string
   readonly attachments: ReadonlyArray<{ readonly attachmentId: string }>
 }
 

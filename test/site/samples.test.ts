@@ -227,6 +227,27 @@ describe("the samples of the documentation", () => {
     }
   })
 
+  it("make a whole journey with a stock client: pay, receive, reply, acknowledge", async () => {
+    const owner = await SampleCustomer.create(host)
+    const runner = new ProgramRunner()
+    const [code = ""] = await samplesOf("journey", "js")
+    runner.start(owner.filled(code), privateKeyOf(owner), "mjs")
+    try {
+      await expect.poll(() => runner.output).toMatch(/^\S+@\S+$/m)
+      const [address = ""] = /^\S+@\S+$/m.exec(runner.output) ?? []
+      await owner.receiveMail(address)
+      await expect.poll(() => runner.output).toMatch(/^acknowledged \S+$/m)
+      const messages = await owner.messagesOf(address)
+      expect(messages.map(({ direction }) => direction)).toEqual(["outbound", "inbound"])
+      expect(new Set(messages.map(({ threadId }) => threadId)).size).toBe(1)
+      const [, eventId] = /^acknowledged (\S+)$/m.exec(runner.output) ?? []
+      const received = await owner.customer.events("email.received")
+      expect(received.find((event) => event.eventId === eventId)?.status).toBe("acknowledged")
+    } finally {
+      await runner.stop()
+    }
+  })
+
   it.skipIf(python === undefined)(`in Python are executed where they are free${pythonReason}`, async () => {
     const owner = await SampleCustomer.create(host)
     for (const name of ORDER) {

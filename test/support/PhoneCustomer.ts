@@ -59,6 +59,7 @@ export interface TranscriptFields {
 export interface EventFields {
   readonly eventId: string
   readonly type: string
+  readonly status: string
   readonly source: string
   readonly service: string
   readonly resourceId: string

@@ -213,7 +213,7 @@ describe("a sender", () => {
   }, 120_000)
 
   it("that is silent for too long gets 421", async () => {
-    const { port } = await opened({ limits: { idleMillis: 150 } })
+    const { port } = await opened({ limits: { idleMillis: 1_000 } })
     const session = await openSession(port)
     expect(await session.reply()).toMatch(/^421/)
     await session.closed

@@ -53,7 +53,6 @@ const rowsOf = ({ outputs, width }: Cast): ReadonlyArray<Row> => {
     }
   }
   if (line !== "") write(line, outputs.at(-1)!.atSeconds)
-  // oxlint-disable-next-line no-control-regex -- It looks for them.
   const controlled = rows.find(({ text }) => /[\u0000-\u001f\u007f]/.test(text))
   if (controlled !== undefined)
     throw new Error(`a row contains a control character: ${JSON.stringify(controlled.text)}`)

@@ -8,7 +8,7 @@ const guides = (label: string, ...slugs: ReadonlyArray<string>): Group => ({ lab
 
 /** Returns every page of the site, in the order of its navigation. */
 export const groups = (): ReadonlyArray<Group> => [
-  guides("Start", "index", "quickstart", "sandbox"),
+  guides("Start", "index", "quickstart", "journey", "sandbox"),
   guides("Use it", "pay", "authentication", "mail", "phone", "events", "webhooks", "tools"),
   guides("Make it reliable", "errors", "idempotency", "limits", "security"),
   guides("Run it", "embed", "adapters", "deploy", "operate", "configuration", "payment-networks"),

@@ -6,7 +6,7 @@ import { type Message, SenderAuthentication } from "./Message.ts"
 
 export const EMAIL_RECEIVED = declareEvent(
   "email.received",
-  "Mail arrived at one of your active mailboxes. The payload never contains the body: read the message by `emailId`.",
+  "Mail arrived at one of your active mailboxes. The payload never contains the body: `emailId` is the `messageId` by which `queryMessages` reads it.",
   {
     mailboxId: Uuid,
     /** The messageId of the message. */

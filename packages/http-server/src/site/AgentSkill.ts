@@ -115,7 +115,11 @@ const code = await mailbox.waitForCode({ from: "no-reply@example.com" })
 2. Sign it with an x402 client (scheme \`exact\`). Repeat the identical request with PAYMENT-SIGNATURE and an Idempotency-Key.
 3. The answer has \`data.mailbox\` and \`data.authentication.accessToken\`. Send the token as \`Authorization: Bearer\` with all
    other calls, and pay for them from the same wallet.
-4. Received mail: \`GET ${publicUrl}/api/v1/email/messages/query?direction=inbound\`, then \`?messageId=ID\` for the body.
+4. Received mail is an event. \`GET ${publicUrl}/api/v1/events\` lists the pending ones; ${publicUrl}/docs/journey.md has a program
+   that receives them over the WebSocket. Read the body by
+   \`GET ${publicUrl}/api/v1/email/messages/query?messageId=EMAIL_ID\`, with the emailId of the event.
+5. Send or reply by \`POST ${publicUrl}/api/v1/email/messages/send\`; \`inReplyTo\` is the messageId that you answer. Then
+   acknowledge the event by \`POST ${publicUrl}/api/v1/events/ack\` with its \`eventId\`.
 
 The whole guide: ${publicUrl}${LLMS_PATH}. Every type, limit and example: ${publicUrl}${OPENAPI_PATH}.
 `

@@ -125,6 +125,7 @@ export const routes = (description: PreparedHandler) =>
       documentRoute(LLMS_PATH, text("llms.txt")),
       documentRoute(LLMS_FULL_PATH, text("llms-full.txt")),
       documentRoute(DOCS_PATH, documentation("")),
+      documentRoute(`${DOCS_PATH}.md`, text("docs/index.md")),
       documentRoute(`${DOCS_PATH}/*`, (request, record) =>
         documentation(record.match.params["*"] ?? "")(request, record)
       )

@@ -46,6 +46,7 @@ describe("the documentation", () => {
       assert.include(headers.get("vary"), "Accept")
     }
     assert.strictEqual((await read("/docs", { accept: "text/markdown" })).text, "# Documentation\n")
+    assert.strictEqual((await read("/docs.md")).text, "# Documentation\n")
   })
 
   it("answers the root with a start page for browsers, the index for agents, and the API description for others", async () => {

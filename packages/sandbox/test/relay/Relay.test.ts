@@ -278,7 +278,7 @@ describe.concurrent("planned faults", () => {
       host: "127.0.0.1",
       port: rig.relay.port,
       ignoreTLS: true,
-      socketTimeout: 500
+      socketTimeout: 2_000
     })
     const sent = client.sendMail({ envelope: { from: "news@agents.test", to: ["one@else.test"] }, raw })
     await expect(sent).rejects.toMatchObject({ code: "ETIMEDOUT" })
