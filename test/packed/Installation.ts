@@ -45,17 +45,27 @@ const RUN_MILLIS = 200_000
 
 const EXAMPLES = ["hosts", "embedded"]
 
-/** What a user installs for the examples: our packages by name, libraries in the versions of the examples. */
+const readJson = (path: string) =>
+  JSON.parse(readFileSync(join(ROOT, path), "utf8")) as Readonly<
+    Record<"dependencies" | "devDependencies", Readonly<Record<string, string>>>
+  >
+
+/**
+ * What a user installs for the examples and for the adapters of tools: our packages by name, libraries in the versions
+ * of this repository.
+ */
 const dependencies = (
   versions: Registry["versions"],
   more: Readonly<Record<string, string>>
 ): Readonly<Record<string, string>> => {
-  const libraries = Object.entries(
-    (JSON.parse(readFileSync(join(ROOT, "examples/hosts/package.json"), "utf8")) as { dependencies: object })
-      .dependencies as Readonly<Record<string, string>>
-  ).filter(([, version]) => !version.startsWith("workspace:"))
+  const libraries = Object.entries(readJson("examples/hosts/package.json").dependencies).filter(
+    ([, version]) => !version.startsWith("workspace:")
+  )
+  const peers = Object.entries(readJson("packages/tools/package.json").devDependencies).filter(
+    ([name]) => name === "ai" || name === "@langchain/core"
+  )
   const ours = Object.entries(versions).filter(([name]) => name !== "@agentos/cli")
-  return { ...Object.fromEntries([...ours, ...libraries]), ...more }
+  return { ...Object.fromEntries([...ours, ...libraries, ...peers]), ...more }
 }
 
 /**
