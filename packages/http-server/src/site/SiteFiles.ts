@@ -117,7 +117,7 @@ const filesIn = async (folder: string): Promise<ReadonlyMap<string, string>> => 
   )
 }
 
-/** Reads the files of a folder of the site, each once. */
+/** Reads the files of a folder of the site, each once. A file whose read failed is read again. */
 export class SiteFiles {
   readonly #publicUrl: string
   readonly #openFolder: () => Promise<string>
@@ -143,8 +143,11 @@ export class SiteFiles {
   async find(name: string): Promise<SiteFile | undefined> {
     const path = (await this.open()).get(name)
     if (path === undefined) return undefined
-    const known = this.#files.get(name) ?? load(path, name, this.#publicUrl)
-    this.#files.set(name, known)
-    return known
+    const known = this.#files.get(name)
+    if (known !== undefined) return known
+    const loading = load(path, name, this.#publicUrl)
+    this.#files.set(name, loading)
+    loading.catch(() => this.#files.delete(name))
+    return loading
   }
 }

@@ -1,7 +1,7 @@
 import { AgentOsError } from "@agentos/client"
 import { INPUTS } from "../generated/Contract.ts"
 import { defineTool } from "../Tool.ts"
-import { MAILBOX_SCHEMA, mailboxesOf, mailboxOf } from "./Records.ts"
+import { MAILBOX_SCHEMA, mailboxOf } from "./Records.ts"
 
 const { displayName, localPart } = INPUTS.createMailbox
 
@@ -15,14 +15,14 @@ export const createMailbox = defineTool({
   output: { mailbox: MAILBOX_SCHEMA, created: { type: "boolean", description: "False if you had it already." } },
   paysFor: ["createMailbox"],
   effects: "buys",
-  run: async (context, input) => {
+  run: async ({ agent, call }, input) => {
     try {
-      return { mailbox: mailboxOf(await context.agent.mailboxes.create(input, context.call)), created: true }
+      return { mailbox: mailboxOf(await agent.mailboxes.create(input, call)), created: true }
     } catch (error) {
       // The server checks the address before it asks for a payment.
       if (!(error instanceof AgentOsError) || error.code !== "CONFLICT" || error.moneyMoved !== "no") throw error
       const wanted = input.localPart.toLowerCase()
-      const own = (await mailboxesOf(context)).find(({ record }) => record.localPart === wanted)
+      const own = (await agent.mailboxes.list(call)).find(({ record }) => record.localPart === wanted)
       if (own === undefined) throw error
       return { mailbox: mailboxOf(own), created: false }
     }
@@ -37,5 +37,5 @@ export const listMailboxes = defineTool({
   required: [],
   output: { mailboxes: { type: "array", items: MAILBOX_SCHEMA } },
   effects: "reads",
-  run: async (context) => ({ mailboxes: (await mailboxesOf(context)).map(mailboxOf) })
+  run: async ({ agent, call }) => ({ mailboxes: (await agent.mailboxes.list(call)).map(mailboxOf) })
 })

@@ -119,23 +119,9 @@ export const emailOf = (message: MessageRecord): Json => {
   }
 }
 
-/** Returns the mailboxes of the wallet; none if it has bought nothing yet. */
-export const mailboxesOf = async ({ agent, call }: ToolContext): Promise<ReadonlyArray<Mailbox>> => {
-  try {
-    return await agent.mailboxes.list(call)
-  } catch (error) {
-    if (isNewcomer(error)) return []
-    throw error
-  }
-}
-
-/** Whether a call failed because the wallet has bought nothing here yet. */
-export const isNewcomer = (error: unknown): boolean =>
-  error instanceof AgentOsError && (error.code === "AUTH_REQUIRED" || error.code === "ONBOARDING_REQUIRED")
-
 /** Returns the mailbox with this address or id, or the only one. Throws AgentOsError if that is not one mailbox. */
 export const chosenMailbox = async (context: ToolContext, chosen: string | undefined): Promise<Mailbox> => {
-  const mailboxes = await mailboxesOf(context)
+  const mailboxes = await context.agent.mailboxes.list(context.call)
   const [only, ...others] = mailboxes
   const wanted = chosen?.toLowerCase()
   const found = wanted === undefined ? only : mailboxes.find(({ address, id }) => id === wanted || address === wanted)

@@ -1,6 +1,5 @@
 import { AgentOsError, type CallRecord, type PhoneNumber } from "@agentos/client"
 import { INPUTS } from "../generated/Contract.ts"
-import { isNewcomer } from "../mail/Records.ts"
 import { nullable, objectSchema } from "../Schema.ts"
 import type { Json } from "../Result.ts"
 import { defineTool, type ToolContext } from "../Tool.ts"
@@ -46,18 +45,10 @@ export const callOf = (call: CallRecord): Json => {
   return { callId, phoneNumberId, direction, status, endReason, authorizedSeconds, connectedSeconds, createdAt }
 }
 
-/** Returns the numbers of the wallet; none if it has bought nothing yet. */
-const numbersOf = async ({ agent, call }: ToolContext): Promise<ReadonlyArray<PhoneNumber>> => {
-  try {
-    return await agent.phoneNumbers.list(call)
-  } catch (error) {
-    if (isNewcomer(error)) return []
-    throw error
-  }
-}
-
 const chosenNumber = async (context: ToolContext, chosen: string | undefined): Promise<PhoneNumber> => {
-  const numbers = (await numbersOf(context)).filter(({ record }) => record.status !== "released")
+  const numbers = (await context.agent.phoneNumbers.list(context.call)).filter(
+    ({ record }) => record.status !== "released"
+  )
   const [only, ...others] = numbers
   const found = chosen === undefined ? only : numbers.find(({ id, number }) => id === chosen || number === chosen)
   if (found !== undefined && (chosen !== undefined || others.length === 0)) return found
@@ -101,7 +92,7 @@ export const listPhoneNumbers = defineTool({
   required: [],
   output: { phoneNumbers: { type: "array", items: NUMBER_SCHEMA } },
   effects: "reads",
-  run: async (context) => ({ phoneNumbers: (await numbersOf(context)).map(numberOf) })
+  run: async (context) => ({ phoneNumbers: (await context.agent.phoneNumbers.list(context.call)).map(numberOf) })
 })
 
 export const placeCall = defineTool({

@@ -1,5 +1,12 @@
-import type { EventRecord, MessageRecord, PhoneNumberRecord, MailboxRecord, CallRecord } from "@agentos/client"
-import { emailOf, isNewcomer, mailboxOf } from "../mail/Records.ts"
+import {
+  AgentOsError,
+  type CallRecord,
+  type EventRecord,
+  type MailboxRecord,
+  type MessageRecord,
+  type PhoneNumberRecord
+} from "@agentos/client"
+import { emailOf, mailboxOf } from "../mail/Records.ts"
 import { callOf, numberOf } from "../phone/PhoneTools.ts"
 import { nullable, objectSchema } from "../Schema.ts"
 import type { Json } from "../Result.ts"
@@ -25,6 +32,10 @@ const paymentOf = ({ createdAt, payload, type }: EventRecord): Json => {
     transaction: textOrNull(transaction)
   }
 }
+
+/** Whether a call failed because the wallet has bought nothing here yet. */
+const isNewcomer = (error: unknown): boolean =>
+  error instanceof AgentOsError && (error.code === "AUTH_REQUIRED" || error.code === "ONBOARDING_REQUIRED")
 
 /** Returns the payments of the last 24 hours that have ended, oldest first. */
 const endedPayments = async ({ agent, call, clock }: ToolContext): Promise<ReadonlyArray<Json>> => {
