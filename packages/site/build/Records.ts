@@ -50,6 +50,14 @@ const typeOf = (schema: Json): string => {
   )
 }
 
+/** Returns the record whose fields another one has too, and the fields of its own. */
+const partsOf = (schema: Json): { readonly base: string | undefined; readonly own: Json } => {
+  const parts = at(schema, "allOf")
+  if (!Array.isArray(parts)) return { base: undefined, own: schema }
+  const reference = parts.map((part) => at(part, "$ref")).find((value) => typeof value === "string")
+  return { base: reference, own: parts.find((part) => at(part, "$ref") === undefined) ?? {} }
+}
+
 const fieldRows = (schema: Json): ReadonlyArray<ReadonlyArray<string>> => {
   const properties = at(schema, "properties")
   const required = at(schema, "required")
@@ -62,11 +70,13 @@ const fieldRows = (schema: Json): ReadonlyArray<ReadonlyArray<string>> => {
 }
 
 const record = ([name, schema]: readonly [string, Json]): string => {
-  const rows = fieldRows(schema)
+  const { base, own } = partsOf(schema)
+  const rows = fieldRows(own)
   const described = rows.some(([, , description]) => description !== "")
   return paragraphs(
     `## ${name}`,
     text(at(schema, "description")),
+    base === undefined ? "" : `It has the fields of ${recordLink(nameOf(base))} as well.`,
     rows.length === 0
       ? `${typeOf(schema)}.`
       : described

@@ -28,6 +28,8 @@ export type DomainError =
 /** RFC 6750, section 3. */
 const challengeBearer = { "WWW-Authenticate": 'Bearer error="invalid_token"' }
 
+const signIn = callOf("auth.token")
+
 const retryAfter = (seconds: number) => ({ "Retry-After": `${seconds}` })
 
 const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
@@ -83,8 +85,8 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
     }),
     CredentialRefused: ({ message }): ErrorParts => ({
       code: "AUTH_REQUIRED",
-      message: `${sentence(message)} Send the access token that a start-here service returned, or call a start-here service to get one.`,
-      next: startOf(request),
+      message: `${sentence(message)} Sign in with your wallet to get its current token, which is free: ${signIn.method} ${signIn.path}.`,
+      next: signIn,
       headers: challengeBearer
     }),
     WrongCredential: ({ message }): ErrorParts => ({

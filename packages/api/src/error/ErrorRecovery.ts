@@ -3,7 +3,8 @@ import type { ErrorCode } from "@agentos/core"
 /** The recommended action for each error. */
 export const ERROR_RECOVERY: Readonly<Record<ErrorCode, string>> = {
   INVALID_REQUEST: "Fix each issue in `error.issues`: `path` is the invalid part.",
-  AUTH_REQUIRED: "The token is malformed, unknown or revoked. Send a valid one, or call a start-here service.",
+  AUTH_REQUIRED:
+    "The token is malformed, unknown or revoked. Sign in with your wallet to get its current one, which is free.",
   INVALID_TOKEN:
     "The token is of the wrong kind or has expired. Use access tokens for REST and realtime tokens for the WebSocket.",
   PAYMENT_REQUIRED: "Pay the challenge in PAYMENT-REQUIRED, then repeat the identical request.",

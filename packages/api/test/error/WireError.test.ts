@@ -33,10 +33,11 @@ import {
   PayerMismatch,
   PaymentPending,
   PaymentRequired,
-  ProviderUnavailable,
   type PaymentState,
+  ProviderUnavailable,
   ResourceNotFound,
   ResourceNotOwned,
+  WalletUnknown,
   WrongCredential
 } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
@@ -152,19 +153,25 @@ describe("toWireError", () => {
         capabilities,
         paymentState: "none"
       }).body.error.next
-    const refused = new CredentialRefused({ message: "revoked" })
+    const unknown = new WalletUnknown({ wallet: "0x52908400098527886E0F7030069857D2E4169EE7" })
     const us = { method: "POST", path: "/api/v1/phone/purchase-us-number-30-days" }
     const mailbox = { method: "POST", path: "/api/v1/email/mailboxes" }
-    assert.deepStrictEqual(at({ email: true, phone: false }, refused), mailbox)
-    assert.deepStrictEqual(at({ email: false, phone: true }, refused), us)
-    assert.deepStrictEqual(at({ email: true, phone: true }, refused, operationEntry("listNumbers")), us)
-    assert.isUndefined(at({ email: false, phone: false }, refused))
+    assert.deepStrictEqual(at({ email: true, phone: false }, unknown), mailbox)
+    assert.deepStrictEqual(at({ email: false, phone: true }, unknown), us)
+    assert.deepStrictEqual(at({ email: true, phone: true }, unknown, operationEntry("listNumbers")), us)
+    assert.isUndefined(at({ email: false, phone: false }, unknown))
     const released = (country: "US" | "CA") => new NumberReleased({ phoneNumberId: operationId, country })
     assert.deepStrictEqual(at({ email: true, phone: true }, released("US")), us)
     assert.deepStrictEqual(at({ email: true, phone: true }, released("CA")), {
       method: "POST",
       path: "/api/v1/phone/purchase-canada-number-30-days"
     })
+  })
+
+  it("refers a wallet whose token is refused to signing in, which is free", () => {
+    const { message, next } = wire(new CredentialRefused({ message: "revoked" })).body.error
+    assert.deepStrictEqual(next, { method: "POST", path: "/api/v1/auth/token" })
+    assert.include(message, "which is free: POST /api/v1/auth/token.")
   })
 
   it("does not claim that nothing was charged if the state of the payment is unknown", () => {

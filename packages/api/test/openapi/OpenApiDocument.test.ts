@@ -1,4 +1,4 @@
-import { errorsByStatus, OPERATIONS, takesBody } from "@agentos/api"
+import { errorsByStatus, EVENT_EXAMPLES, OPERATIONS, takesBody } from "@agentos/api"
 import { EventType } from "@agentos/core"
 import { assert, describe, expect, it } from "@effect/vitest"
 import { Validator } from "@seriousme/openapi-schema-validator"
@@ -70,9 +70,14 @@ describe("openApiDocument", () => {
       oneOf,
       EventType.literals.map((type) => ({ $ref: refOf(type) }))
     )
+    const shared = Object.keys((components.schemas["Event"]?.["properties"] ?? {}) as object)
+    assert.sameMembers([...shared, "type", "payload"], Object.keys(EVENT_EXAMPLES["email.received"]))
     for (const type of EventType.literals) {
-      const properties = components.schemas[refOf(type).split("/").at(-1) ?? ""]?.["properties"]
-      assert.nestedPropertyVal(properties, "type.enum.0", type)
+      const { allOf } = components.schemas[refOf(type).split("/").at(-1) ?? ""] ?? {}
+      const [event, own] = allOf as unknown as readonly [unknown, { readonly properties: object }]
+      assert.deepStrictEqual(event, { $ref: "#/components/schemas/Event" })
+      assert.nestedPropertyVal(own, "properties.type.enum.0", type)
+      assert.sameMembers(Object.keys(own.properties), ["type", "payload"])
     }
   })
 

@@ -114,19 +114,8 @@ export interface components {
         DeleteMailboxInput: {
             mailboxId: string;
         };
-        EmailReceivedEvent: {
-            acknowledgedAt: string | null;
-            agentId: string;
-            createdAt: string;
-            deliveredAt: string | null;
-            deliveryCount: number;
-            eventId: string;
-            expiresAt: string;
+        EmailReceivedEvent: components["schemas"]["Event"] & {
             payload: components["schemas"]["EmailReceivedPayload"];
-            resourceId: string;
-            service: string;
-            source: string;
-            status: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
             type: "email.received";
         };
         EmailReceivedPayload: {
@@ -153,6 +142,19 @@ export interface components {
             guides: components["schemas"]["Guides"];
         };
         ErrorCode: "INVALID_REQUEST" | "AUTH_REQUIRED" | "INVALID_TOKEN" | "PAYMENT_REQUIRED" | "FORBIDDEN" | "RESOURCE_NOT_OWNED" | "RESOURCE_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "CONFLICT" | "IDEMPOTENCY_CONFLICT" | "PAYMENT_PENDING" | "ALLOWANCE_EXHAUSTED" | "NUMBER_EXPIRING" | "NUMBER_RELEASED" | "PAYLOAD_TOO_LARGE" | "URI_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "UPGRADE_REQUIRED" | "ONBOARDING_REQUIRED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "PROVIDER_TEMPORARY_FAILURE" | "PROVIDER_REJECTED" | "SERVICE_UNAVAILABLE";
+        Event: {
+            acknowledgedAt: string | null;
+            agentId: string;
+            createdAt: string;
+            deliveredAt: string | null;
+            deliveryCount: number;
+            eventId: string;
+            expiresAt: string;
+            resourceId: string;
+            service: string;
+            source: string;
+            status: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
+        };
         /** @description @internal */
         EventAcknowledge: {
             deliveryId?: string;
@@ -185,19 +187,8 @@ export interface components {
             type: "event.observed";
         };
         EventRecord: components["schemas"]["EmailReceivedEvent"] | components["schemas"]["PhoneCallStartedEvent"] | components["schemas"]["PhoneCallEndedEvent"] | components["schemas"]["PhoneNumberExpiringEvent"] | components["schemas"]["PhoneNumberRenewedEvent"] | components["schemas"]["PhoneNumberReleasedEvent"] | components["schemas"]["PhoneNumberSuspendedEvent"] | components["schemas"]["PhoneNumberReconciledEvent"] | components["schemas"]["PaymentCompletedEvent"] | components["schemas"]["PaymentFailedEvent"] | components["schemas"]["PaymentRefundedEvent"] | components["schemas"]["EventsWebhookPausedEvent"];
-        EventsWebhookPausedEvent: {
-            acknowledgedAt: string | null;
-            agentId: string;
-            createdAt: string;
-            deliveredAt: string | null;
-            deliveryCount: number;
-            eventId: string;
-            expiresAt: string;
+        EventsWebhookPausedEvent: components["schemas"]["Event"] & {
             payload: components["schemas"]["EventsWebhookPausedPayload"];
-            resourceId: string;
-            service: string;
-            source: string;
-            status: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
             type: "events.webhook.paused";
         };
         EventsWebhookPausedPayload: {
@@ -644,19 +635,8 @@ export interface components {
                 };
             };
         };
-        PaymentCompletedEvent: {
-            acknowledgedAt: string | null;
-            agentId: string;
-            createdAt: string;
-            deliveredAt: string | null;
-            deliveryCount: number;
-            eventId: string;
-            expiresAt: string;
+        PaymentCompletedEvent: components["schemas"]["Event"] & {
             payload: components["schemas"]["PaymentCompletedPayload"];
-            resourceId: string;
-            service: string;
-            source: string;
-            status: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
             type: "payment.completed";
         };
         PaymentCompletedPayload: {
@@ -675,19 +655,8 @@ export interface components {
             transaction: string | null;
             type: "payment.completed";
         };
-        PaymentFailedEvent: {
-            acknowledgedAt: string | null;
-            agentId: string;
-            createdAt: string;
-            deliveredAt: string | null;
-            deliveryCount: number;
-            eventId: string;
-            expiresAt: string;
+        PaymentFailedEvent: components["schemas"]["Event"] & {
             payload: components["schemas"]["PaymentFailedPayload"];
-            resourceId: string;
-            service: string;
-            source: string;
-            status: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
             type: "payment.failed";
         };
         PaymentFailedPayload: {
@@ -710,19 +679,8 @@ export interface components {
             transaction: string | null;
             type: "payment.failed";
         };
-        PaymentRefundedEvent: {
-            acknowledgedAt: string | null;
-            agentId: string;
-            createdAt: string;
-            deliveredAt: string | null;
-            deliveryCount: number;
-            eventId: string;
-            expiresAt: string;
+        PaymentRefundedEvent: components["schemas"]["Event"] & {
             payload: components["schemas"]["PaymentRefundedPayload"];
-            resourceId: string;
-            service: string;
-            source: string;
-            status: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
             type: "payment.refunded";
         };
         PaymentRefundedPayload: {
@@ -764,19 +722,8 @@ export interface components {
             transaction: string | null;
             updatedAt: string | null;
         };
-        PhoneCallEndedEvent: {
-            acknowledgedAt: string | null;
-            agentId: string;
-            createdAt: string;
-            deliveredAt: string | null;
-            deliveryCount: number;
-            eventId: string;
-            expiresAt: string;
+        PhoneCallEndedEvent: components["schemas"]["Event"] & {
             payload: components["schemas"]["PhoneCallEndedPayload"];
-            resourceId: string;
-            service: string;
-            source: string;
-            status: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
             type: "phone.call.ended";
         };
         PhoneCallEndedPayload: {
@@ -793,19 +740,8 @@ export interface components {
             toNumber: string;
             type: "phone.call.ended";
         };
-        PhoneCallStartedEvent: {
-            acknowledgedAt: string | null;
-            agentId: string;
-            createdAt: string;
-            deliveredAt: string | null;
-            deliveryCount: number;
-            eventId: string;
-            expiresAt: string;
+        PhoneCallStartedEvent: components["schemas"]["Event"] & {
             payload: components["schemas"]["PhoneCallStartedPayload"];
-            resourceId: string;
-            service: string;
-            source: string;
-            status: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
             type: "phone.call.started";
         };
         PhoneCallStartedPayload: {
@@ -843,19 +779,8 @@ export interface components {
             status: "active" | "expiring" | "suspended" | "released";
             voice: string | null;
         };
-        PhoneNumberExpiringEvent: {
-            acknowledgedAt: string | null;
-            agentId: string;
-            createdAt: string;
-            deliveredAt: string | null;
-            deliveryCount: number;
-            eventId: string;
-            expiresAt: string;
+        PhoneNumberExpiringEvent: components["schemas"]["Event"] & {
             payload: components["schemas"]["PhoneNumberExpiringPayload"];
-            resourceId: string;
-            service: string;
-            source: string;
-            status: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
             type: "phone.number.expiring";
         };
         PhoneNumberExpiringPayload: {
@@ -876,19 +801,8 @@ export interface components {
             };
             type: "phone.number.expiring";
         };
-        PhoneNumberReconciledEvent: {
-            acknowledgedAt: string | null;
-            agentId: string;
-            createdAt: string;
-            deliveredAt: string | null;
-            deliveryCount: number;
-            eventId: string;
-            expiresAt: string;
+        PhoneNumberReconciledEvent: components["schemas"]["Event"] & {
             payload: components["schemas"]["PhoneNumberReconciledPayload"];
-            resourceId: string;
-            service: string;
-            source: string;
-            status: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
             type: "phone.number.reconciled";
         };
         PhoneNumberReconciledPayload: {
@@ -899,19 +813,8 @@ export interface components {
             releasedAt: string | null;
             type: "phone.number.reconciled";
         };
-        PhoneNumberReleasedEvent: {
-            acknowledgedAt: string | null;
-            agentId: string;
-            createdAt: string;
-            deliveredAt: string | null;
-            deliveryCount: number;
-            eventId: string;
-            expiresAt: string;
+        PhoneNumberReleasedEvent: components["schemas"]["Event"] & {
             payload: components["schemas"]["PhoneNumberReleasedPayload"];
-            resourceId: string;
-            service: string;
-            source: string;
-            status: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
             type: "phone.number.released";
         };
         PhoneNumberReleasedPayload: {
@@ -922,19 +825,8 @@ export interface components {
             releasedAt: string | null;
             type: "phone.number.released";
         };
-        PhoneNumberRenewedEvent: {
-            acknowledgedAt: string | null;
-            agentId: string;
-            createdAt: string;
-            deliveredAt: string | null;
-            deliveryCount: number;
-            eventId: string;
-            expiresAt: string;
+        PhoneNumberRenewedEvent: components["schemas"]["Event"] & {
             payload: components["schemas"]["PhoneNumberRenewedPayload"];
-            resourceId: string;
-            service: string;
-            source: string;
-            status: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
             type: "phone.number.renewed";
         };
         PhoneNumberRenewedPayload: {
@@ -945,19 +837,8 @@ export interface components {
             phoneNumberId: string;
             type: "phone.number.renewed";
         };
-        PhoneNumberSuspendedEvent: {
-            acknowledgedAt: string | null;
-            agentId: string;
-            createdAt: string;
-            deliveredAt: string | null;
-            deliveryCount: number;
-            eventId: string;
-            expiresAt: string;
+        PhoneNumberSuspendedEvent: components["schemas"]["Event"] & {
             payload: components["schemas"]["PhoneNumberSuspendedPayload"];
-            resourceId: string;
-            service: string;
-            source: string;
-            status: "pending" | "delivered" | "acknowledged" | "expired" | "failed";
             type: "phone.number.suspended";
         };
         PhoneNumberSuspendedPayload: {

@@ -42,7 +42,7 @@ describe("order of checks", () => {
     }
   })
 
-  it("refers a client without a token to a number if the server offers telephony only", async () => {
+  it("refers a client without a token to a number if the server offers telephony only, and one with a wrong token to its wallet", async () => {
     const onlyPhone = await startServer({ capabilities: { email: false, phone: true } })
     const number = { method: "POST", path: "/api/v1/phone/purchase-us-number-30-days" }
     for (const path of ["/api/v1/phone/numbers", "/api/v1/events"]) {
@@ -50,7 +50,7 @@ describe("order of checks", () => {
       assert.deepEqual([error.code, error.onboarding?.serviceId], ["ONBOARDING_REQUIRED", "phone.number.us.30d"])
       assert.deepEqual(error.next, number)
       const refused = errorOf(await call(onlyPhone, "GET", path, { token: "at_v1_nonsense" }))
-      assert.deepEqual([refused.code, refused.next], ["AUTH_REQUIRED", number])
+      assert.deepEqual([refused.code, refused.next], ["AUTH_REQUIRED", { method: "POST", path: "/api/v1/auth/token" }])
     }
     const { data } = JSON.parse((await call(onlyPhone, "GET", "/api/v1/services")).text) as {
       readonly data: {
