@@ -217,7 +217,7 @@ export const generate = async (): Promise<Readonly<Record<string, string>>> => {
         schemas: withInternals(bare(reachable(roots), true) as Schemas) as Record<string, SchemaObject>
       }
     } satisfies OpenAPI3,
-    { defaultNonNullable: false, emptyObjectsUnknown: true, alphabetize: true }
+    { defaultNonNullable: false, emptyObjectsUnknown: true, alphabetize: false }
   )
   const components = types.filter((node) => "name" in node && (node.name as { text?: string }).text === "components")
   const rows = operations.map(({ method, operation, path }) => rowOf(method, path, operation))

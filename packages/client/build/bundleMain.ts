@@ -34,5 +34,8 @@ const manifest = {
   sideEffects
 }
 writeFileSync(`${dir}/package.json`, `${JSON.stringify(manifest, undefined, 2)}\n`)
+/** Links into the repository, which a published package cannot follow. */
+const REPOSITORY_LINK = /\[([^\]]+)\]\(\.\.\/[^)]+\)/g
+writeFileSync(`${dir}/README.md`, readFileSync(path("README.md"), "utf8").replaceAll(REPOSITORY_LINK, "`$1`"))
 // There is no changelog before the first release.
-for (const file of ["README.md", "CHANGELOG.md"]) if (existsSync(path(file))) copyFileSync(path(file), `${dir}/${file}`)
+if (existsSync(path("CHANGELOG.md"))) copyFileSync(path("CHANGELOG.md"), `${dir}/CHANGELOG.md`)

@@ -28,6 +28,8 @@ export interface WaitOptions {
   readonly timeoutSeconds?: number
   /** How far back to look, because mail often arrives before the wait. Default: 60. */
   readonly sinceSeconds?: number
+  /** Only mail that arrived after this one, instead of `sinceSeconds`. */
+  readonly after?: Mail
   readonly signal?: AbortSignal | undefined
 }
 
@@ -39,6 +41,20 @@ export interface CodeOptions extends WaitOptions {
 type FollowMail = (
   options: EventOptions<"email.received">
 ) => AsyncGenerator<AgentEvent<"email.received">, void, undefined>
+
+const unexpected = (): AgentOsError =>
+  new AgentOsError({
+    code: "UNEXPECTED_ANSWER",
+    message: "The server confused a message with a list of messages.",
+    details: {}
+  })
+
+/** Reads a message with its body. Throws RESOURCE_NOT_FOUND. */
+const readMessage = async (caller: Caller, messageId: string, options?: CallOptions): Promise<MessageRecord> => {
+  const data = await caller.call("queryMessages", { messageId }, options)
+  if ("message" in data) return data.message
+  throw unexpected()
+}
 
 /** What mailboxes need of their client. */
 export interface MailContext {
@@ -109,18 +125,13 @@ export class Mailbox {
     const { caller } = this.#context
     const data = await caller.call("queryMessages", { ...query, mailboxId: this.id }, { signal })
     if ("items" in data) return data
-    throw new AgentOsError({
-      code: "UNEXPECTED_ANSWER",
-      message: "The server returned a message instead of a list.",
-      details: {}
-    })
+    throw unexpected()
   }
 
   /** Returns a message with its body; undefined if it was deleted. */
   async #read(messageId: string): Promise<MessageRecord | undefined> {
     try {
-      const data = await this.#context.caller.call("queryMessages", { messageId })
-      return "message" in data ? data.message : undefined
+      return await readMessage(this.#context.caller, messageId)
     } catch (error) {
       if (error instanceof AgentOsError && error.code === "RESOURCE_NOT_FOUND") return undefined
       throw error
@@ -142,8 +153,8 @@ export class Mailbox {
     const { caller, clock } = this.#context
     const { from, signal, sinceSeconds = SINCE_SECONDS, subject = "", timeoutSeconds = TIMEOUT_SECONDS } = options
     const start = clock.now()
-    const after = new Date(start - sinceSeconds * 1_000).toISOString()
-    const seen = new Set<string>()
+    const after = options.after?.record.createdAt ?? new Date(start - sinceSeconds * 1_000).toISOString()
+    const seen = new Set([options.after?.id])
     for (;;) {
       const { items } = await this.#page(
         { direction: "inbound", after, limit: PAGE_SIZE, ...(from === undefined ? {} : { from }) },
@@ -199,6 +210,12 @@ export class Mailboxes {
     const { caller } = this.#context
     const items = await caller.itemsOf(caller.call("listMailboxes", {}, options))
     return items.map((record) => new Mailbox(this.#context, record))
+  }
+
+  /** Returns a received or sent message of any mailbox. Throws RESOURCE_NOT_FOUND. */
+  async message(messageId: string, options?: CallOptions): Promise<Mail> {
+    const { caller } = this.#context
+    return new Mail(caller, await readMessage(caller, messageId, options))
   }
 
   /** Returns the mailbox with this id or address; undefined without one. */
