@@ -106,6 +106,23 @@ describe("the tools", () => {
     assert.deepInclude(world.sent.at(-1), { to: ["bob@outside.example"], subject: "Re: Question" })
   })
 
+  it("wait for the mail after the one that was handled", async () => {
+    const { agent, address } = await owner()
+    await world.receive({ to: address, subject: "First", text: "One." })
+    const wait = async (input: Readonly<Record<string, unknown>>) =>
+      (await succeed(agent, "wait_for_email", input))["email"] as null | {
+        readonly messageId: string
+        readonly untrusted: { readonly subject: string }
+      }
+    const first = await wait({})
+    assert.strictEqual((await wait({}))?.messageId, first?.messageId)
+    const afterMessageId = first?.messageId
+    assert.isNull(await wait({ afterMessageId, timeoutSeconds: 1 }))
+    await world.receive({ to: address, subject: "Second", text: "Two." })
+    assert.strictEqual((await wait({ afterMessageId }))?.untrusted.subject, "Second")
+    assert.strictEqual((await fail(agent, "wait_for_email", { afterMessageId: address })).code, "INVALID_INPUT")
+  })
+
   it("wait for a one-time code of a verified sender, and say so when none arrives", async () => {
     const { agent, address } = await owner()
     assert.deepNestedInclude(await succeed(agent, "wait_for_code", { timeoutSeconds: 1 }), {

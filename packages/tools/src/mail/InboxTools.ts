@@ -2,15 +2,7 @@ import { AgentOsError, type WaitOptions } from "@agentos/client"
 import { INPUTS } from "../generated/Contract.ts"
 import type { Json } from "../Result.ts"
 import { defineTool, type ToolContext } from "../Tool.ts"
-import {
-  chosenMailbox,
-  EMAIL_SCHEMA,
-  emailOf,
-  MAILBOX_INPUT,
-  readMessage,
-  SUMMARY_SCHEMA,
-  summaryOf
-} from "./Records.ts"
+import { chosenMailbox, EMAIL_SCHEMA, emailOf, MAILBOX_INPUT, SUMMARY_SCHEMA, summaryOf } from "./Records.ts"
 
 const { after, before, cursor, direction, from, messageId, q, threadId } = INPUTS.queryMessages
 
@@ -55,7 +47,9 @@ export const readEmail = defineTool({
   output: { email: EMAIL_SCHEMA },
   isUntrusted: true,
   effects: "reads mail",
-  run: async ({ agent, call }, input) => ({ email: emailOf(await readMessage(agent, input.messageId, call)) })
+  run: async ({ agent, call }, input) => ({
+    email: emailOf((await agent.mailboxes.message(input.messageId, call)).record)
+  })
 })
 
 /** Hosts mostly end a call after a minute without progress. */
@@ -80,6 +74,11 @@ const WAIT_INPUTS = {
     maximum: 86_400,
     default: SINCE_SECONDS,
     description: "How far back to look first, because mail often arrives before the wait. 0 waits for new mail only."
+  },
+  afterMessageId: {
+    ...messageId,
+    description:
+      "Id of the message that you handled last: only later mail is returned. It takes the place of sinceSeconds."
   }
 } as const
 
@@ -88,17 +87,23 @@ interface Wait {
   readonly subject?: string
   readonly timeoutSeconds?: number
   readonly sinceSeconds?: number
+  readonly afterMessageId?: string
 }
 
 /** Returns the result of a wait, or says that nothing arrived. */
 const waited = async (
-  { call }: ToolContext,
-  { sinceSeconds = SINCE_SECONDS, timeoutSeconds = WAIT_SECONDS, ...filter }: Wait,
+  { agent, call }: ToolContext,
+  { afterMessageId, sinceSeconds = SINCE_SECONDS, timeoutSeconds = WAIT_SECONDS, ...filter }: Wait,
   wait: (options: WaitOptions) => Promise<Json>,
   missing: Json
 ): Promise<Json> => {
+  const handled = afterMessageId === undefined ? {} : { after: await agent.mailboxes.message(afterMessageId, call) }
   try {
-    return { arrived: true, ...(await wait({ ...filter, ...call, sinceSeconds, timeoutSeconds })), next: null }
+    return {
+      arrived: true,
+      ...(await wait({ ...filter, ...call, ...handled, sinceSeconds, timeoutSeconds })),
+      next: null
+    }
   } catch (error) {
     if (!(error instanceof AgentOsError) || error.code !== "TIMEOUT") throw error
     return {
@@ -116,7 +121,7 @@ export const waitForEmail = defineTool({
   name: "wait_for_email",
   title: "Wait for an email",
   description:
-    "Waits until a matching mail arrives, and returns the first with its text. Mail of the last minute counts as new. It is not marked as read, so the same mail can be returned again.",
+    "Waits until a matching mail arrives, and returns the first with its text. Mail of the last minute counts as new, so a second call returns the same mail: pass afterMessageId to get the next one.",
   properties: WAIT_INPUTS,
   required: [],
   output: { arrived: ARRIVED, email: { anyOf: [EMAIL_SCHEMA, { type: "null" }] }, next: NEXT },

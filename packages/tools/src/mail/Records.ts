@@ -1,11 +1,4 @@
-import {
-  type AgentOs,
-  AgentOsError,
-  type Mailbox,
-  type MessageRecord,
-  type OutputOf,
-  textOfHtml
-} from "@agentos/client"
+import { AgentOsError, type Mailbox, type MessageRecord, type OutputOf, textOfHtml } from "@agentos/client"
 import { type JsonSchema, nullable, objectSchema } from "../Schema.ts"
 import type { Json } from "../Result.ts"
 import type { ToolContext } from "../Tool.ts"
@@ -135,15 +128,4 @@ export const chosenMailbox = async (context: ToolContext, chosen: string | undef
     message: chosen === undefined ? `mailbox is missing. ${have}` : `mailbox ${chosen} is not yours. ${have}`,
     details: {}
   })
-}
-
-/** Returns a message with its body. Throws AgentOsError. */
-export const readMessage = async (
-  agent: AgentOs,
-  messageId: string,
-  call: ToolContext["call"]
-): Promise<MessageRecord> => {
-  const data = await agent.call("queryMessages", { messageId }, call)
-  if ("message" in data) return data.message
-  throw new AgentOsError({ code: "UNEXPECTED_ANSWER", message: "The server returned a list of messages.", details: {} })
 }

@@ -1,6 +1,6 @@
 import { INPUTS } from "../generated/Contract.ts"
 import { defineTool } from "../Tool.ts"
-import { chosenMailbox, EMAIL_SCHEMA, emailOf, MAILBOX_INPUT, readMessage } from "./Records.ts"
+import { chosenMailbox, EMAIL_SCHEMA, emailOf, MAILBOX_INPUT } from "./Records.ts"
 
 const { bcc, cc, html, subject, text, to } = INPUTS.sendMessage
 
@@ -37,18 +37,7 @@ export const replyToEmail = defineTool({
   isUntrusted: true,
   effects: "reaches people",
   run: async ({ agent, call }, { messageId, ...body }) => {
-    const { mailboxId, sender, subject: answered } = await readMessage(agent, messageId, call)
-    const { message } = await agent.call(
-      "sendMessage",
-      {
-        ...body,
-        mailboxId,
-        to: [sender.address],
-        subject: /^re:/i.test(answered) ? answered : `Re: ${answered}`,
-        inReplyTo: messageId
-      },
-      call
-    )
-    return { email: emailOf(message) }
+    const mail = await agent.mailboxes.message(messageId, call)
+    return { email: emailOf((await mail.reply(body, call)).record) }
   }
 })
