@@ -1,6 +1,6 @@
 import { REALTIME_PATH, RealtimeClientMessage } from "@agentos/api"
-import { AgentSessions, EventSignal, EventStore } from "@agentos/core"
-import { Deferred, Effect, FiberSet, Layer, Option, Schedule, Schema } from "effect"
+import { AgentSessions, EventSignal, EventStore, settingIssues } from "@agentos/core"
+import { Deferred, Effect, FiberSet, Layer, Result, Schedule, Schema } from "effect"
 import type { Duplex } from "node:stream"
 import { type RawData, type WebSocket, WebSocketServer } from "ws"
 import { answerBrokenHandshake } from "../edge/BrokenRequests.ts"
@@ -37,9 +37,17 @@ const SOCKET_OPTIONS = {
   closeTimeout: CLOSING_GRACE
 }
 
-const decodeMessage = Schema.decodeUnknownOption(Schema.fromJsonString(RealtimeClientMessage), {
+const decodeMessage = Schema.decodeUnknownResult(Schema.fromJsonString(RealtimeClientMessage), {
   onExcessProperty: "error"
 })
+
+const TYPES = RealtimeClientMessage.members.map(({ fields }) => fields.type.literal).join(", ")
+
+/** Describes the first problem of a message: `eventId is missing.` */
+const problemOf = ({ issue }: Schema.SchemaError): string => {
+  const [, problem] = /^message\.(.+)$/.exec(settingIssues("message", issue)[0] ?? "") ?? []
+  return problem === undefined ? `A message must be a JSON object in a text frame, with type ${TYPES}.` : `${problem}.`
+}
 
 /**
  * The WebSocket gateway. Authenticates sockets, opens a session for each, renews their leases while they answer, and
@@ -84,12 +92,12 @@ const make = Effect.gen(function* () {
     count(peer)
     if (!connection.isOpen) return
     // Whole messages arrive as one Buffer, because that is the default `binaryType` of sockets.
-    const decoded = isBinary || !Buffer.isBuffer(data) ? Option.none() : decodeMessage(data.toString("utf8"))
-    if (Option.isNone(decoded)) {
-      connection.sendError("INVALID_REQUEST", "The message does not match the realtime protocol.")
+    const decoded = decodeMessage(isBinary || !Buffer.isBuffer(data) ? undefined : data.toString("utf8"))
+    if (Result.isFailure(decoded)) {
+      connection.sendError("INVALID_REQUEST", problemOf(decoded.failure))
       return connection.close(CLOSE.badMessage, "bad message")
     }
-    const message = decoded.value
+    const message = decoded.success
     if (message.type === "event.ack") {
       if (peer.session !== undefined) return peer.session.acknowledge(message)
       return connection.close(CLOSE.unauthenticated, "authenticate first")

@@ -288,14 +288,26 @@ describe("RealtimeGateway", () => {
   )
 
   scenario(
-    "closes a socket that sends an invalid message with 4400",
+    "closes a socket that sends an invalid message with 4400, and names the problem",
     Effect.gen(function* () {
       const tenant = yield* newTenant
-      const bad = ["nonsense", "{}", '{"type":"event.ack"}', '{"type":"event.ack","eventId":"1","more":1}', "[]"]
-      for (const text of [...bad, Buffer.from([1, 2])]) {
+      const noMessage =
+        "A message must be a JSON object in a text frame, with type session.authenticate, event.ack, call.reply."
+      const bad = [
+        ["nonsense", noMessage],
+        ["{}", noMessage],
+        ["[]", noMessage],
+        [Buffer.from([1, 2]), noMessage],
+        ['{"type":"event.ack"}', "eventId is missing."],
+        ['{"type":"event.ack","eventId":"1","more":1}', "more is unknown."],
+        ['{"type":"session.authenticate","token":"1","mode":"x"}', "mode must be one of deliver, observe, voice."]
+      ] as const
+      for (const [text, problem] of bad) {
         const client = yield* open(tenant)
         yield* client.expect("session.replay.complete")
         client.socket.send(text)
+        const { code, message } = yield* client.expect("error")
+        assert.deepStrictEqual([code, message], ["INVALID_REQUEST", problem])
         assert.strictEqual(yield* client.closed, 4400, String(text))
       }
       const twice = yield* open(tenant)
