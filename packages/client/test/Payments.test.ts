@@ -91,6 +91,57 @@ describe("a payment", () => {
     expect(client.payments.spent().lastDay).toBe("0.25")
   })
 
+  it("that is aborted while it is pending is not asked about any more", async () => {
+    const stop = new AbortController()
+    const pending = failure(409, { code: "PAYMENT_PENDING", retryable: true, paymentState: "pending" })
+    const server = scripted({ [MAILBOXES]: [challenge(), pending], [STATUS]: [statusOf("wait", "pending", 10)] })
+    const { clock } = server
+    const client = await AgentOs.connect(BASE_URL, {
+      ...server.options,
+      clock: {
+        now: clock.now,
+        sleep: async (millis) => {
+          if (clock.sleeps.length === 1) stop.abort()
+          await clock.sleep(millis)
+        }
+      }
+    })
+    const call = client.call("createMailbox", { localPart: "ada" }, { signal: stop.signal })
+    await expect(call).rejects.toMatchObject({ code: "PAYMENT_OUTCOME_UNKNOWN", moneyMoved: "unknown" })
+    expect(server.to(STATUS)).toHaveLength(1)
+  })
+
+  it.each([
+    [
+      "a provider",
+      failure(502, { code: "PROVIDER_TEMPORARY_FAILURE", retryable: true, paymentState: "settled" }),
+      "yes"
+    ],
+    ["another worker", failure(409, { code: "PAYMENT_PENDING", retryable: true, paymentState: "settled" }), "unknown"]
+  ])(
+    "that is charged and waits for %s stays open, and the same call fetches its result",
+    async (_, waiting, moneyMoved) => {
+      const { client, outcome, signatures } = await buy([challenge(), ...Array(20).fill(waiting), bought])
+      expect(outcome).toMatchObject({ moneyMoved })
+      expect(client.payments.open()).toHaveLength(1)
+      expect(await client.call("createMailbox", { localPart: "ada" })).toMatchObject({ operationId: "o" })
+      expect([signatures.length, client.payments.open()]).toEqual([1, []])
+    }
+  )
+
+  it("whose success has no data stays open", async () => {
+    const { client, outcome } = await buy([challenge(), Response.json({ data: null }, { status: 201 })])
+    expect(outcome).toMatchObject({ code: "PAYMENT_OUTCOME_UNKNOWN" })
+    expect(client.payments.open()).toHaveLength(1)
+  })
+
+  it("whose answer was lost is not believed to be free by a failed sign-in", async () => {
+    const revoked = failure(401, { code: "INVALID_TOKEN", paymentState: "none" })
+    const tokens = { get: () => "at_v1_revoked", set: () => undefined }
+    const { outcome } = await buy([challenge(), lost, revoked], { [TOKEN]: [lost] }, { tokens })
+    expect(outcome).toMatchObject({ code: "PAYMENT_OUTCOME_UNKNOWN" })
+  })
+
   it("whose answer was lost is not believed to be free by an error before the lookup", async () => {
     const limited = failure(401, { code: "AUTH_REQUIRED", paymentState: "none" })
     const answers = [challenge(), lost, limited]

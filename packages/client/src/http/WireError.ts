@@ -31,10 +31,16 @@ export const wireErrorIn = ({ json }: Answer): WireError | undefined => {
 export const isTokenRefused = (answer: Answer): boolean =>
   ["AUTH_REQUIRED", "INVALID_TOKEN"].includes(wireErrorIn(answer)?.code ?? "")
 
+/** Returns `data` of a successful answer; undefined for any other. */
+export const dataIn = (answer: Answer): Json | undefined => {
+  const data = isSuccess(answer) && isRecord(answer.json) ? answer.json["data"] : undefined
+  return isRecord(data) ? data : undefined
+}
+
 /** Returns `data` of a successful answer. Throws the error of any other. */
 export const dataOf = (answer: Answer): Json => {
-  const data = isSuccess(answer) && isRecord(answer.json) ? answer.json["data"] : undefined
-  if (isRecord(data)) return data
+  const data = dataIn(answer)
+  if (data !== undefined) return data
   throw errorOf(answer)
 }
 

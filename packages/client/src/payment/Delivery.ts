@@ -1,12 +1,12 @@
-import { AgentOsError, type MoneyMoved } from "../AgentOsError.ts"
-import { isRecord } from "../Encoding.ts"
 import type { components } from "../generated/Components.ts"
 import { type Answer, type Http, retryAfterSeconds } from "../http/Http.ts"
-import { dataOf, errorOf, isSuccess, isTokenRefused, moneyMovedBy, wireErrorIn } from "../http/WireError.ts"
+import { dataIn, dataOf, errorOf, isTokenRefused, wireErrorIn } from "../http/WireError.ts"
 import type { Clock } from "../Options.ts"
 import type { JournalEntry, JournalState } from "./Journal.ts"
 
 type PaymentStatus = components["schemas"]["PaymentStatus"]
+/** The state of a payment in the words of the API. */
+export type PaymentState = PaymentStatus["paymentState"]
 
 /** How long to wait for a final answer, over all attempts. */
 const DEADLINE_MILLIS = 90_000
@@ -31,167 +31,158 @@ const BEFORE_LOOKUP: ReadonlySet<string> = new Set([
   "URI_TOO_LONG"
 ])
 
-type Answered = Extract<JournalState, { readonly tag: "answered" }>
+type Sent = Extract<JournalState, { readonly tag: "sent" }>
 
-/** A payment whose outcome is known. */
+/** A signed payment, with the request that it pays for. */
+export interface SignedRequest extends Pick<
+  JournalEntry,
+  "body" | "idempotencyKey" | "method" | "path" | "paymentSignature"
+> {
+  readonly state: { readonly tag: Exclude<JournalState["tag"], "sent"> } | Sent
+}
+
+/** An answer, and the state of the payment after it. */
 export interface Delivered {
-  readonly state: Answered
-  /** The data of the answer, or its error. */
-  readonly outcome: { readonly data: Readonly<Record<string, unknown>> } | { readonly error: AgentOsError }
+  readonly answer: Answer
+  /** `pending` and `unknown`: it can still be charged, delivered or refunded. */
+  readonly paymentState: PaymentState
+  /** The status of the payment, if the answer did not tell the state. */
+  readonly status?: PaymentStatus | undefined
+}
+
+/** A payment without an answer. */
+export interface Unanswered {
+  /** The error of the last attempt, or the reason of the abort. */
+  readonly lost: unknown
+  /** Whether the server may have received the payment. */
+  readonly mayHaveArrived: boolean
 }
 
 export interface DeliveryParts {
-  readonly http: Http
+  readonly http: Pick<Http, "send">
   readonly clock: Clock
-  readonly token: string | undefined
+  /** The access token. Undefined if none is sent, or if `http` sends it. */
+  readonly token?: string | undefined
   /** Signs in for another token, if that one was revoked. */
-  readonly renewToken: () => Promise<string | undefined>
-  /** Saves a state before the next step. */
-  readonly save: (state: JournalState) => Promise<void>
+  readonly renewToken?: (() => Promise<string | undefined>) | undefined
+  /** Saves the state before an attempt. If it rejects, nothing is sent. */
+  readonly save: (state: Sent) => Promise<unknown>
+  /** Called before each wait. `outcome` is its reason. */
+  readonly onRetry?: (outcome: Delivered | Unanswered, delayMillis: number) => void
   readonly signal: AbortSignal | undefined
 }
 
-export const outcomeUnknown = (entry: JournalEntry, why: string, cause?: unknown): AgentOsError =>
-  new AgentOsError({
-    code: "PAYMENT_OUTCOME_UNKNOWN",
-    message: `${why} The payment may have been charged. Make the same call again to resume it: the same payment is sent, and nothing is signed.`,
-    details: { paymentId: entry.id },
-    moneyMoved: "unknown",
-    isRetryable: true,
-    cause
-  })
-
 /**
- * Sends a signed payment until its outcome is known: the same bytes again after a lost answer, and as the server asks.
- * The state is saved as `sent` before a byte leaves. Throws PAYMENT_OUTCOME_UNKNOWN if that takes too long.
+ * Sends a signed payment until its outcome is known: the same bytes again after a lost answer, and as the server asks,
+ * for at most 90 s.
  */
-export const deliver = async (entry: JournalEntry, parts: DeliveryParts): Promise<Delivered> => {
-  const { clock, http, renewToken, save, signal } = parts
-  let token = parts.token
-  let isRenewed = false
+export const deliver = async (entry: SignedRequest, parts: DeliveryParts): Promise<Delivered | Unanswered> => {
+  const { clock, http, onRetry, save, signal } = parts
+  let { renewToken, token } = parts
   const start = clock.now()
   let lost = 0
   let attempts = entry.state.tag === "sent" ? entry.state.attempts : 0
-  // Whether the server may have received an earlier attempt.
-  let mayWork = entry.state.tag !== "prepared"
+  let mayHaveArrived = entry.state.tag !== "prepared"
+  const isAborted = (): boolean => signal?.aborted === true
   /** Waits, unless that would take too long. Returns whether it did. */
-  const pause = async (millis: number): Promise<boolean> => {
+  const pause = async (millis: number, outcome: Delivered | Unanswered): Promise<boolean> => {
     if (clock.now() - start + millis >= DEADLINE_MILLIS) return false
+    onRetry?.(outcome, millis)
     await clock.sleep(millis, signal)
     return true
   }
+  /** Waits for Retry-After, then while the status of a pending payment says so. Returns whether it did. */
+  const waitToRepeat = async (delivered: Delivered, tries: number): Promise<boolean> => {
+    const { answer } = delivered
+    let seconds = retryAfterSeconds(answer) || 2 ** Math.min(tries, 3)
+    while (await pause(seconds * 1_000, delivered)) {
+      if (wireErrorIn(answer)?.code !== "PAYMENT_PENDING" || isAborted()) return true
+      const status = await readStatus(entry, http)
+      if (status?.advice !== "wait") return true
+      seconds = status.retryAfterSeconds ?? 1
+    }
+    return false
+  }
   for (let tries = 0; ; tries++) {
-    if (isAborted(signal)) {
-      if (mayWork) throw outcomeUnknown(entry, "Aborted before the answer.", signal?.reason)
-      await save({ tag: "given-up" })
-      throw signal?.reason
-    }
+    if (isAborted()) return { lost: signal?.reason, mayHaveArrived }
     await save({ tag: "sent", attempts: ++attempts })
-    const answer = await attempt(entry, http, token, signal)
+    const answer = await sendPayment(entry, http, token, signal)
     if ("lost" in answer) {
-      mayWork = true
-      const isLast = ++lost >= LOST_MAX || isAborted(signal)
-      if (isLast || !(await pause(RETRY_MILLIS))) throw outcomeUnknown(entry, messageOf(answer.lost), answer.lost)
+      mayHaveArrived = true
+      const isLast = ++lost >= LOST_MAX || isAborted()
+      if (isLast || !(await pause(RETRY_MILLIS, answer))) return answer
       continue
     }
-    if (isSuccess(answer) && isRecord(answer.json))
-      return { state: answeredBy(answer, "yes"), outcome: { data: dataOf(answer) } }
-    if (token !== undefined && !isRenewed && isTokenRefused(answer)) {
-      token = await renewToken()
-      isRenewed = true
+    const renewed = isTokenRefused(answer) ? await renewToken?.() : undefined
+    if (renewed !== undefined) {
+      token = renewed
+      renewToken = undefined
       continue
     }
-    const error = await judge(entry, answer, { http, mayWork })
-    mayWork ||= error.moneyMoved !== "no"
-    if (canRepeat(error) && (await waitToRepeat(entry, answer, error, { http, tries, pause }))) continue
-    if (error.moneyMoved === "unknown") throw outcomeUnknown(entry, error.message, error)
-    return { state: answeredBy(answer, error.moneyMoved), outcome: { error } }
+    const delivered = await judge(entry, answer, http, mayHaveArrived)
+    mayHaveArrived ||= delivered.paymentState !== "none"
+    if (!canRepeat(delivered) || !(await waitToRepeat(delivered, tries))) return delivered
   }
 }
 
-const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
 /** Sends the bytes once. Any rejection, also an abort, may have happened after they arrived. */
-const attempt = async (
-  entry: JournalEntry,
-  http: Http,
-  token: string | undefined,
-  signal: AbortSignal | undefined
-): Promise<Answer | { readonly lost: unknown }> => {
-  const { body, idempotencyKey, method, path, paymentSignature } = entry
+export const sendPayment = async (
+  { body, idempotencyKey, method, path, paymentSignature }: SignedRequest,
+  http: DeliveryParts["http"],
+  token?: string,
+  signal?: AbortSignal
+): Promise<Answer | Unanswered> => {
   const headers = { "Idempotency-Key": idempotencyKey, "PAYMENT-SIGNATURE": paymentSignature }
   try {
     return await http.send({ method, path, token, headers, ...(body === null ? {} : { body }) }, signal)
   } catch (lost) {
-    return { lost }
+    return { lost, mayHaveArrived: true }
   }
 }
 
-const answeredBy = ({ headers, status }: Answer, moneyMoved: MoneyMoved): Answered => ({
-  tag: "answered",
-  status,
-  requestId: headers.get("x-request-id"),
-  moneyMoved,
-  receipt: headers.get("payment-response")
-})
-
-/** Returns the error of an answer with what is known of the money, from the answer or from the payment's status. */
-const judge = async (
-  entry: JournalEntry,
-  answer: Answer,
-  { http, mayWork }: { readonly http: Http; readonly mayWork: boolean }
-): Promise<AgentOsError> => {
-  const wire = wireErrorIn(answer)
+/**
+ * Returns the state of a payment that an answer reports; undefined if the answer says nothing about an earlier attempt
+ * that may have arrived.
+ */
+export const reportedState = (answer: Answer, mayHaveArrived: boolean): PaymentState | undefined => {
+  if (dataIn(answer) !== undefined) return "settled"
+  const error = wireErrorIn(answer)
   // An answer that is not the service's, for example of a proxy, says nothing.
-  const reported = wire === undefined ? "unknown" : moneyMovedBy(wire.paymentState ?? (mayWork ? "unknown" : "none"))
-  const isInconclusive = reported === "no" && mayWork && BEFORE_LOOKUP.has(wire?.code ?? "")
-  if (!isInconclusive) return errorOf(answer, reported)
-  const status = await readStatus(entry, http)
-  return errorOf(answer, status === undefined ? "unknown" : finalOutcome(status))
+  if (error === undefined) return "unknown"
+  const { code, paymentState = mayHaveArrived ? "unknown" : "none" } = error
+  if (paymentState === "none" && mayHaveArrived && BEFORE_LOOKUP.has(code)) return undefined
+  // It was charged, and its result is to come.
+  return code === "PAYMENT_PENDING" && paymentState === "settled" ? "pending" : paymentState
 }
 
-/** Returns the outcome of a payment that ended; unknown while it can still be charged, delivered or refunded. */
-const finalOutcome = ({ advice, paymentState }: PaymentStatus): MoneyMoved =>
-  advice === "done" ? moneyMovedBy(paymentState) : advice === "pay" ? "no" : "unknown"
+const judge = async (
+  entry: SignedRequest,
+  answer: Answer,
+  http: DeliveryParts["http"],
+  mayHaveArrived: boolean
+): Promise<Delivered> => {
+  const reported = reportedState(answer, mayHaveArrived)
+  if (reported !== undefined) return { answer, paymentState: reported }
+  const status = await readStatus(entry, http)
+  if (status?.advice === "done") return { answer, paymentState: status.paymentState, status }
+  // Otherwise it can still be charged, delivered or refunded.
+  return { answer, paymentState: status?.advice === "pay" ? "none" : "unknown", status }
+}
 
 /** Reads the state of a payment by its signed header. It executes nothing. Undefined if the server does not tell. */
-const readStatus = async (entry: JournalEntry, http: Http): Promise<PaymentStatus | undefined> => {
-  const headers = { "PAYMENT-SIGNATURE": entry.paymentSignature }
+const readStatus = async (
+  { paymentSignature }: SignedRequest,
+  http: DeliveryParts["http"]
+): Promise<PaymentStatus | undefined> => {
+  const headers = { "PAYMENT-SIGNATURE": paymentSignature }
   try {
     const answer = await http.send({ method: "POST", path: "/api/v1/payments/status", headers })
     return dataOf(answer)["payment"] as PaymentStatus
-  } catch (error) {
-    if (error instanceof AgentOsError) return undefined
-    throw error
+  } catch {
+    return undefined
   }
 }
 
 /** Whether the same bytes may have another answer later. */
-const canRepeat = ({ code, isRetryable, moneyMoved }: AgentOsError): boolean =>
-  moneyMoved !== "refund_due" && moneyMoved !== "refunded" && (isRetryable || code === "PAYMENT_PENDING")
-
-/**
- * Waits for Retry-After, then while the status of a pending payment says so. Returns whether to send the same bytes
- * again; false if the time is over.
- */
-const waitToRepeat = async (
-  entry: JournalEntry,
-  answer: Answer,
-  error: AgentOsError,
-  {
-    http,
-    pause,
-    tries
-  }: { readonly http: Http; readonly tries: number; readonly pause: (millis: number) => Promise<boolean> }
-): Promise<boolean> => {
-  const asked = (retryAfterSeconds(answer) ?? 0) * 1_000
-  if (!(await pause(asked > 0 ? asked : RETRY_MILLIS * 2 ** Math.min(tries, 3)))) return false
-  while (error.code === "PAYMENT_PENDING") {
-    const status = await readStatus(entry, http)
-    if (status?.advice !== "wait") return true
-    if (!(await pause((status.retryAfterSeconds ?? 1) * 1_000))) return false
-  }
-  return true
-}
+const canRepeat = ({ answer, paymentState }: Delivered): boolean =>
+  !paymentState.startsWith("refund") && errorOf(answer).isRetryable

@@ -4,7 +4,7 @@ import type { MoneyMoved } from "../AgentOsError.ts"
 export type JournalState =
   | { readonly tag: "prepared" }
   | { readonly tag: "sent"; readonly attempts: number }
-  /** Answered by the server. `moneyMoved: "unknown"` leaves the payment open. */
+  /** Answered. An unknown outcome, or a charge without its result, leaves the payment open. */
   | {
       readonly tag: "answered"
       readonly status: number
@@ -53,19 +53,30 @@ export interface PaymentJournal {
 
 const CLOCK_SKEW_SECONDS = 60
 
+/** Creates the id of a payment, which contains the time in milliseconds (UUID version 7, RFC 9562). */
+export const newPaymentId = (createdAt: number): string => {
+  const time = createdAt.toString(16).padStart(12, "0")
+  // oxlint-disable-next-line no-restricted-properties -- ids are random on every platform
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${crypto.randomUUID().slice(15)}`
+}
+
 /** Whether the signature is void, with a margin for clocks that differ. */
-export const isExpired = ({ validBefore }: JournalEntry, now: number): boolean =>
+export const isExpired = ({ validBefore }: Pick<JournalEntry, "validBefore">, now: number): boolean =>
   (validBefore + CLOCK_SKEW_SECONDS) * 1_000 < now
 
-/** Whether the outcome is unknown, so that the same bytes find it out. */
-export const isOpen = ({ state }: JournalEntry): boolean =>
-  state.tag === "prepared" || state.tag === "sent" || (state.tag === "answered" && state.moneyMoved === "unknown")
+/** Whether the outcome or the result is unknown, so that the same bytes find it out. */
+export const isOpen = ({ state }: Pick<JournalEntry, "state">): boolean => {
+  if (state.tag !== "answered") return state.tag !== "given-up"
+  const { moneyMoved, status } = state
+  // A payment of another request, which has its result, is reported as a conflict.
+  return moneyMoved === "unknown" || (moneyMoved === "yes" && status >= 300 && status !== 409)
+}
 
 /**
  * Whether the payment counts toward the daily limit: it was charged, or could be. A refused one counts until it
  * expires, because anyone who has seen the signature could submit it.
  */
-export const mayHaveCharged = (entry: JournalEntry, now: number): boolean => {
+export const mayHaveCharged = (entry: Pick<JournalEntry, "state" | "validBefore">, now: number): boolean => {
   const { state } = entry
   if (state.tag === "given-up") return false
   if (state.tag !== "answered") return true

@@ -1,13 +1,13 @@
 import { AgentOsError, type MoneyMoved } from "../AgentOsError.ts"
 import type { Answer, Http, Request } from "../http/Http.ts"
 import type { OperationId } from "../http/OperationTypes.ts"
-import { dataOf, errorOf, isSuccess } from "../http/WireError.ts"
+import { dataIn, dataOf, errorOf, isSuccess, moneyMovedBy } from "../http/WireError.ts"
 import type { Settings, WalletAccount } from "../Options.ts"
 import type { Tokens } from "../session/Tokens.ts"
 import { decimalOf } from "./Amount.ts"
 import { type Challenge, type ChallengeOption, checkFresh, chooseOption, readChallenge } from "./Challenge.ts"
 import { deliver } from "./Delivery.ts"
-import { isExpired, isOpen, type JournalEntry, type JournalState } from "./Journal.ts"
+import { isExpired, isOpen, type JournalEntry, type JournalState, newPaymentId } from "./Journal.ts"
 import { signPayment } from "./Signing.ts"
 import { Spending } from "./Spending.ts"
 
@@ -41,13 +41,6 @@ export interface PaidCall {
 const shown = (entry: JournalEntry): Payment => {
   const { amount, body: _body, idempotencyKey: _key, paymentSignature: _secret, ...others } = entry
   return { ...others, amount: decimalOf(BigInt(amount)), isOpen: isOpen(entry) }
-}
-
-/** Creates the id of a payment, which contains the time in milliseconds (UUID version 7, RFC 9562). */
-const newPaymentId = (createdAt: number): string => {
-  const time = createdAt.toString(16).padStart(12, "0")
-  // oxlint-disable-next-line no-restricted-properties -- ids are random on every platform
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${crypto.randomUUID().slice(15)}`
 }
 
 export class Payments {
@@ -118,14 +111,15 @@ export class Payments {
 
   /** @internal Pays for a call: limits, approval, signature, journal, request, in this order. */
   async pay(call: PaidCall, signal: AbortSignal | undefined): Promise<Data> {
-    if (isSuccess(call.quote)) return dataOf(call.quote)
-    const header = call.quote.status === 402 ? call.quote.headers.get("payment-required") : null
-    if (header === null) throw errorOf(call.quote)
+    const { operationId, quote } = call
+    if (isSuccess(quote)) return dataOf(quote)
+    const header = quote.status === 402 ? quote.headers.get("payment-required") : null
+    if (header === null) throw errorOf(quote)
     const { wallet } = this.#settings
     if (wallet === undefined)
       throw new AgentOsError({
         code: "WALLET_REQUIRED",
-        message: `${call.operationId} costs money. Pass a wallet to AgentOs.connect.`,
+        message: `${operationId} costs money. Pass a wallet to AgentOs.connect.`,
         details: {}
       })
     const challenge = readChallenge(header)
@@ -133,7 +127,7 @@ export class Payments {
     const { clock } = this.#settings
     checkFresh(option, clock.now())
     this.#spending.check(option.amount)
-    await this.#approve(call.operationId, option)
+    await this.#approve(operationId, option)
     const createdAt = clock.now()
     const id = newPaymentId(createdAt)
     this.#spending.reserve(id, option.amount)
@@ -171,22 +165,24 @@ export class Payments {
   ): Promise<JournalEntry> {
     const { baseUrl } = this.#settings
     const { header, validBefore } = await signPayment(wallet, challenge, option, createdAt)
+    const { body = null, method, path } = request
+    const { amount, asset, network, payTo } = option
     return {
       id,
       createdAt,
       baseUrl,
       operationId,
-      method: request.method,
-      path: request.path,
-      body: request.body ?? null,
+      method,
+      path,
+      body,
       // oxlint-disable-next-line no-restricted-properties -- keys are random on every platform
       idempotencyKey: crypto.randomUUID(),
       withToken: token !== undefined,
       payer: wallet.address,
-      amount: String(option.amount),
-      asset: option.asset,
-      network: option.network,
-      payTo: option.payTo,
+      amount: String(amount),
+      asset,
+      network,
+      payTo,
       validBefore,
       paymentSignature: header,
       state: { tag: "prepared" }
@@ -204,16 +200,31 @@ export class Payments {
         http: this.#http,
         clock,
         token,
-        renewToken: () => this.#tokens.renew(),
+        renewToken: entry.withToken ? () => this.#tokens.renew().catch(() => undefined) : undefined,
         save,
         signal
       })
-      const { outcome } = delivered
+      if ("lost" in delivered) {
+        const { lost, mayHaveArrived } = delivered
+        if (mayHaveArrived) throw outcomeUnknown(entry, signal?.aborted === true ? "Aborted." : messageOf(lost), lost)
+        await save({ tag: "given-up" })
+        throw lost
+      }
+      const { answer, paymentState } = delivered
+      const data = dataIn(answer)
+      const moneyMoved = moneyMovedBy(paymentState)
+      const error = errorOf(answer, moneyMoved)
       // The token comes first: if it is lost in between, the journal still says that there is an answer to fetch.
-      if ("data" in outcome) await this.#tokens.keep(outcome.data)
-      await save(delivered.state)
-      if ("data" in outcome) return outcome.data
-      throw outcome.error
+      if (data !== undefined) await this.#tokens.keep(data)
+      await save({
+        tag: "answered",
+        status: answer.status,
+        requestId: answer.headers.get("x-request-id"),
+        moneyMoved,
+        receipt: answer.headers.get("payment-response")
+      })
+      if (data !== undefined) return data
+      throw moneyMoved === "unknown" ? outcomeUnknown(entry, error.message, error) : error
     } finally {
       this.#sending.delete(entry.id)
     }
@@ -240,10 +251,22 @@ export class Payments {
   }
 }
 
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+const outcomeUnknown = ({ id }: JournalEntry, why: string, cause: unknown): AgentOsError =>
+  new AgentOsError({
+    code: "PAYMENT_OUTCOME_UNKNOWN",
+    message: `${why} The payment may have been charged. Make the same call again to resume it: the same payment is sent, and nothing is signed.`,
+    details: { paymentId: id },
+    moneyMoved: "unknown",
+    isRetryable: true,
+    cause
+  })
+
 const journalFailed = (cause: unknown, moneyMoved: MoneyMoved = "no"): AgentOsError =>
   new AgentOsError({
     code: "JOURNAL_FAILED",
-    message: `The journal failed: ${cause instanceof Error ? cause.message : String(cause)}. ${moneyMoved === "no" ? "Nothing was sent." : "Make the same call again to resume the payment."}`,
+    message: `The journal failed: ${messageOf(cause)}. ${moneyMoved === "no" ? "Nothing was sent." : "Make the same call again to resume the payment."}`,
     details: {},
     moneyMoved,
     cause
