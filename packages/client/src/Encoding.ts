@@ -26,7 +26,10 @@ const HEADER_LIMIT = 65_536
 
 /** Decodes base64 of JSON; undefined if it is invalid or too long. */
 export const decodeJson = (header: string): unknown => {
-  if (header.length > HEADER_LIMIT || !/^[A-Za-z0-9+/]*={0,2}$/.test(header) || header.length % 4 !== 0)
+  if (header.length > HEADER_LIMIT) return undefined
+  try {
+    return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(header), (character) => character.charCodeAt(0))))
+  } catch {
     return undefined
-  return parseJson(new TextDecoder().decode(Uint8Array.from(atob(header), (character) => character.charCodeAt(0))))
+  }
 }

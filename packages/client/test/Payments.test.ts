@@ -49,7 +49,8 @@ describe("terms", () => {
     ["on another kind of chain", { network: "solana:mainnet" }],
     ["that stay valid for longer than an hour", { maxTimeoutSeconds: 3_601 }],
     ["that have expired", { extra: { expiresAt: Date.parse("2026-01-31T11:59:59.000Z") / 1_000 } }],
-    ["with an amount that is no integer", { amount: "0.25" }]
+    ["with an amount that is no integer", { amount: "0.25" }],
+    ["by a permit", { extra: { name: "USDT0", version: "1", assetTransferMethod: "permit2" } }]
   ])("%s are refused before anything is signed", async (_, changes) => {
     const { outcome, signatures } = await buy([challenge(changes), bought])
     expect([outcome, signatures]).toMatchObject([{ code: "PAYMENT_UNSUPPORTED", moneyMoved: "no" }, []])

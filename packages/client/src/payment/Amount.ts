@@ -3,7 +3,7 @@ const DECIMALS = 6
 
 /** Parses an amount in USDT such as "0.25" into base units; undefined if it is not one. */
 export const unitsOf = (text: string): bigint | undefined => {
-  const [, whole = "", fraction = ""] = /^(\d{1,24})(?:\.(\d{1,6}))?$/.exec(text) ?? []
+  const [, whole = "", fraction = ""] = /^(\d{1,30})(?:\.(\d{1,6}))?$/.exec(text) ?? []
   return whole === "" ? undefined : BigInt(whole + fraction.padEnd(DECIMALS, "0"))
 }
 

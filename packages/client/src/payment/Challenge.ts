@@ -22,7 +22,7 @@ export interface Challenge {
   readonly extensions: unknown
 }
 
-export const unsupported = (message: string): AgentOsError =>
+const unsupported = (message: string): AgentOsError =>
   new AgentOsError({ code: "PAYMENT_UNSUPPORTED", message: `${message} Nothing was signed.`, details: {} })
 
 const optionOf = (value: unknown): ChallengeOption => {
@@ -72,35 +72,45 @@ const USDT: Readonly<Record<string, string>> = {
 /** The longest validity of a signed payment in seconds. Until it expires, anyone who has it can submit it. */
 const VALIDITY_SECONDS_MAX = 3_600
 
+/** What a payer accepts. */
+export interface Acceptance extends Pick<Settings, "baseUrl" | "network"> {
+  /** Undefined if the payer cannot list tokens. */
+  readonly assets?: Settings["assets"]
+}
+
 /** A sandbox on this machine has its own chain and token. On a chain with a known USDT, that token is required. */
-const isAccepted = (option: ChallengeOption, { assets, baseUrl }: Settings): boolean => {
+const isAccepted = (option: ChallengeOption, { assets, baseUrl }: Acceptance): boolean => {
   const asset = option.asset.toLowerCase()
-  if (assets.some((one) => one.network === option.network && one.asset.toLowerCase() === asset)) return true
+  if (assets?.some((one) => one.network === option.network && one.asset.toLowerCase() === asset)) return true
   const usdt = USDT[option.network]
   return usdt === undefined ? isLoopback(new URL(baseUrl).hostname) : usdt.toLowerCase() === asset
 }
 
 const isAddress = (text: string): boolean => /^0x[0-9a-fA-F]{40}$/.test(text)
 
-const canSign = ({ asset, network, payTo, scheme }: ChallengeOption): boolean =>
-  scheme === "exact" && /^eip155:\d{1,15}$/.test(network) && isAddress(asset) && isAddress(payTo)
+const canSign = ({ asset, extra, network, payTo, scheme }: ChallengeOption): boolean =>
+  scheme === "exact" &&
+  extra["assetTransferMethod"] !== "permit2" &&
+  /^eip155:\d{1,15}$/.test(network) &&
+  isAddress(asset) &&
+  isAddress(payTo)
 
 /**
- * Chooses the first option that the client can sign: scheme `exact`, an EVM chain, an accepted token, and the network of
- * the options if they name one. Throws PAYMENT_UNSUPPORTED.
+ * Chooses the first option that can be signed: scheme `exact`, an EVM chain, an accepted token, and the network of the
+ * payer if it names one. Throws PAYMENT_UNSUPPORTED.
  */
-export const chooseOption = (challenge: Challenge, settings: Settings): ChallengeOption => {
-  const { network } = settings
+export const chooseOption = (challenge: Challenge, acceptance: Acceptance): ChallengeOption => {
+  const { assets, network } = acceptance
   const candidates = challenge.options.filter(
     (option) => canSign(option) && (network === undefined || option.network === network)
   )
-  const option = candidates.find((one) => isAccepted(one, settings))
+  const option = candidates.find((one) => isAccepted(one, acceptance))
   if (option === undefined) {
     const offered = challenge.options.map((one) => `${one.scheme}, ${one.asset} on ${one.network}`).join("; ")
     throw unsupported(
       candidates.length > 0
-        ? `The server asks for a token that is not a known USDT contract (${offered}). List it in assets to accept it.`
-        : `The server offers no supported payment (${offered}).`
+        ? `The server asks for a token that is not a known USDT contract (${offered}).${assets === undefined ? "" : " List it in assets to accept it."}`
+        : `The server offers no supported payment option (${offered}).`
     )
   }
   if (option.maxTimeoutSeconds > 0 && option.maxTimeoutSeconds <= VALIDITY_SECONDS_MAX) return option
@@ -109,15 +119,18 @@ export const chooseOption = (challenge: Challenge, settings: Settings): Challeng
   )
 }
 
-/** Accepts Unix seconds and milliseconds. The limit is the year 5138 in seconds and 1973 in milliseconds. */
-const expiryOf = ({ expiresAt }: Json): number | undefined => {
+/**
+ * Returns when an option expires, in milliseconds since 1970; undefined if it does not say. Accepts Unix seconds and
+ * milliseconds. The limit is the year 5138 in seconds and 1973 in milliseconds.
+ */
+export const expiryOf = ({ extra: { expiresAt } }: ChallengeOption): number | undefined => {
   if (typeof expiresAt !== "number" || !Number.isFinite(expiresAt)) return undefined
   return expiresAt < 1e11 ? expiresAt * 1_000 : expiresAt
 }
 
 /** Throws PAYMENT_UNSUPPORTED if the challenge has expired, for example while the payment was approved. */
-export const checkFresh = ({ extra }: ChallengeOption, now: number): void => {
-  const expiresAt = expiryOf(extra)
+export const checkFresh = (option: ChallengeOption, now: number): void => {
+  const expiresAt = expiryOf(option)
   if (expiresAt !== undefined && expiresAt <= now)
     throw unsupported("The price has expired, or the clock of this machine is fast. Make the call again.")
 }

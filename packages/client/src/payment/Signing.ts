@@ -14,9 +14,6 @@ const TYPES = {
   ]
 }
 
-/** The clock of the chain may be behind that of this machine. */
-const VALID_BEFORE_NOW_SECONDS = 600
-
 /** ASCII `agentos1`: the prefix of a nonce that is bound to a challenge. */
 const NONCE_TAG = "0x6167656e746f7331"
 const NONCE_BYTES = 32
@@ -52,14 +49,14 @@ export const signPayment = async (
   option: ChallengeOption,
   now: number
 ): Promise<SignedPayment> => {
-  const seconds = Math.floor(now / 1_000)
-  const validBefore = seconds + option.maxTimeoutSeconds
+  const validBefore = Math.floor(now / 1_000) + option.maxTimeoutSeconds
   const nonce = await nonceFor(option.extra)
   const authorization = {
     from: wallet.address,
     to: option.payTo.toLowerCase(),
     value: String(option.amount),
-    validAfter: String(seconds - VALID_BEFORE_NOW_SECONDS),
+    // The clock of the chain may be behind that of this machine.
+    validAfter: "0",
     validBefore: String(validBefore),
     nonce
   }
@@ -75,7 +72,7 @@ export const signPayment = async (
     message: {
       ...authorization,
       value: option.amount,
-      validAfter: BigInt(authorization.validAfter),
+      validAfter: 0n,
       validBefore: BigInt(validBefore)
     }
   })

@@ -41,20 +41,18 @@ export class Spending {
   check(amount: bigint): void {
     const { perCall, perDay } = this.#limits
     const spent = this.lastDay()
-    const refuse = (limit: "perCall" | "perDay", limitAmount: bigint): AgentOsError =>
-      new AgentOsError({
+    const refuse = (limit: "perCall" | "perDay", most: bigint): AgentOsError => {
+      const [limitAmount, price, spentLastDay] = [decimalOf(most), decimalOf(amount), decimalOf(spent)]
+      const text =
+        limit === "perCall"
+          ? `call is ${limitAmount} USDT`
+          : `day is ${limitAmount} USDT, of which ${spentLastDay} USDT is spent`
+      return new AgentOsError({
         code: "SPEND_LIMIT_EXCEEDED",
-        message:
-          limit === "perCall"
-            ? `The price is ${decimalOf(amount)} USDT, and the limit per call is ${decimalOf(limitAmount)} USDT. Nothing was signed.`
-            : `The price is ${decimalOf(amount)} USDT, and the limit per day is ${decimalOf(limitAmount)} USDT, of which ${decimalOf(spent)} USDT is spent. Nothing was signed.`,
-        details: {
-          limit,
-          limitAmount: decimalOf(limitAmount),
-          price: decimalOf(amount),
-          spentLastDay: decimalOf(spent)
-        }
+        message: `The price is ${price} USDT, and the limit per ${text}. Nothing was signed.`,
+        details: { limit, limitAmount, price, spentLastDay }
       })
+    }
     if (perCall !== null && amount > perCall) throw refuse("perCall", perCall)
     if (perDay !== null && spent + amount > perDay) throw refuse("perDay", perDay)
   }
