@@ -26,6 +26,7 @@ const allowed: Readonly<Record<string, string>> = {
   "packages/server/src/index.ts": `export { default } from "@agentos/agentos"`,
   "packages/sandbox/src/index.ts": `export { default } from "@agentos/server"`,
   "packages/client/src/index.ts": `export const connect = () => undefined`,
+  "packages/client/src/internal.ts": `export const sign = () => undefined`,
   "examples/sign-up/main.ts": `export { readFile } from "node:fs/promises"\nexport * from "@agentos/client"`,
   "examples/embedded/main.ts": `export { a } from "@agentos/memory"`,
   "test/tour.test.ts": `export { default } from "@agentos/sandbox"`
@@ -74,6 +75,7 @@ const refused: ReadonlyArray<readonly [file: string, text: string, rule: string]
   ["packages/http-server/src/Play.ts", `export * from "@agentos/sandbox"`, "sandbox-is-for-tests-and-examples"],
   ["packages/http-server/test/a.test.ts", `export * from "@agentos/sandbox"`, "sandbox-is-for-tests-and-examples"],
   ["packages/cli/src/Core.ts", `export * from "@agentos/core"`, "cli-imports-api-alone"],
+  ["packages/tools/src/Inside.ts", `export * from "../../client/src/internal.ts"`, "client-internals-are-for-agentctl"],
   ["packages/command-line/src/Wire.ts", `export * from "@agentos/api"`, "command-line-stands-alone"],
   ["packages/memory/src/Reach.ts", `export * from "../../core/src/kernel/Money.ts"`, "packages-meet-by-name"],
   ["packages/memory/src/Tested.ts", `export * from "../test/fixture.ts"`, "sources-do-not-import-tests"],

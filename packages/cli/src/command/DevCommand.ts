@@ -60,9 +60,9 @@ export const DEV = defineCommand(
 /** Rejects a profile of the same name that does not belong to a sandbox. */
 const rejectForeignProfile = async ({ host }: Context, profile: string, walletFile: string): Promise<void> => {
   const { readConfig } = await import("../config/ConfigFile.ts")
-  const { isLocal } = await import("../config/Settings.ts")
+  const { isLoopback } = await import("@agentos/client/internal")
   const { baseUrl, walletFile: other } = (await readConfig(host)).profiles[profile] ?? {}
-  const isRemote = baseUrl !== undefined && !isLocal(new URL(baseUrl).hostname)
+  const isRemote = baseUrl !== undefined && !isLoopback(new URL(baseUrl).hostname)
   if (!isRemote && (other === undefined || other === walletFile)) return
   throw new Failure({
     code: "EXISTS",

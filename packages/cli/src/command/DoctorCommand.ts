@@ -1,3 +1,4 @@
+import { decimalOf } from "@agentos/client/internal"
 import {
   type Check,
   CHECKS_JSON,
@@ -11,7 +12,7 @@ import {
   warned
 } from "@agentos/command-line"
 import { asStarted } from "../host/Host.ts"
-import { decimalOf, durationOf } from "../output/Wording.ts"
+import { durationOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/ApiClient.ts"
 import type { Connection } from "../server/Connection.ts"
 import type { Wallet } from "../wallet/Wallet.ts"

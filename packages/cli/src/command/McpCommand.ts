@@ -1,5 +1,5 @@
+import { decimalOf } from "@agentos/client/internal"
 import { Failure } from "@agentos/command-line"
-import { decimalOf } from "../output/Wording.ts"
 import { defineCommand } from "./Command.ts"
 import { PASSWORD_FILE_FLAG, WALLET_FILE_FLAG, walletFlagsOf } from "./Flags.ts"
 

@@ -1,5 +1,5 @@
+import { decimalOf } from "@agentos/client/internal"
 import type { Field } from "@agentos/command-line"
-import { decimalOf } from "../output/Wording.ts"
 import { resumeCommand } from "../payment/Delivery.ts"
 import { type JournalEntry, shownEntry } from "../payment/JournalEntry.ts"
 import { type Bought, type PaidCall, pay } from "../payment/Payment.ts"

@@ -1,5 +1,6 @@
+import { decimalOf, unitsOf } from "@agentos/client/internal"
 import { type Column, EXIT, Failure, usageError } from "@agentos/command-line"
-import { baseUnitsOf, countOf, decimalOf, timeOf } from "../output/Wording.ts"
+import { countOf, timeOf } from "../output/Wording.ts"
 import type { Resumed } from "../payment/Delivery.ts"
 import type { ListedEntry } from "../payment/JournalEntry.ts"
 import type { Status } from "../payment/Status.ts"
@@ -309,7 +310,7 @@ const showBudget = async ({ host, output }: Context, profile: string): Promise<v
 const limitOf = (flag: string, text: string | undefined, before: bigint | null): bigint | null => {
   if (text === undefined) return before
   if (text === "none") return null
-  const amount = baseUnitsOf(text)
+  const amount = unitsOf(text)
   if (amount !== undefined) return amount
   throw usageError(`--${flag} takes an amount in USDT such as 0.50, or none, not "${text}".`)
 }

@@ -1,6 +1,7 @@
+import { decimalOf } from "@agentos/client/internal"
 import { EXIT, Failure, plain, plainLine, shellWord, usageError } from "@agentos/command-line"
 import { asStarted } from "../host/Host.ts"
-import { decimalOf, timeOf } from "../output/Wording.ts"
+import { timeOf } from "../output/Wording.ts"
 import type { ApiClient, DataOf } from "../server/ApiClient.ts"
 import type { Answer } from "../server/ApiFailure.ts"
 import { type Context, defineCommand } from "./Command.ts"

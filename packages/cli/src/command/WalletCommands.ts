@@ -1,6 +1,6 @@
+import { decimalOf } from "@agentos/client/internal"
 import { errorCode, Failure, type FlagSpec, type FlagValues, usageError } from "@agentos/command-line"
 import { dirname, join, resolve } from "node:path"
-import { decimalOf } from "../output/Wording.ts"
 import type { PrivateKey } from "../wallet/PrivateKey.ts"
 import { type Context, defineCommand } from "./Command.ts"
 import { PASSWORD_FILE_FLAG, RPC_URL_FLAG, WALLET_FILE_FLAG, walletFlagsOf } from "./Flags.ts"

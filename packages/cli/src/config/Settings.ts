@@ -1,3 +1,4 @@
+import { isLoopback } from "@agentos/client/internal"
 import { Failure } from "@agentos/command-line"
 import { resolve } from "node:path"
 import type { Context } from "../command/Command.ts"
@@ -97,17 +98,10 @@ export const checkBaseUrl = ({ source, value }: Pick<Setting, "source" | "value"
     throw reject("is not valid. Use https://…, or http://… for this machine")
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "")
     throw reject("has a user name, password, query or fragment. Only a host, a port and a path are allowed")
-  if (url.protocol === "http:" && !isLocal(url.hostname))
+  if (url.protocol === "http:" && !isLoopback(url.hostname))
     throw reject("must begin with https://, because access tokens are sent to it")
   return url.href.replace(/\/+$/, "")
 }
-
-/** Whether a host name refers to this machine. */
-export const isLocal = (hostname: string): boolean =>
-  hostname === "localhost" ||
-  hostname.endsWith(".localhost") ||
-  hostname === "[::1]" ||
-  /^127(?:\.\d{1,3}){3}$/.test(hostname)
 
 export const requireBaseUrl = (settings: Settings): string => {
   if (settings.baseUrl !== undefined) return checkBaseUrl(settings.baseUrl)

@@ -1,6 +1,6 @@
+import { decimalOf } from "@agentos/client/internal"
 import { AgentOsError } from "@agentos/client"
 import type { Host } from "../host/Host.ts"
-import { decimalOf } from "../output/Wording.ts"
 import { type Budget, excessOf, excessText } from "../payment/Budget.ts"
 
 /**

@@ -1,10 +1,10 @@
+import { decimalOf, unitsOf } from "@agentos/client/internal"
 import { AgentOs, AgentOsError, type PaymentQuote, type Spent } from "@agentos/client"
 import { Failure, usageError } from "@agentos/command-line"
 import type { Context } from "../command/Command.ts"
 import { given } from "../command/Flags.ts"
 import { findToken, saveToken } from "../config/Credentials.ts"
 import { rejectFolderSettings } from "../config/Settings.ts"
-import { baseUnitsOf, decimalOf } from "../output/Wording.ts"
 import { type Budget, budgetReport, limitsOf } from "../payment/Budget.ts"
 import { connect } from "../server/Connection.ts"
 import { useProxy } from "../server/Proxy.ts"
@@ -35,7 +35,7 @@ export interface ToolAgent {
 
 const limitOf = (flag: string, text: string | undefined): bigint | null => {
   if (text === undefined) return null
-  const amount = baseUnitsOf(text)
+  const amount = unitsOf(text)
   if (amount !== undefined) return amount
   throw usageError(`--${flag} takes an amount in USDT such as 0.50, not "${text}".`)
 }
@@ -76,7 +76,7 @@ export const openToolAgent = async (context: Context, flags: ToolAgentFlags): Pr
     ...given({ wallet: account, network: flags.network }),
     spend: given({ perCall: text(limits.perCall), perDay: text(limits.perDay) }),
     onPayment: async ({ price }: PaymentQuote) => {
-      await checkLimits(host, profile, baseUnitsOf(price) ?? 0n, flagLimits, "Nothing was signed.")
+      await checkLimits(host, profile, unitsOf(price) ?? 0n, flagLimits, "Nothing was signed.")
       await host.atStep?.("agreed")
       return true
     },

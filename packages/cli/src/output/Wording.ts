@@ -1,22 +1,5 @@
 import { type TimeRange, usageError } from "@agentos/command-line"
 
-const UNIT = 1_000_000n
-
-/** Formats base units (millionths) as a decimal with at least two places, like the prices of the API: `0.25`. */
-export const decimalOf = (baseUnits: bigint): string => {
-  const fraction = (baseUnits % UNIT)
-    .toString()
-    .padStart(6, "0")
-    .replace(/0{1,4}$/, "")
-  return `${baseUnits / UNIT}.${fraction}`
-}
-
-/** Parses a decimal into base units; undefined if it is invalid or has more than six places. */
-export const baseUnitsOf = (text: string): bigint | undefined => {
-  const match = /^(\d{1,30})(?:\.(\d{1,6}))?$/.exec(text)
-  return match === null ? undefined : BigInt(match[1]!) * UNIT + BigInt((match[2] ?? "").padEnd(6, "0"))
-}
-
 /** Formats a count with its noun: `2 payments`. */
 export const countOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`
 

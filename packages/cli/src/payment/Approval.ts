@@ -1,7 +1,7 @@
+import { decimalOf, unitsOf } from "@agentos/client/internal"
 import { Failure, plainLine, usageError } from "@agentos/command-line"
 import type { Context } from "../command/Command.ts"
 import { fromOf, rejectFolderSettings, type Settings } from "../config/Settings.ts"
-import { baseUnitsOf, decimalOf } from "../output/Wording.ts"
 import type { Connection } from "../server/Connection.ts"
 import { PUBLIC_RPC, tokenBalance } from "../wallet/TokenBalance.ts"
 import type { Wallet } from "../wallet/Wallet.ts"
@@ -21,7 +21,7 @@ export const canAsk = ({ host }: Context): boolean => host.stdinIsTerminal && ho
  */
 export const readApproval = (context: Context, flags: ApprovalFlags): bigint | undefined => {
   const text = flags["max-amount"]
-  const maximum = text === undefined ? undefined : baseUnitsOf(text)
+  const maximum = text === undefined ? undefined : unitsOf(text)
   const usage = (message: string) => new Failure({ code: "USAGE", message, paymentState: "none" })
   if (text !== undefined && maximum === undefined)
     throw usage(`--max-amount takes an amount in USDT such as 0.25, not "${text}".`)

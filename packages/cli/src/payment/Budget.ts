@@ -1,3 +1,4 @@
+import { decimalOf } from "@agentos/client/internal"
 import { Failure } from "@agentos/command-line"
 import { join } from "node:path"
 import { homeFolder } from "../config/ConfigFile.ts"
@@ -5,7 +6,6 @@ import { withFreeLock } from "../file/FileLock.ts"
 import { isRecord } from "../file/Json.ts"
 import { readJsonIfExists, writePrivate } from "../file/PrivateFile.ts"
 import type { Host } from "../host/Host.ts"
-import { decimalOf } from "../output/Wording.ts"
 import { addEntry, journalFolder, readEntries } from "./Journal.ts"
 import { type JournalEntry, mayHaveCharged } from "./JournalEntry.ts"
 

@@ -1,7 +1,7 @@
+import { decimalOf } from "@agentos/client/internal"
 import { Failure, type PaymentState } from "@agentos/command-line"
 import { createHash, randomUUID } from "node:crypto"
 import { isRecord, parseJson } from "../file/Json.ts"
-import { decimalOf } from "../output/Wording.ts"
 
 /** The price that the user confirmed. Anything else would be another payment. */
 export interface AgreedQuote {

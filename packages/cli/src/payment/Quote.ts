@@ -1,7 +1,7 @@
+import { decimalOf, isLoopback } from "@agentos/client/internal"
 import { EXIT, Failure } from "@agentos/command-line"
-import { isLocal } from "../config/Settings.ts"
 import { isRecord, parseJson } from "../file/Json.ts"
-import { decimalOf, durationOf } from "../output/Wording.ts"
+import { durationOf } from "../output/Wording.ts"
 import type { ApiClient } from "../server/ApiClient.ts"
 import { type Answer, apiFailure } from "../server/ApiFailure.ts"
 
@@ -129,7 +129,7 @@ export const declined = (message: string, next: ReadonlyArray<string> = []): Fai
 
 /** A sandbox on this machine has its own chain and token. On a chain with a known USDT, that token is required. */
 const isSandboxToken = ({ network }: PaymentOption, baseUrl: string): boolean =>
-  isLocal(new URL(baseUrl).hostname) && USDT[network] === undefined
+  isLoopback(new URL(baseUrl).hostname) && USDT[network] === undefined
 
 const isUsdt = ({ asset, network }: PaymentOption): boolean => USDT[network]?.toLowerCase() === asset.toLowerCase()
 

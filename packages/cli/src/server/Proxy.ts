@@ -1,5 +1,5 @@
+import { isLoopback } from "@agentos/client/internal"
 import { Failure } from "@agentos/command-line"
-import { isLocal } from "../config/Settings.ts"
 import type { Host } from "../host/Host.ts"
 
 const VARIABLES = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY"]
@@ -9,7 +9,7 @@ let isInUse = false
 
 /** Whether requests to this URL may go through a proxy of the environment. */
 export const usesProxy = ({ env }: Host, url: string): boolean =>
-  VARIABLES.some((name) => (env[name] ?? "") !== "") && !isLocal(new URL(url).hostname)
+  VARIABLES.some((name) => (env[name] ?? "") !== "") && !isLoopback(new URL(url).hostname)
 
 /**
  * Sends the HTTP requests of this process through the proxy of the environment, which Node does not do by itself. Older

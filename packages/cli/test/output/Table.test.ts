@@ -1,6 +1,7 @@
+import { decimalOf, unitsOf } from "@agentos/client/internal"
 import { type Column, displayWidth, nearest, plain, plainJson, plainLine, table, truncate } from "@agentos/command-line"
 import { assert, describe, it } from "vitest"
-import { baseUnitsOf, decimalOf, durationOf } from "../../src/output/Wording.ts"
+import { durationOf } from "../../src/output/Wording.ts"
 
 interface Row {
   readonly id: string
@@ -110,9 +111,9 @@ describe("wording", () => {
       [10n ** 30n + 100_000n, `${10n ** 24n}.10`]
     ] as const) {
       assert.strictEqual(decimalOf(units), text)
-      assert.strictEqual(baseUnitsOf(text), units)
+      assert.strictEqual(unitsOf(text), units)
     }
-    for (const wrong of ["", "1.", ".5", "-1", "1e3", "0.0000001", "1,5"]) assert.isUndefined(baseUnitsOf(wrong))
+    for (const wrong of ["", "1.", ".5", "-1", "1e3", "0.0000001", "1,5"]) assert.isUndefined(unitsOf(wrong))
   })
 
   it("formats durations in their two largest units", () => {
