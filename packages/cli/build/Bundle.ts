@@ -36,11 +36,7 @@ const versionText: Plugin = {
 /** Libraries that few commands need. */
 const SEALED = {
   paying: {
-    "@x402/core/client": ["x402Client"],
-    "@x402/core/http": ["decodePaymentRequiredHeader", "encodePaymentSignatureHeader"],
-    "@x402/evm/exact/client": ["ExactEvmScheme"],
-    "viem/accounts": ["privateKeyToAccount"],
-    "viem/siwe": ["createSiweMessage"]
+    "viem/accounts": ["privateKeyToAccount"]
   },
   mcp: {
     "@modelcontextprotocol/sdk/server/index.js": ["Server"],

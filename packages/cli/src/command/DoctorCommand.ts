@@ -198,15 +198,17 @@ const checkBalance = async (
   const { address } = wallet
   if (address === null) return skipped("the address is unknown until the wallet is opened")
   const { PUBLIC_RPC, tokenBalance } = await import("../wallet/TokenBalance.ts")
+  const { tokenNameOf } = await import("../payment/Quote.ts")
   try {
     const balances: Array<string> = []
     let isEmpty = true
-    for (const { asset, assetName, network } of await acceptedTokens(context, connection.baseUrl)) {
+    for (const option of await acceptedTokens(context, connection.baseUrl)) {
+      const { asset, network } = option
       const rpcUrl = connection.settings.rpcUrl?.value ?? PUBLIC_RPC[network]
       if (rpcUrl === undefined) return failed(`no RPC URL for ${network}`, "agentctl config set rpc-url https://…")
       const balance = await tokenBalance(context, { rpcUrl, network, asset, address })
       isEmpty &&= balance === 0n
-      balances.push(`${decimalOf(balance)} ${assetName ?? asset} on ${network}`)
+      balances.push(`${decimalOf(balance)} ${tokenNameOf(option) ?? asset} on ${network}`)
     }
     const detail = balances.join(", ")
     return isEmpty ? warned(detail, `Send USDT to ${address}.`) : passed(detail)

@@ -1,10 +1,11 @@
-import { decimalOf } from "@agentos/client/internal"
+import { type Answer, decimalOf } from "@agentos/client/internal"
 import { EXIT, Failure, plain, plainLine, shellWord, usageError } from "@agentos/command-line"
 import { asStarted } from "../host/Host.ts"
 import { timeOf } from "../output/Wording.ts"
 import type { ApiClient, DataOf } from "../server/ApiClient.ts"
-import type { Answer } from "../server/ApiFailure.ts"
 import { type Context, defineCommand } from "./Command.ts"
+
+const LINE_FEED = 10
 
 const ACCESS: Readonly<Record<string, string>> = {
   none: "open",
@@ -176,6 +177,9 @@ const withService = (error: unknown, serviceId: string): unknown =>
     ? new Failure({ ...error.parts, exit: error.exit, next: [`agentctl services show ${shellWord(serviceId)}`] })
     : error
 
+const isoOf = (millis: number | undefined): string | null =>
+  millis === undefined ? null : new Date(millis).toISOString()
+
 export const QUOTE = defineCommand(
   {
     name: "quote",
@@ -199,7 +203,8 @@ export const QUOTE = defineCommand(
     exits: [4, 5, 6, 9]
   },
   async (context, input) => {
-    const { requestQuote } = await import("../payment/Quote.ts")
+    const { expiryOf } = await import("@agentos/client/internal")
+    const { requestQuote, tokenNameOf } = await import("../payment/Quote.ts")
     const { connect } = await import("../server/Connection.ts")
     const fields = input.arguments.fields.map(parseField)
     const { client } = await connect(context)
@@ -208,15 +213,15 @@ export const QUOTE = defineCommand(
     const quote = await requestQuote(client, { method, path, body: JSON.stringify(body) }).catch((error: unknown) =>
       Promise.reject(withService(error, serviceId))
     )
-    const accepts = quote.options.map((option) => ({
-      amount: decimalOf(option.baseUnits),
-      baseUnits: String(option.baseUnits),
+    const accepts = quote.challenge.options.map((option) => ({
+      amount: decimalOf(option.amount),
+      baseUnits: String(option.amount),
       asset: option.asset,
-      assetName: option.assetName,
+      assetName: tokenNameOf(option),
       network: option.network,
       payTo: option.payTo,
       maxTimeoutSeconds: option.maxTimeoutSeconds,
-      expiresAt: option.expiresAt === null ? null : new Date(option.expiresAt).toISOString()
+      expiresAt: isoOf(expiryOf(option))
     }))
     context.output.table(
       { serviceId, method, path, body, accepts },
@@ -335,7 +340,7 @@ export const API = defineCommand(
     })
     if (flags.include) showHead(context, answer)
     context.output.bytes(answer.bytes)
-    if (answer.json() !== undefined && !answer.text().endsWith("\n")) context.output.text("\n")
+    if (answer.json !== undefined && answer.bytes.at(-1) !== LINE_FEED) context.output.text("\n")
     if (answer.status < 200 || answer.status >= 300) throw apiFailure(answer, baseUrl)
   }
 )

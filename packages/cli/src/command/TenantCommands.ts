@@ -1,6 +1,5 @@
 import { EXIT, Failure, plainLine, usageError } from "@agentos/command-line"
 import { readSecret } from "../host/Host.ts"
-import { isRecord } from "../file/Json.ts"
 import { timeOf } from "../output/Wording.ts"
 import { defineCommand } from "./Command.ts"
 import { yesFlag } from "./Flags.ts"
@@ -29,6 +28,7 @@ export const TENANT_REVOKE_TOKENS = defineCommand(
     const { rejectFolderServer, requireBaseUrl, resolveSettings } = await import("../config/Settings.ts")
     const { confirm } = await import("../payment/Approval.ts")
     const { ApiClient } = await import("../server/ApiClient.ts")
+    const { requestIdOf } = await import("../server/ApiFailure.ts")
     const settings = await resolveSettings(context)
     const baseUrl = requireBaseUrl(settings)
     rejectFolderServer(settings, VARIABLE)
@@ -44,10 +44,9 @@ export const TENANT_REVOKE_TOKENS = defineCommand(
         code: "AUTH_REQUIRED",
         exit: EXIT.authentication,
         message: `${baseUrl} rejected the operator token. Use the server's ${VARIABLE}.`,
-        requestId: answer.requestId
+        requestId: requestIdOf(answer)
       })
     const data = client.dataOf(answer)
-    if (!isRecord(data)) throw new Failure({ code: "UNEXPECTED_ANSWER", message: "The server returned no tenant." })
     context.output.record(data, [
       ["Tenant", plainLine(String(data["tenantId"]))],
       ["Wallet", plainLine(String(data["wallet"]))],

@@ -198,12 +198,14 @@ export const WALLET_BALANCE = defineCommand(
     const { connect } = await import("../server/Connection.ts")
     const { addressOfWallet, requireWallet } = await import("../wallet/Wallet.ts")
     const { PUBLIC_RPC, tokenBalance } = await import("../wallet/TokenBalance.ts")
+    const { tokenNameOf } = await import("../payment/Quote.ts")
     const walletFlags = walletFlagsOf(flags)
     const { baseUrl, settings } = await connect(context, walletFlags)
     const address = await addressOfWallet(await requireWallet(context, walletFlags))
     const options = await acceptedTokens(context, baseUrl)
     const items: Array<{ network: string; asset: string; name: string | null; baseUnits: string; amount: string }> = []
-    for (const { asset, assetName, network } of options) {
+    for (const option of options) {
+      const { asset, network } = option
       const rpcUrl = settings.rpcUrl?.value ?? PUBLIC_RPC[network]
       if (rpcUrl === undefined)
         throw new Failure({
@@ -213,7 +215,7 @@ export const WALLET_BALANCE = defineCommand(
         })
       output.note(`Reading the balance on ${network} from ${new URL(rpcUrl).host}…`)
       const balance = await tokenBalance(context, { rpcUrl, network, asset, address })
-      items.push({ network, asset, name: assetName, baseUnits: String(balance), amount: decimalOf(balance) })
+      items.push({ network, asset, name: tokenNameOf(option), baseUnits: String(balance), amount: decimalOf(balance) })
     }
     output.table(
       { address, items },
@@ -235,6 +237,7 @@ export const acceptedTokens = async (context: Context, baseUrl: string) => {
   const { ApiClient } = await import("../server/ApiClient.ts")
   const { ROUTES } = await import("../server/Routes.ts")
   const { method, path } = ROUTES.createMailbox
-  const { options } = await requestQuote(new ApiClient(context, baseUrl, undefined), { method, path, body: undefined })
-  return options
+  const client = new ApiClient(context, baseUrl, undefined)
+  const { challenge } = await requestQuote(client, { method, path, body: undefined })
+  return challenge.options
 }

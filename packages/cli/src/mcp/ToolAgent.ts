@@ -69,7 +69,7 @@ export const openToolAgent = async (context: Context, flags: ToolAgentFlags): Pr
   }
   await useProxy(host)
   const journal = new ClientJournal(host, profile, flagLimits)
-  const { accountOf } = wallet === undefined ? {} : await import("../payment/Signing.ts")
+  const { accountOf } = wallet === undefined ? {} : await import("../wallet/Account.ts")
   const account = wallet && accountOf?.(await wallet.open())
   const text = (amount: bigint | null) => (amount === null ? undefined : decimalOf(amount))
   const agent = await AgentOs.connect(baseUrl, {

@@ -5,7 +5,7 @@ import { fromOf, rejectFolderSettings, type Settings } from "../config/Settings.
 import type { Connection } from "../server/Connection.ts"
 import { PUBLIC_RPC, tokenBalance } from "../wallet/TokenBalance.ts"
 import type { Wallet } from "../wallet/Wallet.ts"
-import { declined, type Terms } from "./Quote.ts"
+import { declined, type Terms, tokenNameOf } from "./Quote.ts"
 
 export interface ApprovalFlags {
   readonly yes: boolean
@@ -49,7 +49,7 @@ export const checkBalance = async (
   { option }: Terms,
   address: string
 ): Promise<string> => {
-  const { asset, baseUnits, network } = option
+  const { amount, asset, network } = option
   const rpcUrl = settings.rpcUrl?.value ?? PUBLIC_RPC[network]
   if (rpcUrl === undefined) return `unknown: no RPC URL is set for ${network}`
   let balance: bigint
@@ -60,9 +60,9 @@ export const checkBalance = async (
     return `unknown: ${error.message}`
   }
   const source = settings.rpcUrl === undefined ? new URL(rpcUrl).host : `RPC ${fromOf(settings.rpcUrl)}`
-  if (balance >= baseUnits) return `${decimalOf(balance)} USDT (${source})`
+  if (balance >= amount) return `${decimalOf(balance)} USDT (${source})`
   throw declined(
-    `Insufficient balance: the price is ${decimalOf(baseUnits)} USDT, and ${address} has ${decimalOf(balance)} of ${asset} on ${network}.`,
+    `Insufficient balance: the price is ${decimalOf(amount)} USDT, and ${address} has ${decimalOf(balance)} of ${asset} on ${network}.`,
     ["agentctl wallet address", "agentctl wallet balance"]
   )
 }
@@ -82,14 +82,14 @@ const sourceOf = ({ setting, source }: Wallet): string =>
   setting === undefined ? fromOf({ source }) : `${source}, ${fromOf(setting)}`
 
 const proposalFields = ({ address, balance, connection, purchase, terms, wallet }: Proposal) => {
-  const { asset, assetName, baseUnits, network, payTo } = terms.option
+  const { amount, asset, network, payTo } = terms.option
   const { baseUrl, profile, settings } = connection
   return [
     ["Buys", purchase],
-    ["Amount", `${decimalOf(baseUnits)} USDT`],
+    ["Amount", `${decimalOf(amount)} USDT`],
     ["Server", settings.baseUrl && `${baseUrl} (${fromOf(settings.baseUrl)})`],
     ["Profile", `${profile} (${fromOf(settings.profile)})`],
-    ["Token", `${plainLine(assetName ?? "unnamed")} (${asset})`],
+    ["Token", `${plainLine(tokenNameOf(terms.option) ?? "unnamed")} (${asset})`],
     ["Network", network],
     ["Pay to", payTo],
     ["Wallet", `${address} (${sourceOf(wallet)})`],
@@ -113,7 +113,7 @@ export const approve = async (context: Context, proposal: Proposal, flags: Appro
   const fields = proposalFields(proposal)
   if (flags.yes) return context.output.noteRecord(fields)
   context.host.stderr.write(context.output.recordText(fields))
-  await askYesNo(context, `Pay ${decimalOf(proposal.terms.option.baseUnits)} USDT?`)
+  await askYesNo(context, `Pay ${decimalOf(proposal.terms.option.amount)} USDT?`)
 }
 
 /** Asks for confirmation of a free but irreversible action, unless `yes` is set. */

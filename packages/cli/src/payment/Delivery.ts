@@ -1,9 +1,10 @@
+import type { Answer } from "@agentos/client/internal"
 import { EXIT, Failure, messageOf, type PaymentState, shellWord } from "@agentos/command-line"
 import type { Context } from "../command/Command.ts"
 import { findToken, saveToken } from "../config/Credentials.ts"
 import { isRecord } from "../file/Json.ts"
 import { ApiClient } from "../server/ApiClient.ts"
-import { type Answer, apiFailure } from "../server/ApiFailure.ts"
+import { apiFailure, requestIdOf } from "../server/ApiFailure.ts"
 import { type HeldEntry, withEntry } from "./Journal.ts"
 import { isExpired, isOpen, type JournalEntry, type JournalState, readPaymentResponse } from "./JournalEntry.ts"
 import { finalState, readStatus } from "./Status.ts"
@@ -72,10 +73,10 @@ const readAnswer = (
   const common = {
     tag: "answered",
     status: answer.status,
-    requestId: answer.requestId ?? null,
+    requestId: requestIdOf(answer) ?? null,
     ...readPaymentResponse(answer.headers.get("payment-response"))
   } as const
-  const envelope = answer.json()
+  const envelope = answer.json
   if (answer.status >= 200 && answer.status < 300 && isRecord(envelope) && isRecord(envelope["data"]))
     return { state: { ...common, paymentState: "settled" }, isInconclusive: false }
   const failure = apiFailure(answer, url)
@@ -115,7 +116,7 @@ const retryDelay = (
 
 /** Saves the access token of a successful answer and returns the data without it. */
 const keepToken = async (context: Context, entry: JournalEntry, answer: Answer): Promise<Data> => {
-  const envelope = answer.json()
+  const envelope = answer.json
   const data = isRecord(envelope) && isRecord(envelope["data"]) ? envelope["data"] : {}
   const { authentication } = data
   const token = isRecord(authentication) ? authentication["accessToken"] : undefined

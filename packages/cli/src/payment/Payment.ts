@@ -1,3 +1,4 @@
+import { newPaymentId, signPayment } from "@agentos/client/internal"
 import { Failure, messageOf } from "@agentos/command-line"
 import { randomUUID } from "node:crypto"
 import type { Context } from "../command/Command.ts"
@@ -13,7 +14,7 @@ import { approve, checkBalance, checkSources, readApproval } from "./Approval.ts
 import { checkBudget, reserve } from "./Budget.ts"
 import { type Delivered, deliver, notSent, outcomeUnknown } from "./Delivery.ts"
 import { withEntry } from "./Journal.ts"
-import { type JournalEntry, newPaymentId } from "./JournalEntry.ts"
+import type { JournalEntry } from "./JournalEntry.ts"
 import { checkClock, checkFresh, checkMaximum, chooseTerms, requestQuote, type Terms } from "./Quote.ts"
 
 /** A call of a paid operation. */
@@ -79,7 +80,7 @@ const agree = async <Name extends OperationName>(
   const terms = chooseTerms(quote, flags.network, connection.baseUrl)
   checkClock(terms, host.now())
   checkMaximum(terms, maximum)
-  await checkBudget(host, connection.profile, terms.option.baseUnits)
+  await checkBudget(host, connection.profile, terms.option.amount)
   const address = await addressOfWallet(wallet)
   const balance = await checkBalance(context, connection.settings, terms, address)
   await approve(context, { terms, purchase: call.purchase, connection, wallet, address, balance }, flags)
@@ -125,11 +126,12 @@ const prepare = async <Name extends OperationName>(
   const { host } = context
   const { connection, key, terms } = await agree(context, call, flags)
   await host.atStep?.("agreed")
-  const { signTerms } = await import("./Signing.ts")
-  const paymentSignature = await signTerms(terms, key)
-  const { asset, baseUnits, network, payTo } = terms.option
-  const { body, method, path } = terms.quote
+  const { accountOf } = await import("../wallet/Account.ts")
+  const { option, quote } = terms
   const now = host.now()
+  const { header } = await signPayment(accountOf(key), quote.challenge, option, now)
+  const { amount, asset, network, payTo } = option
+  const { body, method, path } = quote
   const entry: JournalEntry = {
     id: newPaymentId(now),
     createdAt: now,
@@ -142,8 +144,8 @@ const prepare = async <Name extends OperationName>(
     idempotencyKey: randomUUID(),
     withToken: connection.token !== undefined,
     payer: key.address,
-    quote: { amount: baseUnits, asset, network, payTo },
-    paymentSignature,
+    quote: { amount, asset, network, payTo },
+    paymentSignature: header,
     state: { tag: "prepared" }
   }
   await reserve(host, entry)

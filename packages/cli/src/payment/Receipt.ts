@@ -71,7 +71,7 @@ const mismatchOf = (receipt: ReceiptFields, entry: JournalEntry, transaction: st
 const fetchKey = async (context: Context, entry: JournalEntry, keyId: string) => {
   const path = new URL(entry.baseUrl).pathname === "/" ? "/.well-known/did.json" : "/did.json"
   const answer = await new ApiClient(context, entry.baseUrl, undefined).send({ method: "GET", path, repeatable: true })
-  const document = answer.status === 200 ? answer.json() : undefined
+  const document = answer.status === 200 ? answer.json : undefined
   const methods: unknown = isRecord(document) ? document["verificationMethod"] : undefined
   if (!Array.isArray(methods))
     throw new Failure({ code: "UNEXPECTED_ANSWER", message: `${entry.baseUrl}${path} is not a DID document.` })

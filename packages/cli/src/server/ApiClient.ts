@@ -1,8 +1,9 @@
+import { type Answer, dataIn } from "@agentos/client/internal"
 import { Failure } from "@agentos/command-line"
 import type { Context } from "../command/Command.ts"
 import { isRecord, parseJson } from "../file/Json.ts"
 import { VERSION } from "../Version.ts"
-import { type Answer, apiFailure } from "./ApiFailure.ts"
+import { apiFailure } from "./ApiFailure.ts"
 import { useProxy, usesProxy } from "./Proxy.ts"
 import { type OperationName, type Operations, ROUTES } from "./Routes.ts"
 
@@ -26,8 +27,8 @@ export interface Request {
   /** Sent exactly as given. */
   readonly body?: string | undefined
   readonly headers?: Readonly<Record<string, string>>
-  /** Whether the request can be retried without an answer. */
-  readonly repeatable: boolean
+  /** Whether the request can be retried without an answer. Default: it is sent once. */
+  readonly repeatable?: boolean
   readonly timeoutMillis?: number
 }
 
@@ -114,16 +115,16 @@ export class ApiClient {
   }
 
   /** Returns the `data` of a successful response; throws the failure of any other. */
-  dataOf(answer: Answer): unknown {
-    const envelope = answer.status >= 200 && answer.status < 300 ? answer.json() : undefined
-    if (isRecord(envelope) && isRecord(envelope["data"])) return envelope["data"]
+  dataOf(answer: Answer): Readonly<Record<string, unknown>> {
+    const data = dataIn(answer)
+    if (data !== undefined) return data
     throw apiFailure(answer, this.baseUrl)
   }
 
   /** Sends a request. Retries a repeatable one after a lost or retryable answer. */
   async send(request: Request): Promise<Answer> {
     const { host, output } = this.#context
-    for (const delay of request.repeatable ? RETRY_MILLIS : []) {
+    for (const delay of request.repeatable === true ? RETRY_MILLIS : []) {
       const outcome = await this.#attempt(request).catch((error: unknown) => {
         if (host.signal.aborted || !(error instanceof Failure) || error.parts.code !== "UNREACHABLE") throw error
         return error
@@ -158,14 +159,13 @@ export class ApiClient {
         ...(body === undefined ? {} : { body })
       })
       const bytes = await readBody(response)
-      const text = () => new TextDecoder().decode(bytes)
       return {
         status: response.status,
         headers: response.headers,
         bytes,
-        requestId: response.headers.get("x-request-id") ?? undefined,
-        text,
-        json: () => parseJson(text())
+        get json() {
+          return parseJson(new TextDecoder().decode(bytes))
+        }
       }
     } catch (error) {
       if (error instanceof Failure || host.signal.aborted) throw error
@@ -193,7 +193,7 @@ const reasonOf = (error: unknown): string => {
 /** Returns the delay before a retry; undefined if the answer is final. */
 const retryDelay = (answer: Answer, delay: number): number | undefined => {
   if (answer.status !== 429 && answer.status < 500) return undefined
-  const envelope = answer.json()
+  const envelope = answer.json
   const retryable = isRecord(envelope) && isRecord(envelope["error"]) && envelope["error"]["retryable"] === true
   if (!retryable) return undefined
   const asked = Number(answer.headers.get("retry-after") ?? "0") * 1_000

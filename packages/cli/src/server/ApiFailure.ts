@@ -1,5 +1,14 @@
-import { EXIT, type ExitCode, Failure, type FailureIssue, type PaymentState, plainLine } from "@agentos/command-line"
+import {
+  EXIT,
+  type ExitCode,
+  Failure,
+  type FailureIssue,
+  type OwnCode,
+  type PaymentState,
+  plainLine
+} from "@agentos/command-line"
 import type { ErrorBody } from "@agentos/api"
+import { AgentOsError, type Answer } from "@agentos/client/internal"
 import { isRecord } from "../file/Json.ts"
 import { nextCommand } from "./Routes.ts"
 
@@ -74,27 +83,18 @@ const nextOf = (value: unknown): ReadonlyArray<string> => {
   return command === plainLine(command) ? [command] : []
 }
 
-/** A response with any status. */
-export interface Answer {
-  readonly status: number
-  readonly headers: Headers
-  readonly bytes: Uint8Array
-  readonly requestId: string | undefined
-  readonly text: () => string
-  /** The body as JSON; undefined if it is not JSON. */
-  readonly json: () => unknown
-}
+export const requestIdOf = ({ headers }: Answer): string | undefined => headers.get("x-request-id") ?? undefined
 
 /** Turns an error response into a failure. A response without the error envelope comes from another kind of server. */
 export const apiFailure = (answer: Answer, url: string): Failure => {
-  const envelope = answer.json()
+  const envelope = answer.json
   const error = isRecord(envelope) && isRecord(envelope["error"]) ? envelope["error"] : undefined
   const code = text(error?.["code"])
   if (error === undefined || code === undefined)
     return new Failure({
       code: "UNEXPECTED_ANSWER",
       message: `${url} returned ${answer.status} with a body that is not from the AgentOS API. Is the URL correct?`,
-      requestId: answer.requestId,
+      requestId: requestIdOf(answer),
       next: ["agentctl config list"]
     })
   const paymentState = (Object.keys(OPEN) as Array<PaymentState>).find((state) => state === error["paymentState"])
@@ -107,10 +107,19 @@ export const apiFailure = (answer: Answer, url: string): Failure => {
     code: known,
     exit: exitOf(known, paymentState),
     message: code in ERROR_EXIT || message.includes(code) ? message : `${code}: ${message}`,
-    requestId: text(error["requestId"]) ?? answer.requestId,
+    requestId: text(error["requestId"]) ?? requestIdOf(answer),
     retryable: error["retryable"] === true,
     paymentState,
     next: [...onboarding, ...nextOf(error["next"])],
     issues: issuesOf(error["issues"])
   })
+}
+
+/** Calls a function of the client. Its error becomes a failure with this code. */
+export const failingWith = <Result>(code: OwnCode, call: () => Result): Result => {
+  try {
+    return call()
+  } catch (error) {
+    throw error instanceof AgentOsError ? new Failure({ code, message: error.message }) : error
+  }
 }

@@ -43,7 +43,7 @@ const loadedBy = async (args: ReadonlyArray<string>): Promise<string> => {
   return readFileSync(loaded, "utf8")
 }
 
-it("loads viem and x402 only to sign", async () => {
+it("loads viem only to sign", async () => {
   const service = {
     serviceId: "email.mailbox.create",
     method: "POST",
@@ -63,9 +63,7 @@ it("loads viem and x402 only to sign", async () => {
   ]) {
     const loaded = await loadedBy(args)
     assert.include(loaded, "/src/main.ts")
-    assert.notMatch(loaded, /viem|x402/, args.join(" "))
+    assert.notInclude(loaded, "viem", args.join(" "))
   }
-  const paying = await loadedBy([...create, "0.25"])
-  assert.match(paying, /viem/)
-  assert.match(paying, /x402/)
+  assert.include(await loadedBy([...create, "0.25"]), "viem")
 })

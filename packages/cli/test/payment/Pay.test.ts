@@ -167,9 +167,9 @@ describe("paying command", () => {
         challenge({ extra: { ...offer().extra, expiresAt: 1_000_000_000 } }),
         "by the clock of this machine, which is probably fast"
       ],
-      [challenge({ maxTimeoutSeconds: 86_400 }), "valid for 1 d; the maximum is 1 hour"],
+      [challenge({ maxTimeoutSeconds: 86_400 }), "valid for 86400 s; the maximum is 1 hour"],
       [challenge({ asset: `0x${"ab".repeat(20)}` }), "a token that is not a known USDT contract"],
-      [challenge({ amount: "0x10" }), "not an integer"]
+      [challenge({ amount: "0x10" }), "The challenge of the server has an invalid option"]
     ] as const
     for (const [reply, says] of cases) {
       const { journal, run } = customer()

@@ -77,7 +77,7 @@ describe("agentctl login --wallet", () => {
   it.for([
     ["for another domain", { domain: "other.example" }, "it is not for this server"],
     ["for another URI", { uri: "https://other.example/api/v1/auth/token" }, "it is not for this server"],
-    ["of another version", { version: "2" }, "its version or nonce is not supported"],
+    ["of another version", { version: "2" }, "a field is not supported"],
     ["without an expiry", { expirationTime: undefined }, "a time is missing"]
   ] as const)("does not sign a message %s", async ([, info, problem]) => {
     const { exit, text } = await login([signInReply(PATH, info), recovered])
