@@ -107,7 +107,7 @@ describe("failures", () => {
     const url = "POST /api/v1/email/mailboxes"
     const env = { AGENTOS_BASE_URL: api.url(), AGENTOS_PRIVATE_KEY: KEY, AGENTOS_HOME: program.folder() }
     for (let count = 0; count < 2; count++) {
-      api.on(url, challenge(), { status: 502, body: "<html>" })
+      api.on(url, challenge(), { status: 403, body: "<html>" })
       const { code } = await program.run(["mailbox", "create", "ada", "--yes", "--max-amount", "1"], { env })
       assert.strictEqual(code, 8)
     }

@@ -3,7 +3,7 @@ import { type Column, EXIT, Failure, usageError } from "@agentos/command-line"
 import { countOf, timeOf } from "../output/Wording.ts"
 import type { Resumed } from "../payment/Delivery.ts"
 import type { ListedEntry } from "../payment/JournalEntry.ts"
-import type { Status } from "../payment/Status.ts"
+import type { DataOf } from "../server/ApiClient.ts"
 import { type Context, defineCommand } from "./Command.ts"
 import { LIMIT_FLAG } from "./Flags.ts"
 
@@ -105,6 +105,8 @@ export const PAYMENTS_SHOW = defineCommand(
   }
 )
 
+type Status = DataOf<"readPaymentStatus">["payment"]
+
 /** The fix for each advice of the server. */
 const adviceText = ({ advice, paymentState, retryAfterSeconds }: Status, id: string): string => {
   switch (advice) {
@@ -137,9 +139,10 @@ export const PAYMENTS_STATUS = defineCommand(
   async (context, { arguments: { payment } }) => {
     const { ApiClient } = await import("../server/ApiClient.ts")
     const { readEntry } = await import("../payment/Journal.ts")
-    const { readStatus } = await import("../payment/Status.ts")
     const entry = await readEntry(context.host, payment)
-    const status = await readStatus(new ApiClient(context, entry.baseUrl, undefined), entry)
+    const client = new ApiClient(context, entry.baseUrl, undefined)
+    const headers = { "PAYMENT-SIGNATURE": entry.paymentSignature }
+    const { payment: status } = await client.call("readPaymentStatus", { headers })
     const { output } = context
     output.record({ payment: { id: entry.id, serviceId: entry.serviceId }, status }, [
       ["Payment", entry.id],

@@ -9,6 +9,7 @@ import type { Host } from "../host/Host.ts"
 import { type Budget, reserve } from "../payment/Budget.ts"
 import { type HeldEntry, holdEntry, readEntries, readEntry } from "../payment/Journal.ts"
 import {
+  clientStateOf,
   isOpen,
   type JournalEntry,
   type JournalState,
@@ -29,32 +30,9 @@ const PAYMENT_STATES: Readonly<Record<MoneyMoved, PaymentState>> = {
   unknown: "unknown"
 }
 
-const moneyMovedBy = (entry: ListedEntry, paymentState: PaymentState): MoneyMoved => {
-  if (isOpen(entry)) return "unknown"
-  switch (paymentState) {
-    case "none":
-      return "no"
-    case "settled":
-      return "yes"
-    case "pending":
-    case "unknown":
-      return "unknown"
-    case "refund_due":
-    case "refunded":
-      return paymentState
-  }
-}
-
-const toClientState = (entry: ListedEntry): ClientState => {
-  const { state } = entry
-  if (state.tag !== "answered") return state
-  const { paymentState, requestId, status } = state
-  return { tag: "answered", status, requestId, moneyMoved: moneyMovedBy(entry, paymentState), receipt: null }
-}
-
 /** Returns an entry as the client knows it. Only an open one has a large body, because only it is sent again. */
 const toClientEntry = (entry: ListedEntry, body: string | null): ClientEntry => {
-  const { createdAt, paymentSignature, profile: _profile, quote, serviceId, ...others } = entry
+  const { createdAt, paymentSignature, profile: _profile, quote, serviceId, state, ...others } = entry
   const { amount, ...terms } = quote
   return {
     ...others,
@@ -64,9 +42,9 @@ const toClientEntry = (entry: ListedEntry, body: string | null): ClientEntry => 
     body,
     amount: String(amount),
     // A payment without an expiry counts as valid for the longest time that is signed.
-    validBefore: Math.ceil((validUntil(paymentSignature) ?? createdAt + DAY_MILLIS) / 1_000),
+    validBefore: validUntil(paymentSignature) ?? Math.ceil((createdAt + DAY_MILLIS) / 1_000),
     paymentSignature,
-    state: toClientState(entry)
+    state: clientStateOf(state)
   }
 }
 

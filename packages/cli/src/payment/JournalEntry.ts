@@ -1,6 +1,7 @@
-import { decimalOf } from "@agentos/client/internal"
+import type { JournalState as ClientState } from "@agentos/client"
+import * as client from "@agentos/client/internal"
 import { Failure, type PaymentState } from "@agentos/command-line"
-import { createHash, randomUUID } from "node:crypto"
+import { createHash } from "node:crypto"
 import { isRecord, parseJson } from "../file/Json.ts"
 
 /** The price that the user confirmed. Anything else would be another payment. */
@@ -89,33 +90,19 @@ export const advance = (entry: JournalEntry, state: JournalState): JournalEntry 
   })
 }
 
+/** Returns a state as the client knows it. */
+export const clientStateOf = (state: JournalState): ClientState => {
+  if (state.tag !== "answered") return state
+  const { paymentState, requestId, status } = state
+  return { tag: "answered", status, requestId, moneyMoved: client.moneyMovedBy(paymentState), receipt: null }
+}
+
 /** Whether the outcome is unknown, so that `payments resume` can find it out. */
-export const isOpen = ({ state }: ListedEntry): boolean => {
-  if (state.tag === "sent" || state.tag === "prepared") return true
-  if (state.tag !== "answered") return false
-  const { paymentState, status } = state
-  return (
-    paymentState === "pending" ||
-    paymentState === "unknown" ||
-    (paymentState === "settled" && status >= 300 && status !== 409)
-  )
-}
+export const isOpen = ({ state }: ListedEntry): boolean => client.isOpen({ state: clientStateOf(state) })
 
-/**
- * Whether the payment counts toward the budget: it was charged, or could be. A refused payment counts until it expires,
- * because anyone who has seen the signature could submit it.
- */
-export const mayHaveCharged = ({ paymentSignature, state }: ListedEntry, now: number): boolean => {
-  if (state.tag === "given-up") return false
-  if (state.tag === "answered" && state.paymentState === "none") return isExpired(paymentSignature, now) === false
-  return state.tag !== "answered" || state.paymentState !== "refunded"
-}
-
-/** Creates the id of a payment made at `now`, which contains that time (UUID version 7, RFC 9562). */
-export const newPaymentId = (now: number): string => {
-  const time = now.toString(16).padStart(12, "0")
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
-}
+/** Whether the payment counts toward the budget: it was charged, or could be. */
+export const mayHaveCharged = ({ paymentSignature, state }: ListedEntry, now: number): boolean =>
+  client.mayHaveCharged({ state: clientStateOf(state), validBefore: validUntil(paymentSignature) ?? 0 }, now)
 
 /** Returns the time in a payment id, in milliseconds since 1970; undefined for another kind of id. */
 export const timeOfPayment = (id: string): number | undefined =>
@@ -123,21 +110,16 @@ export const timeOfPayment = (id: string): number | undefined =>
 
 const decodeHeader = (header: string): unknown => parseJson(Buffer.from(header, "base64").toString("utf8"))
 
-/** Returns when a signed payment expires, in milliseconds since 1970; null if it does not say. */
+/** Returns when a signed payment expires, in Unix seconds; null if it does not say. */
 export const validUntil = (paymentSignature: string): number | null => {
-  const payment = decodeHeader(paymentSignature)
-  const payload = isRecord(payment) ? payment["payload"] : undefined
-  const authorization = isRecord(payload) ? payload["authorization"] : undefined
-  const seconds = isRecord(authorization) ? Number(authorization["validBefore"]) : Number.NaN
-  return Number.isSafeInteger(seconds) ? seconds * 1_000 : null
+  const seconds = Number(memberOf(decodeHeader(paymentSignature), "payload", "authorization", "validBefore"))
+  return Number.isSafeInteger(seconds) ? seconds : null
 }
-
-const CLOCK_SKEW_MILLIS = 60_000
 
 /** Whether a signed payment has expired, with a margin for clock skew; undefined if it has no expiry. */
 export const isExpired = (paymentSignature: string, now: number): boolean | undefined => {
-  const until = validUntil(paymentSignature)
-  return until === null ? undefined : until + CLOCK_SKEW_MILLIS < now
+  const validBefore = validUntil(paymentSignature)
+  return validBefore === null ? undefined : client.isExpired({ validBefore }, now)
 }
 
 const memberOf = (value: unknown, ...names: ReadonlyArray<string>): unknown =>
@@ -162,7 +144,7 @@ export const shownEntry = (entry: ListedEntry) => {
   return {
     ...others,
     createdAt: new Date(createdAt).toISOString(),
-    quote: { ...quote, amount: decimalOf(quote.amount), baseUnits: String(quote.amount) },
+    quote: { ...quote, amount: client.decimalOf(quote.amount), baseUnits: String(quote.amount) },
     open: isOpen(entry)
   }
 }

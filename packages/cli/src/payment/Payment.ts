@@ -160,10 +160,6 @@ const deliverNew = async (context: Context, { client }: Connection, entry: Journ
   try {
     await withEntry(host, entry.id, async (held) => {
       isHeld = true
-      if (host.signal.aborted && held.current().state.tag === "prepared") {
-        await held.advance({ tag: "given-up" })
-        throw new Failure({ code: "INTERRUPTED", message: "Interrupted. Nothing was sent.", paymentState: "none" })
-      }
       delivered = await deliver(context, client, held)
     })
   } catch (error) {

@@ -1,10 +1,10 @@
+import { newPaymentId } from "@agentos/client/internal"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "vitest"
 import { changeBudget, reserve, spentLastDay } from "../../src/payment/Budget.ts"
 import { addEntry, readEntries } from "../../src/payment/Journal.ts"
-import type { JournalEntry } from "../../src/payment/JournalEntry.ts"
-import { timeOfPayment, newPaymentId } from "../../src/payment/JournalEntry.ts"
+import { type JournalEntry, timeOfPayment } from "../../src/payment/JournalEntry.ts"
 import { answered, codeOf, entry, HOUR, machine, NOW, removeMachines } from "../support/Machine.ts"
 
 afterAll(removeMachines)

@@ -53,6 +53,9 @@ const customer = () => {
   return { env, home, run, journal }
 }
 
+const statusOf = (paymentState: string, advice: string, transaction: string | null = null) => ({
+  data: { payment: { paymentState, advice, transaction } }
+})
 const withSignature = (seen: ReadonlyArray<Seen>) => seen.filter(({ headers }) => "payment-signature" in headers)
 
 beforeEach(() => {
@@ -195,12 +198,26 @@ describe("paying command", () => {
     const pending = errorReply(409, "PAYMENT_PENDING", { paymentState: "pending", retryable: true })
     const { run } = customer()
     api.on(MAILBOXES, challenge(), pending, "cut", bought)
+    api.on("POST /api/v1/payments/status", statusOf("pending", "wait"), statusOf("settled", "done"))
     const { code, stderr } = await run([...CREATE, ...CONSENT])
     assert.strictEqual(code, 0, stderr)
-    const sent = withSignature(api.seen)
-    assert.lengthOf(sent, 3)
+    const signed = withSignature(api.seen)
+    assert.deepStrictEqual(
+      signed.map(({ url }) => url.replace("/api/v1/", "")),
+      ["email/mailboxes", "payments/status", "payments/status", "email/mailboxes", "email/mailboxes"]
+    )
+    const sent = signed.filter(({ url }) => url.endsWith("/mailboxes"))
     const bytes = sent.map(({ body, headers }) => [body, headers["payment-signature"], headers["idempotency-key"]])
     assert.deepStrictEqual(bytes, [bytes[0], bytes[0], bytes[0]])
+  })
+
+  it("sends the same bytes again after a proxy failed to answer", async () => {
+    const { run } = customer()
+    api.on(MAILBOXES, challenge(), { status: 502, body: "<html>" }, bought)
+    const { code, stderr } = await run([...CREATE, ...CONSENT])
+    assert.strictEqual(code, 0, stderr)
+    assert.include(stderr, "Trying again in 1 s.")
+    assert.lengthOf(withSignature(api.seen), 2)
   })
 
   it("leaves a payment with an unknown outcome open, and resumes it with the same bytes", async () => {
@@ -279,9 +296,6 @@ describe("paying command", () => {
     assert.notInclude(stderr, "Nothing was charged")
   })
 
-  const statusOf = (paymentState: string, advice: string, transaction: string | null = null) => ({
-    data: { payment: { paymentState, advice, transaction } }
-  })
   it.each([
     ["none", "pay", 4, { tag: "answered", paymentState: "none" }],
     ["refunded", "done", 4, { tag: "answered", paymentState: "refunded" }],
@@ -332,7 +346,8 @@ describe("paying command", () => {
     ["a refund", errorReply(502, "PROVIDER_REJECTED", { paymentState: "refunded" }), 9, false],
     ["a pending refund", errorReply(502, "PROVIDER_REJECTED", { paymentState: "refund_due" }), 9, false],
     ["an unknown outcome", errorReply(500, "INTERNAL_ERROR", { paymentState: "unknown" }), 8, true],
-    ["a response that is not from the API", { status: 502, body: "<html>" }, 8, true]
+    ["a charge whose result is to come", errorReply(409, "PAYMENT_PENDING", { paymentState: "settled" }), 8, true],
+    ["a response that is not from the API", { status: 403, body: "<html>" }, 8, true]
   ] as const
   for (const [name, reply, expected, open] of endings)
     it(`exits with ${expected} on ${name}`, async () => {
