@@ -1,6 +1,6 @@
 import { write, writeSync } from "node:fs"
 
-/** How long a line may wait for others, in milliseconds. */
+/** How long a line may wait for others, in milliseconds: waking a thread for a write takes longer than to write a line. */
 const DELAY = 10
 /** Interval between reports of dropped lines, in milliseconds. */
 const REPORT_INTERVAL = 1_000
@@ -50,6 +50,8 @@ export class LineWriter {
   /** Waits for `RETRY_AFTER`: no thread writes. */
   #retry: NodeJS.Timeout | undefined
   #timer: NodeJS.Timeout | undefined
+  /** Whether the lines that wait are written as soon as the current bytes are. */
+  #isUrgent = false
   #dropped = 0
   #report: NodeJS.Timeout | undefined
   #idle: Array<() => void> = []
@@ -69,16 +71,21 @@ export class LineWriter {
       return
     }
     this.#waiting += `${line}\n`
-    if (this.#current === undefined) this.#timer ??= setTimeout(this.flush, DELAY).unref()
+    if (this.#current === undefined) this.#flushSoon()
   }
 
-  /** Begins to write the lines that wait. */
+  /** Begins to write the lines that wait, or does so after the current bytes. */
   readonly flush = (): void => {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    if (this.#current !== undefined || this.#waiting === "") return
+    this.#isUrgent = this.#current !== undefined
+    if (this.#isUrgent || this.#waiting === "") return
     this.#take()
     this.#write()
+  }
+
+  #flushSoon(): void {
+    this.#timer ??= setTimeout(this.flush, DELAY).unref()
   }
 
   /** Resolves once every line is written or dropped. */
@@ -126,7 +133,8 @@ export class LineWriter {
 
   #next(): void {
     this.#current = undefined
-    this.flush()
+    if (this.#isUrgent || this.#idle.length > 0) this.flush()
+    else if (this.#waiting !== "") this.#flushSoon()
     if (this.#current !== undefined) return
     for (const resolve of this.#idle.splice(0)) resolve()
   }

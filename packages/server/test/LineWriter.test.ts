@@ -80,6 +80,20 @@ describe("LineWriter", () => {
     assert.deepStrictEqual(reader.written, ["ab", "c\n", "d\ne\n"])
   })
 
+  it("lets the lines that came during a write wait for others", () => {
+    const { lines, reader } = setUp()
+    lines.append("a")
+    vi.advanceTimersByTime(10)
+    lines.append("b")
+    reader.take()
+    lines.append("c")
+    vi.advanceTimersByTime(9)
+    assert.isTrue(reader.isWaiting)
+    vi.advanceTimersByTime(1)
+    reader.take()
+    assert.deepStrictEqual(reader.written, ["a\n", "b\nc\n"])
+  })
+
   it("drops lines beyond the room for them, keeps the others, and reports the number once a second", () => {
     const { dropped, lines, reader } = setUp({ droppable: 10, all: 20 })
     lines.append("first")
@@ -92,6 +106,7 @@ describe("LineWriter", () => {
     vi.advanceTimersByTime(1)
     assert.deepStrictEqual(dropped, [4])
     reader.take()
+    vi.advanceTimersByTime(10)
     reader.take()
     assert.deepStrictEqual(reader.written, ["first\n", "1234\n1234\nimportant\n"])
     lines.append("1234", true)
@@ -115,6 +130,7 @@ describe("LineWriter", () => {
     lines.flush()
     lines.append("d")
     reader.fail("EPIPE")
+    vi.advanceTimersByTime(10)
     reader.take()
     vi.advanceTimersByTime(1_000)
     assert.deepStrictEqual(reader.written, ["a\n", "d\n"])
