@@ -1,13 +1,14 @@
 import { AgentOsError } from "../AgentOsError.ts"
 import type { components } from "../generated/Components.ts"
 import type { Caller, CallOptions } from "../http/Caller.ts"
-import type { InputOf } from "../http/OperationTypes.ts"
+import type { InputOf, OutputOf } from "../http/OperationTypes.ts"
 import type { Clock } from "../Options.ts"
 import type { AgentEvent, EventOptions } from "../realtime/Events.ts"
 import { Mail, type MessageRecord } from "./Mail.ts"
 
 export type MailboxRecord = components["schemas"]["Mailbox"]
 type Query = InputOf<"queryMessages">
+type QueryAnswer = OutputOf<"queryMessages">
 
 export interface MessageOptions extends Omit<Query, "mailboxId" | "messageId" | "cursor" | "limit"> {
   readonly new?: false
@@ -28,7 +29,7 @@ export interface WaitOptions {
   readonly timeoutSeconds?: number
   /** How far back to look, because mail often arrives before the wait. Default: 60. */
   readonly sinceSeconds?: number
-  /** Only mail that arrived after this one, instead of `sinceSeconds`. */
+  /** Only mail that was stored after this one, instead of `sinceSeconds`. */
   readonly after?: Mail
   readonly signal?: AbortSignal | undefined
 }
@@ -45,7 +46,7 @@ type FollowMail = (
 const unexpected = (): AgentOsError =>
   new AgentOsError({
     code: "UNEXPECTED_ANSWER",
-    message: "The server confused a message with a list of messages.",
+    message: "queryMessages returned another shape.",
     details: {}
   })
 
@@ -67,6 +68,8 @@ const PAGE_SIZE = 100
 const POLL_MILLIS = 1_000
 const TIMEOUT_SECONDS = 120
 const SINCE_SECONDS = 60
+/** How much longer than others a large mail may take from its arrival until it is stored. */
+const STORING_SECONDS = 600
 
 export class Mailbox {
   readonly record: MailboxRecord
@@ -110,22 +113,22 @@ export class Mailbox {
 
   async *#stored(options: MessageOptions): AsyncGenerator<Mail, void, undefined> {
     const { new: _new, signal, ...query } = options
-    for (let cursor: string | null | undefined; cursor !== null;) {
-      const page = await this.#page({ ...query, limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) }, signal)
-      for (const { messageId } of page.items) {
-        signal?.throwIfAborted()
-        const record = await this.#read(messageId)
-        if (record !== undefined) yield new Mail(this.#context.caller, record)
-      }
-      cursor = page.nextCursor
+    for await (const { messageId } of this.#summaries(query, signal)) {
+      signal?.throwIfAborted()
+      const record = await this.#read(messageId)
+      if (record !== undefined) yield new Mail(this.#context.caller, record)
     }
   }
 
-  async #page(query: Query, signal: AbortSignal | undefined) {
-    const { caller } = this.#context
-    const data = await caller.call("queryMessages", { ...query, mailboxId: this.id }, { signal })
-    if ("items" in data) return data
-    throw unexpected()
+  /** Yields all matching messages without their bodies, newest first. */
+  async *#summaries(query: Query, signal: AbortSignal | undefined) {
+    for (let more: Query | undefined = {}; more !== undefined;) {
+      const input: Query = { ...query, ...more, limit: PAGE_SIZE, mailboxId: this.id }
+      const data: QueryAnswer = await this.#context.caller.call("queryMessages", input, { signal })
+      if (!("items" in data)) throw unexpected()
+      yield* data.items
+      more = data.nextCursor === null ? undefined : { cursor: data.nextCursor }
+    }
   }
 
   /** Returns a message with its body; undefined if it was deleted. */
@@ -153,15 +156,22 @@ export class Mailbox {
     const { caller, clock } = this.#context
     const { from, signal, sinceSeconds = SINCE_SECONDS, subject = "", timeoutSeconds = TIMEOUT_SECONDS } = options
     const start = clock.now()
-    const after = options.after?.record.createdAt ?? new Date(start - sinceSeconds * 1_000).toISOString()
-    const seen = new Set([options.after?.id])
+    const { id: handled = "", record: last } = options.after ?? {}
+    const since =
+      last === undefined ? start - sinceSeconds * 1_000 : Date.parse(last.createdAt) - STORING_SECONDS * 1_000
+    const query: Query = {
+      direction: "inbound",
+      after: new Date(since).toISOString(),
+      ...(from === undefined ? {} : { from })
+    }
+    const seen = new Set<string>()
     for (;;) {
-      const { items } = await this.#page(
-        { direction: "inbound", after, limit: PAGE_SIZE, ...(from === undefined ? {} : { from }) },
-        signal
-      )
-      for (const { messageId, subject: title } of items.toReversed()) {
-        if (seen.has(messageId) || !title.toLowerCase().includes(subject.toLowerCase())) continue
+      const found: Array<string> = []
+      for await (const { messageId, subject: title } of this.#summaries(query, signal))
+        if (title.toLowerCase().includes(subject.toLowerCase())) found.push(messageId)
+      // Ids sort by the time of storing, and a mail that arrived before another may be stored after it.
+      for (const messageId of found.toSorted()) {
+        if (messageId <= handled || seen.has(messageId)) continue
         seen.add(messageId)
         const record = await this.#read(messageId)
         const picked = record && pick(new Mail(caller, record))
