@@ -179,6 +179,7 @@ const readStatus = async (
     const answer = await http.send({ method: "POST", path: "/api/v1/payments/status", headers })
     return dataOf(answer)["payment"] as PaymentStatus
   } catch {
+    // An unread status leaves the payment open, whatever the reason.
     return undefined
   }
 }
