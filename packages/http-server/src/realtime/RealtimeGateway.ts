@@ -41,7 +41,9 @@ const decodeMessage = Schema.decodeUnknownResult(Schema.fromJsonString(RealtimeC
   onExcessProperty: "error"
 })
 
-const TYPES = RealtimeClientMessage.members.map(({ fields }) => fields.type.literal).join(", ")
+const TYPES = new Intl.ListFormat("en", { type: "disjunction" }).format(
+  RealtimeClientMessage.members.map(({ fields }) => fields.type.literal)
+)
 
 /** Describes the first problem of a message: `eventId is missing.` */
 const problemOf = ({ issue }: Schema.SchemaError): string => {

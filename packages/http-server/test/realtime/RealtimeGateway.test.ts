@@ -292,7 +292,7 @@ describe("RealtimeGateway", () => {
     Effect.gen(function* () {
       const tenant = yield* newTenant
       const noMessage =
-        "A message must be a JSON object in a text frame, with type session.authenticate, event.ack, call.reply."
+        "A message must be a JSON object in a text frame, with type session.authenticate, event.ack, or call.reply."
       const bad = [
         ["nonsense", noMessage],
         ["{}", noMessage],
