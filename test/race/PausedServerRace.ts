@@ -49,7 +49,7 @@ export const pausedServer: Race = {
     )
     await hangSome(round, entries)
     const block = await newestBlock(cluster)
-    const first = entries.map(({ contender }) => round.send(contender, paused))
+    const first = entries.map(({ contender }) => unlessReset(round.send(contender, paused)))
     await untilPaid(round, entries, round.random.integer(PAID_MAX + 1), block)
     cluster.servers[paused]!.freeze()
     let last: ReadonlyArray<Answer>
@@ -71,10 +71,8 @@ export const pausedServer: Race = {
     const outcomes = entries.map(({ contender }, index) => {
       const answer = late[index]
       if (answer === undefined) round.report(`no answer within ${ANSWERED_MILLIS_MAX} ms after the server continued`)
-      return outcomeOf(contender, answer === undefined || mustRepeat(answer) ? [] : [answer], [
-        last[index]!,
-        again[index]!
-      ])
+      const isFinal = answer !== undefined && answer !== RESET && !mustRepeat(answer)
+      return outcomeOf(contender, isFinal ? [answer] : [], [last[index]!, again[index]!])
     })
     // An operation that was not done leaves its client free to sign again.
     round.addContest({ outcomes, losingCodes: ["PAYMENT_REQUIRED"] })
@@ -182,7 +180,20 @@ const finalRows = async (cluster: Cluster, entries: ReadonlyArray<Entry>): Promi
   return new Map(rows.map((row) => [String(row["nonce"]), JSON.stringify(row)]))
 }
 
-const within = async (answer: Promise<Answer>, millis: number): Promise<Answer | undefined> => {
+const RESET = "reset"
+
+/**
+ * Answers with `RESET` if the connection was reset: a server that continues closes connections that were idle for too
+ * long, also those that bring a request that it had not read.
+ */
+const unlessReset = (answer: Promise<Answer>): Promise<Answer | typeof RESET> =>
+  answer.catch((error: unknown) => {
+    const cause = error instanceof Error ? error.cause : undefined
+    if (cause instanceof Error && "code" in cause && cause.code === "ECONNRESET") return RESET
+    throw error
+  })
+
+const within = async <A>(answer: Promise<A>, millis: number): Promise<A | undefined> => {
   const timeout = new AbortController()
   return Promise.race([
     answer.finally(() => timeout.abort()),

@@ -1,3 +1,4 @@
+import { inspect } from "node:util"
 import { createMailbox } from "../faults/client/Requests.ts"
 import { newWallets, type Wallet } from "../faults/client/Wallet.ts"
 import { untilExpired } from "../faults/observation/Chain.ts"
@@ -99,7 +100,7 @@ export class RaceRun {
           }
         })
         tally.rounds += race.roundsPerPlay
-        await race.play(round).catch((error: unknown) => round.report(`failed with ${String(error)}`))
+        await race.play(round).catch((error: unknown) => round.report(`failed with ${inspect(error)}`))
       }
     }
     const lanes = Array.from({ length: race.isAlone ? 1 : (race.lanes ?? LANES) }, (_, index) => {
