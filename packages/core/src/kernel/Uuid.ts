@@ -48,19 +48,33 @@ export const randomBits: Effect.Effect<bigint> = Effect.map(
   ([a, b, c]) => (BigInt(a) << 49n) | (BigInt(b) << 25n) | BigInt(c)
 )
 
+/** Three hexadecimal digits of every 12 bits. */
+const DIGITS = Array.from({ length: 2 ** 12 }, (_, bits) => bits.toString(16).padStart(3, "0"))
+/** Returns the three digits of the lowest 12 bits. */
+const digits = (bits: number): string => DIGITS[bits & 0xfff]!
+
+/** The last millisecond of `generate`, and its text up to the version. */
+let latest = { millis: Number.NaN, text: "" }
+
+const textOf = (millis: number): string => {
+  if (latest.millis !== millis) {
+    const time = millis.toString(16).padStart(12, "0")
+    latest = { millis, text: `${time.slice(0, 8)}-${time.slice(8)}-7` }
+  }
+  return latest.text
+}
+
 /**
- * Returns a new version 7 UUID for `millis` with 73 bits of a random source. It is an identifier, not a secret. Without
- * BigInt, it takes a tenth of the time of `fromParts`: every request has one.
+ * Returns a new version 7 UUID for `millis` with 73 bits of a random source. It is an identifier, not a secret. Every request
+ * has one: from a table of digits, it takes a fraction of the time of `fromParts`.
  */
 export const generate = (random: typeof Random.Random.Service, millis: number): Uuid => {
   const first = Math.floor(random.nextDoubleUnsafe() * 2 ** 24)
   const second = Math.floor(random.nextDoubleUnsafe() * 2 ** 24)
   const third = Math.floor(random.nextDoubleUnsafe() * 2 ** 25)
-  const time = millis.toString(16).padStart(12, "0")
-  const high = (0x7000 | (first >>> 13)).toString(16)
   const low = (0x8000 | ((first & 0x1fff) << 1) | (second >>> 23)).toString(16)
-  const rest = ((second & 0x7fffff) * 2 ** 25 + third).toString(16).padStart(12, "0")
-  return `${time.slice(0, 8)}-${time.slice(8)}-${high}-${low}-${rest}`
+  const rest = digits(second >>> 11) + digits((second << 1) | (third >>> 24)) + digits(third >>> 12) + digits(third)
+  return `${textOf(millis)}${digits(first >>> 13)}-${low}-${rest}`
 }
 
 /** Returns a new version 7 UUID. It is an identifier, not a secret. */
