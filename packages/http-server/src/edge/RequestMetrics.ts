@@ -7,26 +7,33 @@ const BOUNDARIES = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "OPTIONS"])
 const OTHER_METHOD = "other"
 
-const requests = Metric.counter("agentos_http_requests_total", {
-  description: "Requests by route, method and status; 499 if the client disconnected before the response.",
-  incremental: true
-})
-const durations = Metric.histogram("agentos_http_request_duration_seconds", {
-  description: "Time from the headers of a request to its response.",
-  boundaries: BOUNDARIES
-})
+const requestsOf = (attributes: Readonly<Record<"route" | "method" | "status", string>>) =>
+  Metric.counter("agentos_http_requests_total", {
+    description: "Requests by route, method and status; 499 if the client disconnected before the response.",
+    incremental: true,
+    attributes
+  })
 
-/** Labeled metrics are created once for each combination, because requests are many and combinations are few. */
-const countings = new Map<string, { readonly counter: typeof requests; readonly histogram: typeof durations }>()
+const durationsOf = (attributes: Readonly<Record<"route", string>>) =>
+  Metric.histogram("agentos_http_request_duration_seconds", {
+    description: "Time from the headers of a request to its response.",
+    boundaries: BOUNDARIES,
+    attributes
+  })
 
-const countingOf = (route: string, method: string, status: string) => {
+interface Counting {
+  readonly counter: ReturnType<typeof requestsOf>
+  readonly histogram: ReturnType<typeof durationsOf>
+}
+
+/** Metrics are made once for each combination of labels, because requests are many and combinations are few. */
+const countings = new Map<string, Counting>()
+
+const countingOf = (route: string, method: string, status: string): Counting => {
   const key = `${route} ${method} ${status}`
   const known = countings.get(key)
   if (known !== undefined) return known
-  const made = {
-    counter: Metric.withAttributes(requests, { route, method, status }),
-    histogram: Metric.withAttributes(durations, { route })
-  }
+  const made = { counter: requestsOf({ route, method, status }), histogram: durationsOf({ route }) }
   countings.set(key, made)
   return made
 }
