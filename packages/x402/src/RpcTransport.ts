@@ -1,5 +1,5 @@
 import { createTransport, HttpRequestError, RpcRequestError, TimeoutError, type Transport } from "viem"
-import { exchangeHttp, isSuccess } from "./HttpExchange.ts"
+import { exchangeHttp, type HttpAnswer, isSuccess } from "./HttpExchange.ts"
 
 export interface RpcTransportOptions {
   readonly url: string
@@ -112,15 +112,19 @@ const parsed = (text: string): unknown => {
  * for an answer without JSON, and for a failure whose body is no error of JSON-RPC.
  */
 const httpClient = ({ answerBytesMax, timeoutMillis, url }: RpcTransportOptions) => {
+  const exchange = async (body: string): Promise<HttpAnswer> => {
+    // The timer of AbortSignal.timeout would run on after the answer, and make an error at its end.
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(), timeoutMillis)
+    try {
+      return await exchangeHttp({ url, headers: {}, body, answerBytesMax, signal: late.signal })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
   const send = async (body: RpcBody): Promise<unknown> => {
     // An id is unique within its HTTP request, which is all that a node can rely on.
-    const answer = await exchangeHttp({
-      url,
-      headers: {},
-      body: JSON.stringify(body),
-      answerBytesMax,
-      signal: AbortSignal.timeout(timeoutMillis)
-    })
+    const answer = await exchange(JSON.stringify(body))
     const value = parsed(answer.body)
     const error = failureOf(value)
     if (isSuccess(answer) && value !== undefined) return value
