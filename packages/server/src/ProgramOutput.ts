@@ -1,5 +1,6 @@
 import { ProviderError, Timestamp } from "@agentos/core"
-import { Effect, Formatter, Logger, LogLevel, Metric, References } from "effect"
+import type { AccessEntry, AccessWriter } from "@agentos/http-server"
+import { Effect, Logger, LogLevel, Metric } from "effect"
 import { HttpServerError } from "effect/http"
 import { setTimeout as sleep } from "node:timers/promises"
 import { descriptorSink, LineWriter } from "./LineWriter.ts"
@@ -17,8 +18,6 @@ const STANDARD_ERROR = 2
 const SAMPLE_OF = 100
 /** The first status that is a failure. */
 const FAILURE = 400
-/** The message of the line that each request has. */
-const ACCESS = "request"
 /** How long a program that ends waits for the reader of its log, in milliseconds. */
 const DRAIN_TIMEOUT = 1_000
 
@@ -49,54 +48,44 @@ export const relayLines = (text: string): Promise<void> => {
 }
 
 /** Returns a function that says whether a line about a request with this status is written. */
-const accessFilter = (accessLog: AccessLog): ((status: unknown) => boolean) => {
+const accessFilter = (accessLog: AccessLog): ((status: number) => boolean) => {
   if (accessLog !== "sampled") return () => accessLog === "full"
   let successes = 0
-  return (status) => (typeof status === "number" && status >= FAILURE) || successes++ % SAMPLE_OF === 0
+  return (status) => status >= FAILURE || successes++ % SAMPLE_OF === 0
 }
 
-/** Returns the only part of a message, or all of its parts. */
-const contentOf = (message: unknown): unknown => (Array.isArray(message) && message.length === 1 ? message[0] : message)
+/** Formats the entry of a request as `Logger.formatJson` would, in a fraction of the time. */
+export const accessLine = (entry: AccessEntry, at: Timestamp.Timestamp, fiberId: number): string =>
+  `{"message":"request","level":"INFO","timestamp":"${Timestamp.toIso(at)}","annotations":${JSON.stringify(entry)},"spans":{},"fiberId":"#${fiberId}"}`
 
-const isPlain = (value: unknown): boolean =>
-  typeof value === "string" || typeof value === "number" || typeof value === "boolean" || value === undefined
-
-/**
- * Formats an entry as `Logger.formatJson` does. That follows values into objects, to redact secrets in them; an entry of plain
- * values, as each request has, has none, and takes a fraction of the time.
- */
-export const formatEntry = (entry: Logger.Options<unknown>): string => {
-  const { cause, date, fiber, logLevel, message } = entry
-  const annotations = fiber.getRef(References.CurrentLogAnnotations)
-  const content = contentOf(message)
-  const isSimple =
-    typeof content === "string" &&
-    cause.reasons.length === 0 &&
-    fiber.getRef(References.CurrentLogSpans).length === 0 &&
-    Object.values(annotations).every(isPlain)
-  if (!isSimple) return Formatter.formatJson(Logger.formatStructured.log(entry))
-  const timestamp = Timestamp.toIso(Timestamp.fromMillis(date.getTime()))
-  const head = `{"message":${JSON.stringify(content)},"level":"${logLevel.toUpperCase()}","timestamp":"${timestamp}"`
-  return `${head},"annotations":${JSON.stringify(annotations)},"spans":{},"fiberId":"#${fiber.id}"}`
-}
+/** Adds the number of the worker, if any, to a line. */
+const lineOf = ({ worker }: LogOptions): ((line: string) => string) =>
+  worker === undefined ? (line) => line : (line) => `{"worker":${worker},${line.slice(1)}`
 
 /**
  * The log of every program here: one line of JSON per entry, on standard error. Standard output is for results. Entries
- * below a warning, of which each request has one, are written a few milliseconds later, with others. Only lines about
- * requests are dropped when the reader is slow, unless 4 MiB of others wait.
+ * below a warning are written a few milliseconds later, with others.
  */
-export const logOf = ({ accessLog = "full", worker }: LogOptions) => {
-  const isLogged = accessFilter(accessLog)
-  const start = worker === undefined ? "{" : `{"worker":${worker},`
+export const logOf = (options: LogOptions) => {
+  const toLine = lineOf(options)
   return Logger.layer([
     Logger.make((entry) => {
-      const { fiber, logLevel, message } = entry
-      const isRequest = logLevel === "Info" && contentOf(message) === ACCESS
-      if (isRequest && !isLogged(fiber.getRef(References.CurrentLogAnnotations)["status"])) return
-      lines.append(start + formatEntry(entry).slice(1), isRequest)
-      if (LogLevel.isGreaterThanOrEqualTo(logLevel, "Warn")) lines.flush()
+      lines.append(toLine(Logger.formatJson.log(entry)))
+      if (LogLevel.isGreaterThanOrEqualTo(entry.logLevel, "Warn")) lines.flush()
     })
   ])
+}
+
+/**
+ * Writes the line of each request to the same log. Only these lines are dropped when the reader is slow, unless 4 MiB of others
+ * wait.
+ */
+export const accessWriter = (options: LogOptions): AccessWriter => {
+  const isLogged = accessFilter(options.accessLog ?? "full")
+  const toLine = lineOf(options)
+  return (entry, at, { id }) => {
+    if (isLogged(entry.status)) lines.append(toLine(accessLine(entry, at, id)), true)
+  }
 }
 
 /** The log of a program that runs alone and logs every request. */

@@ -1,10 +1,10 @@
 import { backgroundLayer, coreLayer, type Ports } from "@agentos/agentos"
-import { ListenerSettings, Server, WorkerMetrics } from "@agentos/http-server"
+import { AccessLog, ListenerSettings, Server, WorkerMetrics } from "@agentos/http-server"
 import { ConfigurationInvalid, ProviderError } from "@agentos/core"
 import { KeyringMisconfigured } from "@agentos/keyring-node"
 import { Cause, Clock, Duration, Effect, Exit, Layer, Metric } from "effect"
 import { unknownVariables } from "./variable/Variables.ts"
-import { explain, logOf } from "./ProgramOutput.ts"
+import { accessWriter, explain, logOf } from "./ProgramOutput.ts"
 import type { MailConfig } from "./MailConfig.ts"
 import * as ServerConfig from "./ServerConfig.ts"
 import { setupOf } from "./ServerSetup.ts"
@@ -51,9 +51,10 @@ export interface ServerProgramOptions {
  * one line of JSON with its addresses. Runs until it is interrupted, then shuts down gracefully.
  */
 export const serverProgram = (options: ServerProgramOptions = {}): Effect.Effect<never, unknown> =>
-  Effect.flatMap(ServerConfig.read(process.env), (config) =>
-    Effect.provide(serve(config, options), logOf({ accessLog: config.accessLog, worker: options.worker?.number }))
-  )
+  Effect.flatMap(ServerConfig.read(process.env), (config) => {
+    const log = { accessLog: config.accessLog, worker: options.worker?.number }
+    return serve(config, options).pipe(Effect.provideService(AccessLog, accessWriter(log)), Effect.provide(logOf(log)))
+  })
 
 const serve = (
   config: ServerConfig.ServerConfig,

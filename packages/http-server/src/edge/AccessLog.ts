@@ -1,14 +1,39 @@
-import { Clock, Effect, Option, References } from "effect"
+import { type ErrorCode, type TenantId, Timestamp } from "@agentos/core"
+import { Clock, Context, Effect, type Fiber, Option, References } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { countRequest } from "./RequestMetrics.ts"
 import type { RequestFacts } from "./Route.ts"
 
-const written = Effect.logInfo("request")
+/** What the access log says about a request: no token, body, query or secret part of a path. */
+export interface AccessEntry {
+  readonly requestId: string
+  readonly method: string
+  readonly path: string
+  readonly status: number
+  readonly durationMs: number
+  /** Empty if it is not known. */
+  readonly address: string
+  readonly operation: string | undefined
+  readonly tenantId: TenantId | undefined
+  readonly code: ErrorCode | undefined
+  /** The id of the request whose stored response was repeated. */
+  readonly repeats: string | undefined
+}
+
+/** Writes the entry of a request that was answered at this moment, by this fiber. */
+export type AccessWriter = (entry: AccessEntry, at: Timestamp.Timestamp, fiber: Fiber.Fiber<unknown, unknown>) => void
 
 /**
- * Logs one line per request and counts it in the metrics: client, operation, result and duration. Logs no token, body
- * or query. `shownPath` is the path without secrets.
+ * The writer of the access log. By default it is null: Effect's loggers get the entry of each request, as annotations of the
+ * message "request" at level Info. A writer of its own takes a fraction of their time.
  */
+export const AccessLog = Context.Reference<AccessWriter | null>("@agentos/http-server/edge/AccessLog", {
+  defaultValue: () => null
+})
+
+const logged = Effect.logInfo("request")
+
+/** Logs a request once, and counts it in the metrics. `shownPath` is its path without secrets. */
 export const logAccess = (
   request: HttpServerRequest.HttpServerRequest,
   shownPath: string,
@@ -17,10 +42,10 @@ export const logAccess = (
 ): Effect.Effect<void> =>
   Effect.withFiber((fiber) => {
     const { code, match, operation, repeats, requestId, startedAt, tenantId } = record
-    const durationMs = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe() - startedAt
+    const at = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+    const durationMs = at - startedAt
     countRequest(match.template, request.method, status, durationMs, fiber.context)
-    return Effect.provideService(written, References.CurrentLogAnnotations, {
-      ...fiber.getRef(References.CurrentLogAnnotations),
+    const entry: AccessEntry = {
       requestId,
       method: request.method,
       path: shownPath,
@@ -31,5 +56,14 @@ export const logAccess = (
       tenantId,
       code,
       repeats
-    })
+    }
+    const write = fiber.getRef(AccessLog)
+    if (write === null) {
+      return Effect.provideService(logged, References.CurrentLogAnnotations, {
+        ...fiber.getRef(References.CurrentLogAnnotations),
+        ...entry
+      })
+    }
+    write(entry, Timestamp.fromMillis(Math.floor(at)), fiber)
+    return Effect.void
   })

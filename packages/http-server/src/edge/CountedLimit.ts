@@ -15,17 +15,12 @@ const windowSeconds = ({ burst, perSecond }: RateRule): number => Math.ceil(burs
  * The headers of draft-ietf-httpapi-ratelimit-headers-10: for each limit its quota and window in seconds, the remaining
  * quota, and the seconds until the full quota is available again.
  */
-export const rateLimitHeaders = (limits: ReadonlyArray<CountedLimit>): Readonly<Record<string, string>> =>
-  limits.length === 0
-    ? {}
-    : {
-        "ratelimit-policy": limits
-          .map(({ rule }) => `"${rule.name}";q=${rule.burst};w=${windowSeconds(rule)}`)
-          .join(", "),
-        ratelimit: limits
-          .map(({ decision, rule }) => `"${rule.name}";r=${decision.remaining};t=${decision.resetSeconds}`)
-          .join(", ")
-      }
+export const rateLimitHeaders = (limits: ReadonlyArray<CountedLimit>): Readonly<Record<string, string>> => ({
+  "ratelimit-policy": limits.map(({ rule }) => `"${rule.name}";q=${rule.burst};w=${windowSeconds(rule)}`).join(", "),
+  ratelimit: limits
+    .map(({ decision, rule }) => `"${rule.name}";r=${decision.remaining};t=${decision.resetSeconds}`)
+    .join(", ")
+})
 
 const refusalOf = ({ decision, rule, scope }: CountedLimit): RateLimited =>
   new RateLimited({

@@ -2,7 +2,7 @@ import { type ApiError, InternalError, MethodNotAllowed, RouteUnknown } from "@a
 import { Uuid } from "@agentos/core"
 import { Ingress } from "@agentos/ingress"
 import { Cause, Clock, Context, Effect, type Fiber, identity, Random, References, Result } from "effect"
-import { HttpMiddleware, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Headers, HttpMiddleware, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { IncomingMessage } from "node:http"
 import { ServerSettings } from "../ServerSettings.ts"
 import { secretsHidden } from "../ingress/IngressPath.ts"
@@ -49,6 +49,13 @@ const isGone = ({ reasons }: Cause.Cause<unknown>): boolean =>
 const hasUnreadBody = (request: Request): boolean =>
   request.source instanceof IncomingMessage && !request.source.complete && hasBody(request)
 
+/**
+ * Returns the response with these headers in place of its own. `HttpServerResponse.setHeaders` copies them several times, which
+ * takes seven times as long, for every request.
+ */
+const withHeaders = (response: Response, headers: Headers.Headers): Response =>
+  Object.assign(Object.create(Object.getPrototypeOf(response) as object) as Response, response, { headers })
+
 const logProblem = ({ requestId }: Facts, ...message: ReadonlyArray<unknown>): Effect.Effect<void> =>
   Effect.annotateLogs(Effect.logError(...message), { requestId })
 
@@ -61,7 +68,7 @@ export const make = Effect.fnUntraced(function* <R>(routes: ReadonlyArray<Route<
   const { chargeAddress, countAddress } = yield* RateLimiting
   const concurrency = yield* RequestConcurrency
   const hideSecrets = secretsHidden(yield* Ingress)
-  const headers = commonHeaders(publicUrl)
+  const common = Headers.fromInput({ "x-request-id": "", ...commonHeaders(publicUrl) })
   const behindProxies = trustedProxies.length === 0 ? identity : HttpMiddleware.xForwardedHeaders({ trustedProxies })
   const findRoute = makeRouter(routes)
 
@@ -95,14 +102,16 @@ export const make = Effect.fnUntraced(function* <R>(routes: ReadonlyArray<Route<
     return fail(request, record, new InternalError({ withPayment }))
   }
 
-  const complete = (request: Request, record: Facts, response: Response) =>
-    HttpServerResponse.setHeaders(response, {
-      "x-request-id": record.requestId,
-      ...headers,
-      ...rateLimitHeaders(record.limits),
-      ...(hasUnreadBody(request) ? { connection: "close" } : {}),
-      ...response.headers
+  /** Adds the headers that every response has, and those of this request. Those of the response itself stay. */
+  const complete = (request: Request, record: Facts, response: Response) => {
+    const { limits, requestId } = record
+    const counted = limits.length === 0 ? common : Headers.merge(common, Headers.fromInput(rateLimitHeaders(limits)))
+    const headers = Object.assign(Headers.merge(counted, response.headers), {
+      "x-request-id": response.headers["x-request-id"] ?? requestId
     })
+    if (hasUnreadBody(request)) Object.assign(headers, { connection: "close" })
+    return withHeaders(response, headers)
+  }
 
   const log = (request: Request, record: Facts, status: number) =>
     logAccess(request, hideSecrets(pathOf(request.url)), record, status)
