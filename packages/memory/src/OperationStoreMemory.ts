@@ -40,6 +40,11 @@ export const layer = Layer.effect(
       find: (operationId) => run(() => Option.fromUndefinedOr(operations.get(operationId))),
       stateAge: (operationId) =>
         run((now) => Option.map(Option.fromUndefinedOr(operations.get(operationId)), (one) => now - one.updatedAt)),
+      isUnchanged: ({ fence, operationId, state }) =>
+        run(() => {
+          const operation = operations.get(operationId)
+          return operation !== undefined && operation.fence === fence && operation.state === state
+        }),
       findByKeys: (keys) => run(() => findByKeys(tables, keys)),
       hasFulfilled: (payer) => run(() => operations.where("payer", payer).some(({ state }) => state === "fulfilled")),
       advance: ({ change, entries = [], fence, from, next, operationId, to }) =>

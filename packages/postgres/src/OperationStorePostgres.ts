@@ -166,6 +166,14 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
           ),
           first
         ),
+      isUnchanged: ({ fence, operationId, state }) =>
+        Effect.map(
+          orDie(sql`
+            select 1 as found from operations
+            where operation_id = ${Parameter.uuid(operationId)} and fence = ${Parameter.integer(fence)}
+              and state = ${Parameter.text(state)}`),
+          Row.any
+        ),
       stateAge: (operationId) =>
         Effect.map(
           orDie(sql<{ readonly age: bigint }>`

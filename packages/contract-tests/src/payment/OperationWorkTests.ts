@@ -102,6 +102,7 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
         const store = yield* OperationStore
         const operation = yield* Sample.moved(yield* Sample.claimed(), "settling")
         const { fence, operationId } = operation
+        assert.isTrue(yield* store.isUnchanged(operation))
         const move = { operationId, to: "settled", change: { transaction: "0x1" }, next: scheduled(0) } as const
         const moves = [
           { ...move, fence, from: "claimed" },
@@ -110,7 +111,10 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
           { ...move, fence: fence - 1, from: "settling" },
           { ...move, operationId: yield* Fresh.id, fence, from: "settling" }
         ] as const
-        for (const each of moves) assert.deepStrictEqual(yield* store.advance(each), Option.none())
+        for (const each of moves) {
+          assert.deepStrictEqual(yield* store.advance(each), Option.none())
+          assert.isFalse(yield* store.isUnchanged({ ...each, state: each.from }))
+        }
         assert.deepStrictEqual(yield* Sample.found(operationId), operation)
       })
     )

@@ -43,10 +43,11 @@ export const make: Effect.Effect<
     Effect.tap(giveUp(operation, "OweRefund", failureOf(kind, error.message)), (owed) => reach("refund_owed", owed))
 
   const start = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Operation, OperationError> {
-    const attempt = yield* openAttempt(operation, false)
-    if (attempt.isSuspended) return yield* owe(operation, "gone")(SUSPENDED)
-    const { revalidate } = attempt
-    if (revalidate === undefined) return yield* commitAlone(operation, "StartFulfilling", {})
+    // Nothing but a suspension can prevent the work, and `fulfill` checks that.
+    if (services.get(operation.serviceId)?.revalidates === false)
+      return yield* commitAlone(operation, "StartFulfilling", {})
+    const { isSuspended, revalidate } = yield* openAttempt(operation, false)
+    if (isSuspended) return yield* owe(operation, "gone")(SUSPENDED)
     return yield* Effect.catchTag(
       commit(operation, "StartFulfilling", Effect.as(revalidate, {})),
       "ResourceGone",

@@ -152,13 +152,9 @@ export class OperationJournal extends Context.Service<
             const to = yield* stateAfter(operation, by)
             // Checked before any write of the transition: a worker that lost the operation may find its goods
             // delivered. Sent together, and executed in this order.
-            const [, current] = yield* Effect.all(
-              [tenants.lock([operation.tenantId]), operations.find(operation.operationId)],
+            const [, isOurs] = yield* Effect.all(
+              [tenants.lock([operation.tenantId]), operations.isUnchanged(operation)],
               { concurrency: 2 }
-            )
-            const isOurs = Option.exists(
-              current,
-              ({ fence, state }) => fence === operation.fence && state === operation.state
             )
             if (!isOurs) return yield* pending(operation, RETRY_SOON)
             const moved = yield* advance(operation, to, yield* change)

@@ -61,6 +61,8 @@ export class OperationStore extends Context.Service<
      */
     readonly claim: (operation: Operation, leaseMillis: number) => Effect.Effect<boolean>
     readonly find: (operationId: string) => Effect.Effect<Option.Option<Operation>>
+    /** Returns whether the operation is still in this state, under this fence: no worker has moved it or taken it over. */
+    readonly isUnchanged: (known: Pick<Operation, "operationId" | "fence" | "state">) => Effect.Effect<boolean>
     /**
      * Returns the milliseconds since the operation entered its state, by the store's clock; none if it does not exist.
      */

@@ -106,7 +106,8 @@ export interface PaidService<Input, Plan, Receipt> {
 
 /** One operation together with its service; the types of input, plan and receipt are hidden. */
 export interface Attempt {
-  readonly revalidate: Effect.Effect<void, ResourceGone> | undefined
+  /** Succeeds if the service does not revalidate. */
+  readonly revalidate: Effect.Effect<void, ResourceGone>
   /**
    * Makes the external call. Its result writes the outcome in the caller's transaction, for the tenant as it is read
    * there: its tokens may have been revoked during the call.
@@ -119,6 +120,8 @@ export interface Attempt {
 export interface StoredService {
   readonly serviceId: ServiceId
   readonly retryFor: number
+  /** Whether something may prevent the work after the payment. */
+  readonly revalidates: boolean
   /** Applies a function to the service with its types. */
   readonly use: <A>(apply: <Input, Plan, Receipt>(service: PaidService<Input, Plan, Receipt>) => A) => A
   /** Restores an operation from storage. */
@@ -132,12 +135,13 @@ export const toStored = <Input, Plan, Receipt>(service: PaidService<Input, Plan,
   return {
     serviceId: service.serviceId,
     retryFor: service.retryFor,
+    revalidates: service.revalidate !== undefined,
     use: (apply) => apply(service),
     attempt: Effect.fnUntraced(function* (context, operation) {
       const input = yield* Effect.orDie(decodeInput(operation.input))
       const plan = yield* Effect.orDie(decodePlan(operation.plan))
       return {
-        revalidate: service.revalidate?.(context, plan, input),
+        revalidate: service.revalidate?.(context, plan, input) ?? Effect.void,
         perform: Effect.map(
           service.perform(context, plan, input),
           (receipt) => (tenant: Tenant) => service.record({ ...context, tenant }, plan, input, receipt)
