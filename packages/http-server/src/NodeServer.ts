@@ -39,6 +39,13 @@ const isUpgrade =
     return path === REALTIME_PATH || endpoints.some((endpoint) => matchPath(endpoint.path, path) !== undefined)
   }
 
+interface Connection {
+  /** Its requests that are being answered, in their order. */
+  readonly unanswered: Array<ServerResponse>
+  /** Whether a request was dropped. Then all that follow are. */
+  hasDropped: boolean
+}
+
 /**
  * A server that answers at most 16 requests of a connection at a time. Node parses everything that one socket read
  * contains, up to 2,000 small requests, before anything else runs. Requests beyond the limit are dropped, and the
@@ -47,8 +54,11 @@ const isUpgrade =
  * `close` loses no request of a connection that is in use: the next response on each announces that it is the last one.
  */
 class BoundedServer extends Server {
-  readonly #waiting = new WeakMap<Socket, number>()
-  readonly #unanswered = new Set<ServerResponse>()
+  /**
+   * The connections that have brought a request. A set of all responses would change with each of them, and the tables that it
+   * leaves behind would keep responses in memory until the next collection of old objects.
+   */
+  readonly #connections = new Map<Socket, Connection>()
   #isStopping = false
   /** False from `close` until `LAST_REQUEST_WITHIN` has passed. */
   #closesIdle = true
@@ -56,9 +66,11 @@ class BoundedServer extends Server {
   override emit(event: string | symbol, ...given: Array<unknown>): boolean {
     if (event === "request") {
       const [request, response] = given as [IncomingMessage, ServerResponse]
-      if (this.#isExcess(request, response)) return true
-      this.#unanswered.add(response)
-      response.on("close", () => this.#closed(request.socket, response))
+      const connection = this.#connectionOf(request.socket)
+      if (this.#isExcess(connection, request)) return true
+      connection.unanswered.push(response)
+      if (connection.unanswered.length === PIPELINED_MAX) response.setHeader("Connection", "close")
+      response.once("close", () => this.#closed(connection, response))
       if (this.#isStopping) {
         // The same read of the socket may contain further requests: the first must not be answered as the last.
         this.#announceEnd()
@@ -86,31 +98,31 @@ class BoundedServer extends Server {
 
   /** Makes the last response of each connection close it. The earlier ones of a pipeline keep it open. */
   #announceEnd(): void {
-    const last = new Map<Socket, ServerResponse>()
-    for (const response of this.#unanswered) {
-      const { socket } = response.req
-      const earlier = last.get(socket)
-      if (earlier !== undefined) earlier.shouldKeepAlive = true
-      last.set(socket, response)
+    for (const { unanswered } of this.#connections.values()) {
+      for (const response of unanswered) response.shouldKeepAlive = response !== unanswered.at(-1)
     }
-    for (const response of last.values()) response.shouldKeepAlive = false
   }
 
-  #closed(socket: Socket, response: ServerResponse): void {
-    this.#unanswered.delete(response)
-    this.#waiting.set(socket, (this.#waiting.get(socket) ?? 0) - 1)
+  #connectionOf(socket: Socket): Connection {
+    const known = this.#connections.get(socket)
+    if (known !== undefined) return known
+    const made: Connection = { unanswered: [], hasDropped: false }
+    this.#connections.set(socket, made)
+    socket.once("close", () => this.#connections.delete(socket))
+    return made
+  }
+
+  #closed({ unanswered }: Connection, response: ServerResponse): void {
+    unanswered.splice(unanswered.indexOf(response), 1)
     // Once the server has stopped listening, close each connection as soon as its response is sent.
     if (!this.listening) setImmediate(() => this.closeIdleConnections())
   }
 
-  #isExcess(request: IncomingMessage, response: ServerResponse): boolean {
-    const { socket } = request
-    const count = (this.#waiting.get(socket) ?? 0) + 1
-    this.#waiting.set(socket, count)
-    if (count === PIPELINED_MAX + 1) super.emit("dropRequest", request, socket)
-    if (count > PIPELINED_MAX) return true
-    if (count === PIPELINED_MAX) response.setHeader("Connection", "close")
-    return false
+  #isExcess(connection: Connection, request: IncomingMessage): boolean {
+    if (connection.unanswered.length < PIPELINED_MAX && !connection.hasDropped) return false
+    if (!connection.hasDropped) super.emit("dropRequest", request, request.socket)
+    connection.hasDropped = true
+    return true
   }
 }
 
