@@ -151,9 +151,9 @@ export const make = Effect.fnUntraced(function* <R>(routes: ReadonlyArray<Route<
         onFailure: (cause) => finishFailed(request, record, cause)
       })
     ).pipe(
-      Effect.provideContext(
-        Context.make(RequestRecord, record).pipe(Context.add(References.CurrentLogAnnotations, annotations))
-      )
+      // Two services are added to a context without a copy of its others, which a merged context would have.
+      Effect.provideService(RequestRecord, record),
+      Effect.provideService(References.CurrentLogAnnotations, annotations)
     )
   }
 
