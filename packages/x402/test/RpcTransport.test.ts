@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { ServerResponse } from "node:http"
 import { createClient } from "viem"
+import { isOutage } from "../src/NodeFailure.ts"
 import { BATCH_MAX, rpcTransport } from "../src/RpcTransport.ts"
 import { sendJson, serve } from "./support/HttpFake.ts"
 
@@ -106,6 +107,24 @@ describe("RpcTransport", () => {
       )
       assert.deepStrictEqual(yield* echoAll("1", "2"), ["0x1", "0x2"])
       assert.deepStrictEqual(sizes, [2, 2])
+    })
+  )
+
+  // By the system's clock: the timer is one of Node's, beside Effect.
+  it.live.each<readonly [string, (response: ServerResponse) => void]>([
+    ["an answer", () => undefined],
+    ["the rest of an answer", (response) => response.writeHead(200, { "content-length": "100" }).write("{")]
+  ])("fails if %s does not arrive in time, after one repetition", ([_, respond]) =>
+    Effect.gen(function* () {
+      let requests = 0
+      const { url } = yield* serve((_request, response) => {
+        requests++
+        respond(response)
+      })
+      const client = createClient({ transport: rpcTransport({ url, timeoutMillis: 50, answerBytesMax: 1_000 }) })
+      const error = yield* Effect.promise(() => client.request({ method: "eth_chainId" }).catch((e: unknown) => e))
+      assert.isTrue(isOutage(error), String(error))
+      assert.strictEqual(requests, 2)
     })
   )
 })
