@@ -6,10 +6,10 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { descriptorSink, LineWriter } from "./LineWriter.ts"
 
 /** Which requests the log contains: all of them, those that fail and one in a hundred of the others, or none. */
-export type AccessLog = "full" | "sampled" | "off"
+export type AccessLogMode = "full" | "sampled" | "off"
 
 export interface LogOptions {
-  readonly accessLog?: AccessLog
+  readonly accessLog?: AccessLogMode
   /** The number of this process among the workers of a server. Each line has it. */
   readonly worker?: number | undefined
 }
@@ -48,7 +48,7 @@ export const relayLines = (text: string): Promise<void> => {
 }
 
 /** Returns a function that says whether a line about a request with this status is written. */
-const accessFilter = (accessLog: AccessLog): ((status: number) => boolean) => {
+const accessFilter = (accessLog: AccessLogMode): ((status: number) => boolean) => {
   if (accessLog !== "sampled") return () => accessLog === "full"
   let successes = 0
   return (status) => status >= FAILURE || successes++ % SAMPLE_OF === 0

@@ -10,7 +10,7 @@ import { type MailConfig, readMail } from "./MailConfig.ts"
 import { readNetworks } from "./NetworkConfig.ts"
 import { type PhoneConfig, readPhone } from "./PhoneConfig.ts"
 import { type QuotaConfig, readQuotas } from "./QuotaConfig.ts"
-import type { AccessLog } from "./ProgramOutput.ts"
+import type { AccessLogMode } from "./ProgramOutput.ts"
 import type { Environment } from "./variable/Variables.ts"
 import { WORKERS_RULE, workersOf } from "./worker/WorkerCount.ts"
 
@@ -31,7 +31,7 @@ export interface ServerConfig {
   readonly port: number
   /** The number of processes that serve, this one included. */
   readonly workers: number
-  readonly accessLog: AccessLog
+  readonly accessLog: AccessLogMode
   /** The base URL for clients, without a trailing slash. */
   readonly publicUrl: string
   readonly keys: KeyringConfig

@@ -50,8 +50,8 @@ const hasUnreadBody = (request: Request): boolean =>
   request.source instanceof IncomingMessage && !request.source.complete && hasBody(request)
 
 /**
- * Returns the response with these headers in place of its own. `HttpServerResponse.setHeaders` copies them several times, which
- * takes seven times as long, for every request.
+ * Returns the response with these headers instead of its own. `HttpServerResponse.setHeaders` copies headers several times, which
+ * takes seven times as long.
  */
 const withHeaders = (response: Response, headers: Headers.Headers): Response =>
   Object.assign(Object.create(Object.getPrototypeOf(response) as object) as Response, response, { headers })
@@ -151,7 +151,7 @@ export const make = Effect.fnUntraced(function* <R>(routes: ReadonlyArray<Route<
         onFailure: (cause) => finishFailed(request, record, cause)
       })
     ).pipe(
-      // Two services are added to a context without a copy of its others, which a merged context would have.
+      // Adds to the context. `Effect.provideContext` would copy all services for each request.
       Effect.provideService(RequestRecord, record),
       Effect.provideService(References.CurrentLogAnnotations, annotations)
     )
