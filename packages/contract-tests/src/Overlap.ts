@@ -11,6 +11,8 @@ export interface Overlap<A, B, E, R> {
   readonly first: Effect.Effect<A, E, R>
   readonly second: Effect.Effect<B, E, R>
   readonly firstEnds: "committed" | "rolled back"
+  /** The second may not wait for the first: it ends while the first's transaction is open. */
+  readonly secondEndsFirst?: boolean
 }
 
 /** The result of the first transaction, which was told to fail. */
@@ -28,12 +30,16 @@ class RolledBack<A> {
  */
 export const overlapping = Effect.fnUntraced(function* <A, B, E, R>(
   capabilities: StoreCapabilities,
-  { first, firstEnds, second }: Overlap<A, B, E, R>
+  { first, firstEnds, second, secondEndsFirst = false }: Overlap<A, B, E, R>
 ) {
   const { transact } = yield* Transactor
   const tenants = yield* TenantStore
   const apart = capabilities.concurrentTransactions === true
-  const [done, proceed] = yield* Effect.all([Deferred.make<void>(), Deferred.make<void>()])
+  const [done, begun, proceed] = yield* Effect.all([
+    Deferred.make<void>(),
+    Deferred.make<void>(),
+    Deferred.make<void>()
+  ])
 
   const held = Effect.gen(function* () {
     const value = yield* first
@@ -49,8 +55,11 @@ export const overlapping = Effect.fnUntraced(function* <A, B, E, R>(
     )
   )
   yield* Effect.raceFirst(Deferred.await(done), Effect.asVoid(Fiber.await(firstFiber)))
-  const secondFiber = yield* Effect.forkChild(transact(second))
-  if (apart) {
+  const secondFiber = yield* Effect.forkChild(transact(Effect.andThen(Deferred.succeed(begun, undefined), second)))
+  const secondEnd = Effect.asVoid(Fiber.await(secondFiber))
+  if (apart && secondEndsFirst) yield* secondEnd
+  else if (apart) {
+    yield* Effect.raceFirst(Deferred.await(begun), secondEnd)
     for (const _ of Array.range(1, ROUNDS)) {
       if (secondFiber.pollUnsafe() === undefined) yield* tenants.find(yield* Fresh.id)
     }

@@ -104,7 +104,8 @@ const expireTests: ContractTests<EventStore | EventSignal> = (it, capabilities) 
         const [outcome, count] = yield* overlapping(capabilities, {
           first: store.acknowledge(tenantId, [{ eventId: first!.eventId }]),
           second: store.expire(MANY),
-          firstEnds: "committed"
+          firstEnds: "committed",
+          secondEndsFirst: true
         })
         assert.deepStrictEqual(outcome, ["expired"])
         assert.strictEqual(count, capabilities.concurrentTransactions === true ? 1 : 2)
@@ -255,7 +256,8 @@ const removeTests: ContractTests<EventStore | EventSignal> = (it, capabilities) 
         const [outcome, count] = yield* overlapping(capabilities, {
           first: store.acknowledge(tenantId, [{ eventId: first!.eventId }]),
           second: store.remove(AGE, MANY),
-          firstEnds: "committed"
+          firstEnds: "committed",
+          secondEndsFirst: true
         })
         assert.deepStrictEqual(outcome, ["expired"])
         assert.strictEqual(count, capabilities.concurrentTransactions === true ? 1 : 2)
