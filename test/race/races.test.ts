@@ -7,7 +7,7 @@ import { type Cluster, startCluster } from "../support/Cluster.ts"
 import { openDatabase } from "../support/ClusterDatabase.ts"
 import { testSeed } from "../support/Random.ts"
 import { Treasury } from "../support/Treasury.ts"
-import { KNOWN_WALLETS, RaceRun, tableOf } from "./RaceRun.ts"
+import { KNOWN_WALLETS, RaceRun } from "./RaceRun.ts"
 import { races } from "./Races.ts"
 import { SETUP } from "./Round.ts"
 
@@ -39,7 +39,7 @@ describe(`two servers over one PostgreSQL (seed ${SEED})`, () => {
   it("charge and serve each winner once, and no loser, even after all payments have expired", async () => {
     await run.untilExpired()
     const { rows, violations } = await run.judge()
-    expect(violations.length, [...linesOf(violations), ...tableOf(rows)].join("\n")).toBe(0)
+    expect(linesOf(violations).join("\n")).toBe("")
     for (const { charges, race, refunds, rounds, winners } of rows) {
       expect({ race, charged: charges - refunds }).toEqual({ race, charged: winners })
       expect(rounds).toBeGreaterThanOrEqual(race === SETUP ? KNOWN_WALLETS : ROUNDS)
