@@ -13,7 +13,7 @@ import {
   Uuid,
   walletAddress
 } from "@agentos/core"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { idOf } from "./PlannerDatabase.ts"
 
 export type Ports =
@@ -40,7 +40,7 @@ const measure = (name: string, run: Effect.Effect<unknown, never, Ports>): Measu
 })
 
 const events = (use: (store: EventStore["Service"]) => Effect.Effect<unknown>) => Effect.flatMap(EventStore, use)
-const operations = (use: (store: OperationStore["Service"]) => Effect.Effect<unknown>) =>
+const operations = <A>(use: (store: OperationStore["Service"]) => Effect.Effect<A>) =>
   Effect.flatMap(OperationStore, use)
 const mails = (use: (store: InboundMailStore["Service"]) => Effect.Effect<unknown>) =>
   Effect.flatMap(InboundMailStore, use)
@@ -149,12 +149,14 @@ export const MEASURES: ReadonlyArray<Measure> = [
     "operations: setNextAttempt",
     operations((store) => store.setNextAttempt(operationId, 1, leased))
   ),
-  measure(
-    "operations: advance",
-    operations((store) =>
-      store.advance({ operationId, fence: 1, from: "settling", to: "settling", change: {}, next: leased })
+  {
+    name: "operations: advance",
+    run: operations((store) =>
+      Effect.map(store.find(operationId), (found) =>
+        store.advance(Option.getOrThrow(found), { to: "settling", change: {}, next: leased })
+      )
     )
-  ),
+  },
   measure(
     "operations: takeOver",
     operations((store) => store.takeOver(operationId, LEASE))

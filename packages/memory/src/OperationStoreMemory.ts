@@ -47,10 +47,10 @@ export const layer = Layer.effect(
         }),
       findByKeys: (keys) => run(() => findByKeys(tables, keys)),
       hasFulfilled: (payer) => run(() => operations.where("payer", payer).some(({ state }) => state === "fulfilled")),
-      advance: ({ change, entries = [], fence, from, next, operationId, to }) =>
+      advance: ({ fence, operationId, state }, { change, entries = [], next, to }) =>
         run((now) => {
           const operation = operations.get(operationId)
-          if (operation === undefined || operation.state !== from || operation.fence !== fence) return Option.none()
+          if (operation === undefined || operation.state !== state || operation.fence !== fence) return Option.none()
           entries.forEach((entry) => post(tables, entry))
           return Option.some(put({ ...operation, ...change, state: to, ...dueAfter(now, next), updatedAt: now }))
         }),

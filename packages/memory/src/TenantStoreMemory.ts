@@ -22,7 +22,8 @@ export const layer = Layer.effect(
           return new Map(active.map(({ tenantId, tokenVersion }) => [tenantId, tokenVersion]))
         }),
       findByWallet: (wallet) => run(() => Option.fromUndefinedOr(tenants.where("wallet", wallet)[0])),
-      lock: () => Effect.void,
+      lock: (tenantIds) =>
+        run(() => [...new Set(tenantIds)].toSorted().flatMap((tenantId) => tenants.get(tenantId) ?? [])),
       revokeTokens: (tenantId) =>
         run(() => {
           const tenant = tenants.get(tenantId)

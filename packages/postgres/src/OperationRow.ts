@@ -73,6 +73,15 @@ const toAnswer = (row: OperationRow): Operation["answer"] => {
   return { created: row.answer_created, body: row.answer_body, slots }
 }
 
+/** The columns that every move changes. */
+export type TimesRow = Pick<OperationRow, "leased_until" | "due_at" | "updated_at">
+
+export const toTimes = (row: TimesRow): Pick<Operation, "leasedUntil" | "dueAt" | "updatedAt"> => ({
+  leasedUntil: Row.toMomentOrNull(row.leased_until),
+  dueAt: Row.toMomentOrNull(row.due_at),
+  updatedAt: Row.toMoment(row.updated_at)
+})
+
 export const toOperation = (row: OperationRow): Operation => ({
   operationId: row.operation_id,
   tenantId: row.tenant_id,
@@ -94,8 +103,6 @@ export const toOperation = (row: OperationRow): Operation => ({
   answer: toAnswer(row),
   receipt: row.receipt,
   fence: row.fence,
-  leasedUntil: Row.toMomentOrNull(row.leased_until),
-  dueAt: Row.toMomentOrNull(row.due_at),
   createdAt: Row.toMoment(row.created_at),
-  updatedAt: Row.toMoment(row.updated_at)
+  ...toTimes(row)
 })

@@ -13,7 +13,16 @@ import type { Statement } from "effect/sql"
 import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
-import { encodeProof, encodeTerms, OPERATION_COLUMNS, type OperationRow, toOperation, toState } from "./OperationRow.ts"
+import {
+  encodeProof,
+  encodeTerms,
+  OPERATION_COLUMNS,
+  type OperationRow,
+  type TimesRow,
+  toOperation,
+  toState,
+  toTimes
+} from "./OperationRow.ts"
 import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
 
@@ -203,9 +212,10 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
             where payer = ${Parameter.text(payer)} and state = 'fulfilled' limit 1`),
           Row.any
         ),
-      advance: ({ change, entries = [], fence, from, next, operationId, to }) =>
+      // Only the times are new to the caller: the row is wide, with the proof and the answer.
+      advance: (known, { change, entries = [], next, to }) =>
         Effect.map(
-          orDie(sql<OperationRow>`
+          orDie(sql<TimesRow>`
             with ${clock()}, moved as (
               update operations set ${sql.csv([
                 sql`state = ${Parameter.text(to)}`,
@@ -213,12 +223,12 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
                 ...setNext(next),
                 ...changes(change)
               ])}
-              where operation_id = ${Parameter.uuid(operationId)} and fence = ${Parameter.integer(fence)}
-                and state = ${Parameter.text(from)}
-              returning ${columns}
+              where operation_id = ${Parameter.uuid(known.operationId)} and fence = ${Parameter.integer(known.fence)}
+                and state = ${Parameter.text(known.state)}
+              returning updated_at, leased_until, due_at
             ) ${entries.length === 0 ? sql`` : sql`, posted as (${insertEntries(entries, sql`where exists (select 1 from moved)`)})`}
-            select ${columns} from moved`),
-          first
+            select updated_at, leased_until, due_at from moved`),
+          Row.first((row) => ({ ...known, ...change, state: to, ...toTimes(row) }))
         ),
       takeOver: (operationId, leaseMillis) =>
         Effect.map(

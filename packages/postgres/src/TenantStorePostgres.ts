@@ -82,11 +82,12 @@ export const layer: Layer.Layer<TenantStore, never, Database> = Layer.effect(
         ),
       lock: (tenantIds) =>
         tenantIds.length === 0
-          ? Effect.void
-          : orDie(
-              Effect.asVoid(sql`
-                select 1 from tenants where tenant_id = any(${Parameter.uuids(tenantIds)})
-                order by tenant_id for no key update`)
+          ? Effect.succeed([])
+          : Effect.map(
+              orDie(sql<TenantRow>`
+                select ${columns} from tenants where tenant_id = any(${Parameter.uuids(tenantIds)})
+                order by tenant_id for no key update`),
+              Row.all(toTenant)
             ),
       revokeTokens: (tenantId) =>
         Effect.map(

@@ -41,13 +41,13 @@ export const ledgerTests: ContractTests<OperationStore> = (it, capabilities) => 
       Effect.gen(function* () {
         const store = yield* OperationStore
         const operation = yield* Sample.moved(yield* Sample.claimed(), "settling")
-        const { fence, operationId, terms } = operation
+        const { fence, terms } = operation
         const posted = entries(operation, 250_000n, "received", "inFlight")
-        const move = { operationId, from: "settling", to: "settled", change: {}, entries: posted } as const
         const next = { kind: "scheduled", millis: 0 } as const
-        assert.isTrue(Option.isNone(yield* store.advance({ ...move, fence: fence + 1, next })))
+        const move = { to: "settled", change: {}, entries: posted, next } as const
+        assert.isTrue(Option.isNone(yield* store.advance({ ...operation, fence: fence + 1 }, move)))
         assert.strictEqual((yield* balancesOf(terms.asset, terms.network)).size, 0)
-        assert.isTrue(Option.isSome(yield* store.advance({ ...move, fence, next })))
+        assert.isTrue(Option.isSome(yield* store.advance(operation, move)))
         assert.deepStrictEqual(
           yield* balancesOf(terms.asset, terms.network),
           new Map<Account, bigint>([

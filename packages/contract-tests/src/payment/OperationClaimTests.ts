@@ -87,10 +87,8 @@ export const operationClaimTests: ContractTests<OperationStore> = (it) => {
               slots: [{ kind: "access-token", keyId: 255, version: 3, subject: text, offset: 12 }]
             }
           }
-          const { fence, operationId } = claimed
-          const move = { operationId, fence, from: "claimed", to: "settling" } as const
-          yield* store.advance({ ...move, change, next: { kind: "scheduled", millis: 0 } })
-          assert.deepInclude(yield* Sample.found(operationId), change)
+          yield* store.advance(claimed, { to: "settling", change, next: { kind: "scheduled", millis: 0 } })
+          assert.deepInclude(yield* Sample.found(claimed.operationId), change)
         }
       })
     )

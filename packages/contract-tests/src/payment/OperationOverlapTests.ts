@@ -1,4 +1,4 @@
-import { type Operation, OperationStore } from "@agentos/core"
+import { OperationStore } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import type { ContractTests } from "../Contract.ts"
@@ -9,9 +9,7 @@ import * as Sample from "./OperationSample.ts"
 
 const { LEASE } = Sample
 const LEASED = { kind: "leased", millis: LEASE } as const
-
-const settle = ({ fence, operationId }: Operation) =>
-  ({ operationId, fence, from: "claimed", to: "settling", change: {}, next: LEASED }) as const
+const SETTLE = { to: "settling", change: {}, next: LEASED } as const
 
 /** Tests of overlapping transactions on one operation. */
 export const operationOverlapTests: ContractTests<OperationStore> = (it, capabilities) => {
@@ -55,7 +53,7 @@ export const operationOverlapTests: ContractTests<OperationStore> = (it, capabil
         const store = yield* OperationStore
         for (const firstEnds of ["committed", "rolled back"] as const) {
           const operation = yield* Sample.claimed()
-          const move = store.advance(settle(operation))
+          const move = store.advance(operation, SETTLE)
           const [first, second] = yield* overlapping(capabilities, { first: move, second: move, firstEnds })
           assert.isTrue(Option.isSome(first))
           assert.strictEqual(Option.isSome(second), firstEnds === "rolled back")
@@ -94,7 +92,7 @@ export const operationOverlapTests: ContractTests<OperationStore> = (it, capabil
         yield* clock.advance(LEASE)
         const [taken, late] = yield* overlapping(capabilities, {
           first: store.takeOver(operation.operationId, LEASE),
-          second: store.advance(settle(operation)),
+          second: store.advance(operation, SETTLE),
           firstEnds: "committed"
         })
         assert.isTrue(Option.isSome(taken))
@@ -112,7 +110,7 @@ export const operationOverlapTests: ContractTests<OperationStore> = (it, capabil
           const { fence, operationId } = operation
           yield* clock.advance(LEASE)
           const working: Effect.Effect<unknown> =
-            goOn === "advance" ? store.advance(settle(operation)) : store.setNextAttempt(operationId, fence, LEASED)
+            goOn === "advance" ? store.advance(operation, SETTLE) : store.setNextAttempt(operationId, fence, LEASED)
           const [, taken] = yield* overlapping(capabilities, {
             first: working,
             second: store.takeOver(operationId, LEASE),

@@ -98,9 +98,9 @@ const start = Effect.gen(function* () {
     steps: number
   ) {
     const operation = model.operations[at]!
-    const { operationId, state: from } = operation
-    const fence = fenceOf(operation, stale)
-    const moved = yield* store.advance({ operationId, fence, from, to, change: {}, next })
+    const { operationId, state } = operation
+    const known = { ...(yield* Sample.found(operationId)), state, fence: fenceOf(operation, stale) }
+    const moved = yield* store.advance(known, { to, change: {}, next })
     assert.strictEqual(Option.isSome(moved), stale !== 0)
     if (stale !== 0) model.put(at, { state: to, ...model.next(next.kind, steps) })
   })

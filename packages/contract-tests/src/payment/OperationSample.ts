@@ -116,9 +116,8 @@ const nextAttemptOf = (state: OperationState): NextAttempt =>
 /** Changes the state of the operation with its own fence, and fails if that is refused. */
 export const moved = Effect.fnUntraced(function* (from: Operation, to: OperationState, next = nextAttemptOf(to)) {
   const store = yield* OperationStore
-  const { fence, operationId, state } = from
-  const answer = yield* store.advance({ operationId, fence, from: state, to, change: {}, next })
-  return Option.isSome(answer) ? answer.value : assert.fail(`expected the move from ${state} to ${to} to be made`)
+  const answer = yield* store.advance(from, { to, change: {}, next })
+  return Option.isSome(answer) ? answer.value : assert.fail(`expected the move from ${from.state} to ${to} to be made`)
 })
 
 /** Returns the fields of an operation that taking it does not change: all but its fence, lease and due time. */

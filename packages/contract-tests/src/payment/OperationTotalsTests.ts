@@ -28,11 +28,11 @@ const stored = Effect.fnUntraced(function* (
 /** A paid operation with a unique transaction. */
 const paid = Effect.gen(function* () {
   const store = yield* OperationStore
-  const { fence, operationId } = yield* Sample.moved(yield* Sample.claimed(), "settling")
+  const operation = yield* Sample.moved(yield* Sample.claimed(), "settling")
   const transaction = yield* Fresh.word
   const next = { kind: "leased", millis: Sample.LEASE } as const
-  yield* store.advance({ operationId, fence, from: "settling", to: "settled", change: { transaction }, next })
-  return yield* Sample.found(operationId)
+  yield* store.advance(operation, { to: "settled", change: { transaction }, next })
+  return yield* Sample.found(operation.operationId)
 })
 
 /** Returns all paid operations, read in pages of `limit`. */

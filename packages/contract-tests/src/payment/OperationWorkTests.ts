@@ -1,4 +1,4 @@
-import { type OperationChange, OperationStore } from "@agentos/core"
+import { type Operation, type OperationChange, OperationStore } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Array, Effect, Option } from "effect"
 import type { ContractTests } from "../Contract.ts"
@@ -86,10 +86,9 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
           { nonceReadAtBlock: null, refundNonce: null, answer: null, receipt: null }
         ]
         for (const change of changes) {
-          const { fence, operationId, state: from } = operation
-          const moved = yield* store.advance({ operationId, fence, from, to: from, change, next: LEASED })
+          const moved = yield* store.advance(operation, { to: operation.state, change, next: LEASED })
           const expected = { ...operation, ...change }
-          operation = yield* Sample.found(operationId)
+          operation = yield* Sample.found(operation.operationId)
           const { updatedAt } = operation
           assert.deepStrictEqual(moved, Option.some(operation))
           assert.deepStrictEqual(lasting(operation), { ...lasting(expected), updatedAt })
@@ -101,21 +100,20 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
       Effect.gen(function* () {
         const store = yield* OperationStore
         const operation = yield* Sample.moved(yield* Sample.claimed(), "settling")
-        const { fence, operationId } = operation
         assert.isTrue(yield* store.isUnchanged(operation))
-        const move = { operationId, to: "settled", change: { transaction: "0x1" }, next: scheduled(0) } as const
-        const moves = [
-          { ...move, fence, from: "claimed" },
-          { ...move, fence, from: "settled" },
-          { ...move, fence: fence + 1, from: "settling" },
-          { ...move, fence: fence - 1, from: "settling" },
-          { ...move, operationId: yield* Fresh.id, fence, from: "settling" }
-        ] as const
-        for (const each of moves) {
-          assert.deepStrictEqual(yield* store.advance(each), Option.none())
-          assert.isFalse(yield* store.isUnchanged({ ...each, state: each.from }))
+        const move = { to: "settled", change: { transaction: "0x1" }, next: scheduled(0) } as const
+        const unlike: ReadonlyArray<Operation> = [
+          { ...operation, state: "claimed" },
+          { ...operation, state: "settled" },
+          { ...operation, fence: operation.fence + 1 },
+          { ...operation, fence: operation.fence - 1 },
+          { ...operation, operationId: yield* Fresh.id }
+        ]
+        for (const known of unlike) {
+          assert.deepStrictEqual(yield* store.advance(known, move), Option.none())
+          assert.isFalse(yield* store.isUnchanged(known))
         }
-        assert.deepStrictEqual(yield* Sample.found(operationId), operation)
+        assert.deepStrictEqual(yield* Sample.found(operation.operationId), operation)
       })
     )
 
@@ -166,23 +164,15 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
     it.effect("lets one of many concurrent callers change the state", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
-        const { fence, operationId } = yield* Sample.claimed()
+        const operation = yield* Sample.claimed()
         const answers = yield* Effect.forEach(
           Array.range(1, 10),
-          (n) =>
-            store.advance({
-              operationId,
-              fence,
-              from: "claimed",
-              to: "settling",
-              change: { nonceReadAtBlock: BigInt(n) },
-              next: LEASED
-            }),
+          (n) => store.advance(operation, { to: "settling", change: { nonceReadAtBlock: BigInt(n) }, next: LEASED }),
           { concurrency: "unbounded" }
         )
         const won = answers.flatMap((answer) => Option.toArray(answer))
         assert.strictEqual(won.length, 1)
-        assert.deepStrictEqual(won, [yield* Sample.found(operationId)])
+        assert.deepStrictEqual(won, [yield* Sample.found(operation.operationId)])
       })
     )
 
@@ -215,8 +205,7 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
         assert.strictEqual(stored.fence, operation.fence + 1)
         assertLeased(stored, before, after)
 
-        const late = { operationId, fence: operation.fence, from: "claimed", to: "unpaid", change: {} } as const
-        assert.deepStrictEqual(yield* store.advance({ ...late, next: NONE }), Option.none())
+        assert.deepStrictEqual(yield* store.advance(operation, { to: "unpaid", change: {}, next: NONE }), Option.none())
         assert.isFalse(yield* store.setNextAttempt(operationId, operation.fence, LEASED))
         assert.deepStrictEqual(yield* Sample.found(operationId), stored)
         assert.strictEqual((yield* Sample.moved(stored, "settling")).state, "settling")

@@ -21,6 +21,23 @@ export const lockTests: ContractTests<TenantStore> = (it, capabilities) => {
       })
     )
 
+    it.effect("returns the tenants that exist, in ascending order, as they are now", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        const { transact } = yield* Transactor
+        const tenants = yield* Effect.forEach(Array.range(1, 3), () => Fresh.tenant)
+        const [first, second, third] = tenants.toSorted((a, b) => (a.tenantId < b.tenantId ? -1 : 1))
+        yield* store.setSuspension(second!.tenantId, { at: second!.createdAt, reason: "spam" })
+        const ids = [third!.tenantId, first!.tenantId, yield* Fresh.id, second!.tenantId, first!.tenantId]
+        assert.deepStrictEqual(yield* transact(store.lock(ids)), [
+          first!,
+          Option.getOrThrow(yield* store.find(second!.tenantId)),
+          third!
+        ])
+        assert.deepStrictEqual(yield* transact(store.lock([])), [])
+      })
+    )
+
     it.effect("admits one transaction at a time until it ends, in whatever order tenants are given", () =>
       Effect.gen(function* () {
         const store = yield* TenantStore

@@ -82,7 +82,8 @@ export class MessageRetries extends Context.Service<
 
       const send = Effect.fnUntraced(function* (stored: Message) {
         if ((yield* Timestamp.now) >= stored.createdAt + SEND_WINDOW) return giveUp()
-        if (yield* isSuspended(tenants, stored.tenantId)) return giveUp("the tenant was suspended")
+        if (yield* isSuspended(Option.getOrUndefined(yield* tenants.find(stored.tenantId))))
+          return giveUp("the tenant was suspended")
         const { refused: suppressed, ...message } = yield* withoutSuppressed(stored)
         if (!message.recipients.some(isQueued)) return giveUp("suppressed: the address bounced or complained")
         return yield* Effect.match(provider.send(compose(message)), {

@@ -1,6 +1,7 @@
 import { Effect, Option, Result } from "effect"
 import { serviceEntry } from "../catalog/Catalog.ts"
 import { ProviderError } from "../kernel/ProviderError.ts"
+import type { Tenant } from "../tenancy/Tenant.ts"
 import * as Answers from "./Answer.ts"
 import type { OfferReceipts } from "./OfferReceipts.ts"
 import type { Operation, OperationFailureKind } from "./Operation.ts"
@@ -49,7 +50,7 @@ export const make: Effect.Effect<
     const { isSuspended, revalidate } = yield* openAttempt(operation, false)
     if (isSuspended) return yield* owe(operation, "gone")(SUSPENDED)
     return yield* Effect.catchTag(
-      commit(operation, "StartFulfilling", Effect.as(revalidate, {})),
+      commit(operation, "StartFulfilling", () => Effect.as(revalidate, {})),
       "ResourceGone",
       owe(operation, "gone")
     )
@@ -94,8 +95,8 @@ export const make: Effect.Effect<
       return yield* Effect.die(new Error(`operation ${operationId} is to be fulfilled without its payment`))
     }
     const { guide } = serviceEntry(serviceId)
-    const change = Effect.gen(function* () {
-      const fulfillment = yield* performed.success
+    const change = Effect.fnUntraced(function* (tenant: Tenant) {
+      const fulfillment = yield* performed.success(tenant)
       return {
         answer: Answers.store(fulfillment, { operationId, requestId, guide }),
         receipt: yield* signed(operation, { transaction, refundTransaction: null })

@@ -7,12 +7,13 @@ import * as PollingWorker from "../kernel/PollingWorker.ts"
 import type { ProviderError } from "../kernel/ProviderError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
+import type { Tenant } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import * as Ledger from "./Ledger.ts"
 import type { Operation, OperationFailure } from "./Operation.ts"
 import { isFinal, move, type OperationMove, type OperationState, PAYMENT_STATES } from "./OperationState.ts"
 import { type NextAttempt, type OperationChange, OperationStore } from "./OperationStore.ts"
-import { type Attempt, type Fulfillment, PaidServices, type ResourceGone } from "./PaidService.ts"
+import { type Attempt, PaidServices } from "./PaidService.ts"
 import { OperationDelayed, PaymentPending } from "./PaymentError.ts"
 import { eventOf } from "./PaymentEvent.ts"
 import { proofKey } from "./PaymentTerms.ts"
@@ -58,10 +59,11 @@ export const delayed = (operation: Operation, error: ProviderError): OperationDe
     retryAfterSeconds: RETRY_LATER
   })
 
+const notOfThisHost = ({ operationId }: Operation): Error =>
+  new Error(`operation ${operationId} has no service or no tenant on this server`)
+
 /** A service's attempt at an operation. */
-export interface OpenAttempt extends Omit<Attempt, "perform"> {
-  /** Makes the external call. Its result writes the outcome, in the transaction of `commit`. */
-  readonly perform: Effect.Effect<Effect.Effect<Fulfillment, ResourceGone>, ProviderError>
+export interface OpenAttempt extends Attempt {
   /** Whether the tenant is suspended. The provider is not called for a suspended tenant. */
   readonly isSuspended: boolean
 }
@@ -75,12 +77,12 @@ export class OperationJournal extends Context.Service<
   {
     /**
      * Commits a transition. Fails with `PaymentPending`, and writes nothing, when another worker owns the operation.
-     * `change` writes what belongs to the transition, under the tenant's lock.
+     * `change` writes what belongs to the transition, for the tenant as it is under its lock.
      */
     readonly commit: <E>(
       operation: Operation,
       by: OperationMove,
-      change: Effect.Effect<OperationChange, E>
+      change: (tenant: Tenant) => Effect.Effect<OperationChange, E>
     ) => Effect.Effect<Operation, E | PaymentPending>
     /** The same for a transition that writes nothing but the operation and its ledger entries, and has no event. */
     readonly commitAlone: (
@@ -120,16 +122,10 @@ export class OperationJournal extends Context.Service<
       const openAttempt = Effect.fnUntraced(function* (operation: Operation, attended: boolean) {
         const service = services.get(operation.serviceId)
         const tenant = yield* tenants.find(operation.tenantId)
-        if (service === undefined || Option.isNone(tenant)) {
-          return yield* Effect.die(
-            new Error(`operation ${operation.operationId} has no service or no tenant on this server`)
-          )
-        }
+        if (service === undefined || Option.isNone(tenant)) return yield* Effect.die(notOfThisHost(operation))
         const { createdAt, operationId } = operation
         const attempt = yield* service.attempt({ operationId, createdAt, tenant: tenant.value, attended }, operation)
-        const currentTenant = Effect.map(tenants.find(operation.tenantId), Option.getOrThrow)
-        const perform = Effect.map(attempt.perform, (record) => Effect.flatMap(currentTenant, record))
-        return { ...attempt, perform, isSuspended: tenant.value.suspension !== undefined }
+        return { ...attempt, isSuspended: tenant.value.suspension !== undefined }
       })
 
       const stateAfter = ({ state }: Operation, by: OperationMove): Effect.Effect<OperationState> => {
@@ -139,25 +135,28 @@ export class OperationJournal extends Context.Service<
 
       /** Writes a transition and its ledger entries at once. Fails if another worker owns the operation. */
       const advance = Effect.fnUntraced(function* (operation: Operation, to: OperationState, change: OperationChange) {
-        const { fence, operationId, state } = operation
-        const next = nextAttemptOf(to)
-        const entries = Ledger.entriesOf(operation, state, to)
-        const moved = yield* operations.advance({ operationId, fence, from: state, to, change, next, entries })
+        const entries = Ledger.entriesOf(operation, operation.state, to)
+        const moved = yield* operations.advance(operation, { to, change, next: nextAttemptOf(to), entries })
         return Option.isSome(moved) ? moved.value : yield* pending(operation, RETRY_SOON)
       })
 
-      const commit = <E>(operation: Operation, by: OperationMove, change: Effect.Effect<OperationChange, E>) =>
+      const commit = <E>(
+        operation: Operation,
+        by: OperationMove,
+        change: (tenant: Tenant) => Effect.Effect<OperationChange, E>
+      ) =>
         transactor.transact(
           Effect.gen(function* () {
             const to = yield* stateAfter(operation, by)
             // Checked before any write of the transition: a worker that lost the operation may find its goods
             // delivered. Sent together, and executed in this order.
-            const [, isOurs] = yield* Effect.all(
+            const [[tenant], isOurs] = yield* Effect.all(
               [tenants.lock([operation.tenantId]), operations.isUnchanged(operation)],
               { concurrency: 2 }
             )
             if (!isOurs) return yield* pending(operation, RETRY_SOON)
-            const moved = yield* advance(operation, to, yield* change)
+            if (tenant === undefined) return yield* Effect.die(notOfThisHost(operation))
+            const moved = yield* advance(operation, to, yield* change(tenant))
             const event = eventOf(moved)
             if (event !== undefined) yield* events.append([event])
             return moved
@@ -187,14 +186,12 @@ export class OperationJournal extends Context.Service<
         commitAlone,
         giveUp: (operation, by, change) =>
           Effect.flatMap(openAttempt(operation, false), ({ abandon }) =>
-            commit(
-              operation,
-              by,
+            commit(operation, by, () =>
               Effect.as(abandon, by === "OweRefund" ? { ...change, refundNonce: refundNonce(operation) } : change)
             )
           ),
         oweUnclaimed: (operation, change) =>
-          commit(operation, "OweRefund", Effect.succeed({ ...change, refundNonce: refundNonce(operation) })),
+          commit(operation, "OweRefund", () => Effect.succeed({ ...change, refundNonce: refundNonce(operation) })),
         openAttempt,
         whileLeased: ({ fence, operationId }) =>
           PollingWorker.whileLeased({

@@ -74,19 +74,19 @@ export class OperationStore extends Context.Service<
     /** Returns whether an operation that this wallet paid is fulfilled. */
     readonly hasFulfilled: (payer: WalletAddress) => Effect.Effect<boolean>
     /**
-     * Moves an operation from `from` to `to` if it is in `from` and under `fence`, sets its next attempt, and writes the
-     * ledger entries of the transition, which are balanced. Writes nothing and returns none otherwise: another worker
-     * owns it.
+     * Moves an operation to `to` if it is unchanged (see `isUnchanged`), sets its next attempt, and writes the ledger
+     * entries of the transition, which are balanced. Returns the known operation with what the move has changed. Writes
+     * nothing and returns none otherwise: another worker owns it.
      */
-    readonly advance: (move: {
-      readonly operationId: string
-      readonly fence: number
-      readonly from: OperationState
-      readonly to: OperationState
-      readonly change: OperationChange
-      readonly next: NextAttempt
-      readonly entries?: ReadonlyArray<LedgerEntry>
-    }) => Effect.Effect<Option.Option<Operation>>
+    readonly advance: (
+      known: Operation,
+      move: {
+        readonly to: OperationState
+        readonly change: OperationChange
+        readonly next: NextAttempt
+        readonly entries?: ReadonlyArray<LedgerEntry>
+      }
+    ) => Effect.Effect<Option.Option<Operation>>
     /**
      * Takes over an operation that is not final and whose lease has expired: increments its fence and leases it for
      * `leaseMillis`. Returns none while another worker holds a lease, and once the operation is final.

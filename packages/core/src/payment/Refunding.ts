@@ -42,9 +42,7 @@ export const make: Effect.Effect<Refunding, never, PaymentRail | OfferReceipts |
       }
       yield* reach("after_refund", operation)
       return yield* Effect.tap(
-        commit(
-          operation,
-          "ProveRefunded",
+        commit(operation, "ProveRefunded", () =>
           Effect.map(signed(operation, { transaction, refundTransaction: progress.transaction }), (receipt) => ({
             refundTransaction: progress.transaction,
             receipt

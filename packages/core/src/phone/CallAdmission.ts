@@ -98,10 +98,10 @@ export class CallAdmission extends Context.Service<
       const store = (number: PhoneNumber, inbound: InboundCall): Effect.Effect<Option.Option<Call>> =>
         transactor.transact(
           Effect.gen(function* () {
-            yield* tenants.lock([number.tenantId])
+            const [tenant] = yield* tenants.lock([number.tenantId])
             const known = yield* calls.findByProvider(inbound.providerCallId)
             if (Option.isSome(known)) return known
-            if (yield* isSuspended(tenants, number.tenantId)) return Option.none()
+            if (yield* isSuspended(tenant)) return Option.none()
             const now = yield* Timestamp.now
             const current = yield* numbers.find(number.tenantId, number.phoneNumberId)
             if (current._tag !== "Owned" || !Allowance.isUsable(current.value, now)) return Option.none()

@@ -164,9 +164,9 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
       transactor
         .transact(
           Effect.gen(function* () {
-            yield* tenants.lock([tenant.tenantId])
+            const [current] = yield* tenants.lock([tenant.tenantId])
             yield* remainingNumber(numbers, tenant, call.phoneNumberId)
-            if (yield* isSuspended(tenants, tenant.tenantId)) return yield* notPlaced("the tenant is suspended.")
+            if (yield* isSuspended(current)) return yield* notPlaced("the tenant is suspended.")
             // Concurrent requests were checked before their calls were stored, so the limit is checked again.
             yield* Effect.catch(requireVelocity(tenant.tenantId, call), ({ message }) => notPlaced(message))
             return yield* calls.create(call)

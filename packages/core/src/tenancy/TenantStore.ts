@@ -17,9 +17,9 @@ export class TenantStore extends Context.Service<
     readonly findByWallet: (wallet: WalletAddress) => Effect.Effect<Option.Option<Tenant>>
     /**
      * Locks tenants, in ascending order for any given order, until the transaction ends. Every change to a tenant's
-     * resources must take this lock first.
+     * resources must take this lock first. Returns those that exist, as they are under the lock, in that order.
      */
-    readonly lock: (tenantIds: ReadonlyArray<TenantId>) => Effect.Effect<void>
+    readonly lock: (tenantIds: ReadonlyArray<TenantId>) => Effect.Effect<ReadonlyArray<Tenant>>
     /** Revokes every credential of the tenant. Returns the updated tenant. */
     readonly revokeTokens: (tenantId: TenantId) => Effect.Effect<Option.Option<Tenant>>
     /**

@@ -141,17 +141,14 @@ const hold = (headers: Awaited<ReturnType<typeof payFor>>, body: string, state: 
       updatedAt: now
     }
     yield* store.claim(operation, 60_000)
-    let from: OperationState = "claimed"
+    let known: Operation = operation
     for (const to of MOVES[state] ?? []) {
-      yield* store.advance({
-        operationId: operation.operationId,
-        fence: 1,
-        from,
+      yield* store.advance(known, {
         to,
         change: to === "refund_due" ? { failure: { kind: "rejected", message: "The provider refuses." } } : {},
         next: isFinal(to) ? { kind: "none" } : { kind: "leased", millis: 60_000 }
       })
-      from = to
+      known = { ...known, state: to }
     }
   })
 

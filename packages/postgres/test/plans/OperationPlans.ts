@@ -52,7 +52,8 @@ const addFinal = (operation: Operation, share: number) =>
 
 const assertPlans = Effect.fnUntraced(function* (operation: Operation) {
   const store = yield* OperationStore
-  const { fence, operationId, proof } = Option.getOrThrow(yield* store.find(operation.operationId))
+  const stored = Option.getOrThrow(yield* store.find(operation.operationId))
+  const { fence, operationId, proof } = stored
 
   const leased = { kind: "leased", millis: LEASE } as const
   yield* checkIndexes("find", ["operations_key"], store.find(operationId))
@@ -61,8 +62,8 @@ const assertPlans = Effect.fnUntraced(function* (operation: Operation) {
   yield* checkIndexes("findByKeys", ["operations_proof_key", "operations_idempotency_key"], byKeys)
   yield* checkIndexes("setNextAttempt", ["operations_key"], store.setNextAttempt(operationId, fence, leased))
   yield* checkIndexes("takeOver", ["operations_key"], store.takeOver(operationId, LEASE))
-  const stay = { operationId, fence, from: "claimed", to: "claimed", change: {}, next: leased } as const
-  yield* checkIndexes("advance", ["operations_key"], store.advance(stay))
+  const stay = { to: "claimed", change: {}, next: leased } as const
+  yield* checkIndexes("advance", ["operations_key"], store.advance({ ...stored, state: "claimed" }, stay))
 
   yield* checkIndexes("countOpen", ["operations_due"], store.countOpen(DUE / 2))
   yield* checkIndexes("takeDue", ["operations_due", "operations_key"], store.takeDue(DUE / 2, LEASE))

@@ -110,7 +110,7 @@ const BROKEN: Readonly<Record<string, Breakage>> = {
   "the ledger is not written": {
     operations: (store: Operations): Operations => ({
       ...store,
-      advance: (move) => store.advance({ ...move, entries: [] })
+      advance: (known, move) => store.advance(known, { ...move, entries: [] })
     })
   },
   "a lease is not renewed during an external call": {

@@ -110,12 +110,10 @@ export class Witness {
   /** Wraps a store so that its transitions and takeovers are checked. */
   readonly watch = (store: OperationStore["Service"]): OperationStore["Service"] => ({
     ...store,
-    advance: (move) =>
-      Effect.tap(store.advance(move), (moved) =>
+    advance: (known, move) =>
+      Effect.tap(store.advance(known, move), (moved) =>
         Effect.map(now, (at) => {
-          if (Option.isNone(moved)) return
-          if (moved.value.fence !== move.fence) this.report(`${move.operationId} was moved under an old fence`)
-          this.#judge(move.from, moved.value, at)
+          if (Option.isSome(moved)) this.#judge(known.state, moved.value, at)
         })
       ),
     takeOver: (operationId, leaseMillis) =>
