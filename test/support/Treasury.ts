@@ -7,12 +7,22 @@ import {
   sandboxUsdtAbi,
   usdt
 } from "@agentos/sandbox"
-import { type Address, createWalletClient, encodeFunctionData, http, parseEther, publicActions } from "viem"
+import {
+  type Address,
+  createWalletClient,
+  encodeFunctionData,
+  http,
+  keccak256,
+  parseEther,
+  publicActions,
+  TransactionRejectedRpcError
+} from "viem"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 
 /** More than any of its transactions needs. */
 const GAS = 600_000n
 const GAS_PRICE = 10_000_000_000n
+const SENDS_MAX = 5
 
 /** An EIP-3009 authorization with its signature, ready to submit. */
 export interface SignedAuthorization {
@@ -97,15 +107,32 @@ export class Treasury {
   private async transact(data: `0x${string}`, to: Address = this.chain.asset): Promise<void> {
     const nonce = this.next ?? this.client.getTransactionCount({ address: this.client.account.address })
     this.next = nonce.then((taken) => taken + 1)
-    const hash = await this.client.sendTransaction({
+    const signed = await this.client.signTransaction({
       to,
       data,
       nonce: await nonce,
       gas: GAS,
       maxFeePerGas: GAS_PRICE,
-      maxPriorityFeePerGas: 0n
+      maxPriorityFeePerGas: 0n,
+      type: "eip1559"
     })
+    const hash = keccak256(signed)
+    await this.send(signed)
     const receipt = await this.client.waitForTransactionReceipt({ hash })
     if (receipt.status !== "success") throw new Error(`${to} refused ${hash}`)
+  }
+
+  /** Sends a transaction again if it failed: all later transactions wait until its nonce is used. */
+  private async send(signed: `0x${string}`): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.client.sendRawTransaction({ serializedTransaction: signed })
+        return
+      } catch (error) {
+        // The chain refuses a transaction that it has already.
+        if (attempt > 1 && error instanceof TransactionRejectedRpcError) return
+        if (attempt === SENDS_MAX) throw error
+      }
+    }
   }
 }
