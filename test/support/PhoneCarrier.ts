@@ -105,16 +105,21 @@ export class PhoneCarrier {
   }
 
   /** Waits until a call has ended. */
-  async over(id: string): Promise<Play> {
+  async over(id: string, withinMillis?: number): Promise<Play> {
     return this.until(
       () => this.play(id),
-      ({ state }) => state === "completed" || state === "rejected"
+      ({ state }) => state === "completed" || state === "rejected",
+      withinMillis
     )
   }
 
-  /** Polls until `isWanted` holds and returns the result; fails after 30 seconds. */
-  async until<A>(look: () => Promise<A>, isWanted: (seen: A) => boolean): Promise<A> {
-    const deadline = Date.now() + PATIENCE_MILLIS
+  /** Polls until `isWanted` holds and returns the result; fails after 30 seconds by default. */
+  async until<A>(
+    look: () => Promise<A>,
+    isWanted: (seen: A) => boolean,
+    withinMillis: number = PATIENCE_MILLIS
+  ): Promise<A> {
+    const deadline = Date.now() + withinMillis
     for (;;) {
       const seen = await look()
       if (isWanted(seen)) return seen

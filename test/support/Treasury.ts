@@ -122,7 +122,7 @@ export class Treasury {
     if (receipt.status !== "success") throw new Error(`${to} refused ${hash}`)
   }
 
-  /** Sends a transaction again if it failed: all later transactions wait until its nonce is used. */
+  /** Sends a transaction, and again if no answer arrives: all later transactions wait until its nonce is used. */
   private async send(signed: `0x${string}`): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {

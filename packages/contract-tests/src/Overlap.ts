@@ -11,7 +11,7 @@ export interface Overlap<A, B, E, R> {
   readonly first: Effect.Effect<A, E, R>
   readonly second: Effect.Effect<B, E, R>
   readonly firstEnds: "committed" | "rolled back"
-  /** The second may not wait for the first: it ends while the first's transaction is open. */
+  /** The second must not wait for the first: the first's transaction stays open until the second has ended. */
   readonly secondEndsFirst?: boolean
 }
 
@@ -25,8 +25,9 @@ class RolledBack<A> {
 
 /**
  * Runs two effects in overlapping transactions. When the second begins, the first has run its effect and its
- * transaction is still open. The first ends when the second is done, or has had enough time to finish if
- * nothing blocked it. Without concurrent transactions, both are started at the same time.
+ * transaction is still open. The first ends when the second is done. Unless `secondEndsFirst`, it also ends once the
+ * second has had enough time to finish if nothing blocked it. Without concurrent transactions, both are started at the
+ * same time.
  */
 export const overlapping = Effect.fnUntraced(function* <A, B, E, R>(
   capabilities: StoreCapabilities,
@@ -57,9 +58,8 @@ export const overlapping = Effect.fnUntraced(function* <A, B, E, R>(
   yield* Effect.raceFirst(Deferred.await(done), Effect.asVoid(Fiber.await(firstFiber)))
   const secondFiber = yield* Effect.forkChild(transact(Effect.andThen(Deferred.succeed(begun, undefined), second)))
   const secondEnd = Effect.asVoid(Fiber.await(secondFiber))
-  if (apart && secondEndsFirst) yield* secondEnd
-  else if (apart) {
-    yield* Effect.raceFirst(Deferred.await(begun), secondEnd)
+  if (apart) {
+    yield* secondEndsFirst ? secondEnd : Effect.raceFirst(Deferred.await(begun), secondEnd)
     for (const _ of Array.range(1, ROUNDS)) {
       if (secondFiber.pollUnsafe() === undefined) yield* tenants.find(yield* Fresh.id)
     }

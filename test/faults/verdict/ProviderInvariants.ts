@@ -100,14 +100,10 @@ const callsHaveTheirLimit: ProviderInvariant = function* ({ calls, expectedCalls
   }
 }
 
-/**
- * Counts of each call at most the limit that the carrier has: a limit that reaches it late ends a call that has lasted
- * longer at once, and the carrier's fast clock makes many seconds of a short delay.
- */
 const allowancesAreKept: ProviderInvariant = function* ({ allowances, calls }) {
   for (const { number, purchasedSeconds, subject } of allowances) {
     const inbound = calls.filter(({ direction, to }) => direction === "inbound" && to === number)
-    const seconds = inbound.map((call) => Math.min(call.seconds ?? 0, call.timeLimitSeconds))
+    const seconds = inbound.map((call) => call.seconds ?? 0)
     if (seconds.reduce((sum, each) => sum + each, 0) > purchasedSeconds) {
       yield { subject, text: `${number} took calls of ${seconds.join(" + ")} s, and ${purchasedSeconds} s were bought` }
     }
