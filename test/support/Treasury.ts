@@ -15,7 +15,7 @@ import {
   keccak256,
   parseEther,
   publicActions,
-  TransactionRejectedRpcError
+  type TransactionReceipt
 } from "viem"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 
@@ -23,6 +23,7 @@ import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 const GAS = 600_000n
 const GAS_PRICE = 10_000_000_000n
 const SENDS_MAX = 5
+const MINED_WITHIN_MILLIS = 10_000
 
 /** An EIP-3009 authorization with its signature, ready to submit. */
 export interface SignedAuthorization {
@@ -105,9 +106,11 @@ export class Treasury {
 
   /** Sends a transaction, by default to the token, and waits for its receipt. May be called concurrently. */
   private async transact(data: `0x${string}`, to: Address = this.chain.asset): Promise<void> {
-    const nonce = this.next ?? this.client.getTransactionCount({ address: this.client.account.address })
+    const { account } = this.client
+    const nonce = this.next ?? this.client.getTransactionCount({ address: account.address })
     this.next = nonce.then((taken) => taken + 1)
-    const signed = await this.client.signTransaction({
+    const serializedTransaction = await account.signTransaction({
+      chainId: this.chain.chainId,
       to,
       data,
       nonce: await nonce,
@@ -116,22 +119,20 @@ export class Treasury {
       maxPriorityFeePerGas: 0n,
       type: "eip1559"
     })
-    const hash = keccak256(signed)
-    await this.send(signed)
-    const receipt = await this.client.waitForTransactionReceipt({ hash })
-    if (receipt.status !== "success") throw new Error(`${to} refused ${hash}`)
+    const { status } = await this.send(serializedTransaction)
+    if (status !== "success") throw new Error(`${to} refused ${keccak256(serializedTransaction)}`)
   }
 
-  /** Sends a transaction, and again if no answer arrives: all later transactions wait until its nonce is used. */
-  private async send(signed: `0x${string}`): Promise<void> {
+  /** Sends a transaction until it is mined. If it were lost, all later ones would wait for its nonce. */
+  private async send(serializedTransaction: `0x${string}`): Promise<TransactionReceipt> {
+    const hash = keccak256(serializedTransaction)
     for (let attempt = 1; ; attempt++) {
+      // The chain refuses a transaction that it has already.
+      const sent = await this.client.sendRawTransaction({ serializedTransaction }).catch((error: unknown) => error)
       try {
-        await this.client.sendRawTransaction({ serializedTransaction: signed })
-        return
+        return await this.client.waitForTransactionReceipt({ hash, timeout: MINED_WITHIN_MILLIS })
       } catch (error) {
-        // The chain refuses a transaction that it has already.
-        if (attempt > 1 && error instanceof TransactionRejectedRpcError) return
-        if (attempt === SENDS_MAX) throw error
+        if (attempt === SENDS_MAX) throw new AggregateError([sent, error], `${hash} was not mined`)
       }
     }
   }

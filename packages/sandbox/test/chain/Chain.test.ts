@@ -1,8 +1,8 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type Address, type TransactionReceipt, createWalletClient, http } from "viem"
-import { privateKeyToAccount, privateKeyToAddress } from "viem/accounts"
+import { type Address, type Hex, type TransactionReceipt, createWalletClient, http, parseEther } from "viem"
+import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { type Chain, startChain } from "../../src/chain/Chain.ts"
 import { type ChainDescription, readChainDescription } from "../../src/chain/ChainDescription.ts"
@@ -113,6 +113,26 @@ describe("startChain on a new directory", () => {
       ]
     })
     expect(answers).toEqual(["USD₮0", usdt(10_000)])
+  })
+
+  it("mines a transaction that anvil left waiting for one that is mined already", async () => {
+    const client = sandboxClient(chain.rpcUrl)
+    const account = privateKeyToAccount(generatePrivateKey())
+    await client.setBalance({ address: account.address, value: parseEther("1") })
+    const send = async (nonce: number) => {
+      const { address: to } = account
+      const fees = { gas: 21_000n, maxFeePerGas: 10_000_000_000n, type: "eip1559" } as const
+      const serializedTransaction = await account.signTransaction({ chainId: chain.chainId, to, nonce, ...fees })
+      return client.sendRawTransaction({ serializedTransaction })
+    }
+    const mined = (hash: Hex) => client.waitForTransactionReceipt({ hash, timeout: 10_000 })
+    const [first, second, last] = [await send(1), await send(2), await send(4)]
+    // As if the transaction before the first had been mined while the first arrived.
+    await client.setNonce({ address: account.address, nonce: 1 })
+    expect([await mined(first), await mined(second)]).toMatchObject([{ status: "success" }, { status: "success" }])
+    expect(await client.getTransaction({ hash: last })).toMatchObject({ blockNumber: null })
+    await mined(await send(3))
+    expect(await mined(last)).toMatchObject({ status: "success" })
   })
 
   it("installs the contracts that a chain of an older version lacks", async () => {
