@@ -1,6 +1,5 @@
 import { Context, Effect, Fiber, FiberSet, Layer, Option, Result, Schema } from "effect"
 import { Keyring } from "../kernel/Keyring.ts"
-import type { ProviderError } from "../kernel/ProviderError.ts"
 import type { InvalidRequest } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
@@ -17,29 +16,19 @@ import { OperationJournal, WORK_LEASE } from "./OperationJournal.ts"
 import { PAYMENT_STATES, type PaymentState } from "./OperationState.ts"
 import { OperationSteps } from "./OperationStep.ts"
 import { OperationWorker } from "./OperationWorker.ts"
-import {
-  checkPayer,
-  conflictOf,
-  endpoint,
-  hasKey,
-  isHeldBy,
-  isPaidByTenant,
-  keyFlaw,
-  keyOf,
-  type PaidRequest,
-  priceOf
-} from "./PaidRequest.ts"
+import { checkPayer, conflictOf, endpoint, isHeldBy, keyFlaw, type PaidRequest } from "./PaidRequest.ts"
 import type { CheckError, PaidService } from "./PaidService.ts"
 import {
   IdempotencyConflict,
-  OperationDelayed,
   type OperationError,
   type PaymentError,
   PaymentRequired,
-  PaymentReturned
+  PaymentReturned,
+  undetermined
 } from "./PaymentError.ts"
-import { PaymentRail, type ProofInvalid, type ProofMalformed } from "./PaymentRail.ts"
-import { type PaymentProof, type PaymentTerms, proofKey } from "./PaymentTerms.ts"
+import { PaymentRail } from "./PaymentRail.ts"
+import { type PaymentProof, proofKey } from "./PaymentTerms.ts"
+import { type AcceptedProof, type PresentedPayment, presentedPayments } from "./PresentedPayments.ts"
 import * as RequestBinding from "./RequestBinding.ts"
 import * as UnclaimedPayment from "./UnclaimedPayment.ts"
 
@@ -109,30 +98,11 @@ export class PaidOperations extends Context.Service<
         Effect.flatMap(issue(request, reason), (header) =>
           Effect.fail(new PaymentRequired({ challenge: header, reason }))
         )
-
-      const presented = new WeakMap<PaidRequest, Result.Result<PresentedPayment, ProofMalformed>>()
-
-      /** Decodes the payment header of a request, once per request. */
-      const present = Effect.fnUntraced(function* (request: PaidRequest, header: string) {
-        const known = presented.get(request)
-        if (known !== undefined) return yield* Effect.fromResult(known)
-        const payment = yield* Effect.result(
-          Effect.gen(function* (): Effect.fn.Return<PresentedPayment, ProofMalformed> {
-            const proof = yield* rail.decodeProof(header)
-            return { proof, authenticated: yield* Effect.cached(rail.authenticate(proof)) }
-          })
-        )
-        presented.set(request, payment)
-        return yield* Effect.fromResult(payment)
-      })
-
-      /** Returns the key of a request. Decodes its payment only if the request has no Idempotency-Key. */
-      const effectiveKey = Effect.fnUntraced(function* (request: PaidRequest) {
-        const { paymentSignature } = request
-        if (paymentSignature === null || hasKey(request)) return yield* keyOf(request, undefined)
-        const payment = yield* Effect.option(present(request, paymentSignature))
-        return yield* keyOf(request, Option.getOrUndefined(payment)?.proof.identifier)
-      })
+      const { acceptProof, acceptedTerms, effectiveKey, present, signedProof, verify } = presentedPayments(
+        rail,
+        keyring,
+        challenge
+      )
 
       /**
        * Finds the operation that holds the request's proof or key. Fails with the conflict if it is another request's.
@@ -196,47 +166,6 @@ export class PaidOperations extends Context.Service<
         Effect.flatMap(FiberSet.run(running, work), Fiber.join).pipe(
           Effect.catchTag("PaymentRefused", (refused) => challenge(request, refused.message))
         )
-
-      /** Returns the proof and its accepted terms if the right wallet paid for this request. */
-      const acceptProof = Effect.fnUntraced(
-        function* (request: PaidRequest, header: string, price: bigint) {
-          const refuse = (error: { readonly message: string }) => challenge(request, error.message)
-          const { authenticated, proof } = yield* Effect.catchTag(present(request, header), "ProofMalformed", refuse)
-          const terms = yield* Effect.catch(
-            RequestBinding.rebuildFresh(request.binding, rail.terms(price), proof.accepted),
-            (why) => challenge(request, REFUSALS[why])
-          )
-          if (rail.isBoundElsewhere(proof, terms)) return yield* challenge(request, BOUND_ELSEWHERE)
-          yield* Effect.catchTags(authenticated, {
-            ProofInvalid: refuse,
-            ProviderError: ({ message }) => undetermined(message)
-          })
-          // The caller has found no operation, and reads the nonce before it answers.
-          yield* checkPayer(request, proof, "none")
-          return { proof, terms }
-        },
-        Effect.provideService(Keyring, keyring)
-      )
-
-      /**
-       * Checks that the payment can settle, by reads that reveal no signature. Fails with `AuthorizationUsed` if used.
-       */
-      const verify = Effect.fnUntraced(
-        function* (request: PaidRequest, { proof, terms }: AcceptedProof) {
-          const [refusal, { used }] = yield* Effect.all(
-            [
-              Effect.as(rail.verify(proof, terms), undefined).pipe(
-                Effect.catchTag("ProofInvalid", (error) => Effect.succeed(error))
-              ),
-              rail.readNonce(proof)
-            ],
-            { concurrency: 2 }
-          )
-          if (used) return yield* new AuthorizationUsed()
-          if (refusal !== undefined) return yield* challenge(request, refusal.message)
-        },
-        Effect.catchTag("ProviderError", ({ message }) => undetermined(message))
-      )
 
       /** Returns the tenant of the payer's wallet. Creates it if the wallet has none. */
       const tenantOf = Effect.fnUntraced(function* ({ payer }: PaymentProof, createdAt: Timestamp.Timestamp) {
@@ -312,26 +241,6 @@ export class PaidOperations extends Context.Service<
         )
       })
 
-      /**
-       * Returns the request's proof if its payer signed the authorization, even if the payment is invalid otherwise.
-       */
-      const signedProof = Effect.fnUntraced(
-        function* (request: PaidRequest) {
-          if (request.paymentSignature === null) return Option.none()
-          const { authenticated, proof } = yield* present(request, request.paymentSignature)
-          return Option.some(yield* Effect.as(authenticated, proof))
-        },
-        Effect.catchTags({ ProofMalformed: () => Effect.succeedNone, ProofInvalid: () => Effect.succeedNone })
-      )
-
-      /** Returns the terms that a proof accepted if it answers our challenge for this request, even an expired one. */
-      const acceptedTerms = (request: PaidRequest, proof: PaymentProof) =>
-        RequestBinding.rebuild(request.binding, rail.terms(priceOf(request)), proof.accepted).pipe(
-          Effect.provideService(Keyring, keyring),
-          Effect.option,
-          Effect.map(Option.filter((terms) => !rail.isBoundElsewhere(proof, terms) && isPaidByTenant(request, proof)))
-        )
-
       const reclaim = Effect.fnUntraced(
         function* (request: PaidRequest) {
           const idempotencyKey = yield* effectiveKey(request)
@@ -397,7 +306,7 @@ export class PaidOperations extends Context.Service<
         if (paymentSignature === null || idempotencyKey === null) {
           return yield* new PaymentRequired({ challenge: yield* quote(service, request, input), reason: null })
         }
-        const accept = acceptProof(request, paymentSignature, priceOf(request))
+        const accept = acceptProof(request, paymentSignature)
         const payment = Effect.tap(accept, (accepted) => verify(request, accepted))
         // Concurrent, since both wait for other systems. A failure of the service's check takes precedence.
         const [checked, verified] = yield* Effect.all(
@@ -445,8 +354,6 @@ export class PaidOperations extends Context.Service<
   ).pipe(Layer.provide(OperationJournal.layer))
 }
 
-const RETRY_AFTER_SECONDS = 5
-
 const usedBefore = new IdempotencyConflict({
   message: "This authorization was already used, so it buys nothing here. Do not sign another one for this operation.",
   paymentState: "none"
@@ -460,17 +367,6 @@ const usedForAnother = new IdempotencyConflict({
 })
 
 const USE_NOT_SEEN = "The authorization is used, but the chain does not show yet by which transfer"
-
-/** Fails with `OperationDelayed`: nothing is claimed, and the state of the payment can't be determined now. */
-const undetermined = (message: string) =>
-  Effect.fail(
-    new OperationDelayed({
-      operationId: null,
-      paymentState: "unknown",
-      message,
-      retryAfterSeconds: RETRY_AFTER_SECONDS
-    })
-  )
 
 /** Returns a new operation without its ids and timestamps. Input and plan are `null` until the caller sets them. */
 const newOperation = (
@@ -500,28 +396,5 @@ const newOperation = (
   dueAt: null
 })
 
-interface PresentedPayment {
-  readonly proof: PaymentProof
-  /** Succeeds if the payer signed the payment. Computed at most once, on first use. */
-  readonly authenticated: Effect.Effect<void, ProofInvalid | ProviderError>
-}
-
-interface AcceptedProof {
-  readonly proof: PaymentProof
-  readonly terms: PaymentTerms
-}
-
-/** The chain shows the nonce of the authorization as used, and no operation holds it. */
-class AuthorizationUsed extends Schema.TaggedError<AuthorizationUsed>()("AuthorizationUsed", {}) {}
-
 /** One of the operation's keys was taken between the check and the claim. */
 class ClaimLost extends Schema.TaggedError<ClaimLost>()("ClaimLost", {}) {}
-
-const BOUND_ELSEWHERE =
-  "The nonce of the authorization is bound to the challenge of another request. The authorization was not submitted."
-
-const REFUSALS: Readonly<Record<RequestBinding.BindingRefusal, string>> = {
-  "different terms": "The payment accepts terms that this service does not offer",
-  "different request": "The payment was made for another request",
-  "challenge expired": "The challenge of the payment has expired"
-}

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { PaymentState } from "./OperationState.ts"
 
 /** The state of a payment whose operation is not complete. */
@@ -43,6 +43,19 @@ export class OperationDelayed extends Schema.TaggedError<OperationDelayed>()("Op
   message: Schema.String,
   retryAfterSeconds: Schema.Int
 }) {}
+
+const RETRY_AFTER_SECONDS = 5
+
+/** Fails with `OperationDelayed`: nothing is claimed, and the state of the payment can't be determined now. */
+export const undetermined = (message: string) =>
+  Effect.fail(
+    new OperationDelayed({
+      operationId: null,
+      paymentState: "unknown",
+      message,
+      retryAfterSeconds: RETRY_AFTER_SECONDS
+    })
+  )
 
 /** The provider refused permanently after the payment had settled. The payment is refunded. */
 export class OperationRejected extends Schema.TaggedError<OperationRejected>()("OperationRejected", {
