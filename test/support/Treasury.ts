@@ -128,11 +128,14 @@ export class Treasury {
     const hash = keccak256(serializedTransaction)
     for (let attempt = 1; ; attempt++) {
       // The chain refuses a transaction that it has already.
-      const sent = await this.client.sendRawTransaction({ serializedTransaction }).catch((error: unknown) => error)
+      const refusal = await this.client.sendRawTransaction({ serializedTransaction }).then(
+        () => undefined,
+        (error: unknown) => error
+      )
       try {
         return await this.client.waitForTransactionReceipt({ hash, timeout: MINED_WITHIN_MILLIS })
       } catch (error) {
-        if (attempt === SENDS_MAX) throw new AggregateError([sent, error], `${hash} was not mined`)
+        if (attempt === SENDS_MAX) throw new Error(`${hash} was not mined`, { cause: refusal ?? error })
       }
     }
   }

@@ -52,8 +52,8 @@ describe("a new connection", () => {
   it.each([
     ["bodies in chunks are refused", CHUNKED, 400],
     ["a pipelined request is dropped", HEALTH_CHECK.repeat(17), 200],
-    // More than one read of the socket, which is 64 KiB at most. A connection is counted once, however many of its
-    // requests are dropped.
+    // Longer than the 64 KiB that are read at once. A connection is counted once, however many of its requests are
+    // dropped.
     ["pipelined requests are dropped", LONG_HEALTH_CHECK.repeat(100), 200]
   ])("is closed unread sooner where %s", async (_, bytes, status) => {
     const exchanges = await exchangesOf({ rateLimit: { burst: 1_000, perSecond: 1 } }, bytes, 20, 1)

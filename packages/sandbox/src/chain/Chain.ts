@@ -1,5 +1,4 @@
 import { mkdir } from "node:fs/promises"
-import type { Address } from "viem"
 import type { ProcessExit } from "../shared/GuardedProcess.ts"
 import { startAnvil } from "./Anvil.ts"
 import {
@@ -9,10 +8,11 @@ import {
   readChainKeys,
   writeDeployment
 } from "./ChainDescription.ts"
-import { rawTransaction, recordChain, replayJournal } from "./ChainRecorder.ts"
+import { recordChain, replayJournal } from "./ChainRecorder.ts"
 import { type ChainStore, openChainStore } from "./ChainStore.ts"
 import { deploy, installContracts } from "./Deployment.ts"
 import { type SandboxClient, sandboxChainId, sandboxClient } from "./SandboxNetwork.ts"
+import { freeTransactions } from "./TransactionPool.ts"
 
 /** A running sandbox chain. */
 export interface Chain extends ChainDescription {
@@ -134,35 +134,4 @@ const startMining = (client: SandboxClient): (() => void) => {
       .finally(() => (isMining = false))
   }, 1_000)
   return () => clearInterval(timer)
-}
-
-/**
- * Sends the transactions again that anvil will never mine by itself.
- *
- * If a transaction arrives in the moment in which the one before it is mined, anvil 1.7 can let it wait for that one:
- * once in 2,500 when an account sends sixteen at a time. All later ones of the account then wait too.
- */
-const freeTransactions = async (client: SandboxClient): Promise<void> => {
-  if ((await client.getTxpoolStatus()).queued === 0) return
-  const { pending, queued } = await client.getTxpoolContent()
-  for (const address of Object.keys(queued) as Array<Address>) {
-    const next = await client.getTransactionCount({ address })
-    if (queued[address]?.[next] === undefined) continue
-    const waiting = Object.entries({ ...pending[address], ...queued[address] }).sort(
-      ([a], [b]) => Number(a) - Number(b)
-    )
-    const raw = await Promise.all(waiting.map(([, { hash }]) => rawTransaction(client, hash)))
-    await client.request<RemovePoolTransactions>({ method: "anvil_removePoolTransactions", params: [address] })
-    for (const serializedTransaction of raw) {
-      // Refused if it was mined meanwhile.
-      await client.sendRawTransaction({ serializedTransaction }).catch(() => undefined)
-    }
-  }
-}
-
-/** Missing from viem's methods. */
-interface RemovePoolTransactions {
-  readonly Method: "anvil_removePoolTransactions"
-  readonly Parameters: [sender: Address]
-  readonly ReturnType: null
 }

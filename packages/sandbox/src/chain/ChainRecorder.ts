@@ -87,14 +87,13 @@ const isLong = (store: ChainStore): boolean => {
 
 const rawTransactions = async (client: SandboxClient, blockNumber: bigint): Promise<ReadonlyArray<Hex>> => {
   const { transactions } = await client.getBlock({ blockNumber })
-  return Promise.all(transactions.map((hash) => rawTransaction(client, hash)))
-}
-
-/** Reads a transaction, mined or not, as its sender signed it. */
-export const rawTransaction = async (client: SandboxClient, hash: Hex): Promise<Hex> => {
-  const transaction = await client.request({ method: "eth_getRawTransactionByHash", params: [hash] })
-  if (transaction === null) throw new Error(`Transaction ${hash} was not found`)
-  return transaction
+  return Promise.all(
+    transactions.map(async (hash) => {
+      const transaction = await client.request({ method: "eth_getRawTransactionByHash", params: [hash] })
+      if (transaction === null) throw new Error(`Transaction ${hash} of block ${blockNumber} was not found`)
+      return transaction
+    })
+  )
 }
 
 /** The used fields of a newHeads notification. */

@@ -40,6 +40,20 @@ const mint = async (chain: ChainDescription, to: Address, value: bigint) => {
   return sandboxClient(chain.rpcUrl).waitForTransactionReceipt({ hash })
 }
 
+/** Returns a function that sends a transaction of a new account, and does not wait until it is mined. */
+const newSender = async ({ chainId, rpcUrl }: ChainDescription) => {
+  const client = sandboxClient(rpcUrl)
+  const account = privateKeyToAccount(generatePrivateKey())
+  const { address: to } = account
+  await client.setBalance({ address: to, value: parseEther("100") })
+  return async (nonce: number, type: "eip1559" | "legacy"): Promise<Hex> => {
+    const price = 10_000_000_000n
+    const fees = type === "legacy" ? { type, gasPrice: price } : { type, maxFeePerGas: price, maxPriorityFeePerGas: 0n }
+    const serializedTransaction = await account.signTransaction({ chainId, to, nonce, gas: 21_000n, ...fees })
+    return client.sendRawTransaction({ serializedTransaction })
+  }
+}
+
 /** A killed chain may lose the blocks of the last few milliseconds. */
 const untilJournaled = (dataDir: string, receipt: TransactionReceipt | undefined) =>
   vi.waitFor(
@@ -117,22 +131,30 @@ describe("startChain on a new directory", () => {
 
   it("mines a transaction that anvil left waiting for one that is mined already", async () => {
     const client = sandboxClient(chain.rpcUrl)
-    const account = privateKeyToAccount(generatePrivateKey())
-    await client.setBalance({ address: account.address, value: parseEther("1") })
-    const send = async (nonce: number) => {
-      const { address: to } = account
-      const fees = { gas: 21_000n, maxFeePerGas: 10_000_000_000n, type: "eip1559" } as const
-      const serializedTransaction = await account.signTransaction({ chainId: chain.chainId, to, nonce, ...fees })
-      return client.sendRawTransaction({ serializedTransaction })
-    }
+    const send = await newSender(chain)
     const mined = (hash: Hex) => client.waitForTransactionReceipt({ hash, timeout: 10_000 })
-    const [first, second, last] = [await send(1), await send(2), await send(4)]
+    const [first, second, last] = [await send(1, "eip1559"), await send(2, "legacy"), await send(4, "eip1559")]
+    const { from } = await client.getTransaction({ hash: first })
     // As if the transaction before the first had been mined while the first arrived.
-    await client.setNonce({ address: account.address, nonce: 1 })
+    await client.setNonce({ address: from, nonce: 1 })
     expect([await mined(first), await mined(second)]).toMatchObject([{ status: "success" }, { status: "success" }])
     expect(await client.getTransaction({ hash: last })).toMatchObject({ blockNumber: null })
-    await mined(await send(3))
+    await mined(await send(3, "eip1559"))
     expect(await mined(last)).toMatchObject({ status: "success" })
+  })
+
+  it("mines all transactions of an account that sends sixteen at a time", async () => {
+    const client = sandboxClient(chain.rpcUrl)
+    const send = await newSender(chain)
+    // Anvil leaves about one in 2,500 waiting.
+    const nonces = Array.from({ length: 6_000 }, (_, nonce) => nonce).values()
+    const hashes = new Array<Hex>()
+    const sender = async () => {
+      for (const nonce of nonces) hashes[nonce] = await send(nonce, "eip1559")
+    }
+    await Promise.all(Array.from({ length: 16 }, sender))
+    const receipt = await client.waitForTransactionReceipt({ hash: hashes.at(-1)!, timeout: 60_000 })
+    expect(receipt).toMatchObject({ status: "success" })
   })
 
   it("installs the contracts that a chain of an older version lacks", async () => {
