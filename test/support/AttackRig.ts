@@ -18,7 +18,8 @@ export const CHANGE_PRICE = usdt(0.01)
 const CONFIRMATIONS = 30
 
 const POLL_MILLIS = 100
-const PATIENCE_MILLIS = 15_000
+/** A chain that lost 20 blocks takes 20 s to grow back, and some payments are not known before that. */
+const PATIENCE_MILLIS = 60_000
 
 /** Repeats `read` until `isDone` accepts the value, or patience ends. Returns the last value. */
 export const until = async <A>(read: () => Promise<A>, isDone: (value: A) => boolean): Promise<A> => {
@@ -115,7 +116,10 @@ export class AttackRig {
     return status === 402
   }
 
-  /** Mines the blocks that confirm every payment so far. */
+  /**
+   * Mines the blocks that confirm every payment so far. Call it while no payment is being checked: the chain keeps the
+   * state of 32 blocks, so a check that has just read the newest block's number could not read its state.
+   */
   confirm(): Promise<void> {
     return sendRpc(this.cluster.chain.rpcUrl, "anvil_mine", `0x${(CONFIRMATIONS + 1).toString(16)}`)
   }
