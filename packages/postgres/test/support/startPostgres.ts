@@ -1,11 +1,12 @@
-import { execFileSync, spawn, type ChildProcess } from "node:child_process"
-import { chownSync, cpSync, existsSync, mkdtempSync, statSync } from "node:fs"
-import { rm } from "node:fs/promises"
+import { execFile, spawn, type ChildProcess } from "node:child_process"
+import { existsSync, statSync } from "node:fs"
+import { chown, cp, mkdtemp, rm } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
+import { promisify } from "node:util"
 import { prepared } from "./Prepared.ts"
 
 export interface PostgresOptions {
@@ -42,24 +43,28 @@ const SPEED = { fsync: "off", full_page_writes: "off", synchronous_commit: "off"
  */
 const KEEPER = `"$@" & server=$!; cat >/dev/null; kill -INT $server; wait $server; rm -rf "$DIRECTORY"`
 
-/** Starts a PostgreSQL server on a free port, in a directory of its own. */
+const run = promisify(execFile)
+
+/**
+ * Starts a PostgreSQL server on a free port, in a directory of its own. Does not block: a suite may start other programs
+ * at the same time, whose time to start is limited.
+ */
 export const startPostgres = async (options: PostgresOptions = {}): Promise<RunningPostgres> => {
-  const account = unprivileged()
-  const directory = mkdtempSync(join(reachable(tmpdir(), account) ? tmpdir() : "/tmp", "agentos-postgres-"))
+  const account = await unprivileged()
+  const directory = await mkdtemp(join(reachable(tmpdir(), account) ? tmpdir() : "/tmp", "agentos-postgres-"))
   try {
-    if (account.uid !== undefined && account.gid !== undefined) chownSync(directory, account.uid, account.gid)
+    if (account.uid !== undefined && account.gid !== undefined) await chown(directory, account.uid, account.gid)
     const binaries = options.binaries ?? (await findBinaries(account, directory))
     const data = join(directory, "data")
-    const initialize = () =>
-      execFileSync(join(binaries, "initdb"), ["-D", data, ...EMPTY], { ...account, cwd: directory, stdio: "pipe" })
+    const initialize = () => run(join(binaries, "initdb"), ["-D", data, ...EMPTY], { ...account, cwd: directory })
     // The account may have no access to the prepared files, so they are copied with that account as owner.
     const name = options.binaries === undefined ? "postgres" : `postgres-${basename(dirname(options.binaries))}`
     const made = await prepared(name, async (draft) => {
-      initialize()
-      copyData(data, join(draft, "data"))
+      await initialize()
+      await copyData(data, join(draft, "data"))
     })
-    if (made === undefined) initialize()
-    else if (!existsSync(data)) copyData(join(made, "data"), data)
+    if (made === undefined) await initialize()
+    else if (!existsSync(data)) await copyData(join(made, "data"), data)
     return await serve(join(binaries, "postgres"), data, directory, account, { ...SPEED, ...options.settings })
   } catch (cause) {
     await rm(directory, { recursive: true, force: true })
@@ -68,7 +73,7 @@ export const startPostgres = async (options: PostgresOptions = {}): Promise<Runn
 }
 
 /** Copies a directory, and keeps the owner of its files. */
-const copyData = (from: string, to: string): void => void execFileSync("cp", ["-a", from, to])
+const copyData = (from: string, to: string) => run("cp", ["-a", from, to])
 
 const serve = async (
   postgres: string,
@@ -127,10 +132,11 @@ const freePort = (): Promise<number> =>
   })
 
 /** Returns our own account, or, if that is root, an account that every such system has. */
-const unprivileged = (): Account => {
+const unprivileged = async (): Promise<Account> => {
   if (process.getuid?.() !== 0) return {}
-  const id = (flag: string) => Number(execFileSync("id", [flag, "nobody"], { encoding: "utf8" }))
-  return { uid: id("-u"), gid: id("-g") }
+  const id = async (flag: string) => Number((await run("id", [flag, "nobody"])).stdout)
+  const [uid, gid] = await Promise.all([id("-u"), id("-g")])
+  return { uid, gid }
 }
 
 /** Returns the directory of initdb and postgres: as installed, or copied to where the account can read it. */
@@ -143,8 +149,8 @@ const findBinaries = async (account: Account, directory: string): Promise<string
   const installed = dirname(postgres)
   if (reachable(installed, account)) return installed
   const copy = join(directory, "native")
-  cpSync(dirname(installed), copy, { recursive: true, verbatimSymlinks: true })
-  execFileSync("chown", ["-R", `${account.uid}:${account.gid}`, copy])
+  await cp(dirname(installed), copy, { recursive: true, verbatimSymlinks: true })
+  await run("chown", ["-R", `${account.uid}:${account.gid}`, copy])
   return join(copy, "bin")
 }
 
