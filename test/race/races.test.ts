@@ -67,7 +67,7 @@ describe(`two servers over one PostgreSQL (seed ${SEED})`, () => {
       const envelope = { mailFrom: "bob@outside.example", rcptTo: [address] }
       await new MailService(reader!.mail.host, reader!.mail.port).deliver(envelope, raw)
       await vi.waitFor(async () => expect(await holder.execute(waiting)).toHaveLength(1), {
-        timeout: 10_000,
+        timeout: 20_000,
         interval: 20
       })
     } finally {

@@ -386,7 +386,10 @@ describe("verify", () => {
   it("authenticates, and sends no mail", async () => {
     const server = await started(answering("235 2.7.0 ok"))
     expect(Result.isSuccess(await verify(server))).toBe(true)
-    await vi.waitFor(() => expect(server.commands.map((line) => line.split(" ")[0])).toEqual(["EHLO", "AUTH", "QUIT"]))
+    await vi.waitFor(
+      () => expect(server.commands.map((line) => line.split(" ")[0])).toEqual(["EHLO", "AUTH", "QUIT"]),
+      { timeout: 20_000 }
+    )
   })
 
   it("fails as Misconfigured if the relay refuses the credentials, and does not name the password", async () => {

@@ -432,7 +432,7 @@ describe("the processes", () => {
     const before = children()
     Result.getOrThrow(await short.parse(`${HEADER}\r\nx`))
     expect(children()).toBe(before + 1)
-    await expect.poll(children, { timeout: 5_000 }).toBe(before)
+    await expect.poll(children, { timeout: 20_000 }).toBe(before)
     Result.getOrThrow(await short.parse(`${HEADER}\r\nx`))
   })
 })

@@ -42,7 +42,10 @@ const beginBody = async (address: string, bytes: number): Promise<Socket> => {
   ]
   const before = serverMemory.usedBytes
   socket.write(`${head.join("\r\n")}\r\n\r\n${"x".repeat(bytes)}`)
-  await vi.waitFor(() => assert.isAtLeast(serverMemory.usedBytes, before + bytes - UNCOUNTED_BYTES), { interval: 5 })
+  await vi.waitFor(() => assert.isAtLeast(serverMemory.usedBytes, before + bytes - UNCOUNTED_BYTES), {
+    timeout: 20_000,
+    interval: 5
+  })
   return socket
 }
 

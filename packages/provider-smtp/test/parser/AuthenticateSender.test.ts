@@ -193,7 +193,7 @@ describe("a slow DNS", () => {
       dnsMillis: 200
     })
     expect(results).toEqual({ spf: "temperror", dkim: "temperror", dmarc: "temperror", domain: null })
-    expect(performance.now() - began).toBeLessThan(2_000)
+    expect(performance.now() - began).toBeLessThan(5_000)
     expect(asked).toBeGreaterThan(0)
   })
 })

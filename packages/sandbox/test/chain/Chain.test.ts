@@ -61,7 +61,7 @@ const untilJournaled = (dataDir: string, receipt: TransactionReceipt | undefined
       const journaled = openChainStore(dataDir).journal().at(-1)?.number ?? 0
       expect(journaled).toBeGreaterThanOrEqual(Number(receipt?.blockNumber))
     },
-    { timeout: 5_000, interval: 5 }
+    { timeout: 20_000, interval: 5 }
   )
 
 /** A busy machine delays single attempts. */
@@ -188,7 +188,7 @@ describe("startChain on a new directory", () => {
         expect(finalized.timestamp).toBeGreaterThan(before.timestamp)
         expect(Math.abs(Number((await blockOf(chain, "latest")).timestamp) - nowSeconds())).toBeLessThanOrEqual(2)
       },
-      { timeout: 6_000, interval: 200 }
+      { timeout: 20_000, interval: 200 }
     )
   })
 
@@ -284,7 +284,7 @@ describe("startChain on a directory that holds a chain", () => {
     const first = await startTestChain(dataDir)
     await mint(first, first.payTo, 1n)
     await sandboxClient(first.rpcUrl).mine({ blocks: 100 })
-    await vi.waitFor(() => expect(openChainStore(dataDir).journal().length).toBeLessThan(30), { timeout: 5_000 })
+    await vi.waitFor(() => expect(openChainStore(dataDir).journal().length).toBeLessThan(30), { timeout: 20_000 })
     await untilJournaled(dataDir, await mint(first, first.payTo, 1n))
     await killChain(first)
     const second = await startTestChain(dataDir, first.port)

@@ -349,7 +349,7 @@ describe.concurrent("the relay", () => {
     await transport.sendMail({ envelope: { from: "a@agents.test", to: "one@else.test" }, raw })
     const began = performance.now()
     await rig.relay.close()
-    expect(performance.now() - began).toBeLessThan(3_000)
+    expect(performance.now() - began).toBeLessThan(10_000)
     transport.close()
   })
 })
