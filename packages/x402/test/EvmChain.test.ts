@@ -82,7 +82,8 @@ describe("EvmChain", () => {
       const { chain, state } = yield* prepare(100)
       state.silent.add("eth_blockNumber")
       assert.strictEqual((yield* Effect.flip(chain.latestBlock)).reason, "Temporary")
-      assert.strictEqual(yield* chain.chainId, 402402n)
+      // On a busy machine, an answer may take longer than this time as well.
+      assert.strictEqual(yield* Effect.retry(chain.chainId, { times: 50 }), 402402n)
     })
   )
 })
