@@ -138,6 +138,22 @@ describe("agentos-server start --workers", () => {
     expect(await server.stop()).toBe(0)
   })
 
+  it("has the connections answered that a killed worker had not accepted", async () => {
+    const server = await start()
+    const clients = await load(server)
+    for (let kills = 1; kills <= 6; kills++) {
+      const [killed] = server.workers()
+      process.kill(killed!, "SIGKILL")
+      await vi.waitFor(
+        () => expect(server.lines().filter(({ message }) => message === "a worker serves")).toHaveLength(kills),
+        { timeout: 20_000, interval: 100 }
+      )
+    }
+    const ended = clients.stop().then(() => "ended")
+    expect(await Promise.race([ended, sleep(15_000, "a connection stays without an answer")])).toBe("ended")
+    expect(await server.stop()).toBe(0)
+  })
+
   it("replaces all workers on SIGHUP with the variables of the file as they are now, and loses no request", async () => {
     const file = join(running.directory, "workers.env")
     const { AGENTOS_OPERATOR_TOKEN: _, ...others } = settings

@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process"
 import cluster from "node:cluster"
 import type { Readable } from "node:stream"
 import {
@@ -31,6 +32,45 @@ const relayOf = async (log: Readable, relay: ClusterWorkersOptions["relay"]): Pr
   if (rest !== "") await relay(rest)
 }
 
+/** What node's cluster module sends between its processes, as far as it is read here. */
+interface ClusterMessage {
+  readonly cmd?: string
+  /** `newconn` offers a connection to a worker. */
+  readonly act?: string
+  readonly seq?: number
+  /** The `seq` that a message answers. */
+  readonly ack?: number
+}
+
+/**
+ * Has connections that were offered to a worker, and that it did not accept before it was killed, offered to the others.
+ * node:cluster forgets them, and their clients would wait for ever: about every second worker that was killed while
+ * clients connected left one. A public interface is missing, so this reads the messages of the module and answers in the
+ * name of the worker (lib/internal/cluster in node 22 and 24). A version with other messages has the fault again.
+ */
+const returnConnections = (worker: ChildProcess): void => {
+  const offered = new Set<number>()
+  const send = worker.send.bind(worker) as (...sent: ReadonlyArray<unknown>) => boolean
+  worker.send = (message: ClusterMessage, ...others: ReadonlyArray<unknown>) => {
+    if (message.cmd === "NODE_CLUSTER" && message.act === "newconn" && message.seq !== undefined) {
+      offered.add(message.seq)
+    }
+    return send(message, ...others)
+  }
+  worker.on("internalMessage", ({ ack }: ClusterMessage) => {
+    if (ack !== undefined) offered.delete(ack)
+  })
+  // The loop reads the last messages of the worker before the second of these.
+  worker.once("exit", () => setImmediate(() => setImmediate(giveBack)))
+
+  const giveBack = () => {
+    if (offered.size === 0) return
+    // Takes the worker off the list; node may do it only with the next message, and would offer it another connection.
+    worker.emit("disconnect")
+    for (const ack of offered) worker.emit("internalMessage", { cmd: "NODE_CLUSTER", ack, accepted: false })
+  }
+}
+
 /**
  * Starts workers with the program and the arguments of this process. They accept the connections of one socket, which this
  * process holds and deals out in turn: none is lost when a worker ends. Their logs pass through this process, which keeps
@@ -49,6 +89,7 @@ export class ClusterWorkers {
   fork(number: number, onMessage: (worker: WorkerProcess, message: FromWorker) => void): WorkerProcess {
     const own = Object.fromEntries(this.#options.ownVariables.map((name) => [name, undefined]))
     const forked = cluster.fork({ ...own, [WORKER_VARIABLE]: String(number) })
+    returnConnections(forked.process)
     const exited = new Promise<WorkerExit>((resolve) => {
       forked.once("exit", (status: number | null, signal: string | null) =>
         resolve({ status: signal === null || signal === "" ? status : null, signal: signal === "" ? null : signal })
