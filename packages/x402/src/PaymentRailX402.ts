@@ -146,7 +146,7 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
     terms,
     challengeEncoder: PaymentHeader.challengeEncoder,
     decodeProof: PaymentHeader.decodeProof,
-    isBoundElsewhere: ({ nonce }, { extra }) => isBoundElsewhere(nonce, extra["binding"]),
+    isBoundElsewhere: ({ nonce }, { extra }, url) => isBoundElsewhere(nonce, extra["binding"], url),
     authenticate: Effect.fnUntraced(function* (proof) {
       const route = findRoute(proof.network, proof.asset)
       if (route === undefined) return yield* refuse("The token or network of the payment is not accepted.")

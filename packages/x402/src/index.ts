@@ -1,4 +1,4 @@
-export { boundNonce, NONCE_TAG } from "./BoundNonce.ts"
+export { boundNonce, NONCE_TAG, ORIGIN_NONCE_TAG, originNonce } from "./BoundNonce.ts"
 export { FacilitatorConfig } from "./facilitator/FacilitatorConfig.ts"
 export { httpFacilitator } from "./facilitator/HttpFacilitator.ts"
 export { facilitatorCheck, type NetworkChecks, networkChecks } from "./NetworkCheck.ts"

@@ -8,8 +8,8 @@ import { accountOf } from "../../src/wallet/Account.ts"
 import { PrivateKey } from "../../src/wallet/PrivateKey.ts"
 import { ASSET, KEY, offer, PAY_TO, PAYER } from "../support/PaidAnswers.ts"
 
-/** The first 24 bytes of SHA-256 over "ab" 32 times, in hex: printf %s abab…ab | sha256sum */
-const BINDING_HASH = "271a413bd339c5709fdceaec41f14f11e9fbfb5042d72d33"
+/** The first 24 bytes of SHA-256, in hex: printf "https://agentos.example\nabab…ab" | sha256sum */
+const BINDING_HASH = "19859c40d2dfcc0c0017073ea638a941d939123927ebf506"
 const BOUND = { ...offer().extra, binding: "ab".repeat(32), nonceTag: "0x6167656e746f7331" }
 const NOW = Date.parse("2026-01-31T12:00:00.000Z")
 
@@ -27,13 +27,13 @@ const quoteOf = (...accepts: ReadonlyArray<unknown>): Quote => {
 /** Signs an option and returns the payment in the header. */
 const sign = async (accepted: ReturnType<typeof offer>) => {
   const { challenge } = quoteOf(accepted)
-  const { header } = await signPayment(account, challenge, challenge.options[0]!, NOW)
+  const { header } = await signPayment(account, challenge, challenge.options[0]!, SERVER, NOW)
   return JSON.parse(Buffer.from(header, "base64").toString())
 }
 
 describe("signPayment", () => {
   it.each([
-    ["a random nonce", offer()],
+    ["a random nonce", offer({ extra: { name: "USDT0", version: "1" } })],
     ["a bound nonce", offer({ extra: BOUND })]
   ])("signs what the official library of x402 signs, with %s", async (_, accepted) => {
     const payment = await sign(accepted)
@@ -58,16 +58,17 @@ describe("signPayment", () => {
     assert.deepInclude(authorization, { from: PAYER, to: PAY_TO, value: "250000" })
   })
 
-  it("uses the nonce that binds the payment to the challenge", async () => {
+  it("uses the nonce that binds the payment to the server and the challenge", async () => {
     const { payload } = await sign(offer({ extra: BOUND }))
-    assert.strictEqual(payload.authorization.nonce, `0x6167656e746f7331${BINDING_HASH}`)
+    assert.strictEqual(payload.authorization.nonce, `0x6167656e746f7332${BINDING_HASH}`)
   })
 
-  it("uses a random nonce if the challenge has no tag", async () => {
-    const [first, second] = await Promise.all([sign(offer()), sign(offer())])
+  it("uses a random nonce that no server of this kind accepts if the challenge is not bound to the request", async () => {
+    const unbound = offer({ extra: { name: "USDT0", version: "1" } })
+    const [first, second] = await Promise.all([sign(unbound), sign(unbound)])
     const nonces = [first, second].map(({ payload }) => String(payload.authorization.nonce))
     assert.notStrictEqual(nonces[0], nonces[1])
-    assert.isFalse(nonces.some((nonce) => nonce.startsWith("0x6167656e746f7331")))
+    assert.isTrue(nonces.every((nonce) => nonce.startsWith("0x6167656e746f7332")))
   })
 })
 

@@ -164,7 +164,7 @@ export class Payments {
     option: ChallengeOption
   ): Promise<JournalEntry> {
     const { baseUrl } = this.#settings
-    const { header, validBefore } = await signPayment(wallet, challenge, option, createdAt)
+    const { header, validBefore } = await signPayment(wallet, challenge, option, baseUrl, createdAt)
     const { body = null, method, path } = request
     const { amount, asset, network, payTo } = option
     return {

@@ -14,24 +14,23 @@ const TYPES = {
   ]
 }
 
-/** ASCII `agentos1`: the prefix of a nonce that is bound to a challenge. */
-const NONCE_TAG = "0x6167656e746f7331"
-const NONCE_BYTES = 32
+/** ASCII `agentos2`: the prefix of a nonce that is bound to a server and a challenge. */
+const NONCE_TAG = "6167656e746f7332"
 /** Bytes of the hash after the tag. */
 const HASH_BYTES = 24
 
 /**
- * Returns the nonce of a payment: bound to the challenge, so that an intercepted payment cannot be used for another
- * request, or random if the challenge does not support that. Bound: the tag, then 24 bytes of SHA-256 over the ASCII
- * text of `extra.binding`.
+ * Returns the nonce of a payment, bound to the server that this client connected to and to the challenge: the tag, then 24
+ * bytes of SHA-256 over the origin, a line feed and `extra.binding`. So a server that relays the challenge of another one
+ * gets a payment that the other one refuses, also if it removes the binding.
  */
-const nonceFor = async ({ binding, nonceTag }: ChallengeOption["extra"]): Promise<`0x${string}`> => {
-  if (nonceTag !== NONCE_TAG || typeof binding !== "string") {
-    // oxlint-disable-next-line no-restricted-properties -- a nonce is random on every platform
-    return `0x${hexOf(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)))}`
-  }
-  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", utf8(binding)))
-  return `0x${NONCE_TAG.slice(2)}${hexOf(hash.subarray(0, HASH_BYTES))}`
+const nonceFor = async ({ binding }: ChallengeOption["extra"], baseUrl: string): Promise<`0x${string}`> => {
+  const hash =
+    typeof binding === "string"
+      ? new Uint8Array(await crypto.subtle.digest("SHA-256", utf8(`${new URL(baseUrl).origin}\n${binding}`)))
+      : // oxlint-disable-next-line no-restricted-properties -- a nonce is random on every platform
+        crypto.getRandomValues(new Uint8Array(HASH_BYTES))
+  return `0x${NONCE_TAG}${hexOf(hash.subarray(0, HASH_BYTES))}`
 }
 
 /** A signed payment. */
@@ -42,15 +41,19 @@ export interface SignedPayment {
   readonly validBefore: number
 }
 
-/** Signs one option of a challenge: scheme `exact` of x402 version 2, by EIP-3009. `now` is in milliseconds. */
+/**
+ * Signs one option of a challenge of the server at `baseUrl`: scheme `exact` of x402 version 2, by EIP-3009. `now` is in
+ * milliseconds.
+ */
 export const signPayment = async (
   wallet: WalletAccount,
   challenge: Challenge,
   option: ChallengeOption,
+  baseUrl: string,
   now: number
 ): Promise<SignedPayment> => {
   const validBefore = Math.floor(now / 1_000) + option.maxTimeoutSeconds
-  const nonce = await nonceFor(option.extra)
+  const nonce = await nonceFor(option.extra, baseUrl)
   const authorization = {
     from: wallet.address,
     to: option.payTo.toLowerCase(),

@@ -136,10 +136,11 @@ export class PaymentRail extends Context.Service<
     /** Decodes the PAYMENT-SIGNATURE header. Checks only its shape and its limits. */
     readonly decodeProof: (header: string) => Effect.Effect<PaymentProof, ProofMalformed>
     /**
-     * Returns whether the payer bound the authorization's nonce to a challenge other than that of these terms. Computed
-     * locally. False for a nonce that is bound to no challenge.
+     * Returns whether the payer bound the authorization's nonce to a challenge other than that of these terms, or to
+     * another server than that of `url`, the public URL of the resource. Computed locally. False for a nonce that is
+     * bound to nothing.
      */
-    readonly isBoundElsewhere: (proof: PaymentProof, terms: PaymentTerms) => boolean
+    readonly isBoundElsewhere: (proof: PaymentProof, terms: PaymentTerms, url: string) => boolean
     /**
      * Fails unless the payer signed this authorization. Computed locally for a key. A smart account is asked on the
      * chain: its node sees the signature, and fails with `ProviderError` if it can't be asked. Such an account may

@@ -66,7 +66,9 @@ export const presentedPayments = (
         RequestBinding.rebuildFresh(request.binding, rail.terms(priceOf(request)), proof.accepted),
         (why) => challenge(request, REFUSALS[why])
       )
-      if (rail.isBoundElsewhere(proof, terms)) return yield* challenge(request, BOUND_ELSEWHERE)
+      if (rail.isBoundElsewhere(proof, terms, request.resource.url)) {
+        return yield* challenge(request, boundElsewhere(request.resource.url))
+      }
       yield* Effect.catchTags(authenticated, {
         ProofInvalid: refuse,
         ProviderError: ({ message }) => undetermined(message)
@@ -115,14 +117,19 @@ export const presentedPayments = (
     RequestBinding.rebuild(request.binding, rail.terms(priceOf(request)), proof.accepted).pipe(
       Effect.provideService(Keyring, keyring),
       Effect.option,
-      Effect.map(Option.filter((terms) => !rail.isBoundElsewhere(proof, terms) && isPaidByTenant(request, proof)))
+      Effect.map(
+        Option.filter(
+          (terms) => !rail.isBoundElsewhere(proof, terms, request.resource.url) && isPaidByTenant(request, proof)
+        )
+      )
     )
 
   return { present, effectiveKey, acceptProof, verify, signedProof, acceptedTerms }
 }
 
-const BOUND_ELSEWHERE =
-  "The nonce of the authorization is bound to the challenge of another request. The authorization was not submitted."
+const boundElsewhere = (url: string): string =>
+  "The nonce of the authorization is bound to the challenge of another request, or to another server than " +
+  `${new URL(url).origin}. The authorization was not submitted.`
 
 const REFUSALS: Readonly<Record<RequestBinding.BindingRefusal, string>> = {
   "different terms": "The payment accepts terms that this service does not offer",
