@@ -344,14 +344,15 @@ describe("a client of x402 with the extension sign-in-with-x", () => {
   it("gets the token of its wallet back, and replaces it, without payment", async () => {
     const agent = host.agent(1)
     await agent.createMailbox(freshName())
-    const lost = agent.token!
     const post = async (path: string) => {
       const response = await signing(agent.account)(`${host.sandbox.baseUrl}${path}`, { method: "POST" })
       const body = (await response.json()) as { readonly data: { authentication: { readonly accessToken: string } } }
       return [response.status, body.data.authentication.accessToken]
     }
     const { amount } = await host.chain.charged(agent.account.address, async () => {
+      const [, lost] = await post("/api/v1/auth/token")
       expect(await post("/api/v1/auth/token")).toEqual([200, lost])
+      agent.token = String(lost)
       const [status, replaced] = await post("/api/v1/auth/revoke")
       expect([status, replaced === lost]).toEqual([200, false])
       expect(await post("/api/v1/auth/token")).toEqual([200, replaced])

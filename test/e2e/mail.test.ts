@@ -426,7 +426,7 @@ describe("a sender policy", () => {
       body: { localPart: freshName(), senderPolicy: given }
     })
     const { mailboxId, senderPolicy } = created.body.data["mailbox"]! as MailboxFields
-    agent.token = (created.body.data["authentication"]! as { readonly accessToken: string }).accessToken
+    await agent.authenticate(created.body.data["authentication"])
     expect(senderPolicy).toEqual(stored)
     expect(await policyOf(agent, mailboxId)).toEqual(stored)
     const blocking = { mode: "anyone", allow: [], block: ["elsewhere.test"] }

@@ -424,7 +424,9 @@ describe("a smart account", () => {
     const own = new Agent(host.sandbox, ownerKey)
     own.token = deployed.token
     expect((await own.pay(createRequest())).body.error.code).toBe("FORBIDDEN")
-    expect(await signedIn(sandboxAccount(own.account))).toBe(deployed.token)
+    const token = await signedIn(sandboxAccount(own.account))
+    expect(token).toMatch(/^at_v1_/)
+    expect(await signedIn(sandboxAccount(own.account))).toBe(token)
     const stranger = sandboxAccount(privateKeyToAccount(generatePrivateKey()))
     await expect(signedIn({ ...stranger, address: deployed.payer.address })).rejects.toThrow("401")
   })

@@ -196,9 +196,7 @@ describe("a server", () => {
       if (outcome.status === "fulfilled" && outcome.value.status === 201)
         expect(outcome.value.text).toBe(replies[index]!.text)
     })
-    agent.token = (
-      delivered[0]!.body.data as unknown as { readonly authentication: { readonly accessToken: string } }
-    ).authentication.accessToken
+    await agent.authenticate()
     // The retries may have used up the rate limit.
     const owned = await finished(() => agent.send({ path: "/api/v1/email/mailboxes/query" }))
     expect(owned).toMatchObject({ status: 200 })

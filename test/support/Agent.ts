@@ -2,6 +2,8 @@ import { x402Client } from "@x402/axios"
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http"
 import type { PaymentPayload, PaymentRequired } from "@x402/core/types"
 import type { ClientEvmSigner } from "@x402/evm"
+import { createSIWxClientExtension } from "@x402/extensions/sign-in-with-x"
+import { wrapFetchWithPayment, x402Client as FetchClient } from "@x402/fetch"
 import { randomUUID } from "node:crypto"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { BoundScheme, type SandboxDescription } from "@agentos/sandbox"
@@ -40,6 +42,14 @@ export type Request = {
 
 /** Longer than any answer takes, also of a server that is paused meanwhile. Without it, a request waits for 300 s. */
 const ANSWER_MILLIS_MAX = 150_000
+
+/** The part of a purchase's result that says how to authenticate. */
+interface Authentication {
+  readonly accessToken?: string
+}
+
+/** The tokens that wallets of this process have, by server and wallet. Only the first purchase returns it. */
+const tokens = new Map<string, string>()
 
 /** An API client with a wallet. It signs and sends exactly what a test passes. */
 export class Agent {
@@ -111,15 +121,34 @@ export class Agent {
     return this.send({ method: "POST", ...request, headers })
   }
 
-  /** Creates a mailbox and stores the access token from the response. */
+  /** Uses the wallet's token: the one that a purchase returned, to this agent or to an earlier one with this wallet. */
+  async authenticate({ accessToken }: Authentication = {}): Promise<string> {
+    const key = `${this.server.baseUrl} ${this.payer.address}`
+    this.token = accessToken ?? tokens.get(key) ?? (await this.signIn())
+    tokens.set(key, this.token)
+    return this.token
+  }
+
+  /** Returns the wallet's token for a signature. */
+  async signIn(): Promise<string> {
+    const client = new FetchClient().registerExtension(createSIWxClientExtension({ signers: [this.account] }))
+    const response = await wrapFetchWithPayment(fetch, client)(`${this.server.baseUrl}/api/v1/auth/token`, {
+      method: "POST"
+    })
+    if (!response.ok) throw new Error(`expected a token, got ${response.status}: ${await response.text()}`)
+    const { data } = (await response.json()) as { readonly data: { readonly authentication: { accessToken: string } } }
+    return data.authentication.accessToken
+  }
+
+  /** Creates a mailbox and uses the wallet's access token from now on. */
   async createMailbox(localPart: string): Promise<MailboxFields> {
     const reply = await this.pay({ path: "/api/v1/email/mailboxes", body: { localPart } })
     if (reply.status !== 201) throw new Error(`expected a mailbox, got ${reply.status}: ${reply.text}`)
     const data = reply.body.data as unknown as {
       readonly mailbox: MailboxFields
-      readonly authentication: { readonly accessToken: string }
+      readonly authentication: Authentication
     }
-    this.token = data.authentication.accessToken
+    await this.authenticate(data.authentication)
     return data.mailbox
   }
 }

@@ -35,9 +35,9 @@ export const until = async <A>(read: () => Promise<A>, isDone: (value: A) => boo
 export const untilKnown = (present: () => Promise<Answer>): Promise<Answer> =>
   until(present, (answer) => codeOf(answer) !== "PAYMENT_PENDING")
 
-/** Returns the access token in the response to a purchase. */
-export const tokenIn = ({ text }: Pick<Answer, "text">): string =>
-  (JSON.parse(text) as { readonly data: { readonly authentication: { readonly accessToken: string } } }).data
+/** Returns the access token in the response to a purchase: only the first one of a wallet has it. */
+export const tokenIn = ({ text }: Pick<Answer, "text">): string | undefined =>
+  (JSON.parse(text) as { readonly data: { readonly authentication: { readonly accessToken?: string } } }).data
     .authentication.accessToken
 
 /** Two servers over one database, whose facilitator is an attacker's. */

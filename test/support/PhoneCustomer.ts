@@ -72,7 +72,7 @@ export interface Purchase {
   readonly number: string
   readonly callbackVerificationSecret: string
   readonly phoneNumber: NumberFields
-  readonly authentication: { readonly accessToken: string }
+  readonly authentication: { readonly accessToken?: string }
   readonly operationId: string
 }
 
@@ -109,7 +109,7 @@ export class PhoneCustomer {
   /** Buys a US number and stores the access token from the response. */
   async buy(more: object = {}): Promise<Purchase> {
     const bought = dataOf<Purchase>(await this.agent.pay({ path: BUY_US, body: this.order(more) }))
-    this.agent.token = bought.authentication.accessToken
+    await this.agent.authenticate(bought.authentication)
     return bought
   }
 

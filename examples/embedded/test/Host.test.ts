@@ -38,7 +38,7 @@ describe("a host with its own payments and mail", () => {
       { address: "unknown@house.test", reason: "mailbox unknown", isTemporary: false }
     ])
     expect(await host.accept(mail("research@house.test"))).toEqual([])
-    const tenant = await agentos.authenticate(data.authentication.accessToken)
+    const tenant = await agentos.authenticate(data.authentication.accessToken ?? "")
     const event = await vi.waitFor(async () => {
       const { items } = await agentos.events.replay(tenant)
       const received = items.find(({ type }) => type === "email.received")
@@ -59,7 +59,7 @@ describe("a host with its own payments and mail", () => {
     const { agentos } = host
     const account = host.open("sender", CREDIT)
     const { data } = await buyMailbox(account, "sender")
-    const tenant = await agentos.authenticate(data.authentication.accessToken)
+    const tenant = await agentos.authenticate(data.authentication.accessToken ?? "")
     const { data: sent } = await agentos.operations.purchase({
       service: "email.message.send",
       input: { mailboxId: data.mailbox.mailboxId, to: ["bob@outside.example"], subject: "Hi", text: "Hello Bob" },
@@ -133,7 +133,7 @@ describe("a host with its own payments and mail", () => {
       payment: account.pay
     })
     expect(account.balance).toBe(750_000n)
-    const tenant = await agentos.authenticate(data.authentication.accessToken)
+    const tenant = await agentos.authenticate(data.authentication.accessToken ?? "")
     const sending = agentos.operations.purchase({
       service: "email.message.send",
       input: { mailboxId: data.mailbox.mailboxId, to: ["bob@nowhere.example"], subject: "Hi", text: "Hello" },

@@ -34,7 +34,7 @@ const newOwner = async (): Promise<Owner> => {
   const pay = payAs(`0x${`${++count}`.padStart(40, "0")}`)
   const input = { localPart: `owner-${count}` }
   const { data } = await agentos.operations.purchase({ service: "email.mailbox.create", input, payment: pay })
-  const tenant = await agentos.authenticate(data.authentication.accessToken)
+  const tenant = await agentos.authenticate(data.authentication.accessToken ?? "")
   return { tenant, pay, ...data.mailbox }
 }
 

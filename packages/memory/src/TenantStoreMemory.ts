@@ -32,6 +32,14 @@ export const layer = Layer.effect(
           tenants.set(tenantId, revoked)
           return Option.some(revoked)
         }),
+      setTokenTrust: (tenantId, tokenTrust) =>
+        run(() => {
+          const tenant = tenants.get(tenantId)
+          if (tenant === undefined) return Option.none()
+          const changed = { ...tenant, tokenTrust }
+          tenants.set(tenantId, changed)
+          return Option.some(changed)
+        }),
       useSignIn: ({ expiresAt, nonce, tenantId }) =>
         run(() => {
           const key = compositeKey(tenantId, nonce)

@@ -25,6 +25,7 @@ import { createMailSearch } from "./migration/0020_mail_search.ts"
 import { addSenderPolicies } from "./migration/0021_sender_policies.ts"
 import { createMessageRetries } from "./migration/0022_message_retries.ts"
 import { addReceipts } from "./migration/0023_receipts.ts"
+import { addTokenTrust } from "./migration/0024_token_trust.ts"
 import { callsListed } from "./migration/CallsListed.ts"
 import { callsOutbound } from "./migration/CallsOutbound.ts"
 import { eventsExpiring } from "./migration/EventsExpiring.ts"
@@ -55,7 +56,8 @@ const migrations = Migrator.fromRecord({
   "0020_mail_search": createMailSearch,
   "0021_sender_policies": addSenderPolicies,
   "0022_message_retries": createMessageRetries,
-  "0023_receipts": addReceipts
+  "0023_receipts": addReceipts,
+  "0024_token_trust": addTokenTrust
 })
 
 /** Indexes that are added to existing tables, built after the migrations. */

@@ -1,4 +1,4 @@
-import { type Tenant, TenantStore, walletAddress } from "@agentos/core"
+import { type Tenant, TenantStore, type TokenTrust, walletAddress } from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
 import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
@@ -13,6 +13,7 @@ interface TenantRow {
   readonly created_at: bigint
   readonly suspended_at: bigint | null
   readonly suspension_reason: string | null
+  readonly token_trust: TokenTrust | "unissued"
 }
 
 const toTenant = (row: TenantRow): Tenant => ({
@@ -20,6 +21,7 @@ const toTenant = (row: TenantRow): Tenant => ({
   wallet: walletAddress(row.wallet),
   tokenVersion: row.token_version,
   createdAt: Row.toMoment(row.created_at),
+  ...(row.token_trust === "unissued" ? {} : { tokenTrust: row.token_trust }),
   ...(row.suspended_at === null
     ? {}
     : {
@@ -37,7 +39,9 @@ export const layer: Layer.Layer<TenantStore, never, Database> = Layer.effect(
   Effect.gen(function* () {
     const { sql } = yield* Database
     const { clock } = yield* storeClock
-    const columns = sql.literal("tenant_id, wallet, token_version, created_at, suspended_at, suspension_reason")
+    const columns = sql.literal(
+      "tenant_id, wallet, token_version, created_at, suspended_at, suspension_reason, token_trust"
+    )
 
     const lockByWallet = (wallet: string) =>
       sql<TenantRow>`select ${columns} from tenants where wallet = ${Parameter.text(wallet)} for no key update`
@@ -46,10 +50,11 @@ export const layer: Layer.Layer<TenantStore, never, Database> = Layer.effect(
       const known = first(yield* lockByWallet(candidate.wallet))
       if (Option.isSome(known)) return known.value
       const inserted = yield* sql<TenantRow>`
-        insert into tenants (tenant_id, wallet, token_version, created_at)
+        insert into tenants (tenant_id, wallet, token_version, created_at, token_trust)
         values (
           ${Parameter.uuid(candidate.tenantId)}, ${Parameter.text(candidate.wallet)},
-          ${Parameter.integer(candidate.tokenVersion)}, ${Parameter.integer(candidate.createdAt)}
+          ${Parameter.integer(candidate.tokenVersion)}, ${Parameter.integer(candidate.createdAt)},
+          ${Parameter.text(candidate.tokenTrust ?? "unissued")}
         )
         on conflict (wallet) do nothing
         returning ${columns}`
@@ -93,6 +98,13 @@ export const layer: Layer.Layer<TenantStore, never, Database> = Layer.effect(
         Effect.map(
           orDie(sql<TenantRow>`
             update tenants set token_version = token_version + 1 where tenant_id = ${Parameter.uuid(tenantId)}
+            returning ${columns}`),
+          first
+        ),
+      setTokenTrust: (tenantId, trust) =>
+        Effect.map(
+          orDie(sql<TenantRow>`
+            update tenants set token_trust = ${Parameter.text(trust)} where tenant_id = ${Parameter.uuid(tenantId)}
             returning ${columns}`),
           first
         ),

@@ -69,7 +69,13 @@ const openSender = Effect.fnUntraced(function* (domain: string, localPart: strin
   const locked = <A, E>(effect: Effect.Effect<A, E>) => transact(Effect.andThen(tenants.lock([tenantId]), effect))
   return Effect.fnUntraced(function* (text: string) {
     const input = { mailboxId, to: ["friend@outside.example"], subject: "Bench", text }
-    const context = { operationId: yield* Uuid.next, tenant, createdAt: yield* Timestamp.now, attended: true }
+    const context = {
+      operationId: yield* Uuid.next,
+      tenant,
+      createdAt: yield* Timestamp.now,
+      attended: true,
+      isAuthenticated: true
+    }
     const plan = yield* locked(sending.prepare(context, input))
     const receipt = yield* sending.perform(context, plan, input)
     yield* locked(sending.record(context, plan, input, receipt))

@@ -46,7 +46,7 @@ export const EMAIL_OPERATIONS = {
     data: provisionedData({ mailbox: MailboxRecord }),
     status: 201,
     description:
-      "The address is `localPart` at the domain of the server. Mail to it arrives at once, as `email.received` events. The response contains the access token of the paying wallet: store it. A local part stays reserved to the wallet that first had it, also after a deletion.",
+      "The address is `localPart` at the domain of the server. Mail to it arrives at once, as `email.received` events. The response to the first purchase of a wallet contains its access token: store it. A later purchase returns the token only if the request carried it; otherwise sign in to get it. A local part stays reserved to the wallet that first had it, also after a deletion.",
     example: {
       payload: { localPart: MAILBOX.localPart, displayName: "Ada" },
       data: { mailbox: MAILBOX, authentication: { accessToken: ACCESS_TOKEN }, operationId: OPERATION_ID }

@@ -1,7 +1,7 @@
 import { messageIn, signMessage } from "@agentos/client/internal"
 import { Failure } from "@agentos/command-line"
 import type { Context } from "../command/Command.ts"
-import { saveToken } from "../config/Credentials.ts"
+import { findToken, saveToken } from "../config/Credentials.ts"
 import { rejectFolderServer, requireBaseUrl, resolveSettings } from "../config/Settings.ts"
 import { isRecord } from "../file/Json.ts"
 import { requireWallet, type WalletFlags } from "../wallet/Wallet.ts"
@@ -26,7 +26,7 @@ export const signIn = async (
   const baseUrl = requireBaseUrl(settings)
   rejectFolderServer(settings, "A signature")
   const wallet = await requireWallet(context, flags)
-  // Without the saved token, which may be the one that was lost or revoked.
+  // The first request goes without the saved token, which may be the one that was lost or revoked.
   const client = new ApiClient(context, baseUrl, undefined)
   const request = { method: ROUTES[operation].method, path: ROUTES[operation].path }
   const challenge = await client.send(request)
@@ -37,12 +37,20 @@ export const signIn = async (
   const key = await wallet.open()
   const { accountOf } = await import("../wallet/Account.ts")
   const signed = await signMessage(message, accountOf(key))
-  const answer = await client.send({ ...request, headers: { "SIGN-IN-WITH-X": signed } })
+  const profile = settings.profile.value
+  // The first sign-in of a wallet replaces the token of its first payment, unless the request carries it.
+  const saved = await findToken(context.host, profile, baseUrl)
+  const answer = await client.send({
+    ...request,
+    headers: {
+      ...(saved === undefined ? {} : { Authorization: `Bearer ${saved.value}` }),
+      "SIGN-IN-WITH-X": signed
+    }
+  })
   const { authentication } = client.dataOf(answer)
   const token = isRecord(authentication) ? authentication["accessToken"] : undefined
   if (typeof token !== "string")
     throw new Failure({ code: "UNEXPECTED_ANSWER", message: "The server returned no access token." })
-  const profile = settings.profile.value
   await saveToken(context.host, profile, baseUrl, token)
   return { profile, baseUrl, address: key.address }
 }

@@ -42,7 +42,9 @@ export interface components {
                 output: {
                     mailbox: components["schemas"]["Mailbox"];
                     authentication: {
-                        accessToken: string;
+                        accessToken?: string;
+                        next?: components["schemas"]["NextCall"];
+                        message?: string;
                     };
                     operationId: string;
                 };
@@ -99,7 +101,9 @@ export interface components {
                     callbackVerificationSecret: string;
                     phoneNumber: components["schemas"]["PhoneNumber"];
                     authentication: {
-                        accessToken: string;
+                        accessToken?: string;
+                        next?: components["schemas"]["NextCall"];
+                        message?: string;
                     };
                     operationId: string;
                 };
@@ -112,7 +116,9 @@ export interface components {
                     callbackVerificationSecret: string;
                     phoneNumber: components["schemas"]["PhoneNumber"];
                     authentication: {
-                        accessToken: string;
+                        accessToken?: string;
+                        next?: components["schemas"]["NextCall"];
+                        message?: string;
                     };
                     operationId: string;
                 };

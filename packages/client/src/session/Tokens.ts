@@ -68,7 +68,9 @@ export class Tokens {
     const header = challenge.status === 402 ? challenge.headers.get("payment-required") : null
     if (header === null) throw errorOf(challenge)
     const signed = await signMessage(messageIn(header, new URL(`${baseUrl}${path}`)), wallet)
-    const data = dataOf(await this.#http.send({ method: "POST", path, headers: { "SIGN-IN-WITH-X": signed } }))
+    // The first sign-in replaces the token of the first payment, unless it carries it.
+    const token = await this.find()
+    const data = dataOf(await this.#http.send({ method: "POST", path, token, headers: { "SIGN-IN-WITH-X": signed } }))
     await this.keep(data)
     return data
   }

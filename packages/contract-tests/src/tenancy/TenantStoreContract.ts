@@ -139,6 +139,30 @@ const findTests: ContractTests<TenantStore> = (it) => {
   })
 }
 
+const trustTests: ContractTests<TenantStore> = (it) => {
+  describe("setTokenTrust", () => {
+    it.effect("changes the trust of that tenant, and nothing else", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        const [tenant, other] = yield* Effect.all([Fresh.tenant, Fresh.tenant])
+        for (const tokenTrust of ["unproven", "proven"] as const) {
+          const changed = Option.some({ ...tenant, tokenTrust })
+          assert.deepStrictEqual(yield* store.setTokenTrust(tenant.tenantId, tokenTrust), changed)
+          assert.deepStrictEqual(yield* store.find(tenant.tenantId), changed)
+        }
+        assert.deepStrictEqual(yield* store.find(other.tenantId), Option.some(other))
+      })
+    )
+
+    it.effect("returns none for an unknown tenant", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        assert.deepStrictEqual(yield* store.setTokenTrust(yield* Fresh.id, "proven"), Option.none())
+      })
+    )
+  })
+}
+
 const revokeTests: ContractTests<TenantStore> = (it, capabilities) => {
   describe("revokeTokens", () => {
     it.effect("raises the token version of that tenant, and nothing else", () =>
@@ -317,6 +341,7 @@ const signInTests: ContractTests<TenantStore> = (it, capabilities) => {
 export const TenantStoreContract = defineContract<TenantStore>("TenantStore", (it, capabilities) => {
   ensureTests(it, capabilities)
   findTests(it, capabilities)
+  trustTests(it, capabilities)
   revokeTests(it, capabilities)
   suspensionTests(it, capabilities)
   signInTests(it, capabilities)

@@ -1,9 +1,9 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import { Keyring } from "../kernel/Keyring.ts"
 import { Conflict, invalid } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import * as Uuid from "../kernel/Uuid.ts"
-import { AnswerSecret, type PaidService } from "../payment/PaidService.ts"
+import type { PaidService } from "../payment/PaidService.ts"
+import * as TokenGrant from "../payment/TokenGrant.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import { CreateMailboxInput } from "./EmailInput.ts"
 import { EmailProvider } from "./EmailProvider.ts"
@@ -12,7 +12,7 @@ import { type Mailbox, toMailboxRecord } from "./Mailbox.ts"
 import { MailboxStore } from "./MailboxStore.ts"
 import * as SenderPolicy from "./SenderPolicy.ts"
 
-const Plan = Schema.Struct({ mailboxId: Uuid.Uuid })
+const Plan = Schema.Struct({ ...TokenGrant.TokenGrantPlan, mailboxId: Uuid.Uuid })
 type Plan = typeof Plan.Type
 
 /**
@@ -27,7 +27,7 @@ export class MailboxCreation extends Context.Service<MailboxCreation, PaidServic
     Effect.gen(function* () {
       const store = yield* MailboxStore
       const provider = yield* EmailProvider
-      const keyring = yield* Keyring
+      const authenticationOf = yield* TokenGrant.make
 
       /** The conflict that tells a tenant from others. A wallet without a token is told apart only after it has paid. */
       const taken = Effect.fnUntraced(function* (localPart: string, tenantId: TenantId | null) {
@@ -70,7 +70,7 @@ export class MailboxCreation extends Context.Service<MailboxCreation, PaidServic
           const localPart = LocalPart.fold(input.localPart)
           const reservation = yield* store.reserve(localPart, context.tenant.tenantId, context.operationId)
           return reservation === "reserved"
-            ? { mailboxId: yield* Uuid.next }
+            ? { ...TokenGrant.planOf(context), mailboxId: yield* Uuid.next }
             : yield* taken(localPart, context.tenant.tenantId)
         }),
         abandon: (context) => store.release(context.operationId),
@@ -90,13 +90,8 @@ export class MailboxCreation extends Context.Service<MailboxCreation, PaidServic
             updatedAt: createdAt
           }
           yield* store.create(mailbox, operationId)
-          const accessToken = new AnswerSecret({
-            kind: "access-token",
-            keyId: keyring.activeKeyId,
-            version: tenant.tokenVersion,
-            subject: tenant.tenantId
-          })
-          return { created: true, data: { mailbox: toMailboxRecord(mailbox), authentication: { accessToken } } }
+          const authentication = yield* authenticationOf(tenant, plan)
+          return { created: true, data: { mailbox: toMailboxRecord(mailbox), authentication } }
         })
       })
     })

@@ -197,7 +197,10 @@ export class PaidOperations extends Context.Service<
             Effect.gen(function* () {
               const tenant = yield* tenantOf(accepted.proof, createdAt)
               yield* requireActive(tenant)
-              const plan = yield* service.prepare({ operationId, tenant, createdAt, attended: true }, kept)
+              const plan = yield* service.prepare(
+                { operationId, tenant, createdAt, attended: true, isAuthenticated: request.tenant !== null },
+                kept
+              )
               const operation: Operation = {
                 ...draft,
                 tenantId: tenant.tenantId,

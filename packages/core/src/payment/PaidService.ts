@@ -42,6 +42,12 @@ export interface OperationContext {
   readonly attended: boolean
 }
 
+/** The context of a claim, in the transaction that stores the operation. */
+export interface ClaimContext extends OperationContext {
+  /** Whether the request carried the tenant's access token. */
+  readonly isAuthenticated: boolean
+}
+
 /** A secret inside an answer: derived whenever the answer is sent, and never stored. */
 export class AnswerSecret {
   readonly slot: Omit<SecretSlot, "offset">
@@ -85,7 +91,7 @@ export interface PaidService<Input, Plan, Receipt> {
     readonly discard: (operationId: string) => Effect.Effect<void>
   }
   /** Repeats the checks and makes the reservations, in the transaction of the claim, under the tenant's lock. */
-  readonly prepare: (context: OperationContext, input: Input) => Effect.Effect<Plan, CheckError>
+  readonly prepare: (context: ClaimContext, input: Input) => Effect.Effect<Plan, CheckError>
   /** Releases the reservations of `prepare`, in the transaction that commits `unpaid` or `refund_due`. */
   readonly abandon: (context: OperationContext, plan: Plan) => Effect.Effect<void>
   /**

@@ -6,7 +6,7 @@ import { Transactor } from "../kernel/Transactor.ts"
 import { SignInRefused, SignInRequired, WalletUnknown } from "../tenancy/CredentialError.ts"
 import { Credentials } from "../tenancy/Credentials.ts"
 import * as SignIn from "../tenancy/SignIn.ts"
-import type { Tenant } from "../tenancy/Tenant.ts"
+import type { Tenant, TenantId } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import { OperationStore } from "./OperationStore.ts"
 
@@ -33,8 +33,15 @@ export class TokenRecovery extends Context.Service<
       resource: SignIn.SignInResource,
       header: string
     ) => Effect.Effect<SignedIn, InvalidRequest | SignInRefused | WalletUnknown | ProviderUnavailable>
-    /** Uses the message, and returns the tenant's current access token. */
-    readonly recover: (signedIn: SignedIn) => Effect.Effect<Redacted.Redacted<string>, SignInRefused>
+    /**
+     * Uses the message, and returns the tenant's access token. The first sign-in of a wallet replaces a token that was
+     * returned for a payment alone, since others may know it, unless the request carries that token: `held`, the tenant
+     * of the request's token.
+     */
+    readonly recover: (
+      signedIn: SignedIn,
+      held: Tenant | null
+    ) => Effect.Effect<Redacted.Redacted<string>, SignInRefused>
     /**
      * Uses the message and revokes every credential of the tenant, in one transaction. Returns the new access token.
      * Every server refuses the older ones, and closes their realtime sessions, within 5 seconds.
@@ -64,6 +71,18 @@ export class TokenRecovery extends Context.Service<
           })
         )
 
+      /** Makes the token worthless to those who have it, and the wallet its only owner. */
+      const replace = (tenantId: TenantId) =>
+        Effect.andThen(tenants.revokeTokens(tenantId), tenants.setTokenTrust(tenantId, "proven"))
+
+      const prove = Effect.fnUntraced(function* (tenantId: TenantId, held: Tenant | null) {
+        const found = yield* tenants.find(tenantId)
+        const { tokenTrust, tokenVersion } = Option.getOrThrow(found)
+        if (tokenTrust === "proven") return found
+        const isHeld = held?.tenantId === tenantId && held.tokenVersion === tokenVersion
+        return yield* isHeld ? tenants.setTokenTrust(tenantId, "proven") : replace(tenantId)
+      })
+
       return TokenRecovery.of({
         challenge: Effect.fnUntraced(
           function* (resource) {
@@ -89,10 +108,14 @@ export class TokenRecovery extends Context.Service<
           },
           Effect.provideService(Keyring, keyring)
         ),
-        recover: (signedIn) => once(signedIn, tenants.find(signedIn.tenant.tenantId)),
+        recover: (signedIn, held) => {
+          const { tenantId, tokenTrust } = signedIn.tenant
+          const recovered = once(signedIn, prove(tenantId, held))
+          return tokenTrust === "proven" ? recovered : Effect.tap(recovered, () => credentials.forget(tenantId))
+        },
         revoke: (signedIn) => {
           const { tenantId } = signedIn.tenant
-          return once(signedIn, tenants.revokeTokens(tenantId)).pipe(
+          return once(signedIn, replace(tenantId)).pipe(
             Effect.tap(() => credentials.forget(tenantId)),
             Effect.tap(() => Effect.logWarning(`access tokens of tenant ${tenantId} revoked by its wallet`))
           )

@@ -6,6 +6,7 @@ import { Conflict, invalid } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import { AnswerSecret, type OperationContext, type PaidService } from "../payment/PaidService.ts"
+import * as TokenGrant from "../payment/TokenGrant.ts"
 import { AgentCallback, isPlaceholder } from "./AgentCallback.ts"
 import * as Allowance from "./Allowance.ts"
 import { PurchaseNumberInput } from "./PhoneInput.ts"
@@ -25,7 +26,12 @@ const SEARCH_RETRY_SECONDS = 5
 /** The version of a new number's callback secret. */
 const FIRST_VERSION = 1
 
-const Plan = Schema.Struct({ phoneNumberId: Uuid.Uuid, agentId: Uuid.Uuid, callbackKeyId: Schema.Int })
+const Plan = Schema.Struct({
+  ...TokenGrant.TokenGrantPlan,
+  phoneNumberId: Uuid.Uuid,
+  agentId: Uuid.Uuid,
+  callbackKeyId: Schema.Int
+})
 type Plan = typeof Plan.Type
 
 type Purchase = PaidService<PurchaseNumberInput, Plan, OwnedNumber>
@@ -42,6 +48,7 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
     const provider = yield* TelephonyProvider
     const agents = yield* AgentCallback
     const keyring = yield* Keyring
+    const authenticationOf = yield* TokenGrant.make
 
     const refused = (message: string) => new ProviderError({ provider: provider.name, reason: "Rejected", message })
 
@@ -131,8 +138,10 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
           ({ message }) => new ProviderUnavailable({ message, retryAfterSeconds: SEARCH_RETRY_SECONDS })
         )
       }),
-      prepare: Effect.fnUntraced(function* () {
-        return { phoneNumberId: yield* Uuid.next, agentId: yield* Uuid.next, callbackKeyId: keyring.activeKeyId }
+      prepare: Effect.fnUntraced(function* (context) {
+        const phoneNumberId = yield* Uuid.next
+        const agentId = yield* Uuid.next
+        return { ...TokenGrant.planOf(context), phoneNumberId, agentId, callbackKeyId: keyring.activeKeyId }
       }),
       // The reservation stays: the carrier may have sold the number although its answer was lost. By the reservation,
       // `CarrierNumbers` knows whose purchase it was, releases the number, and ends the reservation.
@@ -140,8 +149,11 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
       perform,
       record: Effect.fnUntraced(function* ({ operationId, tenant }, plan, input, bought) {
         const now = yield* Timestamp.now
+        const { agentId, callbackKeyId, phoneNumberId } = plan
         const number: PhoneNumber = {
-          ...plan,
+          phoneNumberId,
+          agentId,
+          callbackKeyId,
           tenantId: tenant.tenantId,
           ...bought,
           country,
@@ -161,12 +173,6 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
           releasedAt: null
         }
         yield* numbers.create(number, operationId)
-        const accessToken = new AnswerSecret({
-          kind: "access-token",
-          keyId: keyring.activeKeyId,
-          version: tenant.tokenVersion,
-          subject: tenant.tenantId
-        })
         const callbackVerificationSecret = new AnswerSecret({
           kind: "callback-secret",
           keyId: number.callbackKeyId,
@@ -180,7 +186,7 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
             number: number.number,
             callbackVerificationSecret,
             phoneNumber: toPhoneNumberRecord(number, now),
-            authentication: { accessToken }
+            authentication: yield* authenticationOf(tenant, plan)
           }
         }
       })

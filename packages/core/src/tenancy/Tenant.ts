@@ -30,6 +30,13 @@ export const TenantSuspension = Schema.Struct({ at: Timestamp, reason: Schema.St
 export type TenantSuspension = typeof TenantSuspension.Type
 
 /**
+ * Whether the wallet's owner is known to hold the access token. `unproven`: it was returned for a payment alone, which
+ * another site may have obtained. `proven`: the wallet has signed in.
+ */
+export const TokenTrust = Schema.Literals(["unproven", "proven"])
+export type TokenTrust = typeof TokenTrust.Type
+
+/**
  * A paying wallet, which owns resources.
  *
  * `tokenVersion` is part of every credential of the tenant; incrementing it revokes them all.
@@ -39,6 +46,8 @@ export const Tenant = Schema.Struct({
   wallet: WalletAddress,
   tokenVersion: Schema.Int,
   createdAt: Timestamp,
+  /** Missing until the first access token is returned. */
+  tokenTrust: Schema.optionalKey(TokenTrust),
   /** Missing if the tenant is not suspended. */
   suspension: Schema.optionalKey(TenantSuspension)
 })

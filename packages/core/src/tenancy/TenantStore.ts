@@ -1,6 +1,6 @@
 import { Context, Effect, Option } from "effect"
 import type { Timestamp } from "../kernel/Timestamp.ts"
-import type { Tenant, TenantId, TenantSuspension, WalletAddress } from "./Tenant.ts"
+import type { Tenant, TenantId, TenantSuspension, TokenTrust, WalletAddress } from "./Tenant.ts"
 
 /** The port that stores tenants. */
 export class TenantStore extends Context.Service<
@@ -22,6 +22,8 @@ export class TenantStore extends Context.Service<
     readonly lock: (tenantIds: ReadonlyArray<TenantId>) => Effect.Effect<ReadonlyArray<Tenant>>
     /** Revokes every credential of the tenant. Returns the updated tenant. */
     readonly revokeTokens: (tenantId: TenantId) => Effect.Effect<Option.Option<Tenant>>
+    /** Sets whether the wallet is known to hold the current access token. Returns the updated tenant. */
+    readonly setTokenTrust: (tenantId: TenantId, trust: TokenTrust) => Effect.Effect<Option.Option<Tenant>>
     /**
      * Records that the tenant's wallet used the sign-in message with this nonce. Returns false if it was used before.
      * Concurrent callers with one message: one of them gets true, unless its transaction is rolled back.

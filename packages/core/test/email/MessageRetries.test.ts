@@ -61,7 +61,8 @@ const sending = Effect.fnUntraced(function* (to: ReadonlyArray<string>, answers:
     operationId: "01900000-0000-7000-8000-0000000000aa",
     tenant,
     createdAt: yield* Timestamp.now,
-    attended: true
+    attended: true,
+    isAuthenticated: true
   }
   const input = { mailboxId, to, subject: "Hello", text: "Hi" }
   const plan = yield* service.prepare(context, input)

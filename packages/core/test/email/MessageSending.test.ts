@@ -59,7 +59,7 @@ const sending = Effect.fnUntraced(function* (given: {
     MessageSending,
     Layer.fresh(MessageSending.layer).pipe(Layer.provide(Layer.succeed(EmailProvider, provider)))
   )
-  const context = { operationId, tenant, createdAt: tenant.createdAt, attended: true }
+  const context = { operationId, tenant, createdAt: tenant.createdAt, attended: true, isAuthenticated: true }
   const input = { mailboxId, to, subject: "Hello", text, ...(html === undefined ? {} : { html }) }
   const plan = { ...(yield* service.prepare(context, input)), signature }
   const receipt = yield* service.perform(context, plan, input)

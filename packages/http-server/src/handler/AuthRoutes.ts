@@ -10,7 +10,9 @@ const toData = (accessToken: Redacted.Redacted<string>) => ({
 export const routes = Effect.gen(function* () {
   const recovery = yield* TokenRecovery
   return [
-    signInRoute(recovery, OPERATIONS.recoverToken, (signedIn) => Effect.map(recovery.recover(signedIn), toData)),
+    signInRoute(recovery, OPERATIONS.recoverToken, (signedIn, held) =>
+      Effect.map(recovery.recover(signedIn, held), toData)
+    ),
     signInRoute(recovery, OPERATIONS.revokeTokens, (signedIn) => Effect.map(recovery.revoke(signedIn), toData))
   ] as const
 })

@@ -1,13 +1,13 @@
 import type { ApiError, Bytes, Operation } from "@agentos/api"
 import type { MessageContent, OperationName, SignedIn, Tenant, TokenRecovery } from "@agentos/core"
-import { Effect, type Schema } from "effect"
+import { Effect, Option, type Schema } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { admitWithin, RateLimiting } from "../edge/RateLimiting.ts"
 import { requestCost } from "../edge/RequestCost.ts"
 import { type RequestFacts, RequestRecord, type RouteMatch } from "../edge/Route.ts"
 import type { PreparedHandler } from "../edge/PreparedDocument.ts"
 import { ServerSettings } from "../ServerSettings.ts"
-import { requireTenant } from "./Caller.ts"
+import { findTenant, requireTenant } from "./Caller.ts"
 import { downloadResponse } from "./DownloadResponse.ts"
 import { inputDecoder, isEmpty, type OperationInput, operationRoute, requireAvailable } from "./OperationRoute.ts"
 import { NO_BODY, readBody } from "./RequestBody.ts"
@@ -49,7 +49,7 @@ export const tenantRoute = <
 export const signInRoute = <Name extends OperationName, Data extends AnyCodec>(
   recovery: TokenRecovery["Service"],
   operation: Operation<Name, AnyCodec, AnyCodec, AnyCodec, Data>,
-  handle: (signedIn: SignedIn) => Effect.Effect<Data["Encoded"], ApiError>
+  handle: (signedIn: SignedIn, held: Tenant | null) => Effect.Effect<Data["Encoded"], ApiError>
 ) => {
   const { entry } = operation
   const decode = inputDecoder(operation)
@@ -63,7 +63,9 @@ export const signInRoute = <Name extends OperationName, Data extends AnyCodec>(
       if (header === undefined) return yield* recovery.challenge(resource)
       const signedIn = yield* recovery.signIn(resource, header)
       yield* admit(signedIn.tenant)
-      return successResponse(operation, requestId, yield* handle(signedIn))
+      // A token that is no longer valid proves nothing, and must not keep the wallet from getting a new one.
+      const held = Option.getOrNull(yield* Effect.option(findTenant))
+      return successResponse(operation, requestId, yield* handle(signedIn, held))
     })
   )
 }

@@ -113,8 +113,8 @@ const code = await mailbox.waitForCode({ from: "no-reply@example.com" })
 1. \`POST ${publicUrl}/api/v1/email/mailboxes\` with \`{"localPart":"ada"}\`. The answer is 402, with a challenge of x402
    version 2 in PAYMENT-REQUIRED.
 2. Sign it with an x402 client (scheme \`exact\`). Repeat the identical request with PAYMENT-SIGNATURE and an Idempotency-Key.
-3. The answer has \`data.mailbox\` and \`data.authentication.accessToken\`. Send the token as \`Authorization: Bearer\` with all
-   other calls, and pay for them from the same wallet.
+3. The answer has \`data.mailbox\` and, at the wallet's first purchase, \`data.authentication.accessToken\`. Store the
+   token. Send it as \`Authorization: Bearer\` with all other calls, and pay for them from the same wallet.
 4. Received mail is an event. \`GET ${publicUrl}/api/v1/events\` lists the pending ones; ${publicUrl}/docs/journey.md has a program
    that receives them over the WebSocket. Read the body by
    \`GET ${publicUrl}/api/v1/email/messages/query?messageId=EMAIL_ID\`, with the emailId of the event.

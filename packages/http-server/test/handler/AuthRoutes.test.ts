@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { createSiweMessage } from "viem/siwe"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { call, callPaid, dataOf, errorOf, fresh, freshWallet, textAt } from "../support/TestClient.ts"
+import { call, callPaid, dataOf, errorOf, fresh, freshWallet, payFor, textAt } from "../support/TestClient.ts"
 import { SIGN_IN_NETWORK, startServer, type TestServer, testKeys } from "../support/TestServer.ts"
 
 const TOKEN = "/api/v1/auth/token"
@@ -118,10 +118,11 @@ describe("a request without a signed message", () => {
 
 describe("auth.token", () => {
   it("returns the token that the wallet has, as often as it signs in", async () => {
-    const { account, token } = await newCustomer()
+    const { account } = await newCustomer()
+    const first = await signIn(TOKEN, account)
     for (let times = 0; times < 2; times++) {
       const answer = await signIn(TOKEN, account)
-      expect([answer.status, tokenOf(answer)]).toEqual([200, token])
+      expect([answer.status, tokenOf(answer)]).toEqual([200, tokenOf(first)])
     }
   })
 
@@ -251,13 +252,14 @@ describe("a sign-in that is not valid", () => {
   })
 
   it("is refused if it was used before, and for the other operation", async () => {
-    const { account, token } = await newCustomer()
+    const { account } = await newCustomer()
     const header = await signed(account, await newInfo(TOKEN))
-    expect((await present(TOKEN, header)).status).toBe(200)
+    const first = await present(TOKEN, header)
+    expect(first.status).toBe(200)
     const again = await present(TOKEN, header)
     expect([again.status, errorOf(again).message]).toEqual([401, expect.stringContaining("already used")])
     expect((await present(REVOKE, header)).status).toBe(401)
-    expect(await listMailboxes(token)).toBe(200)
+    expect(await listMailboxes(tokenOf(first))).toBe(200)
   })
 
   it("is used once by concurrent requests", async () => {
@@ -307,5 +309,88 @@ describe("the rate limit", () => {
     const refused = await attempt()
     expect([refused.status, errorOf(refused).code]).toEqual([429, "RATE_LIMITED"])
     await limited.stop()
+  })
+})
+
+describe("a wallet that has an access token", () => {
+  const buy = (account: Account, token?: string) =>
+    callPaid(
+      server,
+      MAILBOXES,
+      { body: { localPart: fresh("box") }, ...(token === undefined ? {} : { token }) },
+      account.address.toLowerCase()
+    )
+  const authenticationOf = (answer: Awaited<ReturnType<typeof call>>) => dataOf(answer)["authentication"]
+
+  it("gets the goods of a payment alone without the token, and learns how to get it", async () => {
+    const { account, token } = await newCustomer()
+    const answer = await buy(account)
+    expect([answer.status, textAt(dataOf(answer), "mailbox", "mailboxId")]).toEqual([201, expect.any(String)])
+    expect(authenticationOf(answer)).toEqual({
+      next: { method: "POST", path: TOKEN },
+      message: expect.stringContaining("sign in with the wallet")
+    })
+    expect(answer.text).not.toContain(token)
+    // The mailbox is the wallet's: its token shows both.
+    const list = await call(server, "GET", "/api/v1/email/mailboxes/query", { token })
+    expect(dataOf(list)["items"]).toHaveLength(2)
+  })
+
+  it("gets the token of a purchase that carried it", async () => {
+    const { account, token } = await newCustomer()
+    expect(authenticationOf(await buy(account, token))).toEqual({ accessToken: token })
+  })
+
+  it("replaces the token of its first payment at its first sign-in, since others may know it", async () => {
+    const { account, token } = await newCustomer()
+    const proven = tokenOf(await signIn(TOKEN, account))
+    expect(proven).not.toBe(token)
+    expect([await listMailboxes(token), await listMailboxes(proven)]).toEqual([401, 200])
+    expect(tokenOf(await signIn(TOKEN, account))).toBe(proven)
+    expect(authenticationOf(await buy(account))).not.toHaveProperty("accessToken")
+  })
+
+  it("is not shown its new token by the payment that returned the first one", async () => {
+    const account = privateKeyToAccount(generatePrivateKey())
+    const request = { body: { localPart: fresh("box") } }
+    const headers = await payFor(server, MAILBOXES, request, account.address.toLowerCase())
+    const first = await call(server, "POST", MAILBOXES, { ...request, headers })
+    const proven = tokenOf(await signIn(TOKEN, account))
+    const again = await call(server, "POST", MAILBOXES, { ...request, headers })
+    expect(again.text).toBe(first.text)
+    expect(again.text).not.toContain(proven)
+    expect(await listMailboxes(tokenOf(again))).toBe(401)
+  })
+
+  it("keeps the token that its first sign-in carries", async () => {
+    const { account, token } = await newCustomer()
+    const header = await signed(account, await newInfo(TOKEN))
+    const kept = await call(server, "POST", TOKEN, { token, headers: { "sign-in-with-x": header } })
+    expect(tokenOf(kept)).toBe(token)
+    expect(tokenOf(await signIn(TOKEN, account))).toBe(token)
+  })
+
+  it("gets a new token although its sign-in carries a token that is not valid", async () => {
+    const { account, token } = await newCustomer()
+    const header = await signed(account, await newInfo(TOKEN))
+    const answer = await call(server, "POST", TOKEN, { token: "at_v1_wrong", headers: { "sign-in-with-x": header } })
+    expect(answer.status).toBe(200)
+    expect(tokenOf(answer)).not.toBe(token)
+  })
+
+  it("keeps no token of another wallet that its sign-in carries", async () => {
+    const [owner, other] = [await newCustomer(), await newCustomer()]
+    const header = await signed(owner.account, await newInfo(TOKEN))
+    const answer = await call(server, "POST", TOKEN, { token: other.token, headers: { "sign-in-with-x": header } })
+    expect(tokenOf(answer)).not.toBe(owner.token)
+    expect(await listMailboxes(owner.token)).toBe(401)
+  })
+
+  it("has one token after many first sign-ins at once", async () => {
+    const { account, token } = await newCustomer()
+    const headers = await Promise.all(Array.from({ length: 5 }, async () => signed(account, await newInfo(TOKEN))))
+    const tokens = await Promise.all(headers.map(async (header) => tokenOf(await present(TOKEN, header))))
+    expect(new Set(tokens).size).toBe(1)
+    expect(tokens).not.toContain(token)
   })
 })

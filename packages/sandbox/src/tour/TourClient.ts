@@ -3,6 +3,7 @@ import axios, { type AxiosInstance, type AxiosResponse, isAxiosError } from "axi
 import { randomUUID } from "node:crypto"
 import { createPublicClient, erc20Abi, formatUnits, type Hex, http, parseUnits } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
+import { createSiweMessage } from "viem/siwe"
 import { WebSocket } from "ws"
 import type { SandboxDescription } from "../supervisor/SandboxFile.ts"
 import { BoundScheme } from "./BoundScheme.ts"
@@ -25,6 +26,8 @@ export interface TourClient {
   /** Sends a paid request, and compares the payment with the price and with the chain. */
   readonly pay: <Data>(path: string, body: object, price: string, status: number) => Promise<PaidResponse<Data>>
   readonly useToken: (accessToken: string) => void
+  /** Returns the wallet's access token for a signature, free of charge. */
+  readonly signIn: () => Promise<string>
 }
 
 const timeoutMillis = 15_000
@@ -67,6 +70,32 @@ export const makeTourClient = (sandbox: SandboxDescription, privateKey: Hex): To
         after: format(after)
       }
     },
+    signIn: async () => {
+      const path = "/api/v1/auth/token"
+      const { headers } = await free.post(path, undefined, { validateStatus: (code) => code === 402 })
+      const info = signInInfo(String(headers["payment-required"]))
+      const chainId = await chain.getChainId()
+      const { domain, nonce, statement, uri, version } = info
+      const issuedAt = new Date(info.issuedAt)
+      const expirationTime = new Date(info.expirationTime)
+      const { address } = account
+      const message = createSiweMessage({
+        address,
+        chainId,
+        domain,
+        expirationTime,
+        issuedAt,
+        nonce,
+        statement,
+        uri,
+        version
+      })
+      const signature = await account.signMessage({ message })
+      const payload = { ...info, address, chainId: `eip155:${chainId}`, type: "eip191", signature }
+      const header = Buffer.from(JSON.stringify(payload)).toString("base64")
+      const answer = await responseOf(free.post(path, undefined, { headers: { "SIGN-IN-WITH-X": header } }))
+      return answer.data.data.authentication.accessToken
+    },
     useToken: (accessToken) => {
       for (const client of [free, paying] satisfies Array<AxiosInstance>) {
         client.defaults.headers.common["Authorization"] = `Bearer ${accessToken}`
@@ -74,6 +103,20 @@ export const makeTourClient = (sandbox: SandboxDescription, privateKey: Hex): To
     }
   }
 }
+
+/** The message that a wallet signs, without its address and chain. */
+interface SignInInfo {
+  readonly domain: string
+  readonly expirationTime: string
+  readonly issuedAt: string
+  readonly nonce: string
+  readonly statement: string
+  readonly uri: string
+  readonly version: "1"
+}
+
+const signInInfo = (header: string): SignInInfo =>
+  JSON.parse(Buffer.from(header, "base64").toString()).extensions["sign-in-with-x"].info
 
 /** Returns a successful response. Fails with the service's error otherwise. */
 const responseOf = async (request: Promise<AxiosResponse>): Promise<AxiosResponse> => {

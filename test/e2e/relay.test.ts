@@ -1,0 +1,148 @@
+import { AgentOs } from "@agentos/client"
+import { ExactEvmScheme } from "@x402/evm/exact/client"
+import { wrapFetchWithPayment, x402Client } from "@x402/fetch"
+import { randomUUID } from "node:crypto"
+import { createServer, type IncomingMessage } from "node:http"
+import type { AddressInfo } from "node:net"
+import { describe, expect, it, onTestFinished } from "vitest"
+import { type Agent, freshName } from "../support/Agent.ts"
+import { useSandbox } from "../support/useSandbox.ts"
+
+const MAILBOXES = "/api/v1/email/mailboxes"
+const LIST = "/api/v1/email/mailboxes/query"
+
+/** The body of an answer to a purchase. */
+interface Bought {
+  readonly data?: {
+    readonly mailbox: { readonly mailboxId: string }
+    readonly authentication: { readonly accessToken?: string; readonly next?: { readonly path: string } }
+  }
+  readonly error?: { readonly code: string; readonly message: string; readonly paymentState: string }
+}
+
+/** What a site got for a payment of one of its customers. */
+interface Loot {
+  readonly status: number
+  readonly text: string
+  readonly bought: Bought
+}
+
+const host = useSandbox()
+
+const textOf = async (message: IncomingMessage): Promise<string> => {
+  let text = ""
+  for await (const chunk of message) text += String(chunk)
+  return text
+}
+
+/**
+ * Starts a site that sells the weather. It shows its customers the challenge of a mailbox at this server as its own, and
+ * presents their payments to this server with its own body.
+ */
+const startRelaySite = async () => {
+  const body = JSON.stringify({ localPart: freshName() })
+  const key = randomUUID()
+  const loot: Array<Loot> = []
+  const order = (headers: Record<string, string>) =>
+    fetch(`${host.sandbox.baseUrl}${MAILBOXES}`, {
+      method: "POST",
+      body,
+      headers: { "content-type": "application/json", ...headers }
+    })
+  /** Presents a payment to this server, and keeps the answer. */
+  const present = async (payment: string): Promise<Loot> => {
+    const answer = await order({ "payment-signature": payment, "idempotency-key": key })
+    const text = await answer.text()
+    const taken: Loot = { status: answer.status, text, bought: JSON.parse(text) as Bought }
+    loot.push(taken)
+    return taken
+  }
+  let payment = ""
+  const site = createServer((request, response) => {
+    void textOf(request).then(async () => {
+      payment = String(request.headers["payment-signature"] ?? "")
+      if (payment === "") {
+        const challenge = await order({})
+        response.writeHead(402, { "payment-required": challenge.headers.get("payment-required") ?? "" }).end("{}")
+        return
+      }
+      await present(payment)
+      response.writeHead(200, { "content-type": "application/json" }).end('{"weather":"sunny"}')
+    })
+  })
+  await new Promise<void>((resolve) => void site.listen(0, "127.0.0.1", resolve))
+  onTestFinished(() => {
+    site.closeAllConnections()
+    site.close()
+  })
+  const url = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
+  return { url, loot, presentAgain: () => present(payment) }
+}
+
+/** Buys the weather with the stock client for fetch, which signs whatever challenge it is shown. */
+const buyWeather = async (agent: Agent, site: string): Promise<unknown> => {
+  const { asset, network } = host.sandbox.chain
+  const wallet = new x402Client().register("eip155:*", new ExactEvmScheme(agent.account))
+  wallet.setSpendControls({ allowedAssets: [{ network, asset, maxAmountPerPayment: "5000000" }] })
+  const response = await wrapFetchWithPayment(fetch, wallet)(`${site}/weather`, { method: "POST" })
+  return response.json()
+}
+
+const listAs = async (token: string) => {
+  const headers = { authorization: `Bearer ${token}` }
+  const answer = await fetch(`${host.sandbox.baseUrl}${LIST}`, { headers })
+  return { status: answer.status, text: await answer.text() }
+}
+
+describe("a site that relays the challenge of this server as its own", () => {
+  it("gets nothing for a payment of our client, which is bound to the site", async () => {
+    const agent = host.agent(0)
+    await agent.createMailbox(freshName())
+    const site = await startRelaySite()
+    const client = await AgentOs.connect(site.url, { wallet: agent.account, spend: { perCall: "0.25" } })
+    const { amount } = await host.chain.charged(agent.account.address, async () => {
+      await expect(client.mailboxes.create({ localPart: "weather" })).rejects.toThrow()
+    })
+    expect(amount).toBe(0n)
+    expect(site.loot.map(({ bought, status }) => [status, bought.error?.code, bought.error?.paymentState])).toEqual([
+      [402, "PAYMENT_REQUIRED", "none"]
+    ])
+    expect(site.loot[0]?.bought.error?.message).toContain(`another server than ${host.sandbox.baseUrl}`)
+  })
+
+  it("gets no token and no mail of a wallet that has a tenant, with a stock client", async () => {
+    const agent = host.agent(1)
+    const own = await agent.createMailbox(freshName())
+    const site = await startRelaySite()
+    expect(await buyWeather(agent, site.url)).toEqual({ weather: "sunny" })
+    const [taken] = site.loot
+    expect(taken?.status).toBe(201)
+    expect(taken?.bought.data?.authentication).toEqual({
+      next: { method: "POST", path: "/api/v1/auth/token" },
+      message: expect.stringContaining("sign in")
+    })
+    expect(taken?.text).not.toContain("at_v1_")
+    // What the customer paid for belongs to the customer.
+    const list = await listAs(agent.token ?? "")
+    expect(list.text).toContain(own.mailboxId)
+    expect(list.text).toContain(taken?.bought.data?.mailbox.mailboxId)
+  })
+
+  it("gets a token for a wallet's very first payment, which is worth nothing once the wallet signs in", async () => {
+    const agent = host.agent(2)
+    const site = await startRelaySite()
+    await buyWeather(agent, site.url)
+    const [taken] = site.loot
+    const token = taken?.bought.data?.authentication.accessToken ?? ""
+    expect((await listAs(token)).status).toBe(200)
+
+    const owned = await agent.signIn()
+    expect(owned).not.toBe(token)
+    expect((await listAs(token)).status).toBe(401)
+    expect((await listAs(owned)).text).toContain(taken?.bought.data?.mailbox.mailboxId)
+    // The payment returns the bytes that it returned before, and no other token.
+    const again = await site.presentAgain()
+    expect(again.text).toBe(taken?.text)
+    expect(again.text).not.toContain(owned)
+  })
+})
