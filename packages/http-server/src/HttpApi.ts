@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import * as HttpEdge from "./edge/HttpEdge.ts"
 import { RateLimiting } from "./edge/RateLimiting.ts"
+import { Readiness } from "./edge/Readiness.ts"
 import { RequestConcurrency } from "./edge/RequestConcurrency.ts"
 import { Upgrades } from "./edge/Upgrades.ts"
 import * as AuthRoutes from "./handler/AuthRoutes.ts"
@@ -41,8 +42,8 @@ const routes = Effect.gen(function* () {
  */
 export const make = Effect.flatMap(routes, HttpEdge.make)
 
-/** The limits that all requests and sockets of a process share, and the dispatcher of upgrades. */
-export const limits = Layer.mergeAll(BodyMemory.layer, RequestConcurrency.layer, Upgrades.layer).pipe(
+/** The limits and the readiness that all requests and sockets of a process share, and the dispatcher of upgrades. */
+export const limits = Layer.mergeAll(BodyMemory.layer, Readiness.layer, RequestConcurrency.layer, Upgrades.layer).pipe(
   Layer.provideMerge(RateLimiting.layer)
 )
 

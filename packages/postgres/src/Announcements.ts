@@ -31,6 +31,8 @@ const TENANTS_PER_STATEMENT = 10 * TENANTS_PER_PAYLOAD
 const reconnect = Schedule.jittered(Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("5 seconds")]))
 /** Delay before the next attempt after a connection was lost. */
 const RETRY_INTERVAL = "100 millis"
+/** How often a listening connection is asked whether it still works. */
+const HEARTBEAT = "10 seconds"
 /** Time limit for sending the remaining announcements when a server stops. */
 const FLUSH_WITHIN = "2 seconds"
 
@@ -106,7 +108,11 @@ export const makeListening = Effect.fnUntraced(function* (
     const receiveMessage = Effect.map(Queue.take(messageNotifications), ({ payload, processId }) => {
       if (processId !== session.processId) messages.wake(payload.split(","))
     })
-    yield* Effect.ignore(Effect.raceFirst(Effect.forever(receive), Effect.forever(receiveMessage)))
+    // A connection that only listens owes no answer, so that its silence shows only if it is asked.
+    const beat = Effect.andThen(Effect.sleep(HEARTBEAT), session.query("select 1", []))
+    yield* Effect.ignore(
+      Effect.raceAllFirst([Effect.forever(receive), Effect.forever(receiveMessage), Effect.forever(beat)])
+    )
     listening = Deferred.makeUnsafe()
   })
   const listen = Effect.scoped(listenUntilLost).pipe(

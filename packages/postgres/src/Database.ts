@@ -41,7 +41,10 @@ export interface PostgresOptions {
    * them, and one runs transactions that paid operations share.
    */
   readonly maxConnections?: number | undefined
-  /** Time after which the server cancels a statement: 30 seconds by default. */
+  /**
+   * Time after which the server cancels a statement: 10 seconds by default. A connection on which no byte comes for two
+   * seconds longer is closed, since the server, or what is between, does not answer on it any more.
+   */
   readonly statementTimeout?: Duration.Input | undefined
   /**
    * Time without a statement after which the server ends a transaction: 10 seconds by default. Nothing outside
@@ -92,7 +95,12 @@ const MESSAGE_LIMIT = 128 * 1024 * 1024
  */
 const PIPELINE = 8
 
-const millis = (duration: Duration.Input): string => `${Duration.toMillis(Duration.fromInputUnsafe(duration))}`
+const millisOf = (duration: Duration.Input): number => Duration.toMillis(Duration.fromInputUnsafe(duration))
+const millis = (duration: Duration.Input): string => `${millisOf(duration)}`
+
+const STATEMENT_TIMEOUT = "10 seconds"
+/** Time in milliseconds in which the answer to a canceled statement arrives. */
+const ANSWER_MARGIN_MILLIS = 2_000
 
 const connectionTo = (options: PostgresOptions): PgConnection.Config => ({
   url: options.url,
@@ -102,23 +110,29 @@ const connectionTo = (options: PostgresOptions): PgConnection.Config => ({
   maxMessageSize: MESSAGE_LIMIT,
   startupParameters: {
     ...PLANNING,
-    statement_timeout: millis(options.statementTimeout ?? "30 seconds"),
+    statement_timeout: millis(options.statementTimeout ?? STATEMENT_TIMEOUT),
     idle_in_transaction_session_timeout: millis(options.idleInTransactionTimeout ?? "10 seconds")
   }
 })
 
+/** Opens connections for a migration, which may take longer than any other statement. */
+const openForMigration = (options: PostgresOptions) => PgClient.make({ ...connectionTo(options), maxConnections: 2 })
+
 /** Opens a pool to a PostgreSQL server and migrates the database. */
 export const layerPostgres = (options: PostgresOptions): Layer.Layer<Database, DatabaseFailure> => {
-  const connection = connectionTo(options)
+  const answerTimeout = millisOf(options.statementTimeout ?? STATEMENT_TIMEOUT) + ANSWER_MARGIN_MILLIS
+  const connection = { ...connectionTo(options), answerTimeout }
   return makeLayer(
     Effect.gen(function* () {
+      yield* Effect.scoped(
+        Effect.flatMap(openForMigration(options), (sql) => Effect.provideService(migrate, SqlClient.SqlClient, sql))
+      )
       const sql = yield* PgClient.make({
         ...connection,
         maxConnections: options.maxConnections ?? 10,
         multiplex: true,
         multiplexConcurrency: PIPELINE
       })
-      yield* Effect.provideService(migrate, SqlClient.SqlClient, sql)
       const delivery = yield* PgClient.make({
         ...connection,
         startupParameters: { ...connection.startupParameters, ...PLANNING_ONCE },
@@ -198,7 +212,7 @@ const maintain = <E>(
 
 /** The schema of a database on a PostgreSQL server. */
 export const maintainPostgres = (options: PostgresOptions): SchemaMaintenance =>
-  maintain<never>(PgClient.make({ ...connectionTo(options), maxConnections: 2 }))
+  maintain<never>(openForMigration(options))
 
 /** The schema of an embedded database, which has no other user meanwhile. */
 export const maintainPGlite = (options: PGliteOptions): SchemaMaintenance<DatabaseFailure | DirectoryInUse> => {
@@ -220,7 +234,13 @@ const openFailures = {
     Effect.fail(
       SqlError.isSqlError(error.cause)
         ? fromSqlError(error.cause)
-        : new DatabaseFailure({ message: error.message, code: undefined, constraint: undefined, cause: error })
+        : new DatabaseFailure({
+            message: error.message,
+            code: undefined,
+            constraint: undefined,
+            isUnavailable: false,
+            cause: error
+          })
     )
 }
 

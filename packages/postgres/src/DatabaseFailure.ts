@@ -1,3 +1,4 @@
+import { StoreUnavailable } from "@agentos/core"
 import { Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql"
 
@@ -14,6 +15,8 @@ export class DatabaseFailure extends Schema.TaggedError<DatabaseFailure>()("Data
   code: Schema.UndefinedOr(Schema.String),
   /** Name of the constraint that a statement violated. */
   constraint: Schema.UndefinedOr(Schema.String),
+  /** Whether the server can't be reached, or can't execute or commit statements of any kind at the moment. */
+  isUnavailable: Schema.Boolean,
   cause: Schema.Defect()
 }) {
   /** True if the server rolled the transaction back and it may succeed when run again from its beginning. */
@@ -26,6 +29,11 @@ const SERIALIZATION_FAILURE = "40001"
 const DEADLOCK_DETECTED = "40P01"
 /** Class of the codes 57P01 to 57P05: the server ends the session, or accepts no new one. */
 const SHUTDOWN = "57P"
+/**
+ * Codes and classes of a server that is reached and can't work: its disk, memory or connections are exhausted (53), it can't read
+ * or write its files (58), it is a standby or read-only (25006), or it canceled a statement that took too long (57014).
+ */
+const DISABLED = ["53", "58", "25006", "57014"]
 
 const textOf = (cause: unknown, field: "code" | "constraint" | "message"): string | undefined => {
   if (typeof cause !== "object" || cause === null || !(field in cause)) return undefined
@@ -44,10 +52,17 @@ export const fromSqlError = (error: SqlError.SqlError): DatabaseFailure => {
     message: `${prefix}: ${said}${code === undefined ? "" : ` (${code})`}`,
     code,
     constraint: textOf(reason.cause, "constraint"),
+    isUnavailable: isUnreachable || DISABLED.some((prefix) => code?.startsWith(prefix) === true),
     cause: error
   })
 }
 
+/** Converts an error of the driver into the defect that the ports die with. */
+export const toDefect = (error: SqlError.SqlError): DatabaseFailure | StoreUnavailable => {
+  const failure = fromSqlError(error)
+  return failure.isUnavailable ? new StoreUnavailable({ message: failure.message, cause: failure }) : failure
+}
+
 /** Turns a failure of the database into a defect. */
 export const orDie = <A, R>(statement: Effect.Effect<A, SqlError.SqlError, R>): Effect.Effect<A, never, R> =>
-  Effect.catch(statement, (error) => Effect.die(fromSqlError(error)))
+  Effect.catch(statement, (error) => Effect.die(toDefect(error)))

@@ -46,6 +46,7 @@ const notOpened = (cause: unknown): DatabaseFailure =>
     message: `the embedded database can't be opened: ${String(cause)}`,
     code: undefined,
     constraint: undefined,
+    isUnavailable: false,
     cause
   })
 

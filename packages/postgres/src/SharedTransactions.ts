@@ -2,7 +2,7 @@ import { Batcher } from "@agentos/core"
 import { type PgConnection, PgPool } from "@effect/sql-pg"
 import { Cause, Context, Deferred, Effect, Exit, Option, Predicate, type Scope } from "effect"
 import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
-import { fromSqlError } from "./DatabaseFailure.ts"
+import { toDefect } from "./DatabaseFailure.ts"
 
 /** Limit of effects in one transaction. */
 const GROUP_LIMIT = 64
@@ -143,12 +143,12 @@ const answerOf = (
   }
   // The effects have succeeded. It is unknown whether the COMMIT without an answer took place.
   return isCommitting
-    ? Exit.die(Option.match(failure, { onNone: () => Cause.squash(group.cause), onSome: toDefect }))
+    ? Exit.die(Option.match(failure, { onNone: () => Cause.squash(group.cause), onSome: defectOf }))
     : "alone"
 }
 
-const toDefect = (error: NotShared | SqlError.SqlError): unknown =>
-  error instanceof NotShared ? error : fromSqlError(error)
+const defectOf = (error: NotShared | SqlError.SqlError): unknown =>
+  error instanceof NotShared ? error : toDefect(error)
 
 /** PostgreSQL answers ROLLBACK to the COMMIT of an aborted transaction. */
 const requireCommitted = (result: unknown): Effect.Effect<void, SqlError.SqlError> =>

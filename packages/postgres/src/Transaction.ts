@@ -1,7 +1,7 @@
 import type { Sharing, Transactor } from "@agentos/core"
 import { Cause, Effect, Option } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
-import { DatabaseFailure, fromSqlError } from "./DatabaseFailure.ts"
+import { DatabaseFailure, toDefect } from "./DatabaseFailure.ts"
 import type { RunShared } from "./SharedTransactions.ts"
 
 /** How often a transaction that failed with a transient error is retried. */
@@ -19,11 +19,11 @@ class Inside<E> {
 const toOutside = <E>(reason: Cause.Reason<Inside<E> | SqlError.SqlError>): Cause.Reason<E> => {
   if (Cause.isInterruptReason(reason)) return reason
   if (Cause.isDieReason(reason)) {
-    return SqlError.isSqlError(reason.defect) ? Cause.makeDieReason(fromSqlError(reason.defect)) : reason
+    return SqlError.isSqlError(reason.defect) ? Cause.makeDieReason(toDefect(reason.defect)) : reason
   }
   return reason.error instanceof Inside
     ? Cause.makeFailReason(reason.error.error).annotate(Cause.reasonAnnotations(reason))
-    : Cause.makeDieReason(fromSqlError(reason.error))
+    : Cause.makeDieReason(toDefect(reason.error))
 }
 
 const isTransient = (reason: Cause.Reason<unknown>): boolean =>

@@ -10,8 +10,10 @@ export const layer: Layer.Layer<Transactor, never, Database> = Layer.effect(
   Effect.map(Database, ({ sql, transact }) =>
     Transactor.of({
       transact,
+      // The message, which nothing reads, makes the statement commit: a write to the log on disk, and to standbys.
       ready: sql<{ readonly ready: boolean }>`
-        select current_setting('transaction_read_only') = 'off' as ready`.pipe(
+        select current_setting('transaction_read_only') = 'off' as ready,
+          pg_logical_emit_message(true, 'agentos', 'ready')::text`.pipe(
         Effect.map((rows) => rows[0]?.ready === true),
         Effect.timeout(READY_WITHIN),
         Effect.catchCause(() => Effect.succeed(false))

@@ -4,6 +4,7 @@ import { Effect, Logger, LogLevel, Metric } from "effect"
 import { HttpServerError } from "effect/http"
 import { setTimeout as sleep } from "node:timers/promises"
 import { descriptorSink, LineWriter } from "./LineWriter.ts"
+import { summingOutages } from "./OutageLog.ts"
 
 /** Which requests the log contains: all of them, those that fail and one in a hundred of the others, or none. */
 export type AccessLogMode = "full" | "sampled" | "off"
@@ -68,12 +69,11 @@ const lineOf = ({ worker }: LogOptions): ((line: string) => string) =>
  */
 export const logOf = (options: LogOptions) => {
   const toLine = lineOf(options)
-  return Logger.layer([
-    Logger.make((entry) => {
-      lines.append(toLine(Logger.formatJson.log(entry)))
-      if (LogLevel.isGreaterThanOrEqualTo(entry.logLevel, "Warn")) lines.flush()
-    })
-  ])
+  const write = (entry: Logger.Options<unknown>) => {
+    lines.append(toLine(Logger.formatJson.log(entry)))
+    if (LogLevel.isGreaterThanOrEqualTo(entry.logLevel, "Warn")) lines.flush()
+  }
+  return Logger.layer([Logger.make(summingOutages(write))])
 }
 
 /**

@@ -153,7 +153,7 @@ describe("ServerConfig", () => {
     })
     assert.deepInclude(read(COMPLETE).database, {
       maxConnections: 10,
-      statementTimeout: 30,
+      statementTimeout: 10,
       idleTransactionTimeout: 10
     })
     const flaws = flawsOf({

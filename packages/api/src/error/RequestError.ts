@@ -62,6 +62,12 @@ export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>()
 /** The server stops, and takes no more requests. */
 export class ServerStopping extends Schema.TaggedError<ServerStopping>()("ServerStopping", {}) {}
 
+/** The database is not available at the moment. */
+export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>()("StorageUnavailable", {
+  /** Whether the request has a payment, whose state is therefore unknown. */
+  withPayment: Schema.Boolean
+}) {}
+
 /** An unexpected failure. The log has the cause under the request's id. */
 export class InternalError extends Schema.TaggedError<InternalError>()("InternalError", {
   /** Whether the request has a payment, whose state is therefore unknown. */
@@ -85,6 +91,7 @@ export const RequestError = Schema.Union([
   RateLimited,
   ServiceUnavailable,
   ServerStopping,
+  StorageUnavailable,
   InternalError
 ])
 export type RequestError = typeof RequestError.Type

@@ -27,7 +27,7 @@ export class Transactor extends Context.Service<
      * runs again alone. While it shares a transaction, it is not interrupted.
      */
     readonly transact: <A, E, R>(effect: Effect.Effect<A, E, R>, sharing?: Sharing) => Effect.Effect<A, E, R>
-    /** Returns whether the store is reachable and writable now. */
+    /** Returns whether the store can commit now. */
     readonly ready: Effect.Effect<boolean>
   }
 >()("@agentos/core/kernel/Transactor") {}

@@ -1,5 +1,5 @@
-import { type ApiError, InternalError, MethodNotAllowed, RouteUnknown } from "@agentos/api"
-import { Uuid } from "@agentos/core"
+import { type ApiError, InternalError, MethodNotAllowed, RouteUnknown, StorageUnavailable } from "@agentos/api"
+import { findStoreUnavailable, Uuid } from "@agentos/core"
 import { Ingress } from "@agentos/ingress"
 import { Cause, Clock, Context, Effect, type Fiber, identity, Random, References, Result } from "effect"
 import { Headers, HttpMiddleware, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -10,6 +10,7 @@ import { logAccess } from "./AccessLog.ts"
 import { errorResponse } from "./ErrorResponse.ts"
 import { findRefusal, rateLimitHeaders } from "./CountedLimit.ts"
 import { RateLimiting } from "./RateLimiting.ts"
+import { Readiness } from "./Readiness.ts"
 import { RequestConcurrency } from "./RequestConcurrency.ts"
 import { failureCost, presentsPayment, requestCost } from "./RequestCost.ts"
 import { hasBody, headerFlaw, pathOf } from "./RequestLimits.ts"
@@ -67,6 +68,7 @@ export const make = Effect.fnUntraced(function* <R>(routes: ReadonlyArray<Route<
   const { capabilities, publicUrl, trustedProxies } = yield* ServerSettings
   const { chargeAddress, countAddress } = yield* RateLimiting
   const concurrency = yield* RequestConcurrency
+  const { reportUnavailable } = yield* Readiness
   const hideSecrets = secretsHidden(yield* Ingress)
   const common = Headers.fromInput({ "x-request-id": "", ...commonHeaders(publicUrl) })
   const behindProxies = trustedProxies.length === 0 ? identity : HttpMiddleware.xForwardedHeaders({ trustedProxies })
@@ -99,7 +101,8 @@ export const make = Effect.fnUntraced(function* <R>(routes: ReadonlyArray<Route<
     if (Result.isSuccess(error)) return fail(request, record, error.success)
     const isPaid = (record.match.route?.entry?.price ?? null) !== null
     const withPayment = isPaid && request.headers["payment-signature"] !== undefined
-    return fail(request, record, new InternalError({ withPayment }))
+    const Failure = findStoreUnavailable(cause) === undefined ? InternalError : StorageUnavailable
+    return fail(request, record, new Failure({ withPayment }))
   }
 
   /** Adds the headers that every response has, and those of this request. Those of the response itself stay. */
@@ -133,6 +136,9 @@ export const make = Effect.fnUntraced(function* <R>(routes: ReadonlyArray<Route<
       return Effect.andThen(log(request, record, CLIENT_GONE), Effect.failCause(cause as Cause.Cause<never>))
     }
     const finished = finish(request, record, failureResponse(request, record, cause))
+    if (findStoreUnavailable(cause) !== undefined) {
+      return Effect.andThen(Effect.andThen(reportUnavailable, logProblem(record, "request failed", cause)), finished)
+    }
     return Cause.hasFails(cause) || Cause.hasInterruptsOnly(cause)
       ? finished
       : Effect.andThen(logProblem(record, "request failed", cause), finished)

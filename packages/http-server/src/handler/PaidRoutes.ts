@@ -1,6 +1,7 @@
 import { operations } from "@agentos/api"
 import { PaidOperations, PaidServices } from "@agentos/core"
 import { Effect } from "effect"
+import { Readiness } from "../edge/Readiness.ts"
 import { paidRoute } from "../operation/PaidRoute.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 
@@ -9,11 +10,12 @@ export const routes = Effect.gen(function* () {
   const services = yield* PaidServices
   const paidOperations = yield* PaidOperations
   const settings = yield* ServerSettings
+  const readiness = yield* Readiness
   return operations.flatMap((operation) => {
     const { price, serviceId } = operation.entry
     if (price === null || serviceId === null) return []
     const service = services.get(serviceId)
     if (service === undefined) throw new Error(`${serviceId} has no paid service`)
-    return [service.use((paid) => paidRoute(operation, paid, paidOperations, settings))]
+    return [service.use((paid) => paidRoute(operation, paid, paidOperations, settings, readiness))]
   })
 })

@@ -10,6 +10,7 @@ import {
 } from "@agentos/core"
 import { Effect, Option, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
+import type { Readiness } from "../edge/Readiness.ts"
 import { pathOf } from "../edge/RequestLimits.ts"
 import type { RequestFacts } from "../edge/Route.ts"
 import type { ServerSettings } from "../ServerSettings.ts"
@@ -40,7 +41,8 @@ export const paidRoute = <Input, Plan, Receipt>(
   operation: Operation,
   service: PaidService<Input, Plan, Receipt>,
   paidOperations: PaidOperations["Service"],
-  { capabilities, publicUrl }: Pick<ServerSettings["Service"], "capabilities" | "publicUrl">
+  { capabilities, publicUrl }: Pick<ServerSettings["Service"], "capabilities" | "publicUrl">,
+  { require: requireReady }: Pick<Readiness["Service"], "require">
 ) => {
   if (operation.payload !== service.input) throw new Error(`${operation.name} declares another input than its service`)
   const entry = serviceEntry(service.serviceId)
@@ -58,6 +60,8 @@ export const paidRoute = <Input, Plan, Receipt>(
     const tenant = yield* findCaller
     if (tenant !== null) yield* admit(tenant)
     const body = yield* readBody
+    // Nobody is asked to pay for what can't be stored.
+    yield* requireReady
     const asked = paidRequest(described, request, record, tenant, body)
     const challenge =
       isStartHere(entry) && body.lengthBytes === 0

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { StoreUnavailable } from "@agentos/core"
 import { Effect } from "effect"
 import { call, errorOf, fresh, freshWallet, newTenant, payFor } from "../support/TestClient.ts"
 import { startServer } from "../support/TestServer.ts"
@@ -10,11 +11,16 @@ const SECRET = "password=hunter2"
 
 describe("failures", () => {
   it("are answered in the envelope, and their cause appears only in the log", async () => {
+    let isBroken = false
     const server = await startServer({
-      transactor: { transact: () => Effect.die(new Error(SECRET)), ready: Effect.die(new Error(SECRET)) }
+      transactor: {
+        transact: () => Effect.die(new Error(SECRET)),
+        ready: Effect.suspend(() => (isBroken ? Effect.die(new Error(SECRET)) : Effect.succeed(true)))
+      }
     })
     const request = { body: { localPart: fresh("fail") } }
     const headers = await payFor(server, MAILBOXES, request, freshWallet())
+    isBroken = true
     const answer = await call(server, "POST", MAILBOXES, { ...request, headers })
     const unready = await call(server, "GET", "/health/ready")
     await server.stop()
@@ -29,6 +35,40 @@ describe("failures", () => {
     assert.lengthOf(causes, 1)
     assert.strictEqual(unready.status, 503)
     assert.strictEqual(unready.text, '{"status":"unready"}')
+  })
+})
+
+describe("a store that is not available", () => {
+  const unavailable = Effect.die(new StoreUnavailable({ message: SECRET, cause: new Error(SECRET) }))
+
+  it("is answered with 503 and when to retry, and nobody is asked to pay until it can commit again", async () => {
+    let isReady = true
+    const server = await startServer({
+      transactor: { transact: () => unavailable, ready: Effect.sync(() => isReady) }
+    })
+    const request = { body: { localPart: fresh("fail") } }
+    const headers = await payFor(server, MAILBOXES, request, freshWallet())
+    const paid = await call(server, "POST", MAILBOXES, { ...request, headers })
+    // The failed request has told that the store is not available, before it is asked again.
+    const challenge = await call(server, "POST", MAILBOXES, request)
+    isReady = false
+    const unready = await call(server, "GET", "/health/ready")
+    const probe = await call(server, "POST", MAILBOXES)
+    isReady = true
+    const ready = await call(server, "GET", "/health/ready")
+    const again = await call(server, "POST", MAILBOXES, request)
+    await server.stop()
+
+    assert.deepEqual([paid.status, paid.headers.get("retry-after")], [503, "5"])
+    assert.deepInclude(errorOf(paid), { code: "SERVICE_UNAVAILABLE", paymentState: "unknown", retryable: true })
+    assert.include(errorOf(paid).message, "same Idempotency-Key and PAYMENT-SIGNATURE")
+    for (const answer of [challenge, probe]) {
+      assert.deepEqual([answer.status, answer.headers.get("retry-after")], [503, "5"])
+      assert.deepInclude(errorOf(answer), { code: "SERVICE_UNAVAILABLE", retryable: true })
+      assert.isNull(answer.headers.get("payment-required"))
+      assert.notInclude(answer.text, SECRET)
+    }
+    assert.deepEqual([unready.status, ready.status, again.status], [503, 200, 402])
   })
 })
 

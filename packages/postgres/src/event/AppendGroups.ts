@@ -1,7 +1,7 @@
 import { Batcher, type DurableEvent, type EventDraft } from "@agentos/core"
 import { Cause, type Context, Deferred, Effect, Exit } from "effect"
 import type { SqlError } from "effect/sql"
-import { fromSqlError } from "../DatabaseFailure.ts"
+import { fromSqlError, toDefect } from "../DatabaseFailure.ts"
 
 /**
  * The outcome of a draft: its event; "known" if its dedupe key already exists; "left" if its tenant was locked
@@ -90,7 +90,7 @@ const answerOf = (appended: ReadonlyArray<Appended>): Exit.Exit<Answer> =>
  */
 const afterFailure = (cause: Cause.Cause<SqlError.SqlError>): Exit.Exit<"alone"> => {
   const reasons = cause.reasons.map((reason) =>
-    Cause.isFailReason(reason) ? Cause.makeDieReason(fromSqlError(reason.error)) : reason
+    Cause.isFailReason(reason) ? Cause.makeDieReason(toDefect(reason.error)) : reason
   )
   const isRefused = cause.reasons.every((reason) => Cause.isFailReason(reason) && isOfServer(reason.error))
   return isRefused ? Exit.succeed("alone") : Exit.failCause(Cause.fromReasons(reasons))

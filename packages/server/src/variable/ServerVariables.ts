@@ -111,8 +111,8 @@ export const SERVER_VARIABLES = {
     kind: "integer",
     minimum: 1,
     maximum: 3_600,
-    default: 30,
-    meaning: "longest statement"
+    default: 10,
+    meaning: "longest statement; two seconds later, a connection without an answer is replaced"
   },
   AGENTOS_DATABASE_IDLE_TRANSACTION_TIMEOUT_SECONDS: {
     group: "database",

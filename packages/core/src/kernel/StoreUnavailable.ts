@@ -1,0 +1,17 @@
+import { Cause, Schema } from "effect"
+
+/**
+ * The defect of a store that can't be reached, or can't commit at the moment. What the caller asked for was not written,
+ * unless the answer to a commit was lost.
+ */
+export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("StoreUnavailable", {
+  /** The store's own message, without the values of any statement. */
+  message: Schema.String,
+  cause: Schema.Defect()
+}) {}
+
+/** Returns the first defect of an unavailable store, or undefined. */
+export const findStoreUnavailable = ({ reasons }: Cause.Cause<unknown>): StoreUnavailable | undefined =>
+  reasons
+    .map((reason) => (Cause.isDieReason(reason) ? reason.defect : undefined))
+    .find((defect) => defect instanceof StoreUnavailable)

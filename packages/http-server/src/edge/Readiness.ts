@@ -1,0 +1,55 @@
+import { StorageUnavailable } from "@agentos/api"
+import { Transactor } from "@agentos/core"
+import { Clock, Context, Duration, Effect, Layer, Semaphore } from "effect"
+
+/** The store counts as unavailable if it does not answer within this time. */
+const READY_WITHIN = Duration.seconds(2)
+/** How long the result of a check is used, in milliseconds. */
+const KNOWN_MILLIS = 2_000
+
+/** Whether this server can do what it is paid for. A server that can't does not ask for payments. */
+export class Readiness extends Context.Service<
+  Readiness,
+  {
+    /** Asks the store now. */
+    readonly check: Effect.Effect<boolean>
+    /** Fails if the store was not ready when it was last asked, at most two seconds ago. */
+    readonly require: Effect.Effect<void, StorageUnavailable>
+    /** Records that the store was found unavailable. It is asked again after two seconds. */
+    readonly reportUnavailable: Effect.Effect<void>
+  }
+>()("@agentos/http-server/edge/Readiness") {
+  static readonly layer = Layer.effect(
+    Readiness,
+    Effect.gen(function* () {
+      const { ready } = yield* Transactor
+      const asking = Semaphore.makeUnsafe(1)
+      let known = { isReady: true, until: 0 }
+
+      const learn = (isReady: boolean) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          known = { isReady, until: now + KNOWN_MILLIS }
+          return isReady
+        })
+      const check = ready.pipe(
+        Effect.timeoutOrElse({ duration: READY_WITHIN, orElse: () => Effect.succeed(false) }),
+        Effect.catchDefect(() => Effect.succeed(false)),
+        Effect.flatMap(learn)
+      )
+      const recent = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        now < known.until ? Effect.succeed(known.isReady) : check
+      )
+
+      return {
+        check,
+        // One request asks for all that wait.
+        require: Effect.flatMap(Clock.currentTimeMillis, (now) =>
+          Effect.flatMap(now < known.until ? Effect.succeed(known.isReady) : asking.withPermits(1)(recent), (isReady) =>
+            isReady ? Effect.void : Effect.fail(new StorageUnavailable({ withPayment: false }))
+          )
+        ),
+        reportUnavailable: Effect.asVoid(learn(false))
+      }
+    })
+  )
+}

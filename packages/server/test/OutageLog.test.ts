@@ -1,0 +1,25 @@
+import { StoreUnavailable } from "@agentos/core"
+import { Cause, Effect, Logger } from "effect"
+import { afterEach, beforeEach, expect, it, vi } from "vitest"
+import { summingOutages } from "../src/OutageLog.ts"
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const outage = Cause.die(new StoreUnavailable({ message: "the database can't be reached", cause: new Error("x") }))
+
+it("one line for each second says how often an unavailable database was missed; other lines stay", () => {
+  const lines: Array<string> = []
+  const logger = Logger.make(summingOutages((entry) => lines.push(String(entry.message))))
+  const log = (effect: Effect.Effect<void>) => Effect.runSync(Effect.provide(effect, Logger.layer([logger])))
+  for (let time = 0; time < 40; time++) log(Effect.logError("request failed", outage))
+  log(Effect.logWarning("something else"))
+  expect(lines).toEqual(["something else"])
+  vi.advanceTimersByTime(1_000)
+  expect(lines.slice(1)).toEqual(["the database can't be reached; 40 attempts failed, the first: request failed"])
+  vi.advanceTimersByTime(5_000)
+  expect(lines).toHaveLength(2)
+  log(Effect.logError("job failed", outage))
+  vi.advanceTimersByTime(1_000)
+  expect(lines[2]).toBe("the database can't be reached; 1 attempt failed, the first: job failed")
+})
