@@ -1,3 +1,4 @@
+import { once } from "node:events"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 
@@ -14,6 +15,9 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
 }
 
 const PASSED = ["authorization", "content-type", "idempotency-key", "payment-signature"]
+
+/** The addresses on loopback that proxies of this process have used. The first is that of their targets. */
+let addresses = 1
 
 /** An HTTP proxy that simulates network failures between a client and a server. */
 export class PaidProxy {
@@ -34,14 +38,20 @@ export class PaidProxy {
     })
   }
 
+  /**
+   * Listens on the port of the target under another address of this machine: payments are bound to the server that the client
+   * connects to.
+   */
   static async start(target: string): Promise<PaidProxy> {
     const proxy = new PaidProxy(target)
-    await new Promise<void>((resolve) => proxy.server.listen(0, "127.0.0.1", resolve))
+    proxy.server.listen(Number(new URL(target).port), `127.0.0.${++addresses}`)
+    await once(proxy.server, "listening")
     return proxy
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`
+    const { address, port } = this.server.address() as AddressInfo
+    return `http://${address}:${port}`
   }
 
   async stop(): Promise<void> {

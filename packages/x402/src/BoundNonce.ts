@@ -26,29 +26,27 @@ const tagged = (tag: string, text: string): `0x${string}` =>
 /** Returns the nonce that is bound to a challenge: the hash is over its `binding`. */
 export const boundNonce = (binding: string): `0x${string}` => tagged(NONCE_TAG, binding)
 
-/**
- * Returns the nonce that is bound to a challenge and a server: the hash is over the origin that the client connected to, a
- * line feed, and the challenge's `binding`.
- */
-export const originNonce = (origin: string, binding: string): `0x${string}` =>
-  tagged(ORIGIN_NONCE_TAG, `${origin}\n${binding}`)
+const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
-const LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
-
-/** Returns the origins of a server: that of its public URL, and for one on loopback the other names of this machine. */
-const originsOf = (publicUrl: string): ReadonlyArray<string> => {
-  const { hostname, origin, port, protocol } = new URL(publicUrl)
-  return LOOPBACK_HOSTS.includes(hostname)
-    ? LOOPBACK_HOSTS.map((host) => new URL(`${protocol}//${host}:${port}`).origin)
-    : [origin]
+/** Returns the origin of a URL. Every name of this machine is `localhost`: which one a client uses says nothing. */
+const originOf = (url: string): string => {
+  const { host, hostname, port, protocol } = new URL(url)
+  return `${protocol}//${LOOPBACK.test(hostname) ? `localhost${port === "" ? "" : `:${port}`}` : host}`
 }
+
+/**
+ * Returns the nonce that is bound to a challenge and a server: the hash is over the origin of the URL that the client
+ * connected to, a line feed, and the challenge's `binding`.
+ */
+export const originNonce = (url: string, binding: string): `0x${string}` =>
+  tagged(ORIGIN_NONCE_TAG, `${originOf(url)}\n${binding}`)
 
 /**
  * Returns whether a nonce (in lower case) carries a tag but is bound to another challenge than that of this binding, or to
  * another server than that of this URL.
  */
 export const isBoundElsewhere = (nonce: string, binding: unknown, publicUrl: string): boolean => {
-  if (nonce.startsWith(NONCE_TAG)) return !(typeof binding === "string" && nonce === boundNonce(binding))
-  if (!nonce.startsWith(ORIGIN_NONCE_TAG)) return false
-  return !(typeof binding === "string" && originsOf(publicUrl).some((origin) => nonce === originNonce(origin, binding)))
+  const isTagged = nonce.startsWith(NONCE_TAG) || nonce.startsWith(ORIGIN_NONCE_TAG)
+  if (!isTagged) return false
+  return !(typeof binding === "string" && (nonce === boundNonce(binding) || nonce === originNonce(publicUrl, binding)))
 }

@@ -1,8 +1,11 @@
+import { createHash } from "node:crypto"
 import { assert, describe, it } from "vitest"
 import { boundNonce, isBoundElsewhere, NONCE_TAG, originNonce } from "../src/BoundNonce.ts"
 
 const URL = "https://agentos.example/api/v1/email/mailboxes"
 const binding = "ab".repeat(32)
+const hashOf = (origin: string): string =>
+  `0x6167656e746f7332${createHash("sha256").update(`${origin}\n${binding}`).digest("hex").slice(0, 48)}`
 /** `0x` and the tag, then the first 48 digits of: printf %s abab…ab | sha256sum. */
 const expected = "0x6167656e746f7331271a413bd339c5709fdceaec41f14f11e9fbfb5042d72d33"
 
@@ -44,11 +47,14 @@ describe("A nonce that is bound to a server", () => {
     for (const other of ["cd".repeat(32), "", undefined]) assert.isTrue(isBoundElsewhere(nonce, other, URL))
   })
 
-  it("belongs to a server on loopback under each name of this machine, and to its port alone", () => {
-    for (const host of ["127.0.0.1", "localhost", "[::1]"]) {
+  it("belongs to a server on loopback under every name of this machine, and to its port alone", () => {
+    const local = hashOf("http://localhost:8402")
+    for (const host of ["127.0.0.1", "127.0.0.2", "localhost", "agentos.localhost", "[::1]"]) {
       const nonce = originNonce(`http://${host}:8402`, binding)
+      assert.strictEqual(nonce, local, host)
       assert.isFalse(isBoundElsewhere(nonce, binding, "http://127.0.0.1:8402/x"), host)
       assert.isTrue(isBoundElsewhere(nonce, binding, "http://127.0.0.1:8403/x"), host)
     }
+    assert.notStrictEqual(originNonce("http://localhost.example:8402", binding), local)
   })
 })

@@ -1,5 +1,5 @@
 import { encodeJson, hexOf, utf8 } from "../Encoding.ts"
-import type { WalletAccount } from "../Options.ts"
+import { isLoopback, type WalletAccount } from "../Options.ts"
 import type { Challenge, ChallengeOption } from "./Challenge.ts"
 
 /** TransferWithAuthorization of EIP-3009. */
@@ -19,6 +19,12 @@ const NONCE_TAG = "6167656e746f7332"
 /** Bytes of the hash after the tag. */
 const HASH_BYTES = 24
 
+/** Returns the origin of a URL. Every name of this machine is `localhost`. */
+const originOf = (url: string): string => {
+  const { host, hostname, port, protocol } = new URL(url)
+  return `${protocol}//${isLoopback(hostname) ? `localhost${port && `:${port}`}` : host}`
+}
+
 /**
  * Returns the nonce of a payment, bound to the server that this client connected to and to the challenge: the tag, then 24
  * bytes of SHA-256 over the origin, a line feed and `extra.binding`. So a server that relays the challenge of another one
@@ -27,7 +33,7 @@ const HASH_BYTES = 24
 const nonceFor = async ({ binding }: ChallengeOption["extra"], baseUrl: string): Promise<`0x${string}`> => {
   const hash =
     typeof binding === "string"
-      ? new Uint8Array(await crypto.subtle.digest("SHA-256", utf8(`${new URL(baseUrl).origin}\n${binding}`)))
+      ? new Uint8Array(await crypto.subtle.digest("SHA-256", utf8(`${originOf(baseUrl)}\n${binding}`)))
       : // oxlint-disable-next-line no-restricted-properties -- a nonce is random on every platform
         crypto.getRandomValues(new Uint8Array(HASH_BYTES))
   return `0x${NONCE_TAG}${hexOf(hash.subarray(0, HASH_BYTES))}`
