@@ -54,7 +54,7 @@ describe("a first purchase", () => {
     await client.mailboxes.create({ localPart: freshName() })
     const [paid] = network.paid
     const { payload } = JSON.parse(atob(paid!.headers["payment-signature"]!))
-    expect(payload.authorization.nonce).toMatch(/^0x6167656e746f7331/)
+    expect(payload.authorization.nonce).toMatch(/^0x6167656e746f7332/)
   })
 
   it("takes its tokens from the store of the caller", async () => {

@@ -62,6 +62,40 @@ describe("terms", () => {
   })
 })
 
+describe("a server that lies about payments", () => {
+  const answers = {
+    "that they were refunded": failure(502, { code: "PROVIDER_REJECTED", paymentState: "refunded" }),
+    "that they were refused": failure(402, { code: "PAYMENT_REQUIRED", paymentState: "none" })
+  }
+
+  it.each(Object.entries(answers))("can't say %s to get more than the limit", async (_, answer) => {
+    const rounds = Array.from({ length: 4 }, () => [challenge(), answer]).flat()
+    const server = scripted({ [MAILBOXES]: [...rounds, challenge()] })
+    const client = await AgentOs.connect(BASE_URL, { ...server.options, spend: { perDay: "1.00" } })
+    const codes: Array<unknown> = []
+    for (let call = 0; call < 8; call++) {
+      const error = await client.call("createMailbox", { localPart: `ada-${call}` }).catch((reason: unknown) => reason)
+      codes.push(error instanceof AgentOsError ? error.code : error)
+      // All signatures have expired by now.
+      server.clock.time += 3_600_000
+    }
+    expect(server.signatures).toHaveLength(4)
+    expect(codes.slice(4)).toEqual(Array(4).fill("SPEND_LIMIT_EXCEEDED"))
+    expect(client.payments.spent()).toMatchObject({ lastDay: "1.00", left: "0.00" })
+  })
+
+  it("can't have a payment repeated without a pause, or for ever", async () => {
+    const again = failure(
+      502,
+      { code: "PROVIDER_TEMPORARY_FAILURE", retryable: true, paymentState: "settled" },
+      { "retry-after": "0.001" }
+    )
+    const { clock, paid } = await buy([challenge(), again])
+    expect(clock.sleeps.slice(0, 4)).toEqual([250, 500, 1_000, 2_000])
+    expect(paid.length).toBeLessThan(20)
+  })
+})
+
 describe("a payment", () => {
   it("that is answered by another challenge ends the call: nothing is signed twice", async () => {
     const { outcome, signatures } = await buy([challenge()])

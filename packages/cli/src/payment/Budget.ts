@@ -64,11 +64,10 @@ export const changeBudget = (host: Host, profile: string, change: (before: Budge
 
 /** Returns the base units that a profile may have spent in the last 24 hours. */
 export const spentLastDay = async (host: Host, profile: string): Promise<bigint> => {
-  const now = host.now()
-  const since = now - DAY_MILLIS
+  const since = host.now() - DAY_MILLIS
   const entries = await readEntries(host, { since })
   return entries
-    .filter((entry) => entry.profile === profile && entry.createdAt > since && mayHaveCharged(entry, now))
+    .filter((entry) => entry.profile === profile && entry.createdAt > since && mayHaveCharged(entry))
     .reduce((sum, { quote }) => sum + quote.amount, 0n)
 }
 

@@ -101,8 +101,8 @@ export const clientStateOf = (state: JournalState): ClientState => {
 export const isOpen = ({ state }: ListedEntry): boolean => client.isOpen({ state: clientStateOf(state) })
 
 /** Whether the payment counts toward the budget: it was charged, or could be. */
-export const mayHaveCharged = ({ paymentSignature, state }: ListedEntry, now: number): boolean =>
-  client.mayHaveCharged({ state: clientStateOf(state), validBefore: validUntil(paymentSignature) ?? 0 }, now)
+export const mayHaveCharged = ({ state }: ListedEntry): boolean =>
+  client.mayHaveCharged({ state: clientStateOf(state) })
 
 /** Returns the time in a payment id, in milliseconds since 1970; undefined for another kind of id. */
 export const timeOfPayment = (id: string): number | undefined =>

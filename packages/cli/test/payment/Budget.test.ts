@@ -20,22 +20,15 @@ describe("daily budget", () => {
       entry({ state: answered("unknown", 409) })
     ]
     for (const one of entries) await addEntry(host, one)
-    assert.strictEqual(await spentLastDay(host, "default"), 500_000n)
+    assert.strictEqual(await spentLastDay(host, "default"), 750_000n)
   })
 
-  it("counts a refused payment until it expires", async () => {
+  it("counts each signature that may have left the machine, whatever the server says about it", async () => {
     const host = machine()
-    const goodUntil = (millis: number): string => {
-      const authorization = { validBefore: String(Math.floor(millis / 1_000)) }
-      return Buffer.from(JSON.stringify({ payload: { authorization } })).toString("base64")
-    }
-    // The margin for clock skew is one minute.
-    for (const millis of [120_000, -59_000, -61_000]) {
-      const paymentSignature = goodUntil(NOW + millis)
-      await addEntry(host, entry({ state: answered("none", 402), paymentSignature }))
-      await addEntry(host, entry({ state: { tag: "given-up" }, paymentSignature }))
-      await addEntry(host, entry({ state: answered("refunded", 502), paymentSignature }))
-    }
+    const expired = Buffer.from(JSON.stringify({ payload: { authorization: { validBefore: "1" } } })).toString("base64")
+    await addEntry(host, entry({ state: answered("none", 402), paymentSignature: expired }))
+    await addEntry(host, entry({ state: answered("refunded", 502), paymentSignature: expired }))
+    await addEntry(host, entry({ state: { tag: "given-up" }, paymentSignature: expired }))
     assert.strictEqual(await spentLastDay(host, "default"), 500_000n)
   })
 

@@ -94,8 +94,10 @@ export const deliver = async (entry: SignedRequest, parts: DeliveryParts): Promi
   /** Waits for Retry-After, then while the status of a pending payment says so. Returns whether it did. */
   const waitToRepeat = async (delivered: Delivered, tries: number): Promise<boolean> => {
     const { answer } = delivered
+    // A server that asks for no delay would be asked for ever.
+    const least = 2 ** Math.min(tries, 5) / 4
     let seconds = retryAfterSeconds(answer) || 2 ** Math.min(tries, 3)
-    while (await pause(seconds * 1_000, delivered)) {
+    while (await pause(Math.max(seconds, least) * 1_000, delivered)) {
       if (wireErrorIn(answer)?.code !== "PAYMENT_PENDING" || isAborted()) return true
       const status = await readStatus(entry, http)
       if (status?.advice !== "wait") return true

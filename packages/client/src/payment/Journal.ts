@@ -73,12 +73,7 @@ export const isOpen = ({ state }: Pick<JournalEntry, "state">): boolean => {
 }
 
 /**
- * Whether the payment counts toward the daily limit: it was charged, or could be. A refused one counts until it
- * expires, because anyone who has seen the signature could submit it.
+ * Whether the payment counts toward the daily limit. Every signature counts that may have left this machine, whatever the
+ * server says about it: that it was refused, has expired or was refunded is seen on the chain, and a server may lie.
  */
-export const mayHaveCharged = (entry: Pick<JournalEntry, "state" | "validBefore">, now: number): boolean => {
-  const { state } = entry
-  if (state.tag === "given-up") return false
-  if (state.tag !== "answered") return true
-  return state.moneyMoved === "no" ? !isExpired(entry, now) : state.moneyMoved !== "refunded"
-}
+export const mayHaveCharged = ({ state }: Pick<JournalEntry, "state">): boolean => state.tag !== "given-up"

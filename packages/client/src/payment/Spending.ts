@@ -31,7 +31,7 @@ export class Spending {
     let sum = 0n
     for (const entry of this.#entries.values()) {
       if (entry.createdAt <= now - DAY_MILLIS) this.#entries.delete(entry.id)
-      else if (mayHaveCharged(entry, now)) sum += BigInt(entry.amount)
+      else if (mayHaveCharged(entry)) sum += BigInt(entry.amount)
     }
     for (const amount of this.#reserved.values()) sum += amount
     return sum
