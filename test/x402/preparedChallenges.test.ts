@@ -90,8 +90,8 @@ layer(core.pipe(Layer.provide(SecondRig.layer)), { excludeTestServices: true, ti
             }
             const header = yield* challenge(request)
             const accepts = yield* Effect.forEach(decodePaymentRequiredHeader(header).accepts, (accepted) =>
-              // Fails unless the terms are those of the rail, and their MAC is that of the request.
-              RequestBinding.rebuildFresh(request.binding, offered, accepted)
+              // Fails unless the MACs are those of the terms and the request.
+              RequestBinding.verifyFresh(request.binding, offered, accepted)
             )
             const issuedAt = Timestamp.Timestamp.make(Number(accepts[0]!.extra["issuedAt"]))
             const parts = {

@@ -7,6 +7,7 @@ import * as KeyMaterial from "./KeyMaterial.ts"
 const PURPOSES: Readonly<Record<MacPurpose, null>> = {
   "access-token": null,
   challenge: null,
+  "challenge-terms": null,
   cursor: null,
   "callback-secret": null,
   "refund-nonce": null,

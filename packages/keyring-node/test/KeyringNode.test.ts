@@ -17,6 +17,7 @@ const tenantId = "01890a5d-ac96-774b-bcce-b302099a8057"
 const vectors: Readonly<Record<MacPurpose, string>> = {
   "access-token": "d27f3fdde19853d1c01137b31b8d92d6fafd339396f535469eda78c9d093ec17",
   challenge: "e253d831cf6599421afdaaa47873706c881bce508b845372d21e855b3b288a4b",
+  "challenge-terms": "ee6b53b349760f94e56aedf995a77fab297c98c168dfef73e51bbf3b86a52c1b",
   cursor: "c0e15f5ef7f1b6b9b63e766cea75d24584e45f5a1fe019adca4d49e60f56185c",
   "callback-secret": "d9f558a73fed98607eb3995a14d3899113382ad62f34bbfa487919768953ac79",
   "refund-nonce": "4137a979f2b46933d537977e2a3e1a73b99f031943c4c5144dd32e95dae3a1d7",
@@ -28,6 +29,7 @@ const vectors: Readonly<Record<MacPurpose, string>> = {
 const Purpose = Schema.Literals([
   "access-token",
   "challenge",
+  "challenge-terms",
   "cursor",
   "callback-secret",
   "refund-nonce",

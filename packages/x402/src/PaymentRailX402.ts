@@ -149,7 +149,7 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
     isBoundElsewhere: ({ nonce }, { extra }, url) => isBoundElsewhere(nonce, extra["binding"], url),
     authenticate: Effect.fnUntraced(function* (proof) {
       const route = findRoute(proof.network, proof.asset)
-      if (route === undefined) return yield* refuse("The token or network of the payment is not accepted.")
+      if (route === undefined) return yield* refuse(NOT_ACCEPTED)
       const digest = TransferAuthorization.digest(route.offered.domainSeparator, authorizationOf(proof))
       const signature = hexOf(PaymentHeader.signatureOf(proof))
       const { recoverSigner } = yield* TransferAuthorization.signer
@@ -211,6 +211,10 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
     encodeReceipt: PaymentHeader.encodeReceipt
   })
 }
+
+const NOT_ACCEPTED =
+  "This server does not accept payments in this token on this network, or no longer. It has not submitted the payment. " +
+  "Request a new challenge."
 
 const refuse = (message: string): Effect.Effect<never, ProofInvalid> => Effect.fail(new ProofInvalid({ message }))
 

@@ -19,6 +19,8 @@ export type SettleScript = "settle" | "refuse" | "lose the answer" | "fail befor
 /** A chain with one token, and a facilitator that follows a script. */
 export interface ScriptedRail {
   readonly rail: PaymentRail["Service"]
+  /** Changes the terms that are offered from now on. */
+  readonly change: (terms: Partial<Omit<PaymentTerms, "amount">>) => void
   /** The behavior of the next settlements, in order; `settle` when it is empty. */
   readonly script: Array<SettleScript>
   /** Number of transfers to us on the chain, by payer. */
@@ -60,14 +62,14 @@ export interface ScriptedRail {
   readonly end: (header: string, how: "expired" | "used otherwise") => void
 }
 
-const TERMS = {
+const TERMS: Omit<PaymentTerms, "amount"> = {
   scheme: "exact",
   network: "eip155:402402",
   asset: "0x00000000000000000000000000000000000000a1",
   payTo: "0x00000000000000000000000000000000000000b2",
   maxTimeoutSeconds: 30,
   extra: { name: "USDT0", version: "1" }
-} as const
+}
 
 const Accepted = Schema.Struct({
   scheme: Schema.String,
@@ -159,6 +161,7 @@ export const make = (): ScriptedRail => {
   const shown: Array<string> = []
   const blocksBefore: Array<bigint> = []
   const frontRunning = new Set<string>()
+  let offered = TERMS
   let block = 1n
   let settleCalls = 0
   let authentications = 0
@@ -194,7 +197,7 @@ export const make = (): ScriptedRail => {
     Effect.suspend(() => (outage.chain ? Effect.fail(unreachable) : Effect.succeed(read())))
 
   const rail = PaymentRail.of({
-    terms: (amount): ReadonlyArray<PaymentTerms> => [{ ...TERMS, amount }],
+    terms: (amount): ReadonlyArray<PaymentTerms> => [{ ...offered, amount }],
     challengeEncoder:
       ({ accepts, error, resource }) =>
       (bindings) =>
@@ -278,6 +281,9 @@ export const make = (): ScriptedRail => {
 
   return {
     rail,
+    change: (terms) => {
+      offered = { ...offered, ...terms }
+    },
     script,
     transfers,
     log,

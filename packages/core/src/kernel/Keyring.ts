@@ -6,6 +6,7 @@ import { Context, Effect } from "effect"
 export type MacPurpose =
   | "access-token"
   | "challenge"
+  | "challenge-terms"
   | "cursor"
   | "callback-secret"
   | "refund-nonce"

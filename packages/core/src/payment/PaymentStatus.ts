@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { ServiceId } from "../catalog/ServiceId.ts"
+import { Keyring } from "../kernel/Keyring.ts"
 import * as Lookup from "../kernel/Lookup.ts"
 import type { ProviderError } from "../kernel/ProviderError.ts"
 import { InvalidRequest, type ResourceNotFound, type ResourceNotOwned } from "../kernel/ResourceError.ts"
@@ -13,6 +14,7 @@ import { adviceOn, type AuthorizationUse, PaymentAdvice, UNCLAIMED_STATES } from
 import { PaymentRail, type Settlement } from "./PaymentRail.ts"
 import * as PaymentResponse from "./PaymentResponse.ts"
 import { type PaymentProof, type PaymentTerms, proofKey } from "./PaymentTerms.ts"
+import * as RequestBinding from "./RequestBinding.ts"
 
 /** The state of a payment, as its holder or its tenant sees it. */
 export const PaymentStatusRecord = Schema.Struct({
@@ -101,6 +103,7 @@ export class PaymentStatuses extends Context.Service<
     PaymentStatuses,
     Effect.gen(function* () {
       const rail = yield* PaymentRail
+      const keyring = yield* Keyring
       const operations = yield* OperationStore
 
       const ofHeld = Effect.fnUntraced(function* (operation: Operation) {
@@ -123,16 +126,18 @@ export class PaymentStatuses extends Context.Service<
         } satisfies PaymentStatusRecord
       })
 
-      /** Returns the terms of which a proof is a payment to us, with the amount that its payer signed. */
+      /**
+       * Returns the terms of which a proof is a payment to us, with the amount that its payer signed. They are those of a
+       * challenge of ours, whatever is offered now, or else what is offered now.
+       */
       const termsOf = (proof: PaymentProof): PaymentTerms | undefined => {
         const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
-        const offered = rail
-          .terms(0n)
-          .find(
-            ({ asset, network, payTo }) =>
-              network === proof.network && same(asset, proof.asset) && same(payTo, proof.payTo)
-          )
-        return offered && { ...offered, amount: proof.value }
+        const signed = RequestBinding.signedTerms(keyring, proof.accepted)
+        const terms = [...(signed === undefined ? [] : [signed]), ...rail.terms(0n)].find(
+          ({ asset, network, payTo }) =>
+            network === proof.network && same(asset, proof.asset) && same(payTo, proof.payTo)
+        )
+        return terms && { ...terms, amount: proof.value }
       }
 
       /**

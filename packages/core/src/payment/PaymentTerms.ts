@@ -22,7 +22,10 @@ export interface PaymentTerms {
  * server authenticates them.
  */
 export interface ChallengeBinding {
-  /** 32 hexadecimal digits that no other challenge has. */
+  /**
+   * 28 characters of base64url that no other challenge has: 12 random ones, then 16 of a MAC over all of the terms. The MAC
+   * shows that this service offered the terms, whatever it offers now.
+   */
   readonly challengeNonce: string
   /** In milliseconds since the Unix epoch. */
   readonly issuedAt: number

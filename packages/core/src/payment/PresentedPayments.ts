@@ -63,7 +63,7 @@ export const presentedPayments = (
       const refuse = (error: { readonly message: string }) => challenge(request, error.message)
       const { authenticated, proof } = yield* Effect.catchTag(present(request, header), "ProofMalformed", refuse)
       const terms = yield* Effect.catch(
-        RequestBinding.rebuildFresh(request.binding, rail.terms(priceOf(request)), proof.accepted),
+        RequestBinding.verifyFresh(request.binding, rail.terms(priceOf(request)), proof.accepted),
         (why) => challenge(request, REFUSALS[why])
       )
       if (rail.isBoundElsewhere(proof, terms, request.resource.url)) {
@@ -114,7 +114,7 @@ export const presentedPayments = (
 
   /** Returns the terms that a proof accepted if it answers our challenge for this request, even an expired one. */
   const acceptedTerms = (request: PaidRequest, proof: PaymentProof) =>
-    RequestBinding.rebuild(request.binding, rail.terms(priceOf(request)), proof.accepted).pipe(
+    RequestBinding.verify(request.binding, rail.terms(priceOf(request)), proof.accepted).pipe(
       Effect.provideService(Keyring, keyring),
       Effect.option,
       Effect.map(

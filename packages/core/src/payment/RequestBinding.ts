@@ -1,6 +1,7 @@
 import { Effect } from "effect"
-import { Hex } from "effect/encoding"
+import { Base64Url, Hex } from "effect/encoding"
 import * as Bytes from "../kernel/Bytes.ts"
+import * as CanonicalJson from "../kernel/CanonicalJson.ts"
 import { Keyring } from "../kernel/Keyring.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import type { ChallengeBinding, PaymentProof, PaymentTerms } from "./PaymentTerms.ts"
@@ -36,28 +37,74 @@ export const fingerprint = (request: RequestBinding): string =>
 /** How long a challenge can be answered after it was issued. */
 export const CHALLENGE_LIFETIME = 15 * Timestamp.MINUTE
 
-const NONCE_LENGTH = 16
+/** Random bytes of a challenge: with its time, no other challenge has them. A multiple of 3, as base64 has no padding then. */
+const NONCE_LENGTH = 9
+const NONCE_CHARACTERS = 12
+/** Bytes of the MAC over the terms (RFC 2104, section 5), which follows in `challengeNonce`. Headers have 8 KiB in all. */
+const TERMS_MAC_LENGTH = 12
+/** Length of `challengeNonce` in the version before the MAC over the terms: 16 random bytes in hexadecimal. */
+const FORMER_NONCE_CHARACTERS = 32
 
 type BindingFields = Omit<ChallengeBinding, "binding">
 
-const macText = (request: RequestBinding, terms: PaymentTerms, fields: BindingFields): Uint8Array =>
-  Bytes.fromText(
-    JSON.stringify([
-      request.tenantId ?? "bootstrap",
-      request.method,
-      request.path,
-      request.query,
-      request.bodyHash,
-      terms.network,
-      terms.asset,
-      terms.amount.toString(),
-      terms.payTo,
-      terms.maxTimeoutSeconds,
-      fields.challengeNonce,
-      fields.issuedAt,
-      fields.expiresAt
-    ])
-  )
+/** Terms as they are written in a challenge. */
+type WrittenTerms = Pick<
+  PaymentProof["accepted"],
+  "scheme" | "network" | "asset" | "amount" | "payTo" | "maxTimeoutSeconds" | "extra"
+>
+
+const written = (terms: PaymentTerms): WrittenTerms => ({ ...terms, amount: terms.amount.toString() })
+
+/**
+ * The MAC over the request and the fields of the challenge. It also covers most of the terms, because servers of the version
+ * before `termsMac` compute it so.
+ */
+const requestMac = (
+  keyring: Keyring["Service"],
+  request: RequestBinding,
+  terms: WrittenTerms,
+  fields: BindingFields
+): string | undefined => {
+  const text = JSON.stringify([
+    request.tenantId ?? "bootstrap",
+    request.method,
+    request.path,
+    request.query,
+    request.bodyHash,
+    terms.network,
+    terms.asset,
+    terms.amount,
+    terms.payTo,
+    terms.maxTimeoutSeconds,
+    fields.challengeNonce,
+    fields.issuedAt,
+    fields.expiresAt
+  ])
+  const mac = keyring.mac(fields.keyId, "challenge", Bytes.fromText(text))
+  return mac === undefined ? undefined : Hex.encode(mac)
+}
+
+/** The MAC over all of the terms, with every field of `extra` but the binding: also fields that this version does not know. */
+const termsMac = (
+  keyring: Keyring["Service"],
+  nonce: string,
+  terms: WrittenTerms,
+  { expiresAt, issuedAt, keyId }: Omit<BindingFields, "challengeNonce">
+): string | undefined => {
+  const { amount, asset, maxTimeoutSeconds, network, payTo, scheme } = terms
+  const extra = ownExtra(terms)
+  const text = CanonicalJson.encode({
+    terms: { scheme, network, asset, amount, payTo, maxTimeoutSeconds, extra },
+    nonce,
+    issuedAt,
+    expiresAt
+  })
+  const mac = text === undefined ? undefined : keyring.mac(keyId, "challenge-terms", Bytes.fromText(text))
+  return mac === undefined ? undefined : Base64Url.encode(mac.subarray(0, TERMS_MAC_LENGTH))
+}
+
+const isMac = (mac: string | undefined, text: string): boolean =>
+  mac !== undefined && Bytes.equalConstantTime(Bytes.fromText(mac), Bytes.fromText(text))
 
 /** Binds terms to a request, each under a nonce of its own. */
 export const bind = (
@@ -68,14 +115,13 @@ export const bind = (
 ): Effect.Effect<ReadonlyArray<ChallengeBinding>> =>
   Effect.map(keyring.randomBytes(NONCE_LENGTH * offered.length), (nonces) =>
     offered.map((terms, place) => {
+      const nonce = Base64Url.encode(nonces.subarray(NONCE_LENGTH * place, NONCE_LENGTH * (place + 1)))
+      const times = { issuedAt, expiresAt: issuedAt + CHALLENGE_LIFETIME, keyId: keyring.activeKeyId }
       const fields: BindingFields = {
-        challengeNonce: Hex.encode(nonces.subarray(NONCE_LENGTH * place, NONCE_LENGTH * (place + 1))),
-        issuedAt,
-        expiresAt: issuedAt + CHALLENGE_LIFETIME,
-        keyId: keyring.activeKeyId
+        challengeNonce: nonce + termsMac(keyring, nonce, written(terms), times)!,
+        ...times
       }
-      const mac = keyring.mac(fields.keyId, "challenge", macText(request, terms, fields))!
-      return { ...fields, binding: Hex.encode(mac) }
+      return { ...fields, binding: requestMac(keyring, request, written(terms), fields)! }
     })
   )
 
@@ -88,7 +134,7 @@ export const boundTerms = (terms: PaymentTerms, binding: ChallengeBinding): Paym
 /** Why an offered payment does not match this request. */
 export type BindingRefusal = "different terms" | "different request" | "challenge expired"
 
-/** Reads a number that `bind` wrote into the terms. Throws for terms made by neither `bind` nor `rebuild`. */
+/** Reads a number that `bind` wrote into the terms. Throws for terms made by neither `bind` nor `verify`. */
 const boundNumber = ({ extra }: PaymentTerms, field: "issuedAt" | "keyId"): number => {
   const value = extra[field]
   if (typeof value !== "number") throw new Error(`the terms have no ${field}`)
@@ -102,65 +148,103 @@ export const issuedAt = (terms: PaymentTerms): Timestamp.Timestamp =>
 /** Returns the id of the key that authenticates the challenge with these terms. */
 export const keyIdOf = (terms: PaymentTerms): number => boundNumber(terms, "keyId")
 
-/** Like `rebuild`, but fails if the challenge has expired. */
-export const rebuildFresh = Effect.fnUntraced(function* (
-  ...asked: Parameters<typeof rebuild>
+/** Like `verify`, but fails if the challenge has expired. */
+export const verifyFresh = Effect.fnUntraced(function* (
+  ...asked: Parameters<typeof verify>
 ): Effect.fn.Return<PaymentTerms, BindingRefusal, Keyring> {
-  const terms = yield* rebuild(...asked)
+  const terms = yield* verify(...asked)
   if (Number(terms.extra["expiresAt"]) <= (yield* Timestamp.now))
     return yield* Effect.fail("challenge expired" as const)
   return terms
 })
 
 /**
- * Returns the terms that the proof accepted, rebuilt from this server's offer and the binding that the client echoed.
- * Fails with the reason if they are not our terms for this request. Everything but our own binding fields comes from
- * `offered`, never from the client. Accepts an expired challenge; see `rebuildFresh`.
+ * Returns the terms that the proof accepted, exactly as a server of this deployment signed them: another version or an
+ * earlier configuration may have offered others than this server does now. Fails with the reason if they are not our terms
+ * for this request. Accepts an expired challenge; see `verifyFresh`.
  */
-export const rebuild = Effect.fnUntraced(function* (
+export const verify = Effect.fnUntraced(function* (
   request: RequestBinding,
   offered: ReadonlyArray<PaymentTerms>,
   accepted: PaymentProof["accepted"]
 ): Effect.fn.Return<PaymentTerms, Exclude<BindingRefusal, "challenge expired">, Keyring> {
-  const terms = offered.find(
-    (candidate) => candidate.network === accepted.network && candidate.asset === accepted.asset
-  )
-  if (terms === undefined || !sameTerms(terms, accepted)) return yield* Effect.fail("different terms" as const)
-  const { binding, challengeNonce, expiresAt, issuedAt, keyId } = accepted.extra
-  if (
-    typeof binding !== "string" ||
-    typeof challengeNonce !== "string" ||
-    typeof issuedAt !== "number" ||
-    typeof expiresAt !== "number" ||
-    typeof keyId !== "number"
-  ) {
-    return yield* Effect.fail("different terms" as const)
-  }
-  const fields: BindingFields = { challengeNonce, issuedAt, expiresAt, keyId }
   const keyring = yield* Keyring
-  const mac = keyring.mac(keyId, "challenge", macText(request, terms, fields))
-  if (mac === undefined || !Bytes.equalConstantTime(Bytes.fromText(Hex.encode(mac)), Bytes.fromText(binding))) {
-    return yield* Effect.fail("different request" as const)
-  }
-  const echoed = Object.entries(terms.extra).filter(([key]) => key in accepted.extra)
-  return { ...terms, extra: { ...Object.fromEntries(echoed), ...fields, binding } }
+  const bound = bindingIn(accepted)
+  const terms = bound === undefined ? undefined : termsIn(accepted)
+  if (bound === undefined || terms === undefined) return yield* Effect.fail("different terms" as const)
+  const isOurs = isLegacy(bound) ? isOfferedExtra(accepted, offered) : isSigned(keyring, accepted, bound)
+  if (!isOurs) return yield* Effect.fail("different terms" as const)
+  return isMac(requestMac(keyring, request, accepted, bound), bound.binding)
+    ? terms
+    : yield* Effect.fail("different request" as const)
 })
+
+/**
+ * Returns the terms that a client echoed if this deployment signed them for any request; undefined otherwise. Also undefined
+ * for a challenge of the version before, whose terms can only be verified with the request.
+ */
+export const signedTerms = (
+  keyring: Keyring["Service"],
+  accepted: PaymentProof["accepted"]
+): PaymentTerms | undefined => {
+  const bound = bindingIn(accepted)
+  return bound !== undefined && isSigned(keyring, accepted, bound) ? termsIn(accepted) : undefined
+}
+
+const isSigned = (keyring: Keyring["Service"], accepted: WrittenTerms, bound: ChallengeBinding): boolean => {
+  const { challengeNonce } = bound
+  const mac = termsMac(keyring, challengeNonce.slice(0, NONCE_CHARACTERS), accepted, bound)
+  return isMac(mac, challengeNonce.slice(NONCE_CHARACTERS))
+}
+
+/** Returns the binding fields that a client echoed, without verification. */
+const bindingIn = ({ extra }: WrittenTerms): ChallengeBinding | undefined => {
+  const { binding, challengeNonce, expiresAt, issuedAt, keyId } = extra
+  return typeof binding === "string" &&
+    typeof challengeNonce === "string" &&
+    typeof issuedAt === "number" &&
+    typeof expiresAt === "number" &&
+    typeof keyId === "number"
+    ? { binding, challengeNonce, issuedAt, expiresAt, keyId }
+    : undefined
+}
+
+const isPlain = (entry: readonly [string, unknown]): entry is [string, string | number] =>
+  typeof entry[1] === "string" || typeof entry[1] === "number"
+
+const DECIMAL = /^(?:0|[1-9]\d{0,77})$/
+
+/**
+ * Returns the terms that a client echoed, without verification; undefined for terms that no server can have signed. Only
+ * texts and numbers remain of `extra`: a field of another kind is of a newer version, and has no meaning here.
+ */
+const termsIn = (accepted: PaymentProof["accepted"]): PaymentTerms | undefined => {
+  const { amount, asset, maxTimeoutSeconds, network, payTo, scheme } = accepted
+  if (scheme !== "exact" || !DECIMAL.test(amount)) return undefined
+  const extra = Object.fromEntries(Object.entries(accepted.extra).filter(isPlain))
+  return { scheme, network, asset, amount: BigInt(amount), payTo, maxTimeoutSeconds, extra }
+}
 
 const BINDING_FIELDS: ReadonlySet<string> = new Set(["challengeNonce", "issuedAt", "expiresAt", "keyId", "binding"])
 
-/** Fields of `extra` that challenges of the previous version lack. Those challenges are honored until they expire. */
+/** Returns `extra` as a client receives it, without the binding. JSON has no undefined, which a host's own rail may write. */
+const ownExtra = ({ extra }: WrittenTerms): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(extra).filter(([key, value]) => !BINDING_FIELDS.has(key) && value !== undefined))
+
+/** Returns whether a challenge is of the version before `termsMac`. Such challenges are honored until they expire. */
+const isLegacy = ({ challengeNonce }: ChallengeBinding): boolean => challengeNonce.length === FORMER_NONCE_CHARACTERS
+
+/** Fields of `extra` that challenges of the versions before may lack. */
 const ADDED_FIELDS: ReadonlySet<string> = new Set(["nonceTag", "signatures"])
 
-/** Returns whether the echoed terms equal the offered ones, apart from the binding fields. */
-const sameTerms = (terms: PaymentTerms, accepted: PaymentProof["accepted"]): boolean => {
-  const extra = Object.keys(accepted.extra).filter((key) => !BINDING_FIELDS.has(key))
-  const expected = Object.keys(terms.extra).filter((key) => key in accepted.extra || !ADDED_FIELDS.has(key))
+/** Returns whether `extra`, which `requestMac` does not cover, is that of an offered option. */
+const isOfferedExtra = (accepted: WrittenTerms, offered: ReadonlyArray<PaymentTerms>): boolean => {
+  const echoed = ownExtra(accepted)
+  const terms = offered.find(({ asset, network }) => network === accepted.network && asset === accepted.asset)
+  if (terms === undefined) return false
+  const expected = Object.keys(terms.extra).filter((key) => key in echoed || !ADDED_FIELDS.has(key))
   return (
-    accepted.scheme === terms.scheme &&
-    accepted.amount === terms.amount.toString() &&
-    accepted.payTo === terms.payTo &&
-    accepted.maxTimeoutSeconds === terms.maxTimeoutSeconds &&
-    extra.length === expected.length &&
-    extra.every((key) => accepted.extra[key] === terms.extra[key])
+    Object.keys(echoed).length === expected.length &&
+    Object.keys(echoed).every((key) => echoed[key] === terms.extra[key])
   )
 }

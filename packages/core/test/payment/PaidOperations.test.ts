@@ -8,8 +8,8 @@ import {
   Timestamp,
   walletAddress
 } from "@agentos/core"
-import { assert, describe } from "@effect/vitest"
-import { Effect, Fiber, Option, Redacted, Result } from "effect"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Option, Redacted, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as UnclaimedPayment from "../../src/payment/UnclaimedPayment.ts"
 import * as TestHost from "../support/TestHost.ts"
@@ -31,6 +31,13 @@ import {
   sendPaid,
   underClock
 } from "../support/Purchase.ts"
+
+/** The terms after an operator has changed the configuration. */
+const OTHER_TERMS = {
+  payTo: "0x00000000000000000000000000000000000000b3",
+  maxTimeoutSeconds: 60,
+  extra: { name: "Tether", version: "2" }
+}
 
 describe("PaidOperations", () => {
   scenario("requests payment, and stores nothing", (host) =>
@@ -301,6 +308,37 @@ describe("PaidOperations", () => {
     })
   )
 
+  scenario("honors a challenge after the terms have changed, and charges what it says", (host) =>
+    Effect.gen(function* () {
+      const signature = pay(yield* challengeOf(), ADA, "01")
+      host.payments.change(OTHER_TERMS)
+      const { operationId } = yield* create({ localPart: "ada" }, { signature })
+      const { terms } = Option.getOrThrow(yield* (yield* OperationStore).find(operationId))
+      assert.deepInclude(terms, { payTo: "0x00000000000000000000000000000000000000b2", maxTimeoutSeconds: 30 })
+      assert.deepInclude(terms.extra, { name: "USDT0", version: "1" })
+      assert.strictEqual(host.payments.transfers.get(ADA), 1)
+    })
+  )
+
+  it.effect("accepts at one server what a server of another version offered, 100 times in both directions", () =>
+    Effect.gen(function* () {
+      const [older, newer] = [TestHost.make(), TestHost.make()]
+      newer.payments.change({ extra: { name: "USDT0", version: "1", later: "yes", level: 7 } })
+      const servers = yield* Effect.all([Layer.build(older.layer), Layer.build(newer.layer)])
+      for (let purchase = 0; purchase < 100; purchase++) {
+        const [issuer, payee] = purchase % 2 === 0 ? servers : servers.toReversed()
+        const body = `purchase ${purchase}`
+        const challenge = yield* Effect.provide(challengeOf({ body }), issuer!)
+        const offer = { body, key: body, signature: pay(challenge, ADA, body) }
+        yield* Effect.provide(create({ localPart: `agent-${purchase}` }, offer), payee!)
+      }
+      assert.deepStrictEqual(
+        [older, newer].map(({ payments }) => payments.transfers.get(ADA)),
+        [50, 50]
+      )
+    })
+  )
+
   scenario("refunds a transfer that a third party submitted before the claim, and delivers nothing", (host) =>
     Effect.gen(function* () {
       const signature = pay(yield* challengeOf(), ADA, "01")
@@ -311,6 +349,18 @@ describe("PaidOperations", () => {
       assert.deepStrictEqual(yield* balances, { received: -250_000n, refundDue: 250_000n })
       // The name is available, because nothing was reserved.
       yield* create({ localPart: "ada" }, { signature: pay(yield* challengeOf(), BOB, "02"), key: "key-2" })
+    })
+  )
+
+  scenario("refunds it although the terms have changed since the challenge", (host) =>
+    Effect.gen(function* () {
+      const signature = pay(yield* challengeOf(), ADA, "01")
+      host.payments.useNonce(signature)
+      host.payments.change(OTHER_TERMS)
+      const error = yield* failureOf(create({ localPart: "ada" }, { signature }))
+      assert.deepInclude(error, { _tag: "PaymentReturned", paymentState: "refund_due" })
+      yield* returnDebts
+      assert.deepStrictEqual([...host.payments.refunds.values()], [{ wallet: ADA, amount: 250_000n }])
     })
   )
 

@@ -243,6 +243,16 @@ describe("PaymentStatuses", () => {
     })
   )
 
+  scenario("finds such a transfer although the terms have changed since the challenge", (host) =>
+    Effect.gen(function* () {
+      const signature = yield* signed
+      host.payments.change({ payTo: "0x00000000000000000000000000000000000000b3", maxTimeoutSeconds: 1 })
+      assert.strictEqual(yield* adviceFor(signature), "retry_same")
+      host.payments.useNonce(signature)
+      assert.deepInclude(yield* statusOf(signature), { paymentState: "settled", advice: "retry_same" })
+    })
+  )
+
   scenario("lets the payer of a cancelled authorization pay again", (host) =>
     Effect.gen(function* () {
       const signature = yield* signed
