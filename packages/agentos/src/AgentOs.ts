@@ -48,6 +48,11 @@ export interface AgentOsOptions {
   readonly requestsPerMinute?: number | undefined
   /** Networks of the proxies whose X-Forwarded-For header is trusted, such as `10.0.0.0/8`. */
   readonly trustedProxies?: ReadonlyArray<string> | undefined
+  /**
+   * Origins whose pages may sign in with a wallet, such as `https://app.example`. By default only pages of the site of
+   * `publicUrl`.
+   */
+  readonly signInOrigins?: ReadonlyArray<string> | undefined
   /** Enables the operator's routes; at least 32 characters. */
   readonly operatorToken?: string | undefined
   /** How long completed events are kept; by default permanently. */
@@ -100,6 +105,11 @@ const setupOf = (options: AgentOsOptions): Setup => {
     issues.push(`trustedProxies must be networks such as 10.0.0.0/8; invalid: ${text}`)
     return []
   })
+  const signInOrigins = options.signInOrigins ?? []
+  for (const origin of signInOrigins) {
+    if (URL.parse(origin)?.origin !== origin)
+      issues.push(`signInOrigins must be origins such as https://app.example; invalid: ${origin}`)
+  }
   const {
     eventRetentionDays: days,
     mail,
@@ -125,6 +135,7 @@ const setupOf = (options: AgentOsOptions): Setup => {
     quotas: { calls: DEFAULT_CALL_POLICY, mail: DEFAULT_MAIL_POLICY },
     rateLimit: perMinute === 0 ? null : { burst: perMinute, perSecond: perMinute / 60 },
     trustedProxies,
+    signInOrigins,
     operatorToken: operatorToken === undefined ? null : Redacted.make(operatorToken)
   }
 }

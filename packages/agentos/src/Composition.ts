@@ -44,6 +44,7 @@ export interface Setup {
   /** Null disables rate limits. */
   readonly rateLimit: RateLimit | null
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
+  readonly signInOrigins: ReadonlyArray<string>
   /** Null disables operator access. */
   readonly operatorToken: Redacted.Redacted | null
 }
@@ -87,6 +88,7 @@ const settingsLayer = (setup: Setup) =>
     capabilities: { email: setup.mail !== undefined, phone: setup.telephony !== undefined },
     rateLimit: setup.rateLimit,
     trustedProxies: setup.trustedProxies,
+    signInOrigins: setup.signInOrigins,
     operatorToken: setup.operatorToken,
     // Loaded by the first reader.
     site: {

@@ -299,12 +299,13 @@ describe("a public URL", () => {
       keys: "1:short",
       mail: { domain: "nowhere", send: () => undefined },
       trustedProxies: ["everyone"],
+      signInOrigins: ["everyone"],
       operatorToken: "short"
     }).catch((error: unknown) => error)
     const { issues } = failure as { readonly issues: ReadonlyArray<string> }
     assert.deepStrictEqual(
       issues.map((issue) => issue.split(" ")[0]),
-      ["publicUrl", "keys", "trustedProxies", "mail.domain", "operatorToken"]
+      ["publicUrl", "keys", "trustedProxies", "signInOrigins", "mail.domain", "operatorToken"]
     )
     for (const publicUrl of ["http://localhost", "http://127.0.0.1:1", "https://agents.example.com/a"]) {
       await (await createAgentOs({ ...options, publicUrl })).close()

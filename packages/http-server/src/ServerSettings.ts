@@ -24,6 +24,8 @@ export class ServerSettings extends Context.Service<
     readonly rateLimit: RateLimit | null
     /** Networks of the proxies whose X-Forwarded-For header is trusted. */
     readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
+    /** Origins whose pages may sign in with a wallet, beside those of this server's own site. */
+    readonly signInOrigins: ReadonlyArray<string>
     /** The token for the operator routes; null disables them. */
     readonly operatorToken: Redacted.Redacted | null
     /** The documentation. */

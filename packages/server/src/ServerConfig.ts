@@ -53,6 +53,7 @@ export interface ServerConfig {
   /** Null disables rate limits. */
   readonly rateLimit: RateLimit | null
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
+  readonly signInOrigins: ReadonlyArray<string>
   /** Null disables operator access. */
   readonly operatorToken: Redacted.Redacted | null
 }
@@ -95,6 +96,7 @@ export const read = (environment: Environment): Effect.Effect<ServerConfig, Conf
       publicUrl: readPublicUrl(reader, mode),
       rateLimit: perMinute === 0 ? null : { burst: perMinute, perSecond: perMinute / 60 },
       trustedProxies: readProxies(reader),
+      signInOrigins: readOrigins(reader),
       operatorToken: readOperatorToken(reader),
       keys: readKeys(reader),
       database: readDatabase(reader),
@@ -123,6 +125,16 @@ const readProxies = (reader: EnvironmentReader): ReadonlyArray<IpNetwork.IpNetwo
     if (network._tag === "Success") return [network.success]
     reader.issues.push(
       `AGENTOS_TRUSTED_PROXIES must be comma-separated networks such as 10.0.0.0/8,192.0.2.1/32; invalid: ${text}`
+    )
+    return []
+  })
+
+const readOrigins = (reader: EnvironmentReader): ReadonlyArray<string> =>
+  (reader.text("AGENTOS_SIGN_IN_ORIGINS")?.split(",") ?? []).flatMap((text) => {
+    const origin = text.trim()
+    if (URL.parse(origin)?.origin === origin) return [origin]
+    reader.issues.push(
+      `AGENTOS_SIGN_IN_ORIGINS must be comma-separated origins such as https://app.example; invalid: ${text}`
     )
     return []
   })

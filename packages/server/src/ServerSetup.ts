@@ -74,6 +74,7 @@ export const setupOf = Effect.fnUntraced(function* (
     quotas: config.quotas,
     rateLimit: config.rateLimit,
     trustedProxies: config.trustedProxies,
+    signInOrigins: config.signInOrigins,
     operatorToken: config.operatorToken
   }
 })

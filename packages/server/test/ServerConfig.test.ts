@@ -186,6 +186,20 @@ describe("ServerConfig", () => {
     assert.deepStrictEqual(config.rateLimit, { burst: 1200, perSecond: 20 })
   })
 
+  it("lets pages of no other site sign in by default, or those of the configured origins", () => {
+    assert.deepStrictEqual(read(COMPLETE).signInOrigins, [])
+    const listed = { AGENTOS_SIGN_IN_ORIGINS: "https://app.example, http://localhost:5173" }
+    assert.deepStrictEqual(read({ ...COMPLETE, ...listed }).signInOrigins, [
+      "https://app.example",
+      "http://localhost:5173"
+    ])
+    for (const invalid of ["*", "app.example", "null", "https://app.example/page", "https://APP.example"]) {
+      assert.deepStrictEqual(flawsOf({ ...COMPLETE, AGENTOS_SIGN_IN_ORIGINS: invalid }), [
+        `AGENTOS_SIGN_IN_ORIGINS must be comma-separated origins such as https://app.example; invalid: ${invalid}`
+      ])
+    }
+  })
+
   it("sets the rate limit per minute, and disables it with 0", () => {
     const rateLimitOf = (perMinute: string) => read({ ...COMPLETE, AGENTOS_RATE_LIMIT_PER_MINUTE: perMinute }).rateLimit
     assert.deepStrictEqual(rateLimitOf("60"), { burst: 60, perSecond: 1 })
@@ -205,6 +219,7 @@ describe("ServerConfig", () => {
       AGENTOS_KEYS: SECRET,
       AGENTOS_DATA_DIR: "/var/lib/agentos",
       AGENTOS_TRUSTED_PROXIES: "the-proxy",
+      AGENTOS_SIGN_IN_ORIGINS: "https://app.example/",
       AGENTOS_EMAIL_DOMAIN: "not a domain",
       AGENTOS_DKIM_SELECTOR: "s1",
       AGENTOS_SMTP_KEY_FILE: "/etc/key.pem"
@@ -218,6 +233,7 @@ describe("ServerConfig", () => {
         "AGENTOS_KEYS",
         "DATABASE_URL",
         "AGENTOS_TRUSTED_PROXIES",
+        "AGENTOS_SIGN_IN_ORIGINS",
         "AGENTOS_EMAIL_DOMAIN",
         "AGENTOS_DKIM_SELECTOR",
         "AGENTOS_SMTP_KEY_FILE",

@@ -31,6 +31,7 @@ import type { Operation } from "../operation/Operation.ts"
 import type { ErrorEnvelope } from "./ErrorEnvelope.ts"
 import {
   BodyTooLarge,
+  CrossSiteSignIn,
   HeadersTooLarge,
   InternalError,
   MediaTypeUnsupported,
@@ -120,10 +121,12 @@ const SAMPLES: { readonly [Code in ErrorCode]: (operation: Operation) => ApiErro
     }),
   PAYMENT_REQUIRED: (operation) =>
     isSignIn(operation) ? new SignInRequired({ challenge: "" }) : new PaymentRequired({ challenge: "", reason: null }),
-  FORBIDDEN: (operation) =>
-    isPaid(operation)
+  FORBIDDEN: (operation) => {
+    if (isSignIn(operation)) return new CrossSiteSignIn({ publicUrl: "https://agentos.example" })
+    return isPaid(operation)
       ? new PayerMismatch({ payer: WALLET, paymentState: "none" })
-      : new TenantSuspended({ reason: "complaints about unsolicited mail" }),
+      : new TenantSuspended({ reason: "complaints about unsolicited mail" })
+  },
   RESOURCE_NOT_OWNED: (operation) => new ResourceNotOwned(resourceOf(operation)),
   RESOURCE_NOT_FOUND: (operation) =>
     isSignIn(operation) ? new WalletUnknown({ wallet: WALLET }) : new ResourceNotFound(resourceOf(operation)),
@@ -188,6 +191,7 @@ export const errorExample = (code: ErrorCode, operation: Operation): ErrorEnvelo
 const OF_SIGN_IN: ReadonlySet<ErrorCode> = new Set([
   "AUTH_REQUIRED",
   "PAYMENT_REQUIRED",
+  "FORBIDDEN",
   "RESOURCE_NOT_FOUND",
   "PROVIDER_TEMPORARY_FAILURE"
 ])

@@ -48,6 +48,11 @@ export class OnboardingRequired extends Schema.TaggedError<OnboardingRequired>()
 /** The operator's token is missing or wrong. */
 export class OperatorRefused extends Schema.TaggedError<OperatorRefused>()("OperatorRefused", {}) {}
 
+/** A browser asks to sign in for a page of another site. */
+export class CrossSiteSignIn extends Schema.TaggedError<CrossSiteSignIn>()("CrossSiteSignIn", {
+  publicUrl: Schema.String
+}) {}
+
 export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
   retryAfterSeconds: Schema.Int,
   /** The limit, its window and the limited client: "1200 requests in 60 s from one address". */
@@ -88,6 +93,7 @@ export const RequestError = Schema.Union([
   UpgradeRequired,
   OnboardingRequired,
   OperatorRefused,
+  CrossSiteSignIn,
   RateLimited,
   ServiceUnavailable,
   ServerStopping,

@@ -95,6 +95,10 @@ export const requestErrorParts = (error: RequestError, request: FailedRequest): 
       message: "Operator token required. Send Authorization: Bearer <AGENTOS_OPERATOR_TOKEN>.",
       headers: { "WWW-Authenticate": "Bearer" }
     }),
+    CrossSiteSignIn: ({ publicUrl }): ErrorParts => ({
+      code: "FORBIDDEN",
+      message: `A page of another site can't sign in here. Sign in outside of a browser or from a page at ${publicUrl}, or ask the operator to list the page's origin in AGENTOS_SIGN_IN_ORIGINS.`
+    }),
     RateLimited: ({ limit, retryAfterSeconds }): ErrorParts => ({
       code: "RATE_LIMITED",
       message: `${limit === undefined ? "Too many requests" : `Rate limit exceeded: ${limit}`}. Retry in ${retryAfterSeconds} s.`,

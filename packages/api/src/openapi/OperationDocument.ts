@@ -21,7 +21,7 @@ export const PARAMETERS: JsonObject = {
     in: "header",
     required: false,
     description:
-      "The payment: base64 of the x402 version 2 PaymentPayload. Omit it on the first request, which returns the challenge. It is required on the paid repetition. The authorization's nonce is random, or bound to the challenge: `extra.nonceTag`, then the first 24 bytes of SHA-256 over the ASCII text of `extra.binding`. A nonce with that tag is accepted with its own challenge only.",
+      "The payment: base64 of the x402 version 2 PaymentPayload. Omit it on the first request, which returns the challenge. It is required on the paid repetition. The authorization's nonce is random, or bound to the server and the challenge: ASCII `agentos2`, then the first 24 bytes of SHA-256 over the ASCII text of the origin that the client connected to, a line feed and `extra.binding`. A nonce with that tag is accepted by that server with that challenge only. The same holds for `extra.nonceTag`, then the hash of `extra.binding` alone, with that challenge.",
     schema: { type: "string" }
   },
   IdempotencyKey: {

@@ -26,6 +26,8 @@ export const signIn = async (
   const baseUrl = requireBaseUrl(settings)
   rejectFolderServer(settings, "A signature")
   const wallet = await requireWallet(context, flags)
+  // First, because a message is valid for a minute, and a password may have to be typed.
+  const key = await wallet.open()
   // The first request goes without the saved token, which may be the one that was lost or revoked.
   const client = new ApiClient(context, baseUrl, undefined)
   const request = { method: ROUTES[operation].method, path: ROUTES[operation].path }
@@ -34,7 +36,6 @@ export const signIn = async (
   if (challenge.status !== 402 || header === null) throw apiFailure(challenge, baseUrl)
   const url = new URL(`${baseUrl}${request.path}`)
   const message = failingWith("UNEXPECTED_ANSWER", () => messageIn(header, url))
-  const key = await wallet.open()
   const { accountOf } = await import("../wallet/Account.ts")
   const signed = await signMessage(message, accountOf(key))
   const profile = settings.profile.value

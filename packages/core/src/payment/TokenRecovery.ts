@@ -22,8 +22,11 @@ export interface SignedIn {
 export class TokenRecovery extends Context.Service<
   TokenRecovery,
   {
-    /** Fails with the challenge that a wallet signs to call the operation. */
-    readonly challenge: (resource: SignIn.SignInResource) => Effect.Effect<never, SignInRequired>
+    /**
+     * Fails with the challenge that a wallet signs to call the operation. `requester` is the client of the request by its
+     * network address: no other client can use the signature.
+     */
+    readonly challenge: (resource: SignIn.SignInResource, requester: string) => Effect.Effect<never, SignInRequired>
     /**
      * Returns the tenant of the wallet that signed the message in the header, and changes nothing. Fails with
      * `WalletUnknown` for a wallet without a fulfilled purchase: no token was issued to it. Fails with
@@ -31,7 +34,8 @@ export class TokenRecovery extends Context.Service<
      */
     readonly signIn: (
       resource: SignIn.SignInResource,
-      header: string
+      header: string,
+      requester: string
     ) => Effect.Effect<SignedIn, InvalidRequest | SignInRefused | WalletUnknown | ProviderUnavailable>
     /**
      * Uses the message, and returns the tenant's access token. The first sign-in of a wallet replaces a token that was
@@ -85,16 +89,16 @@ export class TokenRecovery extends Context.Service<
 
       return TokenRecovery.of({
         challenge: Effect.fnUntraced(
-          function* (resource) {
-            const terms = yield* SignIn.issue(resource)
+          function* (resource, requester) {
+            const terms = yield* SignIn.issue(resource, requester)
             return yield* new SignInRequired({ challenge: protocol.encodeChallenge(resource, terms) })
           },
           Effect.provideService(Keyring, keyring)
         ),
         signIn: Effect.fnUntraced(
-          function* (resource, header) {
+          function* (resource, header, requester) {
             const message = yield* protocol.decode(header)
-            yield* SignIn.check(resource, message.terms)
+            yield* SignIn.check(resource, message.terms, requester)
             const wallet = yield* Effect.catchTag(
               protocol.authenticate(message),
               "ProviderError",

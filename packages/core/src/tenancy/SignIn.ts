@@ -9,14 +9,17 @@ import { SignInRefused } from "./CredentialError.ts"
 import type { WalletAddress } from "./Tenant.ts"
 
 /**
- * Sign-in by wallet: the wallet signs a message (EIP-4361) that this server issued for one operation. The challenge is
- * not stored: its nonce is base62 of
+ * Sign-in by wallet: the wallet signs a message (EIP-4361) that this server issued for one operation to one requester. The
+ * challenge is not stored: its nonce is base62 of
  *
- *     key id (1 byte) · random (16) · MAC over all terms (32)
+ *     key id (1 byte) · random (16) · MAC over all terms and the requester (32)
+ *
+ * A requester is a client by its network address (`ClientAddress.clientOf`). So the message is worth nothing to a site that
+ * had the wallet's client fetch it, and gets the signature.
  */
 
 /** How long a message is accepted after its challenge was issued. */
-export const SIGN_IN_LIFETIME = 5 * Timestamp.MINUTE
+export const SIGN_IN_LIFETIME = Timestamp.MINUTE
 
 const RANDOM_LENGTH = 16
 const PREFIX_LENGTH = 1 + RANDOM_LENGTH
@@ -78,37 +81,42 @@ const termsOf = ({ statement, url }: SignInResource, nonce: string, issuedAt: Ti
 const macOf = (
   keyring: Keyring["Service"],
   { issuedAt, statement, uri }: Pick<SignInTerms, "issuedAt" | "statement" | "uri">,
+  requester: string,
   prefix: Uint8Array
-): Uint8Array | undefined =>
-  keyring.mac(prefix[0]!, "sign-in", Bytes.concat(prefix, Bytes.fromText(JSON.stringify([uri, statement, issuedAt]))))
+): Uint8Array | undefined => {
+  const text = JSON.stringify([uri, statement, issuedAt, requester])
+  return keyring.mac(prefix[0]!, "sign-in", Bytes.concat(prefix, Bytes.fromText(text)))
+}
 
 /** Returns new terms for a message that signs in to the operation. */
 export const issue = Effect.fnUntraced(function* (
-  resource: SignInResource
+  resource: SignInResource,
+  requester: string
 ): Effect.fn.Return<SignInTerms, never, Keyring> {
   const keyring = yield* Keyring
   const issuedAt = yield* Timestamp.now
   const prefix = Bytes.concat(Uint8Array.of(keyring.activeKeyId), yield* keyring.randomBytes(RANDOM_LENGTH))
-  const mac = macOf(keyring, termsOf(resource, "", issuedAt), prefix)!
+  const mac = macOf(keyring, termsOf(resource, "", issuedAt), requester, prefix)!
   return termsOf(resource, Base62.encode(Bytes.concat(prefix, mac)), issuedAt)
 })
 
-const isIssued = (keyring: Keyring["Service"], terms: SignInTerms): boolean => {
+const isIssued = (keyring: Keyring["Service"], terms: SignInTerms, requester: string): boolean => {
   const bytes = Base62.decode(terms.nonce, PREFIX_LENGTH + MAC_LENGTH)
   if (bytes === undefined) return false
-  const mac = macOf(keyring, terms, bytes.subarray(0, PREFIX_LENGTH))
+  const mac = macOf(keyring, terms, requester, bytes.subarray(0, PREFIX_LENGTH))
   return mac !== undefined && Bytes.equalConstantTime(mac, bytes.subarray(PREFIX_LENGTH))
 }
 
 const COMPARED = ["domain", "uri", "statement"] as const
 
 /**
- * Fails unless this server issued the terms of a message for this operation, and less than five minutes ago. Does not
- * check the signature.
+ * Fails unless this server issued the terms of a message for this operation to this requester, and less than a minute ago.
+ * Does not check the signature.
  */
 export const check = Effect.fnUntraced(function* (
   resource: SignInResource,
-  terms: SignInTerms
+  terms: SignInTerms,
+  requester: string
 ): Effect.fn.Return<void, SignInRefused, Keyring> {
   const keyring = yield* Keyring
   const refuse = (message: string) => new SignInRefused({ message })
@@ -120,8 +128,11 @@ export const check = Effect.fnUntraced(function* (
   if (terms.expiresAt !== expected.expiresAt) {
     return yield* refuse("The expirationTime of the sign-in message is not the one of its challenge")
   }
-  if (!isIssued(keyring, terms)) {
-    return yield* refuse("The nonce of the sign-in message was not issued by this server for this operation and time")
+  if (!isIssued(keyring, terms, requester)) {
+    return yield* refuse(
+      "The nonce of the sign-in message was not issued by this server for this operation and time, or not to this " +
+        "network address. Request the message from the address that signs in"
+    )
   }
   if (terms.expiresAt <= (yield* Timestamp.now)) {
     return yield* refuse(`The sign-in message expired at ${Timestamp.toIso(terms.expiresAt)}`)

@@ -1,5 +1,12 @@
 import type { ApiError, Bytes, Operation } from "@agentos/api"
-import type { MessageContent, OperationName, SignedIn, Tenant, TokenRecovery } from "@agentos/core"
+import {
+  ClientAddress,
+  type MessageContent,
+  type OperationName,
+  type SignedIn,
+  type Tenant,
+  type TokenRecovery
+} from "@agentos/core"
 import { Effect, Option, type Schema } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { admitWithin, RateLimiting } from "../edge/RateLimiting.ts"
@@ -8,6 +15,7 @@ import { type RequestFacts, RequestRecord, type RouteMatch } from "../edge/Route
 import type { PreparedHandler } from "../edge/PreparedDocument.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 import { findTenant, requireTenant } from "./Caller.ts"
+import { refuseCrossSite } from "./CrossSite.ts"
 import { downloadResponse } from "./DownloadResponse.ts"
 import { inputDecoder, isEmpty, type OperationInput, operationRoute, requireAvailable } from "./OperationRoute.ts"
 import { NO_BODY, readBody } from "./RequestBody.ts"
@@ -43,8 +51,9 @@ export const tenantRoute = <
 }
 
 /**
- * A free operation that a wallet signs in to. Without a signed message it returns the challenge. The limits of the
- * address are checked before the signature, and those of the tenant before the message is used.
+ * A free operation that a wallet signs in to. Without a signed message it returns the challenge, which only the same client
+ * can answer. The limits of the address are checked before the signature, and those of the tenant before the message is
+ * used.
  */
 export const signInRoute = <Name extends OperationName, Data extends AnyCodec>(
   recovery: TokenRecovery["Service"],
@@ -53,15 +62,17 @@ export const signInRoute = <Name extends OperationName, Data extends AnyCodec>(
 ) => {
   const { entry } = operation
   const decode = inputDecoder(operation)
-  return operationRoute(operation, ({ headers }, { requestId }) =>
+  return operationRoute(operation, (request, { requestId }) =>
     Effect.gen(function* () {
       const { publicUrl } = yield* ServerSettings
       yield* requireAvailable(entry)
+      yield* refuseCrossSite(request)
       yield* decode(yield* readBody)
       const resource = { url: `${publicUrl}${entry.path}`, statement: entry.purpose }
-      const header = headers["sign-in-with-x"]
-      if (header === undefined) return yield* recovery.challenge(resource)
-      const signedIn = yield* recovery.signIn(resource, header)
+      const requester = ClientAddress.clientOf(Option.getOrElse(request.remoteAddress, () => ""))
+      const header = request.headers["sign-in-with-x"]
+      if (header === undefined) return yield* recovery.challenge(resource, requester)
+      const signedIn = yield* recovery.signIn(resource, header, requester)
       yield* admit(signedIn.tenant)
       // A token that is no longer valid proves nothing, and must not keep the wallet from getting a new one.
       const held = Option.getOrNull(yield* Effect.option(findTenant))

@@ -36,7 +36,12 @@ const encode = (payload: unknown) => Buffer.from(JSON.stringify(payload)).toStri
 
 let server: TestServer
 beforeAll(async () => {
-  server = await startServer({ publicUrl: PUBLIC_URL, operatorToken: OPERATOR })
+  server = await startServer({
+    publicUrl: PUBLIC_URL,
+    operatorToken: OPERATOR,
+    trustedProxies: ["127.0.0.0/8"],
+    signInOrigins: ["https://app.example"]
+  })
 })
 afterAll(() => server.stop())
 
@@ -77,6 +82,12 @@ const newCustomer = async () => {
   return { account, token: tokenOf(bought) }
 }
 
+/** A customer that has signed in before, so that another sign-in returns the same token. */
+const signedIn = async () => {
+  const { account } = await newCustomer()
+  return { account, token: tokenOf(await signIn(TOKEN, account)) }
+}
+
 const listMailboxes = async (token: string) =>
   (await call(server, "GET", "/api/v1/email/mailboxes/query", { token })).status
 
@@ -98,7 +109,7 @@ describe("a request without a signed message", () => {
     expect(info).toMatchObject({ domain: "127.0.0.1:8080", uri: `${PUBLIC_URL}${path}`, version: "1" })
     expect(info.nonce).toMatch(/^[0-9A-Za-z]{8,}$/)
     expect(info.statement).toMatch(/^[\x20\x21\x23-\x7e]+$/)
-    expect(Date.parse(info.expirationTime) - Date.parse(info.issuedAt)).toBe(300_000)
+    expect(Date.parse(info.expirationTime) - Date.parse(info.issuedAt)).toBe(60_000)
   })
 
   it("is refused for a body that the operation does not have", async () => {
@@ -197,7 +208,7 @@ const REFUSED: Readonly<Record<string, { before?: Fields; after?: Fields; status
   "another statement": { before: { statement: "Log in." }, status: 401, says: /statement .* must be/ },
   "a nonce that is not the server's": { before: { nonce: "a".repeat(66) }, status: 401, says: /nonce .* not issued/ },
   "another time than the challenge's": {
-    before: { issuedAt: "2026-01-01T00:00:00.000Z", expirationTime: "2026-01-01T00:05:00.000Z" },
+    before: { issuedAt: "2026-01-01T00:00:00.000Z", expirationTime: "2026-01-01T00:01:00.000Z" },
     status: 401,
     says: /nonce .* time/
   },
@@ -270,12 +281,12 @@ describe("a sign-in that is not valid", () => {
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(3)
   })
 
-  it("is refused five minutes after the challenge", async () => {
+  it("is refused a minute after the challenge", async () => {
     const { account, token } = await newCustomer()
     const resource = { url: `${PUBLIC_URL}${REVOKE}`, statement: (await newInfo(REVOKE)).statement }
     const issued = (millis: number) =>
       Effect.runPromise(
-        Effect.andThen(TestClock.setTime(millis), SignIn.issue(resource)).pipe(
+        Effect.andThen(TestClock.setTime(millis), SignIn.issue(resource, "127.0.0.1")).pipe(
           Effect.provide([TestClock.layer(), testKeys])
         )
       )
@@ -284,10 +295,83 @@ describe("a sign-in that is not valid", () => {
       const times = { issuedAt: new Date(issuedAt).toISOString(), expirationTime: new Date(expiresAt).toISOString() }
       return signed(account, { ...terms, ...times, version: "1" })
     }
-    const late = await present(REVOKE, await headerOf(Date.now() - 300_000))
+    const late = await present(REVOKE, await headerOf(Date.now() - 60_000))
     expect([late.status, errorOf(late).message]).toEqual([401, expect.stringMatching(/expired at 20/)])
     expect(await listMailboxes(token)).toBe(200)
-    expect((await present(REVOKE, await headerOf(Date.now() - 290_000))).status).toBe(200)
+    expect((await present(REVOKE, await headerOf(Date.now() - 30_000))).status).toBe(200)
+  })
+})
+
+describe("a signed message", () => {
+  it.each([TOKEN, REVOKE])("%s is accepted from the client that requested it alone", async (path) => {
+    const { account, token } = await signedIn()
+    const from = (address: string, headers: Readonly<Record<string, string>> = {}) =>
+      call(server, "POST", path, { headers: { "x-forwarded-for": address, ...headers } })
+    const requested = async (address: string) => {
+      const { headers } = await from(address)
+      const { info } = challengeOf(headers.get("payment-required")).extensions["sign-in-with-x"]
+      return signed(account, info)
+    }
+    for (const [requester, same, others] of [
+      ["192.0.2.1", "::ffff:192.0.2.1", ["192.0.2.2", "2001:db8::1"]],
+      ["2001:db8:0:1::1", "2001:db8:0:1:ffff::2", ["2001:db8:0:2::1", "192.0.2.1"]]
+    ] as const) {
+      const header = await requested(requester)
+      for (const other of others) {
+        const refused = await from(other, { "sign-in-with-x": header })
+        expect([refused.status, errorOf(refused).code]).toEqual([401, "AUTH_REQUIRED"])
+        expect(errorOf(refused).message).toContain("not to this network address")
+      }
+      expect(await listMailboxes(token)).toBe(200)
+      expect((await from(same, { "sign-in-with-x": header })).status).toBe(200)
+      if (path === REVOKE) return
+    }
+  })
+})
+
+describe("a page in a browser", () => {
+  const APP = "https://app.example"
+  const asPage = (path: string, headers: Readonly<Record<string, string>>, header?: string) =>
+    call(server, "POST", path, {
+      headers: { ...headers, ...(header === undefined ? {} : { "sign-in-with-x": header }) }
+    })
+
+  it.each([
+    ["of another site", { "sec-fetch-site": "cross-site", origin: "https://evil.example" }],
+    ["that another site has redirected", { "sec-fetch-site": "cross-site", origin: "null" }],
+    ["of another site without an origin", { "sec-fetch-site": "cross-site" }],
+    ["of another site in an old browser", { origin: "https://evil.example" }],
+    ["of an unknown site in an old browser", { origin: "null" }],
+    [
+      "whose origin only begins with a configured one",
+      { "sec-fetch-site": "cross-site", origin: `${APP}.evil.example` }
+    ]
+  ])("%s gets no message to sign, and can't use one", async (_name, headers) => {
+    const { account, token } = await signedIn()
+    for (const path of [TOKEN, REVOKE]) {
+      const header = await signed(account, await newInfo(path))
+      for (const answer of [await asPage(path, headers), await asPage(path, headers, header)]) {
+        expect([answer.status, errorOf(answer).code]).toEqual([403, "FORBIDDEN"])
+        expect(errorOf(answer).message).toContain("A page of another site can't sign in here")
+        expect(answer.headers.get("payment-required")).toBeNull()
+      }
+      expect(await listMailboxes(token)).toBe(200)
+      // The message is still unused.
+      if (path === TOKEN) expect((await present(path, header)).status).toBe(200)
+    }
+  })
+
+  it.each([
+    ["of the server's own site", { "sec-fetch-site": "same-origin", origin: PUBLIC_URL }],
+    ["of the server's own site in an old browser", { origin: PUBLIC_URL }],
+    ["of a configured origin", { "sec-fetch-site": "cross-site", origin: APP }],
+    ["of a configured origin in an old browser", { origin: APP }],
+    ["of this machine, in a sandbox", { "sec-fetch-site": "cross-site", origin: "http://localhost:5173" }]
+  ])("%s signs in", async (_name, headers) => {
+    const { account } = await newCustomer()
+    const answer = await asPage(TOKEN, headers)
+    const { info } = challengeOf(answer.headers.get("payment-required")).extensions["sign-in-with-x"]
+    expect((await asPage(TOKEN, headers, await signed(account, info))).status).toBe(200)
   })
 })
 

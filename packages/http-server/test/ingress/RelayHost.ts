@@ -95,6 +95,7 @@ const settings = (rateLimit: RateLimit | null) =>
     capabilities: { email: true, phone: true },
     rateLimit,
     trustedProxies: [],
+    signInOrigins: [],
     operatorToken: null,
     site: testSite
   })

@@ -71,6 +71,7 @@ export const settings = (rateLimit: RateLimit | null, trustedProxy: string) =>
     capabilities: { email: true, phone: false },
     rateLimit,
     trustedProxies: [IpNetwork.fromStringUnsafe(trustedProxy)],
+    signInOrigins: [],
     operatorToken: null,
     site: testSite
   })

@@ -78,6 +78,7 @@ export interface TestServerOptions {
   readonly site?: SiteFolders
   readonly drainTimeout?: Duration.Input
   readonly trustedProxies?: ReadonlyArray<string>
+  readonly signInOrigins?: ReadonlyArray<string>
   readonly operatorToken?: string
   /** Duration of an event's lease. Sessions are checked three times as often. */
   readonly leaseMillis?: number
@@ -169,6 +170,7 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
     capabilities: options.capabilities ?? { email: true, phone: options.carrierToken !== undefined },
     rateLimit: options.rateLimit ?? null,
     trustedProxies: (options.trustedProxies ?? []).map(IpNetwork.fromStringUnsafe),
+    signInOrigins: options.signInOrigins ?? [],
     operatorToken: options.operatorToken === undefined ? null : Redacted.make(options.operatorToken),
     site: options.site ?? testSite
   })

@@ -66,6 +66,13 @@ export const SERVER_VARIABLES = {
     example: "10.0.0.0/8,192.0.2.1/32",
     meaning: "networks whose `X-Forwarded-For` is trusted, comma-separated"
   },
+  AGENTOS_SIGN_IN_ORIGINS: {
+    group: "server",
+    kind: "text",
+    example: "https://app.example",
+    meaning:
+      "origins of other sites whose pages may [sign in](/docs/authentication#get-a-lost-token-back) with a wallet, comma-separated; none by default"
+  },
   AGENTOS_RATE_LIMIT_PER_MINUTE: {
     group: "server",
     kind: "integer",
