@@ -49,7 +49,7 @@ describe("a first purchase", () => {
     expect(client.payments.spent().lastDay).toBe("0.25")
   })
 
-  it("binds the payment to its challenge", async () => {
+  it("binds the payment to the server and its challenge", async () => {
     const { client, network } = await open()
     await client.mailboxes.create({ localPart: freshName() })
     const [paid] = network.paid
