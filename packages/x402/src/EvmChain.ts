@@ -66,9 +66,9 @@ export interface EvmChain {
     to: bigint,
     order?: BlockOrder
   ) => Effect.Effect<Option.Option<AuthorizationUse>, ProviderError>
-  /** Reads the transfers to a wallet, or from any of several wallets, in one range of blocks as `ranges` makes them. */
+  /** Reads the transfers to, or from, any of several wallets in one range of blocks as `ranges` makes them. */
   readonly readTransfers: (
-    side: { readonly to: Hex } | { readonly from: ReadonlyArray<Hex> },
+    side: { readonly to: ReadonlyArray<Hex> } | { readonly from: ReadonlyArray<Hex> },
     range: BlockRange
   ) => Effect.Effect<ReadonlyArray<LoggedTransfer>, ProviderError>
   /** Splits a range of blocks into pieces that the node accepts in one log request. */
@@ -202,6 +202,8 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
   })
 
   const step = BigInt(config.logBlocksMax ?? DEFAULT_LOG_BLOCKS)
+  const padded = (wallets: ReadonlyArray<Hex>) => wallets.map((wallet) => pad(wallet))
+
   const logs = (range: BlockRange, topics: ReadonlyArray<Hex | ReadonlyArray<Hex> | null>) =>
     ask(() =>
       client.request({
@@ -248,7 +250,7 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
     }),
     readTransfers: (side, range) =>
       Effect.map(
-        logs(range, "to" in side ? [TRANSFER, null, pad(side.to)] : [TRANSFER, side.from.map((wallet) => pad(wallet))]),
+        logs(range, "to" in side ? [TRANSFER, null, padded(side.to)] : [TRANSFER, padded(side.from)]),
         (found) =>
           found.flatMap(({ blockNumber, logIndex, transactionHash, ...log }) =>
             blockNumber === null || logIndex === null || transactionHash === null

@@ -67,6 +67,11 @@ export const PaymentNetwork = Schema.Struct({
   smartAccountFactories: Schema.optionalKey(Schema.Array(EvmAddress).check(Schema.isMaxLength(20))),
   /** Recipient of payments. It must be used by this deployment alone: any payment to it counts as one made here. */
   payTo: EvmAddress,
+  /**
+   * Earlier recipients. A payment under a challenge from before the change still goes to the recipient that its payer
+   * signed, and the ledger is compared with the transfers to all of them.
+   */
+  formerPayTo: Schema.optionalKey(Schema.Array(EvmAddress).check(Schema.isMaxLength(20))),
   /** Longest validity of an authorization from the time of signing: 20 s to one hour. */
   maxTimeoutSeconds: between(20, 3_600),
   /** Number of blocks that must follow a payment's block, for every price or by price. */
@@ -91,6 +96,8 @@ export interface OfferedNetwork {
   /** With checksums, as every challenge contains the addresses, however they are configured. */
   readonly asset: Address
   readonly payTo: Address
+  /** The current recipient of payments, then the former ones, in lower case. */
+  readonly recipients: ReadonlyArray<Address>
   /** Base units of the token in one base unit of a price. */
   readonly unitsPerPriceUnit: bigint
   /** Covered by every signature for the token; see `TransferAuthorization.domainSeparator`. */
@@ -119,11 +126,12 @@ export const offer = Effect.fnUntraced(function* (
   if (asset === payTo) {
     return yield* misconfigured(`Payment network ${config.network}: payTo is the token's own contract.`)
   }
+  const recipients = [payTo, ...(config.formerPayTo ?? [])].map(lowerCase)
   const refundWallets = refundWalletsOf(config)
   for (const [role, address] of [
-    ["payTo", payTo],
-    ["the token's own contract", asset]
-  ] as const) {
+    ...recipients.map((recipient, place) => [place === 0 ? "payTo" : "a former payTo", recipient] as const),
+    ["the token's own contract", asset] as const
+  ]) {
     if (refundWallets.includes(lowerCase(address))) {
       return yield* misconfigured(
         `Payment network ${config.network}: a refund wallet is ${role}; give it one of its own.`
@@ -144,6 +152,7 @@ export const offer = Effect.fnUntraced(function* (
     chainId,
     asset,
     payTo,
+    recipients,
     unitsPerPriceUnit: 10n ** BigInt(config.decimals - Usdt.DECIMALS),
     domainSeparator: TransferAuthorization.domainSeparator({ name, version, chainId, verifyingContract: asset }),
     factories,

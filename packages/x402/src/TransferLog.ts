@@ -2,7 +2,6 @@ import type { ChainTransfer, ProviderError } from "@agentos/core"
 import { Effect } from "effect"
 import { type EvmChain, LOG_QUESTIONS_MAX, type LoggedTransfer } from "./EvmChain.ts"
 import type { OfferedNetwork } from "./PaymentNetwork.ts"
-import { hexOf } from "./SettlementSearch.ts"
 
 /** One page of transfers on the chain. */
 export interface TransferPage {
@@ -20,12 +19,12 @@ export const PAGE_TRANSFERS_MAX = 1_000
  */
 export const readTransfers = Effect.fnUntraced(function* (
   chain: EvmChain,
-  { payTo, refundWallets }: OfferedNetwork,
+  { recipients, refundWallets }: OfferedNetwork,
   fromBlock: bigint
 ): Effect.fn.Return<TransferPage, ProviderError> {
   const latest = yield* chain.latestBlock
   const sides = [
-    { direction: "received", filter: { to: hexOf(payTo) } },
+    { direction: "received", filter: { to: recipients } },
     ...(refundWallets.length === 0 ? [] : [{ direction: "refunded", filter: { from: refundWallets } } as const])
   ] as const
   const transfers: Array<ChainTransfer> = []

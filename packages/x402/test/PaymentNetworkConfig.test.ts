@@ -120,6 +120,11 @@ describe("A refund wallet's configuration", () => {
         assert.strictEqual(error.reason, "Misconfigured")
         assert.include(error.message, "a refund wallet is payTo")
       }
+      const former = { ...withRefund({ privateKey: key }), formerPayTo: [address] }
+      assert.include(
+        (yield* Effect.flip(offer(Result.getOrThrow(decode(former))))).message,
+        "a refund wallet is a former payTo"
+      )
       assert.include(
         (yield* Effect.flip(configured({ privateKey: key, formerWallets: [Sample.asset] }))).message,
         "the token's own contract"

@@ -63,6 +63,22 @@ describe("PaymentRailX402.transfers", () => {
     })
   )
 
+  it.effect("lists payments to former recipients, which were signed before a change of payTo", () =>
+    Effect.gen(function* () {
+      const { rail, state } = yield* start({ formerPayTo: [Sample.stranger] })
+      const logs = [Sample.payTo, Sample.stranger, wallet].map((to, place) => transfer(80 + place, payer, to, 1n))
+      state.logs.push(...logs)
+      const { transfers } = yield* rail.transfers(token, 0n)
+      assert.deepStrictEqual(
+        transfers.map(({ block, direction }) => [direction, block]),
+        [
+          ["received", 80n],
+          ["received", 81n]
+        ]
+      )
+    })
+  )
+
   it.effect("lists a transfer of the refund wallet to us in both directions, and others once", () =>
     Effect.gen(function* () {
       const { rail, state } = yield* start({ refund })
