@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http"
+import type { ClientRequest, IncomingMessage } from "node:http"
 import { type Agent, request as httpsRequest } from "node:https"
 import type { Socket } from "node:net"
 import { AgentUnreachable } from "@agentos/core"
@@ -9,6 +9,15 @@ import { lookupOf, mayBeConnected, NotPublic, type ResolveHost } from "./HostAdd
 
 /** Maximum size of an answer's status line and headers, in bytes. */
 const HEAD_MAX = 16_384
+/**
+ * Limits of all that a connection receives until the answer has ended: interim answers, headers, framing and body count.
+ * Each unit costs processor time, however small it is.
+ */
+const INTERIM_MAX = 8
+const WIRE_BYTES_MAX = 131_072
+const READS_MAX = 4_096
+/** TLS 1.3 servers offer tickets after the handshake, usually two. */
+const TICKETS_MAX = 16
 
 export interface Exchange {
   readonly agent: Agent
@@ -55,6 +64,32 @@ const checkSocket = (socket: Socket, isAllowed: boolean, refuse: (why: Error) =>
   else check()
 }
 
+/** Counts what the connection receives for this request. Returns the function that ends the count. */
+const limitReceived = (request: ClientRequest, socket: Socket, refuse: (why: BadAnswer) => void): (() => void) => {
+  let bytes = 0
+  let reads = 0
+  let tickets = 0
+  let interims = 0
+  const onData = (piece: Buffer) => {
+    bytes += piece.length
+    if (bytes > WIRE_BYTES_MAX) refuse(new BadAnswer(`takes more than ${WIRE_BYTES_MAX} bytes on the wire`))
+    else if (++reads > READS_MAX) refuse(new BadAnswer(`arrives in more than ${READS_MAX} pieces`))
+  }
+  const onTicket = () => {
+    if (++tickets > TICKETS_MAX) refuse(new BadAnswer(`comes with more than ${TICKETS_MAX} TLS session tickets`))
+  }
+  request.on("information", () => {
+    if (++interims > INTERIM_MAX) refuse(new BadAnswer(`has more than ${INTERIM_MAX} interim responses`))
+  })
+  // Before the HTTP parser's listener, which handles all responses in a piece at once.
+  socket.prependListener("data", onData)
+  socket.on("session", onTicket)
+  return () => {
+    socket.off("data", onData)
+    socket.off("session", onTicket)
+  }
+}
+
 /**
  * Performs one request. Fails with the reason if there is no complete answer. The connection is closed if the exchange
  * is interrupted or ends before the answer does; otherwise it is kept for the next request.
@@ -77,13 +112,18 @@ export const exchangeOnce = (exchange: Exchange): Effect.Effect<void, AgentUnrea
       ...(target.allowed === undefined ? {} : { ca: target.allowed.ca })
     })
     let isDone = false
+    let endCount: () => void = () => undefined
     const finish = (isWhole: boolean, error?: Error) => {
       if (isDone) return
       isDone = true
+      endCount()
       if (!isWhole) request.destroy()
       resume(error === undefined ? Effect.void : Effect.fail(toUnreachable(target.host, error)))
     }
-    request.on("socket", (socket) => checkSocket(socket, isAllowed, (why) => request.destroy(why)))
+    request.on("socket", (socket) => {
+      checkSocket(socket, isAllowed, (why) => request.destroy(why))
+      endCount = limitReceived(request, socket, (why) => finish(false, why))
+    })
     request.on("error", (error) => finish(false, error))
     request.on("response", (response) =>
       exchange.read(response, (error) => finish(error === undefined && response.complete, error))
@@ -91,6 +131,7 @@ export const exchangeOnce = (exchange: Exchange): Effect.Effect<void, AgentUnrea
     request.end(exchange.body)
     return Effect.sync(() => {
       isDone = true
+      endCount()
       request.destroy()
     })
   })

@@ -101,6 +101,11 @@ describe("AgentCallbackHttps", () => {
     (status: number, headers: Record<string, string> = {}): Answering =>
     (response) =>
       response.writeHead(status, headers).end('{"text":"no"}')
+  /** Sends interim responses and no answer. */
+  const interim =
+    (count: number): Answering =>
+    ({ socket }) =>
+      socket?.write("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(count))
   const failures: ReadonlyArray<readonly [what: string, answering: Answering, reason: string, message: string]> = [
     ["a redirect", head(302, { Location: "https://127.0.0.1/" }), "status", "302; redirects are not followed"],
     ["a permanent redirect", head(308, { Location: "/other" }), "status", "308"],
@@ -113,6 +118,7 @@ describe("AgentCallbackHttps", () => {
     ["malformed lines", with200(lines, "{\n", '"text":"x"}\n'), "answer", "neither"],
     ["invalid UTF-8", with200(json, Buffer.from([0x7b, 0xff, 0xfe])), "answer", "UTF-8"],
     ["more than the maximum length", with200(json, `{"text":"${"a".repeat(65_536)}"}`), "answer", "65536 bytes"],
+    ["interim responses without end", interim(9), "answer", "more than 8 interim responses"],
     ["headers without end", head(200, { "X-Long": "a".repeat(20_000) }), "answer", "HPE_HEADER_OVERFLOW"],
     ["no answer at all", (response) => response.socket?.destroy(), "connection", "ECONNRESET"],
     [
@@ -133,6 +139,45 @@ describe("AgentCallbackHttps", () => {
       assert.include(error?.message, message)
       assert.notInclude(error?.message, secretText)
     })
+  )
+
+  it.live("accepts as many interim responses as proxies send", () =>
+    Effect.gen(function* () {
+      const { replies } = yield* ask((response) => {
+        for (let count = 0; count < 7; count++) response.writeProcessing()
+        response.end('{"text":"a"}')
+      })
+      assert.deepStrictEqual(replies, [say("a")])
+    })
+  )
+
+  it.live("limits the bytes and the pieces of an answer with its framing, whatever its limit of text", () =>
+    Effect.gen(function* () {
+      const bytes = 10_000_000
+      const long = yield* ask(with200(json, "a".repeat(140_000)), { bytes })
+      assert.include(long.error?.message, "takes more than 131072 bytes on the wire")
+      // Each write is a TLS record, and arrives alone.
+      const chopped: Answering = (response) => {
+        response.writeHead(200, { "Content-Length": bytes }).flushHeaders()
+        const next = (): unknown => response.socket?.write("a", (error) => (error ? undefined : next()))
+        next()
+      }
+      const { error } = yield* ask(chopped, { bytes })
+      assert.include(error?.message, "arrives in more than 4096 pieces")
+      assert.strictEqual(error?.reason, "answer")
+    })
+  )
+
+  it.live("counts each answer on a kept connection alone", () =>
+    Effect.gen(function* () {
+      const server = yield* agentServer(with200(json, `{"text":"${"a".repeat(50_000)}"}`))
+      yield* withCallback({ allow: [server.allow] }, (callback) =>
+        Effect.gen(function* () {
+          for (let turn = 0; turn < 4; turn++) assert.isUndefined((yield* answerOf(callback, server.url)).error)
+        })
+      )
+      assert.lengthOf(server.sockets, 1)
+    }).pipe(Effect.scoped)
   )
 
   it.live("keeps the replies that arrived before an answer breaks off or becomes invalid", () =>

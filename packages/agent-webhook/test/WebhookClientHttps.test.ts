@@ -89,6 +89,23 @@ describe("WebhookClientHttps", () => {
   )
 
   scenario(
+    "ends at once at an answer of interim responses without end, and closes its connection",
+    Effect.gen(function* () {
+      const endless: Answering = ({ socket }) => {
+        const more = () => {
+          while (socket?.write("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(500)) === true);
+        }
+        socket?.on("drain", more)
+        socket?.on("error", () => undefined)
+        more()
+      }
+      const { message, sockets } = yield* posted(endless)
+      assert.strictEqual(message, "The answer of 127.0.0.1 has more than 8 interim responses.")
+      assert.isBelow(sockets[0]!.bytesWritten, 16 * 1024 * 1024)
+    })
+  )
+
+  scenario(
     "fails in time if there is no answer, or one that does not end",
     Effect.gen(function* () {
       const message = "127.0.0.1 did not finish its answer within 0.2 s."
