@@ -36,7 +36,8 @@ export interface AnswerReader {
 export const makeAnswerReader = (contentType: string | undefined, bytesMax: number): AnswerReader => {
   const utf8 = new TextDecoder("utf-8", { fatal: true })
   let byLine: boolean | undefined = isLinesType(contentType) ? true : undefined
-  let pending = ""
+  /** The pieces of the unfinished line, or of the whole answer if it is one object. No piece is searched twice. */
+  let pending: Array<string> = []
   let bytesTaken = 0
 
   const text = (bytes?: Uint8Array): string => {
@@ -56,7 +57,7 @@ export const makeAnswerReader = (contentType: string | undefined, bytesMax: numb
     if (byLine === true) return wanted(line)
     const first = partsOf(line)
     byLine = first !== undefined
-    if (first === undefined) pending = `${line}\n${pending}`
+    if (first === undefined) pending.push(line, "\n")
     return first ?? []
   }
 
@@ -64,18 +65,21 @@ export const makeAnswerReader = (contentType: string | undefined, bytesMax: numb
     take: (bytes) => {
       bytesTaken += bytes.length
       if (bytesTaken > bytesMax) throw new BadAnswer(`is longer than ${bytesMax} bytes`)
-      pending += text(bytes)
+      const piece = text(bytes)
       const replies: Array<AgentReply> = []
-      for (let end = pending.indexOf("\n"); end !== -1 && byLine !== false; end = pending.indexOf("\n")) {
-        const line = pending.slice(0, end)
-        pending = pending.slice(end + 1)
-        replies.push(...ofLine(line))
+      let start = 0
+      for (let end = piece.indexOf("\n"); end !== -1 && byLine !== false; end = piece.indexOf("\n", start)) {
+        const line = pending.join("") + piece.slice(start, end)
+        pending = []
+        start = end + 1
+        for (const reply of ofLine(line)) replies.push(reply)
       }
+      if (start < piece.length) pending.push(piece.slice(start))
       return replies
     },
     end: () => {
-      pending += text()
-      return pending.trim() === "" ? [] : wanted(pending)
+      const rest = pending.join("") + text()
+      return rest.trim() === "" ? [] : wanted(rest)
     }
   }
 }
