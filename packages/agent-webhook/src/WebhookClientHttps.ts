@@ -25,7 +25,8 @@ const BYTES_MAX = 65_536
  * it, since a request on a closing connection fails.
  */
 const IDLE_TIMEOUT = 3_000
-const SOCKETS_TOTAL = 256
+/** More than the turns of `WebhookWorker`: none waits for the connection of another. */
+const SOCKETS_TOTAL = 1_024
 const SOCKETS_IDLE_PER_HOST = 16
 
 /** The key in a secret: `whsec_` and base64 of the bytes. */

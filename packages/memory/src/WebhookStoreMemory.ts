@@ -1,4 +1,12 @@
-import { ATTEMPTS_KEPT, NO_PROGRESS, type TenantId, Timestamp, WebhookStore, type WebhookTurn } from "@agentos/core"
+import {
+  ATTEMPTS_KEPT,
+  FAILING_LATER,
+  NO_PROGRESS,
+  type TenantId,
+  Timestamp,
+  WebhookStore,
+  type WebhookTurn
+} from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
 import type { WebhookRow } from "./Tables.ts"
@@ -9,6 +17,8 @@ export const layer = Layer.effect(
   Effect.map(MemoryDatabase, ({ run, tables }) => {
     const { lastEvents, tenants, webhookAttempts, webhooks } = tables
     const newestOf = (tenantId: TenantId) => lastEvents.get(tenantId)?.eventId ?? null
+    const orderOf = ({ dueAt, progress }: WebhookRow) =>
+      (dueAt ?? Infinity) + (progress.failures > 0 ? FAILING_LATER : 0)
     const isActive = (tenantId: TenantId) => tenants.get(tenantId)?.suspension === undefined
     const isLeased = ({ leasedUntil }: WebhookRow, now: Timestamp.Timestamp) =>
       leasedUntil !== null && leasedUntil > now
@@ -24,11 +34,13 @@ export const layer = Layer.effect(
     }
 
     return WebhookStore.of({
-      set: (webhook) =>
+      set: (webhook, isSameHost) =>
         run((now) => {
-          const fence = (webhooks.get(webhook.tenantId)?.fence ?? 0) + 1
+          const known = webhooks.get(webhook.tenantId)
+          const fence = (known?.fence ?? 0) + 1
+          const progress = isSameHost && known !== undefined ? { ...known.progress, retries: [] } : NO_PROGRESS
           const due = { leasedUntil: null, dueAt: now, isResting: false, seenEventId: null }
-          webhooks.set(webhook.tenantId, { webhook, progress: NO_PROGRESS, fence, ...due })
+          webhooks.set(webhook.tenantId, { webhook, progress, fence, ...due })
         }),
       find: (tenantId) => run(() => Option.fromUndefinedOr(webhooks.get(tenantId)?.webhook)),
       remove: (tenantId) =>
@@ -46,7 +58,7 @@ export const layer = Layer.effect(
             .map(({ attempt }) => attempt)
             .toSorted((a, b) => (a.deliveryId < b.deliveryId ? 1 : -1))
         ),
-      take: ({ all, woken }, limit, leaseMillis) =>
+      take: ({ all, onlyAnswering, woken }, limit, leaseMillis) =>
         run((now) => {
           const isDue = (row: WebhookRow) => {
             const { tenantId } = row.webhook
@@ -58,7 +70,8 @@ export const layer = Layer.effect(
             .rows()
             .filter((row) => row.webhook.state === "active" && isActive(row.webhook.tenantId))
             .filter((row) => !isLeased(row, now) && isDue(row))
-            .toSorted((a, b) => (a.dueAt ?? Infinity) - (b.dueAt ?? Infinity))
+            .filter(({ progress }) => !onlyAnswering || (progress.hasAnswered && progress.failures === 0))
+            .toSorted((a, b) => orderOf(a) - orderOf(b))
             .slice(0, limit)
             .map((row): WebhookTurn => {
               const { progress, webhook } = row

@@ -26,6 +26,7 @@ import { addSenderPolicies } from "./migration/0021_sender_policies.ts"
 import { createMessageRetries } from "./migration/0022_message_retries.ts"
 import { addReceipts } from "./migration/0023_receipts.ts"
 import { addTokenTrust } from "./migration/0024_token_trust.ts"
+import { addWebhookStanding } from "./migration/0026_webhook_standing.ts"
 import { callsListed } from "./migration/CallsListed.ts"
 import { callsOutbound } from "./migration/CallsOutbound.ts"
 import { eventsExpiring } from "./migration/EventsExpiring.ts"
@@ -57,7 +58,8 @@ const migrations = Migrator.fromRecord({
   "0021_sender_policies": addSenderPolicies,
   "0022_message_retries": createMessageRetries,
   "0023_receipts": addReceipts,
-  "0024_token_trust": addTokenTrust
+  "0024_token_trust": addTokenTrust,
+  "0026_webhook_standing": addWebhookStanding
 })
 
 /** Indexes that are added to existing tables, built after the migrations. */

@@ -3,6 +3,7 @@ import {
   type DueWebhooks,
   EventType,
   EventWebhook,
+  FAILING_LATER,
   type NextTurn,
   type WebhookAttempt,
   type WebhookProgress,
@@ -40,6 +41,7 @@ const COLUMNS = `tenant_id, webhook_id, url, types, state, secret_key_id, secret
 interface TurnRow extends WebhookRow {
   readonly retries: string
   readonly failures: number
+  readonly has_answered: boolean
   readonly fence: number
   readonly last_event_id: string | null
 }
@@ -84,7 +86,7 @@ const toWebhook = (row: WebhookRow): EventWebhook => ({
 const toTurn = (row: TurnRow): WebhookTurn => ({
   webhook: toWebhook(row),
   fence: row.fence,
-  progress: { retries: toRetries(row.retries), failures: row.failures },
+  progress: { retries: toRetries(row.retries), failures: row.failures, hasAnswered: row.has_answered },
   newestEventId: row.last_event_id
 })
 
@@ -110,8 +112,9 @@ export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
     const columns = sql.literal(Row.qualified("event_webhooks", COLUMNS))
     const now = sql`(select now from clock)`
 
-    const set = (webhook: EventWebhook) => {
+    const set = (webhook: EventWebhook, isSameHost: boolean) => {
       const { previousSecret, secret } = webhook
+      const kept = Parameter.boolean(isSameHost)
       return sql`
         with ${clock()}
         insert into event_webhooks (${sql.literal(COLUMNS)}, due_at)
@@ -129,7 +132,8 @@ export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
           previous_key_id = excluded.previous_key_id, previous_version = excluded.previous_version,
           previous_valid_until = excluded.previous_valid_until, created_at = excluded.created_at,
           updated_at = excluded.updated_at, paused_at = excluded.paused_at, due_at = excluded.due_at,
-          retries = '[]', failures = 0, fence = event_webhooks.fence + 1, leased_until = null, resting = false,
+          failures = case when ${kept} then event_webhooks.failures else 0 end,
+          has_answered = ${kept} and event_webhooks.has_answered, retries = '[]', fence = event_webhooks.fence + 1, leased_until = null, resting = false,
           seen_event_id = null`
     }
 
@@ -159,14 +163,15 @@ export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
           and exists (
             select 1 from tenants where tenants.tenant_id = event_webhooks.tenant_id and suspended_at is null
           )
-        order by due_at nulls last limit ${Parameter.integer(limit)}
+          ${due.onlyAnswering ? sql`and has_answered and failures = 0` : sql``}
+        order by due_at + case when failures > 0 then ${Parameter.integer(FAILING_LATER)} else 0 end nulls last limit ${Parameter.integer(limit)}
         for update of event_webhooks skip locked
       )
       update event_webhooks set
         fence = fence + 1,
         leased_until = ${now} + ${Parameter.integer(leaseMillis)}, due_at = ${now} + ${Parameter.integer(leaseMillis)}
       where tenant_id = any(array(select tenant_id from found))
-      returning ${columns}, retries, failures, fence, (
+      returning ${columns}, retries, failures, has_answered, fence, (
         select last_event_id from tenants where tenants.tenant_id = event_webhooks.tenant_id
       ) as last_event_id`
 
@@ -183,8 +188,9 @@ export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
       where tenants.tenant_id = event_webhooks.tenant_id and suspended_at is null and ${isHeld(turn)}
       returning event_webhooks.webhook_id`
 
-    const stored = ({ failures, retries }: WebhookProgress) => sql`
-      retries = ${Parameter.text(JSON.stringify(retries))}, failures = ${Parameter.integer(failures)}`
+    const stored = ({ failures, hasAnswered, retries }: WebhookProgress) => sql`
+      retries = ${Parameter.text(JSON.stringify(retries))}, failures = ${Parameter.integer(failures)},
+      has_answered = ${Parameter.boolean(hasAnswered)}`
 
     const record = Effect.fnUntraced(function* (
       turn: WebhookTurn,
@@ -235,7 +241,7 @@ export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
     }
 
     return WebhookStore.of({
-      set: (webhook) => orDie(Effect.asVoid(set(webhook))),
+      set: (webhook, isSameHost) => orDie(Effect.asVoid(set(webhook, isSameHost))),
       find: (tenantId) =>
         Effect.map(
           orDie(sql<WebhookRow>`select ${columns} from event_webhooks where tenant_id = ${Parameter.uuid(tenantId)}`),

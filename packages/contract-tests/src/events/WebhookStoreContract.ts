@@ -3,6 +3,7 @@ import {
   type EventSignal,
   EventStore,
   type EventWebhook,
+  FAILING_LATER,
   NO_PROGRESS,
   type TenantId,
   TenantStore,
@@ -47,17 +48,17 @@ const webhookOf = Effect.fnUntraced(function* (tenantId: TenantId): Effect.fn.Re
 const endpoint = Effect.gen(function* () {
   const { tenantId } = yield* Fresh.tenant
   const webhook = yield* webhookOf(tenantId)
-  yield* (yield* WebhookStore).set(webhook)
+  yield* (yield* WebhookStore).set(webhook, false)
   return webhook
 })
 
 /** Takes every due endpoint, and returns those of these tenants. The endpoints of other tests are due again later. */
 const takenOf = Effect.fnUntraced(function* (
   tenantIds: ReadonlyArray<TenantId>,
-  due: { readonly woken?: ReadonlyArray<TenantId>; readonly all?: boolean } = {}
+  due: { readonly woken?: ReadonlyArray<TenantId>; readonly all?: boolean; readonly onlyAnswering?: boolean } = {}
 ) {
   const store = yield* WebhookStore
-  const turns = yield* store.take({ woken: due.woken ?? [], all: due.all ?? false }, MANY, LEASE)
+  const turns = yield* store.take({ woken: [], all: false, onlyAnswering: false, ...due }, MANY, LEASE)
   return turns.filter(({ webhook }) => tenantIds.includes(webhook.tenantId))
 })
 
@@ -98,7 +99,7 @@ const tests: ContractTests<Ports> = (it) => {
           secret: { keyId: 2, version: 2 },
           previousSecret: { ...webhook.secret, validUntil }
         }
-        yield* store.set(replaced)
+        yield* store.set(replaced, false)
         assert.deepStrictEqual(yield* store.find(webhook.tenantId), Option.some(replaced))
         const turn = yield* takenOne(webhook.tenantId)
         yield* store.record(turn, yield* attemptOf(1), NO_PROGRESS, "active")
@@ -210,22 +211,69 @@ const tests: ContractTests<Ports> = (it) => {
       })
     )
 
-    it.effect("returns the progress as it was stored, and none after the endpoint was set again", () =>
+    it.effect(
+      "returns the progress as it was stored, without retries after the endpoint was set again, and none for another host",
+      () =>
+        Effect.gen(function* () {
+          const store = yield* WebhookStore
+          const webhook = yield* endpoint
+          const { tenantId } = webhook
+          const at = webhook.createdAt
+          const retries = [{ eventId: yield* Fresh.id, attempts: 3, firstAttemptAt: at, nextAttemptAt: at }]
+          const progress = { retries, failures: 2, hasAnswered: true }
+          const turn = yield* takenOne(tenantId)
+          yield* store.record(turn, yield* attemptOf(1), progress, "active")
+          yield* store.finish(turn, { dueIn: 0, isResting: false }, null)
+          const again = yield* takenOne(tenantId)
+          assert.deepStrictEqual(again.progress, progress)
+          yield* store.set(webhook, true)
+          assert.isFalse(yield* store.finish(again, NEXT_EVENT, progress))
+          assert.deepStrictEqual((yield* takenOne(tenantId)).progress, { ...progress, retries: [] })
+          yield* store.set(webhook, false)
+          assert.deepStrictEqual((yield* takenOne(tenantId)).progress, NO_PROGRESS)
+        })
+    )
+
+    it.effect("finds only endpoints that answer, if asked: not new ones, nor those that have failed since", () =>
       Effect.gen(function* () {
         const store = yield* WebhookStore
-        const webhook = yield* endpoint
-        const { tenantId } = webhook
-        const at = webhook.createdAt
-        const retries = [{ eventId: yield* Fresh.id, attempts: 3, firstAttemptAt: at, nextAttemptAt: at }]
-        const progress = { retries, failures: 2 }
-        const turn = yield* takenOne(tenantId)
-        yield* store.record(turn, yield* attemptOf(1), progress, "active")
-        yield* store.finish(turn, { dueIn: 0, isResting: false }, null)
-        const again = yield* takenOne(tenantId)
-        assert.deepStrictEqual(again.progress, progress)
-        yield* store.set(webhook)
-        assert.isFalse(yield* store.finish(again, NEXT_EVENT, progress))
-        assert.deepStrictEqual((yield* takenOne(tenantId)).progress, NO_PROGRESS)
+        const answering = yield* endpoint
+        const failing = yield* endpoint
+        const fresh = yield* endpoint
+        const tenantIds = [answering, failing, fresh].map(({ tenantId }) => tenantId)
+        const after = new Map([
+          [answering.tenantId, { retries: [], failures: 0, hasAnswered: true }],
+          [failing.tenantId, { retries: [], failures: 1, hasAnswered: true }]
+        ])
+        for (const turn of yield* takenOf(tenantIds)) {
+          yield* store.finish(turn, { dueIn: 0, isResting: false }, after.get(turn.webhook.tenantId) ?? null)
+        }
+        const found = yield* takenOf(tenantIds, { onlyAnswering: true, all: true, woken: tenantIds })
+        assert.deepStrictEqual(
+          found.map(({ webhook }) => webhook.tenantId),
+          [answering.tenantId]
+        )
+      })
+    )
+
+    it.effect("takes an endpoint that has failed after one that has not, until it is due for ten seconds more", () =>
+      Effect.gen(function* () {
+        const store = yield* WebhookStore
+        const clock = yield* StoreClock
+        const failing = yield* endpoint
+        const dueNow = { dueIn: 0, isResting: false }
+        const failed = { retries: [], failures: 1, hasAnswered: false }
+        yield* store.finish(yield* takenOne(failing.tenantId), dueNow, failed)
+        yield* clock.advance(FAILING_LATER - 2_000)
+        const first = yield* endpoint
+        const ours = [failing.tenantId, first.tenantId]
+        // Endpoints of other tests may be due too.
+        const next = Effect.repeat(
+          Effect.map(store.take({ woken: [], all: false, onlyAnswering: false }, 1, LEASE), ([turn]) => turn?.webhook),
+          { until: (webhook) => webhook === undefined || ours.includes(webhook.tenantId) }
+        )
+        assert.strictEqual((yield* next)?.tenantId, first.tenantId)
+        assert.strictEqual((yield* next)?.tenantId, failing.tenantId)
       })
     )
   })
@@ -271,7 +319,7 @@ const tests: ContractTests<Ports> = (it) => {
         assert.isNotNull(paused.pausedAt)
         assert.isFalse(yield* store.renew(turn, LEASE))
         assert.deepStrictEqual(yield* takenOf([tenantId], { woken: [tenantId], all: true }), [])
-        yield* store.set(webhook)
+        yield* store.set(webhook, false)
         yield* takenOne(tenantId)
       })
     )

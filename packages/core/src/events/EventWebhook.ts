@@ -113,8 +113,10 @@ export interface WebhookProgress {
   readonly retries: ReadonlyArray<WebhookRetry>
   /** Failed attempts since the last successful one, of any event. */
   readonly failures: number
+  /** Whether it has ever accepted an event. */
+  readonly hasAnswered: boolean
 }
-export const NO_PROGRESS: WebhookProgress = { retries: [], failures: 0 }
+export const NO_PROGRESS: WebhookProgress = { retries: [], failures: 0, hasAnswered: false }
 
 /** Returns the events whose retry is not due yet. They are not sent before. */
 export const waitingRetries = ({ retries }: WebhookProgress, now: Timestamp.Timestamp): ReadonlyArray<WebhookRetry> =>
@@ -134,12 +136,13 @@ const doubled = (first: number, times: number, maximum: number): number =>
 /** Returns the progress after an event was accepted. */
 export const succeeded = ({ retries }: WebhookProgress, eventId: string): WebhookProgress => ({
   retries: retries.filter((retry) => retry.eventId !== eventId),
-  failures: 0
+  failures: 0,
+  hasAnswered: true
 })
 
 /** Returns the progress after an attempt failed, with the next one; `exhausted` if the event was retried for too long. */
 export const failed = (
-  { failures, retries }: WebhookProgress,
+  { failures, hasAnswered, retries }: WebhookProgress,
   eventId: string,
   startedAt: Timestamp.Timestamp,
   now: Timestamp.Timestamp
@@ -154,7 +157,11 @@ export const failed = (
   const nextAttemptAt = next < end ? next : end
   const others = retries.filter((retry) => retry.eventId !== eventId)
   return {
-    progress: { retries: [...others, { eventId, attempts, firstAttemptAt, nextAttemptAt }], failures: failures + 1 },
+    progress: {
+      retries: [...others, { eventId, attempts, firstAttemptAt, nextAttemptAt }],
+      failures: failures + 1,
+      hasAnswered
+    },
     nextAttemptAt
   }
 }

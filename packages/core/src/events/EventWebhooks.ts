@@ -68,7 +68,7 @@ export class EventWebhooks extends Context.Service<
           updatedAt: now,
           pausedAt: null
         }
-        yield* store.set(webhook)
+        yield* store.set(webhook, known !== undefined && new URL(known.url).host === new URL(url).host)
         return webhook
       })
 

@@ -30,22 +30,30 @@ export interface NextTurn {
 export interface DueWebhooks {
   readonly woken: ReadonlyArray<TenantId>
   readonly all: boolean
+  /** Only endpoints that have answered, and have not failed since. */
+  readonly onlyAnswering: boolean
 }
+
+/** An endpoint that has failed since it last answered is due later than one that has not, by this time. */
+export const FAILING_LATER = 10_000
 
 /** The port that stores event webhooks, their leases and their attempts. Leases use the store's own clock. */
 export class WebhookStore extends Context.Service<
   WebhookStore,
   {
-    /** Stores the endpoint of a tenant, or replaces it: without progress, due at once, its lease ended. */
-    readonly set: (webhook: EventWebhook) => Effect.Effect<void>
+    /**
+     * Stores the endpoint of a tenant, or replaces it: without retries, due at once, its lease ended. The rest of the
+     * progress stays if `isSameHost`.
+     */
+    readonly set: (webhook: EventWebhook, isSameHost: boolean) => Effect.Effect<void>
     readonly find: (tenantId: TenantId) => Effect.Effect<Option.Option<EventWebhook>>
     /** Deletes the endpoint and its attempts. Returns false if the tenant has none. */
     readonly remove: (tenantId: TenantId) => Effect.Effect<boolean>
     /** Returns the last `ATTEMPTS_KEPT` attempts, newest first. */
     readonly attempts: (webhookId: string) => Effect.Effect<ReadonlyArray<WebhookAttempt>>
     /**
-     * Leases up to `limit` due endpoints for `leaseMillis`, the longest due first. No paused endpoint, none of a suspended
-     * tenant, and none that another server holds.
+     * Leases up to `limit` due endpoints for `leaseMillis`, the longest due first; one with failures as if it were due
+     * `FAILING_LATER`. No paused endpoint, none of a suspended tenant, and none that another server holds.
      */
     readonly take: (due: DueWebhooks, limit: number, leaseMillis: number) => Effect.Effect<ReadonlyArray<WebhookTurn>>
     /**

@@ -1,4 +1,4 @@
-import { Cause, Effect, Latch, Metric, Result, Semaphore } from "effect"
+import { Cause, Effect, Exit, Fiber, Latch, Metric, Result, Semaphore } from "effect"
 import { Keyring } from "../kernel/Keyring.ts"
 import * as PollingWorker from "../kernel/PollingWorker.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
@@ -15,7 +15,18 @@ import { webhookPaused } from "./WebhookEvent.ts"
 import { type NextTurn, WebhookStore, type WebhookTurn } from "./WebhookStore.ts"
 
 /** Endpoints served concurrently by one server. Each has one request at a time. */
-const CONCURRENCY = 128
+const TURNS_MAX = 640
+/**
+ * Those among them that have a slot: a turn leaves its slot while its endpoint is silent for longer than
+ * `SILENT_MILLIS`. So any number of silent endpoints delays the others by a few seconds.
+ */
+const SLOTS = 128
+const SILENT_MILLIS = 2 * Timestamp.SECOND
+/** Turns and slots that only endpoints which answer get. */
+const RESERVED = 32
+/** Requests to one host at a time, whoever its tenants are, and the delay of a turn beyond them. */
+const HOST_MAX = 64
+const HOST_DELAY = 1 * Timestamp.SECOND
 /** Maximum number of concurrent writers, so that requests have connections too. */
 const WRITERS = 3
 /** A turn ends after this time or number of events, so that endpoints share the server. */
@@ -50,6 +61,8 @@ const paused = Metric.counter("agentos_webhooks_paused_total", {
  * An endpoint is a session with one request at a time: the oldest deliverable event is leased, posted, and acknowledged by
  * a 2xx answer. After another outcome the event is leased again when its retry is due, and later events are sent
  * meanwhile. At most 64 events wait for a retry; then no other is sent.
+ *
+ * Silent endpoints delay the others by at most a few seconds: a turn keeps its slot for as long as its endpoint answers.
  */
 export const run = Effect.gen(function* () {
   const store = yield* WebhookStore
@@ -71,18 +84,48 @@ export const run = Effect.gen(function* () {
     wakeUp.openUnsafe()
   })
 
-  const take = Effect.fnUntraced(function* (limit: number) {
+  let freeSlots = SLOTS
+  /** Whether due endpoints may have been left behind because no slot was free for them. */
+  let isBehind = false
+  const freeSlot = (): void => {
+    freeSlots++
+    if (isBehind) wakeUp.openUnsafe()
+  }
+
+  const take = Effect.fnUntraced(function* (freeTurns: number) {
     wakeUp.closeUnsafe()
+    const free = Math.min(freeTurns, freeSlots)
+    if (free <= 0) {
+      isBehind = true
+      return []
+    }
+    const onlyAnswering = free <= RESERVED
+    const limit = onlyAnswering ? free : free - RESERVED
     const now = yield* Timestamp.now
-    const all = now >= searchAt
+    const all = now >= searchAt || (isBehind && !onlyAnswering)
     if (all) searchAt = now + SEARCH_EVERY
-    const due = { woken: [...woken], all }
+    const due = { woken: [...woken], all, onlyAnswering }
     woken.clear()
     const turns = yield* store.take(due, limit, leaseDuration)
-    // A full batch may have left woken tenants behind: they are found by the search.
-    if (turns.length >= limit) searchAt = 0
+    freeSlots -= turns.length
+    // Woken tenants that were left behind are found by a search, once slots are free.
+    isBehind = onlyAnswering || turns.length >= limit
+    if (turns.length >= limit) wakeUp.openUnsafe()
     return turns
   })
+
+  /** Performs a request. Its turn leaves its slot while the endpoint is silent for long. */
+  const withoutSlotIfSilent = <A, E, R>(request: Effect.Effect<A, E, R>) =>
+    Effect.suspend(() => {
+      let hasSlot = true
+      const leave = Effect.sync(() => {
+        hasSlot = false
+        freeSlot()
+      })
+      return Effect.raceFirst(request, Effect.andThen(Effect.delay(leave, SILENT_MILLIS), Effect.never)).pipe(
+        Effect.ensuring(Effect.sync(() => (hasSlot ? undefined : freeSlots--)))
+      )
+    })
 
   /** Posts an event with its signature. Without the key of the secret, nothing is sent: an unsigned event proves nothing. */
   const post = Effect.fnUntraced(function* (
@@ -114,7 +157,7 @@ export const run = Effect.gen(function* () {
     { event }: Delivery
   ) {
     const startedAt = yield* Timestamp.now
-    const answer = yield* Effect.result(post(webhook, event, startedAt))
+    const answer = yield* withoutSlotIfSilent(Effect.result(post(webhook, event, startedAt)))
     const now = yield* Timestamp.now
     const status = Result.isSuccess(answer) ? answer.success : null
     const isAccepted = status !== null && status >= 200 && status <= 299
@@ -206,7 +249,7 @@ export const run = Effect.gen(function* () {
     yield* store.finish(turn, next, progress)
   })
 
-  const handle = (turn: WebhookTurn) =>
+  const serveLeased = (turn: WebhookTurn) =>
     Effect.flatMap(Uuid.next, (sessionId) =>
       serve(turn, sessionId).pipe(
         PollingWorker.whileLeased({ millis: leaseDuration, renew: store.renew(turn, leaseDuration) }),
@@ -220,9 +263,37 @@ export const run = Effect.gen(function* () {
       )
     )
 
+  /** By webhookId: the turns of this server. One that lost its lease may still wait for an answer. */
+  const serving = new Map<string, Fiber.Fiber<void>>()
+  /** By host: the number of turns. */
+  const turnsOfHost = new Map<string, number>()
+
+  const handle = (turn: WebhookTurn) =>
+    Effect.gen(function* () {
+      const { url, webhookId } = turn.webhook
+      const lost = serving.get(webhookId)
+      if (lost !== undefined) yield* Fiber.interrupt(lost)
+      const { host } = new URL(url)
+      const others = turnsOfHost.get(host) ?? 0
+      if (others >= HOST_MAX) return yield* store.finish(turn, { dueIn: HOST_DELAY, isResting: true }, null)
+      turnsOfHost.set(host, others + 1)
+      const served = yield* Effect.forkChild(serveLeased(turn), { startImmediately: true })
+      serving.set(webhookId, served)
+      const ended = yield* Effect.ensuring(
+        Fiber.await(served),
+        Effect.sync(() => {
+          if (serving.get(webhookId) === served) serving.delete(webhookId)
+          const left = turnsOfHost.get(host)! - 1
+          if (left === 0) turnsOfHost.delete(host)
+          else turnsOfHost.set(host, left)
+        })
+      )
+      if (Exit.isFailure(ended) && !Cause.hasInterruptsOnly(ended.cause)) yield* ended
+    }).pipe(Effect.ensuring(Effect.sync(freeSlot)))
+
   return yield* PollingWorker.run({
     name: "event webhooks",
-    concurrency: CONCURRENCY,
+    concurrency: TURNS_MAX,
     interval: POLL_INTERVAL,
     wake: Effect.andThen(wakeUp.await, Effect.sleep(WAKE_DELAY)),
     take,

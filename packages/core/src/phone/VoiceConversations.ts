@@ -1,7 +1,15 @@
 import { Cause, Context, Effect, Exit, Fiber, Layer, type Option, Redacted, Stream } from "effect"
 import { Keyring } from "../kernel/Keyring.ts"
 import * as CallbackSecret from "../tenancy/CallbackSecret.ts"
-import { AgentCallback, AgentUnreachable, CONTEXT_TURNS, isPlaceholder } from "./AgentCallback.ts"
+import type { TenantId } from "../tenancy/Tenant.ts"
+import {
+  type AgentAddress,
+  AgentCallback,
+  type AgentMessage,
+  AgentUnreachable,
+  CONTEXT_TURNS,
+  isPlaceholder
+} from "./AgentCallback.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 import type { Call } from "./Call.ts"
 import * as CallProgress from "./CallProgress.ts"
@@ -10,6 +18,9 @@ import { CallStore } from "./CallStore.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 import { hashToken, type RelayEvent, type SendToRelay } from "./VoiceRelay.ts"
 import * as VoiceRunner from "./VoiceRunner.ts"
+
+/** Requests to the webhooks of one tenant's agents at a time, from one server: one for each call that awaits an answer. */
+const REQUESTS_PER_TENANT = 256
 
 /** The live conversations between the people on the line and the agents behind the numbers. */
 export class VoiceConversations extends Context.Service<
@@ -51,6 +62,21 @@ export class VoiceConversations extends Context.Service<
         return secret === undefined ? unusable("The key of its callback secret is not configured.") : { url, secret }
       })
 
+      const asked = new Map<TenantId, number>()
+      /** Asks a webhook, unless too many requests to those of its tenant are under way. */
+      const askWebhook = (tenantId: TenantId, address: AgentAddress, message: AgentMessage) =>
+        Stream.suspend(() => {
+          const others = asked.get(tenantId) ?? 0
+          if (others >= REQUESTS_PER_TENANT) return Stream.fail(tooManyRequests)
+          asked.set(tenantId, others + 1)
+          const ended = Effect.sync(() => {
+            const left = asked.get(tenantId)! - 1
+            if (left === 0) asked.delete(tenantId)
+            else asked.set(tenantId, left)
+          })
+          return Stream.ensuring(agents.ask(address, message), ended)
+        })
+
       const run = Effect.fnUntraced(function* (call: Call, events: Stream.Stream<RelayEvent>, send: SendToRelay) {
         const { callId, direction, fromNumber: from, greeting, phoneNumberId, tenantId, toNumber: to } = call
         const [address, turns] = yield* Effect.all([addressOf(call), calls.turns(callId, CONTEXT_TURNS + 1)], {
@@ -66,7 +92,7 @@ export class VoiceConversations extends Context.Service<
             ask: ({ at, text }, transcriptSoFar) => {
               const message = { callId, phoneNumberId, direction, from, to, turn: { text, at }, transcriptSoFar }
               const otherwise =
-                address instanceof AgentUnreachable ? Stream.fail(address) : agents.ask(address, message)
+                address instanceof AgentUnreachable ? Stream.fail(address) : askWebhook(tenantId, address, message)
               return sessions.ask(tenantId, message, otherwise)
             },
             interrupted: sessions.interrupted(callId),
@@ -111,6 +137,11 @@ const newestOnly = () => {
     if (Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause)) yield* exit
   })
 }
+
+const tooManyRequests = new AgentUnreachable({
+  reason: "connection",
+  message: `The agent was not asked: ${REQUESTS_PER_TENANT} requests to your agents' webhooks are under way. Answer faster.`
+})
 
 const unusable = (why: string) =>
   new AgentUnreachable({ reason: "address", message: `The agent can't be called. ${why}` })

@@ -324,6 +324,89 @@ describe("an event webhook", () => {
     })
   )
 
+  /** Many tenants whose endpoints accept a request and answer nothing for 15 s, each with an event. */
+  const silentEndpoints = (count: number) =>
+    Effect.gen(function* () {
+      for (let index = 0; index < count; index++) {
+        const tenantId = yield* newTenant
+        yield* (yield* EventWebhooks).set(tenantId, { url: `https://silent-${index}.example.com/` })
+        yield* append(tenantId, 1)
+      }
+    })
+  const silentUnless =
+    (honest: string): Answer =>
+    ({ url }) =>
+      url === honest
+        ? Effect.succeed(204)
+        : Effect.andThen(Effect.sleep("15 seconds"), Effect.fail(new WebhookUnreachable({ message: "silent" })))
+
+  scenario("receives an event within seconds while hundreds of other endpoints are silent", ({ endpoint, received }) =>
+    Effect.gen(function* () {
+      endpoint.answer = silentUnless(URL)
+      yield* silentEndpoints(280)
+      const { tenantId } = yield* endpointOf()
+      yield* serving
+      yield* TestClock.adjust("1 second")
+      const [eventId] = yield* append(tenantId, 1)
+      yield* TestClock.adjust("7 seconds")
+      assert.isTrue(idsOf(received).some((id) => id === eventId))
+      assert.lengthOf(received, 281)
+    })
+  )
+
+  scenario("that answers has slots of its own while more endpoints are silent than a server has turns", (host) =>
+    Effect.gen(function* () {
+      const { endpoint, open, received } = host
+      endpoint.answer = silentUnless(URL)
+      const { tenantId } = yield* endpointOf()
+      yield* append(tenantId, 1)
+      yield* serving
+      yield* TestClock.adjust("1 second")
+      assert.lengthOf(received, 1)
+      yield* silentEndpoints(700)
+      yield* TestClock.adjust("14 seconds")
+      assert.isAtLeast(open.most, 600)
+      const [eventId] = yield* append(tenantId, 1)
+      yield* TestClock.adjust("1 second")
+      assert.isTrue(idsOf(received).some((id) => id === eventId))
+    })
+  )
+
+  scenario("shares the requests to its host with other tenants: 64 at a time", ({ endpoint, open, received }) =>
+    Effect.gen(function* () {
+      endpoint.answer = () => Effect.as(Effect.sleep("1 second"), 204)
+      yield* Effect.replicateEffect(
+        Effect.flatMap(endpointOf(), ({ tenantId }) => append(tenantId, 1)),
+        100
+      )
+      yield* serving
+      yield* TestClock.adjust("10 seconds")
+      assert.lengthOf(received, 100)
+      assert.strictEqual(open.most, 64)
+    })
+  )
+
+  scenario("has one request at a time however often it is set, and rests again after one failure", (host) =>
+    Effect.gen(function* () {
+      const { endpoint, open, received } = host
+      endpoint.answer = silentUnless("none")
+      const { tenantId } = yield* endpointOf()
+      yield* append(tenantId, 9)
+      yield* serving
+      yield* TestClock.adjust("46 seconds")
+      assert.strictEqual(received.length, 3)
+      for (let round = 0; round < 5; round++) {
+        yield* (yield* EventWebhooks).set(tenantId, { url: `${URL}?round=${round}` })
+        yield* TestClock.adjust("3 seconds")
+      }
+      assert.strictEqual(received.length, 8)
+      assert.strictEqual(open.most, 1)
+      yield* TestClock.adjust("16 seconds")
+      // The fourth failure in a row: a rest of 10 s, and not another request at once.
+      assert.strictEqual(received.length, 8)
+    })
+  )
+
   scenario("at a private address is refused", () =>
     Effect.gen(function* () {
       const refused = yield* Effect.flip((yield* EventWebhooks).set(yield* newTenant, { url: "https://private/" }))

@@ -1,4 +1,4 @@
-import { CallStore, type RelayEvent, Keyring, PhoneNumberStore, VoiceConversations } from "@agentos/core"
+import { CallStore, type RelayEvent, Keyring, PhoneNumberStore, Uuid, VoiceConversations } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Effect, Exit, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -73,6 +73,30 @@ describe("an agent that can't be reached", () => {
       // The interruption cuts the apology, and no turn of the agent.
       yield* tell({ _tag: "Interrupted", spoken: "Sorry, I can't" })
       assert.deepStrictEqual(yield* linesOf(call), ["caller: Hello?", "agent: Here I", failed])
+    })
+  )
+})
+
+describe("the agents of a tenant", () => {
+  scenario("are asked 256 questions at a time by one server, and more after an answer", (host) =>
+    Effect.gen(function* () {
+      const { call } = yield* answeredCall()
+      const another = Effect.gen(function* () {
+        const callId = yield* Uuid.next
+        const other = { ...call, callId, providerCallId: callId }
+        yield* (yield* CallStore).create(other)
+        return { call: other, ...(yield* conversation(host, other)) }
+      })
+      const talks = yield* Effect.replicateEffect(another, 257)
+      for (const { say } of talks) yield* say("Hello?")
+      const last = talks.at(-1)!
+      const [first] = host.carrier.agent.asked
+      last.asked(256)
+      assert.strictEqual(last.heard(), `${APOLOGY}|`)
+      assert.match((yield* linesOf(last.call)).at(-1)!, /^system: The agent was not asked: 256 requests/)
+      first!.end()
+      yield* last.say("Hello!")
+      last.asked(257)
     })
   )
 })

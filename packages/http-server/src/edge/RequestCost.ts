@@ -8,6 +8,9 @@ const PAYMENT_COST = 4
 /** Cost of a request that signs in: recovering the signer takes about as long as ten requests. */
 const SIGN_IN_COST = 4
 
+/** Additional cost of setting an event webhook: its host is resolved, and an event is posted to it at once. */
+export const WEBHOOK_SET_COST = 9
+
 /** Additional cost of a token that is not valid, in a request or over a socket. */
 export const REFUSED_TOKEN_COST = 9
 /** Additional cost of an unknown path or id. */
@@ -50,6 +53,7 @@ export const COST_ROWS: ReadonlyArray<readonly [request: string, cost: number]> 
   ["presents a payment that is refused (402)", PAYMENT_COST + REFUSED_PAYMENT_COST],
   ["reads the status of a used payment that no operation holds", PAYMENT_COST + CHAIN_SEARCH_COST],
   ["signs in with SIGN-IN-WITH-X", SIGN_IN_COST],
+  ["sets an event webhook", REQUEST_COST + WEBHOOK_SET_COST],
   ["signs in with a message that is not valid (401)", SIGN_IN_COST + REFUSED_TOKEN_COST],
   ["presents a token that is not valid (401)", REQUEST_COST + REFUSED_TOKEN_COST],
   ["names an unknown path or id, or another tenant's (403, 404, 405)", REQUEST_COST + GUESS_COST]

@@ -10,6 +10,7 @@ import {
   toWebhookRecord
 } from "@agentos/core"
 import { Effect, Redacted } from "effect"
+import { WEBHOOK_SET_COST } from "../edge/RequestCost.ts"
 import { documentRoute } from "../edge/Route.ts"
 import { tenantRoute } from "../operation/FreeRoute.ts"
 import { ServerSettings } from "../ServerSettings.ts"
@@ -71,11 +72,14 @@ export const routes = Effect.gen(function* () {
       Effect.map(events.acknowledge(tenantId, eventId), (event) => ({ event: toEventRecord(event) }))
     ),
 
-    tenantRoute(OPERATIONS.setEventWebhook, ({ tenantId }, { payload }) =>
-      Effect.map(webhooks.set(tenantId, payload), ({ signingSecret, webhook }) => ({
-        webhook: toWebhookRecord(webhook),
-        signingSecret: Redacted.value(signingSecret)
-      }))
+    tenantRoute(
+      OPERATIONS.setEventWebhook,
+      ({ tenantId }, { payload }) =>
+        Effect.map(webhooks.set(tenantId, payload), ({ signingSecret, webhook }) => ({
+          webhook: toWebhookRecord(webhook),
+          signingSecret: Redacted.value(signingSecret)
+        })),
+      WEBHOOK_SET_COST
     ),
 
     tenantRoute(OPERATIONS.getEventWebhook, ({ tenantId }) =>

@@ -25,7 +25,7 @@ type AnyCodec = Schema.Codec<unknown, unknown>
 
 /**
  * A free operation of a tenant. Checks that the service is available, then the token, then the input, and then calls
- * the domain.
+ * the domain. `additionalCost` is taken from the limit of the tenant before that.
  */
 export const tenantRoute = <
   Name extends OperationName,
@@ -39,9 +39,10 @@ export const tenantRoute = <
   handle: (
     tenant: Tenant,
     input: OperationInput<Params["Type"], Query["Type"], Payload["Type"]>
-  ) => Effect.Effect<Data["Encoded"], ApiError, R>
+  ) => Effect.Effect<Data["Encoded"], ApiError, R>,
+  additionalCost = 0
 ) => {
-  const check = tenantChecks(operation)
+  const check = tenantChecks(operation, additionalCost)
   return operationRoute(operation, (_, { requestId }) =>
     Effect.map(
       Effect.flatMap(check, ({ input, tenant }) => handle(tenant, input)),
@@ -109,7 +110,8 @@ const tenantChecks = <
   Payload extends AnyCodec,
   Data extends AnyCodec
 >(
-  operation: Operation<Name, Params, Query, Payload, Data>
+  operation: Operation<Name, Params, Query, Payload, Data>,
+  additionalCost = 0
 ) => {
   const { entry } = operation
   const decode = inputDecoder(operation)
@@ -117,7 +119,7 @@ const tenantChecks = <
     const { capabilities } = yield* ServerSettings
     yield* requireAvailable(entry)
     const tenant = yield* requireTenant(entry, capabilities)
-    yield* admit(tenant)
+    yield* admit(tenant, additionalCost)
     return { tenant, input: yield* decode(entry.method === "POST" ? yield* readBody : NO_BODY) }
   })
 }
@@ -162,9 +164,10 @@ export const preparedRoute = <Name extends OperationName, Params extends AnyCode
 }
 
 /** Records the tenant of the request, and fails if the tenant exceeds its rate limit. */
-export const admit = Effect.fnUntraced(function* ({ tenantId }: Tenant) {
+export const admit = Effect.fnUntraced(function* ({ tenantId }: Tenant, additionalCost = 0) {
   const record = yield* RequestRecord
   const { countTenant } = yield* RateLimiting
   record.tenantId = tenantId
-  yield* admitWithin(yield* countTenant(tenantId, requestCost(yield* HttpServerRequest.HttpServerRequest)))
+  const cost = requestCost(yield* HttpServerRequest.HttpServerRequest) + additionalCost
+  yield* admitWithin(yield* countTenant(tenantId, cost))
 })

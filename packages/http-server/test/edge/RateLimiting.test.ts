@@ -131,6 +131,15 @@ describe("rate limiting", () => {
     assert.deepStrictEqual(statuses, [...Array.from({ length: 10 }, () => 200), 429])
   })
 
+  it("counts ten requests for setting an event webhook", async () => {
+    const statuses = await withServer({ rateLimit: burstOf(25) }, async (server) => {
+      const { token } = await newTenant(server)
+      const body = { url: "https://agent.example/" }
+      return await statusesOf(3, () => call(server, "POST", "/api/v1/events/webhook", { token, body }))
+    })
+    assert.deepStrictEqual(statuses, [201, 201, 429])
+  })
+
   it("limits a tenant's payments, and does not query the chain for a payment beyond the limit", async () => {
     const path = "/api/v1/email/mailboxes"
     const body = { localPart: "ada" }

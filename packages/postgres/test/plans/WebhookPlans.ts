@@ -40,7 +40,7 @@ const newWebhook = Effect.gen(function* () {
     updatedAt: now,
     pausedAt: null
   }
-  yield* (yield* WebhookStore).set(webhook)
+  yield* (yield* WebhookStore).set(webhook, false)
   return webhook
 })
 
@@ -103,18 +103,18 @@ const assertPlans = Effect.gen(function* () {
   const store = yield* WebhookStore
   const webhook = yield* newWebhook
   const { tenantId, webhookId } = webhook
-  yield* checkIndexes("set", [], store.set(webhook))
+  yield* checkIndexes("set", [], store.set(webhook, true))
   yield* checkIndexes("find", [KEY], store.find(tenantId))
   const due = ["event_webhooks_due", KEY, "tenants_key"]
-  const first = yield* store.take({ woken: [], all: false }, PAGE, LEASE)
+  const first = yield* store.take({ woken: [], all: false, onlyAnswering: false }, PAGE, LEASE)
   assert.lengthOf(first, PAGE)
-  yield* checkIndexes("take", due, store.take({ woken: [], all: false }, PAGE / 2, LEASE))
+  yield* checkIndexes("take", due, store.take({ woken: [], all: false, onlyAnswering: false }, PAGE / 2, LEASE))
   const woken = [tenantId, yield* Uuid.next]
-  const [turn] = (yield* store.take({ woken, all: false }, 1_000, LEASE)).filter(
+  const [turn] = (yield* store.take({ woken, all: false, onlyAnswering: false }, 1_000, LEASE)).filter(
     (taken) => taken.webhook.webhookId === webhookId
   )
   assert.isDefined(turn)
-  yield* checkIndexes("take, of nothing", due, store.take({ woken, all: false }, PAGE, LEASE))
+  yield* checkIndexes("take, of nothing", due, store.take({ woken, all: false, onlyAnswering: false }, PAGE, LEASE))
 
   const byId = ["event_webhooks_webhook_key"]
   yield* checkIndexes("renew", [...byId, "tenants_key"], store.renew(turn, LEASE))
@@ -154,7 +154,7 @@ export const webhookPlans = planTests({
 /** Checks that the search of all endpoints reads each of them once, and the tenants of these alone. */
 export const assertPlanOfAllWebhooks = Effect.gen(function* () {
   const store = yield* WebhookStore
-  const [plan] = yield* plansOf(store.take({ woken: [], all: true }, PAGE, LEASE))
+  const [plan] = yield* plansOf(store.take({ woken: [], all: true, onlyAnswering: false }, PAGE, LEASE))
   assert.isDefined(plan)
   assert.deepStrictEqual(
     plan.wholeTables.filter((table) => table !== "event_webhooks"),
