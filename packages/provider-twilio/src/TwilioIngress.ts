@@ -1,4 +1,12 @@
-import { type Admission, CallAdmission, type Call, CallReports, Timestamp, VoiceConversations } from "@agentos/core"
+import {
+  type Admission,
+  CallAdmission,
+  type Call,
+  CallProgress,
+  CallReports,
+  Timestamp,
+  VoiceConversations
+} from "@agentos/core"
 import type { IngressRequest, ProviderIngress, Webhook, WebhookResponse } from "@agentos/ingress"
 import { Cause, Effect, Option, Redacted } from "effect"
 import { RELAY_MESSAGE_BYTES_MAX } from "./RelayMessage.ts"
@@ -93,7 +101,10 @@ export const make = Effect.fnUntraced(function* ({
     const { errorCode, outcome, providerCallId } = read.value
     const call = yield* reports.find(callId, providerCallId)
     if (Option.isNone(call)) return notFound
-    if (outcome !== "Broken") return document(Twiml.end)
+    if (outcome !== "Broken") {
+      yield* reports.change(callId, CallProgress.relayEnded)
+      return document(Twiml.end)
+    }
     yield* countBrokenRelay
     yield* Effect.annotateLogs(Effect.logWarning("the relay of a call broke"), { callId, errorCode })
     const resumed = connect(yield* admission.resume(callId), Twiml.end)

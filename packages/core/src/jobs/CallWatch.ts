@@ -38,8 +38,12 @@ const watchCalls = Effect.gen(function* () {
     yield* reports.apply(callId, Option.isSome(found) ? found.value.report : lost)
   })
 
-  /** Ends a call that has expired, unless its limit was raised after the call was taken. */
+  /**
+   * Ends a call that has expired, unless its limit was raised after the call was taken. A call that has ended before
+   * keeps the reason and the time of its own end.
+   */
   const end = Effect.fnUntraced(function* (call: Call, providerCallId: string) {
+    if (call.hangUpReason === null) yield* ask(call, providerCallId)
     const current = yield* reports.change(call.callId, ending)
     if (Option.isNone(current) || current.value.hangUpReason === null) return
     yield* provider.hangUp(providerCallId)

@@ -22,9 +22,11 @@ export type CallReport =
     }
 
 /** How long a call may ring without a report before the carrier is polled. */
-const UNANSWERED_WATCH = 60 * Timestamp.SECOND
+const UNANSWERED_WATCH = 10 * Timestamp.SECOND
 /** The interval at which the carrier is polled about a call in progress, in case the report of its end was lost. */
 const ANSWERED_WATCH = 60 * Timestamp.SECOND
+/** The delay before a call without a relay is polled: usually the carrier reports its end, or opens another relay. */
+const RELAY_END_WATCH = 3 * Timestamp.SECOND
 /** The delay before a call is polled again after the carrier was asked to end it. */
 const HANG_UP_WATCH = 2 * Timestamp.SECOND
 
@@ -82,6 +84,13 @@ export const requestHangUp = (
   const isSooner = call.watchAt === null || watchAt < call.watchAt
   if (call.hangUpReason !== null) return isSooner ? { ...call, watchAt } : call
   return { ...call, hangUpReason: reason, watchAt }
+}
+
+/** Returns the call after its relay has ended: polled soon, because the report of the call's end may be lost. */
+export const relayEnded = (call: Call, now: Timestamp.Timestamp): Call => {
+  const watchAt = beforeLimit(call, Timestamp.add(now, RELAY_END_WATCH), now)
+  const isSooner = call.watchAt !== null && watchAt < call.watchAt
+  return call.state !== "ended" && isSooner ? { ...call, watchAt } : call
 }
 
 /** Returns `at`, or the deadline of the call if that is earlier. */

@@ -103,6 +103,7 @@ export class VoiceConversations extends Context.Service<
           },
           events
         ).pipe(Effect.ensuring(sessions.forget(callId)))
+        yield* reports.change(callId, CallProgress.relayEnded)
       })
 
       const runNewest = newestOnly()

@@ -118,7 +118,7 @@ describe("a call that receives reports", () => {
     }
   })
 
-  it("is polled at its deadline, every minute before, and 2 s after the request to end it", () => {
+  it("is polled at its deadline, every minute before, every ten seconds while it rings, and 2 s after the request to end it", () => {
     const long = { ...answered, authorizedSeconds: 300 }
     assert.strictEqual(answered.watchAt, after(65))
     assert.strictEqual(CallProgress.nextWatch(long, after(10)), after(70))
@@ -127,7 +127,16 @@ describe("a call that receives reports", () => {
     assert.strictEqual(CallProgress.nextWatch(long, after(400)), after(400))
     assert.isAtMost(CallProgress.setLimit(long, 20, after(12)).watchAt!, after(25))
     assert.strictEqual(CallProgress.requestHangUp(long, "hangup_agent", after(12)).watchAt, after(14))
-    assert.strictEqual(CallProgress.nextWatch(begun, after(60)), after(120))
+    assert.strictEqual(CallProgress.nextWatch(begun, after(60)), after(70))
+  })
+
+  it("is polled 3 s after its relay has ended, unless it is due earlier or has ended", () => {
+    const long = { ...answered, authorizedSeconds: 300 }
+    assert.strictEqual(CallProgress.relayEnded(long, after(20)).watchAt, after(23))
+    const due = { ...long, watchAt: after(21) }
+    assert.strictEqual(CallProgress.relayEnded(due, after(20)), due)
+    const over = CallProgress.apply(long, endedAt(after(30)))
+    assert.strictEqual(CallProgress.relayEnded(over, after(31)), over)
   })
 })
 

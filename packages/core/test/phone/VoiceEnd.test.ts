@@ -5,6 +5,38 @@ import { TestClock } from "effect/testing"
 import { answeredCall, conversation, linesOf, settle, talk } from "../support/Conversation.ts"
 import { scenario } from "../support/Purchase.ts"
 
+describe("a person who hangs up while the report of the end is lost", () => {
+  const hungUp = { _tag: "Ended", ending: "completed", seconds: 3 } as const
+
+  scenario("ends the call within seconds of its relay, with the carrier's reason and time", (host) =>
+    Effect.gen(function* () {
+      const { call, leave } = yield* talk(host)
+      yield* Effect.forkScoped(CallWatch.run)
+      yield* TestClock.adjust("3 seconds")
+      const at = yield* Timestamp.now
+      host.carrier.calls[0]!.report = { ...hungUp, at }
+      yield* leave
+      yield* TestClock.adjust("5 seconds")
+      const ended = Option.getOrThrow(yield* (yield* CallStore).get(call.callId))
+      assert.deepInclude(ended, { state: "ended", endReason: "completed", connectedSeconds: 3, endedAt: at })
+    })
+  )
+
+  scenario("ends the call at its limit, if its server was killed, with the carrier's reason and time", (host) =>
+    Effect.gen(function* () {
+      const { call } = yield* answeredCall()
+      yield* Effect.forkScoped(CallWatch.run)
+      yield* TestClock.adjust("3 seconds")
+      const at = yield* Timestamp.now
+      host.carrier.calls[0]!.report = { ...hungUp, at }
+      host.carrier.script.changeLimit = Array.from({ length: 400 }, () => "Temporary" as const)
+      yield* TestClock.adjust("6 minutes")
+      const ended = Option.getOrThrow(yield* (yield* CallStore).get(call.callId))
+      assert.deepInclude(ended, { state: "ended", endReason: "completed", connectedSeconds: 3, endedAt: at })
+    })
+  )
+})
+
 describe("an agent that hangs up", () => {
   scenario("finishes speaking; then the call ends with the reason hangup_agent", (host) =>
     Effect.gen(function* () {
