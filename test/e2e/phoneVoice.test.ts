@@ -358,7 +358,7 @@ describe("an agent without a public address", () => {
     const { turns } = await customer.transcript(callId)
     expect(turns.map(({ role, text }) => [role, text])).toContainEqual([
       "system",
-      "The agent can't be called. No voice session is connected, and its agentWebhookUrl is a placeholder. The caller heard an apology."
+      "The agent can't be called. No voice session answers it, and its agentWebhookUrl is a placeholder. The caller heard an apology."
     ])
   })
 

@@ -5,6 +5,8 @@ import { Schema } from "effect"
 const TOKEN_LIMIT = 4_096
 /** Maximum length of a delivery id. Its format is private to the server. */
 const DELIVERY_ID_LIMIT = 128
+/** Maximum number of phone numbers that a voice session names. */
+const NUMBERS_LIMIT = 100
 /** Maximum length of the text of one reply. A longer answer is sent in several. */
 const TEXT_LIMIT = 4_000
 
@@ -18,10 +20,14 @@ export type RealtimeMode = typeof RealtimeMode.Type
 export const SessionAuthenticate = Schema.Struct({
   type: Schema.Literal("session.authenticate"),
   token: Schema.String.check(Schema.isMaxLength(TOKEN_LIMIT)),
-  mode: Schema.optionalKey(RealtimeMode)
+  mode: Schema.optionalKey(RealtimeMode),
+  phoneNumberIds: Schema.optionalKey(
+    Schema.Array(Uuid.GivenUuid).check(Schema.isMinLength(1), Schema.isMaxLength(NUMBERS_LIMIT))
+  )
 }).annotate({
   identifier: "SessionAuthenticate",
-  description: "The first message of a session, within 5 seconds of connecting."
+  description:
+    "The first message of a session, within 5 seconds of connecting. A session of mode voice receives the calls of `phoneNumberIds`, by default of all your numbers."
 })
 
 export const EventAcknowledge = Schema.Struct({
@@ -39,11 +45,12 @@ export const CallReply = Schema.Struct({
   turnId: Uuid.GivenUuid,
   text: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(TEXT_LIMIT))),
   hangup: Schema.optionalKey(Schema.Boolean),
-  more: Schema.optionalKey(Schema.Boolean)
+  more: Schema.optionalKey(Schema.Boolean),
+  decline: Schema.optionalKey(Schema.Boolean)
 }).annotate({
   identifier: "CallReply",
   description:
-    "Answers a turn of a call: `text` is spoken, then `hangup: true` ends the call. The answer is complete unless `more` is true: then further replies to the same turn follow."
+    "Answers a turn of a call: `text` is spoken, then `hangup: true` ends the call. The answer is complete unless `more` is true: then further replies to the same turn follow. `decline: true` gives the call to your next session, or to the webhook of its number."
 })
 
 /** The messages of a client on the WebSocket. */

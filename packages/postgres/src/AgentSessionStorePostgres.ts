@@ -9,6 +9,7 @@ interface SessionRow {
   readonly session_id: string
   readonly tenant_id: string
   readonly server_id: string
+  readonly phone_number_ids: string | null
 }
 
 /** Delay before messages are read again after a failure. */
@@ -36,13 +37,14 @@ export const layer: Layer.Layer<AgentSessionStore, never, Database> = Layer.effe
           : orDie(
               Effect.asVoid(sql`
                 with forgotten as (delete from agent_sessions where expires_at <= ${now()} - ${Parameter.integer(SESSION_LEASE)})
-                insert into agent_sessions (session_id, tenant_id, server_id, expires_at)
-                select session_id, tenant_id, server_id, ${now()} + ${Parameter.integer(SESSION_LEASE)}
+                insert into agent_sessions (session_id, tenant_id, server_id, phone_number_ids, expires_at)
+                select session_id, tenant_id, server_id, nullif(phone_number_ids, ''), ${now()} + ${Parameter.integer(SESSION_LEASE)}
                 from unnest(
                   ${Parameter.uuids(sessions.map(({ sessionId }) => sessionId))},
                   ${Parameter.uuids(sessions.map(({ tenantId }) => tenantId))},
-                  ${Parameter.uuids(sessions.map((session) => session.serverId))}
-                ) kept (session_id, tenant_id, server_id)
+                  ${Parameter.uuids(sessions.map((session) => session.serverId))},
+                  ${Parameter.texts(sessions.map(({ phoneNumberIds }) => phoneNumberIds?.join(",") ?? ""))}
+                ) kept (session_id, tenant_id, server_id, phone_number_ids)
                 on conflict (session_id) do update set expires_at = excluded.expires_at`)
             ),
       remove: (sessionIds) =>
@@ -50,9 +52,15 @@ export const layer: Layer.Layer<AgentSessionStore, never, Database> = Layer.effe
       list: (tenantId) =>
         Effect.map(
           orDie(sql<SessionRow>`
-            select session_id, tenant_id, server_id from agent_sessions
+            select session_id, tenant_id, server_id, phone_number_ids from agent_sessions
             where tenant_id = ${Parameter.uuid(tenantId)} and expires_at > ${now()} order by session_id`),
-          (rows) => rows.map((row) => ({ sessionId: row.session_id, tenantId: row.tenant_id, serverId: row.server_id }))
+          (rows) =>
+            rows.map((row) => ({
+              sessionId: row.session_id,
+              tenantId: row.tenant_id,
+              serverId: row.server_id,
+              phoneNumberIds: row.phone_number_ids?.split(",") ?? null
+            }))
         ),
       send: (messages) => {
         const to = [...new Set(messages.map((message) => message.to))]

@@ -27,6 +27,7 @@ import { createMessageRetries } from "./migration/0022_message_retries.ts"
 import { addReceipts } from "./migration/0023_receipts.ts"
 import { addTokenTrust } from "./migration/0024_token_trust.ts"
 import { addWebhookStanding } from "./migration/0026_webhook_standing.ts"
+import { addSessionNumbers } from "./migration/0027_session_numbers.ts"
 import { callsListed } from "./migration/CallsListed.ts"
 import { callsOutbound } from "./migration/CallsOutbound.ts"
 import { eventsExpiring } from "./migration/EventsExpiring.ts"
@@ -59,7 +60,8 @@ const migrations = Migrator.fromRecord({
   "0022_message_retries": createMessageRetries,
   "0023_receipts": addReceipts,
   "0024_token_trust": addTokenTrust,
-  "0026_webhook_standing": addWebhookStanding
+  "0026_webhook_standing": addWebhookStanding,
+  "0027_session_numbers": addSessionNumbers
 })
 
 /** Indexes that are added to existing tables, built after the migrations. */

@@ -48,6 +48,7 @@ const connect = Effect.fnUntraced(function* (
   yield* server.connect({
     sessionId,
     tenantId,
+    phoneNumberIds: null,
     ask: (turn) => {
       for (const part of reply(turn)) server.reply(sessionId, { callId: turn.callId, turnId: turn.turnId, ...part })
     },

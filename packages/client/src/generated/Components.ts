@@ -376,6 +376,7 @@ export interface components {
             type: "session.authenticate";
             token: string;
             mode?: "deliver" | "observe" | "voice";
+            phoneNumberIds?: string[];
         };
         /** @description @internal */
         EventAcknowledge: {
@@ -391,6 +392,7 @@ export interface components {
             text?: string;
             hangup?: boolean;
             more?: boolean;
+            decline?: boolean;
         };
         /** @description @internal */
         SessionReady: {

@@ -4,6 +4,11 @@ import { Queue } from "../realtime/Queue.ts"
 import { Realtime, type ServerMessage } from "../realtime/Realtime.ts"
 import { Turn, type TurnMessage } from "./Turn.ts"
 
+/**
+ * How long a turn of an outbound call waits for a loop over its turns, before the session declines it: a program that
+ * places a call begins the loop when it has the answer.
+ */
+const LOOP_WITHIN_MILLIS = 1_000
 /** Calls that wait for a loop, and turns that wait for the loop of their call. */
 const CALLS_MAX = 64
 const TURNS_MAX = 64
@@ -32,6 +37,8 @@ export class Voice {
   readonly #caller: Caller
   readonly #listeners = new Set<CallListener>()
   readonly #calls = new Map<string, CallTurns>()
+  /** The turns of outbound calls that wait for a loop. */
+  readonly #undecided = new Set<string>()
   #realtime: Realtime | undefined
 
   constructor(settings: Settings, caller: Caller) {
@@ -113,13 +120,14 @@ export class Voice {
       turns?.open.get(message.turnId)?.interrupt()
       turns?.open.delete(message.turnId)
       turns?.queue.keep(({ id }) => id !== message.turnId)
+      this.#undecided.delete(message.turnId)
     }
     if (message.type === "call.turn") this.#addTurn(message)
   }
 
   #addTurn(message: TurnMessage): void {
     const turns = this.#calls.get(message.callId) ?? this.#announce(message)
-    if (turns === undefined) return
+    if (turns === undefined) return this.#decline(message)
     const turn = new Turn(message, (reply) => {
       if (reply.more !== true) turns.open.delete(message.turnId)
       return this.#realtime?.send(reply) ?? false
@@ -127,7 +135,20 @@ export class Voice {
     if (turns.queue.offer(turn)) turns.open.set(message.turnId, turn)
   }
 
-  /** Passes a new call to the loop over calls that wants it. Without one, the turn stays unanswered. */
+  /** Leaves a call to the next session of the wallet, which may be that of another program. */
+  #decline(message: TurnMessage): void {
+    const { callId, direction, turnId } = message
+    const decline = () => this.#realtime?.send({ type: "call.reply", callId, turnId, decline: true })
+    if (direction === "inbound") return void decline()
+    this.#undecided.add(turnId)
+    void this.#settings.clock.sleep(LOOP_WITHIN_MILLIS).then(() => {
+      if (!this.#undecided.delete(turnId)) return
+      if (this.#calls.has(callId)) this.#addTurn(message)
+      else decline()
+    })
+  }
+
+  /** Passes a new call to the loop over calls that wants it. */
   #announce(message: TurnMessage): CallTurns | undefined {
     for (const { phoneNumberId, queue } of this.#listeners) {
       if (phoneNumberId !== undefined && phoneNumberId !== message.phoneNumberId) continue
@@ -140,6 +161,7 @@ export class Voice {
 
   /** Ends the open turns of a session that closed. The service asks those without an answer again. */
   #interruptAll(): void {
+    this.#undecided.clear()
     for (const { open, queue } of this.#calls.values()) {
       for (const turn of open.values()) turn.interrupt()
       open.clear()

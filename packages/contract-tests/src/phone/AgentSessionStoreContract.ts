@@ -1,4 +1,4 @@
-import { AgentSessionStore, SESSION_LEASE } from "@agentos/core"
+import { type AgentSession, AgentSessionStore, SESSION_LEASE } from "@agentos/core"
 import { assert } from "@effect/vitest"
 import { Array, Effect } from "effect"
 import { AWKWARD_TEXTS } from "../AwkwardText.ts"
@@ -6,9 +6,12 @@ import { defineContract } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
 import { StoreClock } from "../StoreClock.ts"
 
-const session = Effect.fnUntraced(function* (tenantId: string) {
+const session = Effect.fnUntraced(function* (
+  tenantId: string,
+  phoneNumberIds: ReadonlyArray<string> | null = null
+): Effect.fn.Return<AgentSession, never, AgentSessionStore> {
   const { serverId } = yield* AgentSessionStore
-  return { sessionId: yield* Fresh.id, tenantId, serverId }
+  return { sessionId: yield* Fresh.id, tenantId, serverId, phoneNumberIds }
 })
 
 /** Waits until `isDone`, for messages that another fiber passes on. */
@@ -24,7 +27,7 @@ export const AgentSessionStoreContract = defineContract<AgentSessionStore>("Agen
       const store = yield* AgentSessionStore
       const [tenant, other] = [yield* Fresh.tenant, yield* Fresh.tenant]
       const [one, two, foreign] = [
-        yield* session(tenant.tenantId),
+        yield* session(tenant.tenantId, [yield* Fresh.id, yield* Fresh.id]),
         yield* session(tenant.tenantId),
         yield* session(other.tenantId)
       ]

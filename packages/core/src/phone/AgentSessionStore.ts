@@ -6,6 +6,8 @@ export interface AgentSession {
   readonly sessionId: string
   readonly tenantId: TenantId
   readonly serverId: string
+  /** The numbers whose calls it answers, at least one; null for all numbers of its tenant. */
+  readonly phoneNumberIds: ReadonlyArray<string> | null
 }
 
 /** A message from one server to another. */

@@ -36,12 +36,16 @@ export interface TurnReply {
   readonly text?: string | undefined
   readonly hangup?: boolean | undefined
   readonly more?: boolean | undefined
+  /** The session does not answer the turn: the next one is asked at once. */
+  readonly decline?: boolean | undefined
 }
 
 /** A connected session of this server, and the functions that send to its socket. */
 export interface ConnectedSession {
   readonly sessionId: string
   readonly tenantId: TenantId
+  /** The numbers whose calls it answers, at least one; null for all. */
+  readonly phoneNumberIds: ReadonlyArray<string> | null
   readonly ask: (turn: AgentTurn) => void
   readonly interrupted: (turn: { readonly callId: string; readonly turnId: string }) => void
 }
@@ -120,9 +124,9 @@ export class AgentSessions extends Context.Service<
     /** Passes a reply of a session on. Returns why it is refused, or undefined. */
     readonly reply: (sessionId: string, reply: TurnReply) => string | undefined
     /**
-     * Asks one of the tenant's sessions and streams its answer. A call is assigned to a random session and keeps it
-     * while it is connected. A session that closes before its answer is complete, or has too many open turns, is
-     * replaced by the next one, and by `otherwise` if none is connected.
+     * Asks one of the tenant's sessions that answer the call's number, and streams its answer. A call is assigned to a
+     * random session and keeps it while it is connected. A session that declines the turn, closes before its answer is
+     * complete, or has too many open turns, is replaced by the next one, and by `otherwise` if none is left.
      */
     readonly ask: (
       tenantId: TenantId,
@@ -286,7 +290,10 @@ export class AgentSessions extends Context.Service<
             const listed = yield* store.list(tenantId)
             const session = yield* select(
               callId,
-              listed.filter(({ sessionId }) => !lost.has(sessionId))
+              listed.filter(
+                ({ phoneNumberIds, sessionId }) =>
+                  !lost.has(sessionId) && (phoneNumberIds?.includes(message.phoneNumberId) ?? true)
+              )
             )
             if (session === undefined) {
               return [...lost.values()].some(({ isFull }) => isFull) ? Stream.fail(allFull) : otherwise
@@ -319,13 +326,20 @@ export class AgentSessions extends Context.Service<
         if (sessionIds.length > 0) yield* store.remove(sessionIds)
       })
 
+      const listedAs = ({ phoneNumberIds, sessionId, tenantId }: ConnectedSession): AgentSession => ({
+        sessionId,
+        tenantId,
+        serverId,
+        phoneNumberIds
+      })
+
       const keep = Effect.gen(function* () {
         const now = yield* Timestamp.now
         for (const { open } of sessions.values()) {
           for (const [turnId, { openedAt }] of open) if (now - openedAt > FORGOTTEN_AFTER) open.delete(turnId)
         }
         const all = [...sessions.values()]
-        if (all.length > 0) yield* store.keep(all.map(({ sessionId, tenantId }) => ({ sessionId, tenantId, serverId })))
+        if (all.length > 0) yield* store.keep(all.map(listedAs))
       })
 
       yield* store.listen((body) => {
@@ -338,19 +352,22 @@ export class AgentSessions extends Context.Service<
       return AgentSessions.of({
         connect: (session) =>
           Effect.suspend(() => {
-            const { sessionId, tenantId } = session
-            sessions.set(sessionId, { ...session, open: new Map() })
-            return store.keep([{ sessionId, tenantId, serverId }])
+            sessions.set(session.sessionId, { ...session, open: new Map() })
+            return store.keep([listedAs(session)])
           }),
         disconnect,
         keep,
-        reply: (sessionId, { callId, hangup = false, more = false, text, turnId }) => {
+        reply: (sessionId, { callId, decline = false, hangup = false, more = false, text, turnId }) => {
           const open = sessions.get(sessionId)?.open
           const turn = open?.get(turnId)
           if (open === undefined || turn === undefined || turn.callId !== callId) {
             return `Turn ${turnId} of call ${callId} is not open in this session: it was answered, interrupted or never asked.`
           }
-          if (!more || hangup) open.delete(turnId)
+          if (!more || hangup || decline) open.delete(turnId)
+          if (decline) {
+            answer(turn.replyTo, turnId, { _tag: "Refused", isFull: false })
+            return undefined
+          }
           answer(turn.replyTo, turnId, { _tag: "Reply", ...(text === undefined ? {} : { text }), hangup, more })
           return undefined
         },

@@ -57,7 +57,7 @@ export class VoiceConversations extends Context.Service<
         if (number._tag !== "Owned") return unusable("Its number does not exist.")
         const { agentWebhookUrl: url, callbackKeyId: keyId, callbackVersion: version } = number.value
         if (isPlaceholder(url))
-          return unusable("No voice session is connected, and its agentWebhookUrl is a placeholder.")
+          return unusable("No voice session answers it, and its agentWebhookUrl is a placeholder.")
         const secret = CallbackSecret.derive(keyring, { keyId, phoneNumberId, version })
         return secret === undefined ? unusable("The key of its callback secret is not configured.") : { url, secret }
       })

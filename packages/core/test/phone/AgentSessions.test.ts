@@ -4,6 +4,7 @@ import {
   AgentSessions,
   type AgentTurn,
   AgentUnreachable,
+  type ConnectedSession,
   Timestamp,
   type TurnReply,
   TURNS_IN_FLIGHT_MAX
@@ -43,13 +44,14 @@ const newAgent = Effect.fnUntraced(function* (
   { sessions }: Server,
   sessionId: string,
   answer: (turn: AgentTurn) => ReadonlyArray<Omit<TurnReply, "callId" | "turnId">> = () => [],
-  tenantId = TENANT
+  { phoneNumberIds = null, tenantId = TENANT }: Partial<Pick<ConnectedSession, "phoneNumberIds" | "tenantId">> = {}
 ) {
   const turns: Array<AgentTurn> = []
   const interrupted: Array<string> = []
   yield* sessions.connect({
     sessionId,
     tenantId,
+    phoneNumberIds,
     ask: (turn) => {
       turns.push(turn)
       for (const reply of answer(turn)) {
@@ -135,10 +137,46 @@ describe("a voice session", () => {
     })
   )
 
+  scenario("receives the calls of the numbers that it names alone, or of all, on every server", ([a, b]) =>
+    Effect.gen(function* () {
+      const { phoneNumberId } = message("c1")
+      const other = yield* newAgent(a, "s1", undefined, { phoneNumberIds: ["another number"] })
+      assert.deepStrictEqual(texts(yield* ask(b, "c1")), ["by URL"])
+      const named = yield* newAgent(b, "s2", () => [{ text: "Mine." }], {
+        phoneNumberIds: ["another number", phoneNumberId]
+      })
+      const all = yield* newAgent(b, "s3", () => [{ text: "Any." }])
+      for (const call of Array.range(2, 30)) {
+        const answered = yield* Effect.forkChild(ask(a, `c${call}`))
+        yield* settle
+        assert.match(texts(yield* Fiber.join(answered)).join(), /^(Mine|Any)\.$/)
+      }
+      assert.lengthOf(other.turns, 0)
+      assert.isAbove(named.turns.length, 0)
+      assert.isAbove(all.turns.length, 0)
+    })
+  )
+
+  scenario("that declines a turn is replaced at once, and by the URL if all do", ([a, b]) =>
+    Effect.gen(function* () {
+      const decline = () => [{ decline: true }]
+      const declining = yield* Effect.forEach(["s1", "s2", "s3"], (id) => newAgent(b, id, decline))
+      const answered = yield* Effect.forkChild(ask(a, "c1"))
+      yield* settle
+      assert.deepStrictEqual(texts(yield* Fiber.join(answered)), ["by URL"])
+      for (const { turns } of declining) assert.lengthOf(turns, 1)
+      const { turns } = yield* newAgent(a, "s4", () => [{ text: "Here." }])
+      const next = yield* Effect.forkChild(ask(a, "c2"))
+      yield* settle
+      assert.deepStrictEqual(texts(yield* Fiber.join(next)), ["Here."])
+      assert.lengthOf(turns, 1)
+    })
+  )
+
   scenario("on a server that died is replaced after a second, and forgotten after its lease", ([a]) =>
     Effect.gen(function* () {
       const { agentSessions } = yield* MemoryDatabase
-      const dead = { sessionId: "s1", tenantId: TENANT, serverId: "dead" }
+      const dead = { sessionId: "s1", tenantId: TENANT, serverId: "dead", phoneNumberIds: null }
       agentSessions.set("s1", { session: dead, expiresAt: Timestamp.Timestamp.make(30_000) })
       const agent = yield* newAgent(a, "s2", () => [{ text: "Still here." }])
       const asked = yield* Effect.forEach(Array.range(1, 20), (n) => Effect.forkChild(ask(a, `c${n}`)))
@@ -194,7 +232,7 @@ describe("a voice session", () => {
   scenario("can't answer a turn late, twice, of another call or of another session", ([a, b]) =>
     Effect.gen(function* () {
       const agent = yield* newAgent(a, "s1")
-      yield* newAgent(a, "s2", undefined, OTHER)
+      yield* newAgent(a, "s2", undefined, { tenantId: OTHER })
       const answered = yield* Effect.forkChild(ask(b, "c1"))
       yield* settle
       const { turnId } = agent.turns[0]!

@@ -6,9 +6,15 @@ export class AnsweringSession implements SessionActions {
   readonly mode = "voice"
   readonly owner: SessionOwner
   readonly #agents: typeof AgentSessions.Service
+  readonly #phoneNumberIds: ConnectedSession["phoneNumberIds"]
 
-  constructor(owner: SessionOwner, agents: typeof AgentSessions.Service) {
+  constructor(
+    owner: SessionOwner,
+    agents: typeof AgentSessions.Service,
+    phoneNumberIds: ConnectedSession["phoneNumberIds"]
+  ) {
     this.owner = owner
+    this.#phoneNumberIds = phoneNumberIds
     this.#agents = agents
   }
 
@@ -18,6 +24,7 @@ export class AnsweringSession implements SessionActions {
     return {
       sessionId,
       tenantId,
+      phoneNumberIds: this.#phoneNumberIds,
       ask: ({ transcriptSoFar, turn, ...message }) =>
         connection.send({
           type: "call.turn",

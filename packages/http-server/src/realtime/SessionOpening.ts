@@ -74,12 +74,12 @@ export const make = Effect.fnUntraced(function* (
     return admitted
   })
 
-  const makeSession = (owner: SessionOwner, { mode }: Authenticate): Session => {
+  const makeSession = (owner: SessionOwner, { mode, phoneNumberIds }: Authenticate): Session => {
     switch (mode) {
       case "observe":
         return new ObservingSession(owner, store, fork)
       case "voice":
-        return new AnsweringSession(owner, agents)
+        return new AnsweringSession(owner, agents, phoneNumberIds ?? null)
       default:
         return new DeliveringSession(owner, leases)
     }

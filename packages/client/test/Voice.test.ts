@@ -1,0 +1,87 @@
+import { AgentOs } from "@agentos/client"
+import { describe, expect, it, vi } from "vitest"
+import { BASE_URL, scripted, ScriptedGateway, success } from "./Scripted.ts"
+
+const sleep = (millis: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, millis)
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+
+/** An agent that answers the calls of one number, and the gateway of its voice session. */
+const answering = async () => {
+  const gateway = new ScriptedGateway((session, { type }) => {
+    if (type === "session.authenticate")
+      session.tell({ type: "session.ready", sessionId: "s", leaseSeconds: 30, maxInFlight: 64, pending: 0 })
+  })
+  const realtime = {
+    token: "rt",
+    expiresAt: "2026-01-31T12:15:00.000Z",
+    websocketUrl: "wss://agentos.example/realtime"
+  }
+  const server = scripted({
+    "/api/v1/events/realtime-token": [success({ realtime, items: [], nextCursor: null, pending: 0 })],
+    "/api/v1/phone/numbers": [success({ items: [{ phoneNumberId: "mine", number: "+14155550100" }], nextCursor: null })]
+  })
+  const client = await AgentOs.connect(BASE_URL, {
+    ...server.options,
+    // The second in which an outbound call waits for its loop is short; the timers of a session must not run out.
+    clock: { now: () => Date.now(), sleep: (millis, signal) => sleep(millis === 1_000 ? 20 : millis, signal) },
+    tokens: new Map([[`${BASE_URL} ${server.options.wallet.address}`, "at_v1_x"]]),
+    WebSocket: gateway.WebSocket
+  })
+  const [number] = await client.phoneNumbers.list()
+  const said: Array<string> = []
+  const calls = (async () => {
+    for await (const call of number!.calls()) {
+      for await (const turn of call.turns()) {
+        said.push(turn.text)
+        await turn.hangUp()
+      }
+    }
+  })()
+  await vi.waitFor(() => expect(gateway.sessions[0]?.received).toHaveLength(1))
+  const [session] = gateway.sessions
+  const turnOf = (callId: string, phoneNumberId: string, direction: string) =>
+    session!.tell({
+      type: "call.turn",
+      callId,
+      turnId: `turn of ${callId}`,
+      phoneNumberId,
+      direction,
+      from: "+12025550150",
+      to: "+14155550100",
+      turn: { text: callId, at: "2026-01-31T12:00:00.000Z" },
+      transcriptSoFar: []
+    })
+  const declined = () => session!.received.filter(({ decline }) => decline === true).map(({ callId }) => callId)
+  const end = async () => {
+    client.close()
+    await calls
+  }
+  return { declined, end, said, session: session!, turnOf }
+}
+
+describe("a voice session", () => {
+  it("leaves the calls of numbers that no loop follows to the other sessions of the wallet, at once", async () => {
+    const { declined, end, said, turnOf } = await answering()
+    turnOf("a", "another", "inbound")
+    turnOf("b", "mine", "inbound")
+    expect(declined()).toStrictEqual(["a"])
+    await vi.waitFor(() => expect(said).toStrictEqual(["b"]))
+    await end()
+  })
+
+  it("leaves an outbound call that no loop has taken after a second, unless its turn is over by then", async () => {
+    const { declined, end, session, turnOf } = await answering()
+    turnOf("a", "another", "outbound")
+    turnOf("b", "another", "outbound")
+    expect(declined()).toStrictEqual([])
+    session.tell({ type: "call.interrupted", callId: "a", turnId: "turn of a" })
+    await vi.waitFor(() => expect(declined()).toStrictEqual(["b"]))
+    await end()
+  })
+})
