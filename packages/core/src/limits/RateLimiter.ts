@@ -31,13 +31,14 @@ const refusalsBy = (rule: string) =>
     incremental: true
   })
 
+/** Counts a refusal by a limit that has no bucket. */
+export const countRefusal = (rule: string): Effect.Effect<void> => Metric.update(refusalsBy(rule), 1)
+
 const over = (buckets: TokenBuckets): RateLimiter => ({
   take: (rule, subject, cost = 1) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const decision = buckets.take(rule, subject, cost, now)
-      return decision.isAdmitted
-        ? Effect.succeed(decision)
-        : Effect.as(Metric.update(refusalsBy(rule.name), 1), decision)
+      return decision.isAdmitted ? Effect.succeed(decision) : Effect.as(countRefusal(rule.name), decision)
     }),
   charge: (rule, subject, cost) =>
     Effect.map(Clock.currentTimeMillis, (now) => buckets.charge(rule, subject, cost, now))

@@ -45,6 +45,8 @@ export const make = Effect.gen(function* () {
       const rule: RateRule = { name: "relay-frames", ...frames, isShared: false }
       return (sessionId) => isAdmitted(rule, sessionId, 1)
     },
+    /** Counts a socket that was closed because of its frames. */
+    countRefusedFrames: RateLimiter.countRefusal("refused-frames"),
     /** Charges an address for a token or signature that is not valid. */
     chargeRefusedToken: (address: string): Effect.Effect<void> =>
       chargeAddress(Option.some(address), REFUSED_TOKEN_COST)

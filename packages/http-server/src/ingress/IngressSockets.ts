@@ -10,6 +10,7 @@ import type { IncomingMessage } from "node:http"
 import type { Duplex } from "node:stream"
 import { WebSocketServer } from "ws"
 import { pathOf, repeatedHeader, singleHeaders } from "../edge/RequestLimits.ts"
+import { READS_PER_FRAME_MAX } from "../edge/FrameGate.ts"
 import * as SocketLimits from "../edge/SocketLimits.ts"
 import { refuseUpgrade, type Upgrade, Upgrades } from "../edge/Upgrades.ts"
 import { matchPath } from "./IngressPath.ts"
@@ -26,7 +27,13 @@ const DRAIN_TIMEOUT = "2500 millis"
 /**
  * The types of ws do not include `closeTimeout` yet. Compression would cost each socket more than everything else.
  */
-const SOCKET_OPTIONS = { noServer: true, perMessageDeflate: false, clientTracking: false, closeTimeout: 2_000 }
+const SOCKET_OPTIONS = {
+  noServer: true,
+  perMessageDeflate: false,
+  clientTracking: false,
+  closeTimeout: 2_000,
+  maxBufferedChunks: READS_PER_FRAME_MAX
+}
 
 /**
  * Serves one endpoint. Each socket is admitted by its handshake and has one session, which ends with it. When the server
@@ -85,7 +92,10 @@ const serve = Effect.fnUntraced(function* (provider: ProviderIngress, endpoint: 
       sockets.handleUpgrade(request, stream, head, (socket) => {
         // Attached at once, because the first message may already have arrived.
         const { id } = session.value
-        const peer = new SocketPeer(socket, messages, () => admitFrame(id))
+        const peer = new SocketPeer(socket, stream, messages, {
+          admit: () => admitFrame(id),
+          refused: () => fork(limits.countRefusedFrames)
+        })
         peers.set(peer, id)
         fork(run(session.value, peer))
       })

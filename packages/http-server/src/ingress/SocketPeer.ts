@@ -1,6 +1,8 @@
 import type { IngressSocket } from "@agentos/ingress"
 import { type Cause, Deferred, Effect, Queue } from "effect"
+import type { Duplex } from "node:stream"
 import type { RawData, WebSocket } from "ws"
+import { FrameGate } from "../edge/FrameGate.ts"
 
 /** Close codes from RFC 6455 and its registry. */
 export const SOCKET_CLOSE = { done: 1000, refused: 1008, failed: 1011, restarting: 1012 } as const
@@ -14,25 +16,37 @@ export type Messages = Queue.Queue<string, Cause.Done>
 export const makeMessages = (capacity: number): Effect.Effect<Messages> =>
   Queue.make<string, Cause.Done>({ capacity, strategy: "dropping" })
 
+/** The limits of the frames of one socket. */
+export interface PeerFrames {
+  /** Counts a frame. Returns false if there are too many. */
+  readonly admit: () => boolean
+  /** Called when the socket is closed because of its frames. */
+  readonly refused: () => void
+}
+
 /** One accepted socket of a provider. */
 export class SocketPeer implements IngressSocket {
   readonly closed = Deferred.makeUnsafe<void>()
   readonly messages: Messages
   readonly #socket: WebSocket
-  readonly #admitFrame: () => boolean
   /** Whether a pong has arrived since the last ping. */
   #isAlive = true
 
-  /** `admitFrame` counts a frame and returns false if there are too many. */
-  constructor(socket: WebSocket, messages: Messages, admitFrame: () => boolean) {
+  /** `stream` is the stream under the socket. */
+  constructor(socket: WebSocket, stream: Duplex, messages: Messages, frames: PeerFrames) {
     this.#socket = socket
     this.messages = messages
-    this.#admitFrame = admitFrame
+    new FrameGate(stream, {
+      take: () => (frames.admit() ? "admitted" : "refused"),
+      refused: () => {
+        frames.refused()
+        this.closeNow(SOCKET_CLOSE.refused, "too many messages")
+        socket.pause()
+      }
+    })
     socket.on("message", (data, isBinary) => this.#receive(data, isBinary))
-    socket.on("ping", () => this.#count())
     socket.on("pong", () => {
       this.#isAlive = true
-      this.#count()
     })
     // An error on a socket leads to its close event; without a listener it would end the process.
     socket.on("error", () => socket.terminate())
@@ -71,13 +85,7 @@ export class SocketPeer implements IngressSocket {
     return this.#socket.readyState === this.#socket.OPEN
   }
 
-  #count(): void {
-    if (!this.#admitFrame()) this.closeNow(SOCKET_CLOSE.refused, "too many messages")
-  }
-
   #receive(data: RawData, isBinary: boolean): void {
-    if (!this.#isOpen) return
-    this.#count()
     // Whole messages arrive as one Buffer, because that is the default `binaryType` of sockets.
     if (!this.#isOpen || isBinary || !Buffer.isBuffer(data)) return
     if (!Queue.offerUnsafe(this.messages, data.toString("utf8"))) {

@@ -1,53 +1,63 @@
-import { CLOSE, type RealtimeConnection } from "./RealtimeConnection.ts"
+import type { FrameVerdict } from "../edge/FrameGate.ts"
 import { FRAMES_AT_ONCE } from "../edge/SocketLimits.ts"
+import type { FrameTurns } from "./FrameTurns.ts"
+import type { RealtimeConnection } from "./RealtimeConnection.ts"
 
 /** Maximum number of frames of a socket before its session is open: one message and its pings. */
 const UNAUTHENTICATED_FRAMES = 20
 
-/** Takes the next frames from the limits of a session. Returns false if they are exceeded. */
-export type AdmitFrames = () => boolean
+/** The limits of a session. */
+interface SessionFrames {
+  readonly tenantId: string
+  /** Takes the next frames from the rates of the session and its tenant. Returns false if they are exceeded. */
+  readonly admit: () => boolean
+}
 
 /**
  * Counts the frames of one socket. A session that exceeds its limits is not read until they allow more. A socket that
  * floods before its session is open is closed.
  */
 export class FrameMeter {
-  readonly #connection: RealtimeConnection
-  #admit: AdmitFrames | undefined
-  /** Frames admitted but not received yet. Negative if more frames were received before reading stopped. */
+  readonly #turns: FrameTurns
+  /** Called when the rates are exceeded. */
+  readonly #exceeded: () => void
+  #session: SessionFrames | undefined
+  /** Frames that are admitted and have not arrived. */
   #left = UNAUTHENTICATED_FRAMES
 
-  constructor(connection: RealtimeConnection) {
-    this.#connection = connection
+  constructor(turns: FrameTurns, exceeded: () => void) {
+    this.#turns = turns
+    this.#exceeded = exceeded
   }
 
   /** Applies the limits of a session from now on. */
-  begin(admit: AdmitFrames): void {
-    this.#admit = admit
+  begin(session: SessionFrames): void {
+    this.#session = session
   }
 
-  /** Counts a frame. Returns false if it exceeds the limits. */
-  count(): boolean {
-    this.#left--
-    if (this.#left >= 0 || this.#refill()) return true
-    if (this.#admit === undefined) this.#connection.close(CLOSE.tooManyFrames, "too many frames")
-    // Also pauses a closed connection: the closing handshake lasts seconds, and the flood continues meanwhile.
-    this.#connection.pause("frames")
-    return false
-  }
-
-  /** Resumes reading if the limits allow it. Returns whether they do. */
-  retry(): boolean {
-    if (!this.#refill()) return false
-    this.#connection.resume("frames")
-    return true
-  }
-
-  #refill(): boolean {
-    while (this.#left < 0) {
-      if (this.#admit?.() !== true) return false
-      this.#left += FRAMES_AT_ONCE
+  /** Decides about the next frame of a socket. */
+  take(connection: RealtimeConnection): FrameVerdict {
+    if (connection.isPaused) return "held"
+    const session = this.#session
+    if (this.#left === 0) {
+      if (session === undefined) return "refused"
+      if (!session.admit()) {
+        connection.pause("frames")
+        this.#exceeded()
+        return "held"
+      }
+      this.#left = FRAMES_AT_ONCE
     }
+    if (session !== undefined && !this.#turns.take(session.tenantId, connection)) return "held"
+    this.#left--
+    return "admitted"
+  }
+
+  /** Resumes reading if the rates allow it. Returns whether they do. */
+  retry(connection: RealtimeConnection): boolean {
+    if (this.#session?.admit() !== true) return false
+    this.#left += FRAMES_AT_ONCE
+    connection.resume("frames")
     return true
   }
 }

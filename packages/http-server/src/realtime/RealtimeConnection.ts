@@ -2,6 +2,7 @@ import type { RealtimeServerMessage } from "@agentos/api"
 import type { ErrorCode } from "@agentos/core"
 import type { Duplex } from "node:stream"
 import type { WebSocket } from "ws"
+import { FrameGate, type FrameVerdict } from "../edge/FrameGate.ts"
 
 /** Close codes of the gateway: those of RFC 6455 and, from 4000 on, its own. */
 export const CLOSE = {
@@ -19,8 +20,19 @@ export type CloseCode = (typeof CLOSE)[keyof typeof CLOSE]
 /** Maximum unsent data for a reader, in bytes. A slower reader is disconnected. */
 const UNSENT_LIMIT_BYTES = 1024 * 1024
 
-/** The reason why a socket is temporarily not read. */
-export type PauseReason = "acknowledgements" | "frames"
+/**
+ * The reason why a socket is temporarily not read: its acknowledgements or frames exceed a limit, its credential is being
+ * checked, it has used the current turn of the event loop, or it was closed because it floods.
+ */
+export type PauseReason = "acknowledgements" | "frames" | "opening" | "turn" | "closing"
+
+/** The limits of the frames of one connection. */
+export interface ConnectionFrames {
+  /** Decides about the next frame. */
+  readonly take: (connection: RealtimeConnection) => FrameVerdict
+  /** Called when the connection is closed because of its frames. */
+  readonly refused: () => void
+}
 
 /** One accepted socket. Sends messages and detects a lost peer. */
 export class RealtimeConnection {
@@ -28,15 +40,25 @@ export class RealtimeConnection {
   private answered = true
   private readonly socket: WebSocket
   readonly #stream: Duplex
+  readonly #frames: FrameGate
   readonly #pausedFor = new Set<PauseReason>()
   /** The remote address of the client. */
   readonly address: string
 
   /** `stream` is the stream under the socket. */
-  constructor(socket: WebSocket, stream: Duplex, address: string) {
+  constructor(socket: WebSocket, stream: Duplex, address: string, frames: ConnectionFrames) {
     this.socket = socket
     this.#stream = stream
     this.address = address
+    this.#frames = new FrameGate(stream, {
+      take: () => frames.take(this),
+      refused: () => {
+        frames.refused()
+        this.close(CLOSE.tooManyFrames, "too many frames")
+        // The closing handshake lasts seconds, and the flood continues meanwhile.
+        this.pause("closing")
+      }
+    })
     socket.on("pong", () => {
       this.answered = true
     })
@@ -46,6 +68,10 @@ export class RealtimeConnection {
 
   get isOpen(): boolean {
     return this.socket.readyState === this.socket.OPEN
+  }
+
+  get isPaused(): boolean {
+    return this.#pausedFor.size > 0
   }
 
   send(message: RealtimeServerMessage): void {
@@ -66,7 +92,10 @@ export class RealtimeConnection {
   }
 
   close(code: CloseCode, reason: string): undefined {
-    if (this.isOpen) this.socket.close(code, reason)
+    if (!this.isOpen) return
+    this.socket.close(code, reason)
+    // The client's answer to the close frame is read.
+    this.resume("opening")
   }
 
   /** Closes the connection without a closing handshake. */
@@ -90,6 +119,9 @@ export class RealtimeConnection {
   }
 
   resume(reason: PauseReason): void {
-    if (this.#pausedFor.delete(reason) && this.#pausedFor.size === 0) this.socket.resume()
+    if (!this.#pausedFor.delete(reason) || this.isPaused) return
+    // What was held comes before what is read next, and may pause reading again.
+    this.#frames.release()
+    if (!this.isPaused) this.socket.resume()
   }
 }

@@ -4,10 +4,12 @@ import { Deferred, Effect, FiberSet, Layer, Result, Schedule, Schema } from "eff
 import type { Duplex } from "node:stream"
 import { type RawData, type WebSocket, WebSocketServer } from "ws"
 import { answerBrokenHandshake } from "../edge/BrokenRequests.ts"
+import { READS_PER_FRAME_MAX } from "../edge/FrameGate.ts"
 import { refuseUpgrade, type Upgrade, Upgrades } from "../edge/Upgrades.ts"
 import { Connections } from "./Connections.ts"
 import * as LeaseBatcher from "./LeaseBatcher.ts"
 import { FrameMeter } from "./FrameMeter.ts"
+import { FrameTurns } from "./FrameTurns.ts"
 import { CLOSE, RealtimeConnection } from "./RealtimeConnection.ts"
 import { type Session, Sessions } from "./Session.ts"
 import * as SessionOpening from "./SessionOpening.ts"
@@ -32,6 +34,7 @@ const CLOSE_WITHIN = "1 second"
 const SOCKET_OPTIONS = {
   noServer: true,
   maxPayload: MESSAGE_LIMIT_BYTES,
+  maxBufferedChunks: READS_PER_FRAME_MAX,
   perMessageDeflate: false,
   clientTracking: false,
   closeTimeout: CLOSING_GRACE
@@ -76,23 +79,15 @@ const make = Effect.gen(function* () {
   const maintenance = yield* SessionMaintenance.make(connections, sessions)
   /** Sessions that exceed their rate and are not read. */
   const throttled = new Set<Peer>()
+  const turns = new FrameTurns()
   const allClosed = Deferred.makeUnsafe<void>()
   let isStopping = false
 
-  const count = (peer: Peer): void => {
-    if (!peer.meter.count()) throttled.add(peer)
-  }
-
-  const begin = (peer: Peer, session: Session): void => {
-    const { sessionId, tenantId } = session.owner
-    peer.session = session
-    peer.meter.begin(() => limits.admitFrames(tenantId, sessionId))
-  }
-
   const receive = (peer: Peer, data: RawData, isBinary: boolean): void => {
     const { connection } = peer
-    count(peer)
     if (!connection.isOpen) return
+    if (peer.hasSentCredential && peer.session === undefined)
+      return void peer.early.push(() => receive(peer, data, isBinary))
     // Whole messages arrive as one Buffer, because that is the default `binaryType` of sockets.
     const decoded = decodeMessage(isBinary || !Buffer.isBuffer(data) ? undefined : data.toString("utf8"))
     if (Result.isFailure(decoded)) {
@@ -111,7 +106,18 @@ const make = Effect.gen(function* () {
     if (peer.hasSentCredential) return connection.close(CLOSE.badMessage, "already authenticated")
     peer.hasSentCredential = true
     connections.keep(connection)
+    // What arrived together with the credential waits here, and everything after it is not read.
+    connection.pause("opening")
     opening.offer({ connection, message, opened: (session) => begin(peer, session) })
+  }
+
+  const begin = (peer: Peer, session: Session): void => {
+    const { connection, early, meter } = peer
+    const { sessionId, tenantId } = session.owner
+    peer.session = session
+    meter.begin({ tenantId, admit: () => limits.admitFrames(tenantId, sessionId) })
+    for (const again of early.splice(0)) again()
+    connection.resume("opening")
   }
 
   const leave = (peer: Peer): void => {
@@ -127,12 +133,14 @@ const make = Effect.gen(function* () {
   }
 
   const accept = (socket: WebSocket, stream: Duplex, address: string) => {
-    const connection = new RealtimeConnection(socket, stream, address)
-    const peer: Peer = { connection, meter: new FrameMeter(connection), hasSentCredential: false, session: undefined }
+    const meter = new FrameMeter(turns, () => throttled.add(peer))
+    const connection = new RealtimeConnection(socket, stream, address, {
+      take: (given) => meter.take(given),
+      refused: () => fork(limits.countRefusedFrames)
+    })
+    const peer: Peer = { connection, meter, hasSentCredential: false, early: [], session: undefined }
     connections.add(connection)
     socket.on("message", (data, isBinary) => receive(peer, data, isBinary))
-    socket.on("ping", () => count(peer))
-    socket.on("pong", () => count(peer))
     socket.once("close", () => leave(peer))
   }
 
@@ -170,7 +178,7 @@ const make = Effect.gen(function* () {
   yield* Effect.forkScoped(
     Effect.repeat(
       Effect.sync(() => {
-        for (const peer of throttled) if (peer.meter.retry()) throttled.delete(peer)
+        for (const peer of throttled) if (peer.meter.retry(peer.connection)) throttled.delete(peer)
       }),
       Schedule.spaced(RETRY_EVERY)
     )
@@ -189,6 +197,8 @@ interface Peer {
   readonly meter: FrameMeter
   /** Whether the client has sent its credential. */
   hasSentCredential: boolean
+  /** Receives the messages that arrived behind the credential and before the session: fewer than 20. */
+  readonly early: Array<() => void>
   /** Set once the credential has been verified. */
   session: Session | undefined
 }

@@ -303,13 +303,16 @@ describe("the limits of relays", () => {
   )
 
   scenario(
-    "close a relay whose peer floods it with 1008, and no other",
+    "close a relay whose peer floods it, with messages or fragments, with 1008, and no other",
     (conversations) =>
       Effect.gen(function* () {
         const { client } = yield* opened(conversations)
         const other = yield* opened(conversations)
         client.send(...Array.from({ length: 300 }, () => prompt("guess", false)))
         assert.strictEqual(yield* Effect.promise(() => client.closed), 1008)
+        const fragmenting = yield* opened(conversations)
+        for (let index = 0; index < 17; index++) fragmenting.client.socket.send(" ", { fin: false })
+        assert.strictEqual(yield* Effect.promise(() => fragmenting.client.closed), 1008)
         other.client.send(prompt("hello"))
         yield* until(() => other.led.heard.length === 1)
         assert.strictEqual(other.client.socket.readyState, other.client.socket.OPEN)

@@ -261,6 +261,37 @@ describe("RealtimeGateway", () => {
   )
 
   scenario(
+    "answers the messages that arrive right behind a valid token, once the session is open",
+    Effect.gen(function* () {
+      const tenant = yield* newTenant
+      const [event] = yield* append(tenant, ["one"])
+      const client = yield* connect(yield* port)
+      client.send({ type: "session.authenticate", token: `${tenant.tenantId} ${tenant.tokenVersion}` })
+      // More than fit before authentication: those beyond are not read before the session is open.
+      for (let index = 0; index < 100; index++) client.send({ type: "event.ack", eventId: event!.eventId })
+      yield* client.expect("session.ready")
+      const answers: Array<string> = []
+      while (answers.length < 100) {
+        const { type } = yield* client.next
+        if (type === "event.acknowledged") answers.push(type)
+      }
+      assert.strictEqual(client.socket.readyState, client.socket.OPEN)
+    })
+  )
+
+  scenario(
+    "closes a second session.authenticate with 4400, also right behind a valid one",
+    Effect.gen(function* () {
+      const { tenantId, tokenVersion } = yield* newTenant
+      const client = yield* connect(yield* port)
+      client.send({ type: "session.authenticate", token: `${tenantId} ${tokenVersion}` })
+      client.send({ type: "session.authenticate", token: `${tenantId} ${tokenVersion}` })
+      yield* client.expect("session.ready")
+      assert.strictEqual(yield* client.closed, 4400)
+    })
+  )
+
+  scenario(
     "closes a wrong token, an early acknowledgement and a revoked tenant with 4401",
     Effect.gen(function* () {
       const tenant = yield* newTenant
