@@ -31,7 +31,8 @@ const JSON_BUDGET: JsonBudget = {
   elements: 256,
   keys: 256,
   keyBytes: HEADER_LENGTH_MAX,
-  stringBytes: HEADER_LENGTH_MAX
+  stringBytes: HEADER_LENGTH_MAX,
+  plainBytes: HEADER_LENGTH_MAX
 }
 
 const VERSION = 2

@@ -33,7 +33,14 @@ const HEADER = "SIGN-IN-WITH-X"
 
 /** Length limit of the header in characters. A message of this service takes fewer than 1,500. */
 const HEADER_LENGTH_MAX = 8_192
-const JSON_BUDGET: JsonBudget = { depth: 4, elements: 32, keys: 64, keyBytes: 128, stringBytes: 4_096 }
+const JSON_BUDGET: JsonBudget = {
+  depth: 4,
+  elements: 32,
+  keys: 64,
+  keyBytes: 128,
+  stringBytes: 4_096,
+  plainBytes: 4_096
+}
 
 /** The version of EIP-4361, which the message contains. */
 const MESSAGE_VERSION = "1"

@@ -100,6 +100,7 @@ const holdBodies = async (stage: AttackStage, connections: number, limitFraction
     rig.http.host
   )
   const body = Buffer.alloc(bytes - 1, "x")
+  body.write('"')
   await inParallel(stage, connections, async () => {
     const socket = connect({ ...rig.http, localAddress: ATTACKER })
     socket.on("error", () => undefined)
@@ -129,6 +130,33 @@ export const HTTP_ATTACKS: ReadonlyArray<Attack> = [
       const to = zeros((await sendLimitBytes(stage.rig)) - KIB)
       const body = `{"mailboxId":"${mailbox.mailboxId}","subject":"a","text":"b","to":${to}}`
       return flood(stage, 2, postBytes(stage.rig, SEND, body, token))
+    }
+  },
+  {
+    name: "plain-bytes",
+    finding: 4,
+    summary: "digits, commas, empty strings and white space as a message of the greatest length, by a tenant",
+    run: async (stage) => {
+      const bytes = (await sendLimitBytes(stage.rig)) - KIB
+      const { token } = stage.rig.attacker
+      await Promise.all(
+        ["9", ",", '""', " "].map((plain) =>
+          flood(stage, 2, postBytes(stage.rig, SEND, `{"to":${plain.repeat(bytes / plain.length)}`, token))
+        )
+      )
+    }
+  },
+  {
+    name: "large-messages",
+    finding: 4,
+    summary: "valid messages with 10 MiB of files, by a tenant, whose payment is asked for",
+    run: ({ count, rig, signal }) => {
+      const file = Buffer.alloc(10 * MIB, "file").toString("base64")
+      const attachments = [{ filename: "a", contentType: "text/plain", contentBase64: file }]
+      const { mailbox, token } = rig.attacker
+      const { mailboxId } = mailbox
+      const message = { mailboxId, to: ["a@elsewhere.example"], subject: "a", text: "b", attachments }
+      return flood({ count, rig, signal }, 8, postBytes(rig, SEND, JSON.stringify(message), token))
     }
   },
   {

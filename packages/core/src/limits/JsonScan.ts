@@ -10,6 +10,8 @@ export interface JsonBudget {
   readonly keyBytes: number
   /** Maximum length of a string value, in bytes as written: `\u0041` has six. */
   readonly stringBytes: number
+  /** Maximum number of bytes outside of strings, with their quotes: digits, white space, commas, brackets. */
+  readonly plainBytes: number
 }
 
 /** The first violation of a JSON text: path (`to.0`, empty for the whole text) and what is wrong there. */
@@ -51,9 +53,11 @@ const backslashesBefore = (bytes: Uint8Array, position: number, start: number): 
   return position - first
 }
 
-/** Returns the position of the closing quote, or `end` if there is none before it. */
-const closingQuote = (bytes: Uint8Array, start: number, end: number): number => {
-  let position = start
+const notJson: JsonFlaw = { path: "", message: "must be JSON in UTF-8" }
+
+/** Returns the position of the closing quote of a string, or `end` if there is none before it. */
+const findClosingQuote = (string: OpenString, bytes: Uint8Array, start: number, end: number): number => {
+  let position = start + (string.isEscaped ? 1 : 0)
   while (position < end) {
     const near = Math.min(position + SEARCHED_HERE_BYTES, end)
     while (position < near) {
@@ -61,17 +65,20 @@ const closingQuote = (bytes: Uint8Array, start: number, end: number): number => 
       if (byte === QUOTE) return position
       position += byte === BACKSLASH ? 2 : 1
     }
-    const quote = bytes.indexOf(QUOTE, position)
-    if (quote === -1 || quote >= end) return end
-    if (backslashesBefore(bytes, quote, position) % 2 === 0) return quote
-    position = quote + 1
+    if (position >= end) break
+    const found = bytes.indexOf(QUOTE, position)
+    const quote = found === -1 || found >= end ? end : found
+    const isEscaped = backslashesBefore(bytes, quote, position) % 2 === 1
+    if (quote < end && !isEscaped) return quote
+    position = quote + (isEscaped ? 1 : 0)
   }
+  string.isEscaped = position > end
   return end
 }
 
 /** Returns the key between two quotes; undefined if it is not a JSON string. */
-const readKey = (bytes: Uint8Array, start: number, end: number): string | undefined => {
-  const written = decoder.decode(bytes.subarray(start, end))
+const readKey = (pieces: ReadonlyArray<Uint8Array>): string | undefined => {
+  const written = pieces.map((piece) => decoder.decode(piece, { stream: true })).join("") + decoder.decode()
   if (!written.includes("\\")) return written
   try {
     return String(JSON.parse(`"${written}"`))
@@ -80,79 +87,106 @@ const readKey = (bytes: Uint8Array, start: number, end: number): string | undefi
   }
 }
 
-/** One pass over a text. */
-class Scan {
-  readonly #bytes: Uint8Array
+/** The string around the current position. */
+interface OpenString {
+  readonly isKey: boolean
+  readonly limitBytes: number
+  /** Its bytes so far. */
+  length: number
+  /** Whether the next byte is escaped. */
+  isEscaped: boolean
+  /** The pieces of a key that earlier parts of the text contain. */
+  readonly pieces: Array<Uint8Array>
+}
+
+/** One pass over a text, which may arrive in parts. */
+export class JsonScanner {
   readonly #budget: JsonBudget
   readonly #levels: Array<Level> = []
+  #string: OpenString | undefined
+  #plainBytes = 0
   #elements = 0
   #keys = 0
 
-  constructor(bytes: Uint8Array, budget: JsonBudget) {
-    this.#bytes = bytes
+  constructor(budget: JsonBudget) {
     this.#budget = budget
   }
 
-  /** Returns the first flaw; undefined at the end of the text, or where it stops being JSON. */
-  run(): JsonFlaw | undefined {
-    const bytes = this.#bytes
+  /** Scans the next part of the text. Returns its first flaw, after which the scanner must not be used. */
+  scan(bytes: Uint8Array): JsonFlaw | undefined {
     let position = 0
     while (position < bytes.length) {
-      const byte = bytes[position]
-      switch (byte) {
-        case QUOTE: {
-          const string = this.#readString(position + 1)
-          if (typeof string !== "number") return string
-          position = string
-          break
-        }
-        case OPEN_ARRAY:
-        case OPEN_OBJECT: {
-          const flaw = this.#open(byte === OPEN_OBJECT)
-          if (flaw !== undefined) return flaw
-          break
-        }
-        case COMMA: {
-          const flaw = this.#goOn()
-          if (flaw !== undefined) return flaw
-          break
-        }
-        case CLOSE_ARRAY:
-        case CLOSE_OBJECT:
-          this.#levels.pop()
-          // JSON ends with its one value, and JSON.parse refuses everything after it but white space.
-          if (this.#levels.length === 0) return undefined
-          break
-        default:
-          break
+      if (this.#string !== undefined) {
+        const end = this.#readString(this.#string, bytes, position)
+        if (typeof end !== "number") return end
+        position = end
+        continue
       }
+      const flaw = this.#readPlain(bytes[position]!)
+      if (flaw !== undefined) return flaw
       position++
     }
     return undefined
   }
 
-  /** Returns the position of the closing quote, or a flaw if the string exceeds its budget. */
-  #readString(start: number): number | JsonFlaw | undefined {
+  /** Reads a byte outside of strings. */
+  #readPlain(byte: number): JsonFlaw | undefined {
+    const { plainBytes } = this.#budget
+    if (++this.#plainBytes > plainBytes) {
+      return { path: "", message: `must have at most ${plainBytes} bytes outside of strings` }
+    }
+    switch (byte) {
+      case QUOTE:
+        this.#string = this.#begin()
+        return undefined
+      case OPEN_ARRAY:
+      case OPEN_OBJECT:
+        return this.#open(byte === OPEN_OBJECT)
+      case COMMA:
+        return this.#goOn()
+      case CLOSE_ARRAY:
+      case CLOSE_OBJECT:
+        this.#levels.pop()
+        return undefined
+      default:
+        return undefined
+    }
+  }
+
+  #begin(): OpenString {
     const level = this.#levels.at(-1)
     const { keyBytes, stringBytes } = this.#budget
     const isKey = level?.keys !== undefined && level.expectsKey
-    const limitBytes = isKey ? keyBytes : stringBytes
-    const searchEnd = Math.min(this.#bytes.length, start + limitBytes + 1)
-    const end = closingQuote(this.#bytes, start, searchEnd)
-    if (end === searchEnd) {
-      if (end === this.#bytes.length) return undefined
+    return { isKey, limitBytes: isKey ? keyBytes : stringBytes, length: 0, isEscaped: false, pieces: [] }
+  }
+
+  /** Returns the position behind the string, or the end of this part, or a flaw if the string exceeds its budget. */
+  #readString(string: OpenString, bytes: Uint8Array, start: number): number | JsonFlaw {
+    const { isKey, limitBytes } = string
+    const searchEnd = Math.min(bytes.length, start + limitBytes - string.length + 1)
+    const end = findClosingQuote(string, bytes, start, searchEnd)
+    if (isKey) string.pieces.push(bytes.subarray(start, end))
+    string.length += end - start
+    if (string.length > limitBytes) {
       return isKey
         ? this.#flawAround(`has a property name longer than ${limitBytes} bytes`)
         : this.#flaw(`must have at most ${limitBytes} bytes`)
     }
-    if (!isKey) return end
-    const key = readKey(this.#bytes, start, end)
-    if (key === undefined) return undefined
+    if (end === searchEnd) return end
+    this.#string = undefined
+    this.#plainBytes++
+    return (isKey ? this.#readKey(string.pieces) : undefined) ?? end + 1
+  }
+
+  #readKey(pieces: ReadonlyArray<Uint8Array>): JsonFlaw | undefined {
+    const level = this.#levels.at(-1)
+    const key = readKey(pieces)
+    if (level?.keys === undefined || key === undefined) return notJson
     level.step = key
     level.expectsKey = false
     if (level.keys.has(key)) return this.#flaw("appears twice in one object")
     level.keys.add(key)
-    return end
+    return undefined
   }
 
   #open(isObject: boolean): JsonFlaw | undefined {
@@ -194,4 +228,5 @@ class Scan {
  * two equal keys they use). Reads the raw bytes once and stops at the first flaw, so the cost is bounded by the budget
  * and one pass over the bytes for any text. A text that is not JSON may have no flaw.
  */
-export const scanJson = (bytes: Uint8Array, budget: JsonBudget): JsonFlaw | undefined => new Scan(bytes, budget).run()
+export const scanJson = (bytes: Uint8Array, budget: JsonBudget): JsonFlaw | undefined =>
+  new JsonScanner(budget).scan(bytes)

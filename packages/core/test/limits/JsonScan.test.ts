@@ -1,9 +1,16 @@
-import { type JsonBudget, scanJson } from "@agentos/core"
+import { type JsonBudget, JsonScanner, scanJson } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 
-const ample: JsonBudget = { depth: 1_000, elements: 10_000, keys: 10_000, keyBytes: 100_000, stringBytes: 100_000 }
-const small: JsonBudget = { depth: 3, elements: 4, keys: 3, keyBytes: 8, stringBytes: 8 }
+const ample: JsonBudget = {
+  depth: 1_000,
+  elements: 10_000,
+  keys: 10_000,
+  keyBytes: 100_000,
+  stringBytes: 100_000,
+  plainBytes: 100_000
+}
+const small: JsonBudget = { depth: 3, elements: 4, keys: 3, keyBytes: 8, stringBytes: 8, plainBytes: 100_000 }
 
 const encoder = new TextEncoder()
 
@@ -137,6 +144,51 @@ describe("scanJson", () => {
     }
   )
 
+  it("counts every byte outside of strings, and the quotes", () => {
+    const budget = { ...ample, plainBytes: 10 }
+    for (const text of [
+      "[1,2,3,4]",
+      "1234567890",
+      "          ",
+      ",,,,,,,,,,",
+      '""""""""""',
+      '"[1,2,3,4,5,6]"       '
+    ]) {
+      assert.isUndefined(scan(text, budget), text)
+    }
+    const more = ["[1,2,3,4] ", "1234567890", "          ", ",,,,,,,,,,", '""""""""""', '{"a":"b"}123', "{}        "]
+    for (const text of more) {
+      assert.strictEqual(scan(`${text}1`, budget), ": must have at most 10 bytes outside of strings", text)
+    }
+  })
+
+  it("refuses a key that is not a JSON string", () => {
+    assert.strictEqual(scan('{"\\x":1}'), ": must be JSON in UTF-8")
+  })
+
+  it.prop(
+    "finds the same in a text that arrives in parts",
+    [Schema.Array(Piece), Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9 })), Schema.Json],
+    ([pieces, partBytes, value]) => {
+      for (const text of [
+        pieces.join(""),
+        JSON.stringify(value),
+        '{"\u00e9\u20ac\ud83d\ude00":"\\"",""',
+        '{"\\\"":"\\\\"}'
+      ]) {
+        const bytes = encoder.encode(text)
+        for (const budget of [ample, small, { ...small, keyBytes: 1, plainBytes: 5 }]) {
+          const scanner = new JsonScanner(budget)
+          let flaw
+          for (let start = 0; start < bytes.length && flaw === undefined; start += partBytes) {
+            flaw = scanner.scan(bytes.subarray(start, start + partBytes))
+          }
+          assert.deepStrictEqual(flaw, scanJson(bytes, budget), text)
+        }
+      }
+    }
+  )
+
   it("scans 12 MB of any text in one pass", () => {
     const megabytes = 12 * 1024 * 1024
     const texts = [
@@ -159,7 +211,7 @@ describe("scanJson", () => {
     ]
     const bytes = texts.map((text) => encoder.encode(text.repeat(megabytes / text.length)))
     const start = process.cpuUsage()
-    for (const text of bytes) scanJson(text, { ...small, stringBytes: megabytes })
+    for (const text of bytes) scanJson(text, { ...small, stringBytes: megabytes, plainBytes: 64 * 1024 })
     const { system, user } = process.cpuUsage(start)
     // About 20 ms for each text that is scanned to its end.
     assert.isBelow((user + system) / 1_000, 2_000)

@@ -11,6 +11,11 @@ const SIGN_IN_COST = 4
 /** Additional cost of setting an event webhook: its host is resolved, and an event is posted to it at once. */
 export const WEBHOOK_SET_COST = 9
 
+/** Reading a body takes about 4 ms for each of these, so 20 such requests would take most of a second. */
+const MIB = 1024 * 1024
+/** Greater than any body. A longer one is refused from its headers. */
+const BODY_COST_MAX = 32
+
 /** Additional cost of a token that is not valid, in a request or over a socket. */
 export const REFUSED_TOKEN_COST = 9
 /** Additional cost of an unknown path or id. */
@@ -33,11 +38,18 @@ export const presentsPayment = ({ headers }: HttpServerRequest.HttpServerRequest
 
 /** Returns the cost that a request takes from the limits of its address and its tenant before it is processed. */
 export const requestCost = (request: HttpServerRequest.HttpServerRequest): number =>
-  presentsPayment(request)
+  bodyCost(request) +
+  (presentsPayment(request)
     ? PAYMENT_COST
     : request.headers["sign-in-with-x"] === undefined
       ? REQUEST_COST
-      : SIGN_IN_COST
+      : SIGN_IN_COST)
+
+/** One for each complete MiB that the headers declare. */
+const bodyCost = ({ headers }: HttpServerRequest.HttpServerRequest): number => {
+  const length = headers["content-length"]
+  return length === undefined ? 0 : Math.min(BODY_COST_MAX, Math.floor(Number(length) / MIB) || 0)
+}
 
 /** Returns the additional cost for the limit of the address, by the error with which the request failed. */
 export const failureCost = (request: HttpServerRequest.HttpServerRequest, code: ErrorCode | undefined): number => {
@@ -49,6 +61,7 @@ export const failureCost = (request: HttpServerRequest.HttpServerRequest, code: 
 /** The costs as the guide shows them to clients. */
 export const COST_ROWS: ReadonlyArray<readonly [request: string, cost: number]> = [
   ["matches none of the rows below", REQUEST_COST],
+  ["has a body: for each complete MiB, in addition", 1],
   ["presents a payment", PAYMENT_COST],
   ["presents a payment that is refused (402)", PAYMENT_COST + REFUSED_PAYMENT_COST],
   ["reads the status of a used payment that no operation holds", PAYMENT_COST + CHAIN_SEARCH_COST],

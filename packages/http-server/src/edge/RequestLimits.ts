@@ -39,8 +39,18 @@ const ESCAPE_FACTOR = 6
 /** Base64 needs no escapes, but some encoders escape its slashes: one of 64 characters, unless the file is all ones. */
 const BASE64_ESCAPE_FACTOR = 1 + 1 / 16
 
-/** More than any input needs: at most 200 entries of a sender policy, or 20 attachments with three keys each. */
-const DEFAULT_JSON_BUDGET: JsonBudget = { depth: 8, elements: 256, keys: 128, keyBytes: 128, stringBytes: 24 * KIB }
+/**
+ * More than any input needs: at most 200 entries of a sender policy, or 20 attachments with three keys each. The bytes outside
+ * of strings leave room for indentation.
+ */
+const DEFAULT_JSON_BUDGET: JsonBudget = {
+  depth: 8,
+  elements: 256,
+  keys: 128,
+  keyBytes: 128,
+  stringBytes: 24 * KIB,
+  plainBytes: 64 * KIB
+}
 
 /** The limits of a body without texts that are longer than the default. */
 export const DEFAULT_BODY_LIMITS: BodyLimits = { bytes: DEFAULT_BODY_LIMIT_BYTES, json: DEFAULT_JSON_BUDGET }

@@ -8,6 +8,7 @@ import {
   scanJson
 } from "@agentos/core"
 import { Effect, Schema } from "effect"
+import { isAscii } from "node:buffer"
 
 /** Maximum number of issues in a response. */
 const ISSUES_SHOWN = 50
@@ -80,6 +81,8 @@ const required = refusal([{ path: "", message: "is missing: send JSON" }])
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
+  // Files in base64: 1 ms for 14 MB, instead of 13.
+  if (isAscii(bytes)) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1")
   try {
     return utf8.decode(bytes)
   } catch {
@@ -100,6 +103,8 @@ const parseJson = (text: string): unknown => {
 export interface ReceivedBytes {
   /** Until they are freed: at the latest with the request. */
   readonly bytes: Uint8Array
+  /** Whether the text was scanned within the budget of its route while it arrived. */
+  readonly isScanned: boolean
   /** Frees the bytes at once. A large body must not stay in memory while the request is worked on. */
   readonly free: () => void
 }
@@ -109,14 +114,13 @@ export interface ReceivedBytes {
  * several megabytes takes long enough to let other requests run between its steps.
  */
 export const parseBody = Effect.fnUntraced(function* (
-  { bytes, free }: ReceivedBytes,
+  { bytes, free, isScanned }: ReceivedBytes,
   budget: JsonBudget
 ): Effect.fn.Return<unknown, InvalidRequest> {
   if (bytes.length === 0) return yield* required
   const isLong = bytes.length > YIELDING_BYTES
-  const flaw = scanJson(bytes, budget)
+  const flaw = isScanned ? undefined : scanJson(bytes, budget)
   if (flaw !== undefined) return yield* refusal([flaw])
-  if (isLong) yield* Effect.yieldNow
   const text = decodeUtf8(bytes)
   free()
   if (text === undefined) return yield* notJson

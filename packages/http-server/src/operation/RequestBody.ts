@@ -1,8 +1,8 @@
 import { type BodyMemoryExhausted, BodyTooLarge, RequestTimedOut } from "@agentos/api"
-import { type InvalidRequest, type JsonBudget, scanJson } from "@agentos/core"
+import { type InvalidRequest, type JsonBudget, JsonScanner } from "@agentos/core"
 import { Effect, type Scope, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { hash } from "node:crypto"
+import { createHash, hash } from "node:crypto"
 import { IncomingMessage } from "node:http"
 import { whileOthersRun } from "../edge/RequestConcurrency.ts"
 import { declaredLength, DEFAULT_BODY_LIMITS } from "../edge/RequestLimits.ts"
@@ -104,22 +104,29 @@ const failIfSlow = (body: ArrivingBody): Effect.Effect<never, RequestTimedOut> =
     )
   }).pipe(Effect.forever)
 
-/**
- * Appends chunks of a JSON body, and scans the received bytes each time their length has doubled, so that a body beyond
- * its budget is refused while most of it is still in transit.
- */
-const scanning = (body: ArrivingBody, budget: JsonBudget) => {
-  let nextScanBytes = UNCOUNTED_BYTES
-  const append = (chunk: Uint8Array): Effect.Effect<void, BodyMemoryExhausted | InvalidRequest> => {
-    const untilScanBytes = nextScanBytes - body.length
-    if (chunk.length < untilScanBytes) return body.append(chunk)
-    return Effect.flatMap(body.append(chunk.subarray(0, untilScanBytes)), () => {
-      nextScanBytes *= 2
-      const flaw = scanJson(body.bytes, budget)
-      return flaw === undefined ? append(chunk.subarray(untilScanBytes)) : Effect.fail(refusal([flaw]))
-    })
+/** What is computed over a long body while it arrives, so that no step over all its bytes delays other requests. */
+class ArrivingDigest {
+  readonly #sha256 = createHash("sha256")
+  readonly #scanner: JsonScanner | undefined
+
+  /** Without a budget, the body is not JSON. */
+  constructor(budget: JsonBudget | undefined) {
+    this.#scanner = budget === undefined ? undefined : new JsonScanner(budget)
   }
-  return append
+
+  get isScanned(): boolean {
+    return this.#scanner !== undefined
+  }
+
+  /** Returns the SHA-256 of all chunks, in hex. */
+  readonly hash = (): string => this.#sha256.digest("hex")
+
+  /** Fails if the text exceeds its budget, while most of it may be still in transit. */
+  readonly add = (chunk: Uint8Array): Effect.Effect<void, InvalidRequest> => {
+    this.#sha256.update(chunk)
+    const flaw = this.#scanner?.scan(chunk)
+    return flaw === undefined ? Effect.void : Effect.fail(refusal([flaw]))
+  }
 }
 
 /**
@@ -129,7 +136,7 @@ const scanning = (body: ArrivingBody, budget: JsonBudget) => {
 const takeArrived = (source: IncomingMessage, declaredBytes: number): RequestBody | undefined => {
   if (!source.complete || source.readableLength !== declaredBytes) return undefined
   const bytes: unknown = source.read()
-  return bytes instanceof Uint8Array ? received(bytes, () => {}) : undefined
+  return bytes instanceof Uint8Array ? received(bytes) : undefined
 }
 
 /**
@@ -148,6 +155,8 @@ const receive = Effect.fnUntraced(function* (
   const limits = route?.body ?? null
   const maxBytes = declaredBytes ?? limitBytes
   const exceeded = declaredBytes === undefined ? new BodyTooLarge({ limitBytes }) : tooLong
+  // A short body is refused later, when its payment has been looked up.
+  const digest = maxBytes > UNCOUNTED_BYTES ? new ArrivingDigest(limits?.json) : undefined
   const body = yield* whileOthersRun(
     Effect.gen(function* () {
       const memory = yield* BodyMemory
@@ -156,11 +165,12 @@ const receive = Effect.fnUntraced(function* (
         Effect.sync(() => new ArrivingBody(maxBytes, lease)),
         ({ free }) => Effect.sync(free)
       )
-      const append = limits === null ? arriving.append : scanning(arriving, limits.json)
       const arrived = Stream.runForEach(
         Stream.mapError(request.stream, () => unreadable),
         (chunk): Effect.Effect<void, BodyMemoryExhausted | BodyTooLarge | InvalidRequest> =>
-          chunk.length > maxBytes - arriving.length ? Effect.fail(exceeded) : append(chunk)
+          chunk.length > maxBytes - arriving.length
+            ? Effect.fail(exceeded)
+            : Effect.andThen(arriving.append(chunk), digest === undefined ? Effect.void : digest.add(chunk))
       )
       yield* Effect.raceFirst(arrived, failIfSlow(arriving))
       return arriving
@@ -168,7 +178,8 @@ const receive = Effect.fnUntraced(function* (
   )
   const { bytes, free } = body
   if (declaredBytes !== undefined && bytes.length < declaredBytes) return yield* unreadable
-  return received(bytes, free)
+  if (digest === undefined) return { ...received(bytes), free }
+  return { bytes, free, isScanned: digest.isScanned, lengthBytes: bytes.length, hash: digest.hash() }
 })
 
 /**
@@ -202,12 +213,13 @@ export const readBody = Effect.flatMap(RequestRecord, ({ match: { route } }) =>
   readBodyWithin((route?.body ?? DEFAULT_BODY_LIMITS).bytes)
 )
 
-const received = (bytes: Uint8Array, free: () => void): RequestBody => ({
+const received = (bytes: Uint8Array): RequestBody => ({
   lengthBytes: bytes.length,
   bytes,
-  free,
+  free: () => {},
+  isScanned: false,
   hash: hash("sha256", bytes)
 })
 
 /** The value for a request without a body. */
-export const NO_BODY = received(new Uint8Array(0), () => {})
+export const NO_BODY = received(new Uint8Array(0))

@@ -27,6 +27,18 @@ const costOf = async (path: string, body: string) => {
   return { answer, cpuMillis: (user + system) / 1_000 }
 }
 
+/** Returns the response to the start of a body of 12 MB whose rest does not arrive. */
+const sendStart = (start: string): Promise<string> => {
+  const head = [
+    `POST ${SEND} HTTP/1.1`,
+    "Host: agentos.test",
+    `Authorization: Bearer ${tenant.token}`,
+    "Content-Type: application/json",
+    "Content-Length: 12000000"
+  ]
+  return rawCall(server, `${head.join("\r\n")}\r\n\r\n${start}`)
+}
+
 /** Returns a text with every character escaped, as some encoders write non-ASCII characters. */
 const escaped = (length: number): string => "\\u00e9".repeat(length)
 
@@ -132,16 +144,20 @@ describe("the limits of bodies", () => {
   })
 
   it("refuse a body that exceeds its budget before the rest of it has arrived", async () => {
-    const head = [
-      `POST ${SEND} HTTP/1.1`,
-      "Host: agentos.test",
-      `Authorization: Bearer ${tenant.token}`,
-      "Content-Type: application/json",
-      "Content-Length: 12000000"
-    ]
-    const answer = await rawCall(server, `${head.join("\r\n")}\r\n\r\n{"to":[${"0,".repeat(16 * 1024)}`)
+    const answer = await sendStart(`{"to":[${"0,".repeat(16 * 1024)}`)
     assert.match(answer, /^HTTP\/1.1 400 /)
     assert.include(answer, "more than 256 array elements")
+  })
+
+  it("refuse more than 64 KiB outside of strings before the rest of it has arrived", async () => {
+    for (const start of ['{"text":', '{"to":[', "", "{}"]) {
+      for (const plain of ["9", " ", "\n", ",", '""', ":", "x"]) {
+        // Each piece is counted, and its two quotes. Commas and strings in an array are its elements.
+        const answer = await sendStart(start + plain.repeat(Math.ceil((64 * 1024) / plain.length) + 2))
+        assert.match(answer, /^HTTP\/1.1 400 /, `${start}${plain}`)
+        assert.match(answer, /65536 bytes outside of strings|256 array elements|128 properties/)
+      }
+    }
   })
 
   it.effect("let other work run between the steps of reading a long body", () =>
@@ -150,7 +166,7 @@ describe("the limits of bodies", () => {
       setImmediate(() => order.push("other work"))
       const text = "x".repeat(2 * 1024 * 1024)
       const bytes = new TextEncoder().encode(JSON.stringify({ text }))
-      yield* parseBody({ bytes, free: () => {} }, bodyLimitsOf(OPERATIONS.sendMessage).json)
+      yield* parseBody({ bytes, free: () => {}, isScanned: false }, bodyLimitsOf(OPERATIONS.sendMessage).json)
       order.push("body")
       assert.deepStrictEqual(order, ["other work", "body"])
     })

@@ -28,6 +28,9 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
+/** A JSON text of this length, a string, so that only its length counts. */
+const textOf = (bytes: number): string => `"${"x".repeat(bytes - 2)}"`
+
 /** Starts a body and sends all of it but one byte. Resolves once the server holds them. */
 const beginBody = async (address: string, bytes: number): Promise<Socket> => {
   const socket = connect(server.port, "127.0.0.1")
@@ -41,7 +44,7 @@ const beginBody = async (address: string, bytes: number): Promise<Socket> => {
     `Content-Length: ${bytes + 1}`
   ]
   const before = serverMemory.usedBytes
-  socket.write(`${head.join("\r\n")}\r\n\r\n${"x".repeat(bytes)}`)
+  socket.write(`${head.join("\r\n")}\r\n\r\n${textOf(bytes + 1).slice(0, -1)}`)
   await vi.waitFor(() => assert.isAtLeast(serverMemory.usedBytes, before + bytes - UNCOUNTED_BYTES), {
     timeout: 20_000,
     interval: 5
@@ -51,7 +54,7 @@ const beginBody = async (address: string, bytes: number): Promise<Socket> => {
 
 /** Sends a body that is read completely and then refused as invalid with 400, unless no memory is available for it. */
 const sendBody = (address: string, bytes: number) =>
-  call(server, "POST", SEND, { body: "x".repeat(bytes), token, headers: { "x-forwarded-for": address } })
+  call(server, "POST", SEND, { body: textOf(bytes), token, headers: { "x-forwarded-for": address } })
 
 /** Repeats a body until the response has the status, because other connections take effect after a delay. */
 const sendUntil = async (status: number, address: string, bytes: number) => {
@@ -139,8 +142,9 @@ describe("the memory of request bodies", () => {
 const budget = new ByteBudget(TRANSIT_LIMIT_BYTES)
 const memory = BodyMemory.layer.pipe(Layer.provide(Layer.succeed(TransitMemory, budget)))
 
-/** Returns a request whose body delivers a chunk on each call of `bring`. */
+/** Returns a request whose body, an unfinished JSON string, delivers a chunk on each call of `bring`. */
 const slowRequest = (declaredBytes = TRANSIT_LIMIT_BYTES / 2) => {
+  let first = '"'
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   const body = new ReadableStream<Uint8Array>({ start: (opened) => void (controller = opened) })
   const request = HttpServerRequest.fromWeb(
@@ -156,7 +160,10 @@ const slowRequest = (declaredBytes = TRANSIT_LIMIT_BYTES / 2) => {
     end: Effect.sync(() => controller?.close()),
     bring: (bytes: number) =>
       Effect.andThen(
-        Effect.sync(() => controller?.enqueue(new Uint8Array(bytes))),
+        Effect.sync(() => {
+          controller?.enqueue(Buffer.from(first.padEnd(bytes, "x")))
+          first = ""
+        }),
         // The stream delivers the chunk in its own tasks.
         Effect.promise(() => new Promise((resolve) => setImmediate(() => setImmediate(resolve))))
       )
