@@ -133,6 +133,26 @@ export const HTTP_ATTACKS: ReadonlyArray<Attack> = [
     }
   },
   {
+    name: "garbage",
+    finding: 21,
+    summary: "bytes that are not HTTP, each on a new connection",
+    run: (stage) => {
+      const bytes = Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, ...Buffer.alloc(200, 0xa5)])
+      return inParallel(stage, 50, async () => {
+        const socket = connect({ ...stage.rig.http, localAddress: ATTACKER })
+        socket.on("error", () => undefined)
+        socket.on("data", (answer: Buffer) => stage.count(answer.toString("latin1", 9, 12)))
+        const stop = () => socket.destroy()
+        stage.signal.addEventListener("abort", stop, { once: true })
+        socket.end(bytes)
+        await once(socket, "close").catch(() => undefined)
+        stage.signal.removeEventListener("abort", stop)
+        stage.count("connections closed")
+      })
+    },
+    admitted: { what: "400", burst: 50, perSecond: 21 }
+  },
+  {
     name: "plain-bytes",
     finding: 4,
     summary: "digits, commas, empty strings and white space as a message of the greatest length, by a tenant",

@@ -4,6 +4,7 @@ import { IpNetwork, NetAddress } from "effect/net"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
+import type { ReadingError } from "./BrokenRequests.ts"
 import { NodeServer } from "../NodeServer.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 
@@ -13,6 +14,8 @@ export const REFUSALS: RateRule = { name: "refusals", burst: 100, perSecond: 100
 const REFUSAL_COST = 1
 /** Parsing one socket read of a chunked body, or of many pipelined requests, wastes up to 30 ms. */
 const WASTED_READ_COST = 20
+/** A connection for each request that is not HTTP: 20 per second. */
+const BROKEN_REQUEST_COST = 5
 
 interface Gate {
   /** Counts a handshake on this connection that a rate limit refused. Requests are counted automatically. */
@@ -26,7 +29,7 @@ export const ConnectionGate = Context.Reference<Gate>("@agentos/http-server/edge
 
 /**
  * Closes new connections of an address, before reading anything, while that address is refused more than 100 times per
- * second. A 429 response costs a third of a millisecond, and an attacker does not wait. Trusted proxies are exempt,
+ * second, or sends more than 20 requests per second that are not HTTP. A 429 response costs a third of a millisecond, and an attacker does not wait. Trusted proxies are exempt,
  * because they forward many clients.
  */
 export const layer = Layer.effect(
@@ -50,10 +53,17 @@ export const layer = Layer.effect(
       run(limiter.charge(REFUSALS, ClientAddress.clientOf(remoteAddress), cost))
     }
 
-    const admit = (connection: Socket): void => {
-      const { remoteAddress } = connection
+    const admit = (connection: Duplex): void => {
+      const { remoteAddress } = connection as Socket
       if (remoteAddress === undefined || isExempt(remoteAddress)) return
       if (!run(limiter.take(REFUSALS, ClientAddress.clientOf(remoteAddress), 0)).isAdmitted) connection.destroy()
+    }
+
+    // A request that arrives too slowly, or whose client has gone, costs nothing more.
+    const countBroken = ({ code }: ReadingError, connection: Duplex): void => {
+      if (code?.startsWith("HPE_") !== true) return
+      admit(connection)
+      charge(connection, BROKEN_REQUEST_COST)
     }
 
     const count = (request: IncomingMessage, response: ServerResponse): void => {
@@ -67,9 +77,20 @@ export const layer = Layer.effect(
 
     yield* Effect.acquireRelease(
       Effect.sync(() => {
-        server.prependListener("connection", admit).on("request", count).on("dropRequest", countDropped)
+        server
+          .prependListener("connection", admit)
+          .prependListener("clientError", countBroken)
+          .on("request", count)
+          .on("dropRequest", countDropped)
       }),
-      () => Effect.sync(() => server.off("connection", admit).off("request", count).off("dropRequest", countDropped))
+      () =>
+        Effect.sync(() => {
+          server
+            .off("connection", admit)
+            .off("clientError", countBroken)
+            .off("request", count)
+            .off("dropRequest", countDropped)
+        })
     )
     return { countRefusal: (connection: Duplex) => charge(connection, REFUSAL_COST) }
   })

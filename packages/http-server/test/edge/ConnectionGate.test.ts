@@ -50,13 +50,15 @@ describe("a new connection", () => {
   })
 
   it.each([
+    ["requests are not HTTP", "\u0016\u0003\u0001\u0000garbage\r\n\r\n", 400],
+    ["requests are longer than any", `GET /${"x".repeat(40_000)} HTTP/1.1\r\n\r\n`, 414],
     ["bodies in chunks are refused", CHUNKED, 400],
     ["a pipelined request is dropped", HEALTH_CHECK.repeat(17), 200],
     // Longer than the 64 KiB that are read at once. A connection is counted once, however many of its requests are
     // dropped.
     ["pipelined requests are dropped", LONG_HEALTH_CHECK.repeat(100), 200]
   ])("is closed unread sooner where %s", async (_, bytes, status) => {
-    const exchanges = await exchangesOf({ rateLimit: { burst: 1_000, perSecond: 1 } }, bytes, 20, 1)
+    const exchanges = await exchangesOf({ rateLimit: { burst: 1_000, perSecond: 1 } }, bytes, 40, 1)
     assert.isTrue(exchanges.some(isUnread))
     assert.isTrue(exchanges.every(({ length }) => length <= 16))
     assert.deepStrictEqual(
