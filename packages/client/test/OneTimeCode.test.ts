@@ -33,6 +33,12 @@ describe("oneTimeCode", () => {
     assert.strictEqual(oneTimeCode({ subject: "Sign in", text: null, html }), "204951")
   })
 
+  it("does not take a number in the address of a link for a code", () => {
+    const link = "Confirm <https://mail.example/open?code=111222>"
+    assert.strictEqual(inText(`${link}. Your code is 204951.`), "204951")
+    assert.isUndefined(inText(link))
+  })
+
   it("searches HTML with unclosed elements, and no hidden elements", () => {
     const inHtml = (html: string) => oneTimeCode({ subject: "Hello", text: null, html })
     assert.strictEqual(inHtml("<head><title>Code 111222</title><body>Your code is <b>204951"), "204951")

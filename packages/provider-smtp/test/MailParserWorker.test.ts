@@ -70,6 +70,16 @@ describe("the content of a mail", () => {
     })
   })
 
+  it("has the text that its HTML shows if it has no text, or a blank one", async () => {
+    const html = "Content-Type: text/html\r\n\r\n<p>Your code is&nbsp;<b>204951</b></p><p><a href='https://a.test/x'>Open</a></p>"
+    const derived = "Your code is 204951\n\nOpen <https://a.test/x>"
+    expect(await parse(`${HEADER}${html}`)).toMatchObject({ text: derived, extractedText: derived })
+    const alternative = (text: string) =>
+      `${HEADER}Content-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\n\r\n${text}\r\n--b\r\n${html}\r\n--b--\r\n`
+    expect((await parse(alternative(" \r\n"))).text).toBe(derived)
+    expect((await parse(alternative("See the web page."))).text).toBe("See the web page.\n")
+  })
+
   it("includes a delivery status notification, as other servers write it", async () => {
     const report = [
       "From: MAILER-DAEMON@mx.example.com (Mail Delivery System)",

@@ -55,8 +55,8 @@ const htmlOf = (text: string): string =>
 
 /** Puts HTML at the beginning of the body of a document. */
 const insertInto = (document: string, html: string): string => {
-  const { 0: body = "", index = 0 } = /<body\b[^>]*>/i.exec(document) ?? {}
-  const at = index + body.length
+  const body = document.search(/<body\b/i)
+  const at = body < 0 ? 0 : document.indexOf(">", body) + 1
   return `${document.slice(0, at)}${html}${document.slice(at)}`
 }
 

@@ -11,10 +11,14 @@ const ALONE = /^[ \t]*(?:\d{4,8}|\d{3}[ -]\d{3})[ \t]*$/gmu
 /** The maximum distance of a code after and before its word, in characters. */
 const AFTER = 80
 const BEFORE = 40
+/** The address of a link, whose numbers are not codes. */
+const LINK = /<https?:[^<>\s]*>/g
 /** The searched part of a message, in characters. */
 const LIMIT = 100_000
 
-const TAG = /<(\/?[a-z][a-z0-9]*|!)?[^<>]*>/gi
+/** The converted part of HTML, in characters: what the service keeps of a mail. */
+const HTML_LIMIT = 1 << 20
+const ELEMENT = /^(?:\/?[a-z][a-z0-9]*|!)/i
 /** Elements whose content is hidden, with the tags that end them. */
 const HIDDEN: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["style", ["/style"]],
@@ -23,24 +27,26 @@ const HIDDEN: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
 ])
 const LINE_END = /^(?:br|\/(?:p|div|tr|td|h[1-6]))$/
 
-/** Extracts the visible text of HTML, roughly, in linear time. */
+/**
+ * Extracts the visible text of HTML, roughly, in linear time: for mail that the service stored before it derived the text
+ * of HTML itself.
+ */
 export const textOfHtml = (html: string): string => {
-  const parts: Array<string> = []
-  let begin = 0
+  const [first = "", ...pieces] = html.slice(0, HTML_LIMIT).split("<")
+  const parts = [first]
   let ends: ReadonlyArray<string> | undefined
-  for (const { 0: tag, 1: name = "", index } of html.matchAll(TAG)) {
-    const element = name.toLowerCase()
-    if (ends === undefined) {
-      parts.push(html.slice(begin, index))
-      if (LINE_END.test(element)) parts.push("\n")
-      ends = HIDDEN.get(element)
-    } else if (ends.includes(element)) {
+  for (const piece of pieces) {
+    const close = piece.indexOf(">")
+    const element = close < 0 ? "" : (ELEMENT.exec(piece)?.[0] ?? "").toLowerCase()
+    if (ends?.includes(element)) {
       ends = undefined
       parts.push(" ")
+    } else if (ends === undefined) {
+      if (LINE_END.test(element)) parts.push("\n")
+      ends = HIDDEN.get(element)
     }
-    begin = index + tag.length
+    if (ends === undefined) parts.push(close < 0 ? `<${piece}` : piece.slice(close + 1))
   }
-  if (ends === undefined) parts.push(html.slice(begin))
   return parts.join("").replaceAll(/&nbsp;|&#160;/gi, " ")
 }
 
@@ -50,11 +56,17 @@ const bare = (code: string): string => code.replace(/^[A-Z]{1,3}-/, "").replaceA
 /** Returns the first code after a word, else the first before one. */
 const besideWord = (text: string): string | undefined => {
   const words = [...text.matchAll(WORD)].map(({ 0: word, index }) => ({ begin: index, end: index + word.length }))
-  const codes = [...text.matchAll(CODE)].map(({ 0: code, index }) => ({ code, begin: index, end: index + code.length }))
-  const after = codes.find(({ begin }) => words.some(({ end }) => end <= begin && begin - end <= AFTER))
-  const before = codes.find(({ end }) => words.some(({ begin }) => end <= begin && begin - end <= BEFORE))
-  const found = after ?? before
-  return found && bare(found.code)
+  let ended = 0
+  let begun = 0
+  let before: string | undefined
+  for (const { 0: code, index } of text.matchAll(CODE)) {
+    while ((words[ended]?.end ?? Infinity) <= index) ended++
+    if (index - (words[ended - 1]?.end ?? -Infinity) <= AFTER) return bare(code)
+    const end = index + code.length
+    while ((words[begun]?.begin ?? Infinity) < end) begun++
+    if ((words[begun]?.begin ?? Infinity) - end <= BEFORE) before ??= code
+  }
+  return before && bare(before)
 }
 
 /**
@@ -68,7 +80,7 @@ export const oneTimeCode = (message: {
   readonly html: string | null
 }): string | undefined => {
   const { html, subject, text } = message
-  const parts = [subject, (text ?? "").slice(0, LIMIT), textOfHtml((html ?? "").slice(0, LIMIT))]
+  const parts = [subject, (text ?? "").slice(0, LIMIT).replaceAll(LINK, ""), textOfHtml((html ?? "").slice(0, LIMIT))]
   for (const part of parts) {
     const code = besideWord(part)
     if (code !== undefined) return code

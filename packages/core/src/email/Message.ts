@@ -113,6 +113,7 @@ export type MessageSummary = typeof MessageSummary.Type
 /** A message with its bodies. */
 export const Message = Schema.Struct({
   ...MessageSummary.fields,
+  /** Of a received message without a text: what its HTML shows. Null if it shows nothing. */
   text: Schema.NullOr(Schema.String),
   html: Schema.NullOr(Schema.String),
   /** The new part of a received text, without quotes and signature; null if unknown, and for sent messages. */

@@ -5,6 +5,7 @@ import type { Address } from "postal-mime"
 import { authorOf } from "../header/Author.ts"
 import { HEADER_LIMIT_BYTES, readHeaderBlock } from "../header/HeaderBlock.ts"
 import { type BoundedMail, readMime } from "./BoundedMime.ts"
+import { textOfHtml } from "./HtmlText.ts"
 import { readReport } from "./ReadReport.ts"
 import { bodyText, headerText } from "./TextLimits.ts"
 
@@ -37,8 +38,8 @@ export const MAIL_LIMITS = {
 export const readMail = async (raw: Uint8Array): Promise<MailContent> => {
   const mail = await readMime(raw)
   const { email, isTruncated } = mail
-  const text = bodyOf(email.text)
   const html = bodyOf(email.html)
+  const text = bodyOf(textOf(email.text, html.kept))
   const report = readReport(raw, mail)
   return {
     messageIdHeader: messageIdOf(email.messageId),
@@ -114,6 +115,10 @@ const referencesOf = (header: string | undefined): ReadonlyArray<string> => {
   const ids = messageIdsOf(header)
   return ids.length <= MAIL_LIMITS.references ? ids : [ids[0]!, ...ids.slice(1 - MAIL_LIMITS.references)]
 }
+
+/** Returns the text, or what the HTML shows if the mail has no text or a blank one. */
+const textOf = (text: string | undefined, html: string | null): string | undefined =>
+  html === null || text?.trim() ? text : (textOfHtml(html) ?? text)
 
 const bodyOf = (text: string | undefined): { readonly kept: string | null; readonly isCut: boolean } =>
   text === undefined
