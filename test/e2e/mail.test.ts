@@ -100,6 +100,46 @@ const outbox = async (recipient: string): Promise<ReadonlyArray<string>> => {
   return mails.filter((mail) => mail.includes(recipient))
 }
 
+/** Returns the return path of the one mail to a recipient. */
+const returnPathOf = async (recipient: string): Promise<string> => {
+  const { outboxDir } = host.sandbox.mail
+  const files = (await readdir(outboxDir)).filter((name) => name.endsWith(".json"))
+  const envelopes = await Promise.all(files.map((name) => readFile(`${outboxDir}/${name}`, "utf8")))
+  const found = envelopes
+    .map((text) => JSON.parse(text) as { readonly mailFrom: string; readonly rcptTo: ReadonlyArray<string> })
+    .filter(({ rcptTo }) => rcptTo.includes(recipient))
+  expect(found).toEqual([{ ...found[0], rcptTo: [recipient] }])
+  return found[0]!.mailFrom
+}
+
+/** A complaint (RFC 5965) about these recipients, as anybody can send it. */
+const complaintAbout = (returnPath: string, recipients: ReadonlyArray<string>, from = "abuse@elsewhere.test") => {
+  const report = ["Feedback-Type: abuse", "User-Agent: test/1", "Version: 1"]
+  const named = recipients.map((recipient) => `Original-Rcpt-To: <${recipient}>`)
+  return deliver({
+    envelope: { from, to: returnPath },
+    raw: [
+      `From: ${from}`,
+      `To: ${returnPath}`,
+      "Subject: Complaint",
+      'Content-Type: multipart/report; report-type=feedback-report; boundary="b"',
+      "",
+      "--b",
+      "Content-Type: text/plain",
+      "",
+      "spam",
+      "--b",
+      "Content-Type: message/feedback-report",
+      "",
+      ...report,
+      ...named,
+      "",
+      "--b--",
+      ""
+    ].join("\r\n")
+  })
+}
+
 describe("inbound mail", () => {
   it("becomes one message and one event, which is delivered on the socket", async () => {
     const { agent, mailbox } = await newMailbox()
@@ -516,9 +556,11 @@ describe("outbound mail", () => {
       { address: hidden, name: null, kind: "bcc", status: "sent", reason: null }
     ])
     const mails = await outbox(message.messageIdHeader)
-    expect(mails).toHaveLength(1)
+    expect(mails).toEqual([mails[0], mails[0]])
     expect(mails[0]).toMatch(/^DKIM-Signature: /im)
     expect(mails[0]).not.toMatch(/^Bcc:/im)
+    expect(mails[0]).not.toContain(hidden)
+    expect(await returnPathOf(recipient)).not.toBe(await returnPathOf(hidden))
     expect(await fetched(agent, message.messageId)).toMatchObject({ text: "Hi\n" })
   })
 
@@ -548,7 +590,7 @@ describe("outbound mail", () => {
 
   it("reports the refused recipients and suppresses an address that does not exist", async () => {
     const { agent, mailbox } = await newMailbox()
-    const missing = `${freshName()}@${host.sandbox.emailDomain}`
+    const missing = `${freshName()}@bounce.test`
     const recipient = `${freshName()}@elsewhere.test`
     const reply = await send(agent, { mailboxId: mailbox.mailboxId, to: [recipient, missing], subject: "s", text: "t" })
     expect(reply.status).toBe(201)
@@ -562,6 +604,34 @@ describe("outbound mail", () => {
       body: { mailboxId: mailbox.mailboxId, to: [missing], subject: "s", text: "t" }
     })
     expect([again.status, again.body.error.issues?.[0]?.path]).toEqual([400, "to.0"])
+  })
+
+  it("to an unknown or inactive mailbox of the service is refused before payment, and suppresses nothing", async () => {
+    const { agent, mailbox } = await newMailbox()
+    const friend = await newMailbox(1)
+    const path = "/api/v1/email/messages/send"
+    const missing = `${freshName()}@${host.sandbox.emailDomain}`
+    const body = { mailboxId: mailbox.mailboxId, to: [friend.mailbox.address, missing], subject: "s", text: "t" }
+    const unknown = await agent.send({ path, body })
+    expect([unknown.status, unknown.body.error.code, unknown.body.error.issues]).toEqual([
+      400,
+      "INVALID_REQUEST",
+      [{ path: "to.1", message: expect.stringContaining(missing) }]
+    ])
+    const activate = (active: boolean) =>
+      friend.agent.pay({
+        path: "/api/v1/email/mailboxes/update",
+        body: { mailboxId: friend.mailbox.mailboxId, active }
+      })
+    await activate(false)
+    const toFriend = { path, body: { ...body, to: [friend.mailbox.address] } }
+    const inactive = await agent.send(toFriend)
+    expect([inactive.status, inactive.body.error.issues?.[0]?.path]).toEqual([400, "to.0"])
+    expect(inactive.body.error.issues![0]!.message.replace(friend.mailbox.address, "")).toBe(
+      unknown.body.error.issues![0]!.message.replace(missing, "")
+    )
+    await activate(true)
+    expect((await agent.pay(toFriend)).status).toBe(201)
   })
 
   it("is refunded if every recipient is refused permanently, and each retry reports the state of the refund", async () => {
@@ -711,13 +781,31 @@ describe("outbound mail", () => {
       body: { mailboxId: mailbox.mailboxId, to: [delivered, bounced, complained], subject: "s", text: "t" }
     })
     expect(again.body.error.issues?.map(({ path }) => path)).toEqual(["to.1", "to.2"])
-    const forged = deliver({
-      envelope: { from: "", to: `bounces+${"0".repeat(54)}@${host.sandbox.emailDomain}` },
-      from: "MAILER-DAEMON@elsewhere.test",
-      subject: "s",
-      text: "t"
-    })
-    await expect(forged).rejects.toMatchObject({ responseCode: 550 })
+    for (const digits of [54, 56]) {
+      const forged = deliver({
+        envelope: { from: "", to: `bounces+${"0".repeat(digits)}@${host.sandbox.emailDomain}` },
+        from: "MAILER-DAEMON@elsewhere.test",
+        subject: "s",
+        text: "t"
+      })
+      await expect(forged).rejects.toMatchObject({ responseCode: 550 })
+    }
+  })
+
+  it("is not stopped by strangers who report on others, and then on themselves", async () => {
+    const { agent, mailbox } = await newMailbox()
+    const name = freshName()
+    const strangers = ["one", "two", "three"].map((of) => `${name}@${of}.test`)
+    const to = [...strangers, `${name}@elsewhere.test`]
+    const given = { mailboxId: mailbox.mailboxId, subject: "s", text: "t" }
+    const sent = (await send(agent, { ...given, to })).body.data["message"]! as MessageFields
+    const statuses = async () => (await fetched(agent, sent.messageId)).recipients.map(({ status }) => status)
+    for (const stranger of strangers.slice(0, 2)) await complaintAbout(await returnPathOf(stranger), to)
+    await expect.poll(statuses, { timeout: 20_000 }).toEqual(["complained", "complained", "sent", "sent"])
+    const path = "/api/v1/email/messages/send"
+    const again = await agent.send({ path, body: { ...given, to } })
+    expect(again.body.error.issues?.map((issue) => issue.path)).toEqual(["to.0", "to.1"])
+    expect((await send(agent, { ...given, to: to.slice(2) })).status).toBe(201)
   })
 
   it("carries attachments, which the receiver and the record of the message describe alike", async () => {

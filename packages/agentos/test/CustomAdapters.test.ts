@@ -28,6 +28,7 @@ const mail: OutgoingMail = {
   references: [],
   from: { address: "ada@agents.test", name: null },
   returnPath: "bounce@agents.test",
+  returnPaths: ["bounce@agents.test"],
   recipients: ["bob@outside.example"],
   to: ["bob@outside.example"],
   cc: [],

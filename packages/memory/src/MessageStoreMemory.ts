@@ -8,17 +8,18 @@ import {
   messageTerms,
   type NewMessage,
   type Position,
-  REPORT_LIMIT
+  REPORT_LIMIT,
+  Timestamp
 } from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
-import { addUsage, compositeKey, requireTenant, suppressedOf } from "./Tables.ts"
+import { addUsage, compositeKey, type FeedbackRow, requireTenant, suppressedOf } from "./Tables.ts"
 
 /** Messages in memory, and the suppressed addresses of tenants. */
 export const layer = Layer.effect(
   MessageStore,
   Effect.map(MemoryDatabase, ({ run, tables }) => {
-    const { mailboxes, mailReports, messages, sending, suppressions } = tables
+    const { feedback, mailboxes, mailReports, messages, sending, suppressions } = tables
 
     const isNew = ({ duplicateKey, message: { mailboxId, messageId, tenantId } }: NewMessage): boolean =>
       mailboxes.get(mailboxId)?.tenantId === tenantId &&
@@ -68,11 +69,50 @@ export const layer = Layer.effect(
         }),
       findSuppressed: (tenantId, addresses) => run(() => suppressedOf(tables, tenantId, addresses)),
       suppress: (tenantId, addresses, reason) =>
+        Effect.flatMap(Timestamp.now, (createdAt) =>
+          run(() => {
+            requireTenant(tables, tenantId)
+            const fresh = [...new Set(addresses)].filter(
+              (address) => !suppressions.has(compositeKey(tenantId, address))
+            )
+            for (const address of fresh) {
+              const suppression = { address, reason, createdAt }
+              suppressions.set(compositeKey(tenantId, address), { tenantId, suppression })
+            }
+            return fresh
+          })
+        ),
+      listSuppressions: (tenantId, after, limit) =>
+        run(() =>
+          suppressions
+            .where("tenant", tenantId)
+            .map(({ suppression }) => suppression)
+            .filter(({ address }) => after === undefined || address > after)
+            .toSorted((a, b) => (a.address < b.address ? -1 : 1))
+            .slice(0, limit)
+        ),
+      liftSuppression: (tenantId, address) =>
+        run(() => {
+          const key = compositeKey(tenantId, address)
+          const isFound = suppressions.has(key)
+          suppressions.delete(key)
+          return isFound
+        }),
+      addFeedback: ({ at, messageId, reason, reporters, tenantId }, windowMillis) =>
         run(() => {
           requireTenant(tables, tenantId)
-          const fresh = [...new Set(addresses)].filter((address) => !suppressions.has(compositeKey(tenantId, address)))
-          for (const address of fresh) suppressions.set(compositeKey(tenantId, address), reason)
-          return fresh.length
+          for (const reporter of reporters) {
+            const row = { tenantId, reason, reporter, messageId, at }
+            feedback.set(feedbackKey(row), row)
+          }
+          const expired = feedback.where("tenant", tenantId).filter((row) => row.at <= at - windowMillis)
+          for (const row of expired) feedback.delete(feedbackKey(row))
+          const counted = feedback.where("tenant", tenantId).filter((row) => row.reason === reason)
+          return { reporters: counted.length, messages: new Set(counted.map((row) => row.messageId)).size }
+        }),
+      clearFeedback: (tenantId) =>
+        run(() => {
+          for (const row of feedback.where("tenant", tenantId)) feedback.delete(feedbackKey(row))
         }),
       findSent: (messageId) =>
         run(() => {
@@ -107,6 +147,8 @@ export const layer = Layer.effect(
     })
   })
 )
+
+const feedbackKey = ({ reason, reporter, tenantId }: FeedbackRow): string => compositeKey(tenantId, reason, reporter)
 
 const matches = (message: Message, filter: MessageFilter): boolean => {
   const { mailboxId = message.mailboxId, since = message.createdAt, until } = filter

@@ -3,6 +3,7 @@ import {
   type DeclinedCalls,
   type DurableEvent,
   type EventWebhook,
+  type Feedback,
   type InboundMail,
   type JobRecord,
   type LedgerBalance,
@@ -17,6 +18,7 @@ import {
   type StoredAttachment,
   type StoredReport,
   type SendingRecord,
+  type Suppression,
   proofKey,
   type Tenant,
   type TenantId,
@@ -93,6 +95,9 @@ export interface CallRow {
   readonly relayTokenHash: string | null
   readonly turnCount: number
 }
+
+/** The feedback of one reporter. */
+export type FeedbackRow = Omit<Feedback, "reporters"> & { readonly reporter: string }
 
 /** Returns those of the addresses that the tenant may no longer write to. */
 export const suppressedOf = (
@@ -234,7 +239,11 @@ export const makeTables = (journal: Journal) => ({
   /** By callId and index. */
   turns: new Table<{ readonly callId: string; readonly turn: Turn }, "call">(journal, { call: ({ callId }) => callId }),
   /** By tenantId and address. */
-  suppressions: new Table<"bounced" | "complained">(journal, {}),
+  suppressions: new Table<{ readonly tenantId: TenantId; readonly suppression: Suppression }, "tenant">(journal, {
+    tenant: ({ tenantId }) => tenantId
+  }),
+  /** By tenantId, reason and reporter. */
+  feedback: new Table<FeedbackRow, "tenant">(journal, { tenant: ({ tenantId }) => tenantId }),
   /** By tenantId. */
   sending: new Table<SendingRecord>(journal, {}),
   /** By tenantId. */

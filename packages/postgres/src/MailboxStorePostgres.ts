@@ -149,7 +149,7 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
       select
         ${sql.literal(Row.qualified("mailboxes", COLUMNS))}, message_count, stored_bytes, tenant_message_count,
         tenant_stored_bytes, suspended_at is not null as is_suspended,
-        day, recipients, bounced, complained, level, paused_until, pause_reason,
+        day, recipients, recipients_before, level, paused_until, pause_reason,
         array(
           select address from suppressions
           where tenant_id = ${Parameter.uuid(tenantId)} and address = any(${Parameter.texts(addresses)})

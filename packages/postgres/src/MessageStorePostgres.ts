@@ -1,6 +1,7 @@
 import {
   type Contact,
   type DeliveryReport,
+  type Feedback,
   filterTerms,
   type Message,
   type MessageFilter,
@@ -16,6 +17,7 @@ import {
   type SendingQuota,
   type SendingRecord,
   type StoredReport,
+  type Suppression,
   term
 } from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
@@ -62,8 +64,7 @@ interface MessageRow extends SummaryRow {
 export interface SendingRow {
   readonly day: number
   readonly recipients: number
-  readonly bounced: number
-  readonly complained: number
+  readonly recipients_before: number
   readonly level: number
   readonly paused_until: bigint | null
   readonly pause_reason: SendingQuota.PauseReason | null
@@ -72,13 +73,24 @@ export interface SendingRow {
 export const toSending = (row: SendingRow): SendingRecord => ({
   day: row.day,
   recipients: row.recipients,
-  bounced: row.bounced,
-  complained: row.complained,
+  recipientsBefore: row.recipients_before,
   level: row.level,
   pause:
     row.paused_until === null || row.pause_reason === null
       ? null
       : { until: Row.toMoment(row.paused_until), reason: row.pause_reason }
+})
+
+interface SuppressionRow {
+  readonly address: string
+  readonly reason: SendingQuota.PauseReason
+  readonly created_at: bigint
+}
+
+const toSuppression = ({ address, created_at, reason }: SuppressionRow): Suppression => ({
+  address,
+  reason,
+  createdAt: Row.toMoment(created_at)
 })
 
 /** The fields of a message that have columns of their own; the rest is JSON. */
@@ -238,6 +250,27 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
         where message_id = ${Parameter.uuid(messageId)}`
     })
 
+    const addFeedback = Effect.fnUntraced(function* (
+      { at, messageId, reason, reporters, tenantId }: Feedback,
+      windowMillis: number
+    ) {
+      const tenant = Parameter.uuid(tenantId)
+      yield* sql`
+        insert into mail_feedback (tenant_id, reason, reporter, message_id, created_at)
+        select distinct
+          ${tenant}, ${Parameter.text(reason)}, reporter, ${Parameter.uuid(messageId)}, ${Parameter.integer(at)}
+        from unnest(${Parameter.texts(reporters)}) as reporter order by reporter
+        on conflict (tenant_id, reason, reporter) do update set
+          message_id = excluded.message_id, created_at = excluded.created_at`
+      yield* sql`
+        delete from mail_feedback
+        where tenant_id = ${tenant} and created_at <= ${Parameter.integer(at - windowMillis)}`
+      const [row] = yield* sql<{ readonly reporters: number; readonly messages: number }>`
+        select count(*)::integer as reporters, count(distinct message_id)::integer as messages from mail_feedback
+        where tenant_id = ${tenant} and reason = ${Parameter.text(reason)}`
+      return row ?? { reporters: 0, messages: 0 }
+    })
+
     const searchOf = (terms: string) => sql.literal(`array_to_tsvector(string_to_array(${terms}, E'\\n'))`)
 
     const timeConditions = ({ since, until }: MessageFilter, after: Position | undefined) => [
@@ -366,38 +399,56 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
       findSending: (tenantId) =>
         Effect.map(
           orDie(sql<SendingRow>`
-            select day, recipients, bounced, complained, level, paused_until, pause_reason from mail_sending
+            select day, recipients, recipients_before, level, paused_until, pause_reason from mail_sending
             where tenant_id = ${Parameter.uuid(tenantId)}`),
           ([row]) => (row === undefined ? undefined : toSending(row))
         ),
-      putSending: (tenantId, { bounced, complained, day, level, pause, recipients }) =>
+      putSending: (tenantId, { day, level, pause, recipients, recipientsBefore }) =>
         orDie(
           Effect.asVoid(sql`
             insert into mail_sending (
-              tenant_id, day, recipients, bounced, complained, level, paused_until, pause_reason
+              tenant_id, day, recipients, recipients_before, bounced, complained, level, paused_until, pause_reason
             ) values (
               ${Parameter.uuid(tenantId)}, ${Parameter.integer(day)}, ${Parameter.integer(recipients)},
-              ${Parameter.integer(bounced)}, ${Parameter.integer(complained)}, ${Parameter.integer(level)},
+              ${Parameter.integer(recipientsBefore)}, 0, 0, ${Parameter.integer(level)},
               ${Parameter.integer(pause?.until ?? null)}, ${Parameter.text(pause?.reason ?? null)}
             )
             on conflict (tenant_id) do update set
-              day = excluded.day, recipients = excluded.recipients, bounced = excluded.bounced,
-              complained = excluded.complained, level = excluded.level, paused_until = excluded.paused_until,
+              day = excluded.day, recipients = excluded.recipients, recipients_before = excluded.recipients_before,
+              level = excluded.level, paused_until = excluded.paused_until,
               pause_reason = excluded.pause_reason`)
         ),
       suppress: (tenantId, addresses, reason) =>
         addresses.length === 0
-          ? Effect.succeed(0)
+          ? Effect.succeed([])
           : Effect.map(
-              orDie(sql`
+              orDie(sql<{ readonly address: string }>`
                 insert into suppressions (tenant_id, address, reason, created_at)
                 select
                   ${Parameter.uuid(tenantId)}, address, ${Parameter.text(reason)},
                   ${now()}
                 from unnest(${Parameter.texts(addresses)}) as address order by address
                 on conflict do nothing returning address`),
-              (rows) => rows.length
-            )
+              (rows) => rows.map(({ address }) => address)
+            ),
+      listSuppressions: (tenantId, after, limit) =>
+        Effect.map(
+          orDie(sql<SuppressionRow>`
+            select address, reason, created_at from suppressions
+            where tenant_id = ${Parameter.uuid(tenantId)} and address collate "C" > ${Parameter.text(after ?? "")}
+            order by address collate "C" limit ${Parameter.integer(limit)}`),
+          Row.all(toSuppression)
+        ),
+      liftSuppression: (tenantId, address) =>
+        Effect.map(
+          orDie(sql`
+            delete from suppressions
+            where tenant_id = ${Parameter.uuid(tenantId)} and address = ${Parameter.text(address)} returning address`),
+          Row.any
+        ),
+      addFeedback: (feedback, windowMillis) => transact(orDie(addFeedback(feedback, windowMillis))),
+      clearFeedback: (tenantId) =>
+        orDie(Effect.asVoid(sql`delete from mail_feedback where tenant_id = ${Parameter.uuid(tenantId)}`))
     })
   })
 )

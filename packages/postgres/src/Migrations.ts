@@ -26,6 +26,7 @@ import { addSenderPolicies } from "./migration/0021_sender_policies.ts"
 import { createMessageRetries } from "./migration/0022_message_retries.ts"
 import { addReceipts } from "./migration/0023_receipts.ts"
 import { addTokenTrust } from "./migration/0024_token_trust.ts"
+import { createMailFeedback } from "./migration/0025_mail_feedback.ts"
 import { addWebhookStanding } from "./migration/0026_webhook_standing.ts"
 import { addSessionNumbers } from "./migration/0027_session_numbers.ts"
 import { callsListed } from "./migration/CallsListed.ts"
@@ -33,6 +34,7 @@ import { callsOutbound } from "./migration/CallsOutbound.ts"
 import { eventsExpiring } from "./migration/EventsExpiring.ts"
 import { inboundMailsCompleted } from "./migration/InboundMailsCompleted.ts"
 import { messagesSearch, messagesUnsearchable } from "./migration/MessagesSearch.ts"
+import { suppressionsListed } from "./migration/SuppressionsListed.ts"
 
 /** In the order in which they run. Each runs once, and never changes after its release. */
 const migrations = Migrator.fromRecord({
@@ -60,6 +62,7 @@ const migrations = Migrator.fromRecord({
   "0022_message_retries": createMessageRetries,
   "0023_receipts": addReceipts,
   "0024_token_trust": addTokenTrust,
+  "0025_mail_feedback": createMailFeedback,
   "0026_webhook_standing": addWebhookStanding,
   "0027_session_numbers": addSessionNumbers
 })
@@ -71,7 +74,8 @@ const indexes: ReadonlyArray<ConcurrentIndex> = [
   callsOutbound,
   ...callsListed,
   messagesUnsearchable,
-  messagesSearch
+  messagesSearch,
+  suppressionsListed
 ]
 
 /** The table that records which migrations ran. */

@@ -7,11 +7,11 @@ import {
   type SendReceipt
 } from "@agentos/core"
 import { Effect, Layer, Redacted, Semaphore, Stream } from "effect"
-import nodemailer, { type SendMailOptions } from "nodemailer"
-import type { SMTPPoolOptions, SMTPPoolSentMessageInfo } from "nodemailer/lib/smtp-pool"
+import nodemailer, { type SendMailOptions, type Transport } from "nodemailer"
+import type { SMTPPoolOptions } from "nodemailer/lib/smtp-pool"
 import { type DkimSigner, signing } from "./outbound/DkimSigning.ts"
-import { RelayPool } from "./outbound/RelayPool.ts"
-import { refusalsIn, replyText, toProviderError } from "./outbound/SendFailure.ts"
+import { type PreparedMail, RelayPool } from "./outbound/RelayPool.ts"
+import { type Failed, mostOpen, replyText, toFailed } from "./outbound/SendFailure.ts"
 
 const PROVIDER = "smtp"
 
@@ -111,7 +111,18 @@ const poolOptions = (config: EmailProviderSmtpConfig, timeouts: SendTimeouts): S
 /** Applies to every mail: its content cannot make nodemailer read a file or fetch a URL. */
 const MAIL_DEFAULTS: SendMailOptions = { disableFileAccess: true, disableUrlAccess: true }
 
-const foldRecipient = (address: string): string => address.toLowerCase()
+/**
+ * Limit of transactions of one mail at the same time. Those of other mails wait for at most so many, however many
+ * recipients it has.
+ */
+const TRANSACTIONS_MAX = 4
+
+/** Composes and signs mail, and hands it back instead of sending it, because each recipient gets it by a transaction. */
+const composer: Transport<PreparedMail> = {
+  name: "compose",
+  version: "1",
+  send: (mail, done) => done(null, mail as unknown as PreparedMail)
+}
 
 type Files = NonNullable<SendMailOptions["attachments"]>
 
@@ -141,23 +152,16 @@ const load = (mail: OutgoingMail): Effect.Effect<Files> =>
     }))
   )
 
-/**
- * Requests reports of successes and failures (RFC 3461) from a relay that offers DSN; nodemailer leaves it out for any
- * other. nodemailer sends the same parameters with every RCPT and has no hook for a single one, so only a mail to one
- * recipient has an ORCPT. A report on another names its Final-Recipient, which is the same unless it was forwarded.
- */
-const reportRequest = (mail: OutgoingMail): NonNullable<SendMailOptions["dsn"]> => {
-  const [first, ...others] = mail.recipients
-  return {
-    id: mail.messageIdHeader.replace(/^<|>$/g, ""),
-    return: "headers",
-    notify: ["success", "failure"],
-    ...(first === undefined || others.length > 0 ? {} : { recipient: first })
-  }
-}
+/** Requests reports of successes and failures (RFC 3461) from a relay that offers DSN; no other is asked. */
+const reportRequest = ({ messageIdHeader }: OutgoingMail, recipient: string): NonNullable<SendMailOptions["dsn"]> => ({
+  id: messageIdHeader.replace(/^<|>$/g, ""),
+  return: "headers",
+  notify: ["success", "failure"],
+  recipient
+})
 
-/** Bcc recipients are in the envelope only. */
-const compose = (mail: OutgoingMail, attachments: Files, signal: AbortSignal): SendMailOptions => ({
+/** Bcc recipients are in the envelopes only. */
+const compose = (mail: OutgoingMail, attachments: Files): SendMailOptions => ({
   messageId: mail.messageIdHeader,
   date: new Date(mail.date),
   ...(mail.inReplyTo === null ? {} : { inReplyTo: mail.inReplyTo }),
@@ -168,29 +172,23 @@ const compose = (mail: OutgoingMail, attachments: Files, signal: AbortSignal): S
   subject: mail.subject,
   text: mail.text,
   ...(mail.html === null ? {} : { html: mail.html }),
-  attachments,
-  envelope: { from: mail.returnPath, to: [...mail.recipients] },
-  dsn: reportRequest(mail),
-  signal
+  attachments
 })
 
-/** Returns the recipients that nodemailer reports as refused, as they were given, with the reasons. */
-const refusedOf = (mail: OutgoingMail, outcome: unknown): SendReceipt["rejected"] => {
-  const reasons = new Map(refusalsIn(outcome).map(({ recipient, reply }) => [foldRecipient(recipient), reply]))
-  return mail.recipients.flatMap((address) => {
-    const reason = reasons.get(foldRecipient(address))
-    return reason === undefined ? [] : [{ address, reason }]
-  })
-}
+/** The result of the transaction with one recipient: the relay's reply, or why there was none that accepts the mail. */
+type Outcome = { readonly address: string } & ({ readonly response: string } | { readonly failed: Failed })
 
-const toReceipt = (mail: OutgoingMail, info: SMTPPoolSentMessageInfo): SendReceipt => {
-  const rejected = refusedOf(mail, info)
-  const refused = new Set(rejected.map(({ address }) => address))
-  return {
-    accepted: mail.recipients.filter((address) => !refused.has(address)),
-    rejected,
-    response: replyText(info.response)
-  }
+/** Returns the outcomes as one, or fails if no recipient got the mail. */
+const toReceipt = (outcomes: ReadonlyArray<Outcome>): Effect.Effect<SendReceipt, ProviderError> => {
+  const accepted = outcomes.flatMap((each) => ("response" in each ? [each] : []))
+  const failed = outcomes.flatMap((each) => ("failed" in each ? [each] : []))
+  const [first] = accepted
+  if (first === undefined) return Effect.fail(mostOpen(failed.map((each) => each.failed.error)))
+  return Effect.succeed({
+    accepted: accepted.map(({ address }) => address),
+    rejected: failed.map(({ address, failed: { refusal } }) => ({ address, reason: refusal })),
+    response: first.response
+  })
 }
 
 /** Parses and checks the key. */
@@ -219,12 +217,16 @@ export const verify = Effect.fnUntraced(function* (
   const pool = new RelayPool(poolOptions(config, { ...DEFAULT_SEND_TIMEOUTS, ...config.timeouts }))
   yield* Effect.tryPromise({
     try: () => pool.verify(),
-    catch: (error) => toProviderError(PROVIDER, error, false, [])
+    catch: (error) => toFailed(PROVIDER, "", error, false).error
   }).pipe(Effect.ensuring(Effect.sync(() => pool.close({ force: true }))))
 })
 
 /**
- * Sends outbound mail through one SMTP relay, over pooled connections.
+ * Sends outbound mail through one SMTP relay, over pooled connections. A mail is composed and signed once, and transferred
+ * to each recipient by a transaction with its own return path. A recipient whose transaction failed while another was
+ * accepted is rejected in the receipt, with 421 if the relay gave no reply.
+ *
+ * If no recipient was accepted:
  *
  * - All recipients refused with 5xx, or the mail itself: `Rejected`. The mail, or one of the refused recipients, with
  *   4xx: `Temporary`.
@@ -245,21 +247,55 @@ export const layer = (config: EmailProviderSmtpConfig): Layer.Layer<EmailProvide
         // All sends were interrupted before, which closed their connections.
         (opened) => Effect.sync(() => opened.close({ force: true }))
       )
-      const transport = nodemailer.createTransport(pool, MAIL_DEFAULTS)
-      if (dkim !== undefined) transport.use("stream", signing(dkim))
       // Each send reports its own failure; an error event without a listener would end the process.
-      transport.on("error", () => undefined)
+      pool.on("error", () => undefined)
+      const transport = nodemailer.createTransport(composer, MAIL_DEFAULTS)
+      if (dkim !== undefined) transport.use("stream", signing(dkim))
 
       const loaded = yield* Semaphore.make(LOADED_BYTES_MAX)
 
-      const transfer = (mail: OutgoingMail, attachments: Files) =>
-        Effect.tryPromise({
+      const transact = (mail: OutgoingMail, prepared: PreparedMail, place: number, deadline: AbortSignal) => {
+        const address = mail.recipients[place]!
+        return Effect.tryPromise({
           try: (interrupted) =>
-            transport.sendMail(
-              compose(mail, attachments, AbortSignal.any([interrupted, AbortSignal.timeout(timeouts.send)]))
+            pool.transact(prepared, {
+              from: mail.returnPaths[place]!,
+              to: address,
+              dsn: reportRequest(mail, address),
+              signal: AbortSignal.any([interrupted, deadline])
+            }),
+          catch: (error) => toFailed(PROVIDER, address, error, pool.wasHandedOver(error))
+        }).pipe(
+          Effect.match({
+            onSuccess: ({ response }): Outcome => ({ address, response: replyText(response) }),
+            onFailure: (failed): Outcome => ({ address, failed })
+          })
+        )
+      }
+
+      const transfer = Effect.fnUntraced(function* (mail: OutgoingMail, attachments: Files) {
+        const deadline = AbortSignal.timeout(timeouts.send)
+        const prepared = yield* Effect.tryPromise({
+          try: () => transport.sendMail(compose(mail, attachments)),
+          catch: (error) => toFailed(PROVIDER, "", error, false).error
+        })
+        let unanswered: Failed | undefined
+        const outcomes = yield* Effect.forEach(
+          mail.recipients,
+          (address, place): Effect.Effect<Outcome> =>
+            // A relay that does not answer is not asked again for each of the others.
+            Effect.suspend(() =>
+              unanswered === undefined
+                ? Effect.tap(transact(mail, prepared, place, deadline), (outcome) => {
+                    if ("failed" in outcome && outcome.failed.isUnanswered) unanswered = outcome.failed
+                    return Effect.void
+                  })
+                : Effect.succeed({ address, failed: unanswered })
             ),
-          catch: (error) => toProviderError(PROVIDER, error, pool.wasHandedOver(error), refusedOf(mail, error))
-        }).pipe(Effect.map((info) => toReceipt(mail, info)))
+          { concurrency: TRANSACTIONS_MAX }
+        )
+        return yield* toReceipt(outcomes)
+      })
 
       return EmailProvider.of({
         name: PROVIDER,

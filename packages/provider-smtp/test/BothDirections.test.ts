@@ -33,6 +33,7 @@ afterAll(async () => {
 const mail = (id: string, to: ReadonlyArray<string>): OutgoingMail => ({
   messageIdHeader: `<${id}@sender.test>`,
   returnPath: "news@sender.test",
+  returnPaths: to.map(() => "news@sender.test"),
   inReplyTo: null,
   references: [],
   from: { address: "news@sender.test", name: "Jürgen" },

@@ -9,7 +9,8 @@ import { drop, silence, type Script, type ScriptedSmtp, startScriptedSmtp } from
 
 const mail: OutgoingMail = {
   messageIdHeader: "<0199-abc@agents.test>",
-  returnPath: "bounces+1@agents.test",
+  returnPath: "bounces+0@agents.test",
+  returnPaths: ["bounces+1@agents.test", "bounces+2@agents.test", "bounces+3@agents.test"],
   inReplyTo: null,
   references: [],
   from: { address: "ada@agents.test", name: "Ada, Agent" },
@@ -59,9 +60,9 @@ const failureOf = (result: Result.Result<unknown, ProviderError>): ProviderError
 }
 
 describe("a sent mail", () => {
-  it("contains the given Message-ID, date, names and both bodies, and no Bcc", async () => {
+  it("contains the given Message-ID, date, names and both bodies, and no Bcc, the same for each recipient", async () => {
     const server = await started()
-    const receipt = Result.getOrThrow(await sendTo(server))
+    const receipt = Result.getOrThrow(await sendTo(server, { connectionsMax: 1 }))
     expect(receipt).toEqual({
       accepted: ["one@else.test", "two@else.test", "three@hidden.test"],
       rejected: [],
@@ -73,10 +74,13 @@ describe("a sent mail", () => {
     ).toEqual([
       "MAIL FROM:<bounces+1@agents.test>",
       "RCPT TO:<one@else.test>",
+      "MAIL FROM:<bounces+2@agents.test>",
       "RCPT TO:<two@else.test>",
+      "MAIL FROM:<bounces+3@agents.test>",
       "RCPT TO:<three@hidden.test>"
     ])
-    const [raw = ""] = server.messages
+    const [raw = "", ...others] = server.messages
+    expect(others).toEqual([raw, raw])
     expect(raw).not.toMatch(/three@hidden|^bcc:/im)
     expect(raw).toContain("Message-ID: <0199-abc@agents.test>\r\n")
     expect(raw).toContain("Date: Thu, 05 Nov 2026 12:30:15 +0000\r\n")
@@ -93,6 +97,7 @@ describe("a sent mail", () => {
     const key = await Effect.runPromise(generateDkimKey("agents.test", "s1"))
     const dkim = { domain: "agents.test", selector: "s1", privateKey: key.privateKey }
     Result.getOrThrow(await sendTo(server, { dkim }))
+    expect(new Set(server.messages).size).toBe(1)
     const checked = await authenticate(server.messages[0] ?? "", {
       ip: "127.0.0.1",
       helo: "mail.agents.test",
@@ -109,15 +114,14 @@ describe("a sent mail", () => {
 
   it("requests reports from a relay that offers DSN, and from no other", async () => {
     const server = await started({ extensions: ["DSN"] })
-    Result.getOrThrow(await sendTo(server))
-    Result.getOrThrow(await sendTo(server, {}, { ...mail, recipients: ["a+b@else.test"] }))
+    const recipients = ["one@else.test", "a+b@else.test"]
+    Result.getOrThrow(await sendTo(server, { connectionsMax: 1 }, { ...mail, recipients }))
     const commands = server.commands.filter((line) => /^(MAIL|RCPT)/.test(line))
-    const envelope = "MAIL FROM:<bounces+1@agents.test> RET=HDRS ENVID=0199-abc@agents.test"
     const notify = "NOTIFY=SUCCESS,FAILURE"
     expect(commands).toEqual([
-      envelope,
-      ...["one@else.test", "two@else.test", "three@hidden.test"].map((to) => `RCPT TO:<${to}> ${notify}`),
-      envelope,
+      "MAIL FROM:<bounces+1@agents.test> RET=HDRS ENVID=0199-abc@agents.test",
+      `RCPT TO:<one@else.test> ${notify} ORCPT=rfc822;one@else.test`,
+      "MAIL FROM:<bounces+2@agents.test> RET=HDRS ENVID=0199-abc@agents.test",
       `RCPT TO:<a+b@else.test> ${notify} ORCPT=rfc822;a+2Bb@else.test`
     ])
     const plain = await started()
@@ -141,11 +145,12 @@ describe("a sent mail", () => {
     await withProvider(
       config(server.port, { connectionsMax: 1 }),
       Effect.fnUntraced(function* (provider) {
-        yield* provider.send(mail)
+        yield* provider.send({ ...mail, recipients: ["one@else.test"] })
         server.dropConnections()
         yield* provider.send({ ...mail, attachments: sent })
       })
     )
+    expect(new Set(server.messages.slice(1)).size).toBe(1)
     const parsed = await PostalMime.parse(server.messages[1] ?? "")
     expect(
       parsed.attachments.map(({ content, disposition, filename, mimeType }) => ({
@@ -207,7 +212,7 @@ describe("a sent mail", () => {
         expect(server.connections()).toBe(2)
       })
     )
-    expect(server.messages).toHaveLength(3)
+    expect(server.messages).toHaveLength(3 * mail.recipients.length)
   })
 })
 
@@ -228,6 +233,40 @@ describe("recipients", () => {
       ],
       response: "250 2.0.0 queued as 1"
     })
+  })
+
+  it("keep their outcome if the relay does not answer for another one, which is to be retried", async () => {
+    const server = await started({
+      command: (line) => (line.includes("<two@else.test>") ? silence : undefined)
+    })
+    const receipt = Result.getOrThrow(await sendTo(server, { connectionsMax: 1 }))
+    expect(receipt.accepted).toEqual(["one@else.test", "three@hidden.test"])
+    expect(receipt.rejected).toEqual([{ address: "two@else.test", reason: expect.stringMatching(/^421 4\.4\.2 /) }])
+  })
+
+  it("are not all asked by a relay that does not answer, however many they are", async () => {
+    const recipients = Array.from({ length: 50 }, (_, at) => `r${at}@else.test`)
+    const returnPaths = recipients.map((_, at) => `bounces+${at}@agents.test`)
+    const server = await started({
+      command: (line) => (line.startsWith("RCPT") && !line.includes("<r0@") ? drop : undefined)
+    })
+    const receipt = Result.getOrThrow(await sendTo(server, {}, { ...mail, recipients, returnPaths }))
+    expect(receipt.accepted).toEqual(["r0@else.test"])
+    expect(new Set(receipt.rejected.map(({ reason }) => reason.slice(0, 9)))).toEqual(new Set(["421 4.4.2"]))
+    expect(server.commands.filter((line) => line.startsWith("RCPT")).length).toBeLessThan(recipients.length / 2)
+  })
+
+  it("are refused alone if the relay refuses the mail for one of them after its transfer", async () => {
+    let refuse = false
+    const server = await started({
+      command: (line) => {
+        if (line.startsWith("RCPT")) refuse = line.includes("<two@else.test>")
+        return line === "DATA" && refuse ? "554 5.7.1 not for two" : undefined
+      }
+    })
+    const receipt = Result.getOrThrow(await sendTo(server, { connectionsMax: 1 }))
+    expect(receipt.accepted).toEqual(["one@else.test", "three@hidden.test"])
+    expect(receipt.rejected).toEqual([{ address: "two@else.test", reason: "554 5.7.1 not for two" }])
   })
 
   it("are named as they were given", async () => {
@@ -340,7 +379,7 @@ describe("failures", () => {
   it("an interrupted send closes its connection", async () => {
     const server = await started({ message: silence })
     await withProvider(config(server.port, { timeouts: { socket: 60_000 } }), (provider) =>
-      Effect.timeoutOption(provider.send(mail), 300)
+      Effect.timeoutOption(provider.send({ ...mail, recipients: ["one@else.test"] }), 300)
     )
     expect(server.messages).toHaveLength(1)
   })

@@ -1,4 +1,5 @@
 import {
+  asciiDomain,
   type CallPolicy,
   type CallsPerHour,
   type InboundPerHour,
@@ -31,6 +32,7 @@ export const readQuotas = (reader: EnvironmentReader, hasRateLimits: boolean): Q
     mailboxLimit: readStorage(reader, "AGENTOS_MAILBOX_LIMIT"),
     tenantLimit: readStorage(reader, "AGENTOS_TENANT_MAIL_LIMIT"),
     sending: readSending(reader),
+    feedbackReporters: readReporters(reader),
     inboundPerHour: readInbound(reader),
     rawRetention: readRawRetention(reader)
   }
@@ -79,6 +81,18 @@ const readSending = (reader: EnvironmentReader): SendingPolicy => ({
   complaints: readFeedback(reader, "AGENTOS_MAIL_PAUSE_COMPLAINTS"),
   pause: reader.integer("AGENTOS_MAIL_PAUSE_HOURS") * Timestamp.HOUR
 })
+
+const readReporters = (reader: EnvironmentReader): ReadonlyArray<string> => {
+  const name = "AGENTOS_FEEDBACK_REPORTERS"
+  const given = (reader.text(name)?.split(",") ?? []).map((domain) => domain.trim())
+  const invalid = given.filter((domain) => asciiDomain(domain)?.includes(".") !== true)
+  if (invalid.length > 0) {
+    reader.issues.push(
+      `${name} must be comma-separated domain names such as fbl.example.com; invalid: ${invalid.join(", ")}`
+    )
+  }
+  return given.flatMap((domain) => asciiDomain(domain) ?? [])
+}
 
 const readStorage = (
   reader: EnvironmentReader,

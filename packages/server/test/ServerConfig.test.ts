@@ -112,9 +112,19 @@ describe("ServerConfig", () => {
       recipientsPerDayAtFirst: 5,
       recipientsPerDay: Number.POSITIVE_INFINITY,
       bounces: { count: 3, rate: 0.25 },
-      complaints: { count: 2, rate: 0.001 },
+      complaints: { count: 5, rate: 0.003 },
       pause: 2 * 3_600_000
     })
+  })
+
+  it("trusts no feedback reporter by default, or the configured domains", () => {
+    assert.deepStrictEqual(read(COMPLETE).quotas.mail.feedbackReporters, [])
+    const given = { ...COMPLETE, AGENTOS_FEEDBACK_REPORTERS: "FBL.example.com, bücher.example" }
+    const { feedbackReporters } = read(given).quotas.mail
+    assert.deepStrictEqual(feedbackReporters, ["fbl.example.com", "xn--bcher-kva.example"])
+    assert.deepStrictEqual(flawsOf({ ...COMPLETE, AGENTOS_FEEDBACK_REPORTERS: "com,a b.example,@c.example" }), [
+      "AGENTOS_FEEDBACK_REPORTERS must be comma-separated domain names such as fbl.example.com; invalid: com, a b.example, @c.example"
+    ])
   })
 
   it("limits inbound mail per hour, less in a sandbox, and keeps raw mail as long as its message by default", () => {

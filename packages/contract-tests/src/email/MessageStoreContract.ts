@@ -8,7 +8,7 @@ import { readPages } from "../Paging.ts"
 import { rolledBack } from "../RolledBack.ts"
 import { messageOverlapTests } from "./EmailOverlapTests.ts"
 import { filterTests } from "./MessageFilterTests.ts"
-import { reportTests, sendingTests, suppressionTests } from "./SuppressionTests.ts"
+import { feedbackTests, reportTests, sendingTests, suppressionListTests, suppressionTests } from "./SuppressionTests.ts"
 import { threadTests } from "./ThreadTests.ts"
 import * as Mailboxes from "./MailboxSample.ts"
 import * as Sample from "./MessageSample.ts"
@@ -334,6 +334,8 @@ export const MessageStoreContract = defineContract<MailboxStore | MessageStore>(
   threadTests(it, capabilities)
   filterTests(it, capabilities)
   suppressionTests(it, capabilities)
+  suppressionListTests(it, capabilities)
+  feedbackTests(it, capabilities)
   reportTests(it, capabilities)
   sendingTests(it, capabilities)
   messageOverlapTests(it, capabilities)

@@ -6,7 +6,7 @@ import * as Fresh from "../Fresh.ts"
 import * as Mailboxes from "./MailboxSample.ts"
 import * as Messages from "./MessageSample.ts"
 
-const RECORD: SendingRecord = { day: 20_000, recipients: 7, bounced: 2, complained: 1, level: 3, pause: null }
+const RECORD: SendingRecord = { day: 20_000, recipients: 7, recipientsBefore: 2, level: 3, pause: null }
 const PAUSED: SendingRecord = { ...RECORD, pause: { until: Timestamp.Timestamp.make(1e12), reason: "bounced" } }
 
 /** Tests of `findSender`. */

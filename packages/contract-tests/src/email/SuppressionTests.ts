@@ -1,10 +1,12 @@
 import {
+  type Feedback,
   Lookup,
   type MailboxStore,
   MessageStore,
   REPORT_LIMIT,
   type SendingRecord,
   type StoredReport,
+  type Suppression,
   TenantStore,
   Timestamp,
   Transactor
@@ -109,9 +111,9 @@ export const suppressionTests: ContractTests<MailboxStore | MessageStore> = (it)
         const store = yield* MessageStore
         const { tenantId } = yield* Fresh.tenant
         const [a, b] = yield* Effect.all([address, address])
-        assert.strictEqual(yield* store.suppress(tenantId, [a, a], "bounced"), 1)
-        assert.strictEqual(yield* store.suppress(tenantId, [a, b], "complained"), 1)
-        assert.strictEqual(yield* store.suppress(tenantId, [b, a], "bounced"), 0)
+        assert.deepStrictEqual(yield* store.suppress(tenantId, [a, a], "bounced"), [a])
+        assert.deepStrictEqual(yield* store.suppress(tenantId, [a, b], "complained"), [b])
+        assert.deepStrictEqual(yield* store.suppress(tenantId, [b, a], "bounced"), [])
         yield* Effect.forEach(
           Array.range(1, 10),
           (n) => store.suppress(tenantId, n % 2 === 0 ? [a, b] : [b, a], "bounced"),
@@ -174,10 +176,121 @@ export const suppressionTests: ContractTests<MailboxStore | MessageStore> = (it)
   })
 }
 
+/** Tests of `listSuppressions` and `liftSuppression`. */
+export const suppressionListTests: ContractTests<MailboxStore | MessageStore> = (it) => {
+  describe("listSuppressions and liftSuppression", () => {
+    const addressesOf = (listed: ReadonlyArray<Suppression>) => listed.map((each) => each.address)
+
+    it.effect("list a tenant's suppressions with reason and time, in pages by code points", () =>
+      Effect.gen(function* () {
+        const store = yield* MessageStore
+        const [{ tenantId }, other] = [yield* Fresh.tenant, yield* Fresh.tenant]
+        const sorted = ["'a@b.test", "_@b.test", "a+b@b.test", "a-b@b.test", "a@b.test", "ab@b.test", "é@b.test"]
+        yield* store.suppress(tenantId, sorted.slice(3).toReversed(), "bounced")
+        yield* store.suppress(tenantId, sorted.slice(0, 3), "complained")
+        yield* store.suppress(other.tenantId, ["a0@b.test"], "bounced")
+        const all = yield* store.listSuppressions(tenantId, undefined, 10)
+        assert.deepStrictEqual(addressesOf(all), sorted)
+        assert.deepStrictEqual(
+          all.map(({ reason }) => reason),
+          sorted.map((_, at) => (at < 3 ? "complained" : "bounced"))
+        )
+        for (const { createdAt } of all) assert.isTrue(Number.isSafeInteger(createdAt))
+        const page = yield* store.listSuppressions(tenantId, undefined, 4)
+        assert.deepStrictEqual(page, all.slice(0, 4))
+        assert.deepStrictEqual(yield* store.listSuppressions(tenantId, page.at(-1)?.address, 4), all.slice(4))
+        assert.deepStrictEqual(yield* store.listSuppressions(tenantId, sorted.at(-1), 4), [])
+      })
+    )
+
+    it.effect("lift the suppression of one address of one tenant, once", () =>
+      Effect.gen(function* () {
+        const store = yield* MessageStore
+        const [{ tenantId }, other] = [yield* Fresh.tenant, yield* Fresh.tenant]
+        const [a, b] = yield* Effect.all([address, address])
+        for (const each of [tenantId, other.tenantId]) yield* store.suppress(each, [a, b], "bounced")
+        yield* rolledBack(store.liftSuppression(tenantId, a))
+        assert.lengthOf(yield* store.findSuppressed(tenantId, [a]), 1)
+        assert.isTrue(yield* store.liftSuppression(tenantId, a))
+        assert.isFalse(yield* store.liftSuppression(tenantId, a))
+        assert.deepStrictEqual(addressesOf(yield* store.listSuppressions(tenantId, undefined, 9)), [b])
+        assert.lengthOf(yield* store.findSuppressed(other.tenantId, [a, b]), 2)
+        assert.deepStrictEqual(yield* store.suppress(tenantId, [a], "complained"), [a])
+      })
+    )
+  })
+}
+
+/** Tests of `addFeedback` and `clearFeedback`. */
+export const feedbackTests: ContractTests<MailboxStore | MessageStore> = (it) => {
+  describe("addFeedback and clearFeedback", () => {
+    const WINDOW = 1_000
+    const given = Effect.fnUntraced(function* (tenantId: Feedback["tenantId"]) {
+      const store = yield* MessageStore
+      const add = (at: number, reason: Feedback["reason"], messageId: string, ...reporters: ReadonlyArray<string>) =>
+        store.addFeedback({ tenantId, reason, reporters, messageId, at: Timestamp.Timestamp.make(at) }, WINDOW)
+      const ids = [yield* Fresh.id, yield* Fresh.id] as const
+      return { add, store, ids }
+    })
+
+    it.effect("count each reporter and each message once, by reason and tenant", () =>
+      Effect.gen(function* () {
+        const { add, ids } = yield* given((yield* Fresh.tenant).tenantId)
+        const [one, two] = ids
+        assert.deepStrictEqual(yield* add(5, "bounced", one, "a", "a", "@b"), { reporters: 2, messages: 1 })
+        assert.deepStrictEqual(yield* add(6, "bounced", two, "c"), { reporters: 3, messages: 2 })
+        assert.deepStrictEqual(yield* add(7, "bounced", one, "c"), { reporters: 3, messages: 1 })
+        assert.deepStrictEqual(yield* add(8, "complained", one, "a"), { reporters: 1, messages: 1 })
+        const other = yield* given((yield* Fresh.tenant).tenantId)
+        assert.deepStrictEqual(yield* other.add(9, "bounced", one, "d"), { reporters: 1, messages: 1 })
+      })
+    )
+
+    it.effect("count what is younger than the window, from the latest time of a reporter", () =>
+      Effect.gen(function* () {
+        const { add, ids } = yield* given((yield* Fresh.tenant).tenantId)
+        const [one, two] = ids
+        yield* add(5, "bounced", one, "a", "b")
+        yield* add(6, "bounced", two, "b")
+        assert.deepStrictEqual(yield* add(5 + WINDOW, "bounced", two, "c"), { reporters: 2, messages: 1 })
+        assert.deepStrictEqual(yield* add(6 + WINDOW, "bounced", one, "d"), { reporters: 2, messages: 2 })
+      })
+    )
+
+    it.effect("are undone with their transaction, and clear one tenant alone", () =>
+      Effect.gen(function* () {
+        const { tenantId } = yield* Fresh.tenant
+        const { add, ids, store } = yield* given(tenantId)
+        const other = yield* given((yield* Fresh.tenant).tenantId)
+        yield* other.add(1, "bounced", ids[0], "z")
+        yield* rolledBack(add(1, "bounced", ids[0], "a"))
+        yield* add(2, "bounced", ids[0], "b")
+        yield* rolledBack(store.clearFeedback(tenantId))
+        assert.strictEqual((yield* add(3, "bounced", ids[0], "c")).reporters, 2)
+        yield* store.clearFeedback(tenantId)
+        assert.strictEqual((yield* add(4, "bounced", ids[0], "d")).reporters, 1)
+        assert.strictEqual((yield* other.add(4, "bounced", ids[0], "y")).reporters, 2)
+        yield* refused(
+          store.addFeedback(
+            {
+              tenantId: yield* Fresh.id,
+              reason: "bounced",
+              reporters: ["a"],
+              messageId: ids[0],
+              at: Timestamp.Timestamp.make(1)
+            },
+            WINDOW
+          )
+        )
+      })
+    )
+  })
+}
+
 /** Tests of `findSending` and `putSending`. */
 export const sendingTests: ContractTests<MailboxStore | MessageStore> = (it) => {
   describe("findSending and putSending", () => {
-    const record: SendingRecord = { day: 20_000, recipients: 7, bounced: 1, complained: 2, level: 3, pause: null }
+    const record: SendingRecord = { day: 20_000, recipients: 7, recipientsBefore: 2, level: 3, pause: null }
     const paused: SendingRecord = {
       ...record,
       pause: { until: Timestamp.Timestamp.make(1_800_000_000_000), reason: "complained" }

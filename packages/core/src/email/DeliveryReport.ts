@@ -66,26 +66,53 @@ interface Outcome {
 /** The feedback types of RFC 5965, section 7.3, that are complaints. Others, for example `not-spam`, change nothing. */
 const COMPLAINTS: ReadonlySet<string> = new Set(["abuse", "fraud", "virus"])
 
-const outcomesOf = (report: DeliveryReport, message: MessageSummary): ReadonlyMap<string, Outcome> => {
-  if (report._tag === "Feedback") {
-    if (!COMPLAINTS.has(report.feedbackType)) return new Map()
-    // A report without a recipient can only be about the one recipient of its message.
-    const alone = message.recipients.length === 1 ? message.recipients.map(({ address }) => address) : []
-    const addresses = report.recipients.length > 0 ? report.recipients : alone
-    const outcome: Outcome = { status: "complained", reason: report.feedbackType, isHardBounce: false }
-    return new Map(addresses.map((address) => [foldAddress(address), outcome]))
+/** Whom a report may speak for. Everything else in it is a stranger's claim, and changes nothing. */
+export interface ReportAuthority {
+  /** The places of the recipients whose return paths it was sent to; null: that of the whole message. */
+  readonly returnPaths: ReadonlyArray<number | null>
+  /** Whether an authenticated and configured reporter sent it. Its complaints count for the recipients that it names. */
+  readonly isReporter: boolean
+}
+
+/**
+ * Returns the places of the recipients that a report is about. A recipient knows only its own return path, so a report to
+ * it is about that recipient, whatever address it names: the mail may have been forwarded. The path of a whole message
+ * was known to every recipient, so that it identifies a recipient only if there is no other.
+ */
+const identified = (report: DeliveryReport, recipients: ReadonlyArray<Recipient>, given: ReportAuthority) => {
+  const places = new Set<number>()
+  for (const place of given.returnPaths) {
+    if (place !== null) places.add(place)
+    else if (recipients.length === 1) places.add(0)
+    else if (given.isReporter && report._tag === "Feedback") {
+      const named = new Set(report.recipients.map(foldAddress))
+      for (const [at, { address }] of recipients.entries()) if (named.has(foldAddress(address))) places.add(at)
+    }
   }
-  return new Map(
-    report.recipients.flatMap(({ action, diagnostic, final, original, status }): Array<[string, Outcome]> => {
-      const address = original ?? final
-      if (address === null || (action !== "delivered" && action !== "failed")) return []
-      const outcome: Outcome =
-        action === "delivered"
-          ? { status: "delivered", reason: null, isHardBounce: false }
-          : { status: "bounced", reason: diagnostic ?? status, isHardBounce: isHardBounceStatus(status) }
-      return [[foldAddress(address), outcome]]
-    })
-  )
+  return places
+}
+
+/**
+ * Returns the claim of a report about a recipient that it is about. If it has several, for example because the mail was
+ * forwarded to several addresses, those that name the recipient count, and of these a failure before a delivery.
+ */
+const outcomeOf = (report: DeliveryReport, { address }: Recipient): Outcome | undefined => {
+  if (report._tag === "Feedback") {
+    return COMPLAINTS.has(report.feedbackType)
+      ? { status: "complained", reason: report.feedbackType, isHardBounce: false }
+      : undefined
+  }
+  const isNamed = (name: string | null) => name !== null && foldAddress(name) === foldAddress(address)
+  const named = report.recipients.filter(({ final, original }) => isNamed(original) || isNamed(final))
+  const claims = named.length > 0 ? named : report.recipients
+  const failure = claims.find(({ action }) => action === "failed")
+  if (failure !== undefined) {
+    const { diagnostic, status } = failure
+    return { status: "bounced", reason: diagnostic ?? status, isHardBounce: isHardBounceStatus(status) }
+  }
+  return claims.some(({ action }) => action === "delivered")
+    ? { status: "delivered", reason: null, isHardBounce: false }
+    : undefined
 }
 
 /** The effect of a report on a message: its recipients and status, and the folded addresses to suppress. */
@@ -97,25 +124,29 @@ export interface ReportEffect {
 }
 
 /**
- * Returns the effect of a report on an outbound message; undefined if it changes nothing: it names no recipient of the
- * message, or only moves that are not allowed.
+ * Returns the effect of a report on an outbound message; undefined if it changes nothing: it is about no recipient, or
+ * only claims moves that are not allowed.
  */
-export const effectOf = (report: DeliveryReport, message: MessageSummary): ReportEffect | undefined => {
-  const outcomes = outcomesOf(report, message)
-  const moved = message.recipients.flatMap((recipient) => {
-    const outcome = outcomes.get(foldAddress(recipient.address))
+export const effectOf = (
+  report: DeliveryReport,
+  message: Pick<MessageSummary, "recipients">,
+  authority: ReportAuthority
+): ReportEffect | undefined => {
+  const places = identified(report, message.recipients, authority)
+  const moves = message.recipients.map((recipient, place) => {
+    const outcome = places.has(place) ? outcomeOf(report, recipient) : undefined
     const allowed: ReadonlyArray<string> =
       recipient.status === "received" ? [] : RECIPIENT_TRANSITIONS[recipient.status]
-    return outcome !== undefined && allowed.includes(outcome.status) ? [{ recipient, outcome }] : []
+    return { recipient, outcome: outcome !== undefined && allowed.includes(outcome.status) ? outcome : undefined }
   })
-  if (moved.length === 0) return undefined
-  const byRecipient = new Map(moved.map(({ outcome, recipient }) => [recipient, outcome]))
-  const recipients = message.recipients.map((recipient) => {
-    const outcome = byRecipient.get(recipient)
-    return outcome === undefined ? recipient : { ...recipient, status: outcome.status, reason: outcome.reason }
-  })
+  if (moves.every(({ outcome }) => outcome === undefined)) return undefined
+  const recipients = moves.map(({ outcome, recipient }) =>
+    outcome === undefined ? recipient : { ...recipient, status: outcome.status, reason: outcome.reason }
+  )
   const addressesOf = (isMeant: (outcome: Outcome) => boolean) =>
-    moved.filter(({ outcome }) => isMeant(outcome)).map(({ recipient }) => foldAddress(recipient.address))
+    moves
+      .filter(({ outcome }) => outcome !== undefined && isMeant(outcome))
+      .map(({ recipient }) => foldAddress(recipient.address))
   return {
     recipients,
     status: statusOf(recipients),

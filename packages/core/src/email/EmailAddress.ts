@@ -51,6 +51,8 @@ export const splitAddress = (address: string): { readonly localPart: string; rea
   return { localPart: address.slice(0, at), domain: address.slice(at + 1).toLowerCase() }
 }
 
+export const isAt = (address: string, domain: string): boolean => splitAddress(address).domain === domain.toLowerCase()
+
 /** Folds an address, so that two spellings of one local mailbox or of one suppressed recipient are equal. */
 export const foldAddress = (address: string): string => address.toLowerCase()
 

@@ -20,10 +20,18 @@ export interface OutgoingMail {
   readonly inReplyTo: string | null
   readonly references: ReadonlyArray<string>
   readonly from: { readonly address: string; readonly name: string | null }
-  /** The envelope sender, to which delivery reports are sent. */
-  readonly returnPath: string
   /** The recipients of this attempt, each once: all of to, cc and bcc, or those to which it is sent again. */
   readonly recipients: ReadonlyArray<string>
+  /**
+   * The envelope senders, to which delivery reports are sent: one for each of `recipients`, in their order. Each recipient
+   * gets the mail in a transaction of its own, so that it learns no return path but its own.
+   */
+  readonly returnPaths: ReadonlyArray<string>
+  /**
+   * The envelope sender of a provider that can't send to each recipient alone. Reports to it count only if the mail has
+   * one recipient.
+   */
+  readonly returnPath: string
   readonly to: ReadonlyArray<string>
   readonly cc: ReadonlyArray<string>
   readonly bcc: ReadonlyArray<string>
@@ -37,7 +45,8 @@ export interface OutgoingMail {
 
 /**
  * The provider's answer to a mail. `accepted` and `rejected` together contain every recipient exactly once. A reason
- * begins with the code of the reply: a recipient that was refused with 4xx is retried later.
+ * begins with the code of the reply: a recipient that was refused with 4xx is retried later. So is one whose transaction
+ * failed without a reply, with the reason 421 4.4.2.
  */
 export interface SendReceipt {
   readonly accepted: ReadonlyArray<string>

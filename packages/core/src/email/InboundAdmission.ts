@@ -17,6 +17,9 @@ import { decide, type SenderVerdict } from "./SenderPolicy.ts"
 
 export type InboundSender = Pick<InboundEnvelope, "mailFrom" | "remoteAddress">
 
+/** The recipients whose return paths a mail was sent to, by messageId. Null: the path of the whole message. */
+export type ReturnPaths = ReadonlyMap<string, ReadonlyArray<number | null>>
+
 /** Takes the tokens of a mail, or only checks that they are available. */
 type TokenUse = "check" | "take"
 
@@ -156,15 +159,19 @@ export const makeInboundAdmission = Effect.gen(function* () {
     }
   })
 
-  /** Returns the messages whose return paths are among these addresses. */
-  const findReported = (addresses: ReadonlyArray<string>): ReadonlyArray<string> => [
-    ...new Set(
-      addresses
-        .map(splitAddress)
-        .filter(isOwn)
-        .flatMap(({ localPart }) => Option.toArray(ReturnPath.read(keyring, localPart)))
+  /** Returns the messages whose return paths are among these addresses, each with the recipients of these paths. */
+  const findReported = (addresses: ReadonlyArray<string>): ReturnPaths => {
+    const found = addresses
+      .map(splitAddress)
+      .filter(isOwn)
+      .flatMap(({ localPart }) => Option.toArray(ReturnPath.read(keyring, localPart)))
+    return new Map(
+      [...Map.groupBy(found, ({ messageId }) => messageId)].map(([messageId, paths]) => [
+        messageId,
+        paths.map(({ recipient }) => recipient)
+      ])
     )
-  ]
+  }
 
   return {
     findMailboxes,
@@ -219,7 +226,7 @@ export const makeInboundAdmission = Effect.gen(function* () {
       const admitted = { envelope: { ...envelope, rcptTo, authentication }, recipients }
       const refusing = found.length - recipients.length
       if (refusing === 0) return admitted
-      if (recipients.length === 0 && findReported(rcptTo).length === 0) {
+      if (recipients.length === 0 && findReported(rcptTo).size === 0) {
         yield* Metric.update(keptOut("refused"), refusing)
         return yield* new InboundRefused({ refusal: "sender refused" })
       }

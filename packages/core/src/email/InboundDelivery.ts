@@ -4,11 +4,11 @@ import * as CallGroup from "../kernel/CallGroup.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
-import { type DeliveryReport, effectOf } from "./DeliveryReport.ts"
+import { type DeliveryReport, effectOf, type ReportAuthority } from "./DeliveryReport.ts"
 import { emailReceived } from "./EmailEvent.ts"
 import { EmailProvider } from "./EmailProvider.ts"
 import { type InboundEnvelope, InboundMailStore, type ParsedMail, type WaitingMail } from "./InboundMail.ts"
-import type { InboundAdmission } from "./InboundAdmission.ts"
+import type { InboundAdmission, ReturnPaths } from "./InboundAdmission.ts"
 import type { Mailbox } from "./Mailbox.ts"
 import { MailPolicy } from "./MailPolicy.ts"
 import { bodySizeBytes, type Message, receivedBy, snippetOf } from "./Message.ts"
@@ -23,8 +23,9 @@ const SMALL_MAIL_BYTES = 64 * 1024
 export interface ReadMail {
   readonly mail: WaitingMail
   readonly parsed: Option.Option<ParsedMail>
-  /** The messages that it reports on, as far as they are stored. They never change tenant. */
-  readonly reported: ReadonlyArray<string>
+  /** The return paths that it reports to. */
+  readonly reported: ReturnPaths
+  /** The messages of these, as far as they are stored. They never change tenant. */
   readonly sent: ReadonlyArray<Pick<Message, "messageId" | "tenantId">>
 }
 
@@ -50,12 +51,18 @@ export const makeInboundDelivery = Effect.fnUntraced(function* ({ findMailboxes,
   const tenants = yield* TenantStore
   const transactor = yield* Transactor
   const policy = yield* MailPolicy
+  const suppression = { messages, policy, ownDomain: provider.domain }
+
+  /** Whether a configured reporter sent a mail, as an aligned check of its author proves. */
+  const isFromReporter = ({ authentication: { domain } }: ParsedMail): boolean =>
+    domain !== null && policy.feedbackReporters.some((listed) => domain === listed || domain.endsWith(`.${listed}`))
 
   /** Stores a report for audit, and applies it to its message if the message's tenant is locked. */
   const applyReport = Effect.fnUntraced(function* (
     mail: WaitingMail,
     messageId: string,
     report: DeliveryReport,
+    authority: ReportAuthority,
     isLocked: boolean
   ) {
     const { envelope, inboundMailId, receivedAt } = mail
@@ -68,14 +75,15 @@ export const makeInboundDelivery = Effect.fnUntraced(function* ({ findMailboxes,
       report
     })
     // Read again, under the lock.
-    const message = isLocked ? yield* messages.findSent(messageId) : Option.none()
-    if (!isNew || Option.isNone(message)) return
-    const { tenantId } = message.value
-    const effect = effectOf(report, message.value)
+    const found = isLocked ? yield* messages.findSent(messageId) : Option.none()
+    if (!isNew || Option.isNone(found)) return
+    const message = found.value
+    const effect = effectOf(report, message, authority)
     if (effect === undefined) return
     yield* messages.setOutcome(messageId, effect)
-    yield* suppress(messages, policy, tenantId, effect.bounced, "bounced")
-    yield* suppress(messages, policy, tenantId, effect.complained, "complained")
+    const { isReporter } = authority
+    yield* suppress(suppression, { message, addresses: effect.bounced, reason: "bounced", isReporter: false })
+    yield* suppress(suppression, { message, addresses: effect.complained, reason: "complained", isReporter })
   })
 
   /** Returns the message of each recipient. A reply joins the thread of a message that is stored, or in the group. */
@@ -114,12 +122,15 @@ export const makeInboundDelivery = Effect.fnUntraced(function* ({ findMailboxes,
     const owners = mails.flatMap(({ sent }) => sent)
     yield* tenants.lock([...new Set([...mailboxes, ...owners].map(({ tenantId }) => tenantId))])
     for (const read of mails) {
-      const report = Option.getOrUndefined(read.parsed)?.report
-      if (report === undefined) continue
+      const parsed = Option.getOrUndefined(read.parsed)
+      if (parsed?.report === undefined) continue
+      const { report } = parsed
+      const isReporter = isFromReporter(parsed)
       const locked = new Set(read.sent.map(({ messageId }) => messageId))
       yield* Effect.forEach(
         read.reported,
-        (messageId) => applyReport(read.mail, messageId, report, locked.has(messageId)),
+        ([messageId, returnPaths]) =>
+          applyReport(read.mail, messageId, report, { returnPaths, isReporter }, locked.has(messageId)),
         { discard: true }
       ).pipe(CallGroup.onBehalfOf(culprit, read))
     }

@@ -17,7 +17,13 @@ import {
   type ParsedMail,
   type WaitingMail
 } from "./InboundMail.ts"
-import { type InboundSender, makeInboundAdmission, piecesOf, type RoomRefusal } from "./InboundAdmission.ts"
+import {
+  type InboundSender,
+  makeInboundAdmission,
+  piecesOf,
+  type ReturnPaths,
+  type RoomRefusal
+} from "./InboundAdmission.ts"
 import { makeInboundDelivery } from "./InboundDelivery.ts"
 import { MessageStore } from "./MessageStore.ts"
 
@@ -119,9 +125,9 @@ export class InboundMails extends Context.Service<
       const readAndDeliver = Effect.fnUntraced(function* (mail: WaitingMail, deliver: Deliver) {
         const parsed = yield* read(mail)
         const report = Option.getOrUndefined(parsed)?.report
-        const reported = report === undefined ? [] : findReported(mail.envelope.rcptTo)
+        const reported: ReturnPaths = report === undefined ? new Map() : findReported(mail.envelope.rcptTo)
         // A report may arrive before its message is stored: the relay answers first. The message never changes tenant.
-        const sent = yield* Effect.forEach(reported, messages.findSent)
+        const sent = yield* Effect.forEach(reported.keys(), messages.findSent)
         const delay = REPORT_DELAYS[mail.attempts - 1]
         if (sent.some(Option.isNone) && delay !== undefined) return yield* Effect.asVoid(store.renew(mail, delay))
         yield* deliver({ mail, parsed, reported, sent: sent.flatMap(Option.toArray) })
@@ -137,7 +143,7 @@ export class InboundMails extends Context.Service<
       return InboundMails.of({
         admit: Effect.fnUntraced(function* (address, from) {
           const found = yield* peekMailboxes([address])
-          if (found.length === 0 && findReported([address]).length === 0) {
+          if (found.length === 0 && findReported([address]).size === 0) {
             return yield* new InboundRefused({ refusal: "mailbox unknown" })
           }
           yield* admission.requireSourceRate(from, "check")

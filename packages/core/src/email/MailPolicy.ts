@@ -26,6 +26,8 @@ export interface MailPolicy {
   /** The same limits for all mailboxes of a tenant together. */
   readonly tenantLimit: MailUsage
   readonly sending: SendingPolicy
+  /** The domains whose complaints count for the recipients that they name, if DMARC or an aligned check proves them. */
+  readonly feedbackReporters: ReadonlyArray<string>
   readonly inboundPerHour: InboundPerHour
   /** How long raw mail is kept after it was received, in milliseconds; null: as long as its message. */
   readonly rawRetention: number | null
@@ -38,9 +40,10 @@ export const DEFAULT_MAIL_POLICY: MailPolicy = {
     recipientsPerDayAtFirst: 200,
     recipientsPerDay: 10_000,
     bounces: { count: 10, rate: 0.05 },
-    complaints: { count: 2, rate: 0.001 },
+    complaints: { count: 5, rate: 0.003 },
     pause: Timestamp.DAY
   },
+  feedbackReporters: [],
   inboundPerHour: { sender: 1_000, network: 5_000, mailbox: 2_000 },
   rawRetention: null
 }

@@ -66,7 +66,7 @@ export class MessageRetries extends Context.Service<
       const provider = yield* EmailProvider
       const tenants = yield* TenantStore
       const transactor = yield* Transactor
-      const policy = yield* MailPolicy
+      const suppression = { messages, policy: yield* MailPolicy, ownDomain: provider.domain }
       const compose = yield* makeComposer
 
       /** Gives up the recipients that were suppressed since the message was sent. */
@@ -112,7 +112,12 @@ export class MessageRetries extends Context.Service<
             if (current === undefined) return
             const recipients = outcome(current.recipients)
             yield* messages.setOutcome(lease.messageId, { recipients, status: statusOf(recipients) })
-            yield* suppress(messages, policy, lease.tenantId, bounced, "bounced")
+            yield* suppress(suppression, {
+              message: current,
+              addresses: bounced,
+              reason: "bounced",
+              isReporter: false
+            })
             yield* recipients.some(isQueued)
               ? retries.renew(lease, retryDelay(lease.attempts, current, yield* Timestamp.now))
               : retries.end(lease)

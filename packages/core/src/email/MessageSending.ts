@@ -10,7 +10,7 @@ import type { Tenant, TenantId } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import { AttachmentStore } from "./AttachmentStore.ts"
 import { statusOf } from "./DeliveryReport.ts"
-import { foldAddress } from "./EmailAddress.ts"
+import { baseLocalPart, foldAddress, isAt, splitAddress } from "./EmailAddress.ts"
 import { RECIPIENT_LIMIT, SendMessageInput } from "./EmailInput.ts"
 import { EmailProvider, type SendReceipt } from "./EmailProvider.ts"
 import { type MailboxSender, MailboxStore } from "./MailboxStore.ts"
@@ -80,12 +80,24 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
       const tenants = yield* TenantStore
       const transactor = yield* Transactor
       const policy = yield* MailPolicy
+      const suppression = { messages, policy, ownDomain: provider.domain }
 
       const requireRoom = Effect.fnUntraced(function* ({ standing }: MailboxSender) {
         const reached = reachedLimit(policy, standing)
         if (reached === undefined) return
         yield* countRefusal("mail_storage")
         return yield* new Conflict({ message: FULL[reached] })
+      })
+
+      /** Returns the addresses of the service's own domain that are no active mailbox: the relay would refuse them. */
+      const findUnknown = Effect.fnUntraced(function* (listed: ReadonlyArray<ListedRecipient>) {
+        const own = listed
+          .filter(({ address }) => isAt(address, provider.domain))
+          .map(({ address }) => ({ address, localPart: baseLocalPart(splitAddress(address).localPart) }))
+        if (own.length === 0) return new Set<string>()
+        const found = yield* mailboxes.findActive([...new Set(own.map(({ localPart }) => localPart))])
+        const active = new Set(found.map(({ localPart }) => localPart))
+        return new Set(own.filter(({ localPart }) => !active.has(localPart)).map(({ address }) => address))
       })
 
       const checkRecipients = Effect.fnUntraced(function* (
@@ -99,16 +111,18 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
           )
         }
         const suppressed = new Set(addresses)
-        const issues: ReadonlyArray<Issue> = listed
-          .filter(({ address }) => suppressed.has(foldAddress(address)))
-          .map(({ address, path }) => ({
-            path,
-            message: `is suppressed because ${address} bounced or complained`
-          }))
+        const unknown = yield* findUnknown(listed)
+        const issues: ReadonlyArray<Issue> = listed.flatMap(({ address, path }) =>
+          suppressed.has(foldAddress(address))
+            ? [{ path, message: `is suppressed because ${address} bounced or complained` }]
+            : unknown.has(address)
+              ? [{ path, message: `is no active mailbox of this service: ${address}` }]
+              : []
+        )
         if (issues.length > 0) {
           return yield* new InvalidRequest({
             message:
-              "Mail to some recipients is suppressed: they bounced or complained. Remove the recipients in error.issues",
+              "Some recipients can't be written to: they bounced or complained, or are no mailbox of this service. Remove the recipients in error.issues",
             issues
           })
         }
@@ -145,8 +159,13 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
         return { mailbox: sender.mailbox, thread, sending: SendingQuota.sent(record, listed.length) }
       })
 
-      const suppressBounced = (tenantId: TenantId, refused: SendReceipt["rejected"]) =>
-        suppress(messages, policy, tenantId, bouncedOf(refused), "bounced")
+      const suppressBounced = (message: Message, refused: SendReceipt["rejected"]) =>
+        suppress(suppression, {
+          message,
+          addresses: bouncedOf(refused),
+          reason: "bounced",
+          isReporter: false
+        })
 
       /** Leaves an empty list in the place of the attachments that it stores. */
       const stage = Effect.fnUntraced(function* (operationId: string, input: SendMessageInput) {
@@ -180,12 +199,12 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
         }),
         abandon: (_context, { messageId }) => attachments.remove(messageId),
         revalidate: ({ tenant }, _plan, input) => Effect.asVoid(remainingMailbox(mailboxes, tenant, input.mailboxId)),
-        perform: (context, plan, input) =>
-          Effect.tapError(provider.send(compose(queuedMessage(context, plan, input))), ({ refused = [] }) =>
-            transactor.transact(
-              Effect.andThen(tenants.lock([context.tenant.tenantId]), suppressBounced(context.tenant.tenantId, refused))
-            )
-          ),
+        perform: (context, plan, input) => {
+          const message = queuedMessage(context, plan, input)
+          return Effect.tapError(provider.send(compose(message)), ({ refused = [] }) =>
+            transactor.transact(Effect.andThen(tenants.lock([message.tenantId]), suppressBounced(message, refused)))
+          )
+        },
         record: Effect.fnUntraced(function* (context, plan, input, receipt) {
           const queued = queuedMessage(context, plan, input)
           const recipients = afterAttempt(queued.recipients, receipt.rejected, accepted)
@@ -198,7 +217,7 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
             const delay = retryDelay(0, message, yield* Timestamp.now)
             yield* retries.schedule(plan.messageId, context.tenant.tenantId, delay)
           }
-          yield* suppressBounced(context.tenant.tenantId, receipt.rejected)
+          yield* suppressBounced(message, receipt.rejected)
           return { created: true, data: { message: toMessageRecord(message) } }
         })
       })

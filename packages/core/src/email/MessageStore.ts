@@ -5,7 +5,7 @@ import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import type { DeliveryReport } from "./DeliveryReport.ts"
 import type { Message, MessageSummary } from "./Message.ts"
-import type { SendingRecord } from "./SendingQuota.ts"
+import type { FeedbackCount, PauseReason, SendingRecord } from "./SendingQuota.ts"
 
 /** A message to store, with the key that identifies its duplicates (inbound only) and its raw mail (inbound only). */
 export interface NewMessage {
@@ -33,6 +33,24 @@ export interface StoredReport {
   /** The address of the server that sent it. */
   readonly remoteAddress: string
   readonly report: DeliveryReport
+}
+
+/** An address that a tenant may no longer write to. */
+export interface Suppression {
+  /** Folded. */
+  readonly address: string
+  readonly reason: PauseReason
+  readonly createdAt: Timestamp
+}
+
+/** Bounces of, or complaints about, a message of a tenant that count towards a pause of its sending. */
+export interface Feedback {
+  readonly tenantId: TenantId
+  readonly reason: PauseReason
+  /** Those who count as one reporter each: addresses, or domains with a leading `@`. */
+  readonly reporters: ReadonlyArray<string>
+  readonly messageId: string
+  readonly at: Timestamp
 }
 
 /** Selects messages: each given part must match. */
@@ -88,12 +106,27 @@ export class MessageStore extends Context.Service<
       tenantId: TenantId,
       addresses: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<string>>
-    /** Suppresses (folded) addresses for the tenant; returns how many of them were not suppressed before. */
+    /** Suppresses (folded) addresses for the tenant; returns those that were not suppressed before, each once. */
     readonly suppress: (
       tenantId: TenantId,
       addresses: ReadonlyArray<string>,
-      reason: "bounced" | "complained"
-    ) => Effect.Effect<number>
+      reason: PauseReason
+    ) => Effect.Effect<ReadonlyArray<string>>
+    /** Returns the suppressions of the tenant by ascending address (code points), strictly after `after`. */
+    readonly listSuppressions: (
+      tenantId: TenantId,
+      after: string | undefined,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<Suppression>>
+    /** Lifts the suppression of a (folded) address. Returns false if the tenant has none. */
+    readonly liftSuppression: (tenantId: TenantId, address: string) => Effect.Effect<boolean>
+    /**
+     * Stores feedback, and returns how much of the tenant with the same reason is less than `windowMillis` older. A
+     * reporter is stored once, with its latest message. Deletes the tenant's feedback that is older.
+     */
+    readonly addFeedback: (feedback: Feedback, windowMillis: number) => Effect.Effect<FeedbackCount>
+    /** Deletes the feedback of the tenant. */
+    readonly clearFeedback: (tenantId: TenantId) => Effect.Effect<void>
     /** Returns an outbound message of any tenant. For reports about it only. */
     readonly findSent: (messageId: string) => Effect.Effect<Option.Option<MessageSummary>>
     /**

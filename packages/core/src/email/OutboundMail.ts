@@ -31,13 +31,28 @@ export const makeComposer = Effect.gen(function* () {
       )
     })
 
+  const returnPath = ({ messageId }: Message, place: number | null): string =>
+    `${ReturnPath.make(keyring, messageId, place)}@${provider.domain}`
+
+  const envelopes = (message: Message) => {
+    const queued = message.recipients.flatMap((recipient, place) =>
+      isQueued(recipient) ? [{ recipient: recipient.address, returnPath: returnPath(message, place) }] : []
+    )
+    const returnPaths = queued.map((each) => each.returnPath)
+    const [first = returnPath(message, null), ...others] = returnPaths
+    return {
+      recipients: queued.map(({ recipient }) => recipient),
+      returnPaths,
+      returnPath: others.length === 0 ? first : returnPath(message, null)
+    }
+  }
+
   return (message: Message): OutgoingMail => ({
     messageIdHeader: message.messageIdHeader ?? "",
     inReplyTo: message.inReplyTo,
     references: message.references,
     from: message.sender,
-    returnPath: `${ReturnPath.make(keyring, message.messageId)}@${provider.domain}`,
-    recipients: message.recipients.filter(isQueued).map(({ address }) => address),
+    ...envelopes(message),
     to: message.to,
     cc: message.cc,
     bcc: message.bcc,

@@ -3,7 +3,8 @@ import * as Timestamp from "../kernel/Timestamp.ts"
 export type PauseReason = "bounced" | "complained"
 
 /**
- * The number of recipients that may bounce or complain on a day: fewer than `count`, or a smaller share than `rate`.
+ * The number of recipients that may bounce or complain within `FEEDBACK_WINDOW`: fewer than `count`, or a smaller share
+ * than `rate` of the recipients of the last two days.
  */
 export interface FeedbackLimit {
   readonly count: number
@@ -27,11 +28,22 @@ export interface SendingRecord {
   readonly day: number
   /** Counted when a send is claimed, and never reduced. */
   readonly recipients: number
-  readonly bounced: number
-  readonly complained: number
+  /** Those of the day before. */
+  readonly recipientsBefore: number
   /** The number of times the limit has doubled. */
   readonly level: number
   readonly pause: { readonly until: Timestamp.Timestamp; readonly reason: PauseReason } | null
+}
+
+/** How long a bounce or complaint counts towards a pause. */
+export const FEEDBACK_WINDOW = Timestamp.DAY
+
+/** The bounces or complaints of a tenant within `FEEDBACK_WINDOW`. */
+export interface FeedbackCount {
+  /** Those who reported, each once: recipients, or domains whose recipients count together. */
+  readonly reporters: number
+  /** The different messages that they reported on. */
+  readonly messages: number
 }
 
 /** The reason why a tenant can't write to this many recipients now. */
@@ -63,13 +75,14 @@ export const today = (
   now: Timestamp.Timestamp
 ): SendingRecord => {
   const day = dayOf(now)
-  const fresh = { day, recipients: 0, bounced: 0, complained: 0 }
-  if (record === undefined) return { ...fresh, level: 0, pause: null }
+  const fresh = { day, recipients: 0 }
+  if (record === undefined) return { ...fresh, recipientsBefore: 0, level: 0, pause: null }
   const pause = record.pause !== null && record.pause.until > now ? record.pause : null
   if (day <= record.day) return { ...record, pause }
   const isUsed = record.recipients >= limitOf(policy, record.level) / 2
   const isHigher = isUsed && record.pause === null && limitOf(policy, record.level) < policy.recipientsPerDay
-  return { ...fresh, level: isHigher ? Math.min(record.level + 1, LEVEL_MAX) : record.level, pause }
+  const recipientsBefore = day === record.day + 1 ? record.recipients : 0
+  return { ...fresh, recipientsBefore, level: isHigher ? Math.min(record.level + 1, LEVEL_MAX) : record.level, pause }
 }
 
 /** Returns why the tenant can't write to `more` recipients on the record's day, or undefined if it can. */
@@ -90,19 +103,20 @@ export const sent = (record: SendingRecord, recipients: number): SendingRecord =
   recipients: record.recipients + recipients
 })
 
-const isOver = ({ count, rate }: FeedbackLimit, feedback: number, recipients: number): boolean =>
-  feedback >= count && feedback >= rate * recipients
-
-/** Returns the record after this many more recipients bounced or complained. Sending is paused if they are too many. */
+/**
+ * Returns the record after feedback that counts. Sending is paused if there is too much of it. Bounces count by recipient,
+ * as one message to a bought list is enough of a reason. Complaints count by recipient and by message, whichever are fewer.
+ */
 export const withFeedback = (
   policy: SendingPolicy,
   record: SendingRecord,
   reason: PauseReason,
-  recipients: number,
+  { messages, reporters }: FeedbackCount,
   now: Timestamp.Timestamp
 ): SendingRecord => {
-  const counted = { ...record, [reason]: record[reason] + recipients }
-  const limit = reason === "bounced" ? policy.bounces : policy.complaints
-  if (recipients === 0 || !isOver(limit, counted[reason], counted.recipients)) return counted
-  return { ...counted, level: 0, pause: { until: Timestamp.add(now, policy.pause), reason } }
+  const [limit, feedback] =
+    reason === "bounced" ? [policy.bounces, reporters] : [policy.complaints, Math.min(reporters, messages)]
+  const recipients = record.recipients + record.recipientsBefore
+  if (feedback === 0 || feedback < limit.count || feedback < limit.rate * recipients) return record
+  return { ...record, level: 0, pause: { until: Timestamp.add(now, policy.pause), reason } }
 }

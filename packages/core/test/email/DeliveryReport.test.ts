@@ -5,6 +5,7 @@ import {
   type MessageSummary,
   type OutboundStatus,
   RECIPIENT_TRANSITIONS,
+  type ReportAuthority,
   ReturnPath,
   statusOf,
   Timestamp,
@@ -19,27 +20,44 @@ const keyring = testKeyring([1, 2], 1)
 
 describe("a return path", () => {
   it("is a local part of at most 64 characters that no mailbox can have", () => {
-    const path = ReturnPath.make(keyring, messageId)
-    assert.isAtMost(path.length, 64)
-    assert.isTrue(Schema.decodeUnknownOption(LocalPart.LocalPart)(path)._tag === "None")
+    for (const path of [ReturnPath.make(keyring, messageId, 49), ReturnPath.make(keyring, messageId, null)]) {
+      assert.isAtMost(path.length, 64)
+      assert.isTrue(Schema.decodeUnknownOption(LocalPart.LocalPart)(path)._tag === "None")
+    }
     assert.isTrue(LocalPart.isReserved("bounces"))
   })
 
-  it.prop("names its message in any case, under any key of the ring", [Uuid.Uuid, Schema.Boolean], ([id, isUpper]) => {
-    const given = id.toLowerCase()
-    const path = ReturnPath.make(testKeyring([1, 2], isUpper ? 1 : 2), given)
-    assert.deepStrictEqual(ReturnPath.read(keyring, isUpper ? path.toUpperCase() : path), Option.some(given))
-  })
+  const Place = Schema.NullOr(Schema.Literals([0, 1, 49]))
+  it.prop(
+    "names its message and recipient in any case, under any key of the ring",
+    [Uuid.Uuid, Place, Schema.Boolean],
+    ([id, recipient, isUpper]) => {
+      const given = id.toLowerCase()
+      const path = ReturnPath.make(testKeyring([1, 2], isUpper ? 1 : 2), given, recipient)
+      assert.deepStrictEqual(
+        ReturnPath.read(keyring, isUpper ? path.toUpperCase() : path),
+        Option.some({ messageId: given, recipient })
+      )
+    }
+  )
 
   it("is refused if a character differs, or its key is not in the ring", () => {
-    const path = ReturnPath.make(keyring, messageId)
-    for (let at = 0; at < path.length; at++) {
-      const other = path.slice(0, at) + (path[at] === "0" ? "1" : "0") + path.slice(at + 1)
-      assert.isTrue(Option.isNone(ReturnPath.read(keyring, other)), other)
+    for (const path of [ReturnPath.make(keyring, messageId, 1), ReturnPath.make(keyring, messageId, null)]) {
+      for (let at = 0; at < path.length; at++) {
+        const other = path.slice(0, at) + (path[at] === "0" ? "1" : "0") + path.slice(at + 1)
+        assert.isTrue(Option.isNone(ReturnPath.read(keyring, other)), other)
+      }
+      assert.isTrue(Option.isNone(ReturnPath.read(testKeyring([2], 2), path)))
+      assert.isTrue(Option.isNone(ReturnPath.read(keyring, `${path}0`)))
     }
-    assert.isTrue(Option.isNone(ReturnPath.read(testKeyring([2], 2), path)))
-    assert.isTrue(Option.isNone(ReturnPath.read(keyring, `${path}0`)))
     assert.isTrue(Option.isNone(ReturnPath.read(keyring, "bounces")))
+  })
+
+  it("does not show its recipient how many others there are", () => {
+    const places = Array.from({ length: 50 }, (_, place) => place)
+    const shown = places.map((place) => Number.parseInt(ReturnPath.make(keyring, messageId, place).slice(42, 44), 16))
+    assert.isAbove(Math.max(...shown), 50)
+    assert.notDeepEqual(shown, places)
   })
 })
 
@@ -84,6 +102,12 @@ const complaint = (feedbackType: string, ...recipients: ReadonlyArray<string>): 
   recipients
 })
 
+/** A report to the return path of each of these recipients, by a stranger. */
+const by = (...returnPaths: ReadonlyArray<number | null>): ReportAuthority => ({ returnPaths, isReporter: false })
+const first = by(0)
+/** To the return path of a whole message, which older versions gave to each recipient. */
+const old = by(null)
+
 const REPORTS = [
   ["delivered", notification("delivered")],
   ["bounced", notification("failed")],
@@ -94,43 +118,92 @@ describe("a report", () => {
   it("moves a recipient exactly as the table allows", () => {
     for (const from of statuses) {
       for (const [to, report] of REPORTS) {
-        const effect = effectOf(report, messageTo(["bob@else.test", from]))
+        const effect = effectOf(report, messageTo(["bob@else.test", from]), first)
         assert.strictEqual(effect?.recipients[0]?.status, RECIPIENT_TRANSITIONS[from].includes(to) ? to : undefined)
-        if (effect !== undefined) assert.isUndefined(effectOf(report, { ...messageTo(), ...effect }), "a second time")
+        if (effect !== undefined)
+          assert.isUndefined(effectOf(report, { ...messageTo(), ...effect }, first), "a second time")
       }
     }
   })
 
-  it("changes nothing if it names no recipient of the message, or neither a delivery nor a failure", () => {
-    const message = messageTo(["bob@else.test", "sent"], ["carol@else.test", "sent"])
+  it("changes nothing if it reports neither a delivery, a failure nor a complaint", () => {
+    const message = messageTo(["bob@else.test", "sent"])
     for (const report of [
-      notification("failed", { final: "eve@else.test" }),
-      notification("failed", { final: null }),
       notification("delayed"),
       notification("relayed"),
       notification("expanded"),
       complaint("not-spam", "bob@else.test"),
-      complaint("abuse")
+      { _tag: "DeliveryStatus", recipients: [] } as const
     ]) {
-      assert.isUndefined(effectOf(report, message))
+      assert.isUndefined(effectOf(report, message, first))
     }
   })
 
-  it("names the original recipient of a forwarded mail", () => {
-    const report = notification("failed", { original: "Bob@Else.test", final: "robert@elsewhere.test" })
-    assert.strictEqual(effectOf(report, messageTo(["bob@else.test", "sent"]))?.recipients[0]?.status, "bounced")
+  const two = messageTo(["bob@else.test", "sent"], ["carol@else.test", "sent"])
+  const statusesAfter = (report: DeliveryReport, authority: ReportAuthority) =>
+    effectOf(report, two, authority)?.recipients.map(({ status }) => status)
+
+  it("to the return path of a recipient is about that recipient alone, whatever address it names", () => {
+    for (const named of [["carol@else.test"], ["eve@else.test"], [], ["bob@else.test", "carol@else.test"]]) {
+      assert.deepStrictEqual(statusesAfter(complaint("abuse", ...named), first), ["complained", "sent"])
+      assert.deepStrictEqual(statusesAfter(complaint("abuse", ...named), by(1, 1)), ["sent", "complained"])
+      const failures = named.map((final) => ({
+        original: null,
+        final,
+        action: "failed",
+        status: "5.1.1",
+        diagnostic: null
+      }))
+      const bounces = statusesAfter({ _tag: "DeliveryStatus", recipients: failures }, first)
+      assert.deepStrictEqual(bounces, named.length === 0 ? undefined : ["bounced", "sent"])
+    }
+    assert.deepStrictEqual(statusesAfter(complaint("abuse"), by(0, 1)), ["complained", "complained"])
+    assert.isUndefined(effectOf(complaint("abuse"), two, by(2)))
   })
 
-  it("without a recipient is about the one recipient of its message", () => {
-    const effect = effectOf(complaint("abuse"), messageTo(["bob@else.test", "delivered"]))
-    assert.deepStrictEqual([effect?.status, effect?.complained], ["complained", ["bob@else.test"]])
+  it("to the return path of a whole message changes nothing, unless the message has one recipient", () => {
+    for (const report of [
+      complaint("abuse"),
+      complaint("abuse", "bob@else.test"),
+      notification("failed"),
+      notification("delivered")
+    ]) {
+      assert.isUndefined(effectOf(report, two, old))
+    }
+    const alone = messageTo(["bob@else.test", "delivered"])
+    assert.deepStrictEqual(effectOf(complaint("abuse", "eve@else.test"), alone, old)?.complained, ["bob@else.test"])
+    assert.deepStrictEqual(effectOf(notification("failed"), alone, old)?.bounced, ["bob@else.test"])
+  })
+
+  it("of a configured reporter is about the recipients whose complaints it names, and no bounce", () => {
+    const reporter = { ...old, isReporter: true }
+    assert.deepStrictEqual(statusesAfter(complaint("abuse", "Carol@Else.test", "eve@else.test"), reporter), [
+      "sent",
+      "complained"
+    ])
+    assert.isUndefined(effectOf(complaint("abuse"), two, reporter))
+    assert.isUndefined(effectOf(notification("failed"), two, reporter))
+  })
+
+  it("with several claims counts by those that name the recipient, and by a failure first", () => {
+    const claim = (final: string, action: string) => ({
+      original: null,
+      final,
+      action,
+      status: "5.1.1",
+      diagnostic: null
+    })
+    const after = (...recipients: ReadonlyArray<ReturnType<typeof claim>>) =>
+      statusesAfter({ _tag: "DeliveryStatus", recipients }, first)?.[0]
+    assert.strictEqual(after(claim("x@else.test", "failed"), claim("Bob@Else.test", "delivered")), "delivered")
+    assert.strictEqual(after(claim("x@else.test", "delivered"), claim("y@else.test", "failed")), "bounced")
   })
 
   it("suppresses an address for a hard bounce or a complaint, and for no other failure", () => {
     const message = messageTo(["Bob@else.test", "sent"])
-    assert.deepStrictEqual(effectOf(notification("failed"), message)?.bounced, ["bob@else.test"])
+    assert.deepStrictEqual(effectOf(notification("failed"), message, first)?.bounced, ["bob@else.test"])
     for (const status of ["4.4.7", "5.2.2", "5.7.1", "5.1.8", ""]) {
-      assert.deepStrictEqual(effectOf(notification("failed", { status }), message)?.bounced, [], status)
+      assert.deepStrictEqual(effectOf(notification("failed", { status }), message, first)?.bounced, [], status)
     }
   })
 })

@@ -242,7 +242,7 @@ describe("mail to mailboxes with sender policies", () => {
       const { mailboxId, tenant } = yield* adasMailbox
       const { inbound } = yield* serverWith("fail")
       yield* setPolicy(tenant, "ada", { mode: "listed" })
-      const returnPath = `${ReturnPath.make(yield* Keyring, mailboxId)}@agents.test`
+      const returnPath = `${ReturnPath.make(yield* Keyring, mailboxId, 0)}@agents.test`
       const report = { ...envelope, mailFrom: "", rcptTo: ["ada@agents.test", returnPath] }
       yield* inbound.accept(report, raw, "MAILER-DAEMON@else.test")
       assert.deepStrictEqual(yield* waiting, [[returnPath, undefined]])

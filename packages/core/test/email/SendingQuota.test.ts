@@ -156,8 +156,12 @@ describe("sending", () => {
         const temporary = new ProviderError({ provider: "scripted", reason: "Temporary", message: "later", refused })
         host.sendScript.push(temporary, temporary, temporary)
         for (const _ of [1, 2]) yield* failureOf(attempt)
-        const record = yield* (yield* MessageStore).findSending(mailbox.tenant.tenantId)
-        assert.deepInclude(record, { recipients: 2, bounced: 1, pause: null })
+        const messages = yield* MessageStore
+        const { tenantId } = mailbox.tenant
+        assert.deepInclude(yield* messages.findSending(tenantId), { recipients: 2, pause: null })
+        const feedback = { tenantId, reason: "bounced", reporters: [], messageId: mailbox.mailboxId } as const
+        const counted = yield* messages.addFeedback({ ...feedback, at: yield* Timestamp.now }, Timestamp.DAY)
+        assert.deepStrictEqual(counted, { reporters: 1, messages: 1 })
       }),
     limited
   )
@@ -168,8 +172,7 @@ describe("SendingQuota", () => {
   const record = (parts: Partial<SendingRecord>): SendingRecord => ({
     day: 100,
     recipients: 0,
-    bounced: 0,
-    complained: 0,
+    recipientsBefore: 0,
     level: 0,
     pause: null,
     ...parts
@@ -194,14 +197,22 @@ describe("SendingQuota", () => {
     assert.deepStrictEqual(SendingQuota.today(policy, used, at(99)), used)
   })
 
-  it("pauses if both count and share are reached, for bounces and for complaints", () => {
-    const now = at(100)
-    const paused = (recipients: number, reason: SendingQuota.PauseReason, more: number) =>
-      SendingQuota.withFeedback(policy, record({ recipients, level: 2 }), reason, more, now).pause?.reason
-    assert.isUndefined(paused(2, "bounced", 1))
-    assert.isUndefined(paused(5, "bounced", 2))
-    assert.strictEqual(paused(4, "bounced", 2), "bounced")
-    assert.strictEqual(paused(10, "complained", 1), "complained")
-    assert.isUndefined(paused(11, "complained", 1))
+  it("keeps the recipients of the day before, and of no earlier day", () => {
+    const used = record({ recipients: 7 })
+    assert.strictEqual(SendingQuota.today(policy, used, at(101)).recipientsBefore, 7)
+    assert.strictEqual(SendingQuota.today(policy, used, at(102)).recipientsBefore, 0)
+  })
+
+  it("pauses if both count and share of two days are reached, for bounces and for complaints", () => {
+    const paused = (parts: Partial<SendingRecord>, reason: SendingQuota.PauseReason, reporters: number, messages = 9) =>
+      SendingQuota.withFeedback(policy, record({ level: 2, ...parts }), reason, { reporters, messages }, at(100)).pause
+        ?.reason
+    assert.isUndefined(paused({ recipients: 2 }, "bounced", 1))
+    assert.isUndefined(paused({ recipients: 5 }, "bounced", 2))
+    assert.isUndefined(paused({ recipients: 1, recipientsBefore: 4 }, "bounced", 2))
+    assert.strictEqual(paused({ recipients: 4 }, "bounced", 2, 1), "bounced")
+    assert.strictEqual(paused({ recipients: 10 }, "complained", 1), "complained")
+    assert.isUndefined(paused({ recipients: 11 }, "complained", 1))
+    assert.isUndefined(paused({ recipients: 11 }, "complained", 2, 1), "one message")
   })
 })

@@ -4,7 +4,7 @@ import MessageParser, { type MessageParserHeaderLine } from "nodemailer/lib/dkim
 import RelaxedBody from "nodemailer/lib/dkim/relaxed-body"
 import sign from "nodemailer/lib/dkim/sign"
 import type { PluginFunction } from "nodemailer/lib/mailer"
-import type { SMTPPoolSentMessageInfo } from "nodemailer/lib/smtp-pool"
+import type { PreparedMail } from "./RelayPool.ts"
 
 /** Signs mail with a key that is parsed once: OpenSSL takes twice as long to parse one as to sign with it. */
 export interface DkimSigner {
@@ -46,7 +46,7 @@ const makeSignature = ({ domainName, keySelector, privateKey }: DkimSigner) => {
  * writes it to the relay in as many pieces.
  */
 export const signing =
-  (dkim: DkimSigner): PluginFunction<SMTPPoolSentMessageInfo> =>
+  (dkim: DkimSigner): PluginFunction<PreparedMail> =>
   ({ message }, done) => {
     const signature = makeSignature(dkim)
     const pieces: Array<Buffer> = []

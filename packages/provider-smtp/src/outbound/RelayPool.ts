@@ -1,6 +1,16 @@
 import type { Readable } from "node:stream"
 import SMTPPool, { type SMTPPoolSendCallback, type SMTPPoolSentMessageInfo } from "nodemailer/lib/smtp-pool"
-import type { MailMessage } from "nodemailer"
+import type { MailMessage, SendMailOptions } from "nodemailer"
+
+/** A mail that is composed and signed. Each transaction transfers the same bytes. */
+export type PreparedMail = MailMessage<SMTPPoolSentMessageInfo>
+
+/** One transaction (RFC 5321, section 3.3): the envelope of a mail, the reports that it requests, and what cancels it. */
+export interface Transaction extends Required<Pick<SendMailOptions, "dsn">> {
+  readonly from: string
+  readonly to: string
+  readonly signal: AbortSignal
+}
 
 /**
  * nodemailer's connection pool, which also records for each failure whether the whole message had been
@@ -16,6 +26,16 @@ export class RelayPool extends SMTPPool {
    */
   wasHandedOver(error: unknown): boolean {
     return typeof error === "object" && error !== null && this.#handedOver.has(error)
+  }
+
+  /** Transfers a mail to one recipient. */
+  transact(mail: PreparedMail, { dsn, from, signal, to }: Transaction): Promise<SMTPPoolSentMessageInfo> {
+    const message: PreparedMail["message"] = Object.create(mail.message)
+    message.setEnvelope({ from, to: [to] })
+    const addressed: PreparedMail = Object.assign(Object.create(mail), { message, data: { ...mail.data, dsn, signal } })
+    return new Promise((resolve, reject) => {
+      this.send(addressed, (error, info) => (info === undefined ? reject(error) : resolve(info)))
+    })
   }
 
   override send(mail: MailMessage<SMTPPoolSentMessageInfo>, callback: SMTPPoolSendCallback): boolean {

@@ -1,4 +1,4 @@
-import { ProviderError, type ProviderErrorReason, type SendReceipt } from "@agentos/core"
+import { ProviderError, type ProviderErrorReason } from "@agentos/core"
 import { Predicate } from "effect"
 
 /** Limit of a server's reply that is passed on, in characters. */
@@ -93,28 +93,61 @@ const SUMMARIES: Readonly<Record<ProviderErrorReason, string>> = {
   Unknown: "The connection to the mail relay was lost before it said whether it took the mail"
 }
 
-/** Returns the recipients that a result or error of nodemailer reports as refused, with the replies to them. */
-export const refusalsIn = (outcome: unknown): ReadonlyArray<{ readonly recipient: string; readonly reply: string }> => {
-  const errors = Predicate.hasProperty(outcome, "rejectedErrors") ? outcome.rejectedErrors : undefined
-  return (Array.isArray(errors) ? errors : []).flatMap((error: unknown) => {
-    const { message, response } = read(error)
-    return Predicate.hasProperty(error, "recipient") && typeof error.recipient === "string"
-      ? [{ recipient: error.recipient, reply: replyText(response ?? message) }]
-      : []
-  })
+/** A recipient that did not get the mail. */
+export interface Failed {
+  /**
+   * The reply that refused it. Without one: 554 5.6.0 if this client can't transfer the mail, 421 4.4.2 if the relay did
+   * not answer.
+   */
+  readonly refusal: string
+  /** Whether the relay did not answer, so that other transactions would fail as well. */
+  readonly isUnanswered: boolean
+  readonly error: ProviderError
 }
 
-/** Converts an error of nodemailer. */
-export const toProviderError = (
-  provider: string,
-  error: unknown,
-  handedOver: boolean,
-  refused: SendReceipt["rejected"]
-): ProviderError => {
+/** Returns the reply to RCPT, which nodemailer reports for each recipient; undefined if the recipient was not refused. */
+const recipientReply = (error: unknown): string | undefined => {
+  const [refused]: ReadonlyArray<unknown> =
+    Predicate.hasProperty(error, "rejectedErrors") && Array.isArray(error.rejectedErrors) ? error.rejectedErrors : []
+  if (refused === undefined) return undefined
+  const { message, response } = read(refused)
+  return replyText(response ?? message)
+}
+
+const TEMPORARY = /^4\d\d/
+
+/** Converts an error of nodemailer about the transaction with one recipient. */
+export const toFailed = (provider: string, address: string, error: unknown, handedOver: boolean): Failed => {
   const failure = read(error)
-  // The error has the reply to the last recipient only.
-  const isDeferred = failure.command?.startsWith("RCPT") === true && refused.some(({ reason }) => /^4\d\d/.test(reason))
-  const reason = isDeferred ? "Temporary" : reasonOf(failure, handedOver)
+  const reply = recipientReply(error)
+  const reason = reasonOf(failure, handedOver)
   const detail = replyText(failure.response ?? failure.message)
-  return new ProviderError({ provider, reason, message: `${SUMMARIES[reason]}: ${detail}`, refused, cause: error })
+  const isAnswered = failure.responseCode !== undefined
+  const refusal =
+    reason === "Rejected"
+      ? isAnswered
+        ? detail
+        : `554 5.6.0 ${detail}`
+      : TEMPORARY.test(detail)
+        ? detail
+        : `421 4.4.2 ${detail}`
+  return {
+    refusal: reply ?? refusal,
+    isUnanswered: reason === "Unknown" || reason === "Misconfigured" || (reason === "Temporary" && !isAnswered),
+    error: new ProviderError({
+      provider,
+      reason,
+      message: `${SUMMARIES[reason]}: ${detail}`,
+      refused: reply === undefined ? [] : [{ address, reason: reply }],
+      cause: error
+    })
+  }
+}
+
+/** Returns the error of a mail that no recipient got: the first of the kind that leaves the most open. */
+export const mostOpen = (errors: ReadonlyArray<ProviderError>): ProviderError => {
+  const kinds: ReadonlyArray<ProviderErrorReason> = ["Unknown", "Temporary", "Misconfigured", "Rejected"]
+  const [first] = kinds.flatMap((kind) => errors.filter(({ reason }) => reason === kind))
+  const { cause, message, provider, reason } = first!
+  return new ProviderError({ provider, reason, message, cause, refused: errors.flatMap(({ refused = [] }) => refused) })
 }

@@ -4,7 +4,6 @@ import { buffer } from "node:stream/consumers"
 import DKIM from "nodemailer/lib/dkim"
 import type { SendMailOptions } from "nodemailer"
 import MailComposer from "nodemailer/lib/mail-composer"
-import type { PluginFunction } from "nodemailer/lib/mailer"
 import { describe, expect, it } from "vitest"
 import { type DkimSigner, signing } from "../../src/outbound/DkimSigning.ts"
 
@@ -17,9 +16,9 @@ const signed = async (raw: Buffer, pieceBytes: number, signer = dkim): Promise<R
     raw.subarray(index * pieceBytes, (index + 1) * pieceBytes)
   )
   const message = { createReadStream: () => Readable.from(pieces, { objectMode: false }) }
-  type Mail = Parameters<PluginFunction>[0]
+  type Mail = Parameters<ReturnType<typeof signing>>[0]
   await new Promise<void>((resolve, reject) => {
-    const plugin = signing(signer) as PluginFunction
+    const plugin = signing(signer)
     plugin({ message } as unknown as Mail, (error) => (error ? reject(error as Error) : resolve()))
   })
   return [await buffer(message.createReadStream()), await buffer(message.createReadStream())]

@@ -40,7 +40,7 @@ const feedback = ({ count, rate }: { readonly count: number; readonly rate: numb
       minimum: 0,
       maximum: QUOTA_MAX,
       default: count,
-      meaning: `recipients ${outcome}, on one day: sending pauses when at least this many, and at least the next share, did. 0: no pause`
+      meaning: `recipients ${outcome}, within 24 hours: sending pauses when at least this many, and at least the next share, did. 0: no pause`
     },
     {
       group: "quotas",
@@ -48,7 +48,7 @@ const feedback = ({ count, rate }: { readonly count: number; readonly rate: numb
       minimum: 0,
       maximum: 1_000,
       default: rate * 1_000,
-      meaning: "that share, in thousandths"
+      meaning: "that share of the recipients of two days, in thousandths"
     }
   ] as const satisfies ReadonlyArray<VariableSpec>
 
@@ -76,6 +76,14 @@ export const QUOTA_VARIABLES = {
     maximum: 8_760,
     default: sending.pause / Timestamp.HOUR,
     meaning: "hours that a pause lasts"
+  },
+  AGENTOS_FEEDBACK_REPORTERS: {
+    group: "quotas",
+    kind: "text",
+    otherwise: "a complaint counts only if a recipient makes it about itself",
+    example: "fbl.example.com",
+    meaning:
+      "domains of feedback loops, comma-separated: a complaint from one of them, proven by DMARC, SPF or DKIM, counts for the recipients that it names"
   },
   AGENTOS_MAIL_INBOUND_PER_HOUR_SENDER: inbound(inboundPerHour.sender, "from one envelope sender in one network"),
   AGENTOS_MAIL_INBOUND_PER_HOUR_NETWORK: inbound(inboundPerHour.network, "from one network (IPv4 /24, IPv6 /48)"),

@@ -1,0 +1,233 @@
+import {
+  DEFAULT_MAIL_POLICY,
+  type DeliveryReport,
+  InboundMails,
+  MailParser,
+  MailPolicy,
+  MessageSending,
+  MessageStore,
+  noMailParser,
+  type OutgoingMail,
+  type ParsedMail,
+  type SendMessageInput,
+  Uuid
+} from "@agentos/core"
+import { assert, describe } from "@effect/vitest"
+import { Array, Effect, Layer, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { adasMailbox, deliverMail, failureOf, type Host, scenario } from "../support/Purchase.ts"
+
+const { sending } = DEFAULT_MAIL_POLICY
+const strict = Layer.succeed(MailPolicy, {
+  ...DEFAULT_MAIL_POLICY,
+  sending: { ...sending, complaints: { count: 3, rate: 0.003 }, bounces: { count: 3, rate: 0.05 } },
+  feedbackReporters: ["fbl.example"]
+})
+
+const NONE = { spf: "none", dkim: "none", dmarc: "none", domain: null }
+const EMPTY: ParsedMail = {
+  messageIdHeader: null,
+  inReplyTo: null,
+  references: [],
+  from: { address: "", name: null },
+  to: [],
+  cc: [],
+  subject: "s",
+  text: "t",
+  html: null,
+  extractedText: null,
+  truncated: false,
+  attachments: [],
+  authentication: NONE,
+  bodyHash: "00"
+}
+
+/** A parser whose mails are written as JSON. */
+const jsonParser = MailParser.of({
+  ...noMailParser,
+  parse: (raw) =>
+    Effect.map(Stream.runCollect(raw), (pieces) => {
+      const given: Partial<ParsedMail> = JSON.parse(new TextDecoder().decode(Buffer.concat([...pieces])))
+      return { ...EMPTY, ...given }
+    })
+})
+
+const complaint: DeliveryReport = { _tag: "Feedback", feedbackType: "abuse", recipients: [] }
+const unknownUser: DeliveryReport = {
+  _tag: "DeliveryStatus",
+  recipients: [{ original: null, final: "x@y.test", action: "failed", status: "5.1.1", diagnostic: null }]
+}
+
+const contact = (address: string) => ({ address, name: null })
+
+/** Ada, who sends and answers mail, and strangers who write to her and report to her return paths. */
+const makeAda = Effect.fnUntraced(function* (host: Host, policies: Layer.Layer<never> = strict) {
+  const { mailboxId, tenant } = yield* adasMailbox
+  const { tenantId } = tenant
+  const messages = yield* MessageStore
+  const service = yield* MessageSending
+  const inbound = yield* Effect.provide(
+    InboundMails,
+    Layer.fresh(InboundMails.layer).pipe(Layer.provide([Layer.succeed(MailParser, jsonParser), policies]))
+  )
+
+  const receive = Effect.fnUntraced(function* (rcptTo: ReadonlyArray<string>, mail: Partial<ParsedMail>) {
+    const envelope = { mailFrom: "", rcptTo, remoteAddress: "192.0.2.1", helo: "else.test", secure: false }
+    yield* inbound.accept(envelope, new TextEncoder().encode(JSON.stringify(mail)), "x@else.test")
+    yield* deliverMail(inbound)
+  })
+
+  const send = Effect.fnUntraced(function* (to: ReadonlyArray<string>, more: Partial<SendMessageInput> = {}) {
+    const input = { mailboxId, to, subject: "s", text: "t", ...more }
+    const context = {
+      operationId: yield* Uuid.next,
+      tenant,
+      createdAt: tenant.createdAt,
+      attended: true,
+      isAuthenticated: true
+    }
+    const plan = yield* service.prepare(context, input)
+    yield* service.record(context, plan, input, yield* service.perform(context, plan, input))
+    return host.sent.at(-1)!
+  })
+
+  return {
+    send,
+    /** Lets these persons write to Ada, who answers to all of them. */
+    answer: Effect.fnUntraced(function* (from: string, cc: ReadonlyArray<string> = [], dmarc = "none") {
+      yield* receive(["ada@agents.test"], {
+        from: contact(from),
+        cc: cc.map(contact),
+        authentication: { ...NONE, dmarc }
+      })
+      const [received] = yield* messages.list(tenantId, { direction: "inbound" }, undefined, 1)
+      return yield* send([from], { cc, inReplyTo: received!.messageId })
+    }),
+    report: (mail: OutgoingMail, place: number, report: DeliveryReport, domain: string | null = null) =>
+      receive([mail.returnPaths[place]!], { report, authentication: { ...NONE, domain } }),
+    isPaused: Effect.map(messages.findSending(tenantId), (record) => record?.pause?.reason ?? null),
+    suppressed: Effect.map(messages.listSuppressions(tenantId, undefined, 100), (all) =>
+      all.map(({ address, reason }) => `${address} ${reason}`)
+    )
+  }
+})
+
+describe("a stranger", () => {
+  for (const dmarc of ["none", "pass"]) {
+    scenario(
+      `who wrote to an agent and was answered can't stop its sending by complaints or bounces (dmarc ${dmarc})`,
+      (host) =>
+        Effect.gen(function* () {
+          const ada = yield* makeAda(host)
+          for (const at of Array.range(1, 6)) {
+            const report = at % 2 === 0 ? complaint : unknownUser
+            yield* ada.report(yield* ada.answer(`m@evil${at}.test`, [], dmarc), 0, report)
+          }
+          // An agent that answers to all writes to whom the stranger named.
+          const named = Array.range(1, 6).map((at) => `c@evil${at}.test`)
+          const toAll = yield* ada.answer("boss@evil.test", named, dmarc)
+          for (const place of Array.range(0, 6))
+            yield* ada.report(toAll, place, place % 2 === 0 ? complaint : unknownUser)
+          assert.isNull(yield* ada.isPaused)
+          assert.lengthOf(yield* ada.suppressed, 13)
+        }),
+      strict
+    )
+  }
+
+  scenario(
+    "who is written to can't stop the sending alone: complaints count once for each domain and message",
+    (host) =>
+      Effect.gen(function* () {
+        const ada = yield* makeAda(host)
+        for (const at of Array.range(1, 5)) {
+          yield* ada.report(yield* ada.send([`a${at}@sub${at}.evil.test`]), 0, complaint)
+        }
+        assert.isNull(yield* ada.isPaused)
+        const three = yield* ada.send(["a@one.test", "a@two.test", "a@three.test"])
+        for (const place of [0, 1, 2]) yield* ada.report(three, place, complaint)
+        assert.isNull(yield* ada.isPaused, "two messages")
+        yield* ada.report(yield* ada.send(["a@four.test"]), 0, complaint)
+        assert.strictEqual(yield* ada.isPaused, "complained")
+      }),
+    strict
+  )
+
+  scenario(
+    "whose mail fails DMARC counts once for each domain, so that forged mail evades no pause",
+    (host) =>
+      Effect.gen(function* () {
+        const ada = yield* makeAda(host)
+        for (const at of Array.range(1, 5)) {
+          yield* ada.report(yield* ada.answer(`m${at}@evil.test`, [], "fail"), 0, unknownUser)
+        }
+        assert.isNull(yield* ada.isPaused)
+        for (const at of [1, 2]) yield* ada.report(yield* ada.answer(`m@victim${at}.test`, [], "fail"), 0, unknownUser)
+        assert.strictEqual(yield* ada.isPaused, "bounced")
+      }),
+    strict
+  )
+})
+
+describe("sending is paused", () => {
+  scenario(
+    "by bounces of different recipients who never wrote, within 24 hours",
+    (host) =>
+      Effect.gen(function* () {
+        const ada = yield* makeAda(host)
+        const list = yield* ada.send(["a@b.test", "b@b.test", "c@b.test"])
+        for (const place of [0, 1]) yield* ada.report(list, place, unknownUser)
+        yield* TestClock.adjust("24 hours")
+        yield* ada.report(list, 2, unknownUser)
+        assert.isNull(yield* ada.isPaused)
+        const again = yield* ada.send(["d@b.test", "e@b.test"])
+        for (const place of [0, 1]) yield* ada.report(again, place, unknownUser)
+        assert.strictEqual(yield* ada.isPaused, "bounced")
+      }),
+    strict
+  )
+
+  scenario(
+    "by complaints of a configured reporter, which count for each recipient",
+    (host) =>
+      Effect.gen(function* () {
+        const ada = yield* makeAda(host)
+        const mails = yield* Effect.forEach(Array.range(1, 3), (at) => ada.send([`a${at}@big.test`]))
+        for (const [domain, mail] of Array.zip(["fbl.example", "mx.fbl.example"], mails)) {
+          yield* ada.report(mail, 0, complaint, domain)
+        }
+        assert.isNull(yield* ada.isPaused)
+        yield* ada.report(mails[2]!, 0, complaint, "fbl.example")
+        assert.strictEqual(yield* ada.isPaused, "complained")
+      }),
+    strict
+  )
+
+  scenario(
+    "by no complaints of a reporter that is not configured, or not authenticated",
+    (host) =>
+      Effect.gen(function* () {
+        const ada = yield* makeAda(host)
+        for (const domain of [null, "notfbl.example", "fbl.example.evil.test", "example"]) {
+          yield* ada.report(yield* ada.send([`${Math.random()}@big.test`]), 0, complaint, domain)
+        }
+        assert.isNull(yield* ada.isPaused)
+      }),
+    strict
+  )
+})
+
+describe("an address of the service's own domain", () => {
+  scenario("that is no active mailbox is refused before payment, and never suppressed", (host) =>
+    Effect.gen(function* () {
+      const ada = yield* makeAda(host)
+      yield* ada.send(["ada+tag@agents.test"])
+      const error = yield* failureOf(ada.send(["ada@AGENTS.test", "nobody@Agents.test", "a@b.test"]))
+      assert.strictEqual(error._tag, "InvalidRequest")
+      assert.deepStrictEqual(error._tag === "InvalidRequest" ? error.issues?.map(({ path }) => path) : [], ["to.1"])
+      const mail = yield* ada.send(["ada@agents.test"])
+      yield* ada.report(mail, 0, unknownUser)
+      assert.deepStrictEqual(yield* ada.suppressed, [])
+    })
+  )
+})
