@@ -43,7 +43,9 @@ export const twilio = ({ accountSid, apiUrl, authToken: token, label = "agentos"
     verify: (publicUrl) =>
       Effect.flatMap(load, ({ TelephonyProviderTwilio }) => TelephonyProviderTwilio.verify({ ...config, publicUrl })),
     ingress: (publicUrl) =>
-      Effect.flatMap(load, ({ TwilioIngress }) => Effect.all([TwilioIngress.make({ authToken, publicUrl })]))
+      Effect.flatMap(load, ({ TwilioIngress }) =>
+        Effect.all([TwilioIngress.make({ accountSid, authToken, publicUrl })])
+      )
   }
 }
 

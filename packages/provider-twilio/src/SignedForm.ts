@@ -1,5 +1,6 @@
 import { Unauthenticated, type WebhookRequest } from "@agentos/ingress"
-import { Effect, type Redacted } from "effect"
+import { Effect } from "effect"
+import type { TwilioIngressConfig } from "./TwilioIngress.ts"
 import * as TwilioSignature from "./TwilioSignature.ts"
 
 const decoder = new TextDecoder()
@@ -19,12 +20,11 @@ const hasTooManyFields = (bytes: Uint8Array): boolean => {
 
 /**
  * Returns the form of a request that Twilio has signed for this exact URL: the public URL, with path and query as
- * received. Without a signature, the body is not read.
+ * received. Without a signature, the body is not read. A form about another account is refused, whoever signed it.
  */
 export const readSignedForm = Effect.fnUntraced(function* <BodyError>(
   request: WebhookRequest<BodyError>,
-  authToken: Redacted.Redacted,
-  publicUrl: string
+  { accountSid, authToken, publicUrl }: TwilioIngressConfig
 ): Effect.fn.Return<URLSearchParams, BodyError | Unauthenticated> {
   const signature = request.headers[TwilioSignature.SIGNATURE_HEADER]
   if (signature === undefined) return yield* new Unauthenticated()
@@ -32,5 +32,6 @@ export const readSignedForm = Effect.fnUntraced(function* <BodyError>(
   if (hasTooManyFields(bytes)) return yield* new Unauthenticated()
   const form = new URLSearchParams(decoder.decode(bytes))
   const isSigned = TwilioSignature.verify(authToken, `${publicUrl}${request.target}`, form, signature)
-  return isSigned ? form : yield* new Unauthenticated()
+  const isOurs = form.getAll("AccountSid").every((sid) => sid === accountSid)
+  return isSigned && isOurs ? form : yield* new Unauthenticated()
 })

@@ -21,6 +21,8 @@ import { WEBHOOK_PATHS, webhookAddresses } from "./WebhookPath.ts"
 import { relayVoice } from "./Voices.ts"
 
 export interface TwilioIngressConfig {
+  /** The account whose calls are served. */
+  readonly accountSid: string
   /** The key of Twilio's signatures. */
   readonly authToken: Redacted.Redacted
   /** The URL at which Twilio reaches this service, without a trailing slash. */
@@ -57,10 +59,10 @@ const refusalOf = (form: URLSearchParams): string =>
 type Answer = (form: URLSearchParams, parameter: string) => Effect.Effect<WebhookResponse>
 
 /** The webhooks and relay sockets of Twilio: each authenticated by its signature, then passed to the core. */
-export const make = Effect.fnUntraced(function* ({
-  authToken,
-  publicUrl
-}: TwilioIngressConfig): Effect.fn.Return<ProviderIngress, never, CallAdmission | CallReports | VoiceConversations> {
+export const make = Effect.fnUntraced(function* (
+  config: TwilioIngressConfig
+): Effect.fn.Return<ProviderIngress, never, CallAdmission | CallReports | VoiceConversations> {
+  const { authToken, publicUrl } = config
   const admission = yield* CallAdmission
   const reports = yield* CallReports
   const conversations = yield* VoiceConversations
@@ -131,7 +133,7 @@ export const make = Effect.fnUntraced(function* ({
     path,
     limits: WEBHOOK_LIMITS,
     handle: (request) =>
-      Effect.flatMap(readSignedForm(request, authToken, publicUrl), (form) =>
+      Effect.flatMap(readSignedForm(request, config), (form) =>
         answer(form, request.parameter).pipe(
           Effect.catchCause((cause) =>
             Cause.hasInterruptsOnly(cause)

@@ -20,7 +20,7 @@ import { Upgrades } from "../../src/edge/Upgrades.ts"
 import { NodeServer } from "../../src/NodeServer.ts"
 import { upgradeListener } from "../../src/Server.ts"
 import { type RateLimit, ServerSettings } from "../../src/ServerSettings.ts"
-import { freshCallSid } from "../support/ScriptedCarrier.ts"
+import { ACCOUNT_SID, freshCallSid } from "../support/ScriptedCarrier.ts"
 import { CARRIER_TOKEN, PUBLIC_URL, RelayClient, signatureOf } from "./CarrierClient.ts"
 import { testSite } from "../support/TestSite.ts"
 
@@ -144,9 +144,11 @@ export const twilioOver = (conversations: Conversations): Effect.Effect<Provider
     identify: () => unused,
     change: () => unused
   })
-  return TwilioIngress.make({ authToken: Redacted.make(CARRIER_TOKEN), publicUrl: PUBLIC_URL }).pipe(
-    Effect.provide([conversations.layer, admission, reports])
-  )
+  return TwilioIngress.make({
+    accountSid: ACCOUNT_SID,
+    authToken: Redacted.make(CARRIER_TOKEN),
+    publicUrl: PUBLIC_URL
+  }).pipe(Effect.provide([conversations.layer, admission, reports]))
 }
 
 /** Asks as Twilio how a call continues whose relay broke. Returns the document of the answer. */

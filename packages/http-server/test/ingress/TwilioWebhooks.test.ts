@@ -2,7 +2,7 @@ import { Transactor } from "@agentos/core"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
-import { freshCallSid } from "../support/ScriptedCarrier.ts"
+import { ACCOUNT_SID, freshCallSid } from "../support/ScriptedCarrier.ts"
 import { call, callPaid, dataOf, errorOf, rawCall, textAt } from "../support/TestClient.ts"
 import { startServer, type TestServer } from "../support/TestServer.ts"
 import {
@@ -51,6 +51,10 @@ describe("a request of the carrier", () => {
     const signature = signatureOf(`${PUBLIC_URL}${VOICE}`, form)
     assert.strictEqual((await ask(server, VOICE, form)).status, 200)
     const other = { ...form, From: "+12025550151" }
+    const ours = { ...form, AccountSid: ACCOUNT_SID }
+    assert.strictEqual((await ask(server, VOICE, ours)).status, 200)
+    const foreign = { ...form, AccountSid: `AC${"b".repeat(32)}` }
+    assert.deepStrictEqual((await ask(server, VOICE, foreign)).status, 403, "signed, about another account")
     const unsigned = await call(server, "POST", VOICE, {
       body: new URLSearchParams(form).toString(),
       headers: { "content-type": "application/x-www-form-urlencoded" }

@@ -24,6 +24,9 @@ export interface ScriptedCall extends OutboundCall {
 
 let ids = 0
 /** Returns a new call id in Twilio's format. */
+/** The account of the test servers at the carrier. */
+export const ACCOUNT_SID = `AC${"a1".repeat(16)}`
+
 export const freshCallSid = (): string => `CA${(++ids).toString(16).padStart(32, "0")}`
 
 /** A carrier that sells numbers, places calls and fails on request; and the agents of the numbers. */

@@ -161,7 +161,13 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
   const providers = [
     ...(options.carrierToken === undefined
       ? []
-      : [TwilioIngress.make({ authToken: Redacted.make(options.carrierToken), publicUrl })]),
+      : [
+          TwilioIngress.make({
+            accountSid: ScriptedCarrier.ACCOUNT_SID,
+            authToken: Redacted.make(options.carrierToken),
+            publicUrl
+          })
+        ]),
     ...(options.ingress === undefined ? [] : [options.ingress])
   ]
   const settings = Layer.succeed(ServerSettings, {
