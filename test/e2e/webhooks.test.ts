@@ -146,7 +146,7 @@ describe("an event webhook", () => {
     expect((await client.call("GET", PATH)).data).toEqual({ webhook })
 
     // A new secret: the previous one signs too.
-    const rotated = (await client.call("POST", PATH, { url, types: ["email.received"] })).data
+    const rotated = (await client.call("POST", PATH, { url, types: ["email.received"], rotateSecret: true })).data
     expect(rotated.webhook).toMatchObject({ webhookId: webhook.webhookId, types: ["email.received"] })
     const [last] = await append(client.tenant, 1)
     await vi.waitFor(() => expect(idsOf(requests()).at(-1)).toBe(last), PATIENCE)

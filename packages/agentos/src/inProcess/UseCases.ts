@@ -138,7 +138,7 @@ export const useCases = (run: Run, invoker: Invoker) => {
     },
 
     webhooks: {
-      /** Sets the endpoint to which events are pushed. The secret is not shown again. */
+      /** Sets the endpoint to which events are pushed, and returns its secret: the same one for the same URL. */
       set: (tenant: Tenant, endpoint: PayloadOf<"setEventWebhook">) =>
         as(tenant, "setEventWebhook", { payload: endpoint }),
       get: async (tenant: Tenant) => (await as(tenant, "getEventWebhook")).webhook,

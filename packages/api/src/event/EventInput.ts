@@ -80,7 +80,11 @@ export const SetEventWebhookInput = Schema.Struct({
       Schema.isMinLength(1, { message: "must contain at least one type. Omit it to receive events of all types" }),
       Schema.isMaxLength(TYPES_LIMIT)
     )
-  ).annotateKey({ description: "Types of the events to deliver; all by default.", examples: [["email.received"]] })
+  ).annotateKey({ description: "Types of the events to deliver; all by default.", examples: [["email.received"]] }),
+  rotateSecret: Schema.optionalKey(Schema.Boolean).annotateKey({
+    description: "Makes a new signing secret although the URL stays.",
+    examples: [true]
+  })
 }).annotate({ identifier: "SetEventWebhookInput" })
 
 export const EventIdInput = Schema.Struct({

@@ -146,12 +146,12 @@ export const EVENT_OPERATIONS = {
     data: Schema.Struct({
       webhook: EventWebhookRecord,
       signingSecret: Schema.String.annotateKey({
-        description: "Verifies the deliveries, per Standard Webhooks. It is not shown again."
+        description: "Verifies the deliveries, per Standard Webhooks. Only this response has it."
       })
     }),
     status: 201,
     description:
-      "The server posts each event to the URL, signed per Standard Webhooks, and takes a 2xx answer as its acknowledgement. You have one webhook; setting it again replaces the URL and the types. `signingSecret` is shown once. The previous secret signs too for 24 hours.",
+      "The server posts each event to the URL, signed per Standard Webhooks, and takes a 2xx answer as its acknowledgement. You have one webhook; setting it again replaces the URL and the types. The same URL keeps its `signingSecret`; another URL or `rotateSecret` makes a new one, and the previous one signs too for 24 hours.",
     example: {
       payload: { url: WEBHOOK.url, types: ["email.received"] },
       data: { webhook: WEBHOOK, signingSecret: SIGNING_SECRET }

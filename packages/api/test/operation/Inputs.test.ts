@@ -40,7 +40,7 @@ const TABLE: Readonly<Record<string, string>> = {
   recoverToken: "",
   revokeTokens: "",
   listCalls: "query.phoneNumberId query.direction query.after query.before query.limit query.cursor",
-  setEventWebhook: "body.url* body.types",
+  setEventWebhook: "body.url* body.types body.rotateSecret",
   getEventWebhook: "",
   deleteEventWebhook: "",
   listWebhookDeliveries: "",

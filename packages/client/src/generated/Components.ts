@@ -970,6 +970,7 @@ export interface components {
         SetEventWebhookInput: {
             url: string;
             types?: ("email.received" | "phone.call.started" | "phone.call.ended" | "phone.number.expiring" | "phone.number.renewed" | "phone.number.released" | "phone.number.suspended" | "phone.number.reconciled" | "payment.completed" | "payment.failed" | "payment.refunded" | "events.webhook.paused")[];
+            rotateSecret?: boolean;
         };
         EventWebhook: {
             webhookId: string;

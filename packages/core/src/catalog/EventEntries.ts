@@ -111,7 +111,7 @@ export const EVENT_EXTENSIONS = [
     capability: "always",
     extension: true,
     guide: "/docs#webhooks",
-    purpose: "Sets the URL that receives your events, with a new signing secret, and resumes paused deliveries.",
+    purpose: "Sets the URL that receives your events, returns its signing secret, and resumes paused deliveries.",
     errors: BEARER_ERRORS,
     nextActions: [{ serviceId: "events.webhook.deliveries", why: "See whether your endpoint accepts the events." }]
   },

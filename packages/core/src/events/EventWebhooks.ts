@@ -16,12 +16,17 @@ export class EventWebhooks extends Context.Service<
   EventWebhooks,
   {
     /**
-     * Stores the endpoint, replaces the one before, and resumes a paused one. Returns it with a new secret, which is not
-     * shown again. The previous secret of the endpoint signs too for `PREVIOUS_SECRET_FOR`.
+     * Stores the endpoint, replaces the one before, and resumes a paused one. Returns it with its secret. The same URL
+     * keeps its secret, so that a repeated request changes nothing for the receiver. Another URL, `rotateSecret` or the
+     * loss of the secret's key makes a new one; the previous one signs too for `PREVIOUS_SECRET_FOR`.
      */
     readonly set: (
       tenantId: TenantId,
-      input: { readonly url: string; readonly types?: EventWebhook["types"] | undefined }
+      input: {
+        readonly url: string
+        readonly types?: EventWebhook["types"] | undefined
+        readonly rotateSecret?: boolean | undefined
+      }
     ) => Effect.Effect<
       { readonly webhook: EventWebhook; readonly signingSecret: Redacted.Redacted<string> },
       InvalidRequest
@@ -51,7 +56,15 @@ export class EventWebhooks extends Context.Service<
           })
         )
 
-      const save = Effect.fnUntraced(function* (tenantId: TenantId, url: string, types: EventWebhook["types"]) {
+      const secretOf = ({ secret, webhookId }: Pick<EventWebhook, "secret" | "webhookId">) =>
+        WebhookSecret.derive(keyring, { ...secret, webhookId })
+
+      const save = Effect.fnUntraced(function* (
+        tenantId: TenantId,
+        url: string,
+        types: EventWebhook["types"],
+        rotateSecret: boolean
+      ) {
         yield* tenants.lock([tenantId])
         const known = Option.getOrUndefined(yield* store.find(tenantId))
         const now = yield* Timestamp.now
@@ -61,9 +74,13 @@ export class EventWebhooks extends Context.Service<
           url,
           types,
           state: "active",
-          secret: { keyId: keyring.activeKeyId, version: (known?.secret.version ?? 0) + 1 },
-          previousSecret:
-            known === undefined ? null : { ...known.secret, validUntil: Timestamp.add(now, PREVIOUS_SECRET_FOR) },
+          ...(known !== undefined && known.url === url && !rotateSecret && secretOf(known) !== undefined
+            ? { secret: known.secret, previousSecret: known.previousSecret }
+            : {
+                secret: { keyId: keyring.activeKeyId, version: (known?.secret.version ?? 0) + 1 },
+                previousSecret:
+                  known === undefined ? null : { ...known.secret, validUntil: Timestamp.add(now, PREVIOUS_SECRET_FOR) }
+              }),
           createdAt: known?.createdAt ?? now,
           updatedAt: now,
           pausedAt: null
@@ -73,12 +90,11 @@ export class EventWebhooks extends Context.Service<
       })
 
       return EventWebhooks.of({
-        set: Effect.fnUntraced(function* (tenantId, { types, url }) {
+        set: Effect.fnUntraced(function* (tenantId, { rotateSecret = false, types, url }) {
           const refusal = yield* client.refusal(url)
           if (refusal !== undefined) return yield* invalid("url", refusal)
-          const webhook = yield* transact(save(tenantId, url, types ?? null))
-          const { keyId, version } = webhook.secret
-          const signingSecret = WebhookSecret.derive(keyring, { keyId, version, webhookId: webhook.webhookId })
+          const webhook = yield* transact(save(tenantId, url, types ?? null, rotateSecret))
+          const signingSecret = secretOf(webhook)
           if (signingSecret === undefined) return yield* Effect.die(new Error("the active key is not in the key ring"))
           return { webhook, signingSecret }
         }),

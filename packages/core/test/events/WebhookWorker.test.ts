@@ -288,7 +288,10 @@ describe("an event webhook", () => {
     Effect.gen(function* () {
       const webhooks = yield* EventWebhooks
       const { signingSecret: first, tenantId, webhook } = yield* endpointOf()
-      const { signingSecret: second, webhook: changed } = yield* webhooks.set(tenantId, { url: URL })
+      const { signingSecret: second, webhook: changed } = yield* webhooks.set(tenantId, {
+        url: URL,
+        rotateSecret: true
+      })
       assert.strictEqual(changed.webhookId, webhook.webhookId)
       assert.match(Redacted.value(second), /^whsec_[A-Za-z0-9+/]{43}=$/)
       const secretsOfNext = Effect.gen(function* () {
@@ -299,6 +302,19 @@ describe("an event webhook", () => {
       assert.deepStrictEqual(yield* secretsOfNext, [second, first].map(Redacted.value))
       yield* TestClock.adjust("1 day")
       assert.deepStrictEqual(yield* secretsOfNext, [Redacted.value(second)])
+    })
+  )
+
+  scenario("keeps its secret, and the end of the one before, when its URL is set again", () =>
+    Effect.gen(function* () {
+      const webhooks = yield* EventWebhooks
+      const { signingSecret: first, tenantId } = yield* endpointOf()
+      const rotated = yield* webhooks.set(tenantId, { url: `${URL}?v=2` })
+      assert.notStrictEqual(Redacted.value(rotated.signingSecret), Redacted.value(first))
+      yield* TestClock.adjust("1 hour")
+      const again = yield* webhooks.set(tenantId, { url: `${URL}?v=2`, types: ["email.received"] })
+      assert.strictEqual(Redacted.value(again.signingSecret), Redacted.value(rotated.signingSecret))
+      assert.deepStrictEqual(again.webhook.previousSecret, rotated.webhook.previousSecret)
     })
   )
 
