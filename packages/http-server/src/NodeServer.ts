@@ -4,6 +4,7 @@ import { Context, Effect, Layer } from "effect"
 import { type IncomingMessage, Server, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { answerBrokenRequest } from "./edge/BrokenRequests.ts"
+import { LingeringClose } from "./edge/LingeringClose.ts"
 import { HEADER_COUNT_LIMIT, HEADERS_LIMIT_BYTES, pathOf } from "./edge/RequestLimits.ts"
 import { matchPath } from "./ingress/IngressPath.ts"
 
@@ -59,6 +60,7 @@ class BoundedServer extends Server {
    * leaves behind would keep responses in memory until the next collection of old objects.
    */
   readonly #connections = new Map<Socket, Connection>()
+  readonly #lingering = new LingeringClose()
   #isStopping = false
   /** False from `close` until `LAST_REQUEST_WITHIN` has passed. */
   #closesIdle = true
@@ -74,11 +76,18 @@ class BoundedServer extends Server {
       if (this.#isStopping) {
         // The same read of the socket may contain further requests: the first must not be answered as the last.
         this.#announceEnd()
-        setImmediate(() => super.emit(event, ...given))
+        setImmediate(() => this.#handle(request, response))
         return true
       }
+      return this.#handle(request, response)
     }
     return super.emit(event as string, ...(given as []))
+  }
+
+  #handle(request: IncomingMessage, response: ServerResponse): boolean {
+    const isHandled = super.emit("request", request, response)
+    this.#lingering.watch(request, response)
+    return isHandled
   }
 
   override close(callback?: (error?: Error) => void): this {

@@ -59,9 +59,9 @@ export const layer = Layer.effect(
       if (!run(limiter.take(REFUSALS, ClientAddress.clientOf(remoteAddress), 0)).isAdmitted) connection.destroy()
     }
 
-    // A request that arrives too slowly, or whose client has gone, costs nothing more.
+    // A request that arrives too slowly, or whose client has gone or was answered before, costs nothing more.
     const countBroken = ({ code }: ReadingError, connection: Duplex): void => {
-      if (code?.startsWith("HPE_") !== true) return
+      if (!connection.writable || code?.startsWith("HPE_") !== true) return
       admit(connection)
       charge(connection, BROKEN_REQUEST_COST)
     }

@@ -13,7 +13,7 @@ import { RateLimiting } from "./RateLimiting.ts"
 import { Readiness } from "./Readiness.ts"
 import { RequestConcurrency } from "./RequestConcurrency.ts"
 import { failureCost, presentsPayment, requestCost } from "./RequestCost.ts"
-import { hasBody, headerFlaw, pathOf } from "./RequestLimits.ts"
+import { hasBody, headerFlaw, pathOf, targetOf } from "./RequestLimits.ts"
 import { RequestFacts, RequestRecord, type Route, type RouteMatch } from "./Route.ts"
 import { commonHeaders, preflightHeaders } from "./ResponseHeaders.ts"
 import { makeRouter } from "./Routing.ts"
@@ -167,8 +167,7 @@ export const make = Effect.fnUntraced(function* <R>(routes: ReadonlyArray<Route<
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     const startedAt = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
     const requestId = Uuid.generate(fiber.getRef(Random.Random), Math.floor(startedAt))
-    const { method, url } = request
-    const record = new RequestFacts(requestId, findRoute(method, url), startedAt)
+    const record = new RequestFacts(requestId, findRoute(request.method, targetOf(request)), startedAt)
     const proceed = () => {
       try {
         return answerAndFinish(fiber, request, record)

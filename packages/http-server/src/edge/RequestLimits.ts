@@ -97,6 +97,13 @@ const computeBodyLimits = (operation: Operation): BodyLimits => {
   }
 }
 
+/** Returns the target of a request as it is written, without the scheme and host that it may have. The URL of a request is normalized. */
+export const targetOf = ({ source, url }: HttpServerRequest.HttpServerRequest): string => {
+  if (!(source instanceof IncomingMessage)) return url
+  const target = (source.url ?? "").replace(/^https?:\/\/[^/?#]*/i, "")
+  return target === "" || target.startsWith("?") ? `/${target}` : target
+}
+
 /** Returns the path of a request target, without its query. */
 export const pathOf = (target: string): string => target.split("?", 1)[0] ?? ""
 

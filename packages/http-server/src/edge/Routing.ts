@@ -1,4 +1,5 @@
 import * as FindMyWay from "effect/http/FindMyWay"
+import { pathOf } from "./RequestLimits.ts"
 import type { Route, RouteMatch } from "./Route.ts"
 
 /** Maximum length of a path segment that is an id. A longer segment matches no route. */
@@ -31,7 +32,18 @@ const resourceOf = <R>(template: string, routes: ReadonlyArray<Route<R>>): Resou
 
 const routerPath = (template: string): `/${string}` => `/${template.slice(1).replaceAll(/\{(\w+)\}/g, ":$1")}`
 
-/** Returns the router over these routes. Paths match exactly as they are written, including case and slashes. */
+/** An escaped character that needs no escape (RFC 3986, section 2.3): a letter, a digit, or one of `-._~`. */
+const NEEDLESS_ESCAPE = /%(?:2d|2e|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])/i
+/** An empty segment or a dot segment, which others remove. */
+const REMOVED_SEGMENT = /\/(?:\.{0,2}\/|\.{1,2}$)/
+
+/**
+ * Returns whether a path has another spelling that means the same (RFC 3986, section 6.2.2). A proxy compares the spelling
+ * with its rules, for example with `/internal`, so no route may match another one.
+ */
+const hasOtherSpelling = (path: string): boolean => NEEDLESS_ESCAPE.test(path) || REMOVED_SEGMENT.test(path)
+
+/** Returns the router over these routes. Paths match exactly as they are written, including case and slashes. Only parameters are decoded. */
 export const makeRouter = <R>(routes: ReadonlyArray<Route<R>>) => {
   const router = FindMyWay.make<Resource<R>>({
     caseSensitive: true,
@@ -43,6 +55,7 @@ export const makeRouter = <R>(routes: ReadonlyArray<Route<R>>) => {
     router.on(TREE, routerPath(path), resourceOf(path, same))
   }
   return (method: string, target: string): RouteMatch<R> => {
+    if (hasOtherSpelling(pathOf(target))) return NO_ROUTE
     const found = router.find(TREE, target)
     if (found === undefined) return NO_ROUTE
     const { handler, params, searchParams: query } = found

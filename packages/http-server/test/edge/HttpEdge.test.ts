@@ -36,7 +36,9 @@ describe("HttpEdge", () => {
       "/API/v1",
       "/api/v2",
       "/api/v1/events/x/y",
-      "/api/v1/services/%E0"
+      "/api/v1/services/%E0",
+      "/api/v1/service%73",
+      "/api/v1/services/email.mailbox.%63reate"
     ]
     for (const path of paths) {
       const answer = await call(server, "GET", path)

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { connect } from "../realtime/RealtimeClient.ts"
-import { call, callPaid, dataOf, errorOf, newTenant, type TestAnswer, textAt } from "../support/TestClient.ts"
+import { call, callPaid, dataOf, errorOf, newTenant, rawCall, type TestAnswer, textAt } from "../support/TestClient.ts"
 import { startServer, type TestServer } from "../support/TestServer.ts"
 
 const TOKEN = "0123456789abcdef0123456789abcdef"
@@ -61,6 +61,38 @@ describe("the operator's routes", () => {
     server = await startServer({ operatorToken: TOKEN })
   })
   afterAll(() => server.stop())
+
+  it("are found under one spelling of their paths, so that a proxy can block them by their prefix", async () => {
+    const statusOf = async (target: string): Promise<string> => {
+      const lines = ["Host: agentos.test", `Authorization: Bearer ${TOKEN}`, "Connection: close", "\r\n"]
+      return (await rawCall(server, `GET ${target} HTTP/1.1\r\n${lines.join("\r\n")}`)).slice(9, 12)
+    }
+    const spellings = [
+      "/%69nternal/jobs",
+      "/internal/%6Aobs",
+      "/%49nternal/jobs",
+      "//internal/jobs",
+      "///internal/jobs",
+      "/internal//jobs",
+      "/./internal/jobs",
+      "/x/../internal/jobs",
+      "/%2e/internal/jobs",
+      "/x/%2E%2e/internal/jobs",
+      "/x/..%2Finternal/jobs",
+      "/internal%2Fjobs",
+      "/internal/jobs/.",
+      "/internal/jobs/x/..",
+      "/\\internal/jobs",
+      "/x/..\\internal/jobs",
+      "http://agentos.test//internal/jobs",
+      "http://agentos.test/x/../internal/jobs",
+      "http://agentos.test/%69nternal/jobs",
+      "http://agentos.test/x/%2e%2e/internal/jobs"
+    ]
+    for (const target of spellings) assert.strictEqual(await statusOf(target), "404", target)
+    assert.strictEqual(await statusOf(JOBS), "200")
+    assert.strictEqual(await statusOf(`http://agentos.test${JOBS}`), "200")
+  })
 
   const get = (path: string) => call(server, "GET", path, bearing(TOKEN))
   const runJob = (name: string) => call(server, "POST", `${JOBS}/${name}/run`, bearing(TOKEN))

@@ -1,0 +1,100 @@
+import { OPERATIONS } from "@agentos/api"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { once } from "node:events"
+import { connect, type Socket } from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
+import { newTenant } from "../support/TestClient.ts"
+import { startServer, type TestServer } from "../support/TestServer.ts"
+
+const SEND = OPERATIONS.sendMessage.entry.path
+const MIB = 1024 * 1024
+
+let server: TestServer
+let token: string
+beforeAll(async () => {
+  server = await startServer()
+  token = (await newTenant(server)).token
+})
+afterAll(() => server.stop())
+
+const headOf = (target: string, lengthBytes: number, ...more: ReadonlyArray<string>): string =>
+  [
+    `POST ${target} HTTP/1.1`,
+    "Host: agentos.test",
+    "Content-Type: application/json",
+    `Content-Length: ${lengthBytes}`,
+    ...more,
+    "\r\n"
+  ].join("\r\n")
+
+/** Connects without reading. */
+const open = async (): Promise<Socket> => {
+  const socket = connect({ port: server.port, host: "127.0.0.1", allowHalfOpen: true })
+  socket.pause()
+  await once(socket, "connect")
+  return socket
+}
+
+/**
+ * Writes all of a request before it reads anything, as Apache does, in writes of 64 KiB that wait for each other. Returns the
+ * response.
+ */
+const writeThenRead = async (head: string, bodyBytes: number): Promise<string> => {
+  const socket = await open()
+  const write = (bytes: string | Buffer) =>
+    new Promise<void>((resolve, reject) => socket.write(bytes, (error) => (error ? reject(error) : resolve())))
+  await write(head)
+  // The response is there before most of the body is written.
+  await sleep(50)
+  const part = Buffer.alloc(64 * 1024, "x")
+  for (let left = bodyBytes; left > 0; left -= part.length) await write(part.subarray(0, Math.min(left, part.length)))
+  const received: Array<Buffer> = []
+  socket.on("data", (chunk: Buffer) => received.push(chunk))
+  socket.resume()
+  await once(socket, "end")
+  socket.end()
+  await once(socket, "close")
+  return Buffer.concat(received).toString()
+}
+
+describe("a request that is answered before its body is read", () => {
+  const authorization = () => `Authorization: Bearer ${token}`
+  it.each([
+    ["without a token", 428, 20 * MIB, () => headOf(SEND, 20 * MIB)],
+    ["with a wrong token", 401, 20 * MIB, () => headOf(SEND, 20 * MIB, "Authorization: Bearer wrong")],
+    ["to an unknown path", 413, 20 * MIB, () => headOf("/nowhere", 20 * MIB)],
+    ["with too long a body", 413, 30 * MIB, () => headOf(SEND, 30 * MIB, authorization())],
+    ["with a body that is refused while it arrives", 400, 20 * MIB, () => headOf(SEND, 20 * MIB, authorization())]
+  ])("can be sent completely before its response is read, %s", async (_, status, bytes, head) => {
+    const answer = await writeThenRead(head(), bytes)
+    assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `))
+    assert.match(answer, /\r\nconnection: close\r\n/i)
+    assert.isTrue(answer.endsWith("}"))
+  })
+
+  it("is answered at once, and its connection is closed when the client ends it", async () => {
+    const socket = await open()
+    socket.write(headOf(SEND, 20 * MIB))
+    socket.resume()
+    const [first] = (await once(socket, "data")) as [Buffer]
+    assert.match(first.toString(), /^HTTP\/1\.1 428 /)
+    await once(socket, "end")
+    socket.end()
+    await once(socket, "close")
+  })
+
+  it("has its connection closed when it sends more than any body", async () => {
+    const socket = await open()
+    const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()))
+    socket.on("error", () => undefined)
+    socket.write(headOf(SEND, 2 ** 40))
+    const part = Buffer.alloc(MIB)
+    let sentBytes = 0
+    while (!socket.destroyed && sentBytes < 256 * MIB) {
+      sentBytes += part.length
+      await Promise.race([new Promise((resolve) => socket.write(part, resolve)), closed])
+    }
+    // What the kernel buffers of both ends is sent, too.
+    assert.isBelow(sentBytes, 64 * MIB)
+  })
+})
