@@ -249,8 +249,8 @@ const everywhere: ReadonlyArray<IRegularForbiddenRuleType> = [
   ),
   never(
     "packages-meet-by-name",
-    "Import another package by its name, through its exports.",
-    { path: "^((?:packages|examples)/[^/]+|test|lint)/" },
+    "Import another package by its name, through its exports. Growth suites measure functions that are not exported.",
+    { path: "^((?:packages|examples)/[^/]+|test|lint)/", pathNot: ["^test/growth/"] },
     { path: "^packages/", pathNot: ["^$1/"], dependencyTypes: ["local"] }
   ),
   never(

@@ -19,9 +19,21 @@ const halves = (first: string, second: string): Shape => [
 ]
 
 export const hostileHtml: ReadonlyArray<Shape> = [
-  ...["<", "<a", "<b>", "</b>", "<b><p>", "<table>", "<blockquote>", "<!--", "<style>", "<title>", "<body", "&", "&a"].map(
-    repeated
-  ),
+  ...[
+    "<",
+    "<a",
+    "<b>",
+    "</b>",
+    "<b><p>",
+    "<table>",
+    "<blockquote>",
+    "<!--",
+    "<style>",
+    "<title>",
+    "<body",
+    "&",
+    "&a"
+  ].map(repeated),
   ...["<li>", "<br>", '<a href="', "<a href=https:x>", "<img alt=a>", "a ", "\n", "\u00a0", "<pre>\n"].map(repeated),
   led("<a", "a"),
   led("<a ", "b=c "),
@@ -34,10 +46,30 @@ export const hostileHtml: ReadonlyArray<Shape> = [
 ]
 
 export const hostileText: ReadonlyArray<Shape> = [
-  ...[" ", "\t", "\n", "\r\n", ">", "> ", ">\n", "a", "a\n", "a ", "A", "A1", "1", "12 ", "-", "_\n", "(", ")", '"'].map(
+  ...[
+    " ",
+    "\t",
+    "\n",
+    "\r\n",
+    ">",
+    "> ",
+    ">\n",
+    "a",
+    "a\n",
+    "a ",
+    "A",
+    "A1",
+    "1",
+    "12 ",
+    "-",
+    "_\n",
+    "(",
+    ")",
+    '"'
+  ].map(repeated),
+  ...["=?", "=?utf-8?q?a?= ", "\\", ",", ";", "a;", "@", "<a@", "a@b.example,", "\u0000", "\u001b[", "\ud800"].map(
     repeated
   ),
-  ...["=?", "=?utf-8?q?a?= ", "\\", ",", ";", "a;", "@", "<a@", "a@b.example,", "\u0000", "\u001b[", "\ud800"].map(repeated),
   ...["code ", "code 1234 ", "1234 code\n", "On a b\n", "On a b wrote:\n", "Op schreef ", "From: a <", "\u3000"].map(
     repeated
   ),
@@ -51,4 +83,12 @@ export const hostileText: ReadonlyArray<Shape> = [
   halves("(", ")"),
   halves("1234 ", "code "),
   halves("code ", "1234x ")
+]
+
+/** Those for header fields, whose grammar has comments, quotes, encoded words, addresses and parameters. */
+export const hostileFields: ReadonlyArray<Shape> = [
+  ...[" ", "(", '"', "=?", "=?utf-8?q?a?= ", "\\", "a=b; ", "<a@", "a@b.example, ", "a"].map(repeated),
+  led('"', "\\"),
+  led("a=", "a"),
+  halves("(", ")")
 ]

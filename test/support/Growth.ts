@@ -42,3 +42,26 @@ export const expectLinear = <Input>({ make, read, sizeMaxBytes }: Reader<Input>)
     last = Math.max(cost, MEASURABLE_MILLIS)
   }
 }
+
+/** Like `expectLinear`, for a function that returns a promise and waits for nothing. */
+export const expectLinearAsync = async <Input>(reader: {
+  readonly make: (sizeBytes: number) => Input
+  readonly read: (input: Input) => Promise<unknown>
+  readonly sizeMaxBytes: number
+}): Promise<void> => {
+  let last = Number.POSITIVE_INFINITY
+  for (const step of STEPS) {
+    const size = Math.floor(reader.sizeMaxBytes / 2 ** (step * DOUBLINGS))
+    const input = reader.make(size)
+    let cost = Number.POSITIVE_INFINITY
+    for (let round = 0; round < ROUNDS; round++) {
+      const start = process.threadCpuUsage()
+      await reader.read(input)
+      const { system, user } = process.threadCpuUsage(start)
+      cost = Math.min(cost, (system + user) / 1_000)
+    }
+    const factor = (cost / last) ** (1 / DOUBLINGS)
+    expect(factor, `growth by doubling, up to ${size} bytes (${last} ms, then ${cost} ms)`).toBeLessThan(FACTOR_MAX)
+    last = Math.max(cost, MEASURABLE_MILLIS)
+  }
+}

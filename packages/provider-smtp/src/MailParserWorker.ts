@@ -1,20 +1,28 @@
-import { MailParser } from "@agentos/core"
-import { Effect, Layer, Pool } from "effect"
+import {
+  ClientAddress,
+  type InboundEnvelope,
+  MailParser,
+  type MailUnreadable,
+  type SenderAuthentication
+} from "@agentos/core"
+import { Effect, Layer, Pool, type Result, Stream } from "effect"
+import { FairSlots } from "./FairSlots.ts"
 import { UNDETERMINED } from "./parser/ParserMessage.ts"
-import { type ParserOutcome, type ParserProcess, startParser } from "./parser/ParserProcess.ts"
+import { type ParserProcess, startParser } from "./parser/ParserProcess.ts"
+import type { MailContent } from "./parser/ReadMail.ts"
 import type { SenderDns } from "./SenderDns.ts"
 
 export interface MailParserConfig {
   /** The name of the host that receives the mail. */
   readonly hostName: string
   readonly dns: SenderDns
-  /**
-   * Limit of mails read at the same time, each in a process of its own, and of mails whose senders are checked while
-   * their SMTP clients wait, in further processes; default 2 each.
-   */
+  /** Limit of mails read at the same time, each in a process of its own; default 2. Two more check senders. */
   readonly processesMax?: number | undefined
   /** Time limit for reading one mail, in milliseconds; default 10,000. */
   readonly readMillis?: number | undefined
+  /** Budget of processor time for reading one mail, in milliseconds; default 2,000 and 100 for each MiB. */
+  readonly processorMillis?: number | undefined
+  readonly processorMillisPerMib?: number | undefined
   /** Time limit for all DNS lookups of one mail, in milliseconds; default 5,000. */
   readonly dnsMillis?: number | undefined
   /** Time limit for the check of a sender whose SMTP client waits, the wait for a process included; default 20,000. */
@@ -25,56 +33,119 @@ export interface MailParserConfig {
   readonly idleMillis?: number | undefined
 }
 
+/** A mail up to this size is kept until its sender has been checked, and shares a process with many others. */
+const SMALL_MAIL_BYTES = 256 * 1024
+
+/** Limits of senders that are checked at the same time: in all, and from one network. They mostly wait for the DNS. */
+const SMALL_CHECKS = { all: 64, perNetwork: 32 }
+/** Of larger mails, whose bytes the process keeps meanwhile. */
+const LARGE_CHECKS = { all: 6, perNetwork: 2 }
+
+/** How often the check of a sender is repeated if another mail ends the process. */
+const CHECK_RETRIES = 1
+
+/** Processes that check senders, and their slots. */
+interface Checkers {
+  readonly pool: Pool.Pool<ParserProcess>
+  readonly slots: FairSlots
+}
+
 /**
  * Reads mail in separate processes, which are killed when a mail takes too much time or memory. Such a mail is
  * `MailUnreadable`, and the next one gets a new process. Processes are used instead of threads, so that a mail
- * can neither end the service nor leave its memory allocated. Accepted mail and mail whose SMTP client waits do not
- * share processes, so neither waits for the other.
+ * can neither end the service nor leave its memory allocated. Senders are checked in processes of their own, many at a
+ * time, so that no mail waits for the DNS of another's sender. Networks take turns.
  *
- * They are started when mail arrives, and end when there has been none for a while.
+ * Processes are started when mail arrives, and end when there has been none for a while.
  */
 export const layer = (config: MailParserConfig): Layer.Layer<MailParser> =>
   Layer.effect(
     MailParser,
     Effect.gen(function* () {
-      const openPool = Pool.makeWithTTL({
-        acquire: startParser({
-          readMillis: config.readMillis ?? 10_000,
-          heapMegabytes: config.heapMegabytes ?? 256
-        }),
-        min: 0,
-        max: config.processesMax ?? 2,
-        timeToLive: config.idleMillis ?? 30_000
-      })
-      const readers = yield* openPool
-      const checkers = yield* openPool
+      const openPool = (max: number, concurrency: number) =>
+        Pool.makeWithTTL({
+          acquire: startParser({
+            readMillis: config.readMillis ?? 10_000,
+            processorMillis: config.processorMillis ?? 2_000,
+            processorMillisPerMib: config.processorMillisPerMib ?? 100,
+            heapMegabytes: config.heapMegabytes ?? 256
+          }),
+          min: 0,
+          max,
+          concurrency,
+          timeToLive: config.idleMillis ?? 30_000
+        })
+      const openCheckers = ({ all, perNetwork }: typeof SMALL_CHECKS) =>
+        Effect.map(openPool(1, all), (pool): Checkers => ({ pool, slots: new FairSlots(all, perNetwork) }))
+      const processesMax = config.processesMax ?? 2
+      const readers = yield* openPool(processesMax, 1)
+      const readerSlots = new FairSlots(processesMax)
+      const smallCheckers = yield* openCheckers(SMALL_CHECKS)
+      const largeCheckers = yield* openCheckers(LARGE_CHECKS)
       const settings = { hostName: config.hostName, dns: config.dns, dnsMillis: config.dnsMillis ?? 5_000 }
 
-      const use = <A>(
-        pool: Pool.Pool<ParserProcess>,
-        work: (parser: ParserProcess) => Effect.Effect<ParserOutcome<A>>
-      ): Effect.Effect<A> =>
-        Pool.use(pool, (parser) =>
-          work(parser).pipe(
-            Effect.tap(({ reusable }) => (reusable ? Effect.void : Pool.invalidate(pool, parser))),
+      const read = (raw: Stream.Stream<Uint8Array>): Effect.Effect<Result.Result<MailContent, MailUnreadable>> =>
+        Pool.use(readers, (parser) =>
+          parser.parse(raw).pipe(
+            Effect.tap(({ reusable }) => (reusable ? Effect.void : Pool.invalidate(readers, parser))),
             // If the caller is interrupted, or cannot read the mail to its end, the process is left in the
             // middle of it.
-            Effect.onError(() => Pool.invalidate(pool, parser))
+            Effect.onError(() => Pool.invalidate(readers, parser))
           )
         ).pipe(
           // The process ended while it was idle, which the mail cannot have caused.
-          Effect.flatMap(({ result }) => (result === undefined ? use(pool, work) : Effect.succeed(result)))
+          Effect.flatMap(({ result }) => (result === undefined ? read(raw) : Effect.succeed(result)))
         )
 
+      /** Checks a sender, and once more if another mail ended the process. */
+      const check = (
+        pool: Pool.Pool<ParserProcess>,
+        raw: Stream.Stream<Uint8Array>,
+        envelope: InboundEnvelope,
+        retries: number
+      ): Effect.Effect<SenderAuthentication> =>
+        Pool.use(pool, (parser) =>
+          Effect.tap(parser.authenticate(raw, { envelope, settings }), ({ reusable }) =>
+            reusable ? Effect.void : Pool.invalidate(pool, parser)
+          )
+        ).pipe(
+          Effect.flatMap(({ result }) => {
+            if (result !== undefined) return Effect.succeed(result)
+            return retries === 0 ? Effect.succeed(UNDETERMINED) : check(pool, raw, envelope, retries - 1)
+          })
+        )
+      const authenticate = (raw: Stream.Stream<Uint8Array>, sizeBytes: number, envelope: InboundEnvelope) => {
+        const { pool, slots } = sizeBytes <= SMALL_MAIL_BYTES ? smallCheckers : largeCheckers
+        return slots.use(ClientAddress.networkOf(envelope.remoteAddress), check(pool, raw, envelope, CHECK_RETRIES))
+      }
+
       return MailParser.of({
-        parse: (raw, envelope) =>
-          Effect.flatMap(
-            use(readers, (parser) => parser.parse(raw, { envelope, settings })),
-            Effect.fromResult
-          ),
+        parse: Effect.fnUntraced(function* (raw, envelope) {
+          let small: Array<Uint8Array> | undefined = []
+          let sizeBytes = 0
+          const network = ClientAddress.networkOf(envelope.remoteAddress)
+          const kept = Stream.suspend(() => {
+            small = []
+            sizeBytes = 0
+            return Stream.tap(raw, (bytes) =>
+              Effect.sync(() => {
+                sizeBytes += bytes.length
+                if (sizeBytes > SMALL_MAIL_BYTES) small = undefined
+                small?.push(bytes)
+              })
+            )
+          })
+          const content = yield* Effect.flatMap(readerSlots.use(network, read(kept)), Effect.fromResult)
+          const again = small === undefined ? raw : Stream.fromIterable(small)
+          const authentication = envelope.authentication ?? (yield* authenticate(again, sizeBytes, envelope))
+          return { ...content, authentication }
+        }),
         authenticate: (raw, envelope) =>
           Effect.timeoutOrElse(
-            use(checkers, (parser) => parser.authenticate(raw, { envelope, settings })),
+            Effect.flatMap(Stream.runCollect(raw), (pieces) => {
+              const sizeBytes = pieces.reduce((sum, { length }) => sum + length, 0)
+              return authenticate(Stream.fromIterable(pieces), sizeBytes, envelope)
+            }),
             { duration: config.checkMillis ?? 20_000, orElse: () => Effect.succeed(UNDETERMINED) }
           )
       })

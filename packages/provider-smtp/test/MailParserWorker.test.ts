@@ -3,6 +3,7 @@ import { createHash } from "node:crypto"
 import { Result } from "effect"
 import { afterAll, describe, expect, it } from "vitest"
 import { envelope, HEADER, mixed, openParser, readWhole, type TestParser } from "./support/Parser.ts"
+import { openSilentDns } from "./support/SilentDns.ts"
 
 const parsers: Array<TestParser> = []
 const opened = (...config: Parameters<typeof openParser>): TestParser => {
@@ -71,7 +72,8 @@ describe("the content of a mail", () => {
   })
 
   it("has the text that its HTML shows if it has no text, or a blank one", async () => {
-    const html = "Content-Type: text/html\r\n\r\n<p>Your code is&nbsp;<b>204951</b></p><p><a href='https://a.test/x'>Open</a></p>"
+    const html =
+      "Content-Type: text/html\r\n\r\n<p>Your code is&nbsp;<b>204951</b></p><p><a href='https://a.test/x'>Open</a></p>"
     const derived = "Your code is 204951\n\nOpen <https://a.test/x>"
     expect(await parse(`${HEADER}${html}`)).toMatchObject({ text: derived, extractedText: derived })
     const alternative = (text: string) =>
@@ -362,9 +364,13 @@ describe("unreadable mail is abandoned, and the next one is read", () => {
     expect(Result.getOrThrow(await limited.parse(`${HEADER}\r\nx`)).subject).toBe("hello")
   }
 
-  it("when it takes too long", async () => {
-    const slow = mixed(`Content-Type: text/html\r\n\r\n${"<div><a href=".repeat(200_000)}x`, "\r\nhi")
-    await expectUnreadable(opened({ readMillis: 1_500 }), slow, /longer than 1500 ms/)
+  it("when it takes too much processor time", async () => {
+    const texts = Array.from({ length: 4 }, () => `Content-Type: text/html\r\n\r\n${"a ".repeat(2 ** 19)}`)
+    await expectUnreadable(
+      opened({ processorMillis: 300, processorMillisPerMib: 0 }),
+      mixed("\r\nhi", ...texts),
+      /more than 300 ms of processor time/
+    )
   })
 
   it("when it takes too much memory", async () => {
@@ -388,13 +394,41 @@ describe("unreadable mail is abandoned, and the next one is read", () => {
   })
 })
 
-describe("a text in which the search for quotes takes too long", () => {
-  it("has no new part, and costs neither its content nor the checks of its sender", async () => {
-    const text = `On ${"x ".repeat(60_000)}`
-    const mail = await parse(`${HEADER}\r\n${text}`)
-    expect(mail).toMatchObject({ subject: "hello", extractedText: null, authentication: { dmarc: "none" } })
-    expect(mail.text?.length).toBeGreaterThan(100_000)
-    expect(await parse(`${HEADER}\r\nyes\r\n\r\n> sure?`)).toMatchObject({ extractedText: "yes" })
+describe("a sender whose name servers do not answer", () => {
+  const mailFrom = (name: string) => `From: a@${name}\r\nSubject: hello\r\n\r\nx`
+  const slowSenders = Array.from({ length: 40 }, (_, index) => `d${index}.silent.test`)
+
+  it("delays no mail of another network", async () => {
+    const server = await openSilentDns("silent.test")
+    const asking = opened({ dns: server.dns, dnsMillis: 2_500 })
+    Result.getOrThrow(await asking.parse(`${HEADER}\r\nx`))
+    let late = 0
+    const slow = slowSenders.map(async (name, index) => {
+      const remoteAddress = `192.0.2.${index}`
+      const result = await asking.parse(mailFrom(name), { remoteAddress, mailFrom: `bounce@${name}` })
+      late++
+      return result
+    })
+    await expect.poll(() => server.questionsAbout(slowSenders[0]!)).toBeGreaterThan(0)
+    const honest = await asking.parse(`${HEADER}\r\nx`, { remoteAddress: "198.51.100.1" })
+    expect(late).toBe(0)
+    expect(Result.getOrThrow(honest).authentication).toMatchObject({ spf: "none", dmarc: "none" })
+    for (const result of await Promise.all(slow)) {
+      expect(Result.getOrThrow(result).authentication).toMatchObject({ spf: "temperror", dmarc: "temperror" })
+    }
+    server.close()
+  })
+
+  it("is not asked about again with the next mail", async () => {
+    const server = await openSilentDns("silent.test")
+    const asking = opened({ dns: server.dns, dnsMillis: 2_500 })
+    const check = async () =>
+      Result.getOrThrow(await asking.parse(mailFrom("silent.test"), { mailFrom: "a@silent.test" }))
+    expect((await check()).authentication.spf).toBe("temperror")
+    const asked = server.questionsAbout("silent.test")
+    expect((await check()).authentication.spf).toBe("temperror")
+    expect(server.questionsAbout("silent.test")).toBe(asked)
+    server.close()
   })
 })
 

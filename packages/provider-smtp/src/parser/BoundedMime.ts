@@ -1,6 +1,7 @@
 import type { AttachmentSource } from "@agentos/core"
 import { makeDecoder, type TransferEncoding } from "@agentos/core/transfer-encoding"
 import PostalMime, { type Email } from "postal-mime"
+import { textOfHtml } from "./HtmlText.ts"
 
 /** Size limit of all header fields together, those of every part included. A message beyond it is unreadable. */
 const HEADERS_LIMIT_BYTES = 2 * 1024 * 1024
@@ -29,7 +30,18 @@ interface PostalMimeReader {
   readonly currentNode: PostalMimeNode
   readonly isInlineTextNode: (node: PostalMimeNode) => boolean
   readLine: () => unknown
+  /** The text parts by the part that they belong to, in order. */
+  readonly textMap: ReadonlyMap<
+    PostalMimeNode,
+    Readonly<Partial<Record<TextType, ReadonlyArray<{ readonly value: string }>>>>
+  >
+  /** The types that the mail has. */
+  readonly textTypes: ReadonlySet<TextType>
+  readonly textContent: Partial<Record<TextType, string>>
+  renderTextContent: () => void
 }
+
+type TextType = "plain" | "html"
 
 interface PostalMimeNode {
   readonly state: "header" | "body" | "finished"
@@ -129,6 +141,21 @@ const decoderFor = (part: PostalMimeNode): PartDecoder | null => {
   }
 }
 
+const htmlOfText = (text: string): string =>
+  `<div>${text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("\n", "<br>\n")}</div>`
+
+/** Joins the text parts of each type. A part without that type is converted, in linear time, which postal-mime is not. */
+const joinTexts = ({ textContent, textMap, textTypes }: PostalMimeReader): void => {
+  for (const type of textTypes) {
+    const texts = [...textMap.values()].flatMap(({ html = [], plain = [] }) => {
+      if (type === "html")
+        return html.length > 0 ? html.map(({ value }) => value) : plain.map((part) => htmlOfText(part.value))
+      return plain.length > 0 ? plain.map(({ value }) => value) : html.map((part) => textOfHtml(part.value) ?? "")
+    })
+    textContent[type] = texts.join("\n")
+  }
+}
+
 /** Returns where the last line begins. postal-mime reads that line itself, because it ends the message. */
 const lastLineStart = (bytes: Uint8Array): number => bytes.lastIndexOf(LF, bytes.length - 2) + 1
 
@@ -194,6 +221,7 @@ export const readMime = async (raw: Uint8Array): Promise<BoundedMail> => {
     }
     return readLine()
   }
+  reader.renderTextContent = () => joinTexts(reader)
   const email = await parser.parse(raw)
 
   /** The last body ends with the message, unless a boundary ended it. */

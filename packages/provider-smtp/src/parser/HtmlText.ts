@@ -18,6 +18,9 @@ const PARAGRAPHS = new Set(
 )
 const LINES = new Set("div br li dt dd tr td th caption form fieldset address option body center".split(" "))
 
+/** The converted part of HTML, in characters. */
+const HTML_CHARACTERS = 1024 * 1024
+
 /** Limit of an address that is shown, in characters. */
 const ADDRESS_CHARACTERS = 2_000
 const ADDRESS_SCHEMES = new Set(["http:", "https:", "mailto:", "tel:"])
@@ -133,6 +136,6 @@ export const textOfHtml = (html: string): string | null => {
       onEof: endLink
     }
   )
-  tokenizer.write(html, true)
+  tokenizer.write(html.slice(0, HTML_CHARACTERS), true)
   return lines.toString() || null
 }

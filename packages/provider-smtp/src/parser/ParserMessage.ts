@@ -17,27 +17,26 @@ export interface ParserJob {
 }
 
 /**
- * A message to the parser process: the pieces of a mail in order, the last one with its job, or with the check of its
- * sender alone. Mails are sent one after the other.
+ * A message to the parser process about one mail: its pieces in order, the last one with what to do; or that the mail is
+ * no longer wanted. Pieces of several mails may alternate.
  */
-export type ParserRequest =
+export type ParserRequest = { readonly id: number } & (
   | { readonly _tag: "Piece"; readonly bytes: Uint8Array }
-  | { readonly _tag: "Job" | "SenderCheck"; readonly job: ParserJob; readonly bytes: Uint8Array }
+  | { readonly _tag: "Read"; readonly bytes: Uint8Array }
+  | { readonly _tag: "CheckSender"; readonly job: ParserJob; readonly bytes: Uint8Array }
+  | { readonly _tag: "Cancel" }
+)
 
-/**
- * A reply of the parser process: `Ready` once, then for each job either `Unreadable`, or `Content`, later
- * `Authentication` unless `Content` has it, and at last `Reply`; for a check of a sender `Authentication` alone.
- */
+/** The answer to `Read` or `CheckSender`. */
+export type ParserAnswer =
+  | { readonly _tag: "Unreadable"; readonly message: string }
+  | { readonly _tag: "Content"; readonly content: MailContent }
+  | { readonly _tag: "Authentication"; readonly authentication: SenderAuthentication }
+
+/** A reply of the parser process: `Ready` once, then one answer for each mail. */
 export type ParserReply =
   | { readonly _tag: "Ready" }
-  | { readonly _tag: "Unreadable"; readonly message: string }
-  | {
-      readonly _tag: "Content"
-      readonly content: MailContent
-      readonly authentication?: SenderAuthentication | undefined
-    }
-  | { readonly _tag: "Authentication"; readonly authentication: SenderAuthentication }
-  | { readonly _tag: "Reply"; readonly extractedText: string | null }
+  | { readonly _tag: "Answer"; readonly id: number; readonly answer: ParserAnswer }
 
 /** The results for a sender that could not be checked now, but perhaps later. */
 export const UNDETERMINED: SenderAuthentication = {

@@ -1,52 +1,54 @@
 import { type ChildProcess, fork } from "node:child_process"
-import { MailUnreadable, type ParsedMail, type SenderAuthentication } from "@agentos/core"
+import { readFileSync } from "node:fs"
+import { MailUnreadable, type SenderAuthentication } from "@agentos/core"
 import { Deferred, Effect, Exit, Option, Result, type Scope, Stream } from "effect"
 import { PARSER_MAIN, parserFiles } from "./ParserFiles.ts"
-import { type ParserJob, type ParserReply, type ParserRequest, UNDETERMINED } from "./ParserMessage.ts"
+import {
+  type ParserAnswer,
+  type ParserJob,
+  type ParserReply,
+  type ParserRequest,
+  UNDETERMINED
+} from "./ParserMessage.ts"
 import type { MailContent } from "./ReadMail.ts"
 
 const START_MILLIS = 20_000
 /** Processor time that the sender checks may take beyond their wait for the DNS. */
 const AUTHENTICATION_GRACE_MILLIS = 1_000
-/** Time limit for finding the quotes in a text. */
-const REPLY_MILLIS = 1_000
 /** After a mail of at least this size, a process retains much of the memory that it used. */
 const FRESH_AFTER_BYTES = 4 * 1024 * 1024
+/** How often the processor time of a process is compared with the budget of its mail. */
+const BUDGET_INTERVAL_MILLIS = 250
+const MIB = 1024 * 1024
 
 export interface ParserProcessLimits {
-  /** Time limit for reading one mail. The sender checks have a separate limit. */
+  /** Time limit for reading one mail. */
   readonly readMillis: number
+  /** Budget of processor time for reading one mail: for any mail, and for each MiB. */
+  readonly processorMillis: number
+  readonly processorMillisPerMib: number
   /** The JavaScript heap; memory outside it is proportional to the size of the mail. */
   readonly heapMegabytes: number
 }
 
 /** The outcome of one mail in a process. */
 export interface ParserOutcome<A> {
-  /** Undefined if the process had ended before it received the mail. */
+  /** Undefined if the process ended, and the mail was not the only one in it. */
   readonly result: A | undefined
   /** True if the process is ready for the next mail. Otherwise its scope must be closed to end it. */
   readonly reusable: boolean
 }
 
-/** A process that reads one mail after the other. */
+/** A process that reads mail, one after the other, or that checks senders, many at a time. */
 export interface ParserProcess {
   /** Unless it succeeds, the process has an unfinished mail and is not reusable. */
   readonly parse: (
-    raw: Stream.Stream<Uint8Array>,
-    job: ParserJob
-  ) => Effect.Effect<ParserOutcome<Result.Result<ParsedMail, MailUnreadable>>>
-  /** Checks the sender only. */
+    raw: Stream.Stream<Uint8Array>
+  ) => Effect.Effect<ParserOutcome<Result.Result<MailContent, MailUnreadable>>>
   readonly authenticate: (
     raw: Stream.Stream<Uint8Array>,
     job: ParserJob
   ) => Effect.Effect<ParserOutcome<SenderAuthentication>>
-}
-
-/** Receives the replies to the current mail. */
-interface Pending {
-  readonly content: Deferred.Deferred<MailContent, MailUnreadable>
-  readonly authentication: Deferred.Deferred<SenderAuthentication>
-  readonly extractedText: Deferred.Deferred<string | null>
 }
 
 /**
@@ -73,11 +75,21 @@ const ENDED = "reading it ended the process, most likely for want of memory"
 
 const unreadable = (message: string) => new MailUnreadable({ message })
 
+/** Returns the processor time that a process has used, in milliseconds; undefined where the system does not tell. */
+const processorMillisOf = (pid: number | undefined): number | undefined => {
+  try {
+    // proc(5): the fields after the name in parentheses. Linux counts in ticks of 10 ms.
+    const fields = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)!.split(" ")
+    return (Number(fields[11]) + Number(fields[12])) * 10
+  } catch {
+    return undefined
+  }
+}
+
 /**
- * Starts a process and waits until it is ready; kills it by SIGKILL when the scope closes. A mail that takes
- * too long, or ends the process by its use of memory, is `MailUnreadable`; if only its sender checks do, they
- * are `temperror`; if only the search for quotes does, `extractedText` is null. A failure to start the process is
- * a defect, since no mail has caused it. A different `mainFile` must reply like `parserMain.ts`, and has the same
+ * Starts a process and waits until it is ready; kills it by SIGKILL when the scope closes. A mail that takes too long or
+ * too much processor time, or ends the process by its use of memory, is `MailUnreadable`. A failure to start the process
+ * is a defect, since no mail has caused it. A different `mainFile` must reply like `parserMain.ts`, and has the same
  * permissions.
  */
 export const startParser = (
@@ -86,20 +98,20 @@ export const startParser = (
 ): Effect.Effect<ParserProcess, never, Scope.Scope> =>
   Effect.gen(function* () {
     const started = yield* Deferred.make<void>()
+    /** What receives the answer for each mail in the process; undefined if the process ends. */
+    const pending = new Map<number, Deferred.Deferred<ParserAnswer | undefined>>()
     let ended = false
-    let pending: Pending | undefined
+    let lastId = 0
 
     const onReply = (reply: ParserReply): void => {
-      if (reply._tag === "Ready") Deferred.doneUnsafe(started, Exit.void)
-      else if (pending !== undefined) take(pending, reply)
+      if (reply._tag === "Ready") return void Deferred.doneUnsafe(started, Exit.void)
+      const waiting = pending.get(reply.id)
+      if (waiting !== undefined) Deferred.doneUnsafe(waiting, Exit.succeed(reply.answer))
     }
     const onEnd = (): void => {
       ended = true
       Deferred.doneUnsafe(started, Exit.die(new Error("the process that reads mail ended as it started")))
-      if (pending === undefined) return
-      take(pending, { _tag: "Unreadable", message: ENDED })
-      take(pending, { _tag: "Authentication", authentication: UNDETERMINED })
-      take(pending, { _tag: "Reply", extractedText: null })
+      for (const waiting of pending.values()) Deferred.doneUnsafe(waiting, Exit.succeed(undefined))
     }
 
     const child = yield* Effect.acquireRelease(
@@ -125,86 +137,95 @@ export const startParser = (
         })
       )
 
-    /** Sends a mail and its request, and returns what receives the replies. */
+    /** Sends a mail with what to do with it. Returns what receives the answer, and the size of the mail. */
     const begin = Effect.fnUntraced(function* (
+      id: number,
       raw: Stream.Stream<Uint8Array>,
-      _tag: "Job" | "SenderCheck",
-      job: ParserJob
+      task: { readonly _tag: "Read" } | { readonly _tag: "CheckSender"; readonly job: ParserJob }
     ) {
-      const current: Pending = {
-        content: yield* Deferred.make<MailContent, MailUnreadable>(),
-        authentication: yield* Deferred.make<SenderAuthentication>(),
-        extractedText: yield* Deferred.make<string | null>()
-      }
-      pending = current
+      const answer = yield* Deferred.make<ParserAnswer | undefined>()
+      pending.set(id, answer)
       let sizeBytes = 0
       let last: Uint8Array | undefined
       yield* Stream.runForEach(raw, (bytes) => {
         const before = last
         last = bytes
         sizeBytes += bytes.length
-        return before === undefined ? Effect.void : send({ _tag: "Piece", bytes: before })
+        return before === undefined ? Effect.void : send({ _tag: "Piece", id, bytes: before })
       })
-      yield* send({ _tag, job, bytes: last ?? new Uint8Array() })
-      return { current, isLarge: sizeBytes >= FRESH_AFTER_BYTES }
+      yield* send({ ...task, id, bytes: last ?? new Uint8Array() })
+      return { answer, sizeBytes }
     })
 
-    const awaitAuthentication = ({ authentication }: Pending, { settings }: ParserJob) =>
-      Effect.timeoutOption(Deferred.await(authentication), settings.dnsMillis + AUTHENTICATION_GRACE_MILLIS)
+    /** Resolves when the process has used more than the budget of a mail. */
+    const exceeded = Effect.fnUntraced(function* (sizeBytes: number) {
+      const budget = limits.processorMillis + limits.processorMillisPerMib * (sizeBytes / MIB)
+      const start = processorMillisOf(child.pid) ?? 0
+      do yield* Effect.sleep(BUDGET_INTERVAL_MILLIS)
+      while ((processorMillisOf(child.pid) ?? 0) - start <= budget)
+      return {
+        _tag: "Unreadable",
+        message: `reading it took more than ${Math.ceil(budget)} ms of processor time`
+      } as const
+    })
 
-    return {
-      authenticate: Effect.fnUntraced(function* (raw: Stream.Stream<Uint8Array>, job: ParserJob) {
-        if (ended || !child.connected) return { result: undefined, reusable: false }
-        const sent = yield* Effect.result(begin(raw, "SenderCheck", job))
-        if (Result.isFailure(sent)) return { result: UNDETERMINED, reusable: false }
-        const { current, isLarge } = sent.success
-        const authentication = yield* awaitAuthentication(current, job)
-        return {
-          result: Option.getOrElse(authentication, () => UNDETERMINED),
-          reusable: Option.isSome(authentication) && !ended && !isLarge
-        }
-      }),
-      parse: Effect.fnUntraced(function* (raw: Stream.Stream<Uint8Array>, job: ParserJob) {
-        if (ended || !child.connected) return { result: undefined, reusable: false }
-        const sent = yield* Effect.result(begin(raw, "Job", job))
-        if (Result.isFailure(sent)) return { result: Result.fail(sent.failure), reusable: false }
-        const { current, isLarge } = sent.success
-        const content = yield* Effect.timeoutOption(Effect.result(Deferred.await(current.content)), limits.readMillis)
-        if (Option.isNone(content)) {
-          const failure = unreadable(`reading it took longer than ${limits.readMillis} ms`)
-          return { result: Result.fail(failure), reusable: false }
-        }
-        if (Result.isFailure(content.value)) {
-          return { result: Result.fail(content.value.failure), reusable: !ended }
-        }
-        const authentication = yield* awaitAuthentication(current, job)
-        const extractedText = Option.isNone(authentication)
-          ? Option.none()
-          : yield* Effect.timeoutOption(Deferred.await(current.extractedText), REPLY_MILLIS)
-        return {
-          result: Result.succeed({
-            ...content.value.success,
-            authentication: Option.getOrElse(authentication, () => UNDETERMINED),
-            extractedText: Option.getOrNull(extractedText)
-          }),
-          reusable: Option.isSome(extractedText) && !ended && !isLarge
-        }
-      })
+    const isUsable = () => !ended && child.connected
+
+    const parser: ParserProcess = {
+      authenticate: (raw, job) =>
+        Effect.suspend((): Effect.Effect<ParserOutcome<SenderAuthentication>> => {
+          if (!isUsable()) return Effect.succeed({ result: undefined, reusable: false })
+          const id = ++lastId
+          return Effect.gen(function* () {
+            const sent = yield* Effect.result(begin(id, raw, { _tag: "CheckSender", job }))
+            if (Result.isFailure(sent)) return { result: undefined, reusable: false }
+            const { answer, sizeBytes } = sent.success
+            const authenticated = yield* Effect.timeoutOption(
+              Deferred.await(answer),
+              job.settings.dnsMillis + AUTHENTICATION_GRACE_MILLIS
+            )
+            // Lookups end in time, so a mail keeps the process from everything else.
+            if (Option.isNone(authenticated)) yield* Effect.sync(() => child.kill("SIGKILL"))
+            const result = Option.getOrElse(authenticated, () => undefined)
+            return {
+              result: Option.isNone(authenticated)
+                ? UNDETERMINED
+                : result?._tag === "Authentication"
+                  ? result.authentication
+                  : undefined,
+              reusable: isUsable() && Option.isSome(authenticated) && sizeBytes < FRESH_AFTER_BYTES
+            }
+          }).pipe(
+            Effect.onError(() => Effect.ignore(send({ _tag: "Cancel", id }))),
+            Effect.ensuring(Effect.sync(() => pending.delete(id)))
+          )
+        }),
+      parse: (raw) =>
+        Effect.suspend((): ReturnType<ParserProcess["parse"]> => {
+          if (!isUsable()) return Effect.succeed({ result: undefined, reusable: false })
+          const id = ++lastId
+          return Effect.gen(function* () {
+            const sent = yield* Effect.result(begin(id, raw, { _tag: "Read" }))
+            if (Result.isFailure(sent)) return { result: Result.fail(sent.failure), reusable: false }
+            const { answer, sizeBytes } = sent.success
+            const read = yield* Deferred.await(answer).pipe(
+              Effect.raceFirst(exceeded(sizeBytes)),
+              Effect.timeoutOrElse({
+                duration: limits.readMillis,
+                orElse: () =>
+                  Effect.succeed({
+                    _tag: "Unreadable",
+                    message: `reading it took longer than ${limits.readMillis} ms`
+                  } as const)
+              })
+            )
+            const isAnswered = yield* Deferred.isDone(answer)
+            const reusable = isUsable() && isAnswered && sizeBytes < FRESH_AFTER_BYTES
+            if (read?._tag === "Content") return { result: Result.succeed(read.content), reusable }
+            const failure = unreadable(read?._tag === "Unreadable" ? read.message : ENDED)
+            return { result: Result.fail(failure), reusable }
+          }).pipe(Effect.ensuring(Effect.sync(() => pending.delete(id))))
+        })
     }
+    return parser
   })
-
-const take = (pending: Pending, reply: Exclude<ParserReply, { readonly _tag: "Ready" }>): void => {
-  switch (reply._tag) {
-    case "Content":
-      if (reply.authentication !== undefined) {
-        Deferred.doneUnsafe(pending.authentication, Exit.succeed(reply.authentication))
-      }
-      return void Deferred.doneUnsafe(pending.content, Exit.succeed(reply.content))
-    case "Unreadable":
-      return void Deferred.doneUnsafe(pending.content, Exit.fail(unreadable(reply.message)))
-    case "Authentication":
-      return void Deferred.doneUnsafe(pending.authentication, Exit.succeed(reply.authentication))
-    case "Reply":
-      return void Deferred.doneUnsafe(pending.extractedText, Exit.succeed(reply.extractedText))
-  }
-}

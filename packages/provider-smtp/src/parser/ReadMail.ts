@@ -5,12 +5,13 @@ import type { Address } from "postal-mime"
 import { authorOf } from "../header/Author.ts"
 import { HEADER_LIMIT_BYTES, readHeaderBlock } from "../header/HeaderBlock.ts"
 import { type BoundedMail, readMime } from "./BoundedMime.ts"
+import { extractReply } from "./ExtractReply.ts"
 import { textOfHtml } from "./HtmlText.ts"
 import { readReport } from "./ReadReport.ts"
 import { bodyText, headerText } from "./TextLimits.ts"
 
-/** The content of a mail, without the checks of its sender and without its reply. */
-export type MailContent = Omit<ParsedMail, "authentication" | "extractedText">
+/** The content of a mail, without the checks of its sender. */
+export type MailContent = Omit<ParsedMail, "authentication">
 
 /** Limits of the parsed message. Content beyond them is only in the raw mail. */
 export const MAIL_LIMITS = {
@@ -51,6 +52,7 @@ export const readMail = async (raw: Uint8Array): Promise<MailContent> => {
     subject: headerText(email.subject ?? "", MAIL_LIMITS.subjectCharacters),
     text: text.kept,
     html: html.kept,
+    extractedText: extractReply(text.kept),
     truncated: isTruncated || text.isCut || html.isCut,
     attachments: attachmentsOf(raw, mail),
     bodyHash: createHash("sha256").update(bodyBytes(raw)).digest("hex"),

@@ -15,6 +15,19 @@ export type Lookup = (name: string, type: string) => Promise<DnsAnswer>
 const QUESTION_MILLIS = 2_000
 const TRIES = 2
 
+/** How long a question is not asked again after no server answered it. */
+const SILENCE_MILLIS = 30_000
+const SILENT_MAX = 1_000
+
+/** The questions that no server has answered lately. All mails of the process share them. */
+const silent = new Set<string>()
+
+const markSilent = (question: string): void => {
+  if (silent.size >= SILENT_MAX) return
+  silent.add(question)
+  setTimeout(() => silent.delete(question), SILENCE_MILLIS).unref()
+}
+
 const dnsError = (code: string, type: string, name: string): Error =>
   Object.assign(new Error(`query${type} ${code} ${name}`), { code })
 
@@ -75,8 +88,8 @@ const byResolver = (dns: Exclude<SenderDns, { readonly _tag: "Zone" }>): Lookups
 
 /**
  * Opens the lookups for one mail. After `millis`, or after `lookupsMax` lookups, every lookup fails with
- * `ETIMEOUT`, so that a slow or hostile DNS affects a result but never the mail. `close` cancels pending
- * lookups.
+ * `ETIMEOUT`, so that a slow or hostile DNS affects a result but never the mail. So does, for a short time, a question
+ * that no server has answered. `close` cancels pending lookups.
  */
 export const openLookup = (
   dns: SenderDns,
@@ -93,10 +106,21 @@ export const openLookup = (
   }, limits.millis)
   let lookups = 0
   return {
-    lookup: (name, type) => {
+    lookup: async (name, type) => {
       const late = () => dnsError("ETIMEOUT", type, name)
-      if (expired || ++lookups > limits.lookupsMax) return Promise.reject(late())
-      return Promise.race([ask(name, type), expiry.then(() => Promise.reject(late()))])
+      const question = `${type} ${zoneName(name)}`
+      if (expired || ++lookups > limits.lookupsMax || silent.has(question)) throw late()
+      // A question that was asked shortly before the end of the time may still be answered.
+      let isUnanswered = false
+      const patience = setTimeout(() => (isUnanswered = true), QUESTION_MILLIS)
+      try {
+        return await Promise.race([ask(name, type), expiry.then(() => Promise.reject(late()))])
+      } catch (error) {
+        if (isUnanswered && codeOf(error) === "ETIMEOUT") markSilent(question)
+        throw error
+      } finally {
+        clearTimeout(patience)
+      }
     },
     close: () => {
       clearTimeout(timer)
@@ -104,3 +128,5 @@ export const openLookup = (
     }
   }
 }
+
+const codeOf = (error: unknown): unknown => (error instanceof Error && "code" in error ? error.code : undefined)

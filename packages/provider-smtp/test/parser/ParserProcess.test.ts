@@ -1,13 +1,16 @@
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Stream } from "effect"
+import { UNDETERMINED } from "../../src/parser/ParserMessage.ts"
 import { startParser } from "../../src/parser/ParserProcess.ts"
 import { envelope } from "../support/Parser.ts"
 
 const intruder = fileURLToPath(new URL("./intruderMain.ts", import.meta.url))
+const stuck = fileURLToPath(new URL("./stuckMain.ts", import.meta.url))
+const limits = { readMillis: 20_000, processorMillis: 20_000, processorMillisPerMib: 0, heapMegabytes: 256 }
 const job = {
   envelope,
-  settings: { hostName: "mx.agents.test", dns: { _tag: "Zone", records: [] }, dnsMillis: 5_000 }
+  settings: { hostName: "mx.agents.test", dns: { _tag: "Zone", records: [] }, dnsMillis: 200 }
 } as const
 
 describe("the process that reads mail", () => {
@@ -15,8 +18,8 @@ describe("the process that reads mail", () => {
     "reads only its modules, and has no access to other files, programs, threads, addons or the environment",
     () =>
       Effect.gen(function* () {
-        const parser = yield* startParser({ readMillis: 20_000, heapMegabytes: 256 }, intruder)
-        const { result } = yield* parser.parse(Stream.empty, job)
+        const parser = yield* startParser(limits, intruder)
+        const { result } = yield* parser.parse(Stream.empty)
         assert.isTrue(result !== undefined && Result.isFailure(result))
         if (result === undefined || Result.isSuccess(result)) return
         assert.deepStrictEqual(JSON.parse(result.failure.message), {
@@ -30,5 +33,43 @@ describe("the process that reads mail", () => {
           "read the environment": ""
         })
       }).pipe(Effect.scoped)
+  )
+
+  const failureOf = (given: Partial<typeof limits>, mail: string) =>
+    Effect.gen(function* () {
+      const parser = yield* startParser({ ...limits, ...given }, stuck)
+      const { result, reusable } = yield* parser.parse(Stream.make(Buffer.from(mail)))
+      return [result && Result.isFailure(result) && result.failure.message, reusable]
+    }).pipe(Effect.scoped)
+
+  it.live("is given up when a mail takes more than its processor time", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* failureOf({ processorMillis: 300 }, "work"), [
+        "reading it took more than 300 ms of processor time",
+        false
+      ])
+    })
+  )
+
+  it.live("is given up when a mail takes too long", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* failureOf({ readMillis: 500, processorMillis: 0 }, "wait"), [
+        "reading it took longer than 500 ms",
+        false
+      ])
+    })
+  )
+
+  it.live("is ended by a sender check that takes too long, and leaves the other checks without a result", () =>
+    Effect.gen(function* () {
+      const parser = yield* startParser(limits, stuck)
+      const check = (dnsMillis: number) =>
+        parser.authenticate(Stream.make(Buffer.from("work")), { ...job, settings: { ...job.settings, dnsMillis } })
+      const outcomes = yield* Effect.all([check(200), check(60_000)], { concurrency: "unbounded" })
+      assert.deepStrictEqual(outcomes, [
+        { result: UNDETERMINED, reusable: false },
+        { result: undefined, reusable: false }
+      ])
+    }).pipe(Effect.scoped)
   )
 })

@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process"
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs"
 import { Worker } from "node:worker_threads"
-import { type ParserReply, type ParserRequest, UNDETERMINED } from "../../src/parser/ParserMessage.ts"
+import type { ParserReply, ParserRequest } from "../../src/parser/ParserMessage.ts"
 
 const outcomeOf = (attempt: () => unknown): string => {
   try {
@@ -27,9 +27,8 @@ const outcomes = (): Readonly<Record<string, string>> => ({
 const reply = (message: ParserReply): void => void process.send?.(message)
 
 process.once("disconnect", () => process.exit())
-process.on("message", ({ _tag }: ParserRequest) => {
-  if (_tag === "Piece") return
-  reply({ _tag: "Unreadable", message: JSON.stringify(outcomes()) })
-  reply({ _tag: "Authentication", authentication: UNDETERMINED })
+process.on("message", ({ _tag, id }: ParserRequest) => {
+  if (_tag !== "Read") return
+  reply({ _tag: "Answer", id, answer: { _tag: "Unreadable", message: JSON.stringify(outcomes()) } })
 })
 reply({ _tag: "Ready" })
