@@ -808,6 +808,46 @@ describe("outbound mail", () => {
     expect((await send(agent, { ...given, to: to.slice(2) })).status).toBe(201)
   })
 
+  it("to an address whose suppression is lifted is sent again", async () => {
+    const { agent, mailbox } = await newMailbox(2)
+    const name = freshName()
+    const [bounced, complained] = [`${name}@bounced.test`, `${name}@complained.test`]
+    const body = { mailboxId: mailbox.mailboxId, to: [bounced, complained], subject: "s", text: "t" }
+    await send(agent, body)
+    const suppressed = async (query = "") => {
+      const { body: page, status } = await agent.send({ path: `/api/v1/email/suppressions/query${query}` })
+      expect(status).toBe(200)
+      return page.data as unknown as {
+        readonly items: ReadonlyArray<{ readonly address: string; readonly reason: string }>
+        readonly nextCursor: string | null
+      }
+    }
+    await expect
+      .poll(async () => (await suppressed()).items.filter(({ address }) => address.startsWith(name)), {
+        timeout: 20_000
+      })
+      .toEqual([
+        { address: bounced, reason: "bounced", createdAt: moment },
+        { address: complained, reason: "complained", createdAt: moment }
+      ])
+    const { items, nextCursor } = await suppressed("?limit=1")
+    expect(items).toHaveLength(1)
+    const next = await suppressed(`?limit=1&cursor=${encodeURIComponent(nextCursor!)}`)
+    expect(next.items).toHaveLength(1)
+    expect(next.items[0]!.address > items[0]!.address).toBe(true)
+
+    const path = "/api/v1/email/suppressions/lift"
+    const lift = async (caller: Agent) =>
+      (await caller.send({ path, body: { address: bounced.toUpperCase() } })).body.data
+    const { agent: other } = await newMailbox(1)
+    expect(await lift(other)).toMatchObject({ lifted: false })
+    expect(await lift(agent)).toMatchObject({ lifted: true })
+    expect(await lift(agent)).toMatchObject({ lifted: false })
+    const again = await agent.send({ path: "/api/v1/email/messages/send", body })
+    expect(again.body.error.issues?.map((issue) => issue.path)).toEqual(["to.1"])
+    expect((await send(agent, { ...body, to: [bounced] })).status).toBe(201)
+  })
+
   it("carries attachments, which the receiver and the record of the message describe alike", async () => {
     const { agent, mailbox } = await newMailbox()
     const friend = await newMailbox(1)

@@ -19,7 +19,15 @@ type Name = keyof typeof OPERATIONS
 const ORDER: ReadonlyArray<Name> = [
   ...(["describeApi", "listServices", "getService", "listVoices", "registerDomain"] as const),
   ...(["createMailbox", "listMailboxes", "updateMailbox", "sendMessage", "queryMessages"] as const),
-  ...(["getAttachment", "getRawMessage", "purchaseUsNumber", "purchaseCanadaNumber", "listNumbers"] as const),
+  ...([
+    "getAttachment",
+    "getRawMessage",
+    "listSuppressions",
+    "liftSuppression",
+    "purchaseUsNumber",
+    "purchaseCanadaNumber",
+    "listNumbers"
+  ] as const),
   ...(["renewNumber", "addInboundMinutes", "callOneMinute", "callFiveMinutes", "extendCall", "getCall"] as const),
   ...(["getTranscript", "listCalls", "getRealtimeToken", "listEvents", "getEvent", "acknowledgeEvent"] as const),
   ...(["acknowledgeEventById", "replayEvents", "acknowledgeAllEvents", "setEventWebhook"] as const),

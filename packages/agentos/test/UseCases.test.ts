@@ -123,6 +123,8 @@ describe("the use cases of a tenant", () => {
     assert.strictEqual((await agentos.messages.get(tenant, messageId)).subject, "Hello")
     const filter = { threadId, from: "bob@outside.example", after: "2020-01-01T00:00:00Z", limit: 1 }
     assert.strictEqual((await agentos.messages.list(tenant, filter)).items[0]?.messageId, messageId)
+    assert.deepStrictEqual(await agentos.suppressions.list(tenant, { limit: 1 }), { items: [], nextCursor: null })
+    assert.isFalse(await agentos.suppressions.lift(tenant, "bob@outside.example"))
     const raw = await agentos.messages.raw(tenant, messageId)
     assert.strictEqual(await new Response(raw.bytes).text(), "Subject: Hello\r\n\r\nHello")
     assert.deepStrictEqual([raw.contentType, raw.sizeBytes], ["message/rfc822", "Subject: Hello\r\n\r\nHello".length])

@@ -4,6 +4,7 @@ import { InboundMails } from "./email/InboundMails.ts"
 import { Mailboxes } from "./email/Mailboxes.ts"
 import { MessageContents } from "./email/MessageContents.ts"
 import { MessageRetries } from "./email/MessageRetries.ts"
+import { Suppressions } from "./email/Suppressions.ts"
 import { Events } from "./events/Events.ts"
 import { EventWebhooks } from "./events/EventWebhooks.ts"
 import * as EventExpiry from "./jobs/EventExpiry.ts"
@@ -75,6 +76,7 @@ const foundation = <R1, R2>(
     MessageContents.layer,
     InboundMails.layer,
     MessageRetries.layer,
+    Suppressions.layer,
     JobRunner.layer.pipe(Layer.provideMerge(Layer.effect(Jobs, jobs)), Layer.provideMerge(LedgerCheck.layer)),
     PaymentStatuses.layer,
     PaidOperations.layer.pipe(Layer.provideMerge(OperationWorker.layer), Layer.provideMerge(paidServices))

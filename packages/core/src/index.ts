@@ -115,6 +115,7 @@ export * as ReturnPath from "./email/ReturnPath.ts"
 export * as SenderPolicy from "./email/SenderPolicy.ts"
 export * as SendingQuota from "./email/SendingQuota.ts"
 export type { SendingPolicy, SendingRecord } from "./email/SendingQuota.ts"
+export { Suppressions } from "./email/Suppressions.ts"
 
 export * from "./phone/AgentCallback.ts"
 export * from "./phone/AgentSessions.ts"

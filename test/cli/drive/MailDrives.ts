@@ -21,6 +21,8 @@ export const MAIL_DRIVES: Drives<
   | "mail send"
   | "mail list"
   | "mail read"
+  | "mail suppressions list"
+  | "mail suppressions lift"
   | "mailbox delete"
 > = {
   "mailbox create": (stage) => {
@@ -117,6 +119,8 @@ export const MAIL_DRIVES: Drives<
       exit: 5,
       env: {}
     }),
+  "mail suppressions list": () => asking("mail suppressions list"),
+  "mail suppressions lift": () => asking("mail suppressions lift bob@outside.example"),
   "mailbox delete": (stage) => ({
     ...paying(`mailbox delete ${stage.addressOf("ada")}`, PRICES.change, {
       failure: { args: "mailbox delete bob@outside.example", exit: 5 },

@@ -106,6 +106,14 @@ export const useCases = (run: Run, invoker: Invoker) => {
       receive: receiveMail(run)
     },
 
+    suppressions: {
+      /** The addresses that the tenant can't write to, by address. */
+      list: (tenant: Tenant, page: QueryOf<"listSuppressions"> = {}) => as(tenant, "listSuppressions", { query: page }),
+      /** Returns whether the address was suppressed. */
+      lift: async (tenant: Tenant, address: string) =>
+        (await as(tenant, "liftSuppression", { payload: { address } })).lifted
+    },
+
     numbers: {
       list: async (tenant: Tenant) => (await as(tenant, "listNumbers")).items,
       /** Releases a number permanently. */

@@ -1,11 +1,14 @@
 import {
   CreateMailboxInput,
   DeleteMailboxInput,
+  LiftSuppressionInput,
   MailboxRecord,
   MessageRecord,
   MessageSummaryRecord,
   QueryMessagesInput,
+  QuerySuppressionsInput,
   SendMessageInput,
+  SuppressionRecord,
   Timestamp,
   UpdateMailboxInput,
   Uuid
@@ -152,6 +155,35 @@ export const EMAIL_OPERATIONS = {
     description:
       "Returns the mail in the format of RFC 5322, for your own parser or for an archive. A message that you sent has no raw form, and some servers delete raw mail after a time: the answer is then 404.",
     example: { params: { messageId: RECEIVED.messageId }, data: RAW_MESSAGE }
+  }),
+
+  listSuppressions: operation("listSuppressions", {
+    ...NO_INPUT,
+    query: QuerySuppressionsInput,
+    data: Schema.Struct({ items: Schema.Array(SuppressionRecord), nextCursor: Schema.NullOr(Schema.String) }),
+    status: 200,
+    description:
+      "An address is suppressed for your wallet when it does not exist (`bounced`) or marked your mail as spam (`complained`). Sending to it is then refused before anything is charged. The list is sorted by address; pass `nextCursor` as `cursor` to read on.",
+    example: {
+      query: { limit: 10 },
+      data: {
+        items: [{ address: "bob@example.com", reason: "bounced", createdAt: "2026-01-31T12:00:00.000Z" }],
+        nextCursor: null
+      }
+    }
+  }),
+
+  liftSuppression: operation("liftSuppression", {
+    ...NO_INPUT,
+    payload: LiftSuppressionInput,
+    data: Schema.Struct({
+      address: Schema.String,
+      lifted: Schema.Boolean.annotateKey({ description: "Whether the address was suppressed before." })
+    }),
+    status: 200,
+    description:
+      "Lift it when you know that the address exists, or that its owner wants your mail. If it bounces or complains again, it is suppressed again, and counts towards a pause of your sending.",
+    example: { payload: { address: "bob@example.com" }, data: { address: "bob@example.com", lifted: true } }
   })
 }
 
@@ -164,6 +196,8 @@ export const emailGroup = HttpApiGroup.make("email", { topLevel: true })
     postEndpoint(EMAIL_OPERATIONS.sendMessage),
     getEndpoint(EMAIL_OPERATIONS.queryMessages),
     getEndpoint(EMAIL_OPERATIONS.getAttachment),
-    getEndpoint(EMAIL_OPERATIONS.getRawMessage)
+    getEndpoint(EMAIL_OPERATIONS.getRawMessage),
+    getEndpoint(EMAIL_OPERATIONS.listSuppressions),
+    postEndpoint(EMAIL_OPERATIONS.liftSuppression)
   )
   .annotate(OpenApi.Description, "Mailboxes and their messages.")

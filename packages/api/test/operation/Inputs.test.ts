@@ -47,6 +47,8 @@ const TABLE: Readonly<Record<string, string>> = {
   listVoices: "",
   getAttachment: "path.messageId* path.attachmentId*",
   getRawMessage: "path.messageId*",
+  listSuppressions: "query.limit query.cursor",
+  liftSuppression: "body.address*",
   readPaymentStatus: "",
   getPayment: "path.operationId*"
 }

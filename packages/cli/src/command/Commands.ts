@@ -31,6 +31,7 @@ import { MAIL_FORWARD, MAIL_REPLY, MAIL_SEND } from "./SendCommands.ts"
 import { API, QUOTE, SERVICES_LIST, SERVICES_SHOW } from "./ServiceCommands.ts"
 import { GLOBAL_FLAGS } from "./Flags.ts"
 import { LOGIN, LOGOUT, TOKEN_ROTATE, WHOAMI } from "./SessionCommands.ts"
+import { MAIL_SUPPRESSIONS_LIFT, MAIL_SUPPRESSIONS_LIST } from "./SuppressionCommands.ts"
 import { TENANT_REVOKE_TOKENS } from "./TenantCommands.ts"
 import { COMPLETION, HELP, SCHEMA } from "./ToolCommands.ts"
 import { WEBHOOK_DELETE, WEBHOOK_LOG, WEBHOOK_SET, WEBHOOK_SHOW, WEBHOOK_TEST } from "./WebhookCommands.ts"
@@ -61,6 +62,8 @@ export const COMMANDS = [
   MAIL_ATTACHMENTS,
   MAIL_RAW,
   MAIL_WAIT,
+  MAIL_SUPPRESSIONS_LIST,
+  MAIL_SUPPRESSIONS_LIFT,
   NUMBER_BUY,
   NUMBER_LIST,
   NUMBER_VOICES,

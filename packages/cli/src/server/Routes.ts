@@ -32,6 +32,8 @@ const COMMANDS: { readonly [Name in OperationName]?: string } = {
   queryMessages: "mail list",
   getAttachment: "mail attachments MESSAGE",
   getRawMessage: "mail raw MESSAGE",
+  listSuppressions: "mail suppressions list",
+  liftSuppression: "mail suppressions lift ADDRESS",
   purchaseUsNumber: "number buy us",
   purchaseCanadaNumber: "number buy ca",
   renewNumber: "number renew NUMBER",

@@ -1,5 +1,16 @@
 import { paid, TOKEN } from "../support/PaidAnswers.ts"
-import { ADDRESS, FILE_PATH, fileReply, ID, mailbox, message, OPERATION, sent, withFile } from "../support/Samples.ts"
+import {
+  ADDRESS,
+  AT,
+  FILE_PATH,
+  fileReply,
+  ID,
+  mailbox,
+  message,
+  OPERATION,
+  sent,
+  withFile
+} from "../support/Samples.ts"
 import { asking, NO_TOKEN, NOT_YOURS, paying, type Plans } from "./Plan.ts"
 
 const MESSAGES = "GET /api/v1/email/messages/query"
@@ -21,6 +32,8 @@ export const MAIL_PLANS: Plans<
   | "mail attachments"
   | "mail raw"
   | "mail wait"
+  | "mail suppressions list"
+  | "mail suppressions lift"
 > = {
   "mailbox create": paying(
     ["mailbox", "create", "ada"],
@@ -71,5 +84,22 @@ export const MAIL_PLANS: Plans<
     success: { args: WAIT, exit: 0, server: { [MESSAGES]: [page(), page(message), { data: { message } }] } },
     failure: { args: [...WAIT, "--otp"], exit: 5, server: { [MESSAGES]: [page(message)] } },
     interrupt: { args: WAIT, exit: 130, server: { [MESSAGES]: [page()] }, interrupt: "asleep" }
-  }
+  },
+  "mail suppressions list": asking(
+    ["mail", "suppressions", "list"],
+    "GET /api/v1/email/suppressions/query",
+    {
+      data: {
+        items: [{ address: "bob@outside.example", reason: "bounced", createdAt: AT }],
+        nextCursor: null
+      }
+    },
+    NO_TOKEN
+  ),
+  "mail suppressions lift": asking(
+    ["mail", "suppressions", "lift", "bob@outside.example"],
+    "POST /api/v1/email/suppressions/lift",
+    { data: { address: "bob@outside.example", lifted: true } },
+    NO_TOKEN
+  )
 }

@@ -324,6 +324,23 @@ export interface components {
                 };
                 output: unknown;
             };
+            listSuppressions: {
+                input: {
+                    limit?: number;
+                    cursor?: string;
+                };
+                output: {
+                    items: components["schemas"]["Suppression"][];
+                    nextCursor: string | null;
+                };
+            };
+            liftSuppression: {
+                input: components["schemas"]["LiftSuppressionInput"];
+                output: {
+                    address: string;
+                    lifted: boolean;
+                };
+            };
             readPaymentStatus: {
                 input: {
                     "PAYMENT-SIGNATURE": string;
@@ -361,7 +378,7 @@ export interface components {
                 description: string;
             }[];
         };
-        ServiceId: "discovery.api" | "discovery.services" | "email.mailbox.create" | "email.mailbox.list" | "email.mailbox.update" | "email.mailbox.delete" | "email.message.send" | "email.message.query" | "phone.number.us.30d" | "phone.number.ca.30d" | "phone.number.renew.30d" | "phone.call.outbound.1m" | "phone.call.outbound.5m" | "phone.call.extend.1m" | "phone.call.inbound.add.10m" | "phone.number.release" | "phone.number.list" | "phone.call.get" | "phone.call.transcript" | "events.realtime-token" | "events.list" | "events.get" | "events.ack" | "events.ack-all" | "domain.register" | "auth.token" | "auth.revoke" | "phone.call.list" | "phone.voice.list" | "events.webhook.set" | "events.webhook.get" | "events.webhook.delete" | "events.webhook.deliveries" | "email.message.attachment" | "email.message.raw" | "payment.status" | "payment.get";
+        ServiceId: "discovery.api" | "discovery.services" | "email.mailbox.create" | "email.mailbox.list" | "email.mailbox.update" | "email.mailbox.delete" | "email.message.send" | "email.message.query" | "phone.number.us.30d" | "phone.number.ca.30d" | "phone.number.renew.30d" | "phone.call.outbound.1m" | "phone.call.outbound.5m" | "phone.call.extend.1m" | "phone.call.inbound.add.10m" | "phone.number.release" | "phone.number.list" | "phone.call.get" | "phone.call.transcript" | "events.realtime-token" | "events.list" | "events.get" | "events.ack" | "events.ack-all" | "domain.register" | "auth.token" | "auth.revoke" | "phone.call.list" | "phone.voice.list" | "events.webhook.set" | "events.webhook.get" | "events.webhook.delete" | "events.webhook.deliveries" | "email.message.attachment" | "email.message.raw" | "email.suppression.list" | "email.suppression.lift" | "payment.status" | "payment.get";
         Price: {
             amount: string;
             asset: "USDT";
@@ -993,6 +1010,14 @@ export interface components {
             responseStatus: number | null;
             error: string | null;
             nextAttemptAt: string | null;
+        };
+        Suppression: {
+            address: string;
+            reason: "bounced" | "complained";
+            createdAt: string;
+        };
+        LiftSuppressionInput: {
+            address: string & (string & unknown);
         };
         PaymentStatus: {
             operationId: string | null;

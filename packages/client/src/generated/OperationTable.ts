@@ -40,6 +40,8 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationRow>> = {
   listWebhookDeliveries: { method: "GET", path: "/api/v1/events/webhook/deliveries" },
   getAttachment: { method: "GET", path: "/api/v1/email/messages/{messageId}/attachments/{attachmentId}", isDownload: true },
   getRawMessage: { method: "GET", path: "/api/v1/email/messages/{messageId}/raw", isDownload: true },
+  listSuppressions: { method: "GET", path: "/api/v1/email/suppressions/query", query: ["limit","cursor"] },
+  liftSuppression: { method: "POST", path: "/api/v1/email/suppressions/lift" },
   readPaymentStatus: { method: "POST", path: "/api/v1/payments/status", authentication: "none", header: ["PAYMENT-SIGNATURE"] },
   getPayment: { method: "GET", path: "/api/v1/payments/{operationId}" }
 }

@@ -117,5 +117,33 @@ export const EMAIL_EXTENSIONS = [
     errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED", "SERVICE_UNAVAILABLE"],
     extension: true,
     nextActions: [{ serviceId: "email.message.query", why: "Read the message without its headers and parts." }]
+  },
+  {
+    operationId: "listSuppressions",
+    serviceId: "email.suppression.list",
+    method: "GET",
+    path: "/api/v1/email/suppressions/query",
+    price: null,
+    authentication: "bearer",
+    capability: "email",
+    guide: "/docs#sending",
+    purpose: "Lists the addresses that you can't write to, because they bounced or complained.",
+    errors: BEARER_ERRORS,
+    extension: true,
+    nextActions: [{ serviceId: "email.suppression.lift", why: "Write to an address again." }]
+  },
+  {
+    operationId: "liftSuppression",
+    serviceId: "email.suppression.lift",
+    method: "POST",
+    path: "/api/v1/email/suppressions/lift",
+    price: null,
+    authentication: "bearer",
+    capability: "email",
+    guide: "/docs#sending",
+    purpose: "Lifts the suppression of an address, so that you can write to it again.",
+    errors: BEARER_ERRORS,
+    extension: true,
+    nextActions: [{ serviceId: "email.message.send", why: "Write to the address." }]
   }
 ] as const satisfies ReadonlyArray<CatalogRow>

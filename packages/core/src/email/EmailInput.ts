@@ -183,6 +183,22 @@ const queryText = plainText(QUERY_CHARACTERS).check(
   })
 )
 
+export const DEFAULT_SUPPRESSION_LIMIT = 100
+
+/** A page of the suppressions. */
+export const QuerySuppressionsInput = Schema.Struct({
+  limit: PageInput.limit({ maximum: 1_000, default: DEFAULT_SUPPRESSION_LIMIT }),
+  cursor: PageInput.cursor
+})
+
+/** The address whose suppression is lifted. */
+export const LiftSuppressionInput = Schema.Struct({
+  address: EmailAddress.annotateKey({
+    description: "Address to write to again, in any case.",
+    examples: ["bob@example.com"]
+  })
+}).annotate({ identifier: "LiftSuppressionInput" })
+
 /** Selects a page of the messages of a mailbox, or of all mailboxes; or one message by its id. */
 export const QueryMessagesInput = Schema.Struct({
   mailboxId: Schema.optionalKey(GivenUuid).annotateKey({

@@ -122,7 +122,7 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
         if (issues.length > 0) {
           return yield* new InvalidRequest({
             message:
-              "Some recipients can't be written to: they bounced or complained, or are no mailbox of this service. Remove the recipients in error.issues",
+              "Some recipients can't be written to: they bounced or complained, or are no mailbox of this service. Remove the recipients in error.issues, or lift their suppression by POST /api/v1/email/suppressions/lift",
             issues
           })
         }

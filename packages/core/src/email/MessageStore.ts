@@ -1,7 +1,7 @@
-import { Context, Effect, type Option } from "effect"
+import { Context, Effect, type Option, Schema } from "effect"
 import type { Lookup } from "../kernel/Lookup.ts"
 import type { Position } from "../kernel/Page.ts"
-import type { Timestamp } from "../kernel/Timestamp.ts"
+import { IsoTimestamp, type Timestamp, toIso } from "../kernel/Timestamp.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import type { DeliveryReport } from "./DeliveryReport.ts"
 import type { Message, MessageSummary } from "./Message.ts"
@@ -42,6 +42,20 @@ export interface Suppression {
   readonly reason: PauseReason
   readonly createdAt: Timestamp
 }
+
+/** A suppression as clients see it. */
+export const SuppressionRecord = Schema.Struct({
+  address: Schema.String,
+  reason: Schema.Literals(["bounced", "complained"]),
+  createdAt: IsoTimestamp
+}).annotate({ identifier: "Suppression" })
+export type SuppressionRecord = typeof SuppressionRecord.Type
+
+export const toSuppressionRecord = ({ address, createdAt, reason }: Suppression): SuppressionRecord => ({
+  address,
+  reason,
+  createdAt: toIso(createdAt)
+})
 
 /** Bounces of, or complaints about, a message of a tenant that count towards a pause of its sending. */
 export interface Feedback {

@@ -1,6 +1,11 @@
 import { Context, Effect, Layer, Option } from "effect"
-import type { MailUsage } from "../email/MailPolicy.ts"
+import { MailPolicy, type MailUsage } from "../email/MailPolicy.ts"
 import { MailboxStore } from "../email/MailboxStore.ts"
+import { MessageStore, type Suppression } from "../email/MessageStore.ts"
+import * as SendingQuota from "../email/SendingQuota.ts"
+import type { SendingRecord } from "../email/SendingQuota.ts"
+import { Suppressions } from "../email/Suppressions.ts"
+import type { Page } from "../kernel/Page.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import * as CallProgress from "../phone/CallProgress.ts"
@@ -20,6 +25,8 @@ export interface TenantReport {
   /** Count of numbers that are not released. */
   readonly numbers: number
   readonly liveCalls: number
+  /** The pause of its sending after bounces or complaints, or null. */
+  readonly sendingPause: SendingRecord["pause"]
 }
 
 /** The operator's actions on tenants. */
@@ -38,6 +45,18 @@ export class TenantAdministration extends Context.Service<
      * The wallet gets a new access token by `TokenRecovery`, or with its next purchase by a start-here service.
      */
     readonly revokeTokens: (by: TenantId | WalletAddress) => Effect.Effect<Option.Option<TenantReport>>
+    /**
+     * Ends the pause of a tenant's sending, and forgets the bounces and complaints that led to it. The daily limit of
+     * recipients stays that of a new tenant.
+     */
+    readonly resumeSending: (by: TenantId | WalletAddress) => Effect.Effect<Option.Option<TenantReport>>
+    /** Returns the suppressed addresses of a tenant, as `Suppressions.list` does. */
+    readonly listSuppressions: (
+      by: TenantId | WalletAddress,
+      page: Parameters<Suppressions["Service"]["list"]>[1]
+    ) => Effect.Effect<Option.Option<Page<Suppression>>>
+    /** Lifts a suppression of a tenant; returns whether the address was suppressed. */
+    readonly liftSuppression: (by: TenantId | WalletAddress, address: string) => Effect.Effect<Option.Option<boolean>>
   }
 >()("@agentos/core/operator/TenantAdministration") {
   static readonly layer = Layer.effect(
@@ -50,6 +69,9 @@ export class TenantAdministration extends Context.Service<
       const calls = yield* CallStore
       const reports = yield* CallReports
       const transactor = yield* Transactor
+      const messages = yield* MessageStore
+      const suppressions = yield* Suppressions
+      const { sending } = yield* MailPolicy
 
       const findTenant = (by: TenantId | WalletAddress) => (isWallet(by) ? tenants.findByWallet(by) : tenants.find(by))
 
@@ -64,7 +86,16 @@ export class TenantAdministration extends Context.Service<
         const owned = yield* mailboxes.list(tenant.tenantId)
         const standings = yield* mailboxes.findStandings(owned.slice(0, 1).map(({ mailboxId }) => mailboxId))
         const mail = [...standings.values()][0]?.tenantUsage ?? { messages: 0, bytes: 0 }
-        return { tenant, mailboxes: owned.length, mail, numbers: unreleased.length, liveCalls: live.length }
+        const now = yield* Timestamp.now
+        const { pause } = SendingQuota.today(sending, yield* messages.findSending(tenant.tenantId), now)
+        return {
+          tenant,
+          mailboxes: owned.length,
+          mail,
+          numbers: unreleased.length,
+          liveCalls: live.length,
+          sendingPause: pause
+        }
       })
 
       /** Requests the hangup of all calls. The call watch, on any server, then ends each at the carrier. */
@@ -113,6 +144,35 @@ export class TenantAdministration extends Context.Service<
           const revoked = yield* credentials.revoke(tenantId)
           yield* Effect.logWarning(`access tokens of tenant ${tenantId} revoked by the operator`)
           return Option.isNone(revoked) ? Option.none() : Option.some(yield* report(revoked.value))
+        }),
+        resumeSending: Effect.fnUntraced(function* (by) {
+          const found = yield* findTenant(by)
+          if (Option.isNone(found)) return Option.none()
+          const { tenantId } = found.value
+          yield* transactor.transact(
+            Effect.gen(function* () {
+              yield* tenants.lock([tenantId])
+              const record = yield* messages.findSending(tenantId)
+              if (record !== undefined) yield* messages.putSending(tenantId, { ...record, pause: null })
+              yield* messages.clearFeedback(tenantId)
+            })
+          )
+          yield* Effect.logWarning(`sending of tenant ${tenantId} resumed by the operator`)
+          return Option.some(yield* report(found.value))
+        }),
+        listSuppressions: Effect.fnUntraced(function* (by, page) {
+          const found = yield* findTenant(by)
+          return Option.isNone(found)
+            ? Option.none()
+            : Option.some(yield* suppressions.list(found.value.tenantId, page))
+        }),
+        liftSuppression: Effect.fnUntraced(function* (by, address) {
+          const found = yield* findTenant(by)
+          if (Option.isNone(found)) return Option.none()
+          const { tenantId } = found.value
+          const isLifted = yield* suppressions.lift(tenantId, address)
+          if (isLifted) yield* Effect.logWarning(`a suppression of tenant ${tenantId} lifted by the operator`)
+          return Option.some(isLifted)
         })
       })
     })

@@ -181,7 +181,8 @@ describe("the operator", () => {
     Effect.gen(function* () {
       const { tenant } = yield* adasMailbox
       const { find } = yield* TenantAdministration
-      const report = Option.some({ tenant, mailboxes: 1, mail: { messages: 0, bytes: 0 }, numbers: 0, liveCalls: 0 })
+      const mail = { messages: 0, bytes: 0 }
+      const report = Option.some({ tenant, mailboxes: 1, mail, numbers: 0, liveCalls: 0, sendingPause: null })
       assert.deepStrictEqual(yield* find(tenant.tenantId), report)
       assert.deepStrictEqual(yield* find(tenant.wallet), report)
       assert.deepStrictEqual(yield* find("01900000-0000-7000-8000-00000000dead"), Option.none())

@@ -4,9 +4,11 @@ import {
   Mailboxes,
   MessageContents,
   searchWords,
+  Suppressions,
   toMailboxRecord,
   toMessageRecord,
-  toMessageSummaryRecord
+  toMessageSummaryRecord,
+  toSuppressionRecord
 } from "@agentos/core"
 import { Effect } from "effect"
 import { downloadRoute, tenantRoute } from "../operation/FreeRoute.ts"
@@ -14,6 +16,7 @@ import { downloadRoute, tenantRoute } from "../operation/FreeRoute.ts"
 export const routes = Effect.gen(function* () {
   const mailboxes = yield* Mailboxes
   const contents = yield* MessageContents
+  const suppressions = yield* Suppressions
   return [
     tenantRoute(OPERATIONS.listMailboxes, (tenant) =>
       Effect.map(mailboxes.list(tenant), (found) => ({ items: found.map(toMailboxRecord) }))
@@ -40,6 +43,17 @@ export const routes = Effect.gen(function* () {
       contents.openAttachment(tenant, messageId, attachmentId)
     ),
 
-    downloadRoute(OPERATIONS.getRawMessage, (tenant, { params: { messageId } }) => contents.openRaw(tenant, messageId))
+    downloadRoute(OPERATIONS.getRawMessage, (tenant, { params: { messageId } }) => contents.openRaw(tenant, messageId)),
+
+    tenantRoute(OPERATIONS.listSuppressions, ({ tenantId }, { query }) =>
+      Effect.map(suppressions.list(tenantId, query), ({ items, nextCursor }) => ({
+        items: items.map(toSuppressionRecord),
+        nextCursor
+      }))
+    ),
+
+    tenantRoute(OPERATIONS.liftSuppression, ({ tenantId }, { payload: { address } }) =>
+      Effect.map(suppressions.lift(tenantId, address), (lifted) => ({ address, lifted }))
+    )
   ] as const
 })

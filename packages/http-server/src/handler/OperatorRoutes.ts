@@ -2,15 +2,18 @@ import { type ApiError, InternalError, OperatorRefused } from "@agentos/api"
 import {
   Conflict,
   JobRunner,
+  LiftSuppressionInput,
+  QuerySuppressionsInput,
   ResourceNotFound,
   SuspendTenantInput,
   TenantAdministration,
   type TenantReport,
   Timestamp,
+  toSuppressionRecord,
   walletAddress,
   type WalletAddress
 } from "@agentos/core"
-import { Effect, Option, Redacted, type Scope } from "effect"
+import { Effect, Option, Redacted, Schema, type Scope } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createHash, timingSafeEqual } from "node:crypto"
 import { DEFAULT_BODY_LIMITS } from "../edge/RequestLimits.ts"
@@ -91,13 +94,15 @@ const namedTenant = Effect.map(RequestRecord, ({ match: { params } }): string | 
 
 const tenantResponse = Effect.fnUntraced(function* (report: Option.Option<TenantReport>) {
   if (Option.isNone(report)) return yield* new ResourceNotFound({ kind: "tenant", id: yield* namedTenant })
-  const { tenant, ...usage } = report.value
+  const { sendingPause, tenant, ...usage } = report.value
   const { createdAt, suspension, tenantId, wallet } = tenant
   return yield* dataResponse({
     tenantId,
     wallet,
     createdAt: Timestamp.toIso(createdAt),
     suspension: suspension === undefined ? null : { at: Timestamp.toIso(suspension.at), reason: suspension.reason },
+    sendingPause:
+      sendingPause === null ? null : { until: Timestamp.toIso(sendingPause.until), reason: sendingPause.reason },
     usage
   })
 })
@@ -124,6 +129,40 @@ const resumeTenant = Effect.map(TenantAdministration, (tenants): Answer =>
 /** Revokes every access token and realtime session of a tenant. */
 const revokeTokens = Effect.map(TenantAdministration, (tenants): Answer =>
   Effect.flatMap(Effect.flatMap(namedTenant, tenants.revokeTokens), tenantResponse)
+)
+
+/** Ends the pause of a tenant's sending after bounces or complaints. */
+const resumeSending = Effect.map(TenantAdministration, (tenants): Answer =>
+  Effect.flatMap(Effect.flatMap(namedTenant, tenants.resumeSending), tenantResponse)
+)
+
+/** Returns what was found of the named tenant, or fails if there is no such tenant. */
+const ofTenant = Effect.fnUntraced(function* <A>(found: Option.Option<A>) {
+  return Option.isSome(found) ? found.value : yield* new ResourceNotFound({ kind: "tenant", id: yield* namedTenant })
+})
+
+const decodeSuppressionPage = decodeInput(Schema.toCodecStringTree(QuerySuppressionsInput), "query parameter")
+
+/** Lists the suppressed addresses of a tenant. */
+const listSuppressions = Effect.map(TenantAdministration, (tenants): Answer =>
+  Effect.gen(function* () {
+    const { match } = yield* RequestRecord
+    const page = yield* decodeSuppressionPage(match.query)
+    const { items, nextCursor } = yield* ofTenant(yield* tenants.listSuppressions(yield* namedTenant, page))
+    return yield* dataResponse({ items: items.map(toSuppressionRecord), nextCursor })
+  })
+)
+
+const decodeLift = decodeInput(LiftSuppressionInput)
+
+/** Lifts the suppression of an address of a tenant. */
+const liftSuppression = Effect.map(TenantAdministration, (tenants): Answer =>
+  Effect.gen(function* () {
+    const body = yield* readBody
+    const { address } = yield* decodeLift(yield* parseBody(body, DEFAULT_BODY_LIMITS.json))
+    const lifted = yield* ofTenant(yield* tenants.liftSuppression(yield* namedTenant, address))
+    return yield* dataResponse({ address, lifted })
+  })
 )
 
 const showMetrics = Effect.map(metricsText, (metrics): Answer =>
@@ -154,6 +193,9 @@ export const routes = Effect.gen(function* () {
     route("tenant", "GET", "/internal/tenants/{tenant}", yield* showTenant),
     route("suspendTenant", "POST", "/internal/tenants/{tenant}/suspend", yield* suspendTenant),
     route("resumeTenant", "POST", "/internal/tenants/{tenant}/resume", yield* resumeTenant),
-    route("revokeTokens", "POST", "/internal/tenants/{tenant}/revoke-tokens", yield* revokeTokens)
+    route("revokeTokens", "POST", "/internal/tenants/{tenant}/revoke-tokens", yield* revokeTokens),
+    route("resumeSending", "POST", "/internal/tenants/{tenant}/resume-sending", yield* resumeSending),
+    route("suppressions", "GET", "/internal/tenants/{tenant}/suppressions", yield* listSuppressions),
+    route("liftSuppression", "POST", "/internal/tenants/{tenant}/suppressions/lift", yield* liftSuppression)
   ]
 })

@@ -1,4 +1,4 @@
-import { JobStore, OperationStore } from "@agentos/core"
+import { JobStore, MessageStore, OperationStore, Timestamp } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { afterAll, beforeAll } from "vitest"
@@ -16,7 +16,10 @@ const PATHS = [
 const TENANT_PATHS = [
   ["GET", "/internal/tenants/x"],
   ["POST", "/internal/tenants/x/suspend"],
-  ["POST", "/internal/tenants/x/resume"]
+  ["POST", "/internal/tenants/x/resume"],
+  ["POST", "/internal/tenants/x/resume-sending"],
+  ["GET", "/internal/tenants/x/suppressions"],
+  ["POST", "/internal/tenants/x/suppressions/lift"]
 ] as const
 
 const bearing = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
@@ -222,6 +225,67 @@ describe("the operator's routes", () => {
     assert.isTrue(
       server.logs.some((line) => line.includes(`tenant ${data.tenantId} suspended by the operator: ${reason}`))
     )
+  })
+
+  it("list and lift suppressions, and resume the sending of a tenant that is paused", async () => {
+    const { mailboxId, token, wallet } = await newTenant(server)
+    const tenant = `/internal/tenants/${wallet}`
+    const dataIn = ({ text }: TestAnswer) => (JSON.parse(text) as { readonly data: Record<string, unknown> }).data
+    const tenantId = String(dataIn(await get(tenant))["tenantId"])
+    const until = Timestamp.Timestamp.make(Date.now() + Timestamp.DAY)
+    await server.run(
+      Effect.gen(function* () {
+        const store = yield* MessageStore
+        yield* store.suppress(tenantId, ["a@example.com", "b@example.com", "c@example.com"], "bounced")
+        const record = { day: 0, recipients: 0, recipientsBefore: 0, level: 0 }
+        yield* store.putSending(tenantId, { ...record, pause: { until, reason: "complained" } })
+        const at = Timestamp.Timestamp.make(Date.now())
+        const feedback = { tenantId, reason: "complained", reporters: ["@a.test"], messageId: mailboxId, at } as const
+        yield* store.addFeedback(feedback, Timestamp.DAY)
+      })
+    )
+    const post = (path: string, body?: unknown) => call(server, "POST", `${tenant}${path}`, { ...bearing(TOKEN), body })
+    const page = dataIn(await get(`${tenant}/suppressions?limit=2`)) as { readonly nextCursor: string }
+    const item = (name: string): unknown => ({ address: `${name}@example.com`, reason: "bounced" })
+    assert.deepStrictEqual(
+      JSON.parse(JSON.stringify(page), (key, value) => (key === "createdAt" ? undefined : value)),
+      {
+        items: [item("a"), item("b")],
+        nextCursor: "b@example.com"
+      }
+    )
+    const rest = dataIn(await get(`${tenant}/suppressions?cursor=${encodeURIComponent(page.nextCursor)}`))
+    assert.lengthOf(rest["items"] as ReadonlyArray<unknown>, 1)
+    const lifted = { address: "A@example.com", lifted: true }
+    assert.deepStrictEqual(dataIn(await post("/suppressions/lift", { address: "A@example.com" })), lifted)
+    const again = { ...lifted, lifted: false }
+    assert.deepStrictEqual(dataIn(await post("/suppressions/lift", { address: "A@example.com" })), again)
+    for (const wrong of [{}, { address: "a" }]) {
+      assert.strictEqual(errorOf(await post("/suppressions/lift", wrong)).code, "INVALID_REQUEST")
+    }
+    assert.strictEqual(errorOf(await get(`${tenant}/suppressions?limit=0`)).code, "INVALID_REQUEST")
+
+    const body = { mailboxId, to: ["friend@example.com"], subject: "Hello", text: "Hi" }
+    const send = () => call(server, "POST", "/api/v1/email/messages/send", { token, body })
+    assert.include(errorOf(await send()).message, "Sending is paused until")
+    assert.deepStrictEqual(dataIn(await get(tenant))["sendingPause"], {
+      until: Timestamp.toIso(until),
+      reason: "complained"
+    })
+    assert.isNull(dataIn(await post("/resume-sending"))["sendingPause"])
+    assert.strictEqual((await send()).status, 402)
+    const feedback = { tenantId, reason: "complained", reporters: [], messageId: mailboxId, at: until } as const
+    const left = await server.run(
+      Effect.flatMap(MessageStore, (store) => store.addFeedback(feedback, 2 * Timestamp.DAY))
+    )
+    assert.strictEqual(left.reporters, 0)
+    for (const path of ["/suppressions", "/suppressions/lift", "/resume-sending"]) {
+      const unknown = await call(server, path === "/suppressions" ? "GET" : "POST", `/internal/tenants/x${path}`, {
+        ...bearing(TOKEN),
+        ...(path.endsWith("lift") ? { body: { address: "a@example.com" } } : {})
+      })
+      assert.strictEqual(unknown.status, 404)
+    }
   })
 
   it("close the open sockets of a suspended tenant, and of no other", async () => {

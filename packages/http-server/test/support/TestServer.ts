@@ -11,6 +11,7 @@ import {
   EventPolicy,
   EventStore,
   JobStore,
+  MessageStore,
   MailParser,
   noMailParser,
   OfferReceipts,
@@ -57,7 +58,9 @@ export interface TestServer {
   /** The log lines so far, as JSON. */
   readonly logs: ReadonlyArray<string>
   /** Runs an effect on the stores of the server. */
-  readonly run: <A>(effect: Effect.Effect<A, never, CallStore | JobStore | OperationStore | TenantStore>) => Promise<A>
+  readonly run: <A>(
+    effect: Effect.Effect<A, never, CallStore | JobStore | MessageStore | OperationStore | TenantStore>
+  ) => Promise<A>
   /** Appends events for a wallet's tenant, of the agent "agent" by default, and returns their ids. */
   readonly append: (wallet: string, names: ReadonlyArray<string>, agentId?: string) => Promise<ReadonlyArray<string>>
   /**
