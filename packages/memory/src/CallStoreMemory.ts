@@ -30,7 +30,7 @@ export const layer = Layer.effect(
         run(() => {
           requireNumber(tables, call)
           if (calls.has(call.callId) || isKnownToProvider(tables, call)) return false
-          put({ call, relayTokenHash: null, turnCount: 0 })
+          put({ call, relayTokenHash: null, redeemedHash: null, turnCount: 0 })
           return true
         }),
       update: (call) =>
@@ -135,8 +135,9 @@ export const layer = Layer.effect(
         run(() => {
           const row = calls.where("relay", tokenHash).find(({ call }) => call.state !== "ended")
           if (row === undefined) return Option.none()
-          return Option.some(put({ ...row, relayTokenHash: null }))
+          return Option.some(put({ ...row, relayTokenHash: null, redeemedHash: tokenHash }))
         }),
+      isRelayReplaced: (callId, tokenHash) => run(() => (calls.get(callId)?.redeemedHash ?? tokenHash) !== tokenHash),
       addTurn: (callId, said) =>
         run(() => {
           const row = calls.get(callId)

@@ -93,6 +93,7 @@ export interface AttachmentRow {
 export interface CallRow {
   readonly call: Call
   readonly relayTokenHash: string | null
+  readonly redeemedHash: string | null
   readonly turnCount: number
 }
 

@@ -247,10 +247,16 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
       redeemRelay: (tokenHash) =>
         Effect.map(
           orDie(sql<CallRow>`
-            update calls set relay_token_hash = null
+            update calls set relay_token_hash = null, redeemed_relay_hash = relay_token_hash
             where relay_token_hash = ${Parameter.text(tokenHash)} and state <> 'ended'
             returning ${columns}`),
           first
+        ),
+      isRelayReplaced: (callId, tokenHash) =>
+        Effect.map(
+          orDie(sql`
+            select 1 from calls where ${isCall(callId)} and redeemed_relay_hash <> ${Parameter.text(tokenHash)}`),
+          Row.any
         ),
       addTurn: (callId, turn) =>
         Effect.flatMap(orDie(addTurn(callId, turn)), ([row]) =>

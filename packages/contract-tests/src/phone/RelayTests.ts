@@ -34,8 +34,12 @@ export const relayTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
         yield* store.issueRelay(call.callId, second)
         assert.deepStrictEqual(yield* store.redeemRelay(first), Option.none())
         assert.deepStrictEqual(yield* store.redeemRelay(second), Option.some(call))
+        assert.isFalse(yield* store.isRelayReplaced(call.callId, second))
         yield* store.issueRelay(call.callId, third)
+        assert.isFalse(yield* store.isRelayReplaced(call.callId, second), "the next token is not redeemed yet")
         assert.deepStrictEqual(yield* store.redeemRelay(third), Option.some(call))
+        assert.isTrue(yield* store.isRelayReplaced(call.callId, second))
+        assert.isFalse(yield* store.isRelayReplaced(call.callId, third))
       })
     )
 

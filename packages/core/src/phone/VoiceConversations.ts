@@ -1,4 +1,4 @@
-import { Cause, Context, Effect, Exit, Fiber, Layer, type Option, Redacted, Stream } from "effect"
+import { Cause, Context, Effect, Exit, Fiber, Layer, Option, Redacted, Stream } from "effect"
 import { Keyring } from "../kernel/Keyring.ts"
 import * as CallbackSecret from "../tenancy/CallbackSecret.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
@@ -19,6 +19,8 @@ import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 import { hashToken, type RelayEvent, type SendToRelay } from "./VoiceRelay.ts"
 import * as VoiceRunner from "./VoiceRunner.ts"
 
+/** The interval at which a relay checks whether it still has its call. */
+const OWNER_CHECK = "5 seconds"
 /** Requests to the webhooks of one tenant's agents at a time, from one server: one for each call that awaits an answer. */
 const REQUESTS_PER_TENANT = 256
 
@@ -33,7 +35,7 @@ export class VoiceConversations extends Context.Service<
     readonly admit: (token: Redacted.Redacted<string>) => Effect.Effect<Option.Option<Call>>
     /**
      * Runs the conversation of an admitted call until `events` ends, the call is ended, or another relay of the same
-     * call starts on this server. Has no typed failure: problems with the agent are spoken to the caller and added to
+     * call starts on any server: noticed when the person speaks, and every few seconds. Has no typed failure: problems with the agent are spoken to the caller and added to
      * the transcript.
      */
     readonly run: (call: Call, events: Stream.Stream<RelayEvent>, send: SendToRelay) => Effect.Effect<void>
@@ -77,6 +79,28 @@ export class VoiceConversations extends Context.Service<
           return Stream.ensuring(agents.ask(address, message), ended)
         })
 
+      /** By callId: the hash of the token that opened its relay on this server. */
+      const redeemed = new Map<string, string>()
+
+      /** Ends when another relay has the call. */
+      const replaced = (callId: string): Effect.Effect<void> => {
+        const hash = redeemed.get(callId)
+        if (hash === undefined) return Effect.never
+        return Effect.repeat(Effect.delay(calls.isRelayReplaced(callId, hash), OWNER_CHECK), {
+          until: (isReplaced) => isReplaced
+        }).pipe(Effect.andThen(Effect.logWarning("a newer relay has the call; this one ends")))
+      }
+
+      /** The events of a relay, up to the first one that arrives after another relay has the call. */
+      const whileOwned = (callId: string, events: Stream.Stream<RelayEvent>): Stream.Stream<RelayEvent> => {
+        const hash = redeemed.get(callId)
+        return hash === undefined
+          ? events
+          : Stream.takeWhileEffect(events, () =>
+              Effect.map(calls.isRelayReplaced(callId, hash), (isReplaced) => !isReplaced)
+            )
+      }
+
       const run = Effect.fnUntraced(function* (call: Call, events: Stream.Stream<RelayEvent>, send: SendToRelay) {
         const { callId, direction, fromNumber: from, greeting, phoneNumberId, tenantId, toNumber: to } = call
         const [address, turns] = yield* Effect.all([addressOf(call), calls.turns(callId, CONTEXT_TURNS + 1)], {
@@ -101,8 +125,8 @@ export class VoiceConversations extends Context.Service<
                 reports.change(callId, (current, now) => CallProgress.requestHangUp(current, "hangup_agent", now, at))
               )
           },
-          events
-        ).pipe(Effect.ensuring(sessions.forget(callId)))
+          whileOwned(callId, events)
+        ).pipe(Effect.raceFirst(replaced(callId)), Effect.ensuring(sessions.forget(callId)))
         yield* reports.change(callId, CallProgress.relayEnded)
       })
 
@@ -110,11 +134,17 @@ export class VoiceConversations extends Context.Service<
 
       return VoiceConversations.of({
         admit: (token) =>
-          hashToken(Redacted.value(token)).pipe(
-            Effect.provideService(Keyring, keyring),
-            Effect.flatMap(calls.redeemRelay)
-          ),
-        run: (call, events, send) => runNewest(call.callId, run(call, events, send))
+          Effect.gen(function* () {
+            const hash = yield* Effect.provideService(hashToken(Redacted.value(token)), Keyring, keyring)
+            const call = yield* calls.redeemRelay(hash)
+            if (Option.isSome(call)) redeemed.set(call.value.callId, hash)
+            return call
+          }),
+        run: (call, events, send) => {
+          const hash = redeemed.get(call.callId)
+          const ended = Effect.sync(() => redeemed.get(call.callId) === hash && redeemed.delete(call.callId))
+          return Effect.ensuring(runNewest(call.callId, run(call, events, send)), ended)
+        }
       })
     })
   )

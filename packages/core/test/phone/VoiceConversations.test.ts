@@ -1,6 +1,6 @@
 import { CallReports, CallStore, Timestamp, VoiceConversations } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
-import { Effect, Option, Redacted } from "effect"
+import { Effect, Fiber, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { answeredCall, conversation, linesOf, settle, talk } from "../support/Conversation.ts"
 import { PERSON, WEBHOOK } from "../support/PhonePurchase.ts"
@@ -23,6 +23,32 @@ describe("a relay's token", () => {
       const at = yield* Timestamp.now
       yield* (yield* CallReports).apply(call.callId, { _tag: "Ended", at, ending: "completed", seconds: 1 })
       assert.isTrue(Option.isNone(yield* (yield* VoiceConversations).admit(token)))
+    })
+  )
+})
+
+describe("a relay of a call that another server has by a newer relay", () => {
+  scenario("asks no agent and speaks no more, and ends", (host) =>
+    Effect.gen(function* () {
+      const { call, fiber, heard, say } = yield* talk(host, "Hello.")
+      const store = yield* CallStore
+      yield* store.issueRelay(call.callId, "newer")
+      yield* store.redeemRelay("newer")
+      yield* say("Who answers?")
+      yield* Fiber.join(fiber)
+      assert.lengthOf(host.carrier.agent.asked, 0)
+      assert.strictEqual(heard(), "Hello.|")
+    })
+  )
+
+  scenario("ends within seconds although nobody speaks", (host) =>
+    Effect.gen(function* () {
+      const { call, fiber } = yield* talk(host)
+      const store = yield* CallStore
+      yield* store.issueRelay(call.callId, "newer")
+      yield* store.redeemRelay("newer")
+      yield* TestClock.adjust("6 seconds")
+      yield* Fiber.join(fiber)
     })
   )
 })
