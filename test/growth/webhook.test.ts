@@ -1,5 +1,5 @@
 import { describe, it } from "vitest"
-import { makeAnswerReader } from "../../packages/agent-webhook/src/AnswerReader.ts"
+import { makeAnswerReader } from "@agentos/agent-webhook"
 import { expectLinear } from "../support/Growth.ts"
 
 const SIZE_MAX = 1 << 18

@@ -1,7 +1,16 @@
 import { Unauthenticated, type WebhookRequest } from "@agentos/ingress"
-import { Effect } from "effect"
-import type { TwilioIngressConfig } from "./TwilioIngress.ts"
+import { Effect, type Redacted } from "effect"
 import * as TwilioSignature from "./TwilioSignature.ts"
+
+/** The account whose forms are read. */
+export interface SigningAccount {
+  /** The account whose calls are served. */
+  readonly accountSid: string
+  /** The key of Twilio's signatures. */
+  readonly authToken: Redacted.Redacted
+  /** The URL at which Twilio reaches this service, without a trailing slash. */
+  readonly publicUrl: string
+}
 
 const decoder = new TextDecoder()
 
@@ -24,7 +33,7 @@ const hasTooManyFields = (bytes: Uint8Array): boolean => {
  */
 export const readSignedForm = Effect.fnUntraced(function* <BodyError>(
   request: WebhookRequest<BodyError>,
-  { accountSid, authToken, publicUrl }: TwilioIngressConfig
+  { accountSid, authToken, publicUrl }: SigningAccount
 ): Effect.fn.Return<URLSearchParams, BodyError | Unauthenticated> {
   const signature = request.headers[TwilioSignature.SIGNATURE_HEADER]
   if (signature === undefined) return yield* new Unauthenticated()

@@ -12,7 +12,7 @@ import { Cause, Effect, Option, Redacted } from "effect"
 import { RELAY_MESSAGE_BYTES_MAX } from "./RelayMessage.ts"
 import { RelayDrain } from "./RelayDrain.ts"
 import { countBrokenRelay, relaySession } from "./RelaySession.ts"
-import { readSignedForm } from "./SignedForm.ts"
+import { readSignedForm, type SigningAccount } from "./SignedForm.ts"
 import { PROVIDER } from "./TwilioFailure.ts"
 import * as TwilioSignature from "./TwilioSignature.ts"
 import * as Twiml from "./Twiml.ts"
@@ -20,14 +20,7 @@ import * as WebhookForm from "./WebhookForm.ts"
 import { WEBHOOK_PATHS, webhookAddresses } from "./WebhookPath.ts"
 import { relayVoice } from "./Voices.ts"
 
-export interface TwilioIngressConfig {
-  /** The account whose calls are served. */
-  readonly accountSid: string
-  /** The key of Twilio's signatures. */
-  readonly authToken: Redacted.Redacted
-  /** The URL at which Twilio reaches this service, without a trailing slash. */
-  readonly publicUrl: string
-}
+export type TwilioIngressConfig = SigningAccount
 
 /** A report about a call has about two thousand bytes. */
 const WEBHOOK_LIMITS = { bodyBytes: 16 * 1024, mediaType: "application/x-www-form-urlencoded" }
