@@ -116,7 +116,9 @@ const converse = (rig: DefenseRig, head: Buffer, frames: Buffer): Promise<Transc
   })
 
 /** Codes that blame the client; 1011 would blame the server. */
-const CLOSE_CODES: ReadonlySet<number> = new Set([1000, 1002, 1003, 1005, 1007, 1009, 1013, 4400, 4401, 4408, 4429])
+const CLOSE_CODES: ReadonlySet<number> = new Set([
+  1000, 1002, 1003, 1005, 1007, 1008, 1009, 1013, 4400, 4401, 4408, 4429
+])
 const HANDSHAKE_STATUSES: ReadonlySet<string> = new Set(["101", "400", "401", "404", "405", "414", "426", "428", "429"])
 
 /** The realtime protocol: handshakes, messages, and frames that break RFC 6455. */
