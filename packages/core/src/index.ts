@@ -92,6 +92,7 @@ export { type SignedIn, TokenRecovery } from "./payment/TokenRecovery.ts"
 
 export * from "./email/AttachmentStore.ts"
 export * from "./email/DeliveryReport.ts"
+export * from "./email/DomainName.ts"
 export * from "./email/EmailAddress.ts"
 export * from "./email/EmailInput.ts"
 export * from "./email/EmailProvider.ts"

@@ -181,6 +181,15 @@ describe("a mailbox that accepts no mail", () => {
   })
 })
 
+it("refuses an envelope sender whose domain readers map differently, and takes one with U-labels", async () => {
+  const listener = await opened()
+  const session = await openSession(listener.port)
+  const offered = (domain: string) => session.say(`MAIL FROM:<a@${domain}> SMTPUTF8`)
+  expect(await offered("\uff42ank.test")).toMatch(/^553 5\.1\.7 /)
+  expect(await offered("ba\u00adnk.test")).toMatch(/^553 5\.1\.7 /)
+  expect(await offered("m\u00fcnchen.test")).toMatch(/^250 /)
+})
+
 describe("an internal failure", () => {
   const broken = Effect.die(new Error("the database is away"))
 
@@ -276,7 +285,9 @@ describe("a message with an ambiguous sender", () => {
     ["a group", "From: team: ada@sender.test;"],
     ["an empty address", "From: <>"],
     ["a second address as its name", "From: ceo@bank.test <ada@sender.test>"],
-    ["an encoded word in the address", "From: =?utf-8?q?ceo=40bank.test?=@sender.test"]
+    ["an encoded word in the address", "From: =?utf-8?q?ceo=40bank.test?=@sender.test"],
+    ["a full-width letter in the domain", Buffer.from("From: ceo@\uff42ank.test").toString("latin1")],
+    ["a soft hyphen in the domain", Buffer.from("From: ceo@ba\u00adnk.test").toString("latin1")]
   ])("is refused with 550 5.7.1: %s", async (_, header) => {
     expect(await answerTo(header)).toMatch(/^550 5\.7\.1 The message must have one From field/)
   })

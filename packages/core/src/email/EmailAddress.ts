@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { foldDomain } from "./DomainName.ts"
 
 /** RFC 5321, section 4.5.3.1: the longest local part, and the longest forward path without its brackets. */
 const LOCAL_PART_LIMIT = 64
@@ -30,18 +31,9 @@ export const EmailAddress = Schema.String.check(
 )
 export type EmailAddress = string
 
-/** Characters that end a host in a URL or have a meaning in it. */
-const URL_SYNTAX = /[\s\p{Cc}/?#@:\\%[\]]/u
-
-/**
- * Returns a domain in lower case, with labels beyond ASCII as A-labels (RFC 5890); undefined if the text is not a
- * domain.
- */
+/** Returns a domain as `foldDomain` does; undefined if the text is not a domain of mail. */
 export const asciiDomain = (text: string): string | undefined => {
-  if (URL_SYNTAX.test(text)) return undefined
-  const isAscii = /^[\x21-\x7e]*$/.test(text)
-  // A URL would read some ASCII names as IPv4 addresses.
-  const domain = isAscii ? text.toLowerCase() : URL.parse(`http://${text}`)?.hostname
+  const domain = foldDomain(text)
   return domain !== undefined && DOMAIN.test(domain) ? domain : undefined
 }
 

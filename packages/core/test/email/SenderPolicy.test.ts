@@ -107,6 +107,10 @@ describe("a policy as input", () => {
 
   it("consists of addresses and domains, at most 100 in each list", () => {
     const isAccepted = (input: unknown) => decodeInput(input)._tag === "Success"
+    assert.isTrue(isAccepted({ allow: ["m\u00fcnchen.test", "a@M\u00dcNCHEN.test"] }))
+    for (const entry of ["\uff42ank.test", "a@ba\u00adnk.test", "ban\u212a.test"]) {
+      assert.isFalse(isAccepted({ allow: [entry] }), entry)
+    }
     const full = Array.from({ length: 100 }, (_, index) => `a${index}.test`)
     assert.isTrue(isAccepted({ mode: "listed", allow: full, block: full }))
     assert.isFalse(isAccepted({ allow: [...full, "b.test"] }))

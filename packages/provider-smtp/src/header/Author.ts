@@ -1,7 +1,8 @@
-import { domainToASCII } from "node:url"
+import { domainToUnicode } from "node:url"
+import { foldDomain } from "@agentos/core/domain-name"
 import type { HeaderField } from "./HeaderBlock.ts"
 
-/** The one author of a message: the address in From. */
+/** The one author of a message: the address in From, as the sender policy, the sender checks and readers use it. */
 export interface Author {
   /** The address, with its domain in ASCII and lower case. */
   readonly address: string
@@ -114,9 +115,21 @@ const localPartOf = (tokens: ReadonlyArray<Token>): string | undefined => {
   return isDotAtom(tokens) && !text.includes("=?") && !INVISIBLE.test(text) ? text : undefined
 }
 
+/** Whether each label is written as in DNS or as a U-label: the sender checks convert them without mapping. */
+const isUnmapped = (text: string, domain: string): boolean => {
+  const labels = domain.split(".")
+  const shown = domainToUnicode(domain).split(".")
+  return text.split(".").every((label, at) => {
+    const lower = label.toLowerCase()
+    return lower === labels[at] || lower === shown[at]
+  })
+}
+
 const domainOf = (tokens: ReadonlyArray<Token>): string | undefined => {
   if (!isDotAtom(tokens)) return undefined
-  const domain = domainToASCII(tokens.map((token) => token.text).join(""))
+  const text = tokens.map((token) => token.text).join("")
+  const domain = foldDomain(text)
+  if (domain === undefined || !isUnmapped(text, domain)) return undefined
   return /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/.test(domain) && domain.length <= DOMAIN_LIMIT ? domain : undefined
 }
 

@@ -11,6 +11,7 @@ export const SmtpReply = {
   tooMuchMail: () => refusal(450, "4.7.1 Too much mail this hour: try again later"),
   senderRefused: () => refusal(550, "5.7.1 The mailbox does not accept mail from this sender"),
   senderUnchecked: () => refusal(451, "4.7.0 The sender could not be checked now: try again later"),
+  badSender: () => refusal(553, "5.1.7 The domain of the sender must be in ASCII, or in lower case and NFC (RFC 5891)"),
   relayingDenied: () => refusal(550, "5.7.1 Relaying denied: not a domain of this server"),
   tooManyRecipients: () => refusal(452, "4.5.3 Too many recipients: send the rest in another message"),
   tooManyRefused: () => refusal(421, "4.7.0 Too many unknown recipients"),
@@ -18,7 +19,7 @@ export const SmtpReply = {
   headerTooLarge: (limitBytes: number) => refusal(552, `5.3.4 Header larger than ${limitBytes} bytes or 4000 lines`),
   headerMalformed: () => refusal(550, "5.6.0 The header is malformed (RFC 5322, section 2.2)"),
   noSingleAuthor: () =>
-    refusal(550, "5.7.1 The message must have one From field with one address (RFC 5322, section 3.6.2)"),
+    refusal(550, "5.7.1 The message must have one From field with one unambiguous address (RFC 5322, section 3.6.2)"),
   storageFull: () => refusal(452, "4.3.1 Too much mail at once: try again in a moment"),
   tooManyMessages: (seconds: number) =>
     refusal(450, `4.7.1 Too many messages from your address: try again in ${seconds} seconds`),

@@ -1,8 +1,8 @@
 import type { AddressInfo, Socket } from "node:net"
-import { domainToASCII } from "node:url"
 import {
   baseLocalPart,
   type ByteBudget,
+  foldDomain,
   type InboundEnvelope,
   type InboundRefusal,
   type InboundSender,
@@ -73,12 +73,15 @@ const LOOKUP_MILLIS = 2
 const STORE_MILLIS_PER_MIB = 15
 const MIB = 1024 * 1024
 
-/** Returns the address of a recipient for the lookup: its domain in ASCII and lower case. */
+/** Returns an address with its domain in ASCII and lower case; undefined if its domain is ambiguous. */
 const plainAddress = ({ address }: SMTPServerAddress) => {
   const at = address.lastIndexOf("@")
   if (at < 0) return { address, localPart: address, domain: "" }
   const localPart = address.slice(0, at)
-  const domain = domainToASCII(address.slice(at + 1)) || address.slice(at + 1).toLowerCase()
+  const written = address.slice(at + 1)
+  // A literal such as [192.0.2.1] is compared as it is.
+  const domain = written.startsWith("[") ? written.toLowerCase() : foldDomain(written)
+  if (domain === undefined) return undefined
   return { address: `${localPart}@${domain}`, localPart, domain }
 }
 
@@ -89,11 +92,11 @@ const replyTo = (session: SmtpSession, refusal: InboundRefusal | null): Error | 
   refusal === null ? null : refuseRecipient(session, REFUSALS[refusal]())
 
 const envelopeSender = ({ mailFrom }: SMTPServerSession["envelope"]): string =>
-  mailFrom === false ? "" : plainAddress(mailFrom).address
+  mailFrom === false ? "" : (plainAddress(mailFrom)?.address ?? "")
 
 const envelopeOf = (session: SMTPServerSession): InboundEnvelope => ({
   mailFrom: envelopeSender(session.envelope),
-  rcptTo: session.envelope.rcptTo.map((recipient) => plainAddress(recipient).address),
+  rcptTo: session.envelope.rcptTo.flatMap((recipient) => plainAddress(recipient)?.address ?? []),
   remoteAddress: session.remoteAddress,
   helo: session.hostNameAppearsAs,
   secure: session.secure
@@ -268,8 +271,10 @@ export class SmtpService {
     return isAdmitted ? undefined : SmtpReply.tooManyMessages(retryAfterSeconds)
   }
 
-  /** Refuses a message before it is sent if its declared size cannot be received now. */
-  #onMailFrom({ args }: SMTPServerAddress, { remoteAddress }: SMTPServerSession, answer: Answer): void {
+  /** Refuses a sender whose domain is ambiguous, and a message whose declared size cannot be received now. */
+  #onMailFrom(sender: SMTPServerAddress, { remoteAddress }: SMTPServerSession, answer: Answer): void {
+    const { args } = sender
+    if (plainAddress(sender) === undefined) return answer(SmtpReply.badSender())
     const declared = args === false ? 0 : Number(args["SIZE"] ?? 0)
     const budget = this.#shares.get(peerOf(remoteAddress).address) ?? this.#budget
     answer(budget.admits(declared) ? null : SmtpReply.storageFull())
@@ -288,7 +293,9 @@ export class SmtpService {
     const session = this.#sessions.get(id)
     if (session === undefined) return answer(SmtpReply.localError())
     if (session.hasTooManyRecipients) return answer(SmtpReply.tooManyRecipients())
-    const { address, domain, localPart } = plainAddress(recipient)
+    const plain = plainAddress(recipient)
+    if (plain === undefined) return answer(refuseRecipient(session, SmtpReply.relayingDenied()))
+    const { address, domain, localPart } = plain
     if (domain !== "" && domain !== this.#options.domain.toLowerCase()) {
       return answer(refuseRecipient(session, SmtpReply.relayingDenied()))
     }

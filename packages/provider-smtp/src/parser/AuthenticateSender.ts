@@ -1,6 +1,6 @@
 import type { InboundEnvelope, SenderAuthentication } from "@agentos/core"
+import { foldDomain } from "@agentos/core/domain-name"
 import type { AuthenticateOptions } from "mailauth"
-import { domainToASCII } from "node:url"
 import { type Author, authorOf } from "../header/Author.ts"
 import { HEADER_LIMIT_BYTES, readHeaderBlock } from "../header/HeaderBlock.ts"
 import { authenticate } from "./Mailauth.ts"
@@ -46,7 +46,7 @@ const withLineEndings = (raw: Uint8Array): Buffer => {
 
 type Checked = Awaited<ReturnType<typeof authenticate>>
 
-const domainAfterAt = (address: string): string => domainToASCII(address.slice(address.lastIndexOf("@") + 1))
+const domainAfterAt = (address: string): string | undefined => foldDomain(address.slice(address.lastIndexOf("@") + 1))
 
 /** Returns whether mailauth read the same single author: a sender that two readers see differently gets no result. */
 const agreesOn = ({ domain }: Author, { dkim }: Checked): boolean =>

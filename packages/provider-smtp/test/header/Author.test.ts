@@ -30,6 +30,29 @@ describe("the author of a message", () => {
 
   it("may have an address in Unicode, whose domain is returned in ASCII", () => {
     expect(authorIn("From: 👩‍💻 Jürgen <jürgen@bücher.test>", "utf8")).toBe("jürgen@xn--bcher-kva.test")
+    for (const domain of ["MÜNCHEN.test", "xn--mnchen-3ya.test", "XN--MNCHEN-3YA.Test"]) {
+      expect(authorIn(`From: a@${domain}`, "utf8")).toBe("a@xn--mnchen-3ya.test")
+    }
+    expect(authorIn("From: a@straße.test", "utf8")).toBe("a@xn--strae-oqa.test")
+    expect(authorIn("From: a@例え.テスト", "utf8")).toBe("a@xn--r8jz45g.xn--zckzah")
+  })
+
+  it.each([
+    ["full-width letters", "\uff42ank.test"],
+    ["circled letters", "\u24d1ank.test"],
+    ["mathematical letters", "\u{1d41b}ank.test"],
+    ["a soft hyphen", "ba\u00adnk.test"],
+    ["a zero-width space", "ba\u200bnk.test"],
+    ["a combining grapheme joiner", "ba\u034fnk.test"],
+    ["a variation selector", "ba\ufe0fnk.test"],
+    ["a Kelvin sign", "ban\u212a.test"],
+    ["a long s", "bank.te\u017ft"],
+    ["a superscript", "bank\u00b9.test"],
+    ["an ideographic full stop", "bank\u3002test"],
+    ["a letter and its mark apart", "mu\u0308nchen.test"],
+    ["a small Cherokee letter", "\uab70.test"]
+  ])("is undefined for a domain with %s, which readers map differently", (_, domain) => {
+    expect(authorIn(`From: ceo@${domain}`, "utf8")).toBeUndefined()
   })
 
   it.each([
