@@ -67,7 +67,7 @@ export const makeInboundDelivery = Effect.fnUntraced(function* ({ findMailboxes,
   ) {
     const { envelope, inboundMailId, receivedAt } = mail
     const { remoteAddress } = envelope
-    const isNew = yield* messages.addReport({
+    yield* messages.addReport({
       reportId: inboundMailId,
       messageId,
       receivedAt,
@@ -76,7 +76,8 @@ export const makeInboundDelivery = Effect.fnUntraced(function* ({ findMailboxes,
     })
     // Read again, under the lock.
     const found = isLocked ? yield* messages.findSent(messageId) : Option.none()
-    if (!isNew || Option.isNone(found)) return
+    if (Option.isNone(found)) return
+    // Also beyond the limit of stored reports, which one recipient can reach alone. A repetition finds no move left.
     const message = found.value
     const effect = effectOf(report, message, authority)
     if (effect === undefined) return

@@ -95,6 +95,8 @@ export const MessageSummary = Schema.Struct({
   /** Includes the angle brackets; null if an inbound message has no Message-ID. */
   messageIdHeader: Schema.NullOr(Schema.String),
   inReplyTo: Schema.NullOr(Schema.String),
+  /** The messageId of the message that a sent reply answers. Internal: a header can be missing, or shared. */
+  answers: Schema.optionalKey(Uuid.Uuid),
   references: Schema.Array(Schema.String),
   attachments: Schema.Array(Attachment),
   /** Inbound only. */
@@ -121,7 +123,7 @@ export const Message = Schema.Struct({
 })
 export type Message = typeof Message.Type
 
-const { createdAt: _createdAt, tenantId: _tenantId, ...summaryFields } = MessageSummary.fields
+const { answers: _answers, createdAt: _createdAt, tenantId: _tenantId, ...summaryFields } = MessageSummary.fields
 
 /** A message as lists return it to clients. */
 export const MessageSummaryRecord = Schema.Struct({

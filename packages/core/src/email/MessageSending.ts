@@ -302,6 +302,7 @@ const queuedMessage = ({ createdAt, tenant }: OperationContext, plan: Plan, inpu
     snippet: snippetOf(text),
     messageIdHeader: plan.messageIdHeader,
     inReplyTo: plan.thread?.inReplyTo ?? null,
+    ...(input.inReplyTo === undefined ? {} : { answers: input.inReplyTo }),
     references: plan.thread?.references ?? [],
     attachments: plan.attachments ?? [],
     authentication: null,

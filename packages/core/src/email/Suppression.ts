@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import * as Lookup from "../kernel/Lookup.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { foldAddress, isAt, splitAddress } from "./EmailAddress.ts"
 import type { MailPolicy } from "./MailPolicy.ts"
@@ -11,7 +12,7 @@ const LOOKUP_LIMIT = 50
 
 /** What is suppressed, and by whose word. */
 interface Feedback {
-  readonly message: Pick<MessageSummary, "messageId" | "threadId" | "tenantId">
+  readonly message: Pick<MessageSummary, "answers" | "messageId" | "tenantId" | "threadId">
   /** Folded. */
   readonly addresses: ReadonlyArray<string>
   readonly reason: SendingQuota.PauseReason
@@ -33,13 +34,16 @@ const siteOf = (address: string): string => `@${splitAddress(address).domain.spl
  */
 const reportersOf = Effect.fnUntraced(function* (
   messages: MessageStore["Service"],
-  { addresses, isReporter, message: { tenantId, threadId }, reason }: Feedback
+  { addresses, isReporter, message: { answers, tenantId, threadId }, reason }: Feedback
 ) {
   if (isReporter) return addresses
   const find = (filter: MessageFilter) =>
     messages.list(tenantId, { ...filter, direction: "inbound" }, undefined, LOOKUP_LIMIT)
   const written = yield* Effect.forEach(addresses, (from) => find({ from }))
-  const received = [...(yield* find({ threadId })), ...written.flat()]
+  // By its id: strangers can fill the thread with any number of other mails.
+  const answered = answers === undefined ? Lookup.missing : yield* messages.find(tenantId, answers)
+  const exact = answered._tag === "Owned" && answered.value.direction === "inbound" ? [answered.value] : []
+  const received: ReadonlyArray<MessageSummary> = [...exact, ...(yield* find({ threadId })), ...written.flat()]
   const namedIn = (isForged: boolean) =>
     new Set(
       received

@@ -9,7 +9,10 @@ import {
   noMailParser,
   type OutgoingMail,
   type ParsedMail,
+  ProviderError,
+  REPORT_LIMIT,
   type SendMessageInput,
+  Timestamp,
   Uuid
 } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
@@ -91,8 +94,16 @@ const makeAda = Effect.fnUntraced(function* (host: Host, policies: Layer.Layer<n
     return host.sent.at(-1)!
   })
 
+  const newest = Effect.map(
+    messages.list(tenantId, { direction: "inbound" }, undefined, 1),
+    ([received]) => received!.messageId
+  )
+
   return {
+    tenantId,
     send,
+    newest,
+    receive: (mail: Partial<ParsedMail>) => receive(["ada@agents.test"], mail),
     /** Lets these persons write to Ada, who answers to all of them. */
     answer: Effect.fnUntraced(function* (from: string, cc: ReadonlyArray<string> = [], dmarc = "none") {
       yield* receive(["ada@agents.test"], {
@@ -100,8 +111,7 @@ const makeAda = Effect.fnUntraced(function* (host: Host, policies: Layer.Layer<n
         cc: cc.map(contact),
         authentication: { ...NONE, dmarc }
       })
-      const [received] = yield* messages.list(tenantId, { direction: "inbound" }, undefined, 1)
-      return yield* send([from], { cc, inReplyTo: received!.messageId })
+      return yield* send([from], { cc, inReplyTo: yield* newest })
     }),
     report: (mail: OutgoingMail, place: number, report: DeliveryReport, domain: string | null = null) =>
       receive([mail.returnPaths[place]!], { report, authentication: { ...NONE, domain } }),
@@ -167,6 +177,88 @@ describe("a stranger", () => {
       }),
     strict
   )
+})
+
+describe("a recipient", () => {
+  scenario(
+    "can't hide those that it named in a mail behind others in the thread",
+    (host) =>
+      Effect.gen(function* () {
+        const ada = yield* makeAda(host)
+        const named = Array.range(1, 4).map((at) => `c${at}@evil.test`)
+        yield* ada.receive({
+          from: contact("boss@evil.test"),
+          cc: named.map(contact),
+          messageIdHeader: "<1@evil.test>"
+        })
+        const first = yield* ada.newest
+        for (const at of Array.range(1, 60)) {
+          const messageIdHeader = `<x${at}@evil.test>`
+          yield* ada.receive({ from: contact("boss@evil.test"), inReplyTo: "<1@evil.test>", messageIdHeader })
+        }
+        const mail = yield* ada.send(["boss@evil.test"], { cc: named, inReplyTo: first })
+        for (const place of [1, 2, 3, 4]) yield* ada.report(mail, place, unknownUser)
+        assert.lengthOf(yield* ada.suppressed, 4)
+        assert.isNull(yield* ada.isPaused)
+      }),
+    strict
+  )
+
+  scenario(
+    "can't use up the stored reports of a message, so that reports on others do not count",
+    (host) =>
+      Effect.gen(function* () {
+        const ada = yield* makeAda(host)
+        const mail = yield* ada.send(["mallory@evil.test", "bob@b.test"])
+        const at = Timestamp.Timestamp.make(0)
+        const messages = yield* MessageStore
+        const [sent] = yield* messages.list(ada.tenantId, { direction: "outbound" }, undefined, 1)
+        const { messageId } = sent!
+        for (const _ of Array.range(1, REPORT_LIMIT)) {
+          const reportId = yield* Uuid.next
+          yield* messages.addReport({
+            reportId,
+            messageId,
+            receivedAt: at,
+            remoteAddress: "192.0.2.1",
+            report: complaint
+          })
+        }
+        yield* ada.report(mail, 1, unknownUser)
+        assert.deepStrictEqual(yield* ada.suppressed, ["bob@b.test bounced"])
+      }),
+    strict
+  )
+
+  for (const isAlone of [true, false]) {
+    scenario(
+      `whom the relay refuses at once counts like one who bounces later (${isAlone ? "alone" : "beside another"})`,
+      (host) =>
+        Effect.gen(function* () {
+          const ada = yield* makeAda(host)
+          const refused = (...addresses: ReadonlyArray<string>) =>
+            new ProviderError({
+              provider: "scripted",
+              reason: "Rejected",
+              message: "no",
+              refused: addresses.map((address) => ({ address, reason: "550 5.1.1 no such user" }))
+            })
+          const to = (name: string) =>
+            isAlone ? [`${name}@evil.test`] : [`${name}@evil.test`, `other${name}@evil.test`]
+          for (const name of ["a", "b", "c", "d"]) {
+            const [from, ...cc] = to(name)
+            yield* ada.receive({ from: contact(from!), cc: cc.map(contact) })
+            host.sendScript.push(refused(...to(name)))
+            yield* Effect.ignore(ada.send([from!], { cc, inReplyTo: yield* ada.newest }))
+          }
+          assert.isNull(yield* ada.isPaused)
+          host.sendScript.push(refused("x@b.test", "y@b.test", "z@b.test"))
+          yield* Effect.ignore(ada.send(["x@b.test", "y@b.test", "z@b.test"]))
+          assert.strictEqual(yield* ada.isPaused, "bounced")
+        }),
+      strict
+    )
+  }
 })
 
 describe("sending is paused", () => {
