@@ -21,13 +21,16 @@ export class FrameMeter {
   readonly #turns: FrameTurns
   /** Called when the rates are exceeded. */
   readonly #exceeded: () => void
+  /** Whether a credential has arrived. */
+  readonly #isOpening: () => boolean
   #session: SessionFrames | undefined
   /** Frames that are admitted and have not arrived. */
   #left = UNAUTHENTICATED_FRAMES
 
-  constructor(turns: FrameTurns, exceeded: () => void) {
+  constructor(turns: FrameTurns, exceeded: () => void, isOpening: () => boolean) {
     this.#turns = turns
     this.#exceeded = exceeded
+    this.#isOpening = isOpening
   }
 
   /** Applies the limits of a session from now on. */
@@ -40,7 +43,7 @@ export class FrameMeter {
     if (connection.isPaused) return "held"
     const session = this.#session
     if (this.#left === 0) {
-      if (session === undefined) return "refused"
+      if (session === undefined) return this.#awaitCredential(connection)
       if (!session.admit()) {
         connection.pause("frames")
         this.#exceeded()
@@ -51,6 +54,18 @@ export class FrameMeter {
     if (session !== undefined && !this.#turns.take(session.tenantId, connection)) return "held"
     this.#left--
     return "admitted"
+  }
+
+  /**
+   * Holds what follows the first frames until their session is open. One read of the connection may contain them all, so
+   * that the credential among the first ones is parsed only after this.
+   */
+  #awaitCredential(connection: RealtimeConnection): FrameVerdict {
+    connection.pause("opening")
+    setImmediate(() => {
+      if (!this.#isOpening()) connection.refuseFrames()
+    })
+    return "held"
   }
 
   /** Resumes reading if the rates allow it. Returns whether they do. */

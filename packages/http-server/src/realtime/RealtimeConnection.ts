@@ -41,6 +41,7 @@ export class RealtimeConnection {
   private readonly socket: WebSocket
   readonly #stream: Duplex
   readonly #frames: FrameGate
+  readonly #framesRefused: () => void
   readonly #pausedFor = new Set<PauseReason>()
   /** The remote address of the client. */
   readonly address: string
@@ -52,13 +53,9 @@ export class RealtimeConnection {
     this.address = address
     this.#frames = new FrameGate(stream, {
       take: () => frames.take(this),
-      refused: () => {
-        frames.refused()
-        this.close(CLOSE.tooManyFrames, "too many frames")
-        // The closing handshake lasts seconds, and the flood continues meanwhile.
-        this.pause("closing")
-      }
+      refused: () => this.refuseFrames()
     })
+    this.#framesRefused = frames.refused
     socket.on("pong", () => {
       this.answered = true
     })
@@ -96,6 +93,14 @@ export class RealtimeConnection {
     this.socket.close(code, reason)
     // The client's answer to the close frame is read.
     this.resume("opening")
+  }
+
+  /** Closes the connection because of its frames. */
+  refuseFrames(): void {
+    this.#framesRefused()
+    this.close(CLOSE.tooManyFrames, "too many frames")
+    // The closing handshake lasts seconds, and the flood continues meanwhile.
+    this.pause("closing")
   }
 
   /** Closes the connection without a closing handshake. */

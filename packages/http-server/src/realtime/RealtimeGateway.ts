@@ -133,7 +133,11 @@ const make = Effect.gen(function* () {
   }
 
   const accept = (socket: WebSocket, stream: Duplex, address: string) => {
-    const meter = new FrameMeter(turns, () => throttled.add(peer))
+    const meter = new FrameMeter(
+      turns,
+      () => throttled.add(peer),
+      () => peer.hasSentCredential
+    )
     const connection = new RealtimeConnection(socket, stream, address, {
       take: (given) => meter.take(given),
       refused: () => fork(limits.countRefusedFrames)

@@ -1,11 +1,14 @@
 import { REALTIME_PATH, type RealtimeClientMessage, type RealtimeServerMessage } from "@agentos/api"
 import { Effect, Queue } from "effect"
+import type { Socket } from "node:net"
 import { WebSocket } from "ws"
 
 /** A plain client of the realtime protocol. Its scope closes the socket. */
 export interface RealtimeClient {
   readonly socket: WebSocket
   readonly send: (message: RealtimeClientMessage) => void
+  /** Sends messages in one piece, so that one read of the server contains them all. */
+  readonly sendTogether: (messages: ReadonlyArray<RealtimeClientMessage>) => void
   /** The next message from the server. */
   readonly next: Effect.Effect<RealtimeServerMessage>
   /** The next message, which must have this type. */
@@ -35,6 +38,12 @@ export const connect = Effect.fnUntraced(function* (port: number) {
   const client: RealtimeClient = {
     socket,
     send: (message) => socket.send(JSON.stringify(message)),
+    sendTogether: (messages) => {
+      const stream = Reflect.get(socket, "_socket") as Socket
+      stream.cork()
+      for (const message of messages) socket.send(JSON.stringify(message))
+      stream.uncork()
+    },
     next,
     expect: (type) =>
       Effect.map(next, (message) => {

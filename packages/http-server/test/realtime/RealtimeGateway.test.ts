@@ -266,9 +266,12 @@ describe("RealtimeGateway", () => {
       const tenant = yield* newTenant
       const [event] = yield* append(tenant, ["one"])
       const client = yield* connect(yield* port)
-      client.send({ type: "session.authenticate", token: `${tenant.tenantId} ${tenant.tokenVersion}` })
-      // More than fit before authentication: those beyond are not read before the session is open.
-      for (let index = 0; index < 100; index++) client.send({ type: "event.ack", eventId: event!.eventId })
+      const acknowledgement = { type: "event.ack", eventId: event!.eventId } as const
+      // More than fit before authentication, in one packet: those beyond wait until the session is open.
+      client.sendTogether([
+        { type: "session.authenticate", token: `${tenant.tenantId} ${tenant.tokenVersion}` },
+        ...Array.from({ length: 100 }, () => acknowledgement)
+      ])
       yield* client.expect("session.ready")
       const answers: Array<string> = []
       while (answers.length < 100) {
