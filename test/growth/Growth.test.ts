@@ -14,6 +14,6 @@ describe("expectLinear", () => {
       for (let one = 0; one < text.length; one++) for (let other = 0; other < text.length; other++) pairs += other & one
       return pairs
     }
-    expect(() => expectLinear({ make: letters, read, sizeMaxBytes: 1 << 14 })).toThrow(/growth by doubling/)
+    expect(() => expectLinear({ make: letters, read, sizeMaxBytes: 1 << 15 })).toThrow(/growth by doubling/)
   })
 })

@@ -162,7 +162,7 @@ describe("AgentCallbackHttps", () => {
         const next = (): unknown => response.socket?.write("a", (error) => (error ? undefined : next()))
         next()
       }
-      const { error } = yield* ask(chopped, { bytes })
+      const { error } = yield* ask(chopped, { bytes, firstByte: 60_000, whole: 60_000 })
       assert.include(error?.message, "arrives in more than 4096 pieces")
       assert.strictEqual(error?.reason, "answer")
     })

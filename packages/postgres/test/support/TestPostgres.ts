@@ -19,8 +19,11 @@ export class TestPostgres extends Context.Service<TestPostgres, { readonly url: 
     )
 }
 
+/** Filling a table takes longer than any statement of the service. */
+const STATEMENT_TIMEOUT = "5 minutes"
+
 /** A database on a server of its own. */
 export const layerTestPostgres = (options?: PostgresOptions) =>
-  Layer.unwrap(Effect.map(TestPostgres, ({ url }) => layerPostgres({ url }))).pipe(
+  Layer.unwrap(Effect.map(TestPostgres, ({ url }) => layerPostgres({ url, statementTimeout: STATEMENT_TIMEOUT }))).pipe(
     Layer.provideMerge(TestPostgres.layer(options))
   )
