@@ -36,11 +36,12 @@ export const layer = Layer.effect(
             put({ mail: { ...mail, raw: mail.raw.slice() }, leasedUntil: null, completed: false, mailboxIds })
           }
         }),
-      lease: (limit, leaseMillis) =>
+      lease: (limit, leaseMillis, exceptNetworks = []) =>
         run((now) =>
           inboundMails
             .where("queue", WAITING)
             .filter(({ leasedUntil }) => leasedUntil === null || leasedUntil <= now)
+            .filter(({ mail: { envelope } }) => !exceptNetworks.includes(envelope.network ?? ""))
             .toSorted(oldestFirst)
             .slice(0, limit)
             .map((row) => {

@@ -34,6 +34,11 @@ const toWaitingMail = (row: InboundMailRow): WaitingMail => {
   }
 }
 
+/** The beginning of the envelopes from a network. They are compared as text, because the rest is a stranger's. */
+const networkPrefix = (network: string): string => `{"network":${JSON.stringify(network)},`
+
+const toEnvelopeText = ({ network, ...envelope }: InboundEnvelope): string => JSON.stringify({ network, ...envelope })
+
 const compare = (a: WaitingMail, b: WaitingMail): number =>
   a.receivedAt - b.receivedAt || (a.inboundMailId < b.inboundMailId ? -1 : 1)
 
@@ -88,7 +93,7 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
           ${Parameter.boolean(isStaged)}, ${Parameter.integer(isStaged ? Number.MAX_SAFE_INTEGER : null)}
         from unnest(
           ${Parameter.uuids(all.map(({ inboundMailId }) => inboundMailId))},
-          ${Parameter.texts(all.map(({ envelope }) => JSON.stringify(envelope)))},
+          ${Parameter.texts(all.map(({ envelope }) => toEnvelopeText(envelope)))},
           ${Parameter.byteStrings(all.map(({ raw }) => pieceOf(raw, 0)))},
           ${Parameter.integers(all.map(({ raw }) => raw.length))},
           ${Parameter.integers(all.map(({ receivedAt }) => receivedAt))},
@@ -154,10 +159,11 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
       if (large.length > 0) yield* addLarge(large)
     })
 
-    const lease = (limit: number, leaseMillis: number) => sql<InboundMailRow>`
+    const lease = (limit: number, leaseMillis: number, exceptNetworks: ReadonlyArray<string>) => sql<InboundMailRow>`
       with ${clock()}, waiting as materialized (
         select inbound_mail_id from inbound_mails
         where not completed and not staged and (leased_until is null or leased_until <= (select now from clock))
+          and not (envelope ^@ any(${Parameter.texts(exceptNetworks.map(networkPrefix))}))
         order by received_at, inbound_mail_id limit ${Parameter.integer(limit)}
         for update skip locked
       )
@@ -303,8 +309,10 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
           )
         ),
       add: (mails) => transact(orDie(add(mails))),
-      lease: (limit, leaseMillis) =>
-        Effect.map(orDie(lease(limit, leaseMillis)), (rows) => rows.map(toWaitingMail).toSorted(compare)),
+      lease: (limit, leaseMillis, exceptNetworks = []) =>
+        Effect.map(orDie(lease(limit, leaseMillis, exceptNetworks)), (rows) =>
+          rows.map(toWaitingMail).toSorted(compare)
+        ),
       renew: (lease, leaseMillis) =>
         Effect.map(
           orDie(sql`

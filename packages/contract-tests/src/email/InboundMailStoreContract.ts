@@ -110,6 +110,26 @@ const leaseTests: ContractTests<Ports> = (it, capabilities) => {
       })
     )
 
+    it.effect("leave out the mail of some networks, and only that", () =>
+      Effect.gen(function* () {
+        const store = yield* emptied
+        const from = (network: string | undefined) =>
+          Effect.gen(function* () {
+            const { envelope } = yield* Sample.inboundMail()
+            return yield* Sample.addedMail({ envelope: { ...envelope, network } })
+          })
+        const [first, second, third, old] = [
+          yield* from("192.0.2.0/24"),
+          yield* from("198.51.100.0/24"),
+          yield* from("192.0.2.0/2"),
+          yield* from(undefined)
+        ]
+        assert.sameMembers(ids(yield* store.lease(10, LEASE, ["192.0.2.0/24", "198.51.100.0/24"])), ids([third, old]))
+        assert.sameMembers(ids(yield* store.lease(10, LEASE, ["198.51.100.0/24"])), ids([first]))
+        assert.sameMembers(ids(yield* store.lease(10, LEASE)), ids([second]))
+      })
+    )
+
     it.effect("return a mail again when its lease has expired, and count each attempt", () =>
       Effect.gen(function* () {
         const store = yield* emptied

@@ -10,6 +10,8 @@ export interface InboundEnvelope {
   /** Each RCPT TO that was accepted. */
   readonly rcptTo: ReadonlyArray<string>
   readonly remoteAddress: string
+  /** The network of `remoteAddress`, whose mail shares the queue fairly; absent in mail from before it was recorded. */
+  readonly network?: string | undefined
   readonly helo: string
   /** Whether the connection was encrypted. */
   readonly secure: boolean
@@ -139,8 +141,15 @@ export class InboundMailStore extends Context.Service<
     readonly discard: (inboundMailId: string) => Effect.Effect<void>
     /** Adds mails, staged or not: all of them, or none. */
     readonly add: (mails: ReadonlyArray<CountedMail>) => Effect.Effect<void>
-    /** Leases up to `limit` mails without a lease for `leaseMillis`, oldest first; each lease counts as an attempt. */
-    readonly lease: (limit: number, leaseMillis: number) => Effect.Effect<ReadonlyArray<WaitingMail>>
+    /**
+     * Leases up to `limit` mails without a lease for `leaseMillis`, oldest first, except those from some networks; each
+     * lease counts as an attempt.
+     */
+    readonly lease: (
+      limit: number,
+      leaseMillis: number,
+      exceptNetworks?: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<WaitingMail>>
     /**
      * Extends the lease to `leaseMillis` from now, even if it has expired. Returns false if the mail was leased again,
      * completed or given up.

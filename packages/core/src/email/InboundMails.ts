@@ -1,5 +1,6 @@
 import { Context, Effect, Exit, Layer, Option, Queue, Stream } from "effect"
 import * as CallGroup from "../kernel/CallGroup.ts"
+import * as ClientAddress from "../limits/ClientAddress.ts"
 import * as PollingWorker from "../kernel/PollingWorker.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
@@ -25,10 +26,16 @@ import {
   type RoomRefusal
 } from "./InboundAdmission.ts"
 import { makeInboundDelivery } from "./InboundDelivery.ts"
+import { NetworkShares } from "./NetworkShares.ts"
 import { MessageStore } from "./MessageStore.ts"
 
-/** Maximum number of mails that are parsed, or wait for a parser or for the transaction that delivers them. */
-const CONCURRENCY = 16
+/**
+ * Maximum number of mails that are parsed, or wait for a parser, for the check of their sender or for the transaction that
+ * delivers them. Few of them need the processor at the same time: most that take long wait for the DNS.
+ */
+const CONCURRENCY = 64
+/** Number of mails from one network that are in progress before its other mail waits, however many networks there are. */
+const NETWORK_SHARE_MIN = 4
 /** Size of the mails that one transaction accepts, in bytes. A mail counts at least as much as a small one. */
 const GROUP_BYTES = 4 * 1024 * 1024
 const SMALL_MAIL_BYTES = 64 * 1024
@@ -82,6 +89,9 @@ export class InboundMails extends Context.Service<
       const { findMailboxes, findReported, mailboxesOf, peekMailboxes } = admission
       const openDelivery = yield* makeInboundDelivery(admission)
       const memory = yield* TransitMemory
+      const inProgress = new NetworkShares(CONCURRENCY, NETWORK_SHARE_MIN)
+      /** Whether the last poll left out mail that may be due. */
+      let hasHeldBack = false
       const held = new HeldMails(new ByteBudget(HELD_BYTES, memory))
       const arrived = yield* Queue.dropping<void>(1)
 
@@ -155,7 +165,14 @@ export class InboundMails extends Context.Service<
           const { envelope, recipients: admitting } = yield* admission.applySenderPolicies(offered, raw, author)
           yield* admission.requireMailboxRate(admitting, "take")
           const inboundMailId = yield* Uuid.next
-          const mail = { inboundMailId, envelope, raw, receivedAt: yield* Timestamp.now, attempts: 0 }
+          const network = ClientAddress.networkOf(envelope.remoteAddress)
+          const mail = {
+            inboundMailId,
+            envelope: { ...envelope, network },
+            raw,
+            receivedAt: yield* Timestamp.now,
+            attempts: 0
+          }
           yield* store.stage(mail)
           const refusal = yield* add(mail)
           if (refusal !== undefined) {
@@ -177,8 +194,23 @@ export class InboundMails extends Context.Service<
               concurrency: CONCURRENCY,
               interval: POLL_INTERVAL,
               wake: Queue.take(arrived),
-              take: (limit) => store.lease(limit, LEASE),
-              handle: (mail: WaitingMail) => deliverOrPostpone(mail, deliver),
+              take: (limit) =>
+                Effect.suspend(() => {
+                  const exhausted = inProgress.exhausted
+                  const share = inProgress.limit(limit)
+                  hasHeldBack = share < limit || exhausted.length > 0
+                  return store.lease(share, LEASE, exhausted)
+                }).pipe(
+                  Effect.tap((mails) => Effect.sync(() => mails.forEach(({ envelope }) => inProgress.add(envelope))))
+                ),
+              handle: (mail: WaitingMail) =>
+                Effect.ensuring(
+                  deliverOrPostpone(mail, deliver),
+                  Effect.suspend(() => {
+                    inProgress.remove(mail.envelope)
+                    return hasHeldBack ? Queue.offer(arrived, undefined) : Effect.void
+                  })
+                ),
               failed: ({ inboundMailId }) =>
                 Effect.logWarning(`another worker leased inbound mail ${inboundMailId}; it delivers the mail`)
             })

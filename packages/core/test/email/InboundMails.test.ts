@@ -212,6 +212,26 @@ describe("delivering inbound mail", () => {
     })
   )
 
+  scenario("does not delay the mail of a network when another one has sent more than can be in progress", () =>
+    Effect.gen(function* () {
+      const { tenant } = yield* adasMailbox
+      const proceed = yield* Latch.make(false)
+      const unreadable = new MailUnreadable({ message: "not a mail" })
+      const parse: MailParser["Service"]["parse"] = (_, { remoteAddress }) =>
+        remoteAddress === envelope.remoteAddress ? Effect.andThen(proceed.await, unreadable) : unreadable
+      const inbound = yield* serverWith({ parser: MailParser.of({ ...noMailParser, parse }) })
+      const texts = Array.from({ length: 100 }, (_, index) => `slow ${index}`)
+      yield* Effect.forEach(texts, (text) => inbound.accept(envelope, raw(text), AUTHOR))
+      yield* inbound.accept({ ...envelope, remoteAddress: "198.51.100.1" }, raw("honest"), AUTHOR)
+      yield* Effect.forkScoped(inbound.run)
+      yield* TestClock.adjust("3 seconds")
+      assert.lengthOf(yield* messagesOf(tenant), 1)
+      yield* proceed.open
+      yield* TestClock.adjust("3 seconds")
+      assert.lengthOf(yield* (yield* InboundMailStore).lease(200, 0), 0)
+    })
+  )
+
   scenario("keeps a mail from other servers while it is parsed, however long that takes", () =>
     Effect.gen(function* () {
       const { tenant } = yield* adasMailbox
