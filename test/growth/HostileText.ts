@@ -70,9 +70,17 @@ export const hostileText: ReadonlyArray<Shape> = [
   ...["=?", "=?utf-8?q?a?= ", "\\", ",", ";", "a;", "@", "<a@", "a@b.example,", "\u0000", "\u001b[", "\ud800"].map(
     repeated
   ),
-  ...["code ", "code 1234 ", "1234 code\n", "On a b\n", "On a b wrote:\n", "Op schreef ", "From: a <", "\u3000"].map(
-    repeated
-  ),
+  ...[
+    "code ",
+    "code 1234 ",
+    "1234 code\n",
+    "On a b\n",
+    "On a b wrote:\n",
+    "Op schreef ",
+    "From: a <",
+    "\u3000",
+    "\u0301\u0327"
+  ].map(repeated),
   led("a", " ", "b"),
   led("", ">", "a"),
   led("On ", "a ", "\n"),

@@ -76,9 +76,11 @@ describe.each(["From", "DKIM-Signature", "X-Other"])("a sender whose %s is hosti
     secure: true
   }
   const settings = { hostName: "mx.agents.test", dns: { _tag: "Zone", records: [] }, dnsMillis: 5_000 } as const
-  const signed = name === "DKIM-Signature" ? "v=1; a=rsa-sha256; d=sender.test; s=s; b=a; bh=a; h=from; x=" : ""
+  const signed = name === "DKIM-Signature" ? "v=1; a=rsa-sha256; s=s; b=a; bh=a; h=from; d=" : ""
 
-  it.each(hostileFields)("is checked in time that grows with its size: %s", async (_, make) => {
+  // Marks beyond ASCII, which normalization sorts.
+  const marks: Shape = ["repeated marks", (size) => Buffer.from("\u0301\u0327".repeat(size / 4)).toString("latin1")]
+  it.each([...hostileFields, marks])("is checked in time that grows with its size: %s", async (_, make) => {
     await expectLinearAsync({
       make: (size) => Buffer.from(inField(name)(signed + make(size)), "latin1"),
       read: (raw) => authenticateSender(raw, envelope, settings),

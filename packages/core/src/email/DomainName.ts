@@ -1,3 +1,5 @@
+/** RFC 5321, section 4.5.3.1.2. */
+const DOMAIN_CHARACTERS = 255
 /** Characters that end a host in a URL or have a meaning in it. */
 const URL_SYNTAX = /[\s\p{Cc}/?#@:\\%[\]]/u
 const ASCII = /^[\x21-\x7e]*$/
@@ -13,7 +15,7 @@ const hostOf = (domain: string): string | undefined => URL.parse(`http://${domai
  * reader may not map them, and see another domain.
  */
 export const foldDomain = (text: string): string | undefined => {
-  if (URL_SYNTAX.test(text)) return undefined
+  if (text.length > DOMAIN_CHARACTERS || URL_SYNTAX.test(text)) return undefined
   const lower = text.toLowerCase()
   // A URL would read some ASCII names as IPv4 addresses.
   if (ASCII.test(text)) return lower

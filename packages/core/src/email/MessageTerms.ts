@@ -18,6 +18,9 @@ const WORD = /[\p{L}\p{N}\p{M}]+/gu
 const SPACELESS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu
 
+/** More marks on one letter than any script uses (UAX #15, section 13). Normalization sorts them, in quadratic time. */
+const MANY_MARKS = /(\p{M}{30})\p{M}+/gu
+
 /**
  * Returns the different words of a text in lower case: runs of letters and digits, and pairs of characters in scripts
  * without spaces. Everything else separates words, so no text is an operator.
@@ -31,7 +34,7 @@ export const searchWords = (text: string): ReadonlyArray<string> => {
     }
     return [...words]
   }
-  for (const [run] of text.normalize("NFKC").toLowerCase().matchAll(WORD)) {
+  for (const [run] of text.replaceAll(MANY_MARKS, "$1").normalize("NFKC").toLowerCase().matchAll(WORD)) {
     for (const word of run.replace(SPACELESS, " ").split(" ")) if (word !== "") words.add(cut(word))
     for (const [spaceless] of run.matchAll(SPACELESS)) {
       const characters = [...spaceless]
