@@ -591,7 +591,8 @@ describe("a facilitator that fails", () => {
     const attempt = await payOnce(agent)
     await arm("settle", "reject")
     const { amount, result } = await host.chain.charged(agent.account.address, attempt)
-    expect([result.status, result.body.error.code, amount]).toEqual([402, "PAYMENT_REQUIRED", 0n])
+    expect([result.status, result.body.error.code, amount]).toEqual([409, "PAYMENT_PENDING", 0n])
+    expect(result.body.error.paymentState).toBe("unknown")
   })
 
   it("by hanging after the broadcast: one charge, one delivery", async () => {

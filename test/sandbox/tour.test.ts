@@ -70,7 +70,7 @@ it("runs once by start and again on demand, and names a step that fails", async 
   })
   const failed = runTour()
   expect(failed.status).toBe(1)
-  expect(failed.stderr).toMatch(/Step 2, "Create a mailbox", failed: expected success, got 402 .*PAYMENT_REQUIRED/)
+  expect(failed.stderr).toMatch(/Step 2, "Create a mailbox", failed: expected success, got 409 .*PAYMENT_PENDING/)
   expect(await first.stop()).toBe(0)
 })
 

@@ -126,6 +126,21 @@ describe("a payment", () => {
     expect(client.payments.spent().lastDay).toBe("0.25")
   })
 
+  it("that is refused is awaited until the chain has decided, and ends without a charge", async () => {
+    const refused = failure(
+      409,
+      { code: "PAYMENT_PENDING", retryable: true, paymentState: "unknown" },
+      { "retry-after": "31" }
+    )
+    const ended = failure(402, { code: "PAYMENT_REQUIRED", paymentState: "none" })
+    const { bytes, client, clock, outcome, signatures } = await buy([challenge(), refused, ended], {
+      [STATUS]: [statusOf("wait", "unknown", 5), statusOf("pay", "none")]
+    })
+    expect(outcome).toMatchObject({ code: "PAYMENT_REQUIRED", moneyMoved: "no" })
+    expect([bytes.size, signatures.length, client.payments.open()]).toEqual([1, 1, []])
+    expect(clock.sleeps).toEqual([31_000, 5_000])
+  })
+
   it("that is aborted while it is pending is not asked about any more", async () => {
     const stop = new AbortController()
     const pending = failure(409, { code: "PAYMENT_PENDING", retryable: true, paymentState: "pending" })

@@ -112,9 +112,13 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
       message: `The wallet ${wallet} has bought nothing here, so it has no access token. Call a start-here service to get one.`,
       next: startOf(request)
     }),
-    PaymentRequired: ({ challenge, reason }): ErrorParts => ({
+    PaymentRequired: ({ challenge, endedOperationId, reason }): ErrorParts => ({
       code: "PAYMENT_REQUIRED",
-      message: `${reason === null ? priceOf(request) : `Payment refused: ${sentence(reason)}`} Pay the challenge in the PAYMENT-REQUIRED header, then repeat the identical request with PAYMENT-SIGNATURE and Idempotency-Key.`,
+      message:
+        endedOperationId === undefined
+          ? `${reason === null ? priceOf(request) : `Payment refused: ${sentence(reason)}`} Pay the challenge in the PAYMENT-REQUIRED header, then repeat the identical request with PAYMENT-SIGNATURE and Idempotency-Key.`
+          : `Payment refused: ${sentence(reason ?? "it was not made")} Operation ${endedOperationId} has ended, and its payment can no longer be used. Sign a new payment for the challenge in the PAYMENT-REQUIRED header, then repeat the request with PAYMENT-SIGNATURE and a new Idempotency-Key.`,
+      paymentState: "none",
       next: retryOf(request),
       headers: { "PAYMENT-REQUIRED": challenge }
     }),
@@ -132,9 +136,9 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
       code: "FORBIDDEN",
       message: `Your account is suspended: ${sentence(reason)} You can still read and acknowledge events. Contact the operator of this service.`
     }),
-    PaymentPending: ({ operationId, paymentState, retryAfterSeconds }): ErrorParts => ({
+    PaymentPending: ({ operationId, paymentState, refusal, retryAfterSeconds }): ErrorParts => ({
       code: "PAYMENT_PENDING",
-      message: `Operation ${operationId} is in progress. Repeat the identical request with the same Idempotency-Key and PAYMENT-SIGNATURE in ${retryAfterSeconds} s. Do not sign another payment.`,
+      message: `${refusal === undefined ? `Operation ${operationId} is in progress.` : `The payment of operation ${operationId} was refused: ${sentence(refusal)} Until it expires, others can still submit it.`} Repeat the identical request with the same Idempotency-Key and PAYMENT-SIGNATURE in ${retryAfterSeconds} s. Do not sign another payment.`,
       retryable: true,
       paymentState,
       next: retryOf(request),

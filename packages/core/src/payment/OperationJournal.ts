@@ -14,6 +14,7 @@ import type { Operation, OperationFailure } from "./Operation.ts"
 import { isFinal, move, type OperationMove, type OperationState, PAYMENT_STATES } from "./OperationState.ts"
 import { type NextAttempt, type OperationChange, OperationStore } from "./OperationStore.ts"
 import { type Attempt, PaidServices } from "./PaidService.ts"
+import { adviceOn } from "./PaymentAdvice.ts"
 import { OperationDelayed, PaymentPending } from "./PaymentError.ts"
 import { eventOf } from "./PaymentEvent.ts"
 import { proofKey } from "./PaymentTerms.ts"
@@ -49,6 +50,21 @@ export const pending = (operation: Operation, retryAfterSeconds: number): Paymen
     paymentState: openPaymentState(operation),
     retryAfterSeconds
   })
+
+/**
+ * The payment was refused, but others can still submit its authorization: the client must not sign another one until the
+ * chain proves that it was not used. The delay is that of the payment's status.
+ */
+export const refused = (operation: Operation, now: Timestamp.Timestamp): PaymentPending => {
+  const { failure, operationId, proof } = operation
+  const advised = adviceOn({ _tag: "Held", state: "refused", proof }, now)
+  return new PaymentPending({
+    operationId,
+    paymentState: openPaymentState(operation),
+    retryAfterSeconds: advised.advice === "wait" ? advised.retryAfterSeconds : RETRY_LATER,
+    refusal: failure?.message ?? "The facilitator refused the payment."
+  })
+}
 
 /** A provider is unavailable; the operation will be retried. */
 export const delayed = (operation: Operation, error: ProviderError): OperationDelayed =>

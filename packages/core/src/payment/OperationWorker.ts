@@ -4,7 +4,7 @@ import * as Timestamp from "../kernel/Timestamp.ts"
 import * as Answers from "./Answer.ts"
 import * as Fulfilling from "./Fulfilling.ts"
 import type { Operation } from "./Operation.ts"
-import { isAnswered, OperationJournal, pending, RETRY_LATER, RETRY_SOON, WORK_LEASE } from "./OperationJournal.ts"
+import { isAnswered, OperationJournal, pending, refused, RETRY_SOON, WORK_LEASE } from "./OperationJournal.ts"
 import { PAYMENT_STATES } from "./OperationState.ts"
 import { OperationSteps } from "./OperationStep.ts"
 import { OperationStore } from "./OperationStore.ts"
@@ -12,7 +12,6 @@ import {
   IdempotencyConflict,
   type OperationError,
   OperationRejected,
-  PaymentPending,
   PaymentRefused,
   PaymentReturned
 } from "./PaymentError.ts"
@@ -128,6 +127,7 @@ export class OperationWorker extends Context.Service<
         }
         switch (operation.state) {
           case "refused":
+            return Effect.flatMap(Timestamp.now, (now) => Effect.fail(refused(operation, now)))
           case "unpaid":
             return Effect.fail(
               operation.failure?.kind === "used_before"
@@ -145,16 +145,9 @@ export class OperationWorker extends Context.Service<
         }
       }
 
-      /** A client that is told that it was not charged signs another payment, so the chain must confirm it first. */
-      const confirmUnused = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<void, PaymentPending> {
-        const { used } = yield* Effect.mapError(rail.readNonce(operation.proof), () => pending(operation, RETRY_LATER))
-        if (used) return yield* pending(operation, RETRY_SOON)
-      })
-
       const resume = Effect.fnUntraced(function* (
         operation: Operation
       ): Effect.fn.Return<Answers.Answer, OperationError> {
-        if (operation.state === "refused") yield* confirmUnused(operation)
         if (isAnswered(operation.state)) return yield* outcome(operation)
         const taken = yield* operations.takeOver(operation.operationId, WORK_LEASE)
         return yield* Option.isSome(taken) ? run(taken.value) : pending(operation, RETRY_SOON)

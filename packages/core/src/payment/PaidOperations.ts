@@ -94,9 +94,13 @@ export class PaidOperations extends Context.Service<
 
       const issue = challengeIssuer(rail, keyring, receipts)
       /** Fails with the challenge for a request whose payment is refused. */
-      const challenge = (request: PaidRequest, reason: string): Effect.Effect<never, PaymentRequired> =>
+      const challenge = (
+        request: PaidRequest,
+        reason: string,
+        ended: { readonly endedOperationId?: string } = {}
+      ): Effect.Effect<never, PaymentRequired> =>
         Effect.flatMap(issue(request, reason), (header) =>
-          Effect.fail(new PaymentRequired({ challenge: header, reason }))
+          Effect.fail(new PaymentRequired({ challenge: header, reason, ...ended }))
         )
       const { acceptProof, acceptedTerms, effectiveKey, present, signedProof, verify } = presentedPayments(
         rail,
@@ -164,7 +168,9 @@ export class PaidOperations extends Context.Service<
       /** Runs the work in its own fiber. Turns `PaymentRefused` into a challenge for this request. */
       const detached = (request: PaidRequest, work: Effect.Effect<Answer, OperationError>) =>
         Effect.flatMap(FiberSet.run(running, work), Fiber.join).pipe(
-          Effect.catchTag("PaymentRefused", (refused) => challenge(request, refused.message))
+          Effect.catchTag("PaymentRefused", ({ message, operationId }) =>
+            challenge(request, message, { endedOperationId: operationId })
+          )
         )
 
       /** Returns the tenant of the payer's wallet. Creates it if the wallet has none. */
@@ -358,7 +364,7 @@ export class PaidOperations extends Context.Service<
 }
 
 const usedBefore = new IdempotencyConflict({
-  message: "This authorization was already used, so it buys nothing here. Do not sign another one for this operation.",
+  message: "This authorization was already used, so it buys nothing here.",
   paymentState: "none"
 })
 

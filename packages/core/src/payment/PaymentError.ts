@@ -13,7 +13,9 @@ export class PaymentRequired extends Schema.TaggedError<PaymentRequired>()("Paym
   /** The value of the PAYMENT-REQUIRED header. */
   challenge: Schema.String,
   /** The problem of the payment that came with the request; null when none came. */
-  reason: Schema.NullOr(Schema.String)
+  reason: Schema.NullOr(Schema.String),
+  /** The operation that holds the payment and its key, if it ended without a charge. */
+  endedOperationId: Schema.optionalKey(Schema.String)
 }) {}
 
 /** The Idempotency-Key or the payment belongs to another request, or the payment was used elsewhere. */
@@ -32,7 +34,9 @@ export class PayerMismatch extends Schema.TaggedError<PayerMismatch>()("PayerMis
 export class PaymentPending extends Schema.TaggedError<PaymentPending>()("PaymentPending", {
   operationId: Schema.String,
   paymentState: OpenPaymentState,
-  retryAfterSeconds: Schema.Int
+  retryAfterSeconds: Schema.Int,
+  /** Why the payment was refused, while its authorization can still be used by others. */
+  refusal: Schema.optionalKey(Schema.String)
 }) {}
 
 /** A provider is unreachable or unavailable. Repeat the same request unchanged: it is charged once at most. */
@@ -85,7 +89,7 @@ export type PaymentError =
   | OperationRejected
   | PaymentReturned
 
-/** The payment was not made: it was refused, or can no longer be used. Nothing was charged. */
+/** The chain proves that the payment was not made and can no longer be used. Nothing was charged. */
 export class PaymentRefused extends Schema.TaggedError<PaymentRefused>()("PaymentRefused", {
   operationId: Schema.String,
   message: Schema.String

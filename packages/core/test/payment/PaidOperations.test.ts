@@ -248,8 +248,12 @@ describe("PaidOperations", () => {
       const challenge = yield* challengeOf()
       const signature = pay(challenge, ADA, "01")
       const error = yield* failureOf(create({ localPart: "ada" }, { signature }))
-      assert.deepInclude(error, { _tag: "PaymentRequired", reason: "the facilitator refuses" })
-      assert.strictEqual((yield* failureOf(create({ localPart: "ada" }, { signature })))._tag, "PaymentRequired")
+      assert.deepInclude(error, {
+        _tag: "PaymentPending",
+        paymentState: "unknown",
+        refusal: "the facilitator refuses"
+      })
+      assert.strictEqual((yield* failureOf(create({ localPart: "ada" }, { signature })))._tag, "PaymentPending")
       const bobs = create({ localPart: "ada" }, { signature: pay(challenge, BOB, "02"), key: "key-2" })
       assert.strictEqual((yield* failureOf(bobs))._tag, "Conflict")
       assert.strictEqual(host.payments.settleCalls(), 1)
@@ -519,7 +523,11 @@ describe("PaidOperations", () => {
       host.payments.outage.simulation = "fails"
       for (let i = 0; i < 2; i++) {
         const error = yield* failureOf(create({ localPart: "ada" }, { signature }))
-        assert.deepInclude(error, { _tag: "PaymentRequired", reason: "The transfer would fail" })
+        assert.deepInclude(error, {
+          _tag: "PaymentPending",
+          paymentState: "unknown",
+          refusal: "The transfer would fail"
+        })
       }
       host.payments.outage.simulation = "passes"
       const bobs = create({ localPart: "ada" }, { signature: pay(challenge, BOB, "02"), key: "key-2" })

@@ -3,6 +3,7 @@ import {
   type ErrorCode,
   isFinal,
   type Operation,
+  type OperationFailure,
   type OperationState,
   OperationStore,
   type PaymentState,
@@ -71,9 +72,16 @@ const MOVES: Readonly<Partial<Record<OperationState, ReadonlyArray<OperationStat
   claimed: [],
   unpaid: ["unpaid"],
   settling: ["settling"],
+  refused: ["settling", "refused"],
   settled: ["settling", "settled"],
   refund_due: ["settling", "settled", "refund_due"],
   refunded: ["settling", "settled", "refund_due", "refunded"]
+}
+
+const FAILURES: Readonly<Partial<Record<OperationState, { readonly failure: OperationFailure }>>> = {
+  refund_due: { failure: { kind: "rejected", message: "The provider refuses." } },
+  refused: { failure: { kind: "refused", message: "The facilitator refuses." } },
+  unpaid: { failure: { kind: "refused", message: "The facilitator refuses." } }
 }
 
 const STATE_OF: Readonly<Record<PaymentState, OperationState | null>> = {
@@ -145,7 +153,7 @@ const hold = (headers: Awaited<ReturnType<typeof payFor>>, body: string, state: 
     for (const to of MOVES[state] ?? []) {
       yield* store.advance(known, {
         to,
-        change: to === "refund_due" ? { failure: { kind: "rejected", message: "The provider refuses." } } : {},
+        change: FAILURES[to] ?? {},
         next: isFinal(to) ? { kind: "none" } : { kind: "leased", millis: 60_000 }
       })
       known = { ...known, state: to }
@@ -187,6 +195,30 @@ describe("the status of a payment", () => {
       expect(server.payments.shown).not.toContain(headers["payment-signature"])
     }
   )
+
+  it("agrees with the answer to a refused payment: wait, and pay only once the chain has proved it unpaid", async () => {
+    const refused = await heldIn("refused")
+    const waiting = await refused.send(ada.token)
+    const status = statusIn(await read(refused.headers["payment-signature"]))
+    expect(status).toMatchObject({ paymentState: "unknown", advice: "wait" })
+    expectCell(waiting, "PAYMENT_PENDING", "unknown")
+    expect(errorOf(waiting)).toMatchObject({ retryable: true, next: { path: UPDATE } })
+    expect(errorOf(waiting).message).toMatch(/was refused: The facilitator refuses\. .* Do not sign another payment\.$/)
+    const delay = Number(waiting.headers.get("retry-after"))
+    expect(Math.abs(delay - (status.retryAfterSeconds ?? 0))).toBeLessThanOrEqual(1)
+    const unpaid = await heldIn("unpaid")
+    for (let times = 0; times < 2; times++) {
+      const ended = await unpaid.send(ada.token)
+      expectCell(ended, "PAYMENT_REQUIRED", "none")
+      expect(ended.headers.get("payment-required")).not.toBeNull()
+      expect(errorOf(ended).message).toMatch(/Sign a new payment .* a new Idempotency-Key\. Nothing was charged\.$/)
+      expect(errorOf(ended).message).not.toContain("Do not sign")
+    }
+    expect(statusIn(await read(unpaid.headers["payment-signature"]))).toMatchObject({
+      paymentState: "none",
+      advice: "pay"
+    })
+  })
 
   it("leads from a lost answer to the answer: the advice is done, and the repeated request replays it", async () => {
     const request = { body: { localPart: fresh("lost") } }

@@ -1,4 +1,15 @@
-import type { Answer, Operation, OperationFailureKind, PaymentStatus } from "@agentos/core"
+import {
+  adviceOn,
+  type Answer,
+  type Operation,
+  type OperationFailureKind,
+  type OperationState,
+  PAYMENT_STATES,
+  type PaymentAdvice,
+  type PaymentState,
+  type PaymentStatus,
+  Timestamp
+} from "@agentos/core"
 import { Cause, Exit, Option, Redacted, Schema } from "effect"
 import { readProof } from "../../support/SimulatedRail.ts"
 import { StoreLost } from "../../support/SimulatedServer.ts"
@@ -11,6 +22,34 @@ export type Heard = Exit.Exit<Option.Option<Answer>, Refusal>
 
 /** Failures for which a client may receive a 402: it was not charged, as far as the server could know then. */
 const NOT_CHARGED: ReadonlyArray<OperationFailureKind> = ["refused", "expired", "used_otherwise"]
+
+/** The request that an answer belongs to. */
+export interface Asked {
+  readonly knewSuccess: boolean
+  readonly sentAt: number
+}
+
+/** Returns the state and the advice that an error about the payment of an operation conveys; undefined for others. */
+const sayingOf = (
+  error: Refusal | undefined
+): { readonly paymentState: PaymentState; readonly advice: ReadonlyArray<PaymentAdvice> } | undefined => {
+  switch (error?._tag) {
+    case "PaymentRequired":
+      return { paymentState: "none", advice: ["pay"] }
+    case "IdempotencyConflict":
+      return { paymentState: error.paymentState, advice: ["pay"] }
+    case "PaymentPending":
+      return { paymentState: error.paymentState, advice: ["wait"] }
+    case "OperationDelayed":
+      // Nothing was claimed when the chain could not be read.
+      return error.operationId === null ? undefined : { paymentState: error.paymentState, advice: ["wait"] }
+    case "OperationRejected":
+    case "PaymentReturned":
+      return { paymentState: error.paymentState, advice: [error.paymentState === "refunded" ? "done" : "wait"] }
+    default:
+      return undefined
+  }
+}
 
 export const describe = ({ goods, nonce, wallet }: Purchase): string =>
   `${goods.kind} by ${wallet.slice(-2)} (${nonce.slice(-2)})`
@@ -39,9 +78,14 @@ export class Hearing {
     this.#witness = witness
   }
 
-  /** Judges an honest client's answer. `knewSuccess`: the client had received the success before this request. */
-  honest(purchase: Purchase, heard: Heard, at: number, knewSuccess: boolean): void {
+  /**
+   * Judges an honest client's answer. `knewSuccess`: the client had received the success before this request. `sentAt`
+   * counts the transitions of operations before it: the answer may be that of any state since then.
+   */
+  honest(purchase: Purchase, heard: Heard, at: number, { knewSuccess, sentAt }: Asked): void {
     this.#witness.count(`heard ${nameOf(heard)}`)
+    const contradiction = this.#contradiction(purchase, heard, at, sentAt)
+    if (contradiction !== undefined) this.#witness.report(`${describe(purchase)}: ${contradiction}`)
     const flaw = Exit.isFailure(heard)
       ? this.#flawOfFailure(purchase, heard.cause, at, knewSuccess)
       : Option.match(heard.value, {
@@ -49,6 +93,25 @@ export class Hearing {
           onSome: (answer) => this.#flawOfAnswer(purchase, answer, at)
         })
     if (flaw !== undefined) this.#witness.report(`${describe(purchase)}: ${flaw}`)
+  }
+
+  /** Returns how the error of a payment's own request differs from the status of its operation; undefined if it does not. */
+  #contradiction({ contested, nonce }: Purchase, heard: Heard, at: number, sentAt: number): string | undefined {
+    const operation = this.#witness.operationOf(nonce)
+    if (operation === undefined || contested || Exit.isSuccess(heard)) return undefined
+    const said = sayingOf(heard.cause.reasons.find(Cause.isFailReason)?.error)
+    if (said === undefined) return undefined
+    const states = this.#witness.statesSince(operation, sentAt)
+    const seenAt = Timestamp.Timestamp.make(Math.floor(at))
+    const agrees = (state: OperationState) => {
+      const { advice } = adviceOn({ _tag: "Held", state, proof: operation.proof }, seenAt)
+      if (PAYMENT_STATES[state] !== said.paymentState || !said.advice.includes(advice)) return false
+      this.#witness.count(`an error agrees with the status in ${state}`)
+      return true
+    }
+    return states.some(agrees)
+      ? undefined
+      : `an error says ${said.paymentState} and ${said.advice.join(" or ")}, and the status is that of ${states.join(", ")}`
   }
 
   /** Judges the answer to a payment that was presented for something else. */
@@ -170,7 +233,8 @@ export class Hearing {
       return this.#useOf(purchase, at)?.call.kind === "transfer" ? "402 though its authorization has paid" : undefined
     }
     const { failure, state } = operation
-    return failure !== null && NOT_CHARGED.includes(failure.kind) ? undefined : `402 in ${state} (${failure?.kind})`
+    const isEnded = state === "unpaid" && failure !== null && NOT_CHARGED.includes(failure.kind)
+    return isEnded ? undefined : `402 in ${state} (${failure?.kind})`
   }
 
   /** Whether a purchase has paid, whoever submitted it, and no operation holds it. */

@@ -94,12 +94,12 @@ export class Play {
   /** Sends a purchase to a server as its client does. The answer is judged on arrival. */
   readonly present = Effect.fnUntraced({ self: this }, function* (this: Play, purchase: Purchase, server: number) {
     const { hearing } = this.#deployment
-    const knewSuccess = purchase.answer !== null
+    const asked = { knewSuccess: purchase.answer !== null, sentAt: this.#deployment.witness.transitions }
     const asking = yield* this.#server(server)
       .ask(send(purchase.goods, purchase.request))
       .pipe(
         Effect.exit,
-        Effect.flatMap((heard) => Effect.map(now, (at) => hearing.honest(purchase, heard, at, knewSuccess))),
+        Effect.flatMap((heard) => Effect.map(now, (at) => hearing.honest(purchase, heard, at, asked))),
         Effect.forkIn(this.#scope)
       )
     this.#asking.set(purchase, [...(this.#asking.get(purchase) ?? []), asking])

@@ -35,6 +35,9 @@ export class Witness {
   readonly findings: Array<string> = []
   /** Number of occurrences of each transition and of each kind of answer. */
   readonly tally = new Map<string, number>()
+  /** The states that each operation has left, with the number of the transition that ended it. */
+  readonly #left = new Map<string, Array<{ readonly state: OperationState; readonly transition: number }>>()
+  #transitions = 0
   readonly #world: SimulatedWorld
   readonly #database: MemoryDatabase["Service"]
 
@@ -50,6 +53,17 @@ export class Witness {
 
   operationOf(nonce: string): Operation | undefined {
     return this.operations().find(({ proof }) => proof.nonce === nonce)
+  }
+
+  /** Number of transitions of all operations so far. */
+  get transitions(): number {
+    return this.#transitions
+  }
+
+  /** Returns the states of an operation since a number of transitions, the current one last. */
+  statesSince({ operationId, state }: Operation, transition: number): ReadonlyArray<OperationState> {
+    const left = this.#left.get(operationId) ?? []
+    return [...left.filter((one) => one.transition > transition).map((one) => one.state), state]
   }
 
   report(finding: string): void {
@@ -144,6 +158,11 @@ export class Witness {
   #judge(from: OperationState, operation: Operation, at: number): void {
     const { operationId, state } = operation
     this.count(`${from} to ${state}`)
+    this.#transitions++
+    this.#left.set(operationId, [
+      ...(this.#left.get(operationId) ?? []),
+      { state: from, transition: this.#transitions }
+    ])
     if (operation.failure !== null) this.count(`${state} because ${operation.failure.kind}`)
     const flaw = Object.values(OPERATION_TRANSITIONS[from]).includes(state)
       ? this.#flawOf(operation, at)
