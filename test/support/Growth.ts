@@ -36,8 +36,9 @@ const comparing = () => {
   return (sizeBytes: number, costs: ReadonlyArray<number>): void => {
     const cost = Math.min(...costs)
     const factor = (cost / last) ** (1 / DOUBLINGS)
-    const label = `growth by doubling, up to ${sizeBytes} bytes (${last} ms, then ${cost} ms)`
-    expect(factor, label).toBeLessThan(FACTOR_MAX)
+    expect(factor, `growth by doubling, up to ${sizeBytes} bytes (${last} ms, then ${cost} ms)`).toBeLessThan(
+      FACTOR_MAX
+    )
     last = Math.max(cost, MEASURABLE_MILLIS)
   }
 }
