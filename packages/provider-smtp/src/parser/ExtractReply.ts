@@ -30,6 +30,13 @@ const SIGNATURES = [
 const isSignature = (line: string): boolean =>
   line.length <= SIGNATURE_CHARACTERS && SIGNATURES.some((signature) => signature.test(line))
 
+/** Returns the index of the next line that is not empty. */
+const nextText = (lines: ReadonlyArray<string>, start: number): number => {
+  let at = start
+  while (lines[at] === "") at++
+  return at
+}
+
 /** Returns the number of lines from `at` on that introduce a quote, such as "On … wrote:"; 0 if they don't. */
 const introductionAt = (lines: ReadonlyArray<string>, at: number): number => {
   let joined = ""
@@ -39,7 +46,10 @@ const introductionAt = (lines: ReadonlyArray<string>, at: number): number => {
     if (joined.length + line.length > INTRODUCTION_CHARACTERS) return 0
     joined = joined === "" ? line.replace(/^[-\s]+/, "") : `${joined} ${line.trimStart()}`
     if (count === 1 && !OPENING.test(joined) && !joined.includes("<")) return 0
-    if (/[:：]-*$/.test(line)) return WROTE.test(joined) && DATED.test(joined) ? count : 0
+    if (!/[:：]-*$/.test(line)) continue
+    // Before marks, "On Monday, Ann wrote:" is enough.
+    const isCertain = DATED.test(joined) || lines[nextText(lines, at + count)]?.startsWith(">") === true
+    return WROTE.test(joined) && isCertain ? count : 0
   }
   return 0
 }
@@ -52,13 +62,6 @@ const isOriginalAt = (lines: ReadonlyArray<string>, at: number): boolean => {
     ORIGINAL.test(line) ||
     (FROM.test(line) && lines.slice(at + 1, at + 1 + HEADER_LINES).some((next) => FIELD.test(next.trimStart())))
   )
-}
-
-/** Returns the index of the next line that is not empty. */
-const nextText = (lines: ReadonlyArray<string>, start: number): number => {
-  let at = start
-  while (lines[at] === "") at++
-  return at
 }
 
 /**

@@ -28,6 +28,7 @@ const SAMPLES: ReadonlyArray<readonly [program: string, text: string]> = [
     "Thunderbird, English",
     `${NEW}\n\nOn 11/23/26 09:41, Bob Smith wrote:\n${QUOTE}\n-- \nAda Lovelace\nExample Ltd.\n`
   ],
+  ["a program that gives no date", `${NEW}\n\nOn Monday, Acme wrote:\n${QUOTE}`],
   ["Thunderbird, German", `${NEW}\n\nAm 23.11.26 um 09:41 schrieb Bob Smith:\n${QUOTE}\n`],
   ["Thunderbird, French", `${NEW}\n\nLe 23/11/2026 à 09:41, Bob Smith a écrit :\n${QUOTE}\n`],
   [
