@@ -50,12 +50,15 @@ export interface Setup {
 }
 
 /** The adapters of the setup for the core's ports. */
-const portsLayer = ({ allowedAgents: allow, keys, mail, payment, publicUrl, storage, telephony }: Setup) =>
+const portsLayer = (
+  { allowedAgents: allow, keys, mail, payment, publicUrl, storage, telephony }: Setup,
+  limiter: ReturnType<typeof rateLimiterLayer>
+) =>
   Layer.mergeAll(
     storage.layer,
     KeyringNode.layer(keys),
     RealtimeTokensJose.layer(keys, { issuer: publicUrl }),
-    payment.layer.pipe(Layer.provide(storage.layer)),
+    payment.layer.pipe(Layer.provide(limiter), Layer.provide(storage.layer)),
     (mail ?? noMail).layer,
     (telephony ?? none).layer(publicUrl),
     NumberingPlanLibphonenumber.layer,
@@ -123,10 +126,11 @@ const requireKeysOfOpenOperations = Layer.effectDiscard(
  */
 export const coreLayer = (setup: Setup, around: (ports: Ports) => Ports = (ports) => ports) => {
   const { publicUrl, quotas, telephony = none } = setup
+  const limiter = rateLimiterLayer(setup)
   const core = Core.layerWithSignIn.pipe(
     Layer.provideMerge(OfferReceipts.layer(publicUrl)),
-    Layer.provideMerge(rateLimiterLayer(setup)),
-    Layer.provideMerge(around(portsLayer(setup))),
+    Layer.provideMerge(limiter),
+    Layer.provideMerge(around(portsLayer(setup, limiter))),
     Layer.provide(policyLayer(setup)),
     Layer.provide(Layer.merge(Layer.succeed(CallPolicy, quotas.calls), Layer.succeed(MailPolicy, quotas.mail)))
   )

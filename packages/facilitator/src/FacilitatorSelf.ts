@@ -18,6 +18,7 @@ import * as GasKeeper from "./GasKeeper.ts"
 import * as GasSpender from "./GasSpender.ts"
 import type { GasTransaction, GasTransactionStore } from "./GasTransactionStore.ts"
 import { kindOf } from "./NodeRefusal.ts"
+import * as RevertLimit from "./RevertLimit.ts"
 import type { SelfFacilitatorConfig } from "./SelfFacilitatorConfig.ts"
 
 const { accepted, codeOf, unconfirmed, isRefusal, refused, unknown } = FacilitatorAnswer
@@ -50,8 +51,8 @@ const POLL_SCHEDULE = Schedule.min([Schedule.exponential("100 millis", 1.5), Sch
  *
  * `settle` returns `Accepted` when a block contains the transfer. It returns `Refused` only if the chain shows the
  * authorization unused, and either the library refuses the payment before anything was stored and no earlier transaction
- * is stored for it, or its transaction reverted. So a payer whose transfers revert costs the wallet one transaction. The
- * keeper runs until the scope closes.
+ * is stored for it, or its transaction reverted. So a payment whose transfer reverts costs the wallet one transaction, and a
+ * payer whose transfers revert is refused for a while (`RevertLimit`). The keeper runs until the scope closes.
  */
 export const make = Effect.fnUntraced(function* (
   offered: OfferedNetwork,
@@ -64,6 +65,7 @@ export const make = Effect.fnUntraced(function* (
   const solvency = yield* Effect.cachedWithTTL(spender.solvency, (seen) =>
     Exit.isSuccess(seen) ? SOLVENCY_TTL : Duration.zero
   )
+  const reverts = yield* RevertLimit.make
   const settleMillis = config.settleTimeoutMillis ?? DEFAULT_SETTLE_TIMEOUT_MILLIS
   yield* Effect.forkScoped(GasKeeper.run(account, gasChain, spender))
   // A failed check must not stop the server, but the operator should learn of it before a client does.
@@ -110,23 +112,26 @@ export const make = Effect.fnUntraced(function* (
     )
   }
 
-  /**
-   * Returns the answer if the library sent nothing: it depends on whether an earlier transaction exists, and
-   * whether the code is a refusal.
-   */
+  /** Returns the answer if the library sent nothing and no earlier transaction exists. */
   const withoutSending = Effect.fnUntraced(function* (
     payment: DecodedPayment,
     attempt: Attempt,
     code: string
   ): Effect.fn.Return<SettleAnswer, ProviderError> {
-    const earlier = yield* spender.find(attempt.reference)
-    if (Option.isSome(earlier)) {
-      const receipt = yield* awaitMined(earlier.value)
-      return receipt.status === "success" ? accepted(receipt.transactionHash) : REVERTED
-    }
     if (attempt.failure !== undefined) return unknown(attempt.failure.message)
     if (attempt.outage || !isRefusal(code)) return unconfirmed(code)
     return yield* refusedIfUnused(payment, code)
+  })
+
+  /** Returns the outcome of an earlier transaction for the payment; `otherwise` if there is none. */
+  const withoutTransaction = Effect.fnUntraced(function* (
+    attempt: Attempt,
+    otherwise: Effect.Effect<SettleAnswer, ProviderError>
+  ): Effect.fn.Return<SettleAnswer, ProviderError> {
+    const earlier = yield* spender.find(attempt.reference)
+    if (Option.isNone(earlier)) return yield* otherwise
+    const receipt = yield* awaitMined(earlier.value)
+    return receipt.status === "success" ? accepted(receipt.transactionHash) : REVERTED
   })
 
   /** Returns a refusal if the chain shows the authorization unused. */
@@ -143,20 +148,33 @@ export const make = Effect.fnUntraced(function* (
     return isUsed ? unconfirmed(code) : refused(code)
   })
 
+  const settleOnce = Effect.fnUntraced(function* (
+    payment: DecodedPayment,
+    attempt: Attempt
+  ): Effect.fn.Return<SettleAnswer, ProviderError> {
+    const said = yield* ask(attempt, (library) => library.settle(payment.payload, payment.requirements))
+    if (attempt.mined !== undefined) {
+      if (attempt.reverted) return yield* refusedIfUnused(payment, "transaction_reverted")
+      return said.success ? accepted(attempt.mined) : REVERTED
+    }
+    const code = codeOf(said.errorReason)
+    if (attempt.failure?.reason === "Misconfigured") yield* Effect.logError(attempt.failure.message)
+    return attempt.opened
+      ? unconfirmed(code)
+      : yield* withoutTransaction(attempt, withoutSending(payment, attempt, code))
+  })
+
   const settle = Effect.fnUntraced(function* (
     request: FacilitatorRequest
   ): Effect.fn.Return<SettleAnswer, ProviderError> {
     const payment = decodePayment(request)
     if (Option.isNone(payment)) return unknown("The payment could not be decoded.")
     const attempt = newAttempt(payment.value)
-    const said = yield* ask(attempt, (library) => library.settle(payment.value.payload, payment.value.requirements))
-    if (attempt.mined !== undefined) {
-      if (attempt.reverted) return yield* refusedIfUnused(payment.value, "transaction_reverted")
-      return said.success ? accepted(attempt.mined) : REVERTED
-    }
-    const code = codeOf(said.errorReason)
-    if (attempt.failure?.reason === "Misconfigured") yield* Effect.logError(attempt.failure.message)
-    return attempt.opened ? unconfirmed(code) : yield* withoutSending(payment.value, attempt, code)
+    return yield* reverts.guard(
+      payment.value.payload.payload.authorization.from,
+      Effect.map(settleOnce(payment.value, attempt), (answer) => ({ answer, reverted: attempt.reverted })),
+      withoutTransaction(attempt, refusedIfUnused(payment.value, TOO_MANY_REVERTS))
+    )
   })
 
   return {
@@ -177,6 +195,7 @@ export const make = Effect.fnUntraced(function* (
   }
 })
 
+const TOO_MANY_REVERTS = "payer_transactions_reverted_too_often_retry_later"
 const REVERTED = unknown("The payment's transaction failed on the chain.")
 
 /** Stores nothing; see `make`. */

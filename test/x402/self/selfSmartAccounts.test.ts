@@ -100,6 +100,43 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A self-hosted facil
     })
   )
 
+  it.effect("refuses a payer without spending gas after three of its transfers reverted, and no other payer", () =>
+    Effect.gen(function* () {
+      const wallet = yield* purse()
+      const { rail } = yield* server(wallet, {}, accepting)
+      const signer = yield* newContract(ACCEPTS_IN_SIMULATIONS)
+      const messages: Array<string> = []
+      for (let times = 0; times < 5; times++) {
+        const paid = yield* payment(rail, signer)
+        const answer = yield* rail.settle(paid.proof, paid.terms)
+        messages.push(answer._tag === "Refused" ? answer.message : answer._tag)
+      }
+      const reverted = "The facilitator refused the payment: transaction_reverted."
+      const refused = "The facilitator refused the payment: payer_transactions_reverted_too_often_retry_later."
+      assert.deepStrictEqual(messages, [reverted, reverted, reverted, refused, refused])
+      assert.strictEqual(yield* takenOf(wallet), 3, "the reverted transactions")
+      const other = yield* payment(rail)
+      assert.strictEqual((yield* rail.settle(other.proof, other.terms))._tag, "Accepted")
+    })
+  )
+
+  it.effect("submits no more than ten payments of a payer at once", () =>
+    Effect.gen(function* () {
+      const wallet = yield* purse()
+      const { rail } = yield* server(wallet, {}, accepting)
+      const signer = yield* newContract(ACCEPTS_IN_SIMULATIONS)
+      const payments = yield* Effect.forEach(Array.from({ length: 20 }), () => payment(rail, signer))
+      const settle = ({ proof, terms }: (typeof payments)[number]) => rail.settle(proof, terms)
+      const answers = yield* Effect.forEach(payments, settle, { concurrency: "unbounded" })
+      const counted = (tag: string) => answers.filter(({ _tag }) => _tag === tag).length
+      assert.deepStrictEqual([counted("Refused"), counted("Unknown")], [10, 10])
+      assert.strictEqual(yield* takenOf(wallet), 10, "the reverted transactions")
+      const later = yield* Effect.forEach(payments.slice(10), settle)
+      assert.isTrue(later.every(({ _tag }) => _tag === "Refused"))
+      assert.strictEqual(yield* takenOf(wallet), 10)
+    })
+  )
+
   it.effect("spends nothing on an account that needs more gas than the limit", () =>
     Effect.gen(function* () {
       const { client } = yield* PaymentRig
