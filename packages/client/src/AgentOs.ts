@@ -58,10 +58,8 @@ export class AgentOs {
   }
 
   /**
-   * Yields the events that are not acknowledged yet, and then each event as it is stored. An event is acknowledged when
-   * the next one is asked for: a loop that is left by `break`, `return` or an exception does not acknowledge its last
-   * one. Streams without `types` and `agentId` lease their events, and share them. The others lease nothing, and each
-   * receives every event that matches.
+   * Yields the events that are not acknowledged yet, and then each event as it is stored. Asking for the next one
+   * acknowledges it. Streams without `types` and `agentId` lease their events, and share them.
    */
   events<Type extends EventType = EventType>(
     options: EventOptions<Type> = {}

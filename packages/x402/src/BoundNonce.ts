@@ -29,9 +29,10 @@ export const boundNonce = (binding: string): `0x${string}` => tagged(NONCE_TAG, 
 const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
 /** Returns the origin of a URL. Every name of this machine is `localhost`: which one a client uses says nothing. */
-const originOf = (url: string): string => {
-  const { host, hostname, port, protocol } = new URL(url)
-  return `${protocol}//${LOOPBACK.test(hostname) ? `localhost${port === "" ? "" : `:${port}`}` : host}`
+const originOf = (text: string): string => {
+  const url = new URL(text)
+  if (LOOPBACK.test(url.hostname)) url.hostname = "localhost"
+  return url.origin
 }
 
 /**

@@ -19,7 +19,7 @@ const Authentication = Schema.Struct({
   ),
   next: Schema.optionalKey(NextCall),
   message: Schema.optionalKey(Schema.String)
-})
+}).annotate({ identifier: "Authentication" })
 
 /** The result of a start-here operation: the resource, and the wallet's access token or how to get it. */
 export const provisionedData = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>

@@ -41,11 +41,7 @@ export interface components {
                 input: components["schemas"]["CreateMailboxInput"];
                 output: {
                     mailbox: components["schemas"]["Mailbox"];
-                    authentication: {
-                        accessToken?: string;
-                        next?: components["schemas"]["NextCall"];
-                        message?: string;
-                    };
+                    authentication: components["schemas"]["Authentication"];
                     operationId: string;
                 };
             };
@@ -100,11 +96,7 @@ export interface components {
                     number: string;
                     callbackVerificationSecret: string;
                     phoneNumber: components["schemas"]["PhoneNumber"];
-                    authentication: {
-                        accessToken?: string;
-                        next?: components["schemas"]["NextCall"];
-                        message?: string;
-                    };
+                    authentication: components["schemas"]["Authentication"];
                     operationId: string;
                 };
             };
@@ -115,11 +107,7 @@ export interface components {
                     number: string;
                     callbackVerificationSecret: string;
                     phoneNumber: components["schemas"]["PhoneNumber"];
-                    authentication: {
-                        accessToken?: string;
-                        next?: components["schemas"]["NextCall"];
-                        message?: string;
-                    };
+                    authentication: components["schemas"]["Authentication"];
                     operationId: string;
                 };
             };
@@ -782,6 +770,11 @@ export interface components {
             mode: "anyone" | "authenticated" | "listed";
             allow: string[];
             block: string[];
+        };
+        Authentication: {
+            accessToken?: string;
+            next?: components["schemas"]["NextCall"];
+            message?: string;
         };
         UpdateMailboxInput: {
             mailboxId: string;

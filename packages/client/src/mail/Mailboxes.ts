@@ -93,9 +93,8 @@ export class Mailbox {
   }
 
   /**
-   * With `new: true`, yields received mail that is not acknowledged yet, and then each mail as it arrives. A mail is
-   * acknowledged when the next one is asked for: a loop that is left by `break`, `return` or an exception does not
-   * acknowledge its last one. Otherwise yields the stored messages, newest first.
+   * With `new: true`, yields received mail that is not acknowledged yet, and then each mail as it arrives, and acknowledges
+   * it as `AgentOs.events` does. Otherwise yields the stored messages, newest first.
    */
   messages(options: NewMessageOptions | MessageOptions = {}): AsyncGenerator<Mail, void, undefined> {
     return options.new === true ? this.#newMail(options) : this.#stored(options)

@@ -19,33 +19,26 @@ const LIMIT = 100_000
 /** The converted part of HTML, in characters: what the service keeps of a mail. */
 const HTML_LIMIT = 1 << 20
 const ELEMENT = /^(?:\/?[a-z][a-z0-9]*|!)/i
-/** Elements whose content is hidden, with the tags that end them. */
-const HIDDEN: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
-  ["style", ["/style"]],
-  ["script", ["/script"]],
-  ["head", ["/head", "body"]]
-])
+/** Elements whose content is hidden. */
+const HIDDEN = /^(?:style|script|head)$/
 const LINE_END = /^(?:br|\/(?:p|div|tr|td|h[1-6]))$/
 
-/**
- * Extracts the visible text of HTML, roughly, in linear time: for mail that the service stored before it derived the text
- * of HTML itself.
- */
+/** Extracts the visible text of HTML, roughly, in linear time. The service derives the text of mail without one. */
 export const textOfHtml = (html: string): string => {
   const [first = "", ...pieces] = html.slice(0, HTML_LIMIT).split("<")
   const parts = [first]
-  let ends: ReadonlyArray<string> | undefined
+  let hidden = ""
   for (const piece of pieces) {
     const close = piece.indexOf(">")
     const element = close < 0 ? "" : (ELEMENT.exec(piece)?.[0] ?? "").toLowerCase()
-    if (ends?.includes(element)) {
-      ends = undefined
-      parts.push(" ")
-    } else if (ends === undefined) {
+    if (hidden === "") {
       if (LINE_END.test(element)) parts.push("\n")
-      ends = HIDDEN.get(element)
+      if (HIDDEN.test(element)) hidden = element
+    } else if (element === `/${hidden}` || (element === "body" && hidden === "head")) {
+      hidden = ""
+      parts.push(" ")
     }
-    if (ends === undefined) parts.push(close < 0 ? `<${piece}` : piece.slice(close + 1))
+    if (hidden === "") parts.push(close < 0 ? `<${piece}` : piece.slice(close + 1))
   }
   return parts.join("").replaceAll(/&nbsp;|&#160;/gi, " ")
 }
@@ -69,11 +62,9 @@ const besideWord = (text: string): string | undefined => {
   return before && bare(before)
 }
 
-/**
- * Returns the one-time code of a message, without spaces and dashes: the first one shortly after a word such as "code",
- * "PIN" or "verification", else shortly before one, else digits alone on a line. Searches the subject, then the text,
- * then the HTML.
- */
+// The first one shortly after a word such as "code", "PIN" or "verification", else shortly before one, else digits alone on
+// a line, in the subject, then the text, then the HTML.
+/** Returns the one-time code of a message, without spaces and dashes. */
 export const oneTimeCode = (message: {
   readonly subject: string
   readonly text: string | null

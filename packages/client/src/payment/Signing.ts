@@ -20,9 +20,10 @@ const NONCE_TAG = "6167656e746f7332"
 const HASH_BYTES = 24
 
 /** Returns the origin of a URL. Every name of this machine is `localhost`. */
-const originOf = (url: string): string => {
-  const { host, hostname, port, protocol } = new URL(url)
-  return `${protocol}//${isLoopback(hostname) ? `localhost${port && `:${port}`}` : host}`
+const originOf = (text: string): string => {
+  const url = new URL(text)
+  if (isLoopback(url.hostname)) url.hostname = "localhost"
+  return url.origin
 }
 
 /**
