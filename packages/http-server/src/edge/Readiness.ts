@@ -36,17 +36,16 @@ export class Readiness extends Context.Service<
         Effect.catchDefect(() => Effect.succeed(false)),
         Effect.flatMap(learn)
       )
-      const recent = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        now < known.until ? Effect.succeed(known.isReady) : check
-      )
+      /** Not known if the clock was set back. */
+      const isKnown = (now: number) => now < known.until && now >= known.until - KNOWN_MILLIS
+      const recentOr = (unknown: Effect.Effect<boolean>) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => (isKnown(now) ? Effect.succeed(known.isReady) : unknown))
 
       return {
         check,
         // One request asks for all that wait.
-        require: Effect.flatMap(Clock.currentTimeMillis, (now) =>
-          Effect.flatMap(now < known.until ? Effect.succeed(known.isReady) : asking.withPermits(1)(recent), (isReady) =>
-            isReady ? Effect.void : Effect.fail(new StorageUnavailable({ withPayment: false }))
-          )
+        require: Effect.flatMap(recentOr(asking.withPermits(1)(recentOr(check))), (isReady) =>
+          isReady ? Effect.void : Effect.fail(new StorageUnavailable({ withPayment: false }))
         ),
         reportUnavailable: Effect.asVoid(learn(false))
       }
