@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import {
   type Answer,
+  type CheckError,
   Core,
   EmailProvider,
   MailboxCreation,
@@ -13,6 +14,8 @@ import {
   proofKey,
   RealtimeTokens,
   type PaidRequest,
+  type PaymentError,
+  type Refused,
   serviceEntry
 } from "@agentos/core"
 import { KeyringNode } from "@agentos/keyring-node"
@@ -111,7 +114,7 @@ const coreOver = Effect.fnUntraced(function* (watch: Watch) {
   )
 })
 
-const requestFor = (localPart: string, header: string | null): PaidRequest => {
+const requestFor = (localPart: string): PaidRequest => {
   const entry = serviceEntry("email.mailbox.create")
   return {
     entry,
@@ -120,8 +123,7 @@ const requestFor = (localPart: string, header: string | null): PaidRequest => {
     resource: { url: `https://agentos.test${entry.path}`, description: entry.purpose },
     extensions: {},
     binding: { tenantId: null, method: "POST", path: entry.path, query: "", bodyHash: localPart },
-    paymentSignature: header,
-    idempotencyKey: header === null ? null : `key ${localPart}`
+    idempotencyKey: `key ${localPart}`
   }
 }
 
@@ -138,12 +140,10 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("An auth
       if (shows && !(await isHeld())) early.push(`${one.by} ${one.what}`)
     })
     const [operations, rail] = [Context.get(core, OperationStore), Context.get(core, PaymentRail)]
-    const buy = (header: string | null): Effect.Effect<Result.Result<Answer, unknown>> =>
-      Effect.flatMap(Effect.all([PaidOperations, MailboxCreation]), ([paid, creation]) =>
-        paid.execute(creation, requestFor(localPart, header), { localPart })
-      ).pipe(Effect.provide(core), Effect.result)
-    const unpaid = yield* buy(null)
-    const challenge = Result.isFailure(unpaid) ? (unpaid.failure as { readonly challenge: string }).challenge : ""
+    const [paid, creation] = [Context.get(core, PaidOperations), Context.get(core, MailboxCreation)]
+    const buy = (header: string): Effect.Effect<Result.Result<Answer, Refused<PaymentError | CheckError>>> =>
+      Effect.result(paid.pay(creation, requestFor(localPart), header, Effect.succeed({ localPart })))
+    const challenge = yield* paid.quote(creation, requestFor(localPart), { localPart })
     const client = new x402Client().register("eip155:*", new ExactEvmScheme(privateKeyToAccount(privateKey)))
     client.setSpendControls(false)
     const payload = yield* Effect.promise(() => client.createPaymentPayload(decodePaymentRequiredHeader(challenge)))
@@ -182,7 +182,7 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("An auth
     Effect.gen(function* () {
       const { attempt, showing } = yield* purchase("too-poor", generatePrivateKey())
       const answer = yield* attempt
-      assert.strictEqual(Result.isFailure(answer) && Object(answer.failure)._tag, "PaymentRequired")
+      assert.strictEqual(Result.isFailure(answer) && answer.failure.error._tag, "PaymentRequired")
       assert.deepStrictEqual(showing(), [])
     })
   )

@@ -85,7 +85,6 @@ layer(core.pipe(Layer.provide(SecondRig.layer)), { excludeTestServices: true, ti
               binding: { tenantId: null, method: entry.method, path: entry.path, query: "", bodyHash },
               tenant: null,
               requestId: "01900000-0000-7000-8000-000000000001",
-              paymentSignature: null,
               idempotencyKey: null
             }
             const header = yield* challenge(request)

@@ -22,21 +22,18 @@ export interface PaidRequest {
   readonly extensions: Extensions
   /** The tenant of the token that came with the request. */
   readonly tenant: Tenant | null
-  /** The PAYMENT-SIGNATURE header; null if the request has none. */
-  readonly paymentSignature: string | null
   readonly idempotencyKey: string | null
 }
 
 /**
- * Returns the key of a request: its Idempotency-Key, or without that header the identifier in its payment. Null for a
- * request without payment. Fails with `InvalidRequest` if the key is too long or malformed, or missing beside a payment.
+ * Returns the key of a request with a payment: its Idempotency-Key, or without that header the identifier in its payment.
+ * Fails with `InvalidRequest` if the key is too long, malformed or missing.
  */
 export const keyOf = Effect.fnUntraced(function* (request: PaidRequest, identifier: string | undefined) {
-  const { idempotencyKey, paymentSignature } = request
+  const { idempotencyKey } = request
   const flaw = keyFlaw(request)
   if (flaw !== undefined) return yield* flaw
-  if (paymentSignature === null) return null
-  if (hasKey(request)) return idempotencyKey
+  if (idempotencyKey) return idempotencyKey
   if (identifier === undefined) return yield* invalid("Idempotency-Key", "is required with PAYMENT-SIGNATURE")
   return identifier === ""
     ? yield* invalid(IDENTIFIER_PATH, "must have 16 to 128 characters of A-Z a-z 0-9 _ -")
@@ -52,7 +49,7 @@ export const keyFlaw = ({ idempotencyKey }: PaidRequest): InvalidRequest | undef
 const IDENTIFIER_PATH = "PAYMENT-SIGNATURE.extensions.payment-identifier.info.id"
 
 /** Returns whether the request has an Idempotency-Key, which precedes the identifier in its payment. */
-export const hasKey = ({ idempotencyKey }: PaidRequest): boolean => idempotencyKey !== null && idempotencyKey !== ""
+const hasKey = ({ idempotencyKey }: PaidRequest): boolean => idempotencyKey !== null && idempotencyKey !== ""
 
 /** Returns method and path, as in `Operation.endpoint`. */
 export const endpoint = (request: PaidRequest): string => `${request.entry.method} ${request.entry.path}`

@@ -1,67 +1,37 @@
-import { Effect, Option, Result, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { Keyring } from "../kernel/Keyring.ts"
 import type { ProviderError } from "../kernel/ProviderError.ts"
-import { checkPayer, hasKey, isPaidByTenant, keyOf, type PaidRequest, priceOf } from "./PaidRequest.ts"
+import { checkPayer, isPaidByTenant, type PaidRequest, priceOf } from "./PaidRequest.ts"
 import { type PaymentRequired, undetermined } from "./PaymentError.ts"
-import type { PaymentRail, ProofInvalid, ProofMalformed } from "./PaymentRail.ts"
+import type { PaymentRail, ProofInvalid } from "./PaymentRail.ts"
 import type { PaymentProof, PaymentTerms } from "./PaymentTerms.ts"
 import * as RequestBinding from "./RequestBinding.ts"
 
-/** The payment of a request, as it came. */
+/** A request with the payment that came with it, before any check. */
 export interface PresentedPayment {
+  readonly request: PaidRequest
   readonly proof: PaymentProof
+  /** The Idempotency-Key of the request, or the identifier in the payment. */
+  readonly idempotencyKey: string
   /** Succeeds if the payer signed the payment. Computed at most once, on first use. */
   readonly authenticated: Effect.Effect<void, ProofInvalid | ProviderError>
-}
-
-/** A proof with the terms of our challenge that it accepts. */
-export interface AcceptedProof {
-  readonly proof: PaymentProof
-  readonly terms: PaymentTerms
 }
 
 /** The chain shows the nonce of the authorization as used, and no operation holds it. */
 export class AuthorizationUsed extends Schema.TaggedError<AuthorizationUsed>()("AuthorizationUsed", {}) {}
 
 /**
- * Returns the functions that read and check the payments of requests before they are claimed. The payment of one
- * `PaidRequest` value is decoded and authenticated once, by the first function that needs it. `challenge` fails with the
- * challenge for a request whose payment is refused.
+ * Returns the functions that check payments before they are claimed. `challenge` fails with the challenge for a request
+ * whose payment is refused.
  */
-export const presentedPayments = (
+export const paymentChecks = (
   rail: PaymentRail["Service"],
   keyring: Keyring["Service"],
   challenge: (request: PaidRequest, reason: string) => Effect.Effect<never, PaymentRequired>
 ) => {
-  const presented = new WeakMap<PaidRequest, Result.Result<PresentedPayment, ProofMalformed>>()
-
-  /** Decodes the payment header of a request, once per request. */
-  const present = Effect.fnUntraced(function* (request: PaidRequest, header: string) {
-    const known = presented.get(request)
-    if (known !== undefined) return yield* Effect.fromResult(known)
-    const payment = yield* Effect.result(
-      Effect.gen(function* (): Effect.fn.Return<PresentedPayment, ProofMalformed> {
-        const proof = yield* rail.decodeProof(header)
-        return { proof, authenticated: yield* Effect.cached(rail.authenticate(proof)) }
-      })
-    )
-    presented.set(request, payment)
-    return yield* Effect.fromResult(payment)
-  })
-
-  /** Returns the key of a request. Decodes its payment only if the request has no Idempotency-Key. */
-  const effectiveKey = Effect.fnUntraced(function* (request: PaidRequest) {
-    const { paymentSignature } = request
-    if (paymentSignature === null || hasKey(request)) return yield* keyOf(request, undefined)
-    const payment = yield* Effect.option(present(request, paymentSignature))
-    return yield* keyOf(request, Option.getOrUndefined(payment)?.proof.identifier)
-  })
-
-  /** Returns the proof and its accepted terms if the right wallet paid for this request. */
-  const acceptProof = Effect.fnUntraced(
-    function* (request: PaidRequest, header: string) {
-      const refuse = (error: { readonly message: string }) => challenge(request, error.message)
-      const { authenticated, proof } = yield* Effect.catchTag(present(request, header), "ProofMalformed", refuse)
+  /** Returns the terms that the payment accepts, if the right wallet paid for this request. */
+  const accept = Effect.fnUntraced(
+    function* ({ authenticated, proof, request }: PresentedPayment) {
       const terms = yield* Effect.catch(
         RequestBinding.verifyFresh(request.binding, rail.terms(priceOf(request)), proof.accepted),
         (why) => challenge(request, REFUSALS[why])
@@ -70,12 +40,12 @@ export const presentedPayments = (
         return yield* challenge(request, boundElsewhere(request.resource.url))
       }
       yield* Effect.catchTags(authenticated, {
-        ProofInvalid: refuse,
+        ProofInvalid: ({ message }) => challenge(request, message),
         ProviderError: ({ message }) => undetermined(message)
       })
-      // The caller has found no operation, and reads the nonce before it answers.
+      // No operation was found, and the nonce is read before the request is answered.
       yield* checkPayer(request, proof, "none")
-      return { proof, terms }
+      return terms
     },
     Effect.provideService(Keyring, keyring)
   )
@@ -84,7 +54,7 @@ export const presentedPayments = (
    * Checks that the payment can settle, by reads that reveal no signature. Fails with `AuthorizationUsed` if used.
    */
   const verify = Effect.fnUntraced(
-    function* (request: PaidRequest, { proof, terms }: AcceptedProof) {
+    function* ({ proof, request }: PresentedPayment, terms: PaymentTerms) {
       const [refusal, { used }] = yield* Effect.all(
         [
           Effect.as(rail.verify(proof, terms), undefined).pipe(
@@ -100,20 +70,8 @@ export const presentedPayments = (
     Effect.catchTag("ProviderError", ({ message }) => undetermined(message))
   )
 
-  /**
-   * Returns the request's proof if its payer signed the authorization, even if the payment is invalid otherwise.
-   */
-  const signedProof = Effect.fnUntraced(
-    function* (request: PaidRequest) {
-      if (request.paymentSignature === null) return Option.none()
-      const { authenticated, proof } = yield* present(request, request.paymentSignature)
-      return Option.some(yield* Effect.as(authenticated, proof))
-    },
-    Effect.catchTags({ ProofMalformed: () => Effect.succeedNone, ProofInvalid: () => Effect.succeedNone })
-  )
-
-  /** Returns the terms that a proof accepted if it answers our challenge for this request, even an expired one. */
-  const acceptedTerms = (request: PaidRequest, proof: PaymentProof) =>
+  /** Returns the terms that a payment accepts if it answers our challenge for its request, even an expired one. */
+  const acceptedTerms = ({ proof, request }: PresentedPayment) =>
     RequestBinding.verify(request.binding, rail.terms(priceOf(request)), proof.accepted).pipe(
       Effect.provideService(Keyring, keyring),
       Effect.option,
@@ -124,7 +82,11 @@ export const presentedPayments = (
       )
     )
 
-  return { present, effectiveKey, acceptProof, verify, signedProof, acceptedTerms }
+  return {
+    acceptedTerms,
+    /** Returns the terms of a payment that can be claimed: made for this request, and able to settle. */
+    check: (payment: PresentedPayment) => Effect.tap(accept(payment), (terms) => verify(payment, terms))
+  }
 }
 
 const boundElsewhere = (url: string): string =>

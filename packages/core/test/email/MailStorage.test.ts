@@ -7,7 +7,6 @@ import {
   MailboxDeletion,
   MailPolicy,
   MessageSending,
-  PaidOperations,
   type Tenant,
   TenantAdministration,
   Timestamp
@@ -15,17 +14,7 @@ import {
 import { assert, describe } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import {
-  ADA,
-  adasMailbox,
-  create,
-  deliverMail,
-  failureOf,
-  pay,
-  requestOf,
-  scenario,
-  send
-} from "../support/Purchase.ts"
+import { ADA, adasMailbox, create, deliverMail, failureOf, pay, order, scenario, send } from "../support/Purchase.ts"
 
 const FRIEND = { mailFrom: "friend@else.test", remoteAddress: "192.0.2.1" }
 const AUTHOR = FRIEND.mailFrom
@@ -68,10 +57,8 @@ describe("a full mailbox", () => {
       yield* deliverMail(inbound)
       assert.strictEqual(yield* countOf(tenant), 3)
       assert.strictEqual(yield* refusal(inbound.admit("ada@agents.test", FRIEND)), "mailbox full")
-      const paid = yield* PaidOperations
       const deletion = yield* MailboxDeletion
-      const remove = (signature: string | null) =>
-        paid.execute(deletion, requestOf("email.mailbox.delete", { tenant, signature, key: "d" }), { mailboxId })
+      const remove = (signature: string | null) => order(deletion, { tenant, signature, key: "d" }, { mailboxId })
       const unpaid = yield* failureOf(remove(null))
       yield* remove(pay(unpaid._tag === "PaymentRequired" ? unpaid.challenge : "", ADA, "0d"))
       assert.strictEqual(yield* refusal(inbound.admit("ada@agents.test", FRIEND)), "mailbox unknown")

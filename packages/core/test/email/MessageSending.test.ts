@@ -9,7 +9,6 @@ import {
   OperationSteps,
   OperationStore,
   type OutgoingMail,
-  PaidOperations,
   ProviderError,
   SenderPolicy,
   snippetOf,
@@ -23,7 +22,7 @@ import {
   balances,
   failureOf,
   pay,
-  requestOf,
+  order,
   returnDebts,
   scenario,
   sendPaid
@@ -194,14 +193,18 @@ const received = Effect.fnUntraced(function* (
 
 /** Answers a message. Returns the failure, if any. */
 const reply = (tenant: Tenant, mailboxId: string, inReplyTo: string, signature: string | null) =>
-  Effect.flatMap(Effect.all([PaidOperations, MessageSending]), ([paid, service]) =>
-    paid.execute(service, requestOf("email.message.send", { tenant, signature, body: "reply" }), {
-      mailboxId,
-      to: ["friend@example.com"],
-      subject: "Re: s",
-      text: "t",
-      inReplyTo
-    })
+  Effect.flatMap(MessageSending, (service) =>
+    order(
+      service,
+      { tenant, signature, body: "reply" },
+      {
+        mailboxId,
+        to: ["friend@example.com"],
+        subject: "Re: s",
+        text: "t",
+        inReplyTo
+      }
+    )
   ).pipe(Effect.match({ onFailure: (error) => error, onSuccess: () => undefined }))
 
 const challengeIn = (error: Effect.Success<ReturnType<typeof reply>>): string =>
@@ -253,14 +256,18 @@ const FILES = [
 
 /** Sends a mail with attachments. */
 const sendFiles = (tenant: Tenant, mailboxId: string, signature: string | null) =>
-  Effect.flatMap(Effect.all([PaidOperations, MessageSending]), ([paid, service]) =>
-    paid.execute(service, requestOf("email.message.send", { tenant, signature, body: "files" }), {
-      mailboxId,
-      to: ["friend@example.com"],
-      subject: "Files",
-      text: "Hi",
-      attachments: FILES
-    })
+  Effect.flatMap(MessageSending, (service) =>
+    order(
+      service,
+      { tenant, signature, body: "files" },
+      {
+        mailboxId,
+        to: ["friend@example.com"],
+        subject: "Files",
+        text: "Hi",
+        attachments: FILES
+      }
+    )
   )
 
 const challengeForFiles = (tenant: Tenant, mailboxId: string) =>

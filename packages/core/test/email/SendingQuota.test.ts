@@ -3,7 +3,6 @@ import {
   MailPolicy,
   MessageSending,
   MessageStore,
-  PaidOperations,
   ProviderError,
   type SendingPolicy,
   SendingQuota,
@@ -15,7 +14,7 @@ import {
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { ADA, adasMailbox, failureOf, pay, requestOf, scenario } from "../support/Purchase.ts"
+import { ADA, adasMailbox, failureOf, pay, order, scenario } from "../support/Purchase.ts"
 
 const policy: SendingPolicy = {
   recipientsPerDayAtFirst: 4,
@@ -37,17 +36,14 @@ const write = Effect.fnUntraced(function* (
   to: ReadonlyArray<string>,
   more: Partial<SendMessageInput> = {}
 ) {
-  const paid = yield* PaidOperations
   const service = yield* MessageSending
   const nonce = (++nonces).toString(16).padStart(4, "0")
   const attempt = (signature: string | null) =>
-    paid.execute(service, requestOf("email.message.send", { tenant, signature, key: `k${nonce}`, body: nonce }), {
-      mailboxId,
-      to,
-      subject: "Hello",
-      text: "Hi",
-      ...more
-    })
+    order(
+      service,
+      { tenant, signature, key: `k${nonce}`, body: nonce },
+      { mailboxId, to, subject: "Hello", text: "Hi", ...more }
+    )
   const unpaid = yield* Effect.catch(failureOf(attempt(null)), Effect.die)
   if (unpaid._tag !== "PaymentRequired") return yield* unpaid
   return attempt(pay(unpaid.challenge, ADA, nonce))

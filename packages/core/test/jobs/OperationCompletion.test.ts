@@ -3,7 +3,6 @@ import {
   OperationCompletion,
   OperationStore,
   OperationWorker,
-  PaidOperations,
   type Tenant,
   Timestamp
 } from "@agentos/core"
@@ -21,7 +20,7 @@ import {
   eventsOf,
   failureOf,
   pay,
-  requestOf,
+  order,
   scenario,
   sendPaid,
   underClock
@@ -35,10 +34,8 @@ const stateOf = Effect.fnUntraced(function* (operationId: string) {
 })
 
 const deleteMailbox = Effect.fnUntraced(function* (tenant: Tenant, mailboxId: string) {
-  const paid = yield* PaidOperations
   const service = yield* MailboxDeletion
-  const attempt = (signature: string | null) =>
-    paid.execute(service, requestOf("email.mailbox.delete", { tenant, signature, key: "delete" }), { mailboxId })
+  const attempt = (signature: string | null) => order(service, { tenant, signature, key: "delete" }, { mailboxId })
   const error = yield* failureOf(attempt(null))
   return yield* attempt(pay(error._tag === "PaymentRequired" ? error.challenge : "", ADA, "09"))
 })

@@ -24,8 +24,9 @@ import {
   eventsOf,
   failureOf,
   type Host,
+  NotAdmitted,
   pay,
-  requestOf,
+  replayed,
   returnDebts,
   scenario,
   sendPaid,
@@ -69,10 +70,7 @@ describe("PaidOperations", () => {
   scenario("charges once, fulfills once and always replays the same bytes", (host) =>
     Effect.gen(function* () {
       const { answer, signature, tenant } = yield* adasMailbox
-      const paid = yield* PaidOperations
-      const again = yield* paid.replay(requestOf("email.mailbox.create", { signature }))
-      const executed = yield* create({ localPart: "ada" }, { signature })
-      for (const repeated of [Option.getOrThrow(again), executed]) {
+      for (const repeated of [yield* replayed({ signature }), yield* create({ localPart: "ada" }, { signature })]) {
         assert.deepStrictEqual(Redacted.value(repeated.body), Redacted.value(answer.body))
         assert.strictEqual(repeated.receipt, answer.receipt)
       }
@@ -89,12 +87,11 @@ describe("PaidOperations", () => {
       const forged = pay(yield* challengeOf(), ADA, "01", true)
       const { answer, signature } = yield* adasMailbox
       host.payments.outage.retired = true
-      const paid = yield* PaidOperations
-      const again = yield* paid.replay(requestOf("email.mailbox.create", { signature }))
-      assert.strictEqual(Redacted.value(Option.getOrThrow(again).body), Redacted.value(answer.body))
+      const again = yield* replayed({ signature })
+      assert.strictEqual(Redacted.value(again.body), Redacted.value(answer.body))
       // Without an authenticated signer, only a request that repeats the claimed proof byte for byte learns the result.
-      const nothing = yield* paid.replay(requestOf("email.mailbox.create", { signature: forged }))
-      assert.isTrue(Option.isNone(nothing))
+      const nothing = yield* failureOf(replayed({ signature: forged }))
+      assert.deepStrictEqual(nothing, { error: new NotAdmitted(), paymentState: "none" })
       assert.strictEqual(host.payments.transfers.get(ADA), 1)
     })
   )
@@ -106,8 +103,7 @@ describe("PaidOperations", () => {
       host.payments.outage.authentication = true
       const expected = { _tag: "OperationDelayed", paymentState: "unknown" } as const
       assert.deepInclude(yield* failureOf(create({ localPart: "ada" }, { signature })), expected)
-      const refused = yield* Effect.flip(paid.reclaim(requestOf("email.mailbox.create", { signature })))
-      assert.deepInclude(refused, expected)
+      assert.deepInclude((yield* failureOf(replayed({ signature }))).error, expected)
       assert.strictEqual(yield* paid.paymentState(signature), "unknown")
       assert.deepStrictEqual(yield* balances, {})
       assert.lengthOf(host.payments.shown, 0)
@@ -123,12 +119,13 @@ describe("PaidOperations", () => {
       host.payments.outage.authentication = true
       const before = host.payments.authentications()
       const paid = yield* PaidOperations
-      const again = yield* paid.replay(requestOf("email.mailbox.create", { signature }))
-      assert.strictEqual(Redacted.value(Option.getOrThrow(again).body), Redacted.value(answer.body))
+      const again = yield* replayed({ signature })
+      assert.strictEqual(Redacted.value(again.body), Redacted.value(answer.body))
       assert.strictEqual(yield* paid.paymentState(signature), "settled")
       assert.strictEqual(host.payments.authentications(), before)
       // Another payment under the same key learns nothing from an operation that its signer may not own.
-      assert.isTrue(Option.isNone(yield* paid.replay(requestOf("email.mailbox.create", { signature: other }))))
+      const refused = yield* failureOf(replayed({ signature: other }))
+      assert.deepInclude(refused.error, { _tag: "OperationDelayed", operationId: null, paymentState: "unknown" })
     })
   )
 

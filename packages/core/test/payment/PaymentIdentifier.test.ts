@@ -1,6 +1,6 @@
 import { PaidOperations } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
-import { Effect, Option, Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import {
   ADA,
   balances,
@@ -8,7 +8,7 @@ import {
   create,
   failureOf,
   pay,
-  requestOf,
+  replayed,
   returnDebts,
   scenario
 } from "../support/Purchase.ts"
@@ -31,10 +31,10 @@ describe("a payment identifier", () => {
         const paid = yield* PaidOperations
         const again = [
           yield* withoutKey(signature),
-          Option.getOrThrow(yield* paid.replay(requestOf("email.mailbox.create", { signature, key: null }))),
-          Option.getOrThrow(yield* paid.replay(requestOf("email.mailbox.create", { signature, key: "" }))),
+          yield* replayed({ signature, key: null }),
+          yield* replayed({ signature, key: "" }),
           // The identifier and the header are one namespace.
-          Option.getOrThrow(yield* paid.replay(requestOf("email.mailbox.create", { signature, key: IDENTIFIER })))
+          yield* replayed({ signature, key: IDENTIFIER })
         ]
         for (const answer of again) assert.strictEqual(Redacted.value(answer.body), Redacted.value(first.body))
         assert.strictEqual(host.payments.transfers.get(ADA), 1)
@@ -66,12 +66,9 @@ describe("a payment identifier", () => {
   scenario("that is malformed is refused with its field, and charges nothing", (host) =>
     Effect.gen(function* () {
       const signature = yield* identified("01", "")
-      const paid = yield* PaidOperations
-      const request = requestOf("email.mailbox.create", { signature, key: null })
       for (const error of [
         yield* failureOf(withoutKey(signature)),
-        yield* failureOf(paid.replay(request)),
-        yield* failureOf(paid.reclaim(request))
+        (yield* failureOf(replayed({ signature, key: null }))).error
       ]) {
         assert.strictEqual(error._tag, "InvalidRequest")
         assert.strictEqual(

@@ -5,18 +5,16 @@ import {
   JobRunner,
   NumberRenewal,
   OneMinuteCall,
-  PaidOperations,
   type PaidService,
   PhoneNumberStore,
   type PurchaseNumberInput,
-  type ServiceId,
   type Tenant,
   TenantStore,
   UsNumberPurchase,
   walletAddress
 } from "@agentos/core"
 import { Effect, Option, Redacted } from "effect"
-import { ADA, failureOf, pay, requestOf } from "./Purchase.ts"
+import { ADA, failureOf, order, pay } from "./Purchase.ts"
 
 export const WEBHOOK = "https://agent.example/turns"
 export const PERSON = "+12125550150"
@@ -43,16 +41,11 @@ export interface PhoneRequest {
 
 /** A request that can be made unpaid and then paid. Repeating the paid request uses the same payment. */
 export const phoneRequest = Effect.fnUntraced(function* ({ input, serviceId, tenant = null }: PhoneRequest) {
-  const paid = yield* PaidOperations
   // The services differ only in their input, which was checked against the schema of each before it arrives here.
   const service = (yield* SERVICES[serviceId]) as unknown as PaidService<unknown, unknown, unknown>
   const nonce = nextNonce()
   const request = (signature: string | null) =>
-    paid.execute(
-      service,
-      requestOf(serviceId satisfies ServiceId, { tenant, signature, key: `key ${nonce}`, body: JSON.stringify(input) }),
-      input
-    )
+    order(service, { tenant, signature, key: `key ${nonce}`, body: JSON.stringify(input) }, input)
   const unpaid = request(null)
   const challenge = Effect.map(failureOf(unpaid), (error) =>
     error._tag === "PaymentRequired" ? error.challenge : Effect.die(error)

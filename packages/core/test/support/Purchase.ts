@@ -1,4 +1,6 @@
 import {
+  type Answer,
+  type CheckError,
   type CreateMailboxInput,
   EventRecord,
   EventStore,
@@ -9,6 +11,9 @@ import {
   OperationStore,
   PaidOperations,
   type PaidRequest,
+  type PaidService,
+  type PaymentError,
+  PaymentRequired,
   type ServiceId,
   serviceEntry,
   type Tenant,
@@ -50,15 +55,34 @@ export const requestOf = (serviceId: ServiceId, offer: Offer): PaidRequest => {
       query: "",
       bodyHash: offer.body ?? "body"
     },
-    paymentSignature: offer.signature ?? null,
     idempotencyKey: offer.key === undefined ? "key-1" : offer.key
   }
 }
 
+/** Sends a request as the HTTP server does. Fails with the challenge if the offer has no payment. */
+export const order = <Input, Plan, Receipt>(
+  service: PaidService<Input, Plan, Receipt>,
+  offer: Offer,
+  input: Input
+): Effect.Effect<Answer, PaymentError | CheckError, PaidOperations> =>
+  Effect.flatMap(PaidOperations, ({ pay: send, quote }) => {
+    const request = requestOf(service.serviceId, offer)
+    return typeof offer.signature === "string"
+      ? Effect.mapError(send(service, request, offer.signature, Effect.succeed(input)), ({ error }) => error)
+      : Effect.flatMap(quote(service, request, input), (challenge) => new PaymentRequired({ challenge, reason: null }))
+  })
+
 export const create = (input: CreateMailboxInput, offer: Offer = {}) =>
-  Effect.flatMap(Effect.all([PaidOperations, MailboxCreation]), ([paid, service]) =>
-    paid.execute(service, requestOf("email.mailbox.create", offer), input)
+  Effect.flatMap(MailboxCreation, (service) => order(service, offer, input))
+
+/** Repeats a request that its host no longer admits, so that only an existing operation answers it. */
+export const replayed = (offer: Offer & { readonly signature: string }) =>
+  Effect.flatMap(Effect.all([PaidOperations, MailboxCreation]), ([{ pay: send }, service]) =>
+    send(service, requestOf("email.mailbox.create", offer), offer.signature, Effect.fail(new NotAdmitted()))
   )
+
+/** The host does not admit the request. */
+export class NotAdmitted extends Schema.TaggedError<NotAdmitted>()("NotAdmitted", {}) {}
 
 export const challengeOf = (offer: Offer = {}) =>
   Effect.map(Effect.flip(create({ localPart: "ada" }, offer)), (error) => {
@@ -111,13 +135,8 @@ export const adasMailbox = Effect.gen(function* () {
 })
 
 export const send = (tenant: Tenant, mailboxId: string, offer: Offer) =>
-  Effect.flatMap(Effect.all([PaidOperations, MessageSending]), ([paid, service]) =>
-    paid.execute(service, requestOf("email.message.send", { ...offer, tenant }), {
-      mailboxId,
-      to: ["friend@example.com"],
-      subject: "Hello",
-      text: "Hi"
-    })
+  Effect.flatMap(MessageSending, (service) =>
+    order(service, { ...offer, tenant }, { mailboxId, to: ["friend@example.com"], subject: "Hello", text: "Hi" })
   )
 
 export const sendPaid = Effect.gen(function* () {

@@ -8,7 +8,7 @@ import {
   serviceEntry,
   type Tenant
 } from "@agentos/core"
-import { Effect, Option, Result } from "effect"
+import { Effect, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { Readiness } from "../edge/Readiness.ts"
 import { pathOf } from "../edge/RequestLimits.ts"
@@ -77,40 +77,29 @@ export const paidRoute = <Input, Plan, Receipt>(
     return (yield* decode(body)).payload
   })
 
-  const execute = Effect.fnUntraced(function* (request: Request, record: RequestFacts, signature: string) {
-    /** Finds the state of the payment for the response to a request that is refused before its payment is processed. */
-    const findState = Effect.map(paidOperations.paymentState(signature), (state) => {
-      record.paymentState = state
-    })
+  const pay = Effect.fnUntraced(function* (request: Request, record: RequestFacts, signature: string) {
     const caller = yield* Effect.result(findCaller)
     if (Result.isFailure(caller)) {
       yield* requireAvailable(entry)
-      return yield* Effect.andThen(findState, Effect.fail(caller.failure))
+      record.paymentState = yield* paidOperations.paymentState(signature)
+      return yield* Effect.fail(caller.failure)
     }
     const tenant = caller.success
     const body = yield* readBody
-    // One value for all uses of the request, so that its payment is decoded and authenticated once.
     const asked = paidRequest(described, request, record, tenant, body)
-    const repeated = yield* Effect.tapErrorTag(paidOperations.replay(asked), "InvalidRequest", () => findState)
-    if (Option.isSome(repeated)) return yield* paidResponse(repeated.value)
-    const ready = yield* Effect.result(admitted(tenant, body))
-    if (Result.isFailure(ready)) {
-      const error = ready.failure
-      // A rate-limited request must not cause queries to the chain. The client learns more when it retries.
-      if (error._tag === "RateLimited") return yield* Effect.fail(error)
-      const reclaimed = yield* paidOperations.reclaim(asked)
-      if (Option.isSome(reclaimed)) return yield* paidResponse(reclaimed.value)
-      record.paymentState = "none"
-      return yield* Effect.fail(error)
-    }
-    // From here on the chain is asked before the response says anything about the money.
-    record.paymentState = "none"
-    return yield* paidResponse(yield* paidOperations.execute(service, asked, ready.success))
+    const paid = paidOperations.pay(service, asked, signature, admitted(tenant, body))
+    return yield* Effect.matchEffect(paid, {
+      onSuccess: paidResponse,
+      onFailure: ({ error, paymentState }) => {
+        record.paymentState = paymentState
+        return Effect.fail(error)
+      }
+    })
   })
 
   return operationRoute(operation, (request, record) => {
     const signature = paymentSignature(request)
-    return signature === null ? challengeFor(request, record) : execute(request, record, signature)
+    return signature === null ? challengeFor(request, record) : pay(request, record, signature)
   })
 }
 
@@ -132,6 +121,5 @@ const paidRequest = (
   },
   requestId,
   tenant,
-  paymentSignature: paymentSignature(request),
   idempotencyKey: request.headers["idempotency-key"] ?? null
 })

@@ -49,7 +49,12 @@ const Buy = Schema.TaggedStruct("Buy", {
     "long silence"
   ])
 })
-const Retry = Schema.TaggedStruct("Retry", { purchase: Chosen, server: Server })
+const Retry = Schema.TaggedStruct("Retry", {
+  purchase: Chosen,
+  server: Server,
+  /** Whether the server admits the request. It does not while the service is unavailable, for example. */
+  isAdmitted: Schema.Literals([true, true, true, false])
+})
 const Advance = Schema.TaggedStruct("Advance", { millis: Schema.Literals([300, 1_000, 4_000, 9_000, 16_000, 40_000]) })
 /** No action; only the time that each command takes. */
 const Wait = Schema.TaggedStruct("Wait", {})

@@ -31,8 +31,9 @@ export interface Asked {
 
 /** Returns the state and the advice that an error about the payment of an operation conveys; undefined for others. */
 const sayingOf = (
-  error: Refusal | undefined
+  refusal: Refusal | undefined
 ): { readonly paymentState: PaymentState; readonly advice: ReadonlyArray<PaymentAdvice> } | undefined => {
+  const error = refusal?.error
   switch (error?._tag) {
     case "PaymentRequired":
       return { paymentState: "none", advice: ["pay"] }
@@ -61,7 +62,7 @@ export const isDefect = (cause: Cause.Cause<unknown>): boolean =>
 const nameOf = (heard: Heard): string =>
   Exit.match(heard, {
     onSuccess: Option.match({ onNone: () => "nothing", onSome: () => "success" }),
-    onFailure: (cause) => cause.reasons.find(Cause.isFailReason)?.error._tag ?? "a defect"
+    onFailure: (cause) => cause.reasons.find(Cause.isFailReason)?.error.error._tag ?? "a defect"
   })
 
 const CreationPlan = Schema.fromJsonString(Schema.NullOr(Schema.Struct({ mailboxId: Schema.String })))
@@ -185,8 +186,9 @@ export class Hearing {
     knewSuccess: boolean
   ): string | undefined {
     if (isDefect(cause)) return Cause.pretty(cause)
-    const failure = cause.reasons.find(Cause.isFailReason)?.error
-    if (failure === undefined) return undefined
+    const refusal = cause.reasons.find(Cause.isFailReason)?.error
+    if (refusal === undefined) return undefined
+    const failure = refusal.error
     if (knewSuccess) return `it was answered with success before, and now ${failure._tag}`
     const operation = this.#witness.operationOf(purchase.nonce)
     const state = operation?.state
@@ -214,6 +216,7 @@ export class Hearing {
           : "it must wait for another operation"
       case "PayerMismatch":
         return "its own wallet is refused as another's"
+      case "NotAdmitted":
       case "InvalidRequest":
       case "ResourceNotFound":
       case "ResourceNotOwned":
@@ -223,7 +226,9 @@ export class Hearing {
       case "ProviderUnavailable":
       case "Conflict":
       case "TenantSuspended":
-        return operation === undefined ? undefined : `its operation is hidden behind ${failure._tag}`
+        if (operation !== undefined) return `its operation is hidden behind ${failure._tag}`
+        if (refusal.paymentState !== "none") return `${failure._tag} says that its payment is ${refusal.paymentState}`
+        return this.unclaimed(purchase, at) ? `${failure._tag}, though its authorization has paid` : undefined
     }
   }
 
@@ -238,9 +243,9 @@ export class Hearing {
   }
 
   /** Whether a purchase has paid, whoever submitted it, and no operation holds it. */
-  unclaimed({ nonce, request }: Purchase, at: number): boolean {
+  unclaimed({ nonce, payment }: Purchase, at: number): boolean {
     if (this.#witness.operationOf(nonce) !== undefined) return false
-    const proof = readProof(request.paymentSignature ?? "")
+    const proof = readProof(payment)
     const { amount, network, payTo } = { ...proof.accepted, amount: proof.value }
     const terms = { ...proof, scheme: "exact" as const, network, amount, payTo, maxTimeoutSeconds: 0, extra: {} }
     const transfer = this.#witness.transferFor({ proof, terms }, at)

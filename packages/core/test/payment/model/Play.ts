@@ -5,7 +5,7 @@ import { authorizationOf, pay, readProof, REFUND_WALLET, VALID_SECONDS } from ".
 import { now } from "../../support/SimulatedWorld.ts"
 import type { Command } from "./Command.ts"
 import { type Deployment, REFUND_FUNDS, WALLETS } from "./Deployment.ts"
-import { type Goods, type Purchase, requestFor, send } from "./Purchase.ts"
+import { challengeFor, type Goods, type Purchase, requestFor, send } from "./Purchase.ts"
 
 type Buy = Extract<Command, { _tag: "Buy" }>
 
@@ -92,25 +92,28 @@ export class Play {
   }
 
   /** Sends a purchase to a server as its client does. The answer is judged on arrival. */
-  readonly present = Effect.fnUntraced({ self: this }, function* (this: Play, purchase: Purchase, server: number) {
-    const { hearing } = this.#deployment
-    const asked = { knewSuccess: purchase.answer !== null, sentAt: this.#deployment.witness.transitions }
-    const asking = yield* this.#server(server)
-      .ask(send(purchase.goods, purchase.request))
-      .pipe(
-        Effect.exit,
-        Effect.flatMap((heard) => Effect.map(now, (at) => hearing.honest(purchase, heard, at, asked))),
-        Effect.forkIn(this.#scope)
-      )
-    this.#asking.set(purchase, [...(this.#asking.get(purchase) ?? []), asking])
-  })
+  readonly present = Effect.fnUntraced(
+    { self: this },
+    function* (this: Play, purchase: Purchase, server: number, isAdmitted = true) {
+      const { hearing } = this.#deployment
+      const asked = { knewSuccess: purchase.answer !== null, sentAt: this.#deployment.witness.transitions }
+      const asking = yield* this.#server(server)
+        .ask(send(purchase, isAdmitted))
+        .pipe(
+          Effect.exit,
+          Effect.flatMap((heard) => Effect.map(now, (at) => hearing.honest(purchase, heard, at, asked))),
+          Effect.forkIn(this.#scope)
+        )
+      this.#asking.set(purchase, [...(this.#asking.get(purchase) ?? []), asking])
+    }
+  )
 
   /** Reads the status of the last purchases by their headers. The advice is judged on arrival. */
   readonly readStatuses = Effect.fnUntraced({ self: this }, function* (this: Play) {
     const { hearing } = this.#deployment
     for (const [index, purchase] of this.purchases.slice(-STATUSES).entries()) {
       yield* this.#server(index % 2)
-        .ask(Effect.flatMap(PaymentStatuses, ({ ofPayment }) => ofPayment(purchase.request.paymentSignature ?? "")))
+        .ask(Effect.flatMap(PaymentStatuses, ({ ofPayment }) => ofPayment(purchase.payment)))
         .pipe(
           Effect.exit,
           Effect.map((heard) => hearing.advised(purchase, heard)),
@@ -193,7 +196,7 @@ export class Play {
   /** Sends the authorization to the chain without the service. */
   readonly #front = (purchase: Purchase, kind: "transfer" | "cancel"): Effect.Effect<void> =>
     Effect.map(now, (at) => {
-      const authorization = authorizationOf(readProof(purchase.request.paymentSignature ?? ""))
+      const authorization = authorizationOf(readProof(purchase.payment))
       this.#deployment.world.chain.send(at, { kind, authorization })
     })
 
@@ -201,9 +204,8 @@ export class Play {
   readonly #challengeOf = Effect.fnUntraced(
     { self: this },
     function* (this: Play, goods: Goods, request: PaidRequest, server: number) {
-      const heard = yield* Effect.exit(this.#server(server).ask(send(goods, request)))
-      const failure = Option.getOrUndefined(Exit.findErrorOption(heard))
-      return failure?._tag === "PaymentRequired" ? failure.challenge : undefined
+      const heard = yield* Effect.exit(this.#server(server).ask(challengeFor(goods, request)))
+      return Exit.isSuccess(heard) ? Option.getOrUndefined(heard.value) : undefined
     }
   )
 
@@ -230,11 +232,8 @@ export class Play {
         tenant,
         nonce,
         validBefore,
-        request: {
-          ...request,
-          idempotencyKey: like?.key ?? `key-${count}`,
-          paymentSignature: pay(challenge, { payer: wallet, nonce, validBefore })
-        },
+        request: { ...request, idempotencyKey: like?.key ?? `key-${count}` },
+        payment: pay(challenge, { payer: wallet, nonce, validBefore }),
         contested: false,
         challenge: null,
         answer: null,
@@ -255,7 +254,7 @@ export class Play {
       if (purchase === undefined) return
       switch (command._tag) {
         case "Retry":
-          return yield* this.present(purchase, command.server)
+          return yield* this.present(purchase, command.server, command.isAdmitted)
         case "Misuse":
           return yield* this.#misuse(purchase, command)
         case "TwoProofs": {
@@ -286,24 +285,23 @@ export class Play {
     { self: this },
     function* (this: Play, purchase: Purchase, { how, server }: Extract<Command, { _tag: "Misuse" }>) {
       const { hearing, witness } = this.#deployment
-      const { goods, nonce, request, validBefore, wallet } = purchase
+      const { goods, nonce, payment, request, validBefore, wallet } = purchase
       // Before it belongs to an operation, a payment with another key is an ordinary payment.
       if (witness.operationOf(nonce) === undefined) return
       const other = { ...request }
+      let presented = payment
       if (how === "key") other.idempotencyKey = `${request.idempotencyKey}-other`
       if (how === "body") other.binding = { ...request.binding, bodyHash: "another" }
       if (how === "header") {
-        const unpaid = { ...request, paymentSignature: null, idempotencyKey: null }
-        const challenge = yield* this.#challengeOf(goods, unpaid, server)
+        const challenge = yield* this.#challengeOf(goods, request, server)
         if (challenge === undefined) return
-        const header = pay(challenge, { payer: wallet, nonce, validBefore })
-        if (header === request.paymentSignature) return
-        other.paymentSignature = header
+        presented = pay(challenge, { payer: wallet, nonce, validBefore })
+        if (presented === payment) return
       }
       if (how === "endpoint") other.entry = requestFor({ kind: "delete", mailboxId: "" }, null, 0).entry
       if (how === "endpoint" && goods.kind === "delete") return
       yield* this.#server(server)
-        .ask(send(goods, other))
+        .ask(send({ goods, request: other, payment: presented }))
         .pipe(
           Effect.exit,
           Effect.map((heard) => hearing.misused(purchase, how, heard)),

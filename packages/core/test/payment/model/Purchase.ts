@@ -1,5 +1,6 @@
 import {
   type Answer,
+  type CheckError,
   MailboxCreation,
   MailboxDeletion,
   MailboxUpdate,
@@ -8,11 +9,13 @@ import {
   type PaidRequest,
   type PaidService,
   type PaymentAdvice,
+  type PaymentError,
+  type Refused,
   type ServiceId,
   serviceEntry,
   type Tenant
 } from "@agentos/core"
-import { Effect, Option } from "effect"
+import { Effect, Schema } from "effect"
 
 export type Goods =
   | { readonly kind: "create"; readonly localPart: string }
@@ -26,6 +29,8 @@ export interface Purchase {
   readonly wallet: string
   readonly tenant: Tenant | null
   readonly request: PaidRequest
+  /** The PAYMENT-SIGNATURE header. */
+  readonly payment: string
   readonly nonce: string
   /** Unix seconds. */
   readonly validBefore: number
@@ -62,45 +67,50 @@ export const requestFor = (goods: Goods, tenant: Tenant | null, count: number): 
       query: "",
       bodyHash: JSON.stringify(goods)
     },
-    paymentSignature: null,
     idempotencyKey: null
   }
 }
 
-/** Handles a paid request like the HTTP server: replays the answer of its operation, or executes the request. */
-const handle = <Input, Plan, Receipt>(service: PaidService<Input, Plan, Receipt>, request: PaidRequest, input: Input) =>
-  Effect.gen(function* () {
-    const paid = yield* PaidOperations
-    if (request.paymentSignature !== null) {
-      const known = yield* paid.replay(request)
-      if (Option.isSome(known)) return known.value
-    }
-    return yield* paid.execute(service, request, input)
-  })
+/** The host does not admit the request. */
+export class NotAdmitted extends Schema.TaggedError<NotAdmitted>()("NotAdmitted", {}) {}
 
-type Refusals<A> = A extends Effect.Effect<unknown, infer E, unknown> ? E : never
+export type Refusal = Refused<PaymentError | CheckError | NotAdmitted>
 
-/** Sends a request for the goods to the server whose services are provided. */
-export const send = Effect.fnUntraced(function* (
+type Services = MailboxCreation | MailboxUpdate | MailboxDeletion | MessageSending
+
+/** Applies a function to the service that sells the goods, and to its input. */
+const withService = Effect.fnUntraced(function* <A, E>(
   goods: Goods,
-  request: PaidRequest
-): Effect.fn.Return<
-  Answer,
-  Refusals<ReturnType<typeof handle>>,
-  PaidOperations | MailboxCreation | MailboxUpdate | MailboxDeletion | MessageSending
-> {
+  apply: <Input, Plan, Receipt>(service: PaidService<Input, Plan, Receipt>, input: Input) => Effect.Effect<A, E>
+): Effect.fn.Return<A, E, Services> {
   switch (goods.kind) {
     case "create":
-      return yield* handle(yield* MailboxCreation, request, { localPart: goods.localPart })
+      return yield* apply(yield* MailboxCreation, { localPart: goods.localPart })
     case "send": {
       const { mailboxId, text } = goods
-      const to = ["friend@example.com"]
-      return yield* handle(yield* MessageSending, request, { mailboxId, to, subject: "Hello", text })
+      return yield* apply(yield* MessageSending, { mailboxId, to: ["friend@example.com"], subject: "Hello", text })
     }
     case "update":
-      return yield* handle(yield* MailboxUpdate, request, goods)
+      return yield* apply(yield* MailboxUpdate, goods)
     case "delete":
-      return yield* handle(yield* MailboxDeletion, request, { mailboxId: goods.mailboxId })
+      return yield* apply(yield* MailboxDeletion, { mailboxId: goods.mailboxId })
   }
 })
-export type Refusal = Refusals<ReturnType<typeof send>>
+
+/** Requests the challenge for the goods from the server whose services are provided. */
+export const challengeFor = (
+  goods: Goods,
+  request: PaidRequest
+): Effect.Effect<string, CheckError, PaidOperations | Services> =>
+  Effect.flatMap(PaidOperations, ({ quote }) => withService(goods, (service, input) => quote(service, request, input)))
+
+/** Sends a paid request to the server whose services are provided, as the HTTP server does. */
+export const send = (
+  { goods, payment, request }: Pick<Purchase, "goods" | "payment" | "request">,
+  isAdmitted = true
+): Effect.Effect<Answer, Refusal, PaidOperations | Services> =>
+  Effect.flatMap(PaidOperations, ({ pay }) =>
+    withService(goods, (service, input) =>
+      pay(service, request, payment, isAdmitted ? Effect.succeed(input) : Effect.fail(new NotAdmitted()))
+    )
+  )

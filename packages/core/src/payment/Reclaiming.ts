@@ -1,0 +1,70 @@
+import { Effect, Option, Result } from "effect"
+import { claimRefund, type ClaimPorts } from "./Claiming.ts"
+import { IdempotencyConflict, type PaymentError, PaymentReturned, undetermined } from "./PaymentError.ts"
+import type { PaymentRail } from "./PaymentRail.ts"
+import type { PaymentTerms } from "./PaymentTerms.ts"
+import type { PresentedPayment } from "./PresentedPayments.ts"
+import * as UnclaimedPayment from "./UnclaimedPayment.ts"
+
+export interface ReclaimPorts extends ClaimPorts {
+  readonly rail: PaymentRail["Service"]
+}
+
+/**
+ * Handles the payment of a request that is about to be refused and that has no operation. `acceptedTerms` are those of our
+ * challenge for this request, even an expired one, or none.
+ *
+ * Succeeds if the payer did not sign the authorization, if it is unused, or if an operation holds it meanwhile. A transfer
+ * that paid us in full after its challenge was issued becomes an operation in `refund_due` that buys nothing; then, and if
+ * the authorization was used otherwise, fails with what the client must know.
+ */
+export const reclaim = Effect.fnUntraced(
+  function* (
+    ports: ReclaimPorts,
+    payment: PresentedPayment,
+    acceptedTerms: Effect.Effect<Option.Option<PaymentTerms>>
+  ) {
+    const { reach, rail } = ports
+    const { authenticated, proof } = payment
+    yield* authenticated
+    const { used } = yield* rail.readNonce(proof)
+    if (!used) return
+    const terms = yield* acceptedTerms
+    if (Option.isNone(terms)) return yield* usedForAnother
+    const { afterBlock, settlement } = yield* UnclaimedPayment.find(rail, proof, terms.value)
+    switch (settlement._tag) {
+      case "Paid": {
+        const paid = { transaction: settlement.transaction, nonceReadAtBlock: afterBlock }
+        const owed = yield* Effect.result(claimRefund(ports, payment, terms.value, paid))
+        if (Result.isFailure(owed)) return
+        yield* reach("refund_owed", owed.success)
+        const { operationId } = owed.success
+        return yield* new PaymentReturned({ operationId, paymentState: "refund_due", receipt: null })
+      }
+      case "UsedOtherwise":
+        return yield* usedBefore
+      case "Unused":
+      case "Unsettled":
+        return yield* useNotSeen
+    }
+  },
+  Effect.catchTags({
+    ProofInvalid: () => Effect.void,
+    ProviderError: ({ message }) => undetermined(message)
+  })
+) satisfies (...args: never) => Effect.Effect<void, PaymentError>
+
+const usedBefore = new IdempotencyConflict({
+  message: "This authorization was already used, so it buys nothing here.",
+  paymentState: "none"
+})
+
+const usedForAnother = new IdempotencyConflict({
+  message:
+    "This authorization was already used, and it was signed for another request. Repeat that request with its own " +
+    "challenge and access token. Do not sign another authorization.",
+  paymentState: "unknown"
+})
+
+/** Fails: the authorization is used, and neither an operation nor the chain shows by what. */
+export const useNotSeen = undetermined("The authorization is used, but the chain does not show yet by which transfer")
