@@ -1,9 +1,8 @@
-import { AgentOsApi } from "@agentos/api"
+import { ErrorEnvelope, OPERATIONS, successEnvelope } from "@agentos/api"
+import type { CatalogEntry } from "@agentos/core"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
-import { HttpApiClient } from "effect/http-api"
-import { newTenant } from "./support/TestClient.ts"
+import { Schema } from "effect"
+import { call, newTenant, type TestRequest } from "./support/TestClient.ts"
 import { startServer, type TestServer } from "./support/TestServer.ts"
 
 let server: TestServer
@@ -12,39 +11,39 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-/** Returns a client that is generated from the contract alone. */
-const clientWith = (token: string | undefined) =>
-  HttpApiClient.make(AgentOsApi, {
-    baseUrl: server.url,
-    transformClient: HttpClient.mapRequest((request) =>
-      token === undefined ? request : HttpClientRequest.bearerToken(request, token)
-    )
-  }).pipe(Effect.provide(FetchHttpClient.layer))
+/** Requests an operation, and decodes the response by the contract. */
+const answerOf = async <Data extends Schema.Codec<unknown, unknown>>(
+  { data, entry }: { readonly data: Data; readonly entry: CatalogEntry },
+  request: TestRequest = {},
+  path: string = entry.path
+): Promise<Data["Type"]> => {
+  const { text } = await call(server, entry.method, path, request)
+  const { data: encoded } = Schema.decodeUnknownSync(successEnvelope(Schema.Unknown))(JSON.parse(text))
+  return Schema.decodeUnknownSync(data)(encoded)
+}
 
-describe("a client generated from the contract", () => {
+describe("a client of the contract", () => {
   it("decodes the server's responses and errors", async () => {
-    const { eventIds, token } = await newTenant(server).then(async (tenant) => ({
-      ...tenant,
-      eventIds: await server.append(tenant.wallet, ["a"])
-    }))
-    const [eventId = ""] = eventIds
-    await Effect.runPromise(
-      Effect.gen(function* () {
-        const client = yield* clientWith(token)
-        assert.strictEqual((yield* client.describeApi({ params: {}, query: {} })).data.name, "AgentOS")
-        const { data } = yield* client.getService({ params: { serviceId: "events.list" }, query: {} })
-        assert.strictEqual(data.service.path, "/api/v1/events/list")
-        const listed = yield* client.listEvents({ params: {}, query: {}, payload: { service: "email", limit: 1 } })
-        assert.strictEqual(listed.data.items[0]?.eventId, eventId)
-        const replayed = yield* client.replayEvents({ params: {}, query: { limit: 1 } })
-        assert.lengthOf(replayed.data.items, 1)
-        const acknowledged = yield* client.acknowledgeEventById({ params: { eventId }, query: {}, payload: {} })
-        assert.strictEqual(acknowledged.data.event.status, "acknowledged")
-
-        const stranger = yield* clientWith(undefined)
-        const refused = yield* Effect.flip(stranger.listMailboxes({ params: {}, query: {} }))
-        assert.strictEqual("error" in refused ? refused.error.code : refused._tag, "ONBOARDING_REQUIRED")
-      })
+    const { token, wallet } = await newTenant(server)
+    const [eventId = ""] = await server.append(wallet, ["a"])
+    const description = await answerOf(OPERATIONS.describeApi)
+    assert.strictEqual(description.name, "AgentOS")
+    const { service } = await answerOf(OPERATIONS.getService, {}, "/api/v1/services/events.list")
+    assert.strictEqual(service.path, "/api/v1/events/list")
+    const listed = await answerOf(OPERATIONS.listEvents, { token, body: { service: "email", limit: 1 } })
+    assert.strictEqual(listed.items[0]?.eventId, eventId)
+    const replayed = await answerOf(OPERATIONS.replayEvents, { token }, "/api/v1/events?limit=1")
+    assert.lengthOf(replayed.items, 1)
+    const acknowledged = await answerOf(
+      OPERATIONS.acknowledgeEventById,
+      { token, body: {} },
+      `/api/v1/events/${eventId}/acknowledge`
+    )
+    assert.strictEqual(acknowledged.event.status, "acknowledged")
+    const refused = await call(server, "GET", OPERATIONS.listMailboxes.entry.path)
+    assert.strictEqual(
+      Schema.decodeUnknownSync(ErrorEnvelope)(JSON.parse(refused.text)).error.code,
+      "ONBOARDING_REQUIRED"
     )
   })
 })

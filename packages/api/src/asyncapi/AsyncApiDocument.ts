@@ -1,7 +1,7 @@
 import type { Schema } from "effect"
 import { API_NAME, API_VERSION } from "../discovery/ApiIdentity.ts"
-import { child, generate, schemas } from "../openapi/Generated.ts"
-import { isObject, type JsonObject, referenceOf, schemaRef, toJsonObject } from "../openapi/JsonSchema.ts"
+import { contractSchemas } from "../openapi/ContractSchemas.ts"
+import { child, isObject, type JsonObject, referenceOf, schemaRef, toJsonObject } from "../openapi/JsonSchema.ts"
 import type { DocumentedServer } from "../openapi/OperationDocument.ts"
 import { DOCS_PATH, REALTIME_PATH } from "../PublicPath.ts"
 import { REALTIME_EXAMPLES } from "./RealtimeExamples.ts"
@@ -101,7 +101,7 @@ const messageNames = (components: JsonObject): ReadonlyMap<string, string> =>
 
 /** Returns the AsyncAPI 3.0 document of the WebSocket of a server, generated from the contract. */
 export const asyncApiDocument = ({ serverUrl }: DocumentedServer): JsonObject => {
-  const components = schemas(generate())
+  const { components } = contractSchemas()
   const names = messageNames(components)
   const nameOf = (type: string): string => names.get(type) ?? type
   const channelRef = { $ref: `#/channels/${SOCKET}` }

@@ -1,4 +1,5 @@
 import type { CatalogEntry, ErrorCode } from "@agentos/core"
+import { ERROR_STATUS, type ErrorStatus } from "./ErrorStatus.ts"
 
 /** Errors of every request. A header that appears twice is INVALID_REQUEST. */
 const ALWAYS: ReadonlyArray<ErrorCode> = [
@@ -32,3 +33,9 @@ export const errorCodesOf = (entry: CatalogEntry): ReadonlySet<ErrorCode> => {
   codesByEntry.set(entry, codes)
   return codes
 }
+
+/** Returns the error codes of an operation by status, in ascending order. */
+export const errorsByStatus = (entry: CatalogEntry): ReadonlyMap<ErrorStatus, ReadonlyArray<ErrorCode>> =>
+  new Map(
+    [...Map.groupBy(errorCodesOf(entry), (code) => ERROR_STATUS[code])].toSorted(([left], [right]) => left - right)
+  )

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "@agentos/core"
 import { errorExample, errorExampleName } from "../error/ErrorExamples.ts"
 import { ERROR_RECOVERY } from "../error/ErrorRecovery.ts"
-import { errorsByStatus } from "../operation/Endpoint.ts"
+import { errorsByStatus } from "../error/OperationErrors.ts"
 import type { Operation } from "../operation/Operation.ts"
 import { operations } from "../operation/Operations.ts"
 import { COMMON_HEADERS, headerRef } from "./Headers.ts"

@@ -5,6 +5,12 @@ export type JsonObject = { readonly [key: string]: Schema.Json }
 export const isObject = (json: Schema.Json | undefined): json is JsonObject =>
   typeof json === "object" && json !== null && !Array.isArray(json)
 
+/** Returns the object under a key; an empty one if there is none. */
+export const child = (json: Schema.Json | undefined, key: string): JsonObject => {
+  const value = isObject(json) ? json[key] : undefined
+  return isObject(value) ? value : {}
+}
+
 /** Returns a value of the contract as JSON. */
 export const toJsonObject: (value: unknown) => JsonObject = Schema.decodeUnknownSync(
   Schema.Record(Schema.String, Schema.Json)
@@ -27,7 +33,17 @@ const mergeNull = (schema: JsonObject): JsonObject => {
   return { ...rest, ...value, type: [type, "null"], ...(Array.isArray(values) ? { enum: [...values, null] } : {}) }
 }
 
-const cleanObject = (given: JsonObject, openToMore: boolean): JsonObject => {
+const cleanJson = (json: Schema.Json, openToMore: boolean): Schema.Json => {
+  if (Array.isArray(json)) return json.map((item) => cleanJson(item, openToMore))
+  return isObject(json) ? cleanSchema(json, openToMore) : json
+}
+
+/**
+ * Simplifies a generated JSON Schema: removes bounds without effect, the pattern next to `format: uuid`, an `allOf` of
+ * one, and unions of a scalar and null. Schemas of responses are `openToMore`, because later versions may add properties; schemas of requests
+ * are closed, as are the objects inside them.
+ */
+export const cleanSchema = (given: JsonObject, openToMore: boolean): JsonObject => {
   const schema = mergeNull(given)
   const { allOf, ...own } = schema
   // The generator puts a check with its own schema next to the type, as a single `allOf`.
@@ -43,19 +59,9 @@ const cleanObject = (given: JsonObject, openToMore: boolean): JsonObject => {
       )
       .map(([key, value]) => [
         key,
-        key === "additionalProperties" && value === true ? openToMore : cleanSchema(value, openToMore)
+        key === "additionalProperties" && value === true ? openToMore : cleanJson(value, openToMore)
       ])
   )
-}
-
-/**
- * Simplifies a generated JSON Schema: removes bounds without effect, the pattern next to `format: uuid`, an `allOf` of
- * one, and unions of a scalar and null. Schemas of responses are `openToMore`, because later versions may add properties; schemas of requests
- * are closed, as are the objects inside them.
- */
-export const cleanSchema = (schema: Schema.Json, openToMore: boolean): Schema.Json => {
-  if (Array.isArray(schema)) return schema.map((item) => cleanSchema(item, openToMore))
-  return isObject(schema) ? cleanObject(schema, openToMore) : schema
 }
 
 const COMPACT_KEYWORDS: ReadonlySet<string> = new Set([

@@ -1,8 +1,8 @@
 import { API_NAME, API_VERSION } from "../discovery/ApiIdentity.ts"
 import { GUIDANCE } from "../discovery/WellKnown.ts"
 import { LLMS_PATH } from "../PublicPath.ts"
-import { operations } from "../operation/Operations.ts"
-import { generate, generatedOperation, schemas } from "./Generated.ts"
+import { operations, TAGS } from "../operation/Operations.ts"
+import { type ContractSchemas, contractSchemas } from "./ContractSchemas.ts"
 import type { JsonObject } from "./JsonSchema.ts"
 import { errorComponents } from "./ErrorResponses.ts"
 import { HEADERS } from "./Headers.ts"
@@ -10,22 +10,19 @@ import { eventExamples, webhooks } from "./Webhooks.ts"
 import { ACCESS_TOKEN, type DocumentedServer, operationDocument, PARAMETERS, SIGN_IN } from "./OperationDocument.ts"
 
 /** Returns every operation of the catalog, by path and method, in catalog order. */
-const paths = (generated: JsonObject, server: DocumentedServer): JsonObject => {
+const paths = (schemas: ContractSchemas, server: DocumentedServer): JsonObject => {
   const found: Record<string, Record<string, JsonObject>> = {}
   for (const operation of operations) {
     const { method, path } = operation.entry
-    const document = operationDocument(operation, generatedOperation(generated, operation), server)
+    const document = operationDocument(operation, schemas, server)
     found[path] = { ...found[path], [method.toLowerCase()]: document }
   }
   return found
 }
 
-/**
- * Returns the OpenAPI 3.1 document of the API for a server, generated from the contract, with the generator's omissions
- * completed.
- */
+/** Returns the OpenAPI 3.1 document of the API for a server. */
 export const openApiDocument = (server: DocumentedServer): JsonObject => {
-  const generated = generate()
+  const schemas = contractSchemas()
   const errors = errorComponents()
   return {
     openapi: "3.1.0",
@@ -38,8 +35,8 @@ export const openApiDocument = (server: DocumentedServer): JsonObject => {
     },
     servers: [{ url: server.serverUrl }],
     "x-agentcash-guidance": { llmsTxtUrl: `${server.serverUrl}${LLMS_PATH}` },
-    tags: generated["tags"] ?? [],
-    paths: paths(generated, server),
+    tags: TAGS.map(({ description, name }) => ({ name, description })),
+    paths: paths(schemas, server),
     webhooks: webhooks(server),
     components: {
       securitySchemes: {
@@ -63,7 +60,7 @@ export const openApiDocument = (server: DocumentedServer): JsonObject => {
       parameters: PARAMETERS,
       responses: errors.responses,
       examples: { ...errors.examples, ...eventExamples },
-      schemas: schemas(generated)
+      schemas: schemas.components
     }
   }
 }

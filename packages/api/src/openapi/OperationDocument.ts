@@ -1,11 +1,12 @@
 import { type CatalogEntry, IDEMPOTENCY_KEY_LIMIT, Usdt } from "@agentos/core"
-import type { Schema } from "effect"
 import { REQUEST_ID } from "../operation/Examples.ts"
-import { type Bytes, isBytes, type Operation, type OperationExample, takesBody } from "../operation/Operation.ts"
+import { type Bytes, isBytes, type Operation, type OperationExample } from "../operation/Operation.ts"
 import { inputsOf, requiresBody } from "../operation/Inputs.ts"
+import { TAGS } from "../operation/Operations.ts"
+import type { ContractSchemas } from "./ContractSchemas.ts"
 import { errorResponses } from "./ErrorResponses.ts"
 import { COMMON_HEADERS, DOWNLOAD_HEADERS, headerRef } from "./Headers.ts"
-import { cleanSchema, isObject, type JsonObject, toJsonObject } from "./JsonSchema.ts"
+import { type JsonObject, toJsonObject } from "./JsonSchema.ts"
 
 /**
  * The names of the security schemes among the components of the document. Directories of x402 recognize a token by this
@@ -100,17 +101,13 @@ const bytesContent = (self: Operation, { contentType }: Bytes): JsonObject => ({
   [contentType]: { schema: { type: "string", format: "binary" }, examples: responseExamples(self) }
 })
 
-const jsonContent = (self: Operation, generated: Schema.Json | undefined): JsonObject => {
-  const content = cleanSchema(generated ?? {}, true)
-  const json = isObject(content) ? content["application/json"] : undefined
-  return { "application/json": { ...(isObject(json) ? json : {}), examples: responseExamples(self) } }
-}
+const jsonContent = (self: Operation, schema: JsonObject): JsonObject => ({
+  "application/json": { schema, examples: responseExamples(self) }
+})
 
-/** Returns the generated success response; empty for an operation that never succeeds. */
-const successResponses = (self: Operation, generated: JsonObject): JsonObject => {
-  const responses = generated["responses"]
-  const success = isObject(responses) ? responses[`${self.status}`] : undefined
-  if (!isObject(success) || self.entry.capability === "never") return {}
+/** Returns the success response; empty for an operation that never succeeds. */
+const successResponses = (self: Operation, { responses }: ContractSchemas): JsonObject => {
+  if (self.entry.capability === "never") return {}
   return {
     [`${self.status}`]: {
       description: self.status === 201 ? "Success. A resource was created." : "Success.",
@@ -119,7 +116,7 @@ const successResponses = (self: Operation, generated: JsonObject): JsonObject =>
         ...(isBytes(self.data) ? DOWNLOAD_HEADERS : {}),
         ...(self.entry.price === null ? {} : { "PAYMENT-RESPONSE": headerRef("PaymentResponse") })
       },
-      content: isBytes(self.data) ? bytesContent(self, self.data) : jsonContent(self, success["content"])
+      content: isBytes(self.data) ? bytesContent(self, self.data) : jsonContent(self, responses.get(self) ?? {})
     }
   }
 }
@@ -136,14 +133,11 @@ const parameters = (self: Operation): ReadonlyArray<JsonObject> => {
   })
 }
 
-const requestBody = (self: Operation, generated: JsonObject): JsonObject => {
-  const body = cleanSchema(generated["requestBody"] ?? {}, false)
-  const { content } = isObject(body) ? body : {}
-  const json = isObject(content) ? content["application/json"] : undefined
+const requestBody = (self: Operation, schema: JsonObject): JsonObject => {
   const payloads = examplesOf(self).map(([name, { payload }]) => [name, { value: toJsonObject(payload) }] as const)
   return {
     required: requiresBody(self),
-    content: { "application/json": { ...(isObject(json) ? json : {}), examples: Object.fromEntries(payloads) } }
+    content: { "application/json": { schema, examples: Object.fromEntries(payloads) } }
   }
 }
 
@@ -154,16 +148,17 @@ export interface DocumentedServer {
   readonly networks: ReadonlyArray<string>
 }
 
-/** Returns the document of one operation: schemas from the generator, everything else from the catalog. */
+/** Returns the document of one operation. */
 export const operationDocument = (
   self: Operation,
-  generated: JsonObject,
+  schemas: ContractSchemas,
   { networks, serverUrl }: DocumentedServer
 ): JsonObject => {
   const { entry } = self
+  const request = schemas.requests.get(self)
   return {
     operationId: self.name,
-    tags: generated["tags"] ?? [],
+    tags: TAGS.flatMap((tag) => (self.name in tag.operations ? [tag.name] : [])),
     summary: entry.purpose,
     description: `${self.description}\n\n${terms(entry)}`,
     externalDocs: { url: `${serverUrl}${entry.guide}` },
@@ -175,7 +170,7 @@ export const operationDocument = (
     ...(entry.authentication === "unavailable" ? { deprecated: true } : {}),
     security: security(entry),
     parameters: [...parameters(self), ...headerParameters(self)],
-    ...(takesBody(self) ? { requestBody: requestBody(self, generated) } : {}),
-    responses: { ...successResponses(self, generated), ...errorResponses(self) }
+    ...(request === undefined ? {} : { requestBody: requestBody(self, request) }),
+    responses: { ...successResponses(self, schemas), ...errorResponses(self) }
   }
 }

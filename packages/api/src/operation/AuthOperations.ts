@@ -1,6 +1,4 @@
 import { Schema } from "effect"
-import { HttpApiGroup, OpenApi } from "effect/http-api"
-import { postEndpoint } from "./Endpoint.ts"
 import { ACCESS_TOKEN } from "./Examples.ts"
 import { NO_INPUT, operation } from "./Operation.ts"
 
@@ -24,7 +22,3 @@ export const AUTH_OPERATIONS = {
     description: `Use it when someone else may know a token. ${SIGN_IN} Older access tokens, realtime tokens and realtime sessions end on every server within 5 seconds. Paid requests that were already accepted are still fulfilled.`
   })
 }
-
-export const authGroup = HttpApiGroup.make("auth", { topLevel: true })
-  .add(postEndpoint(AUTH_OPERATIONS.recoverToken), postEndpoint(AUTH_OPERATIONS.revokeTokens))
-  .annotate(OpenApi.Description, "Access tokens, for the wallet that owns them.")

@@ -1,9 +1,7 @@
 import { plainText } from "@agentos/core"
 import { Schema } from "effect"
-import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { ApiDescription, apiDescription } from "../discovery/ApiDescription.ts"
 import { ServiceRecord } from "../discovery/ServiceRecord.ts"
-import { getEndpoint, postEndpoint } from "./Endpoint.ts"
 import { MAILBOX } from "./Examples.ts"
 import { NO_INPUT, operation } from "./Operation.ts"
 
@@ -122,14 +120,6 @@ export const DISCOVERY_OPERATIONS = {
   })
 }
 
-export const discoveryGroup = HttpApiGroup.make("discovery", { topLevel: true })
-  .add(
-    getEndpoint(DISCOVERY_OPERATIONS.describeApi),
-    getEndpoint(DISCOVERY_OPERATIONS.listServices),
-    getEndpoint(DISCOVERY_OPERATIONS.getService)
-  )
-  .annotate(OpenApi.Description, "Services, prices and how to start.")
-
 /** Reserved in this version. Always fails. */
 export const DOMAIN_OPERATIONS = {
   registerDomain: operation("registerDomain", {
@@ -140,7 +130,3 @@ export const DOMAIN_OPERATIONS = {
       "The path is reserved for a later version of this API. A request to it changes nothing, and nothing is charged."
   })
 }
-
-export const domainGroup = HttpApiGroup.make("domains", { topLevel: true })
-  .add(postEndpoint(DOMAIN_OPERATIONS.registerDomain))
-  .annotate(OpenApi.Description, "Reserved in this version and never available.")

@@ -14,9 +14,7 @@ import {
   Uuid
 } from "@agentos/core"
 import { Schema } from "effect"
-import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { DateTime } from "../event/DateTime.ts"
-import { getEndpoint, postEndpoint } from "./Endpoint.ts"
 import {
   ACCESS_TOKEN,
   ATTACHMENT,
@@ -186,18 +184,3 @@ export const EMAIL_OPERATIONS = {
     example: { payload: { address: "bob@example.com" }, data: { address: "bob@example.com", lifted: true } }
   })
 }
-
-export const emailGroup = HttpApiGroup.make("email", { topLevel: true })
-  .add(
-    postEndpoint(EMAIL_OPERATIONS.createMailbox),
-    getEndpoint(EMAIL_OPERATIONS.listMailboxes),
-    postEndpoint(EMAIL_OPERATIONS.updateMailbox),
-    postEndpoint(EMAIL_OPERATIONS.deleteMailbox),
-    postEndpoint(EMAIL_OPERATIONS.sendMessage),
-    getEndpoint(EMAIL_OPERATIONS.queryMessages),
-    getEndpoint(EMAIL_OPERATIONS.getAttachment),
-    getEndpoint(EMAIL_OPERATIONS.getRawMessage),
-    getEndpoint(EMAIL_OPERATIONS.listSuppressions),
-    postEndpoint(EMAIL_OPERATIONS.liftSuppression)
-  )
-  .annotate(OpenApi.Description, "Mailboxes and their messages.")

@@ -7,7 +7,6 @@ import {
   WebhookDeliveryRecord
 } from "@agentos/core"
 import { Schema } from "effect"
-import { HttpApiGroup, OpenApi } from "effect/http-api"
 import {
   AcknowledgeAllInput,
   EventIdInput,
@@ -16,7 +15,6 @@ import {
   ReplayEventsInput,
   SetEventWebhookInput
 } from "../event/EventInput.ts"
-import { deleteEndpoint, getEndpoint, postEndpoint } from "./Endpoint.ts"
 import { EVENT_EXAMPLES } from "../event/EventExamples.ts"
 import { SIGNING_SECRET } from "./Examples.ts"
 import { NO_INPUT, operation } from "./Operation.ts"
@@ -201,19 +199,3 @@ export const EVENT_OPERATIONS = {
     }
   })
 }
-
-export const eventGroup = HttpApiGroup.make("events", { topLevel: true })
-  .add(
-    getEndpoint(EVENT_OPERATIONS.getRealtimeToken),
-    postEndpoint(EVENT_OPERATIONS.listEvents),
-    postEndpoint(EVENT_OPERATIONS.getEvent),
-    postEndpoint(EVENT_OPERATIONS.acknowledgeEvent),
-    postEndpoint(EVENT_OPERATIONS.acknowledgeAllEvents),
-    getEndpoint(EVENT_OPERATIONS.replayEvents),
-    postEndpoint(EVENT_OPERATIONS.acknowledgeEventById),
-    postEndpoint(EVENT_OPERATIONS.setEventWebhook),
-    getEndpoint(EVENT_OPERATIONS.getEventWebhook),
-    deleteEndpoint(EVENT_OPERATIONS.deleteEventWebhook),
-    getEndpoint(EVENT_OPERATIONS.listWebhookDeliveries)
-  )
-  .annotate(OpenApi.Description, "The durable events of a tenant.")

@@ -1,5 +1,5 @@
 import { Predicate, Schema } from "effect"
-import { cleanSchema, isObject, type JsonObject } from "../openapi/JsonSchema.ts"
+import { child, cleanSchema, type JsonObject } from "../openapi/JsonSchema.ts"
 import type { Operation } from "./Operation.ts"
 
 type AnyCodec = Schema.Codec<unknown, unknown>
@@ -45,10 +45,9 @@ const annotationsOf = (field: AnyCodec) => {
 }
 
 const inputsIn = (place: Input["in"], codec: AnyCodec): ReadonlyArray<Input> => {
-  const { properties, required } = objectSchema(codec)
+  const { properties = {}, required } = objectSchema(codec)
   return Object.entries(fieldsOf(codec)).map(([name, field]) => {
-    const property = isObject(properties) ? cleanSchema(properties[name] ?? {}, false) : {}
-    const { description: _, ...generated } = isObject(property) ? property : {}
+    const { description: _, ...generated } = cleanSchema(child(properties, name), false)
     const { description, schema } = annotationsOf(field)
     const { type } = generated
     return {

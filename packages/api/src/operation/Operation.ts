@@ -1,6 +1,5 @@
 import { type CatalogEntry, type OperationName, operationEntry } from "@agentos/core"
-import { Predicate, Schema } from "effect"
-import { HttpApiSchema } from "effect/http-api"
+import { Schema } from "effect"
 
 /** An object without properties; any property is refused. */
 const Nothing = Schema.Record(Schema.String, Schema.Never)
@@ -11,10 +10,10 @@ export const NO_INPUT = { params: Nothing, query: Nothing, payload: Nothing }
 type AnyCodec = Schema.Codec<unknown, unknown>
 
 /** The output of an operation that returns bytes instead of the success envelope. */
-export const bytes = (contentType: string) => HttpApiSchema.StreamUint8Array({ contentType })
-export type Bytes = HttpApiSchema.StreamUint8Array
+export const bytes = (contentType: string): Bytes => Object.assign(Schema.Uint8Array.annotate({}), { contentType })
+export type Bytes = Schema.Uint8Array & { readonly contentType: string }
 
-export const isBytes = (data: unknown): data is Bytes => Predicate.isTagged(data, "StreamUint8Array")
+export const isBytes = (data: AnyCodec): data is Bytes => "contentType" in data
 
 /** The schemas of an operation's input and output. */
 export interface OperationShape<

@@ -7,6 +7,17 @@ import type { Operation } from "./Operation.ts"
 import { PAYMENT_OPERATIONS } from "./PaymentOperations.ts"
 import { PHONE_OPERATIONS } from "./PhoneOperations.ts"
 
+/** The tags of the OpenAPI document, each with its operations. */
+export const TAGS = [
+  { name: "discovery", description: "Services, prices and how to start.", operations: DISCOVERY_OPERATIONS },
+  { name: "email", description: "Mailboxes and their messages.", operations: EMAIL_OPERATIONS },
+  { name: "phone", description: "Phone numbers and calls.", operations: PHONE_OPERATIONS },
+  { name: "events", description: "The durable events of a tenant.", operations: EVENT_OPERATIONS },
+  { name: "domains", description: "Reserved in this version and never available.", operations: DOMAIN_OPERATIONS },
+  { name: "auth", description: "Access tokens, for the wallet that owns them.", operations: AUTH_OPERATIONS },
+  { name: "payments", description: "The state of payments.", operations: PAYMENT_OPERATIONS }
+] as const
+
 /** Every operation by name: exactly those of the catalog. */
 export const OPERATIONS = {
   ...DISCOVERY_OPERATIONS,

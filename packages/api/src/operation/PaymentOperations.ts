@@ -1,7 +1,5 @@
 import { PaymentStatusRecord, Uuid } from "@agentos/core"
 import { Schema } from "effect"
-import { HttpApiGroup, OpenApi } from "effect/http-api"
-import { getEndpoint, postEndpoint } from "./Endpoint.ts"
 import { OPERATION_ID, PAYMENT } from "./Examples.ts"
 import { NO_INPUT, operation } from "./Operation.ts"
 
@@ -31,7 +29,3 @@ export const PAYMENT_OPERATIONS = {
     example: { params: { operationId: OPERATION_ID }, data: { payment: PAYMENT } }
   })
 }
-
-export const paymentGroup = HttpApiGroup.make("payments", { topLevel: true })
-  .add(postEndpoint(PAYMENT_OPERATIONS.readPaymentStatus), getEndpoint(PAYMENT_OPERATIONS.getPayment))
-  .annotate(OpenApi.Description, "The state of payments.")

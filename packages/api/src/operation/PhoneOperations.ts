@@ -16,9 +16,7 @@ import {
   Voice
 } from "@agentos/core"
 import { Schema } from "effect"
-import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { DateTime } from "../event/DateTime.ts"
-import { getEndpoint, postEndpoint } from "./Endpoint.ts"
 import {
   ACCESS_TOKEN,
   CALL,
@@ -230,21 +228,3 @@ export const PHONE_OPERATIONS = {
     example: { data: { items: [VOICE] } }
   })
 }
-
-export const phoneGroup = HttpApiGroup.make("phone", { topLevel: true })
-  .add(
-    postEndpoint(PHONE_OPERATIONS.purchaseUsNumber),
-    postEndpoint(PHONE_OPERATIONS.purchaseCanadaNumber),
-    postEndpoint(PHONE_OPERATIONS.renewNumber),
-    postEndpoint(PHONE_OPERATIONS.callOneMinute),
-    postEndpoint(PHONE_OPERATIONS.callFiveMinutes),
-    postEndpoint(PHONE_OPERATIONS.extendCall),
-    postEndpoint(PHONE_OPERATIONS.addInboundMinutes),
-    postEndpoint(PHONE_OPERATIONS.releaseNumber),
-    getEndpoint(PHONE_OPERATIONS.listNumbers),
-    getEndpoint(PHONE_OPERATIONS.getCall),
-    getEndpoint(PHONE_OPERATIONS.getTranscript),
-    getEndpoint(PHONE_OPERATIONS.listCalls),
-    getEndpoint(PHONE_OPERATIONS.listVoices)
-  )
-  .annotate(OpenApi.Description, "Phone numbers and calls.")
