@@ -4,7 +4,7 @@ import {
   type CheckError,
   Core,
   EmailProvider,
-  MailboxCreation,
+  mailboxCreation,
   MailParser,
   noMailParser,
   OfferReceipts,
@@ -140,7 +140,7 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("An auth
       if (shows && !(await isHeld())) early.push(`${one.by} ${one.what}`)
     })
     const [operations, rail] = [Context.get(core, OperationStore), Context.get(core, PaymentRail)]
-    const [paid, creation] = [Context.get(core, PaidOperations), Context.get(core, MailboxCreation)]
+    const [paid, creation] = [Context.get(core, PaidOperations), yield* Effect.provide(mailboxCreation, core)]
     const buy = (header: string): Effect.Effect<Result.Result<Answer, Refused<PaymentError | CheckError>>> =>
       Effect.result(paid.pay(creation, requestFor(localPart), header, Effect.succeed({ localPart })))
     const challenge = yield* paid.quote(creation, requestFor(localPart), { localPart })

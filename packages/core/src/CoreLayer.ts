@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { emailServices, storedEmailServices } from "./email/EmailServices.ts"
+import { emailServices } from "./email/EmailServices.ts"
 import { InboundMails } from "./email/InboundMails.ts"
 import { Mailboxes } from "./email/Mailboxes.ts"
 import { MessageContents } from "./email/MessageContents.ts"
@@ -31,17 +31,14 @@ import { AgentSessions } from "./phone/AgentSessions.ts"
 import { CallAdmission } from "./phone/CallAdmission.ts"
 import { CallReports, Calls } from "./phone/Calls.ts"
 import { Numbers } from "./phone/Numbers.ts"
-import { phoneServices, storedPhoneServices } from "./phone/PhoneServices.ts"
+import { phoneServices } from "./phone/PhoneServices.ts"
 import { VoiceConversations } from "./phone/VoiceConversations.ts"
 import { Credentials } from "./tenancy/Credentials.ts"
 
-const phoneHalf = Layer.mergeAll(
-  phoneServices,
-  CallAdmission.layer,
-  Numbers.layer,
-  Calls.layer,
-  VoiceConversations.layer
-).pipe(Layer.provideMerge(AgentSessions.layer), Layer.provideMerge(CallReports.layer))
+const phoneHalf = Layer.mergeAll(CallAdmission.layer, Numbers.layer, Calls.layer, VoiceConversations.layer).pipe(
+  Layer.provideMerge(AgentSessions.layer),
+  Layer.provideMerge(CallReports.layer)
+)
 
 const commonJobs = Effect.all([
   LedgerAudit.make,
@@ -87,17 +84,15 @@ const foundation = <R1, R2>(
  * The email half of the core over its ports. A host provides the ports (storage, keys, payment rail, mail) and gets the
  * whole service except the phone half.
  */
-export const layer = foundation(storedEmailServices, commonJobs).pipe(Layer.provideMerge(emailServices))
+export const layer = foundation(emailServices, commonJobs)
 
 /**
  * Both halves of the core: `layer` plus numbers, calls and event webhooks, for a host that also provides a carrier, a
  * numbering plan, the callback to agents and the client of webhooks.
  */
 export const layerWithPhone = Layer.merge(TenantAdministration.layer, EventWebhooks.layer).pipe(
-  Layer.provideMerge(
-    foundation(concatenated(storedEmailServices, storedPhoneServices), concatenated(commonJobs, phoneJobs))
-  ),
-  Layer.provideMerge(Layer.mergeAll(emailServices, phoneHalf))
+  Layer.provideMerge(foundation(concatenated(emailServices, phoneServices), concatenated(commonJobs, phoneJobs))),
+  Layer.provideMerge(phoneHalf)
 )
 
 /** `layerWithPhone` plus token recovery, for a host that also provides the protocol by which wallets sign in. */

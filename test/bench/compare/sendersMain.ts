@@ -2,7 +2,7 @@ import {
   DEFAULT_MAIL_POLICY,
   MailboxStore,
   MailPolicy,
-  MessageSending,
+  messageSending,
   SenderPolicy,
   TenantStore,
   Timestamp,
@@ -44,7 +44,7 @@ type Send = (text: string) => Promise<void>
 const openSender = Effect.fnUntraced(function* (domain: string, localPart: string) {
   const tenants = yield* TenantStore
   const mailboxes = yield* MailboxStore
-  const sending = yield* MessageSending
+  const sending = yield* messageSending
   const { transact } = yield* Transactor
   const [tenantId, mailboxId, creationId] = [yield* Uuid.next, yield* Uuid.next, yield* Uuid.next]
   const createdAt = yield* Timestamp.now
@@ -113,7 +113,7 @@ answerParent(async (command: SendingCommand): Promise<Work> => {
     }),
     Layer.succeed(MailPolicy, POLICY)
   )
-  const runtime = ManagedRuntime.make(Layer.provideMerge(MessageSending.layer, ports))
+  const runtime = ManagedRuntime.make(ports)
   for (let index = 0; index < senders; index++) {
     const send = await runtime.runPromise(openSender(domain, `bench${index}`))
     idle.push((text) => runtime.runPromise(send(text)))

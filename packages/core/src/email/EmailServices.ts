@@ -1,25 +1,14 @@
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { toStored } from "../payment/PaidService.ts"
-import { MailboxCreation } from "./MailboxCreation.ts"
-import { MailboxDeletion } from "./MailboxDeletion.ts"
-import { MailboxUpdate } from "./MailboxUpdate.ts"
-import { MessageSending } from "./MessageSending.ts"
-
-export { MailboxCreation, MailboxDeletion, MailboxUpdate, MessageSending }
+import { mailboxCreation } from "./MailboxCreation.ts"
+import { mailboxDeletion } from "./MailboxDeletion.ts"
+import { mailboxUpdate } from "./MailboxUpdate.ts"
+import { messageSending } from "./MessageSending.ts"
 
 /** The paid services of the email half. */
-export const emailServices = Layer.mergeAll(
-  MailboxCreation.layer,
-  MailboxUpdate.layer,
-  MailboxDeletion.layer,
-  MessageSending.layer
-)
-
-export const storedEmailServices = Effect.gen(function* () {
-  return [
-    toStored(yield* MailboxCreation),
-    toStored(yield* MailboxUpdate),
-    toStored(yield* MailboxDeletion),
-    toStored(yield* MessageSending)
-  ]
-})
+export const emailServices = Effect.all([
+  Effect.map(mailboxCreation, toStored),
+  Effect.map(mailboxUpdate, toStored),
+  Effect.map(mailboxDeletion, toStored),
+  Effect.map(messageSending, toStored)
+])

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { orFail } from "../kernel/Lookup.ts"
 import { Conflict, InvalidRequest, invalid, type Issue } from "../kernel/ResourceError.ts"
 import { countRefusal } from "../limits/Refusals.ts"
@@ -65,165 +65,159 @@ const quotaMessage = (refusal: SendingQuota.SendingRefusal, recipients: number):
 }
 
 /** Sends one email. Retries use the same Message-ID, so that receivers drop duplicates. */
-export class MessageSending extends Context.Service<MessageSending, PaidService<SendMessageInput, Plan, SendReceipt>>()(
-  "@agentos/core/email/MessageSending"
-) {
-  static readonly layer = Layer.effect(
-    MessageSending,
-    Effect.gen(function* () {
-      const mailboxes = yield* MailboxStore
-      const messages = yield* MessageStore
-      const attachments = yield* AttachmentStore
-      const provider = yield* EmailProvider
-      const retries = yield* MessageRetryStore
-      const compose = yield* makeComposer
-      const tenants = yield* TenantStore
-      const transactor = yield* Transactor
-      const policy = yield* MailPolicy
-      const suppression = { messages, policy, ownDomain: provider.domain }
+export const messageSending = Effect.gen(function* () {
+  const mailboxes = yield* MailboxStore
+  const messages = yield* MessageStore
+  const attachments = yield* AttachmentStore
+  const provider = yield* EmailProvider
+  const retries = yield* MessageRetryStore
+  const compose = yield* makeComposer
+  const tenants = yield* TenantStore
+  const transactor = yield* Transactor
+  const policy = yield* MailPolicy
+  const suppression = { messages, policy, ownDomain: provider.domain }
 
-      const requireRoom = Effect.fnUntraced(function* ({ standing }: MailboxSender) {
-        const reached = reachedLimit(policy, standing)
-        if (reached === undefined) return
-        yield* countRefusal("mail_storage")
-        return yield* new Conflict({ message: FULL[reached] })
+  const requireRoom = Effect.fnUntraced(function* ({ standing }: MailboxSender) {
+    const reached = reachedLimit(policy, standing)
+    if (reached === undefined) return
+    yield* countRefusal("mail_storage")
+    return yield* new Conflict({ message: FULL[reached] })
+  })
+
+  /** Returns the addresses of the service's own domain that are no active mailbox: the relay would refuse them. */
+  const findUnknown = Effect.fnUntraced(function* (listed: ReadonlyArray<ListedRecipient>) {
+    const own = listed
+      .filter(({ address }) => isAt(address, provider.domain))
+      .map(({ address }) => ({ address, localPart: baseLocalPart(splitAddress(address).localPart) }))
+    if (own.length === 0) return new Set<string>()
+    const found = yield* mailboxes.findActive([...new Set(own.map(({ localPart }) => localPart))])
+    const active = new Set(found.map(({ localPart }) => localPart))
+    return new Set(own.filter(({ localPart }) => !active.has(localPart)).map(({ address }) => address))
+  })
+
+  const checkRecipients = Effect.fnUntraced(function* (
+    listed: ReadonlyArray<ListedRecipient>,
+    { suppressed: addresses }: MailboxSender
+  ) {
+    if (listed.length > RECIPIENT_LIMIT) {
+      return yield* invalid(
+        "to",
+        `has too many recipients: at most ${RECIPIENT_LIMIT} are allowed in to, cc and bcc together`
+      )
+    }
+    const suppressed = new Set(addresses)
+    const unknown = yield* findUnknown(listed)
+    const issues: ReadonlyArray<Issue> = listed.flatMap(({ address, path }) =>
+      suppressed.has(foldAddress(address))
+        ? [{ path, message: `is suppressed because ${address} bounced or complained` }]
+        : unknown.has(address)
+          ? [{ path, message: `is no active mailbox of this service: ${address}` }]
+          : []
+    )
+    if (issues.length > 0) {
+      return yield* new InvalidRequest({
+        message:
+          "Some recipients can't be written to: they bounced or complained, or are no mailbox of this service. Remove the recipients in error.issues, or lift their suppression by POST /api/v1/email/suppressions/lift",
+        issues
       })
+    }
+  })
 
-      /** Returns the addresses of the service's own domain that are no active mailbox: the relay would refuse them. */
-      const findUnknown = Effect.fnUntraced(function* (listed: ReadonlyArray<ListedRecipient>) {
-        const own = listed
-          .filter(({ address }) => isAt(address, provider.domain))
-          .map(({ address }) => ({ address, localPart: baseLocalPart(splitAddress(address).localPart) }))
-        if (own.length === 0) return new Set<string>()
-        const found = yield* mailboxes.findActive([...new Set(own.map(({ localPart }) => localPart))])
-        const active = new Set(found.map(({ localPart }) => localPart))
-        return new Set(own.filter(({ localPart }) => !active.has(localPart)).map(({ address }) => address))
-      })
+  /** Returns the thread that a reply joins, or fails if the message that it answers is not the tenant's. */
+  const threadOf = Effect.fnUntraced(function* (tenantId: TenantId, { inReplyTo }: SendMessageInput) {
+    if (inReplyTo === undefined) return undefined
+    return replyTo(yield* orFail(yield* messages.find(tenantId, inReplyTo), "message", inReplyTo))
+  })
 
-      const checkRecipients = Effect.fnUntraced(function* (
-        listed: ReadonlyArray<ListedRecipient>,
-        { suppressed: addresses }: MailboxSender
-      ) {
-        if (listed.length > RECIPIENT_LIMIT) {
-          return yield* invalid(
-            "to",
-            `has too many recipients: at most ${RECIPIENT_LIMIT} are allowed in to, cc and bcc together`
-          )
-        }
-        const suppressed = new Set(addresses)
-        const unknown = yield* findUnknown(listed)
-        const issues: ReadonlyArray<Issue> = listed.flatMap(({ address, path }) =>
-          suppressed.has(foldAddress(address))
-            ? [{ path, message: `is suppressed because ${address} bounced or complained` }]
-            : unknown.has(address)
-              ? [{ path, message: `is no active mailbox of this service: ${address}` }]
-              : []
-        )
-        if (issues.length > 0) {
-          return yield* new InvalidRequest({
-            message:
-              "Some recipients can't be written to: they bounced or complained, or are no mailbox of this service. Remove the recipients in error.issues, or lift their suppression by POST /api/v1/email/suppressions/lift",
-            issues
-          })
-        }
-      })
+  /**
+   * Returns the tenant's sending record of today, or fails if the tenant can't write to this many more recipients.
+   */
+  const requireQuota = Effect.fnUntraced(function* ({ sending }: MailboxSender, recipients: number) {
+    const record = SendingQuota.today(policy.sending, sending, yield* Timestamp.now)
+    const refusal = SendingQuota.refusalOf(policy.sending, record, recipients)
+    if (refusal === undefined) return record
+    yield* countRefusal(refusal._tag === "Paused" ? "mail_sending_paused" : "mail_recipients_per_day")
+    return yield* new Conflict({ message: quotaMessage(refusal, recipients) })
+  })
 
-      /** Returns the thread that a reply joins, or fails if the message that it answers is not the tenant's. */
-      const threadOf = Effect.fnUntraced(function* (tenantId: TenantId, { inReplyTo }: SendMessageInput) {
-        if (inReplyTo === undefined) return undefined
-        return replyTo(yield* orFail(yield* messages.find(tenantId, inReplyTo), "message", inReplyTo))
-      })
+  /** Checks that the tenant may send the message from its mailbox now. Returns what sending it needs. */
+  const requireSender = Effect.fnUntraced(function* (tenant: Tenant | null, input: SendMessageInput) {
+    const listed = listRecipients(input)
+    const addresses = listed.slice(0, RECIPIENT_LIMIT).map(({ address }) => foldAddress(address))
+    const sender = yield* owned(tenant, input.mailboxId, ({ tenantId }) =>
+      mailboxes.findSender(tenantId, input.mailboxId, addresses)
+    )
+    const thread = yield* threadOf(sender.mailbox.tenantId, input)
+    yield* checkRecipients(listed, sender)
+    const record = yield* requireQuota(sender, listed.length)
+    yield* requireRoom(sender)
+    return { mailbox: sender.mailbox, thread, sending: SendingQuota.sent(record, listed.length) }
+  })
 
-      /**
-       * Returns the tenant's sending record of today, or fails if the tenant can't write to this many more recipients.
-       */
-      const requireQuota = Effect.fnUntraced(function* ({ sending }: MailboxSender, recipients: number) {
-        const record = SendingQuota.today(policy.sending, sending, yield* Timestamp.now)
-        const refusal = SendingQuota.refusalOf(policy.sending, record, recipients)
-        if (refusal === undefined) return record
-        yield* countRefusal(refusal._tag === "Paused" ? "mail_sending_paused" : "mail_recipients_per_day")
-        return yield* new Conflict({ message: quotaMessage(refusal, recipients) })
-      })
-
-      /** Checks that the tenant may send the message from its mailbox now. Returns what sending it needs. */
-      const requireSender = Effect.fnUntraced(function* (tenant: Tenant | null, input: SendMessageInput) {
-        const listed = listRecipients(input)
-        const addresses = listed.slice(0, RECIPIENT_LIMIT).map(({ address }) => foldAddress(address))
-        const sender = yield* owned(tenant, input.mailboxId, ({ tenantId }) =>
-          mailboxes.findSender(tenantId, input.mailboxId, addresses)
-        )
-        const thread = yield* threadOf(sender.mailbox.tenantId, input)
-        yield* checkRecipients(listed, sender)
-        const record = yield* requireQuota(sender, listed.length)
-        yield* requireRoom(sender)
-        return { mailbox: sender.mailbox, thread, sending: SendingQuota.sent(record, listed.length) }
-      })
-
-      const suppressBounced = (message: Message, refused: SendReceipt["rejected"]) =>
-        suppress(suppression, {
-          message,
-          addresses: bouncedOf(refused),
-          reason: "bounced",
-          isReporter: false
-        })
-
-      /** Leaves an empty list in the place of the attachments that it stores. */
-      const stage = Effect.fnUntraced(function* (operationId: string, input: SendMessageInput) {
-        const { attachments: given = [], ...kept } = input
-        if (given.length === 0) return kept
-        yield* attachments.stage(operationId, given)
-        return { ...kept, attachments: [] }
-      })
-
-      return MessageSending.of({
-        serviceId: "email.message.send",
-        input: SendMessageInput,
-        plan: Plan,
-        retryFor: SEND_WINDOW,
-        check: (tenant, input) => Effect.asVoid(requireSender(tenant, input)),
-        staging: { store: stage, discard: attachments.discard },
-        prepare: Effect.fnUntraced(function* ({ operationId, tenant }, input) {
-          const { mailbox, sending, thread } = yield* requireSender(tenant, input)
-          yield* messages.putSending(tenant.tenantId, sending)
-          const messageId = yield* Uuid.next
-          const assigned =
-            input.attachments === undefined ? [] : yield* attachments.assign(operationId, tenant.tenantId, messageId)
-          return {
-            messageId,
-            messageIdHeader: `<${messageId}@${provider.domain}>`,
-            from: { address: mailbox.address, name: mailbox.displayName },
-            signature: mailbox.outboundSignature,
-            ...(thread === undefined ? {} : { thread }),
-            ...(assigned.length === 0 ? {} : { attachments: assigned })
-          }
-        }),
-        abandon: (_context, { messageId }) => attachments.remove(messageId),
-        revalidate: ({ tenant }, _plan, input) => Effect.asVoid(remainingMailbox(mailboxes, tenant, input.mailboxId)),
-        perform: (context, plan, input) => {
-          const message = queuedMessage(context, plan, input)
-          return Effect.tapError(provider.send(compose(message)), ({ refused = [] }) =>
-            transactor.transact(Effect.andThen(tenants.lock([message.tenantId]), suppressBounced(message, refused)))
-          )
-        },
-        record: Effect.fnUntraced(function* (context, plan, input, receipt) {
-          const queued = queuedMessage(context, plan, input)
-          const recipients = afterAttempt(queued.recipients, receipt.rejected, accepted)
-          const message = { ...queued, recipients, status: statusOf(recipients) }
-          // If the mailbox was deleted during the send, no copy is stored; the mail was sent nevertheless.
-          const sizeBytes = message.attachments.reduce((sum, file) => sum + file.sizeBytes, bodySizeBytes(message))
-          const stored = yield* messages.insert([{ message, duplicateKey: null, inboundMailId: null, sizeBytes }])
-          if (stored.size === 0) yield* attachments.remove(plan.messageId)
-          else if (recipients.some(isQueued)) {
-            const delay = retryDelay(0, message, yield* Timestamp.now)
-            yield* retries.schedule(plan.messageId, context.tenant.tenantId, delay)
-          }
-          yield* suppressBounced(message, receipt.rejected)
-          return { created: true, data: { message: toMessageRecord(message) } }
-        })
-      })
+  const suppressBounced = (message: Message, refused: SendReceipt["rejected"]) =>
+    suppress(suppression, {
+      message,
+      addresses: bouncedOf(refused),
+      reason: "bounced",
+      isReporter: false
     })
-  )
-}
+
+  /** Leaves an empty list in the place of the attachments that it stores. */
+  const stage = Effect.fnUntraced(function* (operationId: string, input: SendMessageInput) {
+    const { attachments: given = [], ...kept } = input
+    if (given.length === 0) return kept
+    yield* attachments.stage(operationId, given)
+    return { ...kept, attachments: [] }
+  })
+
+  const service: PaidService<SendMessageInput, Plan, SendReceipt> = {
+    serviceId: "email.message.send",
+    input: SendMessageInput,
+    plan: Plan,
+    retryFor: SEND_WINDOW,
+    check: (tenant, input) => Effect.asVoid(requireSender(tenant, input)),
+    staging: { store: stage, discard: attachments.discard },
+    prepare: Effect.fnUntraced(function* ({ operationId, tenant }, input) {
+      const { mailbox, sending, thread } = yield* requireSender(tenant, input)
+      yield* messages.putSending(tenant.tenantId, sending)
+      const messageId = yield* Uuid.next
+      const assigned =
+        input.attachments === undefined ? [] : yield* attachments.assign(operationId, tenant.tenantId, messageId)
+      return {
+        messageId,
+        messageIdHeader: `<${messageId}@${provider.domain}>`,
+        from: { address: mailbox.address, name: mailbox.displayName },
+        signature: mailbox.outboundSignature,
+        ...(thread === undefined ? {} : { thread }),
+        ...(assigned.length === 0 ? {} : { attachments: assigned })
+      }
+    }),
+    abandon: (_context, { messageId }) => attachments.remove(messageId),
+    revalidate: ({ tenant }, _plan, input) => Effect.asVoid(remainingMailbox(mailboxes, tenant, input.mailboxId)),
+    perform: (context, plan, input) => {
+      const message = queuedMessage(context, plan, input)
+      return Effect.tapError(provider.send(compose(message)), ({ refused = [] }) =>
+        transactor.transact(Effect.andThen(tenants.lock([message.tenantId]), suppressBounced(message, refused)))
+      )
+    },
+    record: Effect.fnUntraced(function* (context, plan, input, receipt) {
+      const queued = queuedMessage(context, plan, input)
+      const recipients = afterAttempt(queued.recipients, receipt.rejected, accepted)
+      const message = { ...queued, recipients, status: statusOf(recipients) }
+      // If the mailbox was deleted during the send, no copy is stored; the mail was sent nevertheless.
+      const sizeBytes = message.attachments.reduce((sum, file) => sum + file.sizeBytes, bodySizeBytes(message))
+      const stored = yield* messages.insert([{ message, duplicateKey: null, inboundMailId: null, sizeBytes }])
+      if (stored.size === 0) yield* attachments.remove(plan.messageId)
+      else if (recipients.some(isQueued)) {
+        const delay = retryDelay(0, message, yield* Timestamp.now)
+        yield* retries.schedule(plan.messageId, context.tenant.tenantId, delay)
+      }
+      yield* suppressBounced(message, receipt.rejected)
+      return { created: true, data: { message: toMessageRecord(message) } }
+    })
+  }
+  return service
+})
 
 /** The maximum number of Message-IDs in References: the first one, which began the conversation, and the latest. */
 const REFERENCE_LIMIT = 50

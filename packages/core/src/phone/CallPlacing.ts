@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Layer, Option, Schedule, Schema } from "effect"
+import { Duration, Effect, Option, Schedule, Schema } from "effect"
 import type { ServiceId } from "../catalog/ServiceId.ts"
 import { ProviderError } from "../kernel/ProviderError.ts"
 import { Conflict, invalid } from "../kernel/ResourceError.ts"
@@ -268,11 +268,7 @@ const newCall = (
 })
 
 /** Places a call of at most one minute. */
-export class OneMinuteCall extends Context.Service<OneMinuteCall, Placing>()("@agentos/core/phone/OneMinuteCall") {
-  static readonly layer = Layer.effect(OneMinuteCall, makePlacing("phone.call.outbound.1m", 60))
-}
+export const oneMinuteCall = makePlacing("phone.call.outbound.1m", 60)
 
 /** Places a call of at most five minutes. */
-export class FiveMinuteCall extends Context.Service<FiveMinuteCall, Placing>()("@agentos/core/phone/FiveMinuteCall") {
-  static readonly layer = Layer.effect(FiveMinuteCall, makePlacing("phone.call.outbound.5m", 300))
-}
+export const fiveMinuteCall = makePlacing("phone.call.outbound.5m", 300)

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import type { ServiceId } from "../catalog/ServiceId.ts"
 import { EventStore } from "../events/EventStore.ts"
 import { ProviderError } from "../kernel/ProviderError.ts"
@@ -56,40 +56,26 @@ const extendsNumber = (
 }
 
 /** Adds 30 days to the end of a number's entitlement. */
-export class NumberRenewal extends Context.Service<NumberRenewal, NumberExtension>()(
-  "@agentos/core/phone/NumberRenewal"
-) {
-  static readonly layer = Layer.effect(
-    NumberRenewal,
-    Effect.zipWith(PhoneNumberStore, EventStore, (numbers, events) =>
-      extendsNumber(
-        numbers,
-        "phone.number.renew.30d",
-        0,
-        (number) => ({ ...number, ...Allowance.extendEntitlement(number.expiresAt) }),
-        (number, operationId) => events.append([PhoneEvent.renewed(number, operationId)])
-      )
-    )
+export const numberRenewal = Effect.zipWith(PhoneNumberStore, EventStore, (numbers, events) =>
+  extendsNumber(
+    numbers,
+    "phone.number.renew.30d",
+    0,
+    (number) => ({ ...number, ...Allowance.extendEntitlement(number.expiresAt) }),
+    (number, operationId) => events.append([PhoneEvent.renewed(number, operationId)])
   )
-}
+)
 
 /** Adds 10 minutes of inbound call time to a number. Calls in progress share the new seconds immediately. */
-export class InboundMinutes extends Context.Service<InboundMinutes, NumberExtension>()(
-  "@agentos/core/phone/InboundMinutes"
-) {
-  static readonly layer = Layer.effect(
-    InboundMinutes,
-    Effect.zipWith(PhoneNumberStore, CallStore, (numbers, calls) =>
-      extendsNumber(
-        numbers,
-        "phone.call.inbound.add.10m",
-        Allowance.INBOUND_SECONDS,
-        (number) => ({ ...number, allowance: Allowance.extendInbound(number.allowance) }),
-        (number, _operationId, now) => reserveAllowance(calls, number, now)
-      )
-    )
+export const inboundMinutes = Effect.zipWith(PhoneNumberStore, CallStore, (numbers, calls) =>
+  extendsNumber(
+    numbers,
+    "phone.call.inbound.add.10m",
+    Allowance.INBOUND_SECONDS,
+    (number) => ({ ...number, allowance: Allowance.extendInbound(number.allowance) }),
+    (number, _operationId, now) => reserveAllowance(calls, number, now)
   )
-}
+)
 
 /**
  * Adds exactly 60 seconds to a call that is in progress, inbound or outbound. The seconds of an inbound call belong to it
@@ -98,74 +84,64 @@ export class InboundMinutes extends Context.Service<InboundMinutes, NumberExtens
  * The limit is first extended in the store, once for each operation. Then the carrier receives the limit, and the limit
  * is read again afterwards. So of two concurrent extensions, neither overwrites the other.
  */
-export class CallExtension extends Context.Service<CallExtension, PaidService<CallIdInput, null, Call>>()(
-  "@agentos/core/phone/CallExtension"
-) {
-  static readonly layer = Layer.effect(
-    CallExtension,
-    Effect.gen(function* () {
-      const calls = yield* CallStore
-      const numbers = yield* PhoneNumberStore
-      const provider = yield* TelephonyProvider
-      const tenants = yield* TenantStore
-      const transactor = yield* Transactor
+export const callExtension = Effect.gen(function* () {
+  const calls = yield* CallStore
+  const numbers = yield* PhoneNumberStore
+  const provider = yield* TelephonyProvider
+  const tenants = yield* TenantStore
+  const transactor = yield* Transactor
 
-      const check = Effect.fnUntraced(function* (tenant: Tenant | null, { callId }: CallIdInput) {
-        const call = yield* ownedCall(calls, tenant, callId)
-        const { phoneNumberId } = call
-        const endReason = call.endReason ?? call.hangUpReason
-        if (endReason === "allowance_exhausted") return yield* new AllowanceExhausted({ phoneNumberId })
-        const deadline = Allowance.deadlineOf(call)
-        if (deadline === null || call.hangUpReason !== null) {
-          const why = call.state === "ended" || call.hangUpReason !== null ? "has ended" : "is not answered yet"
-          return yield* new Conflict({
-            message: `The call ${callId} ${why}. Only a call in progress can be extended.`,
-            read: { kind: "call", id: callId }
-          })
-        }
-        const number = yield* usableNumber(numbers, tenant, phoneNumberId)
-        if (!Allowance.lasts(number, deadline, Allowance.EXTENSION_SECONDS)) {
-          return yield* new NumberExpiring({ phoneNumberId })
-        }
+  const check = Effect.fnUntraced(function* (tenant: Tenant | null, { callId }: CallIdInput) {
+    const call = yield* ownedCall(calls, tenant, callId)
+    const { phoneNumberId } = call
+    const endReason = call.endReason ?? call.hangUpReason
+    if (endReason === "allowance_exhausted") return yield* new AllowanceExhausted({ phoneNumberId })
+    const deadline = Allowance.deadlineOf(call)
+    if (deadline === null || call.hangUpReason !== null) {
+      const why = call.state === "ended" || call.hangUpReason !== null ? "has ended" : "is not answered yet"
+      return yield* new Conflict({
+        message: `The call ${callId} ${why}. Only a call in progress can be extended.`,
+        read: { kind: "call", id: callId }
       })
+    }
+    const number = yield* usableNumber(numbers, tenant, phoneNumberId)
+    if (!Allowance.lasts(number, deadline, Allowance.EXTENSION_SECONDS)) {
+      return yield* new NumberExpiring({ phoneNumberId })
+    }
+  })
 
-      const rejected = () =>
-        new ProviderError({
-          provider: provider.name,
-          reason: "Rejected",
-          message: "The call ended before it could be extended."
-        })
-
-      const extend = ({ operationId, tenant }: OperationContext, callId: string) =>
-        transactor.transact(
-          Effect.andThen(
-            tenants.lock([tenant.tenantId]),
-            calls.extend(callId, operationId, Allowance.EXTENSION_SECONDS)
-          )
-        )
-
-      const send = (call: Call) =>
-        call.providerCallId === null ? rejected() : sendLimit(calls, provider, call, call.providerCallId)
-
-      return CallExtension.of({
-        serviceId: "phone.call.extend.1m",
-        input: CallIdInput,
-        plan: Schema.Null,
-        // Only a live call can be extended. After 60 s of failures, no time is left to extend.
-        retryFor: Allowance.EXTENSION_SECONDS * Timestamp.SECOND,
-        check,
-        prepare: ({ tenant }, input) => Effect.as(check(tenant, input), null),
-        abandon: ({ operationId }) => calls.revokeExtension(operationId),
-        perform: Effect.fnUntraced(function* (context, _plan, { callId }) {
-          const before = yield* calls.extended(context.operationId)
-          if (Option.isSome(before)) return yield* send(before.value)
-          yield* requireAttended(context, provider.name, "The extension")
-          const extended = yield* extend(context, callId)
-          return yield* Option.isSome(extended) ? send(extended.value) : rejected()
-        }),
-        record: (_context, _plan, _input, call) =>
-          Effect.succeed({ created: false, data: { call: toCallRecord(call) } })
-      })
+  const rejected = () =>
+    new ProviderError({
+      provider: provider.name,
+      reason: "Rejected",
+      message: "The call ended before it could be extended."
     })
-  )
-}
+
+  const extend = ({ operationId, tenant }: OperationContext, callId: string) =>
+    transactor.transact(
+      Effect.andThen(tenants.lock([tenant.tenantId]), calls.extend(callId, operationId, Allowance.EXTENSION_SECONDS))
+    )
+
+  const send = (call: Call) =>
+    call.providerCallId === null ? rejected() : sendLimit(calls, provider, call, call.providerCallId)
+
+  const service: PaidService<CallIdInput, null, Call> = {
+    serviceId: "phone.call.extend.1m",
+    input: CallIdInput,
+    plan: Schema.Null,
+    // Only a live call can be extended. After 60 s of failures, no time is left to extend.
+    retryFor: Allowance.EXTENSION_SECONDS * Timestamp.SECOND,
+    check,
+    prepare: ({ tenant }, input) => Effect.as(check(tenant, input), null),
+    abandon: ({ operationId }) => calls.revokeExtension(operationId),
+    perform: Effect.fnUntraced(function* (context, _plan, { callId }) {
+      const before = yield* calls.extended(context.operationId)
+      if (Option.isSome(before)) return yield* send(before.value)
+      yield* requireAttended(context, provider.name, "The extension")
+      const extended = yield* extend(context, callId)
+      return yield* Option.isSome(extended) ? send(extended.value) : rejected()
+    }),
+    record: (_context, _plan, _input, call) => Effect.succeed({ created: false, data: { call: toCallRecord(call) } })
+  }
+  return service
+})

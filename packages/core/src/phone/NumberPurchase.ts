@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import type { ServiceId } from "../catalog/ServiceId.ts"
 import { Keyring } from "../kernel/Keyring.ts"
 import { ProviderError, ProviderUnavailable } from "../kernel/ProviderError.ts"
@@ -196,14 +196,6 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
 
 const COUNTRY_NAMES: Readonly<Record<NumberCountry, string>> = { US: "US", CA: "Canadian" }
 
-export class UsNumberPurchase extends Context.Service<UsNumberPurchase, Purchase>()(
-  "@agentos/core/phone/UsNumberPurchase"
-) {
-  static readonly layer = Layer.effect(UsNumberPurchase, makePurchase("phone.number.us.30d", "US"))
-}
+export const usNumberPurchase = makePurchase("phone.number.us.30d", "US")
 
-export class CanadaNumberPurchase extends Context.Service<CanadaNumberPurchase, Purchase>()(
-  "@agentos/core/phone/CanadaNumberPurchase"
-) {
-  static readonly layer = Layer.effect(CanadaNumberPurchase, makePurchase("phone.number.ca.30d", "CA"))
-}
+export const canadaNumberPurchase = makePurchase("phone.number.ca.30d", "CA")

@@ -1,38 +1,16 @@
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { toStored } from "../payment/PaidService.ts"
-import { FiveMinuteCall, OneMinuteCall } from "./CallPlacing.ts"
-import { CallExtension, InboundMinutes, NumberRenewal } from "./Extensions.ts"
-import { CanadaNumberPurchase, UsNumberPurchase } from "./NumberPurchase.ts"
-
-export {
-  CallExtension,
-  CanadaNumberPurchase,
-  FiveMinuteCall,
-  InboundMinutes,
-  NumberRenewal,
-  OneMinuteCall,
-  UsNumberPurchase
-}
+import { fiveMinuteCall, oneMinuteCall } from "./CallPlacing.ts"
+import { callExtension, inboundMinutes, numberRenewal } from "./Extensions.ts"
+import { canadaNumberPurchase, usNumberPurchase } from "./NumberPurchase.ts"
 
 /** The paid services of the phone half. */
-export const phoneServices = Layer.mergeAll(
-  UsNumberPurchase.layer,
-  CanadaNumberPurchase.layer,
-  NumberRenewal.layer,
-  InboundMinutes.layer,
-  OneMinuteCall.layer,
-  FiveMinuteCall.layer,
-  CallExtension.layer
-)
-
-export const storedPhoneServices = Effect.gen(function* () {
-  return [
-    toStored(yield* UsNumberPurchase),
-    toStored(yield* CanadaNumberPurchase),
-    toStored(yield* NumberRenewal),
-    toStored(yield* InboundMinutes),
-    toStored(yield* OneMinuteCall),
-    toStored(yield* FiveMinuteCall),
-    toStored(yield* CallExtension)
-  ]
-})
+export const phoneServices = Effect.all([
+  Effect.map(usNumberPurchase, toStored),
+  Effect.map(canadaNumberPurchase, toStored),
+  Effect.map(numberRenewal, toStored),
+  Effect.map(inboundMinutes, toStored),
+  Effect.map(oneMinuteCall, toStored),
+  Effect.map(fiveMinuteCall, toStored),
+  Effect.map(callExtension, toStored)
+])

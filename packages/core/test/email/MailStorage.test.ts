@@ -4,9 +4,8 @@ import {
   InboundMailStore,
   JobRunner,
   Mailboxes,
-  MailboxDeletion,
+  mailboxDeletion,
   MailPolicy,
-  MessageSending,
   type Tenant,
   TenantAdministration,
   Timestamp
@@ -26,10 +25,10 @@ const to = (...rcptTo: ReadonlyArray<string>) => ({
   secure: false
 })
 
-/** Both services with the given policy. */
+/** The services with the given policy. */
 const limited = (policy: Partial<typeof DEFAULT_MAIL_POLICY>) =>
-  Layer.fresh(Layer.merge(InboundMails.layer, MessageSending.layer)).pipe(
-    Layer.provide(Layer.succeed(MailPolicy, { ...DEFAULT_MAIL_POLICY, ...policy }))
+  Layer.fresh(InboundMails.layer).pipe(
+    Layer.provideMerge(Layer.succeed(MailPolicy, { ...DEFAULT_MAIL_POLICY, ...policy }))
   )
 
 const few = limited({ mailboxLimit: { messages: 3, bytes: 1_000 } })
@@ -57,8 +56,8 @@ describe("a full mailbox", () => {
       yield* deliverMail(inbound)
       assert.strictEqual(yield* countOf(tenant), 3)
       assert.strictEqual(yield* refusal(inbound.admit("ada@agents.test", FRIEND)), "mailbox full")
-      const deletion = yield* MailboxDeletion
-      const remove = (signature: string | null) => order(deletion, { tenant, signature, key: "d" }, { mailboxId })
+      const remove = (signature: string | null) =>
+        order(mailboxDeletion, { tenant, signature, key: "d" }, { mailboxId })
       const unpaid = yield* failureOf(remove(null))
       yield* remove(pay(unpaid._tag === "PaymentRequired" ? unpaid.challenge : "", ADA, "0d"))
       assert.strictEqual(yield* refusal(inbound.admit("ada@agents.test", FRIEND)), "mailbox unknown")

@@ -1,4 +1,4 @@
-import { type Mailbox, MailboxCreation, MailboxStore, SenderPolicy } from "@agentos/core"
+import { type Mailbox, mailboxCreation, MailboxStore, SenderPolicy, type Tenant } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { adasMailbox, scenario } from "../support/Purchase.ts"
@@ -6,16 +6,16 @@ import { adasMailbox, scenario } from "../support/Purchase.ts"
 const OPERATION = "01900000-0000-7000-8000-0000000000ab"
 
 /** The outcome of a check: `free`, or the tag of the error. */
-const checked = (localPart: string, tenant: Parameters<MailboxCreation["Service"]["check"]>[0]) =>
+const checked = (localPart: string, tenant: Tenant | null) =>
   Effect.gen(function* () {
-    const service = yield* MailboxCreation
+    const service = yield* mailboxCreation
     return yield* Effect.match(service.check(tenant, { localPart }), {
       onFailure: ({ _tag }): string => _tag,
       onSuccess: () => "free"
     })
   })
 
-describe("MailboxCreation", () => {
+describe("mailboxCreation", () => {
   scenario("allows a name that became reserved later to the wallet that owned it before, and to no other wallet", () =>
     Effect.gen(function* () {
       const store = yield* MailboxStore

@@ -2,7 +2,7 @@ import {
   EmailProvider,
   type Message,
   MessageRetries,
-  MessageSending,
+  messageSending,
   MessageStore,
   MailboxStore,
   type OutgoingMail,
@@ -50,12 +50,9 @@ const sending = Effect.fnUntraced(function* (to: ReadonlyArray<string>, answers:
         return { accepted, rejected, response: "250 ok" } satisfies SendReceipt
       })
   })
-  const services = Layer.fresh(Layer.mergeAll(MessageSending.layer, MessageRetries.layer)).pipe(
-    Layer.provide(Layer.succeed(EmailProvider, provider))
-  )
   const { retries, service } = yield* Effect.provide(
-    Effect.all({ retries: MessageRetries, service: MessageSending }),
-    services
+    Effect.all({ retries: MessageRetries, service: messageSending }),
+    Layer.fresh(MessageRetries.layer).pipe(Layer.provideMerge(Layer.succeed(EmailProvider, provider)))
   )
   const context = {
     operationId: "01900000-0000-7000-8000-0000000000aa",

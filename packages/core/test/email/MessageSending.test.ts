@@ -4,7 +4,7 @@ import {
   EmailProvider,
   MailboxStore,
   type Message,
-  MessageSending,
+  messageSending,
   MessageStore,
   OperationSteps,
   OperationStore,
@@ -54,10 +54,7 @@ const sending = Effect.fnUntraced(function* (given: {
         }
       })
   })
-  const service = yield* Effect.provide(
-    MessageSending,
-    Layer.fresh(MessageSending.layer).pipe(Layer.provide(Layer.succeed(EmailProvider, provider)))
-  )
+  const service = yield* Effect.provideService(messageSending, EmailProvider, provider)
   const context = { operationId, tenant, createdAt: tenant.createdAt, attended: true, isAuthenticated: true }
   const input = { mailboxId, to, subject: "Hello", text, ...(html === undefined ? {} : { html }) }
   const plan = { ...(yield* service.prepare(context, input)), signature }
@@ -193,18 +190,10 @@ const received = Effect.fnUntraced(function* (
 
 /** Answers a message. Returns the failure, if any. */
 const reply = (tenant: Tenant, mailboxId: string, inReplyTo: string, signature: string | null) =>
-  Effect.flatMap(MessageSending, (service) =>
-    order(
-      service,
-      { tenant, signature, body: "reply" },
-      {
-        mailboxId,
-        to: ["friend@example.com"],
-        subject: "Re: s",
-        text: "t",
-        inReplyTo
-      }
-    )
+  order(
+    messageSending,
+    { tenant, signature, body: "reply" },
+    { mailboxId, to: ["friend@example.com"], subject: "Re: s", text: "t", inReplyTo }
   ).pipe(Effect.match({ onFailure: (error) => error, onSuccess: () => undefined }))
 
 const challengeIn = (error: Effect.Success<ReturnType<typeof reply>>): string =>
@@ -256,18 +245,10 @@ const FILES = [
 
 /** Sends a mail with attachments. */
 const sendFiles = (tenant: Tenant, mailboxId: string, signature: string | null) =>
-  Effect.flatMap(MessageSending, (service) =>
-    order(
-      service,
-      { tenant, signature, body: "files" },
-      {
-        mailboxId,
-        to: ["friend@example.com"],
-        subject: "Files",
-        text: "Hi",
-        attachments: FILES
-      }
-    )
+  order(
+    messageSending,
+    { tenant, signature, body: "files" },
+    { mailboxId, to: ["friend@example.com"], subject: "Files", text: "Hi", attachments: FILES }
   )
 
 const challengeForFiles = (tenant: Tenant, mailboxId: string) =>

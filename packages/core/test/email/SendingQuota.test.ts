@@ -1,7 +1,7 @@
 import {
   DEFAULT_MAIL_POLICY,
   MailPolicy,
-  MessageSending,
+  messageSending,
   MessageStore,
   ProviderError,
   type SendingPolicy,
@@ -36,11 +36,10 @@ const write = Effect.fnUntraced(function* (
   to: ReadonlyArray<string>,
   more: Partial<SendMessageInput> = {}
 ) {
-  const service = yield* MessageSending
   const nonce = (++nonces).toString(16).padStart(4, "0")
   const attempt = (signature: string | null) =>
     order(
-      service,
+      messageSending,
       { tenant, signature, key: `k${nonce}`, body: nonce },
       { mailboxId, to, subject: "Hello", text: "Hi", ...more }
     )

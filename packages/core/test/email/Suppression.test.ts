@@ -4,7 +4,7 @@ import {
   InboundMails,
   MailParser,
   MailPolicy,
-  MessageSending,
+  messageSending,
   MessageStore,
   noMailParser,
   type OutgoingMail,
@@ -68,7 +68,7 @@ const makeAda = Effect.fnUntraced(function* (host: Host, policies: Layer.Layer<n
   const { mailboxId, tenant } = yield* adasMailbox
   const { tenantId } = tenant
   const messages = yield* MessageStore
-  const service = yield* MessageSending
+  const service = yield* messageSending
   const inbound = yield* Effect.provide(
     InboundMails,
     Layer.fresh(InboundMails.layer).pipe(Layer.provide([Layer.succeed(MailParser, jsonParser), policies]))

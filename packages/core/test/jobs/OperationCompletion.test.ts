@@ -1,5 +1,5 @@
 import {
-  MailboxDeletion,
+  mailboxDeletion,
   OperationCompletion,
   OperationStore,
   OperationWorker,
@@ -34,8 +34,8 @@ const stateOf = Effect.fnUntraced(function* (operationId: string) {
 })
 
 const deleteMailbox = Effect.fnUntraced(function* (tenant: Tenant, mailboxId: string) {
-  const service = yield* MailboxDeletion
-  const attempt = (signature: string | null) => order(service, { tenant, signature, key: "delete" }, { mailboxId })
+  const attempt = (signature: string | null) =>
+    order(mailboxDeletion, { tenant, signature, key: "delete" }, { mailboxId })
   const error = yield* failureOf(attempt(null))
   return yield* attempt(pay(error._tag === "PaymentRequired" ? error.challenge : "", ADA, "09"))
 })

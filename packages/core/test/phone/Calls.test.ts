@@ -7,7 +7,6 @@ import {
   CallWatch,
   DEFAULT_CALL_POLICY,
   Numbers,
-  OneMinuteCall,
   OperationCompletion,
   Timestamp
 } from "@agentos/core"
@@ -84,23 +83,17 @@ describe("placing a call", () => {
     )
   }
 
-  scenario("calls Canada by default, and otherwise the countries that the operator lists", () =>
-    Effect.gen(function* () {
-      const number = yield* adasNumber
-      const challenged = Effect.map(
-        Effect.flatMap(phoneRequest(oneMinute(number, { toNumber: "+16045550123" })), ({ unpaid }) =>
-          failureOf(unpaid)
-        ),
-        ({ _tag }) => _tag
-      )
-      assert.strictEqual(yield* challenged, "PaymentRequired")
-      const british = oneMinute(number, { toNumber: "+442079460958" })
-      const listed = Layer.fresh(OneMinuteCall.layer).pipe(
-        Layer.provide(Layer.succeed(CallPolicy, { ...DEFAULT_CALL_POLICY, countries: new Set(["GB"]) }))
-      )
-      const { unpaid } = yield* Effect.provide(phoneRequest(british), listed)
-      assert.strictEqual((yield* failureOf(unpaid))._tag, "PaymentRequired")
-    })
+  const isOffered = Effect.fnUntraced(function* (toNumber: string) {
+    const { unpaid } = yield* phoneRequest(oneMinute(yield* adasNumber, { toNumber }))
+    assert.strictEqual((yield* failureOf(unpaid))._tag, "PaymentRequired")
+  })
+
+  scenario("calls Canada by default", () => isOffered("+16045550123"))
+
+  scenario(
+    "calls the countries that the operator lists",
+    () => isOffered("+442079460958"),
+    Layer.succeed(CallPolicy, { ...DEFAULT_CALL_POLICY, countries: new Set(["GB"]) })
   )
 
   scenario("finds a call after the carrier's answer was lost, and does not dial again", (host) =>

@@ -5,8 +5,8 @@ import {
   EventRecord,
   EventStore,
   type InboundMails,
-  MailboxCreation,
-  MessageSending,
+  mailboxCreation,
+  messageSending,
   OperationCompletion,
   OperationStore,
   PaidOperations,
@@ -60,24 +60,23 @@ export const requestOf = (serviceId: ServiceId, offer: Offer): PaidRequest => {
 }
 
 /** Sends a request as the HTTP server does. Fails with the challenge if the offer has no payment. */
-export const order = <Input, Plan, Receipt>(
-  service: PaidService<Input, Plan, Receipt>,
+export const order = <Input, Plan, Receipt, R>(
+  made: Effect.Effect<PaidService<Input, Plan, Receipt>, never, R>,
   offer: Offer,
   input: Input
-): Effect.Effect<Answer, PaymentError | CheckError, PaidOperations> =>
-  Effect.flatMap(PaidOperations, ({ pay: send, quote }) => {
+): Effect.Effect<Answer, PaymentError | CheckError, PaidOperations | R> =>
+  Effect.flatMap(Effect.all([PaidOperations, made]), ([{ pay: send, quote }, service]) => {
     const request = requestOf(service.serviceId, offer)
     return typeof offer.signature === "string"
       ? Effect.mapError(send(service, request, offer.signature, Effect.succeed(input)), ({ error }) => error)
       : Effect.flatMap(quote(service, request, input), (challenge) => new PaymentRequired({ challenge, reason: null }))
   })
 
-export const create = (input: CreateMailboxInput, offer: Offer = {}) =>
-  Effect.flatMap(MailboxCreation, (service) => order(service, offer, input))
+export const create = (input: CreateMailboxInput, offer: Offer = {}) => order(mailboxCreation, offer, input)
 
 /** Repeats a request that its host no longer admits, so that only an existing operation answers it. */
 export const replayed = (offer: Offer & { readonly signature: string }) =>
-  Effect.flatMap(Effect.all([PaidOperations, MailboxCreation]), ([{ pay: send }, service]) =>
+  Effect.flatMap(Effect.all([PaidOperations, mailboxCreation]), ([{ pay: send }, service]) =>
     send(service, requestOf("email.mailbox.create", offer), offer.signature, Effect.fail(new NotAdmitted()))
   )
 
@@ -104,7 +103,7 @@ export const scenario = (
 ) =>
   it.effect(name, () => {
     const host = make()
-    return Effect.provide(test(host), Layer.provide(host.layer, policies))
+    return Effect.provide(test(host), Layer.provideMerge(host.layer, policies))
   })
 
 /** Runs an effect while the test clock advances by 20 s. */
@@ -135,9 +134,7 @@ export const adasMailbox = Effect.gen(function* () {
 })
 
 export const send = (tenant: Tenant, mailboxId: string, offer: Offer) =>
-  Effect.flatMap(MessageSending, (service) =>
-    order(service, { ...offer, tenant }, { mailboxId, to: ["friend@example.com"], subject: "Hello", text: "Hi" })
-  )
+  order(messageSending, { ...offer, tenant }, { mailboxId, to: ["friend@example.com"], subject: "Hello", text: "Hi" })
 
 export const sendPaid = Effect.gen(function* () {
   const { mailboxId, tenant } = yield* adasMailbox

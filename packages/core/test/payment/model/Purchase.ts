@@ -1,13 +1,10 @@
 import {
   type Answer,
   type CheckError,
-  MailboxCreation,
-  MailboxDeletion,
-  MailboxUpdate,
-  MessageSending,
   PaidOperations,
   type PaidRequest,
   type PaidService,
+  PaidServices,
   type PaymentAdvice,
   type PaymentError,
   type Refused,
@@ -15,7 +12,7 @@ import {
   serviceEntry,
   type Tenant
 } from "@agentos/core"
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 
 export type Goods =
   | { readonly kind: "create"; readonly localPart: string }
@@ -76,39 +73,45 @@ export class NotAdmitted extends Schema.TaggedError<NotAdmitted>()("NotAdmitted"
 
 export type Refusal = Refused<PaymentError | CheckError | NotAdmitted>
 
-type Services = MailboxCreation | MailboxUpdate | MailboxDeletion | MessageSending
+/** The input of a request for the goods, as JSON. */
+const inputOf = (goods: Goods): Schema.Json => {
+  switch (goods.kind) {
+    case "create":
+      return { localPart: goods.localPart }
+    case "send":
+      return { mailboxId: goods.mailboxId, to: ["friend@example.com"], subject: "Hello", text: goods.text }
+    case "update":
+      return { mailboxId: goods.mailboxId, displayName: goods.displayName }
+    case "delete":
+      return { mailboxId: goods.mailboxId }
+  }
+}
 
 /** Applies a function to the service that sells the goods, and to its input. */
 const withService = Effect.fnUntraced(function* <A, E>(
   goods: Goods,
   apply: <Input, Plan, Receipt>(service: PaidService<Input, Plan, Receipt>, input: Input) => Effect.Effect<A, E>
-): Effect.fn.Return<A, E, Services> {
-  switch (goods.kind) {
-    case "create":
-      return yield* apply(yield* MailboxCreation, { localPart: goods.localPart })
-    case "send": {
-      const { mailboxId, text } = goods
-      return yield* apply(yield* MessageSending, { mailboxId, to: ["friend@example.com"], subject: "Hello", text })
-    }
-    case "update":
-      return yield* apply(yield* MailboxUpdate, goods)
-    case "delete":
-      return yield* apply(yield* MailboxDeletion, { mailboxId: goods.mailboxId })
-  }
+) {
+  const { use } = Option.getOrThrow(Option.fromUndefinedOr((yield* PaidServices).get(SERVICE_IDS[goods.kind])))
+  return yield* use((service) =>
+    Effect.flatMap(Effect.orDie(Schema.decodeUnknownEffect(service.input)(inputOf(goods))), (input) =>
+      apply(service, input)
+    )
+  )
 })
 
 /** Requests the challenge for the goods from the server whose services are provided. */
 export const challengeFor = (
   goods: Goods,
   request: PaidRequest
-): Effect.Effect<string, CheckError, PaidOperations | Services> =>
+): Effect.Effect<string, CheckError, PaidOperations | PaidServices> =>
   Effect.flatMap(PaidOperations, ({ quote }) => withService(goods, (service, input) => quote(service, request, input)))
 
 /** Sends a paid request to the server whose services are provided, as the HTTP server does. */
 export const send = (
   { goods, payment, request }: Pick<Purchase, "goods" | "payment" | "request">,
   isAdmitted = true
-): Effect.Effect<Answer, Refusal, PaidOperations | Services> =>
+): Effect.Effect<Answer, Refusal, PaidOperations | PaidServices> =>
   Effect.flatMap(PaidOperations, ({ pay }) =>
     withService(goods, (service, input) =>
       pay(service, request, payment, isAdmitted ? Effect.succeed(input) : Effect.fail(new NotAdmitted()))
