@@ -22,6 +22,7 @@ import { NumberingPlanLibphonenumber } from "@agentos/numbering-libphonenumber"
 import { Effect, Layer, type Redacted } from "effect"
 import type { IpNetwork } from "effect/net"
 import { type Mail, noMail } from "./Mail.ts"
+import { observedProviders } from "./ProviderCalls.ts"
 import type { Payment } from "./Payment.ts"
 import type { Storage } from "./Storage.ts"
 import { none, type Telephony } from "./Telephony.ts"
@@ -130,7 +131,7 @@ export const coreLayer = (setup: Setup, around: (ports: Ports) => Ports = (ports
   const core = Core.layerWithSignIn.pipe(
     Layer.provideMerge(OfferReceipts.layer(publicUrl)),
     Layer.provideMerge(limiter),
-    Layer.provideMerge(around(portsLayer(setup, limiter))),
+    Layer.provideMerge(Layer.provideMerge(observedProviders, around(portsLayer(setup, limiter)))),
     Layer.provide(policyLayer(setup)),
     Layer.provide(Layer.merge(Layer.succeed(CallPolicy, quotas.calls), Layer.succeed(MailPolicy, quotas.mail)))
   )

@@ -1,0 +1,129 @@
+import { EmailProvider, PaymentRail, ProviderError, type ProviderErrorReason, TelephonyProvider } from "@agentos/core"
+import { Clock, Effect, Layer, Metric } from "effect"
+
+/** The methods of each port that call a provider. */
+const METHODS = {
+  payment: ["verify", "readNonce", "simulate", "settle", "findSettlement", "blockBefore", "refund", "transfers"],
+  email: ["send"],
+  telephony: [
+    "search",
+    "buy",
+    "findNumber",
+    "release",
+    "listNumbers",
+    "place",
+    "findCalls",
+    "findCall",
+    "changeLimit",
+    "hangUp"
+  ]
+} as const
+type Port = keyof typeof METHODS
+
+const OUTCOMES = ["success", "temporary", "rejected", "misconfigured", "unknown"] as const
+type Outcome = (typeof OUTCOMES)[number]
+
+/** In seconds. Providers answer between tens of milliseconds and their time limits. */
+const BOUNDARIES = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+
+/** A failure that repeats is logged once in this time, in milliseconds. */
+const LOGGED_EVERY = 1_000
+
+const callsOf = (attributes: { readonly port: Port; readonly method: string; readonly outcome: Outcome }) =>
+  Metric.counter("agentos_provider_calls_total", {
+    description: "Calls of providers by port, method and outcome.",
+    incremental: true,
+    attributes
+  })
+
+const durationsOf = (attributes: { readonly port: Port; readonly method: string }) =>
+  Metric.histogram("agentos_provider_call_duration_seconds", {
+    description: "Time from a call of a provider to its answer or failure.",
+    boundaries: BOUNDARIES,
+    attributes
+  })
+
+/** Replaces mail addresses and telephone numbers, which some providers repeat in their messages. */
+const withoutPersons = (message: string): string =>
+  message.replaceAll(/[^\s<>@]{1,64}@[^\s<>@]{1,255}/g, "…@…").replaceAll(/\+\d{7,15}\b/g, "+…")
+
+interface Failure {
+  readonly provider: string
+  readonly reason: ProviderErrorReason
+  readonly message: string
+}
+
+/** Returns the failure that a result of `settle` reports, which does not fail. */
+const failureIn = (result: unknown): Failure | undefined => {
+  const { _tag, message } = Object(result) as { readonly _tag?: unknown; readonly message?: unknown }
+  if (_tag !== "Unknown" && _tag !== "Refused") return undefined
+  return { provider: "facilitator", reason: _tag === "Refused" ? "Rejected" : "Unknown", message: String(message) }
+}
+
+const logOf = ({ reason }: Failure) => {
+  if (reason === "Misconfigured") return Effect.logError
+  return reason === "Rejected" ? Effect.logInfo : Effect.logWarning
+}
+
+/**
+ * Returns the service with its calls counted and timed. A failure is logged with provider, method, reason and duration, at most
+ * once a second for each method and reason; `failures` says how many there were since the line before.
+ */
+const observe = Effect.fnUntraced(function* <Service extends object>(port: Port, service: Service) {
+  const observed: Record<string, unknown> = {}
+  for (const method of METHODS[port]) {
+    const call = (service as Readonly<Record<string, (...input: Array<never>) => Effect.Effect<unknown, unknown>>>)[
+      method
+    ]
+    if (call === undefined) continue
+    const durations = durationsOf({ port, method })
+    const counters = new Map(OUTCOMES.map((outcome) => [outcome, callsOf({ port, method, outcome })]))
+    for (const counter of counters.values()) yield* Metric.update(counter, 0)
+    const unlogged = new Map<ProviderErrorReason, { failures: number; loggedAt: number }>()
+
+    const report = (failure: Failure, startedAt: number, now: number) => {
+      const known = unlogged.get(failure.reason) ?? { failures: 0, loggedAt: -Infinity }
+      unlogged.set(failure.reason, known)
+      known.failures++
+      if (now >= known.loggedAt && now < known.loggedAt + LOGGED_EVERY) return Effect.void
+      const { failures } = known
+      Object.assign(known, { failures: 0, loggedAt: now })
+      const { provider, reason } = failure
+      return logOf(failure)(`Provider call failed: ${withoutPersons(failure.message)}`).pipe(
+        Effect.annotateLogs({ provider, method, reason, durationMillis: now - startedAt, failures })
+      )
+    }
+    const finish = Effect.fnUntraced(function* (failure: Failure | undefined, startedAt: number) {
+      const now = yield* Clock.currentTimeMillis
+      const outcome = (failure?.reason.toLowerCase() ?? "success") as Outcome
+      yield* Metric.update(durations, (now - startedAt) / 1_000)
+      yield* Metric.update(counters.get(outcome)!, 1)
+      if (failure !== undefined) yield* report(failure, startedAt, now)
+    })
+    observed[method] = (...input: Array<never>) =>
+      Effect.flatMap(Clock.currentTimeMillis, (startedAt) =>
+        call(...input).pipe(
+          Effect.tap((result) => finish(failureIn(result), startedAt)),
+          // A payment that is refused for its own sake is an answer.
+          Effect.tapError((error) => finish(error instanceof ProviderError ? error : undefined, startedAt))
+        )
+      )
+  }
+  return { ...service, ...observed } as Service
+})
+
+/** The ports of providers, with every call counted, timed and, if it fails, logged. */
+export const observedProviders = Layer.mergeAll(
+  Layer.effect(
+    PaymentRail,
+    Effect.flatMap(PaymentRail, (rail) => observe("payment", rail))
+  ),
+  Layer.effect(
+    EmailProvider,
+    Effect.flatMap(EmailProvider, (provider) => observe("email", provider))
+  ),
+  Layer.effect(
+    TelephonyProvider,
+    Effect.flatMap(TelephonyProvider, (provider) => observe("telephony", provider))
+  )
+)

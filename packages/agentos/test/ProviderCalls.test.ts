@@ -1,0 +1,157 @@
+import { ScriptedRail } from "@agentos/contract-tests"
+import {
+  EmailProvider,
+  MailParser,
+  noMailParser,
+  type OutgoingMail,
+  PaymentRail,
+  ProviderError,
+  type ProviderErrorReason,
+  TelephonyProvider
+} from "@agentos/core"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger, Metric } from "effect"
+import { TestClock } from "effect/testing"
+import { type AgentOs, createAgentOs } from "../src/index.ts"
+import { observedProviders } from "../src/ProviderCalls.ts"
+import { houseCarrier } from "./support/HouseCarrier.ts"
+import { testOptions } from "./support/TestHost.ts"
+
+const TOKEN = "operator-token-of-32-characters!"
+
+interface Line {
+  readonly level: string
+  readonly message: string
+  readonly annotations: Readonly<Record<string, unknown>>
+}
+
+/** A mail relay that fails with the reasons of the script, in order, and then accepts everything. */
+const scriptedRelay = (script: Array<ProviderErrorReason>) =>
+  EmailProvider.of({
+    name: "scripted",
+    domain: "agents.test",
+    send: ({ recipients }) => {
+      const reason = script.shift()
+      const message = "550 <bob@outside.example>, +12125550150: no such user"
+      return reason === undefined
+        ? Effect.succeed({ accepted: recipients, rejected: [], response: "250 ok" })
+        : Effect.fail(new ProviderError({ provider: "scripted", reason, message }))
+    }
+  })
+
+describe("the calls of a service's providers", () => {
+  const script: Array<ProviderErrorReason> = []
+  const lines: Array<Line> = []
+  const { options } = testOptions()
+  let agentos: AgentOs
+  beforeAll(async () => {
+    const relay = Layer.succeed(EmailProvider, scriptedRelay(script))
+    agentos = await createAgentOs({
+      ...options,
+      mail: { layer: Layer.merge(relay, Layer.succeed(MailParser, noMailParser)) },
+      telephony: houseCarrier().carrier,
+      operatorToken: TOKEN,
+      log: (line) => lines.push(JSON.parse(line))
+    })
+  })
+  afterAll(() => agentos.close())
+
+  /** The number of calls by outcome, as the metrics of the operator show it. */
+  const callsOf = async (port: string, method: string) => {
+    const headers = { authorization: `Bearer ${TOKEN}` }
+    const response = await agentos.fetch(new Request(`${options.publicUrl}/internal/metrics`, { headers }))
+    const series = new RegExp(
+      `^agentos_provider_calls_total\\{port="${port}",method="${method}",outcome="(\\w+)"\\} (\\d+)$`,
+      "gm"
+    )
+    return [...(await response.text()).matchAll(series)].map(([, outcome, count]) => ({
+      outcome,
+      count: Number(count)
+    }))
+  }
+
+  let payments = 0
+  const pay = (challenge: string) => ScriptedRail.pay(challenge, `0x${"1".repeat(40)}`, `n${++payments}`)
+
+  it("are counted by method and outcome, and a failure is logged without persons", async () => {
+    const OUTCOMES = ["success", "temporary", "rejected", "misconfigured", "unknown"]
+    const buying = await callsOf("telephony", "buy")
+    assert.deepStrictEqual(
+      buying.map(({ outcome }) => outcome),
+      OUTCOMES
+    )
+    // The registry of metrics belongs to the process, which runs other tests too.
+    const [sentBefore, settledBefore] = [await callsOf("email", "send"), await callsOf("payment", "settle")]
+    const added = (before: typeof buying, after: typeof buying) =>
+      after.flatMap(({ count, outcome }, index) =>
+        count === before[index]?.count ? [] : [`${outcome} ${count - (before[index]?.count ?? 0)}`]
+      )
+    const { data } = await agentos.operations.purchase({
+      service: "email.mailbox.create",
+      input: { localPart: "ada" },
+      payment: pay
+    })
+    const tenant = await agentos.authenticate(data.authentication.accessToken ?? "")
+    const { mailboxId } = data.mailbox
+    script.push("Rejected")
+    const input = { mailboxId, to: ["bob@outside.example"], subject: "Hi", text: "Hello" }
+    const refused = await agentos.operations
+      .purchase({ service: "email.message.send", input, tenant, payment: pay })
+      .catch((error: unknown) => error)
+    assert.include(Object(refused), { code: "PROVIDER_REJECTED" })
+    assert.deepStrictEqual(added(sentBefore, await callsOf("email", "send")), ["rejected 1"])
+    assert.deepStrictEqual(added(settledBefore, await callsOf("payment", "settle")), ["success 2"])
+
+    const line = lines.find(({ message }) => message.startsWith("Provider call failed"))
+    assert.strictEqual(line?.message, "Provider call failed: 550 <…@…>, +…: no such user")
+    assert.strictEqual(line.level, "INFO")
+    const { durationMillis, ...annotations } = line.annotations
+    assert.isNumber(durationMillis)
+    assert.deepInclude(annotations, { provider: "scripted", method: "send", reason: "Rejected", failures: 1 })
+  })
+})
+
+describe("a provider that keeps failing", () => {
+  it.effect("has one line a second for each reason, with the number of failures", () =>
+    Effect.gen(function* () {
+      const lines: Array<Line> = []
+      const reasons: ReadonlyArray<ProviderErrorReason> = [
+        "Temporary",
+        "Temporary",
+        "Unknown",
+        "Temporary",
+        "Misconfigured"
+      ]
+      const providers = Layer.provide(
+        observedProviders,
+        Layer.mergeAll(
+          Layer.succeed(EmailProvider, scriptedRelay([...reasons, "Temporary"])),
+          Layer.succeed(PaymentRail, ScriptedRail.make().rail),
+          Layer.mock(TelephonyProvider, {})
+        )
+      )
+      const send = Effect.flatMap(EmailProvider, (relay) =>
+        Effect.flip(relay.send({ recipients: [] } as unknown as OutgoingMail))
+      )
+      yield* Effect.gen(function* () {
+        for (const reason of reasons) assert.strictEqual((yield* send).reason, reason)
+        yield* TestClock.adjust("1 second")
+        yield* send
+      }).pipe(
+        Effect.provide(
+          Layer.merge(providers, Logger.layer([Logger.map(Logger.formatJson, (line) => lines.push(JSON.parse(line)))]))
+        ),
+        Effect.provideService(Metric.MetricRegistry, new Map())
+      )
+      assert.deepStrictEqual(
+        lines.map(({ annotations, level }) => [level, annotations["reason"], annotations["failures"]]),
+        [
+          ["WARN", "Temporary", 1],
+          ["WARN", "Unknown", 1],
+          ["ERROR", "Misconfigured", 1],
+          ["WARN", "Temporary", 3]
+        ]
+      )
+    })
+  )
+})
