@@ -172,8 +172,9 @@ export const WALLET_ADDRESS = defineCommand(
     exits: [2, 4, 5]
   },
   async (context, { flags }) => {
-    const { addressOfWallet, requireWallet } = await import("../wallet/Wallet.ts")
+    const { addressOfWallet, rejectFolderWallet, requireWallet } = await import("../wallet/Wallet.ts")
     const wallet = await requireWallet(context, walletFlagsOf(flags))
+    rejectFolderWallet(context, wallet)
     const address = await addressOfWallet(wallet)
     // Only the address, for scripts.
     context.output.data({ address, source: wallet.source }, () => `${address}\n`)
@@ -196,12 +197,14 @@ export const WALLET_BALANCE = defineCommand(
   async (context, { flags }) => {
     const { output } = context
     const { connect } = await import("../server/Connection.ts")
-    const { addressOfWallet, requireWallet } = await import("../wallet/Wallet.ts")
+    const { addressOfWallet, rejectFolderWallet, requireWallet } = await import("../wallet/Wallet.ts")
     const { PUBLIC_RPC, tokenBalance } = await import("../wallet/TokenBalance.ts")
     const { tokenNameOf } = await import("../payment/Quote.ts")
     const walletFlags = walletFlagsOf(flags)
     const { baseUrl, settings } = await connect(context, walletFlags)
-    const address = await addressOfWallet(await requireWallet(context, walletFlags))
+    const wallet = await requireWallet(context, walletFlags)
+    rejectFolderWallet(context, wallet)
+    const address = await addressOfWallet(wallet)
     const options = await acceptedTokens(context, baseUrl)
     const items: Array<{ network: string; asset: string; name: string | null; baseUnits: string; amount: string }> = []
     for (const option of options) {

@@ -1,6 +1,7 @@
 import { errorCode, Failure, shellWord } from "@agentos/command-line"
 import { randomUUID } from "node:crypto"
-import { chmod, link, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises"
+import { constants } from "node:fs"
+import { chmod, type FileHandle, link, mkdir, open, rename, rm, stat } from "node:fs/promises"
 import { dirname, resolve } from "node:path"
 import type { Host } from "../host/Host.ts"
 import { parseJson } from "./Json.ts"
@@ -71,13 +72,63 @@ const syncFolder = async (path: string): Promise<void> => {
   }
 }
 
-/** Reads a text file; undefined if it does not exist. */
+/** The content of a file up to a limit; undefined if it has more. */
+const readUpTo = async (file: FileHandle, limitBytes: number): Promise<Buffer | undefined> => {
+  const pieces: Array<Buffer> = []
+  let sizeBytes = 0
+  for await (const piece of file.createReadStream()) {
+    sizeBytes += piece.length
+    if (sizeBytes > limitBytes) return undefined
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}
+
+/**
+ * Reads a regular file; undefined if it does not exist. A device or a pipe at the path is refused and not waited for, because
+ * somebody else may have put it there.
+ */
 export const readIfExists = async (path: string, limitBytes = FILE_LIMIT_BYTES): Promise<string | undefined> => {
+  const content = await readUnlessMissing(path, { limitBytes, isPipeAllowed: false })
+  return content?.toString()
+}
+
+/**
+ * Reads a file that the user named, which may be a pipe, such as that of a shell's `<(…)`; undefined if it does not exist.
+ * `tooLarge` is thrown if it has more bytes than the limit.
+ */
+export const readNamed = (
+  path: string,
+  limitBytes = FILE_LIMIT_BYTES,
+  tooLarge?: () => Failure
+): Promise<Buffer | undefined> => readUnlessMissing(path, { limitBytes, isPipeAllowed: true, tooLarge })
+
+interface Reading {
+  readonly limitBytes: number
+  readonly isPipeAllowed: boolean
+  readonly tooLarge?: (() => Failure) | undefined
+}
+
+const readUnlessMissing = async (
+  path: string,
+  { isPipeAllowed, limitBytes, tooLarge }: Reading
+): Promise<Buffer | undefined> => {
   try {
-    const { size } = await stat(path)
-    if (size > limitBytes)
-      throw new Failure({ code: "CONFIGURATION", message: `${path} is larger than ${limitBytes / 1_048_576} MiB.` })
-    return await readFile(path, "utf8")
+    // Without O_NONBLOCK, opening a pipe waits for its writer. Windows has neither.
+    const file = await open(path, constants.O_RDONLY | (isPipeAllowed ? 0 : (constants.O_NONBLOCK ?? 0)))
+    try {
+      const status = await file.stat()
+      if (!isPipeAllowed && !status.isFile() && !status.isDirectory())
+        throw new Failure({ code: "CONFIGURATION", message: `${path} is not a regular file.` })
+      const content = await readUpTo(file, limitBytes)
+      if (content !== undefined) return content
+      throw (
+        tooLarge?.() ??
+        new Failure({ code: "CONFIGURATION", message: `${path} is larger than ${limitBytes / 1_048_576} MiB.` })
+      )
+    } finally {
+      await file.close()
+    }
   } catch (error) {
     if (isMissing(error)) return undefined
     throw fileFailure(path, "read", error)
@@ -89,7 +140,7 @@ export const readGiven = async (
   { readStdin, workingDirectory }: Pick<Host, "readStdin" | "workingDirectory">,
   file: string
 ): Promise<string> => {
-  const text = file === "-" ? await readStdin() : await readIfExists(resolve(workingDirectory, file))
+  const text = file === "-" ? await readStdin() : (await readNamed(resolve(workingDirectory, file)))?.toString()
   if (text !== undefined) return text
   throw new Failure({ code: "NOT_FOUND", message: `File ${file} does not exist.` })
 }

@@ -1,8 +1,7 @@
-import { errorCode, Failure, usageError } from "@agentos/command-line"
-import { readFile } from "node:fs/promises"
+import { Failure, usageError } from "@agentos/command-line"
 import { basename, extname, resolve } from "node:path"
 import type { Context } from "../command/Command.ts"
-import { fileFailure } from "../file/PrivateFile.ts"
+import { readNamed } from "../file/PrivateFile.ts"
 
 /** The limit of the service for all attachments of a message. */
 export const LIMIT_BYTES = 10 * 1024 * 1024
@@ -55,11 +54,8 @@ export const readAttachments = async (
   let sizeBytes = otherBytes
   for (const file of files) {
     const path = resolve(host.workingDirectory, file)
-    const content = await readFile(path).catch((error: unknown) => {
-      if (errorCode(error) === "ENOENT")
-        throw new Failure({ code: "NOT_FOUND", message: `File ${file} does not exist.` })
-      throw fileFailure(path, "read", error)
-    })
+    const content = await readNamed(path, LIMIT_BYTES, tooLarge)
+    if (content === undefined) throw new Failure({ code: "NOT_FOUND", message: `File ${file} does not exist.` })
     sizeBytes += content.length
     if (sizeBytes > LIMIT_BYTES) throw tooLarge()
     attachments.push({

@@ -3,7 +3,7 @@ import { resolve } from "node:path"
 import type { Context } from "../command/Command.ts"
 import { fromOf, resolveSettings, type Setting, type SettingFlags } from "../config/Settings.ts"
 import { parseJson } from "../file/Json.ts"
-import { readIfExists, requirePrivate } from "../file/PrivateFile.ts"
+import { readIfExists, readNamed, requirePrivate } from "../file/PrivateFile.ts"
 import { type Keystore, readKeystore } from "./Keystore.ts"
 import { PrivateKey } from "./PrivateKey.ts"
 
@@ -42,7 +42,7 @@ const ofKey = (key: PrivateKey, source: string, setting?: Setting): Wallet => ({
 
 const ofFile = async (context: Context, setting: Setting, passwordFile: string | undefined): Promise<Wallet> => {
   const path = setting.value
-  const text = await readIfExists(path)
+  const text = setting.isFromFolder ? await readIfExists(path) : (await readNamed(path))?.toString()
   if (text === undefined)
     throw new Failure({
       code: "NOT_FOUND",
@@ -85,6 +85,20 @@ export const requireWallet = async (context: Context, flags: WalletFlags = {}): 
   })
 }
 
+/**
+ * Warns of a wallet that ./agentctl.json chose, and refuses it where only a program would read its address: money that is sent
+ * to it belongs to the author of the folder.
+ */
+export const rejectFolderWallet = ({ host, output }: Context, { setting, source }: Wallet): void => {
+  if (setting?.isFromFolder !== true) return
+  const message = `The wallet ${source} is ${fromOf(setting)}, so the author of this folder chose it.`
+  if (host.stdout.isTerminal) return output.warn(message)
+  throw new Failure({
+    code: "CONFIGURATION",
+    message: `${message} Name yours with --wallet-file, or its profile with --profile.`
+  })
+}
+
 /** Returns the address of a wallet; opens a keystore that omits it. */
 export const addressOfWallet = async (wallet: Wallet): Promise<string> =>
   wallet.address ?? (await wallet.open()).address
@@ -98,7 +112,7 @@ const givenPassword = async ({ host }: Context, file: string | undefined): Promi
   if (path === undefined || path === "") return undefined
   if (path === "-") return firstLine(await host.readStdin())
   const absolute = resolve(host.workingDirectory, path)
-  const text = await readIfExists(absolute)
+  const text = (await readNamed(absolute))?.toString()
   if (text === undefined) throw new Failure({ code: "NOT_FOUND", message: `Password file ${path} does not exist.` })
   await requirePrivate(absolute)
   return firstLine(text)

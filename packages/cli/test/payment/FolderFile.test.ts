@@ -1,4 +1,5 @@
-import { mkdirSync, writeFileSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeEach, describe, it, vi } from "vitest"
 import { useApiDouble } from "../support/ApiDouble.ts"
@@ -176,5 +177,48 @@ describe("number release --yes", () => {
     assert.strictEqual(exit, 3, text)
     assert.include(text, "Nothing was done.")
     assert.isEmpty(api.seen)
+  })
+})
+
+describe("the wallet of a folder", () => {
+  const scene = (file: object, ...args: ReadonlyArray<string>) => ({
+    args: ["wallet", "address", ...args],
+    exit: 0,
+    prepare: inFolder(() => file),
+    env: { AGENTOS_BASE_URL: "", AGENTOS_PRIVATE_KEY: "" }
+  })
+
+  it.each([
+    ["sets it", { walletFile: "wallets/own.key" }, "is from ./agentctl.json"],
+    ["names its profile", { profile: "shop" }, "is from profile shop, which ./agentctl.json names"]
+  ])(
+    "has no address for a program if agentctl.json %s, and is shown with a warning to a person",
+    async (_, file, why) => {
+      const refused = await play(api, scene(file), "program")
+      assert.strictEqual(refused.exit, 3, refused.text)
+      assert.strictEqual(refused.stdout.length, 0)
+      assert.include(refused.text, `The wallet ~/wallets/own.key ${why}, so the author of this folder chose it.`)
+      const shown = await play(api, scene(file), "person")
+      assert.strictEqual(shown.exit, 0, shown.text)
+      assert.include(shown.text, `${why}, so the author of this folder chose it.`)
+      assert.match(shown.stdout.toString(), /^0x[0-9a-fA-F]{40}\n$/)
+    }
+  )
+
+  it("has an address for a program that names it", async () => {
+    const named = await play(api, scene({ walletFile: "other.key" }, "--wallet-file", "wallets/own.key"), "program")
+    assert.strictEqual(named.exit, 0, named.text)
+  })
+})
+
+describe("an agentctl.json that is no regular file", () => {
+  it.skipIf(process.platform === "win32").each([
+    ["a pipe", (path: string) => execFileSync("mkfifo", [path])],
+    ["a link to a device", (path: string) => symlinkSync("/dev/zero", path)]
+  ])("is refused and not waited for: %s", async (_, make) => {
+    const prepare = (folder: string) => make(join(folder, "agentctl.json"))
+    const { exit, text } = await play(api, { args: ["config", "list"], exit: 3, prepare }, "program")
+    assert.strictEqual(exit, 3, text)
+    assert.include(text, "~/agentctl.json is not a regular file.")
   })
 })
