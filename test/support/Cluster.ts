@@ -38,8 +38,8 @@ export interface ClusterServer {
   /** Stops the process by SIGSTOP, like a machine that swaps or a hypervisor that migrates it. */
   readonly freeze: () => void
   readonly thaw: () => void
-  /** Changes environment variables of later starts. */
-  readonly configure: (environment: Readonly<Record<string, string>>) => void
+  /** Changes environment variables of later starts, and the entry module if one is given. */
+  readonly configure: (environment: Readonly<Record<string, string>>, module?: string) => void
   readonly start: () => Promise<void>
   readonly stop: () => Promise<void>
   /** Ends it with SIGKILL. */
@@ -250,8 +250,8 @@ const makeProcess = (planned: ChildProgram, logPath: string, graceMillis: number
       await child?.exited
     },
     environment: () => program.environment,
-    configure: (environment) => {
-      program = { ...program, environment: { ...program.environment, ...environment } }
+    configure: (environment, module = program.module) => {
+      program = { ...program, module, environment: { ...program.environment, ...environment } }
     },
     start: async () => {
       const starting = serve(program, log, (child) => (running = child))
