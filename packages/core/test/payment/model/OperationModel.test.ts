@@ -1,8 +1,10 @@
 import { OPERATION_TRANSITIONS, PaymentAdvice } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { vi } from "vitest"
 import { check, HISTORIES } from "./Check.ts"
 import type { History } from "./Command.ts"
+import { Hearing } from "./Hearing.ts"
 import { play } from "./History.ts"
 
 /** Fixed, unless TEST_SEED is another whole number or `random`. */
@@ -69,4 +71,16 @@ describe("paid operations, compared with their model", () => {
   for (const [what, history] of Object.entries(REMEMBERED)) {
     it.live(`no longer ${what}`, () => Effect.asVoid(play(history)))
   }
+
+  it.live("fails if one of its judges does", () =>
+    Effect.gen(function* () {
+      const judge = vi.spyOn(Hearing.prototype, "honest").mockImplementation(() => {
+        throw new Error("out of order")
+      })
+      const { findings } = yield* Effect.flip(play({ refundWallet: true, commands: [buy, advance] })).pipe(
+        Effect.ensuring(Effect.sync(() => judge.mockRestore()))
+      )
+      assert.include(findings, "a judge failed: Error: out of order")
+    })
+  )
 })

@@ -97,13 +97,9 @@ export class Play {
     function* (this: Play, purchase: Purchase, server: number, isAdmitted = true) {
       const { hearing } = this.#deployment
       const asked = { knewSuccess: purchase.answer !== null, sentAt: this.#deployment.witness.transitions }
-      const asking = yield* this.#server(server)
-        .ask(send(purchase, isAdmitted))
-        .pipe(
-          Effect.exit,
-          Effect.flatMap((heard) => Effect.map(now, (at) => hearing.honest(purchase, heard, at, asked))),
-          Effect.forkIn(this.#scope)
-        )
+      const asking = yield* this.#hear(this.#server(server).ask(send(purchase, isAdmitted)), (heard, at) =>
+        hearing.honest(purchase, heard, at, asked)
+      )
       this.#asking.set(purchase, [...(this.#asking.get(purchase) ?? []), asking])
     }
   )
@@ -112,15 +108,24 @@ export class Play {
   readonly readStatuses = Effect.fnUntraced({ self: this }, function* (this: Play) {
     const { hearing } = this.#deployment
     for (const [index, purchase] of this.purchases.slice(-STATUSES).entries()) {
-      yield* this.#server(index % 2)
-        .ask(Effect.flatMap(PaymentStatuses, ({ ofPayment }) => ofPayment(purchase.payment)))
-        .pipe(
-          Effect.exit,
-          Effect.map((heard) => hearing.advised(purchase, heard)),
-          Effect.forkIn(this.#scope)
-        )
+      const reading = Effect.flatMap(PaymentStatuses, ({ ofPayment }) => ofPayment(purchase.payment))
+      yield* this.#hear(this.#server(index % 2).ask(reading), (heard) => hearing.advised(purchase, heard))
     }
   })
+
+  /** Judges the end of a request on arrival. A judge that fails is a violation, or it would accept everything. */
+  #hear<A, E>(
+    asking: Effect.Effect<A, E>,
+    judge: (heard: Exit.Exit<A, E>, at: number) => void
+  ): Effect.Effect<Fiber.Fiber<void>> {
+    const judged = Effect.flatMap(Effect.exit(asking), (heard) => Effect.map(now, (at) => judge(heard, at)))
+    return judged.pipe(
+      Effect.catchDefect((defect) =>
+        Effect.sync(() => this.#deployment.witness.report(`a judge failed: ${String(defect)}`))
+      ),
+      Effect.forkIn(this.#scope)
+    )
+  }
 
   #server(index: number) {
     return this.#deployment.servers[index === 0 ? 0 : 1]
@@ -300,13 +305,8 @@ export class Play {
       }
       if (how === "endpoint") other.entry = requestFor({ kind: "delete", mailboxId: "" }, null, 0).entry
       if (how === "endpoint" && goods.kind === "delete") return
-      yield* this.#server(server)
-        .ask(send({ goods, request: other, payment: presented }))
-        .pipe(
-          Effect.exit,
-          Effect.map((heard) => hearing.misused(purchase, how, heard)),
-          Effect.forkIn(this.#scope)
-        )
+      const asking = this.#server(server).ask(send({ goods, request: other, payment: presented }))
+      yield* this.#hear(asking, (heard) => hearing.misused(purchase, how, heard))
     }
   )
 }
