@@ -187,6 +187,29 @@ describe("a failed call", () => {
     assert.strictEqual(agent.payments.spent().lastDay, "0.00")
   })
 
+  it.each([
+    ["refunded", 502, "PROVIDER_REJECTED"],
+    ["none", 402, "PAYMENT_REQUIRED"]
+  ])("of a server that lies that payments are %s signs no more than the limit", async (paymentState, status, code) => {
+    const signatures = new Set<string>()
+    const agent = await world.connect({
+      spend: { perCall: "0.25", perDay: "1.00" },
+      fetch: async (url, init) => {
+        const signature = new Headers(init.headers).get("payment-signature")
+        if (signature === null) return world.service.fetch(new Request(url, init))
+        signatures.add(signature)
+        const error = { code, message: "No.", requestId: "r", retryable: false, paymentState }
+        return Response.json({ error }, { status })
+      }
+    })
+    const codes: Array<string> = []
+    for (let call = 0; call < 8; call++) {
+      codes.push((await fail(agent, "create_mailbox", { localPart: `lied-${++count}` })).code)
+    }
+    assert.strictEqual(signatures.size, 4)
+    assert.deepStrictEqual(codes.slice(4), Array(4).fill("SPEND_LIMIT_EXCEEDED"))
+  })
+
   it("names the field of an invalid input, before anything is sent", async () => {
     const agent = await world.connect({ fetch: () => Promise.reject(new Error("sent")) })
     const error = await fail(agent, "send_email", { to: "bob@outside.example", subject: "Hi", text: "Hello", extra: 1 })
