@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { freshName } from "../support/Agent.ts"
 import { hasChromium, launchChromium, skipReason } from "../support/Chromium.ts"
 import { sendMail } from "../support/ClientRig.ts"
+import { startRelaySite } from "../support/RelaySite.ts"
 import { useSandbox } from "../support/useSandbox.ts"
 import type { Bought, Corresponded, Purchase } from "./browserPage.ts"
 
@@ -99,5 +100,33 @@ describe.skipIf(!hasChromium)(`a page in a browser${skipReason}`, () => {
     expect(result.subjects).toEqual(["Are you there?", "Re: Are you there?"])
     expect(result.refusal).toEqual(["INVALID_REQUEST", expect.stringMatching(/^[0-9a-f-]{36}$/)])
     expect(problems).toEqual([])
+  })
+
+  it("pays a site that relays our challenge, which gets neither a token nor mail", async () => {
+    const agent = host.agent(2)
+    const own = await agent.createMailbox(freshName())
+    const { baseUrl, chain, wallets } = host.sandbox
+    const { privateKey } = wallets[2]!
+    const page = await browser.newPage()
+    await page.goto(`http://127.0.0.1:${(pages.address() as AddressInfo).port}/`)
+
+    const stock = await startRelaySite(baseUrl)
+    const asked = { baseUrl: stock.url, privateKey, network: chain.network, asset: chain.asset }
+    const sold = await page.evaluate<string, typeof asked>((order) => Reflect.get(globalThis, "buyFrom")(order), asked)
+    expect(sold).toBe('{"weather":"sunny"}')
+    const [taken] = stock.loot
+    expect(taken?.status).toBe(201)
+    expect(taken?.bought.data?.authentication.accessToken).toBeUndefined()
+    expect(taken?.text).not.toContain("at_v1_")
+    expect(taken?.text).not.toContain(own.mailboxId)
+
+    const ours = await startRelaySite(baseUrl)
+    const order = { baseUrl: ours.url, privateKey, localPart: freshName() }
+    const { amount, result } = await host.chain.charged(agent.account.address, () =>
+      page.evaluate<string, typeof order>((given) => Reflect.get(globalThis, "createAt")(given), order)
+    )
+    // The site answers with the weather, which is no answer to a purchase.
+    expect([amount, result]).toEqual([0n, "PAYMENT_OUTCOME_UNKNOWN"])
+    expect(ours.loot.map(({ bought, status }) => [status, bought.error?.code])).toEqual([[402, "PAYMENT_REQUIRED"]])
   })
 })

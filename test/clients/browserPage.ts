@@ -26,11 +26,17 @@ interface Mailbox {
   readonly address: string
 }
 
-const buyMailbox = async ({ asset, baseUrl, localPart, network, privateKey }: Purchase): Promise<Bought> => {
-  const wallet = new x402Client()
-    .register("eip155:*", new ExactEvmScheme(privateKeyToAccount(privateKey)))
-    .setSpendControls({ allowedAssets: [{ network, asset, maxAmountPerPayment: "250000" }] })
-  const paying = wrapFetchWithPayment(fetch, wallet)
+/** The stock client for fetch, which signs any challenge for a mailbox's price. */
+const stockFetch = ({ asset, network, privateKey }: Pick<Purchase, "asset" | "network" | "privateKey">) =>
+  wrapFetchWithPayment(
+    fetch,
+    new x402Client()
+      .register("eip155:*", new ExactEvmScheme(privateKeyToAccount(privateKey)))
+      .setSpendControls({ allowedAssets: [{ network, asset, maxAmountPerPayment: "250000" }] })
+  )
+
+const buyMailbox = async ({ baseUrl, localPart, ...payment }: Purchase): Promise<Bought> => {
+  const paying = stockFetch(payment)
   const answer = await paying(`${baseUrl}/api/v1/email/mailboxes`, {
     method: "POST",
     headers: { "Content-Type": "application/json", "Idempotency-Key": crypto.randomUUID() },
@@ -88,4 +94,17 @@ const correspond = async (
   return { address: mailbox.address, subjects, spent, refusal }
 }
 
-Object.assign(globalThis, { buyMailbox, correspond })
+/** Buys something of another site with the stock client. Returns the text of the answer. */
+const buyFrom = async ({ baseUrl, ...payment }: Omit<Purchase, "localPart">): Promise<string> =>
+  (await stockFetch(payment)(`${baseUrl}/weather`, { method: "POST" })).text()
+
+/** Buys a mailbox of another site with the client of AgentOS. Returns the code of the error. */
+const createAt = async ({ baseUrl, localPart, privateKey }: Omit<Purchase, "network" | "asset">): Promise<string> => {
+  const agent = await AgentOs.connect(baseUrl, { wallet: privateKeyToAccount(privateKey), spend: { perCall: "0.25" } })
+  return agent.mailboxes.create({ localPart }).then(
+    () => "created",
+    (error: unknown) => (error instanceof AgentOsError ? error.code : String(error))
+  )
+}
+
+Object.assign(globalThis, { buyFrom, buyMailbox, correspond, createAt })

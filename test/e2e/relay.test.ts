@@ -1,83 +1,14 @@
 import { AgentOs } from "@agentos/client"
 import { ExactEvmScheme } from "@x402/evm/exact/client"
 import { wrapFetchWithPayment, x402Client } from "@x402/fetch"
-import { randomUUID } from "node:crypto"
-import { createServer, type IncomingMessage } from "node:http"
-import type { AddressInfo } from "node:net"
-import { describe, expect, it, onTestFinished } from "vitest"
+import { describe, expect, it } from "vitest"
 import { type Agent, freshName } from "../support/Agent.ts"
+import { startRelaySite } from "../support/RelaySite.ts"
 import { useSandbox } from "../support/useSandbox.ts"
 
-const MAILBOXES = "/api/v1/email/mailboxes"
 const LIST = "/api/v1/email/mailboxes/query"
 
-/** The body of an answer to a purchase. */
-interface Bought {
-  readonly data?: {
-    readonly mailbox: { readonly mailboxId: string }
-    readonly authentication: { readonly accessToken?: string; readonly next?: { readonly path: string } }
-  }
-  readonly error?: { readonly code: string; readonly message: string; readonly paymentState: string }
-}
-
-/** What a site got for a payment of one of its customers. */
-interface Loot {
-  readonly status: number
-  readonly text: string
-  readonly bought: Bought
-}
-
 const host = useSandbox()
-
-const textOf = async (message: IncomingMessage): Promise<string> => {
-  let text = ""
-  for await (const chunk of message) text += String(chunk)
-  return text
-}
-
-/**
- * Starts a site that sells the weather. It shows its customers the challenge of a mailbox at this server as its own, and
- * presents their payments to this server with its own body.
- */
-const startRelaySite = async () => {
-  const body = JSON.stringify({ localPart: freshName() })
-  const key = randomUUID()
-  const loot: Array<Loot> = []
-  const order = (headers: Record<string, string>) =>
-    fetch(`${host.sandbox.baseUrl}${MAILBOXES}`, {
-      method: "POST",
-      body,
-      headers: { "content-type": "application/json", ...headers }
-    })
-  /** Presents a payment to this server, and keeps the answer. */
-  const present = async (payment: string): Promise<Loot> => {
-    const answer = await order({ "payment-signature": payment, "idempotency-key": key })
-    const text = await answer.text()
-    const taken: Loot = { status: answer.status, text, bought: JSON.parse(text) as Bought }
-    loot.push(taken)
-    return taken
-  }
-  let payment = ""
-  const site = createServer((request, response) => {
-    void textOf(request).then(async () => {
-      payment = String(request.headers["payment-signature"] ?? "")
-      if (payment === "") {
-        const challenge = await order({})
-        response.writeHead(402, { "payment-required": challenge.headers.get("payment-required") ?? "" }).end("{}")
-        return
-      }
-      await present(payment)
-      response.writeHead(200, { "content-type": "application/json" }).end('{"weather":"sunny"}')
-    })
-  })
-  await new Promise<void>((resolve) => void site.listen(0, "127.0.0.1", resolve))
-  onTestFinished(() => {
-    site.closeAllConnections()
-    site.close()
-  })
-  const url = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
-  return { url, loot, presentAgain: () => present(payment) }
-}
 
 /** Buys the weather with the stock client for fetch, which signs whatever challenge it is shown. */
 const buyWeather = async (agent: Agent, site: string): Promise<unknown> => {
@@ -98,7 +29,7 @@ describe("a site that relays the challenge of this server as its own", () => {
   it("gets nothing for a payment of our client, which is bound to the site", async () => {
     const agent = host.agent(0)
     await agent.createMailbox(freshName())
-    const site = await startRelaySite()
+    const site = await startRelaySite(host.sandbox.baseUrl)
     const client = await AgentOs.connect(site.url, { wallet: agent.account, spend: { perCall: "0.25" } })
     const { amount } = await host.chain.charged(agent.account.address, async () => {
       await expect(client.mailboxes.create({ localPart: "weather" })).rejects.toThrow()
@@ -113,7 +44,7 @@ describe("a site that relays the challenge of this server as its own", () => {
   it("gets no token and no mail of a wallet that has a tenant, with a stock client", async () => {
     const agent = host.agent(1)
     const own = await agent.createMailbox(freshName())
-    const site = await startRelaySite()
+    const site = await startRelaySite(host.sandbox.baseUrl)
     expect(await buyWeather(agent, site.url)).toEqual({ weather: "sunny" })
     const [taken] = site.loot
     expect(taken?.status).toBe(201)
@@ -130,7 +61,7 @@ describe("a site that relays the challenge of this server as its own", () => {
 
   it("gets a token for a wallet's very first payment, which is worth nothing once the wallet signs in", async () => {
     const agent = host.agent(2)
-    const site = await startRelaySite()
+    const site = await startRelaySite(host.sandbox.baseUrl)
     await buyWeather(agent, site.url)
     const [taken] = site.loot
     const token = taken?.bought.data?.authentication.accessToken ?? ""
