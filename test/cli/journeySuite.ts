@@ -197,8 +197,9 @@ export const journeySuite = (rig: CliRig): void => {
       assert.deepStrictEqual(await run("mailbox", "list"), before)
       ran.add("tenant revoke-tokens")
       const revoke = ["tenant", "revoke-tokens", customer.address, "--yes", "--json"]
-      const operator = { AGENTOS_OPERATOR_TOKEN: OPERATOR_TOKEN }
-      assert.strictEqual((await customer.run(revoke, { env: { AGENTOS_OPERATOR_TOKEN: "another" } })).code, 4)
+      const operator = { AGENTOS_OPERATOR_TOKEN: OPERATOR_TOKEN, AGENTOS_OPERATOR_URL: rig.sandbox.operatorUrl }
+      const another = { ...operator, AGENTOS_OPERATOR_TOKEN: "another" }
+      assert.strictEqual((await customer.run(revoke, { env: another })).code, 4)
       const revoked = await customer.run(revoke, { env: operator })
       assert.deepInclude(JSON.parse(revoked.stdout), { wallet: customer.address.toLowerCase() }, revoked.stderr)
       assert.strictEqual((await customer.run(["mailbox", "list"])).code, 4)

@@ -96,8 +96,8 @@ const stagedMails = (to: string) =>
 
 /** Runs the job that removes staged mail once. */
 const removeOldMail = async (): Promise<void> => {
-  const { baseUrl } = await sandbox.describe()
-  const response = await fetch(`${baseUrl}/internal/jobs/inbound-mail-retention/run`, {
+  const { operatorUrl } = await sandbox.describe()
+  const response = await fetch(`${operatorUrl}/internal/jobs/inbound-mail-retention/run`, {
     method: "POST",
     headers: { authorization: `Bearer ${OPERATOR_TOKEN}` }
   })

@@ -85,7 +85,7 @@ const lost = (clients: KeptConnections) => clients.closed.filter((connection) =>
 
 const metricsOf = async (server: RunningServer, token: string) => {
   const headers = { authorization: `Bearer ${token}` }
-  const answer = await fetch(`${server.baseUrl}/internal/metrics`, { headers })
+  const answer = await fetch(`${server.operatorUrl}/internal/metrics`, { headers })
   return { status: answer.status, text: await answer.text() }
 }
 

@@ -180,8 +180,8 @@ export const until = async <A>(what: string, find: () => Promise<A | undefined>)
   }
 }
 
-const auditLedger = async ({ baseUrl }: SandboxDescription, operatorToken: string): Promise<string | undefined> => {
-  const response = await fetch(`${baseUrl}/internal/jobs/ledger-audit/run`, {
+const auditLedger = async ({ operatorUrl }: SandboxDescription, operatorToken: string): Promise<string | undefined> => {
+  const response = await fetch(`${operatorUrl}/internal/jobs/ledger-audit/run`, {
     method: "POST",
     headers: { authorization: `Bearer ${operatorToken}` }
   })

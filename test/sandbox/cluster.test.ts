@@ -77,11 +77,12 @@ const killAndRestart = async (pidIn: (description: SandboxDescription) => number
 
 describe("a sandbox of two servers", () => {
   it("describes both servers, their database, and the first server at the top level", () => {
-    const { baseUrl, databaseUrl, mail, processes, servers, websocketUrl } = description
+    const { baseUrl, databaseUrl, mail, operatorUrl, processes, servers, websocketUrl } = description
     expect(servers).toHaveLength(2)
     expect(servers[0]).toEqual({
       baseUrl,
       websocketUrl,
+      operatorUrl,
       mail: { host: mail.host, port: mail.port },
       pid: processes.server
     })
@@ -129,7 +130,7 @@ describe("a sandbox of two servers", () => {
   it("reports the jobs and connections of both servers on each", async () => {
     const ask = async (index: number, path: string): Promise<string> => {
       const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` }
-      const answer = await fetch(`${description.servers[index]!.baseUrl}${path}`, { headers })
+      const answer = await fetch(`${description.servers[index]!.operatorUrl}${path}`, { headers })
       expect(answer.status).toBe(200)
       return answer.text()
     }

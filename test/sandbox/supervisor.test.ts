@@ -134,6 +134,7 @@ describe("a running sandbox", () => {
     expect(description).toMatchObject({
       baseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       websocketUrl: expect.stringMatching(/^ws:\/\/127\.0\.0\.1:\d+\//),
+      operatorUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       emailDomain: expect.stringMatching(/\./),
       mail: { host: "127.0.0.1", port: expect.any(Number), relayPort: expect.any(Number) },
       chain: { network: expect.stringMatching(/^eip155:\d+$/), decimals: 6 },
@@ -142,9 +143,9 @@ describe("a running sandbox", () => {
       agentWebhookUrl: expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+\/$/),
       databaseUrl: null
     })
-    const { baseUrl, mail, processes, websocketUrl } = description
+    const { baseUrl, mail, operatorUrl, processes, websocketUrl } = description
     expect(description.servers).toEqual([
-      { baseUrl, websocketUrl, mail: { host: mail.host, port: mail.port }, pid: processes.server }
+      { baseUrl, websocketUrl, operatorUrl, mail: { host: mail.host, port: mail.port }, pid: processes.server }
     ])
     expect(existsSync(description.mail.outboxDir)).toBe(true)
     const pids = Object.values(description.processes)

@@ -34,6 +34,8 @@ export interface RunningServer {
   readonly child: ChildProcess
   readonly port: number
   readonly baseUrl: string
+  /** The URL of the operator routes; undefined without an operator token. */
+  readonly operatorUrl: string | undefined
   /** Sends SIGTERM and returns the exit code. */
   readonly stop: () => Promise<number | null>
 }
@@ -54,11 +56,15 @@ export const startServer = async (
     once(createInterface(child.stdout), "line"),
     exited.then(() => Promise.reject(new Error(`the server ended before it listened:\n${errors}`)))
   ])
-  const { http } = JSON.parse(String(line[0])) as { readonly http: { readonly port: number } }
+  const { http, operator } = JSON.parse(String(line[0])) as {
+    readonly http: { readonly port: number }
+    readonly operator: { readonly port: number } | null
+  }
   return {
     child,
     port: http.port,
     baseUrl: `http://127.0.0.1:${http.port}`,
+    operatorUrl: operator === null ? undefined : `http://127.0.0.1:${operator.port}`,
     stop: async () => {
       child.kill("SIGTERM")
       await exited

@@ -201,7 +201,7 @@ const handlersLayer = ({ publicUrl }: Setup) =>
     AgentOsHandlers,
     Effect.gen(function* () {
       const base = new URL(publicUrl).pathname.replace(/\/$/, "")
-      const api = yield* HttpApi.make
+      const api = yield* HttpApi.makeAll
       const { dispatch } = yield* Upgrades
       type Needed = Effect.Services<typeof api>
       type Shared = Exclude<Needed, HttpServerRequest.HttpServerRequest | Scope.Scope>

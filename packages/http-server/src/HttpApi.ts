@@ -19,8 +19,8 @@ import * as IngressSockets from "./ingress/IngressSockets.ts"
 import { BodyMemory } from "./operation/BodyMemory.ts"
 import * as RealtimeGateway from "./realtime/RealtimeGateway.ts"
 
-/** Every route of the API. Those of the operator and of providers exist only if they are configured. */
-const routes = Effect.gen(function* () {
+/** Every route for clients and providers. Those of providers exist only if they are configured. */
+const publicRoutes = Effect.gen(function* () {
   return [
     ...(yield* DiscoveryRoutes.routes),
     ...(yield* EmailRoutes.routes),
@@ -31,16 +31,24 @@ const routes = Effect.gen(function* () {
     ...(yield* AuthRoutes.routes),
     ...(yield* PaymentRoutes.routes),
     ...(yield* HealthRoutes.routes),
-    ...(yield* OperatorRoutes.routes),
     ...(yield* IngressRoutes.routes)
   ]
 })
 
 /**
- * Makes the handler of all HTTP requests, over the services of the core, `ServerSettings` and `limits`. Every error is a
- * response.
+ * Makes the handler of the requests of clients and providers, over the services of the core, `ServerSettings` and `limits`.
+ * Every error is a response.
  */
-export const make = Effect.flatMap(routes, HttpEdge.make)
+export const make = Effect.flatMap(publicRoutes, HttpEdge.make)
+
+/** Makes the handler of the operator's requests. Without an operator token it has no routes. */
+export const makeOperator = Effect.flatMap(OperatorRoutes.routes, HttpEdge.make)
+
+/** Makes the handler of all requests, for a host that decides by their paths who may reach it. */
+export const makeAll = Effect.flatMap(
+  Effect.zipWith(publicRoutes, OperatorRoutes.routes, (routes, others) => [...routes, ...others]),
+  HttpEdge.make
+)
 
 /** The limits and the readiness that all requests and sockets of a process share, and the dispatcher of upgrades. */
 export const limits = Layer.mergeAll(BodyMemory.layer, Readiness.layer, RequestConcurrency.layer, Upgrades.layer).pipe(

@@ -7,6 +7,7 @@ import * as ConnectionGate from "./edge/ConnectionGate.ts"
 import { Upgrades } from "./edge/Upgrades.ts"
 import * as HttpApi from "./HttpApi.ts"
 import { NodeServer } from "./NodeServer.ts"
+import { OperatorListener } from "./OperatorListener.ts"
 import { ListenerSettings } from "./ServerSettings.ts"
 
 const application = Layer.unwrap(Effect.map(HttpApi.make, (handler) => HttpServer.serve(handler)))
@@ -44,7 +45,7 @@ const cutOff = Layer.effectDiscard(
  */
 export const layer = HttpApi.sockets.pipe(
   Layer.provide(upgradeListener),
-  Layer.provideMerge(application),
+  Layer.provideMerge(Layer.merge(application, OperatorListener.layer)),
   Layer.provideMerge(cutOff),
   Layer.provideMerge(listener),
   Layer.provide(HttpApi.limits),

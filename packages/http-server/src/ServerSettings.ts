@@ -40,6 +40,8 @@ export class ListenerSettings extends Context.Service<
     readonly host: string
     /** 0 selects a free port. */
     readonly port: number
+    /** Where the routes of the operator are served; null serves them nowhere. */
+    readonly operator: { readonly host: string; readonly port: number } | null
     /** How long requests in progress may continue once the server stops. */
     readonly drainTimeout: Duration.Duration
   }

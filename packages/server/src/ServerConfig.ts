@@ -54,6 +54,8 @@ export interface ServerConfig {
   readonly rateLimit: RateLimit | null
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
   readonly signInOrigins: ReadonlyArray<string>
+  /** Where the operator routes are served; null without a token. */
+  readonly operatorListen: { readonly host: string; readonly port: number } | null
   /** Null disables operator access. */
   readonly operatorToken: Redacted.Redacted | null
 }
@@ -87,17 +89,20 @@ export const read = (environment: Environment): Effect.Effect<ServerConfig, Conf
   reading(environment, (reader) => {
     const mode = reader.choice("AGENTOS_ENVIRONMENT")
     const perMinute = reader.integer("AGENTOS_RATE_LIMIT_PER_MINUTE")
+    const port = reader.integer("AGENTOS_PORT")
+    const operatorToken = readOperatorToken(reader)
     return {
       environment: mode,
       host: reader.text("AGENTOS_HOST"),
-      port: reader.integer("AGENTOS_PORT"),
+      port,
       workers: readWorkers(reader),
       accessLog: reader.choice("AGENTOS_ACCESS_LOG"),
       publicUrl: readPublicUrl(reader, mode),
       rateLimit: perMinute === 0 ? null : { burst: perMinute, perSecond: perMinute / 60 },
       trustedProxies: readProxies(reader),
       signInOrigins: readOrigins(reader),
-      operatorToken: readOperatorToken(reader),
+      operatorListen: operatorToken === null ? null : readOperatorListen(reader, port),
+      operatorToken,
       keys: readKeys(reader),
       database: readDatabase(reader),
       eventRetention: readEventRetention(reader),
@@ -151,6 +156,20 @@ const readOperatorToken = (reader: EnvironmentReader): Redacted.Redacted | null 
     )
   }
   return Redacted.make(token)
+}
+
+/** By default the port after that of clients, which only this machine can reach; a free one if that of clients is. */
+const readOperatorListen = (reader: EnvironmentReader, clients: number): { host: string; port: number } => {
+  const text = reader.text("AGENTOS_OPERATOR_LISTEN")
+  if (text === undefined) return { host: "127.0.0.1", port: clients === 0 ? 0 : clients + 1 }
+  const [, bracketed, plain, digits] = /^(?:\[([\da-f:.]+)\]|([^:[\]\s]+)):(\d{1,5})$/i.exec(text) ?? []
+  const port = Number(digits ?? "-1")
+  if (port < 0 || port > 65_535) {
+    reader.issues.push("AGENTOS_OPERATOR_LISTEN must be a host and a port, such as 127.0.0.1:8081 or [::1]:8081")
+  } else if (port !== 0 && port === clients) {
+    reader.issues.push("AGENTOS_OPERATOR_LISTEN must have another port than AGENTOS_PORT, which clients reach")
+  }
+  return { host: bracketed ?? plain ?? "127.0.0.1", port }
 }
 
 const readPublicUrl = (reader: EnvironmentReader, mode: ServerConfig["environment"]): string => {

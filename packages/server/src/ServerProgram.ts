@@ -1,8 +1,8 @@
 import { backgroundLayer, coreLayer, type Ports } from "@agentos/agentos"
-import { AccessLog, ListenerSettings, Server, WorkerMetrics } from "@agentos/http-server"
+import { AccessLog, ListenerSettings, OperatorListener, Server, WorkerMetrics } from "@agentos/http-server"
 import { ConfigurationInvalid, ProviderError } from "@agentos/core"
 import { KeyringMisconfigured } from "@agentos/keyring-node"
-import { Cause, Clock, Duration, Effect, Exit, Layer, Metric } from "effect"
+import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Metric } from "effect"
 import { unknownVariables } from "./variable/Variables.ts"
 import { accessWriter, explain, logOf } from "./ProgramOutput.ts"
 import type { MailConfig } from "./MailConfig.ts"
@@ -71,12 +71,19 @@ const serve = (
       if (jobs) yield* Layer.build(backgroundLayer(setup))
       const smtp = config.mail && (yield* listenForMail(config.mail, config.workers))
       const listener = Layer.merge(
-        Layer.succeed(ListenerSettings, { host: config.host, port: config.port, drainTimeout: DRAIN_TIMEOUT }),
+        Layer.succeed(ListenerSettings, {
+          host: config.host,
+          port: config.port,
+          operator: config.operatorListen,
+          drainTimeout: DRAIN_TIMEOUT
+        }),
         Layer.succeed(WorkerMetrics, worker?.metrics)
       )
-      const http = yield* Effect.provide(Server.address, yield* Layer.build(Layer.provide(Server.layer, listener)))
+      const serving = yield* Layer.build(Layer.provide(Server.layer, listener))
+      const http = yield* Effect.provide(Server.address, serving)
+      const operator = Context.get(serving, OperatorListener)
       yield* Metric.update(startTime, (yield* Clock.currentTimeMillis) / 1_000)
-      const listening = { http, smtp: smtp ?? null }
+      const listening = { http, smtp: smtp ?? null, operator }
       if (worker !== undefined) worker.ready(listening)
       else process.stdout.write(`${JSON.stringify({ event: "listening", ...listening, pid: process.pid })}\n`)
       return yield* Effect.never

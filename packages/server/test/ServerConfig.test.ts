@@ -341,6 +341,31 @@ describe("ServerConfig", () => {
     }
   })
 
+  it("serves the operator routes on loopback and the next port, or where it is told to", () => {
+    const listenOf = (changed: Record<string, string | undefined>) =>
+      read({ ...COMPLETE, AGENTOS_OPERATOR_TOKEN: "t".repeat(32), AGENTOS_PORT: "9000", ...changed }).operatorListen
+    assert.deepStrictEqual(listenOf({}), { host: "127.0.0.1", port: 9001 })
+    assert.deepStrictEqual(listenOf({ AGENTOS_PORT: "0" }), { host: "127.0.0.1", port: 0 })
+    assert.deepStrictEqual(listenOf({ AGENTOS_OPERATOR_LISTEN: "10.0.0.5:8081" }), { host: "10.0.0.5", port: 8081 })
+    assert.deepStrictEqual(listenOf({ AGENTOS_OPERATOR_LISTEN: "[::1]:8081" }), { host: "::1", port: 8081 })
+    assert.isNull(listenOf({ AGENTOS_OPERATOR_TOKEN: undefined }))
+    for (const [text, why] of [
+      ["8081", "must be a host and a port"],
+      ["127.0.0.1:70000", "must be a host and a port"],
+      ["::1:8081", "must be a host and a port"],
+      ["0.0.0.0:9000", "must have another port than AGENTOS_PORT"]
+    ] as const) {
+      const flaws = flawsOf({
+        ...COMPLETE,
+        AGENTOS_PORT: "9000",
+        AGENTOS_OPERATOR_TOKEN: "t".repeat(32),
+        AGENTOS_OPERATOR_LISTEN: text
+      })
+      assert.lengthOf(flaws, 1)
+      assert.include(flaws[0], `AGENTOS_OPERATOR_LISTEN ${why}`)
+    }
+  })
+
   it("requires an operator token that is hard to guess, and no operator has access without one", () => {
     const tokenOf = (token: string | undefined) => read({ ...COMPLETE, AGENTOS_OPERATOR_TOKEN: token }).operatorToken
     for (const none of [undefined, "", " "]) assert.isNull(tokenOf(none))

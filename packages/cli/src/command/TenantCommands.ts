@@ -7,13 +7,24 @@ import { yesFlag } from "./Flags.ts"
 /** The operator's token, which is never saved. */
 const VARIABLE = "AGENTOS_OPERATOR_TOKEN"
 
+/** The address of the operator routes of a server with default settings, on its own machine. */
+const DEFAULT_URL = "http://127.0.0.1:8081"
+
 export const TENANT_REVOKE_TOKENS = defineCommand(
   {
     name: "tenant revoke-tokens",
     summary: "Revoke the access tokens of a tenant, as the operator",
-    description: `Ends every access token and realtime session of the tenant on every server within 5 s. The wallet gets its new token with agentctl login --wallet, or with its next purchase. Nothing else changes.\nFor operators: needs the server's ${VARIABLE}, from the environment, standard input or a prompt. It is not saved.`,
+    description: `Ends every access token and realtime session of the tenant on every server within 5 s. The wallet gets its new token with agentctl login --wallet, or with its next purchase. Nothing else changes.\nFor operators: needs the server's ${VARIABLE}, from the environment, standard input or a prompt. It is not saved, and is sent to the server's AGENTOS_OPERATOR_LISTEN, which clients cannot reach: by default ${DEFAULT_URL} on the server's own machine.`,
     arguments: [{ name: "tenant", summary: "Wallet or id of the tenant.", presence: "required" }],
-    flags: [yesFlag("Revoke")],
+    flags: [
+      {
+        name: "operator-url",
+        type: "text",
+        value: "URL",
+        summary: `Address of the operator routes (AGENTOS_OPERATOR_URL; default ${DEFAULT_URL}).`
+      },
+      yesFlag("Revoke")
+    ],
     examples: [
       {
         line: "agentctl tenant revoke-tokens 0x4aA349036473103028d92Dd5B906027B64B85A94",
@@ -25,13 +36,15 @@ export const TENANT_REVOKE_TOKENS = defineCommand(
     exits: [2, 4, 5, 9]
   },
   async (context, { arguments: { tenant }, flags }) => {
-    const { rejectFolderServer, requireBaseUrl, resolveSettings } = await import("../config/Settings.ts")
+    const { checkBaseUrl } = await import("../config/Settings.ts")
     const { confirm } = await import("../payment/Approval.ts")
     const { ApiClient } = await import("../server/ApiClient.ts")
     const { requestIdOf } = await import("../server/ApiFailure.ts")
-    const settings = await resolveSettings(context)
-    const baseUrl = requireBaseUrl(settings)
-    rejectFolderServer(settings, VARIABLE)
+    const fromVariable = context.host.env["AGENTOS_OPERATOR_URL"] || undefined
+    const baseUrl = checkBaseUrl({
+      value: flags["operator-url"] ?? fromVariable ?? DEFAULT_URL,
+      source: flags["operator-url"] === undefined ? "AGENTOS_OPERATOR_URL" : "--operator-url"
+    })
     await confirm(context, `Revoke all access tokens of ${tenant} on ${baseUrl}?`, flags.yes)
     const token = await readSecret(context.host, VARIABLE, "Operator token: ")
     if (!/^[!-~]+$/.test(token))

@@ -81,6 +81,7 @@ export const play = async (
     env: {
       AGENTOS_HOME: folder,
       AGENTOS_BASE_URL: api.url(),
+      AGENTOS_OPERATOR_URL: api.url(),
       AGENTOS_TOKEN: TOKEN,
       AGENTOS_PRIVATE_KEY: KEY,
       AGENTOS_RPC_URL: `${api.url()}/rpc`,

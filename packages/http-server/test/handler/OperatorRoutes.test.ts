@@ -65,11 +65,12 @@ describe("the operator's routes", () => {
   })
   afterAll(() => server.stop())
 
-  it("are found under one spelling of their paths, so that a proxy can block them by their prefix", async () => {
-    const statusOf = async (target: string): Promise<string> => {
+  it("are found at the operator's address alone, under one spelling of their paths", async () => {
+    const statusOf = async (target: string, port: number): Promise<string> => {
       const lines = ["Host: agentos.test", `Authorization: Bearer ${TOKEN}`, "Connection: close", "\r\n"]
-      return (await rawCall(server, `GET ${target} HTTP/1.1\r\n${lines.join("\r\n")}`)).slice(9, 12)
+      return (await rawCall({ port }, `GET ${target} HTTP/1.1\r\n${lines.join("\r\n")}`)).slice(9, 12)
     }
+    const operatorPort = Number(new URL(server.operatorUrl).port)
     const spellings = [
       "/%69nternal/jobs",
       "/internal/%6Aobs",
@@ -92,9 +93,18 @@ describe("the operator's routes", () => {
       "http://agentos.test/%69nternal/jobs",
       "http://agentos.test/x/%2e%2e/internal/jobs"
     ]
-    for (const target of spellings) assert.strictEqual(await statusOf(target), "404", target)
-    assert.strictEqual(await statusOf(JOBS), "200")
-    assert.strictEqual(await statusOf(`http://agentos.test${JOBS}`), "200")
+    const paths = [JOBS, `http://agentos.test${JOBS}`]
+    for (const target of spellings) assert.strictEqual(await statusOf(target, operatorPort), "404", target)
+    for (const target of [...spellings, ...paths]) {
+      assert.strictEqual(await statusOf(target, server.port), "404", target)
+    }
+    for (const target of paths) assert.strictEqual(await statusOf(target, operatorPort), "200", target)
+  })
+
+  it("have an address of their own, which has no route for clients", async () => {
+    for (const path of ["/api/v1", "/health", "/docs", "/openapi.json"]) {
+      assert.strictEqual((await fetch(`${server.operatorUrl}${path}`)).status, 404, path)
+    }
   })
 
   const get = (path: string) => call(server, "GET", path, bearing(TOKEN))

@@ -34,14 +34,14 @@ const requireDeclared = (method: string, target: string, { status, text }: TestA
   }
 }
 
-/** Makes one request, like any HTTP client. Fails if the answer is an error that the operation does not declare. */
+/** Makes one request, like any HTTP client; one to `/internal` at the operator's address. Fails if the answer is an error that the operation does not declare. */
 export const call = async (
-  { url }: Pick<TestServer, "url">,
+  { operatorUrl = "", url }: Pick<TestServer, "url"> & Partial<Pick<TestServer, "operatorUrl">>,
   method: string,
   path: string,
   { body, headers, token }: TestRequest = {}
 ): Promise<TestAnswer> => {
-  const response = await fetch(`${url}${path}`, {
+  const response = await fetch(`${path.startsWith("/internal/") && operatorUrl !== "" ? operatorUrl : url}${path}`, {
     method,
     headers: {
       ...(body === undefined ? {} : { "content-type": "application/json" }),
@@ -56,7 +56,10 @@ export const call = async (
 }
 
 /** Sends bytes on a new connection, and returns everything received until the server closes it. */
-export const rawCall = ({ port }: TestServer, ...parts: ReadonlyArray<string | Uint8Array>): Promise<string> =>
+export const rawCall = (
+  { port }: Pick<TestServer, "port">,
+  ...parts: ReadonlyArray<string | Uint8Array>
+): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1")
     const received: Array<Buffer> = []

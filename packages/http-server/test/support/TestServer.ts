@@ -29,13 +29,20 @@ import {
   type VoiceConversations,
   walletAddress
 } from "@agentos/core"
-import { ListenerSettings, type RateLimit, Server, ServerSettings, type SiteFolders } from "@agentos/http-server"
+import {
+  ListenerSettings,
+  OperatorListener,
+  type RateLimit,
+  Server,
+  ServerSettings,
+  type SiteFolders
+} from "@agentos/http-server"
 import { Ingress, type ProviderIngress } from "@agentos/ingress"
 import { KeyringNode, RealtimeTokensJose } from "@agentos/keyring-node"
 import { Memory } from "@agentos/memory"
 import { TwilioIngress } from "@agentos/provider-twilio"
 import { SignInWithX } from "@agentos/x402"
-import { Duration, Effect, Exit, Layer, Logger, Redacted, Schema, Scope } from "effect"
+import { Context, Duration, Effect, Exit, Layer, Logger, Redacted, Schema, Scope } from "effect"
 import { IpNetwork } from "effect/net"
 import { ScriptedRail } from "@agentos/contract-tests"
 import * as ScriptedCarrier from "./ScriptedCarrier.ts"
@@ -51,6 +58,8 @@ export type SendScript = "send" | "wait" | ProviderError["reason"]
 export interface TestServer {
   readonly url: string
   readonly port: number
+  /** The URL of the operator routes; empty without an operator token. */
+  readonly operatorUrl: string
   readonly payments: ScriptedRail.ScriptedRail
   readonly carrier: ScriptedCarrier.ScriptedCarrier
   readonly sent: ReadonlyArray<OutgoingMail>
@@ -186,6 +195,7 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
   const listener = Layer.succeed(ListenerSettings, {
     host: "127.0.0.1",
     port: 0,
+    operator: { host: "127.0.0.1", port: 0 },
     drainTimeout: Duration.fromInputUnsafe(options.drainTimeout ?? "2 seconds")
   })
   const server = Server.layer.pipe(
@@ -208,9 +218,11 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
   )
   const run = Effect.runPromiseWith(context)
   const { port } = await run(Server.address)
+  const operator = Context.get(context, OperatorListener)
   return {
     url: `http://127.0.0.1:${port}`,
     port,
+    operatorUrl: operator === null ? "" : `http://127.0.0.1:${operator.port}`,
     payments,
     carrier,
     sent,

@@ -114,6 +114,7 @@ const serverEnvironment = (run: RunLayout, ports: ServerPorts): Readonly<Record<
   AGENTOS_ENVIRONMENT: "sandbox",
   AGENTOS_HOST: run.host,
   AGENTOS_PORT: String(ports.http),
+  AGENTOS_OPERATOR_LISTEN: `${run.host}:${ports.operator}`,
   // All servers have the same public URL, so each accepts the challenges and tokens of the others.
   AGENTOS_PUBLIC_URL: baseUrl(run, run.servers[0]),
   AGENTOS_KEYS: run.files.keyRing,

@@ -21,6 +21,7 @@ export const emailDomain = "sandbox.agentos.test"
 export interface ServerPorts {
   readonly http: number
   readonly smtp: number
+  readonly operator: number
 }
 
 /** The database of the servers. */
@@ -97,11 +98,11 @@ export const layOut = async (
   const reserved = [port, ...(allowWebhook === undefined ? [] : [allowWebhook.port])]
   const firstHttp = port === 0 ? await reusePort(join(data.server, "port"), reserved) : port
   const agent = await reusePort(join(data.agent, "port"), [...reserved, firstHttp])
-  const free = await findFreePorts(6 + 2 * count, [...reserved, firstHttp, agent])
+  const free = await findFreePorts(6 + 3 * count, [...reserved, firstHttp, agent])
   const [chain = 0, facilitator = 0, relay = 0, relayFaults = 0, carrier = 0, postgres = 0, ...rest] = free
   const portsOf = (index: number): ServerPorts => {
-    const [http = 0, smtp = 0] = rest.slice(2 * index)
-    return { http: index === 0 ? firstHttp : http, smtp }
+    const [http = 0, smtp = 0, operator = 0] = rest.slice(3 * index)
+    return { http: index === 0 ? firstHttp : http, smtp, operator }
   }
   const [keys, files, deployed, database, telephony] = await Promise.all([
     readChainKeys(data.chain).then((existing) => existing ?? createChainKeys(data.chain, wallets)),

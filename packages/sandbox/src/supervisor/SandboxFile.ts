@@ -22,6 +22,8 @@ export interface SandboxProcesses {
 export interface SandboxServer {
   readonly baseUrl: string
   readonly websocketUrl: string
+  /** The base URL of its operator routes, which it serves if AGENTOS_OPERATOR_TOKEN is set. */
+  readonly operatorUrl: string
   /** The SMTP server for inbound mail. */
   readonly mail: { readonly host: string; readonly port: number }
   readonly pid: number
@@ -32,6 +34,8 @@ export interface SandboxDescription {
   /** The first server. The other fields outside `servers` refer to it too. */
   readonly baseUrl: string
   readonly websocketUrl: string
+  /** The base URL of the operator routes, which are served if AGENTOS_OPERATOR_TOKEN is set. */
+  readonly operatorUrl: string
   /** The domain of all mailboxes. */
   readonly emailDomain: string
   readonly mail: {
@@ -88,6 +92,7 @@ export const describeRun = (
   return {
     baseUrl: baseUrl(run, first),
     websocketUrl: websocketUrl(run, first),
+    operatorUrl: operatorUrl(run, first),
     emailDomain,
     mail: {
       host,
@@ -118,12 +123,14 @@ export const describeRun = (
     servers: servers.map((server, index) => ({
       baseUrl: baseUrl(run, server),
       websocketUrl: websocketUrl(run, server),
+      operatorUrl: operatorUrl(run, server),
       mail: { host, port: server.smtp },
       pid: serverPids[index] ?? 0
     }))
   }
 }
 
+const operatorUrl = ({ host }: RunLayout, { operator }: ServerPorts): string => `http://${host}:${operator}`
 const websocketUrl = ({ host }: RunLayout, { http }: ServerPorts): string => `ws://${host}:${http}/api/v1/events/socket`
 
 /** Writes the description. Only its owner can read it, because it holds private keys. */

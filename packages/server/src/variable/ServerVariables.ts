@@ -90,6 +90,13 @@ export const SERVER_VARIABLES = {
     meaning:
       "token for the operator routes, metrics included ([Operate](/docs/operate)); `agentos-server token operator` prints one"
   },
+  AGENTOS_OPERATOR_LISTEN: {
+    group: "server",
+    kind: "text",
+    otherwise: "127.0.0.1 and the port after `AGENTOS_PORT`",
+    meaning:
+      "address of the operator routes, as host:port. The port of clients has none of them, and this one has nothing else. Let nobody else reach it"
+  },
   DATABASE_URL: {
     group: "database",
     kind: "text",

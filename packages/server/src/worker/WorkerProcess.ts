@@ -4,6 +4,8 @@ import type { WorkerMetricsText } from "@agentos/http-server"
 export interface Listening {
   readonly http: { readonly host: string; readonly port: number }
   readonly smtp: { readonly host: string; readonly port: number } | null
+  /** Where the operator routes are served. */
+  readonly operator: { readonly host: string; readonly port: number } | null
 }
 
 /** What a worker sends to its server. */

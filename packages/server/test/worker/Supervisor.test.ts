@@ -2,7 +2,7 @@ import { afterEach, assert, beforeEach, describe, it, vi } from "@effect/vitest"
 import { Supervisor } from "../../src/worker/Supervisor.ts"
 import type { FromWorker, Listening, ToWorker, WorkerExit, WorkerProcess } from "../../src/worker/WorkerProcess.ts"
 
-const LISTENING: Listening = { http: { host: "127.0.0.1", port: 8080 }, smtp: null }
+const LISTENING: Listening = { http: { host: "127.0.0.1", port: 8080 }, smtp: null, operator: null }
 const CRASH: WorkerExit = { status: null, signal: "SIGKILL" }
 
 class FakeWorker implements WorkerProcess {
