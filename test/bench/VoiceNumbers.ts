@@ -8,7 +8,7 @@ import {
   Uuid,
   walletAddress
 } from "@agentos/core"
-import { layerPGlite, layerPostgres, Postgres } from "@agentos/postgres"
+import { type Database, layerPGlite, layerPostgres, Postgres } from "@agentos/postgres"
 import { Effect, Layer, Redacted } from "effect"
 
 export type VoiceDatabase = { readonly url: string } | { readonly directory: string }
@@ -24,7 +24,7 @@ export const storeNumbers = (
   count: number,
   agentWebhookUrl: string
 ): Promise<ReadonlyArray<string>> => {
-  const layer =
+  const layer: Layer.Layer<Database, unknown> =
     "url" in database
       ? layerPostgres({ url: Redacted.make(database.url), maxConnections: 4, applicationName: "bench" })
       : layerPGlite({ directory: database.directory })

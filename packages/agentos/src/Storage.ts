@@ -18,6 +18,8 @@ export interface Storage {
 export interface PostgresSettings {
   /** Maximum number of connections of this process. */
   readonly maxConnections?: number | undefined
+  /** Processes with these settings, this one included, whose connections the database must allow: 1 by default. */
+  readonly processes?: number | undefined
   /** Maximum time of a statement, and of an idle transaction, in seconds. */
   readonly statementTimeoutSeconds?: number | undefined
   readonly idleTransactionTimeoutSeconds?: number | undefined
@@ -28,12 +30,14 @@ const seconds = (count: number | undefined) => (count === undefined ? undefined 
 
 /**
  * A PostgreSQL server, named by a URL that begins with `postgres://` or `postgresql://`. Any number of servers may share
- * it. Opening it creates its tables and brings them up to date, and warns about settings that risk losing data.
+ * it. Opening it creates its tables and brings them up to date, and warns about settings that risk losing data. It fails
+ * with `DatabaseUnsuitable`, which names the reason and the fix, if the database can't serve.
  */
 export const postgres = (url: string | Redacted.Redacted<string>, settings: PostgresSettings = {}): Storage => {
   const options = {
     url: typeof url === "string" ? Redacted.make(url) : url,
     maxConnections: settings.maxConnections,
+    processes: settings.processes,
     statementTimeout: seconds(settings.statementTimeoutSeconds),
     idleInTransactionTimeout: seconds(settings.idleTransactionTimeoutSeconds)
   }

@@ -1,7 +1,8 @@
 import { Batcher, type TenantId, type WakeUp } from "@agentos/core"
-import { PgConnection } from "@effect/sql-pg"
+import type { PgConnection } from "@effect/sql-pg"
 import { Array, Deferred, Effect, FiberSet, Queue, Schedule, type Scope } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import type { ConnectionOf } from "./Connecting.ts"
 import * as Parameter from "./Parameter.ts"
 
 /**
@@ -53,7 +54,7 @@ const FLUSH_WITHIN = "2 seconds"
  */
 export const makeListening = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-  connection: PgConnection.Config
+  connectionOf: ConnectionOf
 ): Effect.fn.Return<Announcements, never, Scope.Scope> {
   const listeners = new Listeners()
   const attempted = yield* Deferred.make<void>()
@@ -92,10 +93,7 @@ export const makeListening = Effect.fnUntraced(function* (
   )
 
   const listenUntilLost = Effect.gen(function* () {
-    const session = yield* Effect.flatMap(
-      PgConnection.make({ ...connection, applicationName: `${connection.applicationName} events` }),
-      ({ pin }) => pin
-    )
+    const session = yield* Effect.flatMap(connectionOf({ name: "events" }).open, ({ pin }) => pin)
     const notifications = yield* session.listen(CHANNEL)
     const messageNotifications = yield* session.listen(MESSAGE_CHANNEL)
     yield* Deferred.succeed(attempted, undefined)

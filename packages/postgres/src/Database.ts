@@ -1,14 +1,18 @@
 import type { Transactor } from "@agentos/core"
-import { PgClient, type PgConnection } from "@effect/sql-pg"
+import { PgClient } from "@effect/sql-pg"
 import { Context, Duration, Effect, Layer, type Redacted, type Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { Migrator, SqlClient, SqlError } from "effect/sql"
 import { type Announcements, makeListening, makeLocal } from "./Announcements.ts"
+import { connecting, type ConnectionOf, type SettingsIn } from "./Connecting.ts"
+import { type ConnectionTarget, readConnectionUrl } from "./ConnectionUrl.ts"
 import { DatabaseFailure, fromSqlError } from "./DatabaseFailure.ts"
+import type { DatabaseUnsuitable } from "./DatabaseUnsuitable.ts"
 import type { DirectoryInUse } from "./DirectoryLock.ts"
 import { emptyState, migrate, type SchemaState, schemaState } from "./Migrations.ts"
 import { hasDatabase, openPGlite } from "./PGliteDatabase.ts"
 import { openPGliteStream } from "./PGliteStream.ts"
+import { checkServer } from "./ServerCheck.ts"
 import { makeShared } from "./SharedTransactions.ts"
 import { makeTransact } from "./Transaction.ts"
 import { vacuumWhenDue } from "./Vacuuming.ts"
@@ -29,11 +33,12 @@ export class Database extends Context.Service<
   }
 >()("@agentos/postgres/Database") {}
 
-/** Options of a PostgreSQL server, version 14 or later. */
+/** Options of a PostgreSQL server, version 14 or later, with the encoding UTF8. */
 export interface PostgresOptions {
   /**
-   * A URL as libpq reads it: `postgres://user:password@host:port/database?sslmode=…`. A connection pooler in
-   * between must support sessions, for LISTEN, and pass on the startup parameters of a connection.
+   * A URL as libpq reads it: `postgres://user:password@host:port/database?sslmode=…`. Several hosts may be named: the
+   * first one that accepts writes is used. Parameters that are not supported are refused. A connection pooler in between
+   * must keep a session for each connection.
    */
   readonly url: Redacted.Redacted
   /**
@@ -41,6 +46,8 @@ export interface PostgresOptions {
    * them, and one runs transactions that paid operations share.
    */
   readonly maxConnections?: number | undefined
+  /** Processes with these options, this one included, whose connections the limits of the database must allow: 1 by default. */
+  readonly processes?: number | undefined
   /**
    * Time after which the server cancels a statement: 10 seconds by default. A connection on which no byte comes for two
    * seconds longer is closed, since the server, or what is between, does not answer on it any more.
@@ -102,47 +109,92 @@ const STATEMENT_TIMEOUT = "10 seconds"
 /** Time in milliseconds in which the answer to a canceled statement arrives. */
 const ANSWER_MARGIN_MILLIS = 2_000
 
-const connectionTo = (options: PostgresOptions): PgConnection.Config => ({
-  url: options.url,
-  applicationName: options.applicationName ?? "agentos",
-  connectTimeout: options.connectTimeout ?? "5 seconds",
-  keepAlive: "15 seconds",
-  maxMessageSize: MESSAGE_LIMIT,
-  startupParameters: {
-    ...PLANNING,
-    statement_timeout: millis(options.statementTimeout ?? STATEMENT_TIMEOUT),
-    idle_in_transaction_session_timeout: millis(options.idleInTransactionTimeout ?? "10 seconds")
-  }
+const POOL = 10
+/** Connections beside the pool: those that deliver, the one that listens, and the one of shared transactions. */
+const OTHER_CONNECTIONS = DELIVERY_CONNECTIONS + 2
+
+/** Settings of every session. The stores are written for this isolation, whatever the default of the server is. */
+const settingsOf = (options: PostgresOptions): Readonly<Record<string, string>> => ({
+  ...PLANNING,
+  default_transaction_isolation: "read committed",
+  statement_timeout: millis(options.statementTimeout ?? STATEMENT_TIMEOUT),
+  idle_in_transaction_session_timeout: millis(options.idleInTransactionTimeout ?? "10 seconds")
 })
 
-/** Opens connections for a migration, which may take longer than any other statement. */
-const openForMigration = (options: PostgresOptions) => PgClient.make({ ...connectionTo(options), maxConnections: 2 })
+const connectionTo = (options: PostgresOptions, target: ConnectionTarget) => {
+  const applicationName = options.applicationName ?? target.applicationName ?? "agentos"
+  return (settingsIn: SettingsIn): ConnectionOf =>
+    ({ answerTimeout, name, settings }) =>
+      connecting({
+        target,
+        config: {
+          applicationName: name === undefined ? applicationName : `${applicationName} ${name}`,
+          connectTimeout: options.connectTimeout ?? target.connectTimeout ?? "5 seconds",
+          keepAlive: "15 seconds",
+          maxMessageSize: MESSAGE_LIMIT,
+          answerTimeout
+        },
+        settings: { ...settingsOf(options), ...settings },
+        settingsIn
+      })
+}
 
-/** Opens a pool to a PostgreSQL server and migrates the database. */
-export const layerPostgres = (options: PostgresOptions): Layer.Layer<Database, DatabaseFailure> => {
+/** Opens connections for a migration, which may take longer than any other statement. */
+const openForMigration = (connectionOf: ConnectionOf) => PgClient.make({ ...connectionOf({}), maxConnections: 2 })
+
+const withClient = <A, E>(connectionOf: ConnectionOf, effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+  Effect.scoped(
+    Effect.flatMap(openForMigration(connectionOf), (sql) => Effect.provideService(effect, SqlClient.SqlClient, sql))
+  )
+
+/** Checks what a server needs of its database. Fails with what is missing. */
+const prepare = Effect.fnUntraced(function* (options: PostgresOptions) {
+  const target = yield* readConnectionUrl(options.url)
+  const connectionsWith = connectionTo(options, target)
+  const { pending, settingsIn } = yield* checkServer(
+    (settingsIn) => connectionsWith(settingsIn)({}).open,
+    {
+      settings: settingsOf(options),
+      connections: (options.maxConnections ?? POOL) + OTHER_CONNECTIONS,
+      processes: options.processes ?? 1
+    },
+    (settingsIn) =>
+      withClient(connectionsWith(settingsIn), schemaState).pipe(
+        Effect.map(({ pending }) => pending),
+        Effect.catchTag("MigrationError", openFailures.MigrationError)
+      )
+  )
+  return { connectionOf: connectionsWith(settingsIn), pending }
+})
+
+/**
+ * Opens a pool to a PostgreSQL server and migrates the database. Fails with `DatabaseUnsuitable` if the database can't
+ * serve: wrong version or encoding, read-only, missing rights, too few connections, a pooler without sessions.
+ */
+export const layerPostgres = (
+  options: PostgresOptions
+): Layer.Layer<Database, DatabaseFailure | DatabaseUnsuitable> => {
   const answerTimeout = millisOf(options.statementTimeout ?? STATEMENT_TIMEOUT) + ANSWER_MARGIN_MILLIS
-  const connection = { ...connectionTo(options), answerTimeout }
   return makeLayer(
     Effect.gen(function* () {
-      yield* Effect.scoped(
-        Effect.flatMap(openForMigration(options), (sql) => Effect.provideService(migrate, SqlClient.SqlClient, sql))
-      )
+      const { connectionOf, pending } = yield* prepare(options)
+      // A role that may not migrate can serve a database that is up to date.
+      if (pending.length > 0) yield* withClient(connectionOf, migrate)
+      const serving: ConnectionOf = (kind) => connectionOf({ answerTimeout, ...kind })
       const sql = yield* PgClient.make({
-        ...connection,
-        maxConnections: options.maxConnections ?? 10,
+        ...serving({}),
+        maxConnections: options.maxConnections ?? POOL,
         multiplex: true,
         multiplexConcurrency: PIPELINE
       })
       const delivery = yield* PgClient.make({
-        ...connection,
-        startupParameters: { ...connection.startupParameters, ...PLANNING_ONCE },
-        applicationName: `${connection.applicationName} delivery`,
+        ...serving({ name: "delivery", settings: PLANNING_ONCE }),
         maxConnections: DELIVERY_CONNECTIONS,
         multiplex: true,
         multiplexConcurrency: PIPELINE
       })
-      const transact = makeTransact(sql, yield* makeShared(sql, connection))
-      return { sql, delivery, transact, announcements: yield* makeListening(sql, connection) }
+      const transact = makeTransact(sql, yield* makeShared(sql, serving))
+      return { sql, delivery, transact, announcements: yield* makeListening(sql, serving) }
     }).pipe(Effect.catchTags(openFailures))
   )
 }
@@ -186,21 +238,32 @@ export const layerPGlite = (options: PGliteOptions = {}): Layer.Layer<Database, 
 
 /** The schema of a database, for commands that run before a server or beside it. */
 export interface SchemaMaintenance<E = DatabaseFailure> {
+  /** Checks the URL and the files that it names. Connects to nothing. */
+  readonly validate: Effect.Effect<void, E>
+  /** Tries what a server needs of the database, as its start does. Creates and changes nothing. */
+  readonly check: Effect.Effect<void, E>
   /** Reads the version of PostgreSQL, null if the embedded database does not exist yet. Creates and changes nothing. */
   readonly read: Effect.Effect<SchemaState & { readonly version: string | null }, E>
   /** Migrates the database. Returns the names of the migrations that ran. */
   readonly migrate: Effect.Effect<ReadonlyArray<string>, E>
 }
 
+/** Turns the errors of the driver and the migrator into those of this package. */
+const withOpenFailures = <A, E>(
+  effect: Effect.Effect<A, Migrator.MigrationError | SqlError.SqlError | E, Reactivity.Reactivity>
+): Effect.Effect<A, DatabaseFailure | E> =>
+  effect.pipe(
+    Effect.provide(Reactivity.layer),
+    Effect.catchIf(SqlError.isSqlError, (error) => Effect.fail(fromSqlError(error))),
+    Effect.catchIf((error) => error instanceof Migrator.MigrationError, openFailures.MigrationError)
+  ) as Effect.Effect<A, DatabaseFailure | E>
+
 const maintain = <E>(
   open: Effect.Effect<SqlClient.SqlClient, SqlError.SqlError | E, Scope.Scope | Reactivity.Reactivity>
-): SchemaMaintenance<DatabaseFailure | E> => {
+): Pick<SchemaMaintenance<DatabaseFailure | E>, "read" | "migrate"> => {
   const using = <A>(effect: Effect.Effect<A, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient>) =>
-    Effect.flatMap(open, (sql) => Effect.provideService(effect, SqlClient.SqlClient, sql)).pipe(
-      Effect.scoped,
-      Effect.provide(Reactivity.layer),
-      Effect.catchIf(SqlError.isSqlError, (error) => Effect.fail(fromSqlError(error))),
-      Effect.catchIf((error) => error instanceof Migrator.MigrationError, openFailures.MigrationError)
+    withOpenFailures<A, E>(
+      Effect.scoped(Effect.flatMap(open, (sql) => Effect.provideService(effect, SqlClient.SqlClient, sql)))
     )
   const read = Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -211,8 +274,14 @@ const maintain = <E>(
 }
 
 /** The schema of a database on a PostgreSQL server. */
-export const maintainPostgres = (options: PostgresOptions): SchemaMaintenance =>
-  maintain<never>(openForMigration(options))
+export const maintainPostgres = (options: PostgresOptions): SchemaMaintenance<DatabaseFailure | DatabaseUnsuitable> => {
+  const prepared = prepare({ ...options, maxConnections: 2 - OTHER_CONNECTIONS })
+  return {
+    validate: Effect.asVoid(readConnectionUrl(options.url)),
+    check: withOpenFailures<void, DatabaseFailure | DatabaseUnsuitable>(Effect.asVoid(prepare(options))),
+    ...maintain(Effect.flatMap(prepared, ({ connectionOf }) => openForMigration(connectionOf)))
+  }
+}
 
 /** The schema of an embedded database, which has no other user meanwhile. */
 export const maintainPGlite = (options: PGliteOptions): SchemaMaintenance<DatabaseFailure | DirectoryInUse> => {
@@ -220,6 +289,8 @@ export const maintainPGlite = (options: PGliteOptions): SchemaMaintenance<Databa
   const { directory } = options
   const exists = Effect.sync(() => directory !== undefined && hasDatabase(directory))
   return {
+    validate: Effect.void,
+    check: Effect.void,
     migrate,
     read: Effect.flatMap(exists, (found) =>
       found ? read : Effect.map(emptyState, (state) => ({ version: null, ...state }))

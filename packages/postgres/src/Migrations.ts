@@ -81,6 +81,42 @@ const indexes: ReadonlyArray<ConcurrentIndex> = [
 /** The table that records which migrations ran. */
 const TABLE = "agentos_migrations"
 
+/** Every table that a server reads and changes, apart from the migrator's. */
+export const TABLES: ReadonlyArray<string> = [
+  "agent_sessions",
+  "call_grants",
+  "call_turns",
+  "calls",
+  "declined_calls",
+  "deleted_agents",
+  "event_webhook_attempts",
+  "event_webhooks",
+  "events",
+  "gas_transactions",
+  "gas_wallets",
+  "held_numbers",
+  "inbound_mail_pieces",
+  "inbound_mails",
+  "jobs",
+  "ledger_entries",
+  "local_parts",
+  "mail_feedback",
+  "mail_reports",
+  "mail_sending",
+  "mailboxes",
+  "message_retries",
+  "messages",
+  "operations",
+  "phone_numbers",
+  "rate_limits",
+  "sent_attachment_pieces",
+  "sent_attachments",
+  "server_messages",
+  "sign_ins",
+  "suppressions",
+  "tenants"
+]
+
 /** The number spells "agen" in ASCII, to be recognized in pg_locks. */
 const ADVISORY_LOCK = 0x6167656e
 /** Interval between checks whether another server has finished its migrations. */
@@ -113,6 +149,14 @@ const runMigrations = Effect.gen(function* () {
       // A migration may run longer than any other statement, but must not wait long for a lock.
       yield* sql`set local statement_timeout = 0`
       yield* sql`set local lock_timeout = ${sql.literal(`'${LOCK_TIMEOUT}'`)}`
+      // If the migrator can't create its table, it asks the failed transaction whether the table exists, and reports that.
+      const [table] = yield* sql<{ readonly exists: boolean }>`select to_regclass(${TABLE}) is not null as exists`
+      if (table?.exists !== true)
+        yield* sql`create table ${sql(TABLE)} (
+          migration_id integer primary key,
+          created_at timestamptz not null default now(),
+          name text not null
+        )`
       const run = yield* Migrator.make({})({ loader: migrations, table: TABLE })
       return run.map(nameOf)
     })

@@ -2,6 +2,7 @@ import { Batcher } from "@agentos/core"
 import { type PgConnection, PgPool } from "@effect/sql-pg"
 import { Cause, Context, Deferred, Effect, Exit, Option, Predicate, type Scope } from "effect"
 import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
+import type { ConnectionOf } from "./Connecting.ts"
 import { toDefect } from "./DatabaseFailure.ts"
 
 /** Limit of effects in one transaction. */
@@ -45,12 +46,10 @@ export type RunShared = <A, E, R>(
  */
 export const makeShared = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-  connection: PgConnection.Config
+  connectionOf: ConnectionOf
 ): Effect.fn.Return<RunShared, SqlError.SqlError, Scope.Scope> {
   const pool = yield* PgPool.make({
-    ...connection,
-    applicationName: `${connection.applicationName} shared`,
-    startupParameters: { ...connection.startupParameters, lock_timeout: SHARED_LOCK_TIMEOUT },
+    ...connectionOf({ name: "shared", settings: { lock_timeout: SHARED_LOCK_TIMEOUT } }),
     maxConnections: 1,
     // One transaction at a time, whose statements are not held up by each other.
     multiplex: true,

@@ -14,6 +14,7 @@ export {
   type SchemaMaintenance
 } from "./Database.ts"
 export { DatabaseFailure } from "./DatabaseFailure.ts"
+export { DatabaseUnsuitable } from "./DatabaseUnsuitable.ts"
 export { durabilityRisks } from "./Durability.ts"
 export { DirectoryInUse } from "./DirectoryLock.ts"
 export * as EventSignalPostgres from "./EventSignalPostgres.ts"

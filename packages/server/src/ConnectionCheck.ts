@@ -2,14 +2,13 @@ import type { Setup } from "@agentos/agentos"
 import { type Check, failed, type Finding, passed, skipped, warned } from "@agentos/command-line"
 import { CATALOG, ProviderError, Usdt } from "@agentos/core"
 import { configuredChecks, type NetworkConfig } from "@agentos/facilitator"
-import { Effect, Redacted } from "effect"
+import { Effect, Predicate, Redacted } from "effect"
 import { schemaOf } from "./Maintenance.ts"
 import { explain } from "./ProgramOutput.ts"
 import type { ServerConfig } from "./ServerConfig.ts"
 
 /** Time limit of each check. They run at the same time. */
 const LIMIT_SECONDS = 10
-const POSTGRES_MAJOR_MIN = 14
 
 type NamedCheck = readonly [name: string, check: Effect.Effect<Finding>]
 
@@ -25,6 +24,10 @@ const problemOf = (error: unknown): string => {
   return message.includes(detail) ? message : `${message} ${detail.replaceAll(/\s+/g, " ")}`
 }
 
+/** Whether a database can't serve: it says itself why, and what to change. */
+const isUnsuitable = (error: unknown): error is { readonly problem: string; readonly fix: string } =>
+  Predicate.isTagged(error, "DatabaseUnsuitable")
+
 /** Turns the failure of a check into a finding. */
 const orFailed = <A>(
   check: Effect.Effect<A, unknown>,
@@ -33,7 +36,8 @@ const orFailed = <A>(
 ): Effect.Effect<Finding> =>
   Effect.match(check, {
     onSuccess: found,
-    onFailure: (error) => failed(problemOf(error), fix(error))
+    onFailure: (error) =>
+      isUnsuitable(error) ? failed(error.problem, error.fix) : failed(problemOf(error), fix(error))
   }).pipe(Effect.catchDefect((error) => Effect.succeed(failed(explain(error), fix(error)))))
 
 const DATABASE_FIXES: Readonly<Record<string, string>> = {
@@ -44,7 +48,7 @@ const DATABASE_FIXES: Readonly<Record<string, string>> = {
 
 const checkDatabase = (config: ServerConfig): Effect.Effect<Finding> =>
   orFailed(
-    Effect.flatMap(schemaOf(config), ({ read }) => read),
+    Effect.flatMap(schemaOf(config), ({ check, read }) => Effect.andThen(check, read)),
     ({ newer, pending, version }) => {
       if (version === null)
         return warned(
@@ -52,8 +56,6 @@ const checkDatabase = (config: ServerConfig): Effect.Effect<Finding> =>
           "agentos-server migrate, or start, which creates it too"
         )
       const name = `PostgreSQL ${version}`
-      if (Number.parseInt(version, 10) < POSTGRES_MAJOR_MIN)
-        return failed(`${name} is too old`, `Use PostgreSQL ${POSTGRES_MAJOR_MIN} or later.`)
       if (newer.length > 0)
         return warned(
           `${name}, with migrations of a newer version: ${newer.join(", ")}`,
@@ -159,7 +161,8 @@ const checkCarrier = ({ publicUrl, telephony }: Setup): Effect.Effect<Finding> =
 
 /** The passwords that a message of someone else could repeat. */
 const passwordsOf = ({ database, mail, phone }: ServerConfig): ReadonlyArray<string> => {
-  const inUrl = "url" in database ? (URL.parse(Redacted.value(database.url))?.password ?? "") : ""
+  // A URL with several hosts is none of the URL standard.
+  const inUrl = "url" in database ? (/^[^/]*\/\/[^/?#]*?:([^/?#]*)@/.exec(Redacted.value(database.url))?.[1] ?? "") : ""
   const others = [mail?.relay.credentials?.password, phone.carrier?.authToken].flatMap((secret) =>
     secret === undefined ? [] : [Redacted.value(secret)]
   )

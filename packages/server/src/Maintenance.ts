@@ -11,7 +11,7 @@ import {
 import { KeyringNode, RealtimeTokensJose } from "@agentos/keyring-node"
 import { Effect, Layer, Option, Schema } from "effect"
 import type { ServerConfig } from "./ServerConfig.ts"
-import { setupOf, storageOf } from "./ServerSetup.ts"
+import { setupOf, type StorageConfig, storageOf } from "./ServerSetup.ts"
 
 /** The database has migrations that did not run. Commands other than `start` and `migrate` do not migrate it. */
 export class SchemaOutdated extends Schema.TaggedError<SchemaOutdated>()("SchemaOutdated", {
@@ -26,7 +26,7 @@ export class SchemaOutdated extends Schema.TaggedError<SchemaOutdated>()("Schema
 export class TenantUnknown extends Schema.TaggedError<TenantUnknown>()("TenantUnknown", { tenant: Schema.String }) {}
 
 /** The schema of the configured database. Both kinds of storage that a server has keep one. */
-export const schemaOf = (config: Pick<ServerConfig, "database">) => {
+export const schemaOf = (config: StorageConfig) => {
   const { schema } = storageOf(config)
   return schema ?? Effect.die(new Error("the storage has no schema"))
 }

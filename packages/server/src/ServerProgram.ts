@@ -2,7 +2,7 @@ import { backgroundLayer, coreLayer, type Ports } from "@agentos/agentos"
 import { AccessLog, ListenerSettings, OperatorListener, Server, WorkerMetrics } from "@agentos/http-server"
 import { ConfigurationInvalid, ProviderError } from "@agentos/core"
 import { KeyringMisconfigured } from "@agentos/keyring-node"
-import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Metric } from "effect"
+import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Metric, Predicate } from "effect"
 import { unknownVariables } from "./variable/Variables.ts"
 import { accessWriter, explain, logOf } from "./ProgramOutput.ts"
 import type { MailConfig } from "./MailConfig.ts"
@@ -35,6 +35,9 @@ const startTime = Metric.gauge("process_start_time_seconds", {
 export const isMisconfiguration = (error: unknown): boolean =>
   error instanceof ConfigurationInvalid ||
   error instanceof KeyringMisconfigured ||
+  (Predicate.isTagged(error, "DatabaseUnsuitable") &&
+    Predicate.hasProperty(error, "isPermanent") &&
+    error.isPermanent === true) ||
   (error instanceof ProviderError && error.reason === "Misconfigured")
 
 export interface ServerProgramOptions {

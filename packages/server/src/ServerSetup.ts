@@ -7,11 +7,15 @@ import type { MailConfig } from "./MailConfig.ts"
 import type { AllowedAgentConfig } from "./PhoneConfig.ts"
 import { readConfiguredFile, type ServerConfig } from "./ServerConfig.ts"
 
+/** The part of the configuration that selects the storage. Commands beside a server are one process. */
+export type StorageConfig = Pick<ServerConfig, "database"> & Partial<Pick<ServerConfig, "workers">>
+
 /** The storage that the configuration selects. */
-export const storageOf = ({ database }: Pick<ServerConfig, "database">): Storage =>
+export const storageOf = ({ database, workers }: StorageConfig): Storage =>
   "url" in database
     ? postgres(database.url, {
         maxConnections: database.maxConnections,
+        processes: workers,
         statementTimeoutSeconds: database.statementTimeout,
         idleTransactionTimeoutSeconds: database.idleTransactionTimeout
       })

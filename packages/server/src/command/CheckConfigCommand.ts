@@ -23,6 +23,7 @@ export const CHECK_CONFIG = defineCommand(
     const { Effect } = await import("effect")
     const ServerConfig = await import("../ServerConfig.ts")
     const { setupOf } = await import("../ServerSetup.ts")
+    const { schemaOf } = await import("../Maintenance.ts")
     const { configuredCertificate } = await import("../MailIntake.ts")
     const { unknownVariables } = await import("../variable/Variables.ts")
     for (const warning of unknownVariables(context.host.env)) context.output.warn(warning)
@@ -33,6 +34,7 @@ export const CHECK_CONFIG = defineCommand(
         const config = yield* ServerConfig.read(context.host.env)
         const setup = yield* setupOf(config)
         if (config.mail !== undefined) yield* configuredCertificate(config.mail)
+        yield* Effect.flatMap(schemaOf(config), ({ validate }) => validate)
         checks.push({ name: "variables", ...passed("valid") })
         if (offline) return
         const { checkConnections } = yield* Effect.promise(() => import("../ConnectionCheck.ts"))

@@ -1,0 +1,89 @@
+import { PgConnection } from "@effect/sql-pg"
+import { Effect, Exit, Redacted, Scope } from "effect"
+import { SqlError } from "effect/sql"
+import type { ConnectionTarget, DatabaseHost } from "./ConnectionUrl.ts"
+
+/** The configuration of a pool or connection, with the function that opens one. */
+export type Connecting = PgConnection.Config & {
+  /** Opens a connection. A pool opens its own with it. */
+  readonly open: Effect.Effect<PgConnection.PgConnection, SqlError.SqlError, Scope.Scope>
+}
+
+/** How settings reach a session. */
+export type SettingsIn =
+  /** In the packet that opens the connection. */
+  | "startup"
+  /** In a statement after that, since a connection pooler refuses or drops them. */
+  | "statement"
+
+/** A kind of connection. Its name follows the application's. */
+interface ConnectionKind {
+  readonly name?: string
+  readonly settings?: Readonly<Record<string, string>>
+  readonly answerTimeout?: number
+}
+
+/** Returns the configuration of a kind of connection. */
+export type ConnectionOf = (kind: ConnectionKind) => Connecting
+
+/** How a session is opened. */
+export interface SessionOptions {
+  readonly target: ConnectionTarget
+  readonly config: PgConnection.Config
+  readonly settings: Readonly<Record<string, string>>
+  readonly settingsIn: SettingsIn
+}
+
+/** Reads only what TLS says: the driver falls back to plain text for this URL. */
+const PREFER_TLS = Redacted.make("postgres://localhost?sslmode=prefer")
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
+
+const cannotWrite = ({ host, port }: DatabaseHost): SqlError.SqlError => {
+  const message = `${host}:${port} accepts no writes`
+  return new SqlError.SqlError({ reason: new SqlError.ConnectionError({ message, cause: new Error(message) }) })
+}
+
+/** Closes at once what an effect opened before it failed; otherwise the caller's scope does. */
+const closedIfFailed = <A, E>(open: Effect.Effect<A, E, Scope.Scope>): Effect.Effect<A, E, Scope.Scope> =>
+  Effect.gen(function* () {
+    const scope = yield* Scope.fork(yield* Effect.scope)
+    return yield* Effect.onError(Scope.provide(open, scope), (cause) => Scope.close(scope, Exit.failCause(cause)))
+  })
+
+/** Adds to a configuration how its connections are opened: to the first host that answers, with the settings of the session. */
+export const connecting = ({ config, settings, settingsIn, target }: SessionOptions): Connecting => {
+  const { ssl, ...driver } = target.driver
+  const base: PgConnection.Config = {
+    ...driver,
+    ...(target.prefersTls ? { url: PREFER_TLS } : { ssl }),
+    ...config,
+    ...(settingsIn === "startup" && { startupParameters: settings })
+  }
+  const calls = Object.entries(settings).map(([name, value]) => `set_config(${quoted(name)}, ${quoted(value)}, false)`)
+  const openAt = (at: DatabaseHost): Connecting["open"] =>
+    closedIfFailed(
+      Effect.tap(PgConnection.make({ ...base, ...at }), (connection) =>
+        Effect.gen(function* () {
+          if (settingsIn === "statement") yield* connection.query(`select ${calls.join(", ")}`, [], false)
+          if (target.hosts.length === 1 || !target.needsWrites) return
+          const { rows } = yield* connection.query("show transaction_read_only", [], false)
+          if (rows[0]?.transaction_read_only !== "off") return yield* Effect.fail(cannotWrite(at))
+        })
+      )
+    )
+  const [first, ...others] = target.hosts.map(openAt)
+  return {
+    ...base,
+    ...target.hosts[0],
+    // The reason of the first host is the one to report, unless it is a standby and another one is the problem.
+    open: others.reduce(
+      (before, open) => Effect.catch(before, (error) => Effect.catch(open, (last) => Effect.fail(prefer(error, last)))),
+      first!
+    )
+  }
+}
+
+/** Chooses the error that says more: a host that can't be reached may be the one that accepts writes. */
+const prefer = (first: SqlError.SqlError, last: SqlError.SqlError): SqlError.SqlError =>
+  first.reason.message.endsWith("accepts no writes") ? last : first
