@@ -266,11 +266,14 @@ export const checkServer = <E, R>(
   readPending: (settingsIn: SettingsIn) => Effect.Effect<ReadonlyArray<string>, E, R>
 ): Effect.Effect<ServerFound, DatabaseUnsuitable | E | SqlError.SqlError, R> =>
   Effect.gen(function* () {
-    const first = yield* Effect.catchIf(openWith("startup"), isUnsupportedParameter, () => Effect.succeed(undefined))
-    const keepsSettings = first !== undefined && (yield* hasSettings(first, needs.settings))
+    const keepsSettings = yield* openWith("startup").pipe(
+      Effect.flatMap((session) => hasSettings(session, needs.settings)),
+      Effect.catchIf(isUnsupportedParameter, () => Effect.succeed(false)),
+      Effect.scoped
+    )
     const settingsIn: SettingsIn = keepsSettings ? "startup" : "statement"
     const open = openWith(settingsIn)
-    const session = keepsSettings ? first : yield* open
+    const session = yield* open
     const facts: Row = (yield* session.query(FACTS, [], false)).rows[0] ?? {}
     const refusal = requireServer(facts) ?? requireLimits(facts, needs)
     if (refusal !== undefined) return yield* refusal
