@@ -1,4 +1,6 @@
+import { generateCertificate } from "@agentos/provider-smtp"
 import { startPostgres } from "@agentos/postgres/testing"
+import { Effect, Redacted } from "effect"
 import { existsSync } from "node:fs"
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { connect } from "node:net"
@@ -58,6 +60,18 @@ const lockedUrl = (password: string): string => {
   url.username = "locked"
   url.password = password
   return url.href
+}
+
+/** Stores a self-signed certificate and its key. */
+const certificateFiles = async (hostName: string) => {
+  const { certificate, privateKey } = await Effect.runPromise(generateCertificate(hostName))
+  const files = {
+    certificate: join(running.directory, `${hostName}.crt`),
+    key: join(running.directory, `${hostName}.key`)
+  }
+  await writeFile(files.certificate, certificate)
+  await writeFile(files.key, Redacted.value(privateKey))
+  return files
 }
 
 const failed = (name: string, detail: RegExp, fix: RegExp) => ({
@@ -286,6 +300,35 @@ describe("agentos-server start", () => {
     expect(await server.stop()).toBe(130)
     expect(Date.now() - before).toBeLessThan(5_000)
     request.destroy()
+  })
+
+  it("refuses in one line a database and a certificate that can't serve, as check-config does", async () => {
+    await execute(
+      postgres.url,
+      "create database ascii encoding 'SQL_ASCII' lc_collate 'C' lc_ctype 'C' template template0"
+    )
+    const database = { DATABASE_URL: urlOf("ascii") }
+    const started = await runServerCommand(["start"], { ...environment, ...database })
+    expect(started).toMatchObject({ status: 1, output: "" })
+    expect(started.errors.trim()).toMatch(
+      /^.*the database ascii has the encoding SQL_ASCII\. Create a database with: .*$/
+    )
+    expect((await checkConfig(database)).checks[1]).toEqual(failed("database", /encoding SQL_ASCII/, /encoding 'UTF8'/))
+
+    const [own, other] = [await certificateFiles("other.example"), await certificateFiles("x.example")]
+    const mixed = { AGENTOS_SMTP_CERT_FILE: own.certificate, AGENTOS_SMTP_KEY_FILE: other.key }
+    for (const command of [["start"], ["check-config", "--offline"]]) {
+      const { errors, status } = await runServerCommand(command, { ...environment, ...mixed })
+      expect(status).toBe(1)
+      expect(errors).toContain(
+        "AGENTOS_SMTP_CERT_FILE and AGENTOS_SMTP_KEY_FILE: the certificate and the private key do not"
+      )
+    }
+    const { checks } = await checkConfig(
+      { AGENTOS_SMTP_CERT_FILE: own.certificate, AGENTOS_SMTP_KEY_FILE: own.key },
+      "--offline"
+    )
+    expect(checks[1]).toEqual(failed("mail certificate", /does not name .*other\.example/, /AGENTOS_SMTP_NAME/))
   })
 
   it("refuses --no-jobs with an embedded database, whose jobs no other server could run", async () => {

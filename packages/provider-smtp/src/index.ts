@@ -1,5 +1,6 @@
 /// <reference types="node" preserve="true" />
 export * from "./Certificate.ts"
+export * from "./CertificateCheck.ts"
 export * from "./DkimKey.ts"
 export * as EmailProviderSmtp from "./EmailProviderSmtp.ts"
 export * as MailParserWorker from "./MailParserWorker.ts"

@@ -20,11 +20,11 @@ export const CHECK_CONFIG = defineCommand(
     exits: []
   },
   async (context, { flags: { offline } }) => {
-    const { Effect } = await import("effect")
+    const { Clock, Effect } = await import("effect")
     const ServerConfig = await import("../ServerConfig.ts")
     const { setupOf } = await import("../ServerSetup.ts")
     const { schemaOf } = await import("../Maintenance.ts")
-    const { configuredCertificate } = await import("../MailIntake.ts")
+    const { certificateFinding, configuredCertificate } = await import("../MailIntake.ts")
     const { unknownVariables } = await import("../variable/Variables.ts")
     for (const warning of unknownVariables(context.host.env)) context.output.warn(warning)
     const checks: Array<Check> = []
@@ -33,9 +33,14 @@ export const CHECK_CONFIG = defineCommand(
       Effect.gen(function* () {
         const config = yield* ServerConfig.read(context.host.env)
         const setup = yield* setupOf(config)
-        if (config.mail !== undefined) yield* configuredCertificate(config.mail)
+        const certificate = config.mail && (yield* configuredCertificate(config.mail))
         yield* Effect.flatMap(schemaOf(config), ({ validate }) => validate)
         checks.push({ name: "variables", ...passed("valid") })
+        if (certificate !== undefined)
+          checks.push({
+            name: "mail certificate",
+            ...certificateFinding(certificate.report, yield* Clock.currentTimeMillis)
+          })
         if (offline) return
         const { checkConnections } = yield* Effect.promise(() => import("../ConnectionCheck.ts"))
         checks.push(...(yield* checkConnections(config, setup)))
