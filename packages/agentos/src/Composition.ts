@@ -15,7 +15,7 @@ import {
   RateLimiter,
   WebhookWorker
 } from "@agentos/core"
-import { type RateLimit, ServerSettings } from "@agentos/http-server"
+import { ChainClocks, type RateLimit, ServerSettings } from "@agentos/http-server"
 import { Ingress } from "@agentos/ingress"
 import { type KeyringConfig, KeyringMisconfigured, KeyringNode, RealtimeTokensJose } from "@agentos/keyring-node"
 import { NumberingPlanLibphonenumber } from "@agentos/numbering-libphonenumber"
@@ -137,7 +137,11 @@ export const coreLayer = (setup: Setup, around: (ports: Ports) => Ports = (ports
   )
   return Layer.mergeAll(requireKeysOfOpenOperations, Layer.effect(Ingress, telephony.ingress(publicUrl))).pipe(
     Layer.provideMerge(core),
-    Layer.provideMerge(settingsLayer(setup))
+    Layer.provideMerge(settingsLayer(setup)),
+    // Tests move the time of the chain of a sandbox.
+    Layer.provideMerge(
+      Layer.succeed(ChainClocks, setup.environment === "production" ? (setup.payment.clocks ?? []) : [])
+    )
   )
 }
 

@@ -1,10 +1,13 @@
 import { ConfigurationInvalid, PaymentRail, settingIssues, type SignInProtocol } from "@agentos/core"
 import type { GasTransactionStore, NetworkConfig } from "@agentos/facilitator"
+import type { ReferenceClock } from "@agentos/http-server"
 import { Effect, Layer, Schema } from "effect"
 
 /** How agents pay, and how a wallet proves that it is the tenant, as layers: what `x402(…)` returns. */
 export interface Payment {
   readonly layer: Layer.Layer<PaymentRail | SignInProtocol, unknown, GasTransactionStore>
+  /** The times of its chains. */
+  readonly clocks?: ReadonlyArray<ReferenceClock> | undefined
 }
 
 /** Warns once about networks without a refund wallet, where refunds can only be recorded. */
@@ -26,6 +29,13 @@ const load = Effect.promise(() => Promise.all([import("@agentos/facilitator"), i
 
 /** Payments on networks whose configuration is decoded already. */
 export const x402Networks = (networks: ReadonlyArray<NetworkConfig>): Payment => ({
+  clocks: networks.map((network) => ({
+    source: network.network,
+    // A chain may make its next block much later.
+    read: Effect.flatMap(load, ([, { newestBlockTime }]) =>
+      Effect.map(newestBlockTime(network), (earliest) => ({ earliest, latest: undefined }))
+    )
+  })),
   layer: Layer.unwrap(
     Effect.map(load, ([{ railNetwork }, { PaymentRailX402, SignInWithX }]) =>
       Layer.mergeAll(

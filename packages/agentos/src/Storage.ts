@@ -1,5 +1,5 @@
-import { DatabaseConnections } from "@agentos/http-server"
-import type { Postgres, SchemaMaintenance } from "@agentos/postgres"
+import { DatabaseClock, DatabaseConnections } from "@agentos/http-server"
+import type { Database, Postgres, SchemaMaintenance } from "@agentos/postgres"
 import { Duration, Effect, Layer, Redacted } from "effect"
 
 /** Every storage port. */
@@ -45,23 +45,35 @@ export const postgres = (url: string | Redacted.Redacted<string>, settings: Post
     isShared: true,
     schema: Effect.map(loadPostgres, ({ maintainPostgres }) => maintainPostgres(options)),
     layer: Layer.unwrap(
-      Effect.map(loadPostgres, ({ countConnections, Database, durabilityRisks, layerPostgres, Postgres }) => {
-        const warnOfRisks = Layer.effectDiscard(
-          Effect.gen(function* () {
-            const risks = yield* durabilityRisks
-            if (risks.length === 0) return
-            yield* Effect.logWarning(
-              `The database runs with ${risks.join(", ")}: committed data, payments included, can be lost when its ` +
-                "machine loses power. Turn these settings on in postgresql.conf, or for the role and database of this server."
-            )
-          })
-        )
-        const connections = Layer.effect(
-          DatabaseConnections,
-          Effect.map(Database, (database) => Effect.provideService(countConnections, Database, database))
-        )
-        return Layer.mergeAll(Postgres.layer, connections, warnOfRisks).pipe(Layer.provide(layerPostgres(options)))
-      })
+      Effect.map(
+        loadPostgres,
+        ({ countConnections, Database, databaseTime, durabilityRisks, layerPostgres, Postgres }) => {
+          const warnOfRisks = Layer.effectDiscard(
+            Effect.gen(function* () {
+              const risks = yield* durabilityRisks
+              if (risks.length === 0) return
+              yield* Effect.logWarning(
+                `The database runs with ${risks.join(", ")}: committed data, payments included, can be lost when its ` +
+                  "machine loses power. Turn these settings on in postgresql.conf, or for the role and database of this server."
+              )
+            })
+          )
+          const connections = Layer.effect(
+            DatabaseConnections,
+            Effect.map(Database, (database) => Effect.provideService(countConnections, Database, database))
+          )
+          const clock = Layer.effect(
+            DatabaseClock,
+            Effect.map(Effect.context<Database>(), (context) => ({
+              source: "database",
+              read: Effect.map(Effect.provideContext(databaseTime, context), (now) => ({ earliest: now, latest: now }))
+            }))
+          )
+          return Layer.mergeAll(Postgres.layer, connections, clock, warnOfRisks).pipe(
+            Layer.provide(layerPostgres(options))
+          )
+        }
+      )
     )
   }
 }

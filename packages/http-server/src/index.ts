@@ -4,6 +4,7 @@
  * `Server.layer` is a complete server around it, which listens.
  */
 export * from "./DatabaseConnections.ts"
+export * from "./ReferenceClocks.ts"
 export { AccessLog, type AccessEntry, type AccessWriter } from "./edge/AccessLog.ts"
 export { stoppingResponse } from "./edge/BrokenRequests.ts"
 export { Upgrades } from "./edge/Upgrades.ts"

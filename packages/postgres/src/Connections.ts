@@ -1,6 +1,18 @@
 import { Effect } from "effect"
+import { ClockOffset } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
+
+/**
+ * Reads the time of the database, in milliseconds since the Unix epoch, as the stores use it. Outside of transactions it is
+ * taken between the moment that the statement is sent and its answer.
+ */
+export const databaseTime = Effect.gen(function* () {
+  const { sql } = yield* Database
+  const offset = yield* ClockOffset
+  const rows = yield* orDie(sql<{ readonly millis: number }>`select epoch_millis()::float8 as millis`)
+  return Number(rows[0]?.millis) + offset()
+})
 
 interface ConnectionRow {
   readonly state: string

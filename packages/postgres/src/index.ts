@@ -2,7 +2,7 @@
 export * as AttachmentStorePostgres from "./AttachmentStorePostgres.ts"
 export * as CallStorePostgres from "./CallStorePostgres.ts"
 export { ClockOffset } from "./ClockOffset.ts"
-export { countConnections } from "./Connections.ts"
+export { countConnections, databaseTime } from "./Connections.ts"
 export {
   Database,
   layerPGlite,

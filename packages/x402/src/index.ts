@@ -1,3 +1,4 @@
+export { newestBlockTime } from "./ChainTime.ts"
 export { boundNonce, NONCE_TAG, ORIGIN_NONCE_TAG, originNonce } from "./BoundNonce.ts"
 export { FacilitatorConfig } from "./facilitator/FacilitatorConfig.ts"
 export { httpFacilitator } from "./facilitator/HttpFacilitator.ts"

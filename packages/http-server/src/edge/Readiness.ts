@@ -1,6 +1,7 @@
 import { StorageUnavailable } from "@agentos/api"
 import { Transactor } from "@agentos/core"
 import { Clock, Context, Duration, Effect, Layer, Semaphore } from "effect"
+import { watchClock } from "./ClockWatch.ts"
 
 /** The store counts as unavailable if it does not answer within this time. */
 const READY_WITHIN = Duration.seconds(2)
@@ -11,10 +12,12 @@ const KNOWN_MILLIS = 2_000
 export class Readiness extends Context.Service<
   Readiness,
   {
-    /** Asks the store now. */
+    /** Asks the store now. False while the clock is wrong, too. */
     readonly check: Effect.Effect<boolean>
     /** Fails if the store was not ready when it was last asked, at most two seconds ago. */
     readonly require: Effect.Effect<void, StorageUnavailable>
+    /** Fails if the clock is wrong, so that an honest payment would look expired or early. Asks nobody. */
+    readonly requireClock: Effect.Effect<void, StorageUnavailable>
     /** Records that the store was found unavailable. It is asked again after two seconds. */
     readonly reportUnavailable: Effect.Effect<void>
   }
@@ -23,6 +26,7 @@ export class Readiness extends Context.Service<
     Readiness,
     Effect.gen(function* () {
       const { ready } = yield* Transactor
+      const isClockRight = yield* watchClock
       const asking = Semaphore.makeUnsafe(1)
       let known = { isReady: true, until: 0 }
 
@@ -34,18 +38,21 @@ export class Readiness extends Context.Service<
       const check = ready.pipe(
         Effect.timeoutOrElse({ duration: READY_WITHIN, orElse: () => Effect.succeed(false) }),
         Effect.catchDefect(() => Effect.succeed(false)),
-        Effect.flatMap(learn)
+        Effect.flatMap((isReady) => Effect.flatMap(isClockRight, (isRight) => learn(isReady && isRight)))
       )
       /** Not known if the clock was set back. */
       const isKnown = (now: number) => now < known.until && now >= known.until - KNOWN_MILLIS
       const recentOr = (unknown: Effect.Effect<boolean>) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) => (isKnown(now) ? Effect.succeed(known.isReady) : unknown))
 
+      const unavailable = Effect.fail(new StorageUnavailable({ withPayment: false }))
+
       return {
         check,
+        requireClock: Effect.flatMap(isClockRight, (isRight) => (isRight ? Effect.void : unavailable)),
         // One request asks for all that wait.
         require: Effect.flatMap(recentOr(asking.withPermits(1)(recentOr(check))), (isReady) =>
-          isReady ? Effect.void : Effect.fail(new StorageUnavailable({ withPayment: false }))
+          isReady ? Effect.void : unavailable
         ),
         reportUnavailable: Effect.asVoid(learn(false))
       }

@@ -42,7 +42,7 @@ export const paidRoute = <Input, Plan, Receipt>(
   service: PaidService<Input, Plan, Receipt>,
   paidOperations: PaidOperations["Service"],
   { capabilities, publicUrl }: Pick<ServerSettings["Service"], "capabilities" | "publicUrl">,
-  { require: requireReady }: Pick<Readiness["Service"], "require">
+  { require: requireReady, requireClock }: Pick<Readiness["Service"], "require" | "requireClock">
 ) => {
   if (operation.payload !== service.input) throw new Error(`${operation.name} declares another input than its service`)
   const entry = serviceEntry(service.serviceId)
@@ -74,6 +74,7 @@ export const paidRoute = <Input, Plan, Receipt>(
   const admitted = Effect.fnUntraced(function* (tenant: Tenant | null, body: RequestBody) {
     yield* requireAvailable(entry)
     if (tenant !== null) yield* admit(tenant)
+    yield* requireClock
     return (yield* decode(body)).payload
   })
 
