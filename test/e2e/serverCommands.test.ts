@@ -309,7 +309,7 @@ describe("agentos-server start", () => {
     )
     const database = { DATABASE_URL: urlOf("ascii") }
     const started = await runServerCommand(["start"], { ...environment, ...database })
-    expect(started).toMatchObject({ status: 1, output: "" })
+    expect(started).toMatchObject({ status: 3, output: "" })
     expect(started.errors.trim()).toMatch(
       /^.*the database ascii has the encoding SQL_ASCII\. Create a database with: .*$/
     )
@@ -317,9 +317,12 @@ describe("agentos-server start", () => {
 
     const [own, other] = [await certificateFiles("other.example"), await certificateFiles("x.example")]
     const mixed = { AGENTOS_SMTP_CERT_FILE: own.certificate, AGENTOS_SMTP_KEY_FILE: other.key }
-    for (const command of [["start"], ["check-config", "--offline"]]) {
+    for (const [command, code] of [
+      [["start"], 3],
+      [["check-config", "--offline"], 1]
+    ] as const) {
       const { errors, status } = await runServerCommand(command, { ...environment, ...mixed })
-      expect(status).toBe(1)
+      expect(status).toBe(code)
       expect(errors).toContain(
         "AGENTOS_SMTP_CERT_FILE and AGENTOS_SMTP_KEY_FILE: the certificate and the private key do not"
       )
@@ -337,7 +340,7 @@ describe("agentos-server start", () => {
       DATABASE_URL: "",
       AGENTOS_DATA_DIR: join(running.directory, "unused")
     })
-    expect(status).toBe(1)
+    expect(status).toBe(3)
     expect(errors).toContain("--no-jobs needs PostgreSQL")
   })
 })

@@ -242,17 +242,17 @@ describe("agentos-server start --workers", () => {
     expect(JSON.parse(output)).toMatchObject({ ok: true, chain: [{ received: { count: 1, amount: "250000" } }] })
   })
 
-  it("refuses an embedded database, and a configuration that cannot work, once and with 1", async () => {
+  it("refuses an embedded database, and a configuration that cannot work, once and with 3", async () => {
     const directory = join(running.directory, "unused")
     const embedded = await runServerCommand(["start", "--workers", "2"], {
       ...settings,
       DATABASE_URL: "",
       AGENTOS_DATA_DIR: directory
     })
-    expect(embedded.status).toBe(1)
+    expect(embedded.status).toBe(3)
     expect(embedded.errors.match(/AGENTOS_WORKERS must be 1 with an embedded database/g)).toHaveLength(1)
     const wrong = await runServerCommand(["start"], { ...settings, AGENTOS_WORKERS: "2", AGENTOS_PUBLIC_URL: "x" })
-    expect(wrong).toMatchObject({ status: 1, output: "" })
+    expect(wrong).toMatchObject({ status: 3, output: "" })
     expect(wrong.errors.match(/AGENTOS_PUBLIC_URL must be/g)).toHaveLength(1)
     const usage = await runServerCommand(["start", "--workers", "0"], settings)
     expect(usage).toMatchObject({ status: 3, errors: expect.stringContaining("--workers must be auto, or") })

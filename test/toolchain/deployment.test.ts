@@ -64,10 +64,12 @@ describe("the files of deploy", () => {
     expect(deployment).toMatch(/initContainers:[^]*args: \[migrate\][^]*\n {6}containers:/)
     expect(compose).toMatch(/\n {6}migrate:\n {8}condition: service_completed_successfully/)
     expect(unit!.match(/^Exec.*agentos-server .*$/gm)?.map((line) => line.replace(/=.*server /, " "))).toEqual([
-      "ExecStartPre check-config --offline",
-      "ExecStartPre migrate",
       "ExecStart start"
     ])
+  })
+
+  it("do not restart a server whose configuration must be corrected", () => {
+    expect(readFileSync(join(deploy, "agentos.service"), "utf8")).toContain("\nRestartPreventExitStatus=3\n")
   })
 
   it("name the health routes of the server", () => {

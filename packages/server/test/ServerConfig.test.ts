@@ -414,7 +414,7 @@ describe("main", () => {
       env: { PATH: "" },
       encoding: "utf8"
     })
-    assert.strictEqual(status, 1)
+    assert.strictEqual(status, 3)
     assert.strictEqual(stdout, "")
     assert.match(stderr, /^Error: Invalid configuration:\n {2}AGENTOS_PUBLIC_URL is missing\. Set it to /)
     assert.notInclude(stderr, "    at ")

@@ -14,9 +14,7 @@ const runServer = async (context: ServerCommandContext, jobs: boolean): Promise<
   const signal = worker === undefined ? host.signal : AbortSignal.any([host.signal, worker.draining])
   try {
     await runEffect({ ...context, host: { ...host, signal } }, serverProgram({ jobs, worker }), (error) =>
-      worker !== undefined && isMisconfiguration(error)
-        ? new Failure({ code: "CONFIGURATION", message: explain(error) })
-        : undefined
+      isMisconfiguration(error) ? new Failure({ code: "CONFIGURATION", message: explain(error) }) : undefined
     )
   } catch (error) {
     // A stop by a signal is a success.

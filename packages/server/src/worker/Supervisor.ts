@@ -113,7 +113,7 @@ export class Supervisor {
     const listening = await place.worker.ready
     if (listening === undefined) {
       const { status } = await place.worker.exited
-      this.#end(status === null || status === 0 || status === MISCONFIGURED ? 1 : status)
+      this.#end(status === null || status === 0 ? 1 : status)
     }
     return listening
   }

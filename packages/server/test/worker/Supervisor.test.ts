@@ -95,7 +95,7 @@ describe("Supervisor", () => {
   })
 
   it.each([
-    [3, 1],
+    [3, 3],
     [1, 1],
     [130, 130]
   ])("ends when a first worker ends with %i before it serves, with %i", async (workerStatus, expected) => {
