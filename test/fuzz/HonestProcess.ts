@@ -26,7 +26,8 @@ export class HonestProcess {
       mailboxAddress: honest.mailbox.address,
       localAddress: HONEST_ADDRESS
     }
-    const child = fork(MAIN, [JSON.stringify(options)])
+    // In a session of its own, whose priority the attacker does not lower.
+    const child = fork(MAIN, [JSON.stringify(options)], { detached: true })
     const exited = once(child, "exit").then(() => {
       throw new Error("the honest client ended")
     })

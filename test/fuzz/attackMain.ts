@@ -1,11 +1,31 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { writeFile } from "node:fs/promises"
 import { parseArgs } from "node:util"
 import type { Attack } from "./attack/Attack.ts"
-import { type AttackResult, lineOf, P99_LIMIT_MILLIS, RESIDENT_LIMIT_BYTES, runAttack } from "./attack/AttackRun.ts"
+import {
+  ATTACKER_NICENESS,
+  type AttackResult,
+  lineOf,
+  P99_LIMIT_MILLIS,
+  RESIDENT_LIMIT_BYTES,
+  runAttack
+} from "./attack/AttackRun.ts"
 import { ATTACKS } from "./attack/Attacks.ts"
 import { type DatabaseKind, DATABASES } from "./DefenseRig.ts"
 
 const PRODUCTION_RATE_LIMIT_PER_MINUTE = "1200"
+
+/** Linux may compare priorities within a session only, and weigh sessions by this file (sched(7), autogroup). */
+const SESSION_PRIORITY = "/proc/self/autogroup"
+
+/** Lowers the priority of this process beside the server and the honest client, whose sessions are others, until it ends. */
+const lowerSessionPriority = (): void => {
+  if (!existsSync(SESSION_PRIORITY)) return
+  const before = /nice (-?\d+)/.exec(readFileSync(SESSION_PRIORITY, "utf8"))?.[1]
+  if (before === undefined) return
+  writeFileSync(SESSION_PRIORITY, String(ATTACKER_NICENESS))
+  process.once("exit", () => writeFileSync(SESSION_PRIORITY, before))
+}
 
 const help = `Usage: npx -y pnpm@12 attack --name NAME|all [--database pglite|postgres] [--seconds 20] [--json FILE]
 
@@ -48,6 +68,7 @@ if (values.help) {
   process.exitCode = 2
 } else {
   const results: Array<AttackResult> = []
+  lowerSessionPriority()
   for (const attack of attacks) {
     const result = await runAttack(attack, seconds, { database, rateLimitPerMinute })
     say(lineOf(result))

@@ -11,7 +11,7 @@ export const P99_LIMIT_MILLIS = 250
 export const RESIDENT_LIMIT_BYTES = 400 * 1024 * 1024
 
 const WARM_UP_MILLIS = 4_000
-const ATTACKER_NICENESS = 5
+export const ATTACKER_NICENESS = 5
 
 export interface AttackResult {
   readonly attack: string
