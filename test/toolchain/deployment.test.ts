@@ -57,6 +57,12 @@ describe("the files of deploy", () => {
     expect(lint(linted, folder, context)).toContainEqual(expect.stringMatching(problem))
   })
 
+  it("return freed memory to the system", () => {
+    for (const file of ["Dockerfile", "agentos.service"]) {
+      expect(readFileSync(join(deploy, file), "utf8")).toContain("MALLOC_MMAP_THRESHOLD_=131072")
+    }
+  })
+
   it("migrate the database before the server starts", () => {
     const [deployment, compose, unit] = ["kubernetes/deployment.yaml", "compose.yaml", "agentos.service"].map((file) =>
       readFileSync(join(deploy, file), "utf8")
