@@ -3,6 +3,7 @@ import type { SandboxDescription } from "@agentos/sandbox"
 import { randomBytes, randomUUID } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { setTimeout as sleep } from "node:timers/promises"
 import { createTransport } from "nodemailer"
 import { Agent, freshName, type MailboxFields } from "../support/Agent.ts"
@@ -10,6 +11,7 @@ import { PhoneCarrier } from "../support/PhoneCarrier.ts"
 import { dataOf, PhoneCustomer } from "../support/PhoneCustomer.ts"
 import { startSandbox } from "../support/Sandbox.ts"
 import type { Peer } from "./HttpConnection.ts"
+import type { RigServer } from "./rigServerMain.ts"
 
 export const DATABASES = ["pglite", "postgres"] as const
 export type DatabaseKind = (typeof DATABASES)[number]
@@ -46,6 +48,8 @@ export interface DefenseRig {
   /** Texts that only the victim's data contains. No answer to another client may contain one. */
   readonly canaries: ReadonlyArray<string>
   readonly carrierToken: string
+  /** Where the keys of the chain are. */
+  readonly chainDirectory: string
   /** The current server process. */
   readonly serverPid: () => Promise<number>
   /** Runs the ledger audit in the server. Resolves to a problem, or undefined. */
@@ -57,11 +61,19 @@ export interface DefenseOptions {
   readonly database: DatabaseKind
   /** Requests per minute and client; 0 for no rate limit. */
   readonly rateLimitPerMinute: number
+  /** Another server than that of the sources, or other circumstances. */
+  readonly server?: Partial<RigServer>
 }
+
+const SERVER_MODULE = fileURLToPath(new URL("rigServerMain.ts", import.meta.url))
 
 const WAIT_MILLIS = 30_000
 
-export const startDefenseRig = async ({ database, rateLimitPerMinute }: DefenseOptions): Promise<DefenseRig> => {
+export const startDefenseRig = async ({
+  database,
+  rateLimitPerMinute,
+  server
+}: DefenseOptions): Promise<DefenseRig> => {
   const cleanup: Array<() => Promise<unknown>> = []
   const stop = async () => {
     for (let end = cleanup.pop(); end !== undefined; end = cleanup.pop()) await end()
@@ -74,7 +86,8 @@ export const startDefenseRig = async ({ database, rateLimitPerMinute }: DefenseO
       environment: {
         DATABASE_URL: postgres?.url ?? "",
         AGENTOS_OPERATOR_TOKEN: operatorToken,
-        AGENTOS_RATE_LIMIT_PER_MINUTE: String(rateLimitPerMinute)
+        AGENTOS_RATE_LIMIT_PER_MINUTE: String(rateLimitPerMinute),
+        ...(server === undefined ? {} : rigServer(server))
       }
     })
     cleanup.push(running.stop)
@@ -100,6 +113,7 @@ export const startDefenseRig = async ({ database, rateLimitPerMinute }: DefenseO
       victim,
       canaries: [...Object.values(canaries), victim.token],
       carrierToken,
+      chainDirectory: join(running.directory, "chain"),
       serverPid: async () => (await running.describe()).processes.server,
       auditLedger: () => auditLedger(sandbox, operatorToken),
       stop
@@ -107,6 +121,15 @@ export const startDefenseRig = async ({ database, rateLimitPerMinute }: DefenseO
   } catch (error) {
     await stop()
     throw error
+  }
+}
+
+/** The variables of a sandbox that runs another server. */
+const rigServer = (server: Partial<RigServer>) => {
+  const sources: RigServer = { module: import.meta.resolve("@agentos/server/main"), variables: {}, endpoints: [] }
+  return {
+    AGENTOS_SANDBOX_SERVER_MODULE: SERVER_MODULE,
+    AGENTOS_SANDBOX_RIG_SERVER: JSON.stringify({ ...sources, ...server })
   }
 }
 
@@ -163,9 +186,15 @@ const requireStatus = (reply: { readonly status: number; readonly text: string }
 export const deliverMail = async (
   { mail }: Pick<SandboxDescription, "mail">,
   to: string,
-  content: { readonly subject: string; readonly text: string }
+  content: { readonly subject: string; readonly text: string },
+  localAddress?: string
 ): Promise<void> => {
-  const transport = createTransport({ host: mail.host, port: mail.port, tls: { rejectUnauthorized: false } })
+  const transport = createTransport({
+    host: mail.host,
+    port: mail.port,
+    tls: { rejectUnauthorized: false },
+    ...(localAddress !== undefined && { localAddress })
+  })
   await transport.sendMail({ from: "sender@elsewhere.example", to, ...content })
 }
 

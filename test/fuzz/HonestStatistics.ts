@@ -51,7 +51,7 @@ export class HonestStatistics {
   }
 }
 
-const figuresOf = (millis: ReadonlyArray<number>): ActionFigures => {
+export const figuresOf = (millis: ReadonlyArray<number>): ActionFigures => {
   const sorted = millis.toSorted((a, b) => a - b)
   return {
     count: sorted.length,

@@ -1,6 +1,8 @@
+import { execFile } from "node:child_process"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { writeFile } from "node:fs/promises"
-import { parseArgs } from "node:util"
+import { fileURLToPath } from "node:url"
+import { parseArgs, promisify } from "node:util"
 import type { Attack } from "./attack/Attack.ts"
 import {
   ATTACKER_NICENESS,
@@ -14,6 +16,14 @@ import { ATTACKS } from "./attack/Attacks.ts"
 import { type DatabaseKind, DATABASES } from "./DefenseRig.ts"
 
 const PRODUCTION_RATE_LIMIT_PER_MINUTE = "1200"
+
+const SERVER = new URL("../../packages/server/", import.meta.url)
+
+/** Builds the published program, which takes 50 MB less than the sources. */
+const buildServer = async (): Promise<string> => {
+  await promisify(execFile)(process.execPath, [fileURLToPath(new URL("build/bundleMain.ts", SERVER))])
+  return new URL("dist/bundle/agentos-server.cjs", SERVER).href
+}
 
 /** Linux may compare priorities within a session only, and weigh sessions by this file (sched(7), autogroup). */
 const SESSION_PRIORITY = "/proc/self/autogroup"
@@ -29,7 +39,7 @@ const lowerSessionPriority = (): void => {
 
 const help = `Usage: npx -y pnpm@12 attack --name NAME|all [--database pglite|postgres] [--seconds 20] [--json FILE]
 
-Plays an attack at full strength against a sandbox of its own, while an honest client at another address makes 20 requests
+Plays an attack at full strength against a sandbox of its own, with the published server, while an honest client at another address makes 20 requests
 per second. The service withstands it when the client's p99 is under ${P99_LIMIT_MILLIS} ms, none of its requests, mails, events or
 payments fails, the server process takes less than ${RESIDENT_LIMIT_BYTES / 1024 / 1024} MB (VmHWM of proc(5); with PGlite the database is in that
 process) and does not restart. Exits with 1 when an attack succeeds.
@@ -68,9 +78,10 @@ if (values.help) {
   process.exitCode = 2
 } else {
   const results: Array<AttackResult> = []
+  const module = await buildServer()
   lowerSessionPriority()
   for (const attack of attacks) {
-    const result = await runAttack(attack, seconds, { database, rateLimitPerMinute })
+    const result = await runAttack(attack, seconds, { database, rateLimitPerMinute, server: { module } })
     say(lineOf(result))
     results.push(result)
   }

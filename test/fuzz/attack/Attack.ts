@@ -1,4 +1,5 @@
 import type { DefenseRig } from "../DefenseRig.ts"
+import type { RigServer } from "../rigServerMain.ts"
 
 export interface AttackStage {
   readonly rig: DefenseRig
@@ -6,20 +7,33 @@ export interface AttackStage {
   readonly signal: AbortSignal
   /** Counts an answer of the server, for the report. */
   readonly count: (what: string, by?: number) => void
+  /** Records how long an honest client waited for something that only the attack observes. */
+  readonly delayed: (what: string, millis: number) => void
 }
 
-/** One way to harm the service, played at full strength until it is stopped. */
-export interface Attack {
+/** What an attack needs outside of the service. */
+export interface Outside {
+  readonly server: Partial<RigServer>
+  /** Prepares the service before the honest client starts. */
+  readonly prepare: (rig: DefenseRig) => Promise<void>
+  readonly run: (stage: AttackStage) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+interface AttackFacts {
   readonly name: string
   /** Number of the finding that the attack reproduces; 0 if there is none. */
   readonly finding: number
   readonly summary: string
-  readonly run: (stage: AttackStage) => Promise<void>
   /** The maximum of the attack that the server may accept, even if other clients are not affected. */
   readonly admitted?: { readonly what: string; readonly burst: number; readonly perSecond: number }
   /** Resolves, after the attack, to further problems. */
   readonly verify?: (rig: DefenseRig) => Promise<ReadonlyArray<string>>
 }
+
+/** One way to harm the service, played at full strength until it is stopped. `open` starts what it needs outside of it. */
+export type Attack = AttackFacts &
+  ({ readonly run: (stage: AttackStage) => Promise<void> } | { readonly open: () => Promise<Outside> })
 
 /** Runs several workers, each repeatedly until the attack ends. */
 export const inParallel = async (

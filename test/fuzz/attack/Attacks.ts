@@ -1,6 +1,7 @@
 import { once } from "node:events"
 import type { Attack } from "./Attack.ts"
 import { HTTP_ATTACKS } from "./HttpAttacks.ts"
+import { OUTSIDE_ATTACKS } from "./OutsideAttacks.ts"
 import { SMTP_ATTACKS } from "./SmtpAttacks.ts"
 import { SOCKET_ATTACKS } from "./SocketAttacks.ts"
 
@@ -13,4 +14,10 @@ const NONE: Attack = {
   }
 }
 
-export const ATTACKS: ReadonlyArray<Attack> = [NONE, ...HTTP_ATTACKS, ...SMTP_ATTACKS, ...SOCKET_ATTACKS]
+export const ATTACKS: ReadonlyArray<Attack> = [
+  NONE,
+  ...HTTP_ATTACKS,
+  ...SMTP_ATTACKS,
+  ...SOCKET_ATTACKS,
+  ...OUTSIDE_ATTACKS
+]

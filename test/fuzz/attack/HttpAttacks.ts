@@ -120,6 +120,22 @@ const holdBodies = async (stage: AttackStage, connections: number, limitFraction
   })
 }
 
+const GARBAGE = Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, ...Buffer.alloc(200, 0xa5)])
+
+/** Sends the bytes on 50 connections, each again when it was closed. */
+const sendGarbage = ({ count, rig, signal }: AttackStage, bytes: Buffer, addressOf: (worker: number) => string) =>
+  inParallel({ signal }, 50, async (worker) => {
+    const socket = connect({ ...rig.http, localAddress: addressOf(worker) })
+    socket.on("error", () => undefined)
+    socket.on("data", (answer: Buffer) => count(answer.toString("latin1", 9, 12)))
+    const stop = () => socket.destroy()
+    signal.addEventListener("abort", stop, { once: true })
+    socket.end(bytes)
+    await once(socket, "close").catch(() => undefined)
+    signal.removeEventListener("abort", stop)
+    count("connections closed")
+  })
+
 export const HTTP_ATTACKS: ReadonlyArray<Attack> = [
   {
     name: "zeros",
@@ -136,21 +152,31 @@ export const HTTP_ATTACKS: ReadonlyArray<Attack> = [
     name: "garbage",
     finding: 21,
     summary: "bytes that are not HTTP, each on a new connection",
-    run: (stage) => {
-      const bytes = Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, ...Buffer.alloc(200, 0xa5)])
-      return inParallel(stage, 50, async () => {
-        const socket = connect({ ...stage.rig.http, localAddress: ATTACKER })
-        socket.on("error", () => undefined)
-        socket.on("data", (answer: Buffer) => stage.count(answer.toString("latin1", 9, 12)))
-        const stop = () => socket.destroy()
-        stage.signal.addEventListener("abort", stop, { once: true })
-        socket.end(bytes)
-        await once(socket, "close").catch(() => undefined)
-        stage.signal.removeEventListener("abort", stop)
-        stage.count("connections closed")
-      })
-    },
+    run: (stage) => sendGarbage(stage, GARBAGE, () => ATTACKER),
     admitted: { what: "400", burst: 50, perSecond: 21 }
+  },
+  {
+    name: "garbage-addresses",
+    finding: 21,
+    summary: "the same from 50 addresses",
+    run: (stage) => sendGarbage(stage, GARBAGE, (worker) => `127.0.9.${1 + worker}`)
+  },
+  {
+    name: "long-garbage",
+    finding: 21,
+    summary: "a request line of 60 KiB without an end, each on a new connection",
+    run: (stage) => sendGarbage(stage, Buffer.from(`GET /${"a".repeat(60 * KIB)}`), () => ATTACKER)
+  },
+  {
+    name: "chunk-garbage",
+    finding: 21,
+    summary: "requests whose chunks have no length, each on a new connection",
+    run: (stage) =>
+      sendGarbage(
+        stage,
+        Buffer.from(`POST ${CREATE} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n`),
+        () => ATTACKER
+      )
   },
   {
     name: "plain-bytes",
@@ -170,13 +196,14 @@ export const HTTP_ATTACKS: ReadonlyArray<Attack> = [
     name: "large-messages",
     finding: 4,
     summary: "valid messages with 10 MiB of files, by a tenant, whose payment is asked for",
-    run: ({ count, rig, signal }) => {
+    run: (stage) => {
+      const { rig } = stage
       const file = Buffer.alloc(10 * MIB, "file").toString("base64")
       const attachments = [{ filename: "a", contentType: "text/plain", contentBase64: file }]
       const { mailbox, token } = rig.attacker
       const { mailboxId } = mailbox
       const message = { mailboxId, to: ["a@elsewhere.example"], subject: "a", text: "b", attachments }
-      return flood({ count, rig, signal }, 8, postBytes(rig, SEND, JSON.stringify(message), token))
+      return flood(stage, 8, postBytes(rig, SEND, JSON.stringify(message), token))
     }
   },
   {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { ATTACKER_ADDRESSES, type DefenseRig } from "../DefenseRig.ts"
+import { hostileHtml, hostileText, type Shape } from "../../growth/HostileText.ts"
 import { SmtpConnection } from "../SmtpConnection.ts"
 import { type Attack, type AttackStage, inParallel } from "./Attack.ts"
 
@@ -46,13 +47,22 @@ const repeat =
     }
   }
 
-/** Sends the same mail repeatedly. */
-const deliver =
-  ({ count, rig, signal }: AttackStage, mail: () => Uint8Array): Session =>
+interface Letter {
+  readonly from: string
+  readonly mail: Uint8Array
+}
+
+/** Sends mails repeatedly. */
+const deliver = (stage: AttackStage, mail: () => Uint8Array): Session =>
+  deliverLetters(stage, () => ({ from: FLOOD, mail: mail() }))
+
+const deliverLetters =
+  ({ count, rig, signal }: AttackStage, letter: () => Letter): Session =>
   async (connection) => {
     const to = rig.attacker.mailbox.address
     while (!signal.aborted && !connection.isClosed) {
-      const codes = [await connection.command("MAIL FROM:<flood@attacker.example>")]
+      const { from, mail } = letter()
+      const codes = [await connection.command(`MAIL FROM:<${from}>`)]
       if (codes[0] === 250) codes.push(await connection.command(`RCPT TO:<${to}>`))
       if (codes.at(-1) === 250) codes.push(await connection.command("DATA"))
       if (codes.at(-1) !== 354) {
@@ -61,16 +71,37 @@ const deliver =
         await sleep(RETRY_MILLIS)
         continue
       }
-      await connection.write(mail())
+      await connection.write(mail)
       count(`mails answered ${await connection.command("\r\n.").then((code) => code ?? "by closing")}`)
     }
   }
 
+/** Sends letters repeatedly on connections from different addresses. */
+export const deliverOver = (
+  stage: AttackStage,
+  sessions: number,
+  letter: () => Letter,
+  addressOf: (worker: number) => string
+): Promise<void> => hold(stage, sessions, deliverLetters(stage, letter), addressOf)
+
+const FLOOD = "flood@attacker.example"
 let mails = 0
-const mailOf = (text: string): Uint8Array => {
+/** A mail with a text, or with further fields and their body. */
+export const mailOf = (text: string, from = FLOOD, fields = ""): Uint8Array => {
   const id = `${process.pid}.${++mails}`
-  const head = `From: flood@attacker.example\r\nTo: you\r\nSubject: flood ${id}\r\nMessage-ID: <${id}@attacker.example>\r\n\r\n`
+  const head = `From: ${from}\r\nTo: you\r\nSubject: flood ${id}\r\nMessage-ID: <${id}@attacker.example>\r\n${fields}\r\n`
   return Buffer.from(head + text, "latin1")
+}
+
+/** Mails whose text, of a type and a size, has the shapes in turn. */
+const shapedMails = (type: string, shapes: ReadonlyArray<Shape>, sizeBytes: number): (() => Uint8Array) => {
+  let next = 0
+  return () => {
+    const [, make] = shapes[next++ % shapes.length]!
+    const encoded = Buffer.from(make(sizeBytes)).toString("base64").replaceAll(/.{76}/g, "$&\r\n")
+    const fields = `MIME-Version: 1.0\r\nContent-Type: ${type}; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n`
+    return mailOf(`${encoded}\r\n`, FLOOD, fields)
+  }
 }
 
 const TEXT_LINE = `${"All work and no play makes Jack a dull boy. ".repeat(2)}\r\n`
@@ -157,6 +188,18 @@ export const SMTP_ATTACKS: ReadonlyArray<Attack> = [
         10,
         deliver(stage, () => mailOf("Hello\r\n"))
       )
+  },
+  {
+    name: "quotes",
+    finding: 8,
+    summary: "mails of 128 KiB that may be quotes, marks and signatures, on 10 connections",
+    run: (stage) => hold(stage, 10, deliver(stage, shapedMails("text/plain", hostileText, 128 * 1024)))
+  },
+  {
+    name: "html",
+    finding: 5,
+    summary: "mails of 1 MiB of HTML that is never closed, on 4 connections",
+    run: (stage) => hold(stage, 4, deliver(stage, shapedMails("text/html", hostileHtml, MIB)))
   },
   {
     name: "dot-lines",

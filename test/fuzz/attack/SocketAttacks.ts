@@ -15,9 +15,12 @@ const TOKEN_CONNECTIONS = 400
 const RETRY_MILLIS = 20
 
 /** Opens a socket by hand. Resolves to it and the status of the handshake; undefined when it closed before. */
-const open = async (stage: AttackStage): Promise<{ readonly socket: Socket; readonly status: string } | undefined> => {
+const open = async (
+  stage: AttackStage,
+  localAddress: string
+): Promise<{ readonly socket: Socket; readonly status: string } | undefined> => {
   const { rig, signal } = stage
-  const socket = connect({ ...rig.http, localAddress: ATTACKER, noDelay: true })
+  const socket = connect({ ...rig.http, localAddress, noDelay: true })
   socket.on("error", () => undefined)
   const stop = () => socket.destroy()
   signal.addEventListener("abort", stop, { once: true })
@@ -37,9 +40,14 @@ const open = async (stage: AttackStage): Promise<{ readonly socket: Socket; read
 }
 
 /** Opens sockets repeatedly, and uses each that is accepted. */
-const storm = (stage: AttackStage, use: (socket: Socket) => Promise<void>, connections = CONNECTIONS): Promise<void> =>
-  inParallel(stage, connections, async () => {
-    const opened = await open(stage)
+const storm = (
+  stage: AttackStage,
+  use: (socket: Socket) => Promise<void>,
+  connections = CONNECTIONS,
+  addressOf: (worker: number) => string = () => ATTACKER
+): Promise<void> =>
+  inParallel(stage, connections, async (worker) => {
+    const opened = await open(stage, addressOf(worker))
     if (opened === undefined) {
       if (!stage.signal.aborted) stage.count("handshakes not answered")
       await sleep(RETRY_MILLIS)
@@ -70,6 +78,16 @@ const FRAGMENTS = Buffer.concat([
   frame(OPCODE.text, "{"),
   ...Array.from({ length: 16_000 }, () => frame(OPCODE.continuation, " "))
 ])
+/** The beginning of a frame of 30 KB. */
+const UNFINISHED = frameBytes({
+  isFinal: true,
+  reserved: 0,
+  opcode: OPCODE.text,
+  isMasked: true,
+  payload: "{",
+  declaredLength: 30_000
+})
+const EMPTY_MESSAGES = Buffer.concat(Array.from({ length: 16_000 }, () => textFrame("")))
 const PINGS = Buffer.concat(Array.from({ length: 16_000 }, () => frame(OPCODE.ping, "")))
 
 /** Sends the bytes repeatedly, until the server closes the socket or reads no further. */
@@ -161,6 +179,41 @@ export const SOCKET_ATTACKS: ReadonlyArray<Attack> = [
     finding: 3,
     summary: "a message in 16,000 fragments of one byte on each of 600 sockets, not authenticated",
     run: (stage) => storm(stage, (socket) => pour(stage, socket, FRAGMENTS), 600)
+  },
+  {
+    name: "fragments-addresses",
+    finding: 3,
+    summary: "the same from 50 addresses",
+    run: (stage) =>
+      storm(
+        stage,
+        (socket) => pour(stage, socket, FRAGMENTS),
+        600,
+        (worker) => `127.0.9.${1 + (worker % 50)}`
+      )
+  },
+  {
+    name: "empty-messages",
+    finding: 3,
+    summary: "empty messages on each of 600 sockets, not authenticated",
+    run: (stage) => storm(stage, (socket) => pour(stage, socket, EMPTY_MESSAGES), 600)
+  },
+  {
+    name: "unfinished-frames",
+    finding: 3,
+    summary: "a frame in reads of one byte on each of 600 sockets, not authenticated",
+    run: (stage) =>
+      storm(
+        stage,
+        async (socket) => {
+          socket.resume().write(UNFINISHED)
+          while (!stage.signal.aborted && !socket.destroyed) {
+            socket.write("a")
+            await sleep(5)
+          }
+        },
+        600
+      )
   },
   {
     name: "tenant-fragments",
