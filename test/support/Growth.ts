@@ -6,11 +6,8 @@ const ROUNDS = 5
 const DOUBLINGS = 3
 /** Smaller sizes first: quadratic work would take minutes at the largest one. */
 const STEPS = [4, 3, 2, 1, 0]
-/**
- * Linear work costs 2 with each doubling, and at most 2.6 in caches that become too small; quadratic work costs 4. The bound
- * is between them, for machines that do other work.
- */
-const FACTOR_MAX = 3
+/** Linear work costs 2 with each doubling. More than 1.3 times that is not explained by caches that become too small. */
+const FACTOR_MAX = 2 * 1.3
 
 /** A function that reads input from a stranger. */
 interface Reader<Input, Result> {
