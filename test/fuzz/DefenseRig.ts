@@ -72,7 +72,7 @@ const WAIT_MILLIS = 30_000
 export const startDefenseRig = async ({
   database,
   rateLimitPerMinute,
-  server
+  server = {}
 }: DefenseOptions): Promise<DefenseRig> => {
   const cleanup: Array<() => Promise<unknown>> = []
   const stop = async () => {
@@ -87,7 +87,7 @@ export const startDefenseRig = async ({
         DATABASE_URL: postgres?.url ?? "",
         AGENTOS_OPERATOR_TOKEN: operatorToken,
         AGENTOS_RATE_LIMIT_PER_MINUTE: String(rateLimitPerMinute),
-        ...(server === undefined ? {} : rigServer(server))
+        ...(Object.keys(server).length === 0 ? {} : rigServer(server))
       }
     })
     cleanup.push(running.stop)

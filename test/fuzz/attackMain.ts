@@ -37,14 +37,14 @@ const lowerSessionPriority = (): void => {
   process.once("exit", () => writeFileSync(SESSION_PRIORITY, before))
 }
 
-const help = `Usage: npx -y pnpm@12 attack --name NAME|all [--database pglite|postgres] [--seconds 20] [--json FILE]
+const help = `Usage: npx -y pnpm@12 attack --name NAMES|all [--database pglite|postgres] [--seconds 20] [--json FILE]
 
 Plays an attack at full strength against a sandbox of its own, with the published server, while an honest client at another address makes 20 requests
 per second. The service withstands it when the client's p99 is under ${P99_LIMIT_MILLIS} ms, none of its requests, mails, events or
 payments fails, the server process takes less than ${RESIDENT_LIMIT_BYTES / 1024 / 1024} MB (VmHWM of proc(5); with PGlite the database is in that
 process) and does not restart. Exits with 1 when an attack succeeds.
 
-  --name        one of those below, or all
+  --name        some of those below, comma-separated, or all
   --database    embedded or PostgreSQL (pglite)
   --seconds     of each attack (20)
   --rate-limit  requests per minute and client (${PRODUCTION_RATE_LIMIT_PER_MINUTE}, as in production)
@@ -66,7 +66,7 @@ const { values } = parseArgs({
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 const attacks: ReadonlyArray<Attack> =
-  values.name === "all" ? ATTACKS : ATTACKS.filter(({ name }) => name === values.name)
+  values.name === "all" ? ATTACKS : ATTACKS.filter(({ name }) => values.name?.split(",").includes(name) === true)
 const database = DATABASES.find((kind): kind is DatabaseKind => kind === values.database)
 const seconds = Number(values.seconds)
 const rateLimitPerMinute = Number(values["rate-limit"])
