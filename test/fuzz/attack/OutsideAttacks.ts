@@ -167,7 +167,10 @@ const webhookAttack = (tenants: number, serve: (socket: TLSSocket) => void) => a
     const at = sent.get(subject)
     if (at !== undefined && sent.delete(subject)) record("webhook event", performance.now() - at)
   }
-  const hostile = Array.from({ length: HOSTS }, () => serve)
+  // Setting a webhook posts an event to it, which must not begin the attack.
+  let isHostile = false
+  const acceptAll = accept(() => undefined)
+  const hostile = Array.from({ length: HOSTS }, () => (socket: TLSSocket) => (isHostile ? serve : acceptAll)(socket))
   const endpoints = await openEndpoints([accept(received), ...hostile])
   const [own = "", ...others] = endpoints.urls
   let mailboxes: ReadonlyArray<MailboxFields> = []
@@ -179,6 +182,7 @@ const webhookAttack = (tenants: number, serve: (socket: TLSSocket) => void) => a
     },
     run: async (stage: AttackStage) => {
       record = stage.delayed
+      isHostile = true
       let next = 0
       await Promise.all([
         observeVictim(stage, sent),
