@@ -137,7 +137,7 @@ export const layer = Layer.effect(
           if (row === undefined) return Option.none()
           return Option.some(put({ ...row, relayTokenHash: null, redeemedHash: tokenHash }))
         }),
-      isRelayReplaced: (callId, tokenHash) => run(() => (calls.get(callId)?.redeemedHash ?? tokenHash) !== tokenHash),
+      redeemedRelay: (callId) => run(() => calls.get(callId)?.redeemedHash ?? null),
       addTurn: (callId, said) =>
         run(() => {
           const row = calls.get(callId)

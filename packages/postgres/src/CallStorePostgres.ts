@@ -252,11 +252,11 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
             returning ${columns}`),
           first
         ),
-      isRelayReplaced: (callId, tokenHash) =>
+      redeemedRelay: (callId) =>
         Effect.map(
-          orDie(sql`
-            select 1 from calls where ${isCall(callId)} and redeemed_relay_hash <> ${Parameter.text(tokenHash)}`),
-          Row.any
+          orDie(sql<{ readonly hash: string | null }>`
+            select redeemed_relay_hash as hash from calls where ${isCall(callId)}`),
+          ([row]) => row?.hash ?? null
         ),
       addTurn: (callId, turn) =>
         Effect.flatMap(orDie(addTurn(callId, turn)), ([row]) =>

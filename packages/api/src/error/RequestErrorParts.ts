@@ -123,7 +123,7 @@ export const requestErrorParts = (error: RequestError, request: FailedRequest): 
       code: "SERVICE_UNAVAILABLE",
       message: withPayment
         ? "The database of this server is not available at the moment. Repeat the identical request with the same Idempotency-Key and PAYMENT-SIGNATURE. You are charged at most once."
-        : "The database of this server is not available at the moment. Repeat the identical request later. Nothing was charged.",
+        : "The database of this server is not available at the moment. Repeat the identical request later.",
       retryable: true,
       ...(withPayment ? { paymentState: "unknown" } : {}),
       next: retryOf(request),

@@ -84,7 +84,8 @@ export class CallAdmission extends Context.Service<
       ): Effect.fn.Return<Admission> {
         if (Option.isNone(call) || !isConnectable(call.value)) return DECLINE
         const { callId, phoneNumberId, tenantId } = call.value
-        const { hash, token } = yield* Effect.provideService(makeToken, Keyring, keyring)
+        const redeemed = yield* calls.redeemedRelay(callId)
+        const { hash, token } = yield* Effect.provideService(makeToken(callId, redeemed), Keyring, keyring)
         yield* calls.issueRelay(callId, hash)
         const number = yield* numbers.find(tenantId, phoneNumberId)
         const { language, voice } = number._tag === "Owned" ? number.value : { language: null, voice: null }

@@ -118,8 +118,8 @@ export class CallStore extends Context.Service<
      * the call has ended.
      */
     readonly redeemRelay: (tokenHash: string) => Effect.Effect<Option.Option<Call>>
-    /** Returns whether another token of the call was redeemed after this one: the relay of this one no longer has it. */
-    readonly isRelayReplaced: (callId: string, tokenHash: string) => Effect.Effect<boolean>
+    /** Returns the hash of the token that was redeemed last, whose relay has the call; null before the first. */
+    readonly redeemedRelay: (callId: string) => Effect.Effect<string | null>
     /**
      * Appends a turn, whatever its time. Turns that are added concurrently each get their own index, without gaps. It
      * is a defect to add to a call that does not exist, and to replace a turn that does not exist.

@@ -82,13 +82,17 @@ export class VoiceConversations extends Context.Service<
       /** By callId: the hash of the token that opened its relay on this server. */
       const redeemed = new Map<string, string>()
 
+      /** Whether another relay has the call by now. */
+      const isReplaced = (callId: string, hash: string): Effect.Effect<boolean> =>
+        Effect.map(calls.redeemedRelay(callId), (last) => last !== null && last !== hash)
+
       /** Ends when another relay has the call. */
       const replaced = (callId: string): Effect.Effect<void> => {
         const hash = redeemed.get(callId)
         if (hash === undefined) return Effect.never
-        return Effect.repeat(Effect.delay(calls.isRelayReplaced(callId, hash), OWNER_CHECK), {
-          until: (isReplaced) => isReplaced
-        }).pipe(Effect.andThen(Effect.logWarning("a newer relay has the call; this one ends")))
+        return Effect.repeat(Effect.delay(isReplaced(callId, hash), OWNER_CHECK), { until: (isOther) => isOther }).pipe(
+          Effect.andThen(Effect.logWarning("a newer relay has the call; this one ends"))
+        )
       }
 
       /** The events of a relay, up to the first one that arrives after another relay has the call. */
@@ -96,9 +100,7 @@ export class VoiceConversations extends Context.Service<
         const hash = redeemed.get(callId)
         return hash === undefined
           ? events
-          : Stream.takeWhileEffect(events, () =>
-              Effect.map(calls.isRelayReplaced(callId, hash), (isReplaced) => !isReplaced)
-            )
+          : Stream.takeWhileEffect(events, () => Effect.map(isReplaced(callId, hash), (isOther) => !isOther))
       }
 
       const run = Effect.fnUntraced(function* (call: Call, events: Stream.Stream<RelayEvent>, send: SendToRelay) {

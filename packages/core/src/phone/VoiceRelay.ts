@@ -22,18 +22,24 @@ export type RelayCommand =
 /** Sends a command to the relay. Commands keep their order. */
 export type SendToRelay = (command: RelayCommand) => Effect.Effect<void>
 
-/** The length of the secret in a relay's URL. */
-const TOKEN_BYTES = 32
-
 /** The secret that admits one socket of the carrier to one call, once; and the hash of it that is stored. */
 export interface RelayToken {
   readonly token: Redacted.Redacted<string>
   readonly hash: string
 }
 
-export const makeToken: Effect.Effect<RelayToken, never, Keyring> = Effect.gen(function* () {
-  const { randomBytes } = yield* Keyring
-  const token = Base64Url.encode(yield* randomBytes(TOKEN_BYTES))
+/**
+ * Makes the token for the next relay of a call, from the hash of the one that was redeemed last. It is the same until it is
+ * redeemed: a form of the carrier that is repeated, by the carrier or by others, makes no token invalid.
+ */
+export const makeToken = Effect.fnUntraced(function* (
+  callId: string,
+  redeemed: string | null
+): Effect.fn.Return<RelayToken, never, Keyring> {
+  const { activeKeyId, mac } = yield* Keyring
+  // Has a line feed, as no token does: it can't have the MAC of a token.
+  const seed = new TextEncoder().encode(`${callId}\n${redeemed ?? ""}`)
+  const token = Base64Url.encode(mac(activeKeyId, "relay-token", seed)!)
   return { token: Redacted.make(token), hash: yield* hashToken(token) }
 })
 

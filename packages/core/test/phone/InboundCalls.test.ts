@@ -6,10 +6,11 @@ import {
   CallWatch,
   EventStore,
   PhoneNumberStore,
-  Timestamp
+  Timestamp,
+  VoiceConversations
 } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
-import { Array, Effect, Option } from "effect"
+import { Array, Effect, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { adasNumber, bought, PERSON, phoneRequest } from "../support/PhonePurchase.ts"
 import { failureOf, scenario } from "../support/Purchase.ts"
@@ -126,6 +127,24 @@ describe("an inbound call", () => {
         counts.reduce((sum, each) => sum + each, 0),
         200
       )
+    })
+  )
+
+  scenario("keeps the relay token of a call whose form is repeated, until a relay has used it", (host) =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      yield* bought(minutes(number))
+      const conversations = yield* VoiceConversations
+      const tokenOf = Effect.map(incoming(host, number, "CA1"), (admission) =>
+        admission._tag === "Connect" ? admission.token : assert.fail("declined")
+      )
+      const first = yield* tokenOf
+      assert.strictEqual(Redacted.value(yield* tokenOf), Redacted.value(first))
+      assert.isTrue(Option.isSome(yield* conversations.admit(first)))
+      const next = yield* tokenOf
+      assert.notStrictEqual(Redacted.value(next), Redacted.value(first))
+      assert.isTrue(Option.isNone(yield* conversations.admit(first)))
+      assert.isTrue(Option.isSome(yield* conversations.admit(next)))
     })
   )
 
