@@ -147,7 +147,7 @@ export {
   Suspension
 } from "./phone/PhoneState.ts"
 export * from "./phone/TelephonyProvider.ts"
-export { toTranscriptRecord, TranscriptRecord, Turn, TurnRole } from "./phone/Transcript.ts"
+export { toTranscriptRecord, TranscriptRecord, Turn, TurnRole, TURNS_MAX } from "./phone/Transcript.ts"
 export * from "./phone/Voice.ts"
 export * from "./phone/VoiceConversations.ts"
 export type { RelayCommand, RelayEvent, SendToRelay } from "./phone/VoiceRelay.ts"

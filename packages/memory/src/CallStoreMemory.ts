@@ -158,7 +158,16 @@ export const layer = Layer.effect(
           const all = turns.where("call", callId).map(({ turn }) => turn)
           const ordered = all.toSorted((a, b) => a.index - b.index)
           return limit === undefined ? ordered : ordered.slice(Math.max(0, ordered.length - limit))
-        })
+        }),
+      turnsAfter: (callId, index, limit) =>
+        run(() =>
+          turns
+            .where("call", callId)
+            .map(({ turn }) => turn)
+            .filter((turn) => turn.index > index)
+            .toSorted((a, b) => a.index - b.index)
+            .slice(0, limit)
+        )
     })
   })
 )

@@ -275,6 +275,14 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
             select turn_index, role, text, created_at from call_turns where ${isCall(callId)}
             order by turn_index desc limit ${Parameter.integer(limit ?? null)}`),
           (rows) => rows.map(toTurn).toReversed()
+        ),
+      turnsAfter: (callId, index, limit) =>
+        Effect.map(
+          orDie(sql<TurnRow>`
+            select turn_index, role, text, created_at from call_turns
+            where ${isCall(callId)} and turn_index > ${Parameter.integer(index)}
+            order by turn_index limit ${Parameter.integer(limit)}`),
+          Row.all(toTurn)
         )
     })
   })

@@ -127,8 +127,11 @@ export const useCases = (run: Run, invoker: Invoker) => {
       list: (tenant: Tenant, filter: QueryOf<"listCalls"> = {}) => as(tenant, "listCalls", { query: filter }),
       get: async (tenant: Tenant, callId: string): Promise<typeof CallRecord.Encoded> =>
         (await as(tenant, "getCall", { params: { callId } })).call,
-      transcript: async (tenant: Tenant, callId: string) =>
-        (await as(tenant, "getTranscript", { params: { callId } })).transcript
+      /** The transcript so far: all of it, or the page that is asked for, with the cursor of the next. */
+      transcript: async (tenant: Tenant, callId: string, page: QueryOf<"getTranscript"> = {}) => {
+        const { nextCursor, transcript } = await as(tenant, "getTranscript", { params: { callId }, query: page })
+        return { ...transcript, nextCursor }
+      }
     },
 
     events: {

@@ -12,6 +12,7 @@ import {
   ReleaseNumberInput,
   Timestamp,
   TranscriptRecord,
+  TURNS_MAX,
   Uuid,
   Voice
 } from "@agentos/core"
@@ -89,6 +90,12 @@ const RENEWED = {
 const MINUTES_ADDED = { inboundAllowance: { purchasedSeconds: 600, usedSeconds: 0, remainingSeconds: 600 } }
 
 const time = Timestamp.Timestamp.make(Date.UTC(2026, 0, 31, 12))
+
+/** A page of a transcript. */
+const TranscriptPageInput = Schema.Struct({
+  limit: PageInput.limit({ maximum: TURNS_MAX, default: TURNS_MAX }),
+  cursor: PageInput.cursor
+})
 
 /** The filter of a list of calls. A call must match every given part. */
 export const ListCallsInput = Schema.Struct({
@@ -202,11 +209,16 @@ export const PHONE_OPERATIONS = {
   getTranscript: operation("getTranscript", {
     ...NO_INPUT,
     params: CallIdInput,
-    data: Schema.Struct({ transcript: TranscriptRecord }),
+    query: TranscriptPageInput,
+    data: Schema.Struct({ transcript: TranscriptRecord, nextCursor: Schema.NullOr(Schema.String) }),
     status: 200,
     description:
-      "Returns the turns in the order in which they were spoken: of the agent, of the caller, and of the system, for example that the agent did not answer. `complete` is true when no more turns will follow.",
-    example: { params: { callId: CALL.callId }, data: { transcript: TRANSCRIPT } }
+      "Returns the turns in the order in which they were spoken: of the agent, of the caller, and of the system, for example that the agent did not answer. `complete` is true when no more turns will be added. A call has at most 1,000, which are all returned by default; for pages, set `limit` and pass `nextCursor` as `cursor`.",
+    example: {
+      params: { callId: CALL.callId },
+      query: { limit: 10 },
+      data: { transcript: TRANSCRIPT, nextCursor: null }
+    }
   }),
 
   listCalls: operation("listCalls", {

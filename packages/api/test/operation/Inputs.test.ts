@@ -27,7 +27,7 @@ const TABLE: Readonly<Record<string, string>> = {
   releaseNumber: "body.phoneNumberId* body.confirmRelease*",
   listNumbers: "",
   getCall: "path.callId*",
-  getTranscript: "path.callId*",
+  getTranscript: "path.callId* query.limit query.cursor",
   getRealtimeToken: "query.cursor",
   listEvents:
     "body.status body.types body.agentId body.service body.resourceId body.from body.to body.limit body.cursor",

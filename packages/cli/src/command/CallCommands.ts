@@ -228,7 +228,7 @@ export const CALL_TRANSCRIPT = defineCommand(
     flags: [{ name: "follow", short: "f", type: "boolean", summary: "Follow the call until it ends." }],
     examples: [{ line: "agentctl call transcript 0190f3c2-… --follow", does: "Follow an ongoing call" }],
     output: "record",
-    json: "{transcript}",
+    json: "{transcript, nextCursor}",
     exits: [4, 5, 9]
   },
   async (context, { arguments: { call: callId }, flags }) => {

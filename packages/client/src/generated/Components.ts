@@ -169,9 +169,12 @@ export interface components {
             getTranscript: {
                 input: {
                     callId: string;
+                    limit?: number;
+                    cursor?: string;
                 };
                 output: {
                     transcript: components["schemas"]["Transcript"];
+                    nextCursor: string | null;
                 };
             };
             getRealtimeToken: {

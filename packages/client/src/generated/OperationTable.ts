@@ -21,7 +21,7 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationRow>> = {
   releaseNumber: { method: "POST", path: "/api/v1/phone/release-number" },
   listNumbers: { method: "GET", path: "/api/v1/phone/numbers" },
   getCall: { method: "GET", path: "/api/v1/phone/calls/{callId}" },
-  getTranscript: { method: "GET", path: "/api/v1/phone/calls/{callId}/transcript" },
+  getTranscript: { method: "GET", path: "/api/v1/phone/calls/{callId}/transcript", query: ["limit","cursor"] },
   getRealtimeToken: { method: "GET", path: "/api/v1/events/realtime-token", query: ["cursor"] },
   listEvents: { method: "POST", path: "/api/v1/events/list" },
   getEvent: { method: "POST", path: "/api/v1/events/get" },

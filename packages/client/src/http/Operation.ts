@@ -8,7 +8,7 @@ export const rowOf = (id: OperationId): OperationRow => {
   if (Object.hasOwn(OPERATIONS, id)) return OPERATIONS[id]
   throw new AgentOsError({
     code: "INVALID_OPTION",
-    message: `There is no operation ${JSON.stringify(id)}. It must be an operationId of the OpenAPI document.`,
+    message: `There is no operation ${JSON.stringify(id)}. Use an operationId of the OpenAPI document.`,
     details: {}
   })
 }

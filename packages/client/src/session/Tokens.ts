@@ -33,7 +33,7 @@ export class Tokens {
     if (token !== undefined) return token
     throw new AgentOsError({
       code: "AUTH_REQUIRED",
-      message: "There is no access token. Buy a mailbox or a number first, or pass tokens with the one of this server.",
+      message: "There is no access token. Buy a mailbox or a number first, or pass it in tokens.",
       details: {}
     })
   }

@@ -82,6 +82,20 @@ export const turnTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
   })
 
   describe("setTurnText", () => {
+    it.effect("are read in pages by their index", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { answered } = yield* Sample.caller
+        const [call, other] = [yield* answered(), yield* answered()]
+        const turns = yield* Effect.forEach(["a", "b", "c"], (text) => store.addTurn(call.callId, Sample.said(text)))
+        yield* store.addTurn(other.callId, Sample.said("a"))
+        assert.deepStrictEqual(yield* store.turnsAfter(call.callId, -1, 2), turns.slice(0, 2))
+        assert.deepStrictEqual(yield* store.turnsAfter(call.callId, 1, 2), turns.slice(2))
+        assert.deepStrictEqual(yield* store.turnsAfter(call.callId, 2, 2), [])
+        assert.deepStrictEqual(yield* store.turnsAfter(yield* Fresh.id, -1, 2), [])
+      })
+    )
+
     it.effect("replaces the text of that turn alone", () =>
       Effect.gen(function* () {
         const store = yield* CallStore

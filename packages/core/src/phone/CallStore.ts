@@ -129,5 +129,7 @@ export class CallStore extends Context.Service<
     readonly setTurnText: (callId: string, index: number, text: string) => Effect.Effect<void>
     /** Returns all turns in order, or the last `limit` of them. */
     readonly turns: (callId: string, limit?: number) => Effect.Effect<ReadonlyArray<Turn>>
+    /** Returns at most `limit` turns with an index after `index`, in order. */
+    readonly turnsAfter: (callId: string, index: number, limit: number) => Effect.Effect<ReadonlyArray<Turn>>
   }
 >()("@agentos/core/phone/CallStore") {}

@@ -17,7 +17,7 @@ import { ownedCall, ownedNumber } from "./PhoneChecks.ts"
 import * as PhoneEvent from "./PhoneEvent.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 import { TelephonyProvider } from "./TelephonyProvider.ts"
-import type { Turn } from "./Transcript.ts"
+import { type Turn, TURNS_MAX } from "./Transcript.ts"
 
 export const DEFAULT_CALL_LIMIT = 50
 
@@ -32,13 +32,14 @@ export class Calls extends Context.Service<
       filter: CallFilter,
       page: { readonly limit?: number | undefined; readonly cursor?: string | undefined }
     ) => Effect.Effect<Page<Call>, ResourceNotFound | ResourceNotOwned | InvalidRequest>
-    /** Returns the call and its transcript so far. */
+    /** Returns the call and a page of its transcript so far, in order; all of it by default. */
     readonly transcript: (
       tenant: Tenant,
-      callId: string
+      callId: string,
+      page?: { readonly limit?: number | undefined; readonly cursor?: string | undefined }
     ) => Effect.Effect<
-      { readonly call: Call; readonly turns: ReadonlyArray<Turn> },
-      ResourceNotFound | ResourceNotOwned
+      { readonly call: Call; readonly turns: Page<Turn> },
+      ResourceNotFound | ResourceNotOwned | InvalidRequest
     >
   }
 >()("@agentos/core/phone/Calls") {
@@ -65,10 +66,18 @@ export class Calls extends Context.Service<
           },
           Effect.provideService(Keyring, keyring)
         ),
-        transcript: Effect.fnUntraced(function* (tenant, callId) {
-          const call = yield* ownedCall(calls, tenant, callId)
-          return { call, turns: yield* calls.turns(callId) }
-        })
+        transcript: Effect.fnUntraced(
+          function* (tenant, callId, { cursor, limit = TURNS_MAX } = {}) {
+            const call = yield* ownedCall(calls, tenant, callId)
+            const scope = { tenantId: tenant.tenantId, list: "turns", filter: callId }
+            // The position of a turn is its index.
+            const after = cursor === undefined ? -1 : (yield* Cursor.decode(scope, cursor)).createdAt
+            const found = yield* calls.turnsAfter(callId, after, limit + 1)
+            const turns = yield* Cursor.page(scope, found, limit, ({ index }) => ({ createdAt: index, id: callId }))
+            return { call, turns }
+          },
+          Effect.provideService(Keyring, keyring)
+        )
       })
     })
   )

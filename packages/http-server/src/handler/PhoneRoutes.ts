@@ -39,9 +39,10 @@ export const routes = Effect.gen(function* () {
       Effect.map(calls.get(tenant, callId), (call) => ({ call: toCallRecord(call) }))
     ),
 
-    tenantRoute(OPERATIONS.getTranscript, (tenant, { params: { callId } }) =>
-      Effect.map(calls.transcript(tenant, callId), ({ call, turns }) => ({
-        transcript: toTranscriptRecord(call, turns)
+    tenantRoute(OPERATIONS.getTranscript, (tenant, { params: { callId }, query }) =>
+      Effect.map(calls.transcript(tenant, callId, query), ({ call, turns: { items, nextCursor } }) => ({
+        transcript: toTranscriptRecord(call, items),
+        nextCursor
       }))
     )
   ] as const

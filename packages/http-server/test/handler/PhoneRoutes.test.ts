@@ -1,5 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Schema } from "effect"
+import { CallStore, Timestamp } from "@agentos/core"
+import { Effect, Schema } from "effect"
 import { call, callPaid, dataOf, errorOf, payFor, textAt } from "../support/TestClient.ts"
 import { startServer, type TestServer } from "../support/TestServer.ts"
 import {
@@ -36,6 +37,13 @@ const ListedCalls = Schema.Struct({
 })
 const listed = async (number: BoughtNumber) =>
   Schema.decodeUnknownSync(Listed)(dataOf(await read("/api/v1/phone/numbers", number))).items
+
+const decodePage = Schema.decodeUnknownSync(
+  Schema.Struct({
+    nextCursor: Schema.NullOr(Schema.String),
+    transcript: Schema.Struct({ turns: Schema.Array(Schema.Struct({ text: Schema.String })) })
+  })
+)
 
 describe("numbers", () => {
   it("are sold with a token and secret, in the requested country", async () => {
@@ -242,6 +250,38 @@ describe("calls", () => {
       code: "RESOURCE_NOT_FOUND",
       next: { method: "GET", path: "/api/v1/phone/calls" }
     })
+  })
+
+  it("have a transcript that can be read in pages", async () => {
+    const number = await newNumber(server)
+    const [first, second] = [await placeCall(server, number), await placeCall(server, number)]
+    const said = ["one", "two", "three", "four", "five"]
+    const add = (text: string) =>
+      Effect.flatMap(CallStore, (store) =>
+        store.addTurn(first.callId, { role: "caller", text, at: Timestamp.Timestamp.make(0) })
+      )
+    for (const text of said) await server.run(add(text))
+    const pageOf = async ({ callId }: { readonly callId: string }, query: string) => {
+      const answer = await read(`/api/v1/phone/calls/${callId}/transcript${query}`, number)
+      if (answer.status !== 200) return errorOf(answer).code
+      const { nextCursor, transcript } = decodePage(dataOf(answer))
+      return { nextCursor, texts: transcript.turns.map(({ text }) => text) }
+    }
+    assert.deepStrictEqual(await pageOf(first, ""), { nextCursor: null, texts: said })
+    const texts: Array<string> = []
+    let query = "?limit=2"
+    for (;;) {
+      const page = await pageOf(first, query)
+      if (typeof page === "string") return assert.fail(page)
+      texts.push(...page.texts)
+      if (page.nextCursor === null) break
+      query = `?limit=2&cursor=${page.nextCursor}`
+    }
+    assert.deepStrictEqual(texts, said)
+    for (const wrong of ["?limit=0", "?limit=1001", "?cursor=x"]) {
+      assert.strictEqual(await pageOf(first, wrong), "INVALID_REQUEST", wrong)
+    }
+    assert.strictEqual(await pageOf(second, query), "INVALID_REQUEST", "a cursor of another call")
   })
 
   it("belong to their tenant alone", async () => {
