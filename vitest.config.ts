@@ -16,7 +16,7 @@ const FAULTS = [
   "test/clients/*.test.ts",
   "test/e2e/{serverCommands,workers}.test.ts",
   "packages/api/test/generators/*.test.ts",
-  "packages/postgres/test/{EventRaces,MailQuotaRace,MigrationsUnderLoad,PlansOnPGlite}.test.ts",
+  "packages/postgres/test/{EventRaces,FullDisk,MailQuotaRace,MigrationsUnderLoad,PlansOnPGlite}.test.ts",
   "packages/provider-smtp/test/{LargeMail,SmtpAbuse}.test.ts",
   "test/sandbox/cluster.test.ts",
   "test/site/*.test.ts",

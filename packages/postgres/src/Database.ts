@@ -72,6 +72,11 @@ export interface PGliteOptions {
    * at the end.
    */
   readonly directory?: string | undefined
+  /**
+   * Bytes of its disk that must be free, 64 MiB by default. Statements fail while fewer are, and work again when there is
+   * room.
+   */
+  readonly diskReserveBytes?: number | undefined
 }
 
 /**
@@ -200,15 +205,15 @@ export const layerPostgres = (
 }
 
 /**
- * The default of 128 MB would be allocated in this process at startup. The operating system caches the files as
- * well.
+ * The default of 128 MB of buffers would be allocated in this process at startup; the operating system caches the files as
+ * well. The log keeps a few segments of 16 MB after a checkpoint.
  */
-const EMBEDDED_MEMORY = { shared_buffers: "32MB" }
+const EMBEDDED = { shared_buffers: "32MB", min_wal_size: "32MB", max_wal_size: "64MB" }
 
-const openEmbedded = Effect.fnUntraced(function* ({ directory }: PGliteOptions) {
-  const database = yield* openPGlite(directory, { ...PLANNING, ...EMBEDDED_MEMORY })
+const openEmbedded = Effect.fnUntraced(function* ({ directory, diskReserveBytes }: PGliteOptions) {
+  const engine = yield* openPGlite(directory, { ...PLANNING, ...EMBEDDED }, diskReserveBytes)
   return yield* PgClient.make({
-    stream: () => openPGliteStream(database),
+    stream: () => openPGliteStream(engine),
     ssl: false,
     username: "postgres",
     database: "postgres",

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { DatabaseFailure } from "./DatabaseFailure.ts"
 import { lockDirectory } from "./DirectoryLock.ts"
+import { failWhenAborted, PGliteEngine } from "./PGliteEngine.ts"
 
 /**
  * Opens an embedded database until the scope closes: in a directory, which is locked against other processes,
@@ -13,7 +14,8 @@ import { lockDirectory } from "./DirectoryLock.ts"
  */
 export const openPGlite = Effect.fnUntraced(function* (
   directory: string | undefined,
-  settings: Readonly<Record<string, string>>
+  settings: Readonly<Record<string, string>>,
+  diskReserveBytes?: number
 ) {
   if (directory !== undefined) {
     yield* Effect.try({ try: () => mkdirSync(directory, { recursive: true, mode: 0o700 }), catch: notOpened })
@@ -26,13 +28,23 @@ export const openPGlite = Effect.fnUntraced(function* (
       try: async () => {
         // Imported on demand: its modules take 50 ms to load, and most servers use PostgreSQL.
         const { PGlite } = await import("@electric-sql/pglite")
-        return await PGlite.create(directory === undefined ? "memory://" : databaseIn(directory), {
-          startParams: [...PGlite.defaultStartParams, ...parameters]
+        const engine = new PGliteEngine({
+          directory,
+          diskReserveBytes,
+          start: async () =>
+            failWhenAborted(
+              await PGlite.create(directory === undefined ? "memory://" : databaseIn(directory), {
+                startParams: [...PGlite.defaultStartParams, ...parameters]
+              })
+            )
         })
+        engine.requireRoom(0)
+        await engine.database()
+        return engine
       },
       catch: notOpened
     }),
-    (database) => Effect.promise(() => database.close())
+    (engine) => Effect.promise(() => engine.close())
   )
 })
 

@@ -1,6 +1,7 @@
 import type { PGlite } from "@electric-sql/pglite"
 import { Duplex } from "node:stream"
 import { callbackify } from "node:util"
+import type { PGliteEngine } from "./PGliteEngine.ts"
 
 /** First bytes of messages (PostgreSQL manual, "Message Formats"): a packet without a type starts with its length. */
 const UNTYPED = 0x00
@@ -18,8 +19,10 @@ const bytesOf = (chunk: unknown): Buffer => {
  * The driver writes whole messages, and usually all those of one statement at once. Each write is one call of
  * the database, which answers before it returns. All connections share one session, so only one may be open at
  * a time; the state that an earlier one left is discarded when another begins.
+ *
+ * The connection ends, as one to a server does, if the disk has no room for a statement or the database panics.
  */
-export const openPGliteStream = (database: PGlite): Duplex => {
+export const openPGliteStream = (engine: PGliteEngine): Duplex => {
   const stream = new Duplex({
     read: () => {},
     write: (chunk: unknown, _encoding, done) => {
@@ -32,18 +35,24 @@ export const openPGliteStream = (database: PGlite): Duplex => {
   })
   const receive = callbackify(async (message: Buffer): Promise<void> => {
     if (message[0] === TERMINATE) return
-    if (message[0] === UNTYPED) {
-      // There is nothing to cancel: a statement has finished before anything else is read.
-      if (message.readInt32BE(4) === CANCEL_REQUEST) return void stream.destroy()
-      await resetSession(database)
+    const isFirst = message[0] === UNTYPED
+    // There is nothing to cancel: a statement has finished before anything else is read.
+    if (isFirst && message.readInt32BE(4) === CANCEL_REQUEST) return void stream.destroy()
+    engine.requireRoom(message.length)
+    const database = await engine.database()
+    if (isFirst) await resetSession(database)
+    try {
+      await database.runExclusive(() =>
+        database.execProtocolRawStream(message, {
+          onRawData: (bytes) => {
+            if (bytes.length > 0) stream.push(Buffer.from(bytes))
+          }
+        })
+      )
+    } catch (error) {
+      engine.discard()
+      throw error
     }
-    await database.runExclusive(() =>
-      database.execProtocolRawStream(message, {
-        onRawData: (bytes) => {
-          if (bytes.length > 0) stream.push(Buffer.from(bytes))
-        }
-      })
-    )
   })
   return stream
 }

@@ -2,20 +2,21 @@ import { PgConnection } from "@effect/sql-pg"
 import { PGlite } from "@electric-sql/pglite"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Schedule } from "effect"
+import { PGliteEngine } from "../src/PGliteEngine.ts"
 import { openPGliteStream } from "../src/PGliteStream.ts"
 
-class Embedded extends Context.Service<Embedded, PGlite>()("@agentos/postgres/test/Embedded") {
+class Embedded extends Context.Service<Embedded, PGliteEngine>()("@agentos/postgres/test/Embedded") {
   static readonly layer = Layer.effect(
     Embedded,
     Effect.acquireRelease(
-      Effect.promise(() => PGlite.create()),
-      (database) => Effect.promise(() => database.close())
+      Effect.sync(() => new PGliteEngine({ directory: undefined, start: () => PGlite.create() })),
+      (engine) => Effect.promise(() => engine.close())
     )
   )
 }
 
-const connect = Effect.flatMap(Embedded, (database) =>
-  PgConnection.make({ stream: () => openPGliteStream(database), ssl: false, username: "postgres" })
+const connect = Effect.flatMap(Embedded, (engine) =>
+  PgConnection.make({ stream: () => openPGliteStream(engine), ssl: false, username: "postgres" })
 )
 
 const rowsOf = (connection: PgConnection.PgConnection, text: string, parameters?: ReadonlyArray<unknown>) =>
