@@ -1,7 +1,8 @@
 import { Database } from "@agentos/postgres"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { vacuum } from "../src/Vacuuming.ts"
+import { randomBytes } from "node:crypto"
+import { checkpoint, vacuum } from "../src/Vacuuming.ts"
 import { layerTestPGlite } from "./support/TestPGlite.ts"
 
 layer(layerTestPGlite, { excludeTestServices: true })("an embedded database", (it) => {
@@ -22,6 +23,23 @@ layer(layerTestPGlite, { excludeTestServices: true })("an embedded database", (i
       assert.deepStrictEqual(yield* vacuum(sql, 250), ["busy"])
       assert.deepStrictEqual(yield* leftBehind, [{ n: 0n }])
       assert.deepStrictEqual(yield* vacuum(sql, 250), [])
+    })
+  )
+
+  it.effect("deletes the write-ahead log that it does not need", () =>
+    Effect.gen(function* () {
+      const { sql } = yield* Database
+      yield* sql`create table pages (content bytea)`
+      const write = Effect.suspend(() => sql`insert into pages values (${randomBytes(1_000_000)})`)
+      const segments = sql<{ readonly n: bigint }>`select count(*) as n from pg_ls_waldir()`
+      const countOf = (rows: ReadonlyArray<{ readonly n: bigint }>) => Number(rows[0]?.n)
+      yield* checkpoint(sql)
+      // More than twice what is kept. The segments after a checkpoint are reused first.
+      for (let written = 0; written < 200; written++) yield* write
+      assert.isAbove(countOf(yield* segments), 10)
+      assert.isTrue(yield* checkpoint(sql))
+      assert.isBelow(countOf(yield* segments), 10)
+      assert.isFalse(yield* checkpoint(sql))
     })
   )
 })
