@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 import * as HttpEdge from "./edge/HttpEdge.ts"
+import { Liveness } from "./edge/Liveness.ts"
 import { RateLimiting } from "./edge/RateLimiting.ts"
 import { Readiness } from "./edge/Readiness.ts"
 import { RequestConcurrency } from "./edge/RequestConcurrency.ts"
@@ -50,10 +51,14 @@ export const makeAll = Effect.flatMap(
   HttpEdge.make
 )
 
-/** The limits and the readiness that all requests and sockets of a process share, and the dispatcher of upgrades. */
-export const limits = Layer.mergeAll(BodyMemory.layer, Readiness.layer, RequestConcurrency.layer, Upgrades.layer).pipe(
-  Layer.provideMerge(RateLimiting.layer)
-)
+/** The limits, liveness and readiness that all requests and sockets of a process share, and the dispatcher of upgrades. */
+export const limits = Layer.mergeAll(
+  BodyMemory.layer,
+  Liveness.layer,
+  Readiness.layer,
+  RequestConcurrency.layer,
+  Upgrades.layer
+).pipe(Layer.provideMerge(RateLimiting.layer))
 
 /** Takes the upgrades of realtime clients and of providers. Closes their sockets on release. */
 export const sockets = Layer.mergeAll(RealtimeGateway.layer, IngressSockets.layer)

@@ -48,7 +48,7 @@ export const layer = HttpApi.sockets.pipe(
   Layer.provideMerge(Layer.merge(application, OperatorListener.layer)),
   Layer.provideMerge(cutOff),
   Layer.provideMerge(listener),
-  Layer.provide(HttpApi.limits),
+  Layer.provideMerge(HttpApi.limits),
   Layer.provide(ConnectionGate.layer),
   Layer.provideMerge(NodeServer.layer)
 )

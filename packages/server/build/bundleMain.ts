@@ -18,7 +18,8 @@ const FOLDER = fileURLToPath(new URL("../dist/bundle", import.meta.url))
 const PROGRAMS = {
   "agentos-server": "packages/server/src/main.ts",
   parserMain: "packages/provider-smtp/src/parser/parserMain.ts",
-  createDatabaseMain: "packages/postgres/src/createDatabaseMain.ts"
+  createDatabaseMain: "packages/postgres/src/createDatabaseMain.ts",
+  watchdogMain: "packages/server/src/watchdogMain.ts"
 }
 
 /** Loads WebAssembly and data beside its modules, and stays a dependency. */
@@ -47,7 +48,7 @@ const REPLACED = new Map([
 ])
 
 /** Modules that find a file beside the bundle as they do beside their sources. */
-const LOCATED = new Set(["packages/postgres/src/PGliteDatabase.ts"])
+const LOCATED = new Set(["packages/postgres/src/PGliteDatabase.ts", "packages/server/src/Watchdog.ts"])
 
 const replaced: Plugin = {
   name: "replaced",

@@ -1,13 +1,15 @@
 import { backgroundLayer, coreLayer, type Ports } from "@agentos/agentos"
-import { AccessLog, ListenerSettings, OperatorListener, Server, WorkerMetrics } from "@agentos/http-server"
+import { AccessLog, ListenerSettings, Liveness, OperatorListener, Server, WorkerMetrics } from "@agentos/http-server"
 import { ConfigurationInvalid, ProviderError } from "@agentos/core"
 import { KeyringMisconfigured } from "@agentos/keyring-node"
-import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Metric, Predicate } from "effect"
+import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Metric, Predicate, Schema } from "effect"
 import { unknownVariables } from "./variable/Variables.ts"
 import { accessWriter, explain, logOf } from "./ProgramOutput.ts"
 import type { MailConfig } from "./MailConfig.ts"
 import * as ServerConfig from "./ServerConfig.ts"
 import { setupOf } from "./ServerSetup.ts"
+import { StopDeadline } from "./StopDeadline.ts"
+import { startWatchdog } from "./Watchdog.ts"
 import type { WorkerRole } from "./worker/WorkerRole.ts"
 
 export type { Ports } from "@agentos/agentos"
@@ -31,6 +33,11 @@ const startTime = Metric.gauge("process_start_time_seconds", {
   description: "Time at which this process began to serve, in seconds since 1970."
 })
 
+/** No transaction of the store ended for a minute. The process ends, and its supervisor starts another one. */
+export class StoreStalled extends Schema.TaggedError<StoreStalled>()("StoreStalled", {}) {
+  override readonly message = "No transaction of the store ended for a minute, with success or a failure."
+}
+
 /** Whether a start with the same configuration would fail again. */
 export const isMisconfiguration = (error: unknown): boolean =>
   error instanceof ConfigurationInvalid ||
@@ -45,6 +52,8 @@ export interface ServerProgramOptions {
   readonly jobs?: boolean
   /** The role of this process in a server of several; it reports to that server in place of printing its addresses. */
   readonly worker?: WorkerRole | undefined
+  /** Ends this process if it does not stop in time. */
+  readonly stopDeadline?: StopDeadline | undefined
   /** Changes the ports, for tests of how the server behaves when a port breaks its promise. */
   readonly around?: (ports: Ports) => Ports
 }
@@ -61,17 +70,22 @@ export const serverProgram = (options: ServerProgramOptions = {}): Effect.Effect
 
 const serve = (
   config: ServerConfig.ServerConfig,
-  { around, jobs = true, worker }: ServerProgramOptions
+  { around, jobs = true, stopDeadline = new StopDeadline(undefined), worker }: ServerProgramOptions
 ): Effect.Effect<never, unknown> =>
   Effect.gen(function* () {
     for (const warning of unknownVariables(process.env)) yield* Effect.logWarning(warning)
     if (!jobs && "directory" in config.database) return yield* new ConfigurationInvalid({ issues: [NO_JOBS_EMBEDDED] })
     if (config.environment === "production" && "directory" in config.database) yield* warnOfEmbedded
     // Released in reverse order: first requests, then background work, last the services that both need.
+    const { stopping } = stopDeadline
     const setup = yield* setupOf(config)
     const services = yield* Layer.build(coreLayer(setup, around))
+    // Building the index of a large table blocks an embedded database, and is over now.
+    startWatchdog(worker?.number)
+    yield* stopping("the connections to the database and to providers")
     return yield* Effect.gen(function* () {
       if (jobs) yield* Layer.build(backgroundLayer(setup))
+      yield* stopping("jobs and deliveries")
       const smtp = config.mail && (yield* listenForMail(config.mail, config.workers))
       const listener = Layer.merge(
         Layer.succeed(ListenerSettings, {
@@ -82,14 +96,20 @@ const serve = (
         }),
         Layer.succeed(WorkerMetrics, worker?.metrics)
       )
-      const serving = yield* Layer.build(Layer.provide(Server.layer, listener))
-      const http = yield* Effect.provide(Server.address, serving)
-      const operator = Context.get(serving, OperatorListener)
+      yield* stopping("inbound mail")
+      const server = yield* Layer.build(Layer.provide(Server.layer, listener))
+      yield* stopping("requests and sockets")
+      const http = yield* Effect.provide(Server.address, server)
+      const operator = Context.get(server, OperatorListener)
       yield* Metric.update(startTime, (yield* Clock.currentTimeMillis) / 1_000)
       const listening = { http, smtp: smtp ?? null, operator }
       if (worker !== undefined) worker.ready(listening)
       else process.stdout.write(`${JSON.stringify({ event: "listening", ...listening, pid: process.pid })}\n`)
-      return yield* Effect.never
+      yield* Effect.provide(
+        Effect.flatMap(Liveness, ({ stalled }) => stalled),
+        server
+      )
+      return yield* new StoreStalled()
     }).pipe(Effect.provide(services))
   }).pipe(Effect.scoped)
 

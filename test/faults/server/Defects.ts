@@ -5,7 +5,8 @@ import {
   EventStore,
   PaymentRail,
   PhoneNumberStore,
-  TelephonyProvider
+  TelephonyProvider,
+  Transactor
 } from "@agentos/core"
 import type { Ports } from "@agentos/server"
 import { type Context, Effect, Layer, Option } from "effect"
@@ -42,6 +43,11 @@ const around =
   (ports: Ports): Ports =>
     // The compiler cannot see that a port of `Ports` needs no other services.
     Layer.effect(port, Effect.map(port, change)).pipe(Layer.provideMerge(ports)) as unknown as Ports
+
+const blockForEver = (): never => {
+  let turns = 0
+  while (true) turns++
+}
 
 const LEASE = "limit request.room"
 const ACKNOWLEDGEMENT = "not is_named then 'acknowledged'"
@@ -161,6 +167,14 @@ export const DEFECTS = {
   },
   "never finishes the expiry of events": {
     around: around(EventStore, (store) => EventStore.of({ ...store, expire: () => Effect.never }))
+  },
+  "blocks the event loop when it is asked whether it is ready": {
+    around: around(Transactor, (transactor) => Transactor.of({ ...transactor, ready: Effect.sync(blockForEver) }))
+  },
+  "can't interrupt the expiry of events": {
+    around: around(EventStore, (store) =>
+      EventStore.of({ ...store, expire: () => Effect.uninterruptible(Effect.never) })
+    )
   },
   "neither receives signals of events nor polls": {
     around: (ports) =>

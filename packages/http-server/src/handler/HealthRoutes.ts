@@ -1,6 +1,7 @@
 import { LIVE_PATH, READY_PATH } from "@agentos/api"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
+import { Liveness } from "../edge/Liveness.ts"
 import { Readiness } from "../edge/Readiness.ts"
 import { documentRoute, type Handler, type Route } from "../edge/Route.ts"
 
@@ -10,11 +11,14 @@ const healthRoute = <R = never>(path: string, handler: Handler<R>): Route<R> => 
   isRateLimited: false
 })
 
-/** Health checks for an orchestrator: whether the process answers, and whether it can work. Without the envelope. */
-export const routes = Effect.map(Readiness, ({ check }) => {
-  const ready = Effect.map(check, (isReady) =>
-    HttpServerResponse.jsonUnsafe({ status: isReady ? "ready" : "unready" }, { status: isReady ? 200 : 503 })
-  )
-  const live = HttpServerResponse.jsonUnsafe({ status: "live" })
+const health = (status: string, isHealthy: boolean) =>
+  HttpServerResponse.jsonUnsafe({ status }, { status: isHealthy ? 200 : 503 })
+
+/** Health checks for an orchestrator: whether a restart would help, and whether the server can work. Without the envelope. */
+export const routes = Effect.gen(function* () {
+  const { isLive } = yield* Liveness
+  const { check } = yield* Readiness
+  const live = Effect.map(isLive, (isHealthy) => health(isHealthy ? "live" : "stalled", isHealthy))
+  const ready = Effect.map(check, (isHealthy) => health(isHealthy ? "ready" : "unready", isHealthy))
   return [healthRoute(LIVE_PATH, () => live), healthRoute(READY_PATH, () => ready)] as const
 })

@@ -9,11 +9,15 @@ const WORKERS = "AGENTOS_WORKERS"
 const runServer = async (context: ServerCommandContext, jobs: boolean): Promise<void> => {
   const { isMisconfiguration, serverProgram } = await import("../ServerProgram.ts")
   const { explain } = await import("../ProgramOutput.ts")
+  const { StopDeadline } = await import("../StopDeadline.ts")
   const worker = isWorker() ? (await import("../worker/WorkerRole.ts")).takeWorkerRole() : undefined
   const { host } = context
   const signal = worker === undefined ? host.signal : AbortSignal.any([host.signal, worker.draining])
+  const stopDeadline = new StopDeadline(worker?.number)
+  signal.addEventListener("abort", stopDeadline.begin, { once: true })
   try {
-    await runEffect({ ...context, host: { ...host, signal } }, serverProgram({ jobs, worker }), (error) =>
+    const program = serverProgram({ jobs, worker, stopDeadline })
+    await runEffect({ ...context, host: { ...host, signal } }, program, (error) =>
       isMisconfiguration(error) ? new Failure({ code: "CONFIGURATION", message: explain(error) }) : undefined
     )
   } catch (error) {

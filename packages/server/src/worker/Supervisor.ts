@@ -212,7 +212,11 @@ export class Supervisor {
 
   async #drain(worker: WorkerProcess): Promise<void> {
     worker.send({ type: "drain" })
-    const timer = setTimeout(worker.kill, KILL_AFTER)
+    const timer = setTimeout(() => {
+      const message = `a worker did not end within ${KILL_AFTER / 1_000} s and is killed`
+      this.#host.log("Error", message, { workerNumber: worker.number, workerPid: worker.pid })
+      worker.kill()
+    }, KILL_AFTER)
     await worker.exited
     clearTimeout(timer)
   }

@@ -2,6 +2,7 @@ import type { CommandContext } from "@agentos/command-line"
 import { Effect } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
 import { log, logWritten, relayLines } from "../ProgramOutput.ts"
+import { startWatchdog } from "../Watchdog.ts"
 import { ClusterWorkers } from "./ClusterWorkers.ts"
 import { Supervisor, type SupervisorHost } from "./Supervisor.ts"
 
@@ -35,6 +36,7 @@ export const superviseWorkers = async (
   process.on("exit", supervisor.kill)
   host.signal.addEventListener("abort", supervisor.stop, { once: true })
   if (host.signal.aborted) return 0
+  startWatchdog()
   const status = await supervisor.run()
   process.off("SIGHUP", roll)
   await Promise.race([workers.relayed(), sleep(LOGS_WITHIN, undefined, { ref: false })])

@@ -182,7 +182,7 @@ describe("Supervisor", () => {
   })
 
   it("drains the workers one after the other, and kills those that do not end", async () => {
-    const { status, supervisor, workers } = await serving(3)
+    const { lines, status, supervisor, workers } = await serving(3)
     supervisor.stop()
     await settled()
     assert.deepStrictEqual(
@@ -200,6 +200,7 @@ describe("Supervisor", () => {
     assert.isFalse(workers[1]!.isKilled)
     await vi.advanceTimersByTimeAsync(1_000)
     assert.isTrue(workers[1]!.isKilled)
+    assert.include(lines, "Error: a worker did not end within 12 s and is killed")
     assert.strictEqual(status(), 0)
     assert.strictEqual(workers.length, 3, "no worker is replaced")
   })

@@ -1,0 +1,26 @@
+import { url } from "node:inspector"
+import { extname } from "node:path"
+import { Worker } from "node:worker_threads"
+
+const BEAT_EVERY = 500
+
+/** What the thread of the watchdog gets. */
+export interface WatchdogData {
+  /** Its first number grows with the turns of the event loop. */
+  readonly beats: Int32Array<SharedArrayBuffer>
+  /** The number of this process among the workers of a server. */
+  readonly worker: number | undefined
+}
+
+/**
+ * Starts a thread that ends this process when its event loop makes no turn for 30 s, or for 10 s of processor time, after
+ * it has logged the stack of the code that blocks it. Nothing else could: a blocked process answers no signal either.
+ */
+export const startWatchdog = (worker?: number): void => {
+  // Someone looks at a breakpoint.
+  if (url() !== undefined) return
+  const beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+  const workerData: WatchdogData = { beats, worker }
+  setInterval(() => Atomics.add(beats, 0, 1), BEAT_EVERY).unref()
+  new Worker(new URL(`watchdogMain${extname(import.meta.url)}`, import.meta.url), { workerData }).unref()
+}
