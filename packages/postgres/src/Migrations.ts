@@ -29,6 +29,7 @@ import { addTokenTrust } from "./migration/0024_token_trust.ts"
 import { createMailFeedback } from "./migration/0025_mail_feedback.ts"
 import { addWebhookStanding } from "./migration/0026_webhook_standing.ts"
 import { addRelayOwners } from "./migration/0027_relay_owners.ts"
+import { createFreeSpaceCheck } from "./migration/0030_free_space.ts"
 import { callsListed } from "./migration/CallsListed.ts"
 import { callsOutbound } from "./migration/CallsOutbound.ts"
 import { eventsExpiring } from "./migration/EventsExpiring.ts"
@@ -64,7 +65,8 @@ const migrations = Migrator.fromRecord({
   "0024_token_trust": addTokenTrust,
   "0025_mail_feedback": createMailFeedback,
   "0026_webhook_standing": addWebhookStanding,
-  "0027_relay_owners": addRelayOwners
+  "0027_relay_owners": addRelayOwners,
+  "0030_free_space": createFreeSpaceCheck
 })
 
 /** Indexes that are added to existing tables, built after the migrations. */

@@ -2,6 +2,7 @@ import { type Job, Jobs, JobStore, type JobRecord, OperationStore, type OpenOper
 import { Clock, Duration, Effect, Metric, Option } from "effect"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import { DatabaseConnections, type DatabaseConnectionCount } from "../DatabaseConnections.ts"
+import { Readiness } from "../edge/Readiness.ts"
 import { mergeWorkerMetrics, WorkerMetrics } from "../WorkerMetrics.ts"
 
 /** A slower database is reported as down, so that the metrics of this server itself still appear. */
@@ -86,6 +87,7 @@ export const metricsText = Effect.gen(function* () {
   const jobs = yield* knownJobs
   const operations = yield* OperationStore
   const connections = yield* DatabaseConnections
+  const { check } = yield* Readiness
 
   const storeFigures = Effect.all(
     { jobs, open: operations.countOpen(OPEN_LIMIT), connections: connections ?? Effect.succeed(undefined) },
@@ -97,13 +99,13 @@ export const metricsText = Effect.gen(function* () {
 
   const storeMetrics = Effect.gen(function* () {
     const startedAt = yield* Clock.currentTimeMillis
-    const answer = yield* storeFigures
+    const [answer, isReady] = yield* Effect.all([storeFigures, check], { concurrency: "unbounded" })
     const now = yield* Clock.currentTimeMillis
     yield* gauge(
       "agentos_database_up",
-      "1 if the database answered this request for metrics.",
+      "1 if the database answered this request for metrics and can commit.",
       {},
-      Option.isSome(answer) ? 1 : 0
+      Option.isSome(answer) && isReady ? 1 : 0
     )
     const took = (now - startedAt) / 1_000
     yield* gauge(

@@ -2,7 +2,7 @@
 // to go, waits until the database is ready, writes another row and prints the number of rows that it has.
 import { StoreUnavailable, Transactor } from "@agentos/core"
 import { Database, layerPGlite, Postgres } from "@agentos/postgres"
-import { Cause, Effect, Exit, Layer, Schedule } from "effect"
+import { Cause, Effect, Exit, Layer, Logger, Schedule } from "effect"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 
@@ -34,4 +34,6 @@ const program = Effect.gen(function* () {
   process.stdin.destroy()
 })
 
-await Effect.runPromise(Effect.provide(program, Layer.provideMerge(Postgres.layer, database)))
+const services = Layer.provideMerge(Postgres.layer, database)
+// The default log writes to standard output, too.
+await Effect.runPromise(Effect.provide(Effect.provide(program, services), Logger.layer([])))

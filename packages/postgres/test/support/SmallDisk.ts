@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -7,6 +7,9 @@ import { join } from "node:path"
 export interface SmallDisk {
   readonly directory: string
   readonly resize: (mebibytes: number) => void
+  /** Uses up all of its space, until `clear`. */
+  readonly fill: () => void
+  readonly clear: () => void
   /** Unmounts and removes it. */
   readonly remove: () => void
 }
@@ -24,8 +27,20 @@ export const mountSmallDisk = (mebibytes: number): SmallDisk | undefined => {
     rmSync(directory, { recursive: true })
     return undefined
   }
+  const ballast = join(directory, "ballast")
   return {
     directory,
+    fill: () => {
+      const file = openSync(ballast, "w")
+      try {
+        for (const block = Buffer.alloc(64 * 1024); ;) writeSync(file, block)
+      } catch {
+        // There is no room for more.
+      } finally {
+        closeSync(file)
+      }
+    },
+    clear: () => rmSync(ballast),
     resize: (size) => run("mount", "-o", `remount,${sizeOf(size)}`),
     remove: () => {
       run("umount", "--lazy")

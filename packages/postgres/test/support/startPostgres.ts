@@ -17,6 +17,8 @@ export interface PostgresOptions {
   readonly settings?: Readonly<Record<string, string>>
   /** Directory of initdb and postgres of another version. */
   readonly binaries?: string
+  /** Where its directory is made, by default among temporary files. */
+  readonly parent?: string
 }
 
 export interface RunningPostgres {
@@ -51,7 +53,8 @@ const run = promisify(execFile)
  */
 export const startPostgres = async (options: PostgresOptions = {}): Promise<RunningPostgres> => {
   const account = await unprivileged()
-  const directory = await mkdtemp(join(reachable(tmpdir(), account) ? tmpdir() : "/tmp", "agentos-postgres-"))
+  const parent = options.parent ?? (reachable(tmpdir(), account) ? tmpdir() : "/tmp")
+  const directory = await mkdtemp(join(parent, "agentos-postgres-"))
   try {
     if (account.uid !== undefined && account.gid !== undefined) await chown(directory, account.uid, account.gid)
     const binaries = options.binaries ?? (await findBinaries(account, directory))
