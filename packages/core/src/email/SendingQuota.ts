@@ -40,7 +40,7 @@ export const FEEDBACK_WINDOW = Timestamp.DAY
 
 /** The bounces or complaints of a tenant within `FEEDBACK_WINDOW`. */
 export interface FeedbackCount {
-  /** Those who reported, each once: recipients, or domains whose recipients count together. */
+  /** Those who count, each once: recipients, or domains whose recipients count together. */
   readonly reporters: number
   /** The different messages that they reported on. */
   readonly messages: number
@@ -104,8 +104,8 @@ export const sent = (record: SendingRecord, recipients: number): SendingRecord =
 })
 
 /**
- * Returns the record after feedback that counts. Sending is paused if there is too much of it. Bounces count by recipient,
- * as one message to a bought list is enough of a reason. Complaints count by recipient and by message, whichever are fewer.
+ * Returns the record after feedback that counts. Sending is paused if there is too much of it. Bounces count by reporter,
+ * as one message to a bought list is enough of a reason. Complaints count by reporter and by message, whichever are fewer.
  */
 export const withFeedback = (
   policy: SendingPolicy,

@@ -1,7 +1,8 @@
 import { Effect } from "effect"
 import * as Lookup from "../kernel/Lookup.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
-import { foldAddress, isAt, splitAddress } from "./EmailAddress.ts"
+import { baseLocalPart, foldAddress, isAt, splitAddress } from "./EmailAddress.ts"
+import { MAILBOX_PROVIDERS } from "./MailboxProviders.ts"
 import type { MailPolicy } from "./MailPolicy.ts"
 import type { MessageSummary } from "./Message.ts"
 import type { MessageFilter, MessageStore } from "./MessageStore.ts"
@@ -20,23 +21,44 @@ interface Feedback {
   readonly isReporter: boolean
 }
 
-/**
- * Returns the last two labels of the domain. Domains under a public suffix of two labels then count as one: too few
- * rather than too many.
- */
-const siteOf = (address: string): string => `@${splitAddress(address).domain.split(".").slice(-2).join(".")}`
+/** Zones such as `co.uk`, under which domains are sold. Not those where anyone has any number of domains for nothing. */
+const REGISTRY_ZONE =
+  /^(?:ac|co|com|edu|gov|ne|net|or|org)\.(?:ar|au|br|cn|hk|id|il|in|jp|kr|mx|my|nz|sg|th|tr|tw|uk|za)$/
+
+/** Returns the domain that somebody registered. Under zones that are not known, too few domains are told apart. */
+const siteOf = (domain: string): string => {
+  const labels = domain.split(".")
+  const zone = labels.slice(-2).join(".")
+  return REGISTRY_ZONE.test(zone) ? labels.slice(-3).join(".") : zone
+}
+
+const domainOf = (address: string): string => `@${siteOf(splitAddress(address).domain)}`
+
+/** Returns the address without a tag, by which one person has any number of addresses. */
+const personOf = (address: string): string => {
+  const { domain, localPart } = splitAddress(address)
+  return `${baseLocalPart(localPart)}@${domain}`
+}
+
+/** Returns who says that an address does not exist: a mailbox provider about each of its users, or a whole domain. */
+const bounceReporterOf = (address: string): string =>
+  MAILBOX_PROVIDERS.has(siteOf(splitAddress(address).domain)) ? personOf(address) : domainOf(address)
 
 /**
- * Returns those who count towards a pause. A person who wrote to the tenant, or was a recipient of mail that the tenant
- * answers, does not: otherwise strangers could stop the tenant by writing to it. Only mail that failed DMARC proves no
- * such person, since it may be forged to evade a pause; whom it names counts once for each domain. So does everyone who
- * complains without a configured reporter, because a stranger can have any number of addresses.
+ * Returns those who count towards a pause, so that a handful of strangers can't stop a tenant.
+ *
+ * A recipient's own complaint counts for nobody. One from a configured reporter counts for its recipient, unless that
+ * person wrote to the tenant before, as DMARC proves.
+ *
+ * A bounce of a person who wrote to the tenant, or was a recipient of mail that the tenant answers, does not count. Only
+ * mail that failed DMARC proves no such person, since it may be forged to evade a pause. The other bounces count once for
+ * each domain, because its server can deny any number of addresses; those at mailbox providers once for each person.
  */
 const reportersOf = Effect.fnUntraced(function* (
   messages: MessageStore["Service"],
   { addresses, isReporter, message: { answers, tenantId, threadId }, reason }: Feedback
 ) {
-  if (isReporter) return addresses
+  if (reason === "complained" && !isReporter) return []
   const find = (filter: MessageFilter) =>
     messages.list(tenantId, { ...filter, direction: "inbound" }, undefined, LOOKUP_LIMIT)
   const written = yield* Effect.forEach(addresses, (from) => find({ from }))
@@ -44,16 +66,19 @@ const reportersOf = Effect.fnUntraced(function* (
   const answered = answers === undefined ? Lookup.missing : yield* messages.find(tenantId, answers)
   const exact = answered._tag === "Owned" && answered.value.direction === "inbound" ? [answered.value] : []
   const received: ReadonlyArray<MessageSummary> = [...exact, ...(yield* find({ threadId })), ...written.flat()]
-  const namedIn = (isForged: boolean) =>
-    new Set(
-      received
-        .filter(({ authentication }) => (authentication?.dmarc === "fail") === isForged)
-        .flatMap(({ cc, from, to }) => [from, ...to, ...cc].map(foldAddress))
-    )
-  const [known, claimed] = [namedIn(false), namedIn(true)]
+  const dmarcOf = ({ authentication }: MessageSummary) => authentication?.dmarc
+  if (reason === "complained") {
+    const proven = received.filter((mail) => dmarcOf(mail) === "pass")
+    const authors = new Set(proven.map(({ from }) => foldAddress(from)))
+    return addresses.filter((address) => !authors.has(address)).map(personOf)
+  }
+  const namedIn = (mails: ReadonlyArray<MessageSummary>) =>
+    new Set(mails.flatMap(({ cc, from, to }) => [from, ...to, ...cc].map(foldAddress)))
+  const known = namedIn(received.filter((mail) => dmarcOf(mail) !== "fail"))
+  const claimed = namedIn(received.filter((mail) => dmarcOf(mail) === "fail"))
   return addresses
     .filter((address) => !known.has(address))
-    .map((address) => (reason === "complained" || claimed.has(address) ? siteOf(address) : address))
+    .map((address) => (claimed.has(address) ? domainOf(address) : bounceReporterOf(address)))
 })
 
 /** What `suppress` works with. */

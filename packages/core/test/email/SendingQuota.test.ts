@@ -123,9 +123,9 @@ describe("sending", () => {
         const mailbox = yield* adasMailbox
         yield* yield* write(mailbox, friends(2))
         yield* TestClock.adjust("1 day")
-        host.sendScript.push(rejecting("a@x.test"), rejecting("b@x.test"))
+        host.sendScript.push(rejecting("a@x.test"), rejecting("b@y.test"))
         yield* failureOf(yield* write(mailbox, ["a@x.test"]))
-        yield* failureOf(yield* write(mailbox, ["b@x.test"]))
+        yield* failureOf(yield* write(mailbox, ["b@y.test"]))
         const paused = yield* refusalOf(mailbox, friends(1))
         assert.strictEqual(paused._tag, "Conflict")
         assert.strictEqual(

@@ -146,19 +146,51 @@ describe("a stranger", () => {
   }
 
   scenario(
-    "who is written to can't stop the sending alone: complaints count once for each domain and message",
+    "who is written to first suppresses itself by a complaint, and any number of them stop nothing",
     (host) =>
       Effect.gen(function* () {
         const ada = yield* makeAda(host)
-        for (const at of Array.range(1, 5)) {
-          yield* ada.report(yield* ada.send([`a${at}@sub${at}.evil.test`]), 0, complaint)
-        }
+        const strangers = Array.range(1, 12).map((at) => `a@evil${at}.test`)
+        for (const stranger of strangers) yield* ada.report(yield* ada.send([stranger]), 0, complaint)
         assert.isNull(yield* ada.isPaused)
-        const three = yield* ada.send(["a@one.test", "a@two.test", "a@three.test"])
-        for (const place of [0, 1, 2]) yield* ada.report(three, place, complaint)
-        assert.isNull(yield* ada.isPaused, "two messages")
-        yield* ada.report(yield* ada.send(["a@four.test"]), 0, complaint)
-        assert.strictEqual(yield* ada.isPaused, "complained")
+        assert.sameMembers(
+          [...(yield* ada.suppressed)],
+          strangers.map((stranger) => `${stranger} complained`)
+        )
+      }),
+    strict
+  )
+
+  scenario(
+    "who denies any number of its own addresses counts as one",
+    (host) =>
+      Effect.gen(function* () {
+        const ada = yield* makeAda(host)
+        const list = (...addresses: ReadonlyArray<string>) =>
+          Effect.flatMap(ada.send(addresses), (mail) =>
+            Effect.forEach(addresses, (_, place) => ada.report(mail, place, unknownUser))
+          )
+        yield* list(...Array.range(1, 12).map((at) => `a${at}@sub${at}.evil.test`))
+        // Anyone has any number of domains there for nothing.
+        yield* list(...Array.range(1, 3).map((at) => `a@evil${at}.net.ru`))
+        assert.isNull(yield* ada.isPaused)
+        assert.lengthOf(yield* ada.suppressed, 15)
+        yield* list("a@paid.co.uk")
+        assert.strictEqual(yield* ada.isPaused, "bounced")
+      }),
+    strict
+  )
+
+  scenario(
+    "who registers two domains counts as two, also in a country where they have three labels",
+    (host) =>
+      Effect.gen(function* () {
+        const ada = yield* makeAda(host)
+        for (const domain of ["one.co.uk", "sub.one.co.uk", "two.co.uk", "two.com.au"]) {
+          assert.isNull(yield* ada.isPaused)
+          yield* ada.report(yield* ada.send([`a@${domain}`]), 0, unknownUser)
+        }
+        assert.strictEqual(yield* ada.isPaused, "bounced")
       }),
     strict
   )
@@ -252,8 +284,8 @@ describe("a recipient", () => {
             yield* Effect.ignore(ada.send([from!], { cc, inReplyTo: yield* ada.newest }))
           }
           assert.isNull(yield* ada.isPaused)
-          host.sendScript.push(refused("x@b.test", "y@b.test", "z@b.test"))
-          yield* Effect.ignore(ada.send(["x@b.test", "y@b.test", "z@b.test"]))
+          host.sendScript.push(refused("x@b.test", "y@c.test", "z@d.test"))
+          yield* Effect.ignore(ada.send(["x@b.test", "y@c.test", "z@d.test"]))
           assert.strictEqual(yield* ada.isPaused, "bounced")
         }),
       strict
@@ -267,14 +299,47 @@ describe("sending is paused", () => {
     (host) =>
       Effect.gen(function* () {
         const ada = yield* makeAda(host)
-        const list = yield* ada.send(["a@b.test", "b@b.test", "c@b.test"])
+        const list = yield* ada.send(["a@b.test", "b@c.test", "c@d.test"])
         for (const place of [0, 1]) yield* ada.report(list, place, unknownUser)
         yield* TestClock.adjust("24 hours")
         yield* ada.report(list, 2, unknownUser)
         assert.isNull(yield* ada.isPaused)
-        const again = yield* ada.send(["d@b.test", "e@b.test"])
+        const again = yield* ada.send(["d@e.test", "e@f.test"])
         for (const place of [0, 1]) yield* ada.report(again, place, unknownUser)
         assert.strictEqual(yield* ada.isPaused, "bounced")
+      }),
+    strict
+  )
+
+  scenario(
+    "by bounces of different people at a mailbox provider",
+    (host) =>
+      Effect.gen(function* () {
+        const ada = yield* makeAda(host)
+        const list = yield* ada.send(["a@gmail.com", "a+1@gmail.com", "a+2@gmail.com", "b@gmail.com", "c@gmail.com"])
+        for (const place of [0, 1, 2, 3]) yield* ada.report(list, place, unknownUser)
+        assert.isNull(yield* ada.isPaused)
+        yield* ada.report(list, 4, unknownUser)
+        assert.strictEqual(yield* ada.isPaused, "bounced")
+      }),
+    strict
+  )
+
+  scenario(
+    "by no complaints of people who wrote first, also if a configured reporter makes them",
+    (host) =>
+      Effect.gen(function* () {
+        const ada = yield* makeAda(host)
+        for (const at of Array.range(1, 6)) {
+          yield* ada.report(yield* ada.answer(`m${at}@big.test`, [], "pass"), 0, complaint, "fbl.example")
+        }
+        assert.isNull(yield* ada.isPaused)
+        for (const at of [1, 2]) yield* ada.report(yield* ada.send([`a${at}@big.test`]), 0, complaint, "fbl.example")
+        // Unproven, so that a tenant can't excuse its recipients by mail in their names.
+        const forged = yield* ada.answer("victim@big.test", [], "none")
+        assert.isNull(yield* ada.isPaused)
+        yield* ada.report(forged, 0, complaint, "fbl.example")
+        assert.strictEqual(yield* ada.isPaused, "complained")
       }),
     strict
   )

@@ -52,8 +52,11 @@ const feedback = ({ count, rate }: { readonly count: number; readonly rate: numb
     }
   ] as const satisfies ReadonlyArray<VariableSpec>
 
-const [bouncesCount, bouncesRate] = feedback(sending.bounces, "that bounced")
-const [complaintsCount, complaintsRate] = feedback(sending.complaints, "that complained")
+const [bouncesCount, bouncesRate] = feedback(
+  sending.bounces,
+  "that bounced (one for each domain, except at large mailbox providers)"
+)
+const [complaintsCount, complaintsRate] = feedback(sending.complaints, "that complained (as feedback loops report)")
 
 export const QUOTA_VARIABLES = {
   AGENTOS_MAILBOX_LIMIT_MESSAGES: limit(mailboxLimit.messages, "messages that a mailbox stores"),
@@ -80,7 +83,7 @@ export const QUOTA_VARIABLES = {
   AGENTOS_FEEDBACK_REPORTERS: {
     group: "quotas",
     kind: "text",
-    otherwise: "a complaint counts only if a recipient makes it about itself",
+    otherwise: "complaints never pause sending: a recipient's own suppresses only its address",
     example: "fbl.example.com",
     meaning:
       "domains of feedback loops, comma-separated: a complaint from one of them, proven by DMARC, SPF or DKIM, counts for the recipients that it names"
