@@ -1,9 +1,12 @@
 import { Transactor } from "@agentos/core"
-import { Clock, Context, Deferred, Duration, Effect, Layer, Schedule } from "effect"
+import { Context, Deferred, Duration, Effect, Layer, Schedule } from "effect"
 
 const PROBE_EVERY = Duration.seconds(5)
-/** In milliseconds. Each wait in the store has a deadline of its own, of at most 20 s. */
-const STALLED_MILLIS = 60_000
+/**
+ * A minute, in probes: time in which the whole process was stopped does not count. Each wait in the store has a deadline of its
+ * own, of at most 20 s.
+ */
+const STALLED_PROBES = 12
 
 /**
  * Whether a restart of this process would help. The store makes progress as long as transactions end, with success or a
@@ -24,19 +27,18 @@ export class Liveness extends Context.Service<
     Effect.gen(function* () {
       const { transact } = yield* Transactor
       const stalled = yield* Deferred.make<void>()
-      let pendingSince: number | undefined
+      let isPending = false
+      let pendingProbes = 0
 
       const probe = Effect.gen(function* () {
-        pendingSince = yield* Clock.currentTimeMillis
+        isPending = true
         yield* Effect.exit(transact(Effect.void))
-        pendingSince = undefined
+        isPending = false
       })
-      const isLive = Effect.map(
-        Clock.currentTimeMillis,
-        (now) => pendingSince === undefined || now - pendingSince < STALLED_MILLIS
-      )
-      const watch = Effect.gen(function* () {
-        if (!(yield* isLive)) yield* Deferred.succeed(stalled, undefined)
+      const isLive = Effect.sync(() => pendingProbes <= STALLED_PROBES)
+      const watch = Effect.suspend(() => {
+        pendingProbes = isPending ? pendingProbes + 1 : 0
+        return pendingProbes <= STALLED_PROBES ? Effect.void : Deferred.succeed(stalled, undefined)
       })
       yield* Effect.forkScoped(Effect.repeat(probe, Schedule.spaced(PROBE_EVERY)))
       yield* Effect.forkScoped(Effect.repeat(watch, Schedule.spaced(PROBE_EVERY)))
