@@ -806,6 +806,16 @@ describe("outbound mail", () => {
     const again = await agent.send({ path, body: { ...given, to } })
     expect(again.body.error.issues?.map((issue) => issue.path)).toEqual(["to.0", "to.1"])
     expect((await send(agent, { ...given, to: to.slice(2) })).status).toBe(201)
+
+    const more = ["four", "five", "six", "seven", "eight"].map((of) => `${name}@${of}.test`)
+    for (const stranger of more) {
+      await send(agent, { ...given, to: [stranger] })
+      await complaintAbout(await returnPathOf(stranger), [stranger])
+    }
+    const refused = async () =>
+      (await agent.send({ path, body: { ...given, to: more } })).body.error?.issues?.map((issue) => issue.path)
+    await expect.poll(refused, { timeout: 20_000 }).toEqual(more.map((_, at) => `to.${at}`))
+    expect((await send(agent, { ...given, to: to.slice(2) })).status).toBe(201)
   })
 
   it("to an address whose suppression is lifted is sent again", async () => {
