@@ -143,7 +143,7 @@ describe("a server", () => {
       await stopped(first)
       await execute(postgres.url, ...openOperation)
       const without = run(KEY_2)
-      expect(await without.ended).toBe(1)
+      expect(await without.ended).toBe(3)
       expect(without.said()).toContain(
         "AGENTOS_KEYS must include the key with id 1, because open operations were claimed under it"
       )
