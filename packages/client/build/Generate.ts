@@ -141,7 +141,7 @@ const rowOf = (method: string, path: string, operation: OperationDocument): stri
   return `  ${operation.operationId}: { ${parts.join(", ")} }`
 }
 
-const NOTE = "// Generated from the OpenAPI document by `npx -y pnpm@12 --filter @agentos/client generate`.\n"
+const NOTE = "// Generated from the OpenAPI document by `npx -y pnpm@12 generate`.\n"
 
 const TABLE_TYPES = `import type { OperationId, OperationRow } from "../http/OperationTypes.ts"
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { expect, it } from "vitest"
 import { generate } from "../build/Generate.ts"
 
-it("the generated files are those of the contract: run `npx -y pnpm@12 --filter @agentos/client generate`", async () => {
+it("the generated files are those of the contract: run `npx -y pnpm@12 generate`", async () => {
   const generated = await generate()
   const written = Object.fromEntries(
     Object.keys(generated).map((name) => [

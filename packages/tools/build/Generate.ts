@@ -69,7 +69,7 @@ export const generate = (): string => {
       price === undefined ? [] : [[operationId, price.amount]]
     )
   )
-  return `// Generated from the OpenAPI document by \`npx -y pnpm@12 --filter @agentos/tools generate\`.
+  return `// Generated from the OpenAPI document by \`npx -y pnpm@12 generate\`.
 
 /** The JSON Schema of each input, by operation. */
 export const INPUTS = ${JSON.stringify(inputs, undefined, 2)} as const

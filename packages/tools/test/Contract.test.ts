@@ -4,5 +4,5 @@ import { generate } from "../build/Generate.ts"
 
 it("the schemas and prices of the tools are those of the contract", () => {
   const current = readFileSync(new URL("../src/generated/Contract.ts", import.meta.url), "utf8")
-  assert.strictEqual(current, generate(), "run: npx -y pnpm@12 --filter @agentos/tools generate")
+  assert.strictEqual(current, generate(), "run: npx -y pnpm@12 generate")
 })

@@ -1,4 +1,4 @@
-// Generated from the OpenAPI document by `npx -y pnpm@12 --filter @agentos/client generate`.
+// Generated from the OpenAPI document by `npx -y pnpm@12 generate`.
 import type { OperationId, OperationRow } from "../http/OperationTypes.ts"
 
 export const OPERATIONS: Readonly<Record<OperationId, OperationRow>> = {

@@ -34,6 +34,6 @@ const program = Effect.gen(function* () {
   process.stdin.destroy()
 })
 
-const services = Layer.provideMerge(Postgres.layer, database)
 // The default log writes to standard output, too.
-await Effect.runPromise(Effect.provide(Effect.provide(program, services), Logger.layer([])))
+const services = Layer.provideMerge(Postgres.layer, Layer.provideMerge(database, Logger.layer([])))
+await Effect.runPromise(Effect.provide(program, services))

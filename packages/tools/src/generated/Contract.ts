@@ -1,4 +1,4 @@
-// Generated from the OpenAPI document by `npx -y pnpm@12 --filter @agentos/tools generate`.
+// Generated from the OpenAPI document by `npx -y pnpm@12 generate`.
 
 /** The JSON Schema of each input, by operation. */
 export const INPUTS = {
