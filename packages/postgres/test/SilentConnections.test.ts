@@ -8,6 +8,9 @@ import { TestPostgres } from "./support/TestPostgres.ts"
 /** The answer to a statement is missed two seconds after this. */
 const STATEMENT_TIMEOUT = 500
 
+/** Both ends of one connection. */
+const LISTENING_SOCKETS = 2
+
 const isUnavailable = <A, E>(exit: Exit.Exit<A, E>): boolean =>
   Exit.isFailure(exit) && Cause.squash(exit.cause) instanceof StoreUnavailable
 
@@ -43,6 +46,27 @@ layer(TestPostgres.layer(), { excludeTestServices: true })("connections that fal
         )
         yield* Effect.forEach(Array.range(1, 8), () => transact(write), { concurrency: "unbounded" })
       }).pipe(Effect.provide(Layer.provideMerge(Postgres.layer, database)))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("are closed while nothing uses them, so that no request finds out first", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestPostgres
+      const at = new URL(Redacted.value(url))
+      const forwarder = yield* silentForwarder(Number(at.port))
+      at.host = `127.0.0.1:${forwarder.port}`
+      const database = layerPostgres({ url: Redacted.make(at.href), statementTimeout: STATEMENT_TIMEOUT })
+      yield* Effect.gen(function* () {
+        const { sql } = yield* Database
+        yield* Effect.forEach(Array.range(1, 8), () => sql.withTransaction(sql`select 1`), { concurrency: "unbounded" })
+        forwarder.silence()
+        assert.isAbove(forwarder.silenced.size, LISTENING_SOCKETS)
+        const isClosed = Effect.suspend(() =>
+          // The connection that listens is found out by its own check.
+          forwarder.silenced.size <= LISTENING_SOCKETS ? Effect.void : Effect.fail("open")
+        )
+        yield* Effect.retry(isClosed, Schedule.spaced("50 millis"))
+      }).pipe(Effect.provide(database))
     }).pipe(Effect.scoped)
   )
 })
