@@ -60,7 +60,10 @@ export const fromSqlError = (error: SqlError.SqlError): DatabaseFailure => {
 /** Converts an error of the driver into the defect that the ports die with. */
 export const toDefect = (error: SqlError.SqlError): DatabaseFailure | StoreUnavailable => {
   const failure = fromSqlError(error)
-  return failure.isUnavailable ? new StoreUnavailable({ message: failure.message, cause: failure }) : failure
+  if (!failure.isUnavailable) return failure
+  // A server that shuts down may have committed before.
+  const isUndone = failure.code !== undefined && !failure.code.startsWith(SHUTDOWN)
+  return new StoreUnavailable({ message: failure.message, isUndone, cause: failure })
 }
 
 /** Turns a failure of the database into a defect. */

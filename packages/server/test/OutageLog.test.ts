@@ -6,7 +6,9 @@ import { summingOutages } from "../src/OutageLog.ts"
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-const outage = Cause.die(new StoreUnavailable({ message: "the database can't be reached", cause: new Error("x") }))
+const outage = Cause.die(
+  new StoreUnavailable({ message: "the database can't be reached", isUndone: false, cause: new Error("x") })
+)
 
 it("one line for each second says how often an unavailable database was missed; other lines stay", () => {
   const lines: Array<string> = []

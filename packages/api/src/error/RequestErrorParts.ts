@@ -119,16 +119,19 @@ export const requestErrorParts = (error: RequestError, request: FailedRequest): 
       retryable: true,
       headers: { "Retry-After": "5" }
     }),
-    StorageUnavailable: ({ withPayment }): ErrorParts => ({
-      code: "SERVICE_UNAVAILABLE",
-      message: withPayment
-        ? "The database of this server is not available at the moment. Repeat the identical request with the same Idempotency-Key and PAYMENT-SIGNATURE. You are charged at most once."
-        : "The database of this server is not available at the moment. Repeat the identical request later.",
-      retryable: true,
-      ...(withPayment ? { paymentState: "unknown" } : {}),
-      next: retryOf(request),
-      headers: { "Retry-After": "5" }
-    }),
+    StorageUnavailable: ({ withPayment }): ErrorParts => {
+      const isUnknown = withPayment && request.paymentState !== "none"
+      return {
+        code: "SERVICE_UNAVAILABLE",
+        message: isUnknown
+          ? "The database of this server is not available at the moment. Repeat the identical request with the same Idempotency-Key and PAYMENT-SIGNATURE. You are charged at most once."
+          : "The database of this server is not available at the moment. Repeat the identical request later.",
+        retryable: true,
+        ...(isUnknown ? { paymentState: "unknown" } : {}),
+        next: retryOf(request),
+        headers: { "Retry-After": "5" }
+      }
+    },
     InternalError: ({ withPayment }): ErrorParts => ({
       code: "INTERNAL_ERROR",
       message: withPayment

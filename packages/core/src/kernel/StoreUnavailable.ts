@@ -7,6 +7,8 @@ import { Cause, Schema } from "effect"
 export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("StoreUnavailable", {
   /** The store's own message, without the values of any statement. */
   message: Schema.String,
+  /** Whether the store itself refused, so that nothing was written. Otherwise the answer to a commit may be lost. */
+  isUndone: Schema.Boolean,
   cause: Schema.Defect()
 }) {}
 

@@ -1,5 +1,6 @@
 import { challengeExtensions, challengeResource, type Operation } from "@agentos/api"
 import {
+  findStoreUnavailable,
   isStartHere,
   type PaidOperations,
   type PaidRequest,
@@ -8,7 +9,7 @@ import {
   serviceEntry,
   type Tenant
 } from "@agentos/core"
-import { Effect, Result } from "effect"
+import { type Cause, Duration, Effect, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { Readiness } from "../edge/Readiness.ts"
 import { pathOf } from "../edge/RequestLimits.ts"
@@ -20,6 +21,9 @@ import { admit } from "./FreeRoute.ts"
 import { inputDecoder, operationRoute, requireAvailable } from "./OperationRoute.ts"
 import { readBody, type RequestBody } from "./RequestBody.ts"
 import { paidResponse } from "./SuccessResponse.ts"
+
+/** How long the state of a payment may take to read after the store has failed. */
+const STATE_READ_WITHIN = Duration.seconds(3)
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -89,7 +93,7 @@ export const paidRoute = <Input, Plan, Receipt>(
     const body = yield* readBody
     const asked = paidRequest(described, request, record, tenant, body)
     const paid = paidOperations.pay(service, asked, signature, admitted(tenant, body))
-    return yield* Effect.matchEffect(paid, {
+    return yield* Effect.matchEffect(Effect.onError(paid, findUnclaimed(record, signature)), {
       onSuccess: paidResponse,
       onFailure: ({ error, paymentState }) => {
         record.paymentState = paymentState
@@ -97,6 +101,19 @@ export const paidRoute = <Input, Plan, Receipt>(
       }
     })
   })
+
+  /** Records that a payment was not claimed, if the store refused to claim it and can still be read. */
+  const findUnclaimed = (record: RequestFacts, signature: string) => (cause: Cause.Cause<unknown>) => {
+    if (findStoreUnavailable(cause)?.isUndone !== true) return Effect.void
+    return paidOperations.paymentState(signature).pipe(
+      Effect.timeout(STATE_READ_WITHIN),
+      Effect.map((state) => {
+        if (state === "none") record.paymentState = state
+      }),
+      // Then it stays unknown.
+      Effect.catchCause(() => Effect.void)
+    )
+  }
 
   return operationRoute(operation, (request, record) => {
     const signature = paymentSignature(request)

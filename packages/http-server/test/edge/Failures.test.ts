@@ -39,7 +39,7 @@ describe("failures", () => {
 })
 
 describe("a store that is not available", () => {
-  const unavailable = Effect.die(new StoreUnavailable({ message: SECRET, cause: new Error(SECRET) }))
+  const unavailable = Effect.die(new StoreUnavailable({ message: SECRET, isUndone: false, cause: new Error(SECRET) }))
 
   it("is answered with 503 and when to retry, and nobody is asked to pay until it can commit again", async () => {
     let isReady = true
@@ -69,6 +69,21 @@ describe("a store that is not available", () => {
       assert.notInclude(answer.text, SECRET)
     }
     assert.deepEqual([unready.status, ready.status, again.status], [503, 200, 402])
+  })
+})
+
+describe("a store that refuses to write", () => {
+  it("is answered with the state none: the payment was not claimed, and the store says so", async () => {
+    const full = Effect.die(new StoreUnavailable({ message: SECRET, isUndone: true, cause: new Error(SECRET) }))
+    const server = await startServer({ transactor: { transact: () => full, ready: Effect.succeed(true) } })
+    const request = { body: { localPart: fresh("full") } }
+    const headers = await payFor(server, MAILBOXES, request, freshWallet())
+    const paid = await call(server, "POST", MAILBOXES, { ...request, headers })
+    await server.stop()
+
+    assert.deepEqual([paid.status, paid.headers.get("retry-after")], [503, "5"])
+    assert.deepInclude(errorOf(paid), { code: "SERVICE_UNAVAILABLE", paymentState: "none", retryable: true })
+    assert.match(errorOf(paid).message, /Nothing was charged\.$/)
   })
 })
 
