@@ -104,13 +104,24 @@ export interface ClusterOptions {
   readonly database?: Readonly<Record<string, string>>
   /** Directory of the programs of another version of PostgreSQL. */
   readonly databaseBinaries?: string
+  /** A PostgreSQL of the caller in place of one of its own. */
+  readonly databaseServer?: DatabaseServer | undefined
   /** Uses one server with an embedded database and no PostgreSQL; prepares the directory of the database. */
   readonly embedded?: (directory: string) => Promise<void>
+}
+
+export interface DatabaseServer {
+  readonly url: string
+  /** The URL by which the servers reach it, through a pooler for example. */
+  readonly servedUrl: string
 }
 
 /** A server may finish requests under way; the other processes have nothing to finish. */
 const SERVER_GRACE_MILLIS = 9_000
 const GRACE_MILLIS = 1_500
+
+/** Name of the database of the servers. */
+const DATABASE = "agentos"
 
 /** Tests of clusters create their own wallets. */
 const WALLETS = 1
@@ -148,6 +159,7 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
       const environment = {
         ...program.environment,
         ...WITHOUT_LIMITS,
+        ...(options.databaseServer && { DATABASE_URL: databaseUrl(options.databaseServer.servedUrl, DATABASE) }),
         ...(phones && { AGENTOS_PUBLIC_URL: phones.publicUrl }),
         ...(options.network && {
           AGENTOS_NETWORKS: JSON.stringify([options.network(paymentNetwork(run, run.chain))])
@@ -186,17 +198,21 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
 }
 
 const startDatabase = async (
-  { database, databaseBinaries }: ClusterOptions,
+  { database, databaseBinaries, databaseServer }: ClusterOptions,
   cleanup: Array<() => Promise<void>>
 ): Promise<Cluster["database"]> => {
-  const postgres = await startPostgres({
-    settings: { max_connections: "200", ...database },
-    ...(databaseBinaries !== undefined && { binaries: databaseBinaries })
-  })
-  cleanup.push(postgres.stop)
-  await execute(postgres.url, "create database agentos")
+  const start = async () => {
+    const started = await startPostgres({
+      settings: { max_connections: "200", ...database },
+      ...(databaseBinaries !== undefined && { binaries: databaseBinaries })
+    })
+    cleanup.push(started.stop)
+    return started
+  }
+  const postgres = databaseServer ?? (await start())
+  await execute(postgres.url, `create database ${DATABASE}`)
   return {
-    url: databaseUrl(postgres.url, "agentos"),
+    url: databaseUrl(postgres.url, DATABASE),
     backUp: async () => void (await execute(postgres.url, ...copied("agentos", "agentos_backup"))),
     restore: async () => void (await execute(postgres.url, ...copied("agentos_backup", "agentos")))
   }

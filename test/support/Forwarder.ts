@@ -4,8 +4,11 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 /** A TCP forwarder. */
 export interface Forwarder {
   readonly url: string
+  readonly port: number
   /** Closes every connection. */
   readonly cut: () => void
+  /** Drops every byte on the connections that are open, and keeps them open. New connections work. */
+  readonly silence: () => void
   readonly stop: () => Promise<void>
 }
 
@@ -38,9 +41,14 @@ export const startForwarder = async (next: () => number | undefined): Promise<Fo
   const cut = () => {
     for (const socket of open) socket.destroy()
   }
+  const { port } = server.address() as AddressInfo
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    port,
+    url: `http://127.0.0.1:${port}`,
     cut,
+    silence: () => {
+      for (const socket of open) socket.unpipe().resume()
+    },
     stop: async () => {
       const closed = once(server, "close")
       server.close()

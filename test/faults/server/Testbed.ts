@@ -22,6 +22,9 @@ export interface TestbedOptions {
   readonly servers?: number
   readonly defect?: DefectName | undefined
   readonly environment?: ClusterOptions["environment"]
+  readonly databaseServer?: ClusterOptions["databaseServer"]
+  /** Puts the directory of the embedded database elsewhere, and returns its path. */
+  readonly placeDirectory?: (directory: string) => string
 }
 
 /** A PostgreSQL that loses no commit when it is killed. */
@@ -65,18 +68,21 @@ export class Testbed {
     return started
   }
 
-  private static async startNow({ database, defect, environment, servers = 1 }: TestbedOptions): Promise<Testbed> {
+  private static async startNow(options: TestbedOptions): Promise<Testbed> {
+    const { database, databaseServer, defect, environment, placeDirectory, servers = 1 } = options
     const directory = await mkdtemp(join(tmpdir(), "agentos-faults-"))
     const remove = () => rm(directory, { recursive: true, force: true })
     try {
       const gate = new StepGate(directory)
       const server = testServer({ steps: gate.files, ...(defect === undefined ? {} : { defect }) })
+      const embedded = (path: string) => copyDatabase(placeDirectory?.(path) ?? path)
       const cluster = await startCluster({
         servers,
         telephones: true,
         ...server,
         environment: { ...server.environment, ...environment },
-        ...(database === "pglite" ? { embedded: copyDatabase } : { database: POSTGRES_SETTINGS })
+        databaseServer,
+        ...(database === "pglite" ? { embedded } : { database: POSTGRES_SETTINGS })
       })
       return new Testbed(cluster, database, gate, async () => {
         await cluster.stop()
