@@ -1,5 +1,5 @@
 import { EmailProvider, PaymentRail, ProviderError, type ProviderErrorReason, TelephonyProvider } from "@agentos/core"
-import { Clock, Effect, Layer, Metric } from "effect"
+import { Cause, Clock, Effect, Exit, Layer, Metric, Option } from "effect"
 
 /** The methods of each port that call a provider. */
 const METHODS = {
@@ -20,7 +20,8 @@ const METHODS = {
 } as const
 type Port = keyof typeof METHODS
 
-const OUTCOMES = ["success", "temporary", "rejected", "misconfigured", "unknown"] as const
+/** `interrupted`: its result was no longer needed, for example because the chain showed a payment before its facilitator answered. */
+const OUTCOMES = ["success", "temporary", "rejected", "misconfigured", "unknown", "interrupted"] as const
 type Outcome = (typeof OUTCOMES)[number]
 
 /** In seconds. Providers answer between tens of milliseconds and their time limits. */
@@ -53,11 +54,21 @@ interface Failure {
   readonly message: string
 }
 
-/** Returns the failure that a result of `settle` reports, which does not fail. */
+/** Returns the failure of a facilitator that the result of `settle` or `refund` reports. */
 const failureIn = (result: unknown): Failure | undefined => {
-  const { _tag, message } = Object(result) as { readonly _tag?: unknown; readonly message?: unknown }
-  if (_tag !== "Unknown" && _tag !== "Refused") return undefined
-  return { provider: "facilitator", reason: _tag === "Refused" ? "Rejected" : "Unknown", message: String(message) }
+  const { _tag, failure, message } = Object(result) as Readonly<Record<"_tag" | "failure" | "message", unknown>>
+  const reason =
+    _tag === "Refused" ? "Rejected" : _tag === "Unknown" ? "Unknown" : _tag === "Pending" ? failure : undefined
+  if (reason !== "Rejected" && reason !== "Unknown") return undefined
+  return { provider: "facilitator", reason, message: String(message) }
+}
+
+/** Returns how a call ended. A payment that is refused for its own sake is an answer. */
+const failureOf = (exit: Exit.Exit<unknown, unknown>): Failure | "interrupted" | undefined => {
+  if (Exit.isSuccess(exit)) return failureIn(exit.value)
+  if (Cause.hasInterruptsOnly(exit.cause)) return "interrupted"
+  const error = Option.getOrUndefined(Exit.findErrorOption(exit))
+  return error instanceof ProviderError ? error : undefined
 }
 
 const logOf = ({ reason }: Failure) => {
@@ -93,20 +104,16 @@ const observe = Effect.fnUntraced(function* <Service extends object>(port: Port,
         Effect.annotateLogs({ provider, method, reason, durationMillis: now - startedAt, failures })
       )
     }
-    const finish = Effect.fnUntraced(function* (failure: Failure | undefined, startedAt: number) {
+    const finish = Effect.fnUntraced(function* (failure: ReturnType<typeof failureOf>, startedAt: number) {
       const now = yield* Clock.currentTimeMillis
-      const outcome = (failure?.reason.toLowerCase() ?? "success") as Outcome
+      const reason = typeof failure === "string" ? failure : failure?.reason.toLowerCase()
       yield* Metric.update(durations, (now - startedAt) / 1_000)
-      yield* Metric.update(counters.get(outcome)!, 1)
-      if (failure !== undefined) yield* report(failure, startedAt, now)
+      yield* Metric.update(counters.get((reason ?? "success") as Outcome)!, 1)
+      if (typeof failure === "object") yield* report(failure, startedAt, now)
     })
     observed[method] = (...input: Array<never>) =>
       Effect.flatMap(Clock.currentTimeMillis, (startedAt) =>
-        call(...input).pipe(
-          Effect.tap((result) => finish(failureIn(result), startedAt)),
-          // A payment that is refused for its own sake is an answer.
-          Effect.tapError((error) => finish(error instanceof ProviderError ? error : undefined, startedAt))
-        )
+        Effect.onExit(call(...input), (exit) => finish(failureOf(exit), startedAt))
       )
   }
   return { ...service, ...observed } as Service

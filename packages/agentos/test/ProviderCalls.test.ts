@@ -4,13 +4,17 @@ import {
   MailParser,
   noMailParser,
   type OutgoingMail,
+  type PaymentProof,
   PaymentRail,
+  type PaymentTerms,
   ProviderError,
   type ProviderErrorReason,
+  type Refund,
   TelephonyProvider
 } from "@agentos/core"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger, Metric } from "effect"
+import { Effect, Fiber, Layer, Logger, Metric } from "effect"
+import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import { TestClock } from "effect/testing"
 import { type AgentOs, createAgentOs } from "../src/index.ts"
 import { observedProviders } from "../src/ProviderCalls.ts"
@@ -74,7 +78,7 @@ describe("the calls of a service's providers", () => {
   const pay = (challenge: string) => ScriptedRail.pay(challenge, `0x${"1".repeat(40)}`, `n${++payments}`)
 
   it("are counted by method and outcome, and a failure is logged without persons", async () => {
-    const OUTCOMES = ["success", "temporary", "rejected", "misconfigured", "unknown"]
+    const OUTCOMES = ["success", "temporary", "rejected", "misconfigured", "unknown", "interrupted"]
     const buying = await callsOf("telephony", "buy")
     assert.deepStrictEqual(
       buying.map(({ outcome }) => outcome),
@@ -109,6 +113,46 @@ describe("the calls of a service's providers", () => {
     assert.isNumber(durationMillis)
     assert.deepInclude(annotations, { provider: "scripted", method: "send", reason: "Rejected", failures: 1 })
   })
+})
+
+describe("a facilitator", () => {
+  it.effect("that does not refund has a line, and one whose answer nobody awaits is counted", () =>
+    Effect.gen(function* () {
+      const lines: Array<Line> = []
+      const { rail } = ScriptedRail.make()
+      const providers = Layer.provide(
+        observedProviders,
+        Layer.mergeAll(
+          Layer.succeed(EmailProvider, scriptedRelay([])),
+          Layer.succeed(PaymentRail, {
+            ...rail,
+            settle: () => Effect.never,
+            refund: () => Effect.succeed({ _tag: "Pending", message: "No answer.", failure: "Unknown" })
+          }),
+          Layer.mock(TelephonyProvider, { name: "none", limitsKeptBy: "provider", voices: [] })
+        )
+      )
+      const series = yield* Effect.gen(function* () {
+        const { refund, settle } = yield* PaymentRail
+        yield* refund({} as Refund)
+        const settling = yield* Effect.forkChild(settle({} as PaymentProof, {} as PaymentTerms))
+        yield* Effect.yieldNow
+        yield* Fiber.interrupt(settling)
+        return yield* PrometheusMetrics.format()
+      }).pipe(
+        Effect.provide(
+          Layer.merge(providers, Logger.layer([Logger.map(Logger.formatJson, (line) => lines.push(JSON.parse(line)))]))
+        ),
+        Effect.provideService(Metric.MetricRegistry, new Map())
+      )
+      assert.include(series, '{port="payment",method="refund",outcome="unknown"} 1')
+      assert.include(series, '{port="payment",method="settle",outcome="interrupted"} 1')
+      assert.deepStrictEqual(
+        lines.map(({ annotations, message }) => [message, annotations["method"], annotations["reason"]]),
+        [["Provider call failed: No answer.", "refund", "Unknown"]]
+      )
+    })
+  )
 })
 
 describe("a provider that keeps failing", () => {

@@ -162,7 +162,9 @@ const submit = Effect.fnUntraced(function* (
   if (answer._tag === "Refused" && /insufficient_(funds|balance)/.test(answer.message)) {
     return yield* emptyWallet(route.offered, wallet, "The facilitator reports insufficient funds.")
   }
-  return pending(answer._tag === "Accepted" ? ON_ITS_WAY : `The refund is still due. ${answer.message}`)
+  if (answer._tag === "Accepted") return pending(ON_ITS_WAY)
+  const failure = answer._tag === "Refused" ? "Rejected" : "Unknown"
+  return { _tag: "Pending", message: `The refund is still due. ${answer.message}`, failure }
 })
 
 /** Makes an ordinary payment from the refund wallet to the payer, as if requested at `now` (unix seconds). */

@@ -58,8 +58,11 @@ export interface Refund {
 export type RefundProgress =
   /** The chain shows the refund's transfer with enough confirmations. */
   | { readonly _tag: "Paid"; readonly transaction: string }
-  /** The payment is not final, or the refund's transfer is in progress. Poll again. `message` contains no secret. */
-  | { readonly _tag: "Pending"; readonly message: string }
+  /**
+   * The payment is not final, or the refund's transfer is in progress. Poll again. `message` contains no secret; `failure` is
+   * present if the facilitator did not submit the transfer, as far as its answer shows.
+   */
+  | { readonly _tag: "Pending"; readonly message: string; readonly failure?: "Rejected" | "Unknown" }
 
 /** A token on a network. */
 export interface Token {
