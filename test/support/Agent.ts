@@ -5,8 +5,11 @@ import type { ClientEvmSigner } from "@x402/evm"
 import { createSIWxClientExtension } from "@x402/extensions/sign-in-with-x"
 import { wrapFetchWithPayment, x402Client as FetchClient } from "@x402/fetch"
 import { randomUUID } from "node:crypto"
+import { setTimeout as sleep } from "node:timers/promises"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { BoundScheme, type SandboxDescription } from "@agentos/sandbox"
+
+const UNREADY_RETRIES = 3
 
 /** A response as received. */
 export interface Reply {
@@ -92,9 +95,18 @@ export class Agent {
     }
   }
 
-  /** Returns the challenge for a request; fails on any other response. */
+  /**
+   * Returns the challenge for a request; fails on any other response. Waits while the database does not answer in time, as it
+   * may beside other tests.
+   */
   async challenge(request: Request): Promise<PaymentRequired> {
-    const reply = await this.send({ method: "POST", ...request })
+    let reply = await this.send({ method: "POST", ...request })
+    for (let retry = 0; retry < UNREADY_RETRIES && reply.status === 503; retry++) {
+      const retryAfterSeconds = Number(reply.headers.get("retry-after"))
+      if (retryAfterSeconds === 0) break
+      await sleep(retryAfterSeconds * 1_000)
+      reply = await this.send({ method: "POST", ...request })
+    }
     const header = reply.headers.get("payment-required")
     if (reply.status !== 402 || header === null)
       throw new Error(`expected a challenge, got ${reply.status}: ${reply.text}`)

@@ -1,33 +1,54 @@
 import {
   type Address,
+  BaseError,
   createTestClient,
   formatTransaction,
   type Hex,
   http,
+  HttpRequestError,
   serializeTransaction,
   type Signature,
+  TimeoutError,
   type TransactionSerializable
 } from "viem"
 import type { SandboxClient } from "./SandboxNetwork.ts"
 
+/** Transactions that were taken out of the pool and not sent again yet, because the chain did not answer. */
+export type UnsentTransactions = Array<Hex>
+
 /**
- * Sends the transactions again that anvil will never mine by itself. Rejects if the chain does not answer.
+ * Sends the transactions again that anvil will never mine by itself, and those that are unsent from before. Rejects if the
+ * chain does not answer; what it did not answer to stays in `unsent`.
  *
  * If a transaction arrives in the moment in which the one before it is mined, anvil 1.7 can let it wait for that one:
  * once in 2,500 when an account sends sixteen at a time. All later ones of the account then wait too.
  */
-export const freeTransactions = async (client: SandboxClient): Promise<void> => {
+export const freeTransactions = async (client: SandboxClient, unsent: UnsentTransactions): Promise<void> => {
+  await sendAll(client, unsent)
   if ((await client.getTxpoolStatus()).queued === 0) return
   const { queued } = await client.getTxpoolContent()
   for (const address of Object.keys(queued) as Array<Address>) {
     const next = await client.getTransactionCount({ address })
     if (queued[address]?.[next] === undefined) continue
-    for (const serializedTransaction of await takeTransactions(client, address)) {
-      // Refused if it was mined meanwhile. The others must follow in any case.
-      await client.sendRawTransaction({ serializedTransaction }).catch(() => undefined)
-    }
+    unsent.push(...(await takeTransactions(client, address)))
+    await sendAll(client, unsent)
   }
 }
+
+/** Sends transactions and removes each that the chain has answered to. */
+const sendAll = async (client: SandboxClient, unsent: UnsentTransactions): Promise<void> => {
+  for (let [serializedTransaction] = unsent; serializedTransaction !== undefined; [serializedTransaction] = unsent) {
+    await client.sendRawTransaction({ serializedTransaction }).catch((error: unknown) => {
+      // Refused if it was mined meanwhile. The others must follow in any case.
+      if (isWithoutAnswer(error)) throw error
+    })
+    unsent.shift()
+  }
+}
+
+const isWithoutAnswer = (error: unknown): boolean =>
+  error instanceof BaseError &&
+  error.walk((cause) => cause instanceof HttpRequestError || cause instanceof TimeoutError) !== null
 
 /**
  * Removes the waiting transactions of an account and returns them, in the order of their nonces. Anvil reads and removes
