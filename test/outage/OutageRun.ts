@@ -27,7 +27,8 @@ export interface OutageReport {
   /** The lowest value of agentos_database_up, and the statuses of /health/ready, during the outage. */
   readonly databaseUp: ReadonlySet<string>
   readonly ready: ReadonlySet<number>
-  readonly ledgerStatus: number | null
+  /** What `ledger` printed if it found a difference; undefined if every payment is accounted for. */
+  readonly ledgerFinding: string | undefined
   /** The different messages of warnings and errors in the log of the server. */
   readonly messages: ReadonlySet<string>
 }
@@ -117,7 +118,8 @@ const buyThroughout = async (shop: Shop, outage: Outage, outageMillis: number): 
   if (isEmbedded) await server!.stop()
   const ledger = await runServerCommand(["ledger"], server!.environment())
   if (isEmbedded) await server!.start()
-  return { outcome, recoveryMillis, usualMillis, challenges, databaseUp, ready, ledgerStatus: ledger.status, messages }
+  const ledgerFinding = ledger.status === 0 ? undefined : ledger.output + ledger.errors
+  return { outcome, recoveryMillis, usualMillis, challenges, databaseUp, ready, ledgerFinding, messages }
 }
 
 /** Buys a few things one after the other, and returns the longest time. */

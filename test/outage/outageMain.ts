@@ -29,14 +29,14 @@ const measure = async (name: OutageName): Promise<void> => {
   if (typeof outage === "string") return console.log(`${name}: skipped, ${outage}`)
   try {
     const report = await runOutage(outage, seconds * 1_000)
-    const { challenges, databaseUp, ledgerStatus, messages, outcome, ready, recoveryMillis, usualMillis } = report
-    violations += outcome.violations.length + (ledgerStatus === 0 ? 0 : 1)
+    const { challenges, databaseUp, ledgerFinding, messages, outcome, ready, recoveryMillis, usualMillis } = report
+    violations += outcome.violations.length + (ledgerFinding === undefined ? 0 : 1)
     const counts = [...challenges].map(([status, count]) => `${count} × ${status}`).join(", ")
     console.log(
       `\n${name}: good ${(recoveryMillis / 1_000).toFixed(1)} s after the end of the cause, usually ${Math.round(usualMillis)} ms`
     )
     console.log(`  challenges meanwhile: ${counts}; ready: ${[...ready].join(", ")}`)
-    console.log(`  agentos_database_up: ${[...databaseUp].join(", ")}; ledger exit ${ledgerStatus}`)
+    console.log(`  agentos_database_up: ${[...databaseUp].join(", ")}; ${ledgerFinding ?? "every payment is accounted for"}`)
     console.log(`  purchases: ${outcome.verdict.ends.size}, violations: ${outcome.violations.length}`)
     for (const line of linesOf(outcome.violations)) console.log(`  ${line}`)
     for (const message of messages) console.log(`  log: ${message}`)

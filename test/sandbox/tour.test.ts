@@ -1,9 +1,10 @@
-import { spawnSync } from "node:child_process"
+import { execFile, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
 import { createTestClient, defineChain, erc20Abi, http, parseEther, publicActions, walletActions } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { afterAll, expect, it, onTestFinished, vi } from "vitest"
@@ -61,6 +62,11 @@ it("runs once by start and again on demand, and names a step that fails", async 
   expect(again.status).toBe(0)
   for (const step of STEPS) expect(again.stdout).toMatch(step)
   for (const [step, price] of Object.entries(PHONE_PRICES)) expect(paidIn(again.stdout, step)).toBe(price)
+
+  const tour = promisify(execFile)
+  const tours = await Promise.all([1, 2].map(() => tour(process.execPath, [MAIN, "tour", "--data", directory])))
+  for (const { stdout } of tours) expect(stdout).toMatch(/The tour took/)
+  expect(tours.filter(({ stdout }) => stdout.startsWith("Another tour of this sandbox is running"))).toHaveLength(1)
 
   const { facilitatorUrl } = await first.describe()
   await fetch(`${facilitatorUrl}/sandbox/faults`, {

@@ -14,6 +14,7 @@ export interface DataDirectory {
   readonly sandboxFile: string
   readonly lockFile: string
   readonly tourFile: string
+  readonly tourLockFile: string
   readonly logs: string
   readonly outbox: string
   readonly chain: string
@@ -38,6 +39,7 @@ export const describeDataDirectory = (root: string, storage: Storage = "embedded
     sandboxFile: join(root, "sandbox.json"),
     lockFile: join(root, "supervisor.lock"),
     tourFile: join(root, "tour.json"),
+    tourLockFile: join(root, "tour.lock"),
     logs: join(root, "logs"),
     outbox: join(root, "outbox"),
     chain: join(parent, "chain"),

@@ -1,3 +1,5 @@
+import { acquireFileLock, type FileLock, FileLockedError } from "@agentos/file-lock"
+import { setTimeout as sleep } from "node:timers/promises"
 import { describeDataDirectory } from "../supervisor/DataDirectory.ts"
 import { START_COMMAND } from "../supervisor/Installation.ts"
 import { readSandboxFile, type SandboxDescription } from "../supervisor/SandboxFile.ts"
@@ -27,12 +29,37 @@ export const tourCommand = async (args: ReadonlyArray<string>): Promise<number> 
 }
 
 const run = async (dataDir: string): Promise<number> => {
-  const { sandboxFile } = describeDataDirectory(dataDir)
+  const { sandboxFile, tourLockFile } = describeDataDirectory(dataDir)
   const sandbox = await readSandboxFile(sandboxFile)
   if (sandbox === undefined) {
     console.error(`No sandbox is running in ${dataDir}. Start one with: ${START_COMMAND}`)
     return 1
   }
+  const lock = await lockTour(tourLockFile)
+  try {
+    return await take(sandbox)
+  } finally {
+    lock.release()
+  }
+}
+
+const POLL_MILLIS = 100
+
+/** Waits for its turn: all tours of a sandbox use the same wallet, and check its balance and events. */
+const lockTour = async (file: string): Promise<FileLock> => {
+  for (let isAnnounced = false; ; isAnnounced = true) {
+    try {
+      return acquireFileLock(file)
+    } catch (error) {
+      if (!(error instanceof FileLockedError)) throw error
+      if (!isAnnounced) console.log("Another tour of this sandbox is running. This one begins after it.")
+      await sleep(POLL_MILLIS)
+    }
+  }
+}
+
+/** Prints the tour, and returns the exit code. */
+const take = async (sandbox: SandboxDescription): Promise<number> => {
   const startedAt = performance.now()
   console.log(
     "\nThe tour: an agent buys a mailbox, receives mail and replies. It buys a phone number, places a call and receives " +
