@@ -55,8 +55,8 @@ const buyThroughout = async (shop: Shop, outage: Outage, outageMillis: number): 
   const databaseUp = new Set<string>()
   const ready = new Set<number>()
 
-  /** Starts a purchase, and resolves with it once its payment is signed; undefined if nobody is asked to pay. */
-  const start = async (): Promise<CrashPurchase | undefined> => {
+  /** Resolves with a purchase once its payment is signed; with undefined if nobody is asked to pay. */
+  const begin = async (): Promise<CrashPurchase | undefined> => {
     const purchase = await shop.newPurchase("email.mailbox.create", { group: "outage", client: "repeats", wallet })
     const payment = await sign(purchase).catch(() => undefined)
     if (payment === undefined) {
@@ -65,6 +65,13 @@ const buyThroughout = async (shop: Shop, outage: Outage, outageMillis: number): 
     }
     clients.push(carryThrough(purchase, payment, stopped.signal))
     return purchase
+  }
+  /** A client that is answered 503 repeats its request, so that a start may end long after the outage. */
+  const starts: Array<Promise<unknown>> = []
+  const start = (): Promise<CrashPurchase | undefined> => {
+    const begun = begin()
+    starts.push(begun)
+    return begun
   }
   const observe = async () => {
     const signal = AbortSignal.timeout(20_000)
@@ -110,6 +117,7 @@ const buyThroughout = async (shop: Shop, outage: Outage, outageMillis: number): 
   isOver = true
   await watching
   await during(AFTER_MILLIS, start)
+  await Promise.all(starts)
   stopped.abort()
   await Promise.all(clients)
   const outcome = await settle(shop, shop.purchases, () => endedAt)
