@@ -2,7 +2,7 @@ import { Batcher, type TenantId, type WakeUp } from "@agentos/core"
 import type { PgConnection } from "@effect/sql-pg"
 import { Array, Deferred, Effect, FiberSet, Queue, Schedule, type Scope } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import type { ConnectionOf } from "./Connecting.ts"
+import { connect, type ConnectionOf } from "./Connecting.ts"
 import * as Parameter from "./Parameter.ts"
 
 /**
@@ -93,7 +93,7 @@ export const makeListening = Effect.fnUntraced(function* (
   )
 
   const listenUntilLost = Effect.gen(function* () {
-    const session = yield* Effect.flatMap(connectionOf({ name: "events" }).open, ({ pin }) => pin)
+    const session = yield* Effect.flatMap(connect(connectionOf({ name: "events" })), ({ pin }) => pin)
     const notifications = yield* session.listen(CHANNEL)
     const messageNotifications = yield* session.listen(MESSAGE_CHANNEL)
     yield* Deferred.succeed(attempted, undefined)

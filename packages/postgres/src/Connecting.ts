@@ -5,9 +5,11 @@ import type { ConnectionTarget, DatabaseHost } from "./ConnectionUrl.ts"
 
 /** The configuration of a pool or connection, with the function that opens one. */
 export type Connecting = PgConnection.Config & {
-  /** Opens a connection. A pool opens its own with it. */
-  readonly open: Effect.Effect<PgConnection.PgConnection, SqlError.SqlError, Scope.Scope>
+  /** Opens a connection with this configuration, to which a pool adds its own. */
+  readonly open: (config: PgConnection.Config) => Opened
 }
+
+type Opened = Effect.Effect<PgConnection.PgConnection, SqlError.SqlError, Scope.Scope>
 
 /** How settings reach a session. */
 export type SettingsIn =
@@ -61,9 +63,9 @@ export const connecting = ({ config, settings, settingsIn, target }: SessionOpti
     ...(settingsIn === "startup" && { startupParameters: settings })
   }
   const calls = Object.entries(settings).map(([name, value]) => `set_config(${quoted(name)}, ${quoted(value)}, false)`)
-  const openAt = (at: DatabaseHost): Connecting["open"] =>
+  const openAt = (config: PgConnection.Config, at: DatabaseHost): Opened =>
     closedIfFailed(
-      Effect.tap(PgConnection.make({ ...base, ...at }), (connection) =>
+      Effect.tap(PgConnection.make({ ...config, ...at }), (connection) =>
         Effect.gen(function* () {
           if (settingsIn === "statement") yield* connection.query(`select ${calls.join(", ")}`, [], false)
           if (target.hosts.length === 1 || !target.needsWrites) return
@@ -72,17 +74,21 @@ export const connecting = ({ config, settings, settingsIn, target }: SessionOpti
         })
       )
     )
-  const [first, ...others] = target.hosts.map(openAt)
   return {
     ...base,
     ...target.hosts[0],
     // The reason of the first host is the one to report, unless it is a standby and another one is the problem.
-    open: others.reduce(
-      (before, open) => Effect.catch(before, (error) => Effect.catch(open, (last) => Effect.fail(prefer(error, last)))),
-      first!
-    )
+    open: (config) =>
+      target.hosts
+        .map((host) => openAt(config, host))
+        .reduce((before, open) =>
+          Effect.catch(before, (error) => Effect.catch(open, (last) => Effect.fail(prefer(error, last))))
+        )
   }
 }
+
+/** Opens a single connection. */
+export const connect = (connecting: Connecting): Opened => connecting.open(connecting)
 
 /** Chooses the error that says more: a host that can't be reached may be the one that accepts writes. */
 const prefer = (first: SqlError.SqlError, last: SqlError.SqlError): SqlError.SqlError =>

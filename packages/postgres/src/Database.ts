@@ -4,7 +4,7 @@ import { Context, Duration, Effect, Layer, type Redacted, type Scope } from "eff
 import { Reactivity } from "effect/reactivity"
 import { Migrator, SqlClient, SqlError } from "effect/sql"
 import { type Announcements, makeListening, makeLocal } from "./Announcements.ts"
-import { connecting, type ConnectionOf, type SettingsIn } from "./Connecting.ts"
+import { connect, connecting, type ConnectionOf, type SettingsIn } from "./Connecting.ts"
 import { type ConnectionTarget, readConnectionUrl } from "./ConnectionUrl.ts"
 import { DatabaseFailure, fromSqlError } from "./DatabaseFailure.ts"
 import type { DatabaseUnsuitable } from "./DatabaseUnsuitable.ts"
@@ -157,7 +157,7 @@ const prepare = Effect.fnUntraced(function* (options: PostgresOptions) {
   const target = yield* readConnectionUrl(options.url)
   const connectionsWith = connectionTo(options, target)
   const { pending, settingsIn } = yield* checkServer(
-    (settingsIn) => connectionsWith(settingsIn)({}).open,
+    (settingsIn) => connect(connectionsWith(settingsIn)({})),
     {
       settings: settingsOf(options),
       connections: (options.maxConnections ?? POOL) + OTHER_CONNECTIONS,
