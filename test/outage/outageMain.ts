@@ -36,7 +36,9 @@ const measure = async (name: OutageName): Promise<void> => {
       `\n${name}: good ${(recoveryMillis / 1_000).toFixed(1)} s after the end of the cause, usually ${Math.round(usualMillis)} ms`
     )
     console.log(`  challenges meanwhile: ${counts}; ready: ${[...ready].join(", ")}`)
-    console.log(`  agentos_database_up: ${[...databaseUp].join(", ")}; ${ledgerFinding ?? "every payment is accounted for"}`)
+    console.log(
+      `  agentos_database_up: ${[...databaseUp].join(", ")}; ${ledgerFinding ?? "every payment is accounted for"}`
+    )
     console.log(`  purchases: ${outcome.verdict.ends.size}, violations: ${outcome.violations.length}`)
     for (const line of linesOf(outcome.violations)) console.log(`  ${line}`)
     for (const message of messages) console.log(`  log: ${message}`)

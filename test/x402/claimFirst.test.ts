@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import {
   type Answer,
-  type CheckError,
   Core,
   EmailProvider,
   mailboxCreation,
@@ -14,7 +13,7 @@ import {
   proofKey,
   RealtimeTokens,
   type PaidRequest,
-  type PaymentError,
+  type PayError,
   type Refused,
   serviceEntry
 } from "@agentos/core"
@@ -141,7 +140,7 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("An auth
     })
     const [operations, rail] = [Context.get(core, OperationStore), Context.get(core, PaymentRail)]
     const [paid, creation] = [Context.get(core, PaidOperations), yield* Effect.provide(mailboxCreation, core)]
-    const buy = (header: string): Effect.Effect<Result.Result<Answer, Refused<PaymentError | CheckError>>> =>
+    const buy = (header: string): Effect.Effect<Result.Result<Answer, Refused<PayError>>> =>
       Effect.result(paid.pay(creation, requestFor(localPart), header, Effect.succeed({ localPart })))
     const challenge = yield* paid.quote(creation, requestFor(localPart), { localPart })
     const client = new x402Client().register("eip155:*", new ExactEvmScheme(privateKeyToAccount(privateKey)))

@@ -73,6 +73,9 @@ export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>()
   withPayment: Schema.Boolean
 }) {}
 
+/** The request was not finished in its time. What it asked for may have been done. */
+export class RequestDelayed extends Schema.TaggedError<RequestDelayed>()("RequestDelayed", {}) {}
+
 /** An unexpected failure. The log has the cause under the request's id. */
 export class InternalError extends Schema.TaggedError<InternalError>()("InternalError", {
   /** Whether the request has a payment, whose state is therefore unknown. */
@@ -98,6 +101,7 @@ export const RequestError = Schema.Union([
   ServiceUnavailable,
   ServerStopping,
   StorageUnavailable,
+  RequestDelayed,
   InternalError
 ])
 export type RequestError = typeof RequestError.Type

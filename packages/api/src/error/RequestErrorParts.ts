@@ -132,6 +132,14 @@ export const requestErrorParts = (error: RequestError, request: FailedRequest): 
         headers: { "Retry-After": "5" }
       }
     },
+    RequestDelayed: (): ErrorParts => ({
+      code: "SERVICE_UNAVAILABLE",
+      message:
+        "The server did not finish the request in time, and may have done what it asks for. Repeat the identical request later.",
+      retryable: true,
+      next: retryOf(request),
+      headers: { "Retry-After": "5" }
+    }),
     InternalError: ({ withPayment }): ErrorParts => ({
       code: "INTERNAL_ERROR",
       message: withPayment

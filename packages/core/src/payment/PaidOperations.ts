@@ -1,5 +1,6 @@
-import { Context, Effect, Fiber, FiberSet, Layer, Option, Result } from "effect"
+import { Context, Duration, Effect, type Exit, Fiber, FiberSet, Layer, Option, Result } from "effect"
 import { Keyring } from "../kernel/Keyring.ts"
+import { findStoreUnavailable, type StoreUnavailable } from "../kernel/StoreUnavailable.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import { requireActive } from "../tenancy/TenantSuspended.ts"
@@ -15,7 +16,13 @@ import { OperationStore } from "./OperationStore.ts"
 import { OperationWorker } from "./OperationWorker.ts"
 import { checkPayer, keyFlaw, keyOf, type PaidRequest } from "./PaidRequest.ts"
 import type { CheckError, PaidService } from "./PaidService.ts"
-import { OperationDelayed, type OperationError, type PaymentError, PaymentRequired } from "./PaymentError.ts"
+import {
+  OperationDelayed,
+  type OperationError,
+  type PaymentError,
+  PaymentRequired,
+  undetermined
+} from "./PaymentError.ts"
 import { PaymentRail } from "./PaymentRail.ts"
 import { AuthorizationUsed, paymentChecks, type PresentedPayment } from "./PresentedPayments.ts"
 import { reclaim, useNotSeen } from "./Reclaiming.ts"
@@ -26,6 +33,14 @@ export interface Refused<E> {
   /** The state of the payment, unless the error has one itself. Undefined if it was not determined. */
   readonly paymentState: PaymentState | undefined
 }
+
+/** How long a request waits for its answer. What it has claimed continues after that. */
+const ANSWER_WITHIN = Duration.seconds(25)
+/** How long the search for what a request has claimed may take, once it can't be answered otherwise. */
+const STATE_WITHIN = Duration.seconds(3)
+
+/** All failures of a request with a payment, beside those of its admission. */
+export type PayError = PaymentError | CheckError | StoreUnavailable
 
 /**
  * Entry point of all paid requests: challenges, payments and replays. `PaidService` defines the work of one service;
@@ -50,13 +65,17 @@ export class PaidOperations extends Context.Service<
      * its failure or another is returned, the chain is asked whether the payment was used, except after one with the tag
      * `RateLimited`, which must cause no queries to the chain. A transfer that paid us in full after its challenge was
      * issued becomes an operation in `refund_due` that buys nothing, and the request fails with `PaymentReturned`.
+     *
+     * Answers within 30 seconds. What is not done by then continues if it was claimed, and the request fails with
+     * `OperationDelayed`. Fails with `StoreUnavailable` if the store refused the claim and shows that nothing was claimed; any
+     * other failure of the store is a defect.
      */
     readonly pay: <Input, Plan, Receipt, E extends { readonly _tag: string } = never, R = never>(
       service: PaidService<Input, Plan, Receipt>,
       request: PaidRequest,
       paymentSignature: string,
       admission: Effect.Effect<Input, E, R>
-    ) => Effect.Effect<Answer, Refused<PaymentError | CheckError | E>, R>
+    ) => Effect.Effect<Answer, Refused<PayError | E>, R>
     /**
      * Returns the state of a payment, whoever presents it: that of the operation which holds it, otherwise `none` if the
      * authorization is unused or the header contains none, and `unknown` if it is used or the chain can't be read.
@@ -148,16 +167,64 @@ export class PaidOperations extends Context.Service<
         return yield* refuse(failure, "none")
       })
 
+      /** Answers a request whose payment carries an authorization. */
+      const answer = Effect.fnUntraced(function* <Input, Plan, Receipt, E extends { readonly _tag: string }, R>(
+        service: PaidService<Input, Plan, Receipt>,
+        payment: PresentedPayment,
+        admission: Effect.Effect<Input, E, R>
+      ): Effect.fn.Return<Answer, Refused<PaymentError | CheckError | E>, R> {
+        const repeated = yield* Effect.mapError(replay(payment), toRefused)
+        if (Option.isSome(repeated)) return repeated.value
+        const prepared = yield* Effect.result(Effect.flatMap(admission, (input) => prepare(service, payment, input)))
+        if (Result.isSuccess(prepared)) {
+          return yield* Effect.mapError(detached(payment.request, worker.run(prepared.success)), toRefused)
+        }
+        return yield* conclude(payment, prepared.failure)
+      })
+
+      const paymentState = (paymentSignature: string): Effect.Effect<PaymentState> =>
+        paymentStateOf(ports, paymentSignature).pipe(
+          Effect.timeoutOrElse({ duration: ANSWER_WITHIN, orElse: () => Effect.succeed("unknown" as const) })
+        )
+
+      /** Answers a request whose time is over: with what it has claimed, if that has come to its end meanwhile. */
+      const late = (payment: PresentedPayment): Effect.Effect<Answer, Refused<PaymentError>> =>
+        replay(payment).pipe(
+          Effect.timeoutOrElse({ duration: STATE_WITHIN, orElse: () => Effect.succeed(Option.none<Answer>()) }),
+          Effect.flatMap(
+            Option.match({ onNone: () => undetermined("The request took too long."), onSome: Effect.succeed })
+          ),
+          Effect.mapError(toRefused)
+        )
+
+      /** Replaces the defect of a store that refused to claim the payment, once it shows that nothing was claimed. */
+      const withUnclaimed = <A, E>(
+        ended: Exit.Exit<A, Refused<E>>,
+        paymentSignature: string
+      ): Effect.Effect<A, Refused<E | StoreUnavailable>> =>
+        Effect.catchCause(ended, (cause) => {
+          const unavailable = findStoreUnavailable(cause)
+          if (unavailable?.isUndone !== true) return Effect.failCause(cause)
+          return paymentStateOf(ports, paymentSignature).pipe(
+            Effect.timeout(STATE_WITHIN),
+            // The store may still be unavailable.
+            Effect.catchCause(() => Effect.succeed("unknown" as const)),
+            Effect.flatMap((state): Effect.Effect<never, Refused<E | StoreUnavailable>> =>
+              state === "none" ? refuse(unavailable, state) : Effect.failCause(cause)
+            )
+          )
+        })
+
       const pay = Effect.fnUntraced(function* <Input, Plan, Receipt, E extends { readonly _tag: string }, R>(
         service: PaidService<Input, Plan, Receipt>,
         request: PaidRequest,
         paymentSignature: string,
         admission: Effect.Effect<Input, E, R>
-      ): Effect.fn.Return<Answer, Refused<PaymentError | CheckError | E>, R> {
+      ): Effect.fn.Return<Answer, Refused<PayError | E>, R> {
         const decoded = yield* Effect.result(rail.decodeProof(paymentSignature))
         const key = yield* Effect.result(keyOf(request, Result.getOrUndefined(decoded)?.identifier))
         if (Result.isFailure(key)) {
-          return yield* refuse(key.failure, yield* paymentStateOf(ports, paymentSignature))
+          return yield* refuse(key.failure, yield* paymentState(paymentSignature))
         }
         if (Result.isFailure(decoded)) {
           // A header without a signed authorization can't move money.
@@ -169,14 +236,12 @@ export class PaidOperations extends Context.Service<
         const proof = decoded.success
         const authenticated = yield* Effect.cached(rail.authenticate(proof))
         const payment = { request, proof, idempotencyKey: key.success, authenticated }
-        const repeated = yield* Effect.mapError(replay(payment), toRefused)
-        if (Option.isSome(repeated)) return repeated.value
-
-        const prepared = yield* Effect.result(Effect.flatMap(admission, (input) => prepare(service, payment, input)))
-        if (Result.isSuccess(prepared)) {
-          return yield* Effect.mapError(detached(request, worker.run(prepared.success)), toRefused)
-        }
-        return yield* conclude(payment, prepared.failure)
+        // In a fiber of its own, since a commit can't be interrupted, and its answer may take long.
+        const working = yield* Effect.forkChild(answer(service, payment, admission), { startImmediately: true })
+        const ended = yield* Effect.timeoutOption(Fiber.await(working), ANSWER_WITHIN)
+        if (Option.isSome(ended)) return yield* withUnclaimed(ended.value, paymentSignature)
+        working.interruptUnsafe()
+        return yield* late(payment)
       })
 
       return PaidOperations.of({
@@ -188,7 +253,7 @@ export class PaidOperations extends Context.Service<
           return yield* issue(request, null)
         }),
         pay,
-        paymentState: (paymentSignature) => paymentStateOf(ports, paymentSignature)
+        paymentState
       })
     })
   ).pipe(Layer.provide(OperationJournal.layer))

@@ -1,5 +1,6 @@
 import {
   type Answer,
+  mailboxCreation,
   Mailboxes,
   OperationStore,
   PaidOperations,
@@ -9,7 +10,7 @@ import {
   walletAddress
 } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Option, Redacted, Result } from "effect"
+import { Effect, Fiber, Latch, Layer, Option, Redacted, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as UnclaimedPayment from "../../src/payment/UnclaimedPayment.ts"
 import * as TestHost from "../support/TestHost.ts"
@@ -27,6 +28,7 @@ import {
   NotAdmitted,
   pay,
   replayed,
+  requestOf,
   returnDebts,
   scenario,
   sendPaid,
@@ -209,6 +211,41 @@ describe("PaidOperations", () => {
       const answer = yield* underClock(create({ localPart: "ada" }, { signature }))
       assert.isTrue(answer.created)
       assert.strictEqual(host.payments.settleCalls(), 1)
+    })
+  )
+
+  scenario("ends a request whose provider does not answer, and completes what it has claimed", (host) =>
+    Effect.gen(function* () {
+      const { attempt, challenge } = yield* sendPaid
+      const signature = pay(challenge, ADA, "02")
+      yield* host.relay.close
+      const waiting = yield* Effect.forkChild(Effect.flip(attempt(signature)))
+      yield* TestClock.adjust("24 seconds")
+      assert.isUndefined(waiting.pollUnsafe())
+      yield* TestClock.adjust("1 second")
+      assert.deepInclude(yield* Fiber.join(waiting), { _tag: "PaymentPending", paymentState: "settled" })
+      yield* host.relay.open
+      yield* TestClock.adjust("1 second")
+      assert.lengthOf(host.sent, 1)
+      yield* attempt(signature)
+      assert.lengthOf(host.sent, 1)
+    })
+  )
+
+  scenario("ends a request that is not admitted in time, and claims nothing after it", (host) =>
+    Effect.gen(function* () {
+      const signature = pay(yield* challengeOf(), ADA, "01")
+      const admission = Latch.makeUnsafe(false)
+      const [{ pay: send }, service] = yield* Effect.all([PaidOperations, mailboxCreation])
+      const request = requestOf("email.mailbox.create", {})
+      const admitted = Effect.as(admission.await, { localPart: "ada" })
+      const waiting = yield* Effect.forkChild(Effect.flip(send(service, request, signature, admitted)))
+      yield* TestClock.adjust("25 seconds")
+      const { error } = yield* Fiber.join(waiting)
+      assert.deepInclude(error, { _tag: "OperationDelayed", operationId: null, paymentState: "unknown" })
+      yield* admission.open
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(host.payments.settleCalls(), 0)
     })
   )
 

@@ -1,6 +1,5 @@
 import {
   type Answer,
-  type CheckError,
   type CreateMailboxInput,
   EventRecord,
   EventStore,
@@ -12,7 +11,7 @@ import {
   PaidOperations,
   type PaidRequest,
   type PaidService,
-  type PaymentError,
+  type PayError,
   PaymentRequired,
   type ServiceId,
   serviceEntry,
@@ -64,7 +63,7 @@ export const order = <Input, Plan, Receipt, R>(
   made: Effect.Effect<PaidService<Input, Plan, Receipt>, never, R>,
   offer: Offer,
   input: Input
-): Effect.Effect<Answer, PaymentError | CheckError, PaidOperations | R> =>
+): Effect.Effect<Answer, PayError, PaidOperations | R> =>
   Effect.flatMap(Effect.all([PaidOperations, made]), ([{ pay: send, quote }, service]) => {
     const request = requestOf(service.serviceId, offer)
     return typeof offer.signature === "string"

@@ -26,7 +26,7 @@ export type SendScript = "send" | "broken" | ProviderError["reason"] | ProviderE
 
 /**
  * The whole core on memory stores, with a chain, a mail provider and a carrier that the test controls. While its
- * `database` is closed, no turn of a call is written, and a lookup of a call reads the store and then waits.
+ * `relay` is closed, the mail provider does not answer. While its `database` is closed, no turn of a call is written, and a lookup of a call reads the store and then waits.
  * `storeBehindMillis` moves the times that the operation store writes into the past, as a database whose clock is
  * behind.
  */
@@ -34,13 +34,15 @@ export const make = (payments = ScriptedRail.make(), storeBehindMillis = 0) => {
   const carrier = SimulatedCarrier.make()
   const sent: Array<OutgoingMail> = []
   const sendScript: Array<SendScript> = []
+  const relay = Latch.makeUnsafe(true)
   const provider = Layer.succeed(
     EmailProvider,
     EmailProvider.of({
       name: "scripted",
       domain: "agents.test",
-      send: (mail) =>
-        Effect.suspend((): Effect.Effect<SendReceipt, ProviderError> => {
+      send: Effect.fnUntraced(function* (mail) {
+        yield* relay.await
+        return yield* Effect.suspend((): Effect.Effect<SendReceipt, ProviderError> => {
           const reason = sendScript.shift() ?? "send"
           if (reason === "broken") return Effect.die(new Error("what calls the relay is broken"))
           if (typeof reason !== "string") return Effect.fail(reason)
@@ -49,6 +51,7 @@ export const make = (payments = ScriptedRail.make(), storeBehindMillis = 0) => {
             ? Effect.succeed({ accepted: mail.to, rejected: [], response: "250 ok" })
             : Effect.fail(new ProviderError({ provider: "scripted", reason, message: `the relay says ${reason}` }))
         })
+      })
     })
   )
   const database = Latch.makeUnsafe(true)
@@ -98,6 +101,7 @@ export const make = (payments = ScriptedRail.make(), storeBehindMillis = 0) => {
     sent,
     sendScript,
     carrier,
+    relay,
     database,
     keyring,
     layer: Core.layerWithPhone.pipe(

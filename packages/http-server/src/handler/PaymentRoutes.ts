@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { CHAIN_SEARCH_COST } from "../edge/RequestCost.ts"
 import { publicRoute, tenantRoute } from "../operation/FreeRoute.ts"
 import { paymentSignature } from "../operation/PaidRoute.ts"
+import { withinDeadline } from "../operation/RequestDeadline.ts"
 import { successResponse } from "../operation/SuccessResponse.ts"
 
 export const routes = Effect.gen(function* () {
@@ -16,7 +17,7 @@ export const routes = Effect.gen(function* () {
         if (signature === null) {
           return yield* invalid("PAYMENT-SIGNATURE", "is required. Send the header of the original request, unchanged")
         }
-        const { record: payment, wasSearched } = yield* statuses.ofPayment(signature)
+        const { record: payment, wasSearched } = yield* withinDeadline(statuses.ofPayment(signature))
         if (wasSearched) facts.additionalCost = CHAIN_SEARCH_COST
         return successResponse(OPERATIONS.readPaymentStatus, facts.requestId, { payment })
       })

@@ -19,6 +19,7 @@ import { refuseCrossSite } from "./CrossSite.ts"
 import { downloadResponse } from "./DownloadResponse.ts"
 import { inputDecoder, isEmpty, type OperationInput, operationRoute, requireAvailable } from "./OperationRoute.ts"
 import { NO_BODY, readBody } from "./RequestBody.ts"
+import { withinDeadline } from "./RequestDeadline.ts"
 import { successResponse } from "./SuccessResponse.ts"
 
 type AnyCodec = Schema.Codec<unknown, unknown>
@@ -43,9 +44,14 @@ export const tenantRoute = <
   additionalCost = 0
 ) => {
   const check = tenantChecks(operation, additionalCost)
+  // A read is a few statements, each of which has its own time.
+  const isRead = operation.entry.method === "GET"
   return operationRoute(operation, (_, { requestId }) =>
     Effect.map(
-      Effect.flatMap(check, ({ input, tenant }) => handle(tenant, input)),
+      Effect.flatMap(check, ({ input, tenant }) => {
+        const handled = handle(tenant, input)
+        return isRead ? handled : withinDeadline(handled)
+      }),
       (data) => successResponse(operation, requestId, data)
     )
   )
@@ -73,11 +79,11 @@ export const signInRoute = <Name extends OperationName, Data extends AnyCodec>(
       const requester = ClientAddress.clientOf(Option.getOrElse(request.remoteAddress, () => ""))
       const header = request.headers["sign-in-with-x"]
       if (header === undefined) return yield* recovery.challenge(resource, requester)
-      const signedIn = yield* recovery.signIn(resource, header, requester)
+      const signedIn = yield* withinDeadline(recovery.signIn(resource, header, requester))
       yield* admit(signedIn.tenant)
       // A token that is no longer valid proves nothing, and must not keep the wallet from getting a new one.
       const held = Option.getOrNull(yield* Effect.option(findTenant))
-      return successResponse(operation, requestId, yield* handle(signedIn, held))
+      return successResponse(operation, requestId, yield* withinDeadline(handle(signedIn, held)))
     })
   )
 }

@@ -1,6 +1,5 @@
 import { challengeExtensions, challengeResource, type Operation } from "@agentos/api"
 import {
-  findStoreUnavailable,
   isStartHere,
   type PaidOperations,
   type PaidRequest,
@@ -9,7 +8,7 @@ import {
   serviceEntry,
   type Tenant
 } from "@agentos/core"
-import { type Cause, Duration, Effect, Result } from "effect"
+import { Effect, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { Readiness } from "../edge/Readiness.ts"
 import { pathOf } from "../edge/RequestLimits.ts"
@@ -20,10 +19,8 @@ import { challengeResponse } from "./ChallengeResponse.ts"
 import { admit } from "./FreeRoute.ts"
 import { inputDecoder, operationRoute, requireAvailable } from "./OperationRoute.ts"
 import { readBody, type RequestBody } from "./RequestBody.ts"
+import { withinDeadline } from "./RequestDeadline.ts"
 import { paidResponse } from "./SuccessResponse.ts"
-
-/** How long the state of a payment may take to read after the store has failed. */
-const STATE_READ_WITHIN = Duration.seconds(3)
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -70,7 +67,7 @@ export const paidRoute = <Input, Plan, Receipt>(
     const challenge =
       isStartHere(entry) && body.lengthBytes === 0
         ? yield* paidOperations.challenge(asked)
-        : yield* paidOperations.quote(service, asked, (yield* decode(body)).payload)
+        : yield* withinDeadline(paidOperations.quote(service, asked, (yield* decode(body)).payload))
     return respond(record, asked.binding.path, challenge)
   })
 
@@ -93,27 +90,14 @@ export const paidRoute = <Input, Plan, Receipt>(
     const body = yield* readBody
     const asked = paidRequest(described, request, record, tenant, body)
     const paid = paidOperations.pay(service, asked, signature, admitted(tenant, body))
-    return yield* Effect.matchEffect(Effect.onError(paid, findUnclaimed(record, signature)), {
+    return yield* Effect.matchEffect(paid, {
       onSuccess: paidResponse,
       onFailure: ({ error, paymentState }) => {
         record.paymentState = paymentState
-        return Effect.fail(error)
+        return error._tag === "StoreUnavailable" ? Effect.die(error) : Effect.fail(error)
       }
     })
   })
-
-  /** Records that a payment was not claimed, if the store refused to claim it and can still be read. */
-  const findUnclaimed = (record: RequestFacts, signature: string) => (cause: Cause.Cause<unknown>) => {
-    if (findStoreUnavailable(cause)?.isUndone !== true) return Effect.void
-    return paidOperations.paymentState(signature).pipe(
-      Effect.timeout(STATE_READ_WITHIN),
-      Effect.map((state) => {
-        if (state === "none") record.paymentState = state
-      }),
-      // Then it stays unknown.
-      Effect.catchCause(() => Effect.void)
-    )
-  }
 
   return operationRoute(operation, (request, record) => {
     const signature = paymentSignature(request)

@@ -58,7 +58,9 @@ export const silentForwarder = (port: number) =>
         for (const socket of open) socket.destroy()
       }
       server.listen(0, "127.0.0.1", () =>
-        resume(Effect.succeed({ port: (server.address() as AddressInfo).port, silence, sentUnanswered, stop, silenced }))
+        resume(
+          Effect.succeed({ port: (server.address() as AddressInfo).port, silence, sentUnanswered, stop, silenced })
+        )
       )
     }),
     ({ stop }) => Effect.sync(stop)

@@ -226,6 +226,7 @@ export class Hearing {
       case "ProviderUnavailable":
       case "Conflict":
       case "TenantSuspended":
+      case "StoreUnavailable":
         if (operation !== undefined) return `its operation is hidden behind ${failure._tag}`
         if (refusal.paymentState !== "none") return `${failure._tag} says that its payment is ${refusal.paymentState}`
         return this.unclaimed(purchase, at) ? `${failure._tag}, though its authorization has paid` : undefined

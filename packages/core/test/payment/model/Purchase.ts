@@ -6,7 +6,7 @@ import {
   type PaidService,
   PaidServices,
   type PaymentAdvice,
-  type PaymentError,
+  type PayError,
   type Refused,
   type ServiceId,
   serviceEntry,
@@ -71,7 +71,7 @@ export const requestFor = (goods: Goods, tenant: Tenant | null, count: number): 
 /** The host does not admit the request. */
 export class NotAdmitted extends Schema.TaggedError<NotAdmitted>()("NotAdmitted", {}) {}
 
-export type Refusal = Refused<PaymentError | CheckError | NotAdmitted>
+export type Refusal = Refused<PayError | NotAdmitted>
 
 /** The input of a request for the goods, as JSON. */
 const inputOf = (goods: Goods): Schema.Json => {

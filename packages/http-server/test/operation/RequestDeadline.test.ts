@@ -1,0 +1,36 @@
+import { toWireError } from "@agentos/api"
+import { serviceEntry } from "@agentos/core"
+import { assert, it } from "@effect/vitest"
+import { Effect, Fiber, Latch } from "effect"
+import { TestClock } from "effect/testing"
+import { withinDeadline } from "../../src/operation/RequestDeadline.ts"
+
+it.effect("ends an answer after 25 seconds, and says that it may have been carried out", () =>
+  Effect.gen(function* () {
+    const provider = Latch.makeUnsafe(false)
+    let isInterrupted = false
+    const answer = Effect.onInterrupt(provider.await, () => Effect.sync(() => (isInterrupted = true)))
+    const asking = yield* Effect.forkChild(Effect.flip(withinDeadline(answer)))
+    yield* TestClock.adjust("24 seconds")
+    assert.isUndefined(asking.pollUnsafe())
+    yield* TestClock.adjust("1 second")
+    const error = yield* Fiber.join(asking)
+    assert.isTrue(isInterrupted)
+    const { body, headers, status } = toWireError(error, {
+      requestId: "01900000-0000-7000-8000-000000000001",
+      method: "POST",
+      path: "/api/v1/phone/release-number",
+      entry: serviceEntry("phone.number.release"),
+      capabilities: { email: true, phone: true },
+      paymentState: "none"
+    })
+    assert.deepInclude(body.error, { code: "SERVICE_UNAVAILABLE", retryable: true })
+    assert.match(body.error.message, /may have done what it asks for/)
+    assert.deepInclude(headers, { "Retry-After": "5" })
+    assert.strictEqual(status, 503)
+  })
+)
+
+it.effect("leaves an answer that comes in time as it is", () =>
+  Effect.map(withinDeadline(Effect.succeed("released")), (answer) => assert.strictEqual(answer, "released"))
+)
