@@ -10,6 +10,7 @@ import type { IFlattenedRuleSet, IRegularForbiddenRuleType } from "dependency-cr
 /** The layers of the core, lowest first. A folder imports its own layer and lower ones. */
 export const coreLayers: ReadonlyArray<ReadonlyArray<string>> = [
   ["kernel"],
+  ["ingress"],
   ["limits"],
   ["events", "tenancy"],
   ["catalog"],
@@ -20,9 +21,11 @@ export const coreLayers: ReadonlyArray<ReadonlyArray<string>> = [
 ]
 
 /** Packages that implement a port of the core. */
-const adapter = "(?:memory|postgres|x402|agent-[^/]+|keyring-[^/]+|numbering-[^/]+|provider-[^/]+)"
+const adapter = "(?:memory|node|postgres|x402|provider-[^/]+)"
 /** The one port outside the core: the store of the self-hosted facilitator's transactions. */
-const gasStorePort = "^packages/facilitator/src/GasTransactionStore\\.ts$"
+const gasStorePort = "^packages/x402/src/self/GasTransactionStore\\.ts$"
+/** The lock between processes, which depends on nothing else in its package. */
+const fileLock = "^packages/node/src/file-lock/"
 
 const installed = (name: string) => `(?:^|/)node_modules/${name}/`
 const anyInstalled = "(?:^|/)node_modules/"
@@ -92,7 +95,7 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
     "core-tests",
     "Tests of the core use the memory adapters and the keyring, and no other adapter.",
     { path: "^packages/core/test/" },
-    [own("core"), source("(?:memory|keyring-node|contract-tests)"), effectStable, effectTesting, ...vitest, nodeBuiltin]
+    [own("core"), source("(?:memory|node|contract-tests)"), effectStable, effectTesting, ...vitest, nodeBuiltin]
   ),
   only(
     "contract-tests-import-core-alone",
@@ -109,42 +112,37 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
     "adapters-import-core-alone",
     "An adapter imports the core and its technology; only entry points combine adapters.",
     { path: `^packages/(${adapter})/src/` },
-    ["^packages/$1/src/", source("(?:core|file-lock|ingress)"), gasStorePort, anyInstalled, nodeBuiltin]
+    ["^packages/$1/src/", source("core"), fileLock, gasStorePort, anyInstalled, nodeBuiltin]
+  ),
+  never(
+    "self-facilitator-is-one-of-several",
+    "Payments reach every facilitator through the Facilitator interface; only the configuration names the own one.",
+    { path: "^packages/x402/src/", pathNot: "^packages/x402/src/(?:self/|index\\.ts$)" },
+    { path: "^packages/x402/src/self/" }
   ),
   only(
-    "facilitator-imports-core-and-x402",
-    "The self-hosted facilitator implements the Facilitator interface of x402.",
-    { path: source("facilitator") },
-    [source("facilitator"), source("(?:core|x402)"), anyInstalled, nodeBuiltin]
+    "node-folders-stand-alone",
+    "Each folder of packages/node is loaded by itself.",
+    { path: "^packages/node/src/([^/]+)/" },
+    ["^packages/node/src/$1/", source("core"), anyInstalled, nodeBuiltin]
   ),
   only(
     "adapter-tests",
     "Tests of an adapter may use the contract suites, and memory and the keyring for the ports beside their own.",
-    { path: `^packages/(facilitator|${adapter})/test/` },
-    ["^packages/$1/", source("(?:core|contract-tests|ingress|memory|keyring-node)"), anyInstalled, nodeBuiltin]
+    { path: `^packages/(${adapter})/test/` },
+    ["^packages/$1/", source("(?:core|contract-tests|memory|node)"), anyInstalled, nodeBuiltin]
   ),
   only(
     "http-server-imports-api-and-core",
-    "The HTTP API reaches adapters through ports, and providers through the port of packages/ingress.",
+    "The HTTP API reaches adapters and providers through ports of the core.",
     { path: source("http-server") },
-    [source("http-server"), source("(?:api|core|ingress)"), anyInstalled, nodeBuiltin]
-  ),
-  only(
-    "ingress-imports-effect-alone",
-    "The port between providers and the server depends on neither.",
-    { path: source("ingress") },
-    [source("ingress"), effectStable]
+    [source("http-server"), source("(?:api|core)"), anyInstalled, nodeBuiltin]
   ),
   only(
     "agentos-composes-adapters",
     "The one composition of core, HTTP API and adapters, for servers and for other hosts.",
     { path: source("agentos") },
-    [
-      source("agentos"),
-      source(`(?:api|core|facilitator|http-server|ingress|site|${adapter})`),
-      anyInstalled,
-      nodeBuiltin
-    ]
+    [source("agentos"), source(`(?:api|core|http-server|site|${adapter})`), anyInstalled, nodeBuiltin]
   ),
   only(
     "server-configures-agentos",
@@ -152,9 +150,7 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
     { path: source("server") },
     [
       source("server"),
-      source(
-        "(?:agentos|command-line|core|facilitator|http-server|agent-webhook|keyring-node|numbering-libphonenumber|provider-smtp|x402)"
-      ),
+      source("(?:agentos|command-line|core|http-server|node|provider-smtp|x402)"),
       anyInstalled,
       nodeBuiltin
     ]
@@ -185,7 +181,8 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
   ),
   only("cli-imports-api-alone", "agentctl is a client like any other.", { path: source("cli") }, [
     source("cli"),
-    source("(?:api|client|command-line|file-lock|tools)"),
+    source("(?:api|client|command-line|tools)"),
+    fileLock,
     anyInstalled,
     nodeBuiltin
   ]),
@@ -198,8 +195,8 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
   only(
     "file-lock-imports-node-alone",
     "The lock is shared by the client, the sandbox and PGlite: it depends on none of them.",
-    { path: source("file-lock") },
-    [source("file-lock"), nodeBuiltin]
+    { path: fileLock },
+    [fileLock, nodeBuiltin]
   ),
   only(
     "examples-stand-alone",

@@ -65,11 +65,14 @@ const nodeTypeProblems = (
   declarations: ReadonlyMap<string, string>
 ): ReadonlyArray<string> => {
   const { dependencies = {} } = manifest as { readonly dependencies?: object }
-  const loadsTypes = "@types/node" in dependencies && NODE_REFERENCE.test(declarations.get("dist/index.d.ts") ?? "")
+  const loads = (entry: string) => NODE_REFERENCE.test(declarations.get(entry) ?? "")
+  /** An entry of a package or of one of its folders. */
+  const isCovered = (file: string) =>
+    "@types/node" in dependencies && (loads("dist/index.d.ts") || loads(`${file.split("/", 2).join("/")}/index.d.ts`))
   return [...declarations].flatMap(([file, text]) =>
-    loadsTypes || !NODE_TYPES.test(text.replaceAll(COMMENT, ""))
+    isCovered(file) || !NODE_TYPES.test(text.replaceAll(COMMENT, ""))
       ? []
-      : [`${file} needs Node's types: begin src/index.ts with a reference to them, and depend on @types/node`]
+      : [`${file} needs Node's types: begin its index.ts with a reference to them, and depend on @types/node`]
   )
 }
 

@@ -1,5 +1,5 @@
 import { describe, it } from "vitest"
-import { makeAnswerReader } from "@agentos/agent-webhook"
+import { makeAnswerReader } from "@agentos/node/webhook"
 import { expectLinear } from "../support/Growth.ts"
 
 const SIZE_MAX = 1 << 18

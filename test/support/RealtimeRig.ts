@@ -11,7 +11,7 @@ import {
   Uuid,
   walletAddress
 } from "@agentos/core"
-import { KeyringNode, RealtimeTokensJose } from "@agentos/keyring-node"
+import { KeyringNode, RealtimeTokensJose } from "@agentos/node/keyring"
 import { layerPostgres, Postgres } from "@agentos/postgres"
 import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { randomBytes } from "node:crypto"

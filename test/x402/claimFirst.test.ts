@@ -17,7 +17,7 @@ import {
   type Refused,
   serviceEntry
 } from "@agentos/core"
-import { KeyringNode } from "@agentos/keyring-node"
+import { KeyringNode } from "@agentos/node/keyring"
 import { Memory } from "@agentos/memory"
 import { httpFacilitator, PaymentRailX402 } from "@agentos/x402"
 import { assert, layer } from "@effect/vitest"

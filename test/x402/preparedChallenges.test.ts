@@ -13,7 +13,7 @@ import {
   serviceEntry,
   Timestamp
 } from "@agentos/core"
-import { KeyringNode } from "@agentos/keyring-node"
+import { KeyringNode } from "@agentos/node/keyring"
 import { Memory } from "@agentos/memory"
 import { PaymentRailX402 } from "@agentos/x402"
 import { assert, layer } from "@effect/vitest"

@@ -1,6 +1,6 @@
 // Imports the module alone: the whole package costs 20 MB and half a second more.
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import type { AllowedAgent } from "@agentos/agent-webhook"
+import type { AllowedAgent } from "@agentos/node/webhook"
 import { ServerStopping } from "@agentos/api"
 import {
   ConfigurationInvalid,
@@ -10,7 +10,7 @@ import {
   Timestamp
 } from "@agentos/core"
 import { HttpApi, stoppingResponse, Upgrades } from "@agentos/http-server"
-import { parseKeyring } from "@agentos/keyring-node"
+import { parseKeyring } from "@agentos/node/keyring"
 import { Context, Effect, Exit, Layer, Logger, Option, Redacted, Result, Scope } from "effect"
 import { HttpEffect, HttpServerRequest } from "effect/http"
 import { IpNetwork } from "effect/net"

@@ -1,10 +1,11 @@
-import { type AllowedAgent, AgentCallbackHttps, WebhookClientHttps } from "@agentos/agent-webhook"
+import { type AllowedAgent, AgentCallbackHttps, WebhookClientHttps } from "@agentos/node/webhook"
 import {
   CallPolicy,
   CallWatch,
   Core,
   EventPolicy,
   InboundMails,
+  Ingress,
   JobRunner,
   Keyring,
   MailPolicy,
@@ -16,9 +17,8 @@ import {
   WebhookWorker
 } from "@agentos/core"
 import { ChainClocks, type RateLimit, ServerSettings } from "@agentos/http-server"
-import { Ingress } from "@agentos/ingress"
-import { type KeyringConfig, KeyringMisconfigured, KeyringNode, RealtimeTokensJose } from "@agentos/keyring-node"
-import { NumberingPlanLibphonenumber } from "@agentos/numbering-libphonenumber"
+import { type KeyringConfig, KeyringMisconfigured, KeyringNode, RealtimeTokensJose } from "@agentos/node/keyring"
+import { NumberingPlanLibphonenumber } from "@agentos/node/numbering"
 import { Effect, Layer, type Redacted } from "effect"
 import type { IpNetwork } from "effect/net"
 import { type Mail, noMail } from "./Mail.ts"

@@ -1,5 +1,5 @@
 import { ConfigurationInvalid, PaymentRail, settingIssues, type SignInProtocol } from "@agentos/core"
-import type { GasTransactionStore, NetworkConfig } from "@agentos/facilitator"
+import type { GasTransactionStore, NetworkConfig } from "@agentos/x402"
 import type { ReferenceClock } from "@agentos/http-server"
 import { Effect, Layer, Schema } from "effect"
 
@@ -25,7 +25,7 @@ const warnOfMissingWallets = (networks: ReadonlyArray<NetworkConfig>) =>
   )
 
 /** The libraries of x402 take most of the memory of an AgentOS, so they are loaded when a rail is opened. */
-const load = Effect.promise(() => Promise.all([import("@agentos/facilitator"), import("@agentos/x402")]))
+const load = Effect.promise(() => Promise.all([import("@agentos/x402"), import("@agentos/x402")]))
 
 /** Payments on networks whose configuration is decoded already. */
 export const x402Networks = (networks: ReadonlyArray<NetworkConfig>): Payment => ({

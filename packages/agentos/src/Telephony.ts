@@ -2,10 +2,10 @@ import {
   type CallAdmission,
   type CallReports,
   ProviderError,
+  type ProviderIngress,
   TelephonyProvider,
   type VoiceConversations
 } from "@agentos/core"
-import type { ProviderIngress } from "@agentos/ingress"
 import { Effect, Layer, Redacted } from "effect"
 
 /** Telephony as layers: what `twilio(…)` returns. */

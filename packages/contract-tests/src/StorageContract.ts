@@ -14,7 +14,7 @@ import type {
   RateLimitStore,
   WebhookStore
 } from "@agentos/core"
-import type { GasTransactionStore } from "@agentos/facilitator/GasTransactionStore"
+import type { GasTransactionStore } from "@agentos/x402/GasTransactionStore"
 import { type Contract, type ContractTests, type HarnessServices, type StoreHarness, withHarness } from "./Contract.ts"
 import { AttachmentStoreContract } from "./email/AttachmentStoreContract.ts"
 import { InboundMailStoreContract } from "./email/InboundMailStoreContract.ts"

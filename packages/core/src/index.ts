@@ -17,6 +17,8 @@ export * as Timestamp from "./kernel/Timestamp.ts"
 export * from "./kernel/Transactor.ts"
 export * as Uuid from "./kernel/Uuid.ts"
 
+export * from "./ingress/ProviderIngress.ts"
+
 export * from "./limits/ByteBudget.ts"
 export * from "./limits/JsonScan.ts"
 export * as ClientAddress from "./limits/ClientAddress.ts"

@@ -1,5 +1,5 @@
 import { REALTIME_PATH } from "@agentos/api"
-import { Ingress, type SocketEndpoint } from "@agentos/ingress"
+import { Ingress, type SocketEndpoint } from "@agentos/core"
 import { Context, Effect, Layer } from "effect"
 import { type IncomingMessage, Server, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"

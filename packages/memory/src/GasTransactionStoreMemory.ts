@@ -1,4 +1,4 @@
-import { type GasTransaction, GasTransactionStore, type GasWallet } from "@agentos/facilitator/GasTransactionStore"
+import { type GasTransaction, GasTransactionStore, type GasWallet } from "@agentos/x402/GasTransactionStore"
 import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
 import { gasKeys } from "./Tables.ts"

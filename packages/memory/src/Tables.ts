@@ -27,7 +27,7 @@ import {
   type WebhookAttempt,
   type WebhookProgress
 } from "@agentos/core"
-import type { GasTransaction, GasWallet } from "@agentos/facilitator/GasTransactionStore"
+import type { GasTransaction, GasWallet } from "@agentos/x402/GasTransactionStore"
 import type { Journal } from "./Journal.ts"
 import { Table } from "./Table.ts"
 

@@ -1,4 +1,4 @@
-import { acquireFileLock, FileLockedError } from "@agentos/file-lock"
+import { acquireFileLock, FileLockedError } from "@agentos/node/file-lock"
 import { Effect, Schema, type Scope } from "effect"
 import { join } from "node:path"
 

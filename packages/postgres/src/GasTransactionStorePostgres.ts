@@ -3,7 +3,7 @@ import {
   GasTransactionStore,
   type GasWallet,
   type SignedTransaction
-} from "@agentos/facilitator/GasTransactionStore"
+} from "@agentos/x402/GasTransactionStore"
 import { Array, Effect, Layer } from "effect"
 import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"

@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs"
 import { lockDirectory } from "../src/DirectoryLock.ts"
 import { temporaryDirectory } from "./support/Program.ts"
 
-// packages/file-lock tests the lock itself.
+// packages/node/test/file-lock tests the lock itself.
 it.live("lockDirectory rejects another user of the directory until its scope closes, and names the holder", () =>
   Effect.gen(function* () {
     const directory = yield* temporaryDirectory

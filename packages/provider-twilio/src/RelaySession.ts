@@ -1,5 +1,4 @@
-import type { Call, RelayCommand, RelayEvent, VoiceConversations } from "@agentos/core"
-import type { IngressSocket, SocketSession } from "@agentos/ingress"
+import type { Call, IngressSocket, RelayCommand, RelayEvent, SocketSession, VoiceConversations } from "@agentos/core"
 import { type Cause, Effect, Filter, Metric, Option, Queue, Stream } from "effect"
 import { readRelayMessage, type RelayInbound, writeRelayMessage } from "./RelayMessage.ts"
 

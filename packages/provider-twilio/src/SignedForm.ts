@@ -1,4 +1,4 @@
-import { Unauthenticated, type WebhookRequest } from "@agentos/ingress"
+import { Unauthenticated, type IngressWebhookRequest } from "@agentos/core"
 import { Effect, type Redacted } from "effect"
 import * as TwilioSignature from "./TwilioSignature.ts"
 
@@ -32,7 +32,7 @@ const hasTooManyFields = (bytes: Uint8Array): boolean => {
  * received. Without a signature, the body is not read. A form about another account is refused, whoever signed it.
  */
 export const readSignedForm = Effect.fnUntraced(function* <BodyError>(
-  request: WebhookRequest<BodyError>,
+  request: IngressWebhookRequest<BodyError>,
   { accountSid, authToken, publicUrl }: SigningAccount
 ): Effect.fn.Return<URLSearchParams, BodyError | Unauthenticated> {
   const signature = request.headers[TwilioSignature.SIGNATURE_HEADER]

@@ -1,13 +1,16 @@
 import {
   type Admission,
-  CallAdmission,
   type Call,
+  CallAdmission,
   CallProgress,
   CallReports,
+  type IngressRequest,
+  type ProviderIngress,
   Timestamp,
-  VoiceConversations
+  VoiceConversations,
+  type IngressWebhook,
+  type IngressWebhookResponse
 } from "@agentos/core"
-import type { IngressRequest, ProviderIngress, Webhook, WebhookResponse } from "@agentos/ingress"
 import { Cause, Effect, Option, Redacted } from "effect"
 import { RELAY_MESSAGE_BYTES_MAX } from "./RelayMessage.ts"
 import { RelayDrain } from "./RelayDrain.ts"
@@ -39,17 +42,21 @@ const RELAY_LIMITS = {
  */
 const RESTART_SECONDS = 6
 
-const badRequest: WebhookResponse = { status: 400 }
-const notFound: WebhookResponse = { status: 404 }
-const noContent: WebhookResponse = { status: 204 }
-const document = (twiml: string): WebhookResponse => ({ status: 200, contentType: Twiml.TWIML_TYPE, body: twiml })
+const badRequest: IngressWebhookResponse = { status: 400 }
+const notFound: IngressWebhookResponse = { status: 404 }
+const noContent: IngressWebhookResponse = { status: 204 }
+const document = (twiml: string): IngressWebhookResponse => ({
+  status: 200,
+  contentType: Twiml.TWIML_TYPE,
+  body: twiml
+})
 
 /** Returns the document that refuses a call. A call that is not answered yet is declined without being answered. */
 const refusalOf = (form: URLSearchParams): string =>
   form.get("CallStatus") === "in-progress" ? Twiml.end : Twiml.decline
 
 /** Answers a form that Twilio has signed. `parameter` is the call id in the path, or empty. */
-type Answer = (form: URLSearchParams, parameter: string) => Effect.Effect<WebhookResponse>
+type Answer = (form: URLSearchParams, parameter: string) => Effect.Effect<IngressWebhookResponse>
 
 /** The webhooks and relay sockets of Twilio: each authenticated by its signature, then passed to the core. */
 export const make = Effect.fnUntraced(function* (
@@ -62,7 +69,7 @@ export const make = Effect.fnUntraced(function* (
   const addresses = webhookAddresses(publicUrl)
   const drain = new RelayDrain()
 
-  const connect = (admitted: Admission, refusal: string): WebhookResponse => {
+  const connect = (admitted: Admission, refusal: string): IngressWebhookResponse => {
     if (admitted._tag === "Decline") return document(refusal)
     const { call, token } = admitted
     const waitSeconds = Math.max(admitted.waitSeconds, drain.isStarted ? RESTART_SECONDS : 0)
@@ -110,8 +117,8 @@ export const make = Effect.fnUntraced(function* (
   const report = Effect.fnUntraced(function* (
     form: URLSearchParams,
     find: (providerCallId: string) => Effect.Effect<Option.Option<Call>>,
-    unknown: WebhookResponse
-  ): Effect.fn.Return<WebhookResponse> {
+    unknown: IngressWebhookResponse
+  ): Effect.fn.Return<IngressWebhookResponse> {
     const read = WebhookForm.readStatus(form, yield* Timestamp.now)
     if (Option.isNone(read)) return badRequest
     const call = yield* find(read.value.providerCallId)
@@ -121,7 +128,11 @@ export const make = Effect.fnUntraced(function* (
   })
 
   /** Internal failures are logged. Twilio then receives a document that ends or declines the call. */
-  const webhook = (path: Webhook["path"], answer: Answer, refusal: (form: URLSearchParams) => string): Webhook => ({
+  const webhook = (
+    path: IngressWebhook["path"],
+    answer: Answer,
+    refusal: (form: URLSearchParams) => string
+  ): IngressWebhook => ({
     method: "POST",
     path,
     limits: WEBHOOK_LIMITS,

@@ -1,7 +1,7 @@
 import type { Setup } from "@agentos/agentos"
 import { type Check, failed, type Finding, passed, skipped, warned } from "@agentos/command-line"
 import { CATALOG, ProviderError, Usdt } from "@agentos/core"
-import { configuredChecks, type NetworkConfig } from "@agentos/facilitator"
+import { configuredChecks, type NetworkConfig } from "@agentos/x402"
 import { Effect, Predicate, Redacted } from "effect"
 import { schemaOf } from "./Maintenance.ts"
 import { explain } from "./ProgramOutput.ts"

@@ -8,7 +8,7 @@ import {
   TenantStore,
   walletAddress
 } from "@agentos/core"
-import { KeyringNode, RealtimeTokensJose } from "@agentos/keyring-node"
+import { KeyringNode, RealtimeTokensJose } from "@agentos/node/keyring"
 import { Effect, Layer, Option, Schema } from "effect"
 import type { ServerConfig } from "./ServerConfig.ts"
 import { setupOf, type StorageConfig, storageOf } from "./ServerSetup.ts"

@@ -1,4 +1,4 @@
-import { type NetworkConfig, Networks } from "@agentos/facilitator"
+import { type NetworkConfig, Networks } from "@agentos/x402"
 import { Option } from "effect"
 import type { EnvironmentReader } from "./EnvironmentReader.ts"
 

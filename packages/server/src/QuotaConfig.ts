@@ -9,7 +9,7 @@ import {
   type SendingQuota,
   Timestamp
 } from "@agentos/core"
-import { isCountry } from "@agentos/numbering-libphonenumber"
+import { isCountry } from "@agentos/node/numbering"
 import type { EnvironmentReader } from "./EnvironmentReader.ts"
 
 /** Limits of the usage that is not paid by amount. */

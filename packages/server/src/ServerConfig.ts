@@ -1,6 +1,6 @@
-import type { NetworkConfig } from "@agentos/facilitator"
+import type { NetworkConfig } from "@agentos/x402"
 import { ConfigurationInvalid, DEFAULT_EVENT_POLICY, Timestamp } from "@agentos/core"
-import { type KeyringConfig, parseKeyring } from "@agentos/keyring-node"
+import { type KeyringConfig, parseKeyring } from "@agentos/node/keyring"
 import { Effect, Redacted, Result } from "effect"
 import { IpNetwork } from "effect/net"
 import { readFile } from "node:fs/promises"

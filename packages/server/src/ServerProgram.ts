@@ -1,7 +1,7 @@
 import { backgroundLayer, coreLayer, type Ports } from "@agentos/agentos"
 import { AccessLog, ListenerSettings, Liveness, OperatorListener, Server, WorkerMetrics } from "@agentos/http-server"
 import { ConfigurationInvalid, ProviderError } from "@agentos/core"
-import { KeyringMisconfigured } from "@agentos/keyring-node"
+import { KeyringMisconfigured } from "@agentos/node/keyring"
 import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Metric, Predicate, Schema } from "effect"
 import { unknownVariables } from "./variable/Variables.ts"
 import { accessWriter, explain, logOf } from "./ProgramOutput.ts"

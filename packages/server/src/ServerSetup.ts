@@ -1,4 +1,4 @@
-import { type AllowedAgent } from "@agentos/agent-webhook"
+import { type AllowedAgent } from "@agentos/node/webhook"
 import { pglite, postgres, type Setup, smtp, type Storage, twilio, x402Networks } from "@agentos/agentos"
 import { ConfigurationInvalid, settingIssues } from "@agentos/core"
 import type { SenderDns } from "@agentos/provider-smtp"

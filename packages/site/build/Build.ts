@@ -1,4 +1,4 @@
-import { acquireFileLock, FileLockedError } from "@agentos/file-lock"
+import { acquireFileLock, FileLockedError } from "@agentos/node/file-lock"
 import { execFile } from "node:child_process"
 import { createHash } from "node:crypto"
 import { globSync, realpathSync } from "node:fs"

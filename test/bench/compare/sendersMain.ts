@@ -10,7 +10,7 @@ import {
   Uuid,
   walletAddress
 } from "@agentos/core"
-import { KeyringNode } from "@agentos/keyring-node"
+import { KeyringNode } from "@agentos/node/keyring"
 import { layerPostgres, Postgres } from "@agentos/postgres"
 import { EmailProviderSmtp } from "@agentos/provider-smtp"
 import { Effect, Layer, ManagedRuntime, Redacted } from "effect"

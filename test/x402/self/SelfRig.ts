@@ -1,9 +1,14 @@
 import { PaymentRail } from "@agentos/core"
-import { GasTransactionStore, selfFacilitator, type SelfFacilitatorConfig } from "@agentos/facilitator"
 import { Memory } from "@agentos/memory"
 import { layerPostgres, Postgres } from "@agentos/postgres"
 import { startPostgres } from "@agentos/postgres/testing"
-import { type PaymentNetwork, PaymentRailX402 } from "@agentos/x402"
+import {
+  GasTransactionStore,
+  type PaymentNetwork,
+  PaymentRailX402,
+  selfFacilitator,
+  type SelfFacilitatorConfig
+} from "@agentos/x402"
 import type { ClientEvmSigner } from "@x402/evm"
 import { Context, Effect, Exit, Fiber, Layer, Logger, Redacted, Schedule, Scope } from "effect"
 import { type Hex, parseEther } from "viem"

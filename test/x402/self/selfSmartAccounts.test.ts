@@ -1,5 +1,5 @@
 import { sandboxAccountFactory } from "@agentos/sandbox"
-import { TRANSFER_GAS_MAX } from "@agentos/x402/facilitator"
+import { TRANSFER_GAS_MAX } from "@agentos/x402"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { PaymentRig } from "../PaymentRig.ts"

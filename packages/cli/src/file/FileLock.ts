@@ -1,6 +1,6 @@
 import { Failure } from "@agentos/command-line"
 import { join } from "node:path"
-import { acquireFileLock, type FileLock, FileLockedError } from "@agentos/file-lock"
+import { acquireFileLock, type FileLock, FileLockedError } from "@agentos/node/file-lock"
 import type { Host } from "../host/Host.ts"
 import { fileFailure, privateFolder } from "./PrivateFile.ts"
 

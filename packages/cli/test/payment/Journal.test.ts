@@ -122,7 +122,7 @@ describe("journal", () => {
   })
 })
 
-// packages/file-lock tests the lock itself.
+// packages/node/test/file-lock tests the lock itself.
 describe("withLock", () => {
   it("runs one caller at a time and rejects the others with LOCKED", async () => {
     const folder = machine().home

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { acquireFileLock } from "@agentos/file-lock"
+import { acquireFileLock } from "@agentos/node/file-lock"
 import { assert, beforeEach, describe, it, vi } from "vitest"
 import { errorReply, type Seen, useApiDouble } from "../support/ApiDouble.ts"
 import { challenge, KEY, offer, paid, PAYER, rpcReplies, TOKEN, TRANSACTION } from "../support/PaidAnswers.ts"

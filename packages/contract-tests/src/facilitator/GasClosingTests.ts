@@ -1,4 +1,4 @@
-import { GasTransactionStore } from "@agentos/facilitator/GasTransactionStore"
+import { GasTransactionStore } from "@agentos/x402/GasTransactionStore"
 import { assert, describe } from "@effect/vitest"
 import { Array, Effect } from "effect"
 import type { ContractTests } from "../Contract.ts"

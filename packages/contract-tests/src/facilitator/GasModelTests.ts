@@ -1,4 +1,4 @@
-import { GasTransactionStore, type SignedTransaction } from "@agentos/facilitator/GasTransactionStore"
+import { GasTransactionStore, type SignedTransaction } from "@agentos/x402/GasTransactionStore"
 import { assert, describe } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { type ContractTests, propertyOptions } from "../Contract.ts"

@@ -1,5 +1,5 @@
 import { Transactor } from "@agentos/core"
-import { type GasTransaction, GasTransactionStore } from "@agentos/facilitator/GasTransactionStore"
+import { type GasTransaction, GasTransactionStore } from "@agentos/x402/GasTransactionStore"
 import { assert, describe } from "@effect/vitest"
 import { Array, Cause, Deferred, Effect, Exit, Fiber } from "effect"
 import { AWKWARD_TEXTS } from "../AwkwardText.ts"

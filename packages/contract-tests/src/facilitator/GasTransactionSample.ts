@@ -1,4 +1,4 @@
-import { GasTransactionStore, type GasWallet, type SignedTransaction } from "@agentos/facilitator/GasTransactionStore"
+import { GasTransactionStore, type GasWallet, type SignedTransaction } from "@agentos/x402/GasTransactionStore"
 import { Effect } from "effect"
 import * as Fresh from "../Fresh.ts"
 

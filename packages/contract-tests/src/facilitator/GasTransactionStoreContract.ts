@@ -1,4 +1,4 @@
-import { GasTransactionStore } from "@agentos/facilitator/GasTransactionStore"
+import { GasTransactionStore } from "@agentos/x402/GasTransactionStore"
 import { describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { type ContractTests, defineContract, type HarnessServices } from "../Contract.ts"

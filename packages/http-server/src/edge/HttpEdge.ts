@@ -1,6 +1,5 @@
 import { type ApiError, InternalError, MethodNotAllowed, RouteUnknown, StorageUnavailable } from "@agentos/api"
-import { findStoreUnavailable, Uuid } from "@agentos/core"
-import { Ingress } from "@agentos/ingress"
+import { findStoreUnavailable, Ingress, Uuid } from "@agentos/core"
 import { Cause, Clock, Context, Effect, type Fiber, identity, Random, References, Result } from "effect"
 import { Headers, HttpMiddleware, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { IncomingMessage } from "node:http"

@@ -1,4 +1,4 @@
-import type { ProviderIngress } from "@agentos/ingress"
+import type { ProviderIngress } from "@agentos/core"
 
 /** Returns whether the path belongs to providers, configured or not. */
 export const isWebhook = (path: string): boolean => path.startsWith("/webhooks/")

@@ -1,5 +1,5 @@
 import { type ApiError, BodyTooLarge, MediaTypeUnsupported } from "@agentos/api"
-import { Ingress, type ProviderIngress, type Webhook, type WebhookResponse } from "@agentos/ingress"
+import { Ingress, type ProviderIngress, type IngressWebhook, type IngressWebhookResponse } from "@agentos/core"
 import { Effect, type Scope } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { admitWithin, RateLimiting } from "../edge/RateLimiting.ts"
@@ -14,13 +14,13 @@ type Request = HttpServerRequest.HttpServerRequest
 
 const forbidden = HttpServerResponse.empty({ status: 403 })
 
-const toResponse = ({ body, contentType, status }: WebhookResponse) =>
+const toResponse = ({ body, contentType, status }: IngressWebhookResponse) =>
   body === undefined
     ? HttpServerResponse.empty({ status })
     : HttpServerResponse.text(body, { status, ...(contentType === undefined ? {} : { contentType }) })
 
 /** Checks a request by its headers alone. Returns the first violation of the webhook's limits, if any. */
-const limitViolation = (request: Request, { limits }: Webhook, names: SingleHeaders): ApiError | undefined => {
+const limitViolation = (request: Request, { limits }: IngressWebhook, names: SingleHeaders): ApiError | undefined => {
   const repetition = repetitionFlaw(request, names)
   if (repetition !== undefined) return repetition
   if (!hasBody(request)) return undefined
@@ -36,7 +36,7 @@ type BodyRequirements = BodyMemory | HttpServerRequest.HttpServerRequest | Reque
 type AnswerRequirements = BodyRequirements | RateLimiting
 
 /** Answers a request with the handler of its webhook. Only its own failures have the error envelope. */
-const answer = (webhook: Webhook, names: SingleHeaders) =>
+const answer = (webhook: IngressWebhook, names: SingleHeaders) =>
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const { countAddress } = yield* RateLimiting

@@ -4,7 +4,7 @@ import {
   type ProviderIngress,
   type SocketEndpoint,
   type SocketSession
-} from "@agentos/ingress"
+} from "@agentos/core"
 import { Cause, Deferred, Effect, Fiber, FiberSet, Layer, Option, Schedule } from "effect"
 import type { IncomingMessage } from "node:http"
 import type { Duplex } from "node:stream"

@@ -1,4 +1,4 @@
-import type { IngressSocket } from "@agentos/ingress"
+import type { IngressSocket } from "@agentos/core"
 import { type Cause, Deferred, Effect, Queue } from "effect"
 import type { Duplex } from "node:stream"
 import type { RawData, WebSocket } from "ws"

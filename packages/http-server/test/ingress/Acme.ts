@@ -1,5 +1,14 @@
-import { CallAdmission, CallReports, type RelayEvent, Timestamp, VoiceConversations } from "@agentos/core"
-import { Unauthenticated, type ProviderIngress, type Webhook, type WebhookRequest } from "@agentos/ingress"
+import {
+  CallAdmission,
+  CallReports,
+  type ProviderIngress,
+  type RelayEvent,
+  Timestamp,
+  Unauthenticated,
+  VoiceConversations,
+  type IngressWebhook,
+  type IngressWebhookRequest
+} from "@agentos/core"
 import { Effect, Option, Redacted, Schema, Stream } from "effect"
 import { createHmac, timingSafeEqual } from "node:crypto"
 
@@ -21,7 +30,11 @@ const decodeArrival = Schema.decodeUnknownEffect(
 const decodeEnd = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ seconds: Schema.Int })))
 
 /** Reads a body that Acme has signed. */
-const readSigned = Effect.fnUntraced(function* <BodyError>({ body, headers, target }: WebhookRequest<BodyError>) {
+const readSigned = Effect.fnUntraced(function* <BodyError>({
+  body,
+  headers,
+  target
+}: IngressWebhookRequest<BodyError>) {
   const text = new TextDecoder().decode(yield* body)
   return isSigned(target, text, headers["acme-signature"]) ? text : yield* new Unauthenticated()
 })
@@ -32,7 +45,7 @@ export const acme: Effect.Effect<ProviderIngress, never, CallAdmission | CallRep
     const admission = yield* CallAdmission
     const reports = yield* CallReports
     const conversations = yield* VoiceConversations
-    const limits: Webhook["limits"] = { bodyBytes: 1_024, mediaType: "application/json" }
+    const limits: IngressWebhook["limits"] = { bodyBytes: 1_024, mediaType: "application/json" }
 
     const arrived = Effect.fnUntraced(
       function* (text: string) {

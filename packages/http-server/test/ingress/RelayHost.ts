@@ -2,6 +2,7 @@ import {
   type Call,
   CallAdmission,
   CallReports,
+  type ProviderIngress,
   RateLimiter,
   type RelayCommand,
   type RelayEvent,
@@ -9,7 +10,6 @@ import {
   Uuid,
   VoiceConversations
 } from "@agentos/core"
-import type { ProviderIngress } from "@agentos/ingress"
 import { TwilioIngress } from "@agentos/provider-twilio"
 import { Deferred, Effect, Layer, Option, Redacted, Stream } from "effect"
 import { createServer } from "node:http"

@@ -1,4 +1,4 @@
-import { Ingress, type ProviderIngress } from "@agentos/ingress"
+import { Ingress, type ProviderIngress } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,4 +1,4 @@
-import { Ingress } from "@agentos/ingress"
+import { Ingress } from "@agentos/core"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Agent, get, type IncomingMessage } from "node:http"

@@ -6,19 +6,21 @@ import {
   type Capabilities,
   Core,
   DEFAULT_EVENT_POLICY,
-  type EventDraft,
   EmailProvider,
+  type EventDraft,
   EventPolicy,
   EventStore,
+  Ingress,
   JobStore,
-  MessageStore,
   MailParser,
+  MessageStore,
   noMailParser,
   OfferReceipts,
   OperationStore,
   type OutgoingMail,
   PaymentRail,
   ProviderError,
+  type ProviderIngress,
   RateLimiter,
   RateLimitStore,
   type SendReceipt,
@@ -37,8 +39,7 @@ import {
   ServerSettings,
   type SiteFolders
 } from "@agentos/http-server"
-import { Ingress, type ProviderIngress } from "@agentos/ingress"
-import { KeyringNode, RealtimeTokensJose } from "@agentos/keyring-node"
+import { KeyringNode, RealtimeTokensJose } from "@agentos/node/keyring"
 import { Memory } from "@agentos/memory"
 import { TwilioIngress } from "@agentos/provider-twilio"
 import { SignInWithX } from "@agentos/x402"

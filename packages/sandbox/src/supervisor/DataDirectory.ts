@@ -1,4 +1,4 @@
-import { acquireFileLock, type FileLock, FileLockedError } from "@agentos/file-lock"
+import { acquireFileLock, type FileLock, FileLockedError } from "@agentos/node/file-lock"
 import { existsSync, readdirSync } from "node:fs"
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"

@@ -1,4 +1,4 @@
-import { acquireFileLock, type FileLock, FileLockedError } from "@agentos/file-lock"
+import { acquireFileLock, type FileLock, FileLockedError } from "@agentos/node/file-lock"
 import { setTimeout as sleep } from "node:timers/promises"
 import { describeDataDirectory } from "../supervisor/DataDirectory.ts"
 import { START_COMMAND } from "../supervisor/Installation.ts"

@@ -45,7 +45,7 @@ it("reports the databases that a run does not use", async () => {
   expect(describeUnusedData(root, "external")).toHaveLength(2)
 })
 
-// packages/file-lock tests the lock itself.
+// packages/node/test/file-lock tests the lock itself.
 it("locks the data directory, and names the process that holds it", () => {
   const directory = mkdtempSync(join(tmpdir(), "agentos-lock-"))
   const file = join(directory, "supervisor.lock")
