@@ -9,7 +9,9 @@ import {
   type ParsedInput
 } from "@agentos/command-line"
 import type { Effect } from "effect"
+import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
+import { parseEnvironment } from "./EnvironmentFile.ts"
 
 /** The flag of every command. */
 export const ENV_FILE_FLAG = {
@@ -29,13 +31,25 @@ export interface ServerCommandContext extends CommandContext {
 const loadEnvironment = ({ globals, host }: CommandContext): ReadonlyArray<string> => {
   const file = globals[ENV_FILE_FLAG.name]
   if (typeof file !== "string") return []
-  const set = new Set(Object.keys(process.env))
+  const text = readVariables(resolve(host.workingDirectory, file))
+  const { unreadable, variables } = parseEnvironment(text)
+  if (unreadable.length > 0) {
+    const lines = unreadable.slice(0, LINES_SHOWN).join(", ")
+    throw new Failure({ code: "CONFIGURATION", message: `--env-file has lines that are not NAME=VALUE: ${lines}` })
+  }
+  const added = [...variables].filter(([name]) => process.env[name] === undefined)
+  for (const [name, value] of added) process.env[name] = value
+  return added.map(([name]) => name)
+}
+
+const LINES_SHOWN = 5
+
+const readVariables = (path: string): string => {
   try {
-    process.loadEnvFile(resolve(host.workingDirectory, file))
+    return readFileSync(path, "utf8")
   } catch (error) {
     throw new Failure({ code: "CONFIGURATION", message: `--env-file cannot be read: ${messageOf(error)}` })
   }
-  return Object.keys(process.env).filter((name) => !set.has(name))
 }
 
 /** Joins a description and its handler. Handlers load effect and the server with a dynamic import. */
