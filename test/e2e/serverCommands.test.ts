@@ -238,6 +238,21 @@ describe("agentos-server ledger", () => {
     })
   })
 
+  it("refuses a database without tables, and creates none", async () => {
+    await execute(postgres.url, "create database untouched")
+    const { errors, output, status } = await runServerCommand(["ledger"], {
+      ...environment,
+      DATABASE_URL: urlOf("untouched")
+    })
+    expect({ output, status }).toEqual({ output: "", status: 1 })
+    expect(errors).toMatch(/has \d+ pending migrations/)
+    const [tables] = await execute(
+      urlOf("untouched"),
+      "select count(*)::int as count from pg_tables where schemaname = 'public'"
+    )
+    expect(tables).toEqual({ count: 0 })
+  })
+
   it("exits with 1 and the reason if the check fails", async () => {
     const { errors, output, status } = await runServerCommand(["ledger"], {
       ...environment,

@@ -2,7 +2,7 @@ import { LedgerCheck } from "@agentos/core"
 import { PaymentRailX402 } from "@agentos/x402"
 import { Effect, Layer } from "effect"
 import * as ServerConfig from "./ServerConfig.ts"
-import { storageOf } from "./ServerSetup.ts"
+import { currentStorage } from "./Maintenance.ts"
 
 /** Formats the report as JSON. Amounts are decimal strings of base units, because a JSON number cannot hold them. */
 const toJson = (report: unknown): string =>
@@ -18,12 +18,13 @@ export interface LedgerReport {
 
 /**
  * Checks the ledger of the database that the environment names: that it balances, that it matches the operations, and
- * that the chain matches both. Uses the server's own variables (see `ServerConfig.ts`). Writes nothing. An
- * embedded database has one user at a time: stop its server first.
+ * that the chain matches both. Uses the server's own variables (see `ServerConfig.ts`). Writes nothing, and fails with
+ * `SchemaOutdated` if the database has no tables or older ones. An embedded database has one user at a time: stop its
+ * server first.
  */
 export const ledgerProgram: Effect.Effect<LedgerReport, unknown> = Effect.gen(function* () {
   const config = yield* ServerConfig.read(process.env)
-  const ports = Layer.provideMerge(PaymentRailX402.layerReading({ networks: config.networks }), storageOf(config).layer)
+  const ports = Layer.provideMerge(PaymentRailX402.layerReading({ networks: config.networks }), currentStorage(config))
   return yield* Effect.gen(function* () {
     const ledger = yield* LedgerCheck
     const tokens = yield* ledger.check

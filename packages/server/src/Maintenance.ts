@@ -32,7 +32,7 @@ export const schemaOf = (config: StorageConfig) => {
 }
 
 /** Opens the storage unless that would migrate it. */
-const currentStorage = (config: Pick<ServerConfig, "database">): Storage["layer"] =>
+export const currentStorage = (config: Pick<ServerConfig, "database">): Storage["layer"] =>
   Layer.unwrap(
     Effect.gen(function* () {
       const { pending } = yield* Effect.flatMap(schemaOf(config), ({ read }) => read)

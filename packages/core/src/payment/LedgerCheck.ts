@@ -77,7 +77,11 @@ export class LedgerCheck extends Context.Service<
   {
     /** Compares the ledger of every token ever used for a payment with the operations. */
     readonly check: Effect.Effect<ReadonlyArray<TokenLedger>>
-    /** Compares every paid operation with the transfers on the chain. Reads all operations and all transfers. */
+    /**
+     * Compares every paid operation with the transfers on the chain, for each token that is accepted or was used for a
+     * payment. Reads all operations, and all transfers since the first one; of an accepted token those of the last day in any
+     * case, so that a database which has lost its operations is found.
+     */
     readonly compareWithChain: Effect.Effect<ReadonlyArray<ChainComparison>, ProviderError>
     /**
      * Returns the transfers to us of the last day without an operation, for each token accepted now. Leaves out the
@@ -137,12 +141,20 @@ export class LedgerCheck extends Context.Service<
         return transfers
       })
 
+      const acceptedTokens = () => rail.terms(0n).map(({ asset, network }) => ({ network, asset }))
+
+      /** The block from which the transfers of a token are read: that of its first operation, or that of a day ago. */
+      const firstBlockOf = Effect.fnUntraced(function* (token: Token, paid: ReadonlyArray<PaidOperation>) {
+        const blocks = paid.map(({ nonceReadAtBlock }) => nonceReadAtBlock ?? 0n)
+        if (acceptedTokens().some((accepted) => isOf(accepted, token))) {
+          const dayAgo = (yield* Timestamp.now) - UNCLAIMED_WINDOW
+          blocks.push((yield* rail.blockBefore(token, Timestamp.Timestamp.make(Math.max(0, dayAgo)))) + 1n)
+        }
+        return blocks.reduce((lowest, block) => (block < lowest ? block : lowest), blocks[0] ?? 0n)
+      })
+
       const compare = Effect.fnUntraced(function* (token: Token, paid: ReadonlyArray<PaidOperation>) {
-        const first = paid.reduce<bigint | null>(
-          (lowest, { nonceReadAtBlock: block }) => (lowest === null || (block ?? 0n) < lowest ? (block ?? 0n) : lowest),
-          null
-        )
-        const transfers = yield* readTransfers(token, first ?? 0n)
+        const transfers = yield* readTransfers(token, yield* firstBlockOf(token, paid))
         return { ...token, ...compareTransfers(paid, transfers) }
       })
 
@@ -151,7 +163,7 @@ export class LedgerCheck extends Context.Service<
         const [from, until] = [now - UNCLAIMED_WINDOW, now - UNCLAIMED_GRACE].map((moment) =>
           Timestamp.Timestamp.make(Math.max(0, moment))
         )
-        const tokens = rail.terms(0n).map(({ asset, network }) => ({ network, asset }))
+        const tokens = acceptedTokens()
         const received = yield* Effect.forEach(tokens, (token) =>
           Effect.gen(function* () {
             const first = yield* rail.blockBefore(token, from!)
@@ -173,7 +185,7 @@ export class LedgerCheck extends Context.Service<
         findUnclaimed,
         compareWithChain: Effect.gen(function* () {
           const paid = yield* readPaid(null)
-          return yield* Effect.forEach(tokensOf(paid.map(({ token }) => token)), (token) =>
+          return yield* Effect.forEach(tokensOf([...acceptedTokens(), ...paid.map(({ token }) => token)]), (token) =>
             compare(
               token,
               paid.filter((operation) => isOf(operation.token, token))

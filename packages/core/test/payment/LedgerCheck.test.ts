@@ -10,7 +10,29 @@ describe("LedgerCheck", () => {
     Effect.gen(function* () {
       const ledger = yield* LedgerCheck
       assert.deepStrictEqual(yield* ledger.check, [])
-      assert.deepStrictEqual(yield* ledger.compareWithChain, [])
+      const nothing = { count: 0, amount: 0n }
+      assert.deepStrictEqual(yield* ledger.compareWithChain, [
+        { ...TOKEN, received: nothing, paidBack: nothing, unclaimed: [], problems: [] }
+      ])
+    })
+  )
+
+  scenario("finds transfers of which the database knows no operation at all", (host) =>
+    Effect.gen(function* () {
+      const strays = [5n, 6n].map((block) => ({
+        direction: "received" as const,
+        transaction: `0x0${block}`,
+        wallet: ADA,
+        amount: 250_000n,
+        block
+      }))
+      host.payments.log.push(...strays)
+      const [chain] = yield* (yield* LedgerCheck).compareWithChain
+      assert.deepInclude(chain, { received: { count: 2, amount: 500_000n }, unclaimed: strays, problems: [] })
+      // The first block of the last day.
+      host.payments.blocksBefore.push(5n)
+      const [lastDay] = yield* (yield* LedgerCheck).compareWithChain
+      assert.deepInclude(lastDay, { unclaimed: strays.slice(1) })
     })
   )
 
