@@ -1,6 +1,7 @@
 import { EmailProvider, MailParser, noMailParser, ProviderError } from "@agentos/core"
 import type { EmailProviderSmtp, SenderDns } from "@agentos/provider-smtp"
 import { Effect, Layer, Redacted } from "effect"
+import { NO_PROVIDER } from "./ProviderCalls.ts"
 
 /** Mail as layers: what `smtp(…)` returns. */
 export interface Mail {
@@ -69,11 +70,11 @@ export const smtp = ({ dkim, dns, domain, hostName = domain, relay }: SmtpOption
 export const noMail: Mail = {
   layer: Layer.mergeAll(
     Layer.succeed(EmailProvider, {
-      name: "none",
+      name: NO_PROVIDER,
       domain: "invalid",
       send: () =>
         Effect.fail(
-          new ProviderError({ provider: "none", reason: "Misconfigured", message: "Mail is not configured." })
+          new ProviderError({ provider: NO_PROVIDER, reason: "Misconfigured", message: "Mail is not configured." })
         )
     }),
     Layer.succeed(MailParser, noMailParser)

@@ -1,6 +1,9 @@
 import { EmailProvider, PaymentRail, ProviderError, type ProviderErrorReason, TelephonyProvider } from "@agentos/core"
 import { Cause, Clock, Effect, Exit, Layer, Metric, Option } from "effect"
 
+/** The name of a provider that stands for none. */
+export const NO_PROVIDER = "none"
+
 /** The methods of each port that call a provider. */
 const METHODS = {
   payment: ["verify", "readNonce", "simulate", "settle", "findSettlement", "blockBefore", "refund", "transfers"],
@@ -119,6 +122,10 @@ const observe = Effect.fnUntraced(function* <Service extends object>(port: Port,
   return { ...service, ...observed } as Service
 })
 
+/** Observes a provider, unless the host has none: then nobody is called. */
+const observeNamed = <Service extends { readonly name: string }>(port: Port, service: Service) =>
+  service.name === NO_PROVIDER ? Effect.succeed(service) : observe(port, service)
+
 /** The ports of providers, with every call counted, timed and, if it fails, logged. */
 export const observedProviders = Layer.mergeAll(
   Layer.effect(
@@ -127,10 +134,10 @@ export const observedProviders = Layer.mergeAll(
   ),
   Layer.effect(
     EmailProvider,
-    Effect.flatMap(EmailProvider, (provider) => observe("email", provider))
+    Effect.flatMap(EmailProvider, (provider) => observeNamed("email", provider))
   ),
   Layer.effect(
     TelephonyProvider,
-    Effect.flatMap(TelephonyProvider, (provider) => observe("telephony", provider))
+    Effect.flatMap(TelephonyProvider, (provider) => observeNamed("telephony", provider))
   )
 )

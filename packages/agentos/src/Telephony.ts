@@ -7,6 +7,7 @@ import {
   type VoiceConversations
 } from "@agentos/core"
 import { Effect, Layer, Redacted } from "effect"
+import { NO_PROVIDER } from "./ProviderCalls.ts"
 
 /** Telephony as layers: what `twilio(…)` returns. */
 export interface Telephony {
@@ -50,7 +51,7 @@ export const twilio = ({ accountSid, apiUrl, authToken: token, label = "agentos"
 }
 
 const noCarrier = Effect.fail(
-  new ProviderError({ provider: "none", reason: "Misconfigured", message: "No carrier is configured." })
+  new ProviderError({ provider: NO_PROVIDER, reason: "Misconfigured", message: "No carrier is configured." })
 )
 
 /**
@@ -60,7 +61,7 @@ const noCarrier = Effect.fail(
 export const none: Telephony = {
   layer: () =>
     Layer.succeed(TelephonyProvider, {
-      name: "none",
+      name: NO_PROVIDER,
       limitsKeptBy: "service",
       voices: [],
       search: () => noCarrier,

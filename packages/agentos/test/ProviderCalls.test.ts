@@ -18,6 +18,7 @@ import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import { TestClock } from "effect/testing"
 import { type AgentOs, createAgentOs } from "../src/index.ts"
 import { observedProviders } from "../src/ProviderCalls.ts"
+import { none } from "../src/Telephony.ts"
 import { houseCarrier } from "./support/HouseCarrier.ts"
 import { testOptions } from "./support/TestHost.ts"
 
@@ -196,6 +197,29 @@ describe("a provider that keeps failing", () => {
           ["WARN", "Temporary", 3]
         ]
       )
+    })
+  )
+
+  it.effect("are no calls, and no failures, without a provider", () =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const providers = Layer.provide(
+        observedProviders,
+        Layer.mergeAll(
+          Layer.succeed(EmailProvider, scriptedRelay([])),
+          Layer.succeed(PaymentRail, ScriptedRail.make().rail),
+          none.layer("https://agentos.example")
+        )
+      )
+      const metrics = new Map()
+      yield* Effect.flatMap(TelephonyProvider, (carrier) => Effect.flip(carrier.listNumbers(undefined))).pipe(
+        Effect.provide(
+          Layer.merge(providers, Logger.layer([Logger.map(Logger.formatJson, (line) => lines.push(line))]))
+        ),
+        Effect.provideService(Metric.MetricRegistry, metrics)
+      )
+      assert.deepStrictEqual(lines, [])
+      assert.notInclude([...metrics.keys()].join(), "telephony")
     })
   )
 })
