@@ -108,5 +108,10 @@ export const suppress = Effect.fnUntraced(function* ({ messages, ownDomain, poli
     SendingQuota.FEEDBACK_WINDOW
   )
   const record = SendingQuota.today(policy.sending, yield* messages.findSending(tenantId), now)
-  yield* messages.putSending(tenantId, SendingQuota.withFeedback(policy.sending, record, reason, counted, now))
+  const after = SendingQuota.withFeedback(policy.sending, record, reason, counted, now)
+  yield* messages.putSending(tenantId, after)
+  if (record.pause !== null || after.pause === null) return
+  yield* Effect.logWarning(`Sending is paused until ${Timestamp.toIso(after.pause.until)}: too many ${reason}`).pipe(
+    Effect.annotateLogs({ tenantId, messageId })
+  )
 })

@@ -12,7 +12,7 @@ import {
   Timestamp
 } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { ADA, adasMailbox, failureOf, pay, order, scenario } from "../support/Purchase.ts"
 
@@ -125,7 +125,10 @@ describe("sending", () => {
         yield* TestClock.adjust("1 day")
         host.sendScript.push(rejecting("a@x.test"), rejecting("b@y.test"))
         yield* failureOf(yield* write(mailbox, ["a@x.test"]))
-        yield* failureOf(yield* write(mailbox, ["b@y.test"]))
+        const lines: Array<unknown> = []
+        const logger = Logger.make(({ message }) => lines.push(message))
+        yield* Effect.provide(failureOf(yield* write(mailbox, ["b@y.test"])), Logger.layer([logger]))
+        assert.deepStrictEqual(lines, [["Sending is paused until 1970-01-03T00:00:00.000Z: too many bounced"]])
         const paused = yield* refusalOf(mailbox, friends(1))
         assert.strictEqual(paused._tag, "Conflict")
         assert.strictEqual(
