@@ -1,5 +1,5 @@
 import { PgConnection } from "@effect/sql-pg"
-import { Effect, Exit, Redacted, Scope } from "effect"
+import { Effect, Exit, Scope } from "effect"
 import { SqlError } from "effect/sql"
 import type { ConnectionTarget, DatabaseHost } from "./ConnectionUrl.ts"
 
@@ -36,8 +36,17 @@ export interface SessionOptions {
   readonly settingsIn: SettingsIn
 }
 
-/** Reads only what TLS says: the driver falls back to plain text for this URL. */
-const PREFER_TLS = Redacted.make("postgres://localhost?sslmode=prefer")
+/** TLS that could as well be none: checking a certificate would protect against nobody, and libpq does not. */
+const UNCHECKED_TLS = { rejectUnauthorized: false }
+const REFUSED_TLS = "PgConnection: Server refused TLS"
+
+/** Opens a connection with TLS if the server offers it. */
+const openPreferring = (config: PgConnection.Config): Opened =>
+  Effect.catchIf(
+    PgConnection.make({ ...config, ssl: UNCHECKED_TLS }),
+    ({ reason }) => reason.message === REFUSED_TLS,
+    () => PgConnection.make({ ...config, ssl: false })
+  )
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
@@ -58,14 +67,15 @@ export const connecting = ({ config, settings, settingsIn, target }: SessionOpti
   const { ssl, ...driver } = target.driver
   const base: PgConnection.Config = {
     ...driver,
-    ...(target.prefersTls ? { url: PREFER_TLS } : { ssl }),
+    ssl,
     ...config,
     ...(settingsIn === "startup" && { startupParameters: settings })
   }
+  const openOne = target.prefersTls ? openPreferring : PgConnection.make
   const calls = Object.entries(settings).map(([name, value]) => `set_config(${quoted(name)}, ${quoted(value)}, false)`)
   const openAt = (config: PgConnection.Config, at: DatabaseHost): Opened =>
     closedIfFailed(
-      Effect.tap(PgConnection.make({ ...config, ...at }), (connection) =>
+      Effect.tap(openOne({ ...config, ...at }), (connection) =>
         Effect.gen(function* () {
           if (settingsIn === "statement") yield* connection.query(`select ${calls.join(", ")}`, [], false)
           if (target.hosts.length === 1 || !target.needsWrites) return

@@ -25,7 +25,7 @@ export interface ConnectionTarget {
     readonly startupOptions: string | undefined
     readonly ssl: boolean | ConnectionOptions
   }
-  /** TLS is used if the server offers it. */
+  /** TLS is used if the server offers it, without a check of its certificate. */
   readonly prefersTls: boolean
   readonly applicationName: string | undefined
   /** Milliseconds. */
@@ -192,7 +192,8 @@ const needsWrites = (attributes: string | undefined): boolean => {
 /**
  * Reads a URL as libpq does, and the files that it names. Parameters that would have no effect are refused. Several
  * hosts are tried in order, and servers that accept no writes are passed over unless `target_session_attrs=any` says
- * otherwise. `sslmode=require` checks the server's certificate, as `verify-full` does.
+ * otherwise. `sslmode=require` checks the server's certificate, as `verify-full` does; `prefer` and `allow` check none, and
+ * use no TLS if the server has none.
  */
 export const readConnectionUrl = (url: Redacted.Redacted): Effect.Effect<ConnectionTarget, DatabaseUnsuitable> =>
   Effect.try({

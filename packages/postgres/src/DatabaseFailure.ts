@@ -9,7 +9,7 @@ import type { SqlError } from "effect/sql"
  * caller can only fail too.
  */
 export class DatabaseFailure extends Schema.TaggedError<DatabaseFailure>()("DatabaseFailure", {
-  /** The server's own message, without the values of any statement. */
+  /** The server's own message in one line, without the values of any statement. */
   message: Schema.String,
   /** SQLSTATE (PostgreSQL manual, appendix A), if the server reported one. */
   code: Schema.UndefinedOr(Schema.String),
@@ -45,7 +45,11 @@ const textOf = (cause: unknown, field: "code" | "constraint" | "message"): strin
 export const fromSqlError = (error: SqlError.SqlError): DatabaseFailure => {
   const { reason } = error
   const code = textOf(reason.cause, "code")
-  const said = [reason.message, textOf(reason.cause, "message")].filter((text) => text !== undefined).join(": ")
+  // The messages of OpenSSL end with a line break.
+  const said = [reason.message, textOf(reason.cause, "message")]
+    .filter((text) => text !== undefined)
+    .map((text) => text.trim().replaceAll(/\s*\n\s*/g, " "))
+    .join(": ")
   const isUnreachable = reason._tag === "ConnectionError" || code?.startsWith(SHUTDOWN) === true
   const prefix = isUnreachable ? "the database can't be reached" : "the database refused"
   return new DatabaseFailure({

@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process"
 import { existsSync, statSync } from "node:fs"
-import { chown, cp, mkdtemp, rm } from "node:fs/promises"
+import { chown, cp, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
@@ -15,6 +15,8 @@ export interface PostgresOptions {
    * of durability.
    */
   readonly settings?: Readonly<Record<string, string>>
+  /** Files of its data directory by name, which only its account can read. A setting names one by its name alone. */
+  readonly files?: Readonly<Record<string, string>>
   /** Directory of initdb and postgres of another version. */
   readonly binaries?: string
   /** Where its directory is made, by default among temporary files. */
@@ -68,6 +70,11 @@ export const startPostgres = async (options: PostgresOptions = {}): Promise<Runn
     })
     if (made === undefined) await initialize()
     else if (!existsSync(data)) await copyData(join(made, "data"), data)
+    for (const [file, text] of Object.entries(options.files ?? {})) {
+      const path = join(data, file)
+      await writeFile(path, text, { mode: 0o600 })
+      if (account.uid !== undefined && account.gid !== undefined) await chown(path, account.uid, account.gid)
+    }
     return await serve(join(binaries, "postgres"), data, directory, account, { ...SPEED, ...options.settings })
   } catch (cause) {
     await rm(directory, { recursive: true, force: true })
