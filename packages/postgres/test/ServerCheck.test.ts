@@ -48,6 +48,28 @@ const refused = Effect.fnUntraced(function* (url: Redacted.Redacted) {
 layer(TestPostgres.layer(), { excludeTestServices: true })(
   "a database that can't serve is refused at its opening",
   (it) => {
+    it.effect("because of a version before 14", () =>
+      Effect.gen(function* () {
+        yield* administer("create database aged", "alter database aged set search_path = aged, pg_catalog, public")
+        const aged = yield* urlOf("aged")
+        const sql = yield* PgClient.make({ url: aged, maxConnections: 1 })
+        yield* sql`create schema aged`
+        // A server of today that gives its version as 13 does.
+        yield* sql`
+          create function aged.current_setting(name text) returns text language sql
+          return case name when 'server_version_num' then '130023' when 'server_version' then '13.23 (Debian)'
+            else pg_catalog.current_setting(name) end`
+        const error = yield* refused(aged)
+        assert.strictEqual(
+          error.message,
+          "the database can't be used: PostgreSQL 13.23 (Debian) is too old. Use PostgreSQL 14 or later."
+        )
+        assert.isTrue(error.isPermanent)
+        const rows = yield* sql`select from pg_tables where schemaname in ('aged', 'public')`
+        assert.lengthOf(rows, 0, "no migration ran")
+      }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
+    )
+
     it.effect("because of an encoding other than UTF8", () =>
       Effect.gen(function* () {
         yield* administer("create database ascii encoding 'SQL_ASCII' lc_collate 'C' lc_ctype 'C' template template0")
