@@ -118,7 +118,8 @@ export const SERVER_VARIABLES = {
     minimum: 2,
     maximum: 500,
     default: 10,
-    meaning: "connections of each worker for requests; three more deliver events and listen"
+    meaning:
+      "connections of each worker for requests; four more deliver events, listen for them, and share transactions"
   },
   AGENTOS_DATABASE_STATEMENT_TIMEOUT_SECONDS: {
     group: "database",
