@@ -64,11 +64,11 @@ export class Supervisor {
   async run(): Promise<number> {
     void this.#startAll()
     const status = await this.#ended
-    await this.#stopAll()
-    return status
+    const isGraceful = await this.#stopAll()
+    return status === 0 && !isGraceful ? 1 : status
   }
 
-  /** Drains the workers one after the other, and ends `run` with 0. */
+  /** Drains the workers one after the other, and ends `run` with 0, or with 1 if one of them had to be ended. */
   readonly stop = (): void => this.#end(0)
 
   /**
@@ -194,15 +194,16 @@ export class Supervisor {
     return true
   }
 
-  async #stopAll(): Promise<void> {
+  /** Returns whether each worker ended as told. */
+  async #stopAll(): Promise<boolean> {
     const workers = [...this.#running].toSorted((a, b) => a.number - b.number)
-    const ended: Array<Promise<void>> = []
+    const ended: Array<Promise<WorkerExit>> = []
     for (const worker of workers) {
       const drained = this.#drain(worker)
       ended.push(drained)
       await Promise.race([drained, sleep(STAGGER / workers.length)])
     }
-    await Promise.all(ended)
+    return (await Promise.all(ended)).every(({ status }) => status === 0)
   }
 
   /** Waits until the server stops, at most for this time. */
@@ -210,14 +211,15 @@ export class Supervisor {
     if (millis > 0) await Promise.race([sleep(millis), this.#ended])
   }
 
-  async #drain(worker: WorkerProcess): Promise<void> {
+  async #drain(worker: WorkerProcess): Promise<WorkerExit> {
     worker.send({ type: "drain" })
     const timer = setTimeout(() => {
       const message = `a worker did not end within ${KILL_AFTER / 1_000} s and is killed`
       this.#host.log("Error", message, { workerNumber: worker.number, workerPid: worker.pid })
       worker.kill()
     }, KILL_AFTER)
-    await worker.exited
+    const exit = await worker.exited
     clearTimeout(timer)
+    return exit
   }
 }

@@ -201,8 +201,21 @@ describe("Supervisor", () => {
     await vi.advanceTimersByTimeAsync(1_000)
     assert.isTrue(workers[1]!.isKilled)
     assert.include(lines, "Error: a worker did not end within 12 s and is killed")
-    assert.strictEqual(status(), 0)
+    assert.strictEqual(status(), 1)
     assert.strictEqual(workers.length, 3, "no worker is replaced")
+  })
+
+  it.each([
+    [0, 0],
+    [1, 1]
+  ])("ends with the status of workers that end with %i when they are told to", async (workerStatus, expected) => {
+    const { status, supervisor, workers } = await serving(2)
+    supervisor.stop()
+    await settled()
+    await workers[0]!.end({ status: workerStatus, signal: null })
+    assert.isUndefined(status())
+    await workers[1]!.end({ status: 0, signal: null })
+    assert.strictEqual(status(), expected)
   })
 
   it("collects the metrics of all workers, without those that do not answer within a second", async () => {
