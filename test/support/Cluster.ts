@@ -11,6 +11,7 @@ import {
   openDataDirectory,
   openLog,
   paymentNetwork,
+  type ProcessExit,
   programs,
   relayFaultsUrl,
   type RunLayout,
@@ -42,10 +43,19 @@ export interface ClusterServer {
   readonly configure: (environment: Readonly<Record<string, string>>, module?: string) => void
   readonly start: () => Promise<void>
   readonly stop: () => Promise<void>
+  /** Sends SIGTERM and waits for the end, however long it takes. */
+  readonly terminate: () => Promise<Termination>
   /** Ends it with SIGKILL. */
   readonly kill: () => Promise<void>
   /** Returns the last lines of its log. */
   readonly log: () => string
+}
+
+/** The end of a server that got SIGTERM. */
+export interface Termination {
+  readonly exit: ProcessExit
+  /** Time since the signal. */
+  readonly millis: number
 }
 
 /** Several servers on one PostgreSQL, with one chain, one facilitator and one mail relay. */
@@ -275,6 +285,14 @@ const makeProcess = (planned: ChildProgram, logPath: string, graceMillis: number
         throw new Error(`${program.name} did not start:\n${log.tail()}`, { cause: error })
       })
       pid = serving.pid
+    },
+    terminate: async () => {
+      const child = running
+      if (child === undefined) throw new Error(`${program.name} does not run`)
+      running = undefined
+      const signaledAt = performance.now()
+      child.kill("SIGTERM")
+      return { exit: await child.exited, millis: performance.now() - signaledAt }
     },
     stop: async () => {
       const child = running

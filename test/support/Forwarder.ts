@@ -9,6 +9,11 @@ export interface Forwarder {
   readonly cut: () => void
   /** Drops every byte on the connections that are open, and keeps them open. New connections work. */
   readonly silence: () => void
+  /** Drops every byte on all connections, and on new ones too, until `restore`, which closes them. */
+  readonly mute: () => void
+  readonly restore: () => void
+  /** Resolves when a client connects. */
+  readonly nextConnection: () => Promise<unknown>
   readonly stop: () => Promise<void>
 }
 
@@ -18,7 +23,13 @@ export interface Forwarder {
  */
 export const startForwarder = async (next: () => number | undefined): Promise<Forwarder> => {
   const open = new Set<Socket>()
+  let isMuted = false
   const server = createServer((client) => {
+    if (isMuted) {
+      open.add(client)
+      client.on("error", () => client.destroy()).on("close", () => open.delete(client))
+      return void client.resume()
+    }
     const port = next()
     if (port === undefined) return void client.destroy()
     const upstream = connect({ host: "127.0.0.1", port })
@@ -41,13 +52,23 @@ export const startForwarder = async (next: () => number | undefined): Promise<Fo
   const cut = () => {
     for (const socket of open) socket.destroy()
   }
+  const silence = () => {
+    for (const socket of open) socket.unpipe().resume()
+  }
   const { port } = server.address() as AddressInfo
   return {
     port,
     url: `http://127.0.0.1:${port}`,
     cut,
-    silence: () => {
-      for (const socket of open) socket.unpipe().resume()
+    silence,
+    nextConnection: () => once(server, "connection"),
+    mute: () => {
+      isMuted = true
+      silence()
+    },
+    restore: () => {
+      isMuted = false
+      cut()
     },
     stop: async () => {
       const closed = once(server, "close")

@@ -2,7 +2,7 @@ import { backgroundLayer, coreLayer, type Ports } from "@agentos/agentos"
 import { AccessLog, ListenerSettings, Liveness, OperatorListener, Server, WorkerMetrics } from "@agentos/http-server"
 import { ConfigurationInvalid, ProviderError } from "@agentos/core"
 import { KeyringMisconfigured } from "@agentos/node/keyring"
-import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Metric, Predicate, Schema } from "effect"
+import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Metric, Predicate, Schema, Scope } from "effect"
 import { unknownVariables } from "./variable/Variables.ts"
 import { accessWriter, explain, logOf } from "./ProgramOutput.ts"
 import type { MailConfig } from "./MailConfig.ts"
@@ -86,7 +86,10 @@ const serve = (
     return yield* Effect.gen(function* () {
       if (jobs) yield* Layer.build(backgroundLayer(setup))
       yield* stopping("jobs and deliveries")
-      const smtp = config.mail && (yield* listenForMail(config.mail, config.workers))
+      // Released together: a client of either that never finishes does not take the time of the other.
+      const intake = yield* Scope.fork(yield* Effect.scope, "parallel")
+      const mail = yield* Scope.fork(intake)
+      const smtp = config.mail && (yield* Scope.provide(listenForMail(config.mail, config.workers), mail))
       const listener = Layer.merge(
         Layer.succeed(ListenerSettings, {
           host: config.host,
@@ -96,9 +99,9 @@ const serve = (
         }),
         Layer.succeed(WorkerMetrics, worker?.metrics)
       )
-      yield* stopping("inbound mail")
-      const server = yield* Layer.build(Layer.provide(Server.layer, listener))
-      yield* stopping("requests and sockets")
+      const requests = yield* Scope.fork(intake)
+      const server = yield* Layer.buildWithScope(Layer.provide(Server.layer, listener), requests)
+      yield* stopping("requests, sockets and inbound mail")
       const http = yield* Effect.provide(Server.address, server)
       const operator = Context.get(server, OperatorListener)
       yield* Metric.update(startTime, (yield* Clock.currentTimeMillis) / 1_000)

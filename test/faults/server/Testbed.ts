@@ -22,6 +22,8 @@ export interface TestbedOptions {
   readonly servers?: number
   readonly defect?: DefectName | undefined
   readonly environment?: ClusterOptions["environment"]
+  /** Whether to start agentos-server as users do. Its operations can't be held at steps. */
+  readonly isReal?: boolean
   readonly databaseServer?: ClusterOptions["databaseServer"]
   /** Puts the directory of the embedded database elsewhere, and returns its path. */
   readonly placeDirectory?: (directory: string) => string
@@ -69,7 +71,7 @@ export class Testbed {
   }
 
   private static async startNow(options: TestbedOptions): Promise<Testbed> {
-    const { database, databaseServer, defect, environment, placeDirectory, servers = 1 } = options
+    const { database, databaseServer, defect, environment, isReal = false, placeDirectory, servers = 1 } = options
     const directory = await mkdtemp(join(tmpdir(), "agentos-faults-"))
     const remove = () => rm(directory, { recursive: true, force: true })
     try {
@@ -79,7 +81,7 @@ export class Testbed {
       const cluster = await startCluster({
         servers,
         telephones: true,
-        ...server,
+        ...(!isReal && { serverModule: server.serverModule }),
         environment: { ...server.environment, ...environment },
         databaseServer,
         ...(database === "pglite" ? { embedded } : { database: POSTGRES_SETTINGS })
