@@ -275,6 +275,18 @@ describe("the end of a sandbox", () => {
     await expectSameData()
   })
 
+  it("ends all processes within 15 s of SIGTERM while they are stopped and answer no signal", async () => {
+    const pids = Object.values((await sandbox.describe()).processes)
+    const family = familyOf(sandbox.process.pid!)
+    for (const pid of pids) process.kill(pid, "SIGSTOP")
+    const stoppedAt = performance.now()
+    expect(await sandbox.stop()).toBe(0)
+    expect(performance.now() - stoppedAt).toBeLessThan(15_000)
+    await untilGone(family, 10_000)
+    await start()
+    await expectSameData()
+  })
+
   it("ends all processes at SIGINT", async () => {
     const family = familyOf(sandbox.process.pid!)
     sandbox.process.kill("SIGINT")

@@ -150,6 +150,34 @@ describe("events tail", () => {
     assert.include(stderr, "Interrupted.")
   })
 
+  it("ends within 15 s of SIGTERM while a server or a URL does not answer, or a command ignores the signal", async () => {
+    const cases: ReadonlyArray<readonly [hanging: string, args: ReadonlyArray<string>]> = [
+      ["GET /api/v1/events/realtime-token", ["events", "tail"]],
+      ["GET /api/v1/events/realtime-token", ["voice", "answer", "--exec", "true"]],
+      ["POST /hook", ["events", "tail", "--forward-to", `${api.url()}/hook`]],
+      ["POST /api/v1/events/ack", ["events", "tail", "--ack", "always"]],
+      ["", ["events", "tail", "--exec", "trap '' TERM; echo begun; while :; do sleep 1; done"]]
+    ]
+    for (const [hanging, args] of cases) {
+      api.reset()
+      serve(event(1))
+      if (hanging !== "") api.on(hanging, "hang")
+      const child = program.start(args, connected())
+      const outcome = outcomeOf(child)
+      const begun = new Promise<void>((resolve) => {
+        if (hanging === "") child.stdout!.once("data", () => resolve())
+        else api.onHanging(resolve)
+      })
+      await begun
+      const signaledAt = performance.now()
+      child.kill("SIGTERM")
+      assert.deepStrictEqual([args, (await outcome).code], [args, 130])
+      assert.isBelow(performance.now() - signaledAt, 15_000)
+      assert.deepStrictEqual(acknowledged(), hanging.includes("ack") ? ["1"] : [])
+    }
+    api.reset()
+  })
+
   it("exits if the token is rejected or the flags exclude each other", async () => {
     serve()
     api.on("GET /api/v1/events/realtime-token", errorReply(401, "AUTH_REQUIRED"))
