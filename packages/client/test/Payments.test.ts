@@ -29,6 +29,31 @@ const buy = async (
   return { ...server, client, outcome, paid, bytes }
 }
 
+/** The challenge to sign in at a server. */
+const signInMessage = (uri: string, domain: string) =>
+  failure(
+    402,
+    { code: "PAYMENT_REQUIRED" },
+    {
+      "payment-required": header({
+        extensions: {
+          "sign-in-with-x": {
+            info: {
+              domain,
+              uri,
+              version: "1",
+              nonce: "n0nce123",
+              statement: "Sign in.",
+              issuedAt: "2026-01-31T12:00:00.000Z",
+              expirationTime: "2026-01-31T12:05:00.000Z"
+            },
+            supportedChains: [{ chainId: "eip155:196", type: "eip191" }]
+          }
+        }
+      })
+    }
+  )
+
 describe("terms", () => {
   it("of the known contract of USDT are signed, and no others", async () => {
     expect((await buy([challenge(), bought])).outcome).toBe("bought")
@@ -93,6 +118,41 @@ describe("a server that lies about payments", () => {
     const { clock, paid } = await buy([challenge(), again])
     expect(clock.sleeps.slice(0, 4)).toEqual([250, 500, 1_000, 2_000])
     expect(paid.length).toBeLessThan(20)
+  })
+
+  it.each(["soon", null, { seconds: 1 }, -1])(
+    "can't have a payment repeated without end by a delay of %j",
+    async (delay) => {
+      const pending = failure(409, { code: "PAYMENT_PENDING", retryable: true, paymentState: "pending" })
+      const wait = success({ payment: { advice: "wait", paymentState: "pending", retryAfterSeconds: delay } })
+      const server = scripted({ [MAILBOXES]: [challenge(), pending], [STATUS]: [wait] })
+      const { clock } = server
+      const sleep = (millis: number) =>
+        clock.sleeps.length < 500 && millis > 0 ? clock.sleep(millis) : Promise.reject(new Error("no pause"))
+      const client = await AgentOs.connect(BASE_URL, { ...server.options, clock: { now: clock.now, sleep } })
+      await expect(client.call("createMailbox", { localPart: "ada" })).rejects.toMatchObject({
+        code: "PAYMENT_OUTCOME_UNKNOWN"
+      })
+      expect(server.to(STATUS).length).toBeLessThan(100)
+    }
+  )
+
+  it("can't refuse the token of a call that is then aborted to get more than the limit", async () => {
+    const stop = new AbortController()
+    const revoked = failure(401, { code: "INVALID_TOKEN", paymentState: "none" })
+    const server = scripted({
+      [MAILBOXES]: [challenge(), revoked],
+      [TOKEN]: [
+        signInMessage(`${BASE_URL}${TOKEN}`, "agentos.example"),
+        success({ authentication: { accessToken: "b" } })
+      ]
+    })
+    // The server answers the sign-in when the call has been aborted.
+    const tokens = { get: () => "a", set: () => stop.abort(new Error("timeout")) }
+    const client = await AgentOs.connect(BASE_URL, { ...server.options, tokens })
+    const call = client.call("createMailbox", { localPart: "ada" }, { signal: stop.signal })
+    await expect(call).rejects.toMatchObject({ code: "PAYMENT_OUTCOME_UNKNOWN", moneyMoved: "unknown" })
+    expect([client.payments.spent().lastDay, client.payments.open().length]).toEqual(["0.25", 1])
   })
 })
 
@@ -243,32 +303,8 @@ describe("a payment", () => {
 })
 
 describe("signing in", () => {
-  const message = (uri: string, domain: string) =>
-    failure(
-      402,
-      { code: "PAYMENT_REQUIRED" },
-      {
-        "payment-required": header({
-          extensions: {
-            "sign-in-with-x": {
-              info: {
-                domain,
-                uri,
-                version: "1",
-                nonce: "n0nce123",
-                statement: "Sign in.",
-                issuedAt: "2026-01-31T12:00:00.000Z",
-                expirationTime: "2026-01-31T12:05:00.000Z"
-              },
-              supportedChains: [{ chainId: "eip155:196", type: "eip191" }]
-            }
-          }
-        })
-      }
-    )
-
   it("signs only a message for this server", async () => {
-    const server = scripted({ [TOKEN]: [message("https://other.example/api/v1/auth/token", "other.example")] })
+    const server = scripted({ [TOKEN]: [signInMessage("https://other.example/api/v1/auth/token", "other.example")] })
     const client = await AgentOs.connect(BASE_URL, server.options)
     await expect(client.call("recoverToken")).rejects.toMatchObject({ code: "UNEXPECTED_ANSWER" })
     expect(server.signatures).toEqual([])
@@ -277,7 +313,7 @@ describe("signing in", () => {
   it("is done once for calls at the same time", async () => {
     const server = scripted({
       [TOKEN]: [
-        message(`${BASE_URL}${TOKEN}`, "agentos.example"),
+        signInMessage(`${BASE_URL}${TOKEN}`, "agentos.example"),
         success({ authentication: { accessToken: "at_v1_new" } })
       ],
       [`${MAILBOXES}/query`]: [success({ items: [] })]

@@ -54,8 +54,6 @@ export interface Delivered {
 export interface Unanswered {
   /** The error of the last attempt, or the reason of the abort. */
   readonly lost: unknown
-  /** Whether the server may have received the payment. */
-  readonly mayHaveArrived: boolean
 }
 
 export interface DeliveryParts {
@@ -101,12 +99,12 @@ export const deliver = async (entry: SignedRequest, parts: DeliveryParts): Promi
       if (wireErrorIn(answer)?.code !== "PAYMENT_PENDING" || isAborted()) return true
       const status = await readStatus(entry, http)
       if (status?.advice !== "wait") return true
-      seconds = status.retryAfterSeconds ?? 1
+      seconds = delayOf(status)
     }
     return false
   }
   for (let tries = 0; ; tries++) {
-    if (isAborted()) return { lost: signal?.reason, mayHaveArrived }
+    if (isAborted()) return { lost: signal?.reason }
     await save({ tag: "sent", attempts: ++attempts })
     const answer = await sendPayment(entry, http, token, signal)
     if ("lost" in answer) {
@@ -138,7 +136,7 @@ export const sendPayment = async (
   try {
     return await http.send({ method, path, token, headers, ...(body === null ? {} : { body }) }, signal)
   } catch (lost) {
-    return { lost, mayHaveArrived: true }
+    return { lost }
   }
 }
 
@@ -185,6 +183,10 @@ const readStatus = async (
     return undefined
   }
 }
+
+/** Returns the delay before the status is read again. A server may answer with less than a second, or with no number. */
+const delayOf = ({ retryAfterSeconds }: PaymentStatus): number =>
+  typeof retryAfterSeconds === "number" ? Math.max(retryAfterSeconds, 1) : 1
 
 /** Whether the same bytes may have another answer later. */
 const canRepeat = ({ answer, paymentState }: Delivered): boolean =>

@@ -205,8 +205,10 @@ export class Payments {
         signal
       })
       if ("lost" in delivered) {
-        const { lost, mayHaveArrived } = delivered
-        if (mayHaveArrived) throw outcomeUnknown(entry, signal?.aborted === true ? "Aborted." : messageOf(lost), lost)
+        const { lost } = delivered
+        // Once sent, the signature is out, whatever the server answered.
+        if (current.state.tag !== "prepared")
+          throw outcomeUnknown(entry, signal?.aborted === true ? "Aborted." : messageOf(lost), lost)
         await save({ tag: "given-up" })
         throw lost
       }
