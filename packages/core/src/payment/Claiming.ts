@@ -60,7 +60,13 @@ export const claim = Effect.fnUntraced(function* <Input, Plan, Receipt>(
         const tenant = yield* tenantOf(ports, payment, createdAt)
         yield* requireActive(tenant)
         const plan = yield* service.prepare(
-          { operationId, tenant, createdAt, attended: true, isAuthenticated: request.tenant !== null },
+          {
+            operationId,
+            tenant,
+            createdAt,
+            attended: true,
+            isAuthenticated: request.tenant?.tokenVersion === tenant.tokenVersion
+          },
           kept
         )
         const operation: Operation = {

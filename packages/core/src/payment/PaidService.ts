@@ -44,7 +44,7 @@ export interface OperationContext {
 
 /** The context of a claim, in the transaction that stores the operation. */
 export interface ClaimContext extends OperationContext {
-  /** Whether the request carried the tenant's access token. */
+  /** Whether the request carried the tenant's access token, which is still the current one. */
   readonly isAuthenticated: boolean
 }
 

@@ -11,11 +11,17 @@ import { AnswerSecret, type ClaimContext } from "./PaidService.ts"
  * and would read the wallet's mail.
  */
 
-/** The part of a purchase's plan that says whether its request carried the token. Operations of older servers lack it. */
-export const TokenGrantPlan = { isAuthenticated: Schema.optionalKey(Schema.Boolean) }
+/**
+ * The part of a purchase's plan that says which version of the token its request carried, if any. Operations of older
+ * servers lack it.
+ */
+export const TokenGrantPlan = { tokenVersion: Schema.optionalKey(Schema.Int) }
+
+type Plan = Schema.Struct.Type<typeof TokenGrantPlan>
 
 /** Returns the fields of `TokenGrantPlan` for a claim. */
-export const planOf = ({ isAuthenticated }: ClaimContext) => ({ isAuthenticated })
+export const planOf = ({ isAuthenticated, tenant }: ClaimContext): Plan =>
+  isAuthenticated ? { tokenVersion: tenant.tokenVersion } : {}
 
 const { method, path } = serviceEntry("auth.token")
 
@@ -34,14 +40,15 @@ export type Authentication = { readonly accessToken: AnswerSecret } | typeof SIG
  * the purchase, under the tenant's lock.
  */
 export const make: Effect.Effect<
-  (tenant: Tenant, plan: { readonly isAuthenticated?: boolean }) => Effect.Effect<Authentication>,
+  (tenant: Tenant, plan: Plan) => Effect.Effect<Authentication>,
   never,
   Keyring | TenantStore
 > = Effect.gen(function* () {
   const keyring = yield* Keyring
   const tenants = yield* TenantStore
-  return Effect.fnUntraced(function* ({ tenantId, tokenTrust, tokenVersion }, { isAuthenticated }) {
-    if (tokenTrust !== undefined && isAuthenticated !== true) return SIGN_IN
+  return Effect.fnUntraced(function* ({ tenantId, tokenTrust, tokenVersion }, carried) {
+    // A token that was replaced during the purchase does not open the new one.
+    if (tokenTrust !== undefined && carried.tokenVersion !== tokenVersion) return SIGN_IN
     if (tokenTrust === undefined) yield* tenants.setTokenTrust(tenantId, "unproven")
     return {
       accessToken: new AnswerSecret({

@@ -82,8 +82,8 @@ export const replayed = (offer: Offer & { readonly signature: string }) =>
 /** The host does not admit the request. */
 export class NotAdmitted extends Schema.TaggedError<NotAdmitted>()("NotAdmitted", {}) {}
 
-export const challengeOf = (offer: Offer = {}) =>
-  Effect.map(Effect.flip(create({ localPart: "ada" }, offer)), (error) => {
+export const challengeOf = (offer: Offer = {}, localPart = "ada") =>
+  Effect.map(Effect.flip(create({ localPart }, offer)), (error) => {
     assert.strictEqual(error._tag, "PaymentRequired")
     return error._tag === "PaymentRequired" ? error.challenge : ""
   })

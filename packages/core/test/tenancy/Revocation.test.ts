@@ -1,7 +1,7 @@
 import { Credentials, OperationStep, OperationSteps, TenantStore, walletAddress } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted } from "effect"
-import { ADA, challengeOf, create, pay } from "../support/Purchase.ts"
+import { ADA, adasMailbox, challengeOf, create, pay } from "../support/Purchase.ts"
 import * as TestHost from "../support/TestHost.ts"
 
 /** The steps of a purchase that succeeds and stages nothing. */
@@ -31,6 +31,24 @@ describe("a purchase during which the wallet's tokens are revoked", () => {
       assert.strictEqual(yield* Effect.isSuccess(credentials.authenticate(token)), !isStored)
       assert.strictEqual(Redacted.value(credentials.accessTokenOf(tenant)) === Redacted.value(token), !isStored)
       assert.strictEqual(host.payments.transfers.get(ADA), 1)
+    }).pipe(Effect.provide(host.layer.pipe(Layer.provide(steps))))
+  })
+
+  it.effect.each(STEPS)("with the replaced token does not answer with the new one, at %s", (at) => {
+    const host = TestHost.make()
+    let replace: Effect.Effect<unknown> = Effect.void
+    const steps = Layer.succeed(OperationSteps, (step) =>
+      step === at ? Effect.asVoid(Effect.suspend(() => replace)) : Effect.void
+    )
+    return Effect.gen(function* () {
+      const credentials = yield* Credentials
+      const { tenant } = yield* adasMailbox
+      const signature = pay(yield* challengeOf({ tenant, key: "key-2" }, "ada-2"), ADA, "02")
+      replace = credentials.revoke(tenant.tenantId)
+      const answer = yield* create({ localPart: "ada-2" }, { tenant, signature, key: "key-2" })
+      const renewed = Option.getOrThrow(yield* (yield* TenantStore).find(tenant.tenantId))
+      assert.strictEqual(renewed.tokenVersion, tenant.tokenVersion + 1)
+      assert.notInclude(Redacted.value(answer.body), Redacted.value(credentials.accessTokenOf(renewed)))
     }).pipe(Effect.provide(host.layer.pipe(Layer.provide(steps))))
   })
 })
