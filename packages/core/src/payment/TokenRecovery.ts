@@ -1,7 +1,9 @@
 import { Context, Effect, Layer, Option, type Redacted } from "effect"
+import { WebhookStore } from "../events/WebhookStore.ts"
 import { Keyring } from "../kernel/Keyring.ts"
 import { ProviderUnavailable } from "../kernel/ProviderError.ts"
 import type { InvalidRequest } from "../kernel/ResourceError.ts"
+import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import { SignInRefused, SignInRequired, WalletUnknown } from "../tenancy/CredentialError.ts"
 import { Credentials } from "../tenancy/Credentials.ts"
@@ -40,7 +42,7 @@ export class TokenRecovery extends Context.Service<
     /**
      * Uses the message, and returns the tenant's access token. The first sign-in of a wallet replaces a token that was
      * returned for a payment alone, since others may know it, unless the request carries that token: `held`, the tenant
-     * of the request's token.
+     * of the request's token. With it, the first sign-in pauses the event webhook that they may have set.
      */
     readonly recover: (
       signedIn: SignedIn,
@@ -62,6 +64,7 @@ export class TokenRecovery extends Context.Service<
       const operations = yield* OperationStore
       const credentials = yield* Credentials
       const transactor = yield* Transactor
+      const webhooks = yield* WebhookStore
 
       /** Marks the message as used and makes a change, under the tenant's lock. */
       const once = ({ tenant: { tenantId }, terms }: SignedIn, change: Effect.Effect<Option.Option<Tenant>>) =>
@@ -79,12 +82,28 @@ export class TokenRecovery extends Context.Service<
       const replace = (tenantId: TenantId) =>
         Effect.andThen(tenants.revokeTokens(tenantId), tenants.setTokenTrust(tenantId, "proven"))
 
+      /**
+       * Pauses the event webhook, whose receiver would learn senders and subjects without a token, and replaces its secret,
+       * which those who set it know.
+       */
+      const pauseWebhook = Effect.fnUntraced(function* (tenantId: TenantId) {
+        const found = yield* webhooks.find(tenantId)
+        if (Option.isNone(found)) return
+        const { pausedAt, secret, ...webhook } = found.value
+        const now = yield* Timestamp.now
+        const paused = { state: "paused", updatedAt: now, pausedAt: pausedAt ?? now } as const
+        const replaced = { secret: { keyId: keyring.activeKeyId, version: secret.version + 1 }, previousSecret: null }
+        yield* webhooks.set({ ...webhook, ...paused, ...replaced }, true)
+      })
+
       const prove = Effect.fnUntraced(function* (tenantId: TenantId, held: Tenant | null) {
         const found = yield* tenants.find(tenantId)
         const { tokenTrust, tokenVersion } = Option.getOrThrow(found)
         if (tokenTrust === "proven") return found
         const isHeld = held?.tenantId === tenantId && held.tokenVersion === tokenVersion
-        return yield* isHeld ? tenants.setTokenTrust(tenantId, "proven") : replace(tenantId)
+        if (isHeld) return yield* tenants.setTokenTrust(tenantId, "proven")
+        yield* pauseWebhook(tenantId)
+        return yield* replace(tenantId)
       })
 
       return TokenRecovery.of({
@@ -119,7 +138,8 @@ export class TokenRecovery extends Context.Service<
         },
         revoke: (signedIn) => {
           const { tenantId } = signedIn.tenant
-          return once(signedIn, replace(tenantId)).pipe(
+          const pause = signedIn.tenant.tokenTrust === "proven" ? Effect.void : pauseWebhook(tenantId)
+          return once(signedIn, Effect.andThen(pause, replace(tenantId))).pipe(
             Effect.tap(() => credentials.forget(tenantId)),
             Effect.tap(() => Effect.logWarning(`access tokens of tenant ${tenantId} revoked by its wallet`))
           )

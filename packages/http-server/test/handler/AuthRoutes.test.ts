@@ -454,6 +454,34 @@ describe("a wallet that has an access token", () => {
     expect(tokenOf(await signIn(TOKEN, account))).toBe(token)
   })
 
+  describe("and an event webhook", () => {
+    const HOOK = "/api/v1/events/webhook"
+    const set = (token: string) =>
+      call(server, "POST", HOOK, { token, body: { url: "https://hooks.example/", types: ["email.received"] } })
+    const statusOf = async (token: string) =>
+      textAt(dataOf(await call(server, "GET", HOOK, { token })), "webhook", "status")
+
+    it.each([TOKEN, REVOKE])("that was set with a token which others may know is paused by %s", async (path) => {
+      const { account, token } = await newCustomer()
+      const known = dataOf(await set(token))["signingSecret"]
+      const proven = tokenOf(await signIn(path, account))
+      expect(await statusOf(proven)).toBe("paused")
+      // The wallet's own is not: setting it again resumes it, and later sign-ins leave it.
+      const own = dataOf(await set(proven))
+      expect(own["signingSecret"]).not.toBe(known)
+      expect(own["webhook"]).toMatchObject({ status: "active", previousSecretValidUntil: null })
+      expect(await statusOf(tokenOf(await signIn(path, account)))).toBe("active")
+    })
+
+    it("keeps it active if the first sign-in carries the token", async () => {
+      const { account, token } = await newCustomer()
+      expect((await set(token)).status).toBe(201)
+      const header = await signed(account, await newInfo(TOKEN))
+      await call(server, "POST", TOKEN, { token, headers: { "sign-in-with-x": header } })
+      expect(await statusOf(token)).toBe("active")
+    })
+  })
+
   it("gets a new token although its sign-in carries a token that is not valid", async () => {
     const { account, token } = await newCustomer()
     const header = await signed(account, await newInfo(TOKEN))
