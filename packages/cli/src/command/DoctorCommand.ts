@@ -43,7 +43,7 @@ export const DOCTOR = defineCommand(
 
 const runChecks = async (context: Context, walletFile: string | undefined) => {
   const { connect } = await import("../server/Connection.ts")
-  const { findWallet } = await import("../wallet/Wallet.ts")
+  const { findWallet, folderWalletWarning, NAME_YOUR_WALLET } = await import("../wallet/Wallet.ts")
   const { fromOf } = await import("../config/Settings.ts")
   const checks: Array<Check> = []
   const add = (name: string, { fix, ...finding }: Finding): void =>
@@ -58,8 +58,15 @@ const runChecks = async (context: Context, walletFile: string | undefined) => {
   )
   const wallet = await orFinding(context, async () => ({ found: await findWallet(context, { walletFile }) }))
   const answers = "status" in connection ? false : await addServerChecks(context, connection, add)
-  add("wallet", "status" in wallet ? wallet : describeWallet(wallet.found))
   const { found } = "status" in wallet ? { found: undefined } : wallet
+  const warning = found && folderWalletWarning(found)
+  if (warning !== undefined) {
+    add("wallet", warned(warning, NAME_YOUR_WALLET))
+    // It would name the address to which money is sent.
+    add("balance", skipped("the wallet is not yours"))
+    return checks
+  }
+  add("wallet", "status" in wallet ? wallet : describeWallet(found))
   add("balance", await checkBalance(context, answers && !("status" in connection) ? connection : undefined, found))
   return checks
 }

@@ -152,9 +152,10 @@ export const WHOAMI = defineCommand(
   async (context) => {
     const { fromOf } = await import("../config/Settings.ts")
     const { connect } = await import("../server/Connection.ts")
-    const { findWallet } = await import("../wallet/Wallet.ts")
+    const { findWallet, rejectFolderWallet } = await import("../wallet/Wallet.ts")
     const { baseUrl, client, profile, settings, token } = await connect(context)
     const wallet = await findWallet(context)
+    if (wallet !== undefined) rejectFolderWallet(context, wallet)
     const server = await client.call("describeApi")
     const works =
       token === undefined ? null : await isAuthorized(() => client.call("replayEvents", { query: { limit: 1 } }))

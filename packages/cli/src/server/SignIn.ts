@@ -4,7 +4,7 @@ import type { Context } from "../command/Command.ts"
 import { findToken, saveToken } from "../config/Credentials.ts"
 import { rejectFolderServer, requireBaseUrl, resolveSettings } from "../config/Settings.ts"
 import { isRecord } from "../file/Json.ts"
-import { requireWallet, type WalletFlags } from "../wallet/Wallet.ts"
+import { folderWalletWarning, NAME_YOUR_WALLET, requireWallet, type WalletFlags } from "../wallet/Wallet.ts"
 import { ApiClient } from "./ApiClient.ts"
 import { apiFailure, failingWith } from "./ApiFailure.ts"
 import { ROUTES } from "./Routes.ts"
@@ -26,6 +26,10 @@ export const signIn = async (
   const baseUrl = requireBaseUrl(settings)
   rejectFolderServer(settings, "A signature")
   const wallet = await requireWallet(context, flags)
+  const warning = folderWalletWarning(wallet)
+  // The author of the folder would have the account whose token is saved.
+  if (warning !== undefined)
+    throw new Failure({ code: "CONFIGURATION", message: `${warning} ${NAME_YOUR_WALLET} Nothing was signed.` })
   // First, because a message is valid for a minute, and a password may have to be typed.
   const key = await wallet.open()
   // The first request goes without the saved token, which may be the one that was lost or revoked.

@@ -85,18 +85,23 @@ export const requireWallet = async (context: Context, flags: WalletFlags = {}): 
   })
 }
 
+/** Returns a sentence about a wallet that ./agentctl.json chose; undefined for any other. */
+export const folderWalletWarning = ({ setting, source }: Wallet): string | undefined =>
+  setting?.isFromFolder === true
+    ? `The wallet ${source} is ${fromOf(setting)}, so the author of this folder chose it.`
+    : undefined
+
+export const NAME_YOUR_WALLET = "Name yours with --wallet-file or AGENTOS_WALLET_FILE, or its profile with --profile."
+
 /**
  * Warns of a wallet that ./agentctl.json chose, and refuses it where only a program would read its address: money that is sent
  * to it belongs to the author of the folder.
  */
-export const rejectFolderWallet = ({ host, output }: Context, { setting, source }: Wallet): void => {
-  if (setting?.isFromFolder !== true) return
-  const message = `The wallet ${source} is ${fromOf(setting)}, so the author of this folder chose it.`
-  if (host.stdout.isTerminal) return output.warn(message)
-  throw new Failure({
-    code: "CONFIGURATION",
-    message: `${message} Name yours with --wallet-file, or its profile with --profile.`
-  })
+export const rejectFolderWallet = ({ host, output }: Context, wallet: Wallet): void => {
+  const warning = folderWalletWarning(wallet)
+  if (warning === undefined) return
+  if (host.stdout.isTerminal) return output.warn(warning)
+  throw new Failure({ code: "CONFIGURATION", message: `${warning} ${NAME_YOUR_WALLET}` })
 }
 
 /** Returns the address of a wallet; opens a keystore that omits it. */

@@ -205,6 +205,37 @@ describe("the wallet of a folder", () => {
     }
   )
 
+  const described = { name: "AgentOS", version: "1.0.0", environment: "sandbox" }
+  const ofOwner = (...args: ReadonlyArray<string>) => ({
+    ...scene({ walletFile: "wallets/own.key" }),
+    args,
+    env: { AGENTOS_PRIVATE_KEY: "" },
+    server: { "GET /api/v1": [{ data: described }] }
+  })
+
+  it("is not shown by whoami to a program, and with a warning to a person", async () => {
+    const refused = await play(api, ofOwner("whoami"), "program")
+    assert.strictEqual(refused.exit, 3, refused.text)
+    assert.strictEqual(refused.stdout.length, 0)
+    assert.include((await play(api, ofOwner("whoami"), "person")).text, "the author of this folder chose it.")
+  })
+
+  it("is a warning of doctor, which names no address to send money to", async () => {
+    const { text } = await play(api, ofOwner("doctor"), "program")
+    assert.include(text, "the author of this folder chose it.")
+    assert.notMatch(text, /0x[0-9a-fA-F]{40}/)
+  })
+
+  it.each([
+    ["login", "--wallet"],
+    ["token", "rotate", "--yes"]
+  ])("signs in to no account: %s", async (...args) => {
+    const { exit, text } = await play(api, ofOwner(...args), "person")
+    assert.strictEqual(exit, 3, text)
+    assert.include(text, "Nothing was signed.")
+    assert.isEmpty(api.seen)
+  })
+
   it("has an address for a program that names it", async () => {
     const named = await play(api, scene({ walletFile: "other.key" }, "--wallet-file", "wallets/own.key"), "program")
     assert.strictEqual(named.exit, 0, named.text)
