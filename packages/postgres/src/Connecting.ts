@@ -72,12 +72,15 @@ export const connecting = ({ config, settings, settingsIn, target }: SessionOpti
     ...(settingsIn === "startup" && { startupParameters: settings })
   }
   const openOne = target.prefersTls ? openPreferring : PgConnection.make
-  const calls = Object.entries(settings).map(([name, value]) => `set_config(${quoted(name)}, ${quoted(value)}, false)`)
+  const values = Object.entries(settings).map(([name, value]) => `(${quoted(name)}, ${quoted(value)})`)
+  // A server that is too old lacks some. It is refused by its version.
+  const set = `select set_config(name, value, false) from (values ${values.join(", ")}) as wanted (name, value)
+    where name in (select name from pg_settings)`
   const openAt = (config: PgConnection.Config, at: DatabaseHost): Opened =>
     closedIfFailed(
       Effect.tap(openOne({ ...config, ...at }), (connection) =>
         Effect.gen(function* () {
-          if (settingsIn === "statement") yield* connection.query(`select ${calls.join(", ")}`, [], false)
+          if (settingsIn === "statement") yield* connection.query(set, [], false)
           if (target.hosts.length === 1 || !target.needsWrites) return
           const { rows } = yield* connection.query("show transaction_read_only", [], false)
           if (rows[0]?.transaction_read_only !== "off") return yield* Effect.fail(cannotWrite(at))

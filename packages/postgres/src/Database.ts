@@ -118,10 +118,15 @@ const POOL = 10
 /** Connections beside the pool: those that deliver, the one that listens, and the one of shared transactions. */
 const OTHER_CONNECTIONS = DELIVERY_CONNECTIONS + 2
 
-/** Settings of every session. The stores are written for this isolation, whatever the default of the server is. */
+/**
+ * Settings of every session. The stores are written for these, whatever the server, the database or the role sets: a shorter
+ * wait for a lock would fail requests, and an end of idle sessions would close connections that listen.
+ */
 const settingsOf = (options: PostgresOptions): Readonly<Record<string, string>> => ({
   ...PLANNING,
   default_transaction_isolation: "read committed",
+  lock_timeout: "0",
+  idle_session_timeout: "0",
   statement_timeout: millis(options.statementTimeout ?? STATEMENT_TIMEOUT),
   idle_in_transaction_session_timeout: millis(options.idleInTransactionTimeout ?? "10 seconds")
 })

@@ -240,10 +240,10 @@ const requireRights = Effect.fnUntraced(function* (
 const listed = (names: ReadonlyArray<string>): string =>
   names.length <= 3 ? names.join(", ") : `${names.slice(0, 3).join(", ")} and ${names.length - 3} more`
 
-/** A pooler refuses a setting in the packet that opens a connection. */
+/** A pooler refuses a setting in the packet that opens a connection, and so does a server that is too old to have it. */
 const isUnsupportedParameter = (error: SqlError.SqlError): boolean => {
   const { code, message } = fromSqlError(error)
-  return code === "08P01" && message.includes("parameter")
+  return code === "42704" || (code === "08P01" && message.includes("parameter"))
 }
 
 const isDenied = (error: unknown): error is SqlError.SqlError =>

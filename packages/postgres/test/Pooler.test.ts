@@ -26,7 +26,7 @@ const refused = (settings: Readonly<Record<string, string | number>>) =>
   )
 
 const ALL_SETTINGS =
-  "enable_seqscan,enable_bitmapscan,jit,default_transaction_isolation,statement_timeout,idle_in_transaction_session_timeout,lock_timeout,plan_cache_mode"
+  "enable_seqscan,enable_bitmapscan,jit,default_transaction_isolation,statement_timeout,idle_in_transaction_session_timeout,lock_timeout,idle_session_timeout,plan_cache_mode"
 
 layer(TestPostgres.layer(), { excludeTestServices: true })(
   "a database behind PgBouncer (skipped without Debian's package pgbouncer)",

@@ -197,3 +197,27 @@ layer(TestPostgres.layer({ settings: { default_transaction_isolation: "serializa
     })
   )
 })
+
+layer(TestPostgres.layer({ settings: { lock_timeout: "1ms", idle_session_timeout: "1s" } }), {
+  excludeTestServices: true
+})("a server that ends waits for locks and idle sessions early", (it) => {
+  it.effect("does neither to those of the stores", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestPostgres
+      const rows = yield* Effect.provide(
+        Effect.flatMap(Database, ({ delivery, sql }) =>
+          Effect.forEach(
+            [sql, delivery],
+            (client) => client`
+              select current_setting('lock_timeout') as lock, current_setting('idle_session_timeout') as idle`
+          )
+        ),
+        layerPostgres({ url })
+      )
+      assert.deepStrictEqual(rows.flat(), [
+        { lock: "0", idle: "0" },
+        { lock: "0", idle: "0" }
+      ])
+    })
+  )
+})
