@@ -8,6 +8,8 @@ import { TABLES } from "./Migrations.ts"
 
 /** The first version whose SQL the migrations use. */
 const MAJOR_MIN = 14
+/** The check whether the disk has room writes a temporary file of a megabyte. */
+const TEMPORARY_KIB_MIN = 2_048
 /** Time for a connection to be opened and to answer, beside the others of a server. */
 const OPEN_WITHIN = "5 seconds"
 const ATTEMPTS = 5
@@ -41,6 +43,7 @@ const FACTS = `
     current_setting('server_encoding') as encoding,
     pg_is_in_recovery() as is_standby,
     current_setting('transaction_read_only') = 'on' as is_read_only,
+    (select setting::int from pg_settings where name = 'temp_file_limit') as temporary_limit,
     pg_backend_pid() as process_id,
     session_user::text as role,
     current_database()::text as database,
@@ -84,6 +87,12 @@ const requireServer = (facts: Row): DatabaseUnsuitable | undefined => {
     return unsuitable(
       "transactions are read-only by default (default_transaction_read_only)",
       "Turn it off for the server, the database or the role: alter role … reset default_transaction_read_only."
+    )
+  const temporaryLimit = number(facts, "temporary_limit")
+  if (temporaryLimit >= 0 && temporaryLimit < TEMPORARY_KIB_MIN)
+    return unsuitable(
+      `temporary files are limited to ${temporaryLimit} kB (temp_file_limit)`,
+      `Allow ${TEMPORARY_KIB_MIN} kB or more: alter role … set temp_file_limit = '${TEMPORARY_KIB_MIN}kB'.`
     )
   if (facts["schema"] === null)
     return unsuitable(

@@ -86,6 +86,14 @@ layer(TestPostgres.layer(), { excludeTestServices: true })(
       })
     )
 
+    it.effect("because it has no room for the temporary file of the readiness check", () =>
+      Effect.gen(function* () {
+        yield* administer("create database roomless", "alter database roomless set temp_file_limit = '1MB'")
+        const { message } = yield* refused(yield* urlOf("roomless"))
+        assert.match(message, /temporary files are limited to 1024 kB \(temp_file_limit\)\. Allow 2048 kB or more/)
+      })
+    )
+
     it.effect("because the role may not create tables, use them, or own those that a migration changes", () =>
       Effect.gen(function* () {
         yield* administer("create database rights", "create role guest login")
