@@ -73,13 +73,17 @@ export const serverTime = (headers: Headers): string | undefined => {
   return Number.isNaN(millis) ? undefined : new Date(millis).toISOString()
 }
 
-const readBody = async (response: Response): Promise<Uint8Array> => {
+/** Reads the body of a response; fails if it has more bytes than the limit. */
+export const readBody = async (response: Response, limitBytes = ANSWER_LIMIT_BYTES): Promise<Buffer> => {
   const chunks: Array<Uint8Array> = []
   let length = 0
   for await (const chunk of response.body ?? []) {
     length += chunk.length
-    if (length > ANSWER_LIMIT_BYTES)
-      throw new Failure({ code: "UNEXPECTED_ANSWER", message: "The response is larger than 64 MiB." })
+    if (length > limitBytes)
+      throw new Failure({
+        code: "UNEXPECTED_ANSWER",
+        message: `The response is larger than ${limitBytes / 1_048_576} MiB.`
+      })
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

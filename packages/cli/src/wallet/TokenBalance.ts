@@ -1,8 +1,12 @@
 import { EXIT, Failure } from "@agentos/command-line"
 import type { Context } from "../command/Command.ts"
 import { isRecord } from "../file/Json.ts"
+import { readBody } from "../server/ApiClient.ts"
 
 const TIMEOUT_MILLIS = 15_000
+const ANSWER_LIMIT_BYTES = 1_048_576
+/** A word of the EVM. Formatting a longer number takes more than linear time. */
+const RESULT = /^0x[0-9a-fA-F]{0,64}$/
 /** balanceOf(address) of ERC-20. */
 const BALANCE_OF = "0x70a08231"
 
@@ -34,13 +38,13 @@ const request = async (
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
       signal: AbortSignal.any([host.signal, AbortSignal.timeout(TIMEOUT_MILLIS)])
     })
-    answer = await response.json()
+    answer = JSON.parse((await readBody(response, ANSWER_LIMIT_BYTES)).toString())
   } catch (error) {
     if (host.signal.aborted) throw error
     throw rpcFailure(`Cannot read the chain: ${name} did not return a JSON-RPC response.`)
   }
   const result = isRecord(answer) ? answer["result"] : undefined
-  if (typeof result === "string" && /^0x[0-9a-fA-F]*$/.test(result)) return result
+  if (typeof result === "string" && RESULT.test(result)) return result
   throw rpcFailure(`Cannot read the chain: ${name} returned no result for ${method}.`)
 }
 

@@ -125,16 +125,17 @@ describe("wallet commands", () => {
     assert.include(unasked.stderr, "A password is required")
   })
 
+  const option = {
+    scheme: "exact",
+    network: "eip155:196",
+    asset: "0x779ded0c9e1022225f8e0630b35a9b54be713736",
+    amount: "250000",
+    payTo: "0x1111111111111111111111111111111111111111",
+    maxTimeoutSeconds: 120,
+    extra: { name: "USDT", version: "1" }
+  }
+
   it("show the balance in the tokens of the server", async () => {
-    const option = {
-      scheme: "exact",
-      network: "eip155:196",
-      asset: "0x779ded0c9e1022225f8e0630b35a9b54be713736",
-      amount: "250000",
-      payTo: "0x1111111111111111111111111111111111111111",
-      maxTimeoutSeconds: 120,
-      extra: { name: "USDT", version: "1" }
-    }
     const rpcUrl = `http://127.0.0.1:${(rpc.address() as AddressInfo).port}`
     const env = { AGENTOS_BASE_URL: api.url(), AGENTOS_PRIVATE_KEY: KEY, AGENTOS_RPC_URL: rpcUrl }
     api.on("POST /api/v1/email/mailboxes", challengeReply([option]))
@@ -147,5 +148,17 @@ describe("wallet commands", () => {
     const elsewhere = await program.run(["wallet", "balance"], { env })
     assert.strictEqual(elsewhere.code, 9)
     assert.include(elsewhere.stderr, "eip155:196")
+  })
+
+  it.each([
+    ["number longer than a word of the chain", `0x${"f".repeat(65)}`, "returned no result for eth_chainId"],
+    ["response without a reasonable end", `0x${"f".repeat(2 ** 20)}`, "did not return a JSON-RPC response"]
+  ])("read no %s from an RPC", async (_, result, why) => {
+    const env = { AGENTOS_BASE_URL: api.url(), AGENTOS_PRIVATE_KEY: KEY, AGENTOS_RPC_URL: `${api.url()}/rpc` }
+    api.on("POST /api/v1/email/mailboxes", challengeReply([option]))
+    api.on("POST /rpc", { status: 200, body: { jsonrpc: "2.0", id: 1, result } })
+    const { code, stderr } = await program.run(["wallet", "balance"], { env })
+    assert.strictEqual(code, 9)
+    assert.include(stderr, why)
   })
 })
