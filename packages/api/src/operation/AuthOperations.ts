@@ -15,10 +15,10 @@ const SIGN_IN =
 export const AUTH_OPERATIONS = {
   recoverToken: operation("recoverToken", {
     ...signedIn,
-    description: `Use it when the token is lost. ${SIGN_IN} The token is the one that every start-here service of this wallet returns.`
+    description: `Use it when the token is lost. ${SIGN_IN} The first sign-in of a wallet replaces the token that its first purchase returned, and pauses its event webhook, unless the request carries that token.`
   }),
   revokeTokens: operation("revokeTokens", {
     ...signedIn,
-    description: `Use it when someone else may know a token. ${SIGN_IN} Older access tokens, realtime tokens and realtime sessions end on every server within 5 seconds. Paid requests that were already accepted are still fulfilled.`
+    description: `Use it when someone else may know a token. ${SIGN_IN} Older access tokens, realtime tokens and realtime sessions end on every server within 5 seconds. Paid requests that were already accepted are still fulfilled. The event webhook stays: set it with rotateSecret if someone else may know its secret.`
   })
 }
