@@ -63,6 +63,16 @@ describe("terms", () => {
     expect(signatures).toEqual([])
   })
 
+  it("for another token are signed on no other spelling of a chain, also for this machine", async () => {
+    const other = { network: "eip155:0196", asset: `0x${"33".repeat(20)}` }
+    const server = scripted({ [MAILBOXES]: [challenge(other), bought] })
+    const client = await AgentOs.connect("http://localhost:8402", server.options)
+    await expect(client.call("createMailbox", { localPart: "ada" })).rejects.toMatchObject({
+      code: "PAYMENT_UNSUPPORTED"
+    })
+    expect(server.signatures).toEqual([])
+  })
+
   it("for another token are signed if the caller lists it", async () => {
     const asset = { network: "eip155:1", asset: `0x${"33".repeat(20)}` }
     expect((await buy([challenge(asset), bought])).outcome).toMatchObject({ code: "PAYMENT_UNSUPPORTED" })

@@ -91,7 +91,8 @@ const isAddress = (text: string): boolean => /^0x[0-9a-fA-F]{40}$/.test(text)
 const canSign = ({ asset, extra, network, payTo, scheme }: ChallengeOption): boolean =>
   scheme === "exact" &&
   extra["assetTransferMethod"] !== "permit2" &&
-  /^eip155:\d{1,15}$/.test(network) &&
+  // A leading zero would be another name of a chain with a known USDT.
+  /^eip155:[1-9]\d{0,14}$/.test(network) &&
   isAddress(asset) &&
   isAddress(payTo)
 
