@@ -49,6 +49,24 @@ const mailboxWith = async (mails: ReadonlyArray<Stored>) => {
 const at = (millis: number): string => new Date(millis).toISOString()
 
 describe("waiting for mail", () => {
+  it("ends although the pages of the server do not", async () => {
+    const clock = new TestClock()
+    let pages = 0
+    const agent = await AgentOs.connect(BASE_URL, {
+      clock,
+      tokens: { get: () => "at_v1_token", set: () => undefined },
+      fetch: async (url) => {
+        if (url.includes("/mailboxes/query")) return success({ items: [{ mailboxId: "box" }] })
+        if (++pages > 1_000) throw new Error("too many pages")
+        await clock.sleep(1_000)
+        return success({ items: [], nextCursor: "next" })
+      }
+    })
+    const [mailbox] = await agent.mailboxes.list()
+    await expect(mailbox?.waitForMail({ timeoutSeconds: 5 })).rejects.toMatchObject({ code: "TIMEOUT" })
+    expect(pages).toBeLessThan(40)
+  })
+
   it("returns each mail once, in the order in which they were stored, also one that arrived before another", async () => {
     const start = new TestClock().now()
     // The first to arrive was large, and was stored last.

@@ -67,6 +67,8 @@ export interface MailContext {
 const PAGE_SIZE = 100
 const POLL_MILLIS = 1_000
 const TIMEOUT_SECONDS = 120
+/** How much longer than its timeout a wait may take to read its pages, which a server may let have no end. */
+const PAGES_SECONDS = 30
 const SINCE_SECONDS = 60
 /** How much longer than others a large mail may take from its arrival until it is stored. */
 const STORING_SECONDS = 600
@@ -119,14 +121,15 @@ export class Mailbox {
     }
   }
 
-  /** Yields all matching messages without their bodies, newest first. */
-  async *#summaries(query: Query, signal: AbortSignal | undefined) {
+  /** Yields all matching messages without their bodies, newest first. After `until`, no other page is read. */
+  async *#summaries(query: Query, signal: AbortSignal | undefined, until = Infinity) {
     for (let more: Query | undefined = {}; more !== undefined;) {
       const input: Query = { ...query, ...more, limit: PAGE_SIZE, mailboxId: this.id }
       const data: QueryAnswer = await this.#context.caller.call("queryMessages", input, { signal })
       if (!("items" in data)) throw unexpected()
       yield* data.items
-      more = data.nextCursor === null ? undefined : { cursor: data.nextCursor }
+      const { nextCursor } = data
+      more = nextCursor === null || this.#context.clock.now() > until ? undefined : { cursor: nextCursor }
     }
   }
 
@@ -164,9 +167,10 @@ export class Mailbox {
       ...(from === undefined ? {} : { from })
     }
     const seen = new Set<string>()
+    const pagesUntil = start + (timeoutSeconds + PAGES_SECONDS) * 1_000
     for (;;) {
       const found: Array<string> = []
-      for await (const { messageId, subject: title } of this.#summaries(query, signal))
+      for await (const { messageId, subject: title } of this.#summaries(query, signal, pagesUntil))
         if (title.toLowerCase().includes(subject.toLowerCase())) found.push(messageId)
       // Ids sort by the time of storing, and a mail that arrived before another may be stored after it.
       for (const messageId of found.toSorted()) {
