@@ -99,7 +99,8 @@ export const deliver = async (entry: SignedRequest, parts: DeliveryParts): Promi
       if (wireErrorIn(answer)?.code !== "PAYMENT_PENDING" || isAborted()) return true
       const status = await readStatus(entry, http)
       if (status?.advice !== "wait") return true
-      seconds = delayOf(status)
+      // A server may answer with less than a second, or with no number.
+      seconds = Math.max(Number(status.retryAfterSeconds) || 1, 1)
     }
     return false
   }
@@ -183,10 +184,6 @@ const readStatus = async (
     return undefined
   }
 }
-
-/** Returns the delay before the status is read again. A server may answer with less than a second, or with no number. */
-const delayOf = ({ retryAfterSeconds }: PaymentStatus): number =>
-  typeof retryAfterSeconds === "number" ? Math.max(retryAfterSeconds, 1) : 1
 
 /** Whether the same bytes may have another answer later. */
 const canRepeat = ({ answer, paymentState }: Delivered): boolean =>
