@@ -45,6 +45,18 @@ describe("failures", () => {
     assert.strictEqual(error["paymentState"], "none")
   })
 
+  it("names the address of the operator routes if they can't be reached", async () => {
+    const args = ["tenant", "revoke-tokens", "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", "--yes", "--json", "--quiet"]
+    const operator = { AGENTOS_OPERATOR_TOKEN: "operator", AGENTOS_OPERATOR_URL: "http://127.0.0.1:2" }
+    const { code, error } = await failing(args, operator)
+    assert.deepStrictEqual([code, error["code"]], [1, "UNREACHABLE"])
+    assert.match(
+      String(error["message"]),
+      /^Cannot reach http:\/\/127\.0\.0\.1:2 .*--operator-url or AGENTOS_OPERATOR_URL\.$/
+    )
+    assert.deepStrictEqual(error["next"], ["agentctl tenant revoke-tokens --help"])
+  })
+
   it("reports a server that does not speak HTTP", async () => {
     const server = createServer((socket) => socket.on("error", () => {}).end("SSH-2.0-OpenSSH\r\n"))
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))

@@ -36,7 +36,9 @@ export const flagSummary = ({ choices, default: fallback, env, maximum, minimum,
     ...(choices === undefined ? [] : [`One of ${choices.join(", ")}.`]),
     ...(type === "integer" && maximum !== undefined ? [`From ${minimum ?? 0} to ${maximum}.`] : []),
     ...(type === "list" ? ["Can be repeated."] : []),
-    ...(fallback === undefined ? [] : [`Default: ${fallback}.`]),
+    ...(fallback === undefined
+      ? []
+      : [/[.!?]$/.test(String(fallback)) ? `Default: ${fallback}` : `Default: ${fallback}.`]),
     ...(env === undefined ? [] : [`[${env}]`])
   ].join(" ")
 

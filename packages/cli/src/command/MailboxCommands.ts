@@ -98,7 +98,7 @@ export const MAILBOX_CREATE = defineCommand(
       { line: "agentctl mailbox create ada --yes --max-amount 0.25 --json", does: "In a script" }
     ],
     output: "record",
-    json: "{mailbox, operationId, authentication: {accessTokenSaved, profile}, payment}",
+    json: "{mailbox, operationId, authentication: {accessTokenSaved, profile} or {next, message}, payment}",
     exits: PAY_EXITS
   },
   async (context, { arguments: { localpart }, flags }) => {

@@ -53,7 +53,7 @@ export const NUMBER_BUY = defineCommand(
       }
     ],
     output: "record",
-    json: "{phoneNumberId, number, callbackVerificationSecret, phoneNumber, operationId, authentication: {accessTokenSaved, profile}, payment}",
+    json: "{phoneNumberId, number, callbackVerificationSecret, phoneNumber, operationId, authentication: {accessTokenSaved, profile} or {next, message}, payment}",
     exits: PAY_EXITS
   },
   async (context, { arguments: { country }, flags }) => {

@@ -1,5 +1,6 @@
 import { decimalOf } from "@agentos/client/internal"
-import type { Field } from "@agentos/command-line"
+import { type Field, shellWord } from "@agentos/command-line"
+import { isRecord } from "../file/Json.ts"
 import { resumeCommand } from "../payment/Delivery.ts"
 import { type JournalEntry, shownEntry } from "../payment/JournalEntry.ts"
 import { type Bought, type PaidCall, pay } from "../payment/Payment.ts"
@@ -25,8 +26,20 @@ export const payAndPrint = async <Name extends OperationName>(
   const { output } = context
   output.record(withPayment(data, entry), fieldsOf(data, entry.id))
   output.note(`Paid ${decimalOf(entry.quote.amount)} USDT. Payment ${entry.id}.`)
-  if ("authentication" in data) output.note(`The access token is saved in profile ${entry.profile}.`)
+  noteToken(context, data, entry)
   return data
+}
+
+/** Notes that the token is saved, or how to get the token that the wallet has and that this purchase did not return. */
+export const noteToken = ({ output }: Context, data: Readonly<Record<string, unknown>>, entry: JournalEntry): void => {
+  const { authentication } = data
+  if (!isRecord(authentication)) return
+  const { baseUrl, profile } = entry
+  if (authentication["accessTokenSaved"] === true)
+    return output.note(`The access token is saved in profile ${profile}.`)
+  output.warn(
+    `This wallet already has an access token, which this purchase did not return. To save it in profile ${profile}, free of charge: agentctl login --wallet --profile ${profile} --base-url ${shellWord(baseUrl)}`
+  )
 }
 
 /**

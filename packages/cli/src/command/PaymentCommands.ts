@@ -234,7 +234,7 @@ export const PAYMENTS_RESUME = defineCommand(
 
 const showResumed = async (context: Context, { data, entry }: Resumed): Promise<void> => {
   const { shownEntry } = await import("../payment/JournalEntry.ts")
-  const { secretFields } = await import("./PaidOutput.ts")
+  const { noteToken, secretFields } = await import("./PaidOutput.ts")
   const { output } = context
   const { state } = entry
   output.record({ payment: shownEntry(entry), data }, [
@@ -250,6 +250,7 @@ const showResumed = async (context: Context, { data, entry }: Resumed): Promise<
       ? "Nothing was charged, and this payment will not be sent again. Run the original command for a new one."
       : "The payment went through and was charged once."
   )
+  if (data !== null) noteToken(context, data, entry)
 }
 
 const resumeAll = async (context: Context, open: ReadonlyArray<ListedEntry>): Promise<void> => {

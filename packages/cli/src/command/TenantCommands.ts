@@ -14,7 +14,7 @@ export const TENANT_REVOKE_TOKENS = defineCommand(
   {
     name: "tenant revoke-tokens",
     summary: "Revoke the access tokens of a tenant, as the operator",
-    description: `Ends every access token and realtime session of the tenant on every server within 5 s. The wallet gets its new token with agentctl login --wallet, or with its next purchase. Nothing else changes.\nFor operators: needs the server's ${VARIABLE}, from the environment, standard input or a prompt. It is not saved, and is sent to the server's AGENTOS_OPERATOR_LISTEN, which clients cannot reach: by default ${DEFAULT_URL} on the server's own machine.`,
+    description: `Ends every access token and realtime session of the tenant on every server within 5 s. The wallet gets its new token, free of charge, with agentctl login --wallet. Nothing else changes.\nFor operators: needs the server's ${VARIABLE}, from the environment, standard input or a prompt. It is not saved, and is sent to the server's AGENTOS_OPERATOR_LISTEN, which clients cannot reach: by default ${DEFAULT_URL} on the server's own machine.`,
     arguments: [{ name: "tenant", summary: "Wallet or id of the tenant.", presence: "required" }],
     flags: [
       {
@@ -51,7 +51,11 @@ export const TENANT_REVOKE_TOKENS = defineCommand(
       throw usageError(`Missing operator token. Set ${VARIABLE}, or pass the token on standard input.`)
     const client = new ApiClient(context, baseUrl, token)
     const path = `/internal/tenants/${encodeURIComponent(tenant)}/revoke-tokens`
-    const answer = await client.send({ method: "POST", path, repeatable: true })
+    const answer = await client.send({ method: "POST", path, repeatable: true }).catch((error: unknown) => {
+      if (!(error instanceof Failure) || error.parts.code !== "UNREACHABLE") throw error
+      const message = `${error.message} Name the operator routes of the server (its AGENTOS_OPERATOR_LISTEN) by --operator-url or AGENTOS_OPERATOR_URL.`
+      throw new Failure({ ...error.parts, exit: error.exit, message, next: ["agentctl tenant revoke-tokens --help"] })
+    })
     if (answer.status === 401)
       throw new Failure({
         code: "AUTH_REQUIRED",

@@ -99,7 +99,7 @@ export const apiFailure = (answer: Answer, url: string): Failure => {
     })
   const paymentState = (Object.keys(OPEN) as Array<PaymentState>).find((state) => state === error["paymentState"])
   const known = code as ErrorBody["code"]
-  const login = code === "INVALID_TOKEN" ? "agentctl login --wallet" : "agentctl login"
+  const login = code === "AUTH_REQUIRED" ? "agentctl login" : "agentctl login --wallet"
   const onboarding = NEEDS_TOKEN.has(code) ? [login] : []
   // On one line, because the lines below it (the money, the next command) are agentctl's own.
   const message = plainLine(text(error["message"]) ?? code)

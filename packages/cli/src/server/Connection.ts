@@ -39,7 +39,7 @@ export const connectWithToken = async (
   if (token !== undefined) return { ...connection, token }
   throw new Failure({
     code: "NOT_LOGGED_IN",
-    message: `Profile ${profile} has no access token for ${baseUrl}. Get the token of your wallet, or make a first purchase, which returns one.`,
+    message: `Profile ${profile} has no access token for ${baseUrl}. If your wallet has bought something there, sign in with it, which is free. Otherwise make a first purchase, which returns a token.`,
     next: ["agentctl login --wallet", "agentctl mailbox create LOCALPART"]
   })
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { acquireFileLock } from "@agentos/node/file-lock"
@@ -97,6 +97,21 @@ describe("paying command", () => {
       assert.notInclude(stdout + stderr, TOKEN)
       assert.include(readFileSync(join(home, "credentials.json"), "utf8"), TOKEN)
     }
+  })
+
+  it("names the free sign-in if the wallet has a token that the purchase does not return", async () => {
+    const { home, run } = customer()
+    const authentication = { next: { method: "POST", path: "/api/v1/auth/token" }, message: "Sign in." }
+    const withoutToken = paid({ mailbox, operationId: mailbox.mailboxId, authentication })
+    api.on(MAILBOXES, challenge(), withoutToken, withoutToken)
+    const { code, stderr } = await run([...CREATE, ...CONSENT])
+    const resumed = await run(["payments", "resume", /Payment (\S+)\.\n/.exec(stderr)?.[1] ?? ""])
+    assert.deepStrictEqual([code, resumed.code], [0, 0], stderr + resumed.stderr)
+    for (const text of [stderr, resumed.stderr]) {
+      assert.include(text, `agentctl login --wallet --profile default --base-url ${api.url()}`)
+      assert.notInclude(text, "saved in profile")
+    }
+    assert.isFalse(existsSync(join(home, "credentials.json")))
   })
 
   it("does not follow a redirect of the RPC", async () => {
