@@ -16,12 +16,19 @@ const ISSUES_SHOWN = 50
 const ISSUES_QUOTED = 3
 /** Maximum length of one issue's message, in characters. It may quote the client's input. */
 const MESSAGE_LIMIT = 200
+const ELLIPSIS = " ..."
+
+/** Shortens a long message at the end of a word. */
+const shorten = (message: string): string => {
+  if (message.length <= MESSAGE_LIMIT) return message
+  const kept = message.slice(0, MESSAGE_LIMIT - ELLIPSIS.length)
+  const end = kept.lastIndexOf(" ")
+  return `${end > 0 ? kept.slice(0, end) : kept}${ELLIPSIS}`
+}
 
 /** Returns an error that lists every issue, up to the maximum. */
 export const refusal = (issues: ReadonlyArray<Issue>): InvalidRequest => {
-  const shown = issues
-    .slice(0, ISSUES_SHOWN)
-    .map(({ message, path }) => ({ path, message: message.slice(0, MESSAGE_LIMIT) }))
+  const shown = issues.slice(0, ISSUES_SHOWN).map(({ message, path }) => ({ path, message: shorten(message) }))
   const quoted = shown.slice(0, ISSUES_QUOTED).map(issueText).join("; ")
   const more = issues.length - ISSUES_QUOTED
   return new InvalidRequest({

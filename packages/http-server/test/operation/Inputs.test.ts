@@ -1,3 +1,4 @@
+import { EVENT_EXAMPLES } from "@agentos/api"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { call, dataOf, errorOf, fresh, newTenant } from "../support/TestClient.ts"
 import { startServer, type TestServer } from "../support/TestServer.ts"
@@ -42,6 +43,16 @@ describe("inputs", () => {
     assert.deepStrictEqual(await flawsOf("POST", MAILBOXES, `{"localPart":${"[".repeat(8_000)}${"]".repeat(8_000)}}`), [
       `localPart${".0".repeat(7)}`
     ])
+  })
+
+  it("are refused with a message that ends with a whole word", async () => {
+    const body = { url: "https://agent.example/events", types: ["email.receive"] }
+    const answer = await call(server, "POST", "/api/v1/events/webhook", { token: tenant.token, body })
+    const [{ message, path } = { message: "", path: "" }] = errorOf(answer).issues ?? []
+    assert.strictEqual(path, "types.0")
+    const names = /^must be one of (.*), \.\.\.$/.exec(message)?.[1]?.split(", ") ?? []
+    assert.isAbove(names.length, 3, message)
+    for (const name of names) assert.include(Object.keys(EVENT_EXAMPLES), name)
   })
 
   it("write integers in digits alone", async () => {
