@@ -5,7 +5,8 @@ import {
   ProofInvalid,
   type ProviderError,
   Timestamp,
-  type Token
+  type Token,
+  Usdt
 } from "@agentos/core"
 import { Effect, Layer, type Scope } from "effect"
 import { isBoundElsewhere, NONCE_TAG } from "./BoundNonce.ts"
@@ -160,12 +161,15 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
     verify: Effect.fnUntraced(function* (proof, terms) {
       const flaw = flawOf(proof, terms, Math.floor((yield* Timestamp.now) / Timestamp.SECOND))
       if (flaw !== undefined) return yield* refuse(flaw)
-      const { chain, facilitator } = yield* routeOf(proof)
+      const { chain, facilitator, offered } = yield* routeOf(proof)
       const [balance] = yield* Effect.all([chain.balanceOf(hexOf(proof.payer)), facilitator.ready], { concurrency: 2 })
       if (balance < terms.amount) {
-        return yield* refuse(
-          `The wallet's balance is ${balance} base units of the token, but the price is ${terms.amount}.`
-        )
+        const { config, network, unitsPerPriceUnit } = offered
+        const [held, price] = [balance, terms.amount].map((units) => Usdt.toDecimal(units / unitsPerPriceUnit))
+        return yield* new ProofInvalid({
+          message: `The wallet ${proof.payer} has ${held} ${config.name}, and the price is ${price} ${config.name} on ${network}.`,
+          remedy: FUND_THE_WALLET
+        })
       }
     }),
     simulate: Effect.fnUntraced(function* (proof, terms) {
@@ -215,6 +219,9 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
 const NOT_ACCEPTED =
   "This server does not accept payments in this token on this network, or no longer. It has not submitted the payment. " +
   "Request a new challenge."
+
+const FUND_THE_WALLET =
+  "Fund it, then repeat the identical request. If the payment has expired by then, sign a new one for the challenge in the PAYMENT-REQUIRED header."
 
 const refuse = (message: string): Effect.Effect<never, ProofInvalid> => Effect.fail(new ProofInvalid({ message }))
 

@@ -165,8 +165,14 @@ describe("PaymentRailX402.verify", () => {
       yield* rail.verify(signed, Sample.terms())
       state.balances.set(signed.payer, 249_999n)
       const error = yield* Effect.flip(rail.verify(signed, Sample.terms()))
-      assert.strictEqual(error._tag, "ProofInvalid")
-      assert.include(error.message, "balance is 249999")
+      if (error._tag !== "ProofInvalid") return assert.fail(error._tag)
+      const { asset: _, ...sample } = Sample.terms()
+      const name = String(sample.extra["name"])
+      assert.strictEqual(
+        error.message,
+        `The wallet ${signed.payer} has 0.249999 ${name}, and the price is 0.25 ${name} on ${sample.network}.`
+      )
+      assert.match(error.remedy ?? "", /^Fund it, then repeat the identical request\./)
       yield* rail.readNonce(signed)
       const signature: string = JSON.parse(signed.payload).payload.signature
       for (const question of questions()) assert.notInclude(question, signature.slice(2, 66))

@@ -112,11 +112,13 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
       message: `The wallet ${wallet} has bought nothing here, so it has no access token. Call a start-here service to get one.`,
       next: startOf(request)
     }),
-    PaymentRequired: ({ challenge, endedOperationId, reason }): ErrorParts => ({
+    PaymentRequired: ({ challenge, endedOperationId, reason, remedy }): ErrorParts => ({
       code: "PAYMENT_REQUIRED",
       message:
         endedOperationId === undefined
-          ? `${reason === null ? priceOf(request) : `Payment refused: ${sentence(reason)}`} Pay the challenge in the PAYMENT-REQUIRED header, then repeat the identical request with PAYMENT-SIGNATURE and Idempotency-Key.`
+          ? reason === null
+            ? `${priceOf(request)} Pay the challenge in the PAYMENT-REQUIRED header, then repeat the identical request with PAYMENT-SIGNATURE and Idempotency-Key.`
+            : `Payment refused: ${sentence(reason)} ${remedy ?? SIGN_ANEW}`
           : `Payment refused: ${sentence(reason ?? "it was not made")} Operation ${endedOperationId} has ended, and its payment can no longer be used. Sign a new payment for the challenge in the PAYMENT-REQUIRED header, then repeat the request with PAYMENT-SIGNATURE and a new Idempotency-Key.`,
       paymentState: "none",
       next: retryOf(request),
@@ -124,7 +126,11 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
     }),
     IdempotencyConflict: ({ message, paymentState }): ErrorParts => ({
       code: "IDEMPOTENCY_CONFLICT",
-      message: `${sentence(message)} Repeat the original request with its own key and payment, or use a new key and a new payment for a new operation.`,
+      message: `${sentence(message)}${paymentState === "none" ? "" : " This request charged nothing."} ${
+        paymentState === "unknown"
+          ? "Another request may have charged the payment. Repeat that request with its own key, payment and access token. Do not sign another payment."
+          : "Repeat the original request with its own key and payment, or use a new key and a new payment for a new operation."
+      }`,
       paymentState
     }),
     PayerMismatch: ({ payer, paymentState }): ErrorParts => ({
@@ -169,6 +175,9 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
       headers: paymentResponse(receipt)
     })
   })
+
+const SIGN_ANEW =
+  "Sign a new payment for the challenge in the PAYMENT-REQUIRED header, then repeat the identical request with it as PAYMENT-SIGNATURE, and with Idempotency-Key."
 
 /** The signed receipt of a refund, once it is known. */
 const paymentResponse = (receipt: string | null): Readonly<Record<string, string>> =>

@@ -23,7 +23,8 @@ export const ERROR_RECOVERY: Readonly<Record<ErrorCode, string>> = {
   URI_TOO_LONG: "Send a shorter request target.",
   UNSUPPORTED_MEDIA_TYPE: "Send JSON in UTF-8, with Content-Type: application/json.",
   UPGRADE_REQUIRED: "Connect with the WebSocket protocol.",
-  ONBOARDING_REQUIRED: "Call the start-here service in `error.onboarding`. Nothing was charged.",
+  ONBOARDING_REQUIRED:
+    "Sign in by `POST /api/v1/auth/token`, which is free, if the wallet has bought here before. Otherwise call the start-here service in `error.onboarding`. Nothing was charged.",
   RATE_LIMITED: "Wait for the seconds in Retry-After, then repeat the request.",
   HEADERS_TOO_LARGE: "Send fewer or shorter headers.",
   INTERNAL_ERROR: "Repeat the identical request. If it fails again, report the requestId to the operator.",

@@ -10,6 +10,8 @@ import type { RequestError } from "./RequestError.ts"
 /** Closes the connection, because the rest of this request cannot be separated from the next one. */
 const close = { Connection: "close" }
 
+const signIn = callOf("auth.token")
+
 const onboarding = (serviceId: ServiceId): Onboarding => {
   const entry = serviceEntry(serviceId)
   const { method, path, price } = entry
@@ -86,7 +88,7 @@ export const requestErrorParts = (error: RequestError, request: FailedRequest): 
     }),
     OnboardingRequired: ({ startWith }): ErrorParts => ({
       code: "ONBOARDING_REQUIRED",
-      message: `Access token required. Call ${startWith} to get one, then repeat this request with Authorization: Bearer <ACCESS_TOKEN>.`,
+      message: `Access token required. A wallet that has bought here before signs in to get its token, which is free: ${signIn.method} ${signIn.path}. A new wallet gets its token with its first purchase: call ${startWith}. Then repeat this request with Authorization: Bearer <ACCESS_TOKEN>.`,
       next: callOf(startWith),
       onboarding: onboarding(startWith)
     }),

@@ -193,6 +193,21 @@ describe("toWireError", () => {
     assert.strictEqual(wire(method).headers["Allow"], "GET, HEAD")
   })
 
+  it("does not advise another payment if the payment of a conflict may have been charged", () => {
+    const messageOf = (paymentState: PaymentState) =>
+      wire(new IdempotencyConflict({ message: "Used", paymentState })).body.error.message
+    assert.match(messageOf("none"), /^Used\. Repeat .* use a new key and a new payment .* Nothing was charged\.$/)
+    assert.match(messageOf("settled"), /^Used\. This request charged nothing\. Repeat .* and a new payment/)
+    assert.match(messageOf("unknown"), /^Used\. This request charged nothing\. .* Do not sign another payment\.$/)
+    assert.notInclude(messageOf("unknown"), "a new payment")
+  })
+
+  it("advises what a refused payment needs instead of another one", () => {
+    const remedy = "Fund it, then repeat the identical request."
+    const { message } = wire(new PaymentRequired({ challenge: "", reason: "No funds", remedy })).body.error
+    assert.strictEqual(message, `Payment refused: No funds. ${remedy} Nothing was charged.`)
+  })
+
   it("names the start-here service, its price and its inputs", () => {
     const { error, guides } = wire(new OnboardingRequired({ startWith: "email.mailbox.create" })).body
     assert.deepStrictEqual(error.onboarding?.price, { amount: "0.25", asset: "USDT" })
@@ -204,6 +219,7 @@ describe("toWireError", () => {
       ["localPart"]
     )
     assert.deepStrictEqual(error.next, { method: "POST", path: "/api/v1/email/mailboxes" })
+    assert.include(error.message, "signs in to get its token, which is free: POST /api/v1/auth/token.")
     assert.deepStrictEqual(guides, { llms: "/llms.txt", serviceCatalog: "/api/v1/services", openapi: "/openapi.json" })
   })
 })

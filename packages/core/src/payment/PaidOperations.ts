@@ -105,10 +105,10 @@ export class PaidOperations extends Context.Service<
       const challenge = (
         request: PaidRequest,
         reason: string,
-        ended: { readonly endedOperationId?: string } = {}
+        more: { readonly endedOperationId?: string; readonly remedy?: string } = {}
       ): Effect.Effect<never, PaymentRequired> =>
         Effect.flatMap(issue(request, reason), (header) =>
-          Effect.fail(new PaymentRequired({ challenge: header, reason, ...ended }))
+          Effect.fail(new PaymentRequired({ challenge: header, reason, ...more }))
         )
       const checks = paymentChecks(rail, keyring, challenge)
 

@@ -93,8 +93,8 @@ export const conflictOf = (
   if (!sameKey) return `This payment was already sent with another ${name} or to another endpoint.`
   if (!sameProof) {
     return isHeldBy(operation, proof)
-      ? "This authorization was already sent in another PAYMENT-SIGNATURE header. Repeat that header unchanged."
-      : `This ${name} was already used with another payment. Repeat that payment, or send this one with a new Idempotency-Key.`
+      ? "This authorization was already sent in another PAYMENT-SIGNATURE header."
+      : `This ${name} was already used with another payment.`
   }
   return operation.fingerprint === RequestBinding.fingerprint(request.binding)
     ? undefined

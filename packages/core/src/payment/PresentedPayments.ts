@@ -27,7 +27,11 @@ export class AuthorizationUsed extends Schema.TaggedError<AuthorizationUsed>()("
 export const paymentChecks = (
   rail: PaymentRail["Service"],
   keyring: Keyring["Service"],
-  challenge: (request: PaidRequest, reason: string) => Effect.Effect<never, PaymentRequired>
+  challenge: (
+    request: PaidRequest,
+    reason: string,
+    more?: { readonly remedy?: string }
+  ) => Effect.Effect<never, PaymentRequired>
 ) => {
   /** Returns the terms that the payment accepts, if the right wallet paid for this request. */
   const accept = Effect.fnUntraced(
@@ -65,7 +69,7 @@ export const paymentChecks = (
         { concurrency: 2 }
       )
       if (used) return yield* new AuthorizationUsed()
-      if (refusal !== undefined) return yield* challenge(request, refusal.message)
+      if (refusal !== undefined) return yield* challenge(request, refusal.message, remedyOf(refusal))
     },
     Effect.catchTag("ProviderError", ({ message }) => undetermined(message))
   )
@@ -88,6 +92,8 @@ export const paymentChecks = (
     check: (payment: PresentedPayment) => Effect.tap(accept(payment), (terms) => verify(payment, terms))
   }
 }
+
+const remedyOf = ({ remedy }: ProofInvalid) => (remedy === undefined ? {} : { remedy })
 
 const boundElsewhere = (url: string): string =>
   "The nonce of the authorization is bound to the challenge of another request, or to another server than " +

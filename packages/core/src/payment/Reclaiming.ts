@@ -60,9 +60,7 @@ const usedBefore = new IdempotencyConflict({
 })
 
 const usedForAnother = new IdempotencyConflict({
-  message:
-    "This authorization was already used, and it was signed for another request. Repeat that request with its own " +
-    "challenge and access token. Do not sign another authorization.",
+  message: "This authorization was already used, and it was signed for another request.",
   paymentState: "unknown"
 })
 

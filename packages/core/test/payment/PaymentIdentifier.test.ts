@@ -58,7 +58,7 @@ describe("a payment identifier", () => {
       yield* withoutKey(first)
       const error = yield* failureOf(withoutKey(second))
       assert.strictEqual(error._tag, "IdempotencyConflict")
-      assert.match(error.message, /^This payment identifier was already used with another payment/)
+      assert.match(error.message, /^This payment identifier was already used with another payment\.$/)
       assert.strictEqual(host.payments.transfers.get(ADA), 1)
     })
   )
