@@ -140,6 +140,23 @@ describe("agentos-server check-config", () => {
     for (const secret of [...Object.values(secrets), payment.refund.privateKey]) expect(text).not.toContain(secret)
   })
 
+  it("names the unknown role of a database, and the TLS that a relay or a database does not offer", async () => {
+    const unknown = new URL(postgres.url)
+    unknown.username = "nobody"
+    unknown.password = "e"
+    const first = await checkConfig({ DATABASE_URL: unknown.href, AGENTOS_SMTP_RELAY_TLS: "tls" })
+    expect(first.checks).toEqual(
+      expect.arrayContaining([
+        failed("database", /role "nobody" does not exist/, /create this role/),
+        failed("mail relay", /wrong version number/, /AGENTOS_SMTP_RELAY_TLS/)
+      ])
+    )
+    const withTls = new URL(postgres.url)
+    withTls.searchParams.set("sslmode", "require")
+    const second = await checkConfig({ DATABASE_URL: withTls.href })
+    expect(second.checks).toContainEqual(failed("database", /does not support TLS/, /sslmode in DATABASE_URL/))
+  })
+
   it("reports a database that does not exist, and services that do not answer or refuse the credentials", async () => {
     const nowhere = "http://127.0.0.1:2"
     const { checks, status, text } = await checkConfig({

@@ -41,10 +41,16 @@ const orFailed = <A>(
   }).pipe(Effect.catchDefect((error) => Effect.succeed(failed(explain(error), fix(error)))))
 
 const DATABASE_FIXES: Readonly<Record<string, string>> = {
-  "28000": "Allow the user of DATABASE_URL to connect from here (pg_hba.conf).",
+  "28000":
+    "Correct the user in DATABASE_URL, create this role in PostgreSQL, or allow it to connect from here (pg_hba.conf).",
   "28P01": "Correct the user and the password in DATABASE_URL.",
   "3D000": "Create the database, or correct its name in DATABASE_URL."
 }
+
+const databaseFix = (error: unknown): string =>
+  /does not support TLS/.test(problemOf(error))
+    ? "Enable TLS in PostgreSQL, or correct sslmode in DATABASE_URL."
+    : (DATABASE_FIXES[codeOf(error) ?? ""] ?? "Correct DATABASE_URL, and let PostgreSQL accept connections from here.")
 
 const checkDatabase = (config: ServerConfig): Effect.Effect<Finding> =>
   orFailed(
@@ -71,8 +77,7 @@ const checkDatabase = (config: ServerConfig): Effect.Effect<Finding> =>
     (error) =>
       "directory" in config.database
         ? "Correct AGENTOS_DATA_DIR, or stop the process that uses it."
-        : (DATABASE_FIXES[codeOf(error) ?? ""] ??
-          "Correct DATABASE_URL, and let PostgreSQL accept connections from here.")
+        : databaseFix(error)
   )
 
 const largestPrice = CATALOG.reduce((largest, { price }) => (price !== null && price > largest ? price : largest), 0n)
@@ -135,8 +140,8 @@ const checkNetwork = (config: NetworkConfig, label: string): Effect.Effect<Reado
 const relayFix = (error: unknown): string => {
   const code = error instanceof ProviderError ? codeOf(error.cause) : undefined
   if (code === "EAUTH" || code === "ENOAUTH") return "Correct AGENTOS_SMTP_RELAY_USER and AGENTOS_SMTP_RELAY_PASSWORD."
-  if (code === "ETLS")
-    return "Choose a port with STARTTLS (AGENTOS_SMTP_RELAY_PORT), or set AGENTOS_SMTP_RELAY_TLS to what the relay offers."
+  if (code === "ETLS" || /SSL routines/.test(problemOf(error)))
+    return "Set AGENTOS_SMTP_RELAY_TLS to what the relay offers at AGENTOS_SMTP_RELAY_PORT, or choose another port: tls and starttls usually have one each."
   return code === undefined
     ? "Correct AGENTOS_DKIM_KEY_FILE."
     : "Correct AGENTOS_SMTP_RELAY_HOST and AGENTOS_SMTP_RELAY_PORT, and allow connections to it from here."
@@ -159,6 +164,9 @@ const checkCarrier = ({ publicUrl, telephony }: Setup): Effect.Effect<Finding> =
             : "Allow connections to Twilio from here, or correct AGENTOS_TWILIO_API_URL."
       )
 
+/** A shorter password is contained in ordinary words. */
+const REDACTED_LENGTH_MIN = 4
+
 /** The passwords that a message of someone else could repeat. */
 const passwordsOf = ({ database, mail, phone }: ServerConfig): ReadonlyArray<string> => {
   // A URL with several hosts is none of the URL standard.
@@ -166,7 +174,7 @@ const passwordsOf = ({ database, mail, phone }: ServerConfig): ReadonlyArray<str
   const others = [mail?.relay.credentials?.password, phone.carrier?.authToken].flatMap((secret) =>
     secret === undefined ? [] : [Redacted.value(secret)]
   )
-  return [inUrl, ...others].filter((secret) => secret !== "")
+  return [inUrl, ...others].filter((secret) => secret.length >= REDACTED_LENGTH_MIN)
 }
 
 /**

@@ -22,6 +22,9 @@ describe("the declaration of the variables", () => {
       assert.isAbove(meaning.length, 0)
     }
     assert.deepStrictEqual(parseEnv(text), { AGENTOS_PUBLIC_URL: "", AGENTOS_KEYS: KEYS, AGENTOS_NETWORKS: "" })
+    const prose = text.replaceAll("\n# ", " ")
+    assert.include(prose, "pages may sign in (/docs/authentication#get-a-lost-token-back) with a wallet")
+    assert.include(prose, "one for each core (/docs/operate#workers). More")
     for (const line of text.split("\n")) if (line.startsWith("# ")) assert.isAtMost(line.length, 340, line)
   })
 

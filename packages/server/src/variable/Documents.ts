@@ -56,7 +56,11 @@ const WIDTH = 100
 
 /** Plain text of a Markdown phrase, as a sentence in lines of comments. */
 const comment = (text: string): string => {
-  const plain = text.replaceAll(/\[([^\]]*)\]\(([^)]*)\)/g, "$2").replaceAll("`", "")
+  // A reference in parentheses is its path; any other link keeps its words.
+  const plain = text
+    .replaceAll(/\(\[[^\]]*\]\(([^)]*)\)\)/g, "($1)")
+    .replaceAll(/\[([^\]]*)\]\(([^)]*)\)/g, "$1 ($2)")
+    .replaceAll("`", "")
   const lines: Array<string> = []
   for (const word of `${plain.slice(0, 1).toUpperCase()}${plain.slice(1)}.`.split(" ")) {
     const last = lines.at(-1)

@@ -8,7 +8,7 @@ export const SERVER_VARIABLES = {
     group: "server",
     kind: "text",
     required: "the URL at which clients reach the server",
-    example: "https://agents.example.com",
+    example: "https://example.com",
     meaning: "the https URL that clients use"
   },
   AGENTOS_KEYS: {
