@@ -42,7 +42,7 @@ export class TenantAdministration extends Context.Service<
     readonly resume: (by: TenantId | WalletAddress) => Effect.Effect<Option.Option<TenantReport>>
     /**
      * Revokes every credential of a tenant. Every server refuses them, and closes their realtime sessions, within 5 s.
-     * The wallet gets a new access token by `TokenRecovery`.
+     * The wallet gets a new access token by `TokenRecovery`; a purchase without a valid token does not return one.
      */
     readonly revokeTokens: (by: TenantId | WalletAddress) => Effect.Effect<Option.Option<TenantReport>>
     /**

@@ -49,7 +49,7 @@ export const TOKEN_REVOKE = defineCommand(
     name: "token revoke",
     summary: "Revoke the access tokens of a tenant",
     description:
-      "Ends every access token and realtime session of the tenant on every server within 5 s. The wallet gets a new token with agentctl login --wallet, or with its next purchase. Works on the database, so no server needs to run; an embedded database has one user at a time.",
+      "Ends every access token and realtime session of the tenant on every server within 5 s. The wallet gets a new token, free of charge, with agentctl login --wallet. Works on the database, so no server needs to run; an embedded database has one user at a time.",
     arguments: [{ name: "tenant", summary: "Wallet or id of the tenant.", presence: "required" }],
     flags: [{ name: "yes", short: "y", type: "boolean", summary: "Revoke without confirmation." }],
     examples: [
