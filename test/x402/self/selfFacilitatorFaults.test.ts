@@ -62,7 +62,7 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A self-hosted facil
       const poor = yield* pay(rail, `0x${"17".repeat(32)}`, terms)
       assert.strictEqual((yield* rail.settle(poor, terms))._tag, "Refused")
       const error = yield* Effect.flip(rail.verify(poor, terms))
-      assert.include(error.message, "The wallet's balance is")
+      assert.include(error.message, "has 0.00 USD₮0, and the price is 0.25 USD₮0 on ")
       assert.strictEqual((yield* rail.settle(proof, { ...terms, amount: terms.amount + 1n }))._tag, "Refused")
       assert.lengthOf(yield* openOf(wallet), 0)
       assert.strictEqual(yield* takenOf(wallet), 0)
