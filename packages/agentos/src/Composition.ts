@@ -140,7 +140,7 @@ export const coreLayer = (setup: Setup, around: (ports: Ports) => Ports = (ports
     Layer.provideMerge(settingsLayer(setup)),
     // Tests move the time of the chain of a sandbox.
     Layer.provideMerge(
-      Layer.succeed(ChainClocks, setup.environment === "production" ? (setup.payment.clocks ?? []) : [])
+      Layer.effect(ChainClocks, (setup.environment === "production" && setup.payment.clocks) || Effect.succeed([]))
     )
   )
 }

@@ -7,7 +7,7 @@ import { Effect, Layer, Schema } from "effect"
 export interface Payment {
   readonly layer: Layer.Layer<PaymentRail | SignInProtocol, unknown, GasTransactionStore>
   /** The times of its chains. */
-  readonly clocks?: ReadonlyArray<ReferenceClock> | undefined
+  readonly clocks?: Effect.Effect<ReadonlyArray<ReferenceClock>, unknown> | undefined
 }
 
 /** Warns once about networks without a refund wallet, where refunds can only be recorded. */
@@ -25,19 +25,21 @@ const warnOfMissingWallets = (networks: ReadonlyArray<NetworkConfig>) =>
   )
 
 /** The libraries of x402 take most of the memory of an AgentOS, so they are loaded when a rail is opened. */
-const load = Effect.promise(() => Promise.all([import("@agentos/x402"), import("@agentos/x402")]))
+const load = Effect.promise(() => import("@agentos/x402"))
 
 /** Payments on networks whose configuration is decoded already. */
 export const x402Networks = (networks: ReadonlyArray<NetworkConfig>): Payment => ({
-  clocks: networks.map((network) => ({
-    source: network.network,
-    // A chain may make its next block much later.
-    read: Effect.flatMap(load, ([, { newestBlockTime }]) =>
-      Effect.map(newestBlockTime(network), (earliest) => ({ earliest, latest: undefined }))
-    )
-  })),
+  clocks: Effect.succeed(
+    networks.map((network) => ({
+      source: network.network,
+      // A chain may make its next block much later.
+      read: Effect.flatMap(load, ({ newestBlockTime }) =>
+        Effect.map(newestBlockTime(network), (earliest) => ({ earliest, latest: undefined }))
+      )
+    }))
+  ),
   layer: Layer.unwrap(
-    Effect.map(load, ([{ railNetwork }, { PaymentRailX402, SignInWithX }]) =>
+    Effect.map(load, ({ PaymentRailX402, railNetwork, SignInWithX }) =>
       Layer.mergeAll(
         Layer.provideMerge(
           warnOfMissingWallets(networks),
@@ -56,15 +58,17 @@ export const x402Networks = (networks: ReadonlyArray<NetworkConfig>): Payment =>
  * Payments by x402 version 2 in USDT. `networks` has the form of AGENTOS_NETWORKS (packages/site/content/payment-networks.md). Opening it
  * fails with `ConfigurationInvalid`, which names every invalid field.
  */
-export const x402 = ({ networks }: { readonly networks: ReadonlyArray<unknown> }): Payment => ({
-  layer: Layer.unwrap(
-    Effect.gen(function* () {
-      const [{ Networks }] = yield* load
-      const decoded = yield* Effect.mapError(
-        Schema.decodeUnknownEffect(Networks, { errors: "all", onExcessProperty: "error" })(networks),
-        ({ issue }) => new ConfigurationInvalid({ issues: [...settingIssues("networks", issue)] })
-      )
-      return x402Networks(decoded).layer
-    })
-  )
-})
+export const x402 = ({ networks }: { readonly networks: ReadonlyArray<unknown> }): Payment => {
+  const configured = Effect.gen(function* () {
+    const { Networks } = yield* load
+    const decoded = yield* Effect.mapError(
+      Schema.decodeUnknownEffect(Networks, { errors: "all", onExcessProperty: "error" })(networks),
+      ({ issue }) => new ConfigurationInvalid({ issues: [...settingIssues("networks", issue)] })
+    )
+    return x402Networks(decoded)
+  })
+  return {
+    clocks: Effect.flatMap(configured, ({ clocks }) => clocks ?? Effect.succeed([])),
+    layer: Layer.unwrap(Effect.map(configured, ({ layer }) => layer))
+  }
+}
