@@ -6,6 +6,7 @@ import {
   type Hex,
   http,
   HttpRequestError,
+  type RpcTransaction,
   serializeTransaction,
   type Signature,
   TimeoutError,
@@ -29,8 +30,12 @@ export const freeTransactions = async (client: SandboxClient, unsent: UnsentTran
   const { queued } = await client.getTxpoolContent()
   for (const address of Object.keys(queued) as Array<Address>) {
     const next = await client.getTransactionCount({ address })
-    if (queued[address]?.[next] === undefined) continue
-    unsent.push(...(await takeTransactions(client, address)))
+    const waiting = queued[address]
+    if (waiting?.[next] === undefined) continue
+    // The answer to the removal may be lost. Then these are sent from here.
+    unsent.push(...serialized(waiting))
+    const known = new Set(unsent)
+    unsent.push(...(await takeTransactions(client, address)).filter((transaction) => !known.has(transaction)))
     await sendAll(client, unsent)
   }
 }
@@ -64,11 +69,15 @@ const takeTransactions = async ({ chain, transport }: SandboxClient, address: Ad
     batching.getTxpoolContent(),
     batching.request<RemovePoolTransactions>({ method: "anvil_removePoolTransactions", params: [address] })
   ])
-  return Object.values({ ...pending[address], ...queued[address] })
+  return serialized({ ...pending[address], ...queued[address] })
+}
+
+/** Returns the transactions of an account, in the order of their nonces. */
+const serialized = (transactions: Readonly<Record<string, RpcTransaction>>): ReadonlyArray<Hex> =>
+  Object.values(transactions)
     .map((waiting) => formatTransaction(waiting))
     .sort((a, b) => a.nonce - b.nonce)
     .map((waiting) => serializeTransaction(waiting as TransactionSerializable, waiting as Signature))
-}
 
 /** Missing from viem's methods. */
 interface RemovePoolTransactions {
