@@ -11,6 +11,22 @@ import { BoundScheme, type SandboxDescription } from "@agentos/sandbox"
 
 const UNREADY_RETRIES = 3
 
+/**
+ * Repeats a request while the server says when to repeat it: the database may not answer in time beside other tests, and
+ * a test's earlier requests may have used up the rate limit.
+ */
+const whenReady = async <R extends { readonly status: number; readonly headers: Headers }>(
+  send: () => Promise<R>
+): Promise<R> => {
+  for (let retry = 0; ; retry++) {
+    const reply = await send()
+    const retryAfterSeconds = Number(reply.headers.get("retry-after"))
+    const isReady = (reply.status !== 503 && reply.status !== 429) || retryAfterSeconds === 0
+    if (isReady || retry === UNREADY_RETRIES) return reply
+    await sleep(retryAfterSeconds * 1_000)
+  }
+}
+
 /** A response as received. */
 export interface Reply {
   readonly status: number
@@ -95,18 +111,9 @@ export class Agent {
     }
   }
 
-  /**
-   * Returns the challenge for a request; fails on any other response. Waits while the database does not answer in time, as it
-   * may beside other tests.
-   */
+  /** Returns the challenge for a request; fails on any other response. */
   async challenge(request: Request): Promise<PaymentRequired> {
-    let reply = await this.send({ method: "POST", ...request })
-    for (let retry = 0; retry < UNREADY_RETRIES && reply.status === 503; retry++) {
-      const retryAfterSeconds = Number(reply.headers.get("retry-after"))
-      if (retryAfterSeconds === 0) break
-      await sleep(retryAfterSeconds * 1_000)
-      reply = await this.send({ method: "POST", ...request })
-    }
+    const reply = await whenReady(() => this.send({ method: "POST", ...request }))
     const header = reply.headers.get("payment-required")
     if (reply.status !== 402 || header === null)
       throw new Error(`expected a challenge, got ${reply.status}: ${reply.text}`)
@@ -144,9 +151,8 @@ export class Agent {
   /** Returns the wallet's token for a signature. */
   async signIn(): Promise<string> {
     const client = new FetchClient().registerExtension(createSIWxClientExtension({ signers: [this.account] }))
-    const response = await wrapFetchWithPayment(fetch, client)(`${this.server.baseUrl}/api/v1/auth/token`, {
-      method: "POST"
-    })
+    const url = `${this.server.baseUrl}/api/v1/auth/token`
+    const response = await whenReady(() => wrapFetchWithPayment(fetch, client)(url, { method: "POST" }))
     if (!response.ok) throw new Error(`expected a token, got ${response.status}: ${await response.text()}`)
     const { data } = (await response.json()) as { readonly data: { readonly authentication: { accessToken: string } } }
     return data.authentication.accessToken

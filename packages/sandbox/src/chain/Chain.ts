@@ -12,7 +12,7 @@ import { recordChain, replayJournal } from "./ChainRecorder.ts"
 import { type ChainStore, openChainStore } from "./ChainStore.ts"
 import { deploy, installContracts } from "./Deployment.ts"
 import { type SandboxClient, sandboxChainId, sandboxClient } from "./SandboxNetwork.ts"
-import { freeTransactions, type UnsentTransactions } from "./TransactionPool.ts"
+import { freeTransactions, newPoolMemory } from "./TransactionPool.ts"
 
 /** A running sandbox chain. */
 export interface Chain extends ChainDescription {
@@ -122,14 +122,14 @@ const resume = async (chain: ChainDescription, client: SandboxClient, store: Cha
  */
 const startMining = (client: SandboxClient): (() => void) => {
   let isMining = false
-  const unsent: UnsentTransactions = []
+  const memory = newPoolMemory()
   const timer = setInterval(() => {
     // A busy chain skips blocks.
     if (isMining) return
     isMining = true
     client
       .mine({ blocks: 1 })
-      .then(() => freeTransactions(client, unsent))
+      .then(() => freeTransactions(client, memory))
       // `exited` reports the end of the chain.
       .catch(() => undefined)
       .finally(() => (isMining = false))
