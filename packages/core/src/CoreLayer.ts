@@ -7,20 +7,14 @@ import { MessageRetries } from "./email/MessageRetries.ts"
 import { Suppressions } from "./email/Suppressions.ts"
 import { Events } from "./events/Events.ts"
 import { EventWebhooks } from "./events/EventWebhooks.ts"
-import * as EventExpiry from "./jobs/EventExpiry.ts"
-import * as EventRetention from "./jobs/EventRetention.ts"
-import * as InboundMailRetention from "./jobs/InboundMailRetention.ts"
 import { type Job, Jobs } from "./jobs/Job.ts"
 import { JobRunner } from "./jobs/JobRunner.ts"
 import * as LedgerAudit from "./jobs/LedgerAudit.ts"
-import * as MessageSearch from "./jobs/MessageSearch.ts"
 import * as NumberExpiry from "./jobs/NumberExpiry.ts"
 import * as NumberNotices from "./jobs/NumberNotices.ts"
 import * as NumberReconciliation from "./jobs/NumberReconciliation.ts"
+import * as StoreUpkeep from "./jobs/StoreUpkeep.ts"
 import { TenantAdministration } from "./operator/TenantAdministration.ts"
-import * as RawMailRetention from "./jobs/RawMailRetention.ts"
-import * as SignInRetention from "./jobs/SignInRetention.ts"
-import * as StagedAttachmentRemoval from "./jobs/StagedAttachmentRemoval.ts"
 import { LedgerCheck } from "./payment/LedgerCheck.ts"
 import { OperationWorker } from "./payment/OperationWorker.ts"
 import { PaidOperations } from "./payment/PaidOperations.ts"
@@ -40,16 +34,7 @@ const phoneHalf = Layer.mergeAll(CallAdmission.layer, Numbers.layer, Calls.layer
   Layer.provideMerge(CallReports.layer)
 )
 
-const commonJobs = Effect.all([
-  LedgerAudit.make,
-  EventExpiry.make,
-  EventRetention.make,
-  InboundMailRetention.make,
-  RawMailRetention.make,
-  SignInRetention.make,
-  StagedAttachmentRemoval.make,
-  MessageSearch.make
-])
+const commonJobs = Effect.zipWith(LedgerAudit.make, StoreUpkeep.make, (audit, upkeep) => [audit, ...upkeep])
 const phoneJobs = Effect.all([NumberNotices.make, NumberExpiry.make, NumberReconciliation.make])
 
 const concatenated = <A, E1, R1, E2, R2>(

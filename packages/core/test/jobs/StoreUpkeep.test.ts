@@ -13,7 +13,7 @@ import {
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, type Layer } from "effect"
 import { TestClock } from "effect/testing"
-import * as EventExpiry from "../../src/jobs/EventExpiry.ts"
+import * as StoreUpkeep from "../../src/jobs/StoreUpkeep.ts"
 import * as TestHost from "../support/TestHost.ts"
 
 type Services = Layer.Success<ReturnType<typeof TestHost.make>["layer"]>
@@ -85,8 +85,8 @@ describe("event-expiry", () => {
         ...store,
         expire: (limit) => Effect.sync(() => asked.push(limit)).pipe(Effect.as(limit))
       })
-      const job = yield* Effect.provideService(EventExpiry.make, EventStore, endless)
-      assert.strictEqual(yield* job.run, 100_000)
+      const jobs = yield* Effect.provideService(StoreUpkeep.make, EventStore, endless)
+      assert.strictEqual(yield* jobs.find(({ name }) => name === "event-expiry")!.run, 100_000)
       assert.deepStrictEqual(
         asked,
         Array.from({ length: 100 }, () => 1_000)
