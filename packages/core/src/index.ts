@@ -124,6 +124,12 @@ export { Suppressions } from "./email/Suppressions.ts"
 
 export * from "./phone/AgentCallback.ts"
 export * from "./phone/AgentSessions.ts"
+export {
+  type AgentTurn,
+  type ConnectedSession,
+  TURNS_IN_FLIGHT_MAX,
+  type TurnReply
+} from "./phone/ConnectedSessions.ts"
 export * from "./phone/AgentSessionStore.ts"
 export * as Allowance from "./phone/Allowance.ts"
 export * from "./phone/Call.ts"
