@@ -1,4 +1,5 @@
 import {
+  AS_CLAIMED,
   type EventDraft,
   EventStore,
   type Operation,
@@ -193,17 +194,7 @@ const newOperation = (tenantId: string) =>
       terms,
       input: "{}",
       plan: "{}",
-      state: "claimed",
-      nonceReadAtBlock: null,
-      transaction: null,
-      refundNonce: null,
-      refundTransaction: null,
-      failure: null,
-      answer: null,
-      receipt: null,
-      fence: 1,
-      leasedUntil: null,
-      dueAt: null,
+      ...AS_CLAIMED,
       createdAt: now,
       updatedAt: now
     }

@@ -5,7 +5,7 @@ import * as Uuid from "../kernel/Uuid.ts"
 import { type Tenant, walletAddress } from "../tenancy/Tenant.ts"
 import type { TenantStore } from "../tenancy/TenantStore.ts"
 import { requireActive } from "../tenancy/TenantSuspended.ts"
-import type { Operation } from "./Operation.ts"
+import { AS_CLAIMED, type Operation } from "./Operation.ts"
 import { type OperationJournal, WORK_LEASE } from "./OperationJournal.ts"
 import type { OperationSteps } from "./OperationStep.ts"
 import type { OperationStore } from "./OperationStore.ts"
@@ -124,17 +124,7 @@ const newOperation = Effect.fnUntraced(function* (
     terms,
     input: "null",
     plan: "null",
-    state: "claimed",
-    nonceReadAtBlock: null,
-    transaction: null,
-    refundNonce: null,
-    refundTransaction: null,
-    failure: null,
-    answer: null,
-    receipt: null,
-    fence: 1,
-    leasedUntil: null,
-    dueAt: null,
+    ...AS_CLAIMED,
     createdAt,
     updatedAt: createdAt
   }

@@ -59,6 +59,21 @@ export interface Operation {
   readonly updatedAt: Timestamp
 }
 
+/** The part of an operation that is the same for all at their claim. */
+export const AS_CLAIMED = {
+  state: "claimed",
+  nonceReadAtBlock: null,
+  transaction: null,
+  refundNonce: null,
+  refundTransaction: null,
+  failure: null,
+  answer: null,
+  receipt: null,
+  fence: 1,
+  leasedUntil: null,
+  dueAt: null
+} as const satisfies Partial<Operation>
+
 /** The failure of an operation. `message` is for people and contains no secret. */
 export interface OperationFailure {
   readonly kind: OperationFailureKind

@@ -1,5 +1,6 @@
 import { ERROR_PAYMENT_STATES, OPERATIONS } from "@agentos/api"
 import {
+  AS_CLAIMED,
   type ErrorCode,
   isFinal,
   type Operation,
@@ -134,17 +135,7 @@ const hold = (headers: Awaited<ReturnType<typeof payFor>>, body: string, state: 
       terms: { ...server.payments.rail.terms(10_000n)[0]!, extra: { issuedAt: now, keyId: 1 } },
       input: body,
       plan: "{}",
-      state: "claimed",
-      nonceReadAtBlock: null,
-      transaction: null,
-      refundNonce: null,
-      refundTransaction: null,
-      failure: null,
-      answer: null,
-      receipt: null,
-      fence: 1,
-      leasedUntil: null,
-      dueAt: null,
+      ...AS_CLAIMED,
       createdAt: now,
       updatedAt: now
     }
