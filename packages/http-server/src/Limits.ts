@@ -1,5 +1,5 @@
 /** The limits of the HTTP API, for documents. */
-export { REFUSALS } from "./edge/ConnectionGate.ts"
+export { REFUSALS } from "./connection/ConnectionGate.ts"
 export { COST_ROWS } from "./edge/RequestCost.ts"
 export {
   bodyLimitsOf,
@@ -9,4 +9,4 @@ export {
   QUERY_PARAMETERS_LIMIT,
   TARGET_LIMIT_BYTES
 } from "./edge/RequestLimits.ts"
-export { HANDSHAKES, SOCKET_FRAMES, TENANT_FRAMES } from "./edge/SocketLimits.ts"
+export { HANDSHAKES, SOCKET_FRAMES, TENANT_FRAMES } from "./connection/SocketLimits.ts"

@@ -1,6 +1,6 @@
 /** The functions that read what strangers send, for the suites that measure how their processor time grows. */
-export { forwardedAddress } from "./edge/ForwardedAddress.ts"
-export { FrameGate } from "./edge/FrameGate.ts"
+export { forwardedAddress } from "./connection/ForwardedAddress.ts"
+export { FrameGate } from "./connection/FrameGate.ts"
 export { isCurrent } from "./edge/PreparedDocument.ts"
 export { headerFlaw, repeatedHeader } from "./edge/RequestLimits.ts"
 export { documentRoute } from "./edge/Route.ts"

@@ -1,20 +1,43 @@
-import type { RateLimited } from "@agentos/api"
-import { ClientAddress, RateLimiter, type RateRule, type TenantId } from "@agentos/core"
+import { RateLimited } from "@agentos/api"
+import { ClientAddress, RateLimiter, type RateDecision, type RateRule, type TenantId } from "@agentos/core"
 import { Context, Effect, Layer, Option } from "effect"
 import { ServerSettings } from "../ServerSettings.ts"
-import { type CountedLimit, findRefusal } from "./CountedLimit.ts"
-import { RequestRecord } from "./Route.ts"
 
 /** Limit of one IPv6 site (a /48), as a multiple of the limit of each of its 65,536 clients. */
 const SITE_FACTOR = 10
 
-/** Records the limits that a request was counted toward, and fails if one of them refused it. */
-export const admitWithin = (limits: ReadonlyArray<CountedLimit>): Effect.Effect<void, RateLimited, RequestRecord> =>
-  Effect.flatMap(RequestRecord, ({ limits: noted }) => {
-    noted.push(...limits)
-    const refusal = findRefusal(limits)
-    return refusal === undefined ? Effect.void : Effect.fail(refusal)
+/** A limit that a request was counted toward. */
+export interface CountedLimit {
+  readonly rule: RateRule
+  /** The client that the rule limits, in words. */
+  readonly scope: string
+  readonly decision: RateDecision
+}
+
+const windowSeconds = ({ burst, perSecond }: RateRule): number => Math.ceil(burst / perSecond)
+
+/**
+ * The headers of draft-ietf-httpapi-ratelimit-headers-10: for each limit its quota and window in seconds, the remaining
+ * quota, and the seconds until the full quota is available again.
+ */
+export const rateLimitHeaders = (limits: ReadonlyArray<CountedLimit>): Readonly<Record<string, string>> => ({
+  "ratelimit-policy": limits.map(({ rule }) => `"${rule.name}";q=${rule.burst};w=${windowSeconds(rule)}`).join(", "),
+  ratelimit: limits
+    .map(({ decision, rule }) => `"${rule.name}";r=${decision.remaining};t=${decision.resetSeconds}`)
+    .join(", ")
+})
+
+const refusalOf = ({ decision, rule, scope }: CountedLimit): RateLimited =>
+  new RateLimited({
+    retryAfterSeconds: decision.retryAfterSeconds,
+    limit: `${rule.burst} requests in ${windowSeconds(rule)} s from ${scope}`
   })
+
+/** Returns the error for the first limit that refused the request, if any. */
+export const findRefusal = (limits: ReadonlyArray<CountedLimit>): RateLimited | undefined => {
+  const refused = limits.find(({ decision }) => !decision.isAdmitted)
+  return refused === undefined ? undefined : refusalOf(refused)
+}
 
 /** Counts the requests of addresses, IPv6 sites and tenants. */
 export class RateLimiting extends Context.Service<

@@ -1,8 +1,8 @@
-import type { ApiError } from "@agentos/api"
+import type { ApiError, RateLimited } from "@agentos/api"
 import type { CatalogEntry, ErrorCode, JsonBudget, PaymentState, TenantId } from "@agentos/core"
-import { Context, type Effect } from "effect"
+import { Context, Effect } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
-import type { CountedLimit } from "./CountedLimit.ts"
+import { type CountedLimit, findRefusal } from "./RateLimiting.ts"
 
 /** Limits of a JSON body. */
 export interface BodyLimits {
@@ -97,3 +97,11 @@ export class RequestFacts<out R = unknown> {
 export class RequestRecord extends Context.Service<RequestRecord, RequestFacts>()(
   "@agentos/http-server/edge/RequestRecord"
 ) {}
+
+/** Records the limits that a request was counted toward, and fails if one of them refused it. */
+export const admitWithin = (limits: ReadonlyArray<CountedLimit>): Effect.Effect<void, RateLimited, RequestRecord> =>
+  Effect.flatMap(RequestRecord, ({ limits: noted }) => {
+    noted.push(...limits)
+    const refusal = findRefusal(limits)
+    return refusal === undefined ? Effect.void : Effect.fail(refusal)
+  })

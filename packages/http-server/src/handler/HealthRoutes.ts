@@ -1,8 +1,8 @@
 import { LIVE_PATH, READY_PATH } from "@agentos/api"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { Liveness } from "../edge/Liveness.ts"
-import { Readiness } from "../edge/Readiness.ts"
+import { Liveness } from "../health/Liveness.ts"
+import { Readiness } from "../health/Readiness.ts"
 import { documentRoute, type Handler, type Route } from "../edge/Route.ts"
 
 /** Health checks are never rate limited. */

@@ -2,7 +2,7 @@ import { type Job, Jobs, JobStore, type JobRecord, OperationStore, type OpenOper
 import { Clock, Duration, Effect, Metric, Option } from "effect"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import { DatabaseConnections, type DatabaseConnectionCount } from "../DatabaseConnections.ts"
-import { Readiness } from "../edge/Readiness.ts"
+import { Readiness } from "../health/Readiness.ts"
 import { mergeWorkerMetrics, WorkerMetrics } from "../WorkerMetrics.ts"
 
 /** A slower database is reported as down, so that the metrics of this server itself still appear. */

@@ -1,7 +1,7 @@
 import { operations } from "@agentos/api"
 import { PaidOperations, PaidServices } from "@agentos/core"
 import { Effect } from "effect"
-import { Readiness } from "../edge/Readiness.ts"
+import { Readiness } from "../health/Readiness.ts"
 import { paidRoute } from "../operation/PaidRoute.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 

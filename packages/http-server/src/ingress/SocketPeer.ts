@@ -2,7 +2,7 @@ import type { IngressSocket } from "@agentos/core"
 import { type Cause, Deferred, Effect, Queue } from "effect"
 import type { Duplex } from "node:stream"
 import type { RawData, WebSocket } from "ws"
-import { FrameGate } from "../edge/FrameGate.ts"
+import { FrameGate } from "../connection/FrameGate.ts"
 
 /** Close codes from RFC 6455 and its registry. */
 export const SOCKET_CLOSE = { done: 1000, refused: 1008, failed: 1011, restarting: 1012 } as const

@@ -10,7 +10,7 @@ import {
 } from "@agentos/core"
 import { Effect, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import type { Readiness } from "../edge/Readiness.ts"
+import type { Readiness } from "../health/Readiness.ts"
 import { pathOf } from "../edge/RequestLimits.ts"
 import type { RequestFacts } from "../edge/Route.ts"
 import type { ServerSettings } from "../ServerSettings.ts"

@@ -1,5 +1,5 @@
-import type { FrameVerdict } from "../edge/FrameGate.ts"
-import { FRAMES_AT_ONCE } from "../edge/SocketLimits.ts"
+import type { FrameVerdict } from "../connection/FrameGate.ts"
+import { FRAMES_AT_ONCE } from "../connection/SocketLimits.ts"
 import type { FrameTurns } from "./FrameTurns.ts"
 import type { RealtimeConnection } from "./RealtimeConnection.ts"
 

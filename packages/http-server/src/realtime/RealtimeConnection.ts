@@ -2,7 +2,7 @@ import type { RealtimeServerMessage } from "@agentos/api"
 import type { ErrorCode } from "@agentos/core"
 import type { Duplex } from "node:stream"
 import type { WebSocket } from "ws"
-import { FrameGate, type FrameVerdict } from "../edge/FrameGate.ts"
+import { FrameGate, type FrameVerdict } from "../connection/FrameGate.ts"
 
 /** Close codes of the gateway: those of RFC 6455 and, from 4000 on, its own. */
 export const CLOSE = {

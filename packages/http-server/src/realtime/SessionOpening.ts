@@ -19,7 +19,7 @@ import { ObservingSession } from "./ObservingSession.ts"
 import { CLOSE, type RealtimeConnection } from "./RealtimeConnection.ts"
 import type { Session, Sessions } from "./Session.ts"
 import type { SessionOwner } from "./SessionOwner.ts"
-import type { SocketLimits } from "../edge/SocketLimits.ts"
+import type { SocketLimits } from "../connection/SocketLimits.ts"
 
 /**
  * Maximum number of sockets that are authenticated together: one statement checks them, another counts their pending

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { once } from "node:events"
 import { type AddressInfo, connect, createServer } from "node:net"
 import { PassThrough } from "node:stream"
-import { answerBrokenRequest, type ReadingError } from "../../src/edge/BrokenRequests.ts"
+import { answerBrokenRequest, type ReadingError } from "../../src/connection/BrokenRequests.ts"
 import { fateOf } from "../support/HalfOpen.ts"
 
 const broken = (code: string): ReadingError => Object.assign(new Error(code), { code })

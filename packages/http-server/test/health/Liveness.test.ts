@@ -2,7 +2,7 @@ import { Transactor } from "@agentos/core"
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { Liveness } from "../../src/edge/Liveness.ts"
+import { Liveness } from "../../src/health/Liveness.ts"
 
 /** A store whose transactions end like this one. */
 const storeOf = (transaction: Effect.Effect<never>) =>

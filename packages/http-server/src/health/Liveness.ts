@@ -21,7 +21,7 @@ export class Liveness extends Context.Service<
     /** Resolves once the store has made no progress for a minute. */
     readonly stalled: Effect.Effect<void>
   }
->()("@agentos/http-server/edge/Liveness") {
+>()("@agentos/http-server/health/Liveness") {
   static readonly layer = Layer.effect(
     Liveness,
     Effect.gen(function* () {

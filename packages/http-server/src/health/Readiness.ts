@@ -21,7 +21,7 @@ export class Readiness extends Context.Service<
     /** Records that the store was found unavailable. It is asked again after two seconds. */
     readonly reportUnavailable: Effect.Effect<void>
   }
->()("@agentos/http-server/edge/Readiness") {
+>()("@agentos/http-server/health/Readiness") {
   static readonly layer = Layer.effect(
     Readiness,
     Effect.gen(function* () {

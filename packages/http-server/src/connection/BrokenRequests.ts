@@ -12,8 +12,8 @@ import { invalid, InvalidRequest } from "@agentos/core"
 import { randomUUID } from "node:crypto"
 import { STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
-import { HEADERS_LIMIT_BYTES, TARGET_LIMIT_BYTES } from "./RequestLimits.ts"
-import { COMMON_HEADERS } from "./ResponseHeaders.ts"
+import { HEADERS_LIMIT_BYTES, TARGET_LIMIT_BYTES } from "../edge/RequestLimits.ts"
+import { COMMON_HEADERS } from "../edge/ResponseHeaders.ts"
 
 /** Node's error for a request that it could not parse. */
 export interface ReadingError extends Error {

@@ -1,10 +1,9 @@
 import { ClientAddress, RateLimiter, type RateRule } from "@agentos/core"
 import { Effect, Option } from "effect"
 import type { IncomingMessage } from "node:http"
-import { findRefusal } from "./CountedLimit.ts"
 import { forwardedAddress } from "./ForwardedAddress.ts"
-import { RateLimiting } from "./RateLimiting.ts"
-import { REFUSED_TOKEN_COST } from "./RequestCost.ts"
+import { findRefusal, RateLimiting } from "../edge/RateLimiting.ts"
+import { REFUSED_TOKEN_COST } from "../edge/RequestCost.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 
 /** Handshakes of one address, in addition to their cost in its request limit. */

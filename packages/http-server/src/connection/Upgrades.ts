@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http"
 import type { Duplex } from "node:stream"
 import { answerRefusedHandshake } from "./BrokenRequests.ts"
 import { ConnectionGate } from "./ConnectionGate.ts"
-import { pathOf, repeatedHeader } from "./RequestLimits.ts"
+import { pathOf, repeatedHeader } from "../edge/RequestLimits.ts"
 
 /** Takes a connection over from HTTP. */
 export type Upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer) => void
@@ -29,7 +29,7 @@ export class Upgrades extends Context.Service<
     /** Answers a handshake that exceeds a rate limit with 429. */
     readonly refuse: (stream: Duplex, retryAfterSeconds: number) => void
   }
->()("@agentos/http-server/edge/Upgrades") {
+>()("@agentos/http-server/connection/Upgrades") {
   static readonly layer = Layer.effect(
     Upgrades,
     Effect.gen(function* () {

@@ -23,7 +23,7 @@ interface Gate {
 }
 
 /** The gate of the server that listens. Without one, as in the server of another host, nothing is counted. */
-export const ConnectionGate = Context.Reference<Gate>("@agentos/http-server/edge/ConnectionGate", {
+export const ConnectionGate = Context.Reference<Gate>("@agentos/http-server/connection/ConnectionGate", {
   defaultValue: () => ({ countRefusal: () => undefined })
 })
 

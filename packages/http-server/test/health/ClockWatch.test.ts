@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer, Logger, Metric } from "effect"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import { TestClock } from "effect/testing"
-import { Readiness } from "../../src/edge/Readiness.ts"
+import { Readiness } from "../../src/health/Readiness.ts"
 import { ChainClocks, DatabaseClock } from "../../src/ReferenceClocks.ts"
 
 const SECOND = 1_000

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { PassThrough } from "node:stream"
-import { FrameGate, FRAGMENTS_MAX, type FrameVerdict } from "../../src/edge/FrameGate.ts"
+import { FrameGate, FRAGMENTS_MAX, type FrameVerdict } from "../../src/connection/FrameGate.ts"
 
 /** A masked frame of a client (RFC 6455, section 5.2). */
 const frame = (first: number, length: number): Buffer => {
