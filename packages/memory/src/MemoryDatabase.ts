@@ -1,11 +1,11 @@
 import { type AgentSession, type TenantId, Timestamp, type Transactor, type WakeUp } from "@agentos/core"
 import { Context, Effect, Exit, Layer, Semaphore } from "effect"
-import { Journal } from "./Journal.ts"
+import { UndoLog } from "./UndoLog.ts"
 import { makeTables, type Tables } from "./Tables.ts"
 
 /** A transaction that a fiber has opened. */
 interface OpenTransaction {
-  readonly database: Journal
+  readonly database: UndoLog
   open: boolean
 }
 
@@ -41,33 +41,33 @@ export class MemoryDatabase extends Context.Service<
   static readonly layer = Layer.effect(
     MemoryDatabase,
     Effect.gen(function* () {
-      const journal = new Journal()
+      const undoLog = new UndoLog()
       const turns = yield* Semaphore.make(1)
       const listeners = new Set<(wakeUp: WakeUp) => void>()
       let woken = new Set<TenantId>()
 
-      const begin = Effect.sync((): OpenTransaction => ({ database: journal, open: true }))
+      const begin = Effect.sync((): OpenTransaction => ({ database: undoLog, open: true }))
 
       const end = (transaction: OpenTransaction, exit: Exit.Exit<unknown, unknown>) =>
         Effect.sync(() => {
           transaction.open = false
           const toWake = woken
           woken = new Set()
-          if (Exit.isFailure(exit)) return journal.rollback()
-          journal.commit()
+          if (Exit.isFailure(exit)) return undoLog.rollback()
+          undoLog.commit()
           if (toWake.size > 0) for (const wakeUp of listeners) wakeUp([...toWake])
         })
 
       const transact: Transactor["Service"]["transact"] = (effect) =>
         Effect.flatMap(OpenTransactions, (transactions) => {
-          if (transactions.some(({ database, open }) => database === journal && open)) return effect
+          if (transactions.some(({ database, open }) => database === undoLog && open)) return effect
           const inside = (transaction: OpenTransaction) =>
             Effect.provideService(effect, OpenTransactions, [...transactions, transaction])
           return turns.withPermit(Effect.acquireUseRelease(begin, inside, end))
         })
 
       return MemoryDatabase.of({
-        tables: makeTables(journal),
+        tables: makeTables(undoLog),
         transact,
         run: (statement) => transact(Effect.map(Timestamp.now, statement)),
         wake: (tenantId) => void woken.add(tenantId),

@@ -1,21 +1,21 @@
-import type { Journal } from "./Journal.ts"
+import type { UndoLog } from "./UndoLog.ts"
 
 /** Functions that return a row's value in each index. A row with the value null is not in the index. */
 export type TableIndexes<Row, Name extends string> = Readonly<Record<Name, (row: Row) => string | null>>
 
 /**
- * Rows under unique keys, with indexes; every change is recorded in the journal.
+ * Rows under unique keys, with indexes; every change is recorded in the undo log.
  *
  * Rows are immutable: a change replaces a row by another. So a row that was read before does not change.
  */
 export class Table<Row, Name extends string = never> {
-  readonly #journal: Journal
+  readonly #undoLog: UndoLog
   readonly #indexOf: TableIndexes<Row, Name>
   readonly #rows = new Map<string, Row>()
   readonly #indexed = new Map<string, Map<string, Row>>()
 
-  constructor(journal: Journal, indexOf: TableIndexes<Row, Name>) {
-    this.#journal = journal
+  constructor(undoLog: UndoLog, indexOf: TableIndexes<Row, Name>) {
+    this.#undoLog = undoLog
     this.#indexOf = indexOf
   }
 
@@ -52,7 +52,7 @@ export class Table<Row, Name extends string = never> {
 
   #replace(key: string, row: Row | undefined): void {
     const before = this.#rows.get(key)
-    this.#journal.note(() => this.#put(key, before))
+    this.#undoLog.note(() => this.#put(key, before))
     this.#put(key, row)
   }
 

@@ -28,7 +28,7 @@ import {
   type WebhookProgress
 } from "@agentos/core"
 import type { GasTransaction, GasWallet } from "@agentos/x402/GasTransactionStore"
-import type { Journal } from "./Journal.ts"
+import type { UndoLog } from "./UndoLog.ts"
 import { Table } from "./Table.ts"
 
 /** Encodes several values as one key, which no other values share. */
@@ -151,14 +151,14 @@ export interface RateLimitRow {
   readonly fullAt: Timestamp.Timestamp
 }
 
-/** Makes the tables of a database; their changes are recorded in this journal. */
-export const makeTables = (journal: Journal) => ({
+/** Makes the tables of a database; their changes are recorded in this undo log. */
+export const makeTables = (undoLog: UndoLog) => ({
   /** By tenantId. */
-  tenants: new Table<Tenant, "wallet">(journal, { wallet: (tenant) => tenant.wallet }),
+  tenants: new Table<Tenant, "wallet">(undoLog, { wallet: (tenant) => tenant.wallet }),
   /** By tenantId and nonce: when a used sign-in message expires. */
-  signIns: new Table<Timestamp.Timestamp>(journal, {}),
+  signIns: new Table<Timestamp.Timestamp>(undoLog, {}),
   /** By eventId. */
-  events: new Table<EventRow, "tenant" | "open" | "openOfTenant" | "dedupeKey" | "session">(journal, {
+  events: new Table<EventRow, "tenant" | "open" | "openOfTenant" | "dedupeKey" | "session">(undoLog, {
     tenant: (row) => row.event.tenantId,
     open: (row) => (isOpen(row) ? OPEN : null),
     openOfTenant: (row) => (isOpen(row) ? row.event.tenantId : null),
@@ -166,9 +166,9 @@ export const makeTables = (journal: Journal) => ({
     session: (row) => row.lease?.sessionId ?? null
   }),
   /** By tenantId. */
-  lastEvents: new Table<LastEvent>(journal, {}),
+  lastEvents: new Table<LastEvent>(undoLog, {}),
   /** By operationId. */
-  operations: new Table<Operation, "proof" | "request" | "payer" | "queue">(journal, {
+  operations: new Table<Operation, "proof" | "request" | "payer" | "queue">(undoLog, {
     proof: (operation) => operationKeys.proof(proofKey(operation.proof)),
     request: (operation) =>
       operationKeys.request(proofKey(operation.proof).payer, operation.endpoint, operation.idempotencyKey),
@@ -176,27 +176,27 @@ export const makeTables = (journal: Journal) => ({
     queue: ({ dueAt }) => (dueAt === null ? null : OPEN)
   }),
   /** By account, network and asset. */
-  balances: new Table<LedgerBalance>(journal, {}),
+  balances: new Table<LedgerBalance>(undoLog, {}),
   /** By wallet: the next account nonce. */
-  gasWallets: new Table<number>(journal, {}),
+  gasWallets: new Table<number>(undoLog, {}),
   /** By wallet and account nonce. */
-  gasTransactions: new Table<GasTransaction, "wallet" | "reference">(journal, {
+  gasTransactions: new Table<GasTransaction, "wallet" | "reference">(undoLog, {
     wallet: ({ wallet }) => gasKeys.wallet(wallet),
     reference: ({ reference, wallet }) => gasKeys.reference(wallet, reference)
   }),
   /** By mailboxId. */
-  mailboxes: new Table<Mailbox, "tenant" | "localPart">(journal, {
+  mailboxes: new Table<Mailbox, "tenant" | "localPart">(undoLog, {
     tenant: (mailbox) => mailbox.tenantId,
     localPart: (mailbox) => mailbox.localPart
   }),
   /** By local part. */
-  localParts: new Table<LocalPartRow, "operation">(journal, {
+  localParts: new Table<LocalPartRow, "operation">(undoLog, {
     operation: (row) => row.heldBy?.operationId ?? null
   }),
   /** By mailboxId. */
-  mailUsages: new Table<MailUsage>(journal, {}),
+  mailUsages: new Table<MailUsage>(undoLog, {}),
   /** By messageId. */
-  messages: new Table<NewMessage, "tenant" | "mailbox" | "duplicateKey" | "header" | "inboundMail">(journal, {
+  messages: new Table<NewMessage, "tenant" | "mailbox" | "duplicateKey" | "header" | "inboundMail">(undoLog, {
     tenant: ({ message }) => message.tenantId,
     mailbox: ({ message }) => message.mailboxId,
     duplicateKey: ({ duplicateKey, message }) =>
@@ -206,14 +206,14 @@ export const makeTables = (journal: Journal) => ({
     inboundMail: ({ inboundMailId }) => inboundMailId
   }),
   /** By reportId and messageId. */
-  mailReports: new Table<StoredReport, "message">(journal, { message: ({ messageId }) => messageId }),
+  mailReports: new Table<StoredReport, "message">(undoLog, { message: ({ messageId }) => messageId }),
   /** By id. */
-  sentAttachments: new Table<AttachmentRow, "staged" | "message">(journal, {
+  sentAttachments: new Table<AttachmentRow, "staged" | "message">(undoLog, {
     staged: ({ operationId, owner }) => (owner === null ? operationId : null),
     message: ({ owner }) => owner?.messageId ?? null
   }),
   /** By phoneNumberId. */
-  phoneNumbers: new Table<PhoneNumber, "tenant" | "number" | "active" | "suspended" | "unreleased">(journal, {
+  phoneNumbers: new Table<PhoneNumber, "tenant" | "number" | "active" | "suspended" | "unreleased">(undoLog, {
     tenant: ({ tenantId }) => tenantId,
     number: ({ number, state }) => (state === "released" ? null : number),
     active: ({ state }) => (state === "active" ? OPEN : null),
@@ -221,11 +221,11 @@ export const makeTables = (journal: Journal) => ({
     unreleased: ({ state }) => (state === "released" ? null : OPEN)
   }),
   /** By number: the operation that has reserved it. */
-  reservedNumbers: new Table<{ readonly number: string; readonly operationId: string }, "operation">(journal, {
+  reservedNumbers: new Table<{ readonly number: string; readonly operationId: string }, "operation">(undoLog, {
     operation: ({ operationId }) => operationId
   }),
   /** By callId. */
-  calls: new Table<CallRow, "provider" | "tenant" | "live" | "outbound" | "watched" | "relay">(journal, {
+  calls: new Table<CallRow, "provider" | "tenant" | "live" | "outbound" | "watched" | "relay">(undoLog, {
     provider: ({ call }) => call.providerCallId,
     tenant: ({ call }) => call.tenantId,
     live: ({ call }) => (call.state === "ended" ? null : call.phoneNumberId),
@@ -234,33 +234,33 @@ export const makeTables = (journal: Journal) => ({
     relay: ({ relayTokenHash }) => relayTokenHash
   }),
   /** By operationId: the extended call, and the seconds that were added. */
-  callExtensions: new Table<{ readonly callId: string; readonly seconds: number }>(journal, {}),
+  callExtensions: new Table<{ readonly callId: string; readonly seconds: number }>(undoLog, {}),
   /** By phoneNumberId and caller. */
-  declinedCalls: new Table<DeclinedCalls, "number">(journal, { number: ({ phoneNumberId }) => phoneNumberId }),
+  declinedCalls: new Table<DeclinedCalls, "number">(undoLog, { number: ({ phoneNumberId }) => phoneNumberId }),
   /** By callId and index. */
-  turns: new Table<{ readonly callId: string; readonly turn: Turn }, "call">(journal, { call: ({ callId }) => callId }),
+  turns: new Table<{ readonly callId: string; readonly turn: Turn }, "call">(undoLog, { call: ({ callId }) => callId }),
   /** By tenantId and address. */
-  suppressions: new Table<{ readonly tenantId: TenantId; readonly suppression: Suppression }, "tenant">(journal, {
+  suppressions: new Table<{ readonly tenantId: TenantId; readonly suppression: Suppression }, "tenant">(undoLog, {
     tenant: ({ tenantId }) => tenantId
   }),
   /** By tenantId, reason and reporter. */
-  feedback: new Table<FeedbackRow, "tenant">(journal, { tenant: ({ tenantId }) => tenantId }),
+  feedback: new Table<FeedbackRow, "tenant">(undoLog, { tenant: ({ tenantId }) => tenantId }),
   /** By tenantId. */
-  sending: new Table<SendingRecord>(journal, {}),
+  sending: new Table<SendingRecord>(undoLog, {}),
   /** By tenantId. */
-  webhooks: new Table<WebhookRow>(journal, {}),
+  webhooks: new Table<WebhookRow>(undoLog, {}),
   /** By deliveryId. */
-  webhookAttempts: new Table<{ readonly webhookId: string; readonly attempt: WebhookAttempt }, "webhook">(journal, {
+  webhookAttempts: new Table<{ readonly webhookId: string; readonly attempt: WebhookAttempt }, "webhook">(undoLog, {
     webhook: ({ webhookId }) => webhookId
   }),
   /** By name. */
-  jobs: new Table<JobRecord>(journal, {}),
+  jobs: new Table<JobRecord>(undoLog, {}),
   /** By rule and subject. */
-  rateLimits: new Table<RateLimitRow>(journal, {}),
+  rateLimits: new Table<RateLimitRow>(undoLog, {}),
   /** By messageId. */
-  messageRetries: new Table<RetryRow, "all">(journal, { all: () => "all" }),
+  messageRetries: new Table<RetryRow, "all">(undoLog, { all: () => "all" }),
   /** By inboundMailId. */
-  inboundMails: new Table<InboundMailRow, "queue">(journal, {
+  inboundMails: new Table<InboundMailRow, "queue">(undoLog, {
     queue: ({ completed }) => (completed ? null : "waiting")
   })
 })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { Journal } from "../src/Journal.ts"
+import { UndoLog } from "../src/UndoLog.ts"
 import { Table } from "../src/Table.ts"
 
 interface Row {
@@ -27,8 +27,8 @@ describe("Table", () => {
     "contains what was set and not undone, under its key and its index",
     [Schema.Array(Step).check(Schema.isMaxLength(40))],
     ([steps]) => {
-      const journal = new Journal()
-      const table = new Table<Row, "colour">(journal, { colour: (row) => row.colour })
+      const undoLog = new UndoLog()
+      const table = new Table<Row, "colour">(undoLog, { colour: (row) => row.colour })
       let committed = new Map<string, Row>()
       let rows = new Map<string, Row>()
       for (const step of steps) {
@@ -44,11 +44,11 @@ describe("Table", () => {
             rows.delete(KEYS[step.key]!)
             break
           case "Commit":
-            journal.commit()
+            undoLog.commit()
             committed = new Map(rows)
             break
           case "Rollback":
-            journal.rollback()
+            undoLog.rollback()
             rows = new Map(committed)
             break
         }
@@ -70,7 +70,7 @@ describe("Table", () => {
   )
 
   it("returns rows that a later change does not modify", () => {
-    const table = new Table<Row, "colour">(new Journal(), { colour: (row) => row.colour })
+    const table = new Table<Row, "colour">(new UndoLog(), { colour: (row) => row.colour })
     table.set("a", { key: "a", colour: "red" })
     const before = table.where("colour", "red")
     table.delete("a")

@@ -1,21 +1,21 @@
 import { ClientAddress } from "@agentos/core"
 import { CLOSE, type RealtimeConnection } from "./RealtimeConnection.ts"
 
-/** Each connection is pinged once per this number of turns, so that never all connections are pinged at once. */
-const TURNS = 20
+/** Each heartbeat pings one of this number of groups, so that never all connections are pinged at once. */
+const PING_GROUPS = 20
 
 /** Number of `expire` calls before an unauthenticated connection is closed. */
 const SWEEPS_BEFORE_EXPIRY = 20
 
 /** Every accepted socket, authenticated or not. One sweep serves all of them: no socket has its own timer. */
 export class Connections {
-  readonly #turns = Array.from({ length: TURNS }, () => new Set<RealtimeConnection>())
-  readonly #turnOf = new Map<RealtimeConnection, number>()
+  readonly #groups = Array.from({ length: PING_GROUPS }, () => new Set<RealtimeConnection>())
+  readonly #groupOf = new Map<RealtimeConnection, number>()
   /** Unauthenticated connections, oldest first, with the sweep in which each is closed. */
   readonly #unauthenticated = new Map<RealtimeConnection, number>()
   readonly #unauthenticatedByClient = new Map<string, number>()
   #accepted = 0
-  #turn = 0
+  #pinged = 0
   #sweep = 0
 
   /** The number of unauthenticated connections. */
@@ -29,20 +29,20 @@ export class Connections {
   }
 
   get size(): number {
-    return this.#turnOf.size
+    return this.#groupOf.size
   }
 
   add(connection: RealtimeConnection): void {
-    const turn = this.#accepted++ % TURNS
-    this.#turnOf.set(connection, turn)
-    this.#turns[turn]!.add(connection)
+    const group = this.#accepted++ % PING_GROUPS
+    this.#groupOf.set(connection, group)
+    this.#groups[group]!.add(connection)
     this.#unauthenticated.set(connection, this.#sweep + SWEEPS_BEFORE_EXPIRY + 1)
     this.#countUnauthenticated(connection, 1)
   }
 
   remove(connection: RealtimeConnection): void {
-    this.#turns[this.#turnOf.get(connection) ?? 0]!.delete(connection)
-    this.#turnOf.delete(connection)
+    this.#groups[this.#groupOf.get(connection) ?? 0]!.delete(connection)
+    this.#groupOf.delete(connection)
     this.keep(connection)
   }
 
@@ -61,10 +61,10 @@ export class Connections {
     }
   }
 
-  /** Pings the connections of the current turn. */
+  /** Pings the connections of the next group. */
   heartbeat(): void {
-    this.#turn = (this.#turn + 1) % TURNS
-    for (const connection of this.#turns[this.#turn]!) connection.heartbeat()
+    this.#pinged = (this.#pinged + 1) % PING_GROUPS
+    for (const connection of this.#groups[this.#pinged]!) connection.heartbeat()
   }
 
   #countUnauthenticated({ address }: RealtimeConnection, change: 1 | -1): void {
@@ -75,6 +75,6 @@ export class Connections {
   }
 
   [Symbol.iterator](): Iterator<RealtimeConnection> {
-    return this.#turnOf.keys()
+    return this.#groupOf.keys()
   }
 }

@@ -1,6 +1,6 @@
 import type { FrameVerdict } from "../connection/FrameGate.ts"
 import { FRAMES_AT_ONCE } from "../connection/SocketLimits.ts"
-import type { FrameTurns } from "./FrameTurns.ts"
+import type { FrameShares } from "./FrameShares.ts"
 import type { RealtimeConnection } from "./RealtimeConnection.ts"
 
 /** Maximum number of frames of a socket before its session is open: one message and its pings. */
@@ -18,7 +18,7 @@ interface SessionFrames {
  * floods before its session is open is closed.
  */
 export class FrameMeter {
-  readonly #turns: FrameTurns
+  readonly #shares: FrameShares
   /** Called when the rates are exceeded. */
   readonly #exceeded: () => void
   /** Whether a credential has arrived. */
@@ -27,8 +27,8 @@ export class FrameMeter {
   /** Frames that are admitted and have not arrived. */
   #left = UNAUTHENTICATED_FRAMES
 
-  constructor(turns: FrameTurns, exceeded: () => void, isOpening: () => boolean) {
-    this.#turns = turns
+  constructor(shares: FrameShares, exceeded: () => void, isOpening: () => boolean) {
+    this.#shares = shares
     this.#exceeded = exceeded
     this.#isOpening = isOpening
   }
@@ -51,7 +51,7 @@ export class FrameMeter {
       }
       this.#left = FRAMES_AT_ONCE
     }
-    if (session !== undefined && !this.#turns.take(session.tenantId, connection)) return "held"
+    if (session !== undefined && !this.#shares.take(session.tenantId, connection)) return "held"
     this.#left--
     return "admitted"
   }

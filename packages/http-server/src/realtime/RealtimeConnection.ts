@@ -24,7 +24,7 @@ const UNSENT_LIMIT_BYTES = 1024 * 1024
  * The reason why a socket is temporarily not read: its acknowledgements or frames exceed a limit, its credential is being
  * checked, it has used the current turn of the event loop, or it was closed because it floods.
  */
-export type PauseReason = "acknowledgements" | "frames" | "opening" | "turn" | "closing"
+export type PauseReason = "acknowledgements" | "frames" | "opening" | "tick" | "closing"
 
 /** The limits of the frames of one connection. */
 export interface ConnectionFrames {

@@ -9,7 +9,7 @@ import { refuseUpgrade, type Upgrade, Upgrades } from "../connection/Upgrades.ts
 import { Connections } from "./Connections.ts"
 import * as LeaseBatcher from "./LeaseBatcher.ts"
 import { FrameMeter } from "./FrameMeter.ts"
-import { FrameTurns } from "./FrameTurns.ts"
+import { FrameShares } from "./FrameShares.ts"
 import { CLOSE, RealtimeConnection } from "./RealtimeConnection.ts"
 import { type Session, Sessions } from "./Session.ts"
 import * as SessionOpening from "./SessionOpening.ts"
@@ -79,7 +79,7 @@ const make = Effect.gen(function* () {
   const maintenance = yield* SessionMaintenance.make(connections, sessions)
   /** Sessions that exceed their rate and are not read. */
   const throttled = new Set<Peer>()
-  const turns = new FrameTurns()
+  const shares = new FrameShares()
   const allClosed = Deferred.makeUnsafe<void>()
   let isStopping = false
 
@@ -134,7 +134,7 @@ const make = Effect.gen(function* () {
 
   const accept = (socket: WebSocket, stream: Duplex, address: string) => {
     const meter = new FrameMeter(
-      turns,
+      shares,
       () => throttled.add(peer),
       () => peer.hasSentCredential
     )

@@ -8,7 +8,7 @@ import { makeActiveCalls } from "./call/ActiveCalls.ts"
 import { makeWebhooks } from "./call/Webhooks.ts"
 import { makeCallClock } from "./CallClock.ts"
 import { openCarrierStore } from "./CarrierStore.ts"
-import { makeJournal } from "./Journal.ts"
+import { makeRequestLog } from "./RequestLog.ts"
 import { callRoute, defaultDelivery, makeSandboxApi } from "./SandboxApi.ts"
 
 /** A running carrier. Append /2010-04-01 or /sandbox to its url. */
@@ -36,9 +36,9 @@ export const startCarrier = async (options: CarrierOptions): Promise<Carrier> =>
   const { accountSid, authToken, dataDir, port = 0, speed = 1 } = options
   if (!/^AC[\da-f]{32}$/.test(accountSid)) throw new Error("The account sid must be AC and 32 hexadecimal digits")
   const store = await openCarrierStore(dataDir)
-  const journal = makeJournal()
+  const requestLog = makeRequestLog()
   const clock = makeCallClock(speed)
-  const webhooks = makeWebhooks(authToken, journal)
+  const webhooks = makeWebhooks(authToken, requestLog)
   const delivery = { current: defaultDelivery }
   const limits = { current: { kept: true } }
   const faults = makeFaultPlan<FaultOperation>()
@@ -48,7 +48,7 @@ export const startCarrier = async (options: CarrierOptions): Promise<Carrier> =>
     authToken,
     clock,
     store,
-    journal,
+    requestLog,
     webhooks,
     delivery: () => delivery.current,
     enforcesTimeLimits: () => limits.current.kept
@@ -56,11 +56,11 @@ export const startCarrier = async (options: CarrierOptions): Promise<Carrier> =>
   const twilio = makeTwilioApi({
     accountSid,
     authToken,
-    journal,
+    requestLog,
     numbers: makeNumberApi(accountSid, store, runWithFaults),
     calls: makeCallApi(accountSid, store, activeCalls, runWithFaults)
   })
-  const controls = makeSandboxApi({ store, activeCalls, journal, clock, faults, delivery, limits })
+  const controls = makeSandboxApi({ store, activeCalls, requestLog, clock, faults, delivery, limits })
   const handle: Handler = async (request) => {
     const url = URL.parse(request.url ?? "", "http://carrier")
     if (url === null) return errorResult(400, "the request URL is not valid")

@@ -8,12 +8,12 @@ import { Caller, Person } from "./call/Person.ts"
 import type { CallbackDelivery } from "./call/Webhooks.ts"
 import type { CallClock } from "./CallClock.ts"
 import type { CallRecord, CarrierStore } from "./CarrierStore.ts"
-import type { Journal } from "./Journal.ts"
+import type { RequestLog } from "./RequestLog.ts"
 
 export interface SandboxApiOptions {
   readonly store: CarrierStore
   readonly activeCalls: ActiveCalls
-  readonly journal: Journal
+  readonly requestLog: RequestLog
   readonly clock: CallClock
   readonly faults: FaultPlan<FaultOperation>
   readonly delivery: { current: CallbackDelivery }
@@ -33,7 +33,7 @@ export const defaultDelivery: CallbackDelivery = { copies: 1, order: "usual" }
 
 /** The routes that control the carrier and the simulated people. They need no credentials: the port is local. */
 export const makeSandboxApi = (options: SandboxApiOptions): Routes => {
-  const { activeCalls, clock, delivery, faults, journal, limits, store } = options
+  const { activeCalls, clock, delivery, faults, requestLog, limits, store } = options
   const speed = () => ok({ speed: clock.speed() })
   const currentDelivery = () => ok(delivery.current)
   return {
@@ -60,9 +60,9 @@ export const makeSandboxApi = (options: SandboxApiOptions): Routes => {
     "/sandbox/log": {
       GET: async () =>
         ok({
-          requests: journal.requests(),
-          events: journal.events(),
-          forgottenRequests: journal.forgottenRequests()
+          requests: requestLog.requests(),
+          events: requestLog.events(),
+          forgottenRequests: requestLog.forgottenRequests()
         })
     },
     /** `{speed}` sets the speed of the calls' clock. */

@@ -4,12 +4,12 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { log, logWritten, relayLines } from "../ProgramOutput.ts"
 import { startWatchdog } from "../Watchdog.ts"
 import { ClusterWorkers } from "./ClusterWorkers.ts"
-import { Supervisor, type SupervisorHost } from "./Supervisor.ts"
+import { WorkerGroup, type WorkerGroupHost } from "./WorkerGroup.ts"
 
 /** How long the server waits for the last lines of its workers' logs, in milliseconds. */
 const LOGS_WITHIN = 1_000
 
-const logLine: SupervisorHost["log"] = (level, message, fields) =>
+const logLine: WorkerGroupHost["log"] = (level, message, fields) =>
   Effect.runSync(Effect.logWithLevel(level)(message).pipe(Effect.annotateLogs({ ...fields }), Effect.provide(log)))
 
 /**
@@ -22,7 +22,7 @@ export const superviseWorkers = async (
   ownVariables: ReadonlyArray<string>
 ): Promise<number> => {
   const workers = new ClusterWorkers({ ownVariables, relay: relayLines })
-  const supervisor = new Supervisor(count, {
+  const group = new WorkerGroup(count, {
     fork: (number, onMessage) => workers.fork(number, onMessage),
     log: logLine,
     now: host.now,
@@ -30,14 +30,14 @@ export const superviseWorkers = async (
       host.stdout.write(`${JSON.stringify({ event: "listening", ...listening, pid: process.pid })}\n`)
     }
   })
-  const roll = () => void supervisor.roll()
+  const roll = () => void group.roll()
   process.on("SIGHUP", roll)
   // The second signal ends this process at once.
-  process.on("exit", supervisor.kill)
-  host.signal.addEventListener("abort", supervisor.stop, { once: true })
+  process.on("exit", group.kill)
+  host.signal.addEventListener("abort", group.stop, { once: true })
   if (host.signal.aborted) return 0
   startWatchdog()
-  const status = await supervisor.run()
+  const status = await group.run()
   process.off("SIGHUP", roll)
   await Promise.race([workers.relayed(), sleep(LOGS_WITHIN, undefined, { ref: false })])
   await logWritten()

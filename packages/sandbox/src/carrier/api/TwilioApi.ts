@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http"
 import { HttpError, type HttpResult } from "../../shared/JsonServer.ts"
-import { fieldsOf, type Journal } from "../Journal.ts"
+import { fieldsOf, type RequestLog } from "../RequestLog.ts"
 import type { CallApi } from "./CallApi.ts"
 import type { NumberApi } from "./NumberApi.ts"
 import { badParameter, notFound, readForm, TwilioError, unauthenticated } from "./TwilioForm.ts"
@@ -10,7 +10,7 @@ import { accountPath, toAccount } from "./TwilioResource.ts"
 export interface TwilioApiOptions {
   readonly accountSid: string
   readonly authToken: string
-  readonly journal: Journal
+  readonly requestLog: RequestLog
   readonly numbers: NumberApi
   readonly calls: CallApi
 }
@@ -19,15 +19,15 @@ export const isTwilioPath = (path: string): boolean => path.startsWith("/2010-04
 
 /**
  * Handles requests to the phone part of Twilio's API of 2010-04-01 for one account. Errors have Twilio's shape. The
- * journal contains each request, also those without valid credentials.
+ * log contains each request, also those without valid credentials.
  */
 export const makeTwilioApi = (options: TwilioApiOptions) => {
-  const { accountSid, authToken, journal } = options
+  const { accountSid, authToken, requestLog } = options
   const credentials = `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString("base64")}`
 
   return async (request: IncomingMessage, url: URL): Promise<HttpResult> => {
     const method = request.method ?? "GET"
-    const entry = journal.request({ method, path: url.pathname, query: fieldsOf(url.searchParams) })
+    const entry = requestLog.request({ method, path: url.pathname, query: fieldsOf(url.searchParams) })
     const handle = async (): Promise<TwilioResponse> => {
       if (request.headers.authorization !== credentials) throw unauthenticated()
       const form = await readForm(request)

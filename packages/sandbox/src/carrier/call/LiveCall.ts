@@ -71,7 +71,7 @@ export class LiveCall implements PlayableCall {
   }
 
   log(event: string, details: Readonly<Record<string, unknown>> = {}): void {
-    this.context.journal.event(this.#record.sid, event, details)
+    this.context.requestLog.event(this.#record.sid, event, details)
   }
 
   /** Runs a call to a person: rings, and plays the document after the answer. */

@@ -1,7 +1,7 @@
 import { newSid } from "../api/TwilioResource.ts"
 import type { CallClock } from "../CallClock.ts"
 import type { CallRecord, CallStatus, CarrierStore, EndedBy } from "../CarrierStore.ts"
-import type { Journal } from "../Journal.ts"
+import type { RequestLog } from "../RequestLog.ts"
 import type { PersonSimulator } from "./PersonSimulator.ts"
 import { type RelayEnd, runRelay } from "./RelaySession.ts"
 import { readTwiml, TwimlError, type Verb } from "./Twiml.ts"
@@ -13,7 +13,7 @@ export interface CallContext {
   readonly authToken: string
   readonly clock: CallClock
   readonly store: CarrierStore
-  readonly journal: Journal
+  readonly requestLog: RequestLog
   readonly webhooks: Webhooks
   readonly delivery: () => CallbackDelivery
   /** Returns false if time limits do not end calls, so that a test can observe another end. */
@@ -40,7 +40,7 @@ export type TwimlSource =
   | { readonly _tag: "Inline"; readonly twiml: string }
   | {
       readonly _tag: "Remote"
-      /** Identifies the request in the journal. */
+      /** Identifies the request in the log. */
       readonly purpose: string
       readonly url: string
       readonly method: "GET" | "POST"

@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from "node:crypto"
 import { twilioDate } from "../api/TwilioResource.ts"
-import type { Fields, Journal } from "../Journal.ts"
+import type { Fields, RequestLog } from "../RequestLog.ts"
 
 /**
  * Returns X-Twilio-Signature: the base64 HMAC-SHA1, under the account's auth token, of the complete URL followed by the
@@ -19,7 +19,7 @@ export const twilioSignature = (authToken: string, url: string, fields: Readonly
 /** A request to the account's webhook. */
 export interface WebhookRequest {
   readonly callSid: string
-  /** Identifies the request in the journal. */
+  /** Identifies the request in the log. */
   readonly purpose: string
   readonly url: string
   readonly method: "GET" | "POST"
@@ -50,7 +50,7 @@ const attemptsMax = 2
  * Sends forms, or queries for GET, signed with the account's auth token over the exact URL. Redirects are not followed.
  * Like Twilio's, the requests carry an I-Twilio-Idempotency-Token, which a retry repeats.
  */
-export const makeWebhooks = (authToken: string, journal: Journal): Webhooks => {
+export const makeWebhooks = (authToken: string, requestLog: RequestLog): Webhooks => {
   const stopped = new AbortController()
 
   const attempt = async (
@@ -91,7 +91,7 @@ export const makeWebhooks = (authToken: string, journal: Journal): Webhooks => {
       if (stopped.signal.aborted) return { _tag: "Failed", code: 11_205, message: "the carrier has stopped" }
       const { isUnconnected: canRetry = false, ...response } = await attempt(request, token)
       const failure = response._tag === "Failed" ? { code: response.code, error: response.message } : {}
-      journal.event(request.callSid, "webhook", {
+      requestLog.event(request.callSid, "webhook", {
         purpose: request.purpose,
         method: request.method,
         url: request.url,

@@ -1,24 +1,24 @@
 import { assert, describe, it } from "@effect/vitest"
 import { setImmediate as turn } from "node:timers/promises"
-import { FRAMES_PER_TURN, FrameTurns } from "../../src/realtime/FrameTurns.ts"
+import { FRAMES_PER_TICK, FrameShares } from "../../src/realtime/FrameShares.ts"
 
 /** A socket with frames to pass on, which continues when it is resumed. */
-const socketWith = (turns: FrameTurns, tenantId: string, frames: number) => {
+const socketWith = (shares: FrameShares, tenantId: string, frames: number) => {
   const socket = {
     passed: 0,
     pause: () => undefined,
     resume: () => {
-      while (socket.passed < frames && turns.take(tenantId, socket)) socket.passed++
+      while (socket.passed < frames && shares.take(tenantId, socket)) socket.passed++
     }
   }
   return socket
 }
 
-describe("FrameTurns", () => {
+describe("FrameShares", () => {
   it("gives all sockets of a tenant together so many frames in each turn of the event loop, and each its turn", async () => {
-    const turns = new FrameTurns()
-    const sockets = Array.from({ length: 5 }, () => socketWith(turns, "a", 3 * FRAMES_PER_TURN))
-    const passed = () => sockets.map((socket) => socket.passed / FRAMES_PER_TURN)
+    const shares = new FrameShares()
+    const sockets = Array.from({ length: 5 }, () => socketWith(shares, "a", 3 * FRAMES_PER_TICK))
+    const passed = () => sockets.map((socket) => socket.passed / FRAMES_PER_TICK)
     for (const socket of sockets) socket.resume()
     const seen = [passed()]
     for (let index = 0; index < 5; index++) {
@@ -37,12 +37,12 @@ describe("FrameTurns", () => {
   })
 
   it("takes nothing from other tenants", () => {
-    const turns = new FrameTurns()
-    const sockets = ["a", "b"].map((tenantId) => socketWith(turns, tenantId, FRAMES_PER_TURN))
+    const shares = new FrameShares()
+    const sockets = ["a", "b"].map((tenantId) => socketWith(shares, tenantId, FRAMES_PER_TICK))
     for (const socket of sockets) socket.resume()
     assert.deepStrictEqual(
       sockets.map(({ passed }) => passed),
-      [FRAMES_PER_TURN, FRAMES_PER_TURN]
+      [FRAMES_PER_TICK, FRAMES_PER_TICK]
     )
   })
 })

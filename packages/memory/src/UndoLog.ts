@@ -1,5 +1,5 @@
 /** The changes of the open transaction, as steps that undo them. */
-export class Journal {
+export class UndoLog {
   #steps: Array<() => void> = []
 
   /** Records how to undo a change that is about to be made. */

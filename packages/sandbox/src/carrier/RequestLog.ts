@@ -24,7 +24,7 @@ export interface LoggedEvent {
 export type Fields = Readonly<Record<string, string | ReadonlyArray<string>>>
 
 /** The requests and events in order. The oldest are removed above a limit. */
-export interface Journal {
+export interface RequestLog {
   readonly requests: () => ReadonlyArray<LoggedRequest>
   readonly events: () => ReadonlyArray<LoggedEvent>
   /** The number of removed requests. */
@@ -34,7 +34,7 @@ export interface Journal {
   readonly event: (callSid: string, event: string, details?: Readonly<Record<string, unknown>>) => void
 }
 
-/** The journal entry of a request in progress. */
+/** The log entry of a request in progress. */
 export interface PendingRequest {
   readonly form: (form: Fields) => void
   readonly answered: (status: number, delivered: boolean) => void
@@ -42,7 +42,7 @@ export interface PendingRequest {
 
 const entriesMax = 10_000
 
-export const makeJournal = (): Journal => {
+export const makeRequestLog = (): RequestLog => {
   const requests: Array<{ -readonly [Key in keyof LoggedRequest]: LoggedRequest[Key] }> = []
   const events: Array<LoggedEvent> = []
   let forgotten = 0

@@ -7,8 +7,8 @@ const KILL_AFTER = 12_000
 /** At the end of the server, the last worker begins to drain this long after the first, in milliseconds. */
 const STAGGER = 1_000
 
-/** How the supervisor starts workers and reports what happens. */
-export interface SupervisorHost {
+/** How the group starts workers and reports what happens. */
+export interface WorkerGroupHost {
   /** Starts a worker. `onMessage` gets its messages, except the one that it serves. */
   readonly fork: (number: number, onMessage: (worker: WorkerProcess, message: FromWorker) => void) => WorkerProcess
   readonly log: (level: "Info" | "Warn" | "Error", message: string, fields: Readonly<Record<string, unknown>>) => void
@@ -34,8 +34,8 @@ const sleep = (millis: number): Promise<void> => new Promise((resolve) => setTim
  * Runs several workers of one server. Workers that end are replaced. `run` resolves with the exit status of the server,
  * when it was stopped, or when no worker can serve.
  */
-export class Supervisor {
-  readonly #host: SupervisorHost
+export class WorkerGroup {
+  readonly #host: WorkerGroupHost
   readonly #places: ReadonlyArray<Place>
   readonly #running = new Set<WorkerProcess>()
   readonly #metrics = new MetricsCollections()
@@ -46,7 +46,7 @@ export class Supervisor {
   /** Whether the workers are being replaced, and again after that. `starting` until all of them serve. */
   #roll: "starting" | "idle" | "running" | "again" = "starting"
 
-  constructor(count: number, host: SupervisorHost) {
+  constructor(count: number, host: WorkerGroupHost) {
     this.#host = host
     this.#places = Array.from({ length: count }, (_, index) => ({
       number: index + 1,

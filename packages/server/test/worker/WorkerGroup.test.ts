@@ -1,5 +1,5 @@
 import { afterEach, assert, beforeEach, describe, it, vi } from "@effect/vitest"
-import { Supervisor } from "../../src/worker/Supervisor.ts"
+import { WorkerGroup } from "../../src/worker/WorkerGroup.ts"
 import type { FromWorker, Listening, ToWorker, WorkerExit, WorkerProcess } from "../../src/worker/WorkerProcess.ts"
 
 const LISTENING: Listening = { http: { host: "127.0.0.1", port: 8080 }, smtp: null, operator: null }
@@ -51,7 +51,7 @@ const setUp = (count: number) => {
   const workers: Array<FakeWorker> = []
   const lines: Array<string> = []
   let ready = 0
-  const supervisor = new Supervisor(count, {
+  const group = new WorkerGroup(count, {
     fork: (number, onMessage) => {
       const worker = new FakeWorker(number, onMessage)
       workers.push(worker)
@@ -62,8 +62,8 @@ const setUp = (count: number) => {
     onReady: () => void ready++
   })
   let status: number | undefined
-  void supervisor.run().then((ended) => (status = ended))
-  return { supervisor, workers, lines, ready: () => ready, status: () => status }
+  void group.run().then((ended) => (status = ended))
+  return { group, workers, lines, ready: () => ready, status: () => status }
 }
 
 /** Starts a server whose workers all serve. */
@@ -75,7 +75,7 @@ const serving = async (count: number) => {
   return server
 }
 
-describe("Supervisor", () => {
+describe("WorkerGroup", () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
@@ -146,8 +146,8 @@ describe("Supervisor", () => {
   })
 
   it("replaces the workers one after the other, each once its successor serves", async () => {
-    const { supervisor, workers } = await serving(2)
-    void supervisor.roll()
+    const { group, workers } = await serving(2)
+    void group.roll()
     assert.strictEqual(workers.length, 3)
     assert.isFalse(workers[0]!.drains)
     await workers[2]!.serve()
@@ -157,7 +157,7 @@ describe("Supervisor", () => {
     assert.strictEqual(workers.length, 4)
     assert.isFalse(workers[1]!.drains)
     // A signal during the replacement begins another one after it.
-    void supervisor.roll()
+    void group.roll()
     await workers[3]!.serve()
     await workers[1]!.end({ status: 0, signal: null })
     assert.strictEqual(workers.length, 5)
@@ -167,14 +167,14 @@ describe("Supervisor", () => {
   })
 
   it("keeps the workers whose successors do not serve, and fills empty places", async () => {
-    const { status, supervisor, workers } = await serving(2)
-    void supervisor.roll()
+    const { status, group, workers } = await serving(2)
+    void group.roll()
     await workers[2]!.end({ status: 3, signal: null })
     assert.strictEqual(workers.length, 3)
     assert.isFalse(workers[0]!.drains || workers[1]!.drains)
     await workers[0]!.end(CRASH)
     await workers[3]!.end({ status: 3, signal: null })
-    void supervisor.roll()
+    void group.roll()
     await workers[4]!.serve()
     await workers[5]!.serve()
     assert.isTrue(workers[1]!.drains)
@@ -182,8 +182,8 @@ describe("Supervisor", () => {
   })
 
   it("drains the workers one after the other, and kills those that do not end", async () => {
-    const { lines, status, supervisor, workers } = await serving(3)
-    supervisor.stop()
+    const { lines, status, group, workers } = await serving(3)
+    group.stop()
     await settled()
     assert.deepStrictEqual(
       workers.map(({ drains }) => drains),
@@ -209,8 +209,8 @@ describe("Supervisor", () => {
     [0, 0],
     [1, 1]
   ])("ends with the status of workers that end with %i when they are told to", async (workerStatus, expected) => {
-    const { status, supervisor, workers } = await serving(2)
-    supervisor.stop()
+    const { status, group, workers } = await serving(2)
+    group.stop()
     await settled()
     await workers[0]!.end({ status: workerStatus, signal: null })
     assert.isUndefined(status())
