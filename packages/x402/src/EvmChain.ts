@@ -13,15 +13,14 @@ import {
   TransactionReceiptNotFoundError
 } from "viem"
 import { call, getBlock, getChainId, getCode, getTransactionReceipt, readContract } from "viem/actions"
-import { isOutage, nodeMessages } from "./NodeFailure.ts"
+import { isOutage, nodeMessages, rpcTransport } from "./RpcTransport.ts"
 import { type OfferedNetwork, PROVIDER } from "./PaymentNetwork.ts"
-import { rpcTransport } from "./RpcTransport.ts"
 import {
   AUTHORIZATION_CANCELED,
   AUTHORIZATION_USED,
   type AuthorizationUse,
-  TRANSFER,
   type TokenTransfer,
+  TRANSFER,
   transferIn,
   usesIn
 } from "./TokenLog.ts"

@@ -1,6 +1,6 @@
 export { newestBlockTime } from "./ChainTime.ts"
 export { boundNonce, NONCE_TAG, ORIGIN_NONCE_TAG, originNonce } from "./BoundNonce.ts"
-export { FacilitatorConfig } from "./facilitator/FacilitatorConfig.ts"
+export { FacilitatorConfig } from "./facilitator/Facilitator.ts"
 export { httpFacilitator } from "./facilitator/HttpFacilitator.ts"
 export { facilitatorCheck, type NetworkChecks, networkChecks } from "./NetworkCheck.ts"
 export { PaymentNetwork } from "./PaymentNetwork.ts"

@@ -2,8 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { ServerResponse } from "node:http"
 import { createClient } from "viem"
-import { isOutage } from "../src/NodeFailure.ts"
-import { BATCH_MAX, rpcTransport } from "../src/RpcTransport.ts"
+import { BATCH_MAX, isOutage, rpcTransport } from "../src/RpcTransport.ts"
 import { sendJson, serve } from "./support/HttpFake.ts"
 
 interface Call {

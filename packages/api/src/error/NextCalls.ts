@@ -1,6 +1,5 @@
 import { type Conflict, onboardingService, type ResourceKind, serviceEntry, type ServiceId } from "@agentos/core"
-import type { FailedRequest } from "./ErrorParts.ts"
-import type { NextCall } from "./ErrorEnvelope.ts"
+import type { FailedRequest, NextCall } from "./ErrorEnvelope.ts"
 
 /** Returns the call of a service, without a body. */
 export const callOf = (serviceId: ServiceId): NextCall => {

@@ -2,11 +2,9 @@
  * The declarations of all operations as plain data, without any import at run time, so that a client can read them
  * without loading the schemas.
  */
-import { AUTH_ENTRIES } from "./AuthEntries.ts"
-import { DISCOVERY_ENTRIES, DOMAIN_ENTRIES } from "./DiscoveryEntries.ts"
+import { AUTH_ENTRIES, DISCOVERY_ENTRIES, DOMAIN_ENTRIES, PAYMENT_EXTENSIONS } from "./GeneralEntries.ts"
 import { EMAIL_ENTRIES, EMAIL_EXTENSIONS } from "./EmailEntries.ts"
 import { EVENT_ENTRIES, EVENT_EXTENSIONS } from "./EventEntries.ts"
-import { PAYMENT_EXTENSIONS } from "./PaymentEntries.ts"
 import { PHONE_ENTRIES, PHONE_EXTENSIONS } from "./PhoneEntries.ts"
 
 /** Every operation of the API once: those of the specification in its order, then the extensions. */

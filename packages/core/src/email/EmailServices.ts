@@ -1,8 +1,6 @@
 import { Effect } from "effect"
 import { toStored } from "../payment/PaidService.ts"
-import { mailboxCreation } from "./MailboxCreation.ts"
-import { mailboxDeletion } from "./MailboxDeletion.ts"
-import { mailboxUpdate } from "./MailboxUpdate.ts"
+import { mailboxCreation, mailboxDeletion, mailboxUpdate } from "./MailboxServices.ts"
 import { messageSending } from "./MessageSending.ts"
 
 /** The paid services of the email half. */

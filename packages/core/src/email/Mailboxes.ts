@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import * as Cursor from "../kernel/Cursor.ts"
 import { Keyring } from "../kernel/Keyring.ts"
-import { orFail } from "../kernel/Lookup.ts"
+import { type Lookup, orFail } from "../kernel/Lookup.ts"
 import type { Page } from "../kernel/Page.ts"
 import { invalid, type InvalidRequest, ResourceNotFound, type ResourceNotOwned } from "../kernel/ResourceError.ts"
 import type { Tenant } from "../tenancy/Tenant.ts"
@@ -10,7 +10,7 @@ import { DEFAULT_MESSAGE_LIMIT } from "./EmailInput.ts"
 import { MailboxStore } from "./MailboxStore.ts"
 import type { Message, MessageSummary } from "./Message.ts"
 import { type MessageFilter, MessageStore } from "./MessageStore.ts"
-import { ownedMailbox } from "./OwnedMailbox.ts"
+import { ResourceGone } from "../payment/PaidService.ts"
 
 /** The read access of a tenant to its mail. All of it is free. */
 export class Mailboxes extends Context.Service<
@@ -70,3 +70,32 @@ const scopeOf = ({ mailboxId, ...rest }: MessageFilter): unknown =>
   Object.values(rest).every((part) => part === undefined)
     ? (mailboxId ?? null)
     : [mailboxId, rest.threadId, rest.direction, rest.from, rest.since, rest.until, rest.words]
+
+/** Returns what is found of the tenant's own mailbox. A paid service that needs one is never offered without a tenant. */
+export const owned = <A>(
+  tenant: Tenant | null,
+  mailboxId: string,
+  find: (tenant: Tenant) => Effect.Effect<Lookup<A>>
+): Effect.Effect<A, ResourceNotFound | ResourceNotOwned> =>
+  tenant === null
+    ? Effect.die(new Error("a service on a mailbox was called without a tenant"))
+    : Effect.flatMap(find(tenant), (found) => orFail(found, "mailbox", mailboxId))
+
+/** Returns the tenant's own mailbox. */
+export const ownedMailbox = (
+  store: MailboxStore["Service"],
+  tenant: Tenant | null,
+  mailboxId: string
+): Effect.Effect<Mailbox, ResourceNotFound | ResourceNotOwned> =>
+  owned(tenant, mailboxId, ({ tenantId }) => store.find(tenantId, mailboxId))
+
+/** Returns the mailbox that was paid for, or fails with `ResourceGone` if it was deleted since. */
+export const remainingMailbox = (
+  store: MailboxStore["Service"],
+  tenant: Tenant,
+  mailboxId: string
+): Effect.Effect<Mailbox, ResourceGone> =>
+  Effect.mapError(
+    ownedMailbox(store, tenant, mailboxId),
+    () => new ResourceGone({ message: "The mailbox was deleted before the operation could complete." })
+  )

@@ -1,6 +1,5 @@
 import { Clock, Context, Duration, Effect, Layer, Metric, Schedule } from "effect"
-import { RateLimitStore } from "./RateLimitStore.ts"
-import type { RateDecision, RateRule } from "./RateRule.ts"
+import { type RateDecision, RateLimitStore, type RateRule } from "./RateLimitStore.ts"
 import { REPORT_INTERVAL_SECONDS, TokenBuckets } from "./TokenBuckets.ts"
 
 /** Limits how often a subject (an address, a tenant, a sender) may perform an action. */

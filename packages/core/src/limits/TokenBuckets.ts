@@ -1,6 +1,5 @@
 import { Iterable } from "effect"
-import type { RateDecision, RateRule } from "./RateRule.ts"
-import type { RateUse } from "./RateLimitStore.ts"
+import type { RateDecision, RateRule, RateUse } from "./RateLimitStore.ts"
 
 /** Maximum number of subjects stored per rule. */
 const CAPACITY = 20_000

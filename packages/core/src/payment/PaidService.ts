@@ -11,8 +11,7 @@ import type {
   ResourceNotOwned
 } from "../kernel/ResourceError.ts"
 import type { Timestamp } from "../kernel/Timestamp.ts"
-import type { Tenant } from "../tenancy/Tenant.ts"
-import type { TenantSuspended } from "../tenancy/TenantSuspended.ts"
+import type { Tenant, TenantSuspended } from "../tenancy/Tenant.ts"
 import type { Operation, SecretSlot } from "./Operation.ts"
 
 /** Why an operation is not possible, determined before anything is charged. */

@@ -1,6 +1,6 @@
 import { Duration, Effect, type Exit, Fiber, FiberSet, Option, Result } from "effect"
 import { findStoreUnavailable, type StoreUnavailable } from "../kernel/StoreUnavailable.ts"
-import { requireActive } from "../tenancy/TenantSuspended.ts"
+import { requireActive } from "../tenancy/Tenant.ts"
 import type { Answer } from "./Answer.ts"
 import { claim, ClaimLost, type ClaimPorts } from "./Claiming.ts"
 import { findHolder, paymentStateOf } from "./HeldPayments.ts"

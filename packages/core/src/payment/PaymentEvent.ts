@@ -6,7 +6,7 @@ import { declareEvent, draftEvent, type EventDraft, INTERNAL_SOURCE } from "../e
 import { Uuid } from "../kernel/Uuid.ts"
 import { type Operation, OperationFailureKind } from "./Operation.ts"
 import { PAYMENT_STATES, PaymentState } from "./OperationState.ts"
-import { PriceRecord } from "./PriceRecord.ts"
+import { PriceRecord } from "./PaymentTerms.ts"
 
 /** The payload that all payment events have. */
 const payment = {

@@ -1,3 +1,6 @@
+import { Schema } from "effect"
+import { ASSET } from "../catalog/Usdt.ts"
+
 /**
  * The terms of a payment: the payment requirements of x402 version 2, scheme `exact`
  * (https://github.com/x402-foundation/x402, specs/x402-specification-v2.md).
@@ -83,3 +86,10 @@ export const proofKey = (proof: ProofKey): ProofKey => ({
   payer: proof.payer.toLowerCase(),
   nonce: proof.nonce.toLowerCase()
 })
+
+/** An amount of money as decimal text, which loses no precision, and its asset. */
+export const PriceRecord = Schema.Struct({
+  amount: Schema.String.check(Schema.isPattern(/^\d+\.\d{2,6}$/u)),
+  asset: Schema.Literal(ASSET)
+}).annotate({ identifier: "Price" })
+export type PriceRecord = typeof PriceRecord.Type

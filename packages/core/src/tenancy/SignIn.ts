@@ -5,7 +5,7 @@ import { Keyring } from "../kernel/Keyring.ts"
 import type { ProviderError } from "../kernel/ProviderError.ts"
 import type { InvalidRequest } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
-import { SignInRefused } from "./CredentialError.ts"
+import { SignInRefused } from "./Credentials.ts"
 import type { WalletAddress } from "./Tenant.ts"
 
 /**

@@ -1,6 +1,7 @@
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { Timestamp } from "../kernel/Timestamp.ts"
 import { Uuid } from "../kernel/Uuid.ts"
+import { countRefusal } from "../limits/Refusals.ts"
 
 /**
  * The EVM address of a payer: `0x` and 40 hexadecimal digits in lower case, so that every spelling of a wallet is the
@@ -53,3 +54,18 @@ export const Tenant = Schema.Struct({
 })
 export type Tenant = typeof Tenant.Type
 export type TenantId = Uuid
+
+/** The operator has suspended the tenant. The tenant can only read. */
+export class TenantSuspended extends Schema.TaggedError<TenantSuspended>()("TenantSuspended", {
+  reason: Schema.String
+}) {}
+
+/** Fails for a suspended tenant. */
+export const requireActive = ({ suspension }: Tenant): Effect.Effect<void, TenantSuspended> =>
+  suspension === undefined
+    ? Effect.void
+    : Effect.andThen(countRefusal("tenant_suspended"), new TenantSuspended({ reason: suspension.reason }))
+
+/** Returns whether the tenant exists and is suspended, and counts a refusal if so. */
+export const isSuspended = (tenant: Tenant | undefined): Effect.Effect<boolean> =>
+  tenant?.suspension === undefined ? Effect.succeed(false) : Effect.as(countRefusal("tenant_suspended"), true)

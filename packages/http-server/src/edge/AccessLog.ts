@@ -1,7 +1,6 @@
 import { type ErrorCode, type TenantId, Timestamp } from "@agentos/core"
-import { Clock, Context, Effect, type Fiber, Option, References } from "effect"
+import { Clock, Context, Effect, type Fiber, Metric, Option, References } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { countRequest } from "./RequestMetrics.ts"
 import type { RequestFacts } from "./Route.ts"
 
 /** What the access log says about a request: no token, body, query or secret part of a path. */
@@ -67,3 +66,55 @@ export const logAccess = (
     write(entry, Timestamp.fromMillis(Math.floor(at)), fiber)
     return Effect.void
   })
+
+/** In seconds: from responses served from memory to responses that wait for a chain. */
+const BOUNDARIES = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+/** Clients choose methods freely, so unknown ones must not create a time series each. */
+const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "OPTIONS"])
+const OTHER_METHOD = "other"
+
+const requestsOf = (attributes: Readonly<Record<"route" | "method" | "status", string>>) =>
+  Metric.counter("agentos_http_requests_total", {
+    description: "Requests by route, method and status; 499 if the client disconnected before the response.",
+    incremental: true,
+    attributes
+  })
+
+const durationsOf = (attributes: Readonly<Record<"route", string>>) =>
+  Metric.histogram("agentos_http_request_duration_seconds", {
+    description: "Time from the headers of a request to its response.",
+    boundaries: BOUNDARIES,
+    attributes
+  })
+
+interface Counting {
+  readonly counter: ReturnType<typeof requestsOf>
+  readonly histogram: ReturnType<typeof durationsOf>
+}
+
+/** Metrics are made once for each combination of labels, because requests are many and combinations are few. */
+const countings = new Map<string, Counting>()
+
+const countingOf = (route: string, method: string, status: string): Counting => {
+  const key = `${route} ${method} ${status}`
+  const known = countings.get(key)
+  if (known !== undefined) return known
+  const made = { counter: requestsOf({ route, method, status }), histogram: durationsOf({ route }) }
+  countings.set(key, made)
+  return made
+}
+
+/** Counts a request under its route, which is always a template and never a path that a client made up. */
+export const countRequest = (
+  route: string,
+  method: string,
+  status: number,
+  durationMillis: number,
+  context: Context.Context<never>
+): void => {
+  const kind = METHODS.has(method) ? method : OTHER_METHOD
+  const { counter, histogram } = countingOf(route, kind, `${status}`)
+  counter.updateUnsafe(1, context)
+  histogram.updateUnsafe(durationMillis / 1_000, context)
+}

@@ -4,8 +4,7 @@ import { Effect } from "effect"
 import { CHAIN_SEARCH_COST } from "../edge/RequestCost.ts"
 import { publicRoute, tenantRoute } from "../operation/FreeRoute.ts"
 import { paymentSignature } from "../operation/PaidRoute.ts"
-import { withinDeadline } from "../operation/RequestDeadline.ts"
-import { successResponse } from "../operation/SuccessResponse.ts"
+import { successResponse, withinDeadline } from "../operation/Responses.ts"
 
 export const routes = Effect.gen(function* () {
   const statuses = yield* PaymentStatuses

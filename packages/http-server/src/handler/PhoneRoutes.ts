@@ -3,7 +3,7 @@ import { Calls, Numbers, Timestamp, toCallRecord, toPhoneNumberRecord, toTranscr
 import { Effect } from "effect"
 import { publicRoute, tenantRoute } from "../operation/FreeRoute.ts"
 import { requireAvailable } from "../operation/OperationRoute.ts"
-import { successResponse } from "../operation/SuccessResponse.ts"
+import { successResponse } from "../operation/Responses.ts"
 
 export const routes = Effect.gen(function* () {
   const numbers = yield* Numbers

@@ -19,8 +19,7 @@ import { refuseCrossSite } from "./CrossSite.ts"
 import { downloadResponse } from "./DownloadResponse.ts"
 import { inputDecoder, isEmpty, type OperationInput, operationRoute, requireAvailable } from "./OperationRoute.ts"
 import { NO_BODY, readBody } from "./RequestBody.ts"
-import { withinDeadline } from "./RequestDeadline.ts"
-import { successResponse } from "./SuccessResponse.ts"
+import { successResponse, withinDeadline } from "./Responses.ts"
 
 type AnyCodec = Schema.Codec<unknown, unknown>
 

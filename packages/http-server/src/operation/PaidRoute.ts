@@ -15,12 +15,10 @@ import { pathOf } from "../edge/RequestLimits.ts"
 import type { RequestFacts } from "../edge/Route.ts"
 import type { ServerSettings } from "../ServerSettings.ts"
 import { findTenant, requireTenant } from "./Caller.ts"
-import { challengeResponse } from "./ChallengeResponse.ts"
+import { challengeResponse, paidResponse, withinDeadline } from "./Responses.ts"
 import { admit } from "./FreeRoute.ts"
 import { inputDecoder, operationRoute, requireAvailable } from "./OperationRoute.ts"
 import { readBody, type RequestBody } from "./RequestBody.ts"
-import { withinDeadline } from "./RequestDeadline.ts"
-import { paidResponse } from "./SuccessResponse.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 

@@ -3,7 +3,7 @@ import { serviceEntry } from "@agentos/core"
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Latch } from "effect"
 import { TestClock } from "effect/testing"
-import { withinDeadline } from "../../src/operation/RequestDeadline.ts"
+import { withinDeadline } from "../../src/operation/Responses.ts"
 
 it.effect("ends an answer after 25 seconds, and says that it may have been carried out", () =>
   Effect.gen(function* () {

@@ -1,10 +1,9 @@
 import type { SettleAnswer } from "@agentos/core"
 import { Effect, Option, Redacted, Schema } from "effect"
-import type { Facilitator } from "./Facilitator.ts"
+import type { Facilitator, HttpFacilitatorConfig } from "./Facilitator.ts"
 import * as FacilitatorAnswer from "./FacilitatorAnswer.ts"
-import type { HttpFacilitatorConfig } from "./FacilitatorConfig.ts"
 import { type HttpAnswer, isSuccess } from "../HttpExchange.ts"
-import { bodyOf, exchange, reasonOf, facilitatorError } from "./FacilitatorExchange.ts"
+import { bodyOf, exchange, facilitatorError, reasonOf } from "./FacilitatorExchange.ts"
 
 const DEFAULT_QUESTION_TIMEOUT_MILLIS = 10_000
 const DEFAULT_SETTLE_TIMEOUT_MILLIS = 30_000

@@ -1,11 +1,10 @@
 import { createHmac } from "node:crypto"
 import { type ProviderError, type SettleAnswer, Timestamp } from "@agentos/core"
 import { Effect, Option, Redacted, Schedule, Schema } from "effect"
-import type { Facilitator } from "./Facilitator.ts"
+import type { Facilitator, OkxFacilitatorConfig } from "./Facilitator.ts"
 import * as FacilitatorAnswer from "./FacilitatorAnswer.ts"
-import type { OkxFacilitatorConfig } from "./FacilitatorConfig.ts"
 import { type HttpAnswer, isSuccess } from "../HttpExchange.ts"
-import { bodyOf, exchange, reasonOf, facilitatorError } from "./FacilitatorExchange.ts"
+import { bodyOf, exchange, facilitatorError, reasonOf } from "./FacilitatorExchange.ts"
 
 /** Base URL of OKX's facilitator (Onchain OS, "HTTP API - One-time Payment"). */
 export const OKX_URL = "https://web3.okx.com"

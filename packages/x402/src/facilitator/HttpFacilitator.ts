@@ -1,6 +1,5 @@
 import { Effect } from "effect"
-import type { FacilitatorFactory } from "./Facilitator.ts"
-import type { FacilitatorConfig } from "./FacilitatorConfig.ts"
+import type { FacilitatorConfig, FacilitatorFactory } from "./Facilitator.ts"
 import * as FacilitatorHttp from "./FacilitatorHttp.ts"
 import * as FacilitatorOkx from "./FacilitatorOkx.ts"
 

@@ -1,6 +1,6 @@
 import type { ProviderError } from "@agentos/core"
 import type * as PaymentRailX402 from "../PaymentRailX402.ts"
-import { FacilitatorConfig } from "../facilitator/FacilitatorConfig.ts"
+import { FacilitatorConfig } from "../facilitator/Facilitator.ts"
 import { facilitatorCheck, type NetworkChecks, networkChecks } from "../NetworkCheck.ts"
 import { httpFacilitator } from "../facilitator/HttpFacilitator.ts"
 import { PaymentNetwork } from "../PaymentNetwork.ts"

@@ -1,4 +1,4 @@
-import { nodeMessages } from "../NodeFailure.ts"
+import { nodeMessages } from "../RpcTransport.ts"
 import { BaseError, HttpRequestError } from "viem"
 
 /**

@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { inspect } from "node:util"
 import * as FacilitatorHttp from "../../src/facilitator/FacilitatorHttp.ts"
-import { HttpFacilitatorConfig } from "../../src/facilitator/FacilitatorConfig.ts"
+import { HttpFacilitatorConfig } from "../../src/facilitator/Facilitator.ts"
 import { unreachableUrl, sendJson, serve } from "../support/HttpFake.ts"
 import { transaction } from "../support/Sample.ts"
 

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto"
 import type { ServerResponse } from "node:http"
 import { Redacted } from "effect"
-import type { OkxFacilitatorConfig } from "../../src/facilitator/FacilitatorConfig.ts"
+import type { OkxFacilitatorConfig } from "../../src/facilitator/Facilitator.ts"
 import { sendJson, type Respond, type SeenRequest } from "./HttpFake.ts"
 
 /** The credentials that the fake accepts. */

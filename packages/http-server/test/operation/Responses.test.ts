@@ -3,7 +3,7 @@ import { PaymentRequired } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { HttpServerResponse } from "effect/http"
 import { RequestFacts, type RouteMatch } from "../../src/edge/Route.ts"
-import { challengeResponse } from "../../src/operation/ChallengeResponse.ts"
+import { challengeResponse } from "../../src/operation/Responses.ts"
 
 const CAPABILITIES = { email: true, phone: true }
 const PAID = operations.filter(({ entry }) => entry.price !== null)

@@ -2,15 +2,17 @@ import { Effect, Schema } from "effect"
 import { Conflict, invalid } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import * as Uuid from "../kernel/Uuid.ts"
-import type { PaidService } from "../payment/PaidService.ts"
+import { type PaidService, ResourceGone } from "../payment/PaidService.ts"
 import * as TokenGrant from "../payment/TokenGrant.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
-import { CreateMailboxInput } from "./EmailInput.ts"
+import { CreateMailboxInput, DeleteMailboxInput, UpdateMailboxInput } from "./EmailInput.ts"
 import { EmailProvider } from "./EmailProvider.ts"
 import * as LocalPart from "./LocalPart.ts"
 import { type Mailbox, toMailboxRecord } from "./Mailbox.ts"
 import { MailboxStore } from "./MailboxStore.ts"
 import * as SenderPolicy from "./SenderPolicy.ts"
+import { EventStore } from "../events/EventStore.ts"
+import { ownedMailbox, remainingMailbox } from "./Mailboxes.ts"
 
 const Plan = Schema.Struct({ ...TokenGrant.TokenGrantPlan, mailboxId: Uuid.Uuid })
 type Plan = typeof Plan.Type
@@ -90,4 +92,69 @@ export const mailboxCreation = Effect.gen(function* () {
     })
   }
   return service
+})
+
+/** Deletes a mailbox and its messages, and expires its open events. Its address remains reserved for the tenant. */
+export const mailboxDeletion = Effect.gen(function* () {
+  const store = yield* MailboxStore
+  const events = yield* EventStore
+  const service: PaidService<DeleteMailboxInput, null, void> = {
+    serviceId: "email.mailbox.delete",
+    input: DeleteMailboxInput,
+    plan: Schema.Null,
+    retryFor: Timestamp.HOUR,
+    check: (tenant, input) => Effect.asVoid(ownedMailbox(store, tenant, input.mailboxId)),
+    prepare: ({ tenant }, input) => Effect.as(ownedMailbox(store, tenant, input.mailboxId), null),
+    abandon: () => Effect.void,
+    revalidate: ({ tenant }, _plan, input) => Effect.asVoid(remainingMailbox(store, tenant, input.mailboxId)),
+    perform: () => Effect.void,
+    record: Effect.fnUntraced(function* ({ tenant }, _plan, { mailboxId }) {
+      const messagesDeleted = yield* store.remove(tenant.tenantId, mailboxId)
+      if (messagesDeleted === undefined) {
+        return yield* new ResourceGone({ message: "The mailbox was already deleted." })
+      }
+      yield* events.expireAgent(tenant.tenantId, mailboxId)
+      return { created: false, data: { mailboxId, deleted: true, messagesDeleted } }
+    })
+  }
+  return service
+})
+
+export const mailboxUpdate = Effect.gen(function* () {
+  const store = yield* MailboxStore
+  const service: PaidService<UpdateMailboxInput, null, void> = {
+    serviceId: "email.mailbox.update",
+    input: UpdateMailboxInput,
+    plan: Schema.Null,
+    retryFor: Timestamp.HOUR,
+    check: Effect.fnUntraced(function* (tenant, input) {
+      yield* ownedMailbox(store, tenant, input.mailboxId)
+      const { mailboxId: _, ...changes } = input
+      if (Object.values(changes).every((value) => value === undefined)) {
+        return yield* invalid("", "must contain displayName, outboundSignature, active or senderPolicy")
+      }
+    }),
+    prepare: ({ tenant }, input) => Effect.as(ownedMailbox(store, tenant, input.mailboxId), null),
+    abandon: () => Effect.void,
+    revalidate: ({ tenant }, _plan, input) => Effect.asVoid(remainingMailbox(store, tenant, input.mailboxId)),
+    perform: () => Effect.void,
+    record: Effect.fnUntraced(function* ({ tenant }, _plan, input) {
+      const current = yield* remainingMailbox(store, tenant, input.mailboxId)
+      const mailbox = changed(current, input, yield* Timestamp.now)
+      yield* store.update(mailbox)
+      return { created: false, data: { mailbox: toMailboxRecord(mailbox) } }
+    })
+  }
+  return service
+})
+
+/** Omitted fields stay as they are; an empty text clears the field. */
+const changed = (mailbox: Mailbox, input: UpdateMailboxInput, updatedAt: Timestamp.Timestamp): Mailbox => ({
+  ...mailbox,
+  displayName: input.displayName === undefined ? mailbox.displayName : input.displayName || null,
+  outboundSignature:
+    input.outboundSignature === undefined ? mailbox.outboundSignature : input.outboundSignature || null,
+  active: input.active ?? mailbox.active,
+  senderPolicy: input.senderPolicy === undefined ? mailbox.senderPolicy : SenderPolicy.fromInput(input.senderPolicy),
+  updatedAt
 })
