@@ -20,6 +20,16 @@ export const coreLayers: ReadonlyArray<ReadonlyArray<string>> = [
   ["operator"]
 ]
 
+/** The layers of other packages, lowest first. A folder imports lower ones, not others of its own layer. */
+export const packageLayers: Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>> = {
+  api: [["schema"], ["example"], ["operation"], ["error"], ["discovery"], ["openapi"], ["asyncapi"]]
+}
+
+/** Files next to these folders that are below all of them. The other files are the top. */
+const filesBelow: Readonly<Record<string, ReadonlyArray<string>>> = {
+  api: ["ApiIdentity", "Catalog", "Guides", "PublicPath", "RealtimeMessage", "SuccessEnvelope"]
+}
+
 /** Packages that implement a port of the core. */
 const adapter = "(?:memory|node|postgres|x402|provider-[^/]+)"
 /** The one port outside the core: the store of the self-hosted facilitator's transactions. */
@@ -83,6 +93,34 @@ const layerRules = coreLayers.flatMap((layer, level) =>
     )
   )
 )
+
+const packageLayerRules = Object.entries(packageLayers).flatMap(([name, layers]) => {
+  const root = `^packages/${name}/src/`
+  const outside = `^(?!packages/${name}/src/)`
+  const below = `${root}(?:${(filesBelow[name] ?? []).join("|")})\\.ts$`
+  return [
+    only(`${name}-files-below-folders`, `These files of ${name}/src import none of its folders.`, { path: below }, [
+      below,
+      outside
+    ]),
+    ...layers.flatMap((layer, level) =>
+      layer.map((folder) =>
+        only(
+          `${name}-layer-${folder}`,
+          `${name}/src/${folder} imports only folders of lower layers: packageLayers in lint/DependencyRules.ts.`,
+          { path: `${root}${folder}/` },
+          [`${root}(?:${[folder, ...layers.slice(0, level).flat()].join("|")})/`, below, outside]
+        )
+      )
+    ),
+    never(
+      `${name}-has-known-folders`,
+      `A new folder of ${name}/src needs a layer: add it to packageLayers in lint/DependencyRules.ts.`,
+      { path: root, pathNot: [`${root}(?:(?:${layers.flat().join("|")})/|[^/]+$)`] },
+      {}
+    )
+  ]
+})
 
 const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
   only(
@@ -266,4 +304,6 @@ const everywhere: ReadonlyArray<IRegularForbiddenRuleType> = [
 ]
 
 /** Every rule, in the shape that `cruise` takes. */
-export const dependencyRules: IFlattenedRuleSet = { forbidden: [...packageRules, ...layerRules, ...everywhere] }
+export const dependencyRules: IFlattenedRuleSet = {
+  forbidden: [...packageRules, ...layerRules, ...packageLayerRules, ...everywhere]
+}

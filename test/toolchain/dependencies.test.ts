@@ -12,6 +12,10 @@ const allowed: Readonly<Record<string, string>> = {
   "packages/core/src/jobs/Due.ts": `export { a } from "../email/Mailbox.ts"`,
   "packages/core/test/Due.test.ts": `import { TestClock } from "effect/testing"\nimport { a } from "@agentos/core"\nexport default [TestClock, a]`,
   "packages/api/src/index.ts": `import * as Api from "effect/http-api"\nimport { a } from "@agentos/core"\nexport default [Api, a]`,
+  "packages/api/src/PublicPath.ts": `export const path = "/"`,
+  "packages/api/src/schema/JsonSchema.ts": `export { path } from "../PublicPath.ts"`,
+  "packages/api/src/operation/Inputs.ts": `export * from "../schema/JsonSchema.ts"`,
+  "packages/api/src/error/Errors.ts": `export * from "../operation/Inputs.ts"`,
   "packages/memory/src/index.ts": `export { a } from "@agentos/core"`,
   "packages/postgres/src/index.ts": `import { createHash } from "node:crypto"\nimport * as Sql from "effect/sql"\nexport default [createHash, Sql]`,
   "packages/postgres/test/a.test.ts": `import postgres from "@agentos/postgres"\nimport { a } from "@agentos/memory"\nexport default [postgres, a]`,
@@ -64,6 +68,15 @@ const refused: ReadonlyArray<readonly [file: string, text: string, rule: string]
   ["packages/provider-smtp/test/a.test.ts", `export * from "@agentos/postgres"`, "adapter-tests"],
   ["packages/contract-tests/src/Memory.ts", `export * from "@agentos/memory"`, "contract-tests-import-core-alone"],
   ["packages/api/src/Disk.ts", `export * from "node:fs"`, "api-imports-core-alone"],
+  ["packages/api/src/operation/Up.ts", `export * from "../error/Errors.ts"`, "api-layer-operation"],
+  [
+    "packages/api/src/schema/Up.ts",
+    `import type { path } from "../operation/Inputs.ts"\nexport type Path = typeof path`,
+    "api-layer-schema"
+  ],
+  ["packages/api/src/schema/Top.ts", `export * from "../index.ts"`, "api-layer-schema"],
+  ["packages/api/src/Guides.ts", `export * from "./error/Errors.ts"`, "api-files-below-folders"],
+  ["packages/api/src/attic/New.ts", `export * from "../PublicPath.ts"`, "api-has-known-folders"],
   ["packages/http-server/src/Store.ts", `export * from "@agentos/postgres"`, "http-server-imports-api-and-core"],
   [
     "packages/http-server/src/ingress/Twilio.ts",

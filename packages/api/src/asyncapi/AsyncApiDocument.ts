@@ -1,9 +1,9 @@
 import type { Schema } from "effect"
-import { API_NAME, API_VERSION } from "../discovery/ApiIdentity.ts"
+import { API_NAME, API_VERSION } from "../ApiIdentity.ts"
 import { contractSchemas } from "../openapi/ContractSchemas.ts"
-import { child, isObject, type JsonObject, referenceOf, schemaRef, toJsonObject } from "../openapi/JsonSchema.ts"
 import type { DocumentedServer } from "../openapi/OperationDocument.ts"
 import { DOCS_PATH, REALTIME_PATH } from "../PublicPath.ts"
+import { child, isObject, type JsonObject, referenceOf, schemaRef, toJsonObject } from "../schema/JsonSchema.ts"
 import { REALTIME_EXAMPLES } from "./RealtimeExamples.ts"
 
 const SOCKET = "socket"

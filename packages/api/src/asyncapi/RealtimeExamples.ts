@@ -1,5 +1,5 @@
-import { EVENT_EXAMPLES } from "../event/EventExamples.ts"
-import { CALL, PHONE_NUMBER } from "../operation/Examples.ts"
+import { EVENT_EXAMPLES } from "../example/EventExamples.ts"
+import { CALL, PHONE_NUMBER } from "../example/ResourceExamples.ts"
 import type { RealtimeClientMessage, RealtimeServerMessage } from "../RealtimeMessage.ts"
 
 type RealtimeMessage = RealtimeClientMessage | RealtimeServerMessage

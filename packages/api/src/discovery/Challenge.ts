@@ -10,11 +10,11 @@ import {
   Usdt
 } from "@agentos/core"
 import { Schema } from "effect"
-import { compactSchema, isObject, type JsonObject } from "../openapi/JsonSchema.ts"
+import { API_NAME } from "../ApiIdentity.ts"
 import { inputsOf } from "../operation/Inputs.ts"
 import type { Operation } from "../operation/Operation.ts"
 import { ICON_PATH } from "../PublicPath.ts"
-import { API_NAME } from "./ApiIdentity.ts"
+import { compactSchema, isObject, type JsonObject } from "../schema/JsonSchema.ts"
 
 /** The parts of a challenge that follow from the contract. They are the same for every request to an operation. */
 

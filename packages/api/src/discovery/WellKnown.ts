@@ -7,6 +7,7 @@ import {
   SERVICES,
   Usdt
 } from "@agentos/core"
+import type { AcceptedPayment } from "../operation/ApiDescription.ts"
 import {
   API_CATALOG_PATH,
   ASYNCAPI_PATH,
@@ -16,7 +17,6 @@ import {
   READY_PATH,
   X402_PATH
 } from "../PublicPath.ts"
-import type { AcceptedPayment } from "./ApiDescription.ts"
 
 const callOf = (operation: "createMailbox" | "purchaseUsNumber" | "replayEvents"): string => {
   const { method, path } = operationEntry(operation)

@@ -24,8 +24,8 @@ import {
   WalletUnknown,
   WrongCredential
 } from "@agentos/core"
-import { EVENT_EXAMPLES } from "../event/EventExamples.ts"
-import { CALL, MAILBOX, OPERATION_ID, PHONE_NUMBER, REQUEST_ID } from "../operation/Examples.ts"
+import { EVENT_EXAMPLES } from "../example/EventExamples.ts"
+import { CALL, MAILBOX, OPERATION_ID, PHONE_NUMBER, REQUEST_ID } from "../example/ResourceExamples.ts"
 import { inputsOf } from "../operation/Inputs.ts"
 import type { Operation } from "../operation/Operation.ts"
 import type { ErrorEnvelope } from "./ErrorEnvelope.ts"

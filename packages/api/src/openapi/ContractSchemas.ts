@@ -5,7 +5,6 @@ import { type Input, inputsOf } from "../operation/Inputs.ts"
 import { isBytes, type Operation, takesBody } from "../operation/Operation.ts"
 import { TAGS } from "../operation/Operations.ts"
 import { RealtimeClientMessage, RealtimeServerMessage } from "../RealtimeMessage.ts"
-import { successEnvelope } from "../SuccessEnvelope.ts"
 import {
   child,
   cleanSchema,
@@ -14,7 +13,8 @@ import {
   referenceOf,
   schemaRef,
   toJsonObject
-} from "./JsonSchema.ts"
+} from "../schema/JsonSchema.ts"
+import { successEnvelope } from "../SuccessEnvelope.ts"
 
 /** The JSON Schemas of the contract. */
 export interface ContractSchemas {

@@ -1,11 +1,11 @@
 import type { ErrorCode } from "@agentos/core"
 import { errorExample, errorExampleName } from "../error/ErrorExamples.ts"
-import { ERROR_RECOVERY } from "../error/ErrorStatus.ts"
+import { ERROR_RECOVERY } from "../error/ErrorRecovery.ts"
 import { errorsByStatus } from "../error/OperationErrors.ts"
 import type { Operation } from "../operation/Operation.ts"
 import { operations } from "../operation/Operations.ts"
+import { type JsonObject, schemaRef, toJsonObject } from "../schema/JsonSchema.ts"
 import { COMMON_HEADERS, headerRef } from "./Headers.ts"
-import { type JsonObject, schemaRef, toJsonObject } from "./JsonSchema.ts"
 
 const RETRY_LATER: ReadonlySet<ErrorCode> = new Set([
   "PAYMENT_PENDING",

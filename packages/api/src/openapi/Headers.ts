@@ -1,4 +1,4 @@
-import type { JsonObject } from "./JsonSchema.ts"
+import type { JsonObject } from "../schema/JsonSchema.ts"
 
 /** Returns the reference to a header among the components. */
 export const headerRef = (name: string): JsonObject => ({ $ref: `#/components/headers/${name}` })

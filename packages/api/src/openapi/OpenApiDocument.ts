@@ -1,13 +1,13 @@
-import { API_NAME, API_VERSION } from "../discovery/ApiIdentity.ts"
+import { API_NAME, API_VERSION } from "../ApiIdentity.ts"
 import { GUIDANCE } from "../discovery/WellKnown.ts"
-import { LLMS_PATH } from "../PublicPath.ts"
 import { operations, TAGS } from "../operation/Operations.ts"
+import { LLMS_PATH } from "../PublicPath.ts"
+import type { JsonObject } from "../schema/JsonSchema.ts"
 import { type ContractSchemas, contractSchemas } from "./ContractSchemas.ts"
-import type { JsonObject } from "./JsonSchema.ts"
 import { errorComponents } from "./ErrorResponses.ts"
 import { HEADERS } from "./Headers.ts"
-import { eventExamples, webhooks } from "./Webhooks.ts"
 import { ACCESS_TOKEN, type DocumentedServer, operationDocument, PARAMETERS, SIGN_IN } from "./OperationDocument.ts"
+import { eventExamples, webhooks } from "./Webhooks.ts"
 
 /** Returns every operation of the catalog, by path and method, in catalog order. */
 const paths = (schemas: ContractSchemas, server: DocumentedServer): JsonObject => {

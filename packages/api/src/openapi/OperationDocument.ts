@@ -1,12 +1,12 @@
 import { type CatalogEntry, IDEMPOTENCY_KEY_LIMIT, Usdt } from "@agentos/core"
-import { REQUEST_ID } from "../operation/Examples.ts"
-import { type Bytes, isBytes, type Operation, type OperationExample } from "../operation/Operation.ts"
+import { REQUEST_ID } from "../example/ResourceExamples.ts"
 import { inputsOf, requiresBody } from "../operation/Inputs.ts"
+import { type Bytes, isBytes, type Operation, type OperationExample } from "../operation/Operation.ts"
 import { TAGS } from "../operation/Operations.ts"
+import { type JsonObject, toJsonObject } from "../schema/JsonSchema.ts"
 import type { ContractSchemas } from "./ContractSchemas.ts"
 import { errorResponses } from "./ErrorResponses.ts"
 import { COMMON_HEADERS, DOWNLOAD_HEADERS, headerRef } from "./Headers.ts"
-import { type JsonObject, toJsonObject } from "./JsonSchema.ts"
 
 /**
  * The names of the security schemes among the components of the document. Directories of x402 recognize a token by this

@@ -1,9 +1,9 @@
 import { type AgentMessageRecord, EVENT_RECORDS, EventType } from "@agentos/core"
 import { SchemaAST } from "effect"
-import { EVENT_EXAMPLES } from "../event/EventExamples.ts"
-import { CALL, PHONE_NUMBER } from "../operation/Examples.ts"
+import { EVENT_EXAMPLES } from "../example/EventExamples.ts"
+import { CALL, PHONE_NUMBER } from "../example/ResourceExamples.ts"
 import { DOCS_PATH } from "../PublicPath.ts"
-import { type JsonObject, schemaRef, toJsonObject } from "./JsonSchema.ts"
+import { type JsonObject, schemaRef, toJsonObject } from "../schema/JsonSchema.ts"
 import type { DocumentedServer } from "./OperationDocument.ts"
 
 /** The name of the example of an event among the components: that of its schema. */

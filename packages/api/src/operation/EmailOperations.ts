@@ -14,7 +14,6 @@ import {
   Uuid
 } from "@agentos/core"
 import { Schema } from "effect"
-import { DateTime } from "../event/DateTime.ts"
 import {
   ACCESS_TOKEN,
   ATTACHMENT,
@@ -25,7 +24,8 @@ import {
   RAW_MESSAGE,
   RECEIVED,
   RECEIVED_SUMMARY
-} from "./Examples.ts"
+} from "../example/ResourceExamples.ts"
+import { DateTime } from "../schema/DateTime.ts"
 import { bytes, NO_INPUT, operation } from "./Operation.ts"
 import { paidData, provisionedData } from "./PaidData.ts"
 

@@ -7,6 +7,8 @@ import {
   WebhookDeliveryRecord
 } from "@agentos/core"
 import { Schema } from "effect"
+import { EVENT_EXAMPLES } from "../example/EventExamples.ts"
+import { SIGNING_SECRET } from "../example/ResourceExamples.ts"
 import {
   AcknowledgeAllInput,
   EventIdInput,
@@ -14,9 +16,7 @@ import {
   RealtimeTokenInput,
   ReplayEventsInput,
   SetEventWebhookInput
-} from "../event/EventInput.ts"
-import { EVENT_EXAMPLES } from "../event/EventExamples.ts"
-import { SIGNING_SECRET } from "./Examples.ts"
+} from "./EventInput.ts"
 import { NO_INPUT, operation } from "./Operation.ts"
 
 const items = Schema.Array(EventRecord)

@@ -1,5 +1,5 @@
 import { Predicate, Schema } from "effect"
-import { child, cleanSchema, type JsonObject } from "../openapi/JsonSchema.ts"
+import { child, cleanSchema, type JsonObject } from "../schema/JsonSchema.ts"
 import type { Operation } from "./Operation.ts"
 
 type AnyCodec = Schema.Codec<unknown, unknown>

@@ -1,6 +1,6 @@
 import { Uuid } from "@agentos/core"
 import { Schema } from "effect"
-import { NextCall } from "../error/ErrorEnvelope.ts"
+import { NextCall } from "../schema/NextCall.ts"
 
 /** The result of a paid operation, with the operation id that identifies its payment. */
 export const paidData = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>

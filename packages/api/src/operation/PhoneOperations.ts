@@ -17,7 +17,6 @@ import {
   Voice
 } from "@agentos/core"
 import { Schema } from "effect"
-import { DateTime } from "../event/DateTime.ts"
 import {
   ACCESS_TOKEN,
   CALL,
@@ -27,7 +26,8 @@ import {
   TRANSCRIPT,
   VOICE,
   WEBHOOK_URL
-} from "./Examples.ts"
+} from "../example/ResourceExamples.ts"
+import { DateTime } from "../schema/DateTime.ts"
 import { NO_INPUT, operation } from "./Operation.ts"
 import { paidData, provisionedData } from "./PaidData.ts"
 

@@ -15,7 +15,7 @@ import { Ajv2020 } from "ajv/dist/2020.js"
 import * as formats from "ajv-formats"
 import { Schema } from "effect"
 import { createHash } from "node:crypto"
-import { ATTACHMENT } from "../../src/operation/Examples.ts"
+import { ATTACHMENT } from "../../src/example/ResourceExamples.ts"
 import { document, documentOf, valuesOf } from "./Document.ts"
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })

@@ -9,7 +9,7 @@ import {
   Uuid
 } from "@agentos/core"
 import { Schema } from "effect"
-import { DateTime } from "./DateTime.ts"
+import { DateTime } from "../schema/DateTime.ts"
 
 const TYPES_LIMIT = 50
 const NAME_LIMIT = 128

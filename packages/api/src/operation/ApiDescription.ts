@@ -9,9 +9,9 @@ import {
   Usdt
 } from "@agentos/core"
 import { Schema } from "effect"
+import { API_NAME, API_VERSION } from "../ApiIdentity.ts"
 import { GUIDES, Guides } from "../Guides.ts"
 import { DOCS_PATH } from "../PublicPath.ts"
-import { API_NAME, API_VERSION } from "./ApiIdentity.ts"
 import { Extension, Method } from "./ServiceRecord.ts"
 
 /** Whether money and messages are real, or simulated in a local sandbox. */

@@ -1,5 +1,5 @@
 import { type EventRecord, type EventType, INTERNAL_SOURCE } from "@agentos/core"
-import { CALL, MAILBOX, OPERATION_ID, PHONE_NUMBER, RECEIVED } from "../operation/Examples.ts"
+import { CALL, MAILBOX, OPERATION_ID, PHONE_NUMBER, RECEIVED } from "./ResourceExamples.ts"
 
 type RecordOf<Type extends EventType> = Extract<EventRecord, { readonly type: Type }>
 
