@@ -22,12 +22,24 @@ export const coreLayers: ReadonlyArray<ReadonlyArray<string>> = [
 
 /** The layers of other packages, lowest first. A folder imports lower ones, not others of its own layer. */
 export const packageLayers: Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>> = {
-  api: [["schema"], ["example"], ["operation"], ["error"], ["discovery"], ["openapi"], ["asyncapi"]]
+  api: [["schema"], ["example"], ["operation"], ["error"], ["discovery"], ["openapi"], ["asyncapi"]],
+  cli: [
+    ["host"],
+    ["file", "output"],
+    ["context"],
+    ["config"],
+    ["server"],
+    ["mail", "tail", "wallet"],
+    ["payment"],
+    ["help", "mcp", "sandbox"],
+    ["command"]
+  ]
 }
 
 /** Files next to these folders that are below all of them. The other files are the top. */
 const filesBelow: Readonly<Record<string, ReadonlyArray<string>>> = {
-  api: ["ApiIdentity", "Catalog", "Guides", "PublicPath", "RealtimeMessage", "SuccessEnvelope"]
+  api: ["ApiIdentity", "Catalog", "Guides", "PublicPath", "RealtimeMessage", "SuccessEnvelope"],
+  cli: ["Version"]
 }
 
 /** Packages that implement a port of the core. */

@@ -1,4 +1,4 @@
-import { runOnNode } from "@agentos/cli/HostNode"
+import { runOnNode } from "@agentos/cli/NodeProgram"
 
 /** Runs agentctl and kills it at the step of a payment in AGENTOS_CLI_KILL_AT. */
 const killAt = process.env["AGENTOS_CLI_KILL_AT"]

@@ -7,5 +7,5 @@ if (more.length === 0 && (only === "--version" || only === "-V")) {
   // Scripts and installers ask for the version most often, so it is printed before any other module is loaded.
   writeSync(1, `agentctl ${VERSION}\n`)
 } else {
-  void import("./host/HostNode.ts").then(({ runOnNode }) => runOnNode())
+  void import("./NodeProgram.ts").then(({ runOnNode }) => runOnNode())
 }

@@ -1,10 +1,11 @@
 import { Failure, type FlagSpec, plainLine, usageError } from "@agentos/command-line"
 import { isUtf8 } from "node:buffer"
 import { join, resolve } from "node:path"
+import type { Context } from "../context/Context.ts"
+import { MESSAGE_ARGUMENT } from "../context/Flags.ts"
 import type { Message } from "../mail/Inbox.ts"
 import { countOf } from "../output/Wording.ts"
-import { type Context, defineCommand } from "./Command.ts"
-import { MESSAGE_ARGUMENT } from "./Flags.ts"
+import { defineCommand } from "./Command.ts"
 import { clientOf } from "./Resources.ts"
 
 const CLOBBER_FLAG = {

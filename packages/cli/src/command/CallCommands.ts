@@ -1,9 +1,18 @@
 import { plainJson, plainLine } from "@agentos/command-line"
+import {
+  CURSOR_FLAG,
+  directionFlag,
+  given,
+  LIMIT_FLAG,
+  PAY_EXITS,
+  PAY_FLAGS,
+  required,
+  timeFlags
+} from "../context/Flags.ts"
 import { asStarted } from "../host/Host.ts"
 import { durationOf, timeOf, timeRangeOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/ApiClient.ts"
 import { defineCommand } from "./Command.ts"
-import { CURSOR_FLAG, directionFlag, given, LIMIT_FLAG, PAY_EXITS, PAY_FLAGS, required, timeFlags } from "./Flags.ts"
 import { clientOf, numberIdOf, onlyNumberId } from "./Resources.ts"
 
 const CALL_ARGUMENT = { name: "call", summary: "Id of a call.", presence: "required", completes: "call" } as const

@@ -1,13 +1,5 @@
-import type { CommandSpec, CommandTree, InputOf, Output } from "@agentos/command-line"
-import type { Host } from "../host/Host.ts"
-import type { GlobalValues } from "./Flags.ts"
-
-/** The environment in which a handler runs. */
-export interface Context {
-  readonly host: Host
-  readonly output: Output
-  readonly globals: GlobalValues
-}
+import type { CommandSpec, CommandTree, InputOf } from "@agentos/command-line"
+import type { Context } from "../context/Context.ts"
 
 /**
  * Joins a description and its handler. The command table is loaded for every help text, so a handler loads the network,

@@ -1,4 +1,5 @@
 import { CommandTree, type ProgramSpec } from "@agentos/command-line"
+import { GLOBAL_FLAGS } from "../context/Flags.ts"
 import { VERSION } from "../Version.ts"
 import { MAIL_ATTACHMENTS, MAIL_RAW } from "./AttachmentCommands.ts"
 import { CALL_EXTEND, CALL_LIST, CALL_SHOW, CALL_START, CALL_TRANSCRIPT, VOICE_ANSWER } from "./CallCommands.ts"
@@ -29,13 +30,12 @@ import {
 import { SANDBOX_CALL, SANDBOX_MAIL, SANDBOX_REPORT } from "./SandboxCommands.ts"
 import { MAIL_FORWARD, MAIL_REPLY, MAIL_SEND } from "./SendCommands.ts"
 import { API, QUOTE, SERVICES_LIST, SERVICES_SHOW } from "./ServiceCommands.ts"
-import { GLOBAL_FLAGS } from "./Flags.ts"
 import { LOGIN, LOGOUT, TOKEN_ROTATE, WHOAMI } from "./SessionCommands.ts"
 import { MAIL_SUPPRESSIONS_LIFT, MAIL_SUPPRESSIONS_LIST } from "./SuppressionCommands.ts"
 import { TENANT_REVOKE_TOKENS } from "./TenantCommands.ts"
 import { COMPLETION, HELP, SCHEMA } from "./ToolCommands.ts"
-import { WEBHOOK_DELETE, WEBHOOK_LOG, WEBHOOK_SET, WEBHOOK_SHOW, WEBHOOK_TEST } from "./WebhookCommands.ts"
 import { WALLET_ADDRESS, WALLET_BALANCE, WALLET_CREATE, WALLET_IMPORT } from "./WalletCommands.ts"
+import { WEBHOOK_DELETE, WEBHOOK_LOG, WEBHOOK_SET, WEBHOOK_SHOW, WEBHOOK_TEST } from "./WebhookCommands.ts"
 
 /** All commands, in the order of help. */
 export const COMMANDS = [

@@ -1,6 +1,7 @@
 import { Failure, plainLine, usageError } from "@agentos/command-line"
 import { resolve } from "node:path"
-import { type Context, defineCommand } from "./Command.ts"
+import type { Context } from "../context/Context.ts"
+import { defineCommand } from "./Command.ts"
 
 const KEY = {
   name: "key",

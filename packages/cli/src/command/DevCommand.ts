@@ -1,9 +1,10 @@
 import { EXIT, Failure } from "@agentos/command-line"
 import { join } from "node:path"
+import type { Context } from "../context/Context.ts"
+import { DATA_FLAG, yesFlag } from "../context/Flags.ts"
 import { asStarted } from "../host/Host.ts"
 import type { SandboxDescription } from "../sandbox/SandboxProcess.ts"
-import { type Context, defineCommand } from "./Command.ts"
-import { DATA_FLAG, yesFlag } from "./Flags.ts"
+import { defineCommand } from "./Command.ts"
 
 const DEV_PROFILE = "dev"
 

@@ -11,13 +11,14 @@ import {
   skipped,
   warned
 } from "@agentos/command-line"
+import type { Context } from "../context/Context.ts"
+import { WALLET_FILE_FLAG } from "../context/Flags.ts"
 import { asStarted } from "../host/Host.ts"
 import { durationOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/ApiClient.ts"
 import type { Connection } from "../server/Connection.ts"
 import type { Wallet } from "../wallet/Wallet.ts"
-import { type Context, defineCommand } from "./Command.ts"
-import { WALLET_FILE_FLAG } from "./Flags.ts"
+import { defineCommand } from "./Command.ts"
 import { acceptedTokens } from "./WalletCommands.ts"
 
 export const DOCTOR = defineCommand(

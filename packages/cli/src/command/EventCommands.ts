@@ -1,11 +1,12 @@
 import { Failure, type FlagSpec, plain, usageError } from "@agentos/command-line"
+import type { Context } from "../context/Context.ts"
+import { CURSOR_FLAG, given, LIMIT_FLAG, timeFlags, TYPES_FLAG, typesOf } from "../context/Flags.ts"
 import { countOf, TIME, timeOf, timeOfFlag, timeRangeOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/ApiClient.ts"
 import type { Handled } from "../tail/EventHandling.ts"
 import type { TailEvent, TailFilter } from "../tail/TailEvent.ts"
 import type { Worker } from "../tail/Worker.ts"
-import { type Context, defineCommand } from "./Command.ts"
-import { CURSOR_FLAG, given, LIMIT_FLAG, timeFlags, TYPES_FLAG, typesOf } from "./Flags.ts"
+import { defineCommand } from "./Command.ts"
 import { clientOf } from "./Resources.ts"
 
 const SERVICE_FLAG = {

@@ -1,9 +1,9 @@
 import { Failure, type FlagSpec, type Output, plain, plainLine, usageError } from "@agentos/command-line"
+import { CURSOR_FLAG, directionFlag, LIMIT_FLAG, MESSAGE_ARGUMENT, timeFlags } from "../context/Flags.ts"
 import type { ListedMessage, Message } from "../mail/Inbox.ts"
 import { checksCell, checksText, isVerified, isVerifiedSender, senderFilter, type SentMessage } from "../mail/Sender.ts"
 import { countOf, durationOf, durationOfFlag, TIME, timeOf, timeOfFlag, timeRangeOf } from "../output/Wording.ts"
 import { defineCommand } from "./Command.ts"
-import { CURSOR_FLAG, directionFlag, LIMIT_FLAG, MESSAGE_ARGUMENT, timeFlags } from "./Flags.ts"
 import { clientOf, mailboxIdOf } from "./Resources.ts"
 
 const MAILBOX_FLAG = {

@@ -1,8 +1,8 @@
 import { type FlagSpec, type FlagValues, usageError } from "@agentos/command-line"
+import { given, PAY_EXITS, PAY_FLAGS } from "../context/Flags.ts"
 import { timeOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/ApiClient.ts"
 import { defineCommand } from "./Command.ts"
-import { given, PAY_EXITS, PAY_FLAGS } from "./Flags.ts"
 import { clientOf, mailboxIdOf } from "./Resources.ts"
 
 const DISPLAY_NAME_FLAG = {

@@ -1,7 +1,7 @@
 import { decimalOf } from "@agentos/client/internal"
 import { Failure } from "@agentos/command-line"
+import { PASSWORD_FILE_FLAG, WALLET_FILE_FLAG, walletFlagsOf } from "../context/Flags.ts"
 import { defineCommand } from "./Command.ts"
-import { PASSWORD_FILE_FLAG, WALLET_FILE_FLAG, walletFlagsOf } from "./Flags.ts"
 
 export const MCP = defineCommand(
   {

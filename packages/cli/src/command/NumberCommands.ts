@@ -1,7 +1,7 @@
+import { given, PAY_EXITS, PAY_FLAGS, required, yesFlag } from "../context/Flags.ts"
 import { durationOf, timeOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/ApiClient.ts"
 import { defineCommand } from "./Command.ts"
-import { given, PAY_EXITS, PAY_FLAGS, required, yesFlag } from "./Flags.ts"
 import { clientOf, numberIdOf } from "./Resources.ts"
 
 const NUMBER_ARGUMENT = {

@@ -1,12 +1,12 @@
 import { decimalOf } from "@agentos/client/internal"
 import { type Field, shellWord } from "@agentos/command-line"
+import type { Context } from "../context/Context.ts"
+import type { PayFlagValues } from "../context/Flags.ts"
 import { isRecord } from "../file/Json.ts"
 import { resumeCommand } from "../payment/Delivery.ts"
 import { type JournalEntry, shownEntry } from "../payment/JournalEntry.ts"
 import { type Bought, type PaidCall, pay } from "../payment/Payment.ts"
 import type { OperationName } from "../server/Routes.ts"
-import type { Context } from "./Command.ts"
-import type { PayFlagValues } from "./Flags.ts"
 
 /** Returns the document of a paid command: the API's data and the payment. */
 const withPayment = <Data extends object>(data: Data, entry: JournalEntry) => {

@@ -1,11 +1,12 @@
 import { decimalOf, unitsOf } from "@agentos/client/internal"
 import { type Column, EXIT, Failure, usageError } from "@agentos/command-line"
+import type { Context } from "../context/Context.ts"
+import { LIMIT_FLAG } from "../context/Flags.ts"
 import { countOf, timeOf } from "../output/Wording.ts"
 import type { Resumed } from "../payment/Delivery.ts"
 import type { ListedEntry } from "../payment/JournalEntry.ts"
 import type { DataOf } from "../server/ApiClient.ts"
-import { type Context, defineCommand } from "./Command.ts"
-import { LIMIT_FLAG } from "./Flags.ts"
+import { defineCommand } from "./Command.ts"
 
 const outcomeOf = ({ state }: ListedEntry): string => {
   switch (state.tag) {

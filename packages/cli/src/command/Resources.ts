@@ -1,6 +1,6 @@
 import { Failure, usageError } from "@agentos/command-line"
+import type { Context } from "../context/Context.ts"
 import type { ApiClient } from "../server/ApiClient.ts"
-import type { Context } from "./Command.ts"
 
 /** Returns a client with the saved access token. Fails without one before anything is sent. */
 export const clientOf = async (context: Context): Promise<ApiClient> => {

@@ -1,6 +1,6 @@
 import { plainLine } from "@agentos/command-line"
+import { ATTACH_FLAG, DATA_FLAG, given } from "../context/Flags.ts"
 import { defineCommand } from "./Command.ts"
-import { ATTACH_FLAG, DATA_FLAG, given } from "./Flags.ts"
 
 export const SANDBOX_MAIL = defineCommand(
   {

@@ -1,11 +1,20 @@
 import { type FlagSpec, usageError } from "@agentos/command-line"
+import type { Context } from "../context/Context.ts"
+import {
+  ATTACH_FLAG,
+  given,
+  MESSAGE_ARGUMENT,
+  PAY_EXITS,
+  PAY_FLAGS,
+  type PayFlagValues,
+  required
+} from "../context/Flags.ts"
 import { asStarted } from "../host/Host.ts"
 import type { NewAttachment } from "../mail/Attachments.ts"
 import type { Message } from "../mail/Inbox.ts"
 import { countOf, timeOf } from "../output/Wording.ts"
 import type { ApiClient } from "../server/ApiClient.ts"
-import { type Context, defineCommand } from "./Command.ts"
-import { ATTACH_FLAG, given, MESSAGE_ARGUMENT, PAY_EXITS, PAY_FLAGS, type PayFlagValues, required } from "./Flags.ts"
+import { defineCommand } from "./Command.ts"
 import { clientOf, mailboxIdOf, onlyMailboxId } from "./Resources.ts"
 
 interface TextFlags {

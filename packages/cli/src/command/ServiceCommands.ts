@@ -1,9 +1,10 @@
 import { type Answer, decimalOf } from "@agentos/client/internal"
 import { EXIT, Failure, plain, plainLine, shellWord, usageError } from "@agentos/command-line"
+import type { Context } from "../context/Context.ts"
 import { asStarted } from "../host/Host.ts"
 import { timeOf } from "../output/Wording.ts"
 import type { ApiClient, DataOf } from "../server/ApiClient.ts"
-import { type Context, defineCommand } from "./Command.ts"
+import { defineCommand } from "./Command.ts"
 
 const LINE_FEED = 10
 

@@ -1,8 +1,9 @@
 import { EXIT, Failure, usageError } from "@agentos/command-line"
 import type { Settings } from "../config/Settings.ts"
+import type { Context } from "../context/Context.ts"
+import { PASSWORD_FILE_FLAG, WALLET_FILE_FLAG, walletFlagsOf, yesFlag } from "../context/Flags.ts"
 import { readSecret } from "../host/Host.ts"
-import { type Context, defineCommand } from "./Command.ts"
-import { PASSWORD_FILE_FLAG, WALLET_FILE_FLAG, walletFlagsOf, yesFlag } from "./Flags.ts"
+import { defineCommand } from "./Command.ts"
 
 const TOKEN = /^at_v1_[0-9A-Za-z]{1,500}$/
 
@@ -37,7 +38,7 @@ export const TOKEN_ROTATE = defineCommand(
   },
   async (context, { flags }) => {
     const { confirm } = await import("../payment/Approval.ts")
-    const { signIn } = await import("../server/SignIn.ts")
+    const { signIn } = await import("../wallet/SignIn.ts")
     await confirm(context, "Revoke all access tokens of the wallet and end its realtime sessions?", flags.yes)
     const { address, baseUrl, profile } = await signIn(context, "revokeTokens", walletFlagsOf(flags))
     context.output.record({ profile, baseUrl, rotated: true, address }, [
@@ -72,7 +73,7 @@ export const LOGIN = defineCommand(
   },
   async (context, { flags }) => {
     if (flags.wallet) {
-      const { signIn } = await import("../server/SignIn.ts")
+      const { signIn } = await import("../wallet/SignIn.ts")
       const { address, baseUrl, profile } = await signIn(context, "recoverToken", walletFlagsOf(flags))
       context.output.record({ profile, baseUrl, loggedIn: true, address }, [
         ["Profile", profile],

@@ -1,6 +1,6 @@
+import { CURSOR_FLAG, LIMIT_FLAG } from "../context/Flags.ts"
 import { timeOf } from "../output/Wording.ts"
 import { defineCommand } from "./Command.ts"
-import { CURSOR_FLAG, LIMIT_FLAG } from "./Flags.ts"
 import { clientOf } from "./Resources.ts"
 
 export const MAIL_SUPPRESSIONS_LIST = defineCommand(

@@ -1,8 +1,8 @@
 import { EXIT, Failure, plainLine, usageError } from "@agentos/command-line"
+import { yesFlag } from "../context/Flags.ts"
 import { readSecret } from "../host/Host.ts"
 import { timeOf } from "../output/Wording.ts"
 import { defineCommand } from "./Command.ts"
-import { yesFlag } from "./Flags.ts"
 
 /** The operator's token, which is never saved. */
 const VARIABLE = "AGENTOS_OPERATOR_TOKEN"

@@ -1,9 +1,10 @@
 import { decimalOf } from "@agentos/client/internal"
 import { errorCode, Failure, type FlagSpec, type FlagValues, usageError } from "@agentos/command-line"
 import { dirname, join, resolve } from "node:path"
+import type { Context } from "../context/Context.ts"
+import { PASSWORD_FILE_FLAG, RPC_URL_FLAG, WALLET_FILE_FLAG, walletFlagsOf } from "../context/Flags.ts"
 import type { PrivateKey } from "../wallet/PrivateKey.ts"
-import { type Context, defineCommand } from "./Command.ts"
-import { PASSWORD_FILE_FLAG, RPC_URL_FLAG, WALLET_FILE_FLAG, walletFlagsOf } from "./Flags.ts"
+import { defineCommand } from "./Command.ts"
 
 const NEW_WALLET_FLAGS = [
   {

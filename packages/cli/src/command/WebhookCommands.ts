@@ -1,9 +1,9 @@
 import { Failure, usageError } from "@agentos/command-line"
+import { TYPES_FLAG, typesOf } from "../context/Flags.ts"
 import { readSecret } from "../host/Host.ts"
 import { timeOf } from "../output/Wording.ts"
 import type { CallInput, DataOf } from "../server/ApiClient.ts"
 import { defineCommand } from "./Command.ts"
-import { TYPES_FLAG, typesOf } from "./Flags.ts"
 import { clientOf } from "./Resources.ts"
 
 type WebhookTypes = NonNullable<NonNullable<CallInput<"setEventWebhook">["payload"]>["types"]>

@@ -1,7 +1,7 @@
 import { isLoopback } from "@agentos/client/internal"
 import { Failure } from "@agentos/command-line"
 import { resolve } from "node:path"
-import type { Context } from "../command/Command.ts"
+import type { Context } from "../context/Context.ts"
 import { checkProfileName, readConfig, readFolderConfig, type SettingName } from "./ConfigFile.ts"
 
 /** The settings as the command line names them. */

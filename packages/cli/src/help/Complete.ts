@@ -1,5 +1,5 @@
 import { type CommandTree, type Completion, type FlagSpec, isShellWord, Output, plainLine } from "@agentos/command-line"
-import { GLOBAL_FLAGS, type GlobalValues } from "../command/Flags.ts"
+import { GLOBAL_FLAGS, type GlobalValues } from "../context/Flags.ts"
 import type { Host } from "../host/Host.ts"
 
 /** How long a press of Tab may take. */

@@ -9,7 +9,7 @@ import {
   flagUsage,
   usageLine
 } from "@agentos/command-line"
-import { GLOBAL_FLAGS } from "../command/Flags.ts"
+import { GLOBAL_FLAGS } from "../context/Flags.ts"
 import { VERSION } from "../Version.ts"
 
 /** Describes a command or a group for programs: the output of `agentctl schema`. */

@@ -1,6 +1,6 @@
 import { Failure, usageError } from "@agentos/command-line"
 import { basename, extname, resolve } from "node:path"
-import type { Context } from "../command/Command.ts"
+import type { Context } from "../context/Context.ts"
 import { readNamed } from "../file/PrivateFile.ts"
 
 /** The limit of the service for all attachments of a message. */

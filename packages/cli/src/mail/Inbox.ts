@@ -1,5 +1,5 @@
 import { Failure } from "@agentos/command-line"
-import type { Context } from "../command/Command.ts"
+import type { Context } from "../context/Context.ts"
 import { timeOfFlag } from "../output/Wording.ts"
 import { type ApiClient, type DataOf, queryOf, serverTime } from "../server/ApiClient.ts"
 import { ROUTES } from "../server/Routes.ts"

@@ -1,7 +1,7 @@
 import { decimalOf, unitsOf } from "@agentos/client/internal"
 import { Failure, plainLine, usageError } from "@agentos/command-line"
-import type { Context } from "../command/Command.ts"
 import { fromOf, rejectFolderSettings, type Settings } from "../config/Settings.ts"
+import type { Context } from "../context/Context.ts"
 import type { Connection } from "../server/Connection.ts"
 import { PUBLIC_RPC, tokenBalance } from "../wallet/TokenBalance.ts"
 import type { Wallet } from "../wallet/Wallet.ts"

@@ -7,8 +7,8 @@ import {
   sendPayment
 } from "@agentos/client/internal"
 import { EXIT, Failure, messageOf, shellWord } from "@agentos/command-line"
-import type { Context } from "../command/Command.ts"
 import { findToken, saveToken } from "../config/Credentials.ts"
+import type { Context } from "../context/Context.ts"
 import { isRecord } from "../file/Json.ts"
 import { ApiClient } from "../server/ApiClient.ts"
 import { apiFailure, requestIdOf } from "../server/ApiFailure.ts"

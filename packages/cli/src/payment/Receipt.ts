@@ -1,6 +1,6 @@
 import { Failure } from "@agentos/command-line"
 import { createPublicKey, verify } from "node:crypto"
-import type { Context } from "../command/Command.ts"
+import type { Context } from "../context/Context.ts"
 import { isRecord, parseJson } from "../file/Json.ts"
 import { ApiClient } from "../server/ApiClient.ts"
 import type { JournalEntry } from "./JournalEntry.ts"

@@ -1,6 +1,6 @@
 import { type Answer, dataIn } from "@agentos/client/internal"
 import { Failure } from "@agentos/command-line"
-import type { Context } from "../command/Command.ts"
+import type { Context } from "../context/Context.ts"
 import { isRecord, parseJson } from "../file/Json.ts"
 import { VERSION } from "../Version.ts"
 import { apiFailure } from "./ApiFailure.ts"

@@ -1,5 +1,4 @@
 import { Failure } from "@agentos/command-line"
-import type { Context } from "../command/Command.ts"
 import { ENVIRONMENT_TOKEN, findToken, type Token } from "../config/Credentials.ts"
 import {
   rejectFolderServer,
@@ -8,6 +7,7 @@ import {
   type SettingFlags,
   type Settings
 } from "../config/Settings.ts"
+import type { Context } from "../context/Context.ts"
 import { ApiClient } from "./ApiClient.ts"
 
 /** A server and the settings that name it. */

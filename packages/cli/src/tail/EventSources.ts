@@ -1,6 +1,6 @@
 import { EXIT, Failure } from "@agentos/command-line"
 import { randomInt } from "node:crypto"
-import type { Context } from "../command/Command.ts"
+import type { Context } from "../context/Context.ts"
 import { type ApiClient, type DataOf, serverTime } from "../server/ApiClient.ts"
 import { ROUTES } from "../server/Routes.ts"
 import type { RealtimeSession } from "./RealtimeSession.ts"

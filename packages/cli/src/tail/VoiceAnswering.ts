@@ -1,6 +1,6 @@
 import { plainJson, plainLine } from "@agentos/command-line"
 import type { RealtimeServerMessage } from "@agentos/api"
-import type { Context } from "../command/Command.ts"
+import type { Context } from "../context/Context.ts"
 import type { ApiClient } from "../server/ApiClient.ts"
 import { runShell } from "./EventHandling.ts"
 import type { RealtimeSession } from "./RealtimeSession.ts"

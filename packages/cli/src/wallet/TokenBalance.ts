@@ -1,5 +1,5 @@
 import { EXIT, Failure } from "@agentos/command-line"
-import type { Context } from "../command/Command.ts"
+import type { Context } from "../context/Context.ts"
 import { isRecord } from "../file/Json.ts"
 import { readBody } from "../server/ApiClient.ts"
 

@@ -1,7 +1,7 @@
 import { Failure, usageError } from "@agentos/command-line"
 import { resolve } from "node:path"
-import type { Context } from "../command/Command.ts"
 import { fromOf, resolveSettings, type Setting, type SettingFlags } from "../config/Settings.ts"
+import type { Context } from "../context/Context.ts"
 import { parseJson } from "../file/Json.ts"
 import { readIfExists, readNamed, requirePrivate } from "../file/PrivateFile.ts"
 import { type Keystore, readKeystore } from "./Keystore.ts"

@@ -1,13 +1,13 @@
 import { messageIn, signMessage } from "@agentos/client/internal"
 import { Failure } from "@agentos/command-line"
-import type { Context } from "../command/Command.ts"
 import { findToken, saveToken } from "../config/Credentials.ts"
 import { rejectFolderServer, requireBaseUrl, resolveSettings } from "../config/Settings.ts"
+import type { Context } from "../context/Context.ts"
 import { isRecord } from "../file/Json.ts"
-import { folderWalletWarning, NAME_YOUR_WALLET, requireWallet, type WalletFlags } from "../wallet/Wallet.ts"
-import { ApiClient } from "./ApiClient.ts"
-import { apiFailure, failingWith } from "./ApiFailure.ts"
-import { ROUTES } from "./Routes.ts"
+import { ApiClient } from "../server/ApiClient.ts"
+import { apiFailure, failingWith } from "../server/ApiFailure.ts"
+import { ROUTES } from "../server/Routes.ts"
+import { folderWalletWarning, NAME_YOUR_WALLET, requireWallet, type WalletFlags } from "./Wallet.ts"
 
 /** A finished sign-in. */
 export interface SignedIn {
@@ -40,7 +40,7 @@ export const signIn = async (
   if (challenge.status !== 402 || header === null) throw apiFailure(challenge, baseUrl)
   const url = new URL(`${baseUrl}${request.path}`)
   const message = failingWith("UNEXPECTED_ANSWER", () => messageIn(header, url))
-  const { accountOf } = await import("../wallet/Account.ts")
+  const { accountOf } = await import("./Account.ts")
   const signed = await signMessage(message, accountOf(key))
   const profile = settings.profile.value
   // The first sign-in of a wallet replaces the token of its first payment, unless the request carries it.

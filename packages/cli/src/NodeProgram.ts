@@ -1,7 +1,7 @@
 import { runOnNode as runProgramOnNode } from "@agentos/command-line"
-import { run } from "../Program.ts"
-import { RUNS_FROM_SOURCES } from "../Version.ts"
-import type { Host } from "./Host.ts"
+import type { Host } from "./host/Host.ts"
+import { run } from "./Program.ts"
+import { RUNS_FROM_SOURCES } from "./Version.ts"
 
 /** npx runs programs from its cache, or from the packages of a project: neither is in the PATH of the user. */
 const OUTSIDE_PATH = /[\\/](?:_npx|node_modules[\\/]\.bin)[\\/]/
