@@ -12,9 +12,23 @@ interface Comment {
   readonly value: string
 }
 
+interface Position {
+  readonly line: number
+  readonly column: number
+}
+
 interface RuleContext {
-  readonly sourceCode: { readonly getAllComments: () => ReadonlyArray<Comment> }
-  readonly report: (problem: { readonly node: unknown; readonly message: string }) => void
+  readonly sourceCode: {
+    readonly text: string
+    readonly getAllComments: () => ReadonlyArray<Comment>
+    readonly getLocFromIndex: (index: number) => Position
+  }
+  readonly report: (
+    problem: { readonly message: string } & (
+      | { readonly node: unknown }
+      | { readonly loc: { readonly start: Position; readonly end: Position } }
+    )
+  ) => void
 }
 
 const callsDate = (node: SyntaxNode): boolean => node.callee?.type === "Identifier" && node.callee.name === "Date"
@@ -64,11 +78,28 @@ const inputsDeclaredOnce = {
   })
 }
 
+const variable = /\bAGENTOS_[A-Z]\w*/g
+
+/** The variables belong to the programs, which read them. A message to the operator names an option by `SettingName`. */
+const noProgramVariables = {
+  create: (context: RuleContext) => ({
+    Program: () => {
+      const { getLocFromIndex, text } = context.sourceCode
+      for (const { 0: name, index } of text.matchAll(variable))
+        context.report({
+          loc: { start: getLocFromIndex(index), end: getLocFromIndex(index + name.length) },
+          message: `Name the option. The program that reads ${name} translates it.`
+        })
+    }
+  })
+}
+
 export default {
   meta: { name: "agentos" },
   rules: {
     "no-ambient-clock": noAmbientClock,
     "reasoned-disable": reasonedDisable,
-    "inputs-declared-once": inputsDeclaredOnce
+    "inputs-declared-once": inputsDeclaredOnce,
+    "no-program-variables": noProgramVariables
   }
 }

@@ -363,6 +363,35 @@ describe("agentos-server start", () => {
     expect(checks[1]).toEqual(failed("mail certificate", /does not name .*other\.example/, /AGENTOS_SMTP_NAME/))
   })
 
+  it("names its variables, and not the options behind them, in what it asks of the operator", async () => {
+    const pool = await checkConfig({ AGENTOS_DATABASE_POOL: "500" })
+    expect(pool.checks[1]).toEqual(failed("database", /needs 504 connections/, /, or lower AGENTOS_DATABASE_POOL\.$/))
+
+    await execute(postgres.url, "create database named")
+    const server = await startServer({
+      ...environment,
+      DATABASE_URL: urlOf("named"),
+      AGENTOS_OPERATOR_TOKEN: "o".repeat(32),
+      AGENTOS_PORT: "0",
+      AGENTOS_OPERATOR_PORT: "0",
+      AGENTOS_SMTP_PORT: "0"
+    })
+    const messageOf = async (response: Response): Promise<unknown> => {
+      const { error } = (await response.json()) as { readonly error: { readonly message: string } }
+      return error.message
+    }
+    try {
+      expect(await messageOf(await fetch(`${server.operatorUrl}/internal/jobs`))).toBe(
+        "Operator token required. Send Authorization: Bearer <AGENTOS_OPERATOR_TOKEN>."
+      )
+      const headers = { "sec-fetch-site": "cross-site", origin: "https://other.example" }
+      const signIn = await fetch(`${server.baseUrl}/api/v1/auth/token`, { method: "POST", headers })
+      expect(await messageOf(signIn)).toMatch(/to list the page's origin in AGENTOS_SIGN_IN_ORIGINS\.$/)
+    } finally {
+      await server.stop()
+    }
+  })
+
   it("refuses --no-jobs with an embedded database, whose jobs no other server could run", async () => {
     const { errors, status } = await runServerCommand(["start", "--no-jobs"], {
       ...environment,

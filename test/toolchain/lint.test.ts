@@ -49,7 +49,13 @@ const cases: ReadonlyArray<readonly [file: string, text: string, rules: Readonly
     "packages/core/src/kernel/Reasoned.ts",
     "// oxlint-disable-next-line no-restricted-properties -- this measures the clock of the host\nexport const now = () => Date.now()",
     []
-  ]
+  ],
+  [
+    "packages/postgres/src/Advice.ts",
+    "// Lower AGENTOS_DATABASE_POOL.\nexport const advice = `Raise ${String(1)} or AGENTOS_DATABASE_POOL`\nexport const name = 'AGENTOS_KEYS'",
+    Array.from({ length: 3 }, () => "agentos(no-program-variables)")
+  ],
+  ["packages/server/src/Advice.ts", "export const name = 'AGENTOS_KEYS'", []]
 ]
 
 describe("code rules", () => {

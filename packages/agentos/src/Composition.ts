@@ -14,6 +14,7 @@ import {
   OperationCompletion,
   OperationStore,
   RateLimiter,
+  SettingName,
   WebhookWorker
 } from "@agentos/core"
 import { ChainClocks, type RateLimit, ServerSettings } from "@agentos/http-server"
@@ -109,14 +110,13 @@ const requireKeysOfOpenOperations = Layer.effectDiscard(
   Effect.gen(function* () {
     const operations = yield* OperationStore
     const keyring = yield* Keyring
+    const settingName = yield* SettingName
     const needed = yield* operations.openKeyIds
     const missing = needed.filter((id) => keyring.mac(id, "refund-nonce", new Uint8Array()) === undefined)
     if (missing.length === 0) return
     const ids = missing.toSorted((a, b) => a - b).join(", ")
     return yield* new KeyringMisconfigured({
-      message:
-        `AGENTOS_KEYS must include the key with id ${ids}, because open operations were claimed under it. ` +
-        "In createAgentOs, it is the option `keys`."
+      message: `${settingName("keys")} must include the key with id ${ids}, because open operations were claimed under it.`
     })
   })
 )

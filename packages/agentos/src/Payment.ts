@@ -55,8 +55,8 @@ export const x402Networks = (networks: ReadonlyArray<NetworkConfig>): Payment =>
 })
 
 /**
- * Payments by x402 version 2 in USDT. `networks` has the form of AGENTOS_NETWORKS (packages/site/content/payment-networks.md). Opening it
- * fails with `ConfigurationInvalid`, which names every invalid field.
+ * Payments by x402 version 2 in USDT. `networks` has the form that packages/site/content/payment-networks.md shows.
+ * Opening it fails with `ConfigurationInvalid`, which names every invalid field.
  */
 export const x402 = ({ networks }: { readonly networks: ReadonlyArray<unknown> }): Payment => {
   const configured = Effect.gen(function* () {

@@ -1,3 +1,4 @@
+import { SettingName } from "@agentos/core"
 import type { PgConnection } from "@effect/sql-pg"
 import { Array, Effect, Schedule, type Scope } from "effect"
 import { SqlError } from "effect/sql"
@@ -103,7 +104,11 @@ const requireServer = (facts: Row): DatabaseUnsuitable | undefined => {
 }
 
 /** Refuses limits that are lower than what the server opens. They do not apply to a superuser, except the server's. */
-const requireLimits = (facts: Row, { connections, processes }: ServerNeeds): DatabaseUnsuitable | undefined => {
+const requireLimits = (
+  facts: Row,
+  { connections, processes }: ServerNeeds,
+  settingName: (option: string) => string
+): DatabaseUnsuitable | undefined => {
   const needed = connections * processes
   const limits = [
     ["connection limit of the role", "role_limit", `alter role … connection limit ${needed}`],
@@ -120,7 +125,7 @@ const requireLimits = (facts: Row, { connections, processes }: ServerNeeds): Dat
     const each = processes === 1 ? "" : ` (${connections} for each of ${processes} workers)`
     return unsuitable(
       `the server needs ${needed} connections${each}, and the ${name} is ${limit}`,
-      `Raise it (${change}), or lower AGENTOS_DATABASE_POOL.`
+      `Raise it (${change}), or lower ${settingName("maxConnections")}.`
     )
   }
   return undefined
@@ -182,6 +187,7 @@ const requireConnections = Effect.fnUntraced(function* (
   wanted: number,
   isDirect: boolean
 ) {
+  const settingName = yield* SettingName
   const opened: Array<number> = []
   // A pooler needs a transaction to give a session a connection of its own.
   const openOne = Effect.tap(
@@ -202,7 +208,7 @@ const requireConnections = Effect.fnUntraced(function* (
         problem: `the server needs ${wanted} connections, and not all could be opened: ${reason}`,
         fix:
           "Raise the limit of PostgreSQL, of the role or of the connection pooler, end other programs, or lower " +
-          "AGENTOS_DATABASE_POOL.",
+          `${settingName("maxConnections")}.`,
         isPermanent: false
       })
     })
@@ -284,7 +290,7 @@ export const checkServer = <E, R>(
     const open = openWith(settingsIn)
     const session = yield* open
     const facts: Row = (yield* session.query(FACTS, [], false)).rows[0] ?? {}
-    const refusal = requireServer(facts) ?? requireLimits(facts, needs)
+    const refusal = requireServer(facts) ?? requireLimits(facts, needs, yield* SettingName)
     if (refusal !== undefined) return yield* refusal
     // A pooler gives its clients process ids of its own.
     const isDirect = facts["process_id"] === session.processId

@@ -38,12 +38,13 @@ const dateOf = (millis: number): string => new Date(millis).toISOString()
 
 /**
  * Checks that a key and a certificate belong together, that the certificate is valid at a time and names a host, and that
- * each certificate of its file issued the one before it.
+ * each certificate of its file issued the one before it. `settingName` is that of the core.
  */
 export const checkCertificate = (
   { certificate, privateKey }: Certificate,
   hostName: string,
-  now: number
+  now: number,
+  settingName: (option: string) => string = (option) => option
 ): CertificateReport => {
   const blocks = certificate.match(BLOCK) ?? []
   const chain = blocks.flatMap((pem) => read(() => new X509Certificate(pem)) ?? [])
@@ -69,7 +70,7 @@ export const checkCertificate = (
   if (leaf.checkHost(hostName) === undefined)
     untrusted.push({
       problem: `the certificate does not name ${hostName} (${leaf.subjectAltName ?? leaf.subject})`,
-      fix: "Request one for that name, which is AGENTOS_SMTP_NAME or AGENTOS_EMAIL_DOMAIN."
+      fix: `Request one for that name, which is ${settingName("hostName")}.`
     })
   const unrelated = issuers.findIndex((issuer, index) => !chain[index]!.checkIssued(issuer))
   if (unrelated >= 0)

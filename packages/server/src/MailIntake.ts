@@ -1,5 +1,5 @@
 import { failed, type Finding, passed, warned } from "@agentos/command-line"
-import { ConfigurationInvalid } from "@agentos/core"
+import { ConfigurationInvalid, SettingName } from "@agentos/core"
 import {
   type Certificate,
   type CertificateReport,
@@ -27,7 +27,7 @@ export const configuredCertificate = Effect.fnUntraced(function* ({
     privateKey: Redacted.make(yield* readConfiguredFile("AGENTOS_SMTP_KEY_FILE", certificate.keyFile)),
     certificate: yield* readConfiguredFile("AGENTOS_SMTP_CERT_FILE", certificate.certificateFile)
   }
-  const report = checkCertificate(tls, hostName, yield* Clock.currentTimeMillis)
+  const report = checkCertificate(tls, hostName, yield* Clock.currentTimeMillis, yield* SettingName)
   if (report.unusable !== undefined) {
     const { fix, problem } = report.unusable
     return yield* new ConfigurationInvalid({

@@ -1,8 +1,9 @@
 import { backgroundLayer, coreLayer, type Ports } from "@agentos/agentos"
 import { AccessLog, ListenerSettings, Liveness, OperatorListener, Server, WorkerMetrics } from "@agentos/http-server"
-import { ConfigurationInvalid, ProviderError } from "@agentos/core"
+import { ConfigurationInvalid, ProviderError, SettingName } from "@agentos/core"
 import { KeyringMisconfigured } from "@agentos/node/keyring"
 import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Metric, Predicate, Schema, Scope } from "effect"
+import { variableOf } from "./variable/OptionVariables.ts"
 import { unknownVariables } from "./variable/Variables.ts"
 import { accessWriter, explain, logOf } from "./ProgramOutput.ts"
 import type { MailConfig } from "./MailConfig.ts"
@@ -65,7 +66,11 @@ export interface ServerProgramOptions {
 export const serverProgram = (options: ServerProgramOptions = {}): Effect.Effect<never, unknown> =>
   Effect.flatMap(ServerConfig.read(process.env), (config) => {
     const log = { accessLog: config.accessLog, worker: options.worker?.number }
-    return serve(config, options).pipe(Effect.provideService(AccessLog, accessWriter(log)), Effect.provide(logOf(log)))
+    return serve(config, options).pipe(
+      Effect.provideService(SettingName, variableOf),
+      Effect.provideService(AccessLog, accessWriter(log)),
+      Effect.provide(logOf(log))
+    )
   })
 
 const serve = (

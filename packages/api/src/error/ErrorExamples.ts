@@ -122,7 +122,8 @@ const SAMPLES: { readonly [Code in ErrorCode]: (operation: Operation) => ApiErro
   PAYMENT_REQUIRED: (operation) =>
     isSignIn(operation) ? new SignInRequired({ challenge: "" }) : new PaymentRequired({ challenge: "", reason: null }),
   FORBIDDEN: (operation) => {
-    if (isSignIn(operation)) return new CrossSiteSignIn({ publicUrl: "https://agentos.example" })
+    if (isSignIn(operation))
+      return new CrossSiteSignIn({ publicUrl: "https://agentos.example", setting: "signInOrigins" })
     return isPaid(operation)
       ? new PayerMismatch({ payer: WALLET, paymentState: "none" })
       : new TenantSuspended({ reason: "complaints about unsolicited mail" })

@@ -46,11 +46,16 @@ export class OnboardingRequired extends Schema.TaggedError<OnboardingRequired>()
 }) {}
 
 /** The operator's token is missing or wrong. */
-export class OperatorRefused extends Schema.TaggedError<OperatorRefused>()("OperatorRefused", {}) {}
+export class OperatorRefused extends Schema.TaggedError<OperatorRefused>()("OperatorRefused", {
+  /** The setting that has the token, as the operator knows it. */
+  setting: Schema.String
+}) {}
 
 /** A browser asks to sign in for a page of another site. */
 export class CrossSiteSignIn extends Schema.TaggedError<CrossSiteSignIn>()("CrossSiteSignIn", {
-  publicUrl: Schema.String
+  publicUrl: Schema.String,
+  /** The setting that lists the origins of other sites, as the operator knows it. */
+  setting: Schema.String
 }) {}
 
 export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {

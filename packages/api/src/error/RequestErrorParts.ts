@@ -92,14 +92,14 @@ export const requestErrorParts = (error: RequestError, request: FailedRequest): 
       next: callOf(startWith),
       onboarding: onboarding(startWith)
     }),
-    OperatorRefused: (): ErrorParts => ({
+    OperatorRefused: ({ setting }): ErrorParts => ({
       code: "AUTH_REQUIRED",
-      message: "Operator token required. Send Authorization: Bearer <AGENTOS_OPERATOR_TOKEN>.",
+      message: `Operator token required. Send Authorization: Bearer <${setting}>.`,
       headers: { "WWW-Authenticate": "Bearer" }
     }),
-    CrossSiteSignIn: ({ publicUrl }): ErrorParts => ({
+    CrossSiteSignIn: ({ publicUrl, setting }): ErrorParts => ({
       code: "FORBIDDEN",
-      message: `A page of another site can't sign in here. Sign in outside of a browser or from a page at ${publicUrl}, or ask the operator to list the page's origin in AGENTOS_SIGN_IN_ORIGINS.`
+      message: `A page of another site can't sign in here. Sign in outside of a browser or from a page at ${publicUrl}, or ask the operator to list the page's origin in ${setting}.`
     }),
     RateLimited: ({ limit, retryAfterSeconds }): ErrorParts => ({
       code: "RATE_LIMITED",

@@ -5,6 +5,7 @@ import {
   LiftSuppressionInput,
   QuerySuppressionsInput,
   ResourceNotFound,
+  SettingName,
   SuspendTenantInput,
   TenantAdministration,
   type TenantReport,
@@ -174,6 +175,7 @@ export const routes = Effect.gen(function* () {
   const { operatorToken } = yield* ServerSettings
   if (operatorToken === null) return []
   const isOperator = tokenCheck(operatorToken)
+  const refused = new OperatorRefused({ setting: (yield* SettingName)("operatorToken") })
 
   const route = (name: string, method: "GET" | "POST", path: string, answer: Answer): Route<AnswerRequirements> => ({
     method,
@@ -183,7 +185,7 @@ export const routes = Effect.gen(function* () {
     entry: null,
     operation: `operator.${name}`,
     body: DEFAULT_BODY_LIMITS,
-    handler: ({ headers }) => (isOperator(headers["authorization"]) ? answer : Effect.fail(new OperatorRefused()))
+    handler: ({ headers }) => (isOperator(headers["authorization"]) ? answer : Effect.fail(refused))
   })
 
   return [

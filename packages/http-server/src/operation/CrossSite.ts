@@ -1,4 +1,5 @@
 import { CrossSiteSignIn } from "@agentos/api"
+import { SettingName } from "@agentos/core"
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { ServerSettings } from "../ServerSettings.ts"
@@ -21,5 +22,5 @@ export const refuseCrossSite = Effect.fnUntraced(function* ({ headers }: HttpSer
   if (!isCrossSite) return
   if (origin !== undefined && (signInOrigins.includes(origin) || (environment === "sandbox" && isLoopback(origin))))
     return
-  return yield* new CrossSiteSignIn({ publicUrl })
+  return yield* new CrossSiteSignIn({ publicUrl, setting: (yield* SettingName)("signInOrigins") })
 })

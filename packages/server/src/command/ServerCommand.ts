@@ -88,7 +88,10 @@ export const runEffect = async <A>(
 ): Promise<A> => {
   const { Cause, Effect, Exit } = await import("effect")
   const { explain, log, logWritten } = await import("../ProgramOutput.ts")
-  const exit = await Effect.runPromiseExit(Effect.provide(effect, log), { signal: host.signal })
+  const { SettingName } = await import("@agentos/core")
+  const { variableOf } = await import("../variable/OptionVariables.ts")
+  const named = Effect.provideService(effect, SettingName, variableOf)
+  const exit = await Effect.runPromiseExit(Effect.provide(named, log), { signal: host.signal })
   await logWritten()
   if (Exit.isSuccess(exit)) return exit.value
   if (Cause.hasInterruptsOnly(exit.cause)) throw new Failure({ code: "INTERRUPTED", message: "Interrupted." })
