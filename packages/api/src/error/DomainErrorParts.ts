@@ -11,7 +11,7 @@ import {
   type WrongCredential
 } from "@agentos/core"
 import { Match } from "effect"
-import type { ErrorParts, FailedRequest } from "./ErrorParts.ts"
+import type { ErrorParts, FailedRequest } from "./ErrorEnvelope.ts"
 import { callOf, listOf, readOf, retryOf, startOf } from "./NextCalls.ts"
 
 /** Every error that the domain returns for a request. */

@@ -1,6 +1,6 @@
 import { type Conflict, onboardingService, type ResourceKind, serviceEntry, type ServiceId } from "@agentos/core"
 import type { NextCall } from "../schema/NextCall.ts"
-import type { FailedRequest } from "./ErrorParts.ts"
+import type { FailedRequest } from "./ErrorEnvelope.ts"
 
 /** Returns the call of a service, without a body. */
 export const callOf = (serviceId: ServiceId): NextCall => {

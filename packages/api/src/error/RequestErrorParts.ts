@@ -2,9 +2,8 @@ import { serviceEntry, type ServiceId, Usdt } from "@agentos/core"
 import { Match } from "effect"
 import { describeInput, inputsOf } from "../operation/Inputs.ts"
 import { operationOf } from "../operation/Operations.ts"
-import type { Onboarding } from "./ErrorEnvelope.ts"
-import type { ErrorParts, FailedRequest } from "./ErrorParts.ts"
-import { retryOf, callOf } from "./NextCalls.ts"
+import type { ErrorParts, FailedRequest, Onboarding } from "./ErrorEnvelope.ts"
+import { callOf, retryOf } from "./NextCalls.ts"
 import type { RequestError } from "./RequestError.ts"
 
 /** Closes the connection, because the rest of this request cannot be separated from the next one. */

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "@agentos/core"
 import { errorExample, errorExampleName } from "../error/ErrorExamples.ts"
-import { ERROR_RECOVERY } from "../error/ErrorRecovery.ts"
+import { ERROR_RECOVERY } from "../error/ErrorStatus.ts"
 import { errorsByStatus } from "../error/OperationErrors.ts"
 import type { Operation } from "../operation/Operation.ts"
 import { operations } from "../operation/Operations.ts"

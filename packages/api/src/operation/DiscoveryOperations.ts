@@ -1,6 +1,6 @@
-import { plainText } from "@agentos/core"
+import { PaymentStatusRecord, plainText, Uuid } from "@agentos/core"
 import { Schema } from "effect"
-import { MAILBOX } from "../example/ResourceExamples.ts"
+import { ACCESS_TOKEN, MAILBOX, OPERATION_ID, PAYMENT } from "../example/ResourceExamples.ts"
 import { ApiDescription, apiDescription } from "./ApiDescription.ts"
 import { NO_INPUT, operation } from "./Operation.ts"
 import { ServiceRecord } from "./ServiceRecord.ts"
@@ -128,5 +128,53 @@ export const DOMAIN_OPERATIONS = {
     status: 200,
     description:
       "The path is reserved for a later version of this API. A request to it changes nothing, and nothing is charged."
+  })
+}
+
+const signedIn = {
+  ...NO_INPUT,
+  data: Schema.Struct({ authentication: Schema.Struct({ accessToken: Schema.String }) }),
+  status: 200,
+  example: { data: { authentication: { accessToken: ACCESS_TOKEN } } }
+} as const
+
+const SIGN_IN =
+  "The first request returns 402 with a message to sign in its PAYMENT-REQUIRED header: x402's extension sign-in-with-x, without payment terms. Sign it with the wallet, then repeat the request with SIGN-IN-WITH-X."
+
+export const AUTH_OPERATIONS = {
+  recoverToken: operation("recoverToken", {
+    ...signedIn,
+    description: `Use it when the token is lost. ${SIGN_IN} The first sign-in of a wallet replaces the token that its first purchase returned, and pauses its event webhook, unless the request carries that token.`
+  }),
+  revokeTokens: operation("revokeTokens", {
+    ...signedIn,
+    description: `Use it when someone else may know a token. ${SIGN_IN} Older access tokens, realtime tokens and realtime sessions end on every server within 5 seconds. Paid requests that were already accepted are still fulfilled. The event webhook stays: set it with rotateSecret if someone else may know its secret.`
+  })
+}
+
+const status = { data: Schema.Struct({ payment: PaymentStatusRecord }), status: 200 } as const
+
+export const PAYMENT_OPERATIONS = {
+  /** The payment is the header PAYMENT-SIGNATURE. A body is not read. */
+  readPaymentStatus: operation("readPaymentStatus", {
+    ...NO_INPUT,
+    ...status,
+    description:
+      "For a client that lost a response or crashed after signing: follow `payment.advice` until it is done or pay. Send the PAYMENT-SIGNATURE header of the original request byte for byte. A header that was encoded anew shows the state and the advice only. It needs no token.",
+    example: { data: { payment: PAYMENT } }
+  }),
+
+  getPayment: operation("getPayment", {
+    ...NO_INPUT,
+    params: Schema.Struct({
+      operationId: Uuid.GivenUuid.annotateKey({
+        description: "Id of your operation, from the answer to a paid request or from a payment event.",
+        examples: ["019ab1cb-1c5d-7f39-8f6f-02a8a0c1d9b4"]
+      })
+    }),
+    ...status,
+    description:
+      "The operation id is in the response of a paid request, in its events and in `PAYMENT_PENDING` messages. Follow `payment.advice` until it is done or pay.",
+    example: { params: { operationId: OPERATION_ID }, data: { payment: PAYMENT } }
   })
 }

@@ -1,10 +1,8 @@
 import { CATALOG, type CatalogEntry, type OperationName } from "@agentos/core"
-import { AUTH_OPERATIONS } from "./AuthOperations.ts"
-import { DISCOVERY_OPERATIONS, DOMAIN_OPERATIONS } from "./DiscoveryOperations.ts"
+import { AUTH_OPERATIONS, DISCOVERY_OPERATIONS, DOMAIN_OPERATIONS, PAYMENT_OPERATIONS } from "./DiscoveryOperations.ts"
 import { EMAIL_OPERATIONS } from "./EmailOperations.ts"
 import { EVENT_OPERATIONS } from "./EventOperations.ts"
 import type { Operation } from "./Operation.ts"
-import { PAYMENT_OPERATIONS } from "./PaymentOperations.ts"
 import { PHONE_OPERATIONS } from "./PhoneOperations.ts"
 
 /** The tags of the OpenAPI document, each with its operations. */
