@@ -3,7 +3,7 @@ import {
   challengeResource,
   ICON_PATH,
   inputsOf,
-  type Operation,
+  type ApiOperation,
   OPERATIONS,
   operations
 } from "@agentos/api"
@@ -37,11 +37,11 @@ const requirements: PaymentRequirements = {
   extra: {}
 }
 
-const bazaarOf = (operation: Operation): DiscoveryExtension =>
+const bazaarOf = (operation: ApiOperation): DiscoveryExtension =>
   challengeExtensions(operation, CAPABILITIES)["bazaar"] as unknown as DiscoveryExtension
 
 /** Returns the extension as if its example had this body. */
-const withBody = (operation: Operation, body: unknown): DiscoveryExtension => {
+const withBody = (operation: ApiOperation, body: unknown): DiscoveryExtension => {
   const bazaar = bazaarOf(operation)
   return { ...bazaar, info: { ...bazaar.info, input: { ...bazaar.info.input, body } } } as DiscoveryExtension
 }

@@ -9,7 +9,7 @@ export * from "./schema/NextCall.ts"
 export { EVENT_EXAMPLES } from "./example/EventExamples.ts"
 
 export * from "./operation/ApiDescription.ts"
-export { type Bytes, type Operation, takesBody } from "./operation/Operation.ts"
+export { type Bytes, type ApiOperation, takesBody } from "./operation/ApiOperation.ts"
 export { describeInput, type Input, inputsOf, requiresBody } from "./operation/Inputs.ts"
 export { operationOf, OPERATIONS, operations } from "./operation/Operations.ts"
 export * from "./operation/ServiceRecord.ts"

@@ -1,4 +1,4 @@
-import { openApiDocument, type Operation, OPERATIONS } from "@agentos/api"
+import { openApiDocument, type ApiOperation, OPERATIONS } from "@agentos/api"
 import type { Random } from "../../support/Random.ts"
 import { HttpConnection, NotAnswered, type RawRequest, requestBytes } from "../HttpConnection.ts"
 import { ATTACKER_ADDRESSES } from "../DefenseRig.ts"
@@ -9,7 +9,7 @@ import { fill, type Target } from "./Target.ts"
 type Schema = { readonly [key: string]: Json }
 
 const DOCUMENT = openApiDocument({ serverUrl: "http://server.example", networks: [] }) as Schema
-const operations: ReadonlyArray<Operation> = Object.values(OPERATIONS)
+const operations: ReadonlyArray<ApiOperation> = Object.values(OPERATIONS)
 
 const isSchema = (value: Json | undefined): value is Schema =>
   typeof value === "object" && value !== null && !Array.isArray(value)
@@ -99,7 +99,7 @@ const bodyOf = (random: Random, description: Schema): string | undefined => {
 
 const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value))
 
-const targetOf = (random: Random, { entry }: Operation, description: Schema): string => {
+const targetOf = (random: Random, { entry }: ApiOperation, description: Schema): string => {
   const path = entry.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = chance(random, 3) ? oddText(random) : textOf(BY_NAME[name]?.(random) ?? "x")
     return value.startsWith("{{") ? value : encodeURIComponent(value.toWellFormed())

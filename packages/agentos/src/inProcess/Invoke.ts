@@ -1,4 +1,4 @@
-import { type ErrorEnvelope, type Operation, OPERATIONS } from "@agentos/api"
+import { type ErrorEnvelope, type ApiOperation, OPERATIONS } from "@agentos/api"
 import type { OperationName, Tenant } from "@agentos/core"
 import type { Effect } from "effect"
 import type { ServerServices } from "../Composition.ts"
@@ -31,7 +31,7 @@ export type AsTenant = (tenant: Tenant) => Promise<Pick<Invocation, "accessToken
 /** Answers a request in this process. */
 export type Dispatch = (request: Request, client: { readonly remoteAddress: string }) => Promise<Response>
 
-const targetOf = ({ entry }: Operation, { params = {}, query = {} }: Invocation): string => {
+const targetOf = ({ entry }: ApiOperation, { params = {}, query = {} }: Invocation): string => {
   const path = entry.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ""))
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
@@ -45,7 +45,7 @@ const targetOf = ({ entry }: Operation, { params = {}, query = {} }: Invocation)
 export const makeInvoke = (publicUrl: string, dispatch: Dispatch) => {
   /** Returns the response of an operation. Throws `AgentOsError` unless it succeeded. */
   const respond = async (name: OperationName, invocation: Invocation): Promise<Response> => {
-    const operation: Operation = OPERATIONS[name]
+    const operation: ApiOperation = OPERATIONS[name]
     const { accessToken, client, headers, payload } = invocation
     const request = new Request(`${publicUrl}${targetOf(operation, invocation)}`, {
       method: operation.entry.method,

@@ -12,7 +12,7 @@ import {
 import { Schema } from "effect"
 import { API_NAME } from "../ApiIdentity.ts"
 import { inputsOf } from "../operation/Inputs.ts"
-import type { Operation } from "../operation/Operation.ts"
+import type { ApiOperation } from "../operation/ApiOperation.ts"
 import { ICON_PATH } from "../PublicPath.ts"
 import { compactSchema, isObject, type JsonObject } from "../schema/JsonSchema.ts"
 
@@ -26,7 +26,7 @@ const TAGS = {
 } satisfies Record<CatalogEntry["capability"], ReadonlyArray<string>>
 
 /** Returns the description of a paid operation for its challenge, on a server at `publicUrl`. */
-export const challengeResource = ({ entry }: Operation, publicUrl: string): ChallengeResource => ({
+export const challengeResource = ({ entry }: ApiOperation, publicUrl: string): ChallengeResource => ({
   url: `${publicUrl}${entry.path}`,
   description: entry.purpose,
   mimeType: "application/json",
@@ -48,7 +48,7 @@ const withoutNulls = (value: unknown): Schema.Json =>
     )
   )
 
-const bodySchema = (operation: Operation): JsonObject => {
+const bodySchema = (operation: ApiOperation): JsonObject => {
   const inputs = inputsOf(operation)
   return {
     type: "object",
@@ -63,7 +63,7 @@ const bodySchema = (operation: Operation): JsonObject => {
  * call it. Every paid operation is a POST with a JSON body and without parameters. To keep the header short, the example of
  * the response leaves out requestId, guide and fields that are null.
  */
-const bazaar = (operation: Operation): JsonObject => {
+const bazaar = (operation: ApiOperation): JsonObject => {
   const { entry, example } = operation
   if (example === undefined) throw new Error(`${operation.name} has no example`)
   return {
@@ -117,7 +117,7 @@ const paidServices = (capabilities: Capabilities): JsonObject => {
 }
 
 /** Returns the extensions in the challenge of a paid operation, on a server with these capabilities. */
-export const challengeExtensions = (operation: Operation, capabilities: Capabilities): Extensions => ({
+export const challengeExtensions = (operation: ApiOperation, capabilities: Capabilities): Extensions => ({
   bazaar: bazaar(operation),
   ...(isStartHere(operation.entry) ? { "paid-services": paidServices(capabilities) } : {})
 })

@@ -9,7 +9,7 @@ import {
 } from "@agentos/core"
 import { errorCodesOf } from "../error/OperationErrors.ts"
 import { describeInput, type Input, inputsOf } from "../operation/Inputs.ts"
-import type { Operation } from "../operation/Operation.ts"
+import type { ApiOperation } from "../operation/ApiOperation.ts"
 import type { ServiceRecord } from "../operation/ServiceRecord.ts"
 
 const toInputRecord = (input: Input): ServiceRecord["inputs"][number] => {
@@ -28,7 +28,7 @@ const toInputRecord = (input: Input): ServiceRecord["inputs"][number] => {
 /** Returns the record of a service on a server with these capabilities. */
 export const toServiceRecord = (
   entry: ServiceEntry,
-  operation: Operation,
+  operation: ApiOperation,
   capabilities: Capabilities
 ): ServiceRecord => {
   const available = isAvailable(entry, capabilities)

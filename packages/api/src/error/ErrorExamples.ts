@@ -27,7 +27,7 @@ import {
 import { EVENT_EXAMPLES } from "../example/EventExamples.ts"
 import { CALL, MAILBOX, OPERATION_ID, PHONE_NUMBER, REQUEST_ID } from "../example/ResourceExamples.ts"
 import { inputsOf } from "../operation/Inputs.ts"
-import type { Operation } from "../operation/Operation.ts"
+import type { ApiOperation } from "../operation/ApiOperation.ts"
 import type { ErrorEnvelope } from "./ErrorEnvelope.ts"
 import {
   BodyTooLarge,
@@ -61,7 +61,7 @@ const KINDS: Readonly<Record<string, ResourceKind>> = {
 }
 
 /** Returns the resource that an operation names first, with the id of its example; the webhook if it names none. */
-const resourceOf = (operation: Operation): { readonly kind: ResourceKind; readonly id: string } => {
+const resourceOf = (operation: ApiOperation): { readonly kind: ResourceKind; readonly id: string } => {
   const [found] = inputsOf(operation).flatMap(({ name, schema }) => {
     const kind = KINDS[name]
     const { examples } = schema
@@ -71,18 +71,18 @@ const resourceOf = (operation: Operation): { readonly kind: ResourceKind; readon
   return found ?? { kind: "webhook", id: "" }
 }
 
-const isPaid = ({ entry }: Operation): boolean => entry.price !== null
-const isSignIn = ({ entry }: Operation): boolean => entry.authentication === "sign-in-with-x"
+const isPaid = ({ entry }: ApiOperation): boolean => entry.price !== null
+const isSignIn = ({ entry }: ApiOperation): boolean => entry.authentication === "sign-in-with-x"
 
 /** Returns an invalid request: without a required property, or with an unknown query parameter. */
-const invalidRequest = (operation: Operation): ApiError => {
+const invalidRequest = (operation: ApiOperation): ApiError => {
   const required = inputsOf(operation).find((input) => input.in === "body" && input.required)
   return required === undefined
     ? invalid("page", "unknown query parameter `page`")
     : invalid(required.name, `missing property \`${required.name}\``)
 }
 
-const conflict = ({ name }: Operation): ApiError =>
+const conflict = ({ name }: ApiOperation): ApiError =>
   name === "extendCall"
     ? new Conflict({
         message: `The call ${CALL.callId} has ended. Only a call in progress can be extended.`,
@@ -92,7 +92,7 @@ const conflict = ({ name }: Operation): ApiError =>
         message: `localPart is already taken: ${MAILBOX.address}. Choose another one, or send your access token if the mailbox was yours.`
       })
 
-const temporaryFailure = (operation: Operation): ApiError => {
+const temporaryFailure = (operation: ApiOperation): ApiError => {
   if (isPaid(operation)) {
     const message = "The provider is unavailable; the operation will be retried."
     return new OperationDelayed({
@@ -109,7 +109,7 @@ const temporaryFailure = (operation: Operation): ApiError => {
 }
 
 /** Returns an error with each code, as an operation returns it. */
-const SAMPLES: { readonly [Code in ErrorCode]: (operation: Operation) => ApiError } = {
+const SAMPLES: { readonly [Code in ErrorCode]: (operation: ApiOperation) => ApiError } = {
   INVALID_REQUEST: invalidRequest,
   AUTH_REQUIRED: (operation) =>
     isSignIn(operation)
@@ -172,13 +172,13 @@ const SAMPLES: { readonly [Code in ErrorCode]: (operation: Operation) => ApiErro
 }
 
 /** Returns the path of the example's request. */
-const pathOf = ({ entry, example }: Operation): string => {
+const pathOf = ({ entry, example }: ApiOperation): string => {
   const values: Readonly<Record<string, unknown>> = { ...(example?.params as object | undefined) }
   return entry.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name]))
 }
 
 /** Returns the body with which the server answers a request for an operation that fails with this code. */
-export const errorExample = (code: ErrorCode, operation: Operation): ErrorEnvelope =>
+export const errorExample = (code: ErrorCode, operation: ApiOperation): ErrorEnvelope =>
   toWireError(SAMPLES[code](operation), {
     requestId: REQUEST_ID,
     method: operation.entry.method,
@@ -198,7 +198,7 @@ const OF_SIGN_IN: ReadonlySet<ErrorCode> = new Set([
 ])
 
 /** Returns how an error of an operation differs from that of others: by the resource, or by its meaning. */
-const subjectOf = (code: ErrorCode, operation: Operation): string | undefined => {
+const subjectOf = (code: ErrorCode, operation: ApiOperation): string | undefined => {
   if (isSignIn(operation) && OF_SIGN_IN.has(code)) return "SIGN_IN"
   if (code === "RESOURCE_NOT_FOUND" || code === "RESOURCE_NOT_OWNED") return resourceOf(operation).kind.toUpperCase()
   if (code === "CONFLICT" && operation.name === "extendCall") return "CALL"
@@ -209,5 +209,5 @@ const subjectOf = (code: ErrorCode, operation: Operation): string | undefined =>
  * Returns the name of the example of an error. Operations share an example if theirs differ at most by the path and the
  * inputs of the request: free and paid ones have one each, and so has each kind of resource.
  */
-export const errorExampleName = (code: ErrorCode, operation: Operation): string =>
+export const errorExampleName = (code: ErrorCode, operation: ApiOperation): string =>
   [code, subjectOf(code, operation), isPaid(operation) ? "PAID" : undefined].filter(Boolean).join("_")

@@ -2,7 +2,7 @@ import { AgentMessageRecord, AgentReplyRecord } from "@agentos/core"
 import { JsonSchema, Schema, SchemaAST, SchemaRepresentation } from "effect"
 import { ErrorEnvelope } from "../error/ErrorEnvelope.ts"
 import { type Input, inputsOf } from "../operation/Inputs.ts"
-import { isBytes, type Operation, takesBody } from "../operation/Operation.ts"
+import { isBytes, type ApiOperation, takesBody } from "../operation/ApiOperation.ts"
 import { TAGS } from "../operation/Operations.ts"
 import { RealtimeClientMessage, RealtimeServerMessage } from "../RealtimeMessage.ts"
 import {
@@ -19,9 +19,9 @@ import { successEnvelope } from "../SuccessEnvelope.ts"
 /** The JSON Schemas of the contract. */
 export interface ContractSchemas {
   /** The schemas of request bodies. Operations without a body have none. */
-  readonly requests: ReadonlyMap<Operation, JsonObject>
+  readonly requests: ReadonlyMap<ApiOperation, JsonObject>
   /** The schemas of successful responses, with their envelope. Operations that return bytes have none. */
-  readonly responses: ReadonlyMap<Operation, JsonObject>
+  readonly responses: ReadonlyMap<ApiOperation, JsonObject>
   /** The schemas with a name, to which the others refer. Those of requests are closed. Those of responses may gain properties. */
   readonly components: JsonObject
 }
@@ -31,7 +31,7 @@ const MESSAGES = [RealtimeClientMessage, RealtimeServerMessage, AgentMessageReco
 
 /** Returns the JSON Schemas of the contract. The identifier of a schema is the name of its component. */
 export const contractSchemas = (): ContractSchemas => {
-  const operations = TAGS.flatMap((tag) => Object.values<Operation>(tag.operations))
+  const operations = TAGS.flatMap((tag) => Object.values<ApiOperation>(tag.operations))
   const roots = operations.flatMap((operation) => [
     ...(takesBody(operation) ? [{ operation, part: "request", schema: operation.payload }] : []),
     ...(isBytes(operation.data) ? [] : [{ operation, part: "response", schema: successEnvelope(operation.data) }]),

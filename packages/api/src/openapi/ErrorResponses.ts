@@ -2,7 +2,7 @@ import type { ErrorCode } from "@agentos/core"
 import { errorExample, errorExampleName } from "../error/ErrorExamples.ts"
 import { ERROR_RECOVERY } from "../error/ErrorStatus.ts"
 import { errorsByStatus } from "../error/OperationErrors.ts"
-import type { Operation } from "../operation/Operation.ts"
+import type { ApiOperation } from "../operation/ApiOperation.ts"
 import { operations } from "../operation/Operations.ts"
 import { type JsonObject, schemaRef, toJsonObject } from "../schema/JsonSchema.ts"
 import { COMMON_HEADERS, headerRef } from "./Headers.ts"
@@ -19,14 +19,14 @@ const pascalOf = (name: string): string =>
   name.toLowerCase().replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 /** Returns the name of a response: its examples, and once at the end that they are those of paid operations. */
-const responseName = (codes: ReadonlyArray<ErrorCode>, operation: Operation): string => {
+const responseName = (codes: ReadonlyArray<ErrorCode>, operation: ApiOperation): string => {
   const names = codes.map((code) => errorExampleName(code, operation))
   const suffix = names.every((name) => name.endsWith(PAID)) ? PAID : ""
   return `${names.map((name) => pascalOf(name.slice(0, name.length - suffix.length))).join("Or")}${pascalOf(suffix)}`
 }
 const PAID = "_PAID"
 
-const responseOf = (status: number, codes: ReadonlyArray<ErrorCode>, operation: Operation): JsonObject => ({
+const responseOf = (status: number, codes: ReadonlyArray<ErrorCode>, operation: ApiOperation): JsonObject => ({
   description: codes.map((code) => `\`${code}\`: ${ERROR_RECOVERY[code]}`).join("\n\n"),
   headers: {
     ...COMMON_HEADERS,
@@ -44,7 +44,7 @@ const responseOf = (status: number, codes: ReadonlyArray<ErrorCode>, operation: 
 })
 
 /** Returns the error responses of an operation by status, as references to components. */
-export const errorResponses = (operation: Operation): JsonObject =>
+export const errorResponses = (operation: ApiOperation): JsonObject =>
   Object.fromEntries(
     [...errorsByStatus(operation.entry)].map(([status, codes]) => [
       `${status}`,

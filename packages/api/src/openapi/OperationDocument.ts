@@ -1,7 +1,7 @@
 import { type CatalogEntry, IDEMPOTENCY_KEY_LIMIT, Usdt } from "@agentos/core"
 import { REQUEST_ID } from "../example/ResourceExamples.ts"
 import { inputsOf, requiresBody } from "../operation/Inputs.ts"
-import { type Bytes, isBytes, type Operation, type OperationExample } from "../operation/Operation.ts"
+import { type Bytes, isBytes, type ApiOperation, type OperationExample } from "../operation/ApiOperation.ts"
 import { TAGS } from "../operation/Operations.ts"
 import { type JsonObject, toJsonObject } from "../schema/JsonSchema.ts"
 import type { ContractSchemas } from "./ContractSchemas.ts"
@@ -44,7 +44,7 @@ export const PARAMETERS: JsonObject = {
 
 const parameterRef = (name: string): JsonObject => ({ $ref: `#/components/parameters/${name}` })
 
-const headerParameters = ({ entry, name }: Operation): ReadonlyArray<JsonObject> => {
+const headerParameters = ({ entry, name }: ApiOperation): ReadonlyArray<JsonObject> => {
   if (name === "readPaymentStatus") return [parameterRef("ReadPayment")]
   return entry.price === null ? [] : [parameterRef("Payment"), parameterRef("IdempotencyKey")]
 }
@@ -79,13 +79,13 @@ const terms = (entry: CatalogEntry): string =>
 const ONE = "example"
 
 /** Returns the examples of an operation by name: the first, and its variants. */
-const examplesOf = ({ example, variants }: Operation): ReadonlyArray<readonly [string, OperationExample]> => [
+const examplesOf = ({ example, variants }: ApiOperation): ReadonlyArray<readonly [string, OperationExample]> => [
   ...(example === undefined ? [] : [[ONE, example] as const]),
   ...Object.entries(variants ?? {})
 ]
 
 /** Returns the examples of a response as they are sent. */
-const responseExamples = (self: Operation): JsonObject =>
+const responseExamples = (self: ApiOperation): JsonObject =>
   Object.fromEntries(
     examplesOf(self).map(([name, { data }]) => [
       name,
@@ -97,16 +97,16 @@ const responseExamples = (self: Operation): JsonObject =>
     ])
   )
 
-const bytesContent = (self: Operation, { contentType }: Bytes): JsonObject => ({
+const bytesContent = (self: ApiOperation, { contentType }: Bytes): JsonObject => ({
   [contentType]: { schema: { type: "string", format: "binary" }, examples: responseExamples(self) }
 })
 
-const jsonContent = (self: Operation, schema: JsonObject): JsonObject => ({
+const jsonContent = (self: ApiOperation, schema: JsonObject): JsonObject => ({
   "application/json": { schema, examples: responseExamples(self) }
 })
 
 /** Returns the success response; empty for an operation that never succeeds. */
-const successResponses = (self: Operation, { responses }: ContractSchemas): JsonObject => {
+const successResponses = (self: ApiOperation, { responses }: ContractSchemas): JsonObject => {
   if (self.entry.capability === "never") return {}
   return {
     [`${self.status}`]: {
@@ -122,7 +122,7 @@ const successResponses = (self: Operation, { responses }: ContractSchemas): Json
 }
 
 /** Returns the path and query parameters. Those of the example request have their value in it. */
-const parameters = (self: Operation): ReadonlyArray<JsonObject> => {
+const parameters = (self: ApiOperation): ReadonlyArray<JsonObject> => {
   const values = new Map(
     [self.example?.params, self.example?.query].flatMap((part) => Object.entries(toJsonObject(part ?? {})))
   )
@@ -133,7 +133,7 @@ const parameters = (self: Operation): ReadonlyArray<JsonObject> => {
   })
 }
 
-const requestBody = (self: Operation, schema: JsonObject): JsonObject => {
+const requestBody = (self: ApiOperation, schema: JsonObject): JsonObject => {
   const payloads = examplesOf(self).map(([name, { payload }]) => [name, { value: toJsonObject(payload) }] as const)
   return {
     required: requiresBody(self),
@@ -150,7 +150,7 @@ export interface DocumentedServer {
 
 /** Returns the document of one operation. */
 export const operationDocument = (
-  self: Operation,
+  self: ApiOperation,
   schemas: ContractSchemas,
   { networks, serverUrl }: DocumentedServer
 ): JsonObject => {

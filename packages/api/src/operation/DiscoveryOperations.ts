@@ -2,7 +2,7 @@ import { PaymentStatusRecord, plainText, Uuid } from "@agentos/core"
 import { Schema } from "effect"
 import { ACCESS_TOKEN, MAILBOX, OPERATION_ID, PAYMENT } from "../example/ResourceExamples.ts"
 import { ApiDescription, apiDescription } from "./ApiDescription.ts"
-import { NO_INPUT, operation } from "./Operation.ts"
+import { NO_INPUT, operation } from "./ApiOperation.ts"
 import { ServiceRecord } from "./ServiceRecord.ts"
 
 const SERVICE_ID_LIMIT = 128

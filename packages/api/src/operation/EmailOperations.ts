@@ -26,7 +26,7 @@ import {
   RECEIVED_SUMMARY
 } from "../example/ResourceExamples.ts"
 import { DateTime } from "../schema/DateTime.ts"
-import { bytes, NO_INPUT, operation } from "./Operation.ts"
+import { bytes, NO_INPUT, operation } from "./ApiOperation.ts"
 import { paidData, provisionedData } from "./PaidData.ts"
 
 const messageId = Uuid.GivenUuid.annotateKey({

@@ -17,7 +17,7 @@ import {
   ReplayEventsInput,
   SetEventWebhookInput
 } from "./EventInput.ts"
-import { NO_INPUT, operation } from "./Operation.ts"
+import { NO_INPUT, operation } from "./ApiOperation.ts"
 
 const items = Schema.Array(EventRecord)
 /** Fields beyond the specification, which the server always sends. */

@@ -1,6 +1,6 @@
 import { Predicate, Schema } from "effect"
 import { child, cleanSchema, type JsonObject } from "../schema/JsonSchema.ts"
-import type { Operation } from "./Operation.ts"
+import type { ApiOperation } from "./ApiOperation.ts"
 
 type AnyCodec = Schema.Codec<unknown, unknown>
 
@@ -61,10 +61,10 @@ const inputsIn = (place: Input["in"], codec: AnyCodec): ReadonlyArray<Input> => 
   })
 }
 
-const known = new WeakMap<Operation, ReadonlyArray<Input>>()
+const known = new WeakMap<ApiOperation, ReadonlyArray<Input>>()
 
 /** Returns the inputs of an operation: of its path, its query and its body, in the order of their declaration. */
-export const inputsOf = (operation: Operation): ReadonlyArray<Input> => {
+export const inputsOf = (operation: ApiOperation): ReadonlyArray<Input> => {
   const inputs = known.get(operation) ?? [
     ...inputsIn("path", operation.params),
     ...inputsIn("query", operation.query),
@@ -75,7 +75,7 @@ export const inputsOf = (operation: Operation): ReadonlyArray<Input> => {
 }
 
 /** Returns whether a request needs a body. A missing one is an empty object otherwise. */
-export const requiresBody = (operation: Operation): boolean =>
+export const requiresBody = (operation: ApiOperation): boolean =>
   inputsOf(operation).some((input) => input.in === "body" && input.required)
 
 const range = (minimum: Schema.Json | undefined, maximum: Schema.Json | undefined, unit: string): string => {

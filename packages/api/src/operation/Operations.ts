@@ -2,7 +2,7 @@ import { CATALOG, type CatalogEntry, type OperationName } from "@agentos/core"
 import { AUTH_OPERATIONS, DISCOVERY_OPERATIONS, DOMAIN_OPERATIONS, PAYMENT_OPERATIONS } from "./DiscoveryOperations.ts"
 import { EMAIL_OPERATIONS } from "./EmailOperations.ts"
 import { EVENT_OPERATIONS } from "./EventOperations.ts"
-import type { Operation } from "./Operation.ts"
+import type { ApiOperation } from "./ApiOperation.ts"
 import { PHONE_OPERATIONS } from "./PhoneOperations.ts"
 
 /** The tags of the OpenAPI document, each with its operations. */
@@ -25,10 +25,10 @@ export const OPERATIONS = {
   ...DOMAIN_OPERATIONS,
   ...AUTH_OPERATIONS,
   ...PAYMENT_OPERATIONS
-} satisfies { readonly [Name in OperationName]: Operation<Name> }
+} satisfies { readonly [Name in OperationName]: ApiOperation<Name> }
 
 /** Returns the operation of a catalog entry. */
-export const operationOf = ({ operationId }: CatalogEntry): Operation => OPERATIONS[operationId]
+export const operationOf = ({ operationId }: CatalogEntry): ApiOperation => OPERATIONS[operationId]
 
 /** Every operation in the order of the catalog. */
-export const operations: ReadonlyArray<Operation> = CATALOG.map(operationOf)
+export const operations: ReadonlyArray<ApiOperation> = CATALOG.map(operationOf)

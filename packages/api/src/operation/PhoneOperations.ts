@@ -28,7 +28,7 @@ import {
   WEBHOOK_URL
 } from "../example/ResourceExamples.ts"
 import { DateTime } from "../schema/DateTime.ts"
-import { NO_INPUT, operation } from "./Operation.ts"
+import { NO_INPUT, operation } from "./ApiOperation.ts"
 import { paidData, provisionedData } from "./PaidData.ts"
 
 const purchase = {

@@ -1,4 +1,4 @@
-import { openApiDocument, type Operation } from "@agentos/api"
+import { openApiDocument, type ApiOperation } from "@agentos/api"
 import { Predicate, Schema } from "effect"
 
 /** The document of a server, and its parts as the tests read them: with each reference to a component resolved. */
@@ -77,7 +77,7 @@ export const valuesOf = ({ examples }: typeof Content.Type): Readonly<Record<str
   )
 
 /** Returns an operation as the document describes it. */
-export const documentOf = ({ entry, name }: Operation) => {
+export const documentOf = ({ entry, name }: ApiOperation) => {
   const found = paths[entry.path]?.[entry.method.toLowerCase()]
   if (found === undefined) throw new Error(`${name} is not in the document`)
   return {

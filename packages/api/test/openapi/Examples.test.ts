@@ -3,7 +3,7 @@ import {
   ERROR_STATUS,
   ErrorEnvelope,
   errorsByStatus,
-  type Operation,
+  type ApiOperation,
   operations,
   OPERATIONS,
   takesBody,
@@ -33,7 +33,7 @@ const strict = { onExcessProperty: "error" } as const
 
 const Envelope = Schema.Struct({ data: Schema.Json, requestId: Schema.String, guide: Schema.String })
 
-const examplesOf = ({ example, variants }: Operation) => [
+const examplesOf = ({ example, variants }: ApiOperation) => [
   ...(example === undefined ? [] : [["example", example] as const]),
   ...Object.entries(variants ?? {})
 ]

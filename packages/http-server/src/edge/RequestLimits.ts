@@ -4,7 +4,7 @@ import {
   type Input,
   inputsOf,
   MediaTypeUnsupported,
-  type Operation,
+  type ApiOperation,
   TooManyHeaders,
   UriTooLong
 } from "@agentos/api"
@@ -71,19 +71,19 @@ const fileLengths = (schema: Input["schema"]): ReadonlyArray<number> => {
     : []
 }
 
-const known = new WeakMap<Operation, BodyLimits>()
+const known = new WeakMap<ApiOperation, BodyLimits>()
 
 /**
  * Returns the limits of an operation's body, computed once, when they are first needed. Each text that may be longer than the default may have its maximum length
  * with every byte escaped. All files together may have the maximum length of one.
  */
-export const bodyLimitsOf = (operation: Operation): BodyLimits => {
+export const bodyLimitsOf = (operation: ApiOperation): BodyLimits => {
   const limits = known.get(operation) ?? computeBodyLimits(operation)
   known.set(operation, limits)
   return limits
 }
 
-const computeBodyLimits = (operation: Operation): BodyLimits => {
+const computeBodyLimits = (operation: ApiOperation): BodyLimits => {
   const { authentication } = operation.entry
   if (isStartHere(operation.entry) || authentication === "sign-in-with-x")
     return { ...DEFAULT_BODY_LIMITS, bytes: START_BODY_LIMIT_BYTES }

@@ -11,7 +11,7 @@ import {
   ICON_PATH,
   OPENAPI_PATH,
   openApiDocument,
-  type Operation,
+  type ApiOperation,
   operationOf,
   OPERATIONS,
   toServiceRecord,
@@ -32,7 +32,7 @@ import * as SiteRoutes from "../site/SiteRoutes.ts"
  * Prepares data that are the same for every client while the server runs, on the first request. The envelope differs: it
  * contains the requestId.
  */
-const prepared = (operation: Operation, data: () => unknown, more: Readonly<Record<string, string>> = {}) =>
+const prepared = (operation: ApiOperation, data: () => unknown, more: Readonly<Record<string, string>> = {}) =>
   preparedHandler(() => {
     const json = JSON.stringify(data())
     const headers = { etag: `W/${entityTag(json)}`, "cache-control": "no-cache", ...more }

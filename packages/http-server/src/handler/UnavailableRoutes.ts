@@ -1,9 +1,9 @@
-import { type Operation, OPERATIONS, ServiceUnavailable } from "@agentos/api"
+import { type ApiOperation, OPERATIONS, ServiceUnavailable } from "@agentos/api"
 import { Effect } from "effect"
 import { operationRoute } from "../operation/OperationRoute.ts"
 
 /** Answers a listed operation that is not available, without asking for input or payment. */
-const unavailableRoute = (operation: Operation) =>
+const unavailableRoute = (operation: ApiOperation) =>
   operationRoute(operation, () => Effect.fail(new ServiceUnavailable({ ever: operation.entry.capability !== "never" })))
 
 /** Domain registration, which never has a provider. */

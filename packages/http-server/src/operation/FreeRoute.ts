@@ -1,4 +1,4 @@
-import type { ApiError, Bytes, Operation } from "@agentos/api"
+import type { ApiError, Bytes, ApiOperation } from "@agentos/api"
 import {
   ClientAddress,
   type MessageContent,
@@ -35,7 +35,7 @@ export const tenantRoute = <
   Data extends AnyCodec,
   R
 >(
-  operation: Operation<Name, Params, Query, Payload, Data>,
+  operation: ApiOperation<Name, Params, Query, Payload, Data>,
   handle: (
     tenant: Tenant,
     input: OperationInput<Params["Type"], Query["Type"], Payload["Type"]>
@@ -63,7 +63,7 @@ export const tenantRoute = <
  */
 export const signInRoute = <Name extends OperationName, Data extends AnyCodec>(
   recovery: TokenRecovery["Service"],
-  operation: Operation<Name, AnyCodec, AnyCodec, AnyCodec, Data>,
+  operation: ApiOperation<Name, AnyCodec, AnyCodec, AnyCodec, Data>,
   handle: (signedIn: SignedIn, held: Tenant | null) => Effect.Effect<Data["Encoded"], ApiError>
 ) => {
   const { entry } = operation
@@ -95,7 +95,7 @@ export const downloadRoute = <
   Payload extends AnyCodec,
   R
 >(
-  operation: Operation<Name, Params, Query, Payload, Bytes>,
+  operation: ApiOperation<Name, Params, Query, Payload, Bytes>,
   open: (
     tenant: Tenant,
     input: OperationInput<Params["Type"], Query["Type"], Payload["Type"]>
@@ -115,7 +115,7 @@ const tenantChecks = <
   Payload extends AnyCodec,
   Data extends AnyCodec
 >(
-  operation: Operation<Name, Params, Query, Payload, Data>,
+  operation: ApiOperation<Name, Params, Query, Payload, Data>,
   additionalCost = 0
 ) => {
   const { entry } = operation
@@ -138,7 +138,7 @@ export const publicRoute = <
   Data extends AnyCodec,
   R
 >(
-  operation: Operation<Name, Params, Query, Payload, Data>,
+  operation: ApiOperation<Name, Params, Query, Payload, Data>,
   answer: (
     input: OperationInput<Params["Type"], Query["Type"], Payload["Type"]>,
     request: HttpServerRequest.HttpServerRequest,
@@ -156,7 +156,7 @@ export const publicRoute = <
  * the error if there is none. An error of the input comes first.
  */
 export const preparedRoute = <Name extends OperationName, Params extends AnyCodec, Data extends AnyCodec>(
-  operation: Operation<Name, Params, AnyCodec, AnyCodec, Data>,
+  operation: ApiOperation<Name, Params, AnyCodec, AnyCodec, Data>,
   find: (params: RouteMatch["params"]) => PreparedHandler | ApiError
 ) => {
   const decode = inputDecoder(operation)

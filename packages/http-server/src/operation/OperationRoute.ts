@@ -1,4 +1,4 @@
-import { inputsOf, type Operation, requiresBody, ServiceUnavailable } from "@agentos/api"
+import { inputsOf, type ApiOperation, requiresBody, ServiceUnavailable } from "@agentos/api"
 import { type CatalogEntry, type InvalidRequest, isAvailable, type OperationName } from "@agentos/core"
 import { Effect, Schema } from "effect"
 import { bodyLimitsOf } from "../edge/RequestLimits.ts"
@@ -79,7 +79,7 @@ export const inputDecoder = <
   Payload extends AnyCodec,
   Data extends AnyCodec
 >(
-  operation: Operation<OperationName, Params, Query, Payload, Data>
+  operation: ApiOperation<OperationName, Params, Query, Payload, Data>
 ) => {
   const build = () => {
     const decodePayload = decodeInput<Payload["Type"]>(operation.payload)
@@ -113,7 +113,7 @@ export const inputDecoder = <
 }
 
 /** The route of an operation. */
-export const operationRoute = <R = never>(operation: Operation, handler: Handler<R>): Route<R> => {
+export const operationRoute = <R = never>(operation: ApiOperation, handler: Handler<R>): Route<R> => {
   const { entry, name } = operation
   return {
     method: entry.method,

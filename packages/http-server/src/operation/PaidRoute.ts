@@ -1,4 +1,4 @@
-import { challengeExtensions, challengeResource, type Operation } from "@agentos/api"
+import { challengeExtensions, challengeResource, type ApiOperation } from "@agentos/api"
 import {
   isStartHere,
   type PaidOperations,
@@ -37,7 +37,7 @@ export const paymentSignature = ({ headers }: Request): string | null => headers
  * discover its price.
  */
 export const paidRoute = <Input, Plan, Receipt>(
-  operation: Operation,
+  operation: ApiOperation,
   service: PaidService<Input, Plan, Receipt>,
   paidOperations: PaidOperations["Service"],
   { capabilities, publicUrl }: Pick<ServerSettings["Service"], "capabilities" | "publicUrl">,

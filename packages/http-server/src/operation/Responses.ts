@@ -1,4 +1,4 @@
-import { type Operation, RequestDelayed, toWireError } from "@agentos/api"
+import { type ApiOperation, RequestDelayed, toWireError } from "@agentos/api"
 import { type Answer, type Capabilities, PaymentRequired } from "@agentos/core"
 import { Duration, Effect, Redacted } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -7,14 +7,14 @@ import { type RequestFacts, RequestRecord } from "../edge/Route.ts"
 const JSON_TYPE = "application/json"
 
 /** Wraps the result of an operation in the success envelope. */
-export const successResponse = ({ entry, status }: Operation, requestId: string, data: unknown) =>
+export const successResponse = ({ entry, status }: ApiOperation, requestId: string, data: unknown) =>
   HttpServerResponse.text(JSON.stringify({ data, requestId, guide: entry.guide }), { status, contentType: JSON_TYPE })
 
 /** Node writes a text together with the headers, and bytes beside them. Encoding a longer text takes more time than that. */
 const TEXT_LENGTH_MAX = 16 * 1024
 
 /** Returns how to wrap data that are already JSON text in the success envelope. */
-export const preparedResponse = ({ entry }: Operation, data: string, headers: Readonly<Record<string, string>>) => {
+export const preparedResponse = ({ entry }: ApiOperation, data: string, headers: Readonly<Record<string, string>>) => {
   const options = { headers, contentType: JSON_TYPE }
   const [before, after] = [`{"data":${data},"requestId":"`, `","guide":${JSON.stringify(entry.guide)}}`]
   if (before.length < TEXT_LENGTH_MAX)
@@ -51,7 +51,7 @@ export const withinDeadline = <A, E, R>(answer: Effect.Effect<A, E, R>): Effect.
 const REQUEST_ID = "{requestId}"
 const PATH = "{path}"
 
-const prepare = ({ entry }: Operation, capabilities: Capabilities) => {
+const prepare = ({ entry }: ApiOperation, capabilities: Capabilities) => {
   const required = new PaymentRequired({ challenge: "", reason: null })
   const { body, status } = toWireError(required, {
     requestId: REQUEST_ID,
@@ -70,7 +70,7 @@ const prepare = ({ entry }: Operation, capabilities: Capabilities) => {
  * Returns the function that answers a request without payment with its challenge, the value of PAYMENT-REQUIRED. The
  * response is that of `PaymentRequired`, with an envelope that is prepared on the first request.
  */
-export const challengeResponse = (operation: Operation, capabilities: Capabilities) => {
+export const challengeResponse = (operation: ApiOperation, capabilities: Capabilities) => {
   let prepared: ReturnType<typeof prepare> | undefined
   return (record: RequestFacts, path: string, challenge: string): HttpServerResponse.HttpServerResponse => {
     const { end, middle, start, status } = (prepared ??= prepare(operation, capabilities))

@@ -1,4 +1,4 @@
-import { OPERATIONS, type Operation } from "@agentos/api"
+import { OPERATIONS, type ApiOperation } from "@agentos/api"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { newTenant, rawCall } from "../support/TestClient.ts"
 import { startServer, type TestServer } from "../support/TestServer.ts"
@@ -11,7 +11,7 @@ afterAll(() => server.stop())
 
 const BODY = '{"localPart":"a"}'
 
-const operations: ReadonlyArray<Operation> = Object.values(OPERATIONS)
+const operations: ReadonlyArray<ApiOperation> = Object.values(OPERATIONS)
 
 /** Returns the response to a request with all required headers and the given ones. */
 const answerTo = async (...more: ReadonlyArray<string>) => {

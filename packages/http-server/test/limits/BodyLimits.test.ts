@@ -1,4 +1,4 @@
-import { OPERATIONS, type Operation } from "@agentos/api"
+import { OPERATIONS, type ApiOperation } from "@agentos/api"
 import { isStartHere } from "@agentos/core"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
@@ -61,12 +61,12 @@ const flat = (properties: Readonly<Record<string, Property>>): ReadonlyArray<rea
       : flat(property.properties).map(([inner, nested]) => [`${name}.${inner}`, nested] as const)
   )
 
-const propertiesOf = (payload: Operation["payload"]): Readonly<Record<string, Property>> => {
+const propertiesOf = (payload: ApiOperation["payload"]): Readonly<Record<string, Property>> => {
   const { definitions, schema } = Schema.decodeUnknownSync(Document)(Schema.toJsonSchemaDocument(payload))
   return Object.fromEntries(flat(schema.properties ?? Object.values(definitions)[0]?.properties ?? {}))
 }
 
-const operations: ReadonlyArray<Operation> = Object.values(OPERATIONS)
+const operations: ReadonlyArray<ApiOperation> = Object.values(OPERATIONS)
 
 describe("the limits of bodies", () => {
   it("accept every input that the contract allows", () => {

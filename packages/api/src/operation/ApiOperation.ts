@@ -62,7 +62,7 @@ type ExampleOf<
  * One operation of the API: its catalog entry and its schemas. Method, path, price and authentication come from the
  * catalog alone.
  */
-export interface Operation<
+export interface ApiOperation<
   Name extends OperationName = OperationName,
   Params extends AnyCodec = AnyCodec,
   Query extends AnyCodec = AnyCodec,
@@ -90,6 +90,6 @@ export const operation = <
     readonly example?: ExampleOf<Params, Query, Payload, Data>
     readonly variants?: Readonly<Record<string, ExampleOf<Params, Query, Payload, Data>>>
   }
-): Operation<Name, Params, Query, Payload, Data> => ({ name, entry: operationEntry(name), ...shape })
+): ApiOperation<Name, Params, Query, Payload, Data> => ({ name, entry: operationEntry(name), ...shape })
 
-export const takesBody = (self: Operation): boolean => self.entry.method === "POST" && self.payload !== Nothing
+export const takesBody = (self: ApiOperation): boolean => self.entry.method === "POST" && self.payload !== Nothing
