@@ -33,13 +33,18 @@ export const packageLayers: Readonly<Record<string, ReadonlyArray<ReadonlyArray<
     ["payment"],
     ["help", "mcp", "sandbox"],
     ["command"]
-  ]
+  ],
+  "http-server": [["health"], ["edge"], ["connection", "operation", "site"], ["handler", "ingress", "realtime"]],
+  "provider-smtp": [["header"], ["listener", "outbound", "parser"]],
+  sandbox: [["shared"], ["agent", "carrier", "chain", "postgres", "relay"], ["facilitator"], ["supervisor"], ["tour"]]
 }
 
 /** Files next to these folders that are below all of them. The other files are the top. */
 const filesBelow: Readonly<Record<string, ReadonlyArray<string>>> = {
   api: ["ApiIdentity", "Catalog", "Guides", "PublicPath", "RealtimeMessage", "SuccessEnvelope"],
-  cli: ["Version"]
+  cli: ["Version"],
+  "http-server": ["DatabaseConnections", "ReferenceClocks", "ServerSettings", "WorkerMetrics"],
+  "provider-smtp": ["SenderDns"]
 }
 
 /** Packages that implement a port of the core. */

@@ -6,7 +6,7 @@ import { NetAddress } from "effect/net"
 import * as ConnectionGate from "./connection/ConnectionGate.ts"
 import { Upgrades } from "./connection/Upgrades.ts"
 import * as HttpApi from "./HttpApi.ts"
-import { NodeServer } from "./NodeServer.ts"
+import { NodeServer } from "./connection/NodeServer.ts"
 import { OperatorListener } from "./OperatorListener.ts"
 import { ListenerSettings } from "./ServerSettings.ts"
 

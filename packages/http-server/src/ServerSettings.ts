@@ -2,7 +2,6 @@ import type { Environment } from "@agentos/api"
 import type { Capabilities } from "@agentos/core"
 import { Context, type Duration, type Redacted } from "effect"
 import type { IpNetwork } from "effect/net"
-import type { SiteFolders } from "./site/SiteFolders.ts"
 
 /** Rate limit of one client: `burst` requests at once, and `perSecond` in the long run. */
 export interface RateLimit {
@@ -46,3 +45,14 @@ export class ListenerSettings extends Context.Service<
     readonly drainTimeout: Duration.Duration
   }
 >()("@agentos/http-server/ListenerSettings") {}
+
+/**
+ * The folders of the built documentation, with the same paths as on the server. A promise may take seconds, because a
+ * checkout builds the site when it is first read; it rejects if that fails.
+ */
+export interface SiteFolders {
+  /** Has `llms.txt`, `llms-full.txt`, and below `docs` the pages in Markdown and the OpenAPI document. */
+  readonly texts: () => Promise<string>
+  /** Has `index.html`, and below `docs` the pages as HTML with their assets. */
+  readonly pages: () => Promise<string>
+}

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import type { ReadingError } from "./BrokenRequests.ts"
-import { NodeServer } from "../NodeServer.ts"
+import { NodeServer } from "./NodeServer.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 
 /** Refusals of one address per second before its new connections are closed unread. */

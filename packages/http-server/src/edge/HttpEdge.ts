@@ -4,7 +4,7 @@ import { Cause, Clock, Context, Effect, type Fiber, identity, Random, References
 import { Headers, HttpMiddleware, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { IncomingMessage } from "node:http"
 import { ServerSettings } from "../ServerSettings.ts"
-import { secretsHidden } from "../ingress/IngressPath.ts"
+import { secretsHidden } from "./IngressPath.ts"
 import { logAccess } from "./AccessLog.ts"
 import { errorResponse } from "./ErrorResponse.ts"
 import { findRefusal, RateLimiting, rateLimitHeaders } from "./RateLimiting.ts"

@@ -12,7 +12,7 @@ import { invalid, InvalidRequest, isStartHere, type JsonBudget } from "@agentos/
 import { Predicate } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { IncomingMessage } from "node:http"
-import { isWebhook } from "../ingress/IngressPath.ts"
+import { isWebhook } from "./IngressPath.ts"
 import type { BodyLimits, Route } from "./Route.ts"
 
 /** Maximum length of a request target, in bytes. Valid targets are far shorter. */

@@ -8,7 +8,7 @@ import { hasBody, repetitionFlaw, type SingleHeaders, singleHeaders } from "../e
 import { admitWithin, RequestRecord, type Route } from "../edge/Route.ts"
 import type { BodyMemory } from "../operation/BodyMemory.ts"
 import { readBodyWithin } from "../operation/RequestBody.ts"
-import { parameterOf } from "./IngressPath.ts"
+import { parameterOf } from "../edge/IngressPath.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 

@@ -13,7 +13,7 @@ import { pathOf, repeatedHeader, singleHeaders } from "../edge/RequestLimits.ts"
 import { READS_PER_FRAME_MAX } from "../connection/FrameGate.ts"
 import * as SocketLimits from "../connection/SocketLimits.ts"
 import { refuseUpgrade, type Upgrade, Upgrades } from "../connection/Upgrades.ts"
-import { matchPath } from "./IngressPath.ts"
+import { matchPath } from "../edge/IngressPath.ts"
 import { makeMessages, SOCKET_CLOSE, SocketPeer } from "./SocketPeer.ts"
 
 /** Slightly less than the timeout of providers for a handshake. */

@@ -3,10 +3,10 @@ import { Ingress, type SocketEndpoint } from "@agentos/core"
 import { Context, Effect, Layer } from "effect"
 import { type IncomingMessage, Server, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
-import { answerBrokenRequest } from "./connection/BrokenRequests.ts"
-import { LingeringClose } from "./connection/LingeringClose.ts"
-import { HEADER_COUNT_LIMIT, HEADERS_LIMIT_BYTES, pathOf } from "./edge/RequestLimits.ts"
-import { matchPath } from "./ingress/IngressPath.ts"
+import { answerBrokenRequest } from "./BrokenRequests.ts"
+import { LingeringClose } from "./LingeringClose.ts"
+import { HEADER_COUNT_LIMIT, HEADERS_LIMIT_BYTES, pathOf } from "../edge/RequestLimits.ts"
+import { matchPath } from "../edge/IngressPath.ts"
 
 /** Time limits for receiving the headers and the whole request, in milliseconds. */
 const HEADERS_TIMEOUT = 15_000
@@ -136,7 +136,7 @@ class BoundedServer extends Server {
 }
 
 /** Node's own server. HTTP requests and WebSocket upgrades share one port. */
-export class NodeServer extends Context.Service<NodeServer, Server>()("@agentos/http-server/NodeServer") {
+export class NodeServer extends Context.Service<NodeServer, Server>()("@agentos/http-server/connection/NodeServer") {
   /** A server that does not listen yet. */
   static readonly layer = Layer.effect(
     NodeServer,
