@@ -36,7 +36,9 @@ export const packageLayers: Readonly<Record<string, ReadonlyArray<ReadonlyArray<
   ],
   "http-server": [["health"], ["edge"], ["connection", "operation", "site"], ["handler", "ingress", "realtime"]],
   "provider-smtp": [["header"], ["listener", "outbound", "parser"]],
-  sandbox: [["shared"], ["agent", "carrier", "chain", "postgres", "relay"], ["facilitator"], ["supervisor"], ["tour"]]
+  server: [["variable"], ["output"], ["worker"], ["config"], ["program"], ["check"], ["command"]],
+  sandbox: [["shared"], ["agent", "carrier", "chain", "postgres", "relay"], ["facilitator"], ["supervisor"], ["tour"]],
+  x402: [["header", "network"], ["chain"], ["facilitator"], ["self"]]
 }
 
 /** Files next to these folders that are below all of them. The other files are the top. */
@@ -44,7 +46,9 @@ const filesBelow: Readonly<Record<string, ReadonlyArray<string>>> = {
   api: ["ApiIdentity", "Catalog", "Guides", "PublicPath", "RealtimeMessage", "SuccessEnvelope"],
   cli: ["Version"],
   "http-server": ["DatabaseConnections", "ReferenceClocks", "ServerSettings", "WorkerMetrics"],
-  "provider-smtp": ["SenderDns"]
+  "provider-smtp": ["SenderDns"],
+  server: ["Secrets", "Version", "Watchdog"],
+  x402: ["HttpExchange"]
 }
 
 /** Packages that implement a port of the core. */
@@ -172,7 +176,7 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
   never(
     "self-facilitator-is-one-of-several",
     "Payments reach every facilitator through the Facilitator interface; only the configuration names the own one.",
-    { path: "^packages/x402/src/", pathNot: "^packages/x402/src/(?:self/|index\\.ts$)" },
+    { path: "^packages/x402/src/", pathNot: "^packages/x402/src/(?:self/|(?:index|NetworkConfig)\\.ts$)" },
     { path: "^packages/x402/src/self/" }
   ),
   only(

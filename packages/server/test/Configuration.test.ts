@@ -2,7 +2,7 @@ import { assert, describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { fileURLToPath } from "node:url"
 import { parseEnv } from "node:util"
-import * as ServerConfig from "../src/ServerConfig.ts"
+import * as ServerConfig from "../src/config/ServerConfig.ts"
 import { configurationPage, environmentFile } from "../src/variable/Documents.ts"
 import { ALL_VARIABLES, VARIABLES } from "../src/variable/Variables.ts"
 

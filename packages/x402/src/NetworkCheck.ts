@@ -1,9 +1,9 @@
 import type { ProviderError } from "@agentos/core"
 import { Context, Effect, Schedule } from "effect"
-import { type EvmChain, make } from "./EvmChain.ts"
+import { type EvmChain, make } from "./chain/EvmChain.ts"
 import type { Facilitator } from "./facilitator/Facilitator.ts"
-import { misconfigured, offer, type OfferedNetwork, type PaymentNetwork } from "./PaymentNetwork.ts"
-import { differ, MULTICALL3, probeCalls } from "./TransferCall.ts"
+import { misconfigured, offer, type OfferedNetwork, type PaymentNetwork } from "./network/PaymentNetwork.ts"
+import { differ, MULTICALL3, probeCalls } from "./network/TransferCall.ts"
 
 /** Number of retries when a chain or facilitator does not answer: over about six seconds at startup. */
 const Retries = Context.Reference<number>("@agentos/x402/NetworkCheck/Retries", { defaultValue: () => 5 })

@@ -9,23 +9,23 @@ import {
   Usdt
 } from "@agentos/core"
 import { Effect, Layer, type Scope } from "effect"
-import { isBoundElsewhere, NONCE_TAG } from "./BoundNonce.ts"
-import * as EvmChain from "./EvmChain.ts"
+import { isBoundElsewhere, NONCE_TAG } from "./header/BoundNonce.ts"
+import * as EvmChain from "./chain/EvmChain.ts"
 import type { Facilitator, FacilitatorFactory, FacilitatorRequest } from "./facilitator/Facilitator.ts"
 import { openingCheck, tokenCheck } from "./NetworkCheck.ts"
-import * as PaymentHeader from "./PaymentHeader.ts"
+import * as PaymentHeader from "./header/PaymentHeader.ts"
 import {
   misconfigured,
   offer,
   type OfferedNetwork,
   type PaymentNetwork,
   requiredConfirmations
-} from "./PaymentNetwork.ts"
+} from "./network/PaymentNetwork.ts"
 import { advanceRefund } from "./Refunds.ts"
-import { findSettlement, hexOf } from "./SettlementSearch.ts"
-import * as SmartAccount from "./SmartAccount.ts"
-import * as TransferAuthorization from "./TransferAuthorization.ts"
-import { readTransfers } from "./TransferLog.ts"
+import { findSettlement, hexOf } from "./chain/SettlementSearch.ts"
+import * as SmartAccount from "./chain/SmartAccount.ts"
+import * as TransferAuthorization from "./network/TransferAuthorization.ts"
+import { readTransfers } from "./chain/TransferLog.ts"
 
 /** A network with the facilitator that submits the authorizations for it. */
 export interface RailNetwork<R = never> extends PaymentNetwork {

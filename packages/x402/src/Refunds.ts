@@ -11,11 +11,11 @@ import {
 } from "@agentos/core"
 import { Duration, Effect, Option, Redacted, Schedule } from "effect"
 import { type Address, getAddress, type Hex } from "viem"
-import { type EvmChain, LOG_QUESTIONS_MAX } from "./EvmChain.ts"
-import { requirementsOf } from "./PaymentHeader.ts"
-import { misconfigured, type OfferedNetwork, requiredConfirmations } from "./PaymentNetwork.ts"
-import { type ExpectedUse, hexOf, judge } from "./SettlementSearch.ts"
-import * as TransferAuthorization from "./TransferAuthorization.ts"
+import { type EvmChain, LOG_QUESTIONS_MAX } from "./chain/EvmChain.ts"
+import { requirementsOf } from "./header/PaymentHeader.ts"
+import { misconfigured, type OfferedNetwork, requiredConfirmations } from "./network/PaymentNetwork.ts"
+import { type ExpectedUse, hexOf, judge } from "./chain/SettlementSearch.ts"
+import * as TransferAuthorization from "./network/TransferAuthorization.ts"
 
 /** The network of a refund, and the function that submits what the refund wallet signs. */
 export interface RefundRoute {

@@ -17,11 +17,11 @@ import {
 import { encodePaymentRequiredHeader } from "@x402/core/http"
 import { Effect, Layer, Option, Result, Schema } from "effect"
 import { getAddress, hashMessage, isHex, recoverMessageAddress, size } from "viem"
-import * as EvmChain from "./EvmChain.ts"
-import { offer, type OfferedNetwork, type PaymentNetwork } from "./PaymentNetwork.ts"
-import { hexOf } from "./SettlementSearch.ts"
-import { findFlaw } from "./SmartAccount.ts"
-import { ECDSA_BYTES } from "./TransferCall.ts"
+import * as EvmChain from "./chain/EvmChain.ts"
+import { offer, type OfferedNetwork, type PaymentNetwork } from "./network/PaymentNetwork.ts"
+import { hexOf } from "./chain/SettlementSearch.ts"
+import { findFlaw } from "./chain/SmartAccount.ts"
+import { ECDSA_BYTES } from "./network/TransferCall.ts"
 
 /**
  * Sign-in by wallet in x402's extension `sign-in-with-x` (specs/extensions/sign-in-with-x.md), on EVM chains: by keys, and

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { HttpRequestError, RpcRequestError, TimeoutError } from "viem"
-import { isOutage } from "../src/RpcTransport.ts"
+import { isOutage } from "../src/chain/RpcTransport.ts"
 
 const url = "https://node.test/v2/very-secret-key"
 const rpc = (message: string, code = -32_000) => new RpcRequestError({ body: {}, url, error: { code, message } })

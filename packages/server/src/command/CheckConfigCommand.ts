@@ -21,10 +21,10 @@ export const CHECK_CONFIG = defineCommand(
   },
   async (context, { flags: { offline } }) => {
     const { Clock, Effect } = await import("effect")
-    const ServerConfig = await import("../ServerConfig.ts")
-    const { setupOf } = await import("../ServerSetup.ts")
-    const { schemaOf } = await import("../Maintenance.ts")
-    const { certificateFinding, configuredCertificate } = await import("../MailIntake.ts")
+    const ServerConfig = await import("../config/ServerConfig.ts")
+    const { setupOf } = await import("../program/ServerSetup.ts")
+    const { schemaOf } = await import("../program/Maintenance.ts")
+    const { certificateFinding, configuredCertificate } = await import("../program/MailIntake.ts")
     const { unknownVariables } = await import("../variable/Variables.ts")
     for (const warning of unknownVariables(context.host.env)) context.output.warn(warning)
     const checks: Array<Check> = []
@@ -42,7 +42,7 @@ export const CHECK_CONFIG = defineCommand(
             ...certificateFinding(certificate.report, yield* Clock.currentTimeMillis)
           })
         if (offline) return
-        const { checkConnections } = yield* Effect.promise(() => import("../ConnectionCheck.ts"))
+        const { checkConnections } = yield* Effect.promise(() => import("../check/ConnectionCheck.ts"))
         checks.push(...(yield* checkConnections(config, setup)))
       })
     )

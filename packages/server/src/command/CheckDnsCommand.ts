@@ -28,7 +28,7 @@ export const CHECK_DNS = defineCommand(
         throw new Failure({ code: "USAGE", message: `--sends-from must be an IP address: ${address}` })
       }
     }
-    const { checkConfiguredDns } = await import("../DnsCheck.ts")
+    const { checkConfiguredDns } = await import("../check/DnsCheck.ts")
     reportChecks(context.output, await runEffect(context, checkConfiguredDns(context.host.env, sendsFrom)))
   }
 )

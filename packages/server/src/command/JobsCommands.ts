@@ -17,8 +17,8 @@ export const JOBS_LIST = defineCommand(
   async (context) => {
     const { Clock, Effect } = await import("effect")
     const { Timestamp } = await import("@agentos/core")
-    const ServerConfig = await import("../ServerConfig.ts")
-    const { listJobs } = await import("../Maintenance.ts")
+    const ServerConfig = await import("../config/ServerConfig.ts")
+    const { listJobs } = await import("../program/Maintenance.ts")
     const { jobs, now } = await runEffect(
       context,
       Effect.all({
@@ -71,8 +71,8 @@ export const JOBS_RUN = defineCommand(
   },
   async (context, { arguments: { job: name } }) => {
     const { Effect } = await import("effect")
-    const ServerConfig = await import("../ServerConfig.ts")
-    const { runJob } = await import("../Maintenance.ts")
+    const ServerConfig = await import("../config/ServerConfig.ts")
+    const { runJob } = await import("../program/Maintenance.ts")
     const { JobBusy, JobUnknown } = await import("@agentos/core")
     const done = await runEffect(
       context,

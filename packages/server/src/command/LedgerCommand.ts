@@ -15,7 +15,7 @@ export const LEDGER = defineCommand(
     exitMeanings: { 2: "problems found", 6: "no problems, but transfers of no known operation" }
   },
   async (context) => {
-    const { ledgerProgram } = await import("../LedgerProgram.ts")
+    const { ledgerProgram } = await import("../program/LedgerProgram.ts")
     const { json, problems, unclaimed } = await runEffect(context, ledgerProgram)
     context.output.text(`${json}\n`)
     return problems > 0 ? 2 : unclaimed > 0 ? 6 : 0

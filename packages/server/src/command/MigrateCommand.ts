@@ -19,8 +19,8 @@ export const MIGRATE = defineCommand(
   },
   async (context, { flags: { check } }) => {
     const { Effect } = await import("effect")
-    const ServerConfig = await import("../ServerConfig.ts")
-    const { schemaOf } = await import("../Maintenance.ts")
+    const ServerConfig = await import("../config/ServerConfig.ts")
+    const { schemaOf } = await import("../program/Maintenance.ts")
     const schema = Effect.flatMap(ServerConfig.readStorage(context.host.env), schemaOf)
     const names = await runEffect(
       context,

@@ -16,8 +16,8 @@ export const NUMBERS_LIST = defineCommand(
   },
   async (context) => {
     const { Effect } = await import("effect")
-    const ServerConfig = await import("../ServerConfig.ts")
-    const { listUnrecorded } = await import("../Maintenance.ts")
+    const ServerConfig = await import("../config/ServerConfig.ts")
+    const { listUnrecorded } = await import("../program/Maintenance.ts")
     const items = await runEffect(context, Effect.flatMap(ServerConfig.read(context.host.env), listUnrecorded))
     context.output.table(
       { items },
@@ -53,8 +53,8 @@ export const NUMBERS_RELEASE = defineCommand(
     }
     await confirm(context, yes, `Release ${number} permanently? [y/N] `, "Cancelled. Nothing was released.")
     const { Effect } = await import("effect")
-    const ServerConfig = await import("../ServerConfig.ts")
-    const { releaseUnrecorded } = await import("../Maintenance.ts")
+    const ServerConfig = await import("../config/ServerConfig.ts")
+    const { releaseUnrecorded } = await import("../program/Maintenance.ts")
     const { NumberNotUnrecorded } = await import("@agentos/core")
     await runEffect(
       context,

@@ -87,7 +87,7 @@ export const runEffect = async <A>(
   describe: (error: unknown) => Failure | undefined = () => undefined
 ): Promise<A> => {
   const { Cause, Effect, Exit } = await import("effect")
-  const { explain, log, logWritten } = await import("../ProgramOutput.ts")
+  const { explain, log, logWritten } = await import("../output/ProgramOutput.ts")
   const { SettingName } = await import("@agentos/core")
   const { variableOf } = await import("../variable/OptionVariables.ts")
   const named = Effect.provideService(effect, SettingName, variableOf)

@@ -7,9 +7,9 @@ const WORKERS = "AGENTOS_WORKERS"
 
 /** Runs the only process of a server, or one of its workers. */
 const runServer = async (context: ServerCommandContext, jobs: boolean): Promise<void> => {
-  const { isMisconfiguration, serverProgram } = await import("../ServerProgram.ts")
-  const { explain } = await import("../ProgramOutput.ts")
-  const { StopDeadline } = await import("../StopDeadline.ts")
+  const { isMisconfiguration, serverProgram } = await import("../program/ServerProgram.ts")
+  const { explain } = await import("../output/ProgramOutput.ts")
+  const { StopDeadline } = await import("../program/StopDeadline.ts")
   const worker = isWorker() ? (await import("../worker/WorkerRole.ts")).takeWorkerRole() : undefined
   const { host } = context
   const signal = worker === undefined ? host.signal : AbortSignal.any([host.signal, worker.draining])

@@ -64,8 +64,8 @@ export const TOKEN_REVOKE = defineCommand(
   },
   async (context, { arguments: { tenant }, flags: { yes } }) => {
     const { Effect } = await import("effect")
-    const ServerConfig = await import("../ServerConfig.ts")
-    const { revokeTokens, TenantUnknown } = await import("../Maintenance.ts")
+    const ServerConfig = await import("../config/ServerConfig.ts")
+    const { revokeTokens, TenantUnknown } = await import("../program/Maintenance.ts")
     const { host, output } = context
     await confirm(context, yes, `Revoke all access tokens of ${tenant}? [y/N] `, "Cancelled. Nothing was revoked.")
     const { tenantId, wallet } = await runEffect(

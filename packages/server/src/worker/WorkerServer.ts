@@ -1,7 +1,7 @@
 import type { CommandContext } from "@agentos/command-line"
 import { Effect } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
-import { log, logWritten, relayLines } from "../ProgramOutput.ts"
+import { log, logWritten, relayLines } from "../output/ProgramOutput.ts"
 import { startWatchdog } from "../Watchdog.ts"
 import { ClusterWorkers } from "./ClusterWorkers.ts"
 import { WorkerGroup, type WorkerGroupHost } from "./WorkerGroup.ts"

@@ -1,7 +1,7 @@
 import type { ProviderError, SettleAnswer } from "@agentos/core"
 import { type Effect, Schema, type Scope } from "effect"
-import type { OfferedNetwork } from "../PaymentNetwork.ts"
-import { between, HeaderValue, HttpUrl } from "../ConfigurationField.ts"
+import type { OfferedNetwork } from "../network/PaymentNetwork.ts"
+import { between, HeaderValue, HttpUrl } from "../network/ConfigurationField.ts"
 
 /**
  * The payer's own payload, and the requirements that we made for it (x402 version 2, section 7.2). Both are

@@ -1,7 +1,7 @@
 import { ProviderError } from "@agentos/core"
 import { Effect } from "effect"
 import { exchangeHttp, type HttpAnswer } from "../HttpExchange.ts"
-import { PROVIDER } from "../PaymentNetwork.ts"
+import { PROVIDER } from "../network/PaymentNetwork.ts"
 import type { FacilitatorRequest } from "./Facilitator.ts"
 
 /** A request to a facilitator over HTTP. */

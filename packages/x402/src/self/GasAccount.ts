@@ -1,4 +1,4 @@
-import type { OfferedNetwork } from "../PaymentNetwork.ts"
+import type { OfferedNetwork } from "../network/PaymentNetwork.ts"
 import { Effect, Redacted } from "effect"
 import {
   type Address,

@@ -1,5 +1,5 @@
 import { ProviderError } from "@agentos/core"
-import { misconfigured, type OfferedNetwork, PROVIDER } from "../PaymentNetwork.ts"
+import { misconfigured, type OfferedNetwork, PROVIDER } from "../network/PaymentNetwork.ts"
 import { Effect, Option, Redacted } from "effect"
 import {
   type Address,

@@ -1,5 +1,5 @@
 import { ProviderError } from "@agentos/core"
-import { misconfigured, PROVIDER } from "../PaymentNetwork.ts"
+import { misconfigured, PROVIDER } from "../network/PaymentNetwork.ts"
 import { Data, Effect, Option } from "effect"
 import { type Address, formatEther, formatGwei, type Hex, type TransactionReceipt } from "viem"
 import { type GasAccount, hex } from "./GasAccount.ts"

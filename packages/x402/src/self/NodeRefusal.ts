@@ -1,4 +1,4 @@
-import { nodeMessages } from "../RpcTransport.ts"
+import { nodeMessages } from "../chain/RpcTransport.ts"
 import { BaseError, HttpRequestError } from "viem"
 
 /**

@@ -1,6 +1,6 @@
 import type { ProviderError } from "@agentos/core"
 import type { FacilitatorFactory } from "../facilitator/Facilitator.ts"
-import type { OfferedNetwork } from "../PaymentNetwork.ts"
+import type { OfferedNetwork } from "../network/PaymentNetwork.ts"
 import { Effect } from "effect"
 import type { GasTransactionStore } from "./GasTransactionStore.ts"
 import type { SelfFacilitatorConfig } from "./SelfFacilitatorConfig.ts"

@@ -1,4 +1,4 @@
-import * as ConfigurationField from "../ConfigurationField.ts"
+import * as ConfigurationField from "../network/ConfigurationField.ts"
 import { Schema } from "effect"
 
 const { between, PrivateKey } = ConfigurationField

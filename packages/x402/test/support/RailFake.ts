@@ -1,7 +1,7 @@
 import { PaymentRail } from "@agentos/core"
 import { Context, Effect, Layer } from "effect"
 import { PaymentRailX402 } from "../../src/index.ts"
-import { offer } from "../../src/PaymentNetwork.ts"
+import { offer } from "../../src/network/PaymentNetwork.ts"
 import * as ChainFake from "./ChainFake.ts"
 import { type Respond, sendJson, serve } from "./HttpFake.ts"
 import * as Sample from "./Sample.ts"

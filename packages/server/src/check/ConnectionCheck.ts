@@ -1,0 +1,214 @@
+import type { Setup } from "@agentos/agentos"
+import { type Check, failed, type Finding, passed, skipped, warned } from "@agentos/command-line"
+import { CATALOG, ProviderError, Usdt } from "@agentos/core"
+import { configuredChecks, type NetworkConfig } from "@agentos/x402"
+import { Effect, Predicate, Redacted } from "effect"
+import { schemaOf } from "../program/Maintenance.ts"
+import { explain } from "../output/ProgramOutput.ts"
+import type { ServerConfig } from "../config/ServerConfig.ts"
+
+/** Time limit of each check. They run at the same time. */
+const LIMIT_SECONDS = 10
+
+type NamedCheck = readonly [name: string, check: Effect.Effect<Finding>]
+
+const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined
+
+/** Describes a failure in one line, with the system error that caused it. */
+const problemOf = (error: unknown): string => {
+  if (!(error instanceof ProviderError)) return explain(error)
+  const { cause, message } = error
+  const source = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
+  const detail = source instanceof Error ? source.message || codeOf(source) || "" : ""
+  return message.includes(detail) ? message : `${message} ${detail.replaceAll(/\s+/g, " ")}`
+}
+
+/** Whether a database can't serve: it says itself why, and what to change. */
+const isUnsuitable = (error: unknown): error is { readonly problem: string; readonly fix: string } =>
+  Predicate.isTagged(error, "DatabaseUnsuitable")
+
+/** Turns the failure of a check into a finding. */
+const orFailed = <A>(
+  check: Effect.Effect<A, unknown>,
+  found: (value: A) => Finding,
+  fix: (error: unknown) => string
+): Effect.Effect<Finding> =>
+  Effect.match(check, {
+    onSuccess: found,
+    onFailure: (error) =>
+      isUnsuitable(error) ? failed(error.problem, error.fix) : failed(problemOf(error), fix(error))
+  }).pipe(Effect.catchDefect((error) => Effect.succeed(failed(explain(error), fix(error)))))
+
+const DATABASE_FIXES: Readonly<Record<string, string>> = {
+  "28000":
+    "Correct the user in DATABASE_URL, create this role in PostgreSQL, or allow it to connect from here (pg_hba.conf).",
+  "28P01": "Correct the user and the password in DATABASE_URL.",
+  "3D000": "Create the database, or correct its name in DATABASE_URL."
+}
+
+const databaseFix = (error: unknown): string =>
+  /does not support TLS/.test(problemOf(error))
+    ? "Enable TLS in PostgreSQL, or correct sslmode in DATABASE_URL."
+    : (DATABASE_FIXES[codeOf(error) ?? ""] ?? "Correct DATABASE_URL, and let PostgreSQL accept connections from here.")
+
+const checkDatabase = (config: ServerConfig): Effect.Effect<Finding> =>
+  orFailed(
+    Effect.flatMap(schemaOf(config), ({ check, read }) => Effect.andThen(check, read)),
+    ({ newer, pending, version }) => {
+      if (version === null)
+        return warned(
+          "the embedded database does not exist yet",
+          "agentos-server migrate, or start, which creates it too"
+        )
+      const name = `PostgreSQL ${version}`
+      if (newer.length > 0)
+        return warned(
+          `${name}, with migrations of a newer version: ${newer.join(", ")}`,
+          "Run the newer version of agentos-server, unless an upgrade is in progress."
+        )
+      return pending.length === 0
+        ? passed(`${name}, up to date`)
+        : warned(
+            `${name}, with ${pending.length} pending migrations`,
+            "agentos-server migrate, or start, which does the same"
+          )
+    },
+    (error) =>
+      "directory" in config.database
+        ? "Correct AGENTOS_DATA_DIR, or stop the process that uses it."
+        : databaseFix(error)
+  )
+
+const largestPrice = CATALOG.reduce((largest, { price }) => (price !== null && price > largest ? price : largest), 0n)
+
+const inNetworks = (what: string) => `Correct ${what} of this network in AGENTOS_NETWORKS.`
+
+const checkNetwork = (config: NetworkConfig, label: string): Effect.Effect<ReadonlyArray<NamedCheck>> => {
+  const payer = config.facilitator.kind === "self" ? "gas wallet" : "facilitator"
+  return Effect.match(configuredChecks(config), {
+    onFailure: (error): ReadonlyArray<NamedCheck> => [
+      [`chain ${label}`, Effect.succeed(failed(error.message, inNetworks("the fields")))]
+    ],
+    onSuccess: ({ facilitator, refund, token }): ReadonlyArray<NamedCheck> => [
+      [
+        `chain ${label}`,
+        orFailed(
+          token,
+          () => passed(`${config.name} (${config.asset})`),
+          () => inNetworks("rpcUrl and the token")
+        )
+      ],
+      [
+        `${payer} ${label}`,
+        orFailed(
+          facilitator,
+          () =>
+            passed(payer === "facilitator" ? "supports scheme exact of x402 version 2" : "can pay for a settlement"),
+          () =>
+            payer === "facilitator"
+              ? inNetworks("facilitator")
+              : `Send the chain's native coin to the gas wallet, or raise maxFeePerGasGwei in AGENTOS_NETWORKS.`
+        )
+      ],
+      [
+        `refund wallet ${label}`,
+        orFailed(
+          refund,
+          (found) => {
+            if (found === undefined)
+              return warned(
+                "none, so refunds are recorded and not paid",
+                `Add "refund" to this network in AGENTOS_NETWORKS.`
+              )
+            const detail = `${found.wallet} holds ${Usdt.toDecimal(found.priceUnits)} ${config.name}`
+            return found.priceUnits < largestPrice
+              ? warned(
+                  `${detail}; a refund takes up to ${Usdt.toDecimal(largestPrice)}`,
+                  `Send ${config.name} on ${config.network} to ${found.wallet}. It needs no native coin.`
+                )
+              : passed(detail)
+          },
+          () => inNetworks("rpcUrl")
+        )
+      ]
+    ]
+  })
+}
+
+/** Chooses the variables that a failure of the relay is about. */
+const relayFix = (error: unknown): string => {
+  const code = error instanceof ProviderError ? codeOf(error.cause) : undefined
+  if (code === "EAUTH" || code === "ENOAUTH") return "Correct AGENTOS_SMTP_RELAY_USER and AGENTOS_SMTP_RELAY_PASSWORD."
+  if (code === "ETLS" || /SSL routines/.test(problemOf(error)))
+    return "Set AGENTOS_SMTP_RELAY_TLS to what the relay offers at AGENTOS_SMTP_RELAY_PORT, or choose another port: tls and starttls usually have one each."
+  return code === undefined
+    ? "Correct AGENTOS_DKIM_KEY_FILE."
+    : "Correct AGENTOS_SMTP_RELAY_HOST and AGENTOS_SMTP_RELAY_PORT, and allow connections to it from here."
+}
+
+const checkMail = ({ mail }: Setup): Effect.Effect<Finding> =>
+  mail?.verify === undefined
+    ? Effect.succeed(skipped("mail is not configured"))
+    : orFailed(mail.verify, () => passed("accepts connections and credentials"), relayFix)
+
+const checkCarrier = ({ publicUrl, telephony }: Setup): Effect.Effect<Finding> =>
+  telephony?.verify === undefined
+    ? Effect.succeed(skipped("telephony is not configured"))
+    : orFailed(
+        telephony.verify(publicUrl),
+        () => passed("the account is active"),
+        (error) =>
+          error instanceof ProviderError && error.reason === "Misconfigured"
+            ? "Correct AGENTOS_TWILIO_ACCOUNT_SID and AGENTOS_TWILIO_AUTH_TOKEN, or activate the account."
+            : "Allow connections to Twilio from here, or correct AGENTOS_TWILIO_API_URL."
+      )
+
+/** A shorter password is contained in ordinary words. */
+const REDACTED_LENGTH_MIN = 4
+
+/** The passwords that a message of someone else could repeat. */
+const passwordsOf = ({ database, mail, phone }: ServerConfig): ReadonlyArray<string> => {
+  // A URL with several hosts is none of the URL standard.
+  const inUrl = "url" in database ? (/^[^/]*\/\/[^/?#]*?:([^/?#]*)@/.exec(Redacted.value(database.url))?.[1] ?? "") : ""
+  const others = [mail?.relay.credentials?.password, phone.carrier?.authToken].flatMap((secret) =>
+    secret === undefined ? [] : [Redacted.value(secret)]
+  )
+  return [inUrl, ...others].filter((secret) => secret.length >= REDACTED_LENGTH_MIN)
+}
+
+/**
+ * Tries the connections that a server needs: database, chains, facilitators, wallets, relay and carrier. Changes nothing,
+ * sends nothing and takes at most 10 s.
+ */
+export const checkConnections = Effect.fnUntraced(function* (config: ServerConfig, setup: Setup) {
+  const { networks } = config
+  const labelOf = ({ asset, network }: NetworkConfig) =>
+    networks.filter((other) => other.network === network).length > 1 ? `${network} ${asset}` : network
+  const payment = yield* Effect.forEach(networks, (network) => checkNetwork(network, labelOf(network)))
+  const all: ReadonlyArray<NamedCheck> = [
+    ["database", checkDatabase(config)],
+    ...payment.flat(),
+    ["mail relay", checkMail(setup)],
+    ["carrier", checkCarrier(setup)]
+  ]
+  const passwords = passwordsOf(config)
+  return yield* Effect.forEach(
+    all,
+    ([name, check]) =>
+      Effect.timeoutOrElse(check, {
+        duration: `${LIMIT_SECONDS} seconds`,
+        orElse: () =>
+          Effect.succeed(
+            failed(`no answer within ${LIMIT_SECONDS} s`, "Correct its address, and allow connections to it from here.")
+          )
+      }).pipe(
+        Effect.map(({ detail, ...finding }): Check => ({
+          name,
+          detail: passwords.reduce((text, password) => text.replaceAll(password, "…"), detail),
+          ...finding
+        }))
+      ),
+    { concurrency: "unbounded" }
+  )
+})

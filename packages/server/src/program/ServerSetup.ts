@@ -1,0 +1,84 @@
+import { type AllowedAgent } from "@agentos/node/webhook"
+import { pglite, postgres, type Setup, smtp, type Storage, twilio, x402Networks } from "@agentos/agentos"
+import { ConfigurationInvalid, settingIssues } from "@agentos/core"
+import type { SenderDns } from "@agentos/provider-smtp"
+import { Effect, Redacted, Schema } from "effect"
+import type { MailConfig } from "../config/MailConfig.ts"
+import type { AllowedAgentConfig } from "../config/PhoneConfig.ts"
+import { readConfiguredFile, type ServerConfig } from "../config/ServerConfig.ts"
+
+/** The part of the configuration that selects the storage. Commands beside a server are one process. */
+export type StorageConfig = Pick<ServerConfig, "database"> & Partial<Pick<ServerConfig, "workers">>
+
+/** The storage that the configuration selects. */
+export const storageOf = ({ database, workers }: StorageConfig): Storage =>
+  "url" in database
+    ? postgres(database.url, {
+        maxConnections: database.maxConnections,
+        processes: workers,
+        statementTimeoutSeconds: database.statementTimeout,
+        idleTransactionTimeoutSeconds: database.idleTransactionTimeout
+      })
+    : pglite(database.directory)
+
+/** The DNS records that replace all of DNS. */
+const Zone = Schema.Array(
+  Schema.Struct({
+    name: Schema.String,
+    type: Schema.Literals(["TXT", "A", "AAAA", "MX", "PTR"]),
+    value: Schema.String
+  })
+)
+const decodeZone = Schema.decodeUnknownEffect(Schema.fromJsonString(Zone))
+
+/** The DNS with which senders of mail are checked. */
+export const senderDns = Effect.fnUntraced(function* ({
+  servers,
+  zoneFile
+}: MailConfig["dns"]): Effect.fn.Return<SenderDns, ConfigurationInvalid> {
+  if (zoneFile === undefined) return servers.length === 0 ? { _tag: "System" } : { _tag: "Servers", servers }
+  const text = yield* readConfiguredFile("AGENTOS_DNS_ZONE_FILE", zoneFile)
+  const records = yield* Effect.mapError(
+    decodeZone(text),
+    ({ issue }) => new ConfigurationInvalid({ issues: [...settingIssues("AGENTOS_DNS_ZONE_FILE", issue)] })
+  )
+  return { _tag: "Zone", records }
+})
+
+const mailOf = Effect.fnUntraced(function* ({ dkim, dns, domain, hostName, relay }: MailConfig) {
+  const { credentials, ...connection } = relay
+  const privateKey = dkim && (yield* readConfiguredFile("AGENTOS_DKIM_KEY_FILE", dkim.keyFile))
+  return smtp({
+    domain,
+    hostName,
+    relay: { ...connection, ...credentials },
+    dkim: dkim && { selector: dkim.selector, privateKey: Redacted.make(privateKey ?? "") },
+    dns: yield* senderDns(dns)
+  })
+})
+
+const allowedAgent = ({ caFile, host, port }: AllowedAgentConfig) =>
+  Effect.map(readConfiguredFile("AGENTOS_AGENT_WEBHOOK_ALLOW", caFile), (ca): AllowedAgent => ({ host, port, ca }))
+
+/** Reads the files that the configuration names, and selects the adapters. */
+export const setupOf = Effect.fnUntraced(function* (
+  config: ServerConfig
+): Effect.fn.Return<Setup, ConfigurationInvalid> {
+  const { carrier } = config.phone
+  return {
+    environment: config.environment,
+    publicUrl: config.publicUrl,
+    keys: config.keys,
+    storage: storageOf(config),
+    payment: x402Networks(config.networks),
+    mail: config.mail && (yield* mailOf(config.mail)),
+    telephony: carrier && twilio(carrier),
+    allowedAgents: yield* Effect.forEach(config.phone.allowedAgents, allowedAgent),
+    eventRetention: config.eventRetention,
+    quotas: config.quotas,
+    rateLimit: config.rateLimit,
+    trustedProxies: config.trustedProxies,
+    signInOrigins: config.signInOrigins,
+    operatorToken: config.operatorToken
+  }
+})

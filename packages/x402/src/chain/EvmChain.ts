@@ -1,0 +1,333 @@
+import { ProviderError } from "@agentos/core"
+import { Effect, Option, Redacted } from "effect"
+import {
+  BaseError,
+  ContractFunctionRevertedError,
+  ContractFunctionZeroDataError,
+  createClient,
+  type Hex,
+  HttpRequestError,
+  numberToHex,
+  pad,
+  parseAbi,
+  TransactionReceiptNotFoundError
+} from "viem"
+import { call, getBlock, getChainId, getCode, getTransactionReceipt, readContract } from "viem/actions"
+import { isOutage, nodeMessages, rpcTransport } from "./RpcTransport.ts"
+import { type OfferedNetwork, PROVIDER } from "../network/PaymentNetwork.ts"
+import {
+  AUTHORIZATION_CANCELED,
+  AUTHORIZATION_USED,
+  type AuthorizationUse,
+  type TokenTransfer,
+  TRANSFER,
+  transferIn,
+  usesIn
+} from "./TokenLog.ts"
+import type { TransferAuthorization } from "../network/TransferAuthorization.ts"
+import { type CallOutcome, type SimulatedCall, transferCall } from "../network/TransferCall.ts"
+
+/** A transfer with its position on the chain. */
+export interface LoggedTransfer extends TokenTransfer {
+  readonly transaction: string
+  readonly block: bigint
+  readonly logIndex: number
+}
+
+/**
+ * Reads a chain by JSON-RPC as far as payments need it. It never submits anything, and only simulations
+ * show a signature to the node. A failed request is a `ProviderError`: `Misconfigured` if the node denies
+ * access or the contract lacks the requested function, else `Temporary`.
+ *
+ * Payers, wallets and nonces are given in lower case.
+ */
+export interface EvmChain {
+  readonly chainId: Effect.Effect<bigint, ProviderError>
+  readonly latestBlock: Effect.Effect<bigint, ProviderError>
+  /** The newest finalized block; its timestamp is in unix seconds. */
+  readonly finalizedBlock: Effect.Effect<{ readonly number: bigint; readonly timestamp: bigint }, ProviderError>
+  /** Returns whether the nonce is used or cancelled as of a block (EIP-3009, authorizationState). */
+  readonly isUsed: (payer: Hex, nonce: Hex, block: bigint) => Effect.Effect<boolean, ProviderError>
+  /** Returns the use of the nonce in a transaction; none if the transaction is not mined or did not use it. */
+  readonly readUse: (
+    transaction: Hex,
+    payer: Hex,
+    nonce: Hex
+  ) => Effect.Effect<Option.Option<AuthorizationUse>, ProviderError>
+  /**
+   * Returns the use of the nonce in a range of blocks, both ends included. Searches at most `LOG_QUESTIONS_MAX`
+   * pieces of it, beginning with the oldest or the newest blocks.
+   */
+  readonly findUse: (
+    payer: Hex,
+    nonce: Hex,
+    from: bigint,
+    to: bigint,
+    order?: BlockOrder
+  ) => Effect.Effect<Option.Option<AuthorizationUse>, ProviderError>
+  /** Reads the transfers to, or from, any of several wallets in one range of blocks as `ranges` makes them. */
+  readonly readTransfers: (
+    side: { readonly to: ReadonlyArray<Hex> } | { readonly from: ReadonlyArray<Hex> },
+    range: BlockRange
+  ) => Effect.Effect<ReadonlyArray<LoggedTransfer>, ProviderError>
+  /** Splits a range of blocks into pieces that the node accepts in one log request. */
+  readonly ranges: (from: bigint, to: bigint, order?: BlockOrder) => Iterable<BlockRange>
+  /** Returns the balance of a wallet in the newest block, in base units. */
+  readonly balanceOf: (wallet: Hex) => Effect.Effect<bigint, ProviderError>
+  /**
+   * Simulates the transfer of a signed authorization in the newest block and returns whether it succeeds. Fails if that
+   * block is not past `validAfter`, since the block that would include the transfer will be.
+   */
+  readonly wouldTransfer: (
+    authorization: TransferAuthorization,
+    signature: Hex
+  ) => Effect.Effect<boolean, ProviderError>
+  /** Returns whether the account has code in the newest block. */
+  readonly hasCode: (account: Hex) => Effect.Effect<boolean, ProviderError>
+  /** Simulates a call in the newest block (`eth_call`). A call that fails is an answer, and no error. */
+  readonly simulate: (call: SimulatedCall) => Effect.Effect<CallOutcome, ProviderError>
+  /** Returns the newest block with a time before a moment (unix seconds); 0 if there is none. */
+  readonly blockBefore: (unixSeconds: bigint) => Effect.Effect<bigint, ProviderError>
+  readonly tokenDomainSeparator: Effect.Effect<Hex, ProviderError>
+  readonly tokenDecimals: Effect.Effect<number, ProviderError>
+}
+
+/** A range of blocks, both ends included. */
+export interface BlockRange {
+  readonly from: bigint
+  readonly to: bigint
+}
+
+export type BlockOrder = "oldest first" | "newest first"
+
+/**
+ * Limit of block ranges that one search reads. An authorization is used within minutes of the block after which
+ * the search starts, or never, so the first ranges are enough.
+ */
+export const LOG_QUESTIONS_MAX = 100
+
+const DEFAULT_TIMEOUT_MILLIS = 10_000
+const DEFAULT_LOG_BLOCKS = 1_000
+/** Size limit of a node's response. */
+const ANSWER_BYTES_MAX = 4 * 1_024 * 1_024
+
+/** EIP-3009; EIP-712's DOMAIN_SEPARATOR as EIP-2612 names it; ERC-20. */
+const tokenAbi = parseAbi([
+  "function balanceOf(address account) view returns (uint256)",
+  "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
+  "function DOMAIN_SEPARATOR() view returns (bytes32)",
+  "function decimals() view returns (uint8)"
+])
+
+export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
+  const timeoutMillis = config.rpcTimeoutMillis ?? DEFAULT_TIMEOUT_MILLIS
+  const rpcUrl = Redacted.value(config.rpcUrl)
+  const client = createClient({
+    transport: rpcTransport({
+      url: rpcUrl,
+      timeoutMillis: Math.max(1, Math.floor(timeoutMillis / 2)),
+      answerBytesMax: ANSWER_BYTES_MAX
+    }),
+    cacheTime: 0
+  })
+
+  const failed = (cause: unknown) =>
+    new ProviderError({
+      provider: PROVIDER,
+      reason: isOperators(cause) ? "Misconfigured" : "Temporary",
+      message: `The chain ${config.network} could not be read.`,
+      cause: new Error(describe(cause, rpcUrl))
+    })
+  const ask = <A>(question: () => Promise<A>): Effect.Effect<A, ProviderError> =>
+    Effect.tryPromise({ try: () => within(timeoutMillis, question()), catch: failed })
+
+  const readUse = (transaction: Hex, payer: Hex, nonce: Hex) =>
+    Effect.map(
+      ask(() =>
+        getTransactionReceipt(client, { hash: transaction }).catch((cause: unknown) => {
+          if (cause instanceof TransactionReceiptNotFoundError) return undefined
+          throw cause
+        })
+      ),
+      (receipt) =>
+        Option.fromUndefinedOr(
+          receipt === undefined ? undefined : usesIn(receipt, asset, payer).find((use) => use.nonce === nonce)
+        )
+    )
+
+  const blockTime = (block: { readonly blockTag: "latest" } | { readonly blockNumber: bigint }) =>
+    ask(async () => {
+      const { number, timestamp } = await getBlock(client, block)
+      return { number, timestamp }
+    })
+
+  /** Doubles the distance from the newest block until that block is before the moment, then bisects the range. */
+  const blockBefore = Effect.fnUntraced(function* (moment: bigint) {
+    const head = yield* blockTime({ blockTag: "latest" })
+    if (head.timestamp < moment) return head.number
+    let later = head.number
+    let earlier = later
+    for (let distance = 1n; ; distance *= 2n) {
+      earlier = head.number > distance ? head.number - distance : 0n
+      if ((yield* blockTime({ blockNumber: earlier })).timestamp < moment) break
+      if (earlier === 0n) return 0n
+      later = earlier
+    }
+    while (later - earlier > 1n) {
+      const middle = (earlier + later) / 2n
+      if ((yield* blockTime({ blockNumber: middle })).timestamp < moment) earlier = middle
+      else later = middle
+    }
+    return earlier
+  })
+
+  const simulate = (simulated: SimulatedCall): Effect.Effect<CallOutcome, ProviderError> =>
+    ask(() =>
+      call(client, simulated).then(
+        ({ data = "0x" }) => ({ succeeded: true, data }),
+        (cause: unknown) => {
+          if (isOutage(cause)) throw cause
+          return { succeeded: false, reason: nodeMessages(cause) }
+        }
+      )
+    )
+
+  const wouldTransfer = Effect.fnUntraced(function* (authorization: TransferAuthorization, signature: Hex) {
+    const { succeeded } = yield* simulate(transferCall(asset, authorization, signature))
+    if (!succeeded && (yield* blockTime({ blockTag: "latest" })).timestamp <= authorization.validAfter) {
+      return yield* failed(new Error("the newest block is older than the authorization"))
+    }
+    return succeeded
+  })
+
+  const step = BigInt(config.logBlocksMax ?? DEFAULT_LOG_BLOCKS)
+  const padded = (wallets: ReadonlyArray<Hex>) => wallets.map((wallet) => pad(wallet))
+
+  const logs = (range: BlockRange, topics: ReadonlyArray<Hex | ReadonlyArray<Hex> | null>) =>
+    ask(() =>
+      client.request({
+        method: "eth_getLogs",
+        params: [
+          {
+            address: asset,
+            topics: topics.map((topic) => (typeof topic === "string" || topic === null ? topic : [...topic])),
+            fromBlock: numberToHex(range.from),
+            toBlock: numberToHex(range.to)
+          }
+        ]
+      })
+    )
+
+  return {
+    chainId: ask(async () => BigInt(await getChainId(client))),
+    // getBlockNumber is not used, because it may return a cached answer.
+    latestBlock: ask(async () => BigInt(await client.request({ method: "eth_blockNumber" }))),
+    finalizedBlock: ask(async () => {
+      const { number, timestamp } = await getBlock(client, { blockTag: "finalized" })
+      return { number, timestamp }
+    }),
+    isUsed: (payer, nonce, block) =>
+      ask(() =>
+        readContract(client, {
+          address: asset,
+          abi: tokenAbi,
+          functionName: "authorizationState",
+          args: [payer, nonce],
+          blockNumber: block
+        })
+      ),
+    readUse,
+    findUse: Effect.fnUntraced(function* (payer, nonce, from, to, order) {
+      let count = 0
+      for (const range of rangesOf(step, from, to, order)) {
+        if (++count > LOG_QUESTIONS_MAX) break
+        const [use] = yield* logs(range, [[AUTHORIZATION_USED, AUTHORIZATION_CANCELED], pad(payer), nonce])
+        // Its receipt may be missing: a reorganization removed the block, or the node has not indexed all of it yet.
+        if (typeof use?.transactionHash === "string") return yield* readUse(use.transactionHash, payer, nonce)
+      }
+      return Option.none()
+    }),
+    readTransfers: (side, range) =>
+      Effect.map(
+        logs(range, "to" in side ? [TRANSFER, null, padded(side.to)] : [TRANSFER, padded(side.from)]),
+        (found) =>
+          found.flatMap(({ blockNumber, logIndex, transactionHash, ...log }) =>
+            blockNumber === null || logIndex === null || transactionHash === null
+              ? []
+              : Option.toArray(transferIn(log)).map((transfer) => ({
+                  ...transfer,
+                  transaction: transactionHash,
+                  block: BigInt(blockNumber),
+                  logIndex: Number(logIndex)
+                }))
+          )
+      ),
+    ranges: (from, to, order) => rangesOf(step, from, to, order),
+    balanceOf: (wallet) =>
+      ask(() => readContract(client, { address: asset, abi: tokenAbi, functionName: "balanceOf", args: [wallet] })),
+    hasCode: (account) =>
+      Effect.map(
+        ask(() => getCode(client, { address: account })),
+        (code) => code !== undefined
+      ),
+    simulate,
+    wouldTransfer,
+    blockBefore,
+    tokenDomainSeparator: ask(() =>
+      readContract(client, { address: asset, abi: tokenAbi, functionName: "DOMAIN_SEPARATOR" })
+    ),
+    tokenDecimals: ask(() => readContract(client, { address: asset, abi: tokenAbi, functionName: "decimals" }))
+  }
+}
+
+/** Rejects if there is no answer in time. A timer of the platform costs less than a race of fibers, for each read. */
+const within = async <A>(millis: number, answer: Promise<A>): Promise<A> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${millis} ms`)), millis)
+  })
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function* rangesOf(step: bigint, from: bigint, to: bigint, order: BlockOrder = "oldest first"): Generator<BlockRange> {
+  if (order === "oldest first") {
+    for (let start = from; start <= to; start += step) {
+      const end = start + step - 1n
+      yield { from: start, to: end < to ? end : to }
+    }
+  } else {
+    for (let end = to; end >= from; end -= step) {
+      const start = end - step + 1n
+      yield { from: start > from ? start : from, to: end }
+    }
+  }
+}
+
+/** Returns whether only the operator can fix the failure: access denied, or a contract without the function. */
+const isOperators = (cause: unknown): boolean => {
+  if (!(cause instanceof BaseError)) return false
+  return (
+    cause.walk(
+      (error) =>
+        error instanceof ContractFunctionRevertedError ||
+        error instanceof ContractFunctionZeroDataError ||
+        (error instanceof HttpRequestError && (error.status === 401 || error.status === 403))
+    ) !== null
+  )
+}
+
+/** Describes a failure in one line without the node's URL, which may contain an access key. */
+const describe = (cause: unknown, rpcUrl: string): string => {
+  const text =
+    cause instanceof BaseError
+      ? [cause.name, cause.shortMessage, cause.details].filter(Boolean).join(": ")
+      : cause instanceof Error
+        ? cause.message
+        : "unknown failure"
+  const secrets = [rpcUrl, ...rpcUrl.split(/[/?&=@#]+/).filter((part) => part.length >= 8)]
+  return secrets.reduce((safe, secret) => safe.replaceAll(secret, "…"), text).slice(0, 300)
+}
