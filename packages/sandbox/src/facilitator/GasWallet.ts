@@ -52,7 +52,7 @@ export const makeGasWallet = (options: GasWalletOptions): GasWallet => {
   // transaction. A local counter would be wrong after a restart of the chain or a failed gas estimate.
   const broadcasts = makeSerialQueue()
   const broadcast = (send: (nonce: number) => Promise<Hex>) =>
-    broadcasts.run("", async () =>
+    broadcasts.run(account.address, async () =>
       send(await client.getTransactionCount({ address: account.address, blockTag: "pending" }))
     )
 
