@@ -201,8 +201,8 @@ export const makeInboundAdmission = Effect.gen(function* () {
     }),
 
     /**
-     * Returns the envelope with the recipients whose sender policies admit the mail, and their mailboxes; fails if there
-     * are none, or if a decision depends on a sender that can't be checked now. Return paths of outbound messages admit
+     * Returns the envelope with the recipients whose sender policies admit the mail, and their mailboxes; fails without
+     * any, or if a decision depends on a sender that can't be checked now. Return paths of outbound messages admit
      * every sender. The sender is checked only if a decision depends on it.
      */
     applySenderPolicies: Effect.fnUntraced(function* (envelope: InboundEnvelope, raw: Uint8Array, author: string) {

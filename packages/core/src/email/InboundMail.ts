@@ -64,7 +64,7 @@ export interface ParsedMail {
   readonly to: ReadonlyArray<Contact>
   readonly cc: ReadonlyArray<Contact>
   readonly subject: string
-  /** What the HTML shows if the mail has no text, or a blank one. */
+  /** The text that the HTML shows if the mail has no text, or a blank one. */
   readonly text: string | null
   readonly html: string | null
   /** The part of the text that the author wrote, without quotes and signature; null if it could not be determined. */

@@ -23,16 +23,16 @@ const LEASE = 15 * Timestamp.SECOND
 const FIRST_DELAY = 5 * Timestamp.SECOND
 const LONGEST_DELAY = Timestamp.HOUR
 
-/** Returns the delay before the next attempt, after this many. The last one ends with the window. */
+/** Returns the milliseconds before the next attempt, after this many. Never exceeds the rest of `SEND_WINDOW`. */
 export const retryDelay = (attempts: number, { createdAt }: Pick<Message, "createdAt">, now: Timestamp.Timestamp) => {
   const delay = Math.min(FIRST_DELAY * 2 ** Math.min(attempts, 20), LONGEST_DELAY)
   return Math.max(0, Math.min(delay, createdAt + SEND_WINDOW - now))
 }
 
-/** Returns the recipients after an attempt. It is applied to the recipients that are current when it is recorded. */
+/** Computes the recipients after an attempt from the recipients at the time of its recording. */
 type Outcome = (recipients: ReadonlyArray<Recipient>) => ReadonlyArray<Recipient>
 
-/** A step of a retry, and the (folded) addresses that it found not to exist. */
+/** The outcome of an attempt, and the folded addresses that do not exist according to the relay. */
 interface Attempted {
   readonly outcome: Outcome
   readonly bounced: ReadonlyArray<string>

@@ -20,7 +20,7 @@ const MAC_LENGTH = 10
 const CLAIM_LENGTH = 17
 const FORM = new RegExp(`^bounces\\+(?:[0-9a-f]{2})?[0-9a-f]{${(CLAIM_LENGTH + MAC_LENGTH) * 2}}$`, "i")
 
-/** What a return path identifies. */
+/** The message, and the recipient, of a return path. */
 export interface Reported {
   readonly messageId: string
   /** The place of the recipient in the message's recipients; null for the path of a whole message. */
@@ -46,7 +46,7 @@ export const make = (keyring: Keyring["Service"], messageId: string, recipient: 
 /** Whether a local part has the form of a return path. It is not one of this service unless `read` accepts it. */
 export const hasForm = (localPart: string): boolean => FORM.test(localPart)
 
-/** Returns what a return path identifies that this service made; none for any other local part. */
+/** Returns the message and recipient of a return path of this service; none for any other local part. */
 export const read = (keyring: Keyring["Service"], localPart: string): Option.Option<Reported> => {
   if (!hasForm(localPart)) return Option.none()
   const bytes = Result.getOrThrow(Hex.decode(localPart.slice(PREFIX.length).toLowerCase()))

@@ -11,7 +11,7 @@ import * as SendingQuota from "./SendingQuota.ts"
 /** Limit of received messages, newest first, in which a person is searched: by that author, and in the thread. */
 const LOOKUP_LIMIT = 50
 
-/** What is suppressed, and by whose word. */
+/** A bounce or complaint about recipients of a message. */
 interface Feedback {
   readonly message: Pick<MessageSummary, "answers" | "messageId" | "tenantId" | "threadId">
   /** Folded. */
@@ -25,7 +25,7 @@ interface Feedback {
 const REGISTRY_ZONE =
   /^(?:ac|co|com|edu|gov|ne|net|or|org)\.(?:ar|au|br|cn|hk|id|il|in|jp|kr|mx|my|nz|sg|th|tr|tw|uk|za)$/
 
-/** Returns the domain that somebody registered. Under zones that are not known, too few domains are told apart. */
+/** Returns the registered domain. Under zones that are not known, too few domains are told apart. */
 const siteOf = (domain: string): string => {
   const labels = domain.split(".")
   const zone = labels.slice(-2).join(".")
@@ -47,7 +47,7 @@ const bounceReporterOf = (address: string): string =>
 /**
  * Returns those who count towards a pause, so that a handful of strangers can't stop a tenant.
  *
- * A recipient's own complaint counts for nobody. One from a configured reporter counts for its recipient, unless that
+ * A recipient's own complaint does not count. One from a configured reporter counts for its recipient, unless that
  * person wrote to the tenant before, as DMARC proves.
  *
  * A bounce of a person who wrote to the tenant, or was a recipient of mail that the tenant answers, does not count. Only

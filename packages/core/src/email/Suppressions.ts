@@ -35,7 +35,7 @@ export class Suppressions extends Context.Service<
           const items = found.slice(0, limit)
           return { items, nextCursor: found.length > limit ? (items.at(-1)?.address ?? null) : null }
         }),
-        // Under the lock, so that a report that is being applied does not suppress by what it read before.
+        // Under the lock, so that a report that is being applied does not suppress by state that it read before.
         lift: (tenantId, address) =>
           transactor.transact(
             Effect.andThen(tenants.lock([tenantId]), messages.liftSuppression(tenantId, foldAddress(address)))

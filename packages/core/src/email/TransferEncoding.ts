@@ -10,7 +10,7 @@ export interface TransferDecoder {
 
 const NOTHING = new Uint8Array(0)
 
-/** Never fails: what is not valid in the encoding is skipped in base64, and kept in quoted-printable. */
+/** Never fails: bytes that are not valid in the encoding are skipped in base64, and kept in quoted-printable. */
 export const makeDecoder = (encoding: TransferEncoding): TransferDecoder => {
   switch (encoding) {
     case "identity":

@@ -19,13 +19,13 @@ export interface WebhookTurn {
 export interface NextTurn {
   /** Milliseconds from now; null: with the next event of the tenant. */
   readonly dueIn: number | null
-  /** Whether events do not make it due earlier. */
+  /** Whether a new event leaves the due time unchanged. */
   readonly isResting: boolean
 }
 
 /**
- * The endpoints to search for due ones: those whose time has come, and those of `woken` tenants that do not rest;
- * `all`: every endpoint of a tenant with a newer event than that of its last turn.
+ * Selects due endpoints: those whose time has come, and those that do not rest and whose tenant is in `woken` or, with
+ * `all`, has a newer event than at their last turn.
  */
 export interface DueWebhooks {
   readonly woken: ReadonlyArray<TenantId>
@@ -34,7 +34,7 @@ export interface DueWebhooks {
   readonly onlyAnswering: boolean
 }
 
-/** An endpoint that has failed since it last answered is due later than one that has not, by this time. */
+/** Milliseconds added to the due time of an endpoint with failures since its last answer, to sort endpoints. */
 export const FAILING_LATER = 10_000
 
 /** The port that stores event webhooks, their leases and their attempts. Leases use the store's own clock. */
@@ -52,8 +52,8 @@ export class WebhookStore extends Context.Service<
     /** Returns the last `ATTEMPTS_KEPT` attempts, newest first. */
     readonly attempts: (webhookId: string) => Effect.Effect<ReadonlyArray<WebhookAttempt>>
     /**
-     * Leases up to `limit` due endpoints for `leaseMillis`, the longest due first; one with failures as if it were due
-     * `FAILING_LATER`. No paused endpoint, none of a suspended tenant, and none that another server holds.
+     * Leases up to `limit` due endpoints for `leaseMillis`, sorted by due time plus, after failures, `FAILING_LATER`.
+     * Skips paused endpoints, those of suspended tenants, and those that another server holds.
      */
     readonly take: (due: DueWebhooks, limit: number, leaseMillis: number) => Effect.Effect<ReadonlyArray<WebhookTurn>>
     /**

@@ -55,7 +55,7 @@ export class AllowanceExhausted extends Schema.TaggedError<AllowanceExhausted>()
   phoneNumberId: Schema.String
 }) {}
 
-/** One problem of a request: its place (`to.0`, `subject`; empty for the whole body), and what is wrong there. */
+/** One problem of a request: its place (`to.0`, `subject`; empty for the whole body), and the error there. */
 export const Issue = Schema.Struct({ path: Schema.String, message: Schema.String })
 export type Issue = typeof Issue.Type
 

@@ -1,7 +1,7 @@
 import { Cause, Schema } from "effect"
 
 /**
- * The defect of a store that can't be reached, or can't commit at the moment. What the caller asked for was not written,
+ * The defect of a store that can't be reached, or can't commit at the moment. The caller's changes were not written,
  * unless the answer to a commit was lost.
  */
 export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("StoreUnavailable", {

@@ -3,8 +3,8 @@ import { Context, Effect } from "effect"
 /** How a transaction may be shared. */
 export interface Sharing {
   /**
-   * Names what the effect changes: a wallet. Effects with equal keys never share a transaction, and an effect changes
-   * nothing that one with another key changes.
+   * Names the wallet whose data the effect changes. Effects with equal keys never share a transaction, and an effect
+   * changes nothing that one with another key changes.
    */
   readonly key: string
 }

@@ -14,7 +14,7 @@ export interface JsonBudget {
   readonly plainBytes: number
 }
 
-/** The first violation of a JSON text: path (`to.0`, empty for the whole text) and what is wrong there. */
+/** The first violation of a JSON text: path (`to.0`, empty for the whole text) and the error there. */
 export interface JsonFlaw {
   readonly path: string
   readonly message: string
@@ -55,7 +55,7 @@ const backslashesBefore = (bytes: Uint8Array, position: number, start: number): 
 
 const notJson: JsonFlaw = { path: "", message: "must be JSON in UTF-8" }
 
-/** Returns the position of the closing quote of a string, or `end` if there is none before it. */
+/** Returns the position of the closing quote of a string, or `end` if no quote is before it. */
 const findClosingQuote = (string: OpenString, bytes: Uint8Array, start: number, end: number): number => {
   let position = start + (string.isEscaped ? 1 : 0)
   while (position < end) {

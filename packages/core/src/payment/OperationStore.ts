@@ -75,7 +75,7 @@ export class OperationStore extends Context.Service<
     readonly hasFulfilled: (payer: WalletAddress) => Effect.Effect<boolean>
     /**
      * Moves an operation to `to` if it is unchanged (see `isUnchanged`), sets its next attempt, and writes the ledger
-     * entries of the transition, which are balanced. Returns the known operation with what the move has changed. Writes
+     * entries of the transition, which are balanced. Returns the known operation with the changes of the move. Writes
      * nothing and returns none otherwise: another worker owns it.
      */
     readonly advance: (

@@ -36,12 +36,13 @@ export class PaidOperations extends Context.Service<
      * Answers a request with a payment: from the operation that already holds the payment, or by charging it once and
      * fulfilling it. Neither an outage nor a changed resource hides the result of a paid operation.
      *
-     * `admission` checks what the host knows and returns the input. It runs only if no operation holds the payment. Before
-     * its failure or another is returned, the chain is asked whether the payment was used, except after one with the tag
-     * `RateLimited`, which must cause no queries to the chain. A transfer that paid us in full after its challenge was
-     * issued becomes an operation in `refund_due` that buys nothing, and the request fails with `PaymentReturned`.
+     * `admission` runs the checks of the host and returns the input. It runs only if no operation holds the payment.
+     * Before its failure or another is returned, the chain is asked whether the payment was used, except after one with
+     * the tag `RateLimited`, which must cause no queries to the chain. A transfer that paid us in full after its
+     * challenge was issued becomes an operation in `refund_due` that buys nothing, and the request fails with
+     * `PaymentReturned`.
      *
-     * Answers within 30 seconds. What is not done by then continues if it was claimed, and the request fails with
+     * Answers within 30 seconds. If it is not done by then, a claimed operation continues, and the request fails with
      * `OperationDelayed`. Fails with `StoreUnavailable` if the store refused the claim and shows that nothing was claimed; any
      * other failure of the store is a defect.
      */

@@ -26,15 +26,15 @@ export interface Refused<E> {
   readonly paymentState: PaymentState | undefined
 }
 
-/** How long a request waits for its answer. What it has claimed continues after that. */
+/** How long a request waits for its answer. Its claimed operation continues after that. */
 const ANSWER_WITHIN = Duration.seconds(25)
-/** How long the search for what a request has claimed may take, once it can't be answered otherwise. */
+/** How long the search for a request's claimed operation may take, once it can't be answered otherwise. */
 const STATE_WITHIN = Duration.seconds(3)
 
 /** All failures of a request with a payment, beside those of its admission. */
 export type PayError = PaymentError | CheckError | StoreUnavailable
 
-/** What the order of a paid request needs. */
+/** The dependencies of a paid request. */
 export interface PaymentParts {
   readonly ports: ClaimPorts & { readonly rail: PaymentRail["Service"] }
   readonly worker: OperationWorker["Service"]
@@ -139,7 +139,7 @@ const prepare = Effect.fnUntraced(function* <Input, Plan, Receipt>(
 })
 
 /**
- * Concludes a request whose payment was not claimed. Finds out what became of the payment before it returns the failure.
+ * Concludes a request whose payment was not claimed. Finds the outcome of the payment before it returns the failure.
  */
 const conclude = Effect.fnUntraced(function* <E extends { readonly _tag: string }>(
   parts: PaymentParts,
@@ -162,7 +162,7 @@ const conclude = Effect.fnUntraced(function* <E extends { readonly _tag: string 
   return yield* refuse(failure, "none")
 })
 
-/** Answers a request whose time is over: with what it has claimed, if that has come to its end meanwhile. */
+/** Answers a request whose time is over: from its claimed operation, if that has ended meanwhile. */
 const late = (parts: PaymentParts, payment: PresentedPayment): Effect.Effect<Answer, Refused<PaymentError>> =>
   replay(parts, payment).pipe(
     Effect.timeoutOrElse({ duration: STATE_WITHIN, orElse: () => Effect.succeed(Option.none<Answer>()) }),

@@ -14,7 +14,7 @@ export class PaymentRequired extends Schema.TaggedError<PaymentRequired>()("Paym
   challenge: Schema.String,
   /** The problem of the payment that came with the request; null when none came. */
   reason: Schema.NullOr(Schema.String),
-  /** What the payer can do instead of signing another payment. */
+  /** The payer's alternative to signing another payment. */
   remedy: Schema.optionalKey(Schema.String),
   /** The operation that holds the payment and its key, if it ended without a charge. */
   endedOperationId: Schema.optionalKey(Schema.String)

@@ -11,7 +11,7 @@ export class ProofMalformed extends Schema.TaggedError<ProofMalformed>()("ProofM
 /** The payment is not valid: wrong signer, expired, insufficient balance, or its transfer would fail. */
 export class ProofInvalid extends Schema.TaggedError<ProofInvalid>()("ProofInvalid", {
   message: Schema.String,
-  /** What the payer can do instead of signing another payment. */
+  /** The payer's alternative to signing another payment. */
   remedy: Schema.optionalKey(Schema.String)
 }) {}
 

@@ -128,7 +128,7 @@ export class PaymentStatuses extends Context.Service<
 
       /**
        * Returns the terms of which a proof is a payment to us, with the amount that its payer signed. They are those of a
-       * challenge of ours, whatever is offered now, or else what is offered now.
+       * challenge of ours, even if they are not offered any more, or else terms that are offered now.
        */
       const termsOf = (proof: PaymentProof): PaymentTerms | undefined => {
         const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()

@@ -16,7 +16,7 @@ export interface ReclaimPorts extends ClaimPorts {
  *
  * Succeeds if the payer did not sign the authorization, if it is unused, or if an operation holds it meanwhile. A transfer
  * that paid us in full after its challenge was issued becomes an operation in `refund_due` that buys nothing; then, and if
- * the authorization was used otherwise, fails with what the client must know.
+ * the authorization was used otherwise, fails with the error that the client receives.
  */
 export const reclaim = Effect.fnUntraced(
   function* (

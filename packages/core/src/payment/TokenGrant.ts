@@ -36,8 +36,8 @@ const SIGN_IN = {
 export type Authentication = { readonly accessToken: AnswerSecret } | typeof SIGN_IN
 
 /**
- * Returns the function that decides what a purchase returns as `authentication`. Call it in the transaction that fulfills
- * the purchase, under the tenant's lock.
+ * Returns the function that makes the `authentication` in the answer of a purchase. Call it in the transaction that
+ * fulfills the purchase, under the tenant's lock.
  */
 export const make: Effect.Effect<
   (tenant: Tenant, plan: Plan) => Effect.Effect<Authentication>,

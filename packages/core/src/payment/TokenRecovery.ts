@@ -77,7 +77,7 @@ export class TokenRecovery extends Context.Service<
           })
         )
 
-      /** Makes the token worthless to those who have it, and the wallet its only owner. */
+      /** Makes the token worthless to its holders, and the wallet its only owner. */
       const replace = (tenantId: TenantId) =>
         Effect.andThen(tenants.revokeTokens(tenantId), tenants.setTokenTrust(tenantId, "proven"))
 

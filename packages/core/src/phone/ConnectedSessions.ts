@@ -88,7 +88,7 @@ export class ConnectedSessions {
     }
   }
 
-  /** Passes what the server of a call sent to the session that it names. */
+  /** Passes a parcel from the server of a call to the session that it names. */
   receive(parcel: Exclude<Parcel, { readonly _tag: "Answer" }>): void {
     const { sessionId, turnId } = parcel
     const session = this.sessions.get(sessionId)

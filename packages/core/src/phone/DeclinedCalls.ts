@@ -67,7 +67,7 @@ export const makeDeclinedCalls = Effect.gen(function* () {
     if (next.isReported) yield* report(number, next.record, 1)
   })
 
-  /** Reports the calls of a window that has ended, and begins the next one; or forgets the caller if there were none. */
+  /** Reports the calls of an ended window and begins the next one, or forgets the caller if the window had no calls. */
   const reportDue = ({ caller, phoneNumberId, tenantId }: DeclinedKey) =>
     transactor.transact(
       Effect.gen(function* () {

@@ -57,7 +57,7 @@ export const NUMBER_RECONCILED = declareEvent(
   "The carrier no longer has one of your numbers, although it was not released here. The number can't be used again.",
   {
     ...number,
-    /** What was found, as a sentence. */
+    /** The finding, as a sentence. */
     finding: Schema.String,
     releasedAt: Schema.NullOr(IsoTimestamp)
   }

@@ -13,7 +13,7 @@ const Message = Schema.Struct({
   transcriptSoFar: Schema.Array(Turn)
 })
 
-/** What the server of a session answers to a question. */
+/** The answer of a session's server to `Ask` or `Check`, or the reply of the session. */
 export const TurnAnswer = Schema.Union([
   /** The session has the turn. `isCheckable`: its server also answers `Check`, which older servers do not. */
   Schema.TaggedStruct("Accepted", { isCheckable: Schema.optionalKey(Schema.Boolean) }),

@@ -39,7 +39,7 @@ export class Credentials extends Context.Service<
     ) => Effect.Effect<Tenant, CredentialRefused | WrongCredential>
     /**
      * Returns the holder of each realtime token, in the given order. Reads the store once for all tokens with a valid
-     * signature that have not expired, and not at all if there are none.
+     * signature that have not expired, and not at all without such a token.
      */
     readonly authenticateRealtime: (
       realtimeTokens: ReadonlyArray<Redacted.Redacted<string>>

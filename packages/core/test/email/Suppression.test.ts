@@ -63,7 +63,7 @@ const unknownUser: DeliveryReport = {
 
 const contact = (address: string) => ({ address, name: null })
 
-/** Ada, who sends and answers mail, and strangers who write to her and report to her return paths. */
+/** Ada sends and answers mail; strangers write to her and report to her return paths. */
 const makeAda = Effect.fnUntraced(function* (host: Host, policies: Layer.Layer<never> = strict) {
   const { mailboxId, tenant } = yield* adasMailbox
   const { tenantId } = tenant

@@ -291,7 +291,7 @@ describe("a shared allowance", () => {
           number.extend(number.live[extended]!)
           const after = before.map((limit, index) => (index === extended ? limit + 60 : limit))
           assert.deepStrictEqual(limitsOf(number), after)
-          // A reservation at the same moment leaves what was bought for the one call with it. A remainder of the
+          // A reservation at the same moment leaves the extension to its one call. A remainder of the
           // division may be shared.
           number.share()
           limitsOf(number).forEach((limit, index) => assert.approximately(limit, after[index]!, number.live.length))

@@ -32,7 +32,7 @@ export const phoneRequest = Effect.fnUntraced(function* ({ input, serviceId, ten
   const request = (signature: string | null) =>
     use((service) => {
       const offer = { tenant, signature, key: `key ${nonce}`, body: JSON.stringify(input) }
-      // Not decoded: some tests send what the schema refuses.
+      // Not decoded: some tests send input that the schema refuses.
       return order(Effect.succeed(service), offer, input as never)
     })
   const unpaid = request(null)

@@ -17,7 +17,7 @@ import type { SimulatedWorld } from "../../support/SimulatedWorld.ts"
 import type { Goods, Purchase, Refusal } from "./Purchase.ts"
 import type { Tables, Witness } from "./Witness.ts"
 
-/** What a client received for a request: an answer, an error, or nothing when the connection broke. */
+/** The result of a request at its client: an answer, an error, or nothing when the connection broke. */
 export type Heard = Exit.Exit<Option.Option<Answer>, Refusal>
 
 /** Failures for which a client may receive a 402: it was not charged, as far as the server could know then. */

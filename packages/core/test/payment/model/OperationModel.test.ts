@@ -17,7 +17,7 @@ const ENDS = [
   ...["settled_elsewhere", "refused", "rejected", "gone", "late"].map((kind) => `refund_due because ${kind}`)
 ]
 
-/** The states in which a request is answered with an error. A `fulfilling` operation reports what it reports if `settled`. */
+/** The states in which a request is answered with an error. A `fulfilling` operation reports that of `settled`. */
 const ERRORED = Object.keys(OPERATION_TRANSITIONS).filter((state) => state !== "fulfilled" && state !== "fulfilling")
 
 const buy = { _tag: "Buy", wallet: 0, goods: "create", choice: 0, server: 0, copies: 1, fate: "none" } as const

@@ -27,8 +27,8 @@ const PERFORMED: ReadonlyArray<OperationState> = ["fulfilling", "fulfilled", "re
 const OWED: ReadonlyArray<OperationState> = ["refund_due", "refunded"]
 
 /**
- * Compares every transition of an operation, and every external call, with the world at that moment: what a transition
- * claims must be true, and what a call requires must be stored.
+ * Compares every transition of an operation, and every external call, with the world at that moment: the claim of a
+ * transition must be true, and the requirements of a call must be stored.
  */
 export class Witness {
   /** The violations, in the order of detection. */
