@@ -8,7 +8,7 @@ export interface DatabaseConnectionCount {
 }
 
 /**
- * Counts the connections to this server's database, including those of other servers; undefined where there are none,
+ * Counts the connections to this server's database, including those of other servers; undefined without a database,
  * as in memory. Operators see the result.
  */
 export const DatabaseConnections = Context.Reference<

@@ -53,7 +53,7 @@ export class FrameGate {
     this.#pass = (bytes) => void receive.call(stream, bytes)
     stream.off("data", receive as (chunk: Buffer) => void)
     stream.on("data", (chunk: Buffer) => this.#receive(chunk))
-    // The library would parse what is left, without its limits.
+    // The library would parse the unread rest, without these limits.
     stream.prependListener("close", () => {
       this.#shut()
       stream.read()
@@ -79,7 +79,7 @@ export class FrameGate {
       return
     }
     const end = this.#admit(chunk)
-    // Set first: passing frames on may end a pause, which releases what is held.
+    // Set first: passing frames on may end a pause, which releases the held frames.
     if (this.#isClosing && this.#isBetweenFrames) this.#shut()
     if (end < chunk.length && !this.#isShut) this.#held = chunk.subarray(end)
     if (end > 0) this.#pass(end === chunk.length ? chunk : chunk.subarray(0, end))

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 
-/** More than the longest body of an operation, so that whoever sends a body that this service reads can send all of it. */
+/** More than the longest body of an operation, so that a client can send all of any body that this service reads. */
 const DISCARDED_MAX_BYTES = 32 * 1024 * 1024
 /** How long a client may send the rest of a body, and how long it may pause, in milliseconds. */
 const LINGER = 10_000

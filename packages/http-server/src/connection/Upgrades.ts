@@ -22,7 +22,7 @@ interface Taker {
 export class Upgrades extends Context.Service<
   Upgrades,
   {
-    /** Takes any upgrade. Refuses those that nobody takes. */
+    /** Passes an upgrade to the taker of its path. Refuses it if the path has no taker. */
     readonly dispatch: Upgrade
     /** Takes the upgrades of the matching paths until the scope closes. After that, they are answered with 503. */
     readonly take: (matches: (path: string) => boolean, upgrade: Upgrade) => Effect.Effect<void, never, Scope.Scope>

@@ -3,7 +3,7 @@ import { Clock, Context, Effect, type Fiber, Metric, Option, References } from "
 import type { HttpServerRequest } from "effect/http"
 import type { RequestFacts } from "./Route.ts"
 
-/** What the access log says about a request: no token, body, query or secret part of a path. */
+/** The entry of a request in the access log: no token, body, query or secret part of a path. */
 export interface AccessEntry {
   readonly requestId: string
   readonly method: string

@@ -42,15 +42,15 @@ const isGone = ({ reasons }: Cause.Cause<unknown>): boolean =>
   reasons.some(({ annotations }) => annotations.has(HttpServerError.ClientAbort.key))
 
 /**
- * Returns whether a part of the body has not arrived. Such a connection is closed: reading on costs more than a new
- * one.
+ * Returns whether a part of the body has not arrived. Then the connection is closed, because reading the rest costs
+ * more than a new connection.
  */
 const hasUnreadBody = (request: Request): boolean =>
   request.source instanceof IncomingMessage && !request.source.complete && hasBody(request)
 
 /**
- * Returns the response with these headers instead of its own. `HttpServerResponse.setHeaders` copies headers several times, which
- * takes seven times as long.
+ * Returns the response with these headers instead of its own. `HttpServerResponse.setHeaders` copies headers several
+ * times, and takes seven times as long.
  */
 const withHeaders = (response: Response, headers: Headers.Headers): Response =>
   Object.assign(Object.create(Object.getPrototypeOf(response) as object) as Response, response, { headers })
@@ -117,7 +117,7 @@ export const make = Effect.fnUntraced(function* <R>(routes: ReadonlyArray<Route<
   const log = (request: Request, record: Facts, status: number) =>
     logAccess(request, hideSecrets(pathOf(request.url)), record, status)
 
-  /** Completes the response, charges what the request cost in addition, and logs it. */
+  /** Completes the response, charges the additional cost of the request, and logs it. */
   const finish = (request: Request, record: Facts, response: Response): Effect.Effect<Response> => {
     const completed = complete(request, record, response)
     const logged = Effect.as(log(request, record, completed.status), completed)

@@ -137,7 +137,7 @@ const resumeSending = Effect.map(TenantAdministration, (tenants): Answer =>
   Effect.flatMap(Effect.flatMap(namedTenant, tenants.resumeSending), tenantResponse)
 )
 
-/** Returns what was found of the named tenant, or fails if there is no such tenant. */
+/** Returns the value found for the named tenant, or fails if there is no such tenant. */
 const ofTenant = Effect.fnUntraced(function* <A>(found: Option.Option<A>) {
   return Option.isSome(found) ? found.value : yield* new ResourceNotFound({ kind: "tenant", id: yield* namedTenant })
 })

@@ -8,7 +8,7 @@ const READY_WITHIN = Duration.seconds(2)
 /** How long the result of a check is used, in milliseconds. */
 const KNOWN_MILLIS = 2_000
 
-/** Whether this server can do what it is paid for. A server that can't does not ask for payments. */
+/** Whether this server can deliver paid services. A server that can't does not ask for payments. */
 export class Readiness extends Context.Service<
   Readiness,
   {
@@ -16,7 +16,7 @@ export class Readiness extends Context.Service<
     readonly check: Effect.Effect<boolean>
     /** Fails if the store was not ready when it was last asked, at most two seconds ago. */
     readonly require: Effect.Effect<void, StorageUnavailable>
-    /** Fails if the clock is wrong, so that an honest payment would look expired or early. Asks nobody. */
+    /** Fails if the clock is wrong, so that an honest payment would look expired or early. Sends no query. */
     readonly requireClock: Effect.Effect<void, StorageUnavailable>
     /** Records that the store was found unavailable. It is asked again after two seconds. */
     readonly reportUnavailable: Effect.Effect<void>

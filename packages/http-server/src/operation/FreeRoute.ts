@@ -153,7 +153,7 @@ export const publicRoute = <
 
 /**
  * An operation that needs no token and whose answers are prepared. `find` returns the answer to the parameters of a path, or
- * the error if there is none. An error of the input comes first.
+ * an error. An error of the input comes first.
  */
 export const preparedRoute = <Name extends OperationName, Params extends AnyCodec, Data extends AnyCodec>(
   operation: ApiOperation<Name, Params, AnyCodec, AnyCodec, Data>,

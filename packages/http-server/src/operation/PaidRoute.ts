@@ -59,7 +59,7 @@ export const paidRoute = <Input, Plan, Receipt>(
     const tenant = yield* findCaller
     if (tenant !== null) yield* admit(tenant)
     const body = yield* readBody
-    // Nobody is asked to pay for what can't be stored.
+    // No client is asked to pay while the server is not ready.
     yield* requireReady
     const asked = paidRequest(described, request, record, tenant, body)
     const challenge =

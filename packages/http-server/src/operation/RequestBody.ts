@@ -104,7 +104,7 @@ const failIfSlow = (body: ArrivingBody): Effect.Effect<never, RequestTimedOut> =
     )
   }).pipe(Effect.forever)
 
-/** What is computed over a long body while it arrives, so that no step over all its bytes delays other requests. */
+/** Hashes and scans a long body while it arrives, so that no step over all its bytes delays other requests. */
 class ArrivingDigest {
   readonly #sha256 = createHash("sha256")
   readonly #scanner: JsonScanner | undefined
@@ -140,8 +140,8 @@ const takeArrived = (source: IncomingMessage, declaredBytes: number): RequestBod
 }
 
 /**
- * Waits until Node has parsed what it has read of the connection. It parses the headers first, so a body is never there
- * when its request is handled at once; and its end comes after the ticks that follow its last byte.
+ * Waits until Node has parsed the bytes that it has read of the connection. It parses the headers first, so a body is
+ * never there when its request is handled at once; and its end comes after the ticks that follow its last byte.
  */
 const packetParsed = Effect.callback<void>((resume) => void setImmediate(resume, Effect.void))
 

@@ -33,7 +33,7 @@ export class ObservingSession implements SessionActions {
     this.#fork(this.#read)
   }
 
-  /** Returns whether there may be events between the last one sent and this one, or nothing has been read yet. */
+  /** Returns whether events up to `latest` may be unsent. */
   isBehind(latest: Position): boolean {
     return this.#isReplaying || this.#position === undefined || isLater(latest, this.#position)
   }

@@ -125,7 +125,7 @@ export class RealtimeConnection {
 
   resume(reason: PauseReason): void {
     if (!this.#pausedFor.delete(reason) || this.isPaused) return
-    // What was held comes before what is read next, and may pause reading again.
+    // The held frames come before the next bytes, and may pause reading again.
     this.#frames.release()
     if (!this.isPaused) this.socket.resume()
   }

@@ -94,7 +94,7 @@ describe("a request that is answered before its body is read", () => {
       sentBytes += part.length
       await Promise.race([new Promise((resolve) => socket.write(part, resolve)), closed])
     }
-    // What the kernel buffers of both ends is sent, too.
+    // The bytes in the kernel's buffers of both ends count as sent, too.
     assert.isBelow(sentBytes, 64 * MIB)
   })
 })

@@ -43,7 +43,7 @@ const all = (samples: ReadonlyArray<Sample>, name: string, labels: Sample["label
     (sample) => sample.name === name && Object.entries(labels).every(([label, value]) => sample.labels[label] === value)
   )
 
-/** Returns the value of the only sample of a name with these labels; 0 if there is none yet. */
+/** Returns the value of the only sample of a name with these labels; 0 before the first sample. */
 const valueOf = (samples: ReadonlyArray<Sample>, name: string, labels: Sample["labels"] = {}): number => {
   const found = all(samples, name, labels)
   assert.isAtMost(found.length, 1)
