@@ -60,8 +60,8 @@ interface Route {
 }
 
 /**
- * The payment rail over x402 version 2, scheme `exact`, EIP-3009 on EVM chains. The chain alone decides what was
- * paid, never the facilitator's answer.
+ * The payment rail over x402 version 2, scheme `exact`, EIP-3009 on EVM chains. The chain alone proves a payment,
+ * never the facilitator's answer.
  *
  * Smart accounts can pay where the network's configuration accepts them; see `SmartAccount`.
  *

@@ -17,7 +17,7 @@ import { misconfigured, type OfferedNetwork, requiredConfirmations } from "./net
 import { type ExpectedUse, hexOf, judge } from "./chain/SettlementSearch.ts"
 import * as TransferAuthorization from "./network/TransferAuthorization.ts"
 
-/** The network of a refund, and the function that submits what the refund wallet signs. */
+/** The network of a refund, and the function that submits the transfers that the refund wallet signs. */
 export interface RefundRoute {
   readonly offered: OfferedNetwork
   readonly chain: EvmChain

@@ -6,7 +6,7 @@ import { serve } from "./support/HttpFake.ts"
 
 const LIMIT_BYTES = 1_000
 
-/** Sends a POST to a server that responds as given. Returns what it received, and the answer or the error. */
+/** Sends a POST to a server that responds as given. Returns the seen requests, and the answer or the error. */
 const exchanged = (respond: (response: ServerResponse) => void, changed: Partial<HttpCall> = {}) =>
   Effect.gen(function* () {
     const { seen, url } = yield* serve((_, response) => respond(response))

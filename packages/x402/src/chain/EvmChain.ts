@@ -86,7 +86,7 @@ export interface EvmChain {
   readonly hasCode: (account: Hex) => Effect.Effect<boolean, ProviderError>
   /** Simulates a call in the newest block (`eth_call`). A call that fails is an answer, and no error. */
   readonly simulate: (call: SimulatedCall) => Effect.Effect<CallOutcome, ProviderError>
-  /** Returns the newest block with a time before a moment (unix seconds); 0 if there is none. */
+  /** Returns the newest block with a time before a moment (unix seconds); 0 if no block is that old. */
   readonly blockBefore: (unixSeconds: bigint) => Effect.Effect<bigint, ProviderError>
   readonly tokenDomainSeparator: Effect.Effect<Hex, ProviderError>
   readonly tokenDecimals: Effect.Effect<number, ProviderError>

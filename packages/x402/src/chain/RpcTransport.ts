@@ -109,7 +109,7 @@ const parsed = (text: string): unknown => {
 
 /**
  * Returns a function that sends JSON and returns the JSON of the answer. It rejects with the errors of viem's own client:
- * for an answer without JSON, and for a failure whose body is no error of JSON-RPC.
+ * for an answer without JSON, and for a failure whose body is not an error of JSON-RPC.
  */
 const httpClient = ({ answerBytesMax, timeoutMillis, url }: RpcTransportOptions) => {
   const exchange = async (body: string): Promise<HttpAnswer> => {

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto"
 
 /*
- * Clients may bind the nonce of an authorization, which the payer signs, to what they were asked to pay for. A nonce has 32
- * bytes (EIP-3009): a tag of 8, then the first 24 of a SHA-256.
+ * Clients may bind the nonce of an authorization, which the payer signs, to the challenge that they accepted. A nonce
+ * has 32 bytes (EIP-3009): a tag of 8, then the first 24 of a SHA-256.
  */
 
 /** ASCII `agentos1`: the tag of a nonce that is bound to a challenge, and so to one request. */

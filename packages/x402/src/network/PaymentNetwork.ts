@@ -15,10 +15,9 @@ const EvmAddress = Schema.String.check(
 /** The wallet that pays refunds. */
 export const RefundWallet = Schema.Struct({
   /**
-   * Private key of the wallet. The wallet holds the token and needs no gas: the facilitator submits what it
-   * signs. It must be used by this deployment alone and differ from `payTo`. If the server is compromised, only
-   * the balance of this wallet is lost instead of all earnings, and incoming and refunded money are never
-   * confused.
+   * Private key of the wallet. The wallet holds the token and needs no gas: the facilitator submits the transfers that
+   * it signs. It must be used by this deployment alone and differ from `payTo`. If the server is compromised, only the
+   * balance of this wallet is lost instead of all earnings, and incoming and refunded money are never confused.
    */
   privateKey: PrivateKey,
   /**
@@ -39,7 +38,7 @@ export const PaymentNetwork = Schema.Struct({
     Schema.isPattern(/^eip155:[1-9]\d{0,14}$/, { expected: "a CAIP-2 id of an EVM chain, for example eip155:196" })
   ),
   /**
-   * JSON-RPC URL of the chain, which alone decides what was paid. The node must support the tag `finalized`,
+   * JSON-RPC URL of the chain, which alone proves a payment. The node must support the tag `finalized`,
    * and keep state and logs for as long as an operation may stay unknown. May contain an access key.
    */
   rpcUrl: Schema.RedactedFromValue(HttpUrl),

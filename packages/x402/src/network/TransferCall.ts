@@ -105,12 +105,13 @@ export const transferCall = (asset: Hex, message: TransferAuthorization, signatu
   }
 }
 
-/** Any authorization, which the token refuses whatever it is signed with. */
+/** An expired authorization, which the token refuses under any signature. */
 const PROBE = [MULTICALL3, MULTICALL3, 0n, 0n, 0n, `0x${"00".repeat(32)}`, `0x${"00".repeat(ECDSA_BYTES)}`] as const
 
 /**
- * Two calls whose outcomes differ if the token's transferWithAuthorization also takes the signature as bytes: the token
- * refuses the first one for a reason of its own, and the second one as a function that it lacks.
+ * Returns two calls whose outcomes differ if the token has a transferWithAuthorization that takes the signature as
+ * bytes. The first one then fails with an error of that function, and the second one because its function does not
+ * exist.
  */
 export const probeCalls = (asset: Hex): readonly [SimulatedCall, SimulatedCall] => {
   const data = encodeFunctionData({ abi: bytesAbi, args: PROBE })

@@ -120,7 +120,7 @@ export const make = Effect.fnUntraced(function* (
     return yield* refusedIfUnused(payment, code)
   })
 
-  /** Returns the outcome of an earlier transaction for the payment; `otherwise` if there is none. */
+  /** Returns the outcome of an earlier transaction for the payment, or runs `otherwise` if no transaction is known. */
   const withoutTransaction = Effect.fnUntraced(function* (
     attempt: Attempt,
     otherwise: Effect.Effect<SettleAnswer, ProviderError>

@@ -103,7 +103,7 @@ export const makeSigner = ({
       const call = { to: address, data, gasMax: TRANSFER_GAS_MAX }
       return record(await watched(run(spender.submit(attempt.reference, call, onOpen))), true)
     },
-    // The library sends nothing else than the deployment of the payer's smart account, which it has simulated together
+    // The library calls this only to deploy the payer's smart account, after it has simulated the deployment together
     // with the transfer. Payments that need the same deployment share its transaction.
     sendTransaction: async ({ data, to }) => {
       if (!factories.some((factory) => factory === to.toLowerCase())) {
