@@ -122,7 +122,7 @@ const observe = Effect.fnUntraced(function* <Service extends object>(port: Port,
   return { ...service, ...observed } as Service
 })
 
-/** Observes a provider, unless the host has none: then nobody is called. */
+/** Observes a provider, unless the host has none, and so makes no calls. */
 const observeNamed = <Service extends { readonly name: string }>(port: Port, service: Service) =>
   service.name === NO_PROVIDER ? Effect.succeed(service) : observe(port, service)
 

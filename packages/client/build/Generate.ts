@@ -183,7 +183,7 @@ const reachable = (roots: Readonly<Record<string, Json>>): Readonly<Record<strin
 
 type Schemas = Readonly<Record<string, Json>>
 
-/** The messages of the realtime gateway are no part of the client's surface, except for the turns of a call. */
+/** Marks the messages of the realtime gateway as internal to the client, except for the turns of a call. */
 const withInternals = (found: Schemas): Schemas => {
   const isMessage = (name: string): boolean =>
     [schemas["RealtimeClientMessage"], schemas["RealtimeServerMessage"]].some((messages) =>

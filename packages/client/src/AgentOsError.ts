@@ -43,7 +43,7 @@ interface DetailsByCode {
   readonly SERVICE_UNAVAILABLE: Delay
   readonly SPEND_LIMIT_EXCEEDED: {
     readonly limit: "perCall" | "perDay"
-    /** The limit, the price, and what the last 24 hours may have cost, in USDT. */
+    /** The limit, the price, and the most that the last 24 hours may have cost, in USDT. */
     readonly limitAmount: string
     readonly price: string
     readonly spentLastDay: string

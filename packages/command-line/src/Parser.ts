@@ -179,7 +179,7 @@ const tokensOf = (rest: ReadonlyArray<string>, flags: ReadonlyArray<FlagSpec>): 
     )
   }).tokens
 
-/** Parses a command line. Throws a usage failure that suggests what was probably meant. */
+/** Parses a command line. Throws a usage failure that suggests the word that was probably meant. */
 export const parse = (argv: ReadonlyArray<string>, tree: CommandTree): ParsedLine => {
   const { next, rest, words } = splitWords(argv, tree)
   const command = tree.find(words.join(" "))

@@ -45,7 +45,7 @@ export const nullable = (schema: JsonSchema & { readonly type: string }): JsonSc
 /** More are not reported, because the first one is mostly the cause of the others. */
 const ISSUES_MAX = 5
 
-/** Returns what is wrong with a value, each with the place of the field; empty if nothing is. */
+/** Returns the errors of a value, each with the place of the field; empty for a valid value. */
 export const issuesOf = (schema: ObjectSchema, value: unknown): ReadonlyArray<string> => {
   const { errors } = new Validator(schema as unknown as Schema, "2020-12", false).validate(value)
   // An error about the whole object repeats those about its fields.

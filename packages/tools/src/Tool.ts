@@ -4,7 +4,7 @@ import { failed, invalidInput, type Json, type ToolResult } from "./Result.ts"
 import { type InputOf, issuesOf, type JsonSchema, objectSchema, type ObjectSchema } from "./Schema.ts"
 import { NOTICE } from "./Untrusted.ts"
 
-/** What may be passed with a call of a tool. */
+/** The options of a call of a tool. */
 export interface RunOptions {
   /** Ends the wait for the result. A payment that was sent is then open, and `resume_payment` completes it. */
   readonly signal?: AbortSignal
@@ -27,7 +27,7 @@ export interface ToolAnnotations {
 /** A tool for a model. */
 export interface Tool {
   readonly name: string
-  /** What it does, what it costs, and what it returns. */
+  /** Its action, its cost and its result. */
   readonly description: string
   readonly inputSchema: ObjectSchema
   /** The shape of `data` when the call succeeds. */
@@ -41,7 +41,7 @@ export interface Tool {
   readonly run: (agent: AgentOs, input: unknown, options?: RunOptions) => Promise<ToolResult>
 }
 
-/** What the code of a tool works with. */
+/** The dependencies of the code of a tool. */
 export interface ToolContext {
   readonly agent: AgentOs
   /** Options for calls of the client. */
@@ -53,7 +53,7 @@ export interface ToolContext {
 interface ToolParts<Properties, Required extends string> {
   readonly name: string
   readonly title: string
-  /** What it does and what it returns. The cost is added. */
+  /** Its action and its result. The cost is added. */
   readonly description: string
   readonly properties: Properties
   readonly required: ReadonlyArray<Required>
@@ -90,7 +90,7 @@ const PAYMENT_SCHEMA = objectSchema({
   leftToday: { type: ["string", "null"], description: "USDT left of the daily limit; null without a limit." }
 })
 
-/** A paid tool that found what it would have bought says so in `created`. */
+/** A paid tool that found its goods already bought returns `created: false`. */
 const paymentOf = ({ created }: Json, { lastDay, left }: Spent): Json => ({
   moneyMoved: created === false ? "no" : "yes",
   spentLastDay: lastDay,
@@ -114,7 +114,7 @@ const systemClock: Clock = {
 }
 /* oxlint-enable no-restricted-properties */
 
-/** Declares a tool: its schemas, its description, and what it runs. */
+/** Declares a tool: its schemas, its description and its code. */
 export const defineTool = <
   const Properties extends Readonly<Record<string, JsonSchema>>,
   const Required extends string

@@ -19,7 +19,7 @@ export interface CutText {
   readonly cutFrom: number | null
 }
 
-/** Removes what a reader does not see, and cuts the rest to a length. */
+/** Removes invisible characters, and cuts the rest to a length. */
 export const cut = (text: string, max: number): CutText => {
   const visible = text.replaceAll(LINE_END, "\n").replaceAll(UNSEEN, "")
   if (visible.length <= max) return { text: visible, cutFrom: null }

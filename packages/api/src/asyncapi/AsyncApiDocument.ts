@@ -8,7 +8,7 @@ import { REALTIME_EXAMPLES } from "./RealtimeExamples.ts"
 
 const SOCKET = "socket"
 
-/** What the server does with messages of each type: it receives those of clients, and sends the others. */
+/** The action of the server for messages of each type: it receives those of clients, and sends the others. */
 const OPERATIONS = {
   "session.authenticate": {
     name: "authenticate",
@@ -84,7 +84,7 @@ const referencesIn = (schema: Schema.Json): ReadonlyArray<string> => {
 /** Returns these components and those that they refer to. */
 const reachable = (components: JsonObject, names: ReadonlyArray<string>): JsonObject => {
   const found = new Set(names)
-  // A set iterates over what is added meanwhile.
+  // The iteration over a set includes items that are added meanwhile.
   for (const name of found) for (const reference of referencesIn(components[name] ?? {})) found.add(reference)
   return Object.fromEntries([...found].map((name) => [name, components[name] ?? {}]))
 }

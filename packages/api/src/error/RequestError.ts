@@ -78,7 +78,7 @@ export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>()
   withPayment: Schema.Boolean
 }) {}
 
-/** The request was not finished in its time. What it asked for may have been done. */
+/** The request was not finished in its time. The operation may have been performed. */
 export class RequestDelayed extends Schema.TaggedError<RequestDelayed>()("RequestDelayed", {}) {}
 
 /** An unexpected failure. The log has the cause under the request's id. */

@@ -31,7 +31,7 @@ export interface OperationShape<
   readonly data: Data
   /** 201 if the operation creates something. */
   readonly status: 200 | 201
-  /** What the operation does, beyond the `purpose` of its catalog entry, in a few sentences. */
+  /** A few sentences about the operation, beyond the `purpose` of its catalog entry. */
   readonly description: string
 }
 

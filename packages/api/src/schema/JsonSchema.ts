@@ -5,7 +5,7 @@ export type JsonObject = { readonly [key: string]: Schema.Json }
 export const isObject = (json: Schema.Json | undefined): json is JsonObject =>
   typeof json === "object" && json !== null && !Array.isArray(json)
 
-/** Returns the object under a key; an empty one if there is none. */
+/** Returns the object under a key; an empty one if the key has no object. */
 export const child = (json: Schema.Json | undefined, key: string): JsonObject => {
   const value = isObject(json) ? json[key] : undefined
   return isObject(value) ? value : {}

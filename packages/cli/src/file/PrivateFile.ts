@@ -86,7 +86,7 @@ const readUpTo = async (file: FileHandle, limitBytes: number): Promise<Buffer | 
 
 /**
  * Reads a regular file; undefined if it does not exist. A device or a pipe at the path is refused and not waited for, because
- * somebody else may have put it there.
+ * another account may have put it there.
  */
 export const readIfExists = async (path: string, limitBytes = FILE_LIMIT_BYTES): Promise<string | undefined> => {
   const content = await readUnlessMissing(path, { limitBytes, isPipeAllowed: false })

@@ -3,7 +3,7 @@ import { OPERATIONS } from "../generated/OperationTable.ts"
 import type { Request } from "./Http.ts"
 import type { OperationId, OperationRow } from "./OperationTypes.ts"
 
-/** Returns the row of an operation. Throws INVALID_OPTION for a name that is none. */
+/** Returns the row of an operation. Throws INVALID_OPTION for a name without an operation. */
 export const rowOf = (id: OperationId): OperationRow => {
   if (Object.hasOwn(OPERATIONS, id)) return OPERATIONS[id]
   throw new AgentOsError({

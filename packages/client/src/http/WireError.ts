@@ -60,7 +60,7 @@ const detailsOf = (error: WireError, answer: Answer): ErrorDetails<WireErrorCode
   }
 }
 
-/** Returns the error of an answer. `moneyMoved` replaces what the answer says. */
+/** Returns the error of an answer. `moneyMoved` replaces the value in the answer. */
 export const errorOf = (answer: Answer, moneyMoved?: MoneyMoved): AgentOsError => {
   const { headers, status } = answer
   const error = wireErrorIn(answer)

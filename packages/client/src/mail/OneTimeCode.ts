@@ -16,7 +16,7 @@ const LINK = /<https?:[^<>\s]*>/g
 /** The searched part of a message, in characters. */
 const LIMIT = 100_000
 
-/** The converted part of HTML, in characters: what the service keeps of a mail. */
+/** The converted part of HTML, in characters: the most that the service keeps of a mail. */
 const HTML_LIMIT = 1 << 20
 const ELEMENT = /^(?:\/?[a-z][a-z0-9]*|!)/i
 /** Elements whose content is hidden. */

@@ -44,7 +44,7 @@ export class Call {
     this.to = to
   }
 
-  /** Yields what the person on the line says, until the call ends or a turn hung up. */
+  /** Yields the turns of the person on the line, until the call ends or a turn hung up. */
   async *turns({ signal }: { readonly signal?: AbortSignal | undefined } = {}): AsyncGenerator<Turn, void, undefined> {
     const { clock, voice } = this.#context
     const { queue } = voice.take(this.id)

@@ -14,7 +14,7 @@ export interface BuyNumberInput extends Partial<PurchaseInput> {
 
 export interface PlaceCallInput extends Omit<InputOf<"callOneMinute">, "phoneNumberId" | "toNumber"> {
   readonly to: string
-  /** What is paid for. Default: 1. */
+  /** The paid minutes. Default: 1. */
   readonly minutes?: 1 | 5
 }
 
