@@ -17,7 +17,7 @@
  *   leases, which last at least 10 s, never expire by themselves.
  * - `StoreClock.advance` moves the one clock that the stores use for all times: createdAt of events and
  *   `updatedAt` of operations as well as leases and expiry. It can also move back.
- * - `capabilities` names what the adapter does not support, and why: tests that need it are skipped with the
+ * - `capabilities` names each feature that the adapter lacks, and why: tests that need it are skipped with the
  *   reason in their name.
  *
  * Every test makes its own tenants, ids, local parts, phone numbers, assets and gas wallets. So suites can

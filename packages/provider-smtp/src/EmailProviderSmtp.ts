@@ -175,7 +175,7 @@ const compose = (mail: OutgoingMail, attachments: Files): SendMailOptions => ({
   attachments
 })
 
-/** The result of the transaction with one recipient: the relay's reply, or why there was none that accepts the mail. */
+/** The result of the transaction with one recipient: the reply by which the relay accepts the mail, or the failure. */
 type Outcome = { readonly address: string } & ({ readonly response: string } | { readonly failed: Failed })
 
 /** Returns the outcomes as one, or fails if no recipient got the mail. */

@@ -18,7 +18,7 @@ describe("the largest mail is read within the memory of its process", () => {
     expect(Buffer.byteLength(body)).toBeLessThanOrEqual(1024 * 1024)
   }
 
-  /** The text that needs most memory: the most lines, the longest line, and what is decoded or compared with a boundary. */
+  /** Texts that need most memory: most lines, the longest line, lines that are decoded or compared with a boundary. */
   const TEXTS: ReadonlyArray<readonly [string, string, string]> = [
     ["that are empty", "", "\r\n"],
     ["that end in a line feed alone", "", "\n"],

@@ -7,7 +7,7 @@ export interface Cast {
   readonly outputs: ReadonlyArray<Output>
 }
 
-/** What the terminal received, and when, in seconds from the start. */
+/** A text that the terminal received, and its time in seconds from the start. */
 export interface Output {
   readonly atSeconds: number
   readonly text: string

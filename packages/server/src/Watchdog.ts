@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads"
 
 const BEAT_EVERY = 500
 
-/** What the thread of the watchdog gets. */
+/** The data for the thread of the watchdog. */
 export interface WatchdogData {
   /** Its first number grows with the turns of the event loop. */
   readonly beats: Int32Array<SharedArrayBuffer>
@@ -17,7 +17,7 @@ export interface WatchdogData {
  * it has logged the stack of the code that blocks it. Nothing else could: a blocked process answers no signal either.
  */
 export const startWatchdog = (worker?: number): void => {
-  // Someone looks at a breakpoint.
+  // A debugger may hold the event loop at a breakpoint.
   if (url() !== undefined) return
   const beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   const workerData: WatchdogData = { beats, worker }

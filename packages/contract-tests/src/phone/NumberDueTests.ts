@@ -9,7 +9,7 @@ import * as Sample from "./PhoneNumberSample.ts"
 const DAWN = Timestamp.Timestamp.make(Timestamp.DAY)
 const minutes = (count: number) => Timestamp.add(DAWN, count * Timestamp.MINUTE)
 
-/** The store, with nothing due at the times of these tests except what the test adds. */
+/** The store, with nothing due at the times of these tests except the numbers that the test adds. */
 const emptied = Effect.gen(function* () {
   const store = yield* PhoneNumberStore
   const end = minutes(1_000)

@@ -64,8 +64,8 @@ export const keyringFlaw = ({ activeKeyId, keys }: KeyringConfig): string | unde
 }
 
 /**
- * Reads keys from `1:secret,2:secret`. The highest id is active by default. Fails with what the text must be, or with the
- * flaw of its keys; neither contains a secret.
+ * Reads keys from `1:secret,2:secret`. The highest id is active by default. Fails with the required form of the text,
+ * or with the flaw of its keys; neither contains a secret.
  */
 export const parseKeyring = (text: string, activeKeyId?: number): Result.Result<KeyringConfig, string> => {
   const keys = text

@@ -64,7 +64,7 @@ const checkSocket = (socket: Socket, isAllowed: boolean, refuse: (why: Error) =>
   else check()
 }
 
-/** Counts what the connection receives for this request. Returns the function that ends the count. */
+/** Limits the traffic that the connection receives for this request. Returns the function that ends the count. */
 const limitReceived = (request: ClientRequest, socket: Socket, refuse: (why: BadAnswer) => void): (() => void) => {
   let bytes = 0
   let reads = 0

@@ -18,11 +18,11 @@ export interface WebhookClientOptions {
 }
 
 const TIMEOUT_MILLIS = 15_000
-/** An answer is read up to this size, so that its connection can be used again, and ignored. */
+/** Limit of an answer. Its body is ignored, and is read only so that the connection can be used again. */
 const BYTES_MAX = 65_536
 /**
- * How long an idle connection is kept for the next event, in milliseconds: less than the 5 s after which common servers close
- * it, since a request on a closing connection fails.
+ * How long an idle connection is kept for the next event, in milliseconds. Common servers close it after 5 s, and a
+ * request on a closing connection fails.
  */
 const IDLE_TIMEOUT = 3_000
 /** More than the turns of `WebhookWorker`: none waits for the connection of another. */

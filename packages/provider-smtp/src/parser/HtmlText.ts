@@ -68,8 +68,8 @@ class LineWriter {
 }
 
 /**
- * Returns the text that HTML shows, with the address of each link behind its text and with quotes marked by `> `; null if
- * there is none. Takes time in proportion to the length: tokens are read one by one, and no tree is built.
+ * Returns the text that HTML shows, with the address of each link behind its text and with quotes marked by `> `; null
+ * without text. Takes time in proportion to the length: tokens are read one by one, and no tree is built.
  */
 export const textOfHtml = (html: string): string | null => {
   const lines = new LineWriter()

@@ -71,7 +71,7 @@ const authorOfMail = (raw: Uint8Array, from: Address | undefined): Contact => {
   return { address, name: isSame ? nameOf(from.name) : null }
 }
 
-/** Returns a display name on one line; null if there is none. */
+/** Returns a display name on one line; null if it is empty. */
 const nameOf = (text: string): string | null => headerText(text, MAIL_LIMITS.nameCharacters) || null
 
 /** Returns a usable address with its domain in lower case; undefined if the text is not one. */
@@ -118,7 +118,7 @@ const referencesOf = (header: string | undefined): ReadonlyArray<string> => {
   return ids.length <= MAIL_LIMITS.references ? ids : [ids[0]!, ...ids.slice(1 - MAIL_LIMITS.references)]
 }
 
-/** Returns the text, or what the HTML shows if the mail has no text or a blank one. */
+/** Returns the text, or that of the HTML if the mail has no text or a blank one. */
 const textOf = (text: string | undefined, html: string | null): string | undefined =>
   html === null || text?.trim() ? text : (textOfHtml(html) ?? text)
 

@@ -1,4 +1,4 @@
-/** Replaces the process that reads mail, tries what a hostile mail could attempt, and replies with the results. */
+/** Replaces the process that reads mail, tries the attacks of a hostile mail, and replies with the results. */
 import { spawnSync } from "node:child_process"
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs"
 import { Worker } from "node:worker_threads"

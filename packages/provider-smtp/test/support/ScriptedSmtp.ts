@@ -18,7 +18,7 @@ export interface Script {
   readonly dropAfterBytes?: number
 }
 
-/** An SMTP server that follows a script, and records what it received. */
+/** An SMTP server that follows a script, and records the received commands and messages. */
 export interface ScriptedSmtp {
   readonly port: number
   readonly commands: Array<string>

@@ -14,7 +14,7 @@ import {
 } from "viem"
 import type { SandboxClient } from "./SandboxNetwork.ts"
 
-/** What a call leaves for the next one. */
+/** The state that a call of `freeTransactions` leaves for the next one. */
 export interface PoolMemory {
   /** Transactions that were taken out of the pool and not sent again yet, because the chain did not answer. */
   readonly unsent: Array<Hex>
@@ -26,7 +26,7 @@ export const newPoolMemory = (): PoolMemory => ({ unsent: [], waiting: new Map()
 
 /**
  * Sends the transactions again that anvil will never mine by itself, and those that are unsent from before. Rejects if the
- * chain does not answer; what it did not answer to stays in `unsent`.
+ * chain does not answer; transactions without an answer stay in `unsent`.
  *
  * If a transaction arrives in the moment in which the one before it is mined, anvil 1.7 can let it wait for that one:
  * once in 2,500 when an account sends sixteen at a time. All later ones of the account then wait too.

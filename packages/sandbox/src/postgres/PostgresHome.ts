@@ -36,8 +36,8 @@ export interface PostgresHome {
 const sharedDirectory = "/var/tmp"
 
 /**
- * Opens the home at `path`, within the sandbox's directory `root`, and creates what is missing. PostgreSQL does not run
- * as root. If only root can reach `path`, the home is in a shared directory and `path` is a link to it.
+ * Opens the home at `path`, within the sandbox's directory `root`, and creates its missing parts. PostgreSQL does not
+ * run as root. If only root can reach `path`, the home is in a shared directory and `path` is a link to it.
  */
 export const openHome = async (root: string, path: string): Promise<PostgresHome> => {
   const isRoot = process.getuid?.() === 0

@@ -64,7 +64,7 @@ export class MailService {
   }
 }
 
-/** Returns the service's reply, or a temporary error if there was none. */
+/** Returns the service's reply, or a temporary error if the service sent no reply. */
 const toSmtpError = (error: unknown): SmtpError => {
   if (error instanceof SmtpError) return error
   const { response, responseCode } = error as { readonly response?: string; readonly responseCode?: number }

@@ -67,7 +67,7 @@ export interface SandboxDescription {
   readonly networks: ReadonlyArray<ReturnType<typeof paymentNetwork>>
   /** The base URL of `/sandbox/people` and `/sandbox/calls`, which control simulated people and their calls. */
   readonly carrier: { readonly url: string }
-  /** The webhook URL of the test agent, which repeats what the caller says. */
+  /** The webhook URL of the test agent, which repeats the caller's words. */
   readonly agentWebhookUrl: string
   /** The path of the PEM file of the certificate authority of that agent. */
   readonly agentWebhookCa: string
@@ -137,7 +137,7 @@ const websocketUrl = ({ host }: RunLayout, { http }: ServerPorts): string => `ws
 export const writeSandboxFile = (path: string, description: SandboxDescription): Promise<void> =>
   replaceFile(path, `${JSON.stringify(description, undefined, 2)}\n`, 0o600)
 
-/** Reads the description of a running or killed sandbox; undefined if there is none. */
+/** Reads the description of a running or killed sandbox; undefined if the file does not exist. */
 export const readSandboxFile = async (path: string): Promise<SandboxDescription | undefined> => {
   const text = await readFileIfExists(path)
   return text === undefined ? undefined : (JSON.parse(text.toString()) as SandboxDescription)

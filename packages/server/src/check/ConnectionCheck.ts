@@ -169,7 +169,7 @@ const REDACTED_LENGTH_MIN = 4
 
 /** The passwords that a message of someone else could repeat. */
 const passwordsOf = ({ database, mail, phone }: ServerConfig): ReadonlyArray<string> => {
-  // A URL with several hosts is none of the URL standard.
+  // The URL standard has no URLs with several hosts.
   const inUrl = "url" in database ? (/^[^/]*\/\/[^/?#]*?:([^/?#]*)@/.exec(Redacted.value(database.url))?.[1] ?? "") : ""
   const others = [mail?.relay.credentials?.password, phone.carrier?.authToken].flatMap((secret) =>
     secret === undefined ? [] : [Redacted.value(secret)]

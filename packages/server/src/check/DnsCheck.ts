@@ -169,8 +169,8 @@ const checkPointer = (read: Read, address: string): Promise<Check> =>
   })
 
 /**
- * Compares DNS with what a deployment needs, through the resolver with which the server checks senders. Changes nothing.
- * Takes at most half a minute, or a minute with sending addresses.
+ * Compares DNS with the records that a deployment needs, through the resolver with which the server checks senders.
+ * Changes nothing. Takes at most half a minute, or a minute with sending addresses.
  */
 const checkDns = async ({ apiHost, mail, sendsFrom }: DnsNames, dns: SenderDns): Promise<ReadonlyArray<Check>> => {
   const { close, lookup } = openLookup(dns, { millis: TIME_LIMIT_MILLIS, lookupsMax: LOOKUPS_MAX })

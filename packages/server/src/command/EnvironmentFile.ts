@@ -4,7 +4,7 @@ const QUOTED = /^(["'])(.*)\1$/
 /**
  * Reads the variables of an environment file, as systemd and Docker do: one on each line, with a value that ends with the
  * line. A `#` begins a comment only at the beginning of a line. Quotes around a value are removed, as systemd does.
- * Returns the lines that are none of these by their numbers.
+ * Also returns the numbers of the lines that it can't read.
  */
 export const parseEnvironment = (text: string) => {
   const variables = new Map<string, string>()

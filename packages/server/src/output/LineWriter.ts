@@ -154,7 +154,7 @@ export class LineWriter {
     this.#current = undefined
   }
 
-  /** The reader has gone, or the disk is full: what it did not take is dropped. */
+  /** The reader has gone, or the disk is full: the unwritten bytes are dropped. */
   #fail(bytes: Uint8Array): void {
     this.#drop(bytes.subarray(this.#offset).filter((byte) => byte === NEWLINE).length)
     this.#offset = bytes.length

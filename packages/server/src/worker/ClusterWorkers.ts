@@ -45,7 +45,7 @@ interface ClusterMessage {
 /**
  * Offers connections to other workers that this one was offered and did not accept before it was killed. node:cluster
  * forgets them, and their clients would wait for ever: about every second worker that is killed while clients connect
- * leaves one. If all workers are killed at once, nobody can take it, and it stays lost.
+ * leaves one. If all workers are killed at once, no worker can take it, and it stays lost.
  *
  * There is no public interface for this. It reads the messages of node's cluster module and answers in the name of the
  * worker (lib/internal/cluster in Node 22 and 24). A version of Node with other messages has the fault again.

@@ -3,7 +3,7 @@ const HEALTHY_AFTER = 60_000
 const FIRST_DELAY = 1_000
 const LONGEST_DELAY = 30_000
 
-/** Decides how long a place stays empty: not at all after one end, and longer the more often its workers end early. */
+/** Decides how long a place stays empty: not at all after one end, and longer after each further early end. */
 export class RestartDelay {
   #failures = 0
 

@@ -8,14 +8,14 @@ export interface Listening {
   readonly operator: { readonly host: string; readonly port: number } | null
 }
 
-/** What a worker sends to its server. */
+/** A message from a worker to its server. */
 export type FromWorker =
   | { readonly type: "ready"; readonly listening: Listening }
   /** Asks for the metrics of all workers. */
   | { readonly type: "collect"; readonly request: number }
   | { readonly type: "metrics"; readonly request: number; readonly text: string }
 
-/** What a server sends to a worker. */
+/** A message from a server to a worker. */
 export type ToWorker =
   | { readonly type: "drain" }
   | { readonly type: "report"; readonly request: number }
