@@ -181,5 +181,5 @@ const statesPage = (): Page => ({
   )
 })
 
-/** Returns the pages that list what the tables of the code contain. */
+/** Returns the pages that list the tables of the code. */
 export const catalogPages = (): ReadonlyArray<Page> => [servicesPage(), eventsPage(), errorsPage(), statesPage()]

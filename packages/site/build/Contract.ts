@@ -17,7 +17,7 @@ export const isObject = (value: Json): value is Readonly<Record<string, Json>> =
 export const at = (value: Json, ...names: ReadonlyArray<string>): Json =>
   names.reduce<Json>((inner, name) => (isObject(inner) ? inner[name] : undefined), value)
 
-/** Replaces a reference by what it refers to. */
+/** Replaces a reference by its target. */
 export const resolve = (value: Json): Json => {
   const reference = at(value, "$ref")
   if (typeof reference !== "string") return value
@@ -30,7 +30,7 @@ export const text = (value: Json): string => (typeof value === "string" ? value 
 
 const JSON_TYPE = "application/json"
 
-/** Returns the first example of the JSON content of a body or response; undefined if there is none. */
+/** Returns the first example of the JSON content of a body or response; undefined without an example. */
 export const exampleOf = (body: Json): Json => {
   const content = at(resolve(body), "content", JSON_TYPE)
   const single = at(content, "example")

@@ -34,7 +34,7 @@ const urlOf = ({ entry }: Documented, { path, query }: SampleInput): string => {
 
 const needsToken = ({ entry }: Documented): boolean => entry.authentication === "bearer"
 const signsIn = ({ entry }: Documented): boolean => entry.authentication === "sign-in-with-x"
-/** Whether the payment in PAYMENT-SIGNATURE is what the operation is about. */
+/** Whether the operation is about the payment in PAYMENT-SIGNATURE. */
 const readsPayment = ({ entry }: Documented): boolean => entry.operationId === "readPaymentStatus"
 export const isPaid = ({ entry }: Documented): boolean => entry.price !== null
 /** Whether the response is a file. */

@@ -6,7 +6,7 @@ const SUMMARY = "Real mailboxes and phone numbers for agents, paid per call in U
 /** Returns the address of the twin of a page. */
 const twinOf = (path: string): string => `${path === "/docs" ? "/docs/index" : path}.md`
 
-/** Directs links between pages to their twins, which are what a program reads next. */
+/** Directs links between pages to their twins, because a program reads those next. */
 const withTwinLinks = (markdown: string): string =>
   markdown
     .replaceAll(/<a id="[^"]*" href="([^"]*)">([^<]*)<\/a>/g, "[$2]($1)")
