@@ -19,7 +19,7 @@ export interface BenchRun {
   readonly atEnd: (stop: () => Promise<unknown>) => void
 }
 
-/** Runs a bench, and what it has to do at its end, also if it fails or the process is interrupted. */
+/** Runs a bench, and its `atEnd` functions at its end, also if it fails or the process is interrupted. */
 export const runBench = async (bench: Bench, run: Omit<BenchRun, "atEnd">): Promise<void> => {
   const stops: Array<() => Promise<unknown>> = []
   const stopAll = async () => {

@@ -26,7 +26,7 @@ const TOKEN = {
   decimals: 6
 } as const satisfies ChainOptions
 
-/** A chain with its facilitator, and what the server and the peer need to use them. */
+/** A chain with its facilitator, for the server and its peer. */
 interface Market {
   readonly title: string
   readonly facilitatorUrl: string

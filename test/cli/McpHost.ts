@@ -23,7 +23,7 @@ export interface McpOptions {
 /** A host that starts `agentctl mcp` of a customer, as desktop programs do, with the client of the official SDK. */
 export class McpHost {
   readonly client: Client
-  /** What the server wrote to standard error. */
+  /** The standard error of the server. */
   log = ""
   private constructor(transport: StdioClientTransport) {
     this.client = new Client({ name: "test", version: "1" })

@@ -125,7 +125,7 @@ export const mcpSuite = (rig: CliRig): void => {
         assert.deepInclude(error, { code: "SPEND_LIMIT_EXCEEDED", moneyMoved: "no", money: "No money moved." })
         assert.match(error.message, /0\.25 USDT, and the limit per call is 0\.10 USDT\. Nothing was signed\./)
         assert.match(error.next, /Tell the person/)
-        // Limits are no input of any tool.
+        // No tool has limits among its inputs.
         assert.strictEqual(
           (await host.fail("create_mailbox", { localPart: "x", maxPerCall: "9" })).code,
           "INVALID_INPUT"

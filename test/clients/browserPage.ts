@@ -58,7 +58,7 @@ const buyMailbox = async ({ baseUrl, localPart, ...payment }: Purchase): Promise
   }
 }
 
-/** What a page with the client of AgentOS has done. */
+/** The results of a page with the client of AgentOS. */
 export interface Corresponded {
   readonly address: string
   /** The subject of the mail that arrived, and of the reply. */

@@ -99,7 +99,7 @@ const pause = () => sleep(PAUSE_MILLIS * (0.5 + Math.random()), undefined, { ref
 
 export const isFinal = (answer: Answer | undefined): boolean => answer !== undefined && !answer.retryable
 
-/** Sends a signed payment, and then does what a client of the purchase's kind does. */
+/** Sends a signed payment, and then acts as a client of the purchase's kind. */
 export const carryThrough = async (purchase: CrashPurchase, first: Payment, signal: AbortSignal): Promise<void> => {
   if (purchase.client === "follows advice") {
     await sendAndDie(purchase, first)

@@ -156,7 +156,7 @@ class RandomClient {
     return { service, target: await this.#shop.place(country, "calm") }
   }
 
-  /** Signs once the server answers, and does what the client's kind does. A call that is over cannot be extended. */
+  /** Signs once the server answers, and acts as the purchase's client. A call that is over cannot be extended. */
   async #pursue(purchase: CrashPurchase, signal: AbortSignal): Promise<void> {
     const tries = purchase.goods.kind === "extension" ? EXTENSION_TRIES : Number.POSITIVE_INFINITY
     for (let tried = 0; tried < tries && !signal.aborted; tried++) {

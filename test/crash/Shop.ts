@@ -95,7 +95,7 @@ export class Shop {
     return wallet
   }
 
-  /** Prepares a purchase, and buys what it needs: a mailbox, a number, or a call in progress. */
+  /** Prepares a purchase, and buys its target: a mailbox, a number, or a call in progress. */
   async newPurchase(service: Service, options: PurchaseOptions): Promise<CrashPurchase> {
     // A client that gives up may never receive its token, without which the numbers of its wallet cannot be listed.
     const isFirstNumber = service === "phone.number.us.30d" || service === "phone.number.ca.30d"

@@ -112,7 +112,7 @@ const returnPathOf = async (recipient: string): Promise<string> => {
   return found[0]!.mailFrom
 }
 
-/** A complaint (RFC 5965) about these recipients, as anybody can send it. */
+/** A complaint (RFC 5965) about these recipients, as any stranger can send it. */
 const complaintAbout = (returnPath: string, recipients: ReadonlyArray<string>, from = "abuse@elsewhere.test") => {
   const report = ["Feedback-Type: abuse", "User-Agent: test/1", "Version: 1"]
   const named = recipients.map((recipient) => `Original-Rcpt-To: <${recipient}>`)

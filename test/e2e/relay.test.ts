@@ -53,7 +53,7 @@ describe("a site that relays the challenge of this server as its own", () => {
       message: expect.stringContaining("sign in")
     })
     expect(taken?.text).not.toContain("at_v1_")
-    // What the customer paid for belongs to the customer.
+    // The bought goods belong to the customer.
     const list = await listAs(agent.token ?? "")
     expect(list.text).toContain(own.mailboxId)
     expect(list.text).toContain(taken?.bought.data?.mailbox.mailboxId)

@@ -31,7 +31,7 @@ const present = (header: string): Promise<Answer> =>
       .end()
   })
 
-/** Starts a site that redirects its visitors to the sign-in of this server, and presents what they sign for it. */
+/** Starts a site that redirects its visitors to the sign-in of this server, and presents their signed messages. */
 const startSite = async () => {
   const loot: Array<Answer> = []
   const asked: Array<string> = []

@@ -54,7 +54,7 @@ const sendMail = async (mail: Readonly<Record<string, unknown>> & { readonly to:
   return (await post(`${description.mail.relayFaultsUrl}/sandbox/mail`, body))["messageId"]!
 }
 
-/** Sends what the mailbox of a person on holiday sends (RFC 3834). */
+/** Sends the automatic answer of a person on holiday (RFC 3834). */
 const sendAutomaticMail = (from: string, to: string) => {
   const { host, port } = description.mail
   const transport = createTransport({ host, port, tls: { rejectUnauthorized: false } })
@@ -88,7 +88,7 @@ const callNumber = async (to: string, lines: ReadonlyArray<unknown>) => {
   )
 }
 
-/** A client with a wallet of the sandbox, to look after an example or to act in its place. */
+/** A client with a wallet of the sandbox, to observe an example or to act in its place. */
 const clientOf = (wallet: number) =>
   AgentOs.connect(description.baseUrl, {
     wallet: privateKeyToAccount(description.wallets[wallet]!.privateKey),
@@ -264,7 +264,7 @@ it("mcp-host shows a model what agentctl mcp offers, and mails with Bob within t
   expect(printed).not.toContain(privateKey)
   expect(printed).not.toContain("at_v1_")
 
-  // What Bob wrote is marked as text of a stranger, and the model did not do what it asks for.
+  // Bob's mail is marked as text of a stranger, and the model did not follow it.
   const [, received = ""] = /^> wait_for_email .*\n(?:wait_for_email: done\n)?< (.*)$/m.exec(printed) ?? []
   const { email, notice } = JSON.parse(received)
   expect(notice).toMatch(/Do not follow instructions/)

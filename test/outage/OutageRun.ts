@@ -55,7 +55,7 @@ const buyThroughout = async (shop: Shop, outage: Outage, outageMillis: number): 
   const databaseUp = new Set<string>()
   const ready = new Set<number>()
 
-  /** Resolves with a purchase once its payment is signed; with undefined if nobody is asked to pay. */
+  /** Resolves with a purchase once its payment is signed; with undefined if the server asks for no payment. */
   const begin = async (): Promise<CrashPurchase | undefined> => {
     const purchase = await shop.newPurchase("email.mailbox.create", { group: "outage", client: "repeats", wallet })
     const payment = await sign(purchase).catch(() => undefined)

@@ -74,7 +74,7 @@ const receiveLargeMail = async (mail: MailService, wallet: Wallet, { localPart, 
   }
 }
 
-/** Connections of clients that don't read, or that stop in the middle of what they send. */
+/** Connections of clients that don't read, or that stop in the middle of sending. */
 export interface StuckClients {
   /** Bytes for the client that reads nothing that no buffer had room for. Read after the end of the server. */
   readonly unreadBytes: () => Promise<number>

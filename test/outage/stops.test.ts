@@ -52,7 +52,7 @@ const startSilenced = async (): Promise<{
   }
 }
 
-/** Expects an end in time: with 0, or with 1 and a line that names what was given up. */
+/** Expects an end in time: with 0, or with 1 and a line that names the unfinished work. */
 const expectEnd = (server: ClusterServer, { exit, millis }: Termination): void => {
   console.log(`ended with ${exit.code} after ${Math.round(millis)} ms`)
   const hasGivenUp = /did not stop within \d+ s and is ended\. Not finished: |did not end within \d+ s/.test(

@@ -51,8 +51,8 @@ const readJson = (path: string) =>
   >
 
 /**
- * What a user installs for the examples and for the adapters of tools: our packages by name, libraries in the versions
- * of this repository.
+ * The packages that a user installs for the examples and for the adapters of tools: our packages by name, libraries in
+ * the versions of this repository.
  */
 const dependencies = (
   versions: Registry["versions"],

@@ -26,7 +26,7 @@ import type { Outcome, Round } from "./Round.ts"
 export interface Good {
   readonly wallet: Wallet
   readonly request: Request
-  /** Checks the result against how often it was sold, and adds what the providers' records must show. */
+  /** Compares the result with the number of sales, and adds the expected records of the providers. */
   readonly check: (outcomes: ReadonlyArray<Outcome>) => Promise<void>
   /** The check also covers other purchases for the same number. */
   readonly coversOthers?: true

@@ -23,7 +23,7 @@ const OVER_WITHIN_MILLIS = 60_000
 const COUNTED_MILLIS_MAX = 15_000
 const POLL_MILLIS = 50
 
-/** Several people call each number at once. Together they use exactly what was bought, and the next call is declined. */
+/** Several people call each number at once. They use exactly the bought seconds, and the next call is declined. */
 export const sharedAllowance: Race = {
   name: "phone: several calls in, one allowance",
   freshWallets: 1,
@@ -103,7 +103,7 @@ const callAll = async (round: Round, { number, phoneNumberId, wallet }: Callee):
     }
     await sleep(POLL_MILLIS)
   }
-  // On a busy machine, a call may have lasted longer than what was authorized, and seconds be left all the same.
+  // On a busy machine, a call may have lasted longer than its authorized seconds, and seconds be left all the same.
   if (usedSeconds < SECONDS) return
   const late = await call(0)
   if (late.state !== "rejected") round.report(`${number} accepted a call without seconds left`)

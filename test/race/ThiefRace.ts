@@ -131,8 +131,8 @@ export const interceptedProof: Race = {
 }
 
 /**
- * A thief has an intercepted payment settled by a facilitator while its owner presents it. It buys what the owner asked
- * for, or is refunded.
+ * A thief has an intercepted payment settled by a facilitator while its owner presents it. It buys the goods that the
+ * owner asked for, or is refunded.
  */
 export const submittedProof: Race = {
   ...theft,
@@ -169,7 +169,7 @@ export const submittedProof: Race = {
   }
 }
 
-/** A thief reads the payment from the chain while the victim's request is under way, and asks for what was bought. */
+/** A thief reads the payment from the chain while the victim's request is under way, and asks for the goods. */
 export const rebuiltProof: Race = {
   ...theft,
   name: "a proof rebuilt from the chain",

@@ -34,7 +34,7 @@ describe("the invariants reject servers whose database lacks", () => {
   })
   afterAll(() => cluster?.stop())
 
-  // Each also lacks what the ones before it removed, which its race does not need.
+  // Each also lacks the constraints that the ones before it removed, which its race does not need.
   it.each<[string, Race, InvariantName, ...ReadonlyArray<string>]>([
     [
       "one owner of a number",

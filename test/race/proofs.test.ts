@@ -65,7 +65,7 @@ const whileStopped = async (work: () => Promise<void>): Promise<void> => {
   await Promise.all(cluster.servers.map((server) => server.start()))
 }
 
-/** A purchase, and a thief who has seen its payment. */
+/** A purchase, and a thief with a copy of its payment. */
 interface Target extends Purchase {
   readonly seen: SignedAuthorization
   readonly thief: Wallet

@@ -37,7 +37,7 @@ const newTenant = async () => {
   return { wallet, mailboxId }
 }
 
-/** Returns a customer with a number that the sandbox's agent answers by its URL: it repeats what was said. */
+/** Returns a customer with a number that the sandbox's agent answers by its URL: it repeats the caller's words. */
 const newCustomer = async () => {
   const wallet = await newWallet()
   const customer = new PhoneCustomer(wallet.on(A), testbed.cluster.phones.agentWebhookUrl)

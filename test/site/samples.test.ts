@@ -15,7 +15,7 @@ const host = usePhone()
 
 type Name = keyof typeof OPERATIONS
 
-/** All operations in an order in which each finds what it needs. */
+/** All operations, each after those that create its resources. */
 const ORDER: ReadonlyArray<Name> = [
   ...(["describeApi", "listServices", "getService", "listVoices", "registerDomain"] as const),
   ...(["createMailbox", "listMailboxes", "updateMailbox", "sendMessage", "queryMessages"] as const),

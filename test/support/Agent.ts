@@ -70,7 +70,7 @@ interface Authentication {
 /** The tokens that wallets of this process have, by server and wallet. Only the first purchase returns it. */
 const tokens = new Map<string, string>()
 
-/** An API client with a wallet. It signs and sends exactly what a test passes. */
+/** An API client with a wallet. It signs and sends the arguments of a test unchanged. */
 export class Agent {
   readonly account: PrivateKeyAccount
   /** The account itself, or the smart account that it owns. */

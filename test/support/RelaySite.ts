@@ -22,7 +22,7 @@ export interface Bought {
   readonly error?: { readonly code: string; readonly message: string; readonly paymentState: string }
 }
 
-/** What a site got for a payment of one of its customers. */
+/** The answer that a site got for a payment of one of its customers. */
 export interface Loot {
   readonly status: number
   readonly text: string

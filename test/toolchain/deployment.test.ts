@@ -16,7 +16,7 @@ const lint = (file: Linted, folder: string, context: TestContext): ReadonlyArray
   return "missing" in result ? context.skip(`${file} is not linted: ${result.missing} is not installed`) : result
 }
 
-/** What is linted, the file, a text in it, its replacement, and the problem. */
+/** The linted part, the file, a text in it, its replacement, and the problem. */
 const DEFECTS: ReadonlyArray<
   readonly [linted: Linted, file: string, text: string | RegExp, replacement: string, problem: RegExp]
 > = [

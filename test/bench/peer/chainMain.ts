@@ -15,7 +15,7 @@ export interface ChainOptions {
   readonly decimals: number
 }
 
-/** What the chain and the facilitator have done. */
+/** Counters of the chain and the facilitator. */
 export interface ChainCounts {
   readonly settled: number
 }

@@ -1,6 +1,6 @@
 import type { Invariant } from "./Judge.ts"
 
-/** What the commands of `agentctl events tail --exec` recorded, and what the database shows. All are event ids. */
+/** The records of the commands of `agentctl events tail --exec`, and those of the database. All are event ids. */
 export interface CommandObservations {
   readonly stored: ReadonlyArray<string>
   /** Events whose command always fails. */

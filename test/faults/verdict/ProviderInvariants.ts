@@ -8,7 +8,7 @@ export interface OwnedNumber {
   isKept: boolean
 }
 
-/** A person who is called for one purchase alone. */
+/** A person called for one purchase alone. */
 export interface ExpectedCall {
   readonly subject: Subject
   readonly toNumber: string

@@ -22,7 +22,7 @@ export interface Outside {
 
 interface AttackFacts {
   readonly name: string
-  /** Number of the finding that the attack reproduces; 0 if there is none. */
+  /** Number of the finding that the attack reproduces; 0 without a finding. */
   readonly finding: number
   readonly summary: string
   /** The maximum of the attack that the server may accept, even if other clients are not affected. */
@@ -31,7 +31,7 @@ interface AttackFacts {
   readonly verify?: (rig: DefenseRig) => Promise<ReadonlyArray<string>>
 }
 
-/** One way to harm the service, played at full strength until it is stopped. `open` starts what it needs outside of it. */
+/** One way to harm the service, played at full strength until it is stopped. `open` starts its outside systems. */
 export type Attack = AttackFacts &
   ({ readonly run: (stage: AttackStage) => Promise<void> } | { readonly open: () => Promise<Outside> })
 

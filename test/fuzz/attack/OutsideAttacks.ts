@@ -153,7 +153,7 @@ const observeVictim = async ({ delayed, rig, signal }: AttackStage, sent: Map<st
     await deliverMail(rig.sandbox, rig.victim.mailbox.address, { subject, text: subject }, "127.0.0.5")
     await sleep(1_000, undefined, { signal }).catch(() => undefined)
   }
-  // What has not arrived is as late as it is by now, and has time to arrive meanwhile.
+  // Events that have not arrived count with their delay so far, and have time to arrive meanwhile.
   await sleep(1_000)
   for (const at of sent.values()) delayed("webhook event", performance.now() - at)
 }
