@@ -37,7 +37,7 @@ await host.connect(agentctl)
 const stop = new AbortController()
 process.once("SIGINT", () => stop.abort())
 
-/** Runs a tool, and shows what the model asks for and what it is given. */
+/** Runs a tool, and prints the model's call and its result. */
 const run = async (call: ToolCall): Promise<ToolResult> => {
   console.log(`> ${call.name} ${JSON.stringify(call.arguments)}`)
   const { isError, structuredContent, content } = await host.callTool({ ...call }, undefined, { signal: stop.signal })
@@ -47,7 +47,7 @@ const run = async (call: ToolCall): Promise<ToolResult> => {
   return structuredContent as unknown as ToolResult
 }
 
-/** Passes calls and results between the model and the server, and returns what the model says at the end. */
+/** Passes calls and results between the model and the server, and returns the model's last text. */
 const talk = async (): Promise<string> => {
   const model = converse()
   let turn = model.next()

@@ -15,7 +15,7 @@ export interface ToolResult {
   readonly leftToday: string
 }
 
-/** The journey: a mailbox, a mail, the wait for the answer, and a reply. Returns what the model says at the end. */
+/** The journey: a mailbox, a mail, the wait for the answer, and a reply. Returns the model's last text. */
 export const converse = function* (): Generator<ToolCall, string, ToolResult> {
   const localPart = `mcp-${randomUUID().slice(0, 8)}`
   const { address } = (yield { name: "create_mailbox", arguments: { localPart } }).mailbox
