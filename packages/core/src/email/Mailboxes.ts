@@ -71,7 +71,7 @@ const scopeOf = ({ mailboxId, ...rest }: MessageFilter): unknown =>
     ? (mailboxId ?? null)
     : [mailboxId, rest.threadId, rest.direction, rest.from, rest.since, rest.until, rest.words]
 
-/** Returns what is found of the tenant's own mailbox. A paid service that needs one is never offered without a tenant. */
+/** Returns the result of `find` for the tenant. A paid service on a mailbox is never offered without a tenant. */
 export const owned = <A>(
   tenant: Tenant | null,
   mailboxId: string,
