@@ -47,8 +47,11 @@ const metadataProblems = (
   ...files.filter((file) => TEST_FILE.test(file)).map((file) => `${file} is a test`)
 ]
 
-/** The size of a packed file in bytes that its package promises. */
-const SIZE_LIMITS: Readonly<Record<string, number>> = { "@agentos/client": 30 * 1_024 }
+/**
+ * The size of a packed file in bytes that its package promises. That of the client was 30 KiB until agentctl paid through it:
+ * retries, late opening of wallets, finished payments and plain requests became options of all users.
+ */
+const SIZE_LIMITS: Readonly<Record<string, number>> = { "@agentos/client": 34 * 1_024 }
 
 const sizeProblems = (name: string, bytes: number): ReadonlyArray<string> => {
   const limit = SIZE_LIMITS[name]

@@ -1,9 +1,10 @@
 import { AgentOsError } from "./AgentOsError.ts"
-import { Caller, type CallOptions } from "./http/Caller.ts"
+import type { Answer } from "./http/Answer.ts"
+import { Caller, type CallOptions, type PlainRequest } from "./http/Caller.ts"
 import { Http } from "./http/Http.ts"
 import type { InputOf, OperationId, OutputOf } from "./http/OperationTypes.ts"
 import { Mailboxes } from "./mail/Mailboxes.ts"
-import { type AgentOsOptions, type Settings, settingsOf } from "./Options.ts"
+import { type AgentOsOptions, type PaymentOption, type Settings, settingsOf } from "./Options.ts"
 import { Payments } from "./payment/Payments.ts"
 import type { Call } from "./phone/Call.ts"
 import { type CallsOptions, followCalls, PhoneNumbers } from "./phone/PhoneNumbers.ts"
@@ -55,6 +56,20 @@ export class AgentOs {
   async call<Id extends OperationId>(operationId: Id, ...[input, options]: CallArguments<Id>): Promise<OutputOf<Id>> {
     this.#checkOpen()
     return this.#caller.call(operationId, (input ?? {}) as InputOf<Id>, options)
+  }
+
+  /**
+   * Sends a request of your own, with the access token if there is one, and returns its answer whatever the status. Pays
+   * nothing. Throws UNREACHABLE without an answer.
+   */
+  async request(request: PlainRequest, options?: CallOptions): Promise<Answer> {
+    this.#checkOpen()
+    return this.#caller.request(request, options)
+  }
+
+  /** Sends a request of a paid operation without a payment, and returns the ways to pay for it. */
+  async quote(request: PlainRequest, options?: CallOptions): Promise<ReadonlyArray<PaymentOption>> {
+    return this.payments.optionsOf(await this.request({ ...request, isRepeatable: true }, options))
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { components } from "./generated/Components.ts"
+import type { Answer } from "./http/Answer.ts"
 
 type WireError = components["schemas"]["Error"]["error"]
 
@@ -9,7 +10,8 @@ export type WireErrorCode = WireError["code"]
 
 /**
  * The errors of the client itself. `PAYMENT_UNSUPPORTED`: the terms are invalid, expired, or for a token that is not
- * accepted. `PAYMENT_OUTCOME_UNKNOWN`: it may have been charged; make the same call again to resume it.
+ * accepted. `PAYMENT_OUTCOME_UNKNOWN`: it may have been charged; make the same call again to resume it. `PAYMENT_VOID`: it
+ * bought nothing, and is not sent again.
  */
 export type ClientErrorCode =
   | "INVALID_OPTION"
@@ -18,6 +20,7 @@ export type ClientErrorCode =
   | "PAYMENT_NOT_APPROVED"
   | "PAYMENT_UNSUPPORTED"
   | "PAYMENT_OUTCOME_UNKNOWN"
+  | "PAYMENT_VOID"
   | "JOURNAL_FAILED"
   | "UNREACHABLE"
   | "UNEXPECTED_ANSWER"
@@ -48,7 +51,12 @@ interface DetailsByCode {
     readonly price: string
     readonly spentLastDay: string
   }
+  readonly PAYMENT_UNSUPPORTED: {
+    /** `refused`: a scheme, network, token or validity that is not accepted. */
+    readonly reason: "invalid" | "refused" | "expired"
+  }
   readonly PAYMENT_OUTCOME_UNKNOWN: { readonly paymentId: string }
+  readonly PAYMENT_VOID: { readonly paymentId: string }
 }
 
 export type ErrorDetails<Code extends ErrorCode> = Code extends keyof DetailsByCode
@@ -64,6 +72,7 @@ export interface ErrorParts<Code extends ErrorCode> {
   readonly moneyMoved?: MoneyMoved
   readonly isRetryable?: boolean
   readonly nextCalls?: ReadonlyArray<NextCall>
+  readonly answer?: Answer
   readonly cause?: unknown
 }
 
@@ -76,6 +85,8 @@ class CodedError<Code extends ErrorCode> extends Error {
   readonly moneyMoved: MoneyMoved
   readonly isRetryable: boolean
   readonly nextCalls: ReadonlyArray<NextCall>
+  /** The answer of the server that is this error; null if it is none. */
+  readonly answer: Answer | null
 
   constructor(parts: ErrorParts<Code>) {
     super(parts.message, parts.cause === undefined ? undefined : { cause: parts.cause })
@@ -86,6 +97,7 @@ class CodedError<Code extends ErrorCode> extends Error {
     this.moneyMoved = parts.moneyMoved ?? "no"
     this.isRetryable = parts.isRetryable ?? false
     this.nextCalls = parts.nextCalls ?? []
+    this.answer = parts.answer ?? null
   }
 }
 

@@ -22,13 +22,32 @@ export interface WalletAccount {
   signMessage(message: { readonly message: string }): Promise<`0x${string}`>
 }
 
-export interface PaymentQuote {
-  readonly operationId: string
+/** One way to pay for a call. */
+export interface PaymentOption {
   /** In USDT, for example "0.25". */
   readonly price: string
+  /** CAIP-2. */
   readonly network: string
   readonly asset: string
+  /** As the server names the token; null without a name. */
+  readonly assetName: string | null
   readonly payTo: string
+  readonly maxTimeoutSeconds: number
+  /** Milliseconds since 1970; null if the option does not expire. */
+  readonly expiresAt: number | null
+}
+
+export interface PaymentQuote extends PaymentOption {
+  readonly operationId: string
+}
+
+/** A wait before a request is sent again. */
+export interface Retry {
+  /** The reason. Its `answer` is null if the answer was lost. */
+  readonly error: AgentOsError
+  readonly delayMillis: number
+  /** The payment that is sent again; null for a request without one. */
+  readonly paymentId: string | null
 }
 
 /** Amounts in USDT, for example "1.00". A missing limit does not limit. */
@@ -68,8 +87,11 @@ export interface WebSocketLike {
 }
 
 export interface AgentOsOptions {
-  /** Pays and signs in. Without it, only free calls work. */
-  readonly wallet?: WalletAccount
+  /**
+   * Pays and signs in. Without it, only free calls work. A function opens it for its first signature, after `onPayment` has
+   * approved; its address is not known before, so `journal` and `tokens` must be those of this wallet.
+   */
+  readonly wallet?: WalletAccount | (() => Promise<WalletAccount>)
   /** Limits of automatic payments. A wallet needs `spend`, `onPayment` or both. */
   readonly spend?: SpendLimits
   /** Approves each payment within the limits, before it is signed. */
@@ -78,6 +100,10 @@ export interface AgentOsOptions {
   readonly journal?: PaymentJournal
   /** Default: in the memory of this client. */
   readonly tokens?: TokenStore
+  /** Whether the wallet signs in when the access token is missing or was revoked. Default: true. */
+  readonly signIn?: boolean
+  /** Called before each wait. If it returns false, the request is not sent again, and a payment that was sent stays open. */
+  readonly onRetry?: (retry: Retry) => boolean | void
   /** The network to pay on, if the server offers several. Default: the first that is accepted. */
   readonly network?: string
   /** Tokens that are accepted beside the known contracts of USDT. */
@@ -87,17 +113,28 @@ export interface AgentOsOptions {
   readonly clock?: Clock
 }
 
+/** A wallet that may not be open yet. */
+interface Wallet {
+  /** Undefined until it is open. */
+  readonly address: string | undefined
+  /** Opens it once. */
+  readonly open: () => Promise<WalletAccount>
+}
+
 /** The options with their defaults. */
 export interface Settings {
   readonly baseUrl: string
-  readonly wallet: WalletAccount | undefined
+  readonly wallet: Wallet | undefined
   /** Base units of USDT (millionths); null without a limit. */
   readonly limits: { readonly perCall: bigint | null; readonly perDay: bigint | null }
   readonly onPayment: AgentOsOptions["onPayment"]
   readonly journal: PaymentJournal | undefined
   readonly tokens: TokenStore
+  readonly signIn: boolean
+  /** Returns whether to send again. */
+  readonly onRetry: (retry: Retry) => boolean
   readonly network: string | undefined
-  readonly assets: ReadonlyArray<AcceptedAsset>
+  readonly assets: ReadonlyArray<AcceptedAsset> | undefined
   readonly fetch: NonNullable<AgentOsOptions["fetch"]>
   readonly WebSocket: NonNullable<AgentOsOptions["WebSocket"]>
   readonly clock: Clock
@@ -105,7 +142,7 @@ export interface Settings {
 
 const invalid = (message: string): AgentOsError => new AgentOsError({ code: "INVALID_OPTION", message, details: {} })
 
-/** Whether a host name refers to this machine. */
+/** Whether a host name refers to this machine, whose server needs no https. */
 export const isLoopback = (hostname: string): boolean =>
   hostname === "localhost" ||
   hostname.endsWith(".localhost") ||
@@ -136,6 +173,25 @@ const checkAddress = ({ address }: WalletAccount): void => {
   if (!/^0x[0-9a-fA-F]{40}$/.test(address)) throw invalid("wallet.address must be an EVM address.")
 }
 
+const walletOf = (wallet: NonNullable<AgentOsOptions["wallet"]>): Wallet => {
+  if (typeof wallet !== "function") {
+    checkAddress(wallet)
+    return { address: wallet.address, open: () => Promise.resolve(wallet) }
+  }
+  let opened: Promise<WalletAccount> | undefined
+  const open = async () => {
+    try {
+      const account = await wallet()
+      checkAddress(account)
+      return account
+    } catch (error) {
+      opened = undefined
+      throw error
+    }
+  }
+  return { address: undefined, open: () => (opened ??= open()) }
+}
+
 /* oxlint-disable no-restricted-properties -- the defaults are the clock and the timers of the environment */
 const systemClock: Clock = {
   now: () => Date.now(),
@@ -156,24 +212,24 @@ const systemClock: Clock = {
 /** Checks the options. Throws INVALID_OPTION. */
 export const settingsOf = (baseUrl: string, options: AgentOsOptions): Settings => {
   const { onPayment, spend, wallet } = options
-  if (wallet !== undefined) {
-    checkAddress(wallet)
-    if (spend === undefined && onPayment === undefined)
-      throw invalid(
-        'A wallet needs a limit: pass spend, for example { perCall: "1.00", perDay: "5.00" }, or onPayment.'
-      )
-  }
+  if (wallet !== undefined && spend === undefined && onPayment === undefined)
+    throw invalid('A wallet needs a limit: pass spend, for example { perCall: "1.00", perDay: "5.00" }, or onPayment.')
   return {
     baseUrl: baseUrlOf(baseUrl),
-    wallet,
+    wallet: wallet && walletOf(wallet),
     limits: { perCall: limitOf("perCall", spend?.perCall), perDay: limitOf("perDay", spend?.perDay) },
     onPayment,
     journal: options.journal,
     tokens: options.tokens ?? new Map<string, string>(),
+    signIn: options.signIn ?? true,
+    onRetry: (retry) => options.onRetry?.(retry) !== false,
     network: options.network,
-    assets: options.assets ?? [],
+    assets: options.assets,
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
-    WebSocket: options.WebSocket ?? WebSocket,
+    // Not every environment has one.
+    get WebSocket() {
+      return options.WebSocket ?? WebSocket
+    },
     clock: options.clock ?? systemClock
   }
 }

@@ -10,7 +10,8 @@ export {
   type WireErrorCode
 } from "./AgentOsError.ts"
 export type { components } from "./generated/Components.ts"
-export type { CallOptions } from "./http/Caller.ts"
+export type { CallOptions, PlainRequest } from "./http/Caller.ts"
+export type { Answer } from "./http/Answer.ts"
 export type { InputOf, OperationId, OutputOf } from "./http/OperationTypes.ts"
 export type { Mail, MessageRecord, ReplyInput } from "./mail/Mail.ts"
 export type {
@@ -22,18 +23,29 @@ export type {
   WaitOptions
 } from "./mail/Mailboxes.ts"
 export { oneTimeCode, textOfHtml } from "./mail/OneTimeCode.ts"
-export type {
-  AcceptedAsset,
-  AgentOsOptions,
-  Clock,
-  PaymentQuote,
-  SpendLimits,
-  TokenStore,
-  TypedData,
-  WalletAccount,
-  WebSocketLike
+export {
+  type AcceptedAsset,
+  type AgentOsOptions,
+  type Clock,
+  isLoopback,
+  type PaymentOption,
+  type PaymentQuote,
+  type Retry,
+  type SpendLimits,
+  type TokenStore,
+  type TypedData,
+  type WalletAccount,
+  type WebSocketLike
 } from "./Options.ts"
-export type { JournalEntry, JournalState, PaymentJournal } from "./payment/Journal.ts"
+export { decimalOf, unitsOf } from "./payment/Amount.ts"
+export {
+  isOpen,
+  type JournalEntry,
+  type JournalState,
+  mayHaveCharged,
+  type PaymentJournal,
+  type PaymentState
+} from "./payment/Journal.ts"
 export type { Payment, Spent } from "./payment/Payments.ts"
 export type { Call, CallRecord, Transcript } from "./phone/Call.ts"
 export type {

@@ -2,7 +2,7 @@
  * The parts that agentctl uses beside the client: of payments and signing in. The published package does not export them.
  */
 export { AgentOsError, type MoneyMoved } from "./AgentOsError.ts"
-export type { Answer } from "./http/Http.ts"
+export type { Answer } from "./http/Answer.ts"
 export { dataIn, moneyMovedBy } from "./http/WireError.ts"
 export { isLoopback } from "./Options.ts"
 export { decimalOf, unitsOf } from "./payment/Amount.ts"
@@ -11,7 +11,6 @@ export {
   type Delivered,
   deliver,
   type DeliveryParts,
-  type PaymentState,
   reportedState,
   sendPayment,
   type Unanswered

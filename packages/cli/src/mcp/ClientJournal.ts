@@ -1,34 +1,13 @@
-import type {
-  JournalEntry as ClientEntry,
-  JournalState as ClientState,
-  MoneyMoved,
-  PaymentJournal
-} from "@agentos/client"
-import { Failure, type PaymentState } from "@agentos/command-line"
+import type { JournalEntry as ClientEntry, PaymentJournal } from "@agentos/client"
+import { Failure } from "@agentos/command-line"
 import type { Host } from "../host/Host.ts"
 import { type Budget, reserve } from "../payment/Budget.ts"
 import { type HeldEntry, holdEntry, readEntries, readEntry } from "../payment/Journal.ts"
-import {
-  clientStateOf,
-  isOpen,
-  type JournalEntry,
-  type JournalState,
-  type ListedEntry,
-  readPaymentResponse,
-  validUntil
-} from "../payment/JournalEntry.ts"
+import { clientStateOf, isOpen, type JournalEntry, type ListedEntry, validUntil } from "../payment/JournalEntry.ts"
 import { checkLimits } from "./Limits.ts"
 import { operationAt, ROUTES } from "../server/Routes.ts"
 
 const DAY_MILLIS = 24 * 60 * 60 * 1_000
-
-const PAYMENT_STATES: Readonly<Record<MoneyMoved, PaymentState>> = {
-  no: "none",
-  yes: "settled",
-  refund_due: "refund_due",
-  refunded: "refunded",
-  unknown: "unknown"
-}
 
 /** Returns an entry as the client knows it. Only an open one has a large body, because only it is sent again. */
 const toClientEntry = (entry: ListedEntry, body: string | null): ClientEntry => {
@@ -57,18 +36,6 @@ const fromClientEntry = (entry: ClientEntry, profile: string): JournalEntry => {
     serviceId: route?.serviceId ?? operationId,
     quote: { amount: BigInt(amount), asset, network, payTo },
     state: { tag: "prepared" }
-  }
-}
-
-const fromClientState = (state: ClientState): JournalState => {
-  if (state.tag !== "answered") return state
-  const { moneyMoved, receipt, requestId, status } = state
-  return {
-    tag: "answered",
-    status,
-    requestId,
-    paymentState: PAYMENT_STATES[moneyMoved],
-    ...readPaymentResponse(receipt)
   }
 }
 
@@ -110,7 +77,7 @@ export class ClientJournal implements PaymentJournal {
     const held = this.#held.get(id) ?? (await this.#hold(id))
     if (state.tag === "answered") await this.#host.atStep?.("kept")
     // A payment that was sent once stays open: only an answer of the server ends it.
-    if (state.tag !== "given-up" || held.current().state.tag === "prepared") await held.advance(fromClientState(state))
+    if (state.tag !== "given-up" || held.current().state.tag === "prepared") await held.advance(state)
     if (state.tag === "sent") return this.#host.atStep?.("sending")
     this.release(id)
     if (state.tag === "answered") await this.#host.atStep?.("closed")

@@ -97,12 +97,14 @@ export const deliver = async (context: Context, client: ApiClient, held: HeldEnt
       await noteSending(held, state)
       await host.atStep?.("sending")
     },
-    onRetry: (cause, delayMillis) =>
+    onRetry: (cause, delayMillis) => {
       output.note(
         "lost" in cause
           ? `${lostFailure(cause.lost).message} Sending the same payment again.`
           : `${apiFailure(cause.answer, client.baseUrl).message} Trying again in ${Math.ceil(delayMillis / 1_000)} s.`
-      ),
+      )
+      return true
+    },
     signal: host.signal
   })
   if ("lost" in outcome) {

@@ -93,8 +93,7 @@ export const advance = (entry: JournalEntry, state: JournalState): JournalEntry 
 /** Returns a state as the client knows it. */
 export const clientStateOf = (state: JournalState): ClientState => {
   if (state.tag !== "answered") return state
-  const { paymentState, requestId, status } = state
-  return { tag: "answered", status, requestId, moneyMoved: client.moneyMovedBy(paymentState), receipt: null }
+  return { ...state, receipt: state.receipt ?? null }
 }
 
 /** Whether the outcome is unknown, so that `payments resume` can find it out. */

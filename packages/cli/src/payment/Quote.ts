@@ -52,7 +52,7 @@ export const declined = (message: string, next: ReadonlyArray<string> = []): Fai
 
 /** Chooses the first option that agentctl can sign. Throws PAYMENT_DECLINED if no option matches. */
 export const chooseTerms = (quote: Quote, network: string | undefined, baseUrl: string): Terms => {
-  const option = failingWith("PAYMENT_DECLINED", () => chooseOption(quote.challenge, { baseUrl, network }))
+  const option = failingWith("PAYMENT_DECLINED", () => chooseOption(quote.challenge, { assets: [], baseUrl, network }))
   return { quote, option }
 }
 

@@ -2,7 +2,8 @@ import { AgentOsError } from "../AgentOsError.ts"
 import type { Payments } from "../payment/Payments.ts"
 import type { Settings } from "../Options.ts"
 import type { Tokens } from "../session/Tokens.ts"
-import { type Answer, type Http, type Request, retryAfterSeconds } from "./Http.ts"
+import { type Answer, retryAfterSeconds } from "./Answer.ts"
+import type { Http, Request } from "./Http.ts"
 import { requestOf, rowOf } from "./Operation.ts"
 import type { InputOf, OperationId, OperationRow, OutputOf } from "./OperationTypes.ts"
 import { dataOf, errorOf, isSuccess, isTokenRefused } from "./WireError.ts"
@@ -10,6 +11,20 @@ import { dataOf, errorOf, isSuccess, isTokenRefused } from "./WireError.ts"
 export interface CallOptions {
   /** Ends the wait for the answer. A payment that was sent is then open: PAYMENT_OUTCOME_UNKNOWN. */
   readonly signal?: AbortSignal | undefined
+}
+
+/** A request of the caller's own, for example of an operation that is newer than this client. */
+export interface PlainRequest {
+  readonly method: string
+  /** With the query. */
+  readonly path: string
+  /** Sent exactly as given. */
+  readonly body?: string | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Whether it may be sent again after a lost answer. Default: false. */
+  readonly isRepeatable?: boolean | undefined
+  /** Whether the answer is a file, which has 10 minutes. Default: false. */
+  readonly isDownload?: boolean | undefined
 }
 
 /** Delays before the second and the third attempt of a call that may be repeated. */
@@ -50,11 +65,19 @@ export class Caller {
       const open = this.#payments.findOpen(request)
       if (open !== undefined) return (await this.#payments.resume(open.id, { signal })) as OutputOf<Id>
     }
-    const { answer, token } = await this.#sendWithToken(id, row, request, signal)
+    const isRepeatable = row.method !== "POST" || row.isPaid === true || REPEATABLE.has(id)
+    const { answer, token } = await this.#sendWithToken(row.authentication, request, isRepeatable, signal)
     if (row.isPaid === true)
       return (await this.#payments.pay({ operationId: id, request, token, quote: answer }, signal)) as OutputOf<Id>
     if (row.isDownload === true && isSuccess(answer)) return answer.bytes as OutputOf<Id>
     return dataOf(answer) as OutputOf<Id>
+  }
+
+  /** Sends a request of the caller's own, with the access token if there is one. */
+  async request(request: PlainRequest, { signal }: CallOptions = {}): Promise<Answer> {
+    const { body, headers, isDownload = false, isRepeatable = false, method, path } = request
+    const own = { method, path, isDownload, ...(body === undefined ? {} : { body }), ...(headers && { headers }) }
+    return (await this.#sendWithToken("bootstrap", own, isRepeatable, signal)).answer
   }
 
   /** Returns the items of a list of resources; none before the first purchase of the wallet. */
@@ -69,14 +92,18 @@ export class Caller {
   }
 
   /** Sends a request with the token of the wallet, and with a new one if it is not valid any more. */
-  async #sendWithToken(id: OperationId, row: OperationRow, request: Request, signal: AbortSignal | undefined) {
-    const isRepeatable = row.method !== "POST" || row.isPaid === true || REPEATABLE.has(id)
+  async #sendWithToken(
+    authentication: OperationRow["authentication"],
+    request: Request,
+    isRepeatable: boolean,
+    signal: AbortSignal | undefined
+  ) {
     const send = async (token: string | undefined) => ({
       token,
       answer: await this.#send({ ...request, token }, isRepeatable, signal)
     })
-    if (row.authentication === "none") return send(undefined)
-    const isNeeded = row.authentication === undefined
+    if (authentication === "none") return send(undefined)
+    const isNeeded = authentication === undefined
     const first = await send(await (isNeeded ? this.#tokens.recover() : this.#tokens.find()))
     if (first.token === undefined || !isTokenRefused(first.answer)) return first
     const renewed = await this.#tokens.renew()
@@ -85,15 +112,19 @@ export class Caller {
 
   /** Sends a request, and repeats one that may be repeated after a lost answer or as the server asks. */
   async #send(request: Request, isRepeatable: boolean, signal: AbortSignal | undefined): Promise<Answer> {
-    const { clock } = this.#settings
+    const { clock, onRetry } = this.#settings
     for (const delay of isRepeatable ? RETRY_MILLIS : []) {
-      const answer = await this.#http.send(request, signal).catch((error: unknown) => {
-        if (error instanceof AgentOsError && error.code === "UNREACHABLE") return undefined
+      const outcome = await this.#http.send(request, signal).catch((error: unknown) => {
+        if (error instanceof AgentOsError && error.code === "UNREACHABLE") return error
         throw error
       })
-      const wait = answer === undefined ? delay : retryDelay(answer, delay)
-      if (answer !== undefined && wait === undefined) return answer
-      await clock.sleep(wait ?? delay, signal)
+      const error = "code" in outcome ? outcome : errorOf(outcome)
+      const delayMillis = "code" in outcome ? delay : retryDelay(outcome, delay)
+      if (delayMillis === undefined || !onRetry({ error, delayMillis, paymentId: null })) {
+        if ("code" in outcome) throw outcome
+        return outcome
+      }
+      await clock.sleep(delayMillis, signal)
       signal?.throwIfAborted()
     }
     return this.#http.send(request, signal)

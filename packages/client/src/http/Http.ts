@@ -1,6 +1,7 @@
 import { AgentOsError } from "../AgentOsError.ts"
 import { parseJson } from "../Encoding.ts"
 import type { Settings } from "../Options.ts"
+import type { Answer } from "./Answer.ts"
 
 const TIMEOUT_MILLIS = 30_000
 /** A larger body has more time, so that attachments can be sent over a slow line. */
@@ -18,15 +19,6 @@ export interface Request {
   readonly token?: string | undefined
   readonly headers?: Readonly<Record<string, string>>
   readonly isDownload?: boolean
-}
-
-/** A response, whatever its status. */
-export interface Answer {
-  readonly status: number
-  readonly headers: Headers
-  readonly bytes: Uint8Array
-  /** The body as JSON; undefined if it is not. */
-  readonly json: unknown
 }
 
 /** Sends requests to one server. */
@@ -106,10 +98,4 @@ const readBytes = async (response: Response): Promise<Uint8Array> => {
 const reasonOf = (error: unknown): string => {
   const cause = error instanceof Error ? error.cause : undefined
   return cause instanceof Error ? cause.message : error instanceof Error ? error.message : String(error)
-}
-
-/** Returns the Retry-After header in seconds; null without one. */
-export const retryAfterSeconds = ({ headers }: Answer): number | null => {
-  const seconds = Number(headers.get("retry-after") ?? Number.NaN)
-  return Number.isFinite(seconds) && seconds >= 0 ? seconds : null
 }

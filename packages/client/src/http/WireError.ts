@@ -1,7 +1,7 @@
 import { AgentOsError, type ErrorDetails, type MoneyMoved, type WireErrorCode } from "../AgentOsError.ts"
 import { isRecord, type Json } from "../Encoding.ts"
 import type { components } from "../generated/Components.ts"
-import { type Answer, retryAfterSeconds } from "./Http.ts"
+import { type Answer, retryAfterSeconds } from "./Answer.ts"
 
 type WireError = components["schemas"]["Error"]["error"]
 
@@ -73,7 +73,8 @@ export const errorOf = (answer: Answer, moneyMoved?: MoneyMoved): AgentOsError =
       status,
       requestId,
       moneyMoved: moneyMoved ?? "no",
-      isRetryable: status >= 500
+      isRetryable: status >= 500,
+      answer
     })
   return new AgentOsError({
     code: error.code,
@@ -83,6 +84,7 @@ export const errorOf = (answer: Answer, moneyMoved?: MoneyMoved): AgentOsError =
     requestId: error.requestId ?? requestId,
     moneyMoved: moneyMoved ?? moneyMovedBy(error.paymentState ?? "none"),
     isRetryable: error.retryable,
-    nextCalls: error.next === undefined ? [] : [error.next]
+    nextCalls: error.next === undefined ? [] : [error.next],
+    answer
   }) as AgentOsError
 }

@@ -1,4 +1,4 @@
-import { AgentOsError } from "../AgentOsError.ts"
+import { AgentOsError, type ErrorDetails } from "../AgentOsError.ts"
 import { decodeJson, isRecord, type Json } from "../Encoding.ts"
 import { isLoopback, type Settings } from "../Options.ts"
 
@@ -22,8 +22,11 @@ export interface Challenge {
   readonly extensions: unknown
 }
 
-const unsupported = (message: string): AgentOsError =>
-  new AgentOsError({ code: "PAYMENT_UNSUPPORTED", message: `${message} Nothing was signed.`, details: {} })
+const unsupported = (
+  message: string,
+  reason: ErrorDetails<"PAYMENT_UNSUPPORTED">["reason"] = "refused"
+): AgentOsError =>
+  new AgentOsError({ code: "PAYMENT_UNSUPPORTED", message: `${message} Nothing was signed.`, details: { reason } })
 
 const optionOf = (value: unknown): ChallengeOption => {
   const { amount, asset, extra, maxTimeoutSeconds, network, payTo, scheme } = isRecord(value) ? value : {}
@@ -36,7 +39,7 @@ const optionOf = (value: unknown): ChallengeOption => {
     typeof amount === "string" &&
     /^\d{1,78}$/.test(amount) &&
     Number.isSafeInteger(maxTimeoutSeconds)
-  if (!isValid) throw unsupported("The challenge of the server has an invalid option.")
+  if (!isValid) throw unsupported("The challenge of the server has an invalid option.", "invalid")
   return {
     scheme,
     network,
@@ -53,7 +56,7 @@ const optionOf = (value: unknown): ChallengeOption => {
 export const readChallenge = (header: string): Challenge => {
   const json = decodeJson(header)
   if (!isRecord(json) || json["x402Version"] !== 2 || !Array.isArray(json["accepts"]))
-    throw unsupported("The challenge of the server is not one of x402 version 2.")
+    throw unsupported("The challenge of the server is not one of x402 version 2.", "invalid")
   return { options: json["accepts"].map(optionOf), resource: json["resource"], extensions: json["extensions"] }
 }
 
@@ -73,10 +76,7 @@ const USDT: Readonly<Record<string, string>> = {
 const VALIDITY_SECONDS_MAX = 3_600
 
 /** What a payer accepts. */
-export interface Acceptance extends Pick<Settings, "baseUrl" | "network"> {
-  /** Undefined if the payer cannot list tokens. */
-  readonly assets?: Settings["assets"]
-}
+export type Acceptance = Pick<Settings, "assets" | "baseUrl" | "network">
 
 /** A sandbox on this machine has its own chain and token. On a chain with a known USDT, that token is required. */
 const isAccepted = (option: ChallengeOption, { assets, baseUrl }: Acceptance): boolean => {
@@ -110,7 +110,7 @@ export const chooseOption = (challenge: Challenge, acceptance: Acceptance): Chal
     const offered = challenge.options.map((one) => `${one.scheme}, ${one.asset} on ${one.network}`).join("; ")
     throw unsupported(
       candidates.length > 0
-        ? `The server asks for a token that is not a known USDT contract (${offered}).${assets === undefined ? "" : " List it in assets to accept it."}`
+        ? `The server asks for a token that is not a known USDT contract (${offered}).${assets === undefined ? " List it in assets to accept it." : ""}`
         : `The server offers no supported payment option (${offered}).`
     )
   }
@@ -133,5 +133,5 @@ export const expiryOf = ({ extra: { expiresAt } }: ChallengeOption): number | un
 export const checkFresh = (option: ChallengeOption, now: number): void => {
   const expiresAt = expiryOf(option)
   if (expiresAt !== undefined && expiresAt <= now)
-    throw unsupported("The price has expired, or the clock of this machine is fast. Make the call again.")
+    throw unsupported("The price has expired, or the clock of this machine is fast. Make the call again.", "expired")
 }

@@ -1,12 +1,11 @@
 import type { components } from "../generated/Components.ts"
-import { type Answer, type Http, retryAfterSeconds } from "../http/Http.ts"
+import { type Answer, retryAfterSeconds } from "../http/Answer.ts"
+import type { Http } from "../http/Http.ts"
 import { dataIn, dataOf, errorOf, isTokenRefused, wireErrorIn } from "../http/WireError.ts"
 import type { Clock } from "../Options.ts"
-import type { JournalEntry, JournalState } from "./Journal.ts"
+import type { JournalEntry, JournalState, PaymentState } from "./Journal.ts"
 
 type PaymentStatus = components["schemas"]["PaymentStatus"]
-/** The state of a payment in the words of the API. */
-export type PaymentState = PaymentStatus["paymentState"]
 
 /** How long to wait for a final answer, over all attempts. */
 const DEADLINE_MILLIS = 90_000
@@ -65,8 +64,8 @@ export interface DeliveryParts {
   readonly renewToken?: (() => Promise<string | undefined>) | undefined
   /** Saves the state before an attempt. If it rejects, nothing is sent. */
   readonly save: (state: Sent) => Promise<unknown>
-  /** Called before each wait. `outcome` is its reason. */
-  readonly onRetry?: (outcome: Delivered | Unanswered, delayMillis: number) => void
+  /** Called before each wait, with its reason. False ends the delivery. */
+  readonly onRetry: (outcome: Delivered | Unanswered, delayMillis: number) => boolean
   readonly signal: AbortSignal | undefined
 }
 
@@ -85,7 +84,7 @@ export const deliver = async (entry: SignedRequest, parts: DeliveryParts): Promi
   /** Waits, unless that would take too long. Returns whether it did. */
   const pause = async (millis: number, outcome: Delivered | Unanswered): Promise<boolean> => {
     if (clock.now() - start + millis >= DEADLINE_MILLIS) return false
-    onRetry?.(outcome, millis)
+    if (!onRetry(outcome, millis)) return false
     await clock.sleep(millis, signal)
     return true
   }

@@ -1,4 +1,7 @@
-import type { MoneyMoved } from "../AgentOsError.ts"
+import type { components } from "../generated/Components.ts"
+
+/** The state of a payment in the words of the API. */
+export type PaymentState = components["schemas"]["PaymentStatus"]["paymentState"]
 
 /** The state of a payment: `prepared` before the first byte is sent, `sent` without an answer. */
 export type JournalState =
@@ -9,9 +12,12 @@ export type JournalState =
       readonly tag: "answered"
       readonly status: number
       readonly requestId: string | null
-      readonly moneyMoved: MoneyMoved
-      /** The PAYMENT-RESPONSE header, which contains the signed receipt; null without one. */
+      /** The transaction of the payment; null if unknown. */
+      readonly transaction: string | null
+      /** The signed receipt as JWS (x402 extension offer-receipt); null without one. */
       readonly receipt: string | null
+      /** `pending` and `unknown`: it can still be charged, delivered or refunded. */
+      readonly paymentState: PaymentState
     }
   /** Never sent, and expired. */
   | { readonly tag: "given-up" }
@@ -49,6 +55,11 @@ export interface PaymentJournal {
   readonly load: () => Promise<ReadonlyArray<JournalEntry>>
   /** Stores or replaces an entry, which must survive a crash once this resolves. */
   readonly save: (entry: JournalEntry) => Promise<void>
+  /**
+   * Returns any entry by its id. With it, `payments.resume` also resumes a payment that `load` did not return, and shows the
+   * result of a finished one again.
+   */
+  readonly find?: (id: string) => Promise<JournalEntry | undefined>
 }
 
 const CLOCK_SKEW_SECONDS = 60
@@ -67,9 +78,10 @@ export const isExpired = ({ validBefore }: Pick<JournalEntry, "validBefore">, no
 /** Whether the outcome or the result is unknown, so that the same bytes find it out. */
 export const isOpen = ({ state }: Pick<JournalEntry, "state">): boolean => {
   if (state.tag !== "answered") return state.tag !== "given-up"
-  const { moneyMoved, status } = state
+  const { paymentState, status } = state
+  if (paymentState === "pending" || paymentState === "unknown") return true
   // A payment of another request, which has its result, is reported as a conflict.
-  return moneyMoved === "unknown" || (moneyMoved === "yes" && status >= 300 && status !== 409)
+  return paymentState === "settled" && status >= 300 && status !== 409
 }
 
 /**

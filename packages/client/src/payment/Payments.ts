@@ -1,13 +1,15 @@
 import { AgentOsError, type MoneyMoved } from "../AgentOsError.ts"
-import type { Answer, Http, Request } from "../http/Http.ts"
+import type { Answer } from "../http/Answer.ts"
+import type { Http, Request } from "../http/Http.ts"
 import type { OperationId } from "../http/OperationTypes.ts"
 import { dataIn, dataOf, errorOf, isSuccess, moneyMovedBy } from "../http/WireError.ts"
-import type { Settings, WalletAccount } from "../Options.ts"
+import type { PaymentOption, Settings, WalletAccount } from "../Options.ts"
 import type { Tokens } from "../session/Tokens.ts"
 import { decimalOf } from "./Amount.ts"
-import { type Challenge, type ChallengeOption, checkFresh, chooseOption, readChallenge } from "./Challenge.ts"
-import { deliver } from "./Delivery.ts"
+import { type Challenge, type ChallengeOption, checkFresh, chooseOption, expiryOf, readChallenge } from "./Challenge.ts"
+import { deliver, type Delivered, reportedState, sendPayment, type Unanswered } from "./Delivery.ts"
 import { isExpired, isOpen, type JournalEntry, type JournalState, newPaymentId } from "./Journal.ts"
+import { readPaymentResponse } from "./PaymentResponse.ts"
 import { signPayment } from "./Signing.ts"
 import { Spending } from "./Spending.ts"
 
@@ -38,6 +40,45 @@ export interface PaidCall {
   readonly quote: Answer
 }
 
+/** The states that end a payment with a charge, so that a later answer is news. */
+const CHARGED: ReadonlyArray<string> = ["settled", "refund_due", "refunded"]
+
+const optionOf = (option: ChallengeOption): PaymentOption => {
+  const { amount, asset, extra, maxTimeoutSeconds, network, payTo } = option
+  const { name } = extra
+  return {
+    price: decimalOf(amount),
+    network,
+    asset,
+    assetName: typeof name === "string" ? name : null,
+    payTo,
+    maxTimeoutSeconds,
+    expiresAt: expiryOf(option) ?? null
+  }
+}
+
+/** Returns the challenge of a 402 answer; undefined if the answer is another one. */
+const challengeOf = ({ headers, status }: Answer): Challenge | undefined => {
+  const header = status === 402 ? headers.get("payment-required") : null
+  return header === null ? undefined : readChallenge(header)
+}
+
+/** Returns the state of a payment after an answer. */
+const answeredState = ({ answer, paymentState, status }: Delivered): Extract<JournalState, { tag: "answered" }> => {
+  const { receipt, transaction } = readPaymentResponse(answer.headers.get("payment-response"))
+  return {
+    tag: "answered",
+    status: answer.status,
+    requestId: answer.headers.get("x-request-id"),
+    transaction: status?.transaction ?? transaction,
+    receipt,
+    paymentState
+  }
+}
+
+const isOver = ({ state }: JournalEntry): boolean =>
+  state.tag === "given-up" || (state.tag === "answered" && state.paymentState === "none")
+
 const shown = (entry: JournalEntry): Payment => {
   const { amount, body: _body, idempotencyKey: _key, paymentSignature: _secret, ...others } = entry
   return { ...others, amount: decimalOf(BigInt(amount)), isOpen: isOpen(entry) }
@@ -66,11 +107,9 @@ export class Payments {
     const entries = await settings.journal?.load().catch((cause: unknown) => Promise.reject(journalFailed(cause)))
     const now = settings.clock.now()
     for (const entry of entries ?? []) {
-      if (!payments.#isOwn(entry)) continue
-      // A payment that was never sent and has expired could only be refused.
-      if (entry.state.tag === "prepared" && isExpired(entry, now))
-        await payments.#save({ ...entry, state: { tag: "given-up" } })
-      else payments.#remember(entry)
+      // Without a wallet, no call resumes them.
+      if (settings.wallet === undefined || !payments.#isOwn(entry)) continue
+      if (!(await payments.#giveUp(entry, now))) payments.#remember(entry)
     }
     return payments
   }
@@ -89,14 +128,75 @@ export class Payments {
     return { lastDay: decimalOf(lastDay), perCall: text(perCall), perDay: text(perDay), left: text(left) }
   }
 
-  /** Sends an open payment again with the same bytes, and returns the data of its answer. */
+  /**
+   * Sends an open payment again with the same bytes, and returns the data of its answer. With `find` of the journal, also
+   * sends a finished one again for its result. Throws PAYMENT_VOID if it bought nothing.
+   */
   async resume(paymentId: string, { signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<Data> {
-    const entry = this.#open.get(paymentId)
-    if (entry !== undefined && !this.#sending.has(paymentId)) return this.#deliver(entry, signal)
+    if (!this.#sending.has(paymentId)) {
+      this.#sending.add(paymentId)
+      try {
+        const entry = this.#open.get(paymentId) ?? (await this.#find(paymentId))
+        if (entry !== undefined) return await this.#resume(entry, signal)
+      } finally {
+        this.#sending.delete(paymentId)
+      }
+    }
     throw new AgentOsError({
       code: "INVALID_OPTION",
       message: `No open payment has the id ${paymentId}, or it is being sent.`,
       details: {}
+    })
+  }
+
+  async #find(id: string): Promise<JournalEntry | undefined> {
+    const { journal } = this.#settings
+    const entry = await journal?.find?.(id).catch((cause: unknown) => Promise.reject(journalFailed(cause)))
+    return entry !== undefined && this.#isOwn(entry) ? entry : undefined
+  }
+
+  async #resume(entry: JournalEntry, signal: AbortSignal | undefined): Promise<Data> {
+    if (isOver(entry) || (await this.#giveUp(entry, this.#settings.clock.now())))
+      throw new AgentOsError({
+        code: "PAYMENT_VOID",
+        message: "Nothing was charged, and this payment will not be sent again. Make the call again for a new one.",
+        details: { paymentId: entry.id }
+      })
+    return isOpen(entry) ? this.#deliver(entry, signal) : this.#fetchAgain(entry, signal)
+  }
+
+  /** Sends a finished payment once more. The journal changes only if the answer has news, for example of a refund. */
+  async #fetchAgain(entry: JournalEntry, signal: AbortSignal | undefined): Promise<Data> {
+    const token = entry.withToken ? await this.#tokens.require() : undefined
+    const answer = await sendPayment(entry, this.#http, token, signal)
+    if ("lost" in answer) throw answer.lost
+    const state = answeredState({ answer, paymentState: reportedState(answer, true) ?? "unknown" })
+    const known = entry.state.tag === "answered" && !CHARGED.includes(state.paymentState) ? entry.state : state
+    if (known === state) await this.#save({ ...entry, state })
+    const data = dataIn(answer)
+    if (data === undefined) throw errorOf(answer, moneyMovedBy(known.paymentState))
+    await this.#tokens.keep(data)
+    return data
+  }
+
+  /** Ends a payment that was never sent and has expired, because it could only be refused. Returns whether it did. */
+  async #giveUp(entry: JournalEntry, now: number): Promise<boolean> {
+    if (entry.state.tag !== "prepared" || !isExpired(entry, now)) return false
+    await this.#save({ ...entry, state: { tag: "given-up" } })
+    return true
+  }
+
+  /** @internal Returns the options of an answer to a request without a payment. Throws if it is no challenge. */
+  optionsOf(answer: Answer): ReadonlyArray<PaymentOption> {
+    const challenge = challengeOf(answer)
+    if (challenge !== undefined) return challenge.options.map(optionOf)
+    if (dataIn(answer) === undefined) throw errorOf(answer)
+    throw new AgentOsError({
+      code: "UNEXPECTED_ANSWER",
+      message: "The server executed the call without a payment.",
+      details: {},
+      status: answer.status,
+      requestId: answer.headers.get("x-request-id")
     })
   }
 
@@ -113,8 +213,8 @@ export class Payments {
   async pay(call: PaidCall, signal: AbortSignal | undefined): Promise<Data> {
     const { operationId, quote } = call
     if (isSuccess(quote)) return dataOf(quote)
-    const header = quote.status === 402 ? quote.headers.get("payment-required") : null
-    if (header === null) throw errorOf(quote)
+    const challenge = challengeOf(quote)
+    if (challenge === undefined) throw errorOf(quote)
     const { wallet } = this.#settings
     if (wallet === undefined)
       throw new AgentOsError({
@@ -122,12 +222,12 @@ export class Payments {
         message: `${operationId} costs money. Pass a wallet to AgentOs.connect.`,
         details: {}
       })
-    const challenge = readChallenge(header)
     const option = chooseOption(challenge, this.#settings)
     const { clock } = this.#settings
     checkFresh(option, clock.now())
     this.#spending.check(option.amount)
     await this.#approve(operationId, option)
+    const account = await wallet.open()
     const createdAt = clock.now()
     const id = newPaymentId(createdAt)
     this.#spending.reserve(id, option.amount)
@@ -135,7 +235,7 @@ export class Payments {
     try {
       checkFresh(option, clock.now())
       signal?.throwIfAborted()
-      const entry = await this.#sign({ id, createdAt }, call, wallet, challenge, option)
+      const entry = await this.#sign({ id, createdAt }, call, account, challenge, option)
       signal?.throwIfAborted()
       await this.#save(entry)
       return await this.#deliver(entry, signal)
@@ -145,13 +245,13 @@ export class Payments {
     }
   }
 
-  async #approve(operationId: OperationId, { amount, asset, network, payTo }: ChallengeOption): Promise<void> {
+  async #approve(operationId: OperationId, option: ChallengeOption): Promise<void> {
     const { onPayment } = this.#settings
     if (onPayment === undefined) return
-    if (await onPayment({ operationId, price: decimalOf(amount), network, asset, payTo })) return
+    if (await onPayment({ operationId, ...optionOf(option) })) return
     throw new AgentOsError({
       code: "PAYMENT_NOT_APPROVED",
-      message: `onPayment did not approve ${decimalOf(amount)} USDT for ${operationId}. Nothing was signed.`,
+      message: `onPayment did not approve ${decimalOf(option.amount)} USDT for ${operationId}. Nothing was signed.`,
       details: {}
     })
   }
@@ -202,6 +302,8 @@ export class Payments {
         token,
         renewToken: entry.withToken ? () => this.#tokens.renew().catch(() => undefined) : undefined,
         save,
+        onRetry: (outcome, delayMillis) =>
+          this.#settings.onRetry({ ...retryOf(outcome), delayMillis, paymentId: entry.id }),
         signal
       })
       if ("lost" in delivered) {
@@ -212,19 +314,13 @@ export class Payments {
         await save({ tag: "given-up" })
         throw lost
       }
-      const { answer, paymentState } = delivered
+      const { answer } = delivered
       const data = dataIn(answer)
-      const moneyMoved = moneyMovedBy(paymentState)
+      const moneyMoved = moneyMovedBy(delivered.paymentState)
       const error = errorOf(answer, moneyMoved)
       // The token comes first: if it is lost in between, the journal still says that there is an answer to fetch.
       if (data !== undefined) await this.#tokens.keep(data)
-      await save({
-        tag: "answered",
-        status: answer.status,
-        requestId: answer.headers.get("x-request-id"),
-        moneyMoved,
-        receipt: answer.headers.get("payment-response")
-      })
+      await save(answeredState(delivered))
       if (data !== undefined) return data
       throw moneyMoved === "unknown" ? outcomeUnknown(entry, error.message, error) : error
     } finally {
@@ -233,12 +329,11 @@ export class Payments {
   }
 
   async #save(entry: JournalEntry): Promise<void> {
-    const { moneyMoved = "unknown" } = entry.state.tag === "answered" ? entry.state : {}
+    const { state } = entry
+    const moneyMoved = state.tag === "answered" ? moneyMovedBy(state.paymentState) : "unknown"
     await this.#settings.journal
       ?.save(entry)
-      .catch((cause: unknown) =>
-        Promise.reject(journalFailed(cause, entry.state.tag === "prepared" ? "no" : moneyMoved))
-      )
+      .catch((cause: unknown) => Promise.reject(journalFailed(cause, state.tag === "prepared" ? "no" : moneyMoved)))
     this.#remember(entry)
   }
 
@@ -248,8 +343,26 @@ export class Payments {
     else this.#open.delete(entry.id)
   }
 
+  /** Whether a payment is for this server and of this wallet, as far as its address is known. */
   #isOwn({ baseUrl, payer }: JournalEntry): boolean {
-    return baseUrl === this.#settings.baseUrl && payer === this.#settings.wallet?.address
+    const { wallet } = this.#settings
+    return baseUrl === this.#settings.baseUrl && payer === (wallet?.address ?? payer)
+  }
+}
+
+/** Returns the reason of a retry as an error. */
+const retryOf = (outcome: Delivered | Unanswered) => {
+  if ("answer" in outcome) return { error: errorOf(outcome.answer, moneyMovedBy(outcome.paymentState)) }
+  const { lost } = outcome
+  if (lost instanceof AgentOsError) return { error: lost }
+  return {
+    error: new AgentOsError({
+      code: "UNREACHABLE",
+      message: messageOf(lost),
+      details: {},
+      isRetryable: true,
+      cause: lost
+    })
   }
 }
 

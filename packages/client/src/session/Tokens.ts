@@ -38,9 +38,12 @@ export class Tokens {
     })
   }
 
-  /** Signs in for a token, once for concurrent callers. Undefined without a wallet, or if it has bought nothing here. */
+  /**
+   * Signs in for a token, once for concurrent callers. Undefined without a wallet that may sign in, or if it has bought nothing
+   * here.
+   */
   async renew(): Promise<string | undefined> {
-    if (this.#settings.wallet === undefined) return undefined
+    if (this.#settings.wallet === undefined || !this.#settings.signIn) return undefined
     this.#signingIn ??= this.#signIn().finally(() => (this.#signingIn = undefined))
     return this.#signingIn
   }
@@ -64,10 +67,12 @@ export class Tokens {
         message: "Signing in needs a wallet. Pass one to AgentOs.connect.",
         details: {}
       })
+    // First, because a message is valid for minutes, and a person may have to type a password.
+    const account = await wallet.open()
     const challenge = await this.#http.send({ method: "POST", path })
     const header = challenge.status === 402 ? challenge.headers.get("payment-required") : null
     if (header === null) throw errorOf(challenge)
-    const signed = await signMessage(messageIn(header, new URL(`${baseUrl}${path}`)), wallet)
+    const signed = await signMessage(messageIn(header, new URL(`${baseUrl}${path}`)), account)
     // The first sign-in replaces the token of the first payment, unless it carries it.
     const token = await this.find()
     const data = dataOf(await this.#http.send({ method: "POST", path, token, headers: { "SIGN-IN-WITH-X": signed } }))
