@@ -11,7 +11,7 @@ import {
 } from "../context/Flags.ts"
 import { asStarted } from "../host/Host.ts"
 import { durationOf, timeOf, timeRangeOf } from "../output/Wording.ts"
-import type { DataOf } from "../server/ApiClient.ts"
+import type { DataOf } from "../server/Server.ts"
 import { defineCommand } from "./Command.ts"
 import { clientOf, numberIdOf, onlyNumberId } from "./Resources.ts"
 
@@ -139,7 +139,7 @@ export const CALL_LIST = defineCommand(
     exits: [4, 5, 9]
   },
   async (context, { flags }) => {
-    const { collectPages } = await import("../server/ApiClient.ts")
+    const { collectPages } = await import("../server/Server.ts")
     const range = timeRangeOf(flags, context.host.now())
     const query = { direction: flags.direction, after: range.since, before: range.until }
     const client = await clientOf(context)

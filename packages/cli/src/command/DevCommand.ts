@@ -61,7 +61,7 @@ export const DEV = defineCommand(
 /** Rejects a profile of the same name that does not belong to a sandbox. */
 const rejectForeignProfile = async ({ host }: Context, profile: string, walletFile: string): Promise<void> => {
   const { readConfig } = await import("../config/ConfigFile.ts")
-  const { isLoopback } = await import("@agentos/client/internal")
+  const { isLoopback } = await import("@agentos/client")
   const { baseUrl, walletFile: other } = (await readConfig(host)).profiles[profile] ?? {}
   const isRemote = baseUrl !== undefined && !isLoopback(new URL(baseUrl).hostname)
   if (!isRemote && (other === undefined || other === walletFile)) return
@@ -99,11 +99,11 @@ const createProfile = async (
 /** Removes a saved token that the sandbox rejects: a sandbox with new data does not know older tokens. */
 const forgetStaleToken = async (context: Context, profile: string, baseUrl: string): Promise<void> => {
   const { ENVIRONMENT_TOKEN, findToken, forgetToken } = await import("../config/Credentials.ts")
-  const { ApiClient } = await import("../server/ApiClient.ts")
+  const { Server } = await import("../server/Server.ts")
   const token = await findToken(context.host, profile, baseUrl)
   if (token === undefined || token.source === ENVIRONMENT_TOKEN) return
   try {
-    await new ApiClient(context, baseUrl, token.value).call("replayEvents", { query: { limit: 1 } })
+    await new Server(context, baseUrl, token.value).call("replayEvents", { query: { limit: 1 } })
   } catch (error) {
     if (!(error instanceof Failure) || error.exit !== EXIT.authentication) throw error
     await forgetToken(context.host, profile, baseUrl)

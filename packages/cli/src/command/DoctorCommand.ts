@@ -1,4 +1,4 @@
-import { decimalOf } from "@agentos/client/internal"
+import { decimalOf } from "@agentos/client"
 import {
   type Check,
   CHECKS_JSON,
@@ -15,7 +15,7 @@ import type { Context } from "../context/Context.ts"
 import { WALLET_FILE_FLAG } from "../context/Flags.ts"
 import { asStarted } from "../host/Host.ts"
 import { durationOf } from "../output/Wording.ts"
-import type { DataOf } from "../server/ApiClient.ts"
+import type { DataOf } from "../server/Server.ts"
 import type { Connection } from "../server/Connection.ts"
 import type { Wallet } from "../wallet/Wallet.ts"
 import { defineCommand } from "./Command.ts"
@@ -119,7 +119,7 @@ const checkServer = async (
   context: Context,
   { baseUrl, client, settings }: Connection
 ): Promise<{ readonly server: Finding; readonly clock: Finding | undefined }> => {
-  const { serverTime } = await import("../server/ApiClient.ts")
+  const { serverTime } = await import("../server/Server.ts")
   const { ROUTES } = await import("../server/Routes.ts")
   try {
     const { method, path } = ROUTES.describeApi
@@ -206,7 +206,6 @@ const checkBalance = async (
   const { address } = wallet
   if (address === null) return skipped("the address is unknown until the wallet is opened")
   const { PUBLIC_RPC, tokenBalance } = await import("../wallet/TokenBalance.ts")
-  const { tokenNameOf } = await import("../payment/Quote.ts")
   try {
     const balances: Array<string> = []
     let isEmpty = true
@@ -216,7 +215,7 @@ const checkBalance = async (
       if (rpcUrl === undefined) return failed(`no RPC URL for ${network}`, "agentctl config set rpc-url https://…")
       const balance = await tokenBalance(context, { rpcUrl, network, asset, address })
       isEmpty &&= balance === 0n
-      balances.push(`${decimalOf(balance)} ${tokenNameOf(option) ?? asset} on ${network}`)
+      balances.push(`${decimalOf(balance)} ${option.assetName ?? asset} on ${network}`)
     }
     const detail = balances.join(", ")
     return isEmpty ? warned(detail, `Send USDT to ${address}.`) : passed(detail)

@@ -2,7 +2,7 @@ import { Failure, type FlagSpec, plain, usageError } from "@agentos/command-line
 import type { Context } from "../context/Context.ts"
 import { CURSOR_FLAG, given, LIMIT_FLAG, timeFlags, TYPES_FLAG, typesOf } from "../context/Flags.ts"
 import { countOf, TIME, timeOf, timeOfFlag, timeRangeOf } from "../output/Wording.ts"
-import type { DataOf } from "../server/ApiClient.ts"
+import type { DataOf } from "../server/Server.ts"
 import type { Handled } from "../tail/EventHandling.ts"
 import type { TailEvent, TailFilter } from "../tail/TailEvent.ts"
 import type { Worker } from "../tail/Worker.ts"
@@ -55,7 +55,7 @@ export const EVENTS_LIST = defineCommand(
     exits: [4, 9]
   },
   async (context, { flags }) => {
-    const { collectPages } = await import("../server/ApiClient.ts")
+    const { collectPages } = await import("../server/Server.ts")
     const { aboutOf } = await import("../tail/EventHandling.ts")
     const { host, output } = context
     const client = await clientOf(context)

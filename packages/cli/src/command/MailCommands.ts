@@ -52,7 +52,7 @@ export const MAIL_LIST = defineCommand(
     exits: [4, 5, 9]
   },
   async (context, { flags }) => {
-    const { collectPages } = await import("../server/ApiClient.ts")
+    const { collectPages } = await import("../server/Server.ts")
     const range = timeRangeOf(flags, context.host.now())
     const { direction, from, search, thread } = flags
     if (search !== undefined && !/[\p{L}\p{N}]/u.test(search))

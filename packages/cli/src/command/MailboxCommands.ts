@@ -1,7 +1,7 @@
 import { type FlagSpec, type FlagValues, usageError } from "@agentos/command-line"
 import { given, PAY_EXITS, PAY_FLAGS } from "../context/Flags.ts"
 import { timeOf } from "../output/Wording.ts"
-import type { DataOf } from "../server/ApiClient.ts"
+import type { DataOf } from "../server/Server.ts"
 import { defineCommand } from "./Command.ts"
 import { clientOf, mailboxIdOf } from "./Resources.ts"
 

@@ -1,4 +1,4 @@
-import { decimalOf } from "@agentos/client/internal"
+import { decimalOf } from "@agentos/client"
 import { Failure } from "@agentos/command-line"
 import { PASSWORD_FILE_FLAG, WALLET_FILE_FLAG, walletFlagsOf } from "../context/Flags.ts"
 import { defineCommand } from "./Command.ts"

@@ -1,6 +1,6 @@
 import { given, PAY_EXITS, PAY_FLAGS, required, yesFlag } from "../context/Flags.ts"
 import { durationOf, timeOf } from "../output/Wording.ts"
-import type { DataOf } from "../server/ApiClient.ts"
+import type { DataOf } from "../server/Server.ts"
 import { defineCommand } from "./Command.ts"
 import { clientOf, numberIdOf } from "./Resources.ts"
 

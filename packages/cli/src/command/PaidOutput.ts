@@ -1,15 +1,15 @@
-import { decimalOf } from "@agentos/client/internal"
+import { decimalOf } from "@agentos/client"
 import { type Field, shellWord } from "@agentos/command-line"
 import type { Context } from "../context/Context.ts"
 import type { PayFlagValues } from "../context/Flags.ts"
 import { isRecord } from "../file/Json.ts"
-import { resumeCommand } from "../payment/Delivery.ts"
-import { type JournalEntry, shownEntry } from "../payment/JournalEntry.ts"
+import { resumeCommand } from "../payment/PaymentFailure.ts"
+import { shownEntry, type StoredEntry } from "../payment/JournalFile.ts"
 import { type Bought, type PaidCall, pay } from "../payment/Payment.ts"
 import type { OperationName } from "../server/Routes.ts"
 
 /** Returns the document of a paid command: the API's data and the payment. */
-const withPayment = <Data extends object>(data: Data, entry: JournalEntry) => {
+const withPayment = <Data extends object>(data: Data, entry: StoredEntry) => {
   const { id, payer, quote, state } = shownEntry(entry)
   const transaction = state.tag === "answered" ? state.transaction : null
   return { ...data, payment: { id, payer, ...quote, transaction } }
@@ -25,13 +25,13 @@ export const payAndPrint = async <Name extends OperationName>(
   const { data, entry } = await pay(context, call, flags)
   const { output } = context
   output.record(withPayment(data, entry), fieldsOf(data, entry.id))
-  output.note(`Paid ${decimalOf(entry.quote.amount)} USDT. Payment ${entry.id}.`)
+  output.note(`Paid ${decimalOf(BigInt(entry.amount))} USDT. Payment ${entry.id}.`)
   noteToken(context, data, entry)
   return data
 }
 
 /** Notes that the token is saved, or how to get the token that the wallet has and that this purchase did not return. */
-export const noteToken = ({ output }: Context, data: Readonly<Record<string, unknown>>, entry: JournalEntry): void => {
+export const noteToken = ({ output }: Context, data: Readonly<Record<string, unknown>>, entry: StoredEntry): void => {
   const { authentication } = data
   if (!isRecord(authentication)) return
   const { baseUrl, profile } = entry

@@ -1,12 +1,12 @@
-import { decimalOf, unitsOf } from "@agentos/client/internal"
+import { decimalOf, unitsOf } from "@agentos/client"
 import { type Column, EXIT, Failure, usageError } from "@agentos/command-line"
+import { countOf, timeOf } from "../output/Wording.ts"
+import type { Resumed } from "../payment/Resume.ts"
+import type { ListedEntry } from "../payment/JournalFile.ts"
+import type { DataOf } from "../server/Server.ts"
+import { defineCommand } from "./Command.ts"
 import type { Context } from "../context/Context.ts"
 import { LIMIT_FLAG } from "../context/Flags.ts"
-import { countOf, timeOf } from "../output/Wording.ts"
-import type { Resumed } from "../payment/Delivery.ts"
-import type { ListedEntry } from "../payment/JournalEntry.ts"
-import type { DataOf } from "../server/ApiClient.ts"
-import { defineCommand } from "./Command.ts"
 
 const outcomeOf = ({ state }: ListedEntry): string => {
   switch (state.tag) {
@@ -44,7 +44,8 @@ export const PAYMENTS_LIST = defineCommand(
     exits: []
   },
   async (context, { flags }) => {
-    const { isOpen, shownEntry } = await import("../payment/JournalEntry.ts")
+    const { isOpen } = await import("@agentos/client")
+    const { shownEntry } = await import("../payment/JournalFile.ts")
     const { entries } = await paymentsOfProfile(context)
     const shown = entries.filter((entry) => !flags.open || isOpen(entry)).slice(0, flags.limit)
     context.output.table(
@@ -57,10 +58,10 @@ export const PAYMENTS_LIST = defineCommand(
 )
 
 const paymentColumns = async (): Promise<ReadonlyArray<Column<ListedEntry>>> => {
-  const { isOpen } = await import("../payment/JournalEntry.ts")
+  const { isOpen } = await import("@agentos/client")
   return [
     { heading: "SERVICE", value: ({ serviceId }) => serviceId, whole: true },
-    { heading: "AMOUNT", value: ({ quote }) => decimalOf(quote.amount), whole: true },
+    { heading: "AMOUNT", value: ({ amount }) => decimalOf(BigInt(amount)), whole: true },
     { heading: "OUTCOME", value: outcomeOf, whole: true },
     { heading: "OPEN", value: (entry) => (isOpen(entry) ? "yes" : "no"), whole: true },
     { heading: "PAYMENT", value: ({ id }) => id, whole: true }
@@ -81,7 +82,8 @@ export const PAYMENTS_SHOW = defineCommand(
   },
   async ({ host, output }, { arguments: { payment } }) => {
     const { readEntry } = await import("../payment/Journal.ts")
-    const { isLargeBody, isOpen, shownEntry } = await import("../payment/JournalEntry.ts")
+    const { isOpen } = await import("@agentos/client")
+    const { isLargeBody, shownEntry } = await import("../payment/JournalFile.ts")
     const entry = await readEntry(host, payment)
     const { body, state } = entry
     output.record({ payment: shownEntry(entry) }, [
@@ -92,11 +94,11 @@ export const PAYMENTS_SHOW = defineCommand(
       ["Call", `${entry.method} ${entry.path}`],
       ["Body", isLargeBody(body) ? `${body.slice(0, 500)}… (${countOf(body.length, "character")})` : body],
       ["Idempotency-Key", entry.idempotencyKey],
-      ["Amount", `${decimalOf(entry.quote.amount)} USDT`],
-      ["Token", entry.quote.asset],
-      ["Network", entry.quote.network],
+      ["Amount", `${decimalOf(BigInt(entry.amount))} USDT`],
+      ["Token", entry.asset],
+      ["Network", entry.network],
       ["Payer", entry.payer],
-      ["Pay to", entry.quote.payTo],
+      ["Pay to", entry.payTo],
       ["Created", createdOf(entry)],
       ["Outcome", outcomeOf(entry)],
       ["Request id", state.tag === "answered" ? state.requestId : null],
@@ -138,17 +140,17 @@ export const PAYMENTS_STATUS = defineCommand(
     exits: [5, 9]
   },
   async (context, { arguments: { payment } }) => {
-    const { ApiClient } = await import("../server/ApiClient.ts")
+    const { Server } = await import("../server/Server.ts")
     const { readEntry } = await import("../payment/Journal.ts")
     const entry = await readEntry(context.host, payment)
-    const client = new ApiClient(context, entry.baseUrl, undefined)
+    const client = new Server(context, entry.baseUrl, undefined)
     const headers = { "PAYMENT-SIGNATURE": entry.paymentSignature }
     const { payment: status } = await client.call("readPaymentStatus", { headers })
     const { output } = context
     output.record({ payment: { id: entry.id, serviceId: entry.serviceId }, status }, [
       ["Payment", entry.id],
       ["Service", entry.serviceId],
-      ["Amount", `${decimalOf(entry.quote.amount)} USDT`],
+      ["Amount", `${decimalOf(BigInt(entry.amount))} USDT`],
       ["Payment state", status.paymentState],
       ["Advice", status.advice],
       ["Operation", status.operationId],
@@ -214,8 +216,8 @@ export const PAYMENTS_RESUME = defineCommand(
     exits: [4, 5, 6, 7, 8, 9]
   },
   async (context, { arguments: { payment }, flags: { all } }) => {
-    const { resume } = await import("../payment/Delivery.ts")
-    const { isOpen } = await import("../payment/JournalEntry.ts")
+    const { resume } = await import("../payment/Resume.ts")
+    const { isOpen } = await import("@agentos/client")
     if (all && payment !== undefined) throw usageError("Pass a payment id or --all, not both.")
     if (payment !== undefined) return showResumed(context, await resume(context, payment))
     const { entries, profile } = await paymentsOfProfile(context)
@@ -234,14 +236,14 @@ export const PAYMENTS_RESUME = defineCommand(
 )
 
 const showResumed = async (context: Context, { data, entry }: Resumed): Promise<void> => {
-  const { shownEntry } = await import("../payment/JournalEntry.ts")
+  const { shownEntry } = await import("../payment/JournalFile.ts")
   const { noteToken, secretFields } = await import("./PaidOutput.ts")
   const { output } = context
   const { state } = entry
   output.record({ payment: shownEntry(entry), data }, [
     ["Payment", entry.id],
     ["Service", entry.serviceId],
-    ["Amount", `${decimalOf(entry.quote.amount)} USDT`],
+    ["Amount", `${decimalOf(BigInt(entry.amount))} USDT`],
     ["Outcome", outcomeOf(entry)],
     ["Transaction", state.tag === "answered" ? state.transaction : null],
     ...secretFields(context, data, entry.id)
@@ -255,9 +257,10 @@ const showResumed = async (context: Context, { data, entry }: Resumed): Promise<
 }
 
 const resumeAll = async (context: Context, open: ReadonlyArray<ListedEntry>): Promise<void> => {
-  const { resume } = await import("../payment/Delivery.ts")
+  const { resume } = await import("../payment/Resume.ts")
   const { readEntry } = await import("../payment/Journal.ts")
-  const { isOpen, shownEntry } = await import("../payment/JournalEntry.ts")
+  const { isOpen } = await import("@agentos/client")
+  const { shownEntry } = await import("../payment/JournalFile.ts")
   const { host, output } = context
   const entries: Array<ListedEntry> = []
   const failures: Array<Failure> = []

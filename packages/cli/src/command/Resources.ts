@@ -1,15 +1,15 @@
 import { Failure, usageError } from "@agentos/command-line"
+import type { Server } from "../server/Server.ts"
 import type { Context } from "../context/Context.ts"
-import type { ApiClient } from "../server/ApiClient.ts"
 
 /** Returns a client with the saved access token. Fails without one before anything is sent. */
-export const clientOf = async (context: Context): Promise<ApiClient> => {
+export const clientOf = async (context: Context): Promise<Server> => {
   const { connectWithToken } = await import("../server/Connection.ts")
   return (await connectWithToken(context)).client
 }
 
 /** Returns the id of a mailbox that is given by id or address. */
-export const mailboxIdOf = async (client: ApiClient, text: string): Promise<string> => {
+export const mailboxIdOf = async (client: Server, text: string): Promise<string> => {
   if (!text.includes("@")) return text
   const { items } = await client.call("listMailboxes")
   const found = items.find(({ address }) => address === text.toLowerCase())
@@ -22,7 +22,7 @@ export const mailboxIdOf = async (client: ApiClient, text: string): Promise<stri
 }
 
 /** Returns the id of the only mailbox, if no --from is given. */
-export const onlyMailboxId = async (client: ApiClient): Promise<string> => {
+export const onlyMailboxId = async (client: Server): Promise<string> => {
   const { items } = await client.call("listMailboxes")
   const [only, ...more] = items
   if (only === undefined) throw usageError("You have no mailbox to send from.", ["agentctl mailbox create LOCALPART"])
@@ -32,7 +32,7 @@ export const onlyMailboxId = async (client: ApiClient): Promise<string> => {
 }
 
 /** Returns the id of a number that is given as an id or a phone number. */
-export const numberIdOf = async (client: ApiClient, text: string): Promise<string> => {
+export const numberIdOf = async (client: Server, text: string): Promise<string> => {
   if (!text.startsWith("+")) return text
   const { items } = await client.call("listNumbers")
   // A released number can be bought again. The newest one counts.
@@ -48,7 +48,7 @@ export const numberIdOf = async (client: ApiClient, text: string): Promise<strin
 }
 
 /** Returns the id of the only usable number, if no --from is given. */
-export const onlyNumberId = async (client: ApiClient): Promise<string> => {
+export const onlyNumberId = async (client: Server): Promise<string> => {
   const { items } = await client.call("listNumbers")
   const usable = items.filter(({ status }) => status === "active" || status === "expiring")
   const [only, ...more] = usable

@@ -1,4 +1,10 @@
 import { type FlagSpec, usageError } from "@agentos/command-line"
+import { asStarted } from "../host/Host.ts"
+import type { NewAttachment } from "../mail/Attachments.ts"
+import type { Message } from "../mail/Inbox.ts"
+import { countOf, timeOf } from "../output/Wording.ts"
+import type { Server } from "../server/Server.ts"
+import { defineCommand } from "./Command.ts"
 import type { Context } from "../context/Context.ts"
 import {
   ATTACH_FLAG,
@@ -9,12 +15,6 @@ import {
   type PayFlagValues,
   required
 } from "../context/Flags.ts"
-import { asStarted } from "../host/Host.ts"
-import type { NewAttachment } from "../mail/Attachments.ts"
-import type { Message } from "../mail/Inbox.ts"
-import { countOf, timeOf } from "../output/Wording.ts"
-import type { ApiClient } from "../server/ApiClient.ts"
-import { defineCommand } from "./Command.ts"
 import { clientOf, mailboxIdOf, onlyMailboxId } from "./Resources.ts"
 
 interface TextFlags {
@@ -187,7 +187,7 @@ const prefixed = (prefix: string, subject: string): string =>
   subject.toLowerCase().startsWith(prefix.toLowerCase()) ? subject : `${prefix} ${subject}`.trimEnd()
 
 /** Returns a message and the address of its mailbox. */
-const originalOf = async (client: ApiClient, messageId: string) => {
+const originalOf = async (client: Server, messageId: string) => {
   const { readMessage } = await import("../mail/Inbox.ts")
   const { message } = await readMessage(client, messageId)
   const { items } = await client.call("listMailboxes")

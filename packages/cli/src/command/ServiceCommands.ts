@@ -1,10 +1,10 @@
-import { type Answer, decimalOf } from "@agentos/client/internal"
+import { type Answer, unitsOf } from "@agentos/client"
 import { EXIT, Failure, plain, plainLine, shellWord, usageError } from "@agentos/command-line"
-import type { Context } from "../context/Context.ts"
 import { asStarted } from "../host/Host.ts"
 import { timeOf } from "../output/Wording.ts"
-import type { ApiClient, DataOf } from "../server/ApiClient.ts"
+import type { Server, DataOf } from "../server/Server.ts"
 import { defineCommand } from "./Command.ts"
+import type { Context } from "../context/Context.ts"
 
 const LINE_FEED = 10
 
@@ -159,7 +159,7 @@ const FIELDS_ARGUMENT = {
   presence: "several"
 } as const
 
-const requirePaidService = async (client: ApiClient, serviceId: string) => {
+const requirePaidService = async (client: Server, serviceId: string) => {
   const { service } = await client.call("getService", { params: { serviceId } })
   if (service.price !== null) return service
   throw new Failure({
@@ -178,8 +178,7 @@ const withService = (error: unknown, serviceId: string): unknown =>
     ? new Failure({ ...error.parts, exit: error.exit, next: [`agentctl services show ${shellWord(serviceId)}`] })
     : error
 
-const isoOf = (millis: number | undefined): string | null =>
-  millis === undefined ? null : new Date(millis).toISOString()
+const isoOf = (millis: number | null): string | null => (millis === null ? null : new Date(millis).toISOString())
 
 export const QUOTE = defineCommand(
   {
@@ -204,25 +203,23 @@ export const QUOTE = defineCommand(
     exits: [4, 5, 6, 9]
   },
   async (context, input) => {
-    const { expiryOf } = await import("@agentos/client/internal")
-    const { requestQuote, tokenNameOf } = await import("../payment/Quote.ts")
     const { connect } = await import("../server/Connection.ts")
     const fields = input.arguments.fields.map(parseField)
     const { client } = await connect(context)
     const { inputs, method, path, purpose, serviceId } = await requirePaidService(client, input.arguments.service)
     const body = valuesOf(fields, inputs)
-    const quote = await requestQuote(client, { method, path, body: JSON.stringify(body) }).catch((error: unknown) =>
-      Promise.reject(withService(error, serviceId))
-    )
-    const accepts = quote.challenge.options.map((option) => ({
-      amount: decimalOf(option.amount),
-      baseUnits: String(option.amount),
-      asset: option.asset,
-      assetName: tokenNameOf(option),
-      network: option.network,
-      payTo: option.payTo,
-      maxTimeoutSeconds: option.maxTimeoutSeconds,
-      expiresAt: isoOf(expiryOf(option))
+    const options = await client
+      .quote({ method, path, body: JSON.stringify(body) })
+      .catch((error: unknown) => Promise.reject(withService(error, serviceId)))
+    const accepts = options.map(({ asset, assetName, expiresAt, maxTimeoutSeconds, network, payTo, price }) => ({
+      amount: price,
+      baseUnits: String(unitsOf(price)),
+      asset,
+      assetName,
+      network,
+      payTo,
+      maxTimeoutSeconds,
+      expiresAt: isoOf(expiresAt)
     }))
     context.output.table(
       { serviceId, method, path, body, accepts },
@@ -321,7 +318,7 @@ export const API = defineCommand(
     const headers = headersOf(flags.header)
     const { readGiven } = await import("../file/PrivateFile.ts")
     const file = flags.input === undefined ? undefined : await readGiven(context.host, flags.input)
-    const { queryOf } = await import("../server/ApiClient.ts")
+    const { queryOf } = await import("../server/Server.ts")
     const { apiFailure } = await import("../server/ApiFailure.ts")
     const { connect } = await import("../server/Connection.ts")
     const { operationAt, ROUTES } = await import("../server/Routes.ts")

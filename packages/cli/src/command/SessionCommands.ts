@@ -87,7 +87,7 @@ export const LOGIN = defineCommand(
       throw usageError("--wallet-file and --password-file need --wallet.")
     const { saveToken } = await import("../config/Credentials.ts")
     const { requireBaseUrl, resolveSettings } = await import("../config/Settings.ts")
-    const { ApiClient } = await import("../server/ApiClient.ts")
+    const { Server } = await import("../server/Server.ts")
     const settings = await resolveSettings(context)
     const baseUrl = requireBaseUrl(settings)
     const token = await readToken(context, settings)
@@ -96,7 +96,7 @@ export const LOGIN = defineCommand(
         "Invalid access token: it must begin with at_v1_. Pass it on standard input or as AGENTOS_TOKEN."
       )
     // The smallest request that needs a token.
-    await new ApiClient(context, baseUrl, token).call("replayEvents", { query: { limit: 1 } })
+    await new Server(context, baseUrl, token).call("replayEvents", { query: { limit: 1 } })
     const profile = settings.profile.value
     await saveToken(context.host, profile, baseUrl, token)
     context.output.record({ profile, baseUrl, loggedIn: true }, [

@@ -17,7 +17,7 @@ export const MAIL_SUPPRESSIONS_LIST = defineCommand(
     exits: [4, 9]
   },
   async (context, { flags }) => {
-    const { collectPages } = await import("../server/ApiClient.ts")
+    const { collectPages } = await import("../server/Server.ts")
     const client = await clientOf(context)
     const page = await collectPages(flags.limit, flags.cursor, (limit, cursor) =>
       client.call("listSuppressions", { query: { limit, cursor } })

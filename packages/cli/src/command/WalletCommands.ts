@@ -1,4 +1,4 @@
-import { decimalOf } from "@agentos/client/internal"
+import { decimalOf } from "@agentos/client"
 import { errorCode, Failure, type FlagSpec, type FlagValues, usageError } from "@agentos/command-line"
 import { dirname, join, resolve } from "node:path"
 import type { Context } from "../context/Context.ts"
@@ -200,7 +200,6 @@ export const WALLET_BALANCE = defineCommand(
     const { connect } = await import("../server/Connection.ts")
     const { addressOfWallet, rejectFolderWallet, requireWallet } = await import("../wallet/Wallet.ts")
     const { PUBLIC_RPC, tokenBalance } = await import("../wallet/TokenBalance.ts")
-    const { tokenNameOf } = await import("../payment/Quote.ts")
     const walletFlags = walletFlagsOf(flags)
     const { baseUrl, settings } = await connect(context, walletFlags)
     const wallet = await requireWallet(context, walletFlags)
@@ -219,7 +218,7 @@ export const WALLET_BALANCE = defineCommand(
         })
       output.note(`Reading the balance on ${network} from ${new URL(rpcUrl).host}…`)
       const balance = await tokenBalance(context, { rpcUrl, network, asset, address })
-      items.push({ network, asset, name: tokenNameOf(option), baseUnits: String(balance), amount: decimalOf(balance) })
+      items.push({ network, asset, name: option.assetName, baseUnits: String(balance), amount: decimalOf(balance) })
     }
     output.table(
       { address, items },
@@ -237,11 +236,8 @@ export const WALLET_BALANCE = defineCommand(
 
 /** Returns the payment options of the server from the quote of a mailbox, which needs neither a token nor a body. */
 export const acceptedTokens = async (context: Context, baseUrl: string) => {
-  const { requestQuote } = await import("../payment/Quote.ts")
-  const { ApiClient } = await import("../server/ApiClient.ts")
+  const { Server } = await import("../server/Server.ts")
   const { ROUTES } = await import("../server/Routes.ts")
   const { method, path } = ROUTES.createMailbox
-  const client = new ApiClient(context, baseUrl, undefined)
-  const { challenge } = await requestQuote(client, { method, path, body: undefined })
-  return challenge.options
+  return new Server(context, baseUrl, undefined).quote({ method, path })
 }

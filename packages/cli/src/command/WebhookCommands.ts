@@ -2,7 +2,7 @@ import { Failure, usageError } from "@agentos/command-line"
 import { TYPES_FLAG, typesOf } from "../context/Flags.ts"
 import { readSecret } from "../host/Host.ts"
 import { timeOf } from "../output/Wording.ts"
-import type { CallInput, DataOf } from "../server/ApiClient.ts"
+import type { CallInput, DataOf } from "../server/Server.ts"
 import { defineCommand } from "./Command.ts"
 import { clientOf } from "./Resources.ts"
 

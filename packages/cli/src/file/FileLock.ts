@@ -21,10 +21,15 @@ const acquire = (path: string, name: string): FileLock => {
   }
 }
 
+/** Takes a lock until its release. Throws LOCKED at once if another process holds it. */
+export const lockFile = async (folder: string, name: string): Promise<FileLock> => {
+  await privateFolder(folder)
+  return acquire(join(folder, `${name}.lock`), name)
+}
+
 /** Works under a lock. Throws LOCKED at once if another process holds it. */
 export const withLock = async <A>(folder: string, name: string, use: () => Promise<A>): Promise<A> => {
-  await privateFolder(folder)
-  const lock = acquire(join(folder, `${name}.lock`), name)
+  const lock = await lockFile(folder, name)
   try {
     return await use()
   } finally {

@@ -1,5 +1,5 @@
 import { safeFileName } from "../file/Download.ts"
-import type { ApiClient } from "../server/ApiClient.ts"
+import type { Server } from "../server/Server.ts"
 import type { NewAttachment } from "./Attachments.ts"
 import type { Message } from "./Inbox.ts"
 import { textOfHtml } from "@agentos/client"
@@ -9,7 +9,7 @@ const SENDABLE = /^(?!multipart\/|message\/)[\w!#$&^.+-]{1,60}\/[\w!#$&^.+-]{1,6
 
 /** Downloads the attachments of a message, to send them again. */
 export const attachmentsOf = async (
-  client: ApiClient,
+  client: Server,
   { attachments, messageId }: Pick<Message, "attachments" | "messageId">
 ): Promise<ReadonlyArray<NewAttachment>> => {
   const files: Array<NewAttachment> = []

@@ -1,7 +1,7 @@
 import { Failure } from "@agentos/command-line"
 import type { Context } from "../context/Context.ts"
 import { timeOfFlag } from "../output/Wording.ts"
-import { type ApiClient, type DataOf, queryOf, serverTime } from "../server/ApiClient.ts"
+import { type Server, type DataOf, queryOf, serverTime } from "../server/Server.ts"
 import { ROUTES } from "../server/Routes.ts"
 
 /** A message with its body. */
@@ -15,7 +15,7 @@ const PAGE_SIZE = 100
 /** Maximum number of pages of one query. */
 const PAGE_LIMIT = 10
 
-export const readMessage = async (client: ApiClient, messageId: string): Promise<{ readonly message: Message }> => {
+export const readMessage = async (client: Server, messageId: string): Promise<{ readonly message: Message }> => {
   const data = await client.call("queryMessages", { query: { messageId } })
   if ("message" in data) return data
   throw new Failure({ code: "UNEXPECTED_ANSWER", message: "The server returned a list instead of a message." })
@@ -30,7 +30,7 @@ export interface Received {
 /** Polls for received messages. */
 export class Inbox {
   readonly #context: Context
-  readonly #client: ApiClient
+  readonly #client: Server
   readonly #mailboxId: string | undefined
   readonly #since: string
   readonly #started: number
@@ -39,7 +39,7 @@ export class Inbox {
   #times: { readonly start: string; readonly since: string } | undefined
 
   /** `since` is the value of --since. */
-  constructor(context: Context, client: ApiClient, mailboxId: string | undefined, since: string) {
+  constructor(context: Context, client: Server, mailboxId: string | undefined, since: string) {
     this.#context = context
     this.#client = client
     this.#mailboxId = mailboxId

@@ -1,5 +1,4 @@
-import { decimalOf } from "@agentos/client/internal"
-import { AgentOsError } from "@agentos/client"
+import { AgentOsError, decimalOf } from "@agentos/client"
 import type { Host } from "../host/Host.ts"
 import { type Budget, excessOf, excessText } from "../payment/Budget.ts"
 

@@ -1,15 +1,16 @@
-import { decimalOf, unitsOf } from "@agentos/client/internal"
-import { AgentOs, AgentOsError, type PaymentQuote, type Spent } from "@agentos/client"
+import { AgentOs, AgentOsError, decimalOf, type PaymentQuote, type Spent, unitsOf } from "@agentos/client"
 import { Failure, usageError } from "@agentos/command-line"
-import { findToken, saveToken } from "../config/Credentials.ts"
-import { rejectFolderSettings } from "../config/Settings.ts"
 import type { Context } from "../context/Context.ts"
 import { given } from "../context/Flags.ts"
-import { type Budget, budgetReport, limitsOf } from "../payment/Budget.ts"
+import { findToken, saveToken } from "../config/Credentials.ts"
+import { rejectFolderSettings } from "../config/Settings.ts"
+import { type Budget, budgetReport, limitsOf, reserve } from "../payment/Budget.ts"
+import { FileJournal } from "../payment/FileJournal.ts"
+import type { StoredEntry } from "../payment/JournalFile.ts"
+import type { Host } from "../host/Host.ts"
 import { connect } from "../server/Connection.ts"
 import { useProxy } from "../server/Proxy.ts"
 import { findWallet, type Wallet, type WalletFlags } from "../wallet/Wallet.ts"
-import { ClientJournal } from "./ClientJournal.ts"
 import { checkLimits } from "./Limits.ts"
 
 /** The settings of the person who starts the server. Tools cannot change them. */
@@ -47,6 +48,17 @@ const walletOf = async (context: Context, flags: ToolAgentFlags): Promise<Wallet
   return findWallet(context, flags)
 }
 
+/** Another process may have paid since the limits were checked. The signature is then discarded. */
+const reserveWithin = async (host: Host, entry: StoredEntry, limits: Budget): Promise<void> => {
+  try {
+    await reserve(host, entry, limits)
+  } catch (error) {
+    if (error instanceof Failure && error.parts.code === "OVER_BUDGET")
+      await checkLimits(host, entry.profile, BigInt(entry.amount), limits, "Nothing was sent.")
+    throw error
+  }
+}
+
 /** Opens the wallet and connects the client. Sends nothing. */
 export const openToolAgent = async (context: Context, flags: ToolAgentFlags): Promise<ToolAgent> => {
   const { host } = context
@@ -68,7 +80,12 @@ export const openToolAgent = async (context: Context, flags: ToolAgentFlags): Pr
       )
   }
   await useProxy(host)
-  const journal = new ClientJournal(host, profile, flagLimits)
+  const journal = new FileJournal({
+    host,
+    profile,
+    reserve: (entry) => reserveWithin(host, entry, flagLimits),
+    resumesCalls: true
+  })
   const { accountOf } = wallet === undefined ? {} : await import("../wallet/Account.ts")
   const account = wallet && accountOf?.(await wallet.open())
   const text = (amount: bigint | null) => (amount === null ? undefined : decimalOf(amount))

@@ -1,11 +1,10 @@
-import { decimalOf, unitsOf } from "@agentos/client/internal"
-import { Failure, plainLine, usageError } from "@agentos/command-line"
-import { fromOf, rejectFolderSettings, type Settings } from "../config/Settings.ts"
+import { decimalOf, type PaymentQuote, unitsOf } from "@agentos/client"
+import { EXIT, Failure, plainLine, usageError } from "@agentos/command-line"
 import type { Context } from "../context/Context.ts"
+import { fromOf, rejectFolderSettings, type Settings } from "../config/Settings.ts"
 import type { Connection } from "../server/Connection.ts"
 import { PUBLIC_RPC, tokenBalance } from "../wallet/TokenBalance.ts"
 import type { Wallet } from "../wallet/Wallet.ts"
-import { declined, type Terms, tokenNameOf } from "./Quote.ts"
 
 export interface ApprovalFlags {
   readonly yes: boolean
@@ -39,6 +38,23 @@ export const checkSources = (settings: Settings, wallet: Wallet, flags: Approval
   rejectFolderSettings(settings, ["base-url", "profile", "rpc-url", ...ofWallet], "Nothing was signed.")
 }
 
+export const declined = (message: string, next: ReadonlyArray<string> = []): Failure =>
+  new Failure({ code: "PAYMENT_DECLINED", message: `${message} Nothing was signed.`, paymentState: "none", next })
+
+/** Returns the price of a quote in base units. */
+export const amountOf = ({ price }: PaymentQuote): bigint => unitsOf(price)!
+
+/** Throws OVER_BUDGET if the price is above --max-amount. */
+export const checkMaximum = (quote: PaymentQuote, maximum: bigint | undefined): void => {
+  if (maximum !== undefined && amountOf(quote) > maximum)
+    throw new Failure({
+      code: "OVER_BUDGET",
+      exit: EXIT.payment,
+      message: `The price is ${quote.price} USDT, but --max-amount is ${decimalOf(maximum)}. Nothing was signed.`,
+      paymentState: "none"
+    })
+}
+
 /**
  * Returns the balance of the wallet and its source, for people. Throws PAYMENT_DECLINED if it is too low. A chain that
  * cannot be reached does not stop a payment.
@@ -46,10 +62,10 @@ export const checkSources = (settings: Settings, wallet: Wallet, flags: Approval
 export const checkBalance = async (
   context: Context,
   settings: Settings,
-  { option }: Terms,
+  quote: PaymentQuote,
   address: string
 ): Promise<string> => {
-  const { amount, asset, network } = option
+  const { asset, network, price } = quote
   const rpcUrl = settings.rpcUrl?.value ?? PUBLIC_RPC[network]
   if (rpcUrl === undefined) return `unknown: no RPC URL is set for ${network}`
   let balance: bigint
@@ -60,16 +76,16 @@ export const checkBalance = async (
     return `unknown: ${error.message}`
   }
   const source = settings.rpcUrl === undefined ? new URL(rpcUrl).host : `RPC ${fromOf(settings.rpcUrl)}`
-  if (balance >= amount) return `${decimalOf(balance)} USDT (${source})`
+  if (balance >= amountOf(quote)) return `${decimalOf(balance)} USDT (${source})`
   throw declined(
-    `Insufficient balance: the price is ${decimalOf(amount)} USDT, and ${address} has ${decimalOf(balance)} of ${asset} on ${network}.`,
+    `Insufficient balance: the price is ${price} USDT, and ${address} has ${decimalOf(balance)} of ${asset} on ${network}.`,
     ["agentctl wallet address", "agentctl wallet balance"]
   )
 }
 
 /** A payment as it is shown for confirmation. */
 export interface Proposal {
-  readonly terms: Terms
+  readonly quote: PaymentQuote
   /** The purchase in a few words. */
   readonly purchase: string
   readonly connection: Connection
@@ -81,15 +97,15 @@ export interface Proposal {
 const sourceOf = ({ setting, source }: Wallet): string =>
   setting === undefined ? fromOf({ source }) : `${source}, ${fromOf(setting)}`
 
-const proposalFields = ({ address, balance, connection, purchase, terms, wallet }: Proposal) => {
-  const { amount, asset, network, payTo } = terms.option
+const proposalFields = ({ address, balance, connection, purchase, quote, wallet }: Proposal) => {
+  const { asset, assetName, network, payTo, price } = quote
   const { baseUrl, profile, settings } = connection
   return [
     ["Buys", purchase],
-    ["Amount", `${decimalOf(amount)} USDT`],
+    ["Amount", `${price} USDT`],
     ["Server", settings.baseUrl && `${baseUrl} (${fromOf(settings.baseUrl)})`],
     ["Profile", `${profile} (${fromOf(settings.profile)})`],
-    ["Token", `${plainLine(tokenNameOf(terms.option) ?? "unnamed")} (${asset})`],
+    ["Token", `${plainLine(assetName ?? "unnamed")} (${asset})`],
     ["Network", network],
     ["Pay to", payTo],
     ["Wallet", `${address} (${sourceOf(wallet)})`],
@@ -113,7 +129,7 @@ export const approve = async (context: Context, proposal: Proposal, flags: Appro
   const fields = proposalFields(proposal)
   if (flags.yes) return context.output.noteRecord(fields)
   context.host.stderr.write(context.output.recordText(fields))
-  await askYesNo(context, `Pay ${decimalOf(proposal.terms.option.amount)} USDT?`)
+  await askYesNo(context, `Pay ${proposal.quote.price} USDT?`)
 }
 
 /** Asks for confirmation of a free but irreversible action, unless `yes` is set. */

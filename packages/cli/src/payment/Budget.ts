@@ -1,4 +1,4 @@
-import { decimalOf } from "@agentos/client/internal"
+import { decimalOf, mayHaveCharged } from "@agentos/client"
 import { Failure } from "@agentos/command-line"
 import { join } from "node:path"
 import { homeFolder } from "../config/ConfigFile.ts"
@@ -7,7 +7,7 @@ import { isRecord } from "../file/Json.ts"
 import { readJsonIfExists, writePrivate } from "../file/PrivateFile.ts"
 import type { Host } from "../host/Host.ts"
 import { addEntry, journalFolder, readEntries } from "./Journal.ts"
-import { type JournalEntry, mayHaveCharged } from "./JournalEntry.ts"
+import type { StoredEntry } from "./JournalFile.ts"
 
 /** The limits of a profile in base units (millionths); null for no limit. */
 export interface Budget {
@@ -68,7 +68,7 @@ export const spentLastDay = async (host: Host, profile: string): Promise<bigint>
   const entries = await readEntries(host, { since })
   return entries
     .filter((entry) => entry.profile === profile && entry.createdAt > since && mayHaveCharged(entry))
-    .reduce((sum, { quote }) => sum + quote.amount, 0n)
+    .reduce((sum, { amount }) => sum + BigInt(amount), 0n)
 }
 
 /** A limit that a payment would exceed, in base units. */
@@ -122,9 +122,9 @@ export const checkBudget = async (host: Host, profile: string, amount: bigint, m
  * Checks the budget and writes a prepared payment to the journal, both under one lock, so that concurrent payments
  * cannot exceed a limit together. The entry is on disk when this returns, and may be sent.
  */
-export const reserve = (host: Host, entry: JournalEntry, more?: Budget): Promise<void> =>
+export const reserve = (host: Host, entry: StoredEntry, more?: Budget): Promise<void> =>
   withBudgets(host, async () => {
-    await checkBudget(host, entry.profile, entry.quote.amount, more)
+    await checkBudget(host, entry.profile, BigInt(entry.amount), more)
     await addEntry(host, entry)
   })
 

@@ -1,8 +1,9 @@
+import type { JournalState } from "@agentos/client"
 import { errorCode, Failure } from "@agentos/command-line"
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { homeFolder } from "../config/ConfigFile.ts"
-import { withLock } from "../file/FileLock.ts"
+import { lockFile } from "../file/FileLock.ts"
 import {
   fileFailure,
   privateFolder,
@@ -19,11 +20,10 @@ import {
   hashOfBody,
   isLargeBody,
   KEEP_ADVICE,
-  type JournalEntry,
-  type JournalState,
   type ListedEntry,
+  type StoredEntry,
   timeOfPayment
-} from "./JournalEntry.ts"
+} from "./JournalFile.ts"
 
 /** More than a message with 10 MiB of attachments. Earlier versions stored it in the entry. */
 const BODY_LIMIT_BYTES = 64 * 1024 * 1024
@@ -51,7 +51,7 @@ const readListed = async (host: Host, id: string): Promise<ListedEntry> => {
 }
 
 /** Reads a payment with its body. */
-export const readEntry = async (host: Host, id: string): Promise<JournalEntry> => {
+export const readEntry = async (host: Host, id: string): Promise<StoredEntry> => {
   const entry = await readListed(host, id)
   const { body } = entry
   if (body === null || typeof body === "string") return { ...entry, body }
@@ -88,7 +88,7 @@ export const readEntries = async (
 }
 
 /** Writes a new payment. It is on disk when this returns, and may be sent only then. */
-export const addEntry = async (host: Host, entry: JournalEntry): Promise<void> => {
+export const addEntry = async (host: Host, entry: StoredEntry): Promise<void> => {
   await privateFolder(journalFolder(host))
   if (isLargeBody(entry.body)) await writePrivate(bodyPathOf(host, entry.id), entry.body, { onlyNew: true })
   await writePrivate(pathOf(host, entry.id), encodeEntry(entry), { onlyNew: true })
@@ -97,41 +97,43 @@ export const addEntry = async (host: Host, entry: JournalEntry): Promise<void> =
 /** An entry that this process has locked. */
 export interface HeldEntry {
   /** Returns the entry as last written. */
-  readonly current: () => JournalEntry
+  readonly current: () => StoredEntry
   /** Writes the next state. It is on disk when this returns. */
-  readonly advance: (state: JournalState) => Promise<JournalEntry>
+  readonly advance: (state: JournalState) => Promise<StoredEntry>
+  readonly release: () => void
 }
-
-const heldEntry = async (host: Host, id: string): Promise<HeldEntry> => {
-  let entry = await readEntry(host, id)
-  return {
-    current: () => entry,
-    advance: async (state) => {
-      const next = advance(entry, state)
-      await writePrivate(pathOf(host, id), encodeEntry(next))
-      entry = next
-      return next
-    }
-  }
-}
-
-/** Locks a payment, reads it and works on it. Throws LOCKED if another process holds the lock. */
-export const withEntry = (host: Host, id: string, use: (held: HeldEntry) => Promise<void>): Promise<void> =>
-  withLock(journalFolder(host), id, async () => use(await heldEntry(host, id)))
 
 /**
- * Locks a payment until `release`, for a caller that does not work in one function. `add` writes a new one first. Throws
- * LOCKED if another process holds the lock.
+ * Locks a payment and reads it. `add` writes a new one first. Throws LOCKED if another process holds the lock.
  */
-export const holdEntry = (
+export const holdEntry = async (
   host: Host,
   id: string,
   add: () => Promise<void> = () => Promise.resolve()
-): Promise<HeldEntry & { readonly release: () => void }> =>
-  new Promise((resolve, reject) => {
-    withLock(journalFolder(host), id, async () => {
-      await add()
-      const held = await heldEntry(host, id)
-      await new Promise<void>((release) => resolve({ ...held, release }))
-    }).catch(reject)
-  })
+): Promise<HeldEntry> => {
+  const lock = await lockFile(journalFolder(host), id)
+  const release = () => {
+    try {
+      lock.release()
+    } catch {
+      // A file that cannot be removed locks nothing after this process has ended.
+    }
+  }
+  try {
+    await add()
+    let entry = await readEntry(host, id)
+    return {
+      current: () => entry,
+      advance: async (state) => {
+        const next = advance(entry, state)
+        await writePrivate(pathOf(host, id), encodeEntry(next))
+        entry = next
+        return next
+      },
+      release
+    }
+  } catch (error) {
+    release()
+    throw error
+  }
+}

@@ -2,8 +2,8 @@ import { Failure } from "@agentos/command-line"
 import { createPublicKey, verify } from "node:crypto"
 import type { Context } from "../context/Context.ts"
 import { isRecord, parseJson } from "../file/Json.ts"
-import { ApiClient } from "../server/ApiClient.ts"
-import type { JournalEntry } from "./JournalEntry.ts"
+import { Server } from "../server/Server.ts"
+import type { StoredEntry } from "./JournalFile.ts"
 
 /** The fields that a service signs in a receipt (x402 extension `offer-receipt`, section 5.2). */
 export interface ReceiptFields {
@@ -39,7 +39,7 @@ const isReceipt = (value: unknown): value is ReceiptFields =>
   Number.isSafeInteger(value["issuedAt"]) &&
   ["string", "undefined"].includes(typeof value["refundOf"])
 
-const wrong = (entry: JournalEntry, why: string): Failure =>
+const wrong = (entry: StoredEntry, why: string): Failure =>
   new Failure({
     code: "FAILED",
     message: `The receipt of payment ${entry.id} is not valid: ${why}. Do not rely on it.`,
@@ -47,7 +47,7 @@ const wrong = (entry: JournalEntry, why: string): Failure =>
   })
 
 /** Returns the receipt in the journal. Throws NOT_FOUND if the payment has none. */
-const storedReceipt = (entry: JournalEntry): { readonly jws: string; readonly transaction: string | null } => {
+const storedReceipt = (entry: StoredEntry): { readonly jws: string; readonly transaction: string | null } => {
   const { state } = entry
   if (state.tag === "answered" && typeof state.receipt === "string")
     return { jws: state.receipt, transaction: state.transaction }
@@ -59,18 +59,18 @@ const storedReceipt = (entry: JournalEntry): { readonly jws: string; readonly tr
 }
 
 /** Returns the field of a receipt that is not that of its payment; undefined if all are. */
-const mismatchOf = (receipt: ReceiptFields, entry: JournalEntry, transaction: string | null): string | undefined => {
+const mismatchOf = (receipt: ReceiptFields, entry: StoredEntry, transaction: string | null): string | undefined => {
   const isRefund = receipt.refundOf !== undefined
-  if (receipt.network !== entry.quote.network) return "network"
+  if (receipt.network !== entry.network) return "network"
   if (receipt.payer.toLowerCase() !== entry.payer.toLowerCase()) return "payer"
   if ((receipt.refundOf ?? receipt.transaction) !== transaction) return isRefund ? "refundOf" : "transaction"
   return isRefund || receipt.resourceUrl.endsWith(entry.path) ? undefined : "resourceUrl"
 }
 
 /** Reads the public key with an id from the DID document of the server that was paid. */
-const fetchKey = async (context: Context, entry: JournalEntry, keyId: string) => {
+const fetchKey = async (context: Context, entry: StoredEntry, keyId: string) => {
   const path = new URL(entry.baseUrl).pathname === "/" ? "/.well-known/did.json" : "/did.json"
-  const answer = await new ApiClient(context, entry.baseUrl, undefined).send({ method: "GET", path, repeatable: true })
+  const answer = await new Server(context, entry.baseUrl, undefined).send({ method: "GET", path, repeatable: true })
   const document = answer.status === 200 ? answer.json : undefined
   const methods: unknown = isRecord(document) ? document["verificationMethod"] : undefined
   if (!Array.isArray(methods))
@@ -86,7 +86,7 @@ const fetchKey = async (context: Context, entry: JournalEntry, keyId: string) =>
  * Verifies the receipt in the journal: its signature (JWS with EdDSA, RFC 8037) with the key that the server publishes,
  * and its fields against the payment.
  */
-export const verifyReceipt = async (context: Context, entry: JournalEntry): Promise<VerifiedReceipt> => {
+export const verifyReceipt = async (context: Context, entry: StoredEntry): Promise<VerifiedReceipt> => {
   const { jws, transaction } = storedReceipt(entry)
   const [header, payload, signature] = jws.split(".")
   const [fields, receipt] = [partOf(header), partOf(payload)]

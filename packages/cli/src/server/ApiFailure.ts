@@ -8,7 +8,7 @@ import {
   plainLine
 } from "@agentos/command-line"
 import type { ErrorBody } from "@agentos/api"
-import { AgentOsError, type Answer } from "@agentos/client/internal"
+import { AgentOsError, type Answer } from "@agentos/client"
 import { isRecord } from "../file/Json.ts"
 import { nextCommand } from "./Routes.ts"
 
@@ -115,11 +115,24 @@ export const apiFailure = (answer: Answer, url: string): Failure => {
   })
 }
 
-/** Calls a function of the client. Its error becomes a failure with this code. */
-export const failingWith = <Result>(code: OwnCode, call: () => Result): Result => {
-  try {
-    return call()
-  } catch (error) {
-    throw error instanceof AgentOsError ? new Failure({ code, message: error.message }) : error
-  }
+/** The codes of errors of the client that are not those of the API. */
+const OWN_CODES: Readonly<Record<string, OwnCode>> = {
+  UNREACHABLE: "UNREACHABLE",
+  UNEXPECTED_ANSWER: "UNEXPECTED_ANSWER",
+  PAYMENT_UNSUPPORTED: "PAYMENT_DECLINED"
+}
+
+/** Turns an error of the client into a failure. Returns any other error as it is. */
+export const failureOf = (error: unknown, baseUrl: string): unknown => {
+  if (!(error instanceof AgentOsError)) return error
+  const { answer, cause, code, message, requestId } = error
+  if (answer !== null) return apiFailure(answer, baseUrl)
+  // The network or a file of this machine.
+  if (cause instanceof Failure) return cause
+  const isInvalid = error.code === "PAYMENT_UNSUPPORTED" && error.details.reason === "invalid"
+  return new Failure({
+    code: isInvalid ? "UNEXPECTED_ANSWER" : (OWN_CODES[code] ?? "FAILED"),
+    message,
+    requestId: requestId ?? undefined
+  })
 }

@@ -1,4 +1,5 @@
 import { Failure } from "@agentos/command-line"
+import type { Context } from "../context/Context.ts"
 import { ENVIRONMENT_TOKEN, findToken, type Token } from "../config/Credentials.ts"
 import {
   rejectFolderServer,
@@ -7,8 +8,7 @@ import {
   type SettingFlags,
   type Settings
 } from "../config/Settings.ts"
-import type { Context } from "../context/Context.ts"
-import { ApiClient } from "./ApiClient.ts"
+import { Server } from "./Server.ts"
 
 /** A server and the settings that name it. */
 export interface Connection {
@@ -16,7 +16,7 @@ export interface Connection {
   readonly profile: string
   readonly baseUrl: string
   readonly token: Token | undefined
-  readonly client: ApiClient
+  readonly client: Server
 }
 
 /** Resolves the settings and creates the client, with the token if there is one. Sends nothing. */
@@ -26,7 +26,7 @@ export const connect = async (context: Context, flags: SettingFlags = {}): Promi
   const profile = settings.profile.value
   const token = await findToken(context.host, profile, baseUrl)
   if (token?.source === ENVIRONMENT_TOKEN) rejectFolderServer(settings, ENVIRONMENT_TOKEN)
-  return { settings, profile, baseUrl, token, client: new ApiClient(context, baseUrl, token?.value) }
+  return { settings, profile, baseUrl, token, client: new Server(context, baseUrl, token?.value) }
 }
 
 /** The same, for commands that need a token. Fails without one before anything is sent. */

@@ -1,4 +1,4 @@
-import { isLoopback } from "@agentos/client/internal"
+import { isLoopback } from "@agentos/client"
 import { Failure } from "@agentos/command-line"
 import type { Host } from "../host/Host.ts"
 

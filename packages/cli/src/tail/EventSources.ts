@@ -1,7 +1,7 @@
 import { EXIT, Failure } from "@agentos/command-line"
 import { randomInt } from "node:crypto"
 import type { Context } from "../context/Context.ts"
-import { type ApiClient, type DataOf, serverTime } from "../server/ApiClient.ts"
+import { type Server, type DataOf, serverTime } from "../server/Server.ts"
 import { ROUTES } from "../server/Routes.ts"
 import type { RealtimeSession } from "./RealtimeSession.ts"
 import { backoff, followSocket, isTransient } from "./SocketFollower.ts"
@@ -33,12 +33,12 @@ const isAfter = (event: TailEvent, { createdAt, eventId }: Position): boolean =>
  */
 export class ObservingSource {
   readonly #context: Context
-  readonly #client: ApiClient
+  readonly #client: Server
   readonly #filter: TailFilter
   readonly #intake: Intake
   #position: Position | undefined
 
-  constructor(context: Context, client: ApiClient, filter: TailFilter, intake: Intake) {
+  constructor(context: Context, client: Server, filter: TailFilter, intake: Intake) {
     this.#context = context
     this.#client = client
     this.#filter = filter
@@ -111,11 +111,11 @@ export class ObservingSource {
  */
 export class WorkSource {
   readonly #context: Context
-  readonly #client: ApiClient
+  readonly #client: Server
   readonly #filter: TailFilter
   readonly #intake: Intake
 
-  constructor(context: Context, client: ApiClient, filter: TailFilter, intake: Intake) {
+  constructor(context: Context, client: Server, filter: TailFilter, intake: Intake) {
     this.#context = context
     this.#client = client
     this.#filter = filter

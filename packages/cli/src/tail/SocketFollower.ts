@@ -1,7 +1,7 @@
 import { EXIT, Failure } from "@agentos/command-line"
 import { randomInt } from "node:crypto"
 import type { Context } from "../context/Context.ts"
-import { type ApiClient, type DataOf, serverTime } from "../server/ApiClient.ts"
+import { type Server, type DataOf, serverTime } from "../server/Server.ts"
 import { ROUTES } from "../server/Routes.ts"
 import { NoSession, RealtimeSession, type SessionMode } from "./RealtimeSession.ts"
 import { pause } from "./TailEvent.ts"
@@ -39,7 +39,7 @@ export const isTransient = (error: unknown): error is Failure =>
     ) ||
     error.exit === EXIT.provider)
 
-const requestSession = async ({ host }: Context, client: ApiClient) => {
+const requestSession = async ({ host }: Context, client: Server) => {
   const { method, path } = ROUTES.getRealtimeToken
   const answer = await client.send({ method, path, repeatable: true })
   const { realtime } = client.dataOf(answer) as DataOf<"getRealtimeToken">
@@ -59,7 +59,7 @@ const requestSession = async ({ host }: Context, client: ApiClient) => {
  */
 export const followSocket = async (
   context: Context,
-  client: ApiClient,
+  client: Server,
   follower: Follower,
   stop: AbortSignal
 ): Promise<void> => {

@@ -1,7 +1,7 @@
 import { plainJson, plainLine } from "@agentos/command-line"
 import type { RealtimeServerMessage } from "@agentos/api"
 import type { Context } from "../context/Context.ts"
-import type { ApiClient } from "../server/ApiClient.ts"
+import type { Server } from "../server/Server.ts"
 import { runShell } from "./EventHandling.ts"
 import type { RealtimeSession } from "./RealtimeSession.ts"
 import { followSocket } from "./SocketFollower.ts"
@@ -36,7 +36,7 @@ export class VoiceAnswering {
   }
 
   /** Follows the gateway until the program is interrupted. */
-  async follow(client: ApiClient): Promise<void> {
+  async follow(client: Server): Promise<void> {
     const { signal } = this.#context.host
     const stopAll = () => this.#running.forEach((turn) => turn.abort())
     signal.addEventListener("abort", stopAll, { once: true })

@@ -1,7 +1,7 @@
 import { EXIT, Failure } from "@agentos/command-line"
 import type { Context } from "../context/Context.ts"
 import { isRecord } from "../file/Json.ts"
-import { readBody } from "../server/ApiClient.ts"
+import { readBody } from "../server/Network.ts"
 
 const TIMEOUT_MILLIS = 15_000
 const ANSWER_LIMIT_BYTES = 1_048_576

@@ -1,4 +1,4 @@
-import { encodeEntry, type JournalEntry } from "../../src/payment/JournalEntry.ts"
+import type { JournalState } from "@agentos/client"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { createPrivateKey, createPublicKey, sign } from "node:crypto"
 import { join } from "node:path"
@@ -27,10 +27,12 @@ const RECEIPT = ["payments", "receipt", PAYMENT]
 const MAILBOXES = "POST /api/v1/email/mailboxes"
 
 const journal =
-  (state: JournalEntry["state"]) =>
+  (state: Readonly<Record<string, unknown>> & { readonly tag: JournalState["tag"] }) =>
   (folder: string, baseUrl: string): void => {
     mkdirSync(join(folder, "journal"), { mode: 0o700 })
-    const entry: JournalEntry = {
+    // Version 1 of the file.
+    const entry = {
+      version: 1,
       id: PAYMENT,
       createdAt: Date.parse(AT),
       profile: "default",
@@ -42,11 +44,11 @@ const journal =
       idempotencyKey: ID,
       withToken: false,
       payer: PAYER,
-      quote: { amount: 250_000n, asset: ASSET, network: "eip155:196", payTo: PAY_TO },
+      quote: { amount: "250000", asset: ASSET, network: "eip155:196", payTo: PAY_TO },
       paymentSignature: "c2lnbmVkLXBheW1lbnQ=",
       state
     }
-    writeFileSync(join(folder, "journal", `${PAYMENT}.json`), encodeEntry(entry), { mode: 0o600 })
+    writeFileSync(join(folder, "journal", `${PAYMENT}.json`), JSON.stringify(entry), { mode: 0o600 })
   }
 const lost = journal({ tag: "sent", attempts: 1 })
 const settled = journal({

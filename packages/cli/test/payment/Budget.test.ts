@@ -1,11 +1,19 @@
-import { newPaymentId } from "@agentos/client/internal"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "vitest"
 import { changeBudget, reserve, spentLastDay } from "../../src/payment/Budget.ts"
 import { addEntry, readEntries } from "../../src/payment/Journal.ts"
-import { type JournalEntry, timeOfPayment } from "../../src/payment/JournalEntry.ts"
-import { answered, codeOf, entry, HOUR, machine, NOW, removeMachines } from "../support/Machine.ts"
+import { type StoredEntry, timeOfPayment } from "../../src/payment/JournalFile.ts"
+import {
+  answered,
+  codeOf,
+  entry,
+  HOUR,
+  machine,
+  NOW,
+  paymentIdAt as newPaymentId,
+  removeMachines
+} from "../support/Machine.ts"
 
 afterAll(removeMachines)
 
@@ -39,7 +47,7 @@ describe("daily budget", () => {
     assert.strictEqual(timeOfPayment(within.id), NOW - 23 * HOUR)
     await addEntry(host, before)
     await addEntry(host, within)
-    const broken = ({ id }: JournalEntry) =>
+    const broken = ({ id }: StoredEntry) =>
       writeFileSync(join(host.home, "journal", `${id}.json`), "{", { mode: 0o600 })
     broken(before)
     assert.strictEqual(await spentLastDay(host, "default"), 250_000n)
@@ -58,7 +66,7 @@ describe("daily budget", () => {
       [4, 4]
     )
     assert.lengthOf(await readEntries(host), 4)
-    const costly = entry({ profile: "default", quote: { ...entry().quote, amount: 300_001n } })
+    const costly = entry({ profile: "default", amount: "300001" })
     assert.strictEqual(await codeOf(() => reserve(host, costly)), "OVER_BUDGET")
   })
 })

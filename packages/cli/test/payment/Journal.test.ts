@@ -1,12 +1,23 @@
-import { newPaymentId } from "@agentos/client/internal"
+import { isOpen, type JournalState, mayHaveCharged } from "@agentos/client"
 import { randomUUID } from "node:crypto"
 import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "vitest"
-import { addEntry, readEntries, readEntry, withEntry } from "../../src/payment/Journal.ts"
-import { isOpen, JOURNAL_TRANSITIONS, type JournalState, mayHaveCharged } from "../../src/payment/JournalEntry.ts"
+import { addEntry, readEntries, readEntry } from "../../src/payment/Journal.ts"
+import { JOURNAL_TRANSITIONS } from "../../src/payment/JournalFile.ts"
 import { withLock } from "../../src/file/FileLock.ts"
-import { answered, codeOf, entry, HOUR, machine, NOW, removeMachines, SIGNATURE } from "../support/Machine.ts"
+import {
+  answered,
+  codeOf,
+  entry,
+  HOUR,
+  machine,
+  NOW,
+  paymentIdAt as newPaymentId,
+  removeMachines,
+  SIGNATURE,
+  withEntry
+} from "../support/Machine.ts"
 import { useProgram } from "../support/Program.ts"
 
 const program = useProgram()

@@ -1,9 +1,9 @@
-import { readChallenge, signPayment } from "@agentos/client/internal"
+import { AgentOs } from "@agentos/client"
 import { Failure } from "@agentos/command-line"
 import { ExactEvmScheme } from "@x402/evm/exact/client"
 import { privateKeyToAccount } from "viem/accounts"
 import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
-import { chooseTerms, type Quote } from "../../src/payment/Quote.ts"
+import { failureOf } from "../../src/server/ApiFailure.ts"
 import { accountOf } from "../../src/wallet/Account.ts"
 import { PrivateKey } from "../../src/wallet/PrivateKey.ts"
 import { ASSET, KEY, offer, PAY_TO, PAYER } from "../support/PaidAnswers.ts"
@@ -19,19 +19,30 @@ const SERVER = "https://agentos.example"
 beforeAll(() => void vi.useFakeTimers({ toFake: ["Date"], now: NOW }))
 afterAll(() => void vi.useRealTimers())
 
-const quoteOf = (...accepts: ReadonlyArray<unknown>): Quote => {
+type Quote = ReadonlyArray<unknown>
+const quoteOf = (...accepts: Quote): Quote => accepts
+
+/** Pays for a call of a server that accepts these options, and returns the payment in the header and its network. */
+const payFor = async (accepts: Quote, baseUrl: string, network: string | undefined) => {
   const header = Buffer.from(JSON.stringify({ x402Version: 2, resource: { url: "x" }, accepts })).toString("base64")
-  return { method: "POST", path: "/x", body: "{}", challenge: readChallenge(header) }
+  let payment = ""
+  const fetch = (_url: string, { headers }: RequestInit) => {
+    const sent = new Headers(headers).get("payment-signature")
+    if (sent === null)
+      return Promise.resolve(new Response("", { status: 402, headers: { "PAYMENT-REQUIRED": header } }))
+    payment = sent
+    return Promise.resolve(Response.json({ data: { mailbox: {} } }))
+  }
+  const options = network === undefined ? {} : { network }
+  const agent = await AgentOs.connect(baseUrl, { ...options, wallet: account, onPayment: () => true, fetch })
+  await agent.call("createMailbox", { localPart: "ada" })
+  return JSON.parse(Buffer.from(payment, "base64").toString())
 }
 
 /** Signs an option and returns the payment in the header. */
-const sign = async (accepted: ReturnType<typeof offer>) => {
-  const { challenge } = quoteOf(accepted)
-  const { header } = await signPayment(account, challenge, challenge.options[0]!, SERVER, NOW)
-  return JSON.parse(Buffer.from(header, "base64").toString())
-}
+const sign = (accepted: ReturnType<typeof offer>) => payFor([accepted], SERVER, undefined)
 
-describe("signPayment", () => {
+describe("the signature of a payment", () => {
   it.each([
     ["a random nonce", offer({ extra: { name: "USDT0", version: "1" } })],
     ["a bound nonce", offer({ extra: BOUND })]
@@ -72,34 +83,35 @@ describe("signPayment", () => {
   })
 })
 
-describe("chooseTerms", () => {
+describe("the options of a challenge", () => {
   const other = offer({ network: "eip155:988" })
-  const networkOf = (quote: Quote, network: string | undefined, baseUrl: string): string => {
+  const networkOf = async (quote: Quote, network: string | undefined, baseUrl: string): Promise<string> => {
     try {
-      return chooseTerms(quote, network, baseUrl).option.network
+      return (await payFor(quote, baseUrl, network)).accepted.network
     } catch (error) {
-      return error instanceof Failure ? error.parts.code : "another error"
+      const failure = failureOf(error, baseUrl)
+      return failure instanceof Failure ? failure.parts.code : "another error"
     }
   }
 
-  it("chooses the first supported option, or the one of the given network", () => {
+  it("chooses the first supported option, or the one of the given network", async () => {
     const quote = quoteOf(offer({ scheme: "upto", network: "eip155:14" }), offer(), other)
-    assert.strictEqual(networkOf(quote, undefined, SERVER), "eip155:196")
-    assert.strictEqual(networkOf(quote, "eip155:988", SERVER), "eip155:988")
+    assert.strictEqual(await networkOf(quote, undefined, SERVER), "eip155:196")
+    assert.strictEqual(await networkOf(quote, "eip155:988", SERVER), "eip155:988")
   })
 
-  it("accepts known tokens only, except from a local server on its own chain", () => {
+  it("accepts known tokens only, except from a local server on its own chain", async () => {
     const quote = quoteOf(offer({ asset: PAY_TO }), offer({ network: "eip155:1" }))
-    assert.strictEqual(networkOf(quote, undefined, SERVER), "PAYMENT_DECLINED")
-    assert.strictEqual(networkOf(quote, undefined, "http://127.evil.example"), "PAYMENT_DECLINED")
+    assert.strictEqual(await networkOf(quote, undefined, SERVER), "PAYMENT_DECLINED")
+    assert.strictEqual(await networkOf(quote, undefined, "https://127.evil.example"), "PAYMENT_DECLINED")
     const local = "http://localhost:8402"
-    assert.strictEqual(networkOf(quote, undefined, local), "eip155:1")
-    assert.strictEqual(networkOf(quote, "eip155:196", local), "PAYMENT_DECLINED")
-    assert.strictEqual(networkOf(quoteOf(offer({ asset: ASSET.toLowerCase() })), undefined, SERVER), "eip155:196")
+    assert.strictEqual(await networkOf(quote, undefined, local), "eip155:1")
+    assert.strictEqual(await networkOf(quote, "eip155:196", local), "PAYMENT_DECLINED")
+    assert.strictEqual(await networkOf(quoteOf(offer({ asset: ASSET.toLowerCase() })), undefined, SERVER), "eip155:196")
   })
 
-  it("never chooses a permit for the whole balance", () => {
+  it("never chooses a permit for the whole balance", async () => {
     const permit = quoteOf(offer({ extra: { ...offer().extra, assetTransferMethod: "permit2" } }))
-    assert.strictEqual(networkOf(permit, undefined, SERVER), "PAYMENT_DECLINED")
+    assert.strictEqual(await networkOf(permit, undefined, SERVER), "PAYMENT_DECLINED")
   })
 })

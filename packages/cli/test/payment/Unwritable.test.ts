@@ -1,16 +1,15 @@
+import type { JournalState } from "@agentos/client"
 import { Failure, Output } from "@agentos/command-line"
 import { existsSync, readdirSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "vitest"
 import type { Host, PaymentStep } from "../../src/host/Host.ts"
 import { run } from "../../src/Program.ts"
-import { deliver } from "../../src/payment/Delivery.ts"
-import type { HeldEntry } from "../../src/payment/Journal.ts"
-import type { JournalState } from "../../src/payment/JournalEntry.ts"
-import { ApiClient } from "../../src/server/ApiClient.ts"
+import { addEntry } from "../../src/payment/Journal.ts"
+import { resume } from "../../src/payment/Resume.ts"
 import { errorReply, useApiDouble } from "../support/ApiDouble.ts"
 import { challenge, KEY } from "../support/PaidAnswers.ts"
-import { entry, machine, removeMachines } from "../support/Machine.ts"
+import { entry, machine, NOW, removeMachines } from "../support/Machine.ts"
 
 const api = useApiDouble()
 afterAll(removeMachines)
@@ -63,14 +62,20 @@ describe("a payment with an unwritable journal", () => {
   })
 
   it("is not sent if the journal cannot record it", async () => {
-    const host = machine()
     const states: ReadonlyArray<readonly [JournalState, string]> = [
       [{ tag: "prepared" }, "was not sent. It stays open: do not pay again"],
       [{ tag: "sent", attempts: 1 }, "may have been charged: do not pay again"]
     ]
     for (const [state, says] of states) {
       const written = entry({ state, baseUrl: api.url() })
-      const held: HeldEntry = { current: () => written, advance: () => Promise.reject(new Error("ENOSPC.")) }
+      const before = machine()
+      await addEntry(before, written)
+      const lock = join(before.home, "journal", `${written.id}.lock`)
+      const now = () => {
+        if (existsSync(lock)) blockJournal(before.home)
+        return NOW
+      }
+      const host = { ...before, now }
       const context = {
         host,
         output: new Output(host, { json: false, quiet: true, color: false }),
@@ -84,9 +89,7 @@ describe("a payment with an unwritable journal", () => {
           version: false
         }
       }
-      const failure = await deliver(context, new ApiClient(context, api.url(), undefined), held).catch(
-        (error: unknown) => error
-      )
+      const failure = await resume(context, written.id).catch((error: unknown) => error)
       assert.instanceOf(failure, Failure)
       assert.strictEqual(failure.exit, 8)
       assert.include(failure.message, says)

@@ -1,6 +1,6 @@
 import { Output } from "@agentos/command-line"
 import { afterEach, assert, describe, it, vi } from "vitest"
-import { ApiClient } from "../../src/server/ApiClient.ts"
+import { Server } from "../../src/server/Server.ts"
 import { useApiDouble } from "../support/ApiDouble.ts"
 import { machine, removeMachines } from "../support/Machine.ts"
 
@@ -27,7 +27,7 @@ describe("slow server", () => {
     const hanging = new Promise<void>((resolve) => api.onHanging(resolve))
     api.on("GET /api/v1", "hang")
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
-    const sending = new ApiClient(context, api.url(), undefined).send({
+    const sending = new Server(context, api.url(), undefined).send({
       method: "GET",
       path: "/api/v1",
       repeatable: true

@@ -1,3 +1,4 @@
+import type { JournalState } from "@agentos/client"
 import { Failure } from "@agentos/command-line"
 import { randomUUID } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -5,7 +6,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Host } from "../../src/host/Host.ts"
-import type { JournalEntry, JournalState } from "../../src/payment/JournalEntry.ts"
+import { type HeldEntry, holdEntry } from "../../src/payment/Journal.ts"
+import type { StoredEntry } from "../../src/payment/JournalFile.ts"
 
 const homes: Array<string> = []
 
@@ -41,19 +43,25 @@ export const machine = (): Host & { readonly home: string } => {
 export const SIGNATURE = "c2lnbmVkLXBheW1lbnQ="
 
 /** A prepared payment with overrides. */
-export const entry = (more: Partial<JournalEntry> = {}): JournalEntry => ({
+export const entry = (more: Partial<StoredEntry> = {}): StoredEntry => ({
   id: randomUUID(),
   createdAt: NOW,
   profile: "default",
   baseUrl: "https://agentos.example",
   serviceId: "email.mailbox.create",
+  operationId: "createMailbox",
   method: "POST",
   path: "/api/v1/email/mailboxes",
   body: '{"localPart":"ada"}',
   idempotencyKey: randomUUID(),
   withToken: false,
   payer: "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
-  quote: { amount: 250_000n, asset: "0x77", network: "eip155:196", payTo: "0x11" },
+  amount: "250000",
+  asset: "0x77",
+  network: "eip155:196",
+  payTo: "0x11",
+  // The signature has no expiry.
+  validBefore: Number.MAX_SAFE_INTEGER,
   paymentSignature: SIGNATURE,
   state: { tag: "prepared" },
   ...more
@@ -63,9 +71,26 @@ export const answered = (paymentState: "none" | "settled" | "unknown" | "refunde
   tag: "answered",
   status,
   requestId: null,
-  paymentState,
-  transaction: null
+  transaction: null,
+  receipt: null,
+  paymentState
 })
+
+/** Returns the id of a payment of this time. */
+export const paymentIdAt = (createdAt: number): string => {
+  const time = createdAt.toString(16).padStart(12, "0")
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
+}
+
+/** Locks a payment and works on it. */
+export const withEntry = async (host: Host, id: string, use: (held: HeldEntry) => Promise<void>): Promise<void> => {
+  const held = await holdEntry(host, id)
+  try {
+    await use(held)
+  } finally {
+    held.release()
+  }
+}
 
 /** Returns `done`, or the code of the failure. */
 export const codeOf = async (use: () => Promise<unknown>): Promise<string> => {

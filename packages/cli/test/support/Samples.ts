@@ -1,4 +1,4 @@
-import type { DataOf } from "../../src/server/ApiClient.ts"
+import type { DataOf } from "../../src/server/Server.ts"
 import { challenge, paid, rpcReplies, TOKEN } from "./PaidAnswers.ts"
 import type { Reply } from "./ApiDouble.ts"
 

@@ -1,0 +1,71 @@
+import { AgentOsError, type AgentOsOptions } from "@agentos/client"
+import { Failure } from "@agentos/command-line"
+import type { Context } from "../context/Context.ts"
+import { VERSION } from "../Version.ts"
+import { useProxy, usesProxy } from "./Proxy.ts"
+
+/** When the user is told that the server is slow. */
+const SLOW_MILLIS = 10_000
+const ANSWER_LIMIT_BYTES = 64 * 1024 * 1024
+
+/** Reads the body of a response; fails if it has more bytes than the limit. */
+export const readBody = async (response: Response, limitBytes = ANSWER_LIMIT_BYTES): Promise<Buffer<ArrayBuffer>> => {
+  const chunks: Array<Uint8Array> = []
+  let length = 0
+  for await (const chunk of response.body ?? []) {
+    length += chunk.length
+    if (length > limitBytes)
+      throw new Failure({
+        code: "UNEXPECTED_ANSWER",
+        message: `The response is larger than ${limitBytes / 1_048_576} MiB.`
+      })
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** Returns the system's reason for a failed connection, which fetch hides in the cause. */
+const reasonOf = (error: unknown): string => {
+  const cause = error instanceof Error ? error.cause : undefined
+  if (cause instanceof Error && "code" in cause && typeof cause.code === "string")
+    return cause.code === "UND_ERR_SOCKET" ? "the connection was closed" : cause.code
+  return cause instanceof Error ? cause.message : String(error)
+}
+
+/**
+ * Returns the `fetch` of the client: with the proxy of the environment, a note if the server is slow, and failures in the words
+ * of agentctl. An interruption ends it.
+ */
+export const fetchOf =
+  ({ host, output }: Context, baseUrl: string): NonNullable<AgentOsOptions["fetch"]> =>
+  async (url, init) => {
+    const given = init.headers as Readonly<Record<string, string>>
+    const start = host.now()
+    const slow = setTimeout(() => output.note(`Waiting for ${baseUrl}…`), SLOW_MILLIS)
+    try {
+      await useProxy(host)
+      const response = await fetch(url, {
+        ...init,
+        // An answer that is not from the API, as any other.
+        redirect: "manual",
+        signal: AbortSignal.any([host.signal, ...(init.signal ? [init.signal] : [])]),
+        headers: { Accept: "", "User-Agent": `agentctl/${VERSION}`, ...given }
+      })
+      const { headers, status } = response
+      const bytes = await readBody(response)
+      return new Response(bytes.length === 0 ? null : bytes, { status, headers })
+    } catch (error) {
+      if (host.signal.aborted) throw error
+      // The client repeats a request after any other error.
+      if (error instanceof Failure)
+        throw new AgentOsError({ code: "UNEXPECTED_ANSWER", message: error.message, details: {}, cause: error })
+      const proxy = usesProxy(host, baseUrl) ? "; a proxy is set in the environment" : ""
+      const message =
+        init.signal?.aborted === true
+          ? `${baseUrl} did not answer within ${Math.round((host.now() - start) / 1_000)} s.`
+          : `Cannot reach ${baseUrl} (${reasonOf(error)}${proxy}).`
+      throw new Failure({ code: "UNREACHABLE", message, retryable: true, next: ["agentctl config list"] })
+    } finally {
+      clearTimeout(slow)
+    }
+  }
