@@ -280,12 +280,6 @@ const everywhere: ReadonlyArray<IRegularForbiddenRuleType> = [
     { path: "^packages/sandbox/" }
   ),
   never(
-    "client-internals-are-for-agentctl",
-    "The published client does not export them, and agentctl is published with its libraries inside.",
-    { pathNot: ["^packages/(?:cli|client)/"] },
-    { path: "^packages/client/src/internal\\.ts$" }
-  ),
-  never(
     "nothing-imports-what-spans-packages",
     "Packages do not import tests or examples.",
     { path: "^(?:packages|lint)/" },

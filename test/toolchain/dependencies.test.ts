@@ -35,7 +35,6 @@ const allowed: Readonly<Record<string, string>> = {
   "packages/cli/src/mail/Inbox.ts": `export * from "../server/Connection.ts"`,
   "packages/cli/src/command/Commands.ts": `export const load = () => import("../mail/Inbox.ts")`,
   "packages/client/src/index.ts": `export const connect = () => undefined`,
-  "packages/client/src/internal.ts": `export const sign = () => undefined`,
   "examples/sign-up/main.ts": `export { readFile } from "node:fs/promises"\nexport * from "@agentos/client"`,
   "examples/embedded/main.ts": `export { a } from "@agentos/memory"`,
   "test/tour.test.ts": `export { default } from "@agentos/sandbox"`
@@ -102,7 +101,6 @@ const refused: ReadonlyArray<readonly [file: string, text: string, rule: string]
   ],
   ["packages/cli/src/tail/Aside.ts", `export * from "../mail/Inbox.ts"`, "cli-layer-tail"],
   ["packages/cli/src/attic/New.ts", `export * from "../Version.ts"`, "cli-has-known-folders"],
-  ["packages/tools/src/Inside.ts", `export * from "../../client/src/internal.ts"`, "client-internals-are-for-agentctl"],
   ["packages/command-line/src/Wire.ts", `export * from "@agentos/api"`, "command-line-stands-alone"],
   ["packages/memory/src/Reach.ts", `export * from "../../core/src/kernel/Money.ts"`, "packages-meet-by-name"],
   ["packages/memory/src/Tested.ts", `export * from "../test/fixture.ts"`, "sources-do-not-import-tests"],

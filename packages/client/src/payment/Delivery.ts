@@ -30,16 +30,6 @@ const BEFORE_LOOKUP: ReadonlySet<string> = new Set([
   "URI_TOO_LONG"
 ])
 
-type Sent = Extract<JournalState, { readonly tag: "sent" }>
-
-/** A signed payment, with the request that it pays for. */
-export interface SignedRequest extends Pick<
-  JournalEntry,
-  "body" | "idempotencyKey" | "method" | "path" | "paymentSignature"
-> {
-  readonly state: { readonly tag: Exclude<JournalState["tag"], "sent"> } | Sent
-}
-
 /** An answer, and the state of the payment after it. */
 export interface Delivered {
   readonly answer: Answer
@@ -56,14 +46,14 @@ export interface Unanswered {
 }
 
 export interface DeliveryParts {
-  readonly http: Pick<Http, "send">
+  readonly http: Http
   readonly clock: Clock
-  /** The access token. Undefined if none is sent, or if `http` sends it. */
-  readonly token?: string | undefined
+  /** The access token; undefined if none is sent. */
+  readonly token: string | undefined
   /** Signs in for another token, if that one was revoked. */
-  readonly renewToken?: (() => Promise<string | undefined>) | undefined
+  readonly renewToken: (() => Promise<string | undefined>) | undefined
   /** Saves the state before an attempt. If it rejects, nothing is sent. */
-  readonly save: (state: Sent) => Promise<unknown>
+  readonly save: (state: JournalState) => Promise<unknown>
   /** Called before each wait, with its reason. False ends the delivery. */
   readonly onRetry: (outcome: Delivered | Unanswered, delayMillis: number) => boolean
   readonly signal: AbortSignal | undefined
@@ -73,7 +63,7 @@ export interface DeliveryParts {
  * Sends a signed payment until its outcome is known: the same bytes again after a lost answer, and as the server asks,
  * for at most 90 s.
  */
-export const deliver = async (entry: SignedRequest, parts: DeliveryParts): Promise<Delivered | Unanswered> => {
+export const deliver = async (entry: JournalEntry, parts: DeliveryParts): Promise<Delivered | Unanswered> => {
   const { clock, http, onRetry, save, signal } = parts
   let { renewToken, token } = parts
   const start = clock.now()
@@ -127,10 +117,10 @@ export const deliver = async (entry: SignedRequest, parts: DeliveryParts): Promi
 
 /** Sends the bytes once. Any rejection, also an abort, may have happened after they arrived. */
 export const sendPayment = async (
-  { body, idempotencyKey, method, path, paymentSignature }: SignedRequest,
-  http: DeliveryParts["http"],
-  token?: string,
-  signal?: AbortSignal
+  { body, idempotencyKey, method, path, paymentSignature }: JournalEntry,
+  http: Http,
+  token: string | undefined,
+  signal: AbortSignal | undefined
 ): Promise<Answer | Unanswered> => {
   const headers = { "Idempotency-Key": idempotencyKey, "PAYMENT-SIGNATURE": paymentSignature }
   try {
@@ -155,12 +145,7 @@ export const reportedState = (answer: Answer, mayHaveArrived: boolean): PaymentS
   return code === "PAYMENT_PENDING" && paymentState === "settled" ? "pending" : paymentState
 }
 
-const judge = async (
-  entry: SignedRequest,
-  answer: Answer,
-  http: DeliveryParts["http"],
-  mayHaveArrived: boolean
-): Promise<Delivered> => {
+const judge = async (entry: JournalEntry, answer: Answer, http: Http, mayHaveArrived: boolean): Promise<Delivered> => {
   const reported = reportedState(answer, mayHaveArrived)
   if (reported !== undefined) return { answer, paymentState: reported }
   const status = await readStatus(entry, http)
@@ -171,7 +156,7 @@ const judge = async (
 
 /** Reads the state of a payment by its signed header. It executes nothing. Undefined if the server does not tell. */
 const readStatus = async (
-  { paymentSignature }: SignedRequest,
+  { paymentSignature }: JournalEntry,
   http: DeliveryParts["http"]
 ): Promise<PaymentStatus | undefined> => {
   const headers = { "PAYMENT-SIGNATURE": paymentSignature }
