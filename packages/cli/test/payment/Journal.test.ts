@@ -1,6 +1,6 @@
 import { isOpen, type JournalState, mayHaveCharged } from "@agentos/client"
 import { randomUUID } from "node:crypto"
-import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "vitest"
 import { addEntry, readEntries, readEntry } from "../../src/payment/Journal.ts"
@@ -34,6 +34,20 @@ describe("journal", () => {
     assert.strictEqual(statSync(join(host.home, "journal")).mode & 0o777, 0o700)
     assert.strictEqual(statSync(join(host.home, "journal", `${first.id}.json`)).mode & 0o777, 0o600)
     assert.include(await codeOf(() => addEntry(host, first)), "EEXIST")
+  })
+
+  it("writes files of version 1, and keeps fields that it does not know", async () => {
+    const host = machine()
+    const { amount, asset, network, operationId: _derived, payTo, validBefore: _signed, ...others } = entry()
+    const written = { version: 1, ...others, quote: { amount, asset, network, payTo } }
+    await addEntry(host, entry(others))
+    const path = join(host.home, "journal", `${others.id}.json`)
+    const read = (): unknown => JSON.parse(readFileSync(path, "utf8"))
+    assert.deepStrictEqual(read(), written)
+    writeFileSync(path, JSON.stringify({ ...written, note: "of a newer version" }), { mode: 0o600 })
+    const state: JournalState = { tag: "sent", attempts: 1 }
+    await withEntry(host, others.id, async (held) => void (await held.advance(state)))
+    assert.deepStrictEqual(read(), { ...written, note: "of a newer version", state })
   })
 
   it("stores a large body in a file of its own, which lists do not read", async () => {
