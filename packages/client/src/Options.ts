@@ -82,9 +82,28 @@ export interface WebSocketLike {
   readonly close: (code?: number, reason?: string) => void
   readonly addEventListener: (
     type: "open" | "message" | "close" | "error",
-    listener: (event: { readonly data?: unknown; readonly code?: number; readonly reason?: string }) => void
+    listener: (event: {
+      readonly type?: string
+      readonly data?: unknown
+      readonly code?: number
+      readonly reason?: string
+      readonly message?: string
+    }) => void
   ) => void
+  /** Shows the server's pings. With it, a connection without one for 45 s is replaced; else after 5 silent minutes. */
+  readonly on?: (event: "ping", listener: () => void) => unknown
+  /** Stops reading while 256 messages wait. */
+  readonly pause?: () => void
+  readonly resume?: () => void
+  /** Ends a connection without waiting for its server. */
+  readonly terminate?: () => void
 }
+
+/** A connection of a stream opened or closed, or sockets are blocked, so that events are polled for a minute. */
+export type ConnectionChange =
+  | { readonly state: "open" }
+  | { readonly state: "closed"; readonly reason: string; readonly retryMillis: number }
+  | { readonly state: "blocked"; readonly reason: string }
 
 export interface AgentOsOptions {
   /**
@@ -109,7 +128,10 @@ export interface AgentOsOptions {
   /** Tokens that are accepted beside the known contracts of USDT. */
   readonly assets?: ReadonlyArray<AcceptedAsset>
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
+  /** Default: that of the environment. The class of the package `ws` also shows pings. */
   readonly WebSocket?: new (url: string) => WebSocketLike
+  /** Called for each connection of a stream: when it opens, and when it closes or is blocked, with the reason. */
+  readonly onConnection?: (change: ConnectionChange) => void
   readonly clock?: Clock
 }
 
@@ -137,6 +159,7 @@ export interface Settings {
   readonly assets: ReadonlyArray<AcceptedAsset> | undefined
   readonly fetch: NonNullable<AgentOsOptions["fetch"]>
   readonly WebSocket: NonNullable<AgentOsOptions["WebSocket"]>
+  readonly onConnection: AgentOsOptions["onConnection"]
   readonly clock: Clock
 }
 
@@ -230,6 +253,7 @@ export const settingsOf = (baseUrl: string, options: AgentOsOptions): Settings =
     get WebSocket() {
       return options.WebSocket ?? WebSocket
     },
+    onConnection: options.onConnection,
     clock: options.clock ?? systemClock
   }
 }

@@ -27,6 +27,7 @@ export {
   type AcceptedAsset,
   type AgentOsOptions,
   type Clock,
+  type ConnectionChange,
   isLoopback,
   type PaymentOption,
   type PaymentQuote,
@@ -57,3 +58,5 @@ export type {
 } from "./phone/PhoneNumbers.ts"
 export type { Speech, Turn, TurnMessage } from "./phone/Turn.ts"
 export type { AgentEvent, EventOf, EventOptions, EventRecord, EventType } from "./realtime/Events.ts"
+export { backoff, type Follower, followGateway, type Gateway } from "./realtime/Gateway.ts"
+export { type Acknowledged, NoSession, type ServerMessage, Session } from "./realtime/Session.ts"

@@ -131,4 +131,20 @@ describe("a stream of events", () => {
     expect(handled).toEqual(ids)
     expect(gateway.sessions).toHaveLength(2)
   })
+
+  it("keeps the order when there is room again behind an event that did not fit", async () => {
+    const ids = Array.from({ length: 300 }, (_, index) => `event-${index}`)
+    const { client, gateway, server } = await connect((session, count) => {
+      const acknowledged = server.to(ACKNOWLEDGE).map(({ body }) => JSON.parse(String(body)).eventId)
+      const open = count === 1 ? ids.slice(0, 260) : ids.filter((id) => !acknowledged.includes(id))
+      for (const id of open) session.tell({ type: "event.observed", event: eventOf(id) })
+    })
+    const handled: Array<string> = []
+    for await (const { eventId } of client.events({ types: ["email.received"] })) {
+      if (handled.push(eventId) === ids.length) break
+      if (handled.length === 20)
+        for (const id of ids.slice(260)) gateway.sessions[0]!.tell({ type: "event.observed", event: eventOf(id) })
+    }
+    expect(handled).toEqual(ids)
+  })
 })

@@ -123,6 +123,7 @@ export class ScriptedSession implements WebSocketLike {
     this.url = url
     this.#onMessage = onMessage
     queueMicrotask(() => {
+      if (this.readyState !== 0) return
       this.readyState = 1
       this.#emit("open", {})
     })
@@ -138,10 +139,10 @@ export class ScriptedSession implements WebSocketLike {
     queueMicrotask(() => this.#onMessage(this, message))
   }
 
-  readonly close = (code = 1000): void => {
+  close(code = 1000, reason = ""): void {
     if (this.readyState === 3) return
     this.readyState = 3
-    queueMicrotask(() => this.#emit("close", { code, reason: "" }))
+    queueMicrotask(() => this.#emit("close", { code, reason }))
   }
 
   /** Sends a message to the client. */

@@ -173,13 +173,13 @@ const checkToken = async (context: Context, { client, token }: Connection): Prom
 
 /** Checks that a WebSocket session opens. Without one, events are polled over REST, so this is only a warning. */
 const checkSocket = async (context: Context, { client }: Connection): Promise<Finding> => {
-  const { NoSession, RealtimeSession } = await import("../tail/RealtimeSession.ts")
+  const { NoSession } = await import("@agentos/client")
+  const { openSession } = await import("../tail/Gateway.ts")
   try {
     const { realtime } = await client.call("getRealtimeToken")
-    const { token, websocketUrl: url } = realtime
-    const session = await RealtimeSession.open({ url, token, mode: "observe" }, context.host.signal)
+    const session = await openSession(realtime, context.host.signal)
     await session.close()
-    return passed(new URL(url).host)
+    return passed(new URL(realtime.websocketUrl).host)
   } catch (error) {
     if (!(error instanceof NoSession)) return failedBy(error, context)
     return warned(

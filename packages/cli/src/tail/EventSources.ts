@@ -1,20 +1,10 @@
+import { type Acknowledged, backoff, type Session } from "@agentos/client"
 import { EXIT, Failure } from "@agentos/command-line"
-import { randomInt } from "node:crypto"
 import type { Context } from "../context/Context.ts"
 import { type Server, type DataOf, serverTime } from "../server/Server.ts"
 import { ROUTES } from "../server/Routes.ts"
-import type { RealtimeSession } from "./RealtimeSession.ts"
-import { backoff, followSocket, isTransient } from "./SocketFollower.ts"
-import {
-  type Acknowledged,
-  type Intake,
-  isSelective,
-  listFilter,
-  matches,
-  pause,
-  type TailEvent,
-  type TailFilter
-} from "./TailEvent.ts"
+import { follow, isTransient } from "./Gateway.ts"
+import { type Intake, isSelective, listFilter, matches, pause, type TailEvent, type TailFilter } from "./TailEvent.ts"
 
 const LIST_PAGE = 100
 const REPLAY_PAGE = 200
@@ -47,7 +37,7 @@ export class ObservingSource {
   }
 
   follow(stop: AbortSignal): Promise<void> {
-    return followSocket(
+    return follow(
       this.#context,
       this.#client,
       {
@@ -59,7 +49,7 @@ export class ObservingSource {
     )
   }
 
-  async #serve(session: RealtimeSession, startedAt: string): Promise<void> {
+  async #serve(session: Session, startedAt: string): Promise<void> {
     // The session buffers the events that are stored meanwhile.
     await this.#catchUp()
     for await (const message of session.messages()) {
@@ -124,7 +114,7 @@ export class WorkSource {
 
   follow(stop: AbortSignal): Promise<void> {
     if (isSelective(this.#filter)) return this.#pollWithRetry(stop)
-    return followSocket(
+    return follow(
       this.#context,
       this.#client,
       {
@@ -136,7 +126,7 @@ export class WorkSource {
     )
   }
 
-  async #serve(session: RealtimeSession): Promise<void> {
+  async #serve(session: Session): Promise<void> {
     try {
       for await (const message of session.messages())
         if (message.type === "event.delivery") {
@@ -163,7 +153,7 @@ export class WorkSource {
       } catch (error) {
         if (stop.aborted) return
         if (!reached || !isTransient(error)) throw error
-        const millis = backoff(attempts++, randomInt)
+        const millis = backoff(attempts++)
         this.#context.output.note(`${error.message} Retrying in ${(millis / 1_000).toFixed(1)} s.`)
         await pause(millis, stop)
       }

@@ -1,13 +1,10 @@
+import type { Acknowledged } from "@agentos/client"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { DataOf } from "../server/Server.ts"
 
-export type TailEvent = DataOf<"getEvent">["event"]
+export type { Acknowledged }
 
-/**
- * The outcome of an acknowledgement. `stale`: the lease was lost, and nothing was acknowledged. `unknown`: the
- * connection was closed before the answer; an event that was not acknowledged is delivered again.
- */
-export type Acknowledged = "acknowledged" | "stale" | "unknown"
+export type TailEvent = DataOf<"getEvent">["event"]
 
 /** A received event. It can be acknowledged unless it was only observed. */
 export interface Delivery {
@@ -49,6 +46,6 @@ export const listFilter = ({ service, types }: TailFilter) => ({
 })
 
 /** Waits for a time or until `stop` is aborted. Never rejects. */
-export const pause = async (millis: number, stop: AbortSignal): Promise<void> => {
-  await Promise.allSettled([sleep(millis, undefined, { signal: stop })])
+export const pause = async (millis: number, stop?: AbortSignal): Promise<void> => {
+  await Promise.allSettled([sleep(millis, undefined, stop && { signal: stop })])
 }

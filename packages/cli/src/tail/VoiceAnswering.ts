@@ -1,13 +1,12 @@
+import type { ServerMessage, Session } from "@agentos/client"
 import { plainJson, plainLine } from "@agentos/command-line"
-import type { RealtimeServerMessage } from "@agentos/api"
 import type { Context } from "../context/Context.ts"
 import type { Server } from "../server/Server.ts"
 import { runShell } from "./EventHandling.ts"
-import type { RealtimeSession } from "./RealtimeSession.ts"
-import { followSocket } from "./SocketFollower.ts"
+import { follow } from "./Gateway.ts"
 import { pause } from "./TailEvent.ts"
 
-type Turn = Extract<RealtimeServerMessage, { readonly type: "call.turn" }>
+type Turn = Extract<ServerMessage, { readonly type: "call.turn" }>
 
 /** The exit code with which a command ends the call. */
 const HANGUP = 10
@@ -40,7 +39,7 @@ export class VoiceAnswering {
     const { signal } = this.#context.host
     const stopAll = () => this.#running.forEach((turn) => turn.abort())
     signal.addEventListener("abort", stopAll, { once: true })
-    await followSocket(
+    await follow(
       this.#context,
       client,
       {
@@ -59,7 +58,7 @@ export class VoiceAnswering {
     )
   }
 
-  async #answer(session: RealtimeSession, turn: Turn): Promise<void> {
+  async #answer(session: Session, turn: Turn): Promise<void> {
     const { host, output } = this.#context
     const { callId, turnId } = turn
     if (this.#running.size >= RUNNING_LIMIT)
@@ -71,7 +70,7 @@ export class VoiceAnswering {
     const say = (text: string): void => {
       if (ending.signal.aborted) return
       spoken.push(text)
-      for (const piece of piecesOf(text)) session.reply({ callId, turnId, text: piece, more: true })
+      for (const piece of piecesOf(text)) session.send({ type: "call.reply", callId, turnId, text: piece, more: true })
     }
     try {
       const { code, why } = await runShell(host, {
@@ -91,7 +90,7 @@ export class VoiceAnswering {
         if (!isAnswer) output.warn(`Call ${callId}: ${why}.`)
         // An answer that began must end, or the call waits for the rest.
         if (isAnswer || spoken.length > 0)
-          session.reply({ callId, turnId, ...(code === HANGUP ? { hangup: true } : {}) })
+          session.send({ type: "call.reply", callId, turnId, ...(code === HANGUP ? { hangup: true } : {}) })
       }
       this.#print(turn, { text: spoken.join(""), hangup: code === HANGUP, interrupted: ending.signal.aborted })
     } finally {

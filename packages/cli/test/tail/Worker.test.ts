@@ -1,7 +1,7 @@
 import { Output } from "@agentos/command-line"
 import { assert, describe, it } from "vitest"
 import type { Acknowledged, TailEvent } from "../../src/tail/TailEvent.ts"
-import { backoff } from "../../src/tail/SocketFollower.ts"
+import { backoff } from "@agentos/client"
 import type { Handled } from "../../src/tail/EventHandling.ts"
 import { event as sample } from "../support/Samples.ts"
 import { Worker, type WorkerOptions } from "../../src/tail/Worker.ts"

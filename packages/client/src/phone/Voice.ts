@@ -1,7 +1,8 @@
 import type { Caller } from "../http/Caller.ts"
 import type { Settings } from "../Options.ts"
+import { followGateway, gatewayOf } from "../realtime/Gateway.ts"
 import { Queue } from "../realtime/Queue.ts"
-import { Realtime, type ServerMessage } from "../realtime/Realtime.ts"
+import type { ClientMessage, ServerMessage, Session } from "../realtime/Session.ts"
 import { Turn, type TurnMessage } from "./Turn.ts"
 
 /**
@@ -39,7 +40,9 @@ export class Voice {
   readonly #calls = new Map<string, CallTurns>()
   /** The turns of outbound calls that wait for a loop. */
   readonly #undecided = new Set<string>()
-  #realtime: Realtime | undefined
+  /** Ends the session; undefined without a loop. */
+  #stop: AbortController | undefined
+  #session: Session | undefined
 
   constructor(settings: Settings, caller: Caller) {
     this.#settings = settings
@@ -78,8 +81,12 @@ export class Voice {
   /** Ends all loops. */
   close(): void {
     for (const { queue } of [...this.#listeners, ...this.#calls.values()]) queue.close()
-    this.#realtime?.close()
-    this.#realtime = undefined
+    this.#disconnect()
+  }
+
+  #disconnect(): void {
+    this.#stop?.abort()
+    this.#stop = undefined
   }
 
   #add(callId: string): CallTurns {
@@ -95,23 +102,34 @@ export class Voice {
   }
 
   #open(): void {
-    if (this.#realtime !== undefined) return
-    const realtime = new Realtime(this.#settings, this.#caller, {
-      mode: "voice",
-      onMessage: (message) => this.#receive(message),
-      onClose: () => this.#interruptAll()
-    })
-    this.#realtime = realtime
-    realtime.run().catch((error: unknown) => {
-      if (this.#realtime === realtime) this.#realtime = undefined
+    if (this.#stop !== undefined) return
+    const stop = new AbortController()
+    this.#stop = stop
+    const follower = {
+      mode: "voice" as const,
+      serve: (session: Session) => this.#serve(session),
+      serveWithoutSocket: undefined
+    }
+    followGateway(gatewayOf(this.#settings, this.#caller), follower, stop.signal).catch((error: unknown) => {
+      if (this.#stop === stop) this.#stop = undefined
       for (const { queue } of [...this.#listeners, ...this.#calls.values()]) queue.close({ error })
     })
   }
 
   #closeUnused(): void {
     if (this.#listeners.size > 0 || this.#calls.size > 0) return
-    this.#realtime?.close()
-    this.#realtime = undefined
+    this.#disconnect()
+  }
+
+  async #serve(session: Session): Promise<void> {
+    this.#session = session
+    await session.receive((message) => this.#receive(message))
+    if (this.#session === session) this.#session = undefined
+    this.#interruptAll()
+  }
+
+  #send(message: ClientMessage): boolean {
+    return this.#session?.send(message) ?? false
   }
 
   #receive(message: ServerMessage): void {
@@ -130,7 +148,7 @@ export class Voice {
     if (turns === undefined) return this.#decline(message)
     const turn = new Turn(message, (reply) => {
       if (reply.more !== true) turns.open.delete(message.turnId)
-      return this.#realtime?.send(reply) ?? false
+      return this.#send(reply)
     })
     if (turns.queue.offer(turn)) turns.open.set(message.turnId, turn)
   }
@@ -138,7 +156,7 @@ export class Voice {
   /** Leaves a call to the next session of the wallet, which may be that of another program. */
   #decline(message: TurnMessage): void {
     const { callId, direction, turnId } = message
-    const decline = () => this.#realtime?.send({ type: "call.reply", callId, turnId, decline: true })
+    const decline = () => this.#send({ type: "call.reply", callId, turnId, decline: true })
     if (direction === "inbound") return void decline()
     this.#undecided.add(turnId)
     void this.#settings.clock.sleep(LOOP_WITHIN_MILLIS).then(() => {

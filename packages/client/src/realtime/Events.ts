@@ -2,8 +2,9 @@ import { AgentOsError } from "../AgentOsError.ts"
 import type { components } from "../generated/Components.ts"
 import type { Caller } from "../http/Caller.ts"
 import type { Settings } from "../Options.ts"
+import { followGateway, gatewayOf } from "./Gateway.ts"
 import { Queue } from "./Queue.ts"
-import { Realtime, type ServerMessage } from "./Realtime.ts"
+import type { ServerMessage, Session } from "./Session.ts"
 
 export type EventRecord = components["schemas"]["EventRecord"]
 export type EventType = EventRecord["type"]
@@ -18,11 +19,15 @@ export interface EventOptions<Type extends EventType = EventType> {
   readonly types?: ReadonlyArray<Type>
   /** Only events of this mailbox, number or other agent. */
   readonly agentId?: string
+  /** Whether events are polled over REST while WebSockets are blocked. Nothing is leased then. Default: false. */
+  readonly polling?: boolean
   readonly signal?: AbortSignal | undefined
 }
 
 /** Waiting events. Those that do not fit are replayed later. */
 const QUEUE_MAX = 256
+const POLL_MILLIS = 2_000
+const POLL_PAGE = 200
 /** Acknowledged events that are remembered, because their acknowledgement may have been lost. */
 const HANDLED_MAX = 1_000
 
@@ -41,25 +46,26 @@ class EventSubscription {
   readonly #caller: Caller
   readonly #options: EventOptions
   readonly #isLeasing: boolean
-  readonly #realtime: Realtime
+  readonly #clock: Settings["clock"]
+  readonly #stop = new AbortController()
   readonly #queue = new Queue<Delivery>(QUEUE_MAX)
   /** The deliveries in the queue or in hand, by event. */
   readonly #present = new Map<string, Delivery>()
   readonly #handled = new Set<string>()
-  /** Acknowledgements without an answer, by event. */
-  readonly #acknowledging = new Map<string, () => void>()
+  #session: Session | undefined
   #isOverfull = false
 
   constructor(settings: Settings, caller: Caller, options: EventOptions) {
+    this.#clock = settings.clock
     this.#caller = caller
     this.#options = options
     this.#isLeasing = options.types === undefined && options.agentId === undefined
-    this.#realtime = new Realtime(settings, caller, {
-      mode: this.#isLeasing ? "deliver" : "observe",
-      onMessage: (message) => this.#receive(message),
-      onClose: () => this.#leasesLost()
-    })
-    this.#realtime.run().then(
+    const follower = {
+      mode: this.#isLeasing ? ("deliver" as const) : ("observe" as const),
+      serve: (session: Session) => this.#serve(session),
+      serveWithoutSocket: options.polling === true ? (until: AbortSignal) => this.#poll(until) : undefined
+    }
+    followGateway(gatewayOf(settings, caller), follower, this.#stop.signal).then(
       () => this.#queue.close(),
       (error: unknown) => this.#queue.close({ error })
     )
@@ -69,7 +75,7 @@ class EventSubscription {
   async take(): Promise<Delivery | undefined> {
     if (this.#isOverfull && this.#queue.length === 0) {
       this.#isOverfull = false
-      this.#realtime.reopen()
+      this.#session?.replace()
     }
     return this.#queue.take()
   }
@@ -85,28 +91,31 @@ class EventSubscription {
       }
     this.#present.delete(eventId)
     if (deliveryId === undefined) await this.#acknowledgeByRest(eventId)
-    else await this.#acknowledgeLease(eventId, deliveryId)
+    else await this.#session?.acknowledge(eventId, deliveryId)
   }
 
   close(): void {
     this.#queue.close()
-    this.#realtime.close()
+    this.#stop.abort()
+  }
+
+  async #serve(session: Session): Promise<void> {
+    this.#session = session
+    await session.receive((message) => this.#receive(message))
+    this.#session = undefined
+    if (this.#isLeasing) this.#leasesLost()
   }
 
   #receive(message: ServerMessage): void {
-    switch (message.type) {
-      case "event.delivery":
-        return this.#add(message.event, message.deliveryId)
-      case "event.observed":
-        return this.#matches(message.event) ? this.#add(message.event, undefined) : undefined
-      case "event.acknowledged":
-      case "event.ack_stale":
-        return this.#settle(message.eventId)
-      case "error":
-        // The only error about a single acknowledgement names the event in its text.
-        for (const eventId of this.#acknowledging.keys()) if (message.message.includes(eventId)) this.#settle(eventId)
-        return
-      default:
+    if (message.type === "event.delivery") this.#add(message.event, message.deliveryId)
+    if (message.type === "event.observed" && this.#matches(message.event)) this.#add(message.event, undefined)
+  }
+
+  async #poll(until: AbortSignal): Promise<void> {
+    while (!until.aborted) {
+      const { items } = await this.#caller.call("replayEvents", { limit: POLL_PAGE }, { signal: this.#stop.signal })
+      for (const event of items) if (this.#matches(event)) this.#add(event, undefined)
+      await this.#clock.sleep(POLL_MILLIS, until)
     }
   }
 
@@ -114,7 +123,7 @@ class EventSubscription {
     const { eventId } = event
     if (this.#handled.has(eventId)) {
       if (deliveryId === undefined) void this.#acknowledgeByRest(eventId)
-      else this.#realtime.send({ type: "event.ack", eventId, deliveryId })
+      else void this.#session?.acknowledge(eventId, deliveryId)
       return
     }
     const present = this.#present.get(eventId)
@@ -123,7 +132,8 @@ class EventSubscription {
       return
     }
     const delivery = { event, deliveryId }
-    if (this.#queue.offer(delivery)) this.#present.set(eventId, delivery)
+    // After one that did not fit, later ones wait too, so that the order stays.
+    if (!this.#isOverfull && this.#queue.offer(delivery)) this.#present.set(eventId, delivery)
     else this.#isOverfull = true
   }
 
@@ -134,24 +144,10 @@ class EventSubscription {
 
   /** The waiting events are delivered again, perhaps to another session. The one in hand stays in hand. */
   #leasesLost(): void {
-    for (const eventId of this.#acknowledging.keys()) this.#settle(eventId)
-    if (!this.#isLeasing) return
     this.#queue.keep(({ event }) => {
       this.#present.delete(event.eventId)
       return false
     })
-  }
-
-  #acknowledgeLease(eventId: string, deliveryId: string): Promise<void> {
-    return new Promise((resolve) => {
-      this.#acknowledging.set(eventId, resolve)
-      if (!this.#realtime.send({ type: "event.ack", eventId, deliveryId })) this.#settle(eventId)
-    })
-  }
-
-  #settle(eventId: string): void {
-    this.#acknowledging.get(eventId)?.()
-    this.#acknowledging.delete(eventId)
   }
 
   async #acknowledgeByRest(eventId: string): Promise<void> {
