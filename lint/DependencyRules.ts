@@ -245,6 +245,12 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
     anyInstalled,
     nodeBuiltin
   ]),
+  never(
+    "client-follows-the-gateway",
+    "The client follows the gateway for agentctl too, which gives it the sockets in one file.",
+    { path: source("cli"), pathNot: "^packages/cli/src/tail/Gateway\\.ts$" },
+    { path: installed("ws") }
+  ),
   only(
     "command-line-stands-alone",
     "The command line that the programs share knows none of them.",

@@ -26,6 +26,7 @@ export const makeWorkspace = (files: Readonly<Record<string, string>>): Workspac
   write("package.json", JSON.stringify({ type: "module" }))
   mkdirSync(join(root, "node_modules/@agentos"), { recursive: true })
   symlinkSync(join(repository, "packages/core/node_modules/effect"), join(root, "node_modules/effect"))
+  symlinkSync(join(repository, "packages/cli/node_modules/ws"), join(root, "node_modules/ws"))
   symlinkSync(join(repository, "node_modules/@types"), join(root, "node_modules/@types"))
   symlinkSync(join(repository, "node_modules/vitest"), join(root, "node_modules/undeclared"))
   for (const name of packages) {
