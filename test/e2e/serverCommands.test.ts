@@ -264,7 +264,7 @@ describe("agentos-server ledger", () => {
     expect({ output, status }).toEqual({ output: "", status: 1 })
     expect(errors).toMatch(/has \d+ pending migrations/)
     const check = await runServerCommand(["migrate", "--check", "--json"], { DATABASE_URL: urlOf("untouched") })
-    expect(JSON.parse(check.output)).toMatchObject({ pending: expect.arrayContaining(["0001_tenants"]) })
+    expect(JSON.parse(check.output)).toMatchObject({ pending: expect.arrayContaining(["0001_baseline"]) })
   })
 
   it("exits with 1 and the reason if the check fails", async () => {
@@ -285,7 +285,7 @@ describe("agentos-server migrate", () => {
       return { status: run.status, ...(JSON.parse(run.output) as Record<"applied" | "pending", ReadonlyArray<string>>) }
     }
     const before = await migrate("--check")
-    expect(before).toMatchObject({ status: 2, applied: [], pending: expect.arrayContaining(["0001_tenants"]) })
+    expect(before).toMatchObject({ status: 2, applied: [], pending: expect.arrayContaining(["0001_baseline"]) })
     expect(await migrate("--check")).toEqual(before)
     expect(await migrate()).toEqual({ status: 0, applied: before.pending, pending: [] })
     expect(await migrate()).toEqual({ status: 0, applied: [], pending: [] })

@@ -179,7 +179,8 @@ const prepare = Effect.fnUntraced(function* (options: PostgresOptions) {
 
 /**
  * Opens a pool to a PostgreSQL server and migrates the database. Fails with `DatabaseUnsuitable` if the database can't
- * serve: wrong version or encoding, read-only, missing rights, too few connections, a pooler without sessions.
+ * serve: wrong version or encoding, read-only, missing rights, too few connections, a pooler without sessions, tables of
+ * another program.
  */
 export const layerPostgres = (
   options: PostgresOptions
@@ -231,12 +232,14 @@ const openEmbedded = Effect.fnUntraced(function* ({ directory, diskReserveBytes 
 
 /**
  * Opens an embedded database and migrates it. It has one connection: a transaction waits until the one before
- * it has ended.
+ * it has ended. Fails with `DatabaseUnsuitable` if another program created it.
  *
  * Committed data survives the end of this process, however it ends. It may not survive a loss of power: PGlite
  * writes to the operating system and does not sync to disk.
  */
-export const layerPGlite = (options: PGliteOptions = {}): Layer.Layer<Database, DatabaseFailure | DirectoryInUse> =>
+export const layerPGlite = (
+  options: PGliteOptions = {}
+): Layer.Layer<Database, DatabaseFailure | DatabaseUnsuitable | DirectoryInUse> =>
   makeLayer(
     Effect.gen(function* () {
       const sql = yield* openEmbedded(options)
@@ -270,9 +273,11 @@ const withOpenFailures = <A, E>(
 
 const maintain = <E>(
   open: Effect.Effect<SqlClient.SqlClient, SqlError.SqlError | E, Scope.Scope | Reactivity.Reactivity>
-): Pick<SchemaMaintenance<DatabaseFailure | E>, "read" | "migrate"> => {
-  const using = <A>(effect: Effect.Effect<A, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient>) =>
-    withOpenFailures<A, E>(
+): Pick<SchemaMaintenance<DatabaseFailure | DatabaseUnsuitable | E>, "read" | "migrate"> => {
+  const using = <A>(
+    effect: Effect.Effect<A, Migrator.MigrationError | SqlError.SqlError | DatabaseUnsuitable, SqlClient.SqlClient>
+  ) =>
+    withOpenFailures<A, DatabaseUnsuitable | E>(
       Effect.scoped(Effect.flatMap(open, (sql) => Effect.provideService(effect, SqlClient.SqlClient, sql)))
     )
   const read = Effect.gen(function* () {
@@ -294,7 +299,9 @@ export const maintainPostgres = (options: PostgresOptions): SchemaMaintenance<Da
 }
 
 /** The schema of an embedded database, which has no other user meanwhile. */
-export const maintainPGlite = (options: PGliteOptions): SchemaMaintenance<DatabaseFailure | DirectoryInUse> => {
+export const maintainPGlite = (
+  options: PGliteOptions
+): SchemaMaintenance<DatabaseFailure | DatabaseUnsuitable | DirectoryInUse> => {
   const { migrate, read } = maintain(openEmbedded(options))
   const { directory } = options
   const exists = Effect.sync(() => directory !== undefined && hasDatabase(directory))

@@ -2,83 +2,22 @@ import { Effect, Schedule } from "effect"
 import { Migrator, SqlClient, SqlError } from "effect/sql"
 import { buildIndexes, type ConcurrentIndex } from "./ConcurrentIndexes.ts"
 import { fromSqlError } from "./DatabaseFailure.ts"
-import { createTenants } from "./migration/0001_tenants.ts"
-import { createEvents } from "./migration/0002_events.ts"
-import { createPayments } from "./migration/0003_payments.ts"
-import { createEmail } from "./migration/0004_email.ts"
-import { createCompletion } from "./migration/0005_completion.ts"
-import { createGas } from "./migration/0006_gas.ts"
-import { createJobs } from "./migration/0007_jobs.ts"
-import { createPhone } from "./migration/0008_phone.ts"
-import { createRateLimits } from "./migration/0009_rate_limits.ts"
-import { createQuotas } from "./migration/0010_quotas.ts"
-import { createMailPieces } from "./migration/0011_mail_pieces.ts"
-import { addCallExtensions } from "./migration/0012_call_extensions.ts"
-import { createDeletedAgents } from "./migration/0013_deleted_agents.ts"
-import { createSignIns } from "./migration/0014_sign_ins.ts"
-import { createSentAttachments } from "./migration/0015_sent_attachments.ts"
-import { createDeclinedCalls } from "./migration/0016_declined_calls.ts"
-import { createMailReports } from "./migration/0017_mail_reports.ts"
-import { createEventWebhooks } from "./migration/0018_event_webhooks.ts"
-import { createAgentSessions } from "./migration/0019_agent_sessions.ts"
-import { createMailSearch } from "./migration/0020_mail_search.ts"
-import { addSenderPolicies } from "./migration/0021_sender_policies.ts"
-import { createMessageRetries } from "./migration/0022_message_retries.ts"
-import { addReceipts } from "./migration/0023_receipts.ts"
-import { addTokenTrust } from "./migration/0024_token_trust.ts"
-import { createMailFeedback } from "./migration/0025_mail_feedback.ts"
-import { addWebhookStanding } from "./migration/0026_webhook_standing.ts"
-import { addRelayOwners } from "./migration/0027_relay_owners.ts"
-import { createFreeSpaceCheck } from "./migration/0030_free_space.ts"
-import { callsListed } from "./migration/CallsListed.ts"
-import { callsOutbound } from "./migration/CallsOutbound.ts"
-import { eventsExpiring } from "./migration/EventsExpiring.ts"
-import { inboundMailsCompleted } from "./migration/InboundMailsCompleted.ts"
-import { messagesSearch, messagesUnsearchable } from "./migration/MessagesSearch.ts"
-import { suppressionsListed } from "./migration/SuppressionsListed.ts"
+import { type DatabaseUnsuitable, unsuitable } from "./DatabaseUnsuitable.ts"
+import { createBaseline } from "./migration/0001_baseline.ts"
 
-/** In the order in which they run. Each runs once, and never changes after its release. */
-const migrations = Migrator.fromRecord({
-  "0001_tenants": createTenants,
-  "0002_events": createEvents,
-  "0003_payments": createPayments,
-  "0004_email": createEmail,
-  "0005_completion": createCompletion,
-  "0006_gas": createGas,
-  "0007_jobs": createJobs,
-  "0008_phone": createPhone,
-  "0009_rate_limits": createRateLimits,
-  "0010_quotas": createQuotas,
-  "0011_mail_pieces": createMailPieces,
-  "0012_call_extensions": addCallExtensions,
-  "0013_deleted_agents": createDeletedAgents,
-  "0014_sign_ins": createSignIns,
-  "0015_sent_attachments": createSentAttachments,
-  "0016_declined_calls": createDeclinedCalls,
-  "0017_mail_reports": createMailReports,
-  "0018_event_webhooks": createEventWebhooks,
-  "0019_agent_sessions": createAgentSessions,
-  "0020_mail_search": createMailSearch,
-  "0021_sender_policies": addSenderPolicies,
-  "0022_message_retries": createMessageRetries,
-  "0023_receipts": addReceipts,
-  "0024_token_trust": addTokenTrust,
-  "0025_mail_feedback": createMailFeedback,
-  "0026_webhook_standing": addWebhookStanding,
-  "0027_relay_owners": addRelayOwners,
-  "0030_free_space": createFreeSpaceCheck
-})
+/** How a program creates its schema, from nothing or from that of an older program. */
+export interface SchemaDefinition {
+  /** By number and name, in the order in which they run. Each runs once, and never changes after its release. */
+  readonly migrations: Readonly<Record<string, Effect.Effect<unknown, SqlError.SqlError, SqlClient.SqlClient>>>
+  /** Indexes that are added to existing tables, built after the migrations. */
+  readonly indexes: ReadonlyArray<ConcurrentIndex>
+}
 
-/** Indexes that are added to existing tables, built after the migrations. */
-const indexes: ReadonlyArray<ConcurrentIndex> = [
-  eventsExpiring,
-  inboundMailsCompleted,
-  callsOutbound,
-  ...callsListed,
-  messagesUnsearchable,
-  messagesSearch,
-  suppressionsListed
-]
+/** The schema of this program. */
+export const SCHEMA: SchemaDefinition = {
+  migrations: { "0001_baseline": createBaseline },
+  indexes: []
+}
 
 /** The table that records which migrations ran. */
 const TABLE = "agentos_migrations"
@@ -131,17 +70,47 @@ const LOCK_RETRIES = 100
 const RETRY_AFTER = "2 seconds"
 
 /** A table could not be locked in time (55P03), or the migration deadlocked with its holder (40P01). */
-const isHeldUp = (error: Migrator.MigrationError | SqlError.SqlError): boolean => {
+const isHeldUp = (error: Migrator.MigrationError | SqlError.SqlError | DatabaseUnsuitable): boolean => {
   const cause = error._tag === "MigrationError" ? error.cause : error
   const code = SqlError.isSqlError(cause) ? fromSqlError(cause).code : undefined
   return code === "55P03" || code === "40P01"
 }
 
+const indexName = ({ name }: ConcurrentIndex): string => `index ${name}`
+
+type Loader = ReturnType<typeof Migrator.fromRecord>
+
 const nameOf = ([id, name]: readonly [id: number, name: string, ...rest: ReadonlyArray<unknown>]): string =>
   `${String(id).padStart(4, "0")}_${name}`
 
+/** Reads the migrations that ran, oldest first. */
+const readRun = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [table] = yield* sql<{ readonly exists: boolean }>`select to_regclass(${TABLE}) is not null as exists`
+  if (table?.exists !== true) return undefined
+  return yield* sql<{ readonly id: number; readonly name: string }>`
+    select migration_id as id, name from ${sql(TABLE)} order by migration_id`
+})
+
+/** Refuses a database in which a migration of the same number had another name: it has tables of its own. */
+const requireHistory = (
+  run: ReadonlyArray<{ readonly id: number; readonly name: string }>,
+  known: ReadonlyArray<Migrator.ResolvedMigration>
+): Effect.Effect<void, DatabaseUnsuitable> => {
+  const names = new Map(known.map(([id, name]) => [id, name]))
+  const other = run.find(({ id, name }) => (names.get(id) ?? name) !== name)
+  if (other === undefined) return Effect.void
+  return Effect.fail(
+    unsuitable(
+      `it was created by another program or by a version before the first release (its migration ${other.id} is ` +
+        `${other.name}, not ${names.get(other.id)}), and cannot be upgraded`,
+      "Use an empty database or data directory, or run the version that created this one."
+    )
+  )
+}
+
 /** Runs all migrations or none. Returns the names of those that ran; undefined if another server is running them. */
-const runMigrations = Effect.gen(function* () {
+const runMigrations = Effect.fnUntraced(function* (migrations: Loader) {
   const sql = yield* SqlClient.SqlClient
   return yield* sql.withTransaction(
     Effect.gen(function* () {
@@ -152,13 +121,14 @@ const runMigrations = Effect.gen(function* () {
       yield* sql`set local statement_timeout = 0`
       yield* sql`set local lock_timeout = ${sql.literal(`'${LOCK_TIMEOUT}'`)}`
       // If the migrator can't create its table, it asks the failed transaction whether the table exists, and reports that.
-      const [table] = yield* sql<{ readonly exists: boolean }>`select to_regclass(${TABLE}) is not null as exists`
-      if (table?.exists !== true)
+      const recorded = yield* readRun
+      if (recorded === undefined)
         yield* sql`create table ${sql(TABLE)} (
           migration_id integer primary key,
           created_at timestamptz not null default now(),
           name text not null
         )`
+      else yield* requireHistory(recorded, yield* migrations)
       const run = yield* Migrator.make({})({ loader: migrations, table: TABLE })
       return run.map(nameOf)
     })
@@ -166,27 +136,35 @@ const runMigrations = Effect.gen(function* () {
 })
 
 /**
- * Migrates the database to the current schema while older servers use it. Servers that start at the same time
- * wait for the first of them, and then have nothing left to do.
+ * Migrates the database to a schema while older servers use it. Servers that start at the same time wait for the
+ * first of them, and then have nothing left to do.
  *
  * The numbered migrations run in one transaction: all of them or none. They lock a table only for as long as
  * they run, and wait at most 1 second for a lock before they retry. Indexes on tables that are in use are built
- * afterwards. Returns the names of the migrations that ran and of the indexes that were built.
+ * afterwards. Returns the names of the migrations that ran and of the indexes that were built. Fails with
+ * `DatabaseUnsuitable`, and changes nothing, if the database has migrations that are not those of the schema.
  */
-export const migrate: Effect.Effect<
+export const migrateTo = ({
+  indexes,
+  migrations
+}: SchemaDefinition): Effect.Effect<
   ReadonlyArray<string>,
-  Migrator.MigrationError | SqlError.SqlError,
+  Migrator.MigrationError | SqlError.SqlError | DatabaseUnsuitable,
   SqlClient.SqlClient
-> = runMigrations.pipe(
-  Effect.tapError((error) =>
-    isHeldUp(error)
-      ? Effect.logWarning(`a migration waits for a table that is in use; retrying: ${error.message}`)
-      : Effect.void
-  ),
-  Effect.retry({ while: isHeldUp, times: LOCK_RETRIES, schedule: Schedule.spaced(RETRY_AFTER) }),
-  Effect.repeat({ until: (run) => run !== undefined, schedule: Schedule.spaced(LOOK_EVERY) }),
-  Effect.zipWith(buildIndexes(indexes), (run = [], built) => [...run, ...built])
-)
+> =>
+  runMigrations(Migrator.fromRecord(migrations)).pipe(
+    Effect.tapError((error) =>
+      isHeldUp(error)
+        ? Effect.logWarning(`a migration waits for a table that is in use; retrying: ${error.message}`)
+        : Effect.void
+    ),
+    Effect.retry({ while: isHeldUp, times: LOCK_RETRIES, schedule: Schedule.spaced(RETRY_AFTER) }),
+    Effect.repeat({ until: (run) => run !== undefined, schedule: Schedule.spaced(LOOK_EVERY) }),
+    Effect.zipWith(buildIndexes(indexes), (run = [], built) => [...run, ...built])
+  )
+
+/** Migrates the database to the schema of this program. */
+export const migrate = migrateTo(SCHEMA)
 
 /** The migrations of a database, compared with those of this program. */
 export interface SchemaState {
@@ -196,32 +174,33 @@ export interface SchemaState {
   readonly newer: ReadonlyArray<string>
 }
 
+const known: Loader = Migrator.fromRecord(SCHEMA.migrations)
+
 /** The state of a database that does not exist yet. */
-export const emptyState: Effect.Effect<SchemaState> = Effect.map(Effect.orDie(migrations), (known) => ({
-  pending: [...known.map(nameOf), ...indexes.map(indexName)],
+export const emptyState: Effect.Effect<SchemaState> = Effect.map(Effect.orDie(known), (migrations) => ({
+  pending: [...migrations.map(nameOf), ...SCHEMA.indexes.map(indexName)],
   newer: []
 }))
 
-/** Compares the migrations of the database with those of this program. Changes nothing. */
-export const schemaState: Effect.Effect<SchemaState, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const [table] = yield* sql<{ readonly exists: boolean }>`select to_regclass(${TABLE}) is not null as exists`
-    const run =
-      table?.exists === true
-        ? yield* sql<{ readonly id: number; readonly name: string }>`
-          select migration_id as id, name from ${sql(TABLE)} order by migration_id`
-        : []
-    const known = yield* migrations
-    const [lastRun, lastKnown] = [run.at(-1)?.id ?? 0, known.at(-1)?.[0] ?? 0]
-    const missing = yield* Effect.filter(indexes, ({ name }) => Effect.map(isBuilt(name), (built) => !built))
-    return {
-      pending: [...known.filter(([id]) => id > lastRun).map(nameOf), ...missing.map(indexName)],
-      newer: run.filter(({ id }) => id > lastKnown).map(({ id, name }) => nameOf([id, name]))
-    }
-  })
-
-const indexName = ({ name }: ConcurrentIndex): string => `index ${name}`
+/**
+ * Compares the migrations of the database with those of this program. Changes nothing. Fails with `DatabaseUnsuitable`
+ * if they are not the same ones.
+ */
+export const schemaState: Effect.Effect<
+  SchemaState,
+  Migrator.MigrationError | SqlError.SqlError | DatabaseUnsuitable,
+  SqlClient.SqlClient
+> = Effect.gen(function* () {
+  const run = (yield* readRun) ?? []
+  const migrations = yield* known
+  yield* requireHistory(run, migrations)
+  const [lastRun, lastKnown] = [run.at(-1)?.id ?? 0, migrations.at(-1)?.[0] ?? 0]
+  const missing = yield* Effect.filter(SCHEMA.indexes, ({ name }) => Effect.map(isBuilt(name), (built) => !built))
+  return {
+    pending: [...migrations.filter(([id]) => id > lastRun).map(nameOf), ...missing.map(indexName)],
+    newer: run.filter(({ id }) => id > lastKnown).map(({ id, name }) => nameOf([id, name]))
+  }
+})
 
 const isBuilt = Effect.fnUntraced(function* (name: string) {
   const sql = yield* SqlClient.SqlClient

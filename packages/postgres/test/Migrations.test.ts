@@ -1,92 +1,118 @@
-import { OperationStore } from "@agentos/core"
-import { layerPostgres, OperationStorePostgres } from "@agentos/postgres"
+import { TenantStore, Timestamp, walletAddress } from "@agentos/core"
+import {
+  Database,
+  DatabaseUnsuitable,
+  layerPGlite,
+  layerPostgres,
+  maintainPGlite,
+  maintainPostgres,
+  TenantStorePostgres
+} from "@agentos/postgres"
 import { PgClient } from "@effect/sql-pg"
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Option } from "effect"
+import { PGlite } from "@electric-sql/pglite"
+import { assert, describe, expect, it } from "@effect/vitest"
+import { Context, Effect, Layer, Option, type Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
-import { Migrator, SqlClient } from "effect/sql"
-import { createTenants } from "../src/migration/0001_tenants.ts"
-import { createEvents } from "../src/migration/0002_events.ts"
-import { createPayments } from "../src/migration/0003_payments.ts"
-import { createEmail } from "../src/migration/0004_email.ts"
+import { SqlClient } from "effect/sql"
+import { join } from "node:path"
+import { SCHEMA } from "../src/Migrations.ts"
+import { temporaryDirectory } from "./support/Program.ts"
+import { fileOf, RECORDED, recordMigrations, statementsUpTo } from "./support/RecordedSchema.ts"
+import { describeSchema } from "./support/SchemaDescription.ts"
 import { TestPostgres } from "./support/TestPostgres.ts"
 
-/** The schema before the completion job existed. */
-const beforeCompletion = Migrator.fromRecord({
-  "0001_tenants": createTenants,
-  "0002_events": createEvents,
-  "0003_payments": createPayments,
-  "0004_email": createEmail
+/** Opens a server's database, in which these statements ran before. */
+const onPostgres = Effect.fnUntraced(function* (statements: ReadonlyArray<string>) {
+  const { url } = Context.get(yield* Layer.build(TestPostgres.layer()), TestPostgres)
+  yield* Effect.scoped(
+    Effect.flatMap(Effect.provide(PgClient.make({ url }), Reactivity.layer), (sql) =>
+      Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
+    )
+  )
+  return { layer: layerPostgres({ url }), maintain: maintainPostgres({ url }) }
 })
 
+/** Opens an embedded database, in which these statements ran before. */
+const onPGlite = Effect.fnUntraced(function* (statements: ReadonlyArray<string>) {
+  const directory = yield* temporaryDirectory
+  yield* Effect.promise(async () => {
+    const database = await PGlite.create(join(directory, "database"))
+    for (const statement of statements) await database.exec(statement)
+    await database.close()
+  })
+  return { layer: layerPGlite({ directory }), maintain: maintainPGlite({ directory }) }
+})
+
+const DATABASES = [
+  ["PostgreSQL", onPostgres],
+  ["PGlite", onPGlite]
+] as const
+
+const described = Effect.flatMap(Database, ({ sql }) => Effect.provideService(describeSchema, SqlClient.SqlClient, sql))
+
 const TENANT = "00000000-0000-4000-8000-000000000000"
-const ASSET = `0x${"Ab".repeat(20)}`
-const FAR = 8_000_000_000_000
+const WALLET = walletAddress(`0x${"1".repeat(40)}`)
+const INSERT_TENANT = `
+  insert into tenants (tenant_id, wallet, token_version, created_at) values ('${TENANT}', '${WALLET}', 1, 7)`
 
-const PROOF = JSON.stringify({ value: "1" })
-
-/** Operations as an older server left them: by state, and until when they are leased. */
-const LEFT: ReadonlyArray<readonly [id: string, state: string, leasedUntil: number | null]> = [
-  ["10000000-0000-4000-8000-000000000001", "claimed", FAR],
-  ["10000000-0000-4000-8000-000000000002", "settling", null],
-  ["10000000-0000-4000-8000-000000000003", "fulfilling", 1_000],
-  ["10000000-0000-4000-8000-000000000004", "refused", null],
-  ["10000000-0000-4000-8000-000000000005", "refund_due", null],
-  ["20000000-0000-4000-8000-000000000001", "fulfilled", FAR],
-  ["20000000-0000-4000-8000-000000000002", "unpaid", null],
-  ["20000000-0000-4000-8000-000000000003", "refunded", null]
-]
-
-/** Sets up an older server's database with operations in it. */
-const leaveOperations = Effect.gen(function* () {
-  const { url } = yield* TestPostgres
-  const sql = yield* PgClient.make({ url })
-  yield* Effect.provideService(
-    Migrator.make({})({ loader: beforeCompletion, table: "agentos_migrations" }),
-    SqlClient.SqlClient,
-    sql
-  )
-  yield* sql`insert into tenants (tenant_id, wallet, token_version, created_at) values (${TENANT}, '0x01', 1, 0)`
-  for (const [id, state, leasedUntil] of LEFT) {
-    yield* sql`
-      insert into operations (
-        operation_id, tenant_id, service_id, endpoint, idempotency_key, fingerprint, request_id,
-        network, asset, payer, nonce, amount, proof, terms, input, plan, state,
-        fence, leased_until, created_at, updated_at
-      ) values (
-        ${id}, ${TENANT}, 'email.mailbox.create', 'POST /', ${id}, '', '', 'eip155:196', lower(${ASSET}::text), '0x01',
-        ${id}, 1, ${PROOF}, '{"amount":"1"}', '{}', '{}', ${state}, 3, ${leasedUntil}::bigint, 0, 0
-      )`
-  }
-  yield* sql`
-    insert into ledger_entries (operation_id, account, network, asset, amount, created_at)
-    values (${LEFT[0]![0]}, 'received', 'eip155:196', ${ASSET}, -1, 0)`
-}).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
-
-describe("a database of an older server", () => {
-  it.live("passes its open operations to the completion job, and no final one", () =>
+describe("a recorded migration", () => {
+  it.live("has the statements that this program runs", () =>
     Effect.gen(function* () {
-      yield* leaveOperations
       const { url } = yield* TestPostgres
-      yield* Effect.gen(function* () {
-        const store = yield* OperationStore
-        const taken = yield* store.takeDue(100, 60_000)
-        const lapsed = LEFT.filter(([id, , leasedUntil]) => id.startsWith("1") && leasedUntil !== FAR)
-        assert.sameDeepMembers(
-          taken.map(({ fence, operationId, state }) => [operationId, state, fence]),
-          lapsed.map(([id, state]) => [id, state, 4])
-        )
-        assert.strictEqual(taken[0]?.operationId, LEFT[2]![0], "whose lease is over has waited longest")
+      const sql = yield* PgClient.make({ url })
+      const recorded = yield* Effect.provideService(recordMigrations, SqlClient.SqlClient, sql)
+      assert.includeMembers([...recorded.keys()], [...RECORDED])
+      for (const [name, text] of recorded) {
+        yield* Effect.promise(() => expect(text).toMatchFileSnapshot(fileOf(name)))
+      }
+    }).pipe(Effect.scoped, Effect.provide([TestPostgres.layer(), Reactivity.layer]))
+  )
+})
 
-        for (const [id, state] of LEFT.filter(([, , leasedUntil]) => leasedUntil === FAR)) {
-          const { dueAt, fence, leasedUntil } = Option.getOrThrow(yield* store.find(id))
-          const due = state === "claimed" ? FAR : null
-          assert.deepStrictEqual<unknown>([dueAt, leasedUntil, fence], [due, due, 3], state)
+describe.each(DATABASES)("a database on %s", (_, open) => {
+  it.live.each(RECORDED)(
+    "is upgraded from the schema of %s to that of a new database, and keeps its rows",
+    (name) =>
+      Effect.gen(function* () {
+        const older = yield* open([...statementsUpTo(name), INSERT_TENANT])
+        const { maintain } = older
+        const newer = Object.keys(SCHEMA.migrations).filter((other) => other > name)
+        assert.includeMembers([...(yield* maintain.read).pending], newer)
+        const upgraded = yield* Effect.gen(function* () {
+          const { find } = yield* TenantStore
+          const tenant = Option.getOrThrow(yield* find(TENANT))
+          assert.deepInclude(tenant, { wallet: WALLET, createdAt: Timestamp.Timestamp.make(7) })
+          return yield* described
+        }).pipe(Effect.provide(Layer.provideMerge(TenantStorePostgres.layer, older.layer)))
+        assert.deepStrictEqual((yield* maintain.read).pending, [])
+        const created = yield* Effect.provide(described, (yield* open([])).layer)
+        assert.isAbove(created.length, 100)
+        const differing = [...upgraded, ...created].filter(
+          (line) => !upgraded.includes(line) || !created.includes(line)
+        )
+        assert.deepStrictEqual(differing, [])
+      }).pipe(Effect.scoped),
+    60_000
+  )
+
+  it.live(
+    "that another program or a version before the first release created is refused",
+    () =>
+      Effect.gen(function* () {
+        const [create = ""] = statementsUpTo("")
+        const run = "insert into agentos_migrations (migration_id, name) values (1, 'tenants'), (30, 'free_space')"
+        const { layer, maintain } = yield* open([create, run])
+        for (const refused of [Layer.build(layer), maintain.read, maintain.migrate]) {
+          const error = yield* Effect.flip<unknown, Error, Scope.Scope>(refused)
+          assert(error instanceof DatabaseUnsuitable && error.isPermanent)
+          assert.strictEqual(
+            error.message,
+            "the database can't be used: it was created by another program or by a version before the first release " +
+              "(its migration 1 is tenants, not baseline), and cannot be upgraded. Use an empty database or data " +
+              "directory, or run the version that created this one."
+          )
         }
-        assert.deepStrictEqual((yield* store.books).balances, [
-          { account: "received", network: "eip155:196", asset: ASSET.toLowerCase(), amount: -1n }
-        ])
-      }).pipe(Effect.provide(Layer.provide(OperationStorePostgres.layer, layerPostgres({ url }))))
-    }).pipe(Effect.provide(TestPostgres.layer()))
+      }).pipe(Effect.scoped),
+    60_000
   )
 })

@@ -86,7 +86,7 @@ describe("agentos-server", () => {
       const before = await run(["migrate", "--check", "--json"], env)
       assert.strictEqual(before.exit, 2)
       const { pending } = JSON.parse(before.stdout) as { pending: ReadonlyArray<string> }
-      assert.include(pending, "0001_tenants")
+      assert.include(pending, "0001_baseline")
       assert.include((await run(["jobs", "list"], env)).stderr, "Run agentos-server migrate")
       assert.isFalse(existsSync(env.AGENTOS_DATA_DIR), "a check created the database")
       const applied = await run(["migrate", "--json"], env)

@@ -7,7 +7,7 @@ import type { EventDatabase } from "./EventDatabase.ts"
 import { EVENT_COLUMNS, type EventRow, toEvent } from "./EventRow.ts"
 import * as Row from "../Row.ts"
 
-/** The column of an event's owner, which decides the index that is used: see the migration of events. */
+/** The column of an event's owner, which decides the index that is used: see `createEvents`. */
 type Owner = "tenant_id" | "open_tenant_id" | "failed_tenant_id"
 
 /** Returns the owner column of the smallest index that contains all events of these statuses. */

@@ -1,13 +1,24 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-const createNumbers = Effect.gen(function* () {
+/**
+ * Phone numbers and calls. Those that jobs read are few beside those that are final, and are found by indexes that do not
+ * contain the many. Each of these indexes has a column of its own, which is null where the row does not belong to the
+ * index. So a planner with wrong statistics cannot mistake another index for a cheaper one. For the same reason
+ * `tenant_id` and `phone_number_id` each lead at most one index without a condition.
+ */
+export const createPhone = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+
+  // The state of a phone number: `operation_id` names the purchase that has chosen it; null means that it belongs to an
+  // unreleased number. The whole state is in one row, so that one lock settles a race. The row is deleted when the choice is
+  // given up or the number is released.
   yield* sql`
     create table held_numbers (
       number text constraint held_numbers_key primary key,
       operation_id uuid constraint held_numbers_operation_key unique
     )`
+
   yield* sql`
     create table phone_numbers (
       phone_number_id uuid constraint phone_numbers_key primary key,
@@ -59,10 +70,10 @@ const createNumbers = Effect.gen(function* () {
   yield* sql`
     create index phone_numbers_expiry_due on phone_numbers (expiry_due_at, phone_number_id)
     where expiry_due_at is not null`
-})
 
-const createCalls = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  // A live call without `watch_at` would never be polled or ended, so the database refuses it. `relay_token_hash` is that of
+  // the token that may open a relay of the call, and `redeemed_relay_hash` that of the last one that did, which has the call
+  // now.
   yield* sql`
     create table calls (
       call_id uuid constraint calls_key primary key,
@@ -86,6 +97,8 @@ const createCalls = Effect.gen(function* () {
       relay_token_hash text,
       turn_count integer not null default 0,
       live_number_id uuid generated always as (case when state <> 'ended' then phone_number_id end) stored,
+      extended_seconds integer not null default 0,
+      redeemed_relay_hash text,
       constraint calls_state check (state in ('queued', 'ringing', 'in_progress', 'ended')),
       constraint calls_watched_until_ended check ((watch_at is null) = (state = 'ended'))
     ) with (
@@ -96,6 +109,13 @@ const createCalls = Effect.gen(function* () {
   yield* sql`create index calls_watched on calls (watch_at, call_id) where watch_at is not null`
   yield* sql`create index calls_live on calls (live_number_id, created_at, call_id) where live_number_id is not null`
   yield* sql`create unique index calls_relay on calls (relay_token_hash) where relay_token_hash is not null`
+  // Serves the list of a tenant's recent outbound calls, newest first.
+  yield* sql`create index calls_outbound on calls (tenant_id, created_at, call_id) where direction = 'outbound'`
+  // Serve the lists of a tenant's calls and of a number's calls, newest first. Every row is in both: their conditions are
+  // written as in no other statement, so that no other statement uses them.
+  yield* sql`create index calls_listed on calls (tenant_id, created_at, call_id) where connected_seconds >= 0`
+  yield* sql`create index calls_of_number on calls (phone_number_id, created_at, call_id) where authorized_seconds >= 0`
+
   yield* sql`
     create table call_grants (
       operation_id uuid constraint call_grants_key primary key,
@@ -111,18 +131,18 @@ const createCalls = Effect.gen(function* () {
       created_at bigint not null,
       constraint call_turns_key primary key (call_id, turn_index)
     )`
-})
 
-/**
- * `held_numbers` stores the state of a phone number: `operation_id` names the purchase that has chosen it; null
- * means that it belongs to an unreleased number. The whole state is in one row, so that one lock settles a
- * race. The row is deleted when the choice is given up or the number is released.
- *
- * The numbers and calls that jobs read are few beside those that are final, and are found by indexes that do
- * not contain the many. Each of these indexes has a column of its own, which is null where the row does not
- * belong to the index. So a planner with wrong statistics cannot mistake another index for a cheaper one. For
- * the same reason `tenant_id` and `phone_number_id` each lead at most one index.
- *
- * A live call without `watch_at` would never be polled or ended, so the database refuses it.
- */
-export const createPhone = Effect.andThen(createNumbers, createCalls)
+  // A row counts the declined calls of one caller to one number within a minute, and is deleted after a quiet one.
+  yield* sql`
+    create table declined_calls (
+      phone_number_id uuid,
+      caller text,
+      tenant_id uuid not null,
+      declined_count integer not null,
+      provider_call_id text not null,
+      declined_at bigint not null,
+      due_at bigint not null,
+      constraint declined_calls_key primary key (phone_number_id, caller)
+    ) with (fillfactor = 50, autovacuum_vacuum_threshold = 2000)`
+  yield* sql`create index declined_calls_due on declined_calls (due_at)`
+})
