@@ -6,21 +6,18 @@ import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
+import * as Table from "./Table.ts"
 
-interface AttachmentRow {
-  readonly attachment_id: string
-  readonly filename: string
-  readonly content_type: string
-  readonly size_bytes: bigint
-  readonly sha256: string
-}
-
-const toAttachment = (row: AttachmentRow): StoredAttachment => ({
-  filename: row.filename,
-  contentType: row.content_type,
-  sizeBytes: Number(row.size_bytes),
-  sha256: row.sha256
+const ATTACHMENTS = Table.table("sent_attachments", {
+  filename: Table.text("filename"),
+  contentType: Table.text("content_type"),
+  sizeBytes: Table.long("size_bytes"),
+  sha256: Table.text("sha256")
 })
+
+type AttachmentRow = Table.Stored<typeof ATTACHMENTS> & { readonly attachment_id: string }
+
+const toAttachment: (row: AttachmentRow) => StoredAttachment = ATTACHMENTS.toRecord
 
 /** Decodes to 192 KiB. A multiple of four, so that each piece is decoded separately. */
 const PIECE_CHARACTERS = 256 * 1024
@@ -30,7 +27,7 @@ export const layer: Layer.Layer<AttachmentStore, never, Database> = Layer.effect
   Effect.gen(function* () {
     const { sql } = yield* Database
     const { now } = yield* storeClock
-    const columns = sql.literal("attachment_id, filename, content_type, size_bytes, sha256")
+    const columns = sql.literal(`attachment_id, ${ATTACHMENTS.columns}`)
 
     const stageOne = Effect.fnUntraced(function* (operationId: string, attachment: NewAttachment, position: number) {
       const { contentBase64, contentType, filename } = attachment
@@ -38,12 +35,13 @@ export const layer: Layer.Layer<AttachmentStore, never, Database> = Layer.effect
       const hash = createHash("sha256")
       let sizeBytes = 0
       yield* sql`
-        insert into sent_attachments (
-          attachment_id, operation_id, position, filename, content_type, size_bytes, sha256, staged_at
-        ) values (
-          ${attachmentId}, ${Parameter.uuid(operationId)}, ${Parameter.integer(position)}, ${Parameter.text(filename)},
-          ${Parameter.text(contentType)}, 0, '', ${now()}
-        )`
+        insert into sent_attachments ${Table.insert(sql, {
+          attachment_id: attachmentId,
+          operation_id: Parameter.uuid(operationId),
+          position: Parameter.integer(position),
+          ...Table.valuesOf(ATTACHMENTS.fields, { filename, contentType, sizeBytes: 0, sha256: "" }),
+          staged_at: sql`${now()}`
+        })}`
       for (let start = 0; start < contentBase64.length; start += PIECE_CHARACTERS) {
         const bytes = Buffer.from(contentBase64.slice(start, start + PIECE_CHARACTERS), "base64")
         hash.update(bytes)
@@ -56,7 +54,7 @@ export const layer: Layer.Layer<AttachmentStore, never, Database> = Layer.effect
       }
       yield* sql`
         update sent_attachments
-        set size_bytes = ${Parameter.integer(sizeBytes)}, sha256 = ${Parameter.text(hash.digest("hex"))}
+        set ${Table.set(sql, Table.changesOf(ATTACHMENTS.fields, { sizeBytes, sha256: hash.digest("hex") }))}
         where attachment_id = ${attachmentId}`
     })
 

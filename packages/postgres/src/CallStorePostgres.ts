@@ -1,42 +1,39 @@
-import { CallStore, type DeclinedCalls, type NewTurn, Timestamp, type Turn } from "@agentos/core"
+import { CallStore, type NewTurn, Timestamp, type Turn } from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
 import type { Statement } from "effect/sql"
-import { CALL_COLUMNS, type CallRow, changing, fixed, toCall } from "./CallRow.ts"
+import { CALLS, type CallRow, CHANGING, toCall } from "./CallRow.ts"
 import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
+import * as Table from "./Table.ts"
 
-interface TurnRow {
-  readonly turn_index: number
-  readonly role: Turn["role"]
-  readonly text: string
-  readonly created_at: bigint
-}
-
-const toTurn = (row: TurnRow): Turn => ({
-  index: row.turn_index,
-  role: row.role,
-  text: row.text,
-  at: Row.toMoment(row.created_at)
+const TURNS = Table.table("call_turns", {
+  index: Table.integer("turn_index"),
+  role: Table.textOf<Turn["role"]>().column("role"),
+  text: Table.text("text"),
+  at: Table.moment("created_at")
 })
 
-interface DeclinedRow extends Record<"tenant_id" | "phone_number_id" | "caller" | "provider_call_id", string> {
-  readonly declined_count: number
-  readonly declined_at: bigint
-  readonly due_at: bigint
+type TurnRow = Table.Stored<typeof TURNS>
+
+/** The caller and the number that are counted together. */
+const DECLINED_KEY = {
+  tenantId: Table.uuid("tenant_id"),
+  phoneNumberId: Table.uuid("phone_number_id"),
+  caller: Table.text("caller")
 }
 
-const toDeclined = (row: DeclinedRow): DeclinedCalls => ({
-  tenantId: row.tenant_id,
-  phoneNumberId: row.phone_number_id,
-  caller: row.caller,
-  count: row.declined_count,
-  providerCallId: row.provider_call_id,
-  declinedAt: Row.toMoment(row.declined_at),
-  dueAt: Row.toMoment(row.due_at)
-})
+const DECLINED_COUNT = {
+  count: Table.integer("declined_count"),
+  providerCallId: Table.text("provider_call_id"),
+  declinedAt: Table.moment("declined_at"),
+  dueAt: Table.moment("due_at")
+}
+
+const DECLINED = Table.table("declined_calls", { ...DECLINED_KEY, ...DECLINED_COUNT })
+const DECLINED_KEYS = Table.table("declined_calls", DECLINED_KEY)
 
 const first = Row.first(toCall)
 
@@ -45,7 +42,9 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
   Effect.gen(function* () {
     const { sql, transact } = yield* Database
     const { clock, now } = yield* storeClock
-    const columns = sql.literal(CALL_COLUMNS)
+    const columns = sql.literal(CALLS.columns)
+    const turnColumns = sql.literal(TURNS.columns)
+    const declinedColumns = sql.literal(DECLINED.columns)
     const isCall = (callId: string) => sql`call_id = ${Parameter.uuid(callId)}`
     const isOperation = (operationId: string) => sql`operation_id = ${Parameter.uuid(operationId)}`
 
@@ -100,7 +99,7 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
       ), taken as (
         update calls set watch_at = (select now from clock) + ${Parameter.integer(millis)}
         from watched where calls.call_id = any(array[watched.call_id])
-        returning was_watch_at, ${sql.literal(Row.qualified("calls", CALL_COLUMNS))}
+        returning was_watch_at, ${sql.literal(CALLS.qualified)}
       )
       select ${columns} from taken order by was_watch_at, call_id`
 
@@ -111,7 +110,7 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
       )
       insert into call_turns (call_id, turn_index, role, text, created_at)
       select call_id, place, ${Parameter.text(role)}, ${Parameter.text(text)}, ${Parameter.integer(at)} from place
-      returning turn_index, role, text, created_at`
+      returning ${turnColumns}`
 
     return CallStore.of({
       find: (tenantId, callId) =>
@@ -128,14 +127,14 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
       create: (call) =>
         Effect.map(
           orDie(sql`
-            insert into calls ${sql.insert({ ...fixed(call), ...changing(call) })}
+            insert into calls ${Table.insert(sql, Table.valuesOf(CALLS.fields, call))}
             on conflict do nothing returning call_id`),
           Row.any
         ),
       update: (call) =>
         Effect.map(
           orDie(sql`
-            update calls set ${sql.update(changing(call))}
+            update calls set ${Table.set(sql, Table.valuesOf(CHANGING, call))}
             where ${isCall(call.callId)} and tenant_id = ${Parameter.uuid(call.tenantId)} and state <> 'ended'
             returning call_id`),
           Row.any
@@ -202,30 +201,17 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
         ),
       declinedOf: (phoneNumberId) =>
         Effect.map(
-          orDie(
-            sql<DeclinedRow>`select * from declined_calls where phone_number_id = ${Parameter.uuid(phoneNumberId)}`
-          ),
-          Row.all(toDeclined)
+          orDie(sql<Table.Stored<typeof DECLINED>>`
+            select ${declinedColumns} from declined_calls where phone_number_id = ${Parameter.uuid(phoneNumberId)}`),
+          Row.all(DECLINED.toRecord)
         ),
-      putDeclined: ({ caller, count, declinedAt, dueAt, phoneNumberId, providerCallId, tenantId }) => {
-        const changing = {
-          declined_count: Parameter.integer(count),
-          provider_call_id: Parameter.text(providerCallId),
-          declined_at: Parameter.integer(declinedAt),
-          due_at: Parameter.integer(dueAt)
-        }
-        const row = {
-          phone_number_id: Parameter.uuid(phoneNumberId),
-          caller: Parameter.text(caller),
-          tenant_id: Parameter.uuid(tenantId),
-          ...changing
-        }
-        return orDie(
+      putDeclined: (declined) =>
+        orDie(
           Effect.asVoid(sql`
-            insert into declined_calls ${sql.insert(row)}
-            on conflict (phone_number_id, caller) do update set ${sql.update(changing)}`)
-        )
-      },
+            insert into declined_calls ${Table.insert(sql, Table.valuesOf(DECLINED.fields, declined))}
+            on conflict (phone_number_id, caller)
+            do update set ${Table.set(sql, Table.valuesOf(DECLINED_COUNT, declined))}`)
+        ),
       forgetDeclined: ({ caller, phoneNumberId }) =>
         orDie(
           Effect.asVoid(sql`
@@ -234,10 +220,10 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
         ),
       dueDeclined: (now, limit) =>
         Effect.map(
-          orDie(sql<DeclinedRow>`
-            select * from declined_calls where due_at <= ${Parameter.integer(now)}
+          orDie(sql<Table.Stored<typeof DECLINED_KEYS>>`
+            select ${sql.literal(DECLINED_KEYS.columns)} from declined_calls where due_at <= ${Parameter.integer(now)}
             order by due_at limit ${Parameter.integer(limit)}`),
-          Row.all((row) => ({ tenantId: row.tenant_id, phoneNumberId: row.phone_number_id, caller: row.caller }))
+          Row.all(DECLINED_KEYS.toRecord)
         ),
       issueRelay: (callId, tokenHash) =>
         orDie(
@@ -260,7 +246,7 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
         ),
       addTurn: (callId, turn) =>
         Effect.flatMap(orDie(addTurn(callId, turn)), ([row]) =>
-          row === undefined ? Effect.die(new Error(`call ${callId} does not exist`)) : Effect.succeed(toTurn(row))
+          row === undefined ? Effect.die(new Error(`call ${callId} does not exist`)) : Effect.succeed(TURNS.toRecord(row))
         ),
       setTurnText: (callId, index, text) =>
         Effect.flatMap(
@@ -272,17 +258,17 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
       turns: (callId, limit) =>
         Effect.map(
           orDie(sql<TurnRow>`
-            select turn_index, role, text, created_at from call_turns where ${isCall(callId)}
+            select ${turnColumns} from call_turns where ${isCall(callId)}
             order by turn_index desc limit ${Parameter.integer(limit ?? null)}`),
-          (rows) => rows.map(toTurn).toReversed()
+          (rows) => rows.map(TURNS.toRecord).toReversed()
         ),
       turnsAfter: (callId, index, limit) =>
         Effect.map(
           orDie(sql<TurnRow>`
-            select turn_index, role, text, created_at from call_turns
+            select ${turnColumns} from call_turns
             where ${isCall(callId)} and turn_index > ${Parameter.integer(index)}
             order by turn_index limit ${Parameter.integer(limit)}`),
-          Row.all(toTurn)
+          Row.all(TURNS.toRecord)
         )
     })
   })

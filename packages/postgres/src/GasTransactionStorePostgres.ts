@@ -10,33 +10,34 @@ import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
+import * as Table from "./Table.ts"
 
-interface GasTransactionRow {
-  readonly network: string
-  readonly address: string
-  readonly account_nonce: bigint
-  readonly reference: string
-  readonly hashes: ReadonlyArray<string>
-  readonly bytes: ReadonlyArray<string>
-  readonly created_at: bigint
-  readonly signed_at: bigint
-}
+const WALLET = { network: Table.text("network"), address: Table.text("address") }
 
-const toGasTransaction = (row: GasTransactionRow): GasTransaction => ({
-  wallet: { network: row.network, address: row.address },
-  accountNonce: Number(row.account_nonce),
-  reference: row.reference,
-  versions: Array.zipWith(row.hashes, row.bytes, (hash, bytes) => ({ hash, bytes })),
-  createdAt: Row.toMoment(row.created_at),
-  signedAt: Row.toMoment(row.signed_at)
+const TRANSACTIONS = Table.table("gas_transactions", {
+  wallet: Table.group(WALLET),
+  accountNonce: Table.long("account_nonce"),
+  reference: Table.text("reference"),
+  versions: Table.map(
+    Table.group({ hashes: Table.textArray("hashes"), bytes: Table.textArray("bytes") }),
+    ({ bytes, hashes }) => Array.zipWith(hashes, bytes, (hash, version) => ({ hash, bytes: version })),
+    (versions) => ({ hashes: versions.map(({ hash }) => hash), bytes: versions.map(({ bytes }) => bytes) })
+  ),
+  createdAt: Table.moment("created_at"),
+  signedAt: Table.moment("signed_at")
 })
+
+type GasTransactionRow = Table.Stored<typeof TRANSACTIONS>
+
+const toGasTransaction: (row: GasTransactionRow) => GasTransaction = TRANSACTIONS.toRecord
 
 export const layer: Layer.Layer<GasTransactionStore, never, Database> = Layer.effect(
   GasTransactionStore,
   Effect.gen(function* () {
     const { sql, transact } = yield* Database
     const { clock, now } = yield* storeClock
-    const columns = sql.literal("network, address, account_nonce, reference, hashes, bytes, created_at, signed_at")
+    const columns = sql.literal(TRANSACTIONS.columns)
+    const moment = sql.literal("now")
     const isOf = ({ address, network }: GasWallet) =>
       sql`network = ${Parameter.text(network)} and address = ${Parameter.text(address)}`
 
@@ -63,12 +64,11 @@ export const layer: Layer.Layer<GasTransactionStore, never, Database> = Layer.ef
     ) {
       yield* sql`
         update gas_wallets set next_account_nonce = ${Parameter.integer(accountNonce + 1)} where ${isOf(wallet)}`
+      const transaction = { wallet, accountNonce, reference, versions: [{ hash, bytes }] }
+      const values = Table.changesOf(TRANSACTIONS.fields, transaction)
       const [stored] = yield* sql<GasTransactionRow>`
         with ${clock()}
-        insert into gas_transactions (${columns})
-        select
-          ${Parameter.text(wallet.network)}, ${Parameter.text(wallet.address)}, ${Parameter.integer(accountNonce)},
-          ${Parameter.text(reference)}, ${Parameter.texts([hash])}, ${Parameter.texts([bytes])}, now, now
+        insert into gas_transactions ${Table.insertSelect(sql, { ...values, created_at: moment, signed_at: moment })}
         from clock
         returning ${columns}`
       return stored === undefined

@@ -5,32 +5,22 @@ import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
+import * as Table from "./Table.ts"
 
-interface JobRow {
-  readonly name: string
-  readonly due_at: bigint
-  readonly leased_until: bigint | null
-  readonly fence: number
-  readonly started_at: bigint | null
-  readonly succeeded_at: bigint | null
-  readonly failed_at: bigint | null
-  readonly failure: string | null
-  readonly failures: bigint
-  readonly done: bigint
-}
-
-const toRecord = (row: JobRow): JobRecord => ({
-  name: row.name,
-  dueAt: Row.toMoment(row.due_at),
-  leasedUntil: Row.toMomentOrNull(row.leased_until),
-  startedAt: Row.toMomentOrNull(row.started_at),
-  succeededAt: Row.toMomentOrNull(row.succeeded_at),
-  failedAt: Row.toMomentOrNull(row.failed_at),
-  failure: row.failure,
-  runs: row.fence,
-  failures: Number(row.failures),
-  done: Number(row.done)
+const JOBS = Table.table("jobs", {
+  name: Table.text("name"),
+  dueAt: Table.moment("due_at"),
+  leasedUntil: Table.momentOrNull("leased_until"),
+  startedAt: Table.momentOrNull("started_at"),
+  succeededAt: Table.momentOrNull("succeeded_at"),
+  failedAt: Table.momentOrNull("failed_at"),
+  failure: Table.textOrNull("failure"),
+  runs: Table.integer("fence"),
+  failures: Table.long("failures"),
+  done: Table.long("done")
 })
+
+const toRecord: (row: Table.Stored<typeof JOBS>) => JobRecord = JOBS.toRecord
 
 export const layer: Layer.Layer<JobStore, never, Database> = Layer.effect(
   JobStore,
@@ -76,9 +66,7 @@ export const layer: Layer.Layer<JobStore, never, Database> = Layer.effect(
         )
       },
       list: Effect.map(
-        orDie(sql<JobRow>`
-          select name, due_at, leased_until, fence, started_at, succeeded_at, failed_at, failure, failures, done
-          from jobs order by name`),
+        orDie(sql<Table.Stored<typeof JOBS>>`select ${sql.literal(JOBS.columns)} from jobs order by name`),
         Row.all(toRecord)
       )
     })

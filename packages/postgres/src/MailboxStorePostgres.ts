@@ -2,7 +2,6 @@ import {
   CallGroup,
   type Mailbox,
   type MailboxSender,
-  type MailboxStanding,
   MailboxStore,
   SenderPolicy
 } from "@agentos/core"
@@ -12,28 +11,46 @@ import { orDie } from "./DatabaseFailure.ts"
 import { type SendingRow, toSending } from "./MessageStorePostgres.ts"
 import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
+import * as Table from "./Table.ts"
 
-interface MailboxRow {
-  readonly mailbox_id: string
-  readonly tenant_id: string
-  readonly local_part: string
-  readonly address: string
-  readonly display_name: string | null
-  readonly outbound_signature: string | null
-  readonly active: boolean
-  readonly sender_policy: string | null
-  readonly created_at: bigint
-  readonly updated_at: bigint
+const CHANGING = {
+  displayName: Table.textOrNull("display_name"),
+  outboundSignature: Table.textOrNull("outbound_signature"),
+  active: Table.boolean("active"),
+  // The default is stored as null.
+  senderPolicy: Table.map(
+    Table.json<SenderPolicy.SenderPolicy>().orNull("sender_policy"),
+    (policy) => policy ?? SenderPolicy.ANYONE,
+    (policy) => (SenderPolicy.isAnyone(policy) ? null : policy)
+  ),
+  updatedAt: Table.moment("updated_at")
 }
 
-interface StandingRow {
-  readonly mailbox_id: string
-  readonly message_count: bigint
-  readonly stored_bytes: bigint
-  readonly tenant_message_count: bigint
-  readonly tenant_stored_bytes: bigint
-  readonly is_suspended: boolean
+const MAILBOXES = Table.table("mailboxes", {
+  mailboxId: Table.uuid("mailbox_id"),
+  tenantId: Table.uuid("tenant_id"),
+  localPart: Table.text("local_part"),
+  address: Table.text("address"),
+  createdAt: Table.moment("created_at"),
+  ...CHANGING
+})
+
+type MailboxRow = Table.Stored<typeof MAILBOXES>
+
+const toMailbox: (row: MailboxRow) => Mailbox = MAILBOXES.toRecord
+
+const STANDING = {
+  usage: Table.group({ messages: Table.long("message_count"), bytes: Table.long("stored_bytes") }),
+  tenantUsage: Table.group({
+    messages: Table.long("tenant_message_count"),
+    bytes: Table.long("tenant_stored_bytes")
+  }),
+  isTenantSuspended: Table.boolean("is_suspended")
 }
+
+const toStanding = Table.table("mailboxes", STANDING).toRecord
+
+type StandingRow = Table.RowOf<typeof STANDING> & Pick<MailboxRow, "mailbox_id">
 
 /** The columns of the sending are null if the tenant has never sent. */
 type SenderRow = MailboxRow &
@@ -61,37 +78,11 @@ interface LocalPartQuestion {
 /** Maximum number of local parts in one statement. */
 const QUESTIONS_MAX = 64
 
-const toStanding = (row: StandingRow): MailboxStanding => ({
-  usage: { messages: Number(row.message_count), bytes: Number(row.stored_bytes) },
-  tenantUsage: { messages: Number(row.tenant_message_count), bytes: Number(row.tenant_stored_bytes) },
-  isTenantSuspended: row.is_suspended
-})
-
-const toMailbox = (row: MailboxRow): Mailbox => ({
-  mailboxId: row.mailbox_id,
-  tenantId: row.tenant_id,
-  localPart: row.local_part,
-  address: row.address,
-  displayName: row.display_name,
-  outboundSignature: row.outbound_signature,
-  active: row.active,
-  senderPolicy: row.sender_policy === null ? SenderPolicy.ANYONE : JSON.parse(row.sender_policy),
-  createdAt: Row.toMoment(row.created_at),
-  updatedAt: Row.toMoment(row.updated_at)
-})
-
-/** The default is stored as null, as in a row of a version without policies. */
-const policyParameter = (policy: SenderPolicy.SenderPolicy) =>
-  Parameter.text(SenderPolicy.isAnyone(policy) ? null : JSON.stringify(policy))
-
-const COLUMNS =
-  "mailbox_id, tenant_id, local_part, address, display_name, outbound_signature, active, sender_policy, created_at, updated_at"
-
 export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
   MailboxStore,
   Effect.gen(function* () {
     const { sql, transact } = yield* Database
-    const columns = sql.literal(COLUMNS)
+    const columns = sql.literal(MAILBOXES.columns)
 
     /** Turns the operation's reservation into ownership; dies if the operation has not reserved the local part. */
     const create = Effect.fnUntraced(function* (mailbox: Mailbox, operationId: string) {
@@ -102,13 +93,7 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
             and operation_id = ${Parameter.uuid(operationId)} and mailbox_id is null
           returning local_part
         )
-        insert into mailboxes (${columns})
-        select
-          ${Parameter.uuid(mailbox.mailboxId)}, ${Parameter.uuid(mailbox.tenantId)}, local_part,
-          ${Parameter.text(mailbox.address)},
-          ${Parameter.text(mailbox.displayName)}, ${Parameter.text(mailbox.outboundSignature)},
-          ${Parameter.boolean(mailbox.active)}, ${policyParameter(mailbox.senderPolicy)},
-          ${Parameter.integer(mailbox.createdAt)}, ${Parameter.integer(mailbox.updatedAt)}
+        insert into mailboxes ${Table.insertSelect(sql, Table.valuesOf(MAILBOXES.fields, mailbox))}
         from owned
         returning mailbox_id`
       if (rows.length === 0) {
@@ -147,7 +132,7 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
 
     const senders = (tenantId: string, mailboxId: string, addresses: ReadonlyArray<string>) => sql<SenderRow>`
       select
-        ${sql.literal(Row.qualified("mailboxes", COLUMNS))}, message_count, stored_bytes, tenant_message_count,
+        ${sql.literal(MAILBOXES.qualified)}, message_count, stored_bytes, tenant_message_count,
         tenant_stored_bytes, suspended_at is not null as is_suspended,
         day, recipients, recipients_before, level, paused_until, pause_reason,
         array(
@@ -261,12 +246,7 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
       update: (mailbox) =>
         Effect.map(
           orDie(sql`
-            update mailboxes set
-              display_name = ${Parameter.text(mailbox.displayName)},
-              outbound_signature = ${Parameter.text(mailbox.outboundSignature)},
-              active = ${Parameter.boolean(mailbox.active)},
-              sender_policy = ${policyParameter(mailbox.senderPolicy)},
-              updated_at = ${Parameter.integer(mailbox.updatedAt)}
+            update mailboxes set ${Table.set(sql, Table.valuesOf(CHANGING, mailbox))}
             where mailbox_id = ${Parameter.uuid(mailbox.mailboxId)} and tenant_id = ${Parameter.uuid(mailbox.tenantId)}
             returning mailbox_id`),
           Row.any

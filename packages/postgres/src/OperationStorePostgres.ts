@@ -4,7 +4,7 @@ import {
   type Ledger,
   type OpenOperations,
   type Operation,
-  type OperationChange,
+  OperationState,
   OperationStore,
   proofKey
 } from "@agentos/core"
@@ -13,18 +13,12 @@ import type { Statement } from "effect/sql"
 import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
-import {
-  encodeProof,
-  encodeTerms,
-  OPERATION_COLUMNS,
-  type OperationRow,
-  type TimesRow,
-  toOperation,
-  toState,
-  toTimes
-} from "./OperationRow.ts"
+import { CHANGEABLE, CLAIMED, OPERATIONS, type OperationRow, TIMES, toOperation } from "./OperationRow.ts"
 import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
+import * as Table from "./Table.ts"
+
+const toState = Row.literalOf(OperationState)
 
 const toAccount: (account: string) => Ledger.LedgerAccount = Row.literalOf(
   Schema.Literals(["received", "inFlight", "fulfilled", "refundDue", "refunded"])
@@ -77,65 +71,40 @@ const readable = (rows: ReadonlyArray<OperationRow>): Effect.Effect<ReadonlyArra
     Array.getSomes
   )
 
-const jsonOrNull = (value: unknown) => Parameter.text(value === null ? null : JSON.stringify(value))
-
 export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
   OperationStore,
   Effect.gen(function* () {
     const { sql } = yield* Database
     const { clock } = yield* storeClock
-    const columns = sql.literal(OPERATION_COLUMNS)
+    const columns = sql.literal(OPERATIONS.columns)
+    const times = sql.literal(TIMES.columns)
+    const one = sql.literal("1")
     const now = sql`(select now from clock)`
     /** A lease also sets when the operation is due: when it expires. */
-    const setNext = (next: NextAttempt): ReadonlyArray<Statement.Fragment> => {
+    const nextOf = (next: NextAttempt): Table.Values => {
       const until = next.kind === "none" ? sql`null` : sql`${now} + ${Parameter.integer(next.millis)}`
-      return [sql`leased_until = ${next.kind === "leased" ? until : sql`null`}`, sql`due_at = ${until}`]
+      return { leased_until: next.kind === "leased" ? until : sql`null`, due_at: until }
     }
     const taken = (leaseMillis: number) =>
-      sql.csv([sql`fence = operations.fence + 1`, ...setNext({ kind: "leased", millis: leaseMillis })])
+      Table.set(sql, { fence: sql`operations.fence + 1`, ...nextOf({ kind: "leased", millis: leaseMillis }) })
 
     const claim = (operation: Operation, leaseMillis: number) => {
       const key = proofKey(operation.proof)
-      const leasedUntil = sql`${now} + ${Parameter.integer(leaseMillis)}`
+      const values = {
+        ...Table.valuesOf(CLAIMED, operation),
+        network: Parameter.text(key.network),
+        asset: Parameter.text(key.asset),
+        payer: Parameter.text(key.payer),
+        nonce: Parameter.text(key.nonce),
+        amount: Parameter.amount(operation.terms.amount),
+        fence: one,
+        ...nextOf({ kind: "leased", millis: leaseMillis })
+      }
       return sql`
         with ${clock()}
-        insert into operations (
-          operation_id, tenant_id, service_id, endpoint, idempotency_key, fingerprint, request_id,
-          network, asset, payer, nonce, amount, proof, terms, input, plan, state,
-          fence, leased_until, due_at, created_at, updated_at
-        ) values (
-          ${Parameter.uuid(operation.operationId)}, ${Parameter.uuid(operation.tenantId)},
-          ${Parameter.text(operation.serviceId)}, ${Parameter.text(operation.endpoint)},
-          ${Parameter.text(operation.idempotencyKey)}, ${Parameter.text(operation.fingerprint)},
-          ${Parameter.text(operation.requestId)},
-          ${Parameter.text(key.network)}, ${Parameter.text(key.asset)}, ${Parameter.text(key.payer)},
-          ${Parameter.text(key.nonce)}, ${Parameter.amount(operation.terms.amount)},
-          ${Parameter.text(encodeProof(operation.proof))}, ${Parameter.text(encodeTerms(operation.terms))},
-          ${Parameter.text(operation.input)}, ${Parameter.text(operation.plan)}, ${Parameter.text(operation.state)},
-          1, ${leasedUntil}, ${leasedUntil},
-          ${Parameter.integer(operation.createdAt)}, ${Parameter.integer(operation.updatedAt)}
-        )
+        insert into operations ${Table.insert(sql, values)}
         on conflict do nothing
         returning operation_id`
-    }
-
-    const changes = (change: OperationChange): ReadonlyArray<Statement.Fragment> => {
-      const parts: Array<Statement.Fragment> = []
-      const { nonceReadAtBlock, transaction, refundNonce, refundTransaction, failure, answer, receipt } = change
-      if (nonceReadAtBlock !== undefined) parts.push(sql`nonce_read_at_block = ${Parameter.integer(nonceReadAtBlock)}`)
-      if (transaction !== undefined) parts.push(sql`transaction = ${Parameter.text(transaction)}`)
-      if (refundNonce !== undefined) parts.push(sql`refund_nonce = ${Parameter.text(refundNonce)}`)
-      if (refundTransaction !== undefined) parts.push(sql`refund_transaction = ${Parameter.text(refundTransaction)}`)
-      if (failure !== undefined) parts.push(sql`failure = ${jsonOrNull(failure)}`)
-      if (receipt !== undefined) parts.push(sql`receipt = ${Parameter.text(receipt)}`)
-      if (answer !== undefined) {
-        parts.push(
-          sql`answer_created = ${Parameter.boolean(answer?.created ?? null)}`,
-          sql`answer_body = ${Parameter.text(answer?.body ?? null)}`,
-          sql`answer_slots = ${jsonOrNull(answer?.slots ?? null)}`
-        )
-      }
-      return parts
     }
 
     /** Inserts entries, at the moment of the statement's clock. */
@@ -162,7 +131,7 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
       ), taken as (
         update operations set ${taken(leaseMillis)}
         from due where operations.operation_id = due.operation_id
-        returning was_due_at, ${sql.literal(Row.qualified("operations", OPERATION_COLUMNS))}
+        returning was_due_at, ${sql.literal(OPERATIONS.qualified)}
       )
       select ${columns} from taken order by was_due_at, operation_id`
 
@@ -215,20 +184,20 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
       // Only the times are new to the caller: the row is wide, with the proof and the answer.
       advance: (known, { change, entries = [], next, to }) =>
         Effect.map(
-          orDie(sql<TimesRow>`
+          orDie(sql<Table.Stored<typeof TIMES>>`
             with ${clock()}, moved as (
-              update operations set ${sql.csv([
-                sql`state = ${Parameter.text(to)}`,
-                sql`updated_at = ${now}`,
-                ...setNext(next),
-                ...changes(change)
-              ])}
+              update operations set ${Table.set(sql, {
+                state: Parameter.text(to),
+                updated_at: now,
+                ...nextOf(next),
+                ...Table.changesOf(CHANGEABLE, change)
+              })}
               where operation_id = ${Parameter.uuid(known.operationId)} and fence = ${Parameter.integer(known.fence)}
                 and state = ${Parameter.text(known.state)}
-              returning updated_at, leased_until, due_at
+              returning ${times}
             ) ${entries.length === 0 ? sql`` : sql`, posted as (${insertEntries(entries, sql`where exists (select 1 from moved)`)})`}
-            select updated_at, leased_until, due_at from moved`),
-          Row.first((row) => ({ ...known, ...change, state: to, ...toTimes(row) }))
+            select ${times} from moved`),
+          Row.first((row) => ({ ...known, ...change, state: to, ...TIMES.toRecord(row) }))
         ),
       takeOver: (operationId, leaseMillis) =>
         Effect.map(
@@ -245,7 +214,7 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
         Effect.map(
           orDie(sql`
             with ${clock()}
-            update operations set ${sql.csv(setNext(next))}
+            update operations set ${Table.set(sql, nextOf(next))}
             where operation_id = ${Parameter.uuid(operationId)} and fence = ${Parameter.integer(fence)}
               and due_at is not null
             returning operation_id`),

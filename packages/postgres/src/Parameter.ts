@@ -34,7 +34,7 @@ export const uuids = (values: ReadonlyArray<string | null>): Parameter =>
 
 /** A whole number: milliseconds, a count or a block number. */
 export const integer = (value: number | bigint | null): Parameter => PgTypes.int8(value === null ? null : BigInt(value))
-export const integers = (values: ReadonlyArray<number | null>): Parameter =>
+export const integers = (values: ReadonlyArray<number | bigint | null>): Parameter =>
   array(
     values.map((value) => (value === null ? null : BigInt(value))),
     PgTypes.OID.int8
@@ -51,7 +51,7 @@ export const amounts = (values: ReadonlyArray<bigint>): Parameter =>
   )
 
 export const boolean = (value: boolean | null): Parameter => PgTypes.bool(value)
-export const booleans = (values: ReadonlyArray<boolean>): Parameter => array(values, PgTypes.OID.bool)
+export const booleans = (values: ReadonlyArray<boolean | null>): Parameter => array(values, PgTypes.OID.bool)
 
 export const bytes = (value: Uint8Array | null): Parameter => PgTypes.bytea(value)
 export const byteStrings = (values: ReadonlyArray<Uint8Array | null>): Parameter => array(values, PgTypes.OID.bytea)

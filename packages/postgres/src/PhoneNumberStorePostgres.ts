@@ -1,33 +1,10 @@
 import { type NumberKey, type NumberReservation, type PhoneNumber, PhoneNumberStore } from "@agentos/core"
-import type { PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
-
-interface PhoneNumberRow extends Record<"phone_number_id" | "tenant_id" | "agent_id" | "number", string> {
-  readonly country: PhoneNumber["country"]
-  readonly provider_number_id: string
-  readonly agent_name: string
-  readonly agent_webhook_url: string
-  readonly description: string | null
-  readonly begin_message: string | null
-  readonly voice: string | null
-  readonly language: string | null
-  readonly state: PhoneNumber["state"]
-  readonly suspension: PhoneNumber["suspension"]
-  readonly started_at: bigint
-  readonly expires_at: bigint
-  readonly notice_days: NonNullable<PhoneNumber["nextNotice"]>["daysBefore"] | null
-  readonly notice_at: bigint | null
-  readonly purchased_seconds: number
-  readonly used_seconds: number
-  readonly callback_key_id: number
-  readonly callback_version: number
-  readonly created_at: bigint
-  readonly released_at: bigint | null
-}
+import * as Table from "./Table.ts"
 
 interface ReservationRow {
   readonly number: string
@@ -37,89 +14,57 @@ interface ReservationRow {
 const reservationsIn = (rows: ReadonlyArray<ReservationRow>): ReadonlyArray<NumberReservation> =>
   rows.map(({ number, operation_id: operationId }) => ({ number, operationId }))
 
-const toPhoneNumber = (row: PhoneNumberRow): PhoneNumber => ({
-  phoneNumberId: row.phone_number_id,
-  tenantId: row.tenant_id,
-  agentId: row.agent_id,
-  number: row.number,
-  country: row.country,
-  providerNumberId: row.provider_number_id,
-  agentName: row.agent_name,
-  agentWebhookUrl: row.agent_webhook_url,
-  description: row.description,
-  beginMessage: row.begin_message,
-  voice: row.voice,
-  language: row.language,
-  state: row.state,
-  suspension: row.suspension,
-  startedAt: Row.toMoment(row.started_at),
-  expiresAt: Row.toMoment(row.expires_at),
-  nextNotice:
-    row.notice_days === null || row.notice_at === null
-      ? null
-      : { daysBefore: row.notice_days, at: Row.toMoment(row.notice_at) },
-  allowance: { purchasedSeconds: row.purchased_seconds, usedSeconds: row.used_seconds },
-  callbackKeyId: row.callback_key_id,
-  callbackVersion: row.callback_version,
-  createdAt: Row.toMoment(row.created_at),
-  releasedAt: row.released_at === null ? null : Row.toMoment(row.released_at)
-})
+/** The columns that identify the numbers and their tenants. */
+const KEY = { phoneNumberId: Table.uuid("phone_number_id"), tenantId: Table.uuid("tenant_id") }
 
-type Columns = Readonly<Record<string, PgTypes.Parameter>>
-
-/** The columns that can change, as arrays with one element per number. */
-const changing = (numbers: ReadonlyArray<PhoneNumber>): Columns => {
-  const texts = (of: (number: PhoneNumber) => string | null) => Parameter.texts(numbers.map(of))
-  const integers = (of: (number: PhoneNumber) => number | null) => Parameter.integers(numbers.map(of))
-  return {
-    provider_number_id: texts((number) => number.providerNumberId),
-    agent_name: texts((number) => number.agentName),
-    agent_webhook_url: texts((number) => number.agentWebhookUrl),
-    description: texts((number) => number.description),
-    begin_message: texts((number) => number.beginMessage),
-    voice: texts((number) => number.voice),
-    language: texts((number) => number.language),
-    state: texts((number) => number.state),
-    suspension: texts((number) => number.suspension),
-    started_at: integers((number) => number.startedAt),
-    expires_at: integers((number) => number.expiresAt),
-    notice_days: integers((number) => number.nextNotice?.daysBefore ?? null),
-    notice_at: integers((number) => number.nextNotice?.at ?? null),
-    purchased_seconds: integers((number) => number.allowance.purchasedSeconds),
-    used_seconds: integers((number) => number.allowance.usedSeconds),
-    callback_key_id: integers((number) => number.callbackKeyId),
-    callback_version: integers((number) => number.callbackVersion),
-    released_at: integers((number) => number.releasedAt)
-  }
+/** The fields that never change. */
+const FIXED = {
+  ...KEY,
+  agentId: Table.uuid("agent_id"),
+  number: Table.text("number"),
+  country: Table.textOf<PhoneNumber["country"]>().column("country"),
+  createdAt: Table.moment("created_at")
 }
 
-/** The columns that identify the numbers and their tenants. */
-const keys = (numbers: ReadonlyArray<NumberKey>): Columns => ({
-  phone_number_id: Parameter.uuids(numbers.map((number) => number.phoneNumberId)),
-  tenant_id: Parameter.uuids(numbers.map((number) => number.tenantId))
-})
+const CHANGING = {
+  providerNumberId: Table.text("provider_number_id"),
+  agentName: Table.text("agent_name"),
+  agentWebhookUrl: Table.text("agent_webhook_url"),
+  description: Table.textOrNull("description"),
+  beginMessage: Table.textOrNull("begin_message"),
+  voice: Table.textOrNull("voice"),
+  language: Table.textOrNull("language"),
+  state: Table.textOf<PhoneNumber["state"]>().column("state"),
+  suspension: Table.textOf<NonNullable<PhoneNumber["suspension"]>>().orNull("suspension"),
+  startedAt: Table.moment("started_at"),
+  expiresAt: Table.moment("expires_at"),
+  nextNotice: Table.groupOrNull({
+    daysBefore: Table.integerOf<NonNullable<PhoneNumber["nextNotice"]>["daysBefore"]>().column("notice_days"),
+    at: Table.moment("notice_at")
+  }),
+  allowance: Table.group({
+    purchasedSeconds: Table.integer("purchased_seconds"),
+    usedSeconds: Table.integer("used_seconds")
+  }),
+  callbackKeyId: Table.integer("callback_key_id"),
+  callbackVersion: Table.integer("callback_version"),
+  releasedAt: Table.momentOrNull("released_at")
+}
 
-/** The columns that never change. */
-const fixed = (numbers: ReadonlyArray<PhoneNumber>): Columns => ({
-  ...keys(numbers),
-  agent_id: Parameter.uuids(numbers.map((number) => number.agentId)),
-  number: Parameter.texts(numbers.map((number) => number.number)),
-  country: Parameter.texts(numbers.map((number) => number.country)),
-  created_at: Parameter.integers(numbers.map((number) => number.createdAt))
-})
+const NUMBERS = Table.table("phone_numbers", { ...FIXED, ...CHANGING })
 
-const COLUMNS = `phone_number_id, tenant_id, agent_id, number, country, provider_number_id, agent_name, agent_webhook_url,
-  description, begin_message, voice, language, state, suspension, started_at, expires_at, notice_days, notice_at,
-  purchased_seconds, used_seconds, callback_key_id, callback_version, created_at, released_at`
+type PhoneNumberRow = Table.Stored<typeof NUMBERS>
+
+const toPhoneNumber: (row: PhoneNumberRow) => PhoneNumber = NUMBERS.toRecord
 
 export const layer: Layer.Layer<PhoneNumberStore, never, Database> = Layer.effect(
   PhoneNumberStore,
   Effect.gen(function* () {
     const { sql, transact } = yield* Database
-    const columns = sql.literal(COLUMNS)
-    const ofNumbers = sql.literal(Row.qualified("phone_numbers", COLUMNS))
-    const namesOf = (given: Columns) => sql.csv(Object.keys(given).map((column) => sql.literal(column)))
-    const valuesOf = (given: Columns) => sql.csv(Object.values(given).map((values) => sql`${values}`))
+    const columns = sql.literal(NUMBERS.columns)
+    const ofNumbers = sql.literal(NUMBERS.qualified)
+    const namesOf = (given: Table.Values) => sql.csv(Object.keys(given).map((column) => sql.literal(column)))
+    const valuesOf = (given: Table.Values) => sql.csv(Object.values(given).map((values) => sql`${values}`))
     const many = (rows: ReadonlyArray<PhoneNumberRow>) => rows.map(toPhoneNumber)
 
     const reservation = (operationId: string) => sql<{ readonly number: string }>`
@@ -152,11 +97,10 @@ export const layer: Layer.Layer<PhoneNumberStore, never, Database> = Layer.effec
       if (rows.length === 0) {
         return yield* Effect.die(new Error(`operation ${operationId} has not reserved ${number.number}`))
       }
-      const row = { ...fixed([number]), ...changing([number]) }
-      yield* sql`insert into phone_numbers (${namesOf(row)}) select * from unnest(${valuesOf(row)})`
+      yield* sql`insert into phone_numbers ${Table.insert(sql, Table.valuesOf(NUMBERS.fields, number))}`
     })
 
-    const givenOf = (given: Columns) => sql`
+    const givenOf = (given: Table.Values) => sql`
       given as materialized (
         select * from unnest(${valuesOf(given)}) with ordinality as given (${namesOf(given)}, place)
       )`
@@ -168,15 +112,15 @@ export const layer: Layer.Layer<PhoneNumberStore, never, Database> = Layer.effec
       and phone_numbers.tenant_id is not distinct from given.tenant_id`)
 
     const findEach = (wanted: ReadonlyArray<NumberKey>) => sql<PhoneNumberRow>`
-      with ${givenOf(keys(wanted))}
+      with ${givenOf(Table.arraysOf(KEY, wanted))}
       select distinct on (phone_numbers.phone_number_id) ${ofNumbers} from phone_numbers, given where ${areGiven}`
 
     const updateEach = Effect.fnUntraced(function* (numbers: ReadonlyArray<PhoneNumber>) {
       if (new Set(numbers.map(({ phoneNumberId }) => phoneNumberId)).size < numbers.length) {
         return yield* Effect.die(new Error("a number occurs twice in one update"))
       }
-      const changes = changing(numbers)
-      const given = { ...keys(numbers), ...changes }
+      const changes = Table.arraysOf(CHANGING, numbers)
+      const given = { ...Table.arraysOf(KEY, numbers), ...changes }
       const set = sql.csv(Object.keys(changes).map((column) => sql.literal(`${column} = given.${column}`)))
       const freed = sql`, freed as (
         delete from held_numbers where number = any(array(select number from updated where state = 'released'))

@@ -1,35 +1,40 @@
-import { type Tenant, TenantStore, type TokenTrust, walletAddress } from "@agentos/core"
+import { type Tenant, TenantStore, type TenantSuspension, type TokenTrust, walletAddress } from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
 import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
+import * as Table from "./Table.ts"
 
-interface TenantRow {
-  readonly tenant_id: string
-  readonly wallet: string
-  readonly token_version: number
-  readonly created_at: bigint
-  readonly suspended_at: bigint | null
-  readonly suspension_reason: string | null
-  readonly token_trust: TokenTrust | "unissued"
+const SUSPENSION = {
+  suspendedAt: Table.momentOrNull("suspended_at"),
+  suspensionReason: Table.textOrNull("suspension_reason")
 }
 
-const toTenant = (row: TenantRow): Tenant => ({
-  tenantId: row.tenant_id,
-  wallet: walletAddress(row.wallet),
-  tokenVersion: row.token_version,
-  createdAt: Row.toMoment(row.created_at),
-  ...(row.token_trust === "unissued" ? {} : { tokenTrust: row.token_trust }),
-  ...(row.suspended_at === null
-    ? {}
-    : {
-        suspension: {
-          at: Row.toMoment(row.suspended_at),
-          reason: row.suspension_reason ?? ""
-        }
-      })
+const TENANTS = Table.table("tenants", {
+  tenantId: Table.uuid("tenant_id"),
+  wallet: Table.asText(walletAddress, String).column("wallet"),
+  tokenVersion: Table.integer("token_version"),
+  createdAt: Table.moment("created_at"),
+  tokenTrust: Table.textOf<TokenTrust | "unissued">().column("token_trust"),
+  ...SUSPENSION
+})
+
+type TenantRow = Table.Stored<typeof TENANTS>
+
+const toTenant = (row: TenantRow): Tenant => {
+  const { suspendedAt, suspensionReason, tokenTrust, ...tenant } = TENANTS.toRecord(row)
+  return {
+    ...tenant,
+    ...(tokenTrust === "unissued" ? {} : { tokenTrust }),
+    ...(suspendedAt === null ? {} : { suspension: { at: suspendedAt, reason: suspensionReason ?? "" } })
+  }
+}
+
+const suspensionOf = (suspension: TenantSuspension | null) => ({
+  suspendedAt: suspension?.at ?? null,
+  suspensionReason: suspension?.reason ?? null
 })
 
 const first = Row.first(toTenant)
@@ -39,9 +44,7 @@ export const layer: Layer.Layer<TenantStore, never, Database> = Layer.effect(
   Effect.gen(function* () {
     const { sql } = yield* Database
     const { clock } = yield* storeClock
-    const columns = sql.literal(
-      "tenant_id, wallet, token_version, created_at, suspended_at, suspension_reason, token_trust"
-    )
+    const columns = sql.literal(TENANTS.columns)
 
     const lockByWallet = (wallet: string) =>
       sql<TenantRow>`select ${columns} from tenants where wallet = ${Parameter.text(wallet)} for no key update`
@@ -49,13 +52,10 @@ export const layer: Layer.Layer<TenantStore, never, Database> = Layer.effect(
     const ensure = Effect.fnUntraced(function* (candidate: Tenant) {
       const known = first(yield* lockByWallet(candidate.wallet))
       if (Option.isSome(known)) return known.value
+      const tokenTrust = candidate.tokenTrust ?? "unissued"
+      const stored = { ...candidate, tokenTrust, ...suspensionOf(null) } as const
       const inserted = yield* sql<TenantRow>`
-        insert into tenants (tenant_id, wallet, token_version, created_at, token_trust)
-        values (
-          ${Parameter.uuid(candidate.tenantId)}, ${Parameter.text(candidate.wallet)},
-          ${Parameter.integer(candidate.tokenVersion)}, ${Parameter.integer(candidate.createdAt)},
-          ${Parameter.text(candidate.tokenTrust ?? "unissued")}
-        )
+        insert into tenants ${Table.insert(sql, Table.valuesOf(TENANTS.fields, stored))}
         on conflict (wallet) do nothing
         returning ${columns}`
       // If another transaction inserted the tenant first, a new statement reads the row that it committed.
@@ -134,9 +134,7 @@ export const layer: Layer.Layer<TenantStore, never, Database> = Layer.effect(
       setSuspension: (tenantId, suspension) =>
         Effect.map(
           orDie(sql<TenantRow>`
-            update tenants set
-              suspended_at = ${Parameter.integer(suspension?.at ?? null)},
-              suspension_reason = ${Parameter.text(suspension?.reason ?? null)}
+            update tenants set ${Table.set(sql, Table.valuesOf(SUSPENSION, suspensionOf(suspension)))}
             where tenant_id = ${Parameter.uuid(tenantId)}
             returning ${columns}`),
           first

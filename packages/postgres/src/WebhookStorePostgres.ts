@@ -18,90 +18,59 @@ import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
-
-interface WebhookRow {
-  readonly tenant_id: string
-  readonly webhook_id: string
-  readonly url: string
-  readonly types: string | null
-  readonly state: EventWebhook["state"]
-  readonly secret_key_id: number
-  readonly secret_version: number
-  readonly previous_key_id: number | null
-  readonly previous_version: number | null
-  readonly previous_valid_until: bigint | null
-  readonly created_at: bigint
-  readonly updated_at: bigint
-  readonly paused_at: bigint | null
-}
-
-const COLUMNS = `tenant_id, webhook_id, url, types, state, secret_key_id, secret_version, previous_key_id,
-  previous_version, previous_valid_until, created_at, updated_at, paused_at`
-
-interface TurnRow extends WebhookRow {
-  readonly retries: string
-  readonly failures: number
-  readonly has_answered: boolean
-  readonly fence: number
-  readonly last_event_id: string | null
-}
-
-interface AttemptRow {
-  readonly delivery_id: string
-  readonly event_id: string
-  readonly type: string
-  readonly attempt: number
-  readonly created_at: bigint
-  readonly duration_millis: number
-  readonly outcome: WebhookAttempt["outcome"]
-  readonly response_status: number | null
-  readonly error: string | null
-  readonly next_attempt_at: bigint | null
-}
+import * as Table from "./Table.ts"
 
 const toTypes = Schema.decodeUnknownSync(Schema.fromJsonString(EventWebhook.fields.types))
-const toType = Row.literalOf(EventType)
 const toRetries = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(WebhookRetry)))
 
-const toWebhook = (row: WebhookRow): EventWebhook => ({
-  webhookId: row.webhook_id,
-  tenantId: row.tenant_id,
-  url: row.url,
-  types: row.types === null ? null : toTypes(row.types),
-  state: row.state,
-  secret: { keyId: row.secret_key_id, version: row.secret_version },
-  previousSecret:
-    row.previous_key_id === null || row.previous_version === null || row.previous_valid_until === null
-      ? null
-      : {
-          keyId: row.previous_key_id,
-          version: row.previous_version,
-          validUntil: Row.toMoment(row.previous_valid_until)
-        },
-  createdAt: Row.toMoment(row.created_at),
-  updatedAt: Row.toMoment(row.updated_at),
-  pausedAt: Row.toMomentOrNull(row.paused_at)
+const WEBHOOKS = Table.table("event_webhooks", {
+  tenantId: Table.uuid("tenant_id"),
+  webhookId: Table.uuid("webhook_id"),
+  url: Table.text("url"),
+  types: Table.asText<EventWebhook["types"]>(toTypes, JSON.stringify).orNull("types"),
+  state: Table.textOf<EventWebhook["state"]>().column("state"),
+  secret: Table.group({ keyId: Table.integer("secret_key_id"), version: Table.integer("secret_version") }),
+  previousSecret: Table.groupOrNull({
+    keyId: Table.integer("previous_key_id"),
+    version: Table.integer("previous_version"),
+    validUntil: Table.moment("previous_valid_until")
+  }),
+  createdAt: Table.moment("created_at"),
+  updatedAt: Table.moment("updated_at"),
+  pausedAt: Table.momentOrNull("paused_at")
 })
 
-const toTurn = (row: TurnRow): WebhookTurn => ({
-  webhook: toWebhook(row),
-  fence: row.fence,
-  progress: { retries: toRetries(row.retries), failures: row.failures, hasAnswered: row.has_answered },
-  newestEventId: row.last_event_id
+const PROGRESS = {
+  retries: Table.asText<WebhookProgress["retries"]>(toRetries, JSON.stringify).column("retries"),
+  failures: Table.integer("failures"),
+  hasAnswered: Table.boolean("has_answered")
+}
+
+const TURNS = Table.table("event_webhooks", {
+  webhook: Table.group(WEBHOOKS.fields),
+  progress: Table.group(PROGRESS),
+  fence: Table.integer("fence")
 })
 
-const toAttempt = (row: AttemptRow): WebhookAttempt => ({
-  deliveryId: row.delivery_id,
-  eventId: row.event_id,
-  type: toType(row.type),
-  attempt: row.attempt,
-  createdAt: Row.toMoment(row.created_at),
-  durationMillis: row.duration_millis,
-  outcome: row.outcome,
-  responseStatus: row.response_status,
-  error: row.error,
-  nextAttemptAt: Row.toMomentOrNull(row.next_attempt_at)
+type TurnRow = Table.Stored<typeof TURNS> & { readonly last_event_id: string | null }
+
+const toTurn = (row: TurnRow): WebhookTurn => ({ ...TURNS.toRecord(row), newestEventId: row.last_event_id })
+
+const ATTEMPTS = Table.table("event_webhook_attempts", {
+  deliveryId: Table.uuid("delivery_id"),
+  eventId: Table.uuid("event_id"),
+  type: Table.literal(EventType).column("type"),
+  attempt: Table.integer("attempt"),
+  createdAt: Table.moment("created_at"),
+  durationMillis: Table.integer("duration_millis"),
+  outcome: Table.textOf<WebhookAttempt["outcome"]>().column("outcome"),
+  responseStatus: Table.integerOrNull("response_status"),
+  error: Table.textOrNull("error"),
+  nextAttemptAt: Table.momentOrNull("next_attempt_at")
 })
+
+/** The columns that a new webhook of a tenant replaces. */
+const REPLACED = WEBHOOKS.columns.split(", ").slice(1)
 
 /** Event webhooks on SQL. Rows of endpoints are locked after their tenant and its events. */
 export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
@@ -109,32 +78,20 @@ export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
   Effect.gen(function* () {
     const { sql, transact } = yield* Database
     const { clock } = yield* storeClock
-    const columns = sql.literal(Row.qualified("event_webhooks", COLUMNS))
+    const columns = sql.literal(WEBHOOKS.qualified)
+    const replaced = sql.literal(REPLACED.map((column) => `${column} = excluded.${column}`).join(", "))
     const now = sql`(select now from clock)`
 
     const set = (webhook: EventWebhook, isSameHost: boolean) => {
-      const { previousSecret, secret } = webhook
       const kept = Parameter.boolean(isSameHost)
       return sql`
         with ${clock()}
-        insert into event_webhooks (${sql.literal(COLUMNS)}, due_at)
-        values (
-          ${Parameter.uuid(webhook.tenantId)}, ${Parameter.uuid(webhook.webhookId)}, ${Parameter.text(webhook.url)},
-          ${Parameter.text(webhook.types === null ? null : JSON.stringify(webhook.types))},
-          ${Parameter.text(webhook.state)}, ${Parameter.integer(secret.keyId)}, ${Parameter.integer(secret.version)},
-          ${Parameter.integer(previousSecret?.keyId ?? null)}, ${Parameter.integer(previousSecret?.version ?? null)},
-          ${Parameter.integer(previousSecret?.validUntil ?? null)}, ${Parameter.integer(webhook.createdAt)},
-          ${Parameter.integer(webhook.updatedAt)}, ${Parameter.integer(webhook.pausedAt)}, ${now}
-        )
+        insert into event_webhooks ${Table.insert(sql, { ...Table.valuesOf(WEBHOOKS.fields, webhook), due_at: now })}
         on conflict (tenant_id) do update set
-          webhook_id = excluded.webhook_id, url = excluded.url, types = excluded.types, state = excluded.state,
-          secret_key_id = excluded.secret_key_id, secret_version = excluded.secret_version,
-          previous_key_id = excluded.previous_key_id, previous_version = excluded.previous_version,
-          previous_valid_until = excluded.previous_valid_until, created_at = excluded.created_at,
-          updated_at = excluded.updated_at, paused_at = excluded.paused_at, due_at = excluded.due_at,
+          ${replaced}, due_at = excluded.due_at,
           failures = case when ${kept} then event_webhooks.failures else 0 end,
-          has_answered = ${kept} and event_webhooks.has_answered, retries = '[]', fence = event_webhooks.fence + 1, leased_until = null, resting = false,
-          seen_event_id = null`
+          has_answered = ${kept} and event_webhooks.has_answered, retries = '[]', fence = event_webhooks.fence + 1,
+          leased_until = null, resting = false, seen_event_id = null`
     }
 
     /**
@@ -171,7 +128,7 @@ export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
         fence = fence + 1,
         leased_until = ${now} + ${Parameter.integer(leaseMillis)}, due_at = ${now} + ${Parameter.integer(leaseMillis)}
       where tenant_id = any(array(select tenant_id from found))
-      returning ${columns}, retries, failures, has_answered, fence, (
+      returning ${sql.literal(TURNS.qualified)}, (
         select last_event_id from tenants where tenants.tenant_id = event_webhooks.tenant_id
       ) as last_event_id`
 
@@ -188,9 +145,7 @@ export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
       where tenants.tenant_id = event_webhooks.tenant_id and suspended_at is null and ${isHeld(turn)}
       returning event_webhooks.webhook_id`
 
-    const stored = ({ failures, hasAnswered, retries }: WebhookProgress) => sql`
-      retries = ${Parameter.text(JSON.stringify(retries))}, failures = ${Parameter.integer(failures)},
-      has_answered = ${Parameter.boolean(hasAnswered)}`
+    const stored = (progress: WebhookProgress) => Table.set(sql, Table.valuesOf(PROGRESS, progress))
 
     const record = Effect.fnUntraced(function* (
       turn: WebhookTurn,
@@ -206,16 +161,8 @@ export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
         where ${isHeld(turn)} returning webhook_id`
       if (changed.length === 0) return false
       yield* sql`
-        insert into event_webhook_attempts (
-          webhook_id, delivery_id, event_id, type, attempt, created_at, duration_millis, outcome, response_status, error,
-          next_attempt_at
-        ) values (
-          ${webhookId}, ${Parameter.uuid(attempt.deliveryId)}, ${Parameter.uuid(attempt.eventId)},
-          ${Parameter.text(attempt.type)}, ${Parameter.integer(attempt.attempt)}, ${Parameter.integer(attempt.createdAt)},
-          ${Parameter.integer(attempt.durationMillis)}, ${Parameter.text(attempt.outcome)},
-          ${Parameter.integer(attempt.responseStatus)}, ${Parameter.text(attempt.error)},
-          ${Parameter.integer(attempt.nextAttemptAt)}
-        )`
+        insert into event_webhook_attempts
+        ${Table.insert(sql, { webhook_id: webhookId, ...Table.valuesOf(ATTEMPTS.fields, attempt) })}`
       yield* sql`
         delete from event_webhook_attempts where webhook_id = ${webhookId} and delivery_id <= (
           select delivery_id from event_webhook_attempts where webhook_id = ${webhookId}
@@ -244,8 +191,8 @@ export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
       set: (webhook, isSameHost) => orDie(Effect.asVoid(set(webhook, isSameHost))),
       find: (tenantId) =>
         Effect.map(
-          orDie(sql<WebhookRow>`select ${columns} from event_webhooks where tenant_id = ${Parameter.uuid(tenantId)}`),
-          Row.first(toWebhook)
+          orDie(sql<Table.Stored<typeof WEBHOOKS>>`select ${columns} from event_webhooks where tenant_id = ${Parameter.uuid(tenantId)}`),
+          Row.first(WEBHOOKS.toRecord)
         ),
       remove: (tenantId) =>
         Effect.map(
@@ -254,10 +201,10 @@ export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
         ),
       attempts: (webhookId) =>
         Effect.map(
-          orDie(sql<AttemptRow>`
-            select * from event_webhook_attempts where webhook_id = ${Parameter.uuid(webhookId)}
+          orDie(sql<Table.Stored<typeof ATTEMPTS>>`
+            select ${sql.literal(ATTEMPTS.columns)} from event_webhook_attempts where webhook_id = ${Parameter.uuid(webhookId)}
             order by delivery_id desc limit ${Parameter.integer(ATTEMPTS_KEPT)}`),
-          Row.all(toAttempt)
+          Row.all(ATTEMPTS.toRecord)
         ),
       take: (due, limit, leaseMillis) => Effect.map(orDie(take(due, limit, leaseMillis)), Row.all(toTurn)),
       renew: (turn, leaseMillis) => Effect.map(orDie(renew(turn, leaseMillis)), Row.any),

@@ -2,7 +2,7 @@ import { type Operation, OperationStore } from "@agentos/core"
 import { Database } from "@agentos/postgres"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { OPERATION_COLUMNS } from "../../src/OperationRow.ts"
+import { OPERATIONS } from "../../src/OperationRow.ts"
 import { plansOf } from "../support/Plans.ts"
 import { claimed, LEASE, seeding } from "../support/Seeding.ts"
 import { checkIndexes, planTests } from "./PlanSubject.ts"
@@ -25,7 +25,7 @@ interface Copies {
 
 const copy = Effect.fnUntraced(function* ({ operationId }: Operation, { count, dueIn, state, transaction }: Copies) {
   const { sql } = yield* Database
-  const columns = `${OPERATION_COLUMNS}, network, asset, payer, nonce, amount`
+  const columns = `${OPERATIONS.columns}, network, asset, payer, nonce, amount`
   const values = columns
     .replace("operation_id", "gen_random_uuid()")
     .replace("idempotency_key", "$2 || n || epoch_millis()")
