@@ -4,13 +4,18 @@ import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
+import * as Row from "./Row.ts"
+import * as Table from "./Table.ts"
 
-interface SessionRow {
-  readonly session_id: string
-  readonly tenant_id: string
-  readonly server_id: string
-  readonly phone_number_ids: string | null
-}
+const SESSIONS = Table.table("agent_sessions", {
+  sessionId: Table.uuid("session_id"),
+  tenantId: Table.uuid("tenant_id"),
+  serverId: Table.uuid("server_id"),
+  phoneNumberIds: Table.asText<ReadonlyArray<string>>(
+    (text) => text.split(","),
+    (ids) => ids.join(",")
+  ).orNull("phone_number_ids")
+})
 
 /** Delay before messages are read again after a failure. */
 const RETRY_AFTER = "100 millis"
@@ -51,16 +56,10 @@ export const layer: Layer.Layer<AgentSessionStore, never, Database> = Layer.effe
         orDie(Effect.asVoid(sql`delete from agent_sessions where session_id = any(${Parameter.uuids(sessionIds)})`)),
       list: (tenantId) =>
         Effect.map(
-          orDie(sql<SessionRow>`
-            select session_id, tenant_id, server_id, phone_number_ids from agent_sessions
+          orDie(sql<Table.Stored<typeof SESSIONS>>`
+            select ${sql.literal(SESSIONS.columns)} from agent_sessions
             where tenant_id = ${Parameter.uuid(tenantId)} and expires_at > ${now()} order by session_id`),
-          (rows) =>
-            rows.map((row) => ({
-              sessionId: row.session_id,
-              tenantId: row.tenant_id,
-              serverId: row.server_id,
-              phoneNumberIds: row.phone_number_ids?.split(",") ?? null
-            }))
+          Row.all(SESSIONS.toRecord)
         ),
       send: (messages) => {
         const to = [...new Set(messages.map((message) => message.to))]

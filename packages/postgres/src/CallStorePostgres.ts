@@ -246,7 +246,9 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
         ),
       addTurn: (callId, turn) =>
         Effect.flatMap(orDie(addTurn(callId, turn)), ([row]) =>
-          row === undefined ? Effect.die(new Error(`call ${callId} does not exist`)) : Effect.succeed(TURNS.toRecord(row))
+          row === undefined
+            ? Effect.die(new Error(`call ${callId} does not exist`))
+            : Effect.succeed(TURNS.toRecord(row))
         ),
       setTurnText: (callId, index, text) =>
         Effect.flatMap(

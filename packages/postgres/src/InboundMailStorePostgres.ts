@@ -14,30 +14,24 @@ import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
-
-interface InboundMailRow {
-  readonly inbound_mail_id: string
-  readonly envelope: string
-  readonly size_bytes: bigint
-  readonly received_at: bigint
-  readonly attempts: number
-}
-
-const toWaitingMail = (row: InboundMailRow): WaitingMail => {
-  const envelope: InboundEnvelope = JSON.parse(row.envelope)
-  return {
-    inboundMailId: row.inbound_mail_id,
-    envelope,
-    sizeBytes: Number(row.size_bytes),
-    receivedAt: Row.toMoment(row.received_at),
-    attempts: row.attempts
-  }
-}
+import * as Table from "./Table.ts"
 
 /** The beginning of the envelopes from a network. They are compared as text, because the rest is a stranger's. */
 const networkPrefix = (network: string): string => `{"network":${JSON.stringify(network)},`
 
 const toEnvelopeText = ({ network, ...envelope }: InboundEnvelope): string => JSON.stringify({ network, ...envelope })
+
+const MAILS = Table.table("inbound_mails", {
+  inboundMailId: Table.uuid("inbound_mail_id"),
+  envelope: Table.asText<InboundEnvelope>(JSON.parse, toEnvelopeText).column("envelope"),
+  sizeBytes: Table.long("size_bytes"),
+  receivedAt: Table.moment("received_at"),
+  attempts: Table.integer("attempts")
+})
+
+type InboundMailRow = Table.Stored<typeof MAILS>
+
+const toWaitingMail: (row: InboundMailRow) => WaitingMail = MAILS.toRecord
 
 const compare = (a: WaitingMail, b: WaitingMail): number =>
   a.receivedAt - b.receivedAt || (a.inboundMailId < b.inboundMailId ? -1 : 1)

@@ -1,14 +1,8 @@
-import {
-  CallGroup,
-  type Mailbox,
-  type MailboxSender,
-  MailboxStore,
-  SenderPolicy
-} from "@agentos/core"
+import { CallGroup, type Mailbox, type MailboxSender, MailboxStore, SenderPolicy } from "@agentos/core"
 import { Effect, Exit, Layer, Option } from "effect"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
-import { type SendingRow, toSending } from "./MessageStorePostgres.ts"
+import { SENDING } from "./MessageStorePostgres.ts"
 import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
 import * as Table from "./Table.ts"
@@ -54,13 +48,13 @@ type StandingRow = Table.RowOf<typeof STANDING> & Pick<MailboxRow, "mailbox_id">
 
 /** The columns of the sending are null if the tenant has never sent. */
 type SenderRow = MailboxRow &
-  StandingRow & { readonly suppressed: ReadonlyArray<string> } & (SendingRow | { readonly day: null })
+  StandingRow & { readonly suppressed: ReadonlyArray<string> } & (Table.Stored<typeof SENDING> | { readonly day: null })
 
 const toSender = (row: SenderRow): MailboxSender => ({
   mailbox: toMailbox(row),
   standing: toStanding(row),
   suppressed: row.suppressed,
-  sending: row.day === null ? undefined : toSending(row)
+  sending: row.day === null ? undefined : SENDING.toRecord(row)
 })
 
 interface LocalPartRow {
@@ -134,7 +128,7 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
       select
         ${sql.literal(MAILBOXES.qualified)}, message_count, stored_bytes, tenant_message_count,
         tenant_stored_bytes, suspended_at is not null as is_suspended,
-        day, recipients, recipients_before, level, paused_until, pause_reason,
+        ${sql.literal(SENDING.columns)},
         array(
           select address from suppressions
           where tenant_id = ${Parameter.uuid(tenantId)} and address = any(${Parameter.texts(addresses)})

@@ -5,19 +5,15 @@ import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
+import * as Table from "./Table.ts"
 
-interface RetryRow {
-  readonly message_id: string
-  readonly tenant_id: string
-  readonly attempts: number
-  readonly was_due_at: bigint
-}
-
-const toLease = (row: RetryRow): RetryLease => ({
-  messageId: row.message_id,
-  tenantId: row.tenant_id,
-  attempts: row.attempts
+const RETRIES = Table.table("message_retries", {
+  messageId: Table.uuid("message_id"),
+  tenantId: Table.uuid("tenant_id"),
+  attempts: Table.integer("attempts")
 })
+
+type RetryRow = Table.Stored<typeof RETRIES> & { readonly was_due_at: bigint }
 
 const dueFirst = (a: RetryRow, b: RetryRow): number =>
   Number(a.was_due_at - b.was_due_at) || (a.message_id < b.message_id ? -1 : 1)
@@ -40,7 +36,7 @@ export const layer: Layer.Layer<MessageRetryStore, never, Database> = Layer.effe
       update message_retries set
         attempts = attempts + 1, due_at = (select now from clock) + ${Parameter.integer(leaseMillis)}
       from due where message_retries.message_id = due.message_id
-      returning message_retries.message_id, tenant_id, attempts, due.due_at as was_due_at`
+      returning ${sql.literal(RETRIES.qualified)}, due.due_at as was_due_at`
 
     return MessageRetryStore.of({
       schedule: (messageId, tenantId, delayMillis) =>
@@ -51,7 +47,9 @@ export const layer: Layer.Layer<MessageRetryStore, never, Database> = Layer.effe
             )`)
         ),
       lease: (limit, leaseMillis) =>
-        Effect.map(orDie(lease(limit, leaseMillis)), (rows) => rows.toSorted(dueFirst).map(toLease)),
+        Effect.map(orDie(lease(limit, leaseMillis)), (rows) =>
+          rows.toSorted(dueFirst).map((row) => RETRIES.toRecord(row))
+        ),
       renew: (held, millis) =>
         Effect.map(
           orDie(sql`

@@ -15,9 +15,7 @@ import {
   REPORT_LIMIT,
   type SenderAuthentication,
   type SendingQuota,
-  type SendingRecord,
   type StoredReport,
-  type Suppression,
   term
 } from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
@@ -28,69 +26,31 @@ import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
+import * as Table from "./Table.ts"
 
-interface SummaryRow {
-  readonly message_id: string
-  readonly tenant_id: string
-  readonly mailbox_id: string
-  readonly thread_id: string
-  readonly created_at: bigint
-  readonly summary: string
-}
-
-interface ReportRow {
-  readonly report_id: string
-  readonly message_id: string
-  readonly received_at: bigint
-  readonly remote_address: string
-  readonly report: string
-}
-
-const toReport = (row: ReportRow): StoredReport => {
-  const report: DeliveryReport = JSON.parse(row.report)
-  return {
-    reportId: row.report_id,
-    messageId: row.message_id,
-    receivedAt: Row.toMoment(row.received_at),
-    remoteAddress: row.remote_address,
-    report
-  }
-}
-
-interface MessageRow extends SummaryRow {
-  readonly body: string
-}
-
-export interface SendingRow {
-  readonly day: number
-  readonly recipients: number
-  readonly recipients_before: number
-  readonly level: number
-  readonly paused_until: bigint | null
-  readonly pause_reason: SendingQuota.PauseReason | null
-}
-
-export const toSending = (row: SendingRow): SendingRecord => ({
-  day: row.day,
-  recipients: row.recipients,
-  recipientsBefore: row.recipients_before,
-  level: row.level,
-  pause:
-    row.paused_until === null || row.pause_reason === null
-      ? null
-      : { until: Row.toMoment(row.paused_until), reason: row.pause_reason }
+const REPORTS = Table.table("mail_reports", {
+  reportId: Table.uuid("report_id"),
+  messageId: Table.uuid("message_id"),
+  receivedAt: Table.moment("received_at"),
+  remoteAddress: Table.text("remote_address"),
+  report: Table.json<DeliveryReport>().column("report")
 })
 
-interface SuppressionRow {
-  readonly address: string
-  readonly reason: SendingQuota.PauseReason
-  readonly created_at: bigint
-}
+export const SENDING = Table.table("mail_sending", {
+  day: Table.integer("day"),
+  recipients: Table.integer("recipients"),
+  recipientsBefore: Table.integer("recipients_before"),
+  level: Table.integer("level"),
+  pause: Table.groupOrNull({
+    until: Table.moment("paused_until"),
+    reason: Table.textOf<SendingQuota.PauseReason>().column("pause_reason")
+  })
+})
 
-const toSuppression = ({ address, created_at, reason }: SuppressionRow): Suppression => ({
-  address,
-  reason,
-  createdAt: Row.toMoment(created_at)
+const SUPPRESSIONS = Table.table("suppressions", {
+  address: Table.text("address"),
+  reason: Table.textOf<SendingQuota.PauseReason>().column("reason"),
+  createdAt: Table.moment("created_at")
 })
 
 /** The fields of a message that have columns of their own; the rest is JSON. */
@@ -126,22 +86,32 @@ const parseSummary = (text: string): StoredSummary => {
   }
 }
 
+/** Older versions did not store the new part of a reply. */
+type WrittenBody = Partial<StoredBody> & Omit<StoredBody, "extractedText">
+
+const SUMMARY = {
+  messageId: Table.uuid("message_id"),
+  tenantId: Table.uuid("tenant_id"),
+  mailboxId: Table.uuid("mailbox_id"),
+  threadId: Table.uuid("thread_id"),
+  createdAt: Table.moment("created_at"),
+  summary: Table.asText<StoredSummary>(parseSummary, JSON.stringify).column("summary")
+}
+
+const SUMMARIES = Table.table("messages", SUMMARY)
+const MESSAGES = Table.table("messages", { ...SUMMARY, body: Table.json<WrittenBody>().column("body") })
+
+type SummaryRow = Table.Stored<typeof SUMMARIES>
+type MessageRow = Table.Stored<typeof MESSAGES>
+
 const toSummary = (row: SummaryRow): MessageSummary => {
-  const stored = parseSummary(row.summary)
-  return {
-    messageId: row.message_id,
-    tenantId: row.tenant_id,
-    mailboxId: row.mailbox_id,
-    threadId: row.thread_id,
-    createdAt: Row.toMoment(row.created_at),
-    ...stored
-  }
+  const { summary, ...message } = SUMMARIES.toRecord(row)
+  return { ...message, ...summary }
 }
 
 const toMessage = (row: MessageRow): Message => {
-  // Older versions did not store the new part of a reply.
-  const body: Partial<StoredBody> & Omit<StoredBody, "extractedText"> = JSON.parse(row.body)
-  return { ...toSummary(row), extractedText: null, ...body }
+  const { body, summary, ...message } = MESSAGES.toRecord(row)
+  return { ...message, ...summary, extractedText: null, ...body }
 }
 
 const toStored = (message: Message): { readonly summary: string; readonly body: string } => {
@@ -176,7 +146,8 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
   Effect.gen(function* () {
     const { sql, transact } = yield* Database
     const { now } = yield* storeClock
-    const summaryColumns = sql.literal("message_id, tenant_id, mailbox_id, thread_id, created_at, summary")
+    const summaryColumns = sql.literal(SUMMARIES.columns)
+    const columns = sql.literal(MESSAGES.columns)
 
     /**
      * Waits for a mailbox that is being removed, and then finds it gone; an existing mailbox stays until the
@@ -228,12 +199,9 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
         select message_id from stored`
     }
 
-    const addReport = ({ messageId, receivedAt, remoteAddress, report, reportId }: StoredReport) => sql`
-      insert into mail_reports (report_id, message_id, received_at, remote_address, report)
-      select
-        ${Parameter.uuid(reportId)}, ${Parameter.uuid(messageId)}, ${Parameter.integer(receivedAt)},
-        ${Parameter.text(remoteAddress)}, ${Parameter.text(JSON.stringify(report))}
-      where (select count(*) from mail_reports where message_id = ${Parameter.uuid(messageId)})
+    const addReport = (report: StoredReport) => sql`
+      insert into mail_reports ${Table.insertSelect(sql, Table.valuesOf(REPORTS.fields, report))}
+      where (select count(*) from mail_reports where message_id = ${Parameter.uuid(report.messageId)})
         < ${Parameter.integer(REPORT_LIMIT)}
       on conflict do nothing returning report_id`
 
@@ -338,7 +306,7 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
 
     const makeSearchable = Effect.fnUntraced(function* (limit: number) {
       const rows = yield* sql<MessageRow>`
-        select ${summaryColumns}, body from messages where search is null
+        select ${columns} from messages where search is null
         order by message_id limit ${Parameter.integer(limit)} for update skip locked`
       if (rows.length === 0) return 0
       yield* sql`
@@ -359,7 +327,7 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
       find: (tenantId, messageId) =>
         Effect.map(
           orDie(sql<MessageRow>`
-            select ${summaryColumns}, body from messages where message_id = ${Parameter.uuid(messageId)}`),
+            select ${columns} from messages where message_id = ${Parameter.uuid(messageId)}`),
           Row.lookup(tenantId, toMessage)
         ),
       list: (tenantId, filter, after, limit) =>
@@ -390,33 +358,28 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
       addReport: (report) => Effect.map(orDie(addReport(report)), Row.any),
       listReports: (messageId) =>
         Effect.map(
-          orDie(sql<ReportRow>`
-            select report_id, message_id, received_at, remote_address, report from mail_reports
+          orDie(sql<Table.Stored<typeof REPORTS>>`
+            select ${sql.literal(REPORTS.columns)} from mail_reports
             where message_id = ${Parameter.uuid(messageId)} order by received_at, report_id`),
-          Row.all(toReport)
+          Row.all(REPORTS.toRecord)
         ),
       setOutcome: (messageId, outcome) => orDie(setOutcome(messageId, outcome)),
       findSending: (tenantId) =>
         Effect.map(
-          orDie(sql<SendingRow>`
-            select day, recipients, recipients_before, level, paused_until, pause_reason from mail_sending
-            where tenant_id = ${Parameter.uuid(tenantId)}`),
-          ([row]) => (row === undefined ? undefined : toSending(row))
+          orDie(sql<Table.Stored<typeof SENDING>>`
+            select ${sql.literal(SENDING.columns)} from mail_sending where tenant_id = ${Parameter.uuid(tenantId)}`),
+          ([row]) => (row === undefined ? undefined : SENDING.toRecord(row))
         ),
-      putSending: (tenantId, { day, level, pause, recipients, recipientsBefore }) =>
+      putSending: (tenantId, sending) =>
         orDie(
           Effect.asVoid(sql`
-            insert into mail_sending (
-              tenant_id, day, recipients, recipients_before, bounced, complained, level, paused_until, pause_reason
-            ) values (
-              ${Parameter.uuid(tenantId)}, ${Parameter.integer(day)}, ${Parameter.integer(recipients)},
-              ${Parameter.integer(recipientsBefore)}, 0, 0, ${Parameter.integer(level)},
-              ${Parameter.integer(pause?.until ?? null)}, ${Parameter.text(pause?.reason ?? null)}
-            )
-            on conflict (tenant_id) do update set
-              day = excluded.day, recipients = excluded.recipients, recipients_before = excluded.recipients_before,
-              level = excluded.level, paused_until = excluded.paused_until,
-              pause_reason = excluded.pause_reason`)
+            insert into mail_sending ${Table.insert(sql, {
+              tenant_id: Parameter.uuid(tenantId),
+              ...Table.valuesOf(SENDING.fields, sending),
+              bounced: Parameter.integer(0),
+              complained: Parameter.integer(0)
+            })}
+            on conflict (tenant_id) do update set ${sql.literal(Table.replace(SENDING.fields))}`)
         ),
       suppress: (tenantId, addresses, reason) =>
         addresses.length === 0
@@ -433,11 +396,11 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
             ),
       listSuppressions: (tenantId, after, limit) =>
         Effect.map(
-          orDie(sql<SuppressionRow>`
-            select address, reason, created_at from suppressions
+          orDie(sql<Table.Stored<typeof SUPPRESSIONS>>`
+            select ${sql.literal(SUPPRESSIONS.columns)} from suppressions
             where tenant_id = ${Parameter.uuid(tenantId)} and address collate "C" > ${Parameter.text(after ?? "")}
             order by address collate "C" limit ${Parameter.integer(limit)}`),
-          Row.all(toSuppression)
+          Row.all(SUPPRESSIONS.toRecord)
         ),
       liftSuppression: (tenantId, address) =>
         Effect.map(

@@ -17,10 +17,6 @@ export const literalOf = <const A extends ReadonlyArray<string>>({ literals }: S
   }
 }
 
-/** Puts the table's name before each column, for statements that join tables with equal column names. */
-export const qualified = (table: string, columns: string): string =>
-  columns.replaceAll(/\w+/g, (column) => `${table}.${column}`)
-
 /** Returns a function that maps all rows. */
 export const all =
   <Row, A>(to: (row: Row) => A) =>

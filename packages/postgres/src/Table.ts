@@ -45,7 +45,10 @@ type Named<Name extends string, Stored> = { readonly [Column in Name]: Stored }
 
 /** Returns the functions that declare a column of this kind, and one that may be null. */
 const kind = <Stored, A>({ decode, many, one }: Codec<Stored, A>) => {
-  const writing = { write: (value: A | null) => [one(value)], writeAll: (values: ReadonlyArray<A | null>) => [many(values)] }
+  const writing = {
+    write: (value: A | null) => [one(value)],
+    writeAll: (values: ReadonlyArray<A | null>) => [many(values)]
+  }
   return {
     column: <Name extends string>(name: Name): Field<A, Named<Name, Stored>> => ({
       columns: [name],
@@ -150,7 +153,8 @@ export const group = <F extends Fields>(fields: F): Field<RecordOf<F>, RowOf<F>>
     columns: columnsOf(fields),
     read: reader(fields),
     write: (value) => entries.flatMap(([name, { write }]) => write(at(value, name))),
-    writeAll: (values) => entries.flatMap(([name, { writeAll }]) => writeAll(values.map((value) => at(value, name)) as never))
+    writeAll: (values) =>
+      entries.flatMap(([name, { writeAll }]) => writeAll(values.map((value) => at(value, name)) as never))
   }
 }
 
@@ -267,3 +271,9 @@ export const set = (sql: SqlClient.SqlClient, values: Values): Statement.Fragmen
   const [first, ...others] = Object.keys(values)
   return fragment(sql, [`${first} = `, ...others.map((name) => `, ${name} = `), ""], values)
 }
+
+/** `name = excluded.name, …` of `on conflict do update`. */
+export const replace = (fields: Fields): string =>
+  columnsOf(fields)
+    .map((column) => `${column} = excluded.${column}`)
+    .join(", ")

@@ -69,8 +69,8 @@ const ATTEMPTS = Table.table("event_webhook_attempts", {
   nextAttemptAt: Table.momentOrNull("next_attempt_at")
 })
 
-/** The columns that a new webhook of a tenant replaces. */
-const REPLACED = WEBHOOKS.columns.split(", ").slice(1)
+/** The fields that a new webhook of a tenant replaces. */
+const { tenantId: _, ...REPLACED } = WEBHOOKS.fields
 
 /** Event webhooks on SQL. Rows of endpoints are locked after their tenant and its events. */
 export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
@@ -79,7 +79,7 @@ export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
     const { sql, transact } = yield* Database
     const { clock } = yield* storeClock
     const columns = sql.literal(WEBHOOKS.qualified)
-    const replaced = sql.literal(REPLACED.map((column) => `${column} = excluded.${column}`).join(", "))
+    const replaced = sql.literal(Table.replace(REPLACED))
     const now = sql`(select now from clock)`
 
     const set = (webhook: EventWebhook, isSameHost: boolean) => {
@@ -191,7 +191,11 @@ export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
       set: (webhook, isSameHost) => orDie(Effect.asVoid(set(webhook, isSameHost))),
       find: (tenantId) =>
         Effect.map(
-          orDie(sql<Table.Stored<typeof WEBHOOKS>>`select ${columns} from event_webhooks where tenant_id = ${Parameter.uuid(tenantId)}`),
+          orDie(
+            sql<
+              Table.Stored<typeof WEBHOOKS>
+            >`select ${columns} from event_webhooks where tenant_id = ${Parameter.uuid(tenantId)}`
+          ),
           Row.first(WEBHOOKS.toRecord)
         ),
       remove: (tenantId) =>

@@ -4,8 +4,7 @@ import type { SqlError } from "effect/sql"
 import { orDie } from "../DatabaseFailure.ts"
 import * as Parameter from "../Parameter.ts"
 import type { EventDatabase } from "./EventDatabase.ts"
-import { EVENT_COLUMNS, type EventRow, toEvent } from "./EventRow.ts"
-import * as Row from "../Row.ts"
+import { EVENTS, type EventRow, toEvent } from "./EventRow.ts"
 
 /** Limit of expired or failed events that one statement updates. */
 const SWEEP = 5_000
@@ -23,7 +22,7 @@ interface Open {
 }
 
 export const makeLeasing = ({ sql, policy, clock }: EventDatabase) => {
-  const columns = sql.literal(Row.qualified("events", EVENT_COLUMNS))
+  const columns = sql.literal(EVENTS.qualified)
 
   /**
    * For each request, selects and locks the oldest open events of the tenant that no session holds, and the

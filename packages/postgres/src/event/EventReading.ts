@@ -4,7 +4,7 @@ import type { Statement } from "effect/sql"
 import { orDie } from "../DatabaseFailure.ts"
 import * as Parameter from "../Parameter.ts"
 import type { EventDatabase } from "./EventDatabase.ts"
-import { EVENT_COLUMNS, type EventRow, toEvent } from "./EventRow.ts"
+import { EVENTS, type EventRow, toEvent } from "./EventRow.ts"
 import * as Row from "../Row.ts"
 
 /** The column of an event's owner, which decides the index that is used: see `createEvents`. */
@@ -17,7 +17,7 @@ const ownerOf = (statuses: ReadonlyArray<EventStatus> | undefined): Owner => {
 }
 
 export const makeReading = ({ sql, clock }: EventDatabase) => {
-  const columns = sql.literal(EVENT_COLUMNS)
+  const columns = sql.literal(EVENTS.columns)
   const expired = sql`expires_at <= (select now from clock)`
   const status = sql`case when open_tenant_id is not null and ${expired} then 'expired' else status end as status`
   const replayable = sql`
