@@ -1,6 +1,6 @@
-import { Batcher } from "@agentos/core"
+import { CallGroup } from "@agentos/core"
 import { type PgConnection, PgPool } from "@effect/sql-pg"
-import { Cause, Context, Deferred, Effect, Exit, Option, Predicate, type Scope } from "effect"
+import { Cause, Context, Effect, Exit, Option, Predicate, type Scope } from "effect"
 import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
 import type { ConnectionOf } from "./Connecting.ts"
 import { toDefect } from "./DatabaseFailure.ts"
@@ -14,15 +14,17 @@ const GROUP_LIMIT = 64
  */
 export const SHARED_LOCK_TIMEOUT = "50ms"
 
-/** An effect that waits for its result. */
-interface Call {
+/** An effect, and what it must not share a transaction with: another one of the same key. */
+interface Keyed {
   readonly key: string
   readonly effect: Effect.Effect<unknown, unknown>
-  readonly answer: Deferred.Deferred<Answer>
 }
 
 /** The exit of an effect, or "alone" if it has to run again in its own transaction. */
 type Answer = Exit.Exit<unknown, unknown> | "alone"
+
+/** An effect that waits for its result. */
+type Call = CallGroup.Call<Keyed, Answer, never>
 
 /** The effects of a transaction did not all succeed, so that none is committed. */
 class NotShared {
@@ -69,7 +71,7 @@ export const makeShared = Effect.fnUntraced(function* (
   const runGroup = Effect.fnUntraced(function* (calls: ReadonlyArray<Call>) {
     let isCommitting = false
     const together = Effect.flatMap(
-      Effect.forEach(calls, ({ effect }) => Effect.exit(effect), { concurrency: "unbounded" }),
+      Effect.forEach(calls, ({ item }) => Effect.exit(item.effect), { concurrency: "unbounded" }),
       (exits) => {
         if (exits.some(Exit.isFailure)) return Effect.fail(new NotShared(exits))
         isCommitting = true
@@ -77,23 +79,16 @@ export const makeShared = Effect.fnUntraced(function* (
       }
     )
     const group = yield* Effect.exit(withTransaction(together))
-    yield* Effect.forEach(
-      calls,
-      ({ answer }, index) => Deferred.succeed(answer, answerOf(group, index, isCommitting)),
-      {
-        discard: true
-      }
-    )
+    for (const [index, { answer }] of calls.entries()) answer(Exit.succeed(answerOf(group, index, isCommitting)))
   })
 
-  const batcher = Batcher.make<Call, never>(
+  const grouped = CallGroup.answering<Keyed, Answer, never, never>(
     {
       limit: GROUP_LIMIT,
       work: Effect.fnUntraced(function* (calls) {
         for (const group of distinct(calls)) yield* runGroup(group)
       }),
-      failed: (calls, cause) =>
-        Effect.forEach(calls, ({ answer }) => Deferred.succeed(answer, Exit.failCause(cause)), { discard: true })
+      failed: (cause) => Exit.succeed(Exit.failCause(cause))
     },
     Effect.runFork
   )
@@ -102,12 +97,10 @@ export const makeShared = Effect.fnUntraced(function* (
     Effect.uninterruptible(
       Effect.gen(function* () {
         const caller = yield* Effect.context<R>()
-        const answer = yield* Deferred.make<Answer>()
         const inside = Effect.flatMap(Effect.context<never>(), (transaction) =>
           Effect.provideContext(effect, Context.merge(caller, transaction))
         )
-        batcher.offer({ key, effect: inside, answer })
-        return (yield* Deferred.await(answer)) as Exit.Exit<A, E> | "alone"
+        return (yield* grouped({ key, effect: inside })) as Exit.Exit<A, E> | "alone"
       })
     )
 })
@@ -116,9 +109,9 @@ export const makeShared = Effect.fnUntraced(function* (
 const distinct = (calls: ReadonlyArray<Call>): ReadonlyArray<ReadonlyArray<Call>> => {
   const groups: Array<Map<string, Call>> = []
   for (const call of calls) {
-    const group = groups.find((one) => !one.has(call.key))
-    if (group === undefined) groups.push(new Map([[call.key, call]]))
-    else group.set(call.key, call)
+    const group = groups.find((one) => !one.has(call.item.key))
+    if (group === undefined) groups.push(new Map([[call.item.key, call]]))
+    else group.set(call.item.key, call)
   }
   return groups.map((group) => [...group.values()])
 }

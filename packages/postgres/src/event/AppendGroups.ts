@@ -1,5 +1,5 @@
-import { Batcher, type DurableEvent, type EventDraft } from "@agentos/core"
-import { Cause, type Context, Deferred, Effect, Exit } from "effect"
+import { CallGroup, type DurableEvent, type EventDraft } from "@agentos/core"
+import { Cause, type Context, Effect, Exit } from "effect"
 import type { SqlError } from "effect/sql"
 import { fromSqlError, toDefect } from "../DatabaseFailure.ts"
 
@@ -24,11 +24,10 @@ const GROUP_LIMIT = 500
 /** The events of a call, or "alone" if it must be stored alone. */
 type Answer = ReadonlyArray<DurableEvent> | "alone"
 
-/** A call whose drafts are waiting, all of one tenant. */
-interface Call {
+/** The drafts of a call, all of one tenant. */
+interface Drafts {
   readonly drafts: ReadonlyArray<EventDraft>
   readonly context: Context.Context<never>
-  readonly answer: Deferred.Deferred<Answer>
 }
 
 /**
@@ -40,22 +39,21 @@ interface Call {
  * drafts or none.
  */
 export const groupAppends = ({ alone, together }: Appends) => {
-  const batcher = Batcher.make<Call, SqlError.SqlError>(
+  const grouped = CallGroup.answering<Drafts, Answer, never, SqlError.SqlError>(
     {
       limit: GROUP_LIMIT,
       sizeOf: ({ drafts }) => drafts.length,
       work: Effect.fnUntraced(function* (calls) {
-        const drafts = calls.flatMap((call) => call.drafts)
-        const appended = yield* Effect.provideContext(together(drafts), calls[0]!.context)
+        const drafts = calls.flatMap(({ item }) => item.drafts)
+        const appended = yield* Effect.provideContext(together(drafts), calls[0]!.item.context)
         let start = 0
-        for (const { answer, drafts } of calls) {
-          const end = start + drafts.length
-          yield* Deferred.done(answer, answerOf(appended.slice(start, end)))
+        for (const { answer, item } of calls) {
+          const end = start + item.drafts.length
+          answer(answerOf(appended.slice(start, end)))
           start = end
         }
       }),
-      failed: (calls, cause) =>
-        Effect.forEach(calls, ({ answer }) => Deferred.done(answer, afterFailure(cause)), { discard: true })
+      failed: afterFailure
     },
     Effect.runFork
   )
@@ -64,18 +62,7 @@ export const groupAppends = ({ alone, together }: Appends) => {
     const isOfOneTenant = drafts.every(({ tenantId }) => tenantId === drafts[0]?.tenantId)
     if (!isOfOneTenant || drafts.length > GROUP_LIMIT) return alone(drafts)
     return Effect.gen(function* () {
-      const call: Call = {
-        drafts,
-        context: yield* Effect.context<never>(),
-        answer: yield* Deferred.make<Answer>()
-      }
-      const answer = yield* Effect.onInterrupt(
-        Effect.andThen(
-          Effect.sync(() => batcher.offer(call)),
-          Deferred.await(call.answer)
-        ),
-        () => Effect.sync(() => batcher.remove(call))
-      )
+      const answer = yield* grouped({ drafts, context: yield* Effect.context<never>() })
       return answer === "alone" ? yield* alone(drafts) : answer
     })
   }
