@@ -68,7 +68,7 @@ const kind = <Stored, A>({ decode, many, one }: Codec<Stored, A>) => {
 
 const same = <A>(value: A): A => value
 
-export const { column: uuid, orNull: uuidOrNull } = kind<string, string>({
+export const { column: uuid } = kind<string, string>({
   decode: same,
   one: Parameter.uuid,
   many: Parameter.uuids
@@ -88,14 +88,14 @@ export const { column: integer, orNull: integerOrNull } = kind<number, number>({
 })
 
 /** A column of the type `bigint` with numbers that fit into a number of JavaScript. */
-export const { column: long, orNull: longOrNull } = kind<bigint, number>({
+export const { column: long } = kind<bigint, number>({
   decode: Number,
   one: Parameter.integer,
   many: Parameter.integers
 })
 
-/** A column of the type `numeric` with the number of a block. */
-export const { column: block, orNull: blockOrNull } = kind<string, bigint>({
+/** A column of the type `numeric` with the number of a block, or null. */
+export const { orNull: blockOrNull } = kind<string, bigint>({
   decode: BigInt,
   one: Parameter.integer,
   many: Parameter.integers
@@ -107,13 +107,13 @@ export const { column: moment, orNull: momentOrNull } = kind({
   many: Parameter.integers
 })
 
-export const { column: boolean, orNull: booleanOrNull } = kind<boolean, boolean>({
+export const { column: boolean } = kind<boolean, boolean>({
   decode: same,
   one: Parameter.boolean,
   many: Parameter.booleans
 })
 
-export const { column: textArray, orNull: textArrayOrNull } = kind<ReadonlyArray<string>, ReadonlyArray<string>>({
+export const { column: textArray } = kind<ReadonlyArray<string>, ReadonlyArray<string>>({
   decode: same,
   one: (values) => Parameter.texts(values ?? []),
   many: () => {
