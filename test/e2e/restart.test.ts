@@ -31,7 +31,7 @@ const openOperation = [
 const MAIN = fileURLToPath(import.meta.resolve("@agentos/server/main"))
 
 /** Starts an unsupervised server; gives its output so far and its exit status. */
-const startServer = ({ baseUrl, chain }: Description, environment: Readonly<Record<string, string>>) => {
+const startServer = ({ baseUrl, chain, facilitatorUrl }: Description, environment: Readonly<Record<string, string>>) => {
   const network = { network: chain.network, rpcUrl: chain.rpcUrl, asset: chain.asset, decimals: 6, confirmations: 1 }
   const child = spawn(process.execPath, [MAIN, "start"], {
     stdio: ["ignore", "pipe", "pipe"],
@@ -49,7 +49,7 @@ const startServer = ({ baseUrl, chain }: Description, environment: Readonly<Reco
           version: chain.assetVersion,
           payTo: chain.payTo,
           maxTimeoutSeconds: 30,
-          facilitator: { url: "http://127.0.0.1:9" }
+          facilitator: { url: facilitatorUrl }
         }
       ]),
       ...environment
