@@ -29,6 +29,8 @@ export const hostileHtml: ReadonlyArray<Shape> = [
     "<blockquote>",
     "<!--",
     "<style>",
+    "<style x",
+    "</style",
     "<title>",
     "<body",
     "&",
@@ -95,7 +97,7 @@ export const hostileText: ReadonlyArray<Shape> = [
 
 /** Those for header fields, whose grammar has comments, quotes, encoded words, addresses and parameters. */
 export const hostileFields: ReadonlyArray<Shape> = [
-  ...[" ", "(", '"', "=?", "=?utf-8?q?a?= ", "\\", "a=b; ", "<a@", "a@b.example, ", "a"].map(repeated),
+  ...[" ", "(", "()", ".", '"', "=?", "=?utf-8?q?a?= ", "\\", "a=b; ", "<a@", "a@b.example, ", "a"].map(repeated),
   led('"', "\\"),
   led("a=", "a"),
   halves("(", ")")

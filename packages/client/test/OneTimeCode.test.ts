@@ -45,20 +45,4 @@ describe("oneTimeCode", () => {
     assert.strictEqual(inHtml("<script>if (a < b) code = 111222</script>Your code is 204951"), "204951")
     assert.isUndefined(inHtml("<STYLE >code 111222"))
   })
-
-  // Such a mail of 100 KB once blocked the command for 30 seconds.
-  it.each(["<", "<style>", "<script>a</", "<style x", "</style", "<!--"])(
-    "searches HTML of repeated %j quickly",
-    (part) => {
-      const html = part.repeat(100_000 / part.length)
-      const begun = performance.now()
-      assert.isUndefined(oneTimeCode({ subject: "Hello", text: null, html }))
-      assert.isBelow(performance.now() - begun, 1_000)
-    }
-  )
-
-  it("searches a long text quickly", () => {
-    const text = "code ".repeat(40_000)
-    assert.isUndefined(inText(text))
-  })
 })

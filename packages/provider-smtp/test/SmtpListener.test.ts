@@ -64,12 +64,21 @@ describe("an accepted mail", () => {
   it("is answered only once it is stored", async () => {
     let store = () => {}
     const stored = new Promise<void>((resolve) => (store = resolve))
-    const listener = await opened({ accept: () => Effect.promise(() => stored) })
+    let begin = () => {}
+    const storing = new Promise<void>((resolve) => (begin = resolve))
+    const accept = () =>
+      Effect.promise(() => {
+        begin()
+        return stored
+      })
+    const listener = await opened({ accept })
+    const other = await openSession(listener.port)
     const session = await openSession(listener.port)
     await startMessage(session, "ada@agents.test")
     let answered = false
     const answer = session.say(`${FROM}hello\r\n.`).finally(() => (answered = true))
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await storing
+    expect(await other.say("NOOP")).toBe("250 OK")
     expect(answered).toBe(false)
     store()
     expect(await answer).toMatch(/^250/)

@@ -231,27 +231,29 @@ describe("a sender", () => {
   })
 })
 
+/** Longer than any test: what waits for it fails. */
+const HOUR_MILLIS = 3_600_000
+
 describe("closing", () => {
   it("disconnects idle senders at once", async () => {
-    const listener = await opened()
+    const listener = await opened({ limits: { shutdownMillis: HOUR_MILLIS } })
     const idle = await openSession(listener.port)
     const addressed = await openSession(listener.port)
     await addressed.say("MAIL FROM:<news@sender.test>")
-    const began = performance.now()
     const closing = listener.close()
     expect(await idle.reply()).toMatch(/^421 4\.3\.2 /)
     expect(await addressed.reply()).toMatch(/^421 4\.3\.2 /)
     await closing
-    expect(performance.now() - began).toBeLessThan(3_500)
     await expect(openSession(listener.port)).rejects.toThrow(/closed/)
   })
 
   it("lets an arriving mail finish, and then sends 421", async () => {
-    const listener = await opened()
+    const listener = await opened({ limits: { shutdownMillis: HOUR_MILLIS } })
     const session = await openSession(listener.port)
+    const idle = await openSession(listener.port)
     await startMessage(session, "ada@agents.test")
     const closing = listener.close()
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(await idle.reply()).toMatch(/^421/)
     expect(await session.say(`${FROM}x\r\n.`)).toMatch(/^250/)
     expect(await session.reply()).toMatch(/^421/)
     await closing
@@ -266,9 +268,7 @@ describe("closing", () => {
     const storing = await openSession(hanging.port)
     await startMessage(storing, "ada@agents.test")
     await storing.write(`${FROM}x\r\n.\r\n`)
-    const began = performance.now()
     await Promise.all([stuck.close(), hanging.close()])
-    expect(performance.now() - began).toBeLessThan(10_000)
     await Promise.all([session.closed, storing.closed])
     expect([...stuck.taken, ...hanging.taken]).toEqual([])
   })

@@ -67,13 +67,15 @@ const sending = Effect.fnUntraced(function* (given: {
 })
 
 describe("a signature", () => {
-  scenario("is added to a text with 100,000 line breaks in less than a second", () =>
+  scenario("is added to a text with 100,000 line breaks without repeated scans", () =>
     Effect.gen(function* () {
       const text = `${"\n".repeat(100_000)}x`
-      const started = performance.now()
+      const used = process.threadCpuUsage()
       const { mail } = yield* sending({ signature: "Ada", text })
       assert.strictEqual(mail.text, `${text}\n\n-- \nAda\n`)
-      assert.isBelow(performance.now() - started, 1_000)
+      const { system, user } = process.threadCpuUsage(used)
+      // Takes 5 ms. `/\n+$/`, which begins again at each break, takes 9,700 ms.
+      assert.isBelow((user + system) / 1_000, 1_000)
     })
   )
 

@@ -64,9 +64,6 @@ const untilJournaled = (dataDir: string, receipt: TransactionReceipt | undefined
     { timeout: 20_000, interval: 5 }
   )
 
-/** A busy machine delays single attempts. */
-const ON_BUSY_MACHINE = { retry: 5 }
-
 const nowSeconds = () => Math.floor(Date.now() / 1_000)
 
 describe("startChain on a new directory", () => {
@@ -79,13 +76,6 @@ describe("startChain on a new directory", () => {
   afterAll(async () => {
     await chain.stop()
     await rm(dataDir, { recursive: true, force: true })
-  })
-
-  it("is ready well within two seconds", ON_BUSY_MACHINE, async () => {
-    const newDir = await makeDataDir()
-    const startedAt = performance.now()
-    await startTestChain(newDir)
-    expect(performance.now() - startedAt).toBeLessThan(2_000)
   })
 
   it("deploys a token with funded holders, and describes it", async () => {
@@ -143,20 +133,6 @@ describe("startChain on a new directory", () => {
     expect(await mined(last)).toMatchObject({ status: "success" })
   })
 
-  it("mines all transactions of an account that sends sixteen at a time", async () => {
-    const client = sandboxClient(chain.rpcUrl)
-    const send = await newSender(chain)
-    // Anvil leaves about one in 2,500 waiting.
-    const nonces = Array.from({ length: 6_000 }, (_, nonce) => nonce).values()
-    const hashes = new Array<Hex>()
-    const sender = async () => {
-      for (const nonce of nonces) hashes[nonce] = await send(nonce, "eip1559")
-    }
-    await Promise.all(Array.from({ length: 16 }, sender))
-    const receipt = await client.waitForTransactionReceipt({ hash: hashes.at(-1)!, timeout: 60_000 })
-    expect(receipt).toMatchObject({ status: "success" })
-  })
-
   it("installs the contracts that a chain of an older version lacks", async () => {
     const directory = await makeDataDir()
     const older = await startTestChain(directory)
@@ -173,10 +149,11 @@ describe("startChain on a new directory", () => {
     expect(await readChainDescription(dataDir)).toEqual(described)
   })
 
-  it("mines a transaction at once", ON_BUSY_MACHINE, async () => {
+  it("mines a transaction at once", async () => {
     const startedAt = performance.now()
-    for (let i = 0; i < 5; i++) await mint(chain, chain.payTo, 1n)
-    expect(performance.now() - startedAt).toBeLessThan(2_000)
+    for (let i = 0; i < 30; i++) await mint(chain, chain.payTo, 1n)
+    // Takes 0.7 s. If each waited for the block of the second, it would take 30 s.
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
   })
 
   // The last two tests wait, so they run concurrently.
