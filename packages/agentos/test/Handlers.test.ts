@@ -226,19 +226,28 @@ describe("close", () => {
   it("waits for requests in progress", async () => {
     const host = await createAgentOs(testOptions().options)
     let finish = () => {}
-    const body = new ReadableStream<Uint8Array>({
-      start: (controller) => {
-        finish = () => {
-          controller.enqueue(new TextEncoder().encode('{"localPart":"ada"}'))
-          controller.close()
+    let read = () => {}
+    const reading = new Promise<void>((resolve) => (read = resolve))
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull: (controller) => {
+          finish = () => {
+            controller.enqueue(new TextEncoder().encode('{"localPart":"ada"}'))
+            controller.close()
+          }
+          read()
         }
-      }
-    })
+      },
+      { highWaterMark: 0 }
+    )
     const init = { method: "POST", headers: JSON_TYPE, body, duplex: "half" } as const
     const answer = host.fetch(new Request(MAILBOXES, init))
     const order: Array<string> = []
+    await reading
     const closed = host.close().then(() => order.push("closed"))
-    setTimeout(() => finish(), 50)
+    // Refused, because the host is closing.
+    assert.strictEqual((await host.fetch(new Request(MAILBOXES, { method: "POST" }))).status, 503)
+    finish()
     order.push(`answered ${(await answer).status}`)
     await closed
     assert.deepStrictEqual(order, ["answered 402", "closed"])

@@ -6,12 +6,8 @@ import { startServer } from "./support/TestServer.ts"
 
 const SEND = "/api/v1/email/messages/send"
 
-/** Returns the duration of an action in milliseconds. */
-const timed = async (action: () => Promise<void>): Promise<number> => {
-  const startedAt = performance.now()
-  await action()
-  return performance.now() - startedAt
-}
+/** Longer than any test: what waits for it fails. */
+const HOUR = "1 hour"
 
 describe("Server", () => {
   it("finishes requests in progress when it stops, and accepts no new ones", async () => {
@@ -84,26 +80,45 @@ describe("Server", () => {
     assert.deepInclude(errorOf(answer), { code: "INTERNAL_ERROR", retryable: true, paymentState: "unknown" })
   })
 
-  it("stops without waiting for idle connections, and closes those that take too long", async () => {
-    const server = await startServer({ drainTimeout: "500 millis" })
-    await call(server, "GET", "/health/live")
+  it("stops without waiting for idle connections", async () => {
+    const server = await startServer({ drainTimeout: HOUR })
     const idle = connect(server.port, "127.0.0.1")
-    const partial = connect(server.port, "127.0.0.1")
     idle.on("error", () => {})
-    partial.on("error", () => {})
-    await new Promise((resolve) => idle.once("connect", resolve))
-    partial.write(
-      "POST /api/v1/email/mailboxes HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"
-    )
-    await new Promise((resolve) => setTimeout(resolve, 100))
-    const duration = await timed(server.stop)
-    assert.isBelow(duration, 2_000)
+    idle.write("GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n")
+    await new Promise((resolve) => idle.once("data", resolve))
+    await server.stop()
     idle.destroy()
-    partial.destroy()
+  })
+
+  it("closes connections that have sent nothing, or a part of a request, when the drain timeout has passed", async () => {
+    const server = await startServer({ drainTimeout: "100 millis" })
+    const silent = connect(server.port, "127.0.0.1")
+    silent.on("error", () => {})
+    const silentClosed = new Promise((resolve) => silent.once("close", resolve))
+    await new Promise((resolve) => silent.once("connect", resolve))
+    const client = connect(server.port, "127.0.0.1")
+    client.on("error", () => {})
+    let text = ""
+    const answered = new Promise<void>((resolve) =>
+      client.on("data", (chunk: Buffer) => {
+        text += chunk.toString()
+        resolve()
+      })
+    )
+    const closed = new Promise((resolve) => client.once("close", resolve))
+    // The parser has read the second request, whose body does not arrive, before the first is answered.
+    client.write(
+      "GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n" +
+        "POST /api/v1/email/mailboxes HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"
+    )
+    await answered
+    await server.stop()
+    await Promise.all([closed, silentClosed])
+    assert.deepStrictEqual(text.match(/^HTTP\/1\.1 \d+/gm), ["HTTP/1.1 200"])
   })
 
   it("closes sockets with 1012 at once", async () => {
-    const server = await startServer({ drainTimeout: "5 seconds" })
+    const server = await startServer({ drainTimeout: HOUR })
     const { token } = await newTenant(server)
     const data = dataOf(await call(server, "GET", "/api/v1/events/realtime-token", { token }))
     const socket = new WebSocket(`ws://127.0.0.1:${server.port}/api/v1/events/socket`)
@@ -112,8 +127,7 @@ describe("Server", () => {
     })
     await new Promise((resolve) => socket.once("message", resolve))
     const closed = new Promise<number>((resolve) => socket.once("close", resolve))
-    const duration = await timed(server.stop)
+    await server.stop()
     assert.strictEqual(await closed, 1012)
-    assert.isBelow(duration, 2_000)
   })
 })

@@ -119,11 +119,10 @@ describe("the tools for LangChain", () => {
   })
 
   it("end a wait when the run is cancelled", async () => {
-    const agent = await world.connect()
+    const controller = new AbortController()
+    const agent = await world.connect({ fetch: world.afterMessages(() => controller.abort(new Error("cancelled"))) })
     await agent.mailboxes.create({ localPart: "chain-waits" })
     const wait = langChainTools(agent).find(({ name }) => name === "wait_for_email")
-    const controller = new AbortController()
-    setTimeout(() => controller.abort(new Error("cancelled")), 50)
     const error = await wait
       ?.invoke({ timeoutSeconds: 300 }, { signal: controller.signal })
       .catch((thrown: unknown) => thrown)

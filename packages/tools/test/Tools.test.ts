@@ -136,11 +136,10 @@ describe("the tools", () => {
   })
 
   it("end a wait when the host cancels it", async () => {
-    const { agent } = await owner()
-    const controller = new AbortController()
-    const waiting = run(agent, "wait_for_email", { timeoutSeconds: 300 }, { signal: controller.signal })
     const reason = new Error("cancelled")
-    setTimeout(() => controller.abort(reason), 50)
+    const controller = new AbortController()
+    const { agent } = await owner({ fetch: world.afterMessages(() => controller.abort(reason)) })
+    const waiting = run(agent, "wait_for_email", { timeoutSeconds: 300 }, { signal: controller.signal })
     assert.strictEqual(await waiting.catch((error: unknown) => error), reason)
   })
 

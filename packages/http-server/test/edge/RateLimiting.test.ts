@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { RateLimitStore } from "@agentos/core"
 import { Memory } from "@agentos/memory"
 import { Effect } from "effect"
+import { vi } from "vitest"
 import { call, callPaid, errorOf, freshWallet, newTenant, payFor, type TestAnswer } from "../support/TestClient.ts"
 import { startServer, type TestServer, type TestServerOptions } from "../support/TestServer.ts"
 
@@ -318,18 +319,30 @@ describe("the address of a client", () => {
 })
 
 describe("servers on one store", () => {
-  /** The store that two servers share. */
-  const sharedStore = Effect.runPromise(Effect.provide(RateLimitStore, Memory.layer))
   it("share the limit of an address", async () => {
-    const options = { rateLimit: burstOf(10), rateLimitStore: await sharedStore }
+    const store = await Effect.runPromise(Effect.provide(RateLimitStore, Memory.layer))
+    let reported = 0
+    const rateLimitStore: typeof store = {
+      ...store,
+      exchange: (uses) =>
+        Effect.tap(store.exchange(uses), () =>
+          Effect.sync(() => {
+            for (const { tokens } of uses) reported += tokens
+          })
+        )
+    }
+    const untilReported = (tokens: number) =>
+      vi.waitFor(() => assert.isAtLeast(reported, tokens), { timeout: 20_000, interval: 5 })
+    const options = { rateLimit: burstOf(10), rateLimitStore }
     const admittedByOther = await withServer(options, (one) =>
       withServer(options, async (other) => {
         await statusesOf(8, () => call(one, "GET", "/api/v1"))
+        await untilReported(8)
         let count = 0
         while ((await call(other, "GET", "/api/v1")).status === 200) {
           count++
-          // Alone, the server would admit 10 requests, which takes several times as long at this pace.
-          await new Promise((resolve) => setTimeout(resolve, 400))
+          // Alone, the server would admit 10 requests.
+          await untilReported(8 + count)
         }
         return count
       })

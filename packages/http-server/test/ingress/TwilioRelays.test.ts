@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as IngressSockets from "../../src/ingress/IngressSockets.ts"
+import { idle } from "../support/Turns.ts"
 import { CARRIER_TOKEN, PUBLIC_URL, signatureOf } from "./CarrierClient.ts"
 import {
   askToResume,
@@ -50,7 +51,7 @@ const scenario = (
   )
 
 /** A short real-time pause, which sockets depend on. */
-const pause = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 20)))
+const pause = Effect.promise(idle)
 
 const statusOf = Effect.fnUntraced(function* (path: string, signature?: string) {
   const client = yield* connect(path, signature)

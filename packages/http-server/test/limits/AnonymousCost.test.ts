@@ -3,10 +3,10 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Agent, get, type IncomingMessage } from "node:http"
 import { type AddressInfo, connect, type Socket } from "node:net"
-import { setTimeout as sleep } from "node:timers/promises"
 import { NodeServer } from "../../src/connection/NodeServer.ts"
 import { rawCall } from "../support/TestClient.ts"
 import { startServer, type TestServer } from "../support/TestServer.ts"
+import { idle } from "../support/Turns.ts"
 import { anonymousRequests, CHALLENGE } from "./AnonymousRequests.ts"
 
 let server: TestServer
@@ -76,7 +76,7 @@ describe("an unread body", () => {
       // Parsing continues until the parser has stopped reading. One read of 64 KiB contains 11,000 of these chunks.
       for (let parsed = -1; parsed !== request.readableLength;) {
         parsed = request.readableLength
-        yield* Effect.promise(() => sleep(100))
+        yield* Effect.promise(idle)
       }
       assert.isBelow(request.readableLength, 11_000)
       server.closeAllConnections()

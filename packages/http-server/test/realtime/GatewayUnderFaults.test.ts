@@ -3,19 +3,27 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as RealtimeGateway from "../../src/realtime/RealtimeGateway.ts"
+import { idle } from "../support/Turns.ts"
 import { append, host, newTenant, numbered, open, port, type Ports } from "./GatewayHost.ts"
 import { connect } from "./RealtimeClient.ts"
 
 type Store = typeof EventStore.Service
 type Method = Exclude<keyof Store, symbol>
 
-/** Waits in real time, which sockets depend on. */
-const pause = (millis: number) => Effect.promise(() => new Promise((resolve) => setTimeout(resolve, millis)))
+const LATENCY_MILLIS = 10
+const latency = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, LATENCY_MILLIS)))
 
 /** Wraps the host's store: adds latency, counts calls, and fails calls on request. */
 class Watched {
   readonly calls = new Map<Method, number>()
   readonly dying = new Map<Method, number>()
+  #running = 0
+
+  /** Waits for sockets, which know no test clock, and for the calls that they cause. */
+  readonly quiet = Effect.promise(async () => {
+    do await idle()
+    while (this.#running > 0)
+  })
 
   count(...methods: ReadonlyArray<Method>): number {
     return methods.reduce((sum, method) => sum + (this.calls.get(method) ?? 0), 0)
@@ -29,7 +37,13 @@ class Watched {
           Effect.suspend(() => {
             this.calls.set(name, (this.calls.get(name) ?? 0) + 1)
             const left = this.dying.get(name) ?? 0
-            if (left === 0) return Effect.andThen(pause(10), method(...args))
+            if (left === 0) {
+              this.#running++
+              return Effect.ensuring(
+                Effect.andThen(latency, method(...args)),
+                Effect.sync(() => this.#running--)
+              )
+            }
             this.dying.set(name, left - 1)
             return Effect.die(new Error("the database is away"))
           })
@@ -89,8 +103,8 @@ describe("RealtimeGateway with many sockets", () => {
       const before = store.count(...ASKING)
       for (let second = 0; second < 60; second++) {
         yield* TestClock.adjust("1 second")
-        // Pongs travel over the real network, so wait for them before the next ping.
-        yield* pause(5)
+        // Pongs travel over the real network and must arrive before the next ping.
+        yield* store.quiet
       }
       assert.isAtMost(store.count(...ASKING) - before, 6, "a minute of nothing is six looks, for all tenants")
       assert.isTrue(clients.every(({ socket }) => socket.readyState === socket.OPEN))
@@ -119,11 +133,11 @@ describe("RealtimeGateway with many observers", () => {
       const observers = yield* Effect.forEach(tenants, (tenant) => open(tenant, "observe"), { concurrency: 10 })
       for (const observer of observers.slice(0, 20)) yield* observer.expect("event.observed")
       for (const observer of observers) yield* observer.expect("session.replay.complete")
-      yield* pause(50)
+      yield* store.quiet
       const before = store.count(...ASKING)
       for (let look = 0; look < 3; look++) {
         yield* TestClock.adjust("10 seconds")
-        yield* pause(50)
+        yield* store.quiet
       }
       assert.strictEqual(store.count(...ASKING) - before, 3)
       const [event] = yield* append(tenants[29]!, ["new"])
@@ -147,7 +161,7 @@ describe("RealtimeGateway during a short database outage", () => {
       client.send({ type: "event.ack", eventId: event!.eventId })
       const answer = yield* Effect.forkChild(client.expect("event.acknowledged"))
       while (store.count("acknowledgeEach") < 3) {
-        yield* pause(5)
+        yield* store.quiet
         yield* TestClock.adjust("500 millis")
       }
       yield* Fiber.join(answer)
@@ -189,7 +203,7 @@ describe("RealtimeGateway during a short database outage", () => {
     })
   )
 
-  scenario("delivers events whose lease expired elsewhere, without a signal", { isDeaf: true }, () =>
+  scenario("delivers events whose lease expired elsewhere, without a signal", { isDeaf: true }, (store) =>
     Effect.gen(function* () {
       const tenant = yield* newTenant
       yield* append(tenant, numbered(2))
@@ -197,7 +211,7 @@ describe("RealtimeGateway during a short database outage", () => {
       const client = yield* open(tenant)
       assert.strictEqual((yield* client.expect("session.replay.complete")).delivered, 0)
       yield* TestClock.adjust("20 seconds")
-      yield* pause(20)
+      yield* store.quiet
       yield* TestClock.adjust("20 seconds")
       yield* client.expect("event.delivery")
       yield* client.expect("event.delivery")

@@ -9,6 +9,7 @@ import * as RealtimeGateway from "../../src/realtime/RealtimeGateway.ts"
 import { SocketCapacity } from "../../src/realtime/SocketCapacity.ts"
 import { NodeServer } from "../../src/connection/NodeServer.ts"
 import type { RateLimit } from "../../src/ServerSettings.ts"
+import { idle } from "../support/Turns.ts"
 import { connect } from "./RealtimeClient.ts"
 import { hostWith, newTenant, open, port, type Ports } from "./GatewayHost.ts"
 
@@ -72,12 +73,12 @@ const closeCodeOf = (socket: WebSocket): Effect.Effect<number> =>
     socket.once("close", (code) => resume(Effect.succeed(code)))
   })
 
-/** Waits in real time until a count has reached the minimum and stopped growing. */
+/** Waits until a count has reached the minimum and stopped growing. */
 const settled = (count: () => number, atLeast: number): Effect.Effect<number> =>
   Effect.promise(async () => {
     for (let last = -1; last !== count() || last < atLeast;) {
       last = count()
-      await new Promise((resolve) => setTimeout(resolve, 300))
+      await idle()
     }
     return count()
   })

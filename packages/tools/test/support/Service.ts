@@ -89,6 +89,14 @@ export const startService = async () => {
       fetch: (url, init) => service.fetch(new Request(url, init)),
       ...options
     })
+  /** Returns a `fetch` that calls `then` after each list of messages that it fetches. */
+  const afterMessages =
+    (then: () => void): NonNullable<AgentOsOptions["fetch"]> =>
+    async (url, init) => {
+      const response = await service.fetch(new Request(url, init))
+      if (new URL(url).pathname.startsWith("/api/v1/email/messages")) then()
+      return response
+    }
   const receive = async ({ from = "bob@outside.example", to, ...mail }: Outside): Promise<void> => {
     const refused = await service.messages.receive({
       from,
@@ -99,5 +107,5 @@ export const startService = async () => {
     })
     if (refused.length > 0) throw new Error(`the mail was refused: ${JSON.stringify(refused)}`)
   }
-  return { service, connect, receive, scripted, sent, placed }
+  return { service, connect, afterMessages, receive, scripted, sent, placed }
 }
