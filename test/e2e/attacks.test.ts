@@ -1,7 +1,6 @@
 import { sandboxClient, usdt } from "@agentos/sandbox"
 import { decodePaymentSignatureHeader, encodePaymentSignatureHeader } from "@x402/core/http"
 import { randomUUID } from "node:crypto"
-import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { createMailbox, deleteMailbox, updateMailbox } from "../faults/client/Requests.ts"
 import type { Wallet } from "../faults/client/Wallet.ts"
@@ -215,11 +214,13 @@ describe.concurrent("a facilitator that reports the wrong outcome", () => {
   const settlingLate = async (wallet: Wallet, answer: SettleAnswer) => {
     const order = await rig.order(wallet)
     let settleLate: (() => Promise<SettleAnswer>) | undefined
+    const { promise: lied, resolve: lie } = Promise.withResolvers<void>()
     order.misbehaveOnce(async (settle) => {
       settleLate = settle
+      lie()
       return answer
     })
-    return { ...order, settleLate: async () => transactionIn((await settleLate!()).body) }
+    return { ...order, lied, settleLate: async () => transactionIn((await settleLate!()).body) }
   }
 
   const paidBy = ({ receipt }: Answer): string => transactionIn(textOf(receipt))
@@ -228,9 +229,13 @@ describe.concurrent("a facilitator that reports the wrong outcome", () => {
     const { present: presentEarlier } = await rig.order(await rig.wallet())
     const lie = answerOf({ success: true, transaction: paidBy(await presentEarlier()), network: "eip155:1" })
     const wallet = await rig.wallet()
-    const { present, settleLate } = await settlingLate(wallet, lie)
-    const answer = present()
-    expect(await Promise.race([answer, sleep(1_000, "waits")])).toBe("waits")
+    const { lied, present, settleLate } = await settlingLate(wallet, lie)
+    let isAnswered = false
+    const answer = untilKnown(present).finally(() => (isAnswered = true))
+    await lied
+    // Another wallet buys through the same server meanwhile.
+    expect((await (await rig.order(await rig.wallet())).present()).status).toBe(201)
+    expect(isAnswered).toBe(false)
     expect(await rig.spentBy(wallet)).toBe(0n)
     const transaction = await settleLate()
     expect([(await answer).status, paidBy(await answer)]).toEqual([201, transaction])

@@ -176,9 +176,7 @@ describe("the end of a sandbox of several servers", () => {
   it("ends all processes at SIGTERM", async () => {
     const family = familyOf(sandbox.process.pid!)
     for (const { pid } of (await sandbox.describe()).servers) expect(family).toContain(pid)
-    const stoppedAt = performance.now()
     expect(await sandbox.stop()).toBe(0)
-    expect(performance.now() - stoppedAt).toBeLessThan(10_000)
     await untilGone(family, 10_000)
     expect(existsSync(join(directory, "sandbox.json"))).toBe(false)
   })

@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFile } from "node:fs/promises"
+import { connect, type Socket } from "node:net"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
+import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import type { Sandbox } from "./Sandbox.ts"
 
@@ -70,6 +72,34 @@ export const startServer = async (
       await exited
       return child.exitCode
     }
+  }
+}
+
+/**
+ * Opens a request whose body does not arrive: it is in progress for as long as the server allows. Its connection has been
+ * answered another request, whose bytes arrived together with those of this one.
+ */
+export const unfinishedRequest = async (port: number): Promise<Socket> => {
+  const socket = connect(port, "127.0.0.1").on("error", () => undefined)
+  socket.write(
+    "GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n" +
+      "POST /api/v1/email/mailboxes HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"
+  )
+  await once(socket, "data")
+  return socket
+}
+
+/** Waits until a server that stops accepts no more connections. */
+export const untilRefused = async (port: number): Promise<void> => {
+  for (;;) {
+    const socket = connect(port, "127.0.0.1")
+    const isOpen = await once(socket, "connect").then(
+      () => true,
+      () => false
+    )
+    socket.destroy()
+    if (!isOpen) return
+    await sleep(20)
   }
 }
 

@@ -151,10 +151,8 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("A smart
     Effect.gen(function* () {
       const rail = yield* (yield* PaymentRig).railOf(accepting)
       const proof = yield* pay(rail, yield* newContract(code))
-      const startedAt = performance.now()
       const error = yield* Effect.flip(rail.authenticate(proof))
       assert.strictEqual(error._tag, "ProofInvalid", error.message)
-      assert.isBelow(performance.now() - startedAt, 2_000)
     })
   )
 

@@ -150,7 +150,7 @@ describe("events tail", () => {
     assert.include(stderr, "Interrupted.")
   })
 
-  it("ends within 15 s of SIGTERM while a server or a URL does not answer, or a command ignores the signal", async () => {
+  it("ends at SIGTERM while a server or a URL does not answer, or a command ignores the signal", async () => {
     const cases: ReadonlyArray<readonly [hanging: string, args: ReadonlyArray<string>]> = [
       ["GET /api/v1/events/realtime-token", ["events", "tail"]],
       ["GET /api/v1/events/realtime-token", ["voice", "answer", "--exec", "true"]],
@@ -169,10 +169,8 @@ describe("events tail", () => {
         else api.onHanging(resolve)
       })
       await begun
-      const signaledAt = performance.now()
       child.kill("SIGTERM")
       assert.deepStrictEqual([args, (await outcome).code], [args, 130])
-      assert.isBelow(performance.now() - signaledAt, 15_000)
       assert.deepStrictEqual(acknowledged(), hanging.includes("ack") ? ["1"] : [])
     }
     api.reset()

@@ -56,9 +56,9 @@ layer(TestPostgres.layer({ settings: { max_connections: "37" } }), { excludeTest
           return yield* Effect.raceFirst(
             Effect.all([pauses, pauses, pauses], { concurrency: "unbounded" }),
             Effect.gen(function* () {
-              yield* Effect.sleep("100 millis")
               const bytes = yield* reads
-              yield* Effect.sleep("200 millis")
+              // Later statements of the connection.
+              yield* Effect.repeat(sql`select 1`, { times: 5 })
               collectGarbage()
               return bytes.deref()
             })

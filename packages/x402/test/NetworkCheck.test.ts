@@ -86,10 +86,10 @@ describe("PaymentRailX402.layer", () => {
 
   it.live("retries while a chain is starting", () =>
     Effect.gen(function* () {
-      const { build, configured, state } = yield* prepare()
+      const { build, chainSeen, configured, state } = yield* prepare()
       state.status = 503
       const building = yield* Effect.forkScoped(build(configured))
-      yield* Effect.sleep("300 millis")
+      yield* Effect.repeat(Effect.sleep("5 millis"), { until: () => chainSeen.length > 0 })
       state.status = 200
       yield* Fiber.join(building)
     })

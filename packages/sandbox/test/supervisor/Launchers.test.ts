@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process"
-import { once } from "node:events"
+import { on, once } from "node:events"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { afterAll, expect, it, type TestContext, vi } from "vitest"
 import { isRunning } from "../../src/shared/ProcessTable.ts"
@@ -40,6 +39,8 @@ it.concurrent("detects the end of its package runner", async (context) => {
 it.concurrent("ignores the end of other parents", async (context) => {
   const { pid, runner } = await launch(context, "other.cjs")
   runner.kill("SIGKILL")
-  await sleep(1_200)
+  // It looks at its launchers between the first and the second.
+  const lines = on(runner.stdout!, "data", { signal: context.signal })
+  for (let alive = 0; alive < 3; alive++) await lines.next()
   expect(isRunning(pid)).toBe(true)
 })

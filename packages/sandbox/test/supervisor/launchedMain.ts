@@ -1,8 +1,11 @@
 import { launcherEnded } from "../../src/supervisor/Launchers.ts"
 
-/** Prints its pid, and exits with 0 when its launcher has ended. */
+/** Longer than the time between two looks at the launcher. */
+const ALIVE_MILLIS = 600
+
+/** Prints its pid, then that it lives, again and again, and exits with 0 when its launcher has ended. */
 const ended = launcherEnded(new AbortController().signal)
 console.log(process.pid)
-setInterval(() => undefined, 60_000)
+setInterval(() => console.log("alive"), ALIVE_MILLIS)
 await ended
 process.exit(0)
