@@ -55,6 +55,8 @@ const filesBelow: Readonly<Record<string, ReadonlyArray<string>>> = {
 const adapter = "(?:memory|node|postgres|x402|provider-[^/]+)"
 /** The one port outside the core: the store of the self-hosted facilitator's transactions. */
 const gasStorePort = "^packages/x402/src/self/GasTransactionStore\\.ts$"
+/** Parser, help, output and exit codes of the programs. */
+const commandLine = "^packages/node/src/command-line/"
 /** The lock between processes, which depends on nothing else in its package. */
 const fileLock = "^packages/node/src/file-lock/"
 
@@ -207,12 +209,7 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
     "server-configures-agentos",
     "The programs read the environment, configure the composition and listen; they compose nothing themselves.",
     { path: source("server") },
-    [
-      source("server"),
-      source("(?:agentos|command-line|core|http-server|node|provider-smtp|x402)"),
-      anyInstalled,
-      nodeBuiltin
-    ]
+    [source("server"), source("(?:agentos|core|http-server|node|provider-smtp|x402)"), anyInstalled, nodeBuiltin]
   ),
   only(
     "site-imports-node-alone",
@@ -240,7 +237,8 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
   ),
   only("cli-imports-api-alone", "agentctl is a client like any other.", { path: source("cli") }, [
     source("cli"),
-    source("(?:api|client|command-line|tools)"),
+    source("(?:api|client|tools)"),
+    commandLine,
     fileLock,
     anyInstalled,
     nodeBuiltin
@@ -250,12 +248,6 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
     "The client follows the gateway for agentctl too, which gives it the sockets in one file.",
     { path: source("cli"), pathNot: "^packages/cli/src/tail/Gateway\\.ts$" },
     { path: installed("ws") }
-  ),
-  only(
-    "command-line-stands-alone",
-    "The command line that the programs share knows none of them.",
-    { path: source("command-line") },
-    [source("command-line"), anyInstalled, nodeBuiltin]
   ),
   only(
     "file-lock-imports-node-alone",

@@ -31,7 +31,10 @@ const openOperation = [
 const MAIN = fileURLToPath(import.meta.resolve("@agentos/server/main"))
 
 /** Starts an unsupervised server; gives its output so far and its exit status. */
-const startServer = ({ baseUrl, chain, facilitatorUrl }: Description, environment: Readonly<Record<string, string>>) => {
+const startServer = (
+  { baseUrl, chain, facilitatorUrl }: Description,
+  environment: Readonly<Record<string, string>>
+) => {
   const network = { network: chain.network, rpcUrl: chain.rpcUrl, asset: chain.asset, decimals: 6, confirmations: 1 }
   const child = spawn(process.execPath, [MAIN, "start"], {
     stdio: ["ignore", "pipe", "pipe"],

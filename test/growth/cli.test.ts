@@ -1,4 +1,4 @@
-import { plain, plainJson, plainLine, truncate } from "../../packages/command-line/src/index.ts"
+import { plain, plainJson, plainLine, truncate } from "../../packages/node/src/command-line/index.ts"
 import { describe, it } from "vitest"
 import { safeFileName } from "../../packages/cli/src/file/Download.ts"
 import { forwardedBody } from "../../packages/cli/src/mail/Forward.ts"

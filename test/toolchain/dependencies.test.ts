@@ -102,7 +102,7 @@ const refused: ReadonlyArray<readonly [file: string, text: string, rule: string]
   ["packages/cli/src/tail/Aside.ts", `export * from "../mail/Inbox.ts"`, "cli-layer-tail"],
   ["packages/cli/src/tail/Socket.ts", `export { WebSocket } from "ws"`, "client-follows-the-gateway"],
   ["packages/cli/src/attic/New.ts", `export * from "../Version.ts"`, "cli-has-known-folders"],
-  ["packages/command-line/src/Wire.ts", `export * from "@agentos/api"`, "command-line-stands-alone"],
+  ["packages/node/src/command-line/Wire.ts", `export * from "@agentos/api"`, "node-folders-stand-alone"],
   ["packages/memory/src/Reach.ts", `export * from "../../core/src/kernel/Money.ts"`, "packages-meet-by-name"],
   ["packages/memory/src/Tested.ts", `export * from "../test/fixture.ts"`, "sources-do-not-import-tests"],
   ["packages/memory/src/Loan.ts", `export * from "undeclared"`, "sources-declare-what-they-import"],

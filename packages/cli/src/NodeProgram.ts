@@ -1,4 +1,4 @@
-import { runOnNode as runProgramOnNode } from "@agentos/command-line"
+import { runOnNode as runProgramOnNode } from "@agentos/node/command-line"
 import type { Host } from "./host/Host.ts"
 import { run } from "./Program.ts"
 import { RUNS_FROM_SOURCES } from "./Version.ts"

@@ -1,4 +1,4 @@
-import { EXIT, type ExitCode, Failure, type ParsedLine, runProgram, shellWord } from "@agentos/command-line"
+import { EXIT, type ExitCode, Failure, type ParsedLine, runProgram, shellWord } from "@agentos/node/command-line"
 import { COMMAND_TREE } from "./command/Commands.ts"
 import { asStarted, type Host } from "./host/Host.ts"
 

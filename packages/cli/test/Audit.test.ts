@@ -1,4 +1,4 @@
-import { exitsOf } from "@agentos/command-line"
+import { exitsOf } from "@agentos/node/command-line"
 import { fileURLToPath } from "node:url"
 import { afterAll, assert, beforeAll, describe, expect, it, vi } from "vitest"
 import type { CommandName } from "../src/command/Commands.ts"

@@ -1,4 +1,4 @@
-import { commandHelp } from "@agentos/command-line"
+import { commandHelp } from "@agentos/node/command-line"
 import { spawn } from "node:child_process"
 import { closeSync, existsSync, openSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"

@@ -1,4 +1,4 @@
-import { Output } from "@agentos/command-line"
+import { Output } from "@agentos/node/command-line"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, expect, it } from "vitest"

@@ -1,4 +1,4 @@
-import { type Check, type Host, runProgram, type Sink } from "@agentos/command-line"
+import { type Check, type Host, runProgram, type Sink } from "@agentos/node/command-line"
 import { assert, describe, it } from "@effect/vitest"
 import { generateDkimKey } from "@agentos/provider-smtp"
 import { Effect, Redacted } from "effect"

@@ -1,4 +1,4 @@
-import { Failure, type FlagSpec, plainLine, usageError } from "@agentos/command-line"
+import { Failure, type FlagSpec, plainLine, usageError } from "@agentos/node/command-line"
 import { isUtf8 } from "node:buffer"
 import { join, resolve } from "node:path"
 import type { Context } from "../context/Context.ts"

@@ -1,4 +1,4 @@
-import { plainJson, plainLine } from "@agentos/command-line"
+import { plainJson, plainLine } from "@agentos/node/command-line"
 import {
   CURSOR_FLAG,
   directionFlag,
@@ -212,7 +212,7 @@ export const VOICE_ANSWER = defineCommand(
     exits: [4, 9]
   },
   async (context, { flags }) => {
-    const { Failure } = await import("@agentos/command-line")
+    const { Failure } = await import("@agentos/node/command-line")
     const { VoiceAnswering } = await import("../tail/VoiceAnswering.ts")
     const command = required(flags.exec, "exec")
     await new VoiceAnswering(context, command).follow(await clientOf(context))

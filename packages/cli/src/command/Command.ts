@@ -1,4 +1,4 @@
-import type { CommandSpec, CommandTree, InputOf } from "@agentos/command-line"
+import type { CommandSpec, CommandTree, InputOf } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
 
 /**

@@ -1,4 +1,4 @@
-import { CommandTree, type ProgramSpec } from "@agentos/command-line"
+import { CommandTree, type ProgramSpec } from "@agentos/node/command-line"
 import { GLOBAL_FLAGS } from "../context/Flags.ts"
 import { VERSION } from "../Version.ts"
 import { MAIL_ATTACHMENTS, MAIL_RAW } from "./AttachmentCommands.ts"

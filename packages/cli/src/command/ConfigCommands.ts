@@ -1,4 +1,4 @@
-import { Failure, plainLine, usageError } from "@agentos/command-line"
+import { Failure, plainLine, usageError } from "@agentos/node/command-line"
 import { resolve } from "node:path"
 import type { Context } from "../context/Context.ts"
 import { defineCommand } from "./Command.ts"

@@ -1,4 +1,4 @@
-import { EXIT, Failure } from "@agentos/command-line"
+import { EXIT, Failure } from "@agentos/node/command-line"
 import { join } from "node:path"
 import type { Context } from "../context/Context.ts"
 import { DATA_FLAG, yesFlag } from "../context/Flags.ts"

@@ -10,7 +10,7 @@ import {
   reportChecks,
   skipped,
   warned
-} from "@agentos/command-line"
+} from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
 import { WALLET_FILE_FLAG } from "../context/Flags.ts"
 import { asStarted } from "../host/Host.ts"

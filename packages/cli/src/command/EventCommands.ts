@@ -1,4 +1,4 @@
-import { Failure, type FlagSpec, plain, usageError } from "@agentos/command-line"
+import { Failure, type FlagSpec, plain, usageError } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
 import { CURSOR_FLAG, given, LIMIT_FLAG, timeFlags, TYPES_FLAG, typesOf } from "../context/Flags.ts"
 import { countOf, TIME, timeOf, timeOfFlag, timeRangeOf } from "../output/Wording.ts"

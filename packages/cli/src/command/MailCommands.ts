@@ -1,4 +1,4 @@
-import { Failure, type FlagSpec, type Output, plain, plainLine, usageError } from "@agentos/command-line"
+import { Failure, type FlagSpec, type Output, plain, plainLine, usageError } from "@agentos/node/command-line"
 import { CURSOR_FLAG, directionFlag, LIMIT_FLAG, MESSAGE_ARGUMENT, timeFlags } from "../context/Flags.ts"
 import type { ListedMessage, Message } from "../mail/Inbox.ts"
 import { checksCell, checksText, isVerified, isVerifiedSender, senderFilter, type SentMessage } from "../mail/Sender.ts"

@@ -1,4 +1,4 @@
-import { type FlagSpec, type FlagValues, usageError } from "@agentos/command-line"
+import { type FlagSpec, type FlagValues, usageError } from "@agentos/node/command-line"
 import { given, PAY_EXITS, PAY_FLAGS } from "../context/Flags.ts"
 import { timeOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/Server.ts"

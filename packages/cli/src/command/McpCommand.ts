@@ -1,5 +1,5 @@
 import { decimalOf } from "@agentos/client"
-import { Failure } from "@agentos/command-line"
+import { Failure } from "@agentos/node/command-line"
 import { PASSWORD_FILE_FLAG, WALLET_FILE_FLAG, walletFlagsOf } from "../context/Flags.ts"
 import { defineCommand } from "./Command.ts"
 

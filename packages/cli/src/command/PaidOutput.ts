@@ -1,5 +1,5 @@
 import { decimalOf } from "@agentos/client"
-import { type Field, shellWord } from "@agentos/command-line"
+import { type Field, shellWord } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
 import type { PayFlagValues } from "../context/Flags.ts"
 import { isRecord } from "../file/Json.ts"

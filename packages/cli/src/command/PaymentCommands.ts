@@ -1,5 +1,5 @@
 import { decimalOf, unitsOf } from "@agentos/client"
-import { type Column, EXIT, Failure, usageError } from "@agentos/command-line"
+import { type Column, EXIT, Failure, usageError } from "@agentos/node/command-line"
 import { countOf, timeOf } from "../output/Wording.ts"
 import type { Resumed } from "../payment/Resume.ts"
 import type { ListedEntry } from "../payment/JournalFile.ts"

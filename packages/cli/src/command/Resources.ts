@@ -1,4 +1,4 @@
-import { Failure, usageError } from "@agentos/command-line"
+import { Failure, usageError } from "@agentos/node/command-line"
 import type { Server } from "../server/Server.ts"
 import type { Context } from "../context/Context.ts"
 

@@ -1,4 +1,4 @@
-import { plainLine } from "@agentos/command-line"
+import { plainLine } from "@agentos/node/command-line"
 import { ATTACH_FLAG, DATA_FLAG, given } from "../context/Flags.ts"
 import { defineCommand } from "./Command.ts"
 
@@ -42,7 +42,7 @@ export const SANDBOX_MAIL = defineCommand(
     exits: [5]
   },
   async (context, { flags }) => {
-    const { usageError } = await import("@agentos/command-line")
+    const { usageError } = await import("@agentos/node/command-line")
     const { readAttachments } = await import("../mail/Attachments.ts")
     const { askSandbox, readSandbox } = await import("../sandbox/SandboxProcess.ts")
     if (flags.to.length === 0) throw usageError("Missing flag --to.")

@@ -1,4 +1,4 @@
-import { type FlagSpec, usageError } from "@agentos/command-line"
+import { type FlagSpec, usageError } from "@agentos/node/command-line"
 import { asStarted } from "../host/Host.ts"
 import type { NewAttachment } from "../mail/Attachments.ts"
 import type { Message } from "../mail/Inbox.ts"

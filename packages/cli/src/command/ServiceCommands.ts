@@ -1,5 +1,5 @@
 import { type Answer, unitsOf } from "@agentos/client"
-import { EXIT, Failure, plain, plainLine, shellWord, usageError } from "@agentos/command-line"
+import { EXIT, Failure, plain, plainLine, shellWord, usageError } from "@agentos/node/command-line"
 import { asStarted } from "../host/Host.ts"
 import { timeOf } from "../output/Wording.ts"
 import type { Server, DataOf } from "../server/Server.ts"

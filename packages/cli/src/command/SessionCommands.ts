@@ -1,4 +1,4 @@
-import { EXIT, Failure, usageError } from "@agentos/command-line"
+import { EXIT, Failure, usageError } from "@agentos/node/command-line"
 import type { Settings } from "../config/Settings.ts"
 import type { Context } from "../context/Context.ts"
 import { PASSWORD_FILE_FLAG, WALLET_FILE_FLAG, walletFlagsOf, yesFlag } from "../context/Flags.ts"

@@ -1,4 +1,4 @@
-import { EXIT, Failure, plainLine, usageError } from "@agentos/command-line"
+import { EXIT, Failure, plainLine, usageError } from "@agentos/node/command-line"
 import { yesFlag } from "../context/Flags.ts"
 import { readSecret } from "../host/Host.ts"
 import { timeOf } from "../output/Wording.ts"

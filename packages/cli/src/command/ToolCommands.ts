@@ -44,7 +44,7 @@ export const SCHEMA = defineCommand(
   },
   async ({ output }, { arguments: { command: words } }, commands) => {
     const { commandSchema } = await import("../help/Reference.ts")
-    const { requireWords } = await import("@agentos/command-line")
+    const { requireWords } = await import("@agentos/node/command-line")
     requireWords(words, commands)
     output.text(`${JSON.stringify(commandSchema(commands, words), undefined, 2)}\n`)
   }
@@ -65,8 +65,8 @@ export const HELP = defineCommand(
     exits: []
   },
   async ({ output }, { arguments: { command: words } }, commands) => {
-    const { helpFor } = await import("@agentos/command-line")
-    const { requireWords } = await import("@agentos/command-line")
+    const { helpFor } = await import("@agentos/node/command-line")
+    const { requireWords } = await import("@agentos/node/command-line")
     requireWords(words, commands)
     output.text(helpFor(commands, words, output.helpStyle()))
   }

@@ -1,5 +1,5 @@
 import { decimalOf } from "@agentos/client"
-import { errorCode, Failure, type FlagSpec, type FlagValues, usageError } from "@agentos/command-line"
+import { errorCode, Failure, type FlagSpec, type FlagValues, usageError } from "@agentos/node/command-line"
 import { dirname, join, resolve } from "node:path"
 import type { Context } from "../context/Context.ts"
 import { PASSWORD_FILE_FLAG, RPC_URL_FLAG, WALLET_FILE_FLAG, walletFlagsOf } from "../context/Flags.ts"

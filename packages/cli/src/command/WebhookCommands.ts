@@ -1,4 +1,4 @@
-import { Failure, usageError } from "@agentos/command-line"
+import { Failure, usageError } from "@agentos/node/command-line"
 import { TYPES_FLAG, typesOf } from "../context/Flags.ts"
 import { readSecret } from "../host/Host.ts"
 import { timeOf } from "../output/Wording.ts"

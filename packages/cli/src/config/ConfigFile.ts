@@ -1,4 +1,4 @@
-import { Failure } from "@agentos/command-line"
+import { Failure } from "@agentos/node/command-line"
 import { dirname, isAbsolute, join, resolve } from "node:path"
 import { withFreeLock } from "../file/FileLock.ts"
 import { isRecord } from "../file/Json.ts"

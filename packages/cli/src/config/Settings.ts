@@ -1,5 +1,5 @@
 import { isLoopback } from "@agentos/client"
-import { Failure } from "@agentos/command-line"
+import { Failure } from "@agentos/node/command-line"
 import { resolve } from "node:path"
 import type { Context } from "../context/Context.ts"
 import { checkProfileName, readConfig, readFolderConfig, type SettingName } from "./ConfigFile.ts"

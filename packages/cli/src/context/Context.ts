@@ -1,4 +1,4 @@
-import type { Output } from "@agentos/command-line"
+import type { Output } from "@agentos/node/command-line"
 import type { Host } from "../host/Host.ts"
 import type { GlobalValues } from "./Flags.ts"
 

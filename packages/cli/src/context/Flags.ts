@@ -6,7 +6,7 @@ import {
   JSON_FLAG,
   OUTPUT_FLAGS,
   usageError
-} from "@agentos/command-line"
+} from "@agentos/node/command-line"
 import { TIME } from "../output/Wording.ts"
 
 /** The flags of every command. */

@@ -1,4 +1,4 @@
-import { errorCode, Failure } from "@agentos/command-line"
+import { errorCode, Failure } from "@agentos/node/command-line"
 import { mkdir, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileFailure } from "./PrivateFile.ts"

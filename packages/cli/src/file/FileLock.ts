@@ -1,4 +1,4 @@
-import { Failure } from "@agentos/command-line"
+import { Failure } from "@agentos/node/command-line"
 import { join } from "node:path"
 import { acquireFileLock, type FileLock, FileLockedError } from "@agentos/node/file-lock"
 import type { Host } from "../host/Host.ts"

@@ -1,4 +1,4 @@
-import { errorCode, Failure, shellWord } from "@agentos/command-line"
+import { errorCode, Failure, shellWord } from "@agentos/node/command-line"
 import { randomUUID } from "node:crypto"
 import { constants } from "node:fs"
 import { chmod, type FileHandle, link, mkdir, open, rename, rm, stat } from "node:fs/promises"

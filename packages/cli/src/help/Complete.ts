@@ -1,4 +1,11 @@
-import { type CommandTree, type Completion, type FlagSpec, isShellWord, Output, plainLine } from "@agentos/command-line"
+import {
+  type CommandTree,
+  type Completion,
+  type FlagSpec,
+  isShellWord,
+  Output,
+  plainLine
+} from "@agentos/node/command-line"
 import { GLOBAL_FLAGS, type GlobalValues } from "../context/Flags.ts"
 import type { Host } from "../host/Host.ts"
 

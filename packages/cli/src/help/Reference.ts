@@ -8,7 +8,7 @@ import {
   flagSummary,
   flagUsage,
   usageLine
-} from "@agentos/command-line"
+} from "@agentos/node/command-line"
 import { GLOBAL_FLAGS } from "../context/Flags.ts"
 import { VERSION } from "../Version.ts"
 

@@ -1,4 +1,4 @@
-import type { Host as CommandLineHost } from "@agentos/command-line"
+import type { Host as CommandLineHost } from "@agentos/node/command-line"
 import type { Readable } from "node:stream"
 
 /** A point of a payment at which a process that dies leaves a different state behind. */

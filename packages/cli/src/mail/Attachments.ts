@@ -1,4 +1,4 @@
-import { Failure, usageError } from "@agentos/command-line"
+import { Failure, usageError } from "@agentos/node/command-line"
 import { basename, extname, resolve } from "node:path"
 import type { Context } from "../context/Context.ts"
 import { readNamed } from "../file/PrivateFile.ts"

@@ -1,4 +1,4 @@
-import { Failure } from "@agentos/command-line"
+import { Failure } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
 import { timeOfFlag } from "../output/Wording.ts"
 import { type Server, type DataOf, queryOf, serverTime } from "../server/Server.ts"

@@ -1,4 +1,4 @@
-import { usageError } from "@agentos/command-line"
+import { usageError } from "@agentos/node/command-line"
 
 /** The server's checks of the sender of a message, in the words of RFC 8601. */
 export interface SenderChecks {

@@ -1,5 +1,5 @@
 import { AgentOs, AgentOsError, decimalOf, type PaymentQuote, type Spent, unitsOf } from "@agentos/client"
-import { Failure, usageError } from "@agentos/command-line"
+import { Failure, usageError } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
 import { given } from "../context/Flags.ts"
 import { findToken, saveToken } from "../config/Credentials.ts"

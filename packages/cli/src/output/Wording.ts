@@ -1,4 +1,4 @@
-import { type TimeRange, usageError } from "@agentos/command-line"
+import { type TimeRange, usageError } from "@agentos/node/command-line"
 
 /** Formats a count with its noun: `2 payments`. */
 export const countOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`

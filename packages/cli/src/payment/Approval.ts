@@ -1,5 +1,5 @@
 import { decimalOf, type PaymentQuote, unitsOf } from "@agentos/client"
-import { EXIT, Failure, plainLine, usageError } from "@agentos/command-line"
+import { EXIT, Failure, plainLine, usageError } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
 import { fromOf, rejectFolderSettings, type Settings } from "../config/Settings.ts"
 import type { Connection } from "../server/Connection.ts"

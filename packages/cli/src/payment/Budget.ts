@@ -1,5 +1,5 @@
 import { decimalOf, mayHaveCharged } from "@agentos/client"
-import { Failure } from "@agentos/command-line"
+import { Failure } from "@agentos/node/command-line"
 import { join } from "node:path"
 import { homeFolder } from "../config/ConfigFile.ts"
 import { withFreeLock } from "../file/FileLock.ts"

@@ -1,5 +1,5 @@
 import type { JournalState } from "@agentos/client"
-import { errorCode, Failure } from "@agentos/command-line"
+import { errorCode, Failure } from "@agentos/node/command-line"
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { homeFolder } from "../config/ConfigFile.ts"

@@ -1,5 +1,5 @@
 import { decimalOf, isOpen, type JournalEntry, type JournalState } from "@agentos/client"
-import { Failure } from "@agentos/command-line"
+import { Failure } from "@agentos/node/command-line"
 import { createHash } from "node:crypto"
 import { isRecord, parseJson } from "../file/Json.ts"
 import { operationAt, ROUTES } from "../server/Routes.ts"

@@ -1,5 +1,5 @@
 import { AgentOsError, type AgentOsOptions, type InputOf } from "@agentos/client"
-import { Failure, messageOf } from "@agentos/command-line"
+import { Failure, messageOf } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
 import { given, type PayFlagValues, walletFlagsOf } from "../context/Flags.ts"
 import { ENVIRONMENT_TOKEN } from "../config/Credentials.ts"

@@ -1,5 +1,5 @@
 import { AgentOsError, isOpen, type JournalState } from "@agentos/client"
-import { EXIT, Failure, messageOf } from "@agentos/command-line"
+import { EXIT, Failure, messageOf } from "@agentos/node/command-line"
 import type { Host } from "../host/Host.ts"
 import { apiFailure, failureOf } from "../server/ApiFailure.ts"
 import type { FileJournal } from "./FileJournal.ts"

@@ -1,4 +1,4 @@
-import { Failure } from "@agentos/command-line"
+import { Failure } from "@agentos/node/command-line"
 import { createPublicKey, verify } from "node:crypto"
 import type { Context } from "../context/Context.ts"
 import { isRecord, parseJson } from "../file/Json.ts"

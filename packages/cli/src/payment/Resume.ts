@@ -1,5 +1,5 @@
 import { AgentOsError } from "@agentos/client"
-import { Failure, shellWord } from "@agentos/command-line"
+import { Failure, shellWord } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
 import { findToken } from "../config/Credentials.ts"
 import { readEntry } from "./Journal.ts"

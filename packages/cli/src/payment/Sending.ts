@@ -1,5 +1,5 @@
 import type { AgentOs, AgentOsOptions } from "@agentos/client"
-import { Failure } from "@agentos/command-line"
+import { Failure } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
 import { saveToken } from "../config/Credentials.ts"
 import { isRecord } from "../file/Json.ts"

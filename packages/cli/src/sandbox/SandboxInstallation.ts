@@ -1,4 +1,4 @@
-import { Failure, messageOf } from "@agentos/command-line"
+import { Failure, messageOf } from "@agentos/node/command-line"
 import { spawn } from "node:child_process"
 import { existsSync, realpathSync } from "node:fs"
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises"

@@ -1,4 +1,4 @@
-import { EXIT, Failure, plainLine } from "@agentos/command-line"
+import { EXIT, Failure, plainLine } from "@agentos/node/command-line"
 import { type ChildProcess, spawn } from "node:child_process"
 import { readFile } from "node:fs/promises"
 import { join, resolve } from "node:path"

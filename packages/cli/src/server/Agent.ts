@@ -1,5 +1,5 @@
 import { AgentOs, type AgentOsOptions, type Retry } from "@agentos/client"
-import { messageOf } from "@agentos/command-line"
+import { messageOf } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
 import { failureOf } from "./ApiFailure.ts"
 import { fetchOf } from "./Network.ts"

@@ -6,7 +6,7 @@ import {
   type OwnCode,
   type PaymentState,
   plainLine
-} from "@agentos/command-line"
+} from "@agentos/node/command-line"
 import type { ErrorBody } from "@agentos/api"
 import { AgentOsError, type Answer } from "@agentos/client"
 import { isRecord } from "../file/Json.ts"

@@ -1,4 +1,4 @@
-import { Failure } from "@agentos/command-line"
+import { Failure } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
 import { ENVIRONMENT_TOKEN, findToken, type Token } from "../config/Credentials.ts"
 import {

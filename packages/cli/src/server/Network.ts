@@ -1,5 +1,5 @@
 import { AgentOsError, type AgentOsOptions } from "@agentos/client"
-import { Failure } from "@agentos/command-line"
+import { Failure } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
 import { VERSION } from "../Version.ts"
 import { useProxy, usesProxy } from "./Proxy.ts"

@@ -1,4 +1,4 @@
-import { shellWord } from "@agentos/command-line"
+import { shellWord } from "@agentos/node/command-line"
 import type { OPERATIONS } from "@agentos/api"
 import { CATALOG_ROWS } from "@agentos/api/catalog"
 import { isRecord } from "../file/Json.ts"

@@ -1,4 +1,4 @@
-import { displayWidth, errorCode, type Output, plainJson, plainLine, truncate } from "@agentos/command-line"
+import { displayWidth, errorCode, type Output, plainJson, plainLine, truncate } from "@agentos/node/command-line"
 import { type ChildProcess, spawn } from "node:child_process"
 import { isRecord } from "../file/Json.ts"
 import { childEnvironment, type Host } from "../host/Host.ts"

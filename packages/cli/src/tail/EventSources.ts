@@ -1,5 +1,5 @@
 import { type Acknowledged, backoff, type Session } from "@agentos/client"
-import { EXIT, Failure } from "@agentos/command-line"
+import { EXIT, Failure } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
 import { type Server, type DataOf, serverTime } from "../server/Server.ts"
 import { ROUTES } from "../server/Routes.ts"

@@ -1,5 +1,5 @@
 import { AgentOsError, followGateway, type Gateway, Session } from "@agentos/client"
-import { EXIT, Failure, plainLine } from "@agentos/command-line"
+import { EXIT, Failure, plainLine } from "@agentos/node/command-line"
 import { WebSocket } from "ws"
 import type { Context } from "../context/Context.ts"
 import { type DataOf, type Server, serverTime } from "../server/Server.ts"

@@ -1,5 +1,5 @@
 import type { ServerMessage, Session } from "@agentos/client"
-import { plainJson, plainLine } from "@agentos/command-line"
+import { plainJson, plainLine } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
 import type { Server } from "../server/Server.ts"
 import { runShell } from "./EventHandling.ts"

@@ -1,4 +1,4 @@
-import { type Output, plainLine } from "@agentos/command-line"
+import { type Output, plainLine } from "@agentos/node/command-line"
 import type { Handled } from "./EventHandling.ts"
 import type { Acknowledged, Delivery, Intake, TailEvent } from "./TailEvent.ts"
 

@@ -1,4 +1,4 @@
-import { Failure } from "@agentos/command-line"
+import { Failure } from "@agentos/node/command-line"
 import { createCipheriv, createDecipheriv, pbkdf2, randomBytes, randomUUID, scrypt, timingSafeEqual } from "node:crypto"
 import { promisify } from "node:util"
 import { isRecord } from "../file/Json.ts"

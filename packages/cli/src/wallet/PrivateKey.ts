@@ -1,4 +1,4 @@
-import { Failure } from "@agentos/command-line"
+import { Failure } from "@agentos/node/command-line"
 import { createECDH, randomBytes } from "node:crypto"
 import { keccak_256 } from "@noble/hashes/sha3"
 

@@ -1,4 +1,4 @@
-import { Failure } from "@agentos/command-line"
+import { Failure } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
 import { findToken, saveToken } from "../config/Credentials.ts"
 import { rejectFolderServer, requireBaseUrl, resolveSettings } from "../config/Settings.ts"

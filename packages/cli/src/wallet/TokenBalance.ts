@@ -1,4 +1,4 @@
-import { EXIT, Failure } from "@agentos/command-line"
+import { EXIT, Failure } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
 import { isRecord } from "../file/Json.ts"
 import { readBody } from "../server/Network.ts"

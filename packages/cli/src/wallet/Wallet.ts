@@ -1,4 +1,4 @@
-import { Failure, usageError } from "@agentos/command-line"
+import { Failure, usageError } from "@agentos/node/command-line"
 import { resolve } from "node:path"
 import { fromOf, resolveSettings, type Setting, type SettingFlags } from "../config/Settings.ts"
 import type { Context } from "../context/Context.ts"

@@ -1,5 +1,14 @@
 import { decimalOf, unitsOf } from "@agentos/client"
-import { type Column, displayWidth, nearest, plain, plainJson, plainLine, table, truncate } from "@agentos/command-line"
+import {
+  type Column,
+  displayWidth,
+  nearest,
+  plain,
+  plainJson,
+  plainLine,
+  table,
+  truncate
+} from "@agentos/node/command-line"
 import { assert, describe, it } from "vitest"
 import { durationOf } from "../../src/output/Wording.ts"
 

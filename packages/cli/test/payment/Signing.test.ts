@@ -1,5 +1,5 @@
 import { AgentOs } from "@agentos/client"
-import { Failure } from "@agentos/command-line"
+import { Failure } from "@agentos/node/command-line"
 import { ExactEvmScheme } from "@x402/evm/exact/client"
 import { privateKeyToAccount } from "viem/accounts"
 import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"

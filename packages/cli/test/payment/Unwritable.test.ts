@@ -1,5 +1,5 @@
 import type { JournalState } from "@agentos/client"
-import { Failure, Output } from "@agentos/command-line"
+import { Failure, Output } from "@agentos/node/command-line"
 import { existsSync, readdirSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "vitest"

@@ -1,4 +1,4 @@
-import { Output } from "@agentos/command-line"
+import { Output } from "@agentos/node/command-line"
 import { afterEach, assert, describe, it, vi } from "vitest"
 import { Server } from "../../src/server/Server.ts"
 import { useApiDouble } from "../support/ApiDouble.ts"

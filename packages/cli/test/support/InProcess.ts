@@ -1,4 +1,4 @@
-import { Failure, type Sink } from "@agentos/command-line"
+import { Failure, type Sink } from "@agentos/node/command-line"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

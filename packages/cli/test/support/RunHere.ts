@@ -1,4 +1,4 @@
-import type { Sink } from "@agentos/command-line"
+import type { Sink } from "@agentos/node/command-line"
 import { setTimeout as sleep } from "node:timers/promises"
 import { run } from "../../src/Program.ts"
 

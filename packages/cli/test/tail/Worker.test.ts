@@ -1,4 +1,4 @@
-import { Output } from "@agentos/command-line"
+import { Output } from "@agentos/node/command-line"
 import { assert, describe, it } from "vitest"
 import type { Acknowledged, TailEvent } from "../../src/tail/TailEvent.ts"
 import { backoff } from "@agentos/client"

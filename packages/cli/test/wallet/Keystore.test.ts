@@ -1,4 +1,4 @@
-import { Failure } from "@agentos/command-line"
+import { Failure } from "@agentos/node/command-line"
 import { randomBytes } from "node:crypto"
 import { inspect } from "node:util"
 import { privateKeyToAddress } from "viem/accounts"

@@ -1,5 +1,5 @@
 import type { Setup } from "@agentos/agentos"
-import { type Check, failed, type Finding, passed, skipped, warned } from "@agentos/command-line"
+import { type Check, failed, type Finding, passed, skipped, warned } from "@agentos/node/command-line"
 import { CATALOG, ProviderError, Usdt } from "@agentos/core"
 import { configuredChecks, type NetworkConfig } from "@agentos/x402"
 import { Effect, Predicate, Redacted } from "effect"

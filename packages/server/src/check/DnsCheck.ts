@@ -1,4 +1,4 @@
-import { type Check, failed, passed, skipped } from "@agentos/command-line"
+import { type Check, failed, passed, skipped } from "@agentos/node/command-line"
 import { ConfigurationInvalid } from "@agentos/core"
 import { dkimRecord, type DnsRecord, type Lookup, openLookup, type SenderDns } from "@agentos/provider-smtp"
 import { Effect, Redacted } from "effect"

@@ -1,4 +1,4 @@
-import { type Check, CHECKS_JSON, passed, reportChecks } from "@agentos/command-line"
+import { type Check, CHECKS_JSON, passed, reportChecks } from "@agentos/node/command-line"
 import { defineCommand, runEffect } from "./ServerCommand.ts"
 
 export const CHECK_CONFIG = defineCommand(

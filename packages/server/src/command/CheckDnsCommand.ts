@@ -1,4 +1,4 @@
-import { CHECKS_JSON, Failure, reportChecks } from "@agentos/command-line"
+import { CHECKS_JSON, Failure, reportChecks } from "@agentos/node/command-line"
 import { isIP } from "node:net"
 import { defineCommand, runEffect } from "./ServerCommand.ts"
 

@@ -1,4 +1,4 @@
-import { CommandTree, HELP_FLAG, JSON_FLAG, OUTPUT_FLAGS, type ProgramSpec } from "@agentos/command-line"
+import { CommandTree, HELP_FLAG, JSON_FLAG, OUTPUT_FLAGS, type ProgramSpec } from "@agentos/node/command-line"
 import { VERSION } from "../Version.ts"
 import { CHECK_CONFIG } from "./CheckConfigCommand.ts"
 import { CHECK_DNS } from "./CheckDnsCommand.ts"

@@ -1,4 +1,4 @@
-import { errorCode, Failure } from "@agentos/command-line"
+import { errorCode, Failure } from "@agentos/node/command-line"
 import { resolve } from "node:path"
 import { defineCommand } from "./ServerCommand.ts"
 

@@ -7,7 +7,7 @@ import {
   type InputOf,
   messageOf,
   type ParsedInput
-} from "@agentos/command-line"
+} from "@agentos/node/command-line"
 import type { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"

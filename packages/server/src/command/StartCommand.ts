@@ -1,4 +1,4 @@
-import { type ExitCode, Failure, usageError } from "@agentos/command-line"
+import { type ExitCode, Failure, usageError } from "@agentos/node/command-line"
 import { WORKERS_RULE, workersOf } from "../worker/WorkerCount.ts"
 import { isWorker } from "../worker/WorkerProcess.ts"
 import { defineCommand, runEffect, type ServerCommandContext } from "./ServerCommand.ts"

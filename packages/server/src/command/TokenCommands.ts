@@ -1,4 +1,4 @@
-import { Failure } from "@agentos/command-line"
+import { Failure } from "@agentos/node/command-line"
 import { confirm, defineCommand, runEffect } from "./ServerCommand.ts"
 
 export const TOKEN_OPERATOR = defineCommand(

@@ -1,4 +1,4 @@
-import { failed, type Finding, passed, warned } from "@agentos/command-line"
+import { failed, type Finding, passed, warned } from "@agentos/node/command-line"
 import { ConfigurationInvalid, SettingName } from "@agentos/core"
 import {
   type Certificate,

@@ -1,4 +1,4 @@
-import type { CommandContext } from "@agentos/command-line"
+import type { CommandContext } from "@agentos/node/command-line"
 import { Effect } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
 import { log, logWritten, relayLines } from "../output/ProgramOutput.ts"

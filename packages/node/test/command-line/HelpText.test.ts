@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { flagSummary } from "../src/HelpText.ts"
+import { flagSummary } from "../../src/command-line/HelpText.ts"
 
 describe("flagSummary", () => {
   it("ends with one period, also after a default that is a sentence", () => {

@@ -1,4 +1,4 @@
-import { ask } from "../src/Prompt.ts"
+import { ask } from "../../src/command-line/Prompt.ts"
 import { afterEach, assert, describe, it, vi } from "vitest"
 
 /** Records the terminal of this process while a question is answered with these keys. */
