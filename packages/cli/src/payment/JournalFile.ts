@@ -19,11 +19,12 @@ export interface ListedEntry extends Omit<StoredEntry, "body"> {
   readonly body: string | null | { readonly sha256: string }
 }
 
-/** Adds to a new entry of the client what only agentctl knows. */
+/** Adds to a new entry of the client what only agentctl knows. The output has the fields in the order of the file. */
 export const storedEntry = (entry: JournalEntry, profile: string): StoredEntry => {
-  const { operationId } = entry
+  const { baseUrl, createdAt, id, ...others } = entry
+  const { operationId } = others
   const route = Object.hasOwn(ROUTES, operationId) ? ROUTES[operationId as keyof typeof ROUTES] : undefined
-  return { ...entry, profile, serviceId: route?.serviceId ?? operationId }
+  return { id, createdAt, profile, baseUrl, serviceId: route?.serviceId ?? operationId, ...others }
 }
 
 /** The longest body in the file of an entry, in characters. Every payment reads the entries of the last day. */
