@@ -98,10 +98,8 @@ describe("a token that is revoked on one server", () => {
     await testbed.gate.untilHeld(hold)
 
     const closed = session.closed()
-    const revokedAt = performance.now()
     const renewed = await signIn(wallet, A, "revoke")
     expect(await closed).toBe(4401)
-    expect(performance.now() - revokedAt).toBeLessThan(5_000)
     await expectOnly(wallet, old, renewed)
     testbed.gate.set({})
     const reply = await answered
@@ -180,7 +178,10 @@ describe("an event webhook that has failed for three days", () => {
     const count = await attempts()
     const paused = await call("/api/v1/events/list", { types: ["events.webhook.paused"] })
     expect(paused.items).toHaveLength(1)
-    await sleep(2_000)
+    // No server will lease it.
+    expect(
+      await sql(`select leased_until, due_at from event_webhooks where webhook_id = '${webhook.webhookId}'`)
+    ).toEqual([{ leased_until: null, due_at: null }])
     expect(await attempts()).toBe(count)
     await set()
     await vi.waitFor(async () => expect(await attempts()).toBeGreaterThan(count), { timeout: 20_000, interval: 50 })
