@@ -20,9 +20,9 @@ const LONGEST = [
   "packages/postgres/test/EventRaces.test.ts",
   "test/calls/calls.test.ts",
   "test/cli/agentctl.test.ts",
+  "test/e2e/attacks.test.ts",
   "test/sandbox/tour.test.ts",
   "test/sandbox/supervisor.test.ts",
-  "test/e2e/restart.test.ts",
   "test/e2e/phoneVoice.test.ts",
   "test/e2e/cluster.test.ts",
   "test/e2e/mail.test.ts",
@@ -37,7 +37,12 @@ const LONGEST = [
   "test/e2e/webhooks.test.ts",
   "packages/cli/test/payment/Pay.test.ts",
   "test/e2e/stagedMail.test.ts",
-  "packages/provider-smtp/test/MailParserWorker.test.ts"
+  "packages/provider-smtp/test/MailParserWorker.test.ts",
+  "packages/provider-smtp/test/SmtpListenerLimits.test.ts",
+  "packages/http-server/test/edge/RateLimiting.test.ts",
+  "packages/sandbox/test/chain/Chain.test.ts",
+  "packages/postgres/test/SilentConnections.test.ts",
+  "test/toolchain/documents.test.ts"
 ]
 
 /**
