@@ -48,8 +48,9 @@ const metadataProblems = (
 ]
 
 /**
- * The size of a packed file in bytes that its package promises. That of the client was 30 KiB until agentctl paid and followed the gateway through it:
- * retries, late opening of wallets, finished payments and plain requests became options of all users.
+ * The size of a packed file in bytes that its package promises. That of the client was 30 KiB until agentctl paid and
+ * followed the gateway through it: retries, late opening of wallets, finished payments, plain requests, pings and reports
+ * of the connection became options of all users.
  */
 const SIZE_LIMITS: Readonly<Record<string, number>> = { "@agentos/client": 36 * 1_024 }
 

@@ -85,7 +85,7 @@ class CodedError<Code extends ErrorCode> extends Error {
   readonly moneyMoved: MoneyMoved
   readonly isRetryable: boolean
   readonly nextCalls: ReadonlyArray<NextCall>
-  /** The answer of the server that is this error; null if it is none. */
+  /** The answer of the server that is this error; null without an answer. */
   readonly answer: Answer | null
 
   constructor(parts: ErrorParts<Code>) {

@@ -48,7 +48,7 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
     const isCall = (callId: string) => sql`call_id = ${Parameter.uuid(callId)}`
     const isOperation = (operationId: string) => sql`operation_id = ${Parameter.uuid(operationId)}`
 
-    /** Locks the call first: what is read after that stays true until the transaction ends. */
+    /** Locks the call first: later reads stay true until the transaction ends. */
     const extend = Effect.fnUntraced(function* (callId: string, operationId: string, seconds: number) {
       const call = first(yield* sql<CallRow>`select ${columns} from calls where ${isCall(callId)} for no key update`)
       const known = yield* sql`select 1 from call_grants where ${isOperation(operationId)}`

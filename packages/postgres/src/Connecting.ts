@@ -36,7 +36,7 @@ export interface SessionOptions {
   readonly settingsIn: SettingsIn
 }
 
-/** TLS that could as well be none: checking a certificate would protect against nobody, and libpq does not. */
+/** For optional TLS (`prefer`): a checked certificate would protect against no attacker, and libpq checks none. */
 const UNCHECKED_TLS = { rejectUnauthorized: false }
 const REFUSED_TLS = "PgConnection: Server refused TLS"
 

@@ -157,7 +157,7 @@ const withClient = <A, E>(connectionOf: ConnectionOf, effect: Effect.Effect<A, E
     Effect.flatMap(openForMigration(connectionOf), (sql) => Effect.provideService(effect, SqlClient.SqlClient, sql))
   )
 
-/** Checks what a server needs of its database. Fails with what is missing. */
+/** Checks the database against the needs of a server. Fails with the first need that is not met. */
 const prepare = Effect.fnUntraced(function* (options: PostgresOptions) {
   const target = yield* readConnectionUrl(options.url)
   const connectionsWith = connectionTo(options, target)
@@ -253,7 +253,7 @@ export const layerPGlite = (
 export interface SchemaMaintenance<E = DatabaseFailure> {
   /** Checks the URL and the files that it names. Connects to nothing. */
   readonly validate: Effect.Effect<void, E>
-  /** Tries what a server needs of the database, as its start does. Creates and changes nothing. */
+  /** Tries all uses of the database by a server, as its start does. Creates and changes nothing. */
   readonly check: Effect.Effect<void, E>
   /** Reads the version of PostgreSQL, null if the embedded database does not exist yet. Creates and changes nothing. */
   readonly read: Effect.Effect<SchemaState & { readonly version: string | null }, E>

@@ -2,9 +2,9 @@ import { Schema } from "effect"
 
 /** The database, or the way to it, can't serve as configured. It is an error of opening a database, never a defect. */
 export class DatabaseUnsuitable extends Schema.TaggedError<DatabaseUnsuitable>()("DatabaseUnsuitable", {
-  /** What was found, in one line without a final period. */
+  /** The unsuitable property, in one line without a final period. */
   problem: Schema.String,
-  /** What the operator should change, as a sentence. */
+  /** The change that the operator should make, as a sentence. */
   fix: Schema.String,
   /** False if the same configuration may work later: other programs use the connections. */
   isPermanent: Schema.Boolean

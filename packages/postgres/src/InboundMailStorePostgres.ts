@@ -207,7 +207,7 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
       )
     }
 
-    /** Locks the rows first: what is read after that stays true until the transaction ends. */
+    /** Locks the rows first: later reads stay true until the transaction ends. */
     const complete = Effect.fnUntraced(function* (leases: ReadonlyArray<MailLease>) {
       const attempts = new Map(leases.map((lease) => [lease.inboundMailId, lease.attempts]))
       const waiting = yield* sql<Pick<InboundMailRow, "inbound_mail_id" | "attempts">>`

@@ -213,7 +213,7 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
         Effect.flatMap(Effect.serviceOption(sql.transactionService), (open) =>
           Option.isNone(open)
             ? isAvailableTogether({ localPart, tenantId })
-            : // Only its own connection shows what a transaction has changed.
+            : // Only its own connection shows the changes of a transaction.
               Effect.map(areAvailable([{ localPart, tenantId }]), ([isFree]) => isFree === true)
         ),
       reserve: (localPart, tenantId, operationId) =>

@@ -25,7 +25,7 @@ const SESSION_ROUNDS: ReadonlyArray<readonly [first: 0 | 1, second: 0 | 1]> = [
   [1, 0]
 ]
 
-/** What a server needs of its database. */
+/** The needs of a server. */
 export interface ServerNeeds {
   /** Settings that the sessions must have, by name. */
   readonly settings: Readonly<Record<string, string>>
@@ -264,7 +264,7 @@ const isUnsupportedParameter = (error: SqlError.SqlError): boolean => {
 const isDenied = (error: unknown): error is SqlError.SqlError =>
   SqlError.isSqlError(error) && fromSqlError(error).code === "42501"
 
-/** What the check found. */
+/** The findings of the check. */
 export interface ServerFound {
   /** How settings reach the sessions. */
   readonly settingsIn: SettingsIn

@@ -4,7 +4,7 @@ import { type Budget, excessOf, excessText } from "../payment/Budget.ts"
 
 /**
  * Throws SPEND_LIMIT_EXCEEDED if a payment of `amount` base units would exceed a limit. The spending of all processes
- * counts. `consequence` says what was not done.
+ * counts. `consequence` names the step that was not taken.
  */
 export const checkLimits = async (
   host: Host,

@@ -75,7 +75,7 @@ export const spentLastDay = async (host: Host, profile: string): Promise<bigint>
 export interface Excess {
   readonly limit: keyof Budget
   readonly limitAmount: bigint
-  /** What the last 24 hours may have cost. */
+  /** The possible cost of the last 24 hours. */
   readonly spent: bigint
 }
 
@@ -88,7 +88,7 @@ export const limitsOf = async (host: Host, profile: string, more: Budget = NO_BU
   return { perCall: smaller(perCall, more.perCall), perDay: smaller(perDay, more.perDay) }
 }
 
-/** Returns the limit that a payment of `amount` base units would exceed; undefined if there is none. */
+/** Returns the limit that a payment of `amount` base units would exceed; undefined without a limit. */
 export const excessOf = async (
   host: Host,
   profile: string,

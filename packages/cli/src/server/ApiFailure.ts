@@ -79,7 +79,7 @@ const nextOf = (value: unknown): ReadonlyArray<string> => {
   const { body, method, path } = value
   if (typeof method !== "string" || typeof path !== "string") return []
   const command = nextCommand({ method, path, body })
-  // A command with invisible characters would not be what the user reads before running it.
+  // A command with invisible characters would not be the one that the user reads before running it.
   return command === plainLine(command) ? [command] : []
 }
 

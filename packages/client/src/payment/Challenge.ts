@@ -75,7 +75,7 @@ const USDT: Readonly<Record<string, string>> = {
 /** The longest validity of a signed payment in seconds. Until it expires, anyone who has it can submit it. */
 const VALIDITY_SECONDS_MAX = 3_600
 
-/** What a payer accepts. */
+/** The tokens and limits that a payer accepts. */
 export type Acceptance = Pick<Settings, "assets" | "baseUrl" | "network">
 
 /** A sandbox on this machine has its own chain and token. On a chain with a known USDT, that token is required. */

@@ -27,7 +27,7 @@ export interface Spent {
   readonly lastDay: string
   readonly perCall: string | null
   readonly perDay: string | null
-  /** What the limit per day leaves. */
+  /** The rest of the limit per day. */
   readonly left: string | null
 }
 
@@ -119,7 +119,7 @@ export class Payments {
     return [...this.#open.values()].map(shown)
   }
 
-  /** Returns what the last 24 hours may have cost, and the limits. */
+  /** Returns the possible cost of the last 24 hours, and the limits. */
   spent(): Spent {
     const { perCall, perDay } = this.#settings.limits
     const lastDay = this.#spending.lastDay()

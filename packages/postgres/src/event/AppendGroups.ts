@@ -73,7 +73,7 @@ const answerOf = (appended: ReadonlyArray<Appended>): Exit.Exit<Answer> =>
 
 /**
  * A statement that the server refused has stored nothing, and one call may have caused that. If the connection
- * was lost, it is unknown what the statement stored: the callers have to find out.
+ * was lost, it is unknown which events the statement stored: the callers have to find out.
  */
 const afterFailure = (cause: Cause.Cause<SqlError.SqlError>): Exit.Exit<"alone"> => {
   const reasons = cause.reasons.map((reason) =>

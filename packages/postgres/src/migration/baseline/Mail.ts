@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 /**
  * Mail on its way in and out. Bytes are stored in pieces of 256 KiB, each written and read by a statement of its own: one
  * statement for a mail of 25 MiB occupies an embedded database for most of a second and takes several times its size in
- * memory. They are not compressed: compressing what is mostly base64 costs more than it saves.
+ * memory. They are not compressed: compressing base64 costs more than it saves.
  */
 export const createMail = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
