@@ -181,24 +181,6 @@ const reachable = (roots: Readonly<Record<string, Json>>): Readonly<Record<strin
   return found
 }
 
-type Schemas = Readonly<Record<string, Json>>
-
-/** Marks the messages of the realtime gateway as internal to the client, except for the turns of a call. */
-const withInternals = (found: Schemas): Schemas => {
-  const isMessage = (name: string): boolean =>
-    [schemas["RealtimeClientMessage"], schemas["RealtimeServerMessage"]].some((messages) =>
-      JSON.stringify(messages).includes(`/${name}"`)
-    )
-  return Object.fromEntries(
-    Object.entries(found).map(([name, schema]) => [
-      name,
-      name !== "CallTurn" && (name.startsWith("Realtime") || isMessage(name))
-        ? { ...schema, description: "@internal" }
-        : schema
-    ])
-  )
-}
-
 /** The schemas that the client uses beside those of operations. */
 const ROOTS = ["Error", "RealtimeClientMessage", "RealtimeServerMessage"]
 
@@ -214,7 +196,7 @@ export const generate = async (): Promise<Readonly<Record<string, string>>> => {
       info: { title: "AgentOS", version: "1" },
       paths: {},
       components: {
-        schemas: withInternals(bare(reachable(roots), true) as Schemas) as Record<string, SchemaObject>
+        schemas: bare(reachable(roots), true) as Record<string, SchemaObject>
       }
     } satisfies OpenAPI3,
     { defaultNonNullable: false, emptyObjectsUnknown: true, alphabetize: false }

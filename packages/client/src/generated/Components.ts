@@ -14,9 +14,7 @@ export interface components {
             };
             guides: components["schemas"]["Guides"];
         };
-        /** @description @internal */
         RealtimeClientMessage: components["schemas"]["SessionAuthenticate"] | components["schemas"]["EventAcknowledge"] | components["schemas"]["CallReply"];
-        /** @description @internal */
         RealtimeServerMessage: components["schemas"]["SessionReady"] | components["schemas"]["EventDelivery"] | components["schemas"]["EventObserved"] | components["schemas"]["SessionReplayComplete"] | components["schemas"]["EventAcknowledged"] | components["schemas"]["EventAcknowledgementStale"] | components["schemas"]["CallTurn"] | components["schemas"]["CallInterrupted"] | components["schemas"]["RealtimeError"];
         Operations: {
             describeApi: {
@@ -379,20 +377,17 @@ export interface components {
             serviceCatalog: string;
             openapi: string;
         };
-        /** @description @internal */
         SessionAuthenticate: {
             type: "session.authenticate";
             token: string;
             mode?: "deliver" | "observe" | "voice";
             phoneNumberIds?: string[];
         };
-        /** @description @internal */
         EventAcknowledge: {
             type: "event.ack";
             eventId: string;
             deliveryId?: string;
         };
-        /** @description @internal */
         CallReply: {
             type: "call.reply";
             callId: string;
@@ -402,7 +397,6 @@ export interface components {
             more?: boolean;
             decline?: boolean;
         };
-        /** @description @internal */
         SessionReady: {
             type: "session.ready";
             sessionId: string;
@@ -410,7 +404,6 @@ export interface components {
             maxInFlight: number;
             pending: number;
         };
-        /** @description @internal */
         EventDelivery: {
             type: "event.delivery";
             deliveryId: string;
@@ -630,22 +623,18 @@ export interface components {
             undeliveredEventId: string;
             error: string;
         };
-        /** @description @internal */
         EventObserved: {
             type: "event.observed";
             event: components["schemas"]["EventRecord"];
         };
-        /** @description @internal */
         SessionReplayComplete: {
             type: "session.replay.complete";
             delivered: number;
         };
-        /** @description @internal */
         EventAcknowledged: {
             type: "event.acknowledged";
             eventId: string;
         };
-        /** @description @internal */
         EventAcknowledgementStale: {
             type: "event.ack_stale";
             eventId: string;
@@ -669,13 +658,11 @@ export interface components {
                 at: string;
             }[];
         };
-        /** @description @internal */
         CallInterrupted: {
             type: "call.interrupted";
             callId: string;
             turnId: string;
         };
-        /** @description @internal */
         RealtimeError: {
             type: "error";
             code: components["schemas"]["ErrorCode"];
