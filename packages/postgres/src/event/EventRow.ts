@@ -1,4 +1,5 @@
 import { type DurableEvent, EventStatus, EventType } from "@agentos/core"
+import * as Row from "../Row.ts"
 import * as Table from "../Table.ts"
 
 /** The columns of an event without its status, which depends on the moment of reading. */
@@ -24,4 +25,29 @@ const WITH_STATUS = Table.table("events", { ...STORED, status: Table.literal(Eve
 
 export type EventRow = Table.Stored<typeof WITH_STATUS>
 
-export const toEvent: (row: EventRow) => DurableEvent = WITH_STATUS.toRecord
+const toType = Row.literalOf(EventType)
+const toStatus = Row.literalOf(EventStatus)
+
+/**
+ * Does the same as `WITH_STATUS.toRecord`, written out: that takes 459 ns instead of 175, which is 8 % of the time of a
+ * page of 100 events.
+ */
+export const toEvent = (row: EventRow): DurableEvent => {
+  const payload: DurableEvent["payload"] = JSON.parse(row.payload)
+  return {
+    eventId: row.event_id,
+    tenantId: row.tenant_id,
+    type: toType(row.type),
+    source: row.source,
+    service: row.service,
+    resourceId: row.resource_id,
+    agentId: row.agent_id,
+    payload,
+    status: toStatus(row.status),
+    createdAt: Row.toMoment(row.created_at),
+    deliveredAt: Row.toMomentOrNull(row.delivered_at),
+    acknowledgedAt: Row.toMomentOrNull(row.acknowledged_at),
+    expiresAt: Row.toMoment(row.expires_at),
+    deliveryCount: row.delivery_count
+  }
+}
