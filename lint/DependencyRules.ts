@@ -250,6 +250,12 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
     { path: installed("ws") }
   ),
   only(
+    "command-line-stands-alone",
+    "The command line that the programs share knows none of them.",
+    { path: commandLine },
+    [commandLine, anyInstalled, nodeBuiltin]
+  ),
+  only(
     "file-lock-imports-node-alone",
     "The lock is shared by the client, the sandbox and PGlite: it depends on none of them.",
     { path: fileLock },

@@ -85,8 +85,8 @@ class CodedError<Code extends ErrorCode> extends Error {
   readonly moneyMoved: MoneyMoved
   readonly isRetryable: boolean
   readonly nextCalls: ReadonlyArray<NextCall>
-  /** The answer of the server that is this error; null without an answer. */
-  readonly answer: Answer | null
+  /** The answer of the server that is this error; null without an answer. Not shown when the error is printed. */
+  declare readonly answer: Answer | null
 
   constructor(parts: ErrorParts<Code>) {
     super(parts.message, parts.cause === undefined ? undefined : { cause: parts.cause })
@@ -97,7 +97,7 @@ class CodedError<Code extends ErrorCode> extends Error {
     this.moneyMoved = parts.moneyMoved ?? "no"
     this.isRetryable = parts.isRetryable ?? false
     this.nextCalls = parts.nextCalls ?? []
-    this.answer = parts.answer ?? null
+    Object.defineProperty(this, "answer", { value: parts.answer ?? null })
   }
 }
 

@@ -59,4 +59,9 @@ export type {
 export type { Speech, Turn, TurnMessage } from "./phone/Turn.ts"
 export type { AgentEvent, EventOf, EventOptions, EventRecord, EventType } from "./realtime/Events.ts"
 export { backoff, type Follower, followGateway, type Gateway } from "./realtime/Gateway.ts"
-export { type Acknowledged, NoSession, type ServerMessage, Session } from "./realtime/Session.ts"
+export {
+  type Acknowledged,
+  NoSession,
+  Session as GatewaySession,
+  type ServerMessage as GatewayMessage
+} from "./realtime/Session.ts"

@@ -1,4 +1,5 @@
 import { AgentOs, AgentOsError, type AgentOsOptions, type JournalEntry, type Retry } from "@agentos/client"
+import { inspect } from "node:util"
 import { describe, expect, it } from "vitest"
 import { account, type Answer, BASE_URL, challenge, failure, header, scripted, success } from "./Scripted.ts"
 
@@ -129,6 +130,17 @@ describe("onRetry", () => {
       { error: { code: "UNREACHABLE" }, delayMillis: 1_000, paymentId },
       { error: { code: "PAYMENT_PENDING", moneyMoved: "unknown" }, delayMillis: 2_000, paymentId }
     ])
+  })
+})
+
+describe("an error of an answer", () => {
+  it("has the answer, and does not print it", async () => {
+    const { agent } = await connect({ [SERVICES]: [failure(400, { code: "INVALID_REQUEST" })] })
+    const error = await agent.call("listServices").catch((reason: unknown) => reason as AgentOsError)
+    if (!(error instanceof AgentOsError)) throw new Error("listServices succeeded")
+    expect([error.answer?.status, "answer" in error]).toEqual([400, true])
+    expect(inspect(error)).toContain("INVALID_REQUEST")
+    expect(inspect(error)).not.toContain("bytes")
   })
 })
 

@@ -25,7 +25,6 @@ export * from "./limits/JsonScan.ts"
 export * as ClientAddress from "./limits/ClientAddress.ts"
 export * as RateLimiter from "./limits/RateLimiter.ts"
 export * from "./limits/RateLimitStore.ts"
-export type { RateDecision, RateRule } from "./limits/RateLimitStore.ts"
 export { countRefusal, type RefusalReason } from "./limits/Refusals.ts"
 
 export * as AccessToken from "./tenancy/AccessToken.ts"

@@ -1,4 +1,4 @@
-import { type Acknowledged, backoff, type Session } from "@agentos/client"
+import { type Acknowledged, backoff, type GatewaySession } from "@agentos/client"
 import { EXIT, Failure } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
 import { type Server, type DataOf, serverTime } from "../server/Server.ts"
@@ -49,7 +49,7 @@ export class ObservingSource {
     )
   }
 
-  async #serve(session: Session, startedAt: string): Promise<void> {
+  async #serve(session: GatewaySession, startedAt: string): Promise<void> {
     // The session buffers the events that are stored meanwhile.
     await this.#catchUp()
     for await (const message of session.messages()) {
@@ -126,7 +126,7 @@ export class WorkSource {
     )
   }
 
-  async #serve(session: Session): Promise<void> {
+  async #serve(session: GatewaySession): Promise<void> {
     try {
       for await (const message of session.messages())
         if (message.type === "event.delivery") {

@@ -1,4 +1,4 @@
-import { AgentOsError, followGateway, type Gateway, Session } from "@agentos/client"
+import { AgentOsError, followGateway, type Gateway, GatewaySession } from "@agentos/client"
 import { EXIT, Failure, plainLine } from "@agentos/node/command-line"
 import { WebSocket } from "ws"
 import type { Context } from "../context/Context.ts"
@@ -33,7 +33,7 @@ const sockets = {
 export const openSession = (
   realtime: { readonly token: string; readonly websocketUrl: string },
   stop: AbortSignal
-): Promise<Session> => Session.open(sockets, { ...realtime, mode: "observe" }, stop)
+): Promise<GatewaySession> => GatewaySession.open(sockets, { ...realtime, mode: "observe" }, stop)
 
 /** Whether a retry may succeed. */
 export const isTransient = (error: unknown): error is Failure =>
@@ -48,7 +48,7 @@ export const isTransient = (error: unknown): error is Failure =>
 export interface TailFollower {
   readonly mode: "deliver" | "observe" | "voice"
   /** Serves a session until it ends. `startedAt` is the server's time before it started. */
-  readonly serve: (session: Session, startedAt: string) => Promise<void>
+  readonly serve: (session: GatewaySession, startedAt: string) => Promise<void>
   /** Does the same over REST until `until` is aborted. */
   readonly serveWithoutSocket: (until: AbortSignal) => Promise<void>
 }
@@ -95,7 +95,7 @@ export const follow = async (
   }
   const follower = {
     mode: mode === "deliver" ? undefined : mode,
-    serve: (session: Session) => serve(session, startedAt),
+    serve: (session: GatewaySession) => serve(session, startedAt),
     serveWithoutSocket
   }
   try {

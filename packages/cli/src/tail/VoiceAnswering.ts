@@ -1,4 +1,4 @@
-import type { ServerMessage, Session } from "@agentos/client"
+import type { GatewayMessage, GatewaySession } from "@agentos/client"
 import { plainJson, plainLine } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
 import type { Server } from "../server/Server.ts"
@@ -6,7 +6,7 @@ import { runShell } from "./EventHandling.ts"
 import { follow } from "./Gateway.ts"
 import { pause } from "./TailEvent.ts"
 
-type Turn = Extract<ServerMessage, { readonly type: "call.turn" }>
+type Turn = Extract<GatewayMessage, { readonly type: "call.turn" }>
 
 /** The exit code with which a command ends the call. */
 const HANGUP = 10
@@ -58,7 +58,7 @@ export class VoiceAnswering {
     )
   }
 
-  async #answer(session: Session, turn: Turn): Promise<void> {
+  async #answer(session: GatewaySession, turn: Turn): Promise<void> {
     const { host, output } = this.#context
     const { callId, turnId } = turn
     if (this.#running.size >= RUNNING_LIMIT)

@@ -32,7 +32,7 @@ export const newPoolMemory = (): PoolMemory => ({ unsent: [], waiting: new Map()
  * once in 2,500 when an account sends sixteen at a time. All later ones of the account then wait too.
  *
  * Anvil can only remove all transactions of an account, and would lose one that arrives meanwhile. So those of an account
- * that has sent more since the last call are left for the next one.
+ * that has sent more since the last call are left for the next one: they wait until the account pauses.
  */
 export const freeTransactions = async (client: SandboxClient, { unsent, waiting }: PoolMemory): Promise<void> => {
   await sendAll(client, unsent)
