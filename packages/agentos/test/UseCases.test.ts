@@ -248,6 +248,15 @@ describe("a carrier of the host", () => {
       items.map(({ callId: id }) => id),
       [admitted?.callId]
     )
+    const { items: limits } = await agentos.limits(tenant)
+    assert.deepInclude(limits, {
+      name: "calls_per_hour",
+      scope: "wallet",
+      description: "Outbound calls placed within an hour.",
+      limit: 60,
+      used: 1,
+      resetsAt: null
+    })
     assert.deepStrictEqual(await agentos.numbers.voices(), [])
     assert.isNotNull((await agentos.numbers.release(tenant, phoneNumberId)).releasedAt)
     assert.lengthOf(await agentos.numbers.list(tenant), 1)

@@ -42,6 +42,7 @@ interface DetailsByCode {
   readonly ONBOARDING_REQUIRED: { readonly onboarding: WireError["onboarding"] | null }
   readonly PAYMENT_PENDING: Delay
   readonly RATE_LIMITED: Delay
+  readonly QUOTA_EXCEEDED: Delay
   readonly PROVIDER_TEMPORARY_FAILURE: Delay
   readonly SERVICE_UNAVAILABLE: Delay
   readonly SPEND_LIMIT_EXCEEDED: {

@@ -28,6 +28,7 @@ import { Numbers } from "./phone/Numbers.ts"
 import { phoneServices } from "./phone/PhoneServices.ts"
 import { VoiceConversations } from "./phone/VoiceConversations.ts"
 import { Credentials } from "./tenancy/Credentials.ts"
+import { TenantLimits } from "./TenantLimits.ts"
 
 const phoneHalf = Layer.mergeAll(CallAdmission.layer, Numbers.layer, Calls.layer, VoiceConversations.layer).pipe(
   Layer.provideMerge(AgentSessions.layer),
@@ -75,7 +76,7 @@ export const layer = foundation(emailServices, commonJobs)
  * Both halves of the core: `layer` plus numbers, calls and event webhooks, for a host that also provides a carrier, a
  * numbering plan, the callback to agents and the client of webhooks.
  */
-export const layerWithPhone = Layer.merge(TenantAdministration.layer, EventWebhooks.layer).pipe(
+export const layerWithPhone = Layer.mergeAll(TenantAdministration.layer, TenantLimits.layer, EventWebhooks.layer).pipe(
   Layer.provideMerge(foundation(concatenated(emailServices, phoneServices), concatenated(commonJobs, phoneJobs))),
   Layer.provideMerge(phoneHalf)
 )

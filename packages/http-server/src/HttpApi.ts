@@ -10,6 +10,7 @@ import * as DiscoveryRoutes from "./handler/DiscoveryRoutes.ts"
 import * as EmailRoutes from "./handler/EmailRoutes.ts"
 import * as EventRoutes from "./handler/EventRoutes.ts"
 import * as HealthRoutes from "./handler/HealthRoutes.ts"
+import * as LimitRoutes from "./handler/LimitRoutes.ts"
 import * as OperatorRoutes from "./handler/OperatorRoutes.ts"
 import * as PaidRoutes from "./handler/PaidRoutes.ts"
 import * as PaymentRoutes from "./handler/PaymentRoutes.ts"
@@ -31,6 +32,7 @@ const publicRoutes = Effect.gen(function* () {
     ...UnavailableRoutes.routes,
     ...(yield* AuthRoutes.routes),
     ...(yield* PaymentRoutes.routes),
+    ...(yield* LimitRoutes.routes),
     ...(yield* HealthRoutes.routes),
     ...(yield* IngressRoutes.routes)
   ]

@@ -3,8 +3,12 @@ import {
   ATTACHMENT_LIMIT,
   ATTACHMENTS_LIMIT_BYTES,
   BODY_LIMIT_BYTES,
+  CALL_LIMITS,
   CATALOG,
+  DEFAULT_CALL_POLICY,
+  DEFAULT_MAIL_POLICY,
   IDEMPOTENCY_KEY_LIMIT,
+  MAIL_LIMITS,
   RECIPIENT_LIMIT,
   SenderPolicy,
   SUBJECT_LIMIT,
@@ -30,6 +34,13 @@ const MIB = 1024 * 1024
 
 const grouped = (count: number): string => count.toLocaleString("en-US")
 
+const SCOPES = { wallet: "the wallet", mailbox: "each mailbox", number: "each number", recipient: "each called number" }
+
+const quotaRow = (
+  { answer, description, name, scope }: (typeof MAIL_LIMITS | typeof CALL_LIMITS)[number],
+  limit: number
+): ReadonlyArray<string> => [`\`${name}\``, SCOPES[scope], description, grouped(limit), answer]
+
 /** The figures and tables that guides name as `{{name}}`, from the code. */
 const FIGURES: Readonly<Record<string, string>> = {
   topics: topicList,
@@ -52,6 +63,13 @@ const FIGURES: Readonly<Record<string, string>> = {
   socketFrames: grouped(SOCKET_FRAMES.perSecond),
   tenantFrames: grouped(TENANT_FRAMES.perSecond),
   refusalsPerSecond: grouped(REFUSALS.perSecond),
+  quotas: table(
+    ["Limit", "Counts for", "", "Default", "A request above it"],
+    [
+      ...MAIL_LIMITS.map((row) => quotaRow(row, row.limitOf(DEFAULT_MAIL_POLICY))),
+      ...CALL_LIMITS.map((row) => quotaRow(row, row.limitOf(DEFAULT_CALL_POLICY)))
+    ]
+  ),
   costs: table(
     ["A request that", "Costs"],
     COST_ROWS.map(([what, cost]) => [what, grouped(cost)])

@@ -45,6 +45,7 @@ const nextAfter = (error: AgentOsError): string => {
     case "CONFLICT":
       return "Change the input that is in conflict, then call the tool again."
     case "RATE_LIMITED":
+    case "QUOTA_EXCEEDED":
     case "PROVIDER_TEMPORARY_FAILURE":
     case "SERVICE_UNAVAILABLE": {
       const { retryAfterSeconds } = error.details

@@ -106,6 +106,9 @@ export const useCases = (run: Run, invoker: Invoker) => {
       receive: receiveMail(run)
     },
 
+    /** The limits of the tenant's mail and calls, and how much of each is used. */
+    limits: (tenant: Tenant) => as(tenant, "listLimits"),
+
     suppressions: {
       /** The addresses that the tenant can't write to, by address. */
       list: (tenant: Tenant, page: QueryOf<"listSuppressions"> = {}) => as(tenant, "listSuppressions", { query: page }),

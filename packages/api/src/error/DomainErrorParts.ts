@@ -83,6 +83,14 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
       message: sentence(message),
       next: read === undefined ? undefined : readOf(read)
     }),
+    QuotaExceeded: ({ message, quota, retryAfterSeconds }): ErrorParts => ({
+      code: "QUOTA_EXCEEDED",
+      message: sentence(message),
+      retryable: true,
+      quota,
+      next: callOf("limits.list"),
+      headers: retryAfter(retryAfterSeconds)
+    }),
     CredentialRefused: ({ message }): ErrorParts => ({
       code: "AUTH_REQUIRED",
       message: `${sentence(message)} Sign in with your wallet to get its current token, which is free: ${signIn.method} ${signIn.path}.`,

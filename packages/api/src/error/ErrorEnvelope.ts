@@ -6,6 +6,7 @@ import {
   PaymentState,
   PriceRecord,
   ServiceId,
+  TimedQuota,
   Uuid
 } from "@agentos/core"
 import { Schema } from "effect"
@@ -38,7 +39,9 @@ export const ErrorBody = Schema.Struct({
   next: Schema.optionalKey(NextCall),
   /** Every invalid part of the request. */
   issues: Schema.optionalKey(Schema.Array(Issue.annotate({ identifier: "Issue" }))),
-  onboarding: Schema.optionalKey(Onboarding)
+  onboarding: Schema.optionalKey(Onboarding),
+  /** The exceeded quota. Only with QUOTA_EXCEEDED. */
+  quota: Schema.optionalKey(TimedQuota)
 })
 export type ErrorBody = typeof ErrorBody.Type
 
@@ -79,5 +82,6 @@ interface PartsOf<Code extends ErrorCode> {
   readonly next?: NextCall | undefined
   readonly issues?: ReadonlyArray<Issue>
   readonly onboarding?: Onboarding
+  readonly quota?: TimedQuota
   readonly headers?: Readonly<Record<string, string>>
 }

@@ -17,6 +17,7 @@ import {
   ProviderUnavailable,
   type ResourceKind,
   ResourceNotFound,
+  QuotaExceeded,
   ResourceNotOwned,
   SignInRefused,
   SignInRequired,
@@ -158,6 +159,19 @@ const SAMPLES: { readonly [Code in ErrorCode]: (operation: ApiOperation) => ApiE
   ONBOARDING_REQUIRED: ({ entry }) =>
     new OnboardingRequired({ startWith: onboardingService(entry, CAPABILITIES)?.serviceId ?? "email.mailbox.create" }),
   RATE_LIMITED: () => new RateLimited({ retryAfterSeconds: 2, limit: "1200 requests in 60 s from one address" }),
+  QUOTA_EXCEEDED: ({ name }) =>
+    name === "sendMessage"
+      ? new QuotaExceeded({
+          quota: "mail_recipients_per_day",
+          message:
+            "The message has 3 recipients, but 1 of your 200 a day are left. Send to fewer, or after 2026-02-01T00:00:00.000Z. The limit grows with use.",
+          retryAfterSeconds: 43_200
+        })
+      : new QuotaExceeded({
+          quota: "calls_at_once",
+          message: "The number has reached its limit of 5 concurrent outbound calls. Wait until one ends.",
+          retryAfterSeconds: 10
+        }),
   HEADERS_TOO_LARGE: () => new HeadersTooLarge({ limitBytes: 32_768 }),
   INTERNAL_ERROR: (operation) => new InternalError({ withPayment: isPaid(operation) }),
   PROVIDER_TEMPORARY_FAILURE: temporaryFailure,

@@ -23,6 +23,7 @@ export const ERROR_STATUS = {
   UPGRADE_REQUIRED: 426,
   ONBOARDING_REQUIRED: 428,
   RATE_LIMITED: 429,
+  QUOTA_EXCEEDED: 429,
   HEADERS_TOO_LARGE: 431,
   INTERNAL_ERROR: 500,
   PROVIDER_TEMPORARY_FAILURE: 502,
@@ -64,6 +65,7 @@ export const ERROR_PAYMENT_STATES = {
   UPGRADE_REQUIRED: [],
   ONBOARDING_REQUIRED: ANY,
   RATE_LIMITED: UNREAD,
+  QUOTA_EXCEEDED: UNUSED,
   HEADERS_TOO_LARGE: UNREAD,
   INTERNAL_ERROR: UNREAD,
   PROVIDER_TEMPORARY_FAILURE: ["none", "pending", "unknown", "settled"],
@@ -103,6 +105,8 @@ export const ERROR_RECOVERY: Readonly<Record<ErrorCode, string>> = {
   ONBOARDING_REQUIRED:
     "Sign in by `POST /api/v1/auth/token`, which is free, if the wallet has bought here before. Otherwise call the start-here service in `error.onboarding`. Nothing was charged.",
   RATE_LIMITED: "Wait for the seconds in Retry-After, then repeat the request.",
+  QUOTA_EXCEEDED:
+    "A quota of your wallet, named in `error.quota`, is used up. Wait for the seconds in Retry-After, or read your limits by `GET /api/v1/limits`.",
   HEADERS_TOO_LARGE: "Send fewer or shorter headers.",
   INTERNAL_ERROR: "Repeat the identical request. If it fails again, report the requestId to the operator.",
   PROVIDER_TEMPORARY_FAILURE:

@@ -19,7 +19,7 @@ export interface WireError {
 /** Returns the response to an error: status, headers and envelope. */
 export const toWireError = (error: ApiError, request: FailedRequest): WireError => {
   const parts = isRequestError(error) ? requestErrorParts(error, request) : domainErrorParts(error, request)
-  const { code, headers, issues, next, onboarding, retryable } = parts
+  const { code, headers, issues, next, onboarding, quota, retryable } = parts
   const isPaid = request.entry !== null && request.entry.price !== null
   return {
     status: ERROR_STATUS[code],
@@ -33,7 +33,8 @@ export const toWireError = (error: ApiError, request: FailedRequest): WireError 
         ...(isPaid ? { paymentState: parts.paymentState ?? request.paymentState } : {}),
         ...(next === undefined ? {} : { next }),
         ...(issues === undefined ? {} : { issues }),
-        ...(onboarding === undefined ? {} : { onboarding })
+        ...(onboarding === undefined ? {} : { onboarding }),
+        ...(quota === undefined ? {} : { quota })
       },
       guides: GUIDES
     }

@@ -1,4 +1,4 @@
-import { PaymentStatusRecord, plainText, Uuid } from "@agentos/core"
+import { LimitRecord, PaymentStatusRecord, plainText, SendingPauseRecord, Uuid } from "@agentos/core"
 import { Schema } from "effect"
 import { ACCESS_TOKEN, MAILBOX, OPERATION_ID, PAYMENT } from "../example/ResourceExamples.ts"
 import { ApiDescription, apiDescription } from "./ApiDescription.ts"
@@ -176,5 +176,50 @@ export const PAYMENT_OPERATIONS = {
     description:
       "The operation id is in the response of a paid request, in its events and in `PAYMENT_PENDING` messages. Follow `payment.advice` until it is done or pay.",
     example: { params: { operationId: OPERATION_ID }, data: { payment: PAYMENT } }
+  })
+}
+
+const MEBIBYTE = 1024 ** 2
+
+export const LIMIT_OPERATIONS = {
+  listLimits: operation("listLimits", {
+    ...NO_INPUT,
+    data: Schema.Struct({
+      items: Schema.Array(LimitRecord),
+      sendingPause: Schema.NullOr(SendingPauseRecord).annotateKey({
+        description: "The pause of your sending after too many bounces or complaints. Null if it is not paused."
+      }),
+      callableCountries: Schema.Array(Schema.String).annotateKey({
+        description: "Countries and territories that may be called (ISO 3166-1 alpha-2)."
+      })
+    }),
+    status: 200,
+    description:
+      "The values are those of this server and of this moment. A request above a limit fails before anything is charged: with `QUOTA_EXCEEDED` and Retry-After, or with `CONFLICT` if only a deletion helps. The rate limits of requests are in the headers RateLimit and RateLimit-Policy instead.",
+    example: {
+      data: {
+        items: [
+          {
+            name: "mail_recipients_per_day",
+            scope: "wallet",
+            description:
+              "Recipients of sent messages in a day (UTC). It doubles after each day on which half of it was used.",
+            limit: 200,
+            used: 12,
+            resetsAt: "2026-02-01T00:00:00.000Z"
+          },
+          {
+            name: "mailbox_bytes",
+            scope: "mailbox",
+            description: "Bytes of the messages in one mailbox.",
+            limit: 1_024 * MEBIBYTE,
+            used: null,
+            resetsAt: null
+          }
+        ],
+        sendingPause: null,
+        callableCountries: ["CA", "US"]
+      }
+    }
   })
 }

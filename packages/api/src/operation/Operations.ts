@@ -1,5 +1,11 @@
 import { CATALOG, type CatalogEntry, type OperationName } from "@agentos/core"
-import { AUTH_OPERATIONS, DISCOVERY_OPERATIONS, DOMAIN_OPERATIONS, PAYMENT_OPERATIONS } from "./DiscoveryOperations.ts"
+import {
+  AUTH_OPERATIONS,
+  DISCOVERY_OPERATIONS,
+  DOMAIN_OPERATIONS,
+  LIMIT_OPERATIONS,
+  PAYMENT_OPERATIONS
+} from "./DiscoveryOperations.ts"
 import { EMAIL_OPERATIONS } from "./EmailOperations.ts"
 import { EVENT_OPERATIONS } from "./EventOperations.ts"
 import type { ApiOperation } from "./ApiOperation.ts"
@@ -13,7 +19,8 @@ export const TAGS = [
   { name: "events", description: "The durable events of a tenant.", operations: EVENT_OPERATIONS },
   { name: "domains", description: "Reserved in this version and never available.", operations: DOMAIN_OPERATIONS },
   { name: "auth", description: "Access tokens, for the wallet that owns them.", operations: AUTH_OPERATIONS },
-  { name: "payments", description: "The state of payments.", operations: PAYMENT_OPERATIONS }
+  { name: "payments", description: "The state of payments.", operations: PAYMENT_OPERATIONS },
+  { name: "limits", description: "The quotas of your wallet.", operations: LIMIT_OPERATIONS }
 ] as const
 
 /** Every operation by name: exactly those of the catalog. */
@@ -24,7 +31,8 @@ export const OPERATIONS = {
   ...EVENT_OPERATIONS,
   ...DOMAIN_OPERATIONS,
   ...AUTH_OPERATIONS,
-  ...PAYMENT_OPERATIONS
+  ...PAYMENT_OPERATIONS,
+  ...LIMIT_OPERATIONS
 } satisfies { readonly [Name in OperationName]: ApiOperation<Name> }
 
 /** Returns the operation of a catalog entry. */

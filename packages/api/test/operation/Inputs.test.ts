@@ -50,6 +50,7 @@ const TABLE: Readonly<Record<string, string>> = {
   listSuppressions: "query.limit query.cursor",
   liftSuppression: "body.address*",
   readPaymentStatus: "",
+  listLimits: "",
   getPayment: "path.operationId*"
 }
 

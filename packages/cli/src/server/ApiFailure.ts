@@ -35,6 +35,7 @@ export const ERROR_EXIT: Readonly<Record<ErrorBody["code"], ExitCode>> = {
   UPGRADE_REQUIRED: EXIT.usage,
   ONBOARDING_REQUIRED: EXIT.authentication,
   RATE_LIMITED: EXIT.failure,
+  QUOTA_EXCEEDED: EXIT.failure,
   HEADERS_TOO_LARGE: EXIT.usage,
   INTERNAL_ERROR: EXIT.failure,
   PROVIDER_TEMPORARY_FAILURE: EXIT.provider,

@@ -11,6 +11,7 @@ export interface components {
                 next?: components["schemas"]["NextCall"];
                 issues?: components["schemas"]["Issue"][];
                 onboarding?: components["schemas"]["Onboarding"];
+                quota?: "mail_recipients_per_day" | "mail_sending_paused" | "calls_at_once" | "calls_per_hour" | "calls_to_one_number" | "calls_short";
             };
             guides: components["schemas"]["Guides"];
         };
@@ -346,8 +347,16 @@ export interface components {
                     payment: components["schemas"]["PaymentStatus"];
                 };
             };
+            listLimits: {
+                input: Record<string, unknown>;
+                output: {
+                    items: components["schemas"]["Limit"][];
+                    sendingPause: components["schemas"]["SendingPause"] | null;
+                    callableCountries: string[];
+                };
+            };
         };
-        ErrorCode: "INVALID_REQUEST" | "AUTH_REQUIRED" | "INVALID_TOKEN" | "PAYMENT_REQUIRED" | "FORBIDDEN" | "RESOURCE_NOT_OWNED" | "RESOURCE_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "CONFLICT" | "IDEMPOTENCY_CONFLICT" | "PAYMENT_PENDING" | "ALLOWANCE_EXHAUSTED" | "NUMBER_EXPIRING" | "NUMBER_RELEASED" | "PAYLOAD_TOO_LARGE" | "URI_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "UPGRADE_REQUIRED" | "ONBOARDING_REQUIRED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "PROVIDER_TEMPORARY_FAILURE" | "PROVIDER_REJECTED" | "SERVICE_UNAVAILABLE";
+        ErrorCode: "INVALID_REQUEST" | "AUTH_REQUIRED" | "INVALID_TOKEN" | "PAYMENT_REQUIRED" | "FORBIDDEN" | "RESOURCE_NOT_OWNED" | "RESOURCE_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "CONFLICT" | "IDEMPOTENCY_CONFLICT" | "PAYMENT_PENDING" | "ALLOWANCE_EXHAUSTED" | "NUMBER_EXPIRING" | "NUMBER_RELEASED" | "PAYLOAD_TOO_LARGE" | "URI_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "UPGRADE_REQUIRED" | "ONBOARDING_REQUIRED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "PROVIDER_TEMPORARY_FAILURE" | "PROVIDER_REJECTED" | "SERVICE_UNAVAILABLE";
         NextCall: {
             method: "GET" | "POST" | "DELETE";
             path: string;
@@ -367,7 +376,7 @@ export interface components {
                 description: string;
             }[];
         };
-        ServiceId: "discovery.api" | "discovery.services" | "email.mailbox.create" | "email.mailbox.list" | "email.mailbox.update" | "email.mailbox.delete" | "email.message.send" | "email.message.query" | "phone.number.us.30d" | "phone.number.ca.30d" | "phone.number.renew.30d" | "phone.call.outbound.1m" | "phone.call.outbound.5m" | "phone.call.extend.1m" | "phone.call.inbound.add.10m" | "phone.number.release" | "phone.number.list" | "phone.call.get" | "phone.call.transcript" | "events.realtime-token" | "events.list" | "events.get" | "events.ack" | "events.ack-all" | "domain.register" | "auth.token" | "auth.revoke" | "phone.call.list" | "phone.voice.list" | "events.webhook.set" | "events.webhook.get" | "events.webhook.delete" | "events.webhook.deliveries" | "email.message.attachment" | "email.message.raw" | "email.suppression.list" | "email.suppression.lift" | "payment.status" | "payment.get";
+        ServiceId: "discovery.api" | "discovery.services" | "email.mailbox.create" | "email.mailbox.list" | "email.mailbox.update" | "email.mailbox.delete" | "email.message.send" | "email.message.query" | "phone.number.us.30d" | "phone.number.ca.30d" | "phone.number.renew.30d" | "phone.call.outbound.1m" | "phone.call.outbound.5m" | "phone.call.extend.1m" | "phone.call.inbound.add.10m" | "phone.number.release" | "phone.number.list" | "phone.call.get" | "phone.call.transcript" | "events.realtime-token" | "events.list" | "events.get" | "events.ack" | "events.ack-all" | "domain.register" | "auth.token" | "auth.revoke" | "phone.call.list" | "phone.voice.list" | "events.webhook.set" | "events.webhook.get" | "events.webhook.delete" | "events.webhook.deliveries" | "email.message.attachment" | "email.message.raw" | "email.suppression.list" | "email.suppression.lift" | "payment.status" | "payment.get" | "limits.list";
         Price: {
             amount: string;
             asset: "USDT";
@@ -1022,6 +1031,18 @@ export interface components {
             updatedAt: string | null;
             advice: "pay" | "retry_same" | "wait" | "done";
             retryAfterSeconds?: number;
+        };
+        Limit: {
+            name: "mailbox_messages" | "mailbox_bytes" | "mail_messages" | "mail_bytes" | "mail_inbound_per_hour" | "mail_recipients_per_day" | "calls_at_once" | "calls_at_once_per_number" | "calls_per_hour" | "calls_to_one_number" | "calls_short";
+            scope: "wallet" | "mailbox" | "number" | "recipient";
+            description: string;
+            limit: number | null;
+            used: number | null;
+            resetsAt: string | null;
+        };
+        SendingPause: {
+            until: string;
+            reason: "bounced" | "complained";
         };
     };
     responses: never;

@@ -43,5 +43,6 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationRow>> = {
   listSuppressions: { method: "GET", path: "/api/v1/email/suppressions/query", query: ["limit","cursor"] },
   liftSuppression: { method: "POST", path: "/api/v1/email/suppressions/lift" },
   readPaymentStatus: { method: "POST", path: "/api/v1/payments/status", authentication: "none", header: ["PAYMENT-SIGNATURE"] },
-  getPayment: { method: "GET", path: "/api/v1/payments/{operationId}" }
+  getPayment: { method: "GET", path: "/api/v1/payments/{operationId}" },
+  listLimits: { method: "GET", path: "/api/v1/limits" }
 }

@@ -52,6 +52,7 @@ const detailsOf = (error: WireError, answer: Answer): ErrorDetails<WireErrorCode
       return { onboarding: error.onboarding ?? null }
     case "PAYMENT_PENDING":
     case "RATE_LIMITED":
+    case "QUOTA_EXCEEDED":
     case "PROVIDER_TEMPORARY_FAILURE":
     case "SERVICE_UNAVAILABLE":
       return { retryAfterSeconds: retryAfterSeconds(answer) }

@@ -67,7 +67,7 @@ export const EMAIL_ENTRIES = [
     capability: "email",
     guide: "/docs#sending",
     purpose: "Sends one real email from your mailbox to at most 50 recipients.",
-    errors: PAID_BEARER_ERRORS,
+    errors: [...PAID_BEARER_ERRORS, "QUOTA_EXCEEDED"],
     nextActions: [
       { serviceId: "email.message.query", why: "Check the delivery status of each recipient." },
       { serviceId: "events.realtime-token", why: "Receive an event when a reply arrives." }

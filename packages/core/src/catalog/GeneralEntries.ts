@@ -132,3 +132,24 @@ export const PAYMENT_EXTENSIONS = [
     nextActions: [{ serviceId: "payment.status", why: "Read a payment of which you have only the signed header." }]
   }
 ] as const satisfies ReadonlyArray<CatalogRow>
+
+/** The limits of a tenant. Operations beyond the specification. */
+export const LIMIT_EXTENSIONS = [
+  {
+    operationId: "listLimits",
+    serviceId: "limits.list",
+    method: "GET",
+    path: "/api/v1/limits",
+    price: null,
+    authentication: "bearer",
+    capability: "always",
+    extension: true,
+    guide: "/docs#limits",
+    purpose: "Lists your quotas of mail and calls, and how much of each is used.",
+    errors: BEARER_ERRORS,
+    nextActions: [
+      { serviceId: "email.message.send", why: "Send to as many recipients as are left." },
+      { serviceId: "phone.call.outbound.1m", why: "Place a call when one is allowed." }
+    ]
+  }
+] as const satisfies ReadonlyArray<CatalogRow>

@@ -58,7 +58,7 @@ export const PHONE_ENTRIES = [
     capability: "phone",
     guide: "/docs#calls",
     purpose: "Places a call of up to 60 connected seconds.",
-    errors: NUMBER_ERRORS,
+    errors: [...NUMBER_ERRORS, "QUOTA_EXCEEDED"],
     nextActions: [
       { serviceId: "phone.call.extend.1m", why: "Extend an answered call." },
       { serviceId: "phone.call.transcript", why: "Read the transcript." }
@@ -74,7 +74,7 @@ export const PHONE_ENTRIES = [
     capability: "phone",
     guide: "/docs#calls",
     purpose: "Places a call of up to 300 connected seconds.",
-    errors: NUMBER_ERRORS,
+    errors: [...NUMBER_ERRORS, "QUOTA_EXCEEDED"],
     nextActions: [
       { serviceId: "phone.call.extend.1m", why: "Extend an answered call." },
       { serviceId: "phone.call.transcript", why: "Read the transcript." }

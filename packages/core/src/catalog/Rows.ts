@@ -2,7 +2,13 @@
  * The declarations of all operations as plain data, without any import at run time, so that a client can read them
  * without loading the schemas.
  */
-import { AUTH_ENTRIES, DISCOVERY_ENTRIES, DOMAIN_ENTRIES, PAYMENT_EXTENSIONS } from "./GeneralEntries.ts"
+import {
+  AUTH_ENTRIES,
+  DISCOVERY_ENTRIES,
+  DOMAIN_ENTRIES,
+  LIMIT_EXTENSIONS,
+  PAYMENT_EXTENSIONS
+} from "./GeneralEntries.ts"
 import { EMAIL_ENTRIES, EMAIL_EXTENSIONS } from "./EmailEntries.ts"
 import { EVENT_ENTRIES, EVENT_EXTENSIONS } from "./EventEntries.ts"
 import { PHONE_ENTRIES, PHONE_EXTENSIONS } from "./PhoneEntries.ts"
@@ -18,7 +24,8 @@ export const ROWS = [
   ...PHONE_EXTENSIONS,
   ...EVENT_EXTENSIONS,
   ...EMAIL_EXTENSIONS,
-  ...PAYMENT_EXTENSIONS
+  ...PAYMENT_EXTENSIONS,
+  ...LIMIT_EXTENSIONS
 ] as const
 
 /** The name of an operation in code and in the OpenAPI document. */

@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { orFail } from "../kernel/Lookup.ts"
 import { Conflict, invalid, InvalidRequest, type Issue } from "../kernel/ResourceError.ts"
-import { countRefusal } from "../limits/Refusals.ts"
+import { countRefusal, QuotaExceeded } from "../limits/Refusals.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import * as Uuid from "../kernel/Uuid.ts"
@@ -80,7 +80,7 @@ export const messageSending = Effect.gen(function* () {
     const reached = reachedLimit(policy, standing)
     if (reached === undefined) return
     yield* countRefusal("mail_storage")
-    return yield* new Conflict({ message: FULL[reached] })
+    return yield* new Conflict({ message: FULL[reached], read: { kind: "mailbox", id: null } })
   })
 
   /** Returns the addresses of the service's own domain that are no active mailbox: the relay would refuse them. */
@@ -132,11 +132,19 @@ export const messageSending = Effect.gen(function* () {
    * Returns the tenant's sending record of today, or fails if the tenant can't write to this many more recipients.
    */
   const requireQuota = Effect.fnUntraced(function* ({ sending }: MailboxSender, recipients: number) {
-    const record = SendingQuota.today(policy.sending, sending, yield* Timestamp.now)
+    const now = yield* Timestamp.now
+    const record = SendingQuota.today(policy.sending, sending, now)
     const refusal = SendingQuota.refusalOf(policy.sending, record, recipients)
     if (refusal === undefined) return record
-    yield* countRefusal(refusal._tag === "Paused" ? "mail_sending_paused" : "mail_recipients_per_day")
-    return yield* new Conflict({ message: quotaMessage(refusal, recipients) })
+    if (refusal._tag === "DayLimit" && recipients > refusal.limit) {
+      yield* countRefusal("mail_recipients_per_day")
+      const message = `The message has ${recipients} recipients, but your limit is ${refusal.limit} a day. Send to fewer at once. The limit grows with use.`
+      return yield* new Conflict({ message })
+    }
+    const quota = refusal._tag === "Paused" ? "mail_sending_paused" : "mail_recipients_per_day"
+    yield* countRefusal(quota)
+    const retryAfterSeconds = Timestamp.secondsUntil(refusal.until, now)
+    return yield* new QuotaExceeded({ quota, message: quotaMessage(refusal, recipients), retryAfterSeconds })
   })
 
   /** Checks that the tenant may send the message from its mailbox now. Returns what sending it needs. */

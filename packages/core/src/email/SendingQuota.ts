@@ -62,7 +62,8 @@ const LEVEL_MAX = 30
 
 const dayOf = (now: Timestamp.Timestamp): number => Math.floor(now / Timestamp.DAY)
 
-const limitOf = ({ recipientsPerDay, recipientsPerDayAtFirst }: SendingPolicy, level: number): number =>
+/** Returns the recipients a day that a tenant of this level may write to. */
+export const limitOf = ({ recipientsPerDay, recipientsPerDayAtFirst }: SendingPolicy, level: number): number =>
   Math.min(recipientsPerDay, recipientsPerDayAtFirst * 2 ** level)
 
 /**
@@ -85,17 +86,16 @@ export const today = (
   return { ...fresh, recipientsBefore, level: isHigher ? Math.min(record.level + 1, LEVEL_MAX) : record.level, pause }
 }
 
+/** Returns when the record's day ends. */
+export const endOf = ({ day }: SendingRecord): Timestamp.Timestamp => Timestamp.fromMillis((day + 1) * Timestamp.DAY)
+
 /** Returns why the tenant can't write to `more` recipients on the record's day, or undefined if it can. */
-export const refusalOf = (
-  policy: SendingPolicy,
-  { day, level, pause, recipients }: SendingRecord,
-  more: number
-): SendingRefusal | undefined => {
+export const refusalOf = (policy: SendingPolicy, record: SendingRecord, more: number): SendingRefusal | undefined => {
+  const { level, pause, recipients } = record
   if (pause !== null) return { _tag: "Paused", ...pause }
   const limit = limitOf(policy, level)
   if (recipients + more <= limit) return undefined
-  const until = Timestamp.Timestamp.make((day + 1) * Timestamp.DAY)
-  return { _tag: "DayLimit", limit, left: Math.max(0, limit - recipients), until }
+  return { _tag: "DayLimit", limit, left: Math.max(0, limit - recipients), until: endOf(record) }
 }
 
 export const sent = (record: SendingRecord, recipients: number): SendingRecord => ({

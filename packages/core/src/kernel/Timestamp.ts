@@ -26,6 +26,9 @@ export const now: Effect.Effect<Timestamp> = Effect.map(Clock.currentTimeMillis,
 /** Returns the time `millis` later, or earlier when negative. */
 export const add = (self: Timestamp, millis: number): Timestamp => fromMillis(self + millis)
 
+/** Returns the whole seconds, at least 1, after which `until` has passed: a value of Retry-After. */
+export const secondsUntil = (until: Timestamp, now: Timestamp): number => Math.max(1, Math.ceil((until - now) / SECOND))
+
 /** A timestamp in API messages: ISO 8601 in UTC with milliseconds. */
 export const IsoTimestamp = Schema.String.annotate({ format: "date-time" })
 

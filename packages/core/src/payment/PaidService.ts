@@ -10,6 +10,7 @@ import type {
   ResourceNotFound,
   ResourceNotOwned
 } from "../kernel/ResourceError.ts"
+import type { QuotaExceeded } from "../limits/Refusals.ts"
 import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { Tenant, TenantSuspended } from "../tenancy/Tenant.ts"
 import type { Operation, SecretSlot } from "./Operation.ts"
@@ -23,6 +24,7 @@ export type CheckError =
   | NumberExpiring
   | AllowanceExhausted
   | Conflict
+  | QuotaExceeded
   | ProviderUnavailable
   | TenantSuspended
 

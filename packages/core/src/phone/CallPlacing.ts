@@ -1,9 +1,9 @@
 import { Duration, Effect, Option, Schedule, Schema } from "effect"
 import type { ServiceId } from "../catalog/ServiceId.ts"
 import { ProviderError } from "../kernel/ProviderError.ts"
-import { Conflict, invalid } from "../kernel/ResourceError.ts"
+import { invalid } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
-import { countRefusal } from "../limits/Refusals.ts"
+import { countRefusal, QuotaExceeded } from "../limits/Refusals.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import type { OperationContext, PaidService } from "../payment/PaidService.ts"
@@ -77,12 +77,13 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
       tenantId: TenantId,
       call: Pick<Call, "phoneNumberId" | "toNumber">
     ) {
-      const since = Timestamp.Timestamp.make(Math.max(0, (yield* Timestamp.now) - VELOCITY_WINDOW))
-      const recent = yield* calls.recent(tenantId, since, RECENT_LIMIT)
-      const refusal = velocityRefusal(policy, recent, call)
+      const now = yield* Timestamp.now
+      const since = Timestamp.Timestamp.make(Math.max(0, now - VELOCITY_WINDOW))
+      const refusal = velocityRefusal(policy, yield* calls.recent(tenantId, since, RECENT_LIMIT), call, now)
       if (refusal === undefined) return
-      yield* countRefusal(refusal.reason)
-      return yield* Effect.fail(refusal)
+      const { message, quota, until } = refusal
+      yield* countRefusal(quota)
+      return yield* new QuotaExceeded({ quota, message, retryAfterSeconds: Timestamp.secondsUntil(until, now) })
     })
 
     const usable = (tenant: Tenant | null, input: PlaceCallInput) =>
@@ -94,10 +95,7 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
         if (number.number === input.toNumber) {
           return yield* invalid("toNumber", "is the calling number itself. Choose another one")
         }
-        yield* Effect.mapError(
-          requireVelocity(number.tenantId, input),
-          ({ message }) => new Conflict({ message, read: { kind: "call", id: null } })
-        )
+        yield* requireVelocity(number.tenantId, input)
         return number
       })
 

@@ -1,6 +1,6 @@
 import { Context } from "effect"
 import * as Timestamp from "../kernel/Timestamp.ts"
-import type { RefusalReason } from "../limits/Refusals.ts"
+import type { TimedQuota } from "../limits/Refusals.ts"
 import type { Call } from "./Call.ts"
 
 /** The limits on the calls that a tenant may place, configured by the operator. */
@@ -44,18 +44,21 @@ export const SHORT_CALL_SECONDS = 6
 
 /** The reason why a tenant can't place another call now. `message` says what to do. */
 export interface VelocityRefusal {
-  readonly reason: RefusalReason
+  readonly quota: TimedQuota
   readonly message: string
+  /** When a call may be allowed again. */
+  readonly until: Timestamp.Timestamp
 }
 
 const isShort = ({ answeredAt, connectedSeconds, state }: Call): boolean =>
   state === "ended" && answeredAt !== null && connectedSeconds <= SHORT_CALL_SECONDS
 
+/** How soon a call that was refused because of concurrent ones may be tried again: one of them may end at any time. */
+const AT_ONCE_RETRY = 10 * Timestamp.SECOND
+
 /** Returns when fewer than `limit` of these calls, newest first, will be inside the window: the end of the refusal. */
-const untilOf = (calls: ReadonlyArray<Call>, limit: number): string => {
-  const oldest = calls[limit - 1]?.createdAt ?? calls.at(-1)?.createdAt
-  return oldest === undefined ? "" : Timestamp.toIso(Timestamp.add(oldest, VELOCITY_WINDOW))
-}
+const untilOf = (calls: ReadonlyArray<Call>, limit: number, now: Timestamp.Timestamp): Timestamp.Timestamp =>
+  Timestamp.add(calls[limit - 1]?.createdAt ?? calls.at(-1)?.createdAt ?? now, VELOCITY_WINDOW)
 
 /**
  * Returns why another call between these numbers exceeds the policy, given the tenant's recent outbound calls, newest
@@ -64,32 +67,40 @@ const untilOf = (calls: ReadonlyArray<Call>, limit: number): string => {
 export const velocityRefusal = (
   { atOnce, perHour }: CallPolicy,
   recent: ReadonlyArray<Call>,
-  { phoneNumberId, toNumber }: Pick<Call, "phoneNumberId" | "toNumber">
+  { phoneNumberId, toNumber }: Pick<Call, "phoneNumberId" | "toNumber">,
+  now: Timestamp.Timestamp
 ): VelocityRefusal | undefined => {
-  const live = recent.filter(({ state }) => state !== "ended")
+  const { live, short } = countCalls(recent)
   const ofNumber = live.filter((call) => call.phoneNumberId === phoneNumberId)
   const toOne = recent.filter((call) => call.toNumber === toNumber)
-  const short = recent.filter(isShort)
-  if (ofNumber.length >= atOnce.perNumber) return atOnceRefusal("The number has reached its", atOnce.perNumber)
-  if (live.length >= atOnce.perTenant) return atOnceRefusal("Your numbers have reached their", atOnce.perTenant)
+  if (ofNumber.length >= atOnce.perNumber) return atOnceRefusal("The number has reached its", atOnce.perNumber, now)
+  if (live.length >= atOnce.perTenant) return atOnceRefusal("Your numbers have reached their", atOnce.perTenant, now)
   if (toOne.length >= perHour.toOneNumber) {
-    const after = untilOf(toOne, perHour.toOneNumber)
-    const message = `You have called ${toNumber} ${toOne.length} times within an hour. Call it again after ${after}.`
-    return { reason: "calls_to_one_number", message }
+    const until = untilOf(toOne, perHour.toOneNumber, now)
+    const message = `You have called ${toNumber} ${toOne.length} times within an hour. Call it again after ${Timestamp.toIso(until)}.`
+    return { quota: "calls_to_one_number", message, until }
   }
   if (short.length >= perHour.short) {
-    return {
-      reason: "calls_short",
-      message: `${short.length} of your calls within an hour ended within ${SHORT_CALL_SECONDS} s of their answer, which looks like traffic pumping. Call again after ${untilOf(short, perHour.short)}.`
-    }
+    const until = untilOf(short, perHour.short, now)
+    const message = `${short.length} of your calls within an hour ended within ${SHORT_CALL_SECONDS} s of their answer, which looks like traffic pumping. Call again after ${Timestamp.toIso(until)}.`
+    return { quota: "calls_short", message, until }
   }
   if (recent.length < perHour.calls) return undefined
-  const after = untilOf(recent, perHour.calls)
-  const message = `You have placed ${recent.length} calls within an hour. Place the next one after ${after}.`
-  return { reason: "calls_per_hour", message }
+  const until = untilOf(recent, perHour.calls, now)
+  const message = `You have placed ${recent.length} calls within an hour. Place the next one after ${Timestamp.toIso(until)}.`
+  return { quota: "calls_per_hour", message, until }
 }
 
-const atOnceRefusal = (subject: string, limit: number): VelocityRefusal => ({
-  reason: "calls_at_once",
-  message: `${subject} limit of ${limit} concurrent outbound calls. Wait until one ends.`
+/** Returns those of a tenant's recent outbound calls that are live, and those that were short. */
+export const countCalls = (
+  recent: ReadonlyArray<Call>
+): { readonly live: ReadonlyArray<Call>; readonly short: ReadonlyArray<Call> } => ({
+  live: recent.filter(({ state }) => state !== "ended"),
+  short: recent.filter(isShort)
+})
+
+const atOnceRefusal = (subject: string, limit: number, now: Timestamp.Timestamp): VelocityRefusal => ({
+  quota: "calls_at_once",
+  message: `${subject} limit of ${limit} concurrent outbound calls. Wait until one ends.`,
+  until: Timestamp.add(now, AT_ONCE_RETRY)
 })

@@ -43,7 +43,9 @@ const placedTogether = (count: number) => {
 const answerTo = Effect.fnUntraced(function* (number: AdasNumber, toNumber = PERSON) {
   const { unpaid } = yield* phoneRequest(callTo(number, toNumber))
   const error = yield* failureOf(unpaid)
-  return error._tag === "PaymentRequired" ? "a challenge" : `${error._tag}: ${error.message}`
+  if (error._tag === "PaymentRequired") return "a challenge"
+  const wait = error._tag === "QuotaExceeded" ? ` (${error.retryAfterSeconds} s)` : ""
+  return `${error._tag}: ${error.message}${wait}`
 })
 
 const ended = Effect.fnUntraced(function* (callId: string, seconds: number | null) {
@@ -64,7 +66,7 @@ describe("a call", () => {
         yield* placed(number)
         assert.strictEqual(
           yield* answerTo(number),
-          "Conflict: The number has reached its limit of 2 concurrent outbound calls. Wait until one ends."
+          "QuotaExceeded: The number has reached its limit of 2 concurrent outbound calls. Wait until one ends. (10 s)"
         )
         yield* ended(callId, 30)
         assert.strictEqual(yield* answerTo(number), "a challenge")
@@ -80,7 +82,7 @@ describe("a call", () => {
         yield* placed(number)
         assert.include(
           yield* answerTo(number),
-          "Conflict: Your numbers have reached their limit of 1 concurrent outbound calls"
+          "QuotaExceeded: Your numbers have reached their limit of 1 concurrent outbound calls"
         )
       }),
     under({ atOnce: { perNumber: 9, perTenant: 1 } })
@@ -96,7 +98,7 @@ describe("a call", () => {
         yield* placed(number, "+12125550152")
         assert.strictEqual(
           yield* answerTo(number),
-          "Conflict: You have placed 2 calls within an hour. Place the next one after 1970-01-01T01:00:00.000Z."
+          "QuotaExceeded: You have placed 2 calls within an hour. Place the next one after 1970-01-01T01:00:00.000Z. (2400 s)"
         )
         yield* TestClock.adjust("39 minutes")
         assert.include(yield* answerTo(number), "within an hour")
@@ -113,7 +115,7 @@ describe("a call", () => {
         const number = yield* adasNumber
         yield* ended(yield* placed(number), null)
         yield* ended(yield* placed(number), 30)
-        assert.include(yield* answerTo(number), `Conflict: You have called ${PERSON} 2 times within an hour`)
+        assert.include(yield* answerTo(number), `QuotaExceeded: You have called ${PERSON} 2 times within an hour`)
         assert.strictEqual(yield* answerTo(number, "+12125550151"), "a challenge")
       }),
     perHour({ toOneNumber: 2 })
@@ -129,7 +131,7 @@ describe("a call", () => {
         yield* ended(yield* placed(number, "+12125550153"), 6)
         assert.strictEqual(yield* answerTo(number), "a challenge")
         yield* ended(yield* placed(number, "+12125550154"), 1)
-        assert.include(yield* answerTo(number), "Conflict: 2 of your calls within an hour ended within 6 s")
+        assert.include(yield* answerTo(number), "QuotaExceeded: 2 of your calls within an hour ended within 6 s")
       }),
     perHour({ short: 2 })
   )

@@ -43,6 +43,7 @@ const ELSEWHERE: ReadonlyArray<Cell> = [
   "ALLOWANCE_EXHAUSTED none",
   "NUMBER_EXPIRING none",
   "NUMBER_RELEASED none",
+  "QUOTA_EXCEEDED none",
   "PROVIDER_TEMPORARY_FAILURE none",
   "PROVIDER_TEMPORARY_FAILURE pending"
 ]

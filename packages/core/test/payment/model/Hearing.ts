@@ -225,6 +225,7 @@ export class Hearing {
       case "AllowanceExhausted":
       case "ProviderUnavailable":
       case "Conflict":
+      case "QuotaExceeded":
       case "TenantSuspended":
       case "StoreUnavailable":
         if (operation !== undefined) return `its operation is hidden behind ${failure._tag}`
