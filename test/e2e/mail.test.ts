@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { readdir, readFile } from "node:fs/promises"
 import { createTransport, type SendMailOptions } from "nodemailer"
 import { describe, expect, it } from "vitest"
-import { type Agent, freshName, type MailboxFields, untilNotPending } from "../support/Agent.ts"
+import { type Agent, freshName, type MailboxFields } from "../support/Agent.ts"
 import { Realtime } from "../support/Realtime.ts"
 import { useSandbox } from "../support/useSandbox.ts"
 
@@ -662,25 +662,23 @@ describe("outbound mail", () => {
     expect(await host.chain.balanceOf(agent.account.address)).toBe(before)
   })
 
-  it("is charged once while the relay defers it, and each retry of the request fails as retryable", async () => {
+  it("whose only recipient the relay defers is queued, charged once, and answered again in the same way", async () => {
     const { agent, mailbox } = await newMailbox()
     const request = {
       path: "/api/v1/email/messages/send",
-      body: { mailboxId: mailbox.mailboxId, to: [`${freshName()}@defer.test`], subject: "s", text: "t" }
+      body: { mailboxId: mailbox.mailboxId, to: [`${freshName()}@greylist.test`], subject: "s", text: "t" }
     }
     const signature = await agent.payment(request)
-    // The server also retries by itself, and a request at that moment receives PAYMENT_PENDING.
-    const replay = () => untilNotPending(() => agent.replay(request, signature, "deferred"))
     const { amount, result } = await host.chain.charged(agent.account.address, async () => [
-      await replay(),
-      await replay()
+      await agent.replay(request, signature, "deferred"),
+      await agent.replay(request, signature, "deferred")
     ])
-    expect(amount).toBe(20_000n)
-    for (const reply of result) {
-      expect([reply.status, reply.body.error.code]).toEqual([502, "PROVIDER_TEMPORARY_FAILURE"])
-      expect(reply.body.error).toMatchObject({ paymentState: "settled", retryable: true })
-      expect(Number(reply.headers.get("retry-after"))).toBeGreaterThan(0)
-    }
+    expect([amount, ...result.map(({ status }) => status)]).toEqual([20_000n, 201, 201])
+    const [first, second] = result.map(({ body }) => body.data["message"]! as MessageFields)
+    expect([first!.status, first!.recipients[0]!.status, second]).toEqual(["queued", "queued", first])
+    expect(first!.recipients[0]!.reason).toMatch(/^451 /)
+    const status = async () => (await fetched(agent, first!.messageId)).status
+    await expect.poll(status, { timeout: 30_000, interval: 500 }).toBe("sent")
   })
 
   it("retries the recipients that the relay defers, sends nothing again to the others, and is charged once", async () => {

@@ -178,16 +178,18 @@ const compose = (mail: OutgoingMail, attachments: Files): SendMailOptions => ({
 /** The result of the transaction with one recipient: the reply by which the relay accepts the mail, or the failure. */
 type Outcome = { readonly address: string } & ({ readonly response: string } | { readonly failed: Failed })
 
-/** Returns the outcomes as one, or fails if no recipient got the mail. */
+/** Returns the outcomes as one, or fails if no recipient was accepted, or deferred by a relay that answered for each. */
 const toReceipt = (outcomes: ReadonlyArray<Outcome>): Effect.Effect<SendReceipt, ProviderError> => {
   const accepted = outcomes.flatMap((each) => ("response" in each ? [each] : []))
   const failed = outcomes.flatMap((each) => ("failed" in each ? [each] : []))
-  const [first] = accepted
-  if (first === undefined) return Effect.fail(mostOpen(failed.map((each) => each.failed.error)))
+  const isAnswered = failed.every((each) => !each.failed.isUnanswered)
+  const deferred = failed.find((each) => each.failed.isDeferred && isAnswered)
+  const response = accepted[0]?.response ?? deferred?.failed.refusal
+  if (response === undefined) return Effect.fail(mostOpen(failed.map((each) => each.failed.error)))
   return Effect.succeed({
     accepted: accepted.map(({ address }) => address),
     rejected: failed.map(({ address, failed: { refusal } }) => ({ address, reason: refusal })),
-    response: first.response
+    response
   })
 }
 
@@ -226,10 +228,9 @@ export const verify = Effect.fnUntraced(function* (
  * to each recipient by a transaction with its own return path. A recipient whose transaction failed while another was
  * accepted is rejected in the receipt, with 421 if the relay gave no reply.
  *
- * If no recipient was accepted:
+ * If no recipient was accepted, and none was deferred (4xx to RCPT) by a relay that answered for each:
  *
- * - All recipients refused with 5xx, or the mail itself: `Rejected`. The mail, or one of the refused recipients, with
- *   4xx: `Temporary`.
+ * - All recipients refused with 5xx, or the mail itself: `Rejected`. The mail with 4xx: `Temporary`.
  * - No connection, or one lost before the message was completely transferred: `Temporary`.
  * - A connection lost, or silent for too long, after that: `Unknown`.
  * - Credentials, certificate or greeting refused: `Misconfigured`.

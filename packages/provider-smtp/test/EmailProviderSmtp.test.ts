@@ -1,4 +1,4 @@
-import { EmailProvider, type OutgoingMail, type ProviderError, Timestamp } from "@agentos/core"
+import { EmailProvider, type OutgoingMail, type ProviderError, type SendReceipt, Timestamp } from "@agentos/core"
 import { Effect, Exit, Fiber, Redacted, Result, Stream } from "effect"
 import { authenticate } from "mailauth"
 import PostalMime from "postal-mime"
@@ -53,6 +53,11 @@ const withProvider = <A, E>(
 
 const sendTo = (server: ScriptedSmtp, more: Partial<EmailProviderSmtp.EmailProviderSmtpConfig> = {}, sent = mail) =>
   withProvider(config(server.port, more), (provider) => Effect.result(provider.send(sent)))
+
+const receiptOf = (result: Result.Result<SendReceipt, ProviderError>): SendReceipt => {
+  if (Result.isFailure(result)) throw result.failure
+  return result.success
+}
 
 const failureOf = (result: Result.Result<unknown, ProviderError>): ProviderError => {
   if (Result.isSuccess(result)) throw new Error("the send succeeded")
@@ -285,17 +290,14 @@ describe("recipients", () => {
     expect(server.messages[0]).toMatch(/^To: one@else\.test\r\nCc: two@else\.test\r\n/m)
   })
 
-  it("all refused, one of them temporarily, whichever is the last: Temporary", async () => {
+  it("all refused, one of them temporarily, whichever is the last: none accepted, each with its reply", async () => {
     for (const deferred of mail.recipients) {
       const server = await started({
         command: (line) =>
           !line.startsWith("RCPT") ? undefined : line.includes(deferred) ? "450 4.7.1 later" : "550 5.1.1 no such user"
       })
-      const { reason, refused } = failureOf(await sendTo(server))
-      expect([reason, refused?.map((recipient) => recipient.reason.slice(0, 3)).sort()]).toEqual([
-        "Temporary",
-        ["450", "550", "550"]
-      ])
+      const { accepted, rejected } = receiptOf(await sendTo(server))
+      expect([accepted, rejected.map(({ reason }) => reason.slice(0, 3)).sort()]).toEqual([[], ["450", "550", "550"]])
     }
   })
 
@@ -318,8 +320,14 @@ describe("recipients", () => {
       ])
     })
 
-    it(`all refused temporarily: Temporary${how}`, async () => {
-      expect(failureOf(await sendTo(await started(all("450 4.2.1 later")))).reason).toBe("Temporary")
+    it(`all refused temporarily: none accepted, and the reply${how}`, async () => {
+      const { accepted, rejected, response } = receiptOf(await sendTo(await started(all("450 4.2.1 later"))))
+      expect([accepted, response]).toEqual([[], "450 4.2.1 later"])
+      expect(rejected.map(({ reason }) => reason)).toEqual(mail.recipients.map(() => "450 4.2.1 later"))
+    })
+
+    it(`all refused temporarily by a relay that closes: Temporary${how}`, async () => {
+      expect(failureOf(await sendTo(await started(all("421 4.3.2 closing")))).reason).toBe("Temporary")
     })
   }
 })

@@ -64,8 +64,9 @@ export class EmailProvider extends Context.Service<
     /** The domain of every mailbox. */
     readonly domain: string
     /**
-     * Sends one mail. Succeeds if at least one recipient was accepted. Fails with `Rejected` if the mail, or every
-     * recipient, was refused permanently, and with `Unknown` if the connection was lost after the mail was handed over.
+     * Sends one mail. Succeeds if at least one recipient was accepted, or was deferred by a provider that answered for
+     * each (then `accepted` may be empty). Fails with `Rejected` if the mail, or every recipient, was refused permanently,
+     * and with `Unknown` if the connection was lost after the mail was handed over.
      * An error that occurs after the recipients were named lists the refused ones in `refused`.
      */
     readonly send: (mail: OutgoingMail) => Effect.Effect<SendReceipt, ProviderError>

@@ -102,6 +102,8 @@ export interface Failed {
   readonly refusal: string
   /** Whether the relay did not answer, so that other transactions would fail as well. */
   readonly isUnanswered: boolean
+  /** Whether the relay refused the recipient with 4xx, by a reply to RCPT, so that it may accept it later. */
+  readonly isDeferred: boolean
   readonly error: ProviderError
 }
 
@@ -115,6 +117,8 @@ const recipientReply = (error: unknown): string | undefined => {
 }
 
 const TEMPORARY = /^4\d\d/
+/** A reply to RCPT about the recipient. 421 closes the connection (RFC 5321, section 3.8). */
+const DEFERRAL = /^4(?!21)\d\d/
 
 /** Converts an error of nodemailer about the transaction with one recipient. */
 export const toFailed = (provider: string, address: string, error: unknown, handedOver: boolean): Failed => {
@@ -133,6 +137,7 @@ export const toFailed = (provider: string, address: string, error: unknown, hand
         : `421 4.4.2 ${detail}`
   return {
     refusal: reply ?? refusal,
+    isDeferred: reply !== undefined && DEFERRAL.test(reply),
     isUnanswered: reason === "Unknown" || reason === "Misconfigured" || (reason === "Temporary" && !isAnswered),
     error: new ProviderError({
       provider,
