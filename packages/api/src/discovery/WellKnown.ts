@@ -18,19 +18,33 @@ import {
   X402_PATH
 } from "../PublicPath.ts"
 
-const callOf = (operation: "createMailbox" | "purchaseUsNumber" | "replayEvents"): string => {
+/** The start-here service of each half of the API, with what it provides. */
+const STARTS = [
+  ["email", "createMailbox", "a mailbox"],
+  ["phone", "purchaseUsNumber", "a phone number"]
+] as const
+
+const callOf = (operation: (typeof STARTS)[number][1] | "replayEvents"): string => {
   const { method, path } = operationEntry(operation)
   return `${method} ${path}`
 }
 
-/** Usage in a few sentences, for agents that read a directory entry before the guide. */
-export const GUIDANCE = [
-  `Start with a service that needs no account and no token: ${callOf("createMailbox")} for a mailbox, ${callOf("purchaseUsNumber")} for a phone number.`,
-  "Send the request without payment. The response is 402 with a challenge in the PAYMENT-REQUIRED header. Sign it with an x402 version 2 client (scheme exact), and repeat the identical request with PAYMENT-SIGNATURE and a unique Idempotency-Key.",
-  "The response contains your access token, which every other operation takes as `Authorization: Bearer`. Pay for them from the same wallet. Without the token they return 428.",
-  "After a lost response, repeat the same request with the same key and payment: you are charged once. A payment for a service that can't be delivered is refunded.",
-  `Inbound mail and calls are durable events, over WebSocket or ${callOf("replayEvents")}. Guide: ${LLMS_PATH}.`
-].join("\n")
+const startSentence = (capabilities: Capabilities): string => {
+  const starts = STARTS.filter(([half]) => capabilities[half])
+  return starts.length === 0
+    ? "This server offers no paid service at the moment."
+    : `Start with a service that needs no account and no token: ${starts.map(([, operation, what]) => `${callOf(operation)} for ${what}`).join(", ")}.`
+}
+
+/** Returns how to use a server with these capabilities in a few sentences, for agents that read a directory entry first. */
+export const guidance = (capabilities: Capabilities): string =>
+  [
+    startSentence(capabilities),
+    "Send the request without payment. The response is 402 with a challenge in the PAYMENT-REQUIRED header. Sign it with an x402 version 2 client (scheme exact), and repeat the identical request with PAYMENT-SIGNATURE and a unique Idempotency-Key.",
+    "The response contains your access token, which every other operation takes as `Authorization: Bearer`. Pay for them from the same wallet. Without the token they return 428.",
+    "After a lost response, repeat the same request with the same key and payment: you are charged once. A payment for a service that can't be delivered is refunded.",
+    `Inbound mail and calls are durable events, over WebSocket or ${callOf("replayEvents")}. Guide: ${LLMS_PATH}.`
+  ].join("\n")
 
 const paidServices = (capabilities: Capabilities): ReadonlyArray<ServiceEntry & { readonly price: Usdt.Usdt }> =>
   SERVICES.flatMap((entry) =>
@@ -60,7 +74,7 @@ export const x402Document = (
   accepts,
   openapi: `${publicUrl}${OPENAPI_PATH}`,
   asyncapi: `${publicUrl}${ASYNCAPI_PATH}`,
-  instructions: GUIDANCE
+  instructions: guidance(capabilities)
 })
 
 /** Returns `/.well-known/api-catalog` of a server at `publicUrl`: a link set (RFC 9727, RFC 9264). */

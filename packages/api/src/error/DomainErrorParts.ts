@@ -12,7 +12,7 @@ import {
 } from "@agentos/core"
 import { Match } from "effect"
 import type { ErrorParts, FailedRequest } from "./ErrorEnvelope.ts"
-import { callOf, listOf, readOf, retryOf, startOf } from "./NextCalls.ts"
+import { callOf, findOf, listOf, paymentOf, readOf, retryOf, startOf } from "./NextCalls.ts"
 
 /** Every error that the domain returns for a request. */
 export type DomainError =
@@ -48,14 +48,18 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
         kind === "webhook"
           ? "No event webhook is set. POST /api/v1/events/webhook with a url sets one."
           : `No such ${kind}: ${id}.${howToList(kind)}`,
-      next: listOf(kind)
+      next: findOf(kind)
     }),
     ResourceNotOwned: ({ id, kind }): ErrorParts => ({
       code: "RESOURCE_NOT_OWNED",
       message: `The ${kind} ${id} belongs to another tenant. Use one of your own.${howToList(kind)}`,
-      next: listOf(kind)
+      next: findOf(kind)
     }),
-    ContentNotStored: ({ message }): ErrorParts => ({ code: "RESOURCE_NOT_FOUND", message: sentence(message) }),
+    ContentNotStored: ({ message }): ErrorParts => ({
+      code: "RESOURCE_NOT_FOUND",
+      message: sentence(message),
+      next: findOf("attachment")
+    }),
     NumberReleased: ({ country, phoneNumberId }): ErrorParts => ({
       code: "NUMBER_RELEASED",
       message: `The number ${phoneNumberId} has been released or has expired. Buy another number.`,
@@ -81,7 +85,8 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
     Conflict: ({ message, read }): ErrorParts => ({
       code: "CONFLICT",
       message: sentence(message),
-      next: read === undefined ? undefined : readOf(read)
+      // Nothing to read explains it: the request itself has to change.
+      next: read === undefined ? retryOf(request) : readOf(read)
     }),
     QuotaExceeded: ({ message, quota, retryAfterSeconds }): ErrorParts => ({
       code: "QUOTA_EXCEEDED",
@@ -129,6 +134,7 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
             : `Payment refused: ${sentence(reason)} ${remedy ?? SIGN_ANEW}`
           : `Payment refused: ${sentence(reason ?? "it was not made")} Operation ${endedOperationId} has ended, and its payment can no longer be used. Sign a new payment for the challenge in the PAYMENT-REQUIRED header, then repeat the request with PAYMENT-SIGNATURE and a new Idempotency-Key.`,
       paymentState: "none",
+      ...(endedOperationId === undefined ? {} : { operationId: endedOperationId }),
       next: retryOf(request),
       headers: { "PAYMENT-REQUIRED": challenge }
     }),
@@ -139,7 +145,8 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
           ? "Another request may have charged the payment. Repeat that request with its own key, payment and access token. Do not sign another payment."
           : "Repeat the original request with its own key and payment, or use a new key and a new payment for a new operation."
       }`,
-      paymentState
+      paymentState,
+      next: callOf("payment.status")
     }),
     PayerMismatch: ({ payer, paymentState }): ErrorParts => ({
       code: "FORBIDDEN",
@@ -155,14 +162,16 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
       message: `${refusal === undefined ? `Operation ${operationId} is in progress.` : `The payment of operation ${operationId} was refused: ${sentence(refusal)} Until it expires, others can still submit it.`} Repeat the identical request with the same Idempotency-Key and PAYMENT-SIGNATURE in ${retryAfterSeconds} s. Do not sign another payment.`,
       retryable: true,
       paymentState,
+      operationId,
       next: retryOf(request),
       headers: retryAfter(retryAfterSeconds)
     }),
-    OperationDelayed: ({ message, paymentState, retryAfterSeconds }): ErrorParts => ({
+    OperationDelayed: ({ message, operationId, paymentState, retryAfterSeconds }): ErrorParts => ({
       code: "PROVIDER_TEMPORARY_FAILURE",
       message: `${sentence(message)} Repeat the identical request with the same Idempotency-Key and PAYMENT-SIGNATURE in ${retryAfterSeconds} s. You are charged at most once.`,
       retryable: true,
       paymentState,
+      operationId: operationId ?? undefined,
       next: retryOf(request),
       headers: retryAfter(retryAfterSeconds)
     }),
@@ -173,13 +182,16 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
           ? `Operation ${operationId}: this payment reached the chain before the server claimed it, so it bought nothing. It has been refunded to the wallet that paid. Use a new key and a new payment for a new operation.`
           : `Operation ${operationId}: this payment reached the chain before the server claimed it, so it bought nothing. It is being refunded to the wallet that paid. Do not sign another payment. Repeat the identical request to see when the refund is complete.`,
       paymentState,
-      next: paymentState === "refunded" ? undefined : retryOf(request),
+      operationId,
+      next: paymentState === "refunded" ? paymentOf(operationId) : retryOf(request),
       headers: paymentResponse(receipt)
     }),
     OperationRejected: ({ message, operationId, paymentState, receipt }): ErrorParts => ({
       code: "PROVIDER_REJECTED",
       message: `${sentence(message)} Operation ${operationId} failed permanently. Its payment ${paymentState === "refunded" ? "has been" : "is being"} refunded to the wallet that paid.`,
       paymentState,
+      operationId,
+      next: paymentOf(operationId),
       headers: paymentResponse(receipt)
     })
   })

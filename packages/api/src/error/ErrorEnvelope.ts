@@ -36,6 +36,8 @@ export const ErrorBody = Schema.Struct({
   retryable: Schema.Boolean,
   /** The state of the payment. Only on paid operations. */
   paymentState: Schema.optionalKey(PaymentState),
+  /** The operation that the error is about. Absent if it is about none, or about one that the caller may not see. */
+  operationId: Schema.optionalKey(Uuid.Uuid),
   next: Schema.optionalKey(NextCall),
   /** Every invalid part of the request. */
   issues: Schema.optionalKey(Schema.Array(Issue.annotate({ identifier: "Issue" }))),
@@ -79,6 +81,7 @@ interface PartsOf<Code extends ErrorCode> {
   readonly retryable?: boolean
   /** The default is that of the request. */
   readonly paymentState?: (typeof ERROR_PAYMENT_STATES)[Code][number]
+  readonly operationId?: string | undefined
   readonly next?: NextCall | undefined
   readonly issues?: ReadonlyArray<Issue>
   readonly onboarding?: Onboarding

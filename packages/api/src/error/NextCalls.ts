@@ -34,8 +34,24 @@ const LIST_OF: Readonly<Record<ResourceKind, NextCall | undefined>> = {
   operation: undefined
 }
 
-/** Returns the call that lists the caller's own resources of a kind. */
+/** For the kinds without a list: the call that shows the resource inside another one, makes it or finds it otherwise. */
+const INSTEAD_OF_LIST: { readonly [Kind in ResourceKind]?: NextCall } = {
+  attachment: callOf("email.message.query"),
+  webhook: callOf("events.webhook.set"),
+  operation: callOf("payment.status")
+}
+
+/** Returns the call to make when a resource of a kind was not found. */
+export const findOf = (kind: ResourceKind): NextCall | undefined => LIST_OF[kind] ?? INSTEAD_OF_LIST[kind]
+
+/** Returns the call that lists the caller's own resources of a kind, if there is one. */
 export const listOf = (kind: ResourceKind): NextCall | undefined => LIST_OF[kind]
+
+/** Returns the call that reads the payment of an operation. */
+export const paymentOf = (operationId: string): NextCall => {
+  const { method, path } = callOf("payment.get")
+  return { method, path: path.replace("{operationId}", operationId) }
+}
 
 /** Returns the call that reads one resource, or the list of its kind if it is not known by id or has no such call. */
 export const readOf = ({ id, kind }: NonNullable<Conflict["read"]>): NextCall | undefined => {

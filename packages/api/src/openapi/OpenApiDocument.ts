@@ -1,5 +1,5 @@
 import { API_NAME, API_VERSION } from "../ApiIdentity.ts"
-import { GUIDANCE } from "../discovery/WellKnown.ts"
+import { guidance } from "../discovery/WellKnown.ts"
 import { operations, TAGS } from "../operation/Operations.ts"
 import { LLMS_PATH } from "../PublicPath.ts"
 import type { JsonObject } from "../schema/JsonSchema.ts"
@@ -30,7 +30,7 @@ export const openApiDocument = (server: DocumentedServer): JsonObject => {
       title: API_NAME,
       version: API_VERSION,
       summary: "Real mailboxes and phone numbers for agents, paid per call with x402.",
-      "x-guidance": GUIDANCE,
+      "x-guidance": guidance(server.capabilities ?? { email: true, phone: true }),
       license: { name: "Apache-2.0", identifier: "Apache-2.0" }
     },
     servers: [{ url: server.serverUrl }],

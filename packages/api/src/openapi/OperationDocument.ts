@@ -1,4 +1,4 @@
-import { type CatalogEntry, IDEMPOTENCY_KEY_LIMIT, Usdt } from "@agentos/core"
+import { type Capabilities, type CatalogEntry, IDEMPOTENCY_KEY_LIMIT, Usdt } from "@agentos/core"
 import { REQUEST_ID } from "../example/ResourceExamples.ts"
 import { inputsOf, requiresBody } from "../operation/Inputs.ts"
 import { type Bytes, isBytes, type ApiOperation, type OperationExample } from "../operation/ApiOperation.ts"
@@ -146,6 +146,8 @@ export interface DocumentedServer {
   readonly serverUrl: string
   /** CAIP-2 ids of the networks on which it accepts payments. */
   readonly networks: ReadonlyArray<string>
+  /** The halves of the API that it offers; both by default. */
+  readonly capabilities?: Capabilities
 }
 
 /** Returns the document of one operation. */

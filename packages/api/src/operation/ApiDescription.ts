@@ -56,6 +56,7 @@ export const ApiDescription = Schema.Struct({
       method: Method,
       path: Schema.String,
       price: Schema.NullOr(PriceRecord),
+      available: Schema.Boolean.annotateKey({ description: "Whether this server offers the service." }),
       extension: Extension
     })
   )
@@ -70,13 +71,17 @@ const RULES: ReadonlyArray<string> = [
   "GET /api/v1/events/realtime-token returns a token for the WebSocket that is valid for 15 minutes. Never put the access token into a URL."
 ]
 
-const toCompact = ({ extension, method, path, price, serviceId }: ServiceEntry) => ({
-  serviceId,
-  method,
-  path,
-  price: price === null ? null : Usdt.toPrice(price),
-  ...(extension === undefined ? {} : { extension })
-})
+const toCompact = (entry: ServiceEntry, capabilities: Capabilities) => {
+  const { extension, method, path, price, serviceId } = entry
+  return {
+    serviceId,
+    method,
+    path,
+    price: price === null ? null : Usdt.toPrice(price),
+    available: isAvailable(entry, capabilities),
+    ...(extension === undefined ? {} : { extension })
+  }
+}
 
 /** Returns the response of `GET /api/v1` on a server with these capabilities, which accepts these payments. */
 export const apiDescription = (
@@ -97,5 +102,5 @@ export const apiDescription = (
   },
   payment: { protocol: "x402", x402Version: 2, scheme: "exact", accepts },
   guides: { ...GUIDES, docs: DOCS_PATH },
-  services: SERVICES.map(toCompact)
+  services: SERVICES.map((entry) => toCompact(entry, capabilities))
 })

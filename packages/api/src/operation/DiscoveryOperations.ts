@@ -79,9 +79,16 @@ const DESCRIPTION: typeof ApiDescription.Encoded = {
       serviceId: "email.mailbox.create",
       method: "POST",
       path: "/api/v1/email/mailboxes",
-      price: { amount: "0.25", asset: "USDT" }
+      price: { amount: "0.25", asset: "USDT" },
+      available: true
     },
-    { serviceId: "email.mailbox.list", method: "GET", path: "/api/v1/email/mailboxes/query", price: null }
+    {
+      serviceId: "email.mailbox.list",
+      method: "GET",
+      path: "/api/v1/email/mailboxes/query",
+      price: null,
+      available: true
+    }
   ]
 }
 

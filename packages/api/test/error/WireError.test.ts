@@ -22,6 +22,7 @@ import {
   type Capabilities,
   type CatalogEntry,
   Conflict,
+  ContentNotStored,
   CredentialRefused,
   IdempotencyConflict,
   InvalidRequest,
@@ -166,6 +167,40 @@ describe("toWireError", () => {
       method: "POST",
       path: "/api/v1/phone/purchase-canada-number-30-days"
     })
+  })
+
+  it("names the operation that it is about, and the call that helps, also for resources without a list", () => {
+    const about = (error: ApiError) => {
+      const { next, operationId: id } = wire(error).body.error
+      return [id, next === undefined ? undefined : `${next.method} ${next.path}`]
+    }
+    const payment = `GET /api/v1/payments/${operationId}`
+    const again = "POST /api/v1/email/mailboxes/update"
+    const message = "m"
+    assert.deepStrictEqual(
+      [
+        new PaymentPending({ operationId, paymentState: "unknown", retryAfterSeconds: 5 }),
+        new OperationDelayed({ operationId, paymentState: "settled", message, retryAfterSeconds: 5 }),
+        new OperationRejected({ operationId, paymentState: "refund_due", message, receipt: null }),
+        new ResourceNotFound({ kind: "operation", id: operationId }),
+        new ResourceNotFound({ kind: "attachment", id: operationId }),
+        new ContentNotStored({ message }),
+        new ResourceNotFound({ kind: "webhook", id: "" }),
+        new Conflict({ message }),
+        new IdempotencyConflict({ message, paymentState: "settled" })
+      ].map(about),
+      [
+        [operationId, again],
+        [operationId, again],
+        [operationId, payment],
+        [undefined, "POST /api/v1/payments/status"],
+        [undefined, "GET /api/v1/email/messages/query"],
+        [undefined, "GET /api/v1/email/messages/query"],
+        [undefined, "POST /api/v1/events/webhook"],
+        [undefined, again],
+        [undefined, "POST /api/v1/payments/status"]
+      ]
+    )
   })
 
   it("refers a wallet whose token is refused to signing in, which is free", () => {

@@ -8,6 +8,7 @@ export interface components {
                 requestId: string;
                 retryable: boolean;
                 paymentState?: "none" | "pending" | "settled" | "refund_due" | "refunded" | "unknown";
+                operationId?: string;
                 next?: components["schemas"]["NextCall"];
                 issues?: components["schemas"]["Issue"][];
                 onboarding?: components["schemas"]["Onboarding"];
@@ -712,6 +713,7 @@ export interface components {
                 method: "GET" | "POST" | "DELETE";
                 path: string;
                 price: components["schemas"]["Price"] | null;
+                available: boolean;
                 extension?: true;
             }[];
         };

@@ -49,7 +49,7 @@ export const routes = Effect.gen(function* () {
   const record = (entry: (typeof SERVICES)[number]) => toServiceRecord(entry, operationOf(entry), capabilities)
   const rail = yield* PaymentRail
   const accepts = () => acceptedPayments(rail)
-  const described = () => ({ serverUrl: publicUrl, networks: accepts().map(({ network }) => network) })
+  const described = () => ({ serverUrl: publicUrl, networks: accepts().map(({ network }) => network), capabilities })
   const links = { link: documentLinks(publicUrl) }
   const document = (text: () => string, contentType: string, headers: Readonly<Record<string, string>> = {}) =>
     preparedDocument(text, contentType, { ...links, ...headers })

@@ -1,5 +1,5 @@
 import { API_NAME, LLMS_PATH, OPENAPI_PATH } from "@agentos/api"
-import { isAvailable, SERVICES, Usdt } from "@agentos/core"
+import { type Capabilities, isAvailable, SERVICES, Usdt } from "@agentos/core"
 import { createHash } from "node:crypto"
 import type { PreparedHandler } from "../edge/PreparedDocument.ts"
 import { documentRoute } from "../edge/Route.ts"
@@ -16,8 +16,21 @@ const NAME = "agentos"
 const SKILL_URL = `${NAME}/SKILL.md`
 const SKILL_PATH = INDEX_PATH.replace("index.json", SKILL_URL)
 
-const DESCRIPTION =
-  "Gives an agent a real email address and a real phone number, paid per call in USDT from a wallet, without an account. Use it to send and receive email, to read a one-time code of a sign-up, to call a person, and to read the transcript of a call."
+/** Returns what the skill gives an agent, and when to use it. */
+const descriptionOf = ({ email, phone }: Capabilities): string => {
+  const resources = [...(email ? ["a real email address"] : []), ...(phone ? ["a real phone number"] : [])]
+  const uses = [
+    ...(email ? ["to send and receive email", "to read a one-time code of a sign-up"] : []),
+    ...(phone ? ["to call a person", "to read the transcript of a call"] : [])
+  ]
+  return resources.length === 0
+    ? "Sells real email addresses and phone numbers to agents, but offers none on this server at the moment."
+    : `Gives an agent ${listed(resources)}, paid per call in USDT from a wallet, without an account. Use it ${listed(uses)}.`
+}
+
+/** Formats a list for a sentence: "a", "a and b", "a, b, and c". */
+const listed = (items: ReadonlyArray<string>): string =>
+  items.length > 2 ? `${items.slice(0, -1).join(", ")}, and ${items.at(-1)}` : items.join(" and ")
 
 const prices = (context: SkillContext): string =>
   SERVICES.filter((entry) => isAvailable(entry, context.capabilities))
@@ -28,10 +41,11 @@ const prices = (context: SkillContext): string =>
 
 /** Returns the skill of a server in the format of Agent Skills (https://agentskills.io/specification). */
 export const agentSkill = (context: SkillContext): string => {
-  const { environment, publicUrl } = context
+  const { capabilities, environment, publicUrl } = context
+  const { email, phone } = capabilities
   return `---
 name: ${NAME}
-description: ${DESCRIPTION}
+description: ${descriptionOf(capabilities)}
 ---
 
 # ${API_NAME}
@@ -75,8 +89,8 @@ The person adds this to the configuration of the host. \`--max-per-day\` and \`-
 }
 \`\`\`
 
-The tools describe themselves: \`create_mailbox\`, \`send_email\`, \`wait_for_email\`, \`wait_for_code\`, \`reply_to_email\`,
-\`buy_phone_number\`, \`place_call\`, \`get_transcript\`, \`get_spending\` and others.
+The tools describe themselves: ${[...(email ? MAIL_TOOLS : []), ...(phone ? PHONE_TOOLS : [])].map((name) => `\`${name}\``).join(", ")},
+\`get_spending\` and others.
 
 ## Command line
 
@@ -85,9 +99,7 @@ npm install --global @agentos/cli
 agentctl config set base-url ${publicUrl}
 agentctl wallet create
 agentctl budget set --per-call 0.50 --per-day 5
-agentctl mailbox create ada --yes --max-amount 0.25
-agentctl mail wait --otp
-agentctl mail send --to bob@example.com --subject Hi --text Hello --yes --max-amount 0.02
+${[...(email ? MAIL_COMMANDS : []), ...(phone ? PHONE_COMMANDS : [])].join("\n")}
 agentctl payments list --open
 \`\`\`
 
@@ -102,33 +114,79 @@ import { privateKeyToAccount } from "viem/accounts"
 
 const wallet = privateKeyToAccount(process.env.AGENTOS_PRIVATE_KEY)
 const agent = await AgentOs.connect("${publicUrl}", { wallet, spend: { perCall: "1.00", perDay: "5.00" } })
-const mailbox = await agent.mailboxes.create({ localPart: "ada" })
-const code = await mailbox.waitForCode({ from: "no-reply@example.com" })
+${[...(email ? MAIL_SAMPLE : []), ...(phone ? PHONE_SAMPLE : [])].join("\n")}
 \`\`\`
 
 \`@agentos/tools\` has the same tools for the AI SDK and LangChain.
 
 ## Plain HTTP
 
-1. \`POST ${publicUrl}/api/v1/email/mailboxes\` with \`{"localPart":"ada"}\`. The answer is 402, with a challenge of x402
-   version 2 in PAYMENT-REQUIRED.
-2. Sign it with an x402 client (scheme \`exact\`). Repeat the identical request with PAYMENT-SIGNATURE and an Idempotency-Key.
-3. The answer has \`data.mailbox\` and, at the wallet's first purchase, \`data.authentication.accessToken\`. Store the
-   token. Send it as \`Authorization: Bearer\` with all other calls, and pay for them from the same wallet.
-4. Received mail is an event. \`GET ${publicUrl}/api/v1/events\` lists the pending ones; ${publicUrl}/docs/journey.md has a program
-   that receives them over the WebSocket. Read the body by
-   \`GET ${publicUrl}/api/v1/email/messages/query?messageId=EMAIL_ID\`, with the emailId of the event.
-5. Send or reply by \`POST ${publicUrl}/api/v1/email/messages/send\`; \`inReplyTo\` is the messageId that you answer. Then
-   acknowledge the event by \`POST ${publicUrl}/api/v1/events/ack\` with its \`eventId\`.
+${plainSteps(publicUrl, capabilities)}
 
 The whole guide: ${publicUrl}${LLMS_PATH}. Every type, limit and example: ${publicUrl}${OPENAPI_PATH}.
 `
 }
 
+const MAIL_TOOLS = ["create_mailbox", "send_email", "wait_for_email", "wait_for_code", "reply_to_email"]
+const PHONE_TOOLS = ["buy_phone_number", "place_call", "get_transcript"]
+
+const MAIL_COMMANDS = [
+  "agentctl mailbox create ada --yes --max-amount 0.25",
+  "agentctl mail wait --otp",
+  "agentctl mail send --to bob@example.com --subject Hi --text Hello --yes --max-amount 0.02"
+]
+const PHONE_COMMANDS = [
+  "agentctl number buy us --yes --max-amount 5",
+  "agentctl call start --minutes 1 --to +12025550150 --yes --max-amount 0.30"
+]
+
+const MAIL_SAMPLE = [
+  'const mailbox = await agent.mailboxes.create({ localPart: "ada" })',
+  'const code = await mailbox.waitForCode({ from: "no-reply@example.com" })'
+]
+const PHONE_SAMPLE = [
+  "const number = await agent.phoneNumbers.buy()",
+  'const call = await number.call({ to: "+12025550150" })'
+]
+
+/** Returns the numbered steps from the first payment to the first event over plain HTTP. */
+const plainSteps = (publicUrl: string, { email, phone }: Capabilities): string => {
+  const first = email
+    ? `\`POST ${publicUrl}/api/v1/email/mailboxes\` with \`{"localPart":"ada"}\`.`
+    : `\`POST ${publicUrl}/api/v1/phone/purchase-us-number-30-days\` with the fields of its service record.`
+  const steps = [
+    `${first} The answer is 402, with a challenge of x402\n   version 2 in PAYMENT-REQUIRED.`,
+    `Sign it with an x402 client (scheme \`exact\`). Repeat the identical request with PAYMENT-SIGNATURE and an Idempotency-Key.`,
+    `The answer has \`data.${email ? "mailbox" : "phoneNumber"}\` and, at the wallet's first purchase, \`data.authentication.accessToken\`. Store the
+   token. Send it as \`Authorization: Bearer\` with all other calls, and pay for them from the same wallet.`,
+    `${email ? "Received mail is an event" : "Calls are events"}. \`GET ${publicUrl}/api/v1/events\` lists the pending ones; ${publicUrl}/docs/journey.md has a program
+   that receives them over the WebSocket.`,
+    ...(email
+      ? [
+          `Read the body of a mail by \`GET ${publicUrl}/api/v1/email/messages/query?messageId=EMAIL_ID\`, with the emailId of the event.
+   Send or reply by \`POST ${publicUrl}/api/v1/email/messages/send\`; \`inReplyTo\` is the messageId that you answer.`
+        ]
+      : []),
+    ...(phone
+      ? [
+          `Call a person by \`POST ${publicUrl}/api/v1/phone/call-1-minute\`, and read what was said by
+   \`GET ${publicUrl}/api/v1/phone/calls/CALL_ID/transcript\`.`
+        ]
+      : []),
+    `Acknowledge each event that you have handled by \`POST ${publicUrl}/api/v1/events/ack\` with its \`eventId\`.`
+  ]
+  return email || phone
+    ? steps.map((step, index) => `${index + 1}. ${step}`).join("\n")
+    : `Nothing is for sale at the moment. \`GET ${publicUrl}/api/v1\` says when that changes: \`available\`.`
+}
+
 /** Returns the index of skills, which has the digest of the skill as it is served. */
-export const agentSkillIndex = (skill: string): string => {
+export const agentSkillIndex = (context: SkillContext): string => {
+  const skill = agentSkill(context)
   const digest = `sha256:${createHash("sha256").update(skill).digest("hex")}`
-  const skills = [{ name: NAME, type: "skill-md", description: DESCRIPTION, url: SKILL_URL, digest }]
+  const skills = [
+    { name: NAME, type: "skill-md", description: descriptionOf(context.capabilities), url: SKILL_URL, digest }
+  ]
   return `${JSON.stringify({ $schema: SCHEMA, skills }, undefined, 2)}\n`
 }
 
@@ -140,7 +198,7 @@ export const agentSkillRoutes = (
   [
     documentRoute(
       INDEX_PATH,
-      document(() => agentSkillIndex(agentSkill(context)), "application/json")
+      document(() => agentSkillIndex(context), "application/json")
     ),
     documentRoute(
       SKILL_PATH,

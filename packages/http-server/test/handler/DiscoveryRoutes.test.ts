@@ -44,6 +44,9 @@ describe("discovery", () => {
     )
     assert.deepStrictEqual(authentication.startHere, ["email.mailbox.create"])
     assert.lengthOf(services, SERVICES.length)
+    const available = services.filter((service) => service.available).map(({ serviceId }) => serviceId)
+    assert.includeMembers(available, ["email.mailbox.create", "events.list"])
+    assert.notInclude(available, "phone.number.us.30d")
     for (const path of Object.values(guides)) assert.strictEqual((await call(server, "GET", path)).status, 200, path)
   })
 
@@ -122,7 +125,34 @@ describe("discovery", () => {
     const answer = await call(server, "GET", "/openapi.json")
     assert.strictEqual(answer.headers.get("content-type"), "application/json")
     const networks = server.payments.rail.terms(1n).map(({ network }) => network)
-    assert.deepStrictEqual(JSON.parse(answer.text), openApiDocument({ serverUrl: "http://agentos.test", networks }))
+    assert.deepStrictEqual(
+      JSON.parse(answer.text),
+      openApiDocument({ serverUrl: "http://agentos.test", networks, capabilities: { email: true, phone: false } })
+    )
+  })
+
+  it("names only the services of this server as the way to start", async () => {
+    const phone = await startServer({ capabilities: { email: false, phone: true } })
+    const guidance = async (from: TestServer) => {
+      const { info } = JSON.parse((await call(from, "GET", "/openapi.json")).text) as {
+        readonly info: Readonly<Record<string, string>>
+      }
+      const { instructions } = JSON.parse((await call(from, "GET", "/.well-known/x402")).text) as {
+        readonly instructions: string
+      }
+      assert.strictEqual(info["x-guidance"], instructions)
+      return instructions.split("\n")[0] ?? ""
+    }
+    const us = "POST /api/v1/phone/purchase-us-number-30-days for a phone number"
+    const start = "Start with a service that needs no account and no token: "
+    assert.strictEqual(await guidance(server), `${start}POST /api/v1/email/mailboxes for a mailbox.`)
+    assert.strictEqual(await guidance(phone), `${start}${us}.`)
+    assert.strictEqual(await guidance(bare), "This server offers no paid service at the moment.")
+    for (const from of [phone, bare]) {
+      const skill = (await call(from, "GET", "/.well-known/agent-skills/agentos/SKILL.md")).text
+      assert.notInclude(skill, "/email/")
+    }
+    await phone.stop()
   })
 
   it("serves the AsyncAPI document of the WebSocket, and names it where it names the OpenAPI document", async () => {
