@@ -1,4 +1,4 @@
-import { CallDirection, ErrorCode, EventRecord, Timestamp, TurnRole, Uuid } from "@agentos/core"
+import { CallDirection, ErrorCode, EventRecord, Timestamp, TurnRole, Uuid, maxEntries } from "@agentos/core"
 import { Schema } from "effect"
 
 /** Maximum length of a credential in a message, in characters. A realtime token is far shorter. */
@@ -9,6 +9,25 @@ const DELIVERY_ID_LIMIT = 128
 const NUMBERS_LIMIT = 100
 /** Maximum length of the text of one reply. A longer answer is sent in several. */
 const TEXT_LIMIT = 4_000
+
+/** Maximum size of a client's message, in bytes: a reply of 4,000 characters, each escaped. */
+export const REALTIME_MESSAGE_LIMIT_BYTES = 32 * 1024
+
+/** The close codes of the WebSocket: those of RFC 6455 and, from 4000 on, its own. */
+export const CLOSE_CODES = {
+  tooLarge: { code: 1009, meaning: `a message of more than ${REALTIME_MESSAGE_LIMIT_BYTES / 1024} KiB` },
+  failed: { code: 1011, meaning: "session failed: reconnect" },
+  restarting: { code: 1012, meaning: "server restarting: reconnect" },
+  tooMany: { code: 1013, meaning: "too many sockets" },
+  badMessage: { code: 4400, meaning: "invalid message" },
+  unauthenticated: { code: 4401, meaning: "not authenticated, or token revoked" },
+  slowReader: { code: 4408, meaning: "reading too slowly" },
+  tooManyFrames: {
+    code: 4429,
+    meaning: "too many frames before authentication, or a message in more than 16 fragments"
+  }
+} as const
+export type CloseCode = (typeof CLOSE_CODES)[keyof typeof CLOSE_CODES]["code"]
 
 /**
  * The mode of a session: `deliver` leases events to process, `observe` only shows them, `voice` answers calls. The
@@ -22,7 +41,7 @@ export const SessionAuthenticate = Schema.Struct({
   token: Schema.String.check(Schema.isMaxLength(TOKEN_LIMIT)),
   mode: Schema.optionalKey(RealtimeMode),
   phoneNumberIds: Schema.optionalKey(
-    Schema.Array(Uuid.GivenUuid).check(Schema.isMinLength(1), Schema.isMaxLength(NUMBERS_LIMIT))
+    Schema.Array(Uuid.GivenUuid).check(Schema.isMinLength(1), maxEntries(NUMBERS_LIMIT))
   )
 }).annotate({
   identifier: "SessionAuthenticate",

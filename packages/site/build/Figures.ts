@@ -1,4 +1,4 @@
-import { OPERATIONS } from "@agentos/api"
+import { CLOSE_CODES, OPERATIONS } from "@agentos/api"
 import {
   ATTACHMENT_LIMIT,
   ATTACHMENTS_LIMIT_BYTES,
@@ -63,6 +63,10 @@ const FIGURES: Readonly<Record<string, string>> = {
   socketFrames: grouped(SOCKET_FRAMES.perSecond),
   tenantFrames: grouped(TENANT_FRAMES.perSecond),
   refusalsPerSecond: grouped(REFUSALS.perSecond),
+  closeCodes: table(
+    ["Code", "Meaning"],
+    Object.values(CLOSE_CODES).map(({ code, meaning }) => [`${code}`, meaning])
+  ),
   quotas: table(
     ["Limit", "Counts for", "", "Default", "A request above it"],
     [

@@ -3,6 +3,7 @@ import { API_NAME, API_VERSION } from "../ApiIdentity.ts"
 import { contractSchemas } from "../openapi/ContractSchemas.ts"
 import type { DocumentedServer } from "../openapi/OperationDocument.ts"
 import { DOCS_PATH, REALTIME_PATH } from "../PublicPath.ts"
+import { CLOSE_CODES } from "../RealtimeMessage.ts"
 import { child, isObject, type JsonObject, referenceOf, schemaRef, toJsonObject } from "../schema/JsonSchema.ts"
 import { REALTIME_EXAMPLES } from "./RealtimeExamples.ts"
 
@@ -59,7 +60,9 @@ const DESCRIPTION = [
   `Get a realtime token from \`GET /api/v1/events/realtime-token\`, connect to its \`websocketUrl\`, and send \`session.authenticate\` within 5 seconds. The token is in that message and never in the URL. \`mode\` is \`deliver\` (the default), \`observe\` or \`voice\`.`,
   "Mode deliver: the server sends `session.ready`, an `event.delivery` for each pending event in order, `session.replay.complete`, and then new events as they occur. Acknowledge each event with `event.ack` after you have handled it. A session holds at most 64 unacknowledged deliveries, each leased for 30 seconds and renewed while the socket answers pings.",
   "Mode voice: the server sends a `call.turn` for each utterance, which the client answers with one or more `call.reply` within 5 seconds.",
-  "Close codes: 4400 invalid message, 4401 not authenticated or token revoked, 4408 reading too slowly, 4429 too many frames before authentication, or too many fragments of one message, 1011 session failed (reconnect), 1012 server restarting (reconnect), 1013 too many sockets."
+  `Close codes: ${Object.values(CLOSE_CODES)
+    .map(({ code, meaning }) => `${code} ${meaning}`)
+    .join("; ")}.`
 ].join("\n\n")
 
 /** In AsyncAPI, a discriminator is the name of the property alone. */

@@ -6,7 +6,8 @@ import {
   PageInput,
   plainText,
   Timestamp,
-  Uuid
+  Uuid,
+  maxEntries
 } from "@agentos/core"
 import { Schema } from "effect"
 import { DateTime } from "../schema/DateTime.ts"
@@ -20,14 +21,14 @@ const time = Timestamp.Timestamp.make(Date.UTC(2026, 0, 31, 12))
 
 const someTypes = Schema.Array(name).check(
   Schema.isMinLength(1, { message: "must contain at least one type. Omit it to match events of all types" }),
-  Schema.isMaxLength(TYPES_LIMIT)
+  maxEntries(TYPES_LIMIT)
 )
 const types = Schema.optionalKey(someTypes).annotateKey({
   description: "Types of the events. An event matches any of them.",
   examples: [["email.received"]]
 })
 const service = Schema.optionalKey(name).annotateKey({
-  description: "Only events of this service area: email, phone or payment.",
+  description: "Only events of this service area: email, phone, payment or events (event webhooks).",
   examples: ["email"]
 })
 
@@ -78,7 +79,7 @@ export const SetEventWebhookInput = Schema.Struct({
   types: Schema.optionalKey(
     Schema.Array(EventType).check(
       Schema.isMinLength(1, { message: "must contain at least one type. Omit it to receive events of all types" }),
-      Schema.isMaxLength(TYPES_LIMIT)
+      maxEntries(TYPES_LIMIT)
     )
   ).annotateKey({ description: "Types of the events to deliver; all by default.", examples: [["email.received"]] }),
   rotateSecret: Schema.optionalKey(Schema.Boolean).annotateKey({

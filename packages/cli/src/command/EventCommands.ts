@@ -14,7 +14,7 @@ const SERVICE_FLAG = {
   type: "text",
   value: "NAME",
   summary: "Only events of this service.",
-  choices: ["email", "phone", "payment"]
+  choices: ["email", "phone", "payment", "events"]
 } as const satisfies FlagSpec
 
 const EVENT_ARGUMENT = {

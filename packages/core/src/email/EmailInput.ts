@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { maxEntries } from "../kernel/SchemaIssues.ts"
 import * as PageInput from "../kernel/PageInput.ts"
 import { nameText, plainText } from "../kernel/PlainText.ts"
 import { GivenUuid } from "../kernel/Uuid.ts"
@@ -65,7 +66,7 @@ const senderPolicy = Schema.optionalKey(SenderPolicyInput).annotateKey({
   description: `The senders from which the mailbox receives mail: mode (anyone, authenticated or listed; default anyone), allow and block, each a list of at most ${SENDER_LIST_LIMIT} addresses or domains. Replaces the whole policy; omitted parts take their defaults.`,
   examples: [{ mode: "listed", allow: ["bob@example.com", "example.org"] }]
 })
-const addresses = Schema.Array(EmailAddress).check(Schema.isMaxLength(RECIPIENT_LIMIT))
+const addresses = Schema.Array(EmailAddress).check(maxEntries(RECIPIENT_LIMIT))
 
 /** Returns the number of bytes that a base64 text encodes. */
 const decodedLength = (base64: string): number =>
@@ -102,7 +103,7 @@ const contentBase64 = Schema.String.check(
 )
 
 const attachments = Schema.Array(Schema.Struct({ filename, contentType, contentBase64 })).check(
-  Schema.isMaxLength(ATTACHMENT_LIMIT),
+  maxEntries(ATTACHMENT_LIMIT),
   Schema.makeFilter(
     (files) =>
       files.reduce((sum, file) => sum + decodedLength(file.contentBase64), 0) <= ATTACHMENTS_LIMIT_BYTES ||

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { maxEntries } from "../kernel/SchemaIssues.ts"
 import { ADDRESS_LIMIT, asciiDomain, isEmailAddress, lowerAscii, splitAddress } from "./EmailAddress.ts"
 
 /** The maximum number of entries in `allow`, and in `block`. */
@@ -42,7 +43,7 @@ const Entry = Schema.String.check(
       "must be an email address or a domain, for example bob@example.com or example.com"
   )
 )
-const list = Schema.optionalKey(Schema.Array(Entry).check(Schema.isMaxLength(SENDER_LIST_LIMIT)))
+const list = Schema.optionalKey(Schema.Array(Entry).check(maxEntries(SENDER_LIST_LIMIT)))
 
 /** A policy as clients set it: omitted parts are those of `ANYONE`. */
 export const SenderPolicyInput = Schema.Struct({ mode: Schema.optionalKey(SenderMode), allow: list, block: list })

@@ -1,5 +1,6 @@
 import { ClientAddress } from "@agentos/core"
-import { CLOSE, type RealtimeConnection } from "./RealtimeConnection.ts"
+import { CLOSE_CODES } from "@agentos/api"
+import type { RealtimeConnection } from "./RealtimeConnection.ts"
 
 /** Each heartbeat pings one of this number of groups, so that never all connections are pinged at once. */
 const PING_GROUPS = 20
@@ -57,7 +58,7 @@ export class Connections {
     for (const [connection, last] of this.#unauthenticated) {
       if (last > this.#sweep) return
       this.keep(connection)
-      connection.close(CLOSE.unauthenticated, "authenticate within 5 seconds")
+      connection.close(CLOSE_CODES.unauthenticated.code, "authenticate within 5 seconds")
     }
   }
 

@@ -2,7 +2,7 @@ import { type Acknowledgement, Batcher, EventStore } from "@agentos/core"
 import { Cause, Effect, Schedule } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { DeliveringSession, StoreRequests } from "./DeliveringSession.ts"
-import { CLOSE } from "./RealtimeConnection.ts"
+import { CLOSE_CODES } from "@agentos/api"
 import { countAcknowledgements, countDeliveries } from "./RealtimeMetrics.ts"
 
 /** Sessions per lease statement, acknowledgements per statement, and sessions per release statement. */
@@ -46,7 +46,7 @@ export const make = Effect.fnUntraced(function* (
     Effect.andThen(
       Effect.logError(message, cause),
       Effect.sync(() => {
-        for (const { owner } of sessions) owner.connection.close(CLOSE.failed, "internal error")
+        for (const { owner } of sessions) owner.connection.close(CLOSE_CODES.failed.code, "internal error")
       })
     )
 

@@ -1,6 +1,6 @@
 import { type EventFilter, EventStore, type Position, toEventRecord } from "@agentos/core"
 import { Effect } from "effect"
-import { CLOSE } from "./RealtimeConnection.ts"
+import { CLOSE_CODES } from "@agentos/api"
 import type { SessionActions, SessionOwner } from "./SessionOwner.ts"
 
 const PAGE = 100
@@ -59,7 +59,7 @@ export class ObservingSession implements SessionActions {
       Effect.catchCause((cause) =>
         Effect.andThen(
           Effect.logError("sending events to an observer failed", cause),
-          Effect.sync(() => this.owner.connection.close(CLOSE.failed, "internal error"))
+          Effect.sync(() => this.owner.connection.close(CLOSE_CODES.failed.code, "internal error"))
         )
       ),
       Effect.ensuring(Effect.sync(() => (this.#isReading = false)))

@@ -1,21 +1,8 @@
-import type { RealtimeServerMessage } from "@agentos/api"
+import { CLOSE_CODES, type CloseCode, type RealtimeServerMessage } from "@agentos/api"
 import type { ErrorCode } from "@agentos/core"
 import type { Duplex } from "node:stream"
 import type { WebSocket } from "ws"
 import { FrameGate, type FrameVerdict } from "../connection/FrameGate.ts"
-
-/** Close codes of the gateway: those of RFC 6455 and, from 4000 on, its own. */
-export const CLOSE = {
-  failed: 1011,
-  restarting: 1012,
-  tooMany: 1013,
-  badMessage: 4400,
-  unauthenticated: 4401,
-  slowReader: 4408,
-  tooManyFrames: 4429
-} as const
-
-export type CloseCode = (typeof CLOSE)[keyof typeof CLOSE]
 
 /** Maximum unsent data for a reader, in bytes. A slower reader is disconnected. */
 const UNSENT_LIMIT_BYTES = 1024 * 1024
@@ -74,7 +61,8 @@ export class RealtimeConnection {
   send(message: RealtimeServerMessage): void {
     if (!this.isOpen) return
     this.socket.send(JSON.stringify(message))
-    if (this.socket.bufferedAmount > UNSENT_LIMIT_BYTES) this.close(CLOSE.slowReader, "the reader is too slow")
+    if (this.socket.bufferedAmount > UNSENT_LIMIT_BYTES)
+      this.close(CLOSE_CODES.slowReader.code, "the reader is too slow")
   }
 
   /** Writes everything that `send` sends in one piece. */
@@ -98,7 +86,7 @@ export class RealtimeConnection {
   /** Closes the connection because of its frames. */
   refuseFrames(): void {
     this.#framesRefused()
-    this.close(CLOSE.tooManyFrames, "too many frames")
+    this.close(CLOSE_CODES.tooManyFrames.code, "too many frames")
     // The closing handshake lasts seconds, and the flood continues meanwhile.
     this.pause("closing")
   }

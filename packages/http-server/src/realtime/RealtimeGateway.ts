@@ -1,4 +1,4 @@
-import { REALTIME_PATH, RealtimeClientMessage } from "@agentos/api"
+import { CLOSE_CODES, REALTIME_MESSAGE_LIMIT_BYTES, REALTIME_PATH, RealtimeClientMessage } from "@agentos/api"
 import { AgentSessions, EventSignal, EventStore, settingIssues } from "@agentos/core"
 import { Deferred, Effect, FiberSet, Layer, Result, Schedule, Schema } from "effect"
 import type { Duplex } from "node:stream"
@@ -10,15 +10,13 @@ import { Connections } from "./Connections.ts"
 import * as LeaseBatcher from "./LeaseBatcher.ts"
 import { FrameMeter } from "./FrameMeter.ts"
 import { FrameShares } from "./FrameShares.ts"
-import { CLOSE, RealtimeConnection } from "./RealtimeConnection.ts"
+import { RealtimeConnection } from "./RealtimeConnection.ts"
 import { type Session, Sessions } from "./Session.ts"
 import * as SessionOpening from "./SessionOpening.ts"
 import { SocketCapacity } from "./SocketCapacity.ts"
 import * as SocketLimits from "../connection/SocketLimits.ts"
 import * as SessionMaintenance from "./SessionMaintenance.ts"
 
-/** Maximum size of a client's message, in bytes: a reply of 4,000 characters, each escaped. */
-const MESSAGE_LIMIT_BYTES = 32 * 1024
 /** Retry delay for a client with too many unauthenticated sockets, which are closed after 5 s. */
 const UNAUTHENTICATED_RETRY_SECONDS = 5
 /** Interval between retries of sockets that are paused by their rate limit. */
@@ -33,7 +31,7 @@ const CLOSE_WITHIN = "1 second"
 /** Compression would cost each socket more than everything else. The types of ws do not include `closeTimeout` yet. */
 const SOCKET_OPTIONS = {
   noServer: true,
-  maxPayload: MESSAGE_LIMIT_BYTES,
+  maxPayload: REALTIME_MESSAGE_LIMIT_BYTES,
   maxBufferedChunks: READS_PER_FRAME_MAX,
   perMessageDeflate: false,
   clientTracking: false,
@@ -92,18 +90,18 @@ const make = Effect.gen(function* () {
     const decoded = decodeMessage(isBinary || !Buffer.isBuffer(data) ? undefined : data.toString("utf8"))
     if (Result.isFailure(decoded)) {
       connection.sendError("INVALID_REQUEST", problemOf(decoded.failure))
-      return connection.close(CLOSE.badMessage, "bad message")
+      return connection.close(CLOSE_CODES.badMessage.code, "bad message")
     }
     const message = decoded.success
     if (message.type === "event.ack") {
       if (peer.session !== undefined) return peer.session.acknowledge(message)
-      return connection.close(CLOSE.unauthenticated, "authenticate first")
+      return connection.close(CLOSE_CODES.unauthenticated.code, "authenticate first")
     }
     if (message.type === "call.reply") {
       if (peer.session !== undefined) return peer.session.reply(message)
-      return connection.close(CLOSE.unauthenticated, "authenticate first")
+      return connection.close(CLOSE_CODES.unauthenticated.code, "authenticate first")
     }
-    if (peer.hasSentCredential) return connection.close(CLOSE.badMessage, "already authenticated")
+    if (peer.hasSentCredential) return connection.close(CLOSE_CODES.badMessage.code, "already authenticated")
     peer.hasSentCredential = true
     connections.keep(connection)
     // What arrived together with the credential waits here, and everything after it is not read.
@@ -170,7 +168,7 @@ const make = Effect.gen(function* () {
       Effect.timeout(RELEASE_WITHIN),
       Effect.catchCause((cause) => Effect.logError("releasing leases failed; they will expire", cause))
     )
-    for (const connection of connections) connection.close(CLOSE.restarting, "the server is restarting")
+    for (const connection of connections) connection.close(CLOSE_CODES.restarting.code, "the server is restarting")
     if (connections.size > 0) yield* Effect.raceFirst(Deferred.await(allClosed), Effect.sleep(CLOSE_WITHIN))
     for (const connection of connections) connection.terminate()
     sockets.close()

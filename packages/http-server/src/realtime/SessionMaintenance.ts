@@ -2,7 +2,7 @@ import { AgentSessions, Credentials, EventPolicy, EventStore } from "@agentos/co
 import { Effect, Schedule } from "effect"
 import type { Connections } from "./Connections.ts"
 import type { DeliveringSession } from "./DeliveringSession.ts"
-import { CLOSE } from "./RealtimeConnection.ts"
+import { CLOSE_CODES } from "@agentos/api"
 import { recordSessions } from "./RealtimeMetrics.ts"
 import type { Session, Sessions } from "./Session.ts"
 
@@ -38,7 +38,7 @@ export const make = Effect.fnUntraced(function* (connections: Connections, sessi
     for (const some of chunksOf([...sessions], TENANT_BATCH)) {
       for (const { connection } of yield* credentials.findRevoked(some.map(({ owner }) => owner))) {
         connection.sendError("AUTH_REQUIRED", "The token of this session has been revoked.")
-        connection.close(CLOSE.unauthenticated, "revoked")
+        connection.close(CLOSE_CODES.unauthenticated.code, "revoked")
       }
     }
   })

@@ -1,4 +1,4 @@
-import type { RealtimeClientMessage } from "@agentos/api"
+import { CLOSE_CODES, type RealtimeClientMessage } from "@agentos/api"
 import {
   AgentSessions,
   Batcher,
@@ -16,7 +16,7 @@ import { AnsweringSession } from "./AnsweringSession.ts"
 import { DeliveringSession } from "./DeliveringSession.ts"
 import type { LeaseBatcher } from "./LeaseBatcher.ts"
 import { ObservingSession } from "./ObservingSession.ts"
-import { CLOSE, type RealtimeConnection } from "./RealtimeConnection.ts"
+import type { RealtimeConnection } from "./RealtimeConnection.ts"
 import type { Session, Sessions } from "./Session.ts"
 import type { SessionOwner } from "./SessionOwner.ts"
 import type { SocketLimits } from "../connection/SocketLimits.ts"
@@ -68,7 +68,7 @@ export const make = Effect.fnUntraced(function* (
       const { connection } = request
       const { _tag, message } = holder.failure
       connection.sendError(_tag === "WrongCredential" ? "INVALID_TOKEN" : "AUTH_REQUIRED", message)
-      connection.close(CLOSE.unauthenticated, "not authenticated")
+      connection.close(CLOSE_CODES.unauthenticated.code, "not authenticated")
       yield* limits.chargeRefusedToken(connection.address)
     }
     return admitted
@@ -102,7 +102,7 @@ export const make = Effect.fnUntraced(function* (
       if (!connection.isOpen) continue
       if (sessions.of(holder.tenantId).length >= SOCKETS_PER_TENANT) {
         connection.sendError("RATE_LIMITED", `Too many sockets: the limit is ${SOCKETS_PER_TENANT} per tenant.`)
-        connection.close(CLOSE.tooMany, "too many sockets")
+        connection.close(CLOSE_CODES.tooMany.code, "too many sockets")
         continue
       }
       const session = makeSession({ ...holder, sessionId, connection }, message)
@@ -128,7 +128,7 @@ export const make = Effect.fnUntraced(function* (
         Effect.andThen(
           Effect.logError("opening realtime sessions failed", cause),
           Effect.sync(() => {
-            for (const { connection } of requests) connection.close(CLOSE.failed, "internal error")
+            for (const { connection } of requests) connection.close(CLOSE_CODES.failed.code, "internal error")
           })
         )
     },
