@@ -1,4 +1,5 @@
 import { mkdir } from "node:fs/promises"
+import { readOffset } from "../clock/ClockFile.ts"
 import type { ProcessExit } from "../shared/GuardedProcess.ts"
 import { startAnvil } from "./Anvil.ts"
 import {
@@ -32,6 +33,8 @@ export interface ChainOptions {
   readonly dataDir: string
   /** 0, the default, selects a free port. */
   readonly port?: number
+  /** The file with the offset by which the time of the sandbox was moved. */
+  readonly clockFile?: string
 }
 
 const walletCount = 5
@@ -43,7 +46,7 @@ const walletCount = 5
  * token, balances, nonces, logs and block numbers. A power failure may lose the latest blocks, because nothing waits for
  * the disk.
  *
- * The chain's time is that of this machine. Block numbers never decrease. The chain ends when this process ends.
+ * The chain's time is that of this machine, plus the offset in the clock file. Block numbers never decrease. The chain ends when this process ends.
  */
 export const startChain = async (options: ChainOptions): Promise<Chain> => {
   const { dataDir } = options
@@ -61,6 +64,8 @@ export const startChain = async (options: ChainOptions): Promise<Chain> => {
     const chain = describeChain(keys ?? (await createChainKeys(dataDir, walletCount)), anvil.rpcUrl)
     const client = sandboxClient(anvil.rpcUrl)
     await client.setLoggingEnabled(false)
+    const offset = options.clockFile === undefined ? 0 : readOffset(options.clockFile)
+    if (offset > 0) await client.increaseTime({ seconds: Math.round(offset / 1_000) })
     if (isNew) await deploy(chain, client)
     else await resume(chain, client, store)
     // A chain that cannot be recorded would be lost at its end, so it ends at once.

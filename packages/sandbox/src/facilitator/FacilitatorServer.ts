@@ -1,3 +1,4 @@
+import { clockRoutes, type SandboxClock } from "../clock/ClockRoutes.ts"
 import { faultRoutes, makeFaultPlan } from "../shared/FaultPlan.ts"
 import {
   errorResult,
@@ -27,6 +28,8 @@ export type FacilitatorServer = JsonServer
 export interface FacilitatorServerOptions extends FacilitatorOptions {
   /** 0, the default, selects a free port. */
   readonly port?: number
+  /** Absent where time cannot be moved. */
+  readonly clock?: SandboxClock
 }
 
 const FAULT_OPERATIONS = ["verify", "settle"] as const
@@ -36,11 +39,11 @@ type FaultOperation = (typeof FAULT_OPERATIONS)[number]
  * Starts a facilitator's standard HTTP interface on 127.0.0.1: POST /verify, POST /settle, GET /supported and
  * GET /health. A rejected payment is answered with 200; 503 means that the chain is unavailable.
  *
- * `faultRoutes` control faults of `verify` and `settle`. The subject of a fault is an authorization's nonce.
+ * `clockRoutes` move the time of the sandbox. `faultRoutes` control faults of `verify` and `settle`. The subject of a fault is an authorization's nonce.
  */
 export const startFacilitator = (options: FacilitatorServerOptions): Promise<FacilitatorServer> =>
   startJsonServer({
-    routes: facilitatorRoutes(options),
+    routes: { ...facilitatorRoutes(options), ...clockRoutes(options.clock) },
     port: options.port ?? 0,
     mapError: (error) =>
       error instanceof ChainUnavailable ? errorResult(503, error.message, { "Retry-After": "1" }) : undefined

@@ -18,6 +18,8 @@ export interface DataDirectory {
   readonly logs: string
   readonly outbox: string
   readonly chain: string
+  /** How far the time of the sandbox was moved. */
+  readonly clockFile: string
   /** The numbers and calls of the carrier. */
   readonly carrier: string
   /** The certificate authority and the port of the test agent. */
@@ -43,6 +45,7 @@ export const describeDataDirectory = (root: string, storage: Storage = "embedded
     logs: join(root, "logs"),
     outbox: join(root, "outbox"),
     chain: join(parent, "chain"),
+    clockFile: join(parent, "clock.json"),
     carrier: join(parent, "carrier"),
     agent: join(parent, "agent"),
     server: join(parent, "server"),

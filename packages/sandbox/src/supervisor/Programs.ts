@@ -1,6 +1,7 @@
 import { extname } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { ChildProgram } from "./ChildProcess.ts"
+import { clockModule } from "../clock/shiftedDate.ts"
 import { compileCacheDir } from "./Installation.ts"
 import type { StandInName } from "./standInMain.ts"
 import { sandboxAccountFactory } from "../chain/SandboxAccount.ts"
@@ -26,7 +27,7 @@ export interface RunPrograms {
  */
 const smallHeap = ["--max-semi-space-size=2"]
 
-const standIn = (name: StandInName, options: object, nodeOptions = smallHeap): ChildProgram => ({
+const standIn = (name: StandInName, options: object, nodeOptions: ReadonlyArray<string> = smallHeap): ChildProgram => ({
   name: standInTitles[name],
   module: fileURLToPath(new URL(`standInMain${extname(import.meta.url)}`, import.meta.url)),
   arguments: [name],
@@ -55,41 +56,70 @@ const serverModule = (): string =>
  * Returns the programs of a run. They can start concurrently, except that servers need the token of a new chain and a
  * managed database; they wait for everything else.
  */
-export const programs = (run: RunLayout): RunPrograms => ({
-  chain: standIn("chain", { dataDir: run.data.chain, port: run.ports.chain }, []),
-  facilitator: standIn("facilitator", {
-    rpcUrl: run.chain.rpcUrl,
-    chainId: run.chain.chainId,
-    asset: run.chain.asset,
-    privateKey: run.chain.facilitatorKey,
-    port: run.ports.facilitator
-  }),
-  relay: standIn("relay", {
-    outboxDir: run.data.outbox,
-    port: run.ports.relay,
-    faultsPort: run.ports.relayFaults,
-    domain: emailDomain,
-    service: { host: run.host, port: run.servers[0].smtp }
-  }),
-  carrier: standIn("carrier", {
-    dataDir: run.data.carrier,
-    accountSid: run.telephony.accountSid,
-    authToken: run.telephony.authToken,
-    port: run.ports.carrier
-  }),
-  agent: standIn("agent", { dataDir: run.data.agent, port: run.ports.agent }),
-  postgres: run.database._tag === "Managed" ? postgresProgram(run, run.database) : undefined,
-  servers: run.servers.map((ports, index) => ({
-    name: run.servers.length === 1 ? "server" : `${ordinals[index]} server`,
-    module: serverModule(),
-    arguments: ["start"],
-    environment: { ...inheritedEnvironment(), ...serverEnvironment(run, ports) },
-    // Keeps a server with an embedded database small. Optimizing the database's WebAssembly costs V8 half a gigabyte at
-    // every start for a fifth more speed. A heap that may double before a collection costs 100 MB.
-    nodeOptions: run.database._tag === "Embedded" ? ["--liftoff-only", "--heap-growing-percent=20"] : [],
-    watchesStdin: false
-  }))
-})
+export const programs = (run: RunLayout): RunPrograms => {
+  const { clockFile } = run.data
+  const clocked = canMoveTime(run) ? ["--import", clockModule(clockFile)] : []
+  const small = [...smallHeap, ...clocked]
+  return {
+    chain: standIn("chain", { dataDir: run.data.chain, port: run.ports.chain, clockFile }, clocked),
+    facilitator: standIn(
+      "facilitator",
+      {
+        rpcUrl: run.chain.rpcUrl,
+        chainId: run.chain.chainId,
+        asset: run.chain.asset,
+        privateKey: run.chain.facilitatorKey,
+        port: run.ports.facilitator,
+        ...(canMoveTime(run)
+          ? {
+              clock: {
+                file: clockFile,
+                rpcUrl: run.chain.rpcUrl,
+                readyUrl: `${baseUrl(run, run.servers[0])}/health/ready`
+              }
+            }
+          : {})
+      },
+      small
+    ),
+    relay: standIn(
+      "relay",
+      {
+        outboxDir: run.data.outbox,
+        port: run.ports.relay,
+        faultsPort: run.ports.relayFaults,
+        domain: emailDomain,
+        service: { host: run.host, port: run.servers[0].smtp }
+      },
+      small
+    ),
+    carrier: standIn(
+      "carrier",
+      {
+        dataDir: run.data.carrier,
+        accountSid: run.telephony.accountSid,
+        authToken: run.telephony.authToken,
+        port: run.ports.carrier
+      },
+      small
+    ),
+    agent: standIn("agent", { dataDir: run.data.agent, port: run.ports.agent }, small),
+    postgres: run.database._tag === "Managed" ? postgresProgram(run, run.database) : undefined,
+    servers: run.servers.map((ports, index) => ({
+      name: run.servers.length === 1 ? "server" : `${ordinals[index]} server`,
+      module: serverModule(),
+      arguments: ["start"],
+      environment: { ...inheritedEnvironment(), ...serverEnvironment(run, ports) },
+      // Keeps a server with an embedded database small. Optimizing the database's WebAssembly costs V8 half a gigabyte at
+      // every start for a fifth more speed. A heap that may double before a collection costs 100 MB.
+      nodeOptions: run.database._tag === "Embedded" ? ["--liftoff-only", "--heap-growing-percent=20", ...clocked] : [],
+      watchesStdin: false
+    }))
+  }
+}
+
+/** Whether the time of a sandbox can be moved: a PostgreSQL server has that of this machine. */
+export const canMoveTime = ({ database }: Pick<RunLayout, "database">): boolean => database._tag === "Embedded"
 
 /** Bounds the number of servers. */
 const ordinals = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"] as const

@@ -1,6 +1,7 @@
 import { privateKeyToAddress } from "viem/accounts"
 import { readFileIfExists, replaceFile } from "../shared/AtomicFile.ts"
-import { baseUrl, carrierUrl, facilitatorUrl, paymentNetwork, relayFaultsUrl } from "./Programs.ts"
+import { clockModule } from "../clock/shiftedDate.ts"
+import { baseUrl, canMoveTime, carrierUrl, facilitatorUrl, paymentNetwork, relayFaultsUrl } from "./Programs.ts"
 import { emailDomain, type RunLayout, type ServerPorts } from "./RunLayout.ts"
 import { dkimSelector, outsideDomain } from "./ServerFiles.ts"
 
@@ -63,6 +64,13 @@ export interface SandboxDescription {
     readonly refundWallet: `0x${string}`
   }
   readonly facilitatorUrl: string
+  /** Moves the time of the sandbox; null where time cannot be moved. */
+  readonly clock: {
+    /** The URL of `/sandbox/clock`. */
+    readonly url: string
+    /** A module that gives a Node process the time of the sandbox: `node --import MODULE client.js`. */
+    readonly module: string
+  } | null
   /** Payment networks in the form of AGENTOS_NETWORKS, for a server or host of your own. The sandbox uses others. */
   readonly networks: ReadonlyArray<ReturnType<typeof paymentNetwork>>
   /** The base URL of `/sandbox/people` and `/sandbox/calls`, which control simulated people and their calls. */
@@ -113,6 +121,9 @@ export const describeRun = (
       refundWallet: privateKeyToAddress(refundKey)
     },
     facilitatorUrl: facilitatorUrl(run),
+    clock: canMoveTime(run)
+      ? { url: `${facilitatorUrl(run)}/sandbox/clock`, module: clockModule(data.clockFile) }
+      : null,
     networks: [paymentNetwork(run, chain.host)],
     carrier: { url: carrierUrl(run) },
     agentWebhookUrl: `https://${host}:${ports.agent}/`,

@@ -31,18 +31,24 @@ const Port = Schema.optionalKey(Schema.Int)
 
 // Modules are imported on demand: each process loads only its own stand-in.
 const standIns = {
-  chain: define(Schema.Struct({ dataDir: Schema.NonEmptyString, port: Port }), async (options) => {
-    const { startChain } = await import("../chain/Chain.ts")
-    const { exited, pid, port, rpcUrl, stop } = await startChain(options)
-    return { ready: { pid, port, rpcUrl }, close: stop, exited }
-  }),
+  chain: define(
+    Schema.Struct({ dataDir: Schema.NonEmptyString, clockFile: Schema.optionalKey(Schema.NonEmptyString), port: Port }),
+    async (options) => {
+      const { startChain } = await import("../chain/Chain.ts")
+      const { exited, pid, port, rpcUrl, stop } = await startChain(options)
+      return { ready: { pid, port, rpcUrl }, close: stop, exited }
+    }
+  ),
   facilitator: define(
     Schema.Struct({
       rpcUrl: Schema.NonEmptyString,
       chainId: Schema.Int,
       asset: Schema.NonEmptyString,
       privateKey: Schema.TemplateLiteral(["0x", Schema.String]),
-      port: Port
+      port: Port,
+      clock: Schema.optionalKey(
+        Schema.Struct({ file: Schema.NonEmptyString, rpcUrl: Schema.NonEmptyString, readyUrl: Schema.NonEmptyString })
+      )
     }),
     async (options) => {
       const { startFacilitator } = await import("../facilitator/FacilitatorServer.ts")

@@ -206,6 +206,11 @@ describe("the facilitator's HTTP", () => {
     expect((await fetch(`${facilitator.url}${path}`, { method })).status).toBe(status)
   })
 
+  it("does not move time where no clock can be moved", async () => {
+    expect((await post("/sandbox/clock", '{"advanceSeconds":1}')).status).toBe(409)
+    expect(await (await fetch(`${facilitator.url}/sandbox/clock`)).json()).toMatchObject({ offsetSeconds: 0 })
+  })
+
   it("rejects bodies that are too long, of another type, not JSON, or not a request", async () => {
     expect((await post("/verify", `"${"x".repeat(64 * 1_024)}"`)).status).toBe(413)
     expect((await post("/verify", "{}", "text/plain")).status).toBe(415)
