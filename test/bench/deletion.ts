@@ -1,7 +1,7 @@
 import {
   EventStore,
   MailboxStore,
-  SenderPolicy,
+  newMailbox,
   TenantStore,
   Timestamp,
   Transactor,
@@ -36,19 +36,13 @@ const newTenant = Effect.gen(function* () {
   return tenantId
 })
 
-const newMailbox = Effect.fnUntraced(function* (tenantId: string) {
+const storeMailbox = Effect.fnUntraced(function* (tenantId: string) {
   const store = yield* MailboxStore
   const [mailboxId, operationId] = [yield* Uuid.next, yield* Uuid.next]
-  const now = yield* Timestamp.now
-  const names = {
-    localPart: mailboxId,
-    address: `${mailboxId}@agents.example`,
-    displayName: null,
-    senderPolicy: SenderPolicy.ANYONE
-  }
+  const createdAt = yield* Timestamp.now
+  const mailbox = newMailbox({ mailboxId, tenantId, localPart: mailboxId, domain: "agents.example", createdAt })
   yield* store.reserve(mailboxId, tenantId, operationId)
-  const times = { createdAt: now, updatedAt: now }
-  yield* store.create({ mailboxId, tenantId, ...names, outboundSignature: null, active: true, ...times }, operationId)
+  yield* store.create(mailbox, operationId)
   return mailboxId
 })
 
@@ -111,7 +105,7 @@ export const deletion: Bench = {
     const url = databaseUrl(postgres.url, "deletion")
     const [run, own, others] = [openStores(url, bench), openStores(url, bench), openStores(url, bench)]
     const [tenantId, otherId] = [await run(newTenant), await run(newTenant)]
-    const mailboxId = await run(newMailbox(tenantId))
+    const mailboxId = await run(storeMailbox(tenantId))
     await execute(url, "set statement_timeout = 0", ...filling(tenantId, mailboxId, messages, events))
     await execute(url, "vacuum analyze events", "vacuum analyze messages", "vacuum analyze inbound_mails", "checkpoint")
 

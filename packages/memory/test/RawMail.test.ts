@@ -3,7 +3,7 @@ import {
   MailboxStore,
   type Message,
   MessageStore,
-  SenderPolicy,
+  newMailbox,
   TenantStore,
   Timestamp,
   walletAddress
@@ -42,15 +42,8 @@ const addMailbox = Effect.fnUntraced(function* (mailboxId: string, inboundMailId
   const wallet = walletAddress(`0x${"0".repeat(40)}`)
   const { tenantId } = yield* tenants.ensure({ tenantId: "tenant", wallet, tokenVersion: 1, createdAt: now })
   const place = { mailboxId, tenantId, createdAt: now }
-  const setting = {
-    displayName: null,
-    outboundSignature: null,
-    active: true,
-    senderPolicy: SenderPolicy.ANYONE,
-    updatedAt: now
-  }
   yield* mailboxes.reserve(mailboxId, tenantId, "operation")
-  yield* mailboxes.create({ ...place, ...setting, localPart: mailboxId, address: mailboxId }, "operation")
+  yield* mailboxes.create(newMailbox({ ...place, localPart: mailboxId, domain: "agents.test" }), "operation")
   yield* messages.insert(
     inboundMailIds.map((inboundMailId) => {
       const messageId = `${mailboxId} ${inboundMailId}`

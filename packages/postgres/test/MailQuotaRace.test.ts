@@ -3,11 +3,10 @@ import {
   EmailProvider,
   InboundMails,
   Keyring,
-  type Mailbox,
   MailboxStore,
   MailParser,
   MailPolicy,
-  SenderPolicy,
+  newMailbox,
   TenantStore,
   Timestamp,
   Transactor,
@@ -57,18 +56,7 @@ const makeMailbox = Effect.gen(function* () {
   const now = yield* Timestamp.now
   const wallet = walletAddress(`0x${tenantId.replaceAll("-", "").padStart(40, "0")}`)
   yield* tenants.ensure({ tenantId, wallet, tokenVersion: 1, createdAt: now })
-  const mailbox: Mailbox = {
-    mailboxId,
-    tenantId,
-    localPart: "ada",
-    address: "ada@agents.test",
-    displayName: null,
-    outboundSignature: null,
-    active: true,
-    senderPolicy: SenderPolicy.ANYONE,
-    createdAt: now,
-    updatedAt: now
-  }
+  const mailbox = newMailbox({ mailboxId, tenantId, localPart: "ada", domain: "agents.test", createdAt: now })
   const reserved = mailboxes.reserve("ada", tenantId, mailboxId)
   yield* transactor.transact(Effect.andThen(reserved, mailboxes.create(mailbox, mailboxId)))
   return mailbox

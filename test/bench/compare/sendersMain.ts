@@ -3,7 +3,7 @@ import {
   MailboxStore,
   MailPolicy,
   messageSending,
-  SenderPolicy,
+  newMailbox,
   TenantStore,
   Timestamp,
   Transactor,
@@ -51,21 +51,7 @@ const openSender = Effect.fnUntraced(function* (domain: string, localPart: strin
   const wallet = walletAddress(`0x${tenantId.replaceAll("-", "").padStart(40, "0")}`)
   const tenant = yield* tenants.ensure({ tenantId, wallet, tokenVersion: 1, createdAt })
   yield* mailboxes.reserve(localPart, tenantId, creationId)
-  yield* mailboxes.create(
-    {
-      mailboxId,
-      tenantId,
-      localPart,
-      address: `${localPart}@${domain}`,
-      displayName: null,
-      outboundSignature: null,
-      active: true,
-      senderPolicy: SenderPolicy.ANYONE,
-      createdAt,
-      updatedAt: createdAt
-    },
-    creationId
-  )
+  yield* mailboxes.create(newMailbox({ mailboxId, tenantId, localPart, domain, createdAt }), creationId)
   const locked = <A, E>(effect: Effect.Effect<A, E>) => transact(Effect.andThen(tenants.lock([tenantId]), effect))
   return Effect.fnUntraced(function* (text: string) {
     const input = { mailboxId, to: ["friend@outside.example"], subject: "Bench", text }

@@ -1,3 +1,4 @@
+import { OPERATIONS } from "@agentos/api"
 import type { DataOf } from "../../src/server/Server.ts"
 import { challenge, paid, rpcReplies, TOKEN } from "./PaidAnswers.ts"
 import type { Reply } from "./ApiDouble.ts"
@@ -15,15 +16,9 @@ export const ADDRESS = "ada@agents.test"
 export const OPERATION = "0190f3c2-0000-7000-8000-0000000000dd"
 
 export const mailbox: DataOf<"listMailboxes">["items"][number] = {
+  ...(OPERATIONS.listMailboxes.example!.data as DataOf<"listMailboxes">).items[0]!,
   mailboxId: ID,
-  address: ADDRESS,
-  localPart: "ada",
-  displayName: "Ada",
-  outboundSignature: null,
-  active: true,
-  senderPolicy: { mode: "anyone", allow: [], block: [] },
-  createdAt: AT,
-  updatedAt: AT
+  address: ADDRESS
 }
 
 export const message: DataOf<"sendMessage">["message"] = {

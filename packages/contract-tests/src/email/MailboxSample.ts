@@ -1,4 +1,4 @@
-import { type Mailbox, MailboxStore, SenderPolicy, type Tenant, TenantStore, Transactor } from "@agentos/core"
+import { type Mailbox, MailboxStore, newMailbox, type Tenant, TenantStore, Transactor } from "@agentos/core"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fresh from "../Fresh.ts"
@@ -9,20 +9,9 @@ export const mailbox = Effect.fnUntraced(function* (tenant: Tenant, parts?: Part
   const clock = yield* StoreClock
   const now = yield* clock.now
   const localPart = parts?.localPart ?? (yield* Fresh.word)
-  const made: Mailbox = {
-    mailboxId: yield* Fresh.id,
-    tenantId: tenant.tenantId,
-    localPart,
-    address: `${localPart}@agents.example`,
-    displayName: null,
-    outboundSignature: null,
-    active: true,
-    senderPolicy: SenderPolicy.ANYONE,
-    createdAt: now,
-    updatedAt: now,
-    ...parts
-  }
-  return made
+  const [mailboxId, { tenantId }] = [yield* Fresh.id, tenant]
+  const made = newMailbox({ mailboxId, tenantId, localPart, domain: "agents.example", createdAt: now })
+  return { ...made, ...parts } satisfies Mailbox
 })
 
 /** Reserves and stores a mailbox like an operation, under the tenant's lock. */

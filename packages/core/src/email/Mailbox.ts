@@ -1,47 +1,81 @@
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { IsoTimestamp, Timestamp, toIso } from "../kernel/Timestamp.ts"
 import { Uuid } from "../kernel/Uuid.ts"
-import { SenderPolicy } from "./SenderPolicy.ts"
+import type { UpdateMailboxInput } from "./EmailInput.ts"
+import * as SenderPolicy from "./SenderPolicy.ts"
 
-/** A mailbox of a tenant. `displayName` and `outboundSignature` are null if they were not set. */
-export const Mailbox = Schema.Struct({
+/** The fields that clients see as they are stored. */
+const shared = {
   mailboxId: Uuid,
-  tenantId: Uuid,
+  address: Schema.String,
   /** Without a domain, in lower case. */
   localPart: Schema.String,
-  address: Schema.String,
+  /** Null if it was not set, like the signature. */
   displayName: Schema.NullOr(Schema.String),
   outboundSignature: Schema.NullOr(Schema.String),
   /** Only active mailboxes receive inbound mail. */
   active: Schema.Boolean,
-  senderPolicy: SenderPolicy,
-  createdAt: Timestamp,
-  updatedAt: Timestamp
-})
+  senderPolicy: SenderPolicy.SenderPolicy
+}
+const SHARED = Struct.keys(shared)
+
+/** A mailbox of a tenant. */
+export const Mailbox = Schema.Struct({ ...shared, tenantId: Uuid, createdAt: Timestamp, updatedAt: Timestamp })
 export type Mailbox = typeof Mailbox.Type
 
 /** A mailbox as clients see it. */
 export const MailboxRecord = Schema.Struct({
-  mailboxId: Uuid,
-  address: Schema.String,
-  localPart: Schema.String,
-  displayName: Schema.NullOr(Schema.String),
-  outboundSignature: Schema.NullOr(Schema.String),
-  active: Schema.Boolean,
-  senderPolicy: SenderPolicy,
+  ...shared,
   createdAt: IsoTimestamp,
   updatedAt: IsoTimestamp
 }).annotate({ identifier: "Mailbox" })
 export type MailboxRecord = typeof MailboxRecord.Type
 
 export const toMailboxRecord = (mailbox: Mailbox): MailboxRecord => ({
-  mailboxId: mailbox.mailboxId,
-  address: mailbox.address,
-  localPart: mailbox.localPart,
-  displayName: mailbox.displayName,
-  outboundSignature: mailbox.outboundSignature,
-  active: mailbox.active,
-  senderPolicy: mailbox.senderPolicy,
+  ...Struct.pick(mailbox, SHARED),
   createdAt: toIso(mailbox.createdAt),
   updatedAt: toIso(mailbox.updatedAt)
 })
+
+/** The fields that the owner of a mailbox sets. */
+export type MailboxSettings = Omit<UpdateMailboxInput, "mailboxId">
+
+/** Changes the settings of a mailbox. Omitted ones stay as they are; an empty text clears the field. */
+export const changeMailbox = (mailbox: Mailbox, settings: MailboxSettings, updatedAt: Timestamp): Mailbox => ({
+  ...mailbox,
+  displayName: settings.displayName === undefined ? mailbox.displayName : settings.displayName || null,
+  outboundSignature:
+    settings.outboundSignature === undefined ? mailbox.outboundSignature : settings.outboundSignature || null,
+  active: settings.active ?? mailbox.active,
+  senderPolicy:
+    settings.senderPolicy === undefined ? mailbox.senderPolicy : SenderPolicy.fromInput(settings.senderPolicy),
+  updatedAt
+})
+
+/** Returns a new mailbox. Without settings, it is active, receives mail from anyone, and has no name and no signature. */
+export const newMailbox = (
+  {
+    createdAt,
+    domain,
+    localPart,
+    mailboxId,
+    tenantId
+  }: Pick<Mailbox, "mailboxId" | "tenantId" | "localPart" | "createdAt"> & { readonly domain: string },
+  settings: MailboxSettings = {}
+): Mailbox =>
+  changeMailbox(
+    {
+      mailboxId,
+      tenantId,
+      localPart,
+      address: `${localPart}@${domain}`,
+      displayName: null,
+      outboundSignature: null,
+      active: true,
+      senderPolicy: SenderPolicy.ANYONE,
+      createdAt,
+      updatedAt: createdAt
+    },
+    settings,
+    createdAt
+  )

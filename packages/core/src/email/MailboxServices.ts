@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { Effect, Schema, Struct } from "effect"
 import { Conflict, invalid } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import * as Uuid from "../kernel/Uuid.ts"
@@ -8,9 +8,8 @@ import type { TenantId } from "../tenancy/Tenant.ts"
 import { CreateMailboxInput, DeleteMailboxInput, UpdateMailboxInput } from "./EmailInput.ts"
 import { EmailProvider } from "./EmailProvider.ts"
 import * as LocalPart from "./LocalPart.ts"
-import { type Mailbox, toMailboxRecord } from "./Mailbox.ts"
+import { changeMailbox, newMailbox, toMailboxRecord } from "./Mailbox.ts"
 import { MailboxStore } from "./MailboxStore.ts"
-import * as SenderPolicy from "./SenderPolicy.ts"
 import { EventStore } from "../events/EventStore.ts"
 import { ownedMailbox, remainingMailbox } from "./Mailboxes.ts"
 
@@ -73,19 +72,17 @@ export const mailboxCreation = Effect.gen(function* () {
     abandon: (context) => store.release(context.operationId),
     perform: () => Effect.void,
     record: Effect.fnUntraced(function* ({ createdAt, operationId, tenant }, plan, input) {
-      const localPart = LocalPart.fold(input.localPart)
-      const mailbox: Mailbox = {
-        mailboxId: plan.mailboxId,
-        tenantId: tenant.tenantId,
-        localPart,
-        address: `${localPart}@${provider.domain}`,
-        displayName: input.displayName || null,
-        outboundSignature: input.outboundSignature || null,
-        active: true,
-        senderPolicy: SenderPolicy.fromInput(input.senderPolicy ?? {}),
-        createdAt,
-        updatedAt: createdAt
-      }
+      const { localPart, ...settings } = input
+      const mailbox = newMailbox(
+        {
+          mailboxId: plan.mailboxId,
+          tenantId: tenant.tenantId,
+          localPart: LocalPart.fold(localPart),
+          domain: provider.domain,
+          createdAt
+        },
+        settings
+      )
       yield* store.create(mailbox, operationId)
       const authentication = yield* authenticationOf(tenant, plan)
       return { created: true, data: { mailbox: toMailboxRecord(mailbox), authentication } }
@@ -120,6 +117,11 @@ export const mailboxDeletion = Effect.gen(function* () {
   return service
 })
 
+/** The names of the settings, as a list with "or". */
+const SETTINGS = new Intl.ListFormat("en", { type: "disjunction" }).format(
+  Struct.keys(Struct.omit(UpdateMailboxInput.fields, ["mailboxId"]))
+)
+
 export const mailboxUpdate = Effect.gen(function* () {
   const store = yield* MailboxStore
   const service: PaidService<UpdateMailboxInput, null, void> = {
@@ -129,9 +131,9 @@ export const mailboxUpdate = Effect.gen(function* () {
     retryFor: Timestamp.HOUR,
     check: Effect.fnUntraced(function* (tenant, input) {
       yield* ownedMailbox(store, tenant, input.mailboxId)
-      const { mailboxId: _, ...changes } = input
-      if (Object.values(changes).every((value) => value === undefined)) {
-        return yield* invalid("", "must contain displayName, outboundSignature, active or senderPolicy")
+      const { mailboxId: _, ...settings } = input
+      if (Object.values(settings).every((value) => value === undefined)) {
+        return yield* invalid("", `must contain ${SETTINGS}`)
       }
     }),
     prepare: ({ tenant }, input) => Effect.as(ownedMailbox(store, tenant, input.mailboxId), null),
@@ -139,22 +141,12 @@ export const mailboxUpdate = Effect.gen(function* () {
     revalidate: ({ tenant }, _plan, input) => Effect.asVoid(remainingMailbox(store, tenant, input.mailboxId)),
     perform: () => Effect.void,
     record: Effect.fnUntraced(function* ({ tenant }, _plan, input) {
-      const current = yield* remainingMailbox(store, tenant, input.mailboxId)
-      const mailbox = changed(current, input, yield* Timestamp.now)
+      const { mailboxId, ...settings } = input
+      const current = yield* remainingMailbox(store, tenant, mailboxId)
+      const mailbox = changeMailbox(current, settings, yield* Timestamp.now)
       yield* store.update(mailbox)
       return { created: false, data: { mailbox: toMailboxRecord(mailbox) } }
     })
   }
   return service
-})
-
-/** Omitted fields stay as they are; an empty text clears the field. */
-const changed = (mailbox: Mailbox, input: UpdateMailboxInput, updatedAt: Timestamp.Timestamp): Mailbox => ({
-  ...mailbox,
-  displayName: input.displayName === undefined ? mailbox.displayName : input.displayName || null,
-  outboundSignature:
-    input.outboundSignature === undefined ? mailbox.outboundSignature : input.outboundSignature || null,
-  active: input.active ?? mailbox.active,
-  senderPolicy: input.senderPolicy === undefined ? mailbox.senderPolicy : SenderPolicy.fromInput(input.senderPolicy),
-  updatedAt
 })

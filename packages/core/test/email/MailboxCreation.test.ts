@@ -1,4 +1,4 @@
-import { type Mailbox, mailboxCreation, MailboxStore, SenderPolicy, type Tenant } from "@agentos/core"
+import { mailboxCreation, MailboxStore, newMailbox, type Tenant } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { adasMailbox, scenario } from "../support/Purchase.ts"
@@ -25,18 +25,14 @@ describe("mailboxCreation", () => {
 
       // The name was sold before it became reserved.
       yield* store.reserve("team", tenant.tenantId, OPERATION)
-      const mailbox: Mailbox = {
+      const { createdAt, tenantId } = tenant
+      const mailbox = newMailbox({
         mailboxId: OPERATION,
-        tenantId: tenant.tenantId,
+        tenantId,
         localPart: "team",
-        address: "team@agents.test",
-        displayName: null,
-        outboundSignature: null,
-        active: true,
-        senderPolicy: SenderPolicy.ANYONE,
-        createdAt: tenant.createdAt,
-        updatedAt: tenant.createdAt
-      }
+        domain: "agents.test",
+        createdAt
+      })
       yield* store.create(mailbox, OPERATION)
       assert.strictEqual((yield* store.findActive(["team"])).length, 1)
 

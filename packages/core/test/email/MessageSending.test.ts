@@ -6,11 +6,11 @@ import {
   type Message,
   messageSending,
   MessageStore,
+  newMailbox,
   OperationSteps,
   OperationStore,
   type OutgoingMail,
   ProviderError,
-  SenderPolicy,
   snippetOf,
   type Tenant
 } from "@agentos/core"
@@ -142,22 +142,8 @@ const received = Effect.fnUntraced(function* (
   const { createdAt, tenantId } = tenant
   const other = "01900000-0000-7000-8000-0000000000bb"
   yield* mailboxes.reserve("other", tenantId, operationId)
-  const address = "other@agents.test"
-  yield* mailboxes.create(
-    {
-      mailboxId: other,
-      tenantId,
-      localPart: "other",
-      address,
-      displayName: null,
-      outboundSignature: null,
-      active: true,
-      senderPolicy: SenderPolicy.ANYONE,
-      createdAt,
-      updatedAt: createdAt
-    },
-    operationId
-  )
+  const mailbox = newMailbox({ mailboxId: other, tenantId, localPart: "other", domain: "agents.test", createdAt })
+  yield* mailboxes.create(mailbox, operationId)
   const messageId = "01900000-0000-7000-8000-0000000000cc"
   const message: Message = {
     messageId,
@@ -168,7 +154,7 @@ const received = Effect.fnUntraced(function* (
     from: "a@else.test",
     sender: { address: "a@else.test", name: null },
     extractedText: null,
-    to: [address],
+    to: [mailbox.address],
     cc: [],
     bcc: [],
     subject: "s",

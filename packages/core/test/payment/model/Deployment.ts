@@ -1,12 +1,4 @@
-import {
-  type Mailbox,
-  MailboxStore,
-  SenderPolicy,
-  TenantStore,
-  Timestamp,
-  Transactor,
-  walletAddress
-} from "@agentos/core"
+import { MailboxStore, newMailbox, TenantStore, Timestamp, Transactor, walletAddress } from "@agentos/core"
 import { MemoryDatabase } from "@agentos/memory"
 import { Cause, Context, Effect, Layer, Logger, type Scope } from "effect"
 import { TestClock } from "effect/testing"
@@ -62,18 +54,7 @@ const giveMailbox = Effect.fnUntraced(function* (wallet: string, localPart: stri
     Effect.gen(function* () {
       const candidate = { tenantId: id(1), wallet: walletAddress(wallet), tokenVersion: 1, createdAt }
       const { tenantId } = yield* tenants.ensure(candidate)
-      const mailbox: Mailbox = {
-        mailboxId: id(2),
-        tenantId,
-        localPart,
-        address: `${localPart}@agents.test`,
-        displayName: null,
-        outboundSignature: null,
-        active: true,
-        senderPolicy: SenderPolicy.ANYONE,
-        createdAt,
-        updatedAt: createdAt
-      }
+      const mailbox = newMailbox({ mailboxId: id(2), tenantId, localPart, domain: "agents.test", createdAt })
       yield* mailboxes.reserve(localPart, tenantId, id(3))
       yield* mailboxes.create(mailbox, id(3))
     })
