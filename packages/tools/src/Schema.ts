@@ -13,6 +13,9 @@ export interface ObjectSchema extends JsonSchema {
   readonly additionalProperties: false
 }
 
+export const TEXT = { type: "string" } as const
+export const TIME = { type: "string", format: "date-time" } as const
+
 /** The type of the values that a schema allows, as far as tools need it. */
 type ValueOf<S> = S extends { readonly enum: ReadonlyArray<infer Value> }
   ? Value

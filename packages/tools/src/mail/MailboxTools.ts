@@ -1,9 +1,24 @@
-import { AgentOsError } from "@agentos/client"
+import { AgentOsError, type Mailbox } from "@agentos/client"
 import { INPUTS } from "../generated/Contract.ts"
+import type { Json } from "../Result.ts"
+import { nullable, objectSchema, TEXT, TIME } from "../Schema.ts"
 import { defineTool } from "../Tool.ts"
-import { MAILBOX_SCHEMA, mailboxOf } from "./Records.ts"
 
 const { displayName, localPart } = INPUTS.createMailbox
+
+const MAILBOX_SCHEMA = objectSchema({
+  mailboxId: TEXT,
+  address: TEXT,
+  displayName: nullable(TEXT),
+  active: { type: "boolean" },
+  createdAt: TIME
+})
+
+/** Returns a mailbox as tools show it. */
+export const mailboxOf = ({ record }: Pick<Mailbox, "record">): Json => {
+  const { active, address, createdAt, displayName, mailboxId } = record
+  return { mailboxId, address, displayName, active, createdAt }
+}
 
 export const createMailbox = defineTool({
   name: "create_mailbox",

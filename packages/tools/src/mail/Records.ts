@@ -1,13 +1,10 @@
 import { AgentOsError, type Mailbox, type MessageRecord, type OutputOf, textOfHtml } from "@agentos/client"
-import { type JsonSchema, nullable, objectSchema } from "../Schema.ts"
+import { type JsonSchema, nullable, objectSchema, TEXT, TIME } from "../Schema.ts"
 import type { Json } from "../Result.ts"
 import type { ToolContext } from "../Tool.ts"
 import { cut, line, lineOrNull, TEXT_MAX } from "../Untrusted.ts"
 
 type Summary = Extract<OutputOf<"queryMessages">, { readonly items: unknown }>["items"][number]
-
-const TEXT = { type: "string" } as const
-const TIME = { type: "string", format: "date-time" } as const
 
 /** The input that selects a mailbox. */
 export const MAILBOX_INPUT = {
@@ -15,19 +12,6 @@ export const MAILBOX_INPUT = {
   maxLength: 320,
   description: "Address or id of your mailbox. May be omitted if you have exactly one."
 } as const
-
-export const MAILBOX_SCHEMA = objectSchema({
-  mailboxId: TEXT,
-  address: TEXT,
-  displayName: nullable(TEXT),
-  active: { type: "boolean" },
-  createdAt: TIME
-})
-
-export const mailboxOf = ({ record }: Pick<Mailbox, "record">): Json => {
-  const { active, address, createdAt, displayName, mailboxId } = record
-  return { mailboxId, address, displayName, active, createdAt }
-}
 
 const COMMON: Readonly<Record<string, JsonSchema>> = {
   messageId: TEXT,

@@ -1,11 +1,10 @@
 import { AgentOsError, type CallRecord, type PhoneNumber } from "@agentos/client"
 import { INPUTS } from "../generated/Contract.ts"
-import { nullable, objectSchema } from "../Schema.ts"
+import { nullable, objectSchema, TEXT } from "../Schema.ts"
 import type { Json } from "../Result.ts"
 import { defineTool, type ToolContext } from "../Tool.ts"
 import { cut, line } from "../Untrusted.ts"
 
-const TEXT = { type: "string" } as const
 const INTEGER = { type: "integer" } as const
 
 const NUMBER_SCHEMA = objectSchema({

@@ -6,14 +6,13 @@ import {
   type MessageRecord,
   type PhoneNumberRecord
 } from "@agentos/client"
-import { emailOf, mailboxOf } from "../mail/Records.ts"
+import { mailboxOf } from "../mail/MailboxTools.ts"
+import { emailOf } from "../mail/Records.ts"
 import { callOf, numberOf } from "../phone/PhoneTools.ts"
-import { nullable, objectSchema } from "../Schema.ts"
+import { nullable, objectSchema, TEXT, TIME } from "../Schema.ts"
 import type { Json } from "../Result.ts"
 import { defineTool, type ToolContext } from "../Tool.ts"
 
-const TEXT = { type: "string" } as const
-const TIME = { type: "string", format: "date-time" } as const
 const DAY_MILLIS = 24 * 60 * 60 * 1_000
 const PAYMENTS_MAX = 100
 
