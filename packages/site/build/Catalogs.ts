@@ -10,8 +10,9 @@ import {
 import {
   CALL_TRANSITIONS,
   ErrorCode,
-  type EventType,
   EventMachine,
+  eventName,
+  EventType,
   NUMBER_TRANSITIONS,
   OPERATION_TRANSITIONS,
   type OperationState,
@@ -20,8 +21,8 @@ import {
   Usdt
 } from "@agentos/core"
 import { documented } from "./Contract.ts"
-import { EVENT_TEXTS } from "./EventTexts.ts"
 import { code, json, type Page, paragraphs, table } from "./Page.ts"
+import { recordDescription, recordFields } from "./Records.ts"
 import { pathOf } from "./Reference.ts"
 
 const servicesPage = (): Page => ({
@@ -73,10 +74,16 @@ const eventsPage = (): Page => ({
   title: "Event types",
   description: "Every event type: when it occurs and the fields of its payload.",
   markdown: paragraphs(
-    "[Events](/docs/events) describes delivery and acknowledgement. Each payload also has `type` and `eventId`. `source` of an event is the provider that reported it, or `agentos.internal` for a state transition of this service.",
-    ...Object.entries(EVENT_TEXTS).map(([type, [when, fields]]) =>
-      paragraphs(`## ${type}`, `Occurs when ${when}.`, `Payload: ${fields}.`, json(EVENT_EXAMPLES[type as EventType]))
-    )
+    "[Events](/docs/events) describes delivery and acknowledgement. The tables list the fields of each payload, which also has `type` and `eventId`. `source` of an event is the provider that reported it, or `agentos.internal` for a state transition of this service.",
+    ...EventType.literals.map((type) => {
+      const name = eventName(type)
+      return paragraphs(
+        `## ${type}`,
+        recordDescription(`${name}Event`),
+        recordFields(`${name}Payload`, ["type", "eventId"]),
+        json(EVENT_EXAMPLES[type])
+      )
+    })
   )
 })
 

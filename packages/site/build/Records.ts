@@ -69,22 +69,29 @@ const fieldRows = (schema: Json): ReadonlyArray<ReadonlyArray<string>> => {
   ])
 }
 
+const fieldTable = (rows: ReadonlyArray<ReadonlyArray<string>>): string =>
+  rows.some(([, , description]) => description !== "")
+    ? table(["Field", "Type", "Description"], rows)
+    : table(
+        ["Field", "Type"],
+        rows.map(([field = "", type = ""]) => [field, type])
+      )
+
+/** Returns a table of the fields of a record, without those of these names. */
+export const recordFields = (name: string, without: ReadonlyArray<string>): string =>
+  fieldTable(fieldRows(at(schemas(), name)).filter(([field]) => !without.some((each) => field === `\`${each}\``)))
+
+/** Returns the description of a record. */
+export const recordDescription = (name: string): string => text(at(schemas(), name, "description"))
+
 const record = ([name, schema]: readonly [string, Json]): string => {
   const { base, own } = partsOf(schema)
   const rows = fieldRows(own)
-  const described = rows.some(([, , description]) => description !== "")
   return paragraphs(
     `## ${name}`,
     text(at(schema, "description")),
     base === undefined ? "" : `It has the fields of ${recordLink(nameOf(base))} as well.`,
-    rows.length === 0
-      ? `${typeOf(schema)}.`
-      : described
-        ? table(["Field", "Type", "Description"], rows)
-        : table(
-            ["Field", "Type"],
-            rows.map(([field = "", type = ""]) => [field, type])
-          )
+    rows.length === 0 ? `${typeOf(schema)}.` : fieldTable(rows)
   )
 }
 

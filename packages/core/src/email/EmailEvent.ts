@@ -9,16 +9,19 @@ export const EMAIL_RECEIVED = declareEvent(
   "Mail arrived at one of your active mailboxes. The payload never contains the body: `emailId` is the `messageId` by which `queryMessages` reads it.",
   {
     mailboxId: Uuid,
-    /** The messageId of the message. */
-    emailId: Uuid,
-    /** The address of the sender, which only `authentication` can prove. */
-    from: Schema.String,
+    emailId: Uuid.annotateKey({ description: "The messageId of the message." }),
+    from: Schema.String.annotateKey({
+      description: "The address of the sender, which only `authentication` can prove."
+    }),
     subject: Schema.String,
-    /** Null for mail that could not be parsed. */
-    authentication: Schema.NullOr(SenderAuthentication),
+    authentication: Schema.NullOr(SenderAuthentication).annotateKey({
+      description: "Null for mail that could not be parsed."
+    }),
     receivedAt: Timestamp.IsoTimestamp
   }
 )
+
+export const EMAIL_EVENTS = [EMAIL_RECEIVED] as const
 
 /** The event that a message was received. `source` is the mail provider. */
 export const emailReceived = (message: Message, source: string): EventDraft =>

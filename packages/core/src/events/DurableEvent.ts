@@ -49,20 +49,55 @@ export const EventDraft = Schema.Struct({
 })
 export type EventDraft = typeof EventDraft.Type
 
-/** The declaration of an event type, beside the function that drafts its events. */
-export interface EventDeclaration<Type extends EventType, Fields extends Schema.Struct.Fields> {
-  readonly type: Type
-  /** When the event occurs, as a sentence. */
-  readonly description: string
-  /** The payload without the type and the id of the event, which its record adds. */
-  readonly payload: Schema.Struct<Fields>
+/** The fields of an event as clients see it, except its type and payload. */
+const RECORD_FIELDS = {
+  eventId: Uuid,
+  status: EventStatus,
+  source: Schema.String,
+  service: Schema.String,
+  resourceId: Schema.String,
+  agentId: Schema.String,
+  createdAt: Timestamp.IsoTimestamp,
+  deliveredAt: Schema.NullOr(Timestamp.IsoTimestamp),
+  acknowledgedAt: Schema.NullOr(Timestamp.IsoTimestamp),
+  expiresAt: Timestamp.IsoTimestamp,
+  deliveryCount: Schema.Int
 }
 
+/** The name of an event type in the contract: `EmailReceived` for `email.received`. */
+export const eventName = (type: EventType): string =>
+  type.replaceAll(/(?:^|\.)([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+/**
+ * Declares an event type, beside the function that drafts its events. The description says when the event occurs, as a
+ * sentence. The fields are those of the payload, without the type and the id of the event, which the record adds.
+ */
 export const declareEvent = <const Type extends EventType, const Fields extends Schema.Struct.Fields>(
   type: Type,
   description: string,
-  payload: Fields
-): EventDeclaration<Type, Fields> => ({ type, description, payload: Schema.Struct(payload) })
+  fields: Fields
+) => {
+  const { eventId, ...about } = RECORD_FIELDS
+  return {
+    type,
+    payload: Schema.Struct(fields),
+    /** An event of this type as clients see it. */
+    record: Schema.Struct({
+      eventId,
+      type: Schema.Literal(type),
+      ...about,
+      payload: Schema.Struct({ type: Schema.Literal(type), eventId: Uuid, ...fields }).annotate({
+        identifier: `${eventName(type)}Payload`
+      })
+    }).annotate({ identifier: `${eventName(type)}Event`, description })
+  }
+}
+
+/** The part of a declaration that collections of all event types use. */
+export interface AnyEventDeclaration {
+  readonly type: EventType
+  readonly record: Schema.Top
+}
 
 /**
  * Drafts an event of a declared type. The compiler checks the payload. `once` identifies the event among those of its
@@ -129,23 +164,8 @@ export const EventPolicy = Context.Reference<EventPolicy>("@agentos/core/events/
   defaultValue: () => DEFAULT_EVENT_POLICY
 })
 
-/** The fields of an event as clients see it, except its type and payload. */
-export const EVENT_RECORD_FIELDS = {
-  eventId: Uuid,
-  status: EventStatus,
-  source: Schema.String,
-  service: Schema.String,
-  resourceId: Schema.String,
-  agentId: Schema.String,
-  createdAt: Timestamp.IsoTimestamp,
-  deliveredAt: Schema.NullOr(Timestamp.IsoTimestamp),
-  acknowledgedAt: Schema.NullOr(Timestamp.IsoTimestamp),
-  expiresAt: Timestamp.IsoTimestamp,
-  deliveryCount: Schema.Int
-}
-
 /** An event as clients see it, of any type. `EventRecord` is the union by type. */
-export type AnyEventRecord = Schema.Struct.Type<typeof EVENT_RECORD_FIELDS> & Pick<EventDraft, "type" | "payload">
+export type AnyEventRecord = Schema.Struct.Type<typeof RECORD_FIELDS> & Pick<EventDraft, "type" | "payload">
 
 const isoOrNull = (moment: Timestamp.Timestamp | null): string | null =>
   moment === null ? null : Timestamp.toIso(moment)

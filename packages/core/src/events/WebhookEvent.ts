@@ -11,12 +11,12 @@ export const WEBHOOK_PAUSED = declareEvent(
     webhookId: Uuid,
     url: Schema.String,
     pausedAt: Timestamp.IsoTimestamp,
-    /** The event that was not accepted. */
-    undeliveredEventId: Uuid,
-    /** Why the last attempt failed. */
-    error: Schema.String
+    undeliveredEventId: Uuid.annotateKey({ description: "The event that was not accepted." }),
+    error: Schema.String.annotateKey({ description: "Why the last attempt failed." })
   }
 )
+
+export const WEBHOOK_EVENTS = [WEBHOOK_PAUSED] as const
 
 /** The event that a webhook was paused at `at`, after the last attempt at an event failed with `error`. */
 export const webhookPaused = (

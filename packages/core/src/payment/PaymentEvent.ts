@@ -12,21 +12,17 @@ import { PriceRecord } from "./PaymentTerms.ts"
 const payment = {
   operationId: Uuid,
   serviceId: ServiceId,
-  /** Method and path of the paid request. */
-  endpoint: Schema.String,
-  /** The requestId of the paid request. */
-  requestId: Uuid,
+  endpoint: Schema.String.annotateKey({ description: "Method and path of the paid request." }),
+  requestId: Uuid.annotateKey({ description: "The requestId of the paid request." }),
   price: Schema.optionalKey(PriceRecord),
-  /** The exact amount paid, in the token's base units. */
-  baseUnits: Schema.String,
-  /** CAIP-2 id. */
-  network: Schema.String,
-  /** Address of the token's contract. */
-  token: Schema.String,
+  baseUnits: Schema.String.annotateKey({ description: "The exact amount paid, in the token's base units." }),
+  network: Schema.String.annotateKey({ description: "CAIP-2 id of the network." }),
+  token: Schema.String.annotateKey({ description: "Address of the token's contract." }),
   payer: Schema.String,
   payTo: Schema.String,
-  /** The transaction that paid; null where nothing was paid. */
-  transaction: Schema.NullOr(Schema.String),
+  transaction: Schema.NullOr(Schema.String).annotateKey({
+    description: "The transaction that paid; null where nothing was paid."
+  }),
   paymentState: PaymentState
 }
 
@@ -37,8 +33,9 @@ export const PAYMENT_FAILED = declareEvent(
   "A paid operation was not fulfilled. If its payment was charged, it is refunded.",
   {
     ...payment,
-    /** Why the operation failed; null if the reason was not recorded. */
-    reason: Schema.NullOr(Schema.Struct({ kind: OperationFailureKind, message: Schema.String }))
+    reason: Schema.NullOr(Schema.Struct({ kind: OperationFailureKind, message: Schema.String })).annotateKey({
+      description: "Why the operation failed; null if the reason was not recorded."
+    })
   }
 )
 
@@ -48,10 +45,12 @@ export const PAYMENT_REFUNDED = declareEvent(
   {
     ...payment,
     amount: Schema.optionalKey(PriceRecord),
-    /** The transaction that paid. */
-    paymentTransaction: Schema.NullOr(Schema.String)
+    transaction: Schema.NullOr(Schema.String).annotateKey({ description: "The transaction of the refund." }),
+    paymentTransaction: Schema.NullOr(Schema.String).annotateKey({ description: "The transaction that paid." })
   }
 )
+
+export const PAYMENT_EVENTS = [PAYMENT_COMPLETED, PAYMENT_FAILED, PAYMENT_REFUNDED] as const
 
 /** Returns the payload that all payment events have. */
 const paymentOf = ({ endpoint, operationId, proof, requestId, serviceId, state, terms, transaction }: Operation) => {

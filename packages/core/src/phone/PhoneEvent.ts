@@ -17,10 +17,8 @@ const number = { phoneNumberId: Uuid, number: E164 }
 
 export const NUMBER_RENEWED = declareEvent("phone.number.renewed", "One of your numbers was renewed.", {
   ...number,
-  /** The new end. */
-  expiresAt: IsoTimestamp,
-  /** The operation that renewed it. */
-  operationId: Uuid
+  expiresAt: IsoTimestamp.annotateKey({ description: "The new end of the time that is paid for." }),
+  operationId: Uuid.annotateKey({ description: "The operation that renewed it." })
 })
 
 export const NUMBER_EXPIRING = declareEvent(
@@ -30,12 +28,12 @@ export const NUMBER_EXPIRING = declareEvent(
     ...number,
     daysBefore: Schema.Literals(NOTICE_DAYS),
     expiresAt: IsoTimestamp,
-    /** The same time as `expiresAt`. */
-    renewalDeadline: IsoTimestamp,
+    renewalDeadline: IsoTimestamp.annotateKey({ description: "The same time as `expiresAt`." }),
     price: Schema.NullOr(PriceRecord),
     renewalEndpoint: Schema.Struct({ method: Schema.Literals(["GET", "POST", "DELETE"]), path: Schema.String }),
-    /** The body of the request that renews the number. */
-    requestBody: Schema.Struct({ phoneNumberId: Uuid }),
+    requestBody: Schema.Struct({ phoneNumberId: Uuid }).annotateKey({
+      description: "The body of the request that renews the number."
+    }),
     releaseWarning: Schema.String
   }
 )
@@ -57,8 +55,7 @@ export const NUMBER_RECONCILED = declareEvent(
   "The carrier no longer has one of your numbers, although it was not released here. The number can't be used again.",
   {
     ...number,
-    /** The finding, as a sentence. */
-    finding: Schema.String,
+    finding: Schema.String.annotateKey({ description: "The finding, as a sentence." }),
     releasedAt: Schema.NullOr(IsoTimestamp)
   }
 )
@@ -84,13 +81,23 @@ export const CALL_ENDED = declareEvent(
     ...call,
     endReason: Schema.NullOr(CallEndReason),
     connectedSeconds: Schema.Int,
-    /** Null if the call was not answered. */
-    answeredAt: Schema.NullOr(IsoTimestamp),
+    answeredAt: Schema.NullOr(IsoTimestamp).annotateKey({ description: "Null if the call was not answered." }),
     endedAt: Schema.NullOr(IsoTimestamp),
-    /** The number of declined calls of this caller that the event reports. Only for declined calls. */
-    declinedCalls: Schema.optionalKey(Schema.Int)
+    declinedCalls: Schema.optionalKey(Schema.Int).annotateKey({
+      description: "The number of declined calls of this caller that the event reports. Only for declined calls."
+    })
   }
 )
+
+export const PHONE_EVENTS = [
+  CALL_STARTED,
+  CALL_ENDED,
+  NUMBER_EXPIRING,
+  NUMBER_RENEWED,
+  NUMBER_RELEASED,
+  NUMBER_SUSPENDED,
+  NUMBER_RECONCILED
+] as const
 
 const ofNumber = ({ agentId, phoneNumberId, tenantId }: PhoneNumber, once: string) => ({
   tenantId,
