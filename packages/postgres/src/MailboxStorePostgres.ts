@@ -23,8 +23,8 @@ const CHANGING = {
 const MAILBOXES = Table.table("mailboxes", {
   mailboxId: Table.uuid("mailbox_id"),
   tenantId: Table.uuid("tenant_id"),
-  localPart: Table.text("local_part"),
   address: Table.text("address"),
+  localPart: Table.text("local_part"),
   createdAt: Table.moment("created_at"),
   ...CHANGING
 })

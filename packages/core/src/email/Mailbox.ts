@@ -67,8 +67,8 @@ export const newMailbox = (
     {
       mailboxId,
       tenantId,
-      localPart,
       address: `${localPart}@${domain}`,
+      localPart,
       displayName: null,
       outboundSignature: null,
       active: true,
