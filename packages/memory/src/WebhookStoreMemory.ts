@@ -5,7 +5,7 @@ import {
   type TenantId,
   Timestamp,
   WebhookStore,
-  type WebhookTurn
+  type WebhookLease
 } from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
@@ -22,8 +22,8 @@ export const layer = Layer.effect(
     const isActive = (tenantId: TenantId) => tenants.get(tenantId)?.suspension === undefined
     const isLeased = ({ leasedUntil }: WebhookRow, now: Timestamp.Timestamp) =>
       leasedUntil !== null && leasedUntil > now
-    /** Returns the row of a turn that still holds its lease. A lease that has lapsed is held until another begins. */
-    const held = ({ fence, webhook }: WebhookTurn): WebhookRow | undefined => {
+    /** Returns the row of a lease that was not lost. A lease that has lapsed is held until another begins. */
+    const held = ({ fence, webhook }: WebhookLease): WebhookRow | undefined => {
       const row = webhooks.get(webhook.tenantId)
       return row !== undefined && row.fence === fence && row.leasedUntil !== null ? row : undefined
     }
@@ -73,7 +73,7 @@ export const layer = Layer.effect(
             .filter(({ progress }) => !onlyAnswering || (progress.hasAnswered && progress.failures === 0))
             .toSorted((a, b) => orderOf(a) - orderOf(b))
             .slice(0, limit)
-            .map((row): WebhookTurn => {
+            .map((row): WebhookLease => {
               const { progress, webhook } = row
               const fence = row.fence + 1
               const until = Timestamp.add(now, leaseMillis)
@@ -81,19 +81,19 @@ export const layer = Layer.effect(
               return { webhook, fence, progress, newestEventId: newestOf(webhook.tenantId) }
             })
         }),
-      renew: (turn, leaseMillis) =>
+      renew: (lease, leaseMillis) =>
         run((now) => {
-          const row = held(turn)
-          if (row === undefined || !isActive(turn.webhook.tenantId)) return false
+          const row = held(lease)
+          if (row === undefined || !isActive(lease.webhook.tenantId)) return false
           const until = Timestamp.add(now, leaseMillis)
-          webhooks.set(turn.webhook.tenantId, { ...row, leasedUntil: until, dueAt: until })
+          webhooks.set(lease.webhook.tenantId, { ...row, leasedUntil: until, dueAt: until })
           return true
         }),
-      record: (turn, attempt, progress, state) =>
+      record: (lease, attempt, progress, state) =>
         run((now) => {
-          const row = held(turn)
+          const row = held(lease)
           if (row === undefined) return false
-          const { tenantId, webhookId } = turn.webhook
+          const { tenantId, webhookId } = lease.webhook
           const isPaused = state === "paused"
           const pausedAt = isPaused ? now : null
           webhooks.set(tenantId, {
@@ -106,12 +106,12 @@ export const layer = Layer.effect(
           removeAttempts(webhookId, ATTEMPTS_KEPT)
           return true
         }),
-      finish: (turn, { dueIn, isResting }, progress) =>
+      finish: (lease, { dueIn, isResting }, progress) =>
         run((now) => {
-          const row = held(turn)
+          const row = held(lease)
           if (row === undefined) return false
-          const { tenantId } = turn.webhook
-          const isBehind = !isResting && newestOf(tenantId) !== turn.newestEventId
+          const { tenantId } = lease.webhook
+          const isBehind = !isResting && newestOf(tenantId) !== lease.newestEventId
           const dueAt = dueIn === null ? null : Timestamp.add(now, dueIn)
           webhooks.set(tenantId, {
             ...row,
@@ -119,7 +119,7 @@ export const layer = Layer.effect(
             leasedUntil: null,
             dueAt: isBehind ? now : dueAt,
             isResting,
-            seenEventId: turn.newestEventId
+            seenEventId: lease.newestEventId
           })
           return true
         })

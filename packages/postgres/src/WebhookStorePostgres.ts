@@ -4,12 +4,12 @@ import {
   EventType,
   EventWebhook,
   FAILING_LATER,
-  type NextTurn,
+  type NextLease,
   type WebhookAttempt,
   type WebhookProgress,
   WebhookRetry,
   WebhookStore,
-  type WebhookTurn
+  type WebhookLease
 } from "@agentos/core"
 import { Effect, Layer, Schema } from "effect"
 import type { Statement } from "effect/sql"
@@ -46,15 +46,15 @@ const PROGRESS = {
   hasAnswered: Table.boolean("has_answered")
 }
 
-const TURNS = Table.table("event_webhooks", {
+const LEASES = Table.table("event_webhooks", {
   webhook: Table.group(WEBHOOKS.fields),
   progress: Table.group(PROGRESS),
   fence: Table.integer("fence")
 })
 
-type TurnRow = Table.Stored<typeof TURNS> & { readonly last_event_id: string | null }
+type LeaseRow = Table.Stored<typeof LEASES> & { readonly last_event_id: string | null }
 
-const toTurn = (row: TurnRow): WebhookTurn => ({ ...TURNS.toRecord(row), newestEventId: row.last_event_id })
+const toLease = (row: LeaseRow): WebhookLease => ({ ...LEASES.toRecord(row), newestEventId: row.last_event_id })
 
 const ATTEMPTS = Table.table("event_webhook_attempts", {
   deliveryId: Table.uuid("delivery_id"),
@@ -112,7 +112,7 @@ export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
         : [])
     ]
 
-    const take = (due: DueWebhooks, limit: number, leaseMillis: number) => sql<TurnRow>`
+    const take = (due: DueWebhooks, limit: number, leaseMillis: number) => sql<LeaseRow>`
       with ${clock()}, found as materialized (
         select tenant_id from event_webhooks
         where tenant_id = any(array(${sql.join(" union all ", false)(searches(due))}))
@@ -128,37 +128,37 @@ export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
         fence = fence + 1,
         leased_until = ${now} + ${Parameter.integer(leaseMillis)}, due_at = ${now} + ${Parameter.integer(leaseMillis)}
       where tenant_id = any(array(select tenant_id from found))
-      returning ${sql.literal(TURNS.qualified)}, (
+      returning ${sql.literal(LEASES.qualified)}, (
         select last_event_id from tenants where tenants.tenant_id = event_webhooks.tenant_id
       ) as last_event_id`
 
-    /** The endpoint of a turn that still holds its lease. A lease that has lapsed is held until another begins. */
-    const isHeld = ({ fence, webhook }: WebhookTurn) => sql`
+    /** The endpoint of a lease that was not lost. A lease that has lapsed is held until another begins. */
+    const isHeld = ({ fence, webhook }: WebhookLease) => sql`
       event_webhooks.webhook_id = ${Parameter.uuid(webhook.webhookId)}
         and event_webhooks.fence = ${Parameter.integer(fence)} and event_webhooks.leased_until is not null`
 
-    const renew = (turn: WebhookTurn, leaseMillis: number) => sql`
+    const renew = (lease: WebhookLease, leaseMillis: number) => sql`
       with ${clock()}
       update event_webhooks set
         leased_until = ${now} + ${Parameter.integer(leaseMillis)}, due_at = ${now} + ${Parameter.integer(leaseMillis)}
       from tenants
-      where tenants.tenant_id = event_webhooks.tenant_id and suspended_at is null and ${isHeld(turn)}
+      where tenants.tenant_id = event_webhooks.tenant_id and suspended_at is null and ${isHeld(lease)}
       returning event_webhooks.webhook_id`
 
     const stored = (progress: WebhookProgress) => Table.set(sql, Table.valuesOf(PROGRESS, progress))
 
     const record = Effect.fnUntraced(function* (
-      turn: WebhookTurn,
+      lease: WebhookLease,
       attempt: WebhookAttempt,
       progress: WebhookProgress,
       state: EventWebhook["state"]
     ) {
-      const webhookId = Parameter.uuid(turn.webhook.webhookId)
+      const webhookId = Parameter.uuid(lease.webhook.webhookId)
       const ended = state === "paused" ? sql`, paused_at = ${now}, leased_until = null, due_at = null` : sql``
       const changed = yield* sql`
         with ${clock()}
         update event_webhooks set state = ${Parameter.text(state)}, ${stored(progress)} ${ended}
-        where ${isHeld(turn)} returning webhook_id`
+        where ${isHeld(lease)} returning webhook_id`
       if (changed.length === 0) return false
       yield* sql`
         insert into event_webhook_attempts
@@ -171,8 +171,8 @@ export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
       return true
     })
 
-    const finish = (turn: WebhookTurn, { dueIn, isResting }: NextTurn, progress: WebhookProgress | null) => {
-      const seen = Parameter.uuid(turn.newestEventId)
+    const finish = (lease: WebhookLease, { dueIn, isResting }: NextLease, progress: WebhookProgress | null) => {
+      const seen = Parameter.uuid(lease.newestEventId)
       const resting = Parameter.boolean(isResting)
       return sql`
         with ${clock()}
@@ -183,7 +183,7 @@ export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
             else ${now} + ${Parameter.integer(dueIn)}
           end
           ${progress === null ? sql`` : sql`, ${stored(progress)}`}
-        from tenants where tenants.tenant_id = event_webhooks.tenant_id and ${isHeld(turn)}
+        from tenants where tenants.tenant_id = event_webhooks.tenant_id and ${isHeld(lease)}
         returning event_webhooks.webhook_id`
     }
 
@@ -210,10 +210,10 @@ export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
             order by delivery_id desc limit ${Parameter.integer(ATTEMPTS_KEPT)}`),
           Row.all(ATTEMPTS.toRecord)
         ),
-      take: (due, limit, leaseMillis) => Effect.map(orDie(take(due, limit, leaseMillis)), Row.all(toTurn)),
-      renew: (turn, leaseMillis) => Effect.map(orDie(renew(turn, leaseMillis)), Row.any),
-      record: (turn, attempt, progress, state) => transact(orDie(record(turn, attempt, progress, state))),
-      finish: (turn, next, progress) => Effect.map(orDie(finish(turn, next, progress)), Row.any)
+      take: (due, limit, leaseMillis) => Effect.map(orDie(take(due, limit, leaseMillis)), Row.all(toLease)),
+      renew: (lease, leaseMillis) => Effect.map(orDie(renew(lease, leaseMillis)), Row.any),
+      record: (lease, attempt, progress, state) => transact(orDie(record(lease, attempt, progress, state))),
+      finish: (lease, next, progress) => Effect.map(orDie(finish(lease, next, progress)), Row.any)
     })
   })
 )

@@ -12,7 +12,7 @@ import {
   Uuid,
   type WebhookAttempt,
   WebhookStore,
-  type WebhookTurn
+  type WebhookLease
 } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Array, Effect, Option } from "effect"
@@ -58,13 +58,13 @@ const takenOf = Effect.fnUntraced(function* (
   due: { readonly woken?: ReadonlyArray<TenantId>; readonly all?: boolean; readonly onlyAnswering?: boolean } = {}
 ) {
   const store = yield* WebhookStore
-  const turns = yield* store.take({ woken: [], all: false, onlyAnswering: false, ...due }, MANY, LEASE)
-  return turns.filter(({ webhook }) => tenantIds.includes(webhook.tenantId))
+  const leases = yield* store.take({ woken: [], all: false, onlyAnswering: false, ...due }, MANY, LEASE)
+  return leases.filter(({ webhook }) => tenantIds.includes(webhook.tenantId))
 })
 
 const takenOne = Effect.fnUntraced(function* (tenantId: TenantId) {
-  const [turn] = yield* takenOf([tenantId])
-  return turn ?? (yield* Effect.die(new Error("the endpoint is not due")))
+  const [lease] = yield* takenOf([tenantId])
+  return lease ?? (yield* Effect.die(new Error("the endpoint is not due")))
 })
 
 const attemptOf = Effect.fnUntraced(function* (attempt: number): Effect.fn.Return<WebhookAttempt, never, StoreClock> {
@@ -101,13 +101,13 @@ const tests: ContractTests<Ports> = (it) => {
         }
         yield* store.set(replaced, false)
         assert.deepStrictEqual(yield* store.find(webhook.tenantId), Option.some(replaced))
-        const turn = yield* takenOne(webhook.tenantId)
-        yield* store.record(turn, yield* attemptOf(1), NO_PROGRESS, "active")
+        const lease = yield* takenOne(webhook.tenantId)
+        yield* store.record(lease, yield* attemptOf(1), NO_PROGRESS, "active")
         assert.isTrue(yield* store.remove(webhook.tenantId))
         assert.isFalse(yield* store.remove(webhook.tenantId))
         assert.deepStrictEqual(yield* store.find(webhook.tenantId), Option.none())
         assert.deepStrictEqual(yield* store.attempts(webhook.webhookId), [])
-        assert.isFalse(yield* store.finish(turn, NEXT_EVENT, NO_PROGRESS))
+        assert.isFalse(yield* store.finish(lease, NEXT_EVENT, NO_PROGRESS))
         assert.deepStrictEqual(yield* store.find(other.tenantId), Option.some(other))
       })
     )
@@ -162,13 +162,13 @@ const tests: ContractTests<Ports> = (it) => {
       })
     )
 
-    it.effect("finds an endpoint at once whose tenant had a new event during its turn", () =>
+    it.effect("finds an endpoint at once whose tenant had a new event during its lease", () =>
       Effect.gen(function* () {
         const store = yield* WebhookStore
         const { tenantId } = yield* endpoint
-        const turn = yield* takenOne(tenantId)
+        const lease = yield* takenOne(tenantId)
         yield* Sample.appendOne(tenantId)
-        yield* store.finish(turn, NEXT_EVENT, NO_PROGRESS)
+        yield* store.finish(lease, NEXT_EVENT, NO_PROGRESS)
         yield* takenOne(tenantId)
       })
     )
@@ -178,9 +178,9 @@ const tests: ContractTests<Ports> = (it) => {
         const store = yield* WebhookStore
         const clock = yield* StoreClock
         const { tenantId } = yield* endpoint
-        const turn = yield* takenOne(tenantId)
+        const lease = yield* takenOne(tenantId)
         yield* Sample.appendOne(tenantId)
-        yield* store.finish(turn, { dueIn: 60_000, isResting: true }, NO_PROGRESS)
+        yield* store.finish(lease, { dueIn: 60_000, isResting: true }, NO_PROGRESS)
         assert.deepStrictEqual(yield* takenOf([tenantId], { woken: [tenantId], all: true }), [])
         yield* clock.advance(59_000)
         assert.deepStrictEqual(yield* takenOf([tenantId], { woken: [tenantId], all: true }), [])
@@ -196,15 +196,15 @@ const tests: ContractTests<Ports> = (it) => {
         const { transact } = yield* Transactor
         const clock = yield* StoreClock
         const { tenantId } = yield* endpoint
-        const turn = yield* takenOne(tenantId)
+        const lease = yield* takenOne(tenantId)
         const suspend = (reason: string | null) =>
           Effect.gen(function* () {
             yield* tenants.lock([tenantId])
             yield* tenants.setSuspension(tenantId, reason === null ? null : { at: yield* clock.now, reason })
           }).pipe(transact)
         yield* suspend("abuse")
-        assert.isFalse(yield* store.renew(turn, LEASE))
-        yield* store.finish(turn, { dueIn: 0, isResting: false }, null)
+        assert.isFalse(yield* store.renew(lease, LEASE))
+        yield* store.finish(lease, { dueIn: 0, isResting: false }, null)
         assert.deepStrictEqual(yield* takenOf([tenantId], { woken: [tenantId], all: true }), [])
         yield* suspend(null)
         yield* takenOne(tenantId)
@@ -221,9 +221,9 @@ const tests: ContractTests<Ports> = (it) => {
           const at = webhook.createdAt
           const retries = [{ eventId: yield* Fresh.id, attempts: 3, firstAttemptAt: at, nextAttemptAt: at }]
           const progress = { retries, failures: 2, hasAnswered: true }
-          const turn = yield* takenOne(tenantId)
-          yield* store.record(turn, yield* attemptOf(1), progress, "active")
-          yield* store.finish(turn, { dueIn: 0, isResting: false }, null)
+          const lease = yield* takenOne(tenantId)
+          yield* store.record(lease, yield* attemptOf(1), progress, "active")
+          yield* store.finish(lease, { dueIn: 0, isResting: false }, null)
           const again = yield* takenOne(tenantId)
           assert.deepStrictEqual(again.progress, progress)
           yield* store.set(webhook, true)
@@ -245,8 +245,8 @@ const tests: ContractTests<Ports> = (it) => {
           [answering.tenantId, { retries: [], failures: 0, hasAnswered: true }],
           [failing.tenantId, { retries: [], failures: 1, hasAnswered: true }]
         ])
-        for (const turn of yield* takenOf(tenantIds)) {
-          yield* store.finish(turn, { dueIn: 0, isResting: false }, after.get(turn.webhook.tenantId) ?? null)
+        for (const lease of yield* takenOf(tenantIds)) {
+          yield* store.finish(lease, { dueIn: 0, isResting: false }, after.get(lease.webhook.tenantId) ?? null)
         }
         const found = yield* takenOf(tenantIds, { onlyAnswering: true, all: true, woken: tenantIds })
         assert.deepStrictEqual(
@@ -269,7 +269,10 @@ const tests: ContractTests<Ports> = (it) => {
         const ours = [failing.tenantId, first.tenantId]
         // Endpoints of other tests may be due too.
         const next = Effect.repeat(
-          Effect.map(store.take({ woken: [], all: false, onlyAnswering: false }, 1, LEASE), ([turn]) => turn?.webhook),
+          Effect.map(
+            store.take({ woken: [], all: false, onlyAnswering: false }, 1, LEASE),
+            ([lease]) => lease?.webhook
+          ),
           { until: (webhook) => webhook === undefined || ours.includes(webhook.tenantId) }
         )
         assert.strictEqual((yield* next)?.tenantId, first.tenantId)
@@ -283,12 +286,12 @@ const tests: ContractTests<Ports> = (it) => {
       Effect.gen(function* () {
         const store = yield* WebhookStore
         const { tenantId, webhookId } = yield* endpoint
-        const turn: WebhookTurn = yield* takenOne(tenantId)
+        const lease: WebhookLease = yield* takenOne(tenantId)
         const made: Array<WebhookAttempt> = []
         for (const number of Array.range(1, ATTEMPTS_KEPT + 3)) {
           const attempt = yield* attemptOf(number)
           made.push(attempt)
-          assert.isTrue(yield* store.record(turn, attempt, NO_PROGRESS, "active"))
+          assert.isTrue(yield* store.record(lease, attempt, NO_PROGRESS, "active"))
         }
         const kept = yield* store.attempts(webhookId)
         assert.deepStrictEqual(
@@ -311,13 +314,13 @@ const tests: ContractTests<Ports> = (it) => {
         const store = yield* WebhookStore
         const webhook = yield* endpoint
         const { tenantId } = webhook
-        const turn = yield* takenOne(tenantId)
+        const lease = yield* takenOne(tenantId)
         yield* Sample.appendOne(tenantId)
-        assert.isTrue(yield* store.record(turn, yield* attemptOf(9), NO_PROGRESS, "paused"))
+        assert.isTrue(yield* store.record(lease, yield* attemptOf(9), NO_PROGRESS, "paused"))
         const paused = Option.getOrThrow(yield* store.find(tenantId))
         assert.strictEqual(paused.state, "paused")
         assert.isNotNull(paused.pausedAt)
-        assert.isFalse(yield* store.renew(turn, LEASE))
+        assert.isFalse(yield* store.renew(lease, LEASE))
         assert.deepStrictEqual(yield* takenOf([tenantId], { woken: [tenantId], all: true }), [])
         yield* store.set(webhook, false)
         yield* takenOne(tenantId)

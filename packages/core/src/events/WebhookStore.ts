@@ -6,7 +6,7 @@ import type { EventWebhook, WebhookAttempt, WebhookProgress } from "./EventWebho
 export const ATTEMPTS_KEPT = 100
 
 /** The lease of one server on one endpoint. */
-export interface WebhookTurn {
+export interface WebhookLease {
   readonly webhook: EventWebhook
   /** Raised with each lease and each change by the tenant. Writes under an older one fail. */
   readonly fence: number
@@ -15,8 +15,8 @@ export interface WebhookTurn {
   readonly newestEventId: string | null
 }
 
-/** When an endpoint is due after a turn. */
-export interface NextTurn {
+/** When an endpoint is due after its lease has ended. */
+export interface NextLease {
   /** Milliseconds from now; null: with the next event of the tenant. */
   readonly dueIn: number | null
   /** Whether a new event leaves the due time unchanged. */
@@ -24,8 +24,8 @@ export interface NextTurn {
 }
 
 /**
- * Selects due endpoints: those whose time has come, and those that do not rest and whose tenant is in `woken` or, with
- * `all`, has a newer event than at their last turn.
+ * Selects due endpoints: those whose time has come, and those that do not rest and have news. An endpoint has news if
+ * its tenant is in `woken` or, with `all`, has a newer event than when the last lease began.
  */
 export interface DueWebhooks {
   readonly woken: ReadonlyArray<TenantId>
@@ -55,23 +55,23 @@ export class WebhookStore extends Context.Service<
      * Leases up to `limit` due endpoints for `leaseMillis`, sorted by due time plus, after failures, `FAILING_LATER`.
      * Skips paused endpoints, those of suspended tenants, and those that another server holds.
      */
-    readonly take: (due: DueWebhooks, limit: number, leaseMillis: number) => Effect.Effect<ReadonlyArray<WebhookTurn>>
+    readonly take: (due: DueWebhooks, limit: number, leaseMillis: number) => Effect.Effect<ReadonlyArray<WebhookLease>>
     /**
      * Extends the lease to `leaseMillis` from now. Returns false if it was lost: another server has the endpoint, its
      * tenant has changed or deleted it, or was suspended.
      */
-    readonly renew: (turn: WebhookTurn, leaseMillis: number) => Effect.Effect<boolean>
+    readonly renew: (lease: WebhookLease, leaseMillis: number) => Effect.Effect<boolean>
     /** Stores an attempt and the progress after it, and pauses the endpoint if asked. Returns false without the lease. */
     readonly record: (
-      turn: WebhookTurn,
+      lease: WebhookLease,
       attempt: WebhookAttempt,
       progress: WebhookProgress,
       state: EventWebhook["state"]
     ) => Effect.Effect<boolean>
     /**
-     * Ends the lease, and stores the progress unless it is null. The endpoint is due at once, unless it rests, if its tenant has a newer
-     * event than at the beginning of the turn. Returns false without the lease.
+     * Ends the lease, and stores the progress unless it is null. The endpoint is due at once, unless it rests, if its
+     * tenant has a newer event than when the lease began. Returns false if the lease was lost.
      */
-    readonly finish: (turn: WebhookTurn, next: NextTurn, progress: WebhookProgress | null) => Effect.Effect<boolean>
+    readonly finish: (lease: WebhookLease, next: NextLease, progress: WebhookProgress | null) => Effect.Effect<boolean>
   }
 >()("@agentos/core/events/WebhookStore") {}

@@ -12,26 +12,26 @@ import { type Delivery, EventStore } from "./EventStore.ts"
 import * as Webhook from "./EventWebhook.ts"
 import { WebhookClient, WebhookUnreachable } from "./WebhookClient.ts"
 import { webhookPaused } from "./WebhookEvent.ts"
-import { type NextTurn, WebhookStore, type WebhookTurn } from "./WebhookStore.ts"
+import { type NextLease, WebhookStore, type WebhookLease } from "./WebhookStore.ts"
 
-/** Endpoints served concurrently by one server. Each has one request at a time. */
-const TURNS_MAX = 640
+/** Endpoints that one server leases at a time. Each has one request at a time. */
+const LEASES_MAX = 640
 /**
- * Those among them that have a slot: a turn leaves its slot while its endpoint is silent for longer than
+ * Those among them that have a slot: an endpoint leaves its slot while it is silent for longer than
  * `SILENT_MILLIS`. So any number of silent endpoints delays the others by a few seconds.
  */
 const SLOTS = 128
 const SILENT_MILLIS = 2 * Timestamp.SECOND
-/** Turns and slots that only endpoints which answer get. */
+/** Leases and slots that are reserved for endpoints that answer. */
 const RESERVED = 32
-/** Requests to one host at a time, whoever its tenants are, and the delay of a turn beyond them. */
+/** Requests to one host at a time, for all tenants together, and the delay of an endpoint beyond them. */
 const HOST_MAX = 64
 const HOST_DELAY = 1 * Timestamp.SECOND
 /** Maximum number of concurrent writers, so that requests have connections too. */
 const WRITERS = 3
-/** A turn ends after this time or number of events, so that endpoints share the server. */
-const TURN_MILLIS = 20 * Timestamp.SECOND
-const TURN_EVENTS = 100
+/** The server ends a lease after this time or number of events, so that endpoints share the server. */
+const LEASE_MILLIS_MAX = 20 * Timestamp.SECOND
+const LEASE_EVENTS_MAX = 100
 /** Interval between polls for due retries. New events wake the worker at once. */
 const POLL_INTERVAL = "1 second"
 /** Wake-ups within this time share a query: most are of tenants without a webhook. */
@@ -39,7 +39,7 @@ const WAKE_DELAY = "50 millis"
 /** Interval between searches of all endpoints for events whose wake-up was lost, in milliseconds. */
 const SEARCH_EVERY = 10 * Timestamp.SECOND
 
-const AT_ONCE: NextTurn = { dueIn: 0, isResting: false }
+const AT_ONCE: NextLease = { dueIn: 0, isResting: false }
 
 const NO_SECRET =
   "Nothing was sent: the server no longer has the key of the signing secret. Set the webhook again for a new secret."
@@ -62,7 +62,7 @@ const paused = Metric.counter("agentos_webhooks_paused_total", {
  * a 2xx answer. After another outcome the event is leased again when its retry is due, and later events are sent
  * meanwhile. At most 64 events wait for a retry; then no other is sent.
  *
- * Silent endpoints delay the others by at most a few seconds: a turn keeps its slot for as long as its endpoint answers.
+ * Silent endpoints delay the others by at most a few seconds: an endpoint keeps its slot for as long as it answers.
  */
 export const run = Effect.gen(function* () {
   const store = yield* WebhookStore
@@ -92,9 +92,9 @@ export const run = Effect.gen(function* () {
     if (isBehind) wakeUp.openUnsafe()
   }
 
-  const take = Effect.fnUntraced(function* (freeTurns: number) {
+  const take = Effect.fnUntraced(function* (freeLeases: number) {
     wakeUp.closeUnsafe()
-    const free = Math.min(freeTurns, freeSlots)
+    const free = Math.min(freeLeases, freeSlots)
     if (free <= 0) {
       isBehind = true
       return []
@@ -106,15 +106,15 @@ export const run = Effect.gen(function* () {
     if (all) searchAt = now + SEARCH_EVERY
     const due = { woken: [...woken], all, onlyAnswering }
     woken.clear()
-    const turns = yield* store.take(due, limit, leaseDuration)
-    freeSlots -= turns.length
+    const leases = yield* store.take(due, limit, leaseDuration)
+    freeSlots -= leases.length
     // Woken tenants that were left behind are found by a search, once slots are free.
-    isBehind = onlyAnswering || turns.length >= limit
-    if (turns.length >= limit) wakeUp.openUnsafe()
-    return turns
+    isBehind = onlyAnswering || leases.length >= limit
+    if (leases.length >= limit) wakeUp.openUnsafe()
+    return leases
   })
 
-  /** Performs a request. Its turn leaves its slot while the endpoint is silent for long. */
+  /** Performs a request. The endpoint leaves its slot while it is silent for long. */
   const withoutSlotIfSilent = <A, E, R>(request: Effect.Effect<A, E, R>) =>
     Effect.suspend(() => {
       let hasSlot = true
@@ -152,7 +152,7 @@ export const run = Effect.gen(function* () {
 
   /** Posts an event. Returns the attempt and the progress after it, or "exhausted" if the event was retried too long. */
   const attempt = Effect.fnUntraced(function* (
-    { webhook }: WebhookTurn,
+    { webhook }: WebhookLease,
     progress: Webhook.WebhookProgress,
     { event }: Delivery
   ) {
@@ -185,36 +185,36 @@ export const run = Effect.gen(function* () {
     return { after, made, now }
   })
 
-  /** Commits an attempt. Returns the progress, or undefined if the turn is over: without its lease, or paused. */
+  /** Commits an attempt. Returns the progress, or undefined if the lease was lost or the endpoint is paused. */
   const commit = Effect.fnUntraced(function* (
-    turn: WebhookTurn,
+    lease: WebhookLease,
     delivery: Delivery,
     { after, made, now }: Effect.Success<ReturnType<typeof attempt>>
   ) {
-    const { webhook } = turn
+    const { webhook } = lease
     const { eventId } = delivery.event
     if (after === "exhausted") {
       yield* tenants.lock([webhook.tenantId])
-      if (!(yield* store.record(turn, made, Webhook.NO_PROGRESS, "paused"))) return undefined
+      if (!(yield* store.record(lease, made, Webhook.NO_PROGRESS, "paused"))) return undefined
       yield* events.append([webhookPaused(webhook, now, eventId, made.error ?? "")])
       yield* Metric.update(paused, 1)
       return undefined
     }
     // Whatever happened to the endpoint or the lease meanwhile, the receiver has accepted the event.
     if (made.outcome === "succeeded") yield* events.acknowledge(webhook.tenantId, [{ eventId }])
-    return (yield* store.record(turn, made, after.progress, "active")) ? after.progress : undefined
+    return (yield* store.record(lease, made, after.progress, "active")) ? after.progress : undefined
   })
 
-  const serve = Effect.fnUntraced(function* (turn: WebhookTurn, sessionId: string) {
-    const { tenantId, types } = turn.webhook
+  const serve = Effect.fnUntraced(function* (lease: WebhookLease, sessionId: string) {
+    const { tenantId, types } = lease.webhook
     const filter = types === null ? {} : { types }
     const startedAt = yield* Timestamp.now
-    let progress = turn.progress
-    let next: NextTurn | undefined
+    let progress = lease.progress
+    let next: NextLease | undefined
     for (let sent = 0; next === undefined; sent++) {
       const now = yield* Timestamp.now
       const waiting = Webhook.waitingRetries(progress, now)
-      if (sent >= TURN_EVENTS || now - startedAt >= TURN_MILLIS) {
+      if (sent >= LEASE_EVENTS_MAX || now - startedAt >= LEASE_MILLIS_MAX) {
         next = AT_ONCE
         break
       }
@@ -236,8 +236,8 @@ export const run = Effect.gen(function* () {
         next = { dueIn: delays.length === 0 ? null : Math.min(...delays), isResting: false }
         break
       }
-      const attempted = yield* attempt(turn, progress, delivery)
-      const after = yield* writers.withPermit(transact(commit(turn, delivery, attempted)))
+      const attempted = yield* attempt(lease, progress, delivery)
+      const after = yield* writers.withPermit(transact(commit(lease, delivery, attempted)))
       if (attempted.made.outcome === "failed") yield* events.release([sessionId], "withdrawn")
       if (after === undefined) return
       progress = after
@@ -246,46 +246,46 @@ export const run = Effect.gen(function* () {
         next = { dueIn: rest, isResting: rest > 0 }
       }
     }
-    yield* store.finish(turn, next, progress)
+    yield* store.finish(lease, next, progress)
   })
 
-  const serveLeased = (turn: WebhookTurn) =>
+  const serveLeased = (lease: WebhookLease) =>
     Effect.flatMap(Uuid.next, (sessionId) =>
-      serve(turn, sessionId).pipe(
-        PollingWorker.whileLeased({ millis: leaseDuration, renew: store.renew(turn, leaseDuration) }),
-        // The server stops, or the store failed: another turn begins at once, or when the lease has lapsed.
+      serve(lease, sessionId).pipe(
+        PollingWorker.whileLeased({ millis: leaseDuration, renew: store.renew(lease, leaseDuration) }),
+        // The server stops, or the store failed: the next lease begins at once, or when this one has lapsed.
         Effect.onError((cause) =>
           Effect.andThen(
             events.release([sessionId], "withdrawn"),
-            Cause.hasInterruptsOnly(cause) ? store.finish(turn, AT_ONCE, null) : Effect.void
+            Cause.hasInterruptsOnly(cause) ? store.finish(lease, AT_ONCE, null) : Effect.void
           )
         )
       )
     )
 
-  /** By webhookId: the turns of this server. One that lost its lease may still wait for an answer. */
+  /** The webhookIds that this server serves. One whose lease was lost may still wait for an answer. */
   const serving = new Map<string, Fiber.Fiber<void>>()
-  /** By host: the number of turns. */
-  const turnsOfHost = new Map<string, number>()
+  /** The number of leases by host. */
+  const leasesOfHost = new Map<string, number>()
 
-  const handle = (turn: WebhookTurn) =>
+  const handle = (lease: WebhookLease) =>
     Effect.gen(function* () {
-      const { url, webhookId } = turn.webhook
+      const { url, webhookId } = lease.webhook
       const lost = serving.get(webhookId)
       if (lost !== undefined) yield* Fiber.interrupt(lost)
       const { host } = new URL(url)
-      const others = turnsOfHost.get(host) ?? 0
-      if (others >= HOST_MAX) return yield* store.finish(turn, { dueIn: HOST_DELAY, isResting: true }, null)
-      turnsOfHost.set(host, others + 1)
-      const served = yield* Effect.forkChild(serveLeased(turn), { startImmediately: true })
+      const others = leasesOfHost.get(host) ?? 0
+      if (others >= HOST_MAX) return yield* store.finish(lease, { dueIn: HOST_DELAY, isResting: true }, null)
+      leasesOfHost.set(host, others + 1)
+      const served = yield* Effect.forkChild(serveLeased(lease), { startImmediately: true })
       serving.set(webhookId, served)
       const ended = yield* Effect.ensuring(
         Fiber.await(served),
         Effect.sync(() => {
           if (serving.get(webhookId) === served) serving.delete(webhookId)
-          const left = turnsOfHost.get(host)! - 1
-          if (left === 0) turnsOfHost.delete(host)
-          else turnsOfHost.set(host, left)
+          const left = leasesOfHost.get(host)! - 1
+          if (left === 0) leasesOfHost.delete(host)
+          else leasesOfHost.set(host, left)
         })
       )
       if (Exit.isFailure(ended) && !Cause.hasInterruptsOnly(ended.cause)) yield* ended
@@ -293,7 +293,7 @@ export const run = Effect.gen(function* () {
 
   return yield* PollingWorker.run({
     name: "event webhooks",
-    concurrency: TURNS_MAX,
+    concurrency: LEASES_MAX,
     interval: POLL_INTERVAL,
     wake: Effect.andThen(wakeUp.await, Effect.sleep(WAKE_DELAY)),
     take,

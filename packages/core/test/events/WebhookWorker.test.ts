@@ -370,7 +370,7 @@ describe("an event webhook", () => {
     })
   )
 
-  scenario("that answers has slots of its own while more endpoints are silent than a server has turns", (host) =>
+  scenario("that answers has slots of its own while more endpoints are silent than a server has leases", (host) =>
     Effect.gen(function* () {
       const { endpoint, open, received } = host
       endpoint.answer = silentUnless(URL)
