@@ -12,7 +12,7 @@ import type { StartOptions } from "./StartOptions.ts"
 import { superviseChild } from "./SupervisedChild.ts"
 
 /** A running sandbox. */
-export interface Supervisor {
+export interface RunningSandbox {
   readonly data: DataDirectory
   readonly description: SandboxDescription
   /** Stops all processes, the servers first, while the stand-ins that they use still run. */
@@ -30,7 +30,7 @@ export const startSandbox = async (
   options: Omit<StartOptions, "tour">,
   report: (line: string) => void,
   signal: AbortSignal
-): Promise<Supervisor> => {
+): Promise<RunningSandbox> => {
   if (options.allowWebhook !== undefined) await checkAllowedWebhook(options.allowWebhook)
   const storage = storageOf(options)
   const data = await openDataDirectory(options.dataDir, storage).catch((error: unknown) => {
@@ -104,7 +104,7 @@ const startProcesses = async (
   run: RunLayout,
   report: (line: string) => void,
   signal: AbortSignal
-): Promise<Pick<Supervisor, "description" | "stop">> => {
+): Promise<Pick<RunningSandbox, "description" | "stop">> => {
   const { sandboxFile } = run.data
   let isReady = false
   let written: Promise<void> = Promise.resolve()

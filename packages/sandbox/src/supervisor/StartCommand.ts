@@ -8,7 +8,7 @@ import { inheritedEnvironment } from "./Programs.ts"
 import type { SandboxDescription } from "./SandboxFile.ts"
 import { describeError, shortPath } from "./StartError.ts"
 import { defaultDataDir, readStartOptions, startHelp, type StartOptions } from "./StartOptions.ts"
-import { startSandbox, type Supervisor } from "./Supervisor.ts"
+import { startSandbox, type RunningSandbox } from "./RunningSandbox.ts"
 
 /**
  * The command `start`: starts the sandbox, prints the ready line, runs the tour unless it was completed before, and waits
@@ -51,7 +51,7 @@ const run = async (options: StartOptions, stopRequest: AbortSignal): Promise<num
 }
 
 /** Returns false if the tour failed. A tour that a stop request interrupts has not failed. */
-const runTourOnce = async ({ data }: Supervisor, stopRequest: AbortSignal): Promise<boolean> => {
+const runTourOnce = async ({ data }: RunningSandbox, stopRequest: AbortSignal): Promise<boolean> => {
   if ((await readFileIfExists(data.tourFile)) !== undefined) return true
   const program = fileURLToPath(new URL(`../main${extname(import.meta.url)}`, import.meta.url))
   const tour = spawn(process.execPath, [program, "tour", "--data", data.root], {
@@ -86,7 +86,7 @@ const listenForStop = (): AbortSignal => {
   return stop.signal
 }
 
-const describeSandbox = ({ data, description }: Supervisor): string => {
+const describeSandbox = ({ data, description }: RunningSandbox): string => {
   const { agentWebhookUrl, baseUrl, carrier, chain, emailDomain, facilitatorUrl, mail, servers, websocketUrl } =
     description
   return `
@@ -122,7 +122,7 @@ const describeDatabase = ({ databaseUrl }: SandboxDescription): string => {
   return `  Database       PostgreSQL at ${host}${pathname}\n`
 }
 
-const nextSteps = ({ data }: Supervisor): string => {
+const nextSteps = ({ data }: RunningSandbox): string => {
   const isDefault = data.root === defaultDataDir
   const steps = [
     [`${TOUR_COMMAND}${isDefault ? "" : ` --data ${data.root}`}`, "runs the tour of this sandbox again"],
