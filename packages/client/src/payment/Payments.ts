@@ -7,7 +7,7 @@ import type { PaymentOption, Settings, WalletAccount } from "../Options.ts"
 import type { Tokens } from "../session/Tokens.ts"
 import { decimalOf } from "./Amount.ts"
 import { type Challenge, type ChallengeOption, checkFresh, chooseOption, expiryOf, readChallenge } from "./Challenge.ts"
-import { deliver, type Delivered, reportedState, sendPayment, type Unanswered } from "./Delivery.ts"
+import { type Answered, reportedState, sendPayment, sendUntilAnswered, type Unanswered } from "./Sending.ts"
 import { isExpired, isOpen, type JournalEntry, type JournalState, newPaymentId } from "./Journal.ts"
 import { readPaymentResponse } from "./PaymentResponse.ts"
 import { signPayment } from "./Signing.ts"
@@ -64,7 +64,7 @@ const challengeOf = ({ headers, status }: Answer): Challenge | undefined => {
 }
 
 /** Returns the state of a payment after an answer. */
-const answeredState = ({ answer, paymentState, status }: Delivered): Extract<JournalState, { tag: "answered" }> => {
+const answeredState = ({ answer, paymentState, status }: Answered): Extract<JournalState, { tag: "answered" }> => {
   const { receipt, transaction } = readPaymentResponse(answer.headers.get("payment-response"))
   return {
     tag: "answered",
@@ -162,7 +162,7 @@ export class Payments {
         message: "Nothing was charged, and this payment will not be sent again. Make the call again for a new one.",
         details: { paymentId: entry.id }
       })
-    return isOpen(entry) ? this.#deliver(entry, signal) : this.#fetchAgain(entry, signal)
+    return isOpen(entry) ? this.#send(entry, signal) : this.#fetchAgain(entry, signal)
   }
 
   /** Sends a finished payment once more. The journal changes only if the answer has news, for example of a refund. */
@@ -238,7 +238,7 @@ export class Payments {
       const entry = await this.#sign({ id, createdAt }, call, account, challenge, option)
       signal?.throwIfAborted()
       await this.#save(entry)
-      return await this.#deliver(entry, signal)
+      return await this.#send(entry, signal)
     } finally {
       this.#spending.release(id)
       this.#sending.delete(id)
@@ -289,38 +289,38 @@ export class Payments {
     }
   }
 
-  async #deliver(entry: JournalEntry, signal: AbortSignal | undefined): Promise<Data> {
+  async #send(entry: JournalEntry, signal: AbortSignal | undefined): Promise<Data> {
     this.#sending.add(entry.id)
     try {
       const token = entry.withToken ? await this.#tokens.require() : undefined
       const { clock } = this.#settings
       let current = entry
       const save = (state: JournalState) => this.#save((current = { ...current, state }))
-      const delivered = await deliver(entry, {
+      const outcome = await sendUntilAnswered(entry, {
         http: this.#http,
         clock,
         token,
         renewToken: entry.withToken ? () => this.#tokens.renew().catch(() => undefined) : undefined,
         save,
-        onRetry: (outcome, delayMillis) =>
-          this.#settings.onRetry({ ...retryOf(outcome), delayMillis, paymentId: entry.id }),
+        onRetry: (attempt, delayMillis) =>
+          this.#settings.onRetry({ ...retryOf(attempt), delayMillis, paymentId: entry.id }),
         signal
       })
-      if ("lost" in delivered) {
-        const { lost } = delivered
+      if ("lost" in outcome) {
+        const { lost } = outcome
         // Once sent, the signature is out, whatever the server answered.
         if (current.state.tag !== "prepared")
           throw outcomeUnknown(entry, signal?.aborted === true ? "Aborted." : messageOf(lost), lost)
         await save({ tag: "given-up" })
         throw lost
       }
-      const { answer } = delivered
+      const { answer } = outcome
       const data = dataIn(answer)
-      const moneyMoved = moneyMovedBy(delivered.paymentState)
+      const moneyMoved = moneyMovedBy(outcome.paymentState)
       const error = errorOf(answer, moneyMoved)
       // The token comes first: if it is lost in between, the journal still says that there is an answer to fetch.
       if (data !== undefined) await this.#tokens.keep(data)
-      await save(answeredState(delivered))
+      await save(answeredState(outcome))
       if (data !== undefined) return data
       throw moneyMoved === "unknown" ? outcomeUnknown(entry, error.message, error) : error
     } finally {
@@ -351,7 +351,7 @@ export class Payments {
 }
 
 /** Returns the reason of a retry as an error. */
-const retryOf = (outcome: Delivered | Unanswered) => {
+const retryOf = (outcome: Answered | Unanswered) => {
   if ("answer" in outcome) return { error: errorOf(outcome.answer, moneyMovedBy(outcome.paymentState)) }
   const { lost } = outcome
   if (lost instanceof AgentOsError) return { error: lost }

@@ -31,7 +31,7 @@ const BEFORE_LOOKUP: ReadonlySet<string> = new Set([
 ])
 
 /** An answer, and the state of the payment after it. */
-export interface Delivered {
+export interface Answered {
   readonly answer: Answer
   /** `pending` and `unknown`: it can still be charged, delivered or refunded. */
   readonly paymentState: PaymentState
@@ -45,7 +45,7 @@ export interface Unanswered {
   readonly lost: unknown
 }
 
-export interface DeliveryParts {
+export interface SendingParts {
   readonly http: Http
   readonly clock: Clock
   /** The access token; undefined if none is sent. */
@@ -54,8 +54,8 @@ export interface DeliveryParts {
   readonly renewToken: (() => Promise<string | undefined>) | undefined
   /** Saves the state before an attempt. If it rejects, nothing is sent. */
   readonly save: (state: JournalState) => Promise<unknown>
-  /** Called before each wait, with its reason. False ends the delivery. */
-  readonly onRetry: (outcome: Delivered | Unanswered, delayMillis: number) => boolean
+  /** Called before each wait, with its reason. False ends the sending. */
+  readonly onRetry: (outcome: Answered | Unanswered, delayMillis: number) => boolean
   readonly signal: AbortSignal | undefined
 }
 
@@ -63,7 +63,7 @@ export interface DeliveryParts {
  * Sends a signed payment until its outcome is known: the same bytes again after a lost answer, and as the server asks,
  * for at most 90 s.
  */
-export const deliver = async (entry: JournalEntry, parts: DeliveryParts): Promise<Delivered | Unanswered> => {
+export const sendUntilAnswered = async (entry: JournalEntry, parts: SendingParts): Promise<Answered | Unanswered> => {
   const { clock, http, onRetry, save, signal } = parts
   let { renewToken, token } = parts
   const start = clock.now()
@@ -72,19 +72,19 @@ export const deliver = async (entry: JournalEntry, parts: DeliveryParts): Promis
   let mayHaveArrived = entry.state.tag !== "prepared"
   const isAborted = (): boolean => signal?.aborted === true
   /** Waits, unless that would take too long. Returns whether it did. */
-  const pause = async (millis: number, outcome: Delivered | Unanswered): Promise<boolean> => {
+  const pause = async (millis: number, outcome: Answered | Unanswered): Promise<boolean> => {
     if (clock.now() - start + millis >= DEADLINE_MILLIS) return false
     if (!onRetry(outcome, millis)) return false
     await clock.sleep(millis, signal)
     return true
   }
   /** Waits for Retry-After, then while the status of a pending payment says so. Returns whether it did. */
-  const waitToRepeat = async (delivered: Delivered, tries: number): Promise<boolean> => {
-    const { answer } = delivered
+  const waitToRepeat = async (outcome: Answered, tries: number): Promise<boolean> => {
+    const { answer } = outcome
     // A server that asks for no delay would be asked for ever.
     const least = 2 ** Math.min(tries, 5) / 4
     let seconds = retryAfterSeconds(answer) || 2 ** Math.min(tries, 3)
-    while (await pause(Math.max(seconds, least) * 1_000, delivered)) {
+    while (await pause(Math.max(seconds, least) * 1_000, outcome)) {
       if (wireErrorIn(answer)?.code !== "PAYMENT_PENDING" || isAborted()) return true
       const status = await readStatus(entry, http)
       if (status?.advice !== "wait") return true
@@ -109,9 +109,9 @@ export const deliver = async (entry: JournalEntry, parts: DeliveryParts): Promis
       renewToken = undefined
       continue
     }
-    const delivered = await judge(entry, answer, http, mayHaveArrived)
-    mayHaveArrived ||= delivered.paymentState !== "none"
-    if (!canRepeat(delivered) || !(await waitToRepeat(delivered, tries))) return delivered
+    const outcome = await judge(entry, answer, http, mayHaveArrived)
+    mayHaveArrived ||= outcome.paymentState !== "none"
+    if (!canRepeat(outcome) || !(await waitToRepeat(outcome, tries))) return outcome
   }
 }
 
@@ -145,7 +145,7 @@ export const reportedState = (answer: Answer, mayHaveArrived: boolean): PaymentS
   return code === "PAYMENT_PENDING" && paymentState === "settled" ? "pending" : paymentState
 }
 
-const judge = async (entry: JournalEntry, answer: Answer, http: Http, mayHaveArrived: boolean): Promise<Delivered> => {
+const judge = async (entry: JournalEntry, answer: Answer, http: Http, mayHaveArrived: boolean): Promise<Answered> => {
   const reported = reportedState(answer, mayHaveArrived)
   if (reported !== undefined) return { answer, paymentState: reported }
   const status = await readStatus(entry, http)
@@ -157,7 +157,7 @@ const judge = async (entry: JournalEntry, answer: Answer, http: Http, mayHaveArr
 /** Reads the state of a payment by its signed header. It executes nothing. Undefined if the server does not tell. */
 const readStatus = async (
   { paymentSignature }: JournalEntry,
-  http: DeliveryParts["http"]
+  http: SendingParts["http"]
 ): Promise<PaymentStatus | undefined> => {
   const headers = { "PAYMENT-SIGNATURE": paymentSignature }
   try {
@@ -170,5 +170,5 @@ const readStatus = async (
 }
 
 /** Whether the same bytes may have another answer later. */
-const canRepeat = ({ answer, paymentState }: Delivered): boolean =>
+const canRepeat = ({ answer, paymentState }: Answered): boolean =>
   !paymentState.startsWith("refund") && errorOf(answer).isRetryable
