@@ -37,5 +37,5 @@ export const lookup =
     return row.tenant_id === tenantId ? Lookup.owned(to(row)) : Lookup.foreign
   }
 
-/** Returns whether a statement that returns the rows which it wrote wrote any. */
+/** Returns whether a statement with `returning` changed a row. */
 export const any = (rows: ReadonlyArray<unknown>): boolean => rows.length > 0

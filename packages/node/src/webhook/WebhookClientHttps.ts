@@ -25,7 +25,7 @@ const BYTES_MAX = 65_536
  * request on a closing connection fails.
  */
 const IDLE_TIMEOUT = 3_000
-/** More than the turns of `WebhookWorker`: none waits for the connection of another. */
+/** More than the endpoints that `WebhookWorker` serves at a time, so that none waits for the connection of another. */
 const SOCKETS_TOTAL = 1_024
 const SOCKETS_IDLE_PER_HOST = 16
 
