@@ -1,7 +1,7 @@
 import {
   CATALOG,
   findService,
-  type Operation as StoredOperation,
+  type Operation,
   type OperationFailure,
   type OperationOf,
   type OperationState,
@@ -74,7 +74,7 @@ export interface OperationRecord {
   readonly updatedAt: string
 }
 
-const toRecord = (operation: StoredOperation): OperationRecord => ({
+const toRecord = (operation: Operation): OperationRecord => ({
   operationId: operation.operationId,
   service: operation.serviceId,
   state: operation.state,

@@ -20,7 +20,7 @@ import * as SimulatedAgent from "./SimulatedAgent.ts"
  */
 export type CarrierOutcome = "do" | ProviderError["reason"] | "done, answer lost" | "done, answered late"
 
-type Operation = "search" | "buy" | "release" | "listNumbers" | "place" | "findCalls" | "changeLimit" | "hangUp"
+type CarrierMethod = "search" | "buy" | "release" | "listNumbers" | "place" | "findCalls" | "changeLimit" | "hangUp"
 
 export interface SimulatedCall extends OutboundCall {
   readonly providerCallId: string
@@ -53,7 +53,7 @@ export const make = () => {
   const others: Array<OwnedNumber> = []
   const calls: Array<SimulatedCall> = []
   const limits: Array<readonly [string, number]> = []
-  const script: Partial<Record<Operation, Array<CarrierOutcome>>> = {}
+  const script: Partial<Record<CarrierMethod, Array<CarrierOutcome>>> = {}
   const log: Array<string> = []
   const agent = SimulatedAgent.make()
   let ids = 0
@@ -62,7 +62,7 @@ export const make = () => {
     new ProviderError({ provider: "scripted", reason, message: `the carrier says ${reason}` })
 
   /** Runs a request with the next outcome of the script. */
-  const act = <A>(operation: Operation, about: string, work: Effect.Effect<A, ProviderError>) =>
+  const act = <A>(operation: CarrierMethod, about: string, work: Effect.Effect<A, ProviderError>) =>
     Effect.gen(function* () {
       log.push(`${operation} ${about}`)
       const outcome = script[operation]?.shift() ?? "do"

@@ -14,7 +14,7 @@ import {
 import { Effect, Layer, Option, Stream } from "effect"
 
 /** Carrier operations that can fail. */
-type Operation = "search" | "buy" | "release" | "place"
+type CarrierMethod = "search" | "buy" | "release" | "place"
 
 /** A call at the scripted carrier. */
 export interface ScriptedCall extends OutboundCall {
@@ -34,13 +34,13 @@ export const make = () => {
   const owned: Array<OwnedNumber> = []
   const calls: Array<ScriptedCall> = []
   const asked: Array<AgentMessage> = []
-  const failures: Partial<Record<Operation, Array<ProviderError["reason"]>>> = {}
+  const failures: Partial<Record<CarrierMethod, Array<ProviderError["reason"]>>> = {}
   const agent = { answer: (_message: AgentMessage): Stream.Stream<AgentReply, AgentUnreachable> => Stream.empty }
   /** Searches wait for this effect. */
   const pace = { search: Effect.void as Effect.Effect<void> }
   let sold = 0
 
-  const act = <A>(operation: Operation, work: () => A): Effect.Effect<A, ProviderError> =>
+  const act = <A>(operation: CarrierMethod, work: () => A): Effect.Effect<A, ProviderError> =>
     Effect.suspend(() => {
       const reason = failures[operation]?.shift()
       return reason === undefined

@@ -12,7 +12,7 @@ interface ValueSchema {
   readonly items?: ValueSchema
   readonly $ref?: string
 }
-interface Operation {
+interface VendorOperation {
   readonly parameters?: ReadonlyArray<{
     readonly in: string
     readonly name: string
@@ -44,7 +44,7 @@ interface Operation {
   >
 }
 export interface VendorDocument {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly paths: Readonly<Record<string, Readonly<Record<string, VendorOperation>>>>
   readonly components: { readonly schemas: Readonly<Record<string, ValueSchema>> }
 }
 

@@ -22,7 +22,7 @@ interface Schema {
   readonly required?: ReadonlyArray<string>
   readonly items?: Schema
 }
-interface Operation {
+interface VendorOperation {
   readonly parameters?: ReadonlyArray<{ readonly in: string; readonly name: string }>
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }
   readonly responses: Readonly<
@@ -30,7 +30,7 @@ interface Operation {
   >
 }
 interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly paths: Readonly<Record<string, Readonly<Record<string, VendorOperation>>>>
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
