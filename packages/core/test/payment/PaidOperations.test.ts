@@ -26,6 +26,8 @@ import {
   failureOf,
   type Host,
   NotAdmitted,
+  type Offer,
+  order,
   pay,
   replayed,
   requestOf,
@@ -48,6 +50,29 @@ describe("PaidOperations", () => {
       yield* challengeOf()
       assert.deepStrictEqual(yield* balances, {})
       assert.strictEqual(host.payments.settleCalls(), 0)
+    })
+  )
+
+  scenario("checks the service once for a challenge, once for a purchase, and not for its replay", () =>
+    Effect.gen(function* () {
+      let checks = 0
+      const counted = Effect.map(mailboxCreation, (service) => ({
+        ...service,
+        check: (...given: Parameters<typeof service.check>) => {
+          checks++
+          return service.check(...given)
+        }
+      }))
+      const checksOf = Effect.fnUntraced(function* (offer: Offer) {
+        checks = 0
+        yield* Effect.result(order(counted, offer, { localPart: "ada" }))
+        return checks
+      })
+      const signature = pay(yield* challengeOf(), ADA, "01")
+      assert.strictEqual(yield* checksOf({}), 1)
+      assert.strictEqual(yield* checksOf({ signature }), 1)
+      assert.strictEqual(yield* checksOf({ signature }), 0)
+      assert.deepStrictEqual(yield* balances, { received: -250_000n, fulfilled: 250_000n })
     })
   )
 

@@ -1,7 +1,6 @@
 import { ProviderError, Usdt } from "@agentos/core"
 import { Effect, Redacted, Schema } from "effect"
 import { type Address, getAddress, type Hex, isAddress } from "viem"
-import { Confirmations, confirmationsOf } from "./Confirmations.ts"
 import { between, HttpUrl, PrivateKey } from "./ConfigurationField.ts"
 import * as TransferAuthorization from "./TransferAuthorization.ts"
 
@@ -27,6 +26,30 @@ export const RefundWallet = Schema.Struct({
   formerWallets: Schema.optionalKey(Schema.Array(EvmAddress).check(Schema.isMaxLength(20)))
 })
 export type RefundWallet = typeof RefundWallet.Type
+
+const Blocks = between(0, 10_000)
+
+/** The number of blocks required from a price on. `from` is a decimal price such as `5.00`. */
+const Rule = Schema.Struct({
+  from: Schema.String.check(Schema.isPattern(/^\d{1,12}(\.\d{1,6})?$/, { expected: "a price, for example 5.00" })),
+  blocks: Blocks
+})
+
+/**
+ * The number of blocks that must follow a payment's block before the payment counts. Either one number for
+ * every price (0: the latest block is enough), or rules, of which the one with the highest `from` not above the
+ * price applies. One rule must start at `0`.
+ */
+export const Confirmations = Schema.Union([
+  Blocks,
+  Schema.Array(Rule).check(
+    Schema.isMaxLength(20),
+    Schema.makeFilter((rules) => rules.some(({ from }) => Usdt.fromDecimal(from) === 0n), {
+      expected: "a list with a rule from 0"
+    })
+  )
+])
+export type Confirmations = typeof Confirmations.Type
 
 /**
  * A network on which payments are accepted, in one token, without its facilitator. It decodes from plain JSON,
@@ -168,3 +191,13 @@ const refundWalletsOf = ({ refund }: PaymentNetwork): ReadonlyArray<Address> =>
         TransferAuthorization.addressOf(Redacted.value(refund.privateKey)),
         ...(refund.formerWallets ?? []).map(lowerCase)
       ]
+
+/** Returns the confirmations required for a price in base units. */
+export const confirmationsOf = (confirmations: Confirmations, price: bigint): number => {
+  if (typeof confirmations === "number") return confirmations
+  const reached = confirmations.filter(({ from }) => Usdt.fromDecimal(from) <= price)
+  const highest = reached.reduce((best, rule) =>
+    Usdt.fromDecimal(rule.from) > Usdt.fromDecimal(best.from) ? rule : best
+  )
+  return highest.blocks
+}

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { Confirmations, confirmationsOf } from "../../src/network/Confirmations.ts"
+import { Confirmations, confirmationsOf } from "../../src/network/PaymentNetwork.ts"
 
 const accepts = Schema.is(Confirmations)
 
