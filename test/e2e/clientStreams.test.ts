@@ -162,11 +162,13 @@ describe("a subscription", () => {
   })
 
   it("ends when its signal is aborted and when the client is closed", async () => {
-    const { client, mailbox } = await open()
+    const { sessions, WebSocket } = countingSocket()
+    const { client, mailbox } = await open({ WebSocket })
     const stop = new AbortController()
     const aborted = all(mailbox.messages({ new: true, signal: stop.signal }))
     const closed = all(client.events({ types: ["phone.call.ended"] }))
-    setTimeout(() => stop.abort(), 200)
+    await expect.poll(() => sessions.ready).toBe(2)
+    stop.abort()
     expect(await aborted).toEqual([])
     client.close()
     expect(await closed).toEqual([])

@@ -1,6 +1,5 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, statSync, watch } from "node:fs"
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
 import { acquireFileLock } from "@agentos/node/file-lock"
 import { assert, beforeEach, describe, it, vi } from "vitest"
 import { errorReply, type Seen, useApiDouble } from "../support/ApiDouble.ts"
@@ -56,6 +55,16 @@ const customer = () => {
 const statusOf = (paymentState: string, advice: string, transaction: string | null = null) => ({
   data: { payment: { paymentState, advice, transaction } }
 })
+/** Resolves when a process has tried twice to take a lock of a folder, for which it writes a draft each time. */
+const triedLockAgain = (folder: string): Promise<void> =>
+  new Promise((resolve) => {
+    const drafts = new Set<string>()
+    const watcher = watch(folder, (_, name) => {
+      if (!name?.endsWith(".draft") || drafts.add(name).size < 2) return
+      watcher.close()
+      resolve()
+    })
+  })
 const withSignature = (seen: ReadonlyArray<Seen>) => seen.filter(({ headers }) => "payment-signature" in headers)
 
 beforeEach(() => {
@@ -271,7 +280,7 @@ describe("paying command", () => {
     child.stdin?.end()
     if (how === "is interrupted") {
       await vi.waitFor(() => assert.lengthOf(withSignature(api.seen), 1), { timeout: 20_000 })
-      await sleep(500)
+      await triedLockAgain(home)
       child.kill("SIGINT")
     }
     const { code, stderr } = await ended

@@ -1,6 +1,6 @@
 import { createSocket } from "node:dgram"
 import { Effect } from "effect"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
 import { type DkimKey, generateDkimKey } from "../../src/DkimKey.ts"
 import { authenticateSender } from "../../src/parser/AuthenticateSender.ts"
 import type { DnsRecord, SenderDns } from "../../src/SenderDns.ts"
@@ -177,23 +177,26 @@ describe("DMARC", () => {
 describe("a slow DNS", () => {
   const socket = createSocket("udp4")
   let dns: SenderDns
-  let asked = 0
+  const asked: Array<string> = []
   beforeAll(async () => {
     await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve))
-    socket.on("message", () => asked++)
+    socket.on("message", (query) => asked.push(query.toString("latin1")))
     dns = { _tag: "Servers", servers: [`127.0.0.1:${socket.address().port}`] }
   })
   afterAll(() => void socket.close())
 
-  it("affects the results, within the time limit", async () => {
-    const began = performance.now()
+  it("affects the results, and is not asked after the time limit", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+    onTestFinished(() => void vi.useRealTimers())
+    socket.once("message", () => vi.advanceTimersByTime(200))
     const results = await authenticateSender(await composeMail(key), envelope, {
       hostName: "mx.agents.test",
       dns,
       dnsMillis: 200
     })
     expect(results).toEqual({ spf: "temperror", dkim: "temperror", dmarc: "temperror", domain: null })
-    expect(performance.now() - began).toBeLessThan(5_000)
-    expect(asked).toBeGreaterThan(0)
+    // A resolver without the limit gives up after some seconds, and asks for the policy after that.
+    expect(asked).not.toEqual([])
+    expect(asked.filter((query) => query.includes("_dmarc"))).toEqual([])
   })
 })

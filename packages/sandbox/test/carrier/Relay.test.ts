@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import { describe, expect, it } from "vitest"
 import type { Relay } from "./Application.ts"
 import { accountSid, ada, connect, ours, type Rig, startRig } from "./TestCarrier.ts"
@@ -79,13 +78,18 @@ describe("a session of ConversationRelay", () => {
 
   it("requests the action when the person hangs up, and then sends the completed callback", async () => {
     const { relay, rig, sid } = await connectCall({ lines: [] })
-    // Delays the response of the action, so that an early completed callback would come first.
-    const completed = rig.application.request("/status").then(() => "")
-    rig.application.replies.set("/action", () => Promise.race([completed, sleep(100, "")]))
+    // An early completed callback would arrive before the carrier has answered another request.
+    const before: Array<string> = []
+    rig.application.replies.set("/action", async () => {
+      await rig.log()
+      before.push(...rig.application.received.map(({ path }) => path))
+      return ""
+    })
     relay.speak("One thing")
     await rig.untilEnded(sid)
     const { received } = rig.application
     await rig.application.request("/status")
+    expect(before).toEqual(["/action"])
     expect(received.map(({ path }) => path)).toEqual(["/action", "/status"])
     const sent = () => rig.log().then(({ events }) => events.filter(({ event }) => event === "webhook"))
     await expect.poll(async () => (await sent()).map(({ purpose }) => purpose)).toEqual(["action", "status completed"])
