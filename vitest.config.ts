@@ -42,8 +42,9 @@ const common = {
   hookTimeout: 180_000,
   // Bounds a hang. The default of a second is too short for a busy machine.
   expect: { poll: { timeout: 20_000 } },
-  // Failures show the whole values, since those of a busy machine are hard to repeat.
-  chaiConfig: { truncateThreshold: 0 }
+  // Failures show what differs and its surroundings: the whole values of a table or a document hide it.
+  chaiConfig: { truncateThreshold: 2_000 },
+  diff: { expand: false, contextLines: 10 }
 } as const
 
 export default defineConfig({
