@@ -92,7 +92,8 @@ describe("buying a number", () => {
       const { createdAt, entitlement } = data.phoneNumber as NumberFields & { readonly createdAt: string }
       expect(Date.parse(entitlement.expiresAt) - Date.parse(entitlement.startedAt)).toBe(THIRTY_DAYS)
       expect(createdAt).toBe(entitlement.startedAt)
-      expect(Math.abs(Date.parse(createdAt) - before)).toBeLessThan(30_000)
+      expect(Date.parse(createdAt)).toBeGreaterThanOrEqual(before)
+      expect(Date.parse(createdAt)).toBeLessThanOrEqual(Date.now())
       expect(await host.carrier.sales(data.number)).toBe(1)
 
       const again = await host.chain.charged(address, () => agent.replay(request, signature, key))
