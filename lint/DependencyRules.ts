@@ -72,6 +72,7 @@ const effect = installed("effect")
 const vitest = [installed("vitest"), installed("@effect/vitest")]
 
 const source = (name: string) => `^packages/${name}/src/`
+const contractTests = (name: string) => `^packages/${name}/contract-tests/`
 const own = (name: string) => `^packages/${name}/`
 
 /** The frameworks of these modules are optional peer dependencies. */
@@ -156,13 +157,13 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
     "core-tests",
     "Tests of the core use the memory adapters and the keyring, and no other adapter.",
     { path: "^packages/core/test/" },
-    [own("core"), source("(?:memory|node|contract-tests)"), effectStable, effectTesting, ...vitest, nodeBuiltin]
+    [own("core"), source("(?:memory|node)"), effectStable, effectTesting, ...vitest, nodeBuiltin]
   ),
   only(
     "contract-tests-import-core-alone",
-    "A contract suite imports the port, never an adapter.",
-    { path: source("contract-tests") },
-    [source("contract-tests"), source("core"), gasStorePort, effect, ...vitest]
+    "A contract suite imports the port and other suites, never an adapter.",
+    { path: contractTests("[^/]+") },
+    [contractTests("core"), source("core"), contractTests("x402"), gasStorePort, effect, ...vitest]
   ),
   only("api-imports-core-alone", "The wire contract contains no server code and no adapter.", { path: source("api") }, [
     source("api"),
@@ -189,9 +190,16 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
   ),
   only(
     "adapter-tests",
-    "Tests of an adapter may use the contract suites, and memory and the keyring for the ports beside their own.",
+    "Tests of an adapter may use the contract suites and their ports, and memory and the keyring for the ports beside their own.",
     { path: `^packages/(${adapter})/test/` },
-    ["^packages/$1/", source("(?:core|contract-tests|memory|node)"), anyInstalled, nodeBuiltin]
+    [
+      "^packages/$1/",
+      source("(?:core|memory|node)"),
+      contractTests("(?:core|x402)"),
+      gasStorePort,
+      anyInstalled,
+      nodeBuiltin
+    ]
   ),
   only(
     "http-server-imports-api-and-core",
@@ -298,8 +306,14 @@ const everywhere: ReadonlyArray<IRegularForbiddenRuleType> = [
   never(
     "sources-do-not-import-tests",
     "Published code does not import tests.",
-    { path: "^packages/[^/]+/src/" },
+    { path: "^packages/[^/]+/(?:contract-tests|src)/" },
     { path: "^packages/[^/]+/test/" }
+  ),
+  never(
+    "sources-do-not-import-suites",
+    "The contract suites need Vitest, which only tests install.",
+    { path: "^packages/[^/]+/src/" },
+    { path: contractTests("[^/]+") }
   ),
   never(
     "packages-meet-by-name",

@@ -1,4 +1,4 @@
-import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core"
+import { checkPackage, createPackageFromTarballData, type Problem } from "@arethetypeswrong/core"
 import { spawnSync } from "node:child_process"
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { join, resolve } from "node:path"
@@ -33,6 +33,7 @@ const TEST_FILE = /\.test\.|(?:^|\/)tests?\//
 
 /** Node runs no TypeScript below node_modules, so `publishConfig` replaces these fields by the built files. */
 const ENTRY_FIELDS = ["bin", "exports"]
+const SOURCE_ENTRY = /(?<!\.d)\.ts"/
 
 const metadataProblems = (
   manifest: Readonly<Record<string, unknown>>,
@@ -40,7 +41,7 @@ const metadataProblems = (
 ): ReadonlyArray<string> => [
   ...REQUIRED_FIELDS.filter((field) => manifest[field] === undefined).map((field) => `package.json lacks ${field}`),
   ...REFUSED_FIELDS.filter((field) => manifest[field] !== undefined).map((field) => `package.json has ${field}`),
-  ...ENTRY_FIELDS.filter((field) => JSON.stringify(manifest[field] ?? {}).includes("./src/")).map(
+  ...ENTRY_FIELDS.filter((field) => SOURCE_ENTRY.test(JSON.stringify(manifest[field] ?? {}))).map(
     (field) => `${field} in package.json names a source: set publishConfig.${field}`
   ),
   ...REQUIRED_FILES.filter((file) => !files.includes(file)).map((file) => `${file} is missing`),
@@ -84,13 +85,18 @@ const nodeTypeProblems = (
 const deleteStaleFiles = (): void => {
   for (const declaration of globSync("packages/*/dist/**/*.d.ts", { cwd: root })) {
     const stem = declaration.slice(0, -".d.ts".length)
-    if (existsSync(join(root, `${stem.replace("/dist/", "/src/")}.ts`))) continue
+    if (["/src/", "/"].some((folder) => existsSync(join(root, `${stem.replace("/dist/", folder)}.ts`)))) continue
     for (const ending of [".d.ts", ".d.ts.map", ".js", ".js.map"]) rmSync(join(root, stem + ending), { force: true })
   }
 }
 
 /** Resolutions that packages of ES modules don't support. */
-const IGNORED_RESOLUTIONS: ReadonlySet<string> = new Set(["node10", "node16-cjs"])
+const IGNORED_RESOLUTIONS: ReadonlySet<string | undefined> = new Set(["node10", "node16-cjs"])
+
+const resolutionOf = (problem: Problem): string | undefined => {
+  if ("resolutionKind" in problem) return problem.resolutionKind
+  return "resolutionOption" in problem ? problem.resolutionOption : undefined
+}
 
 const typeProblems = async (
   packed: ReturnType<typeof createPackageFromTarballData>
@@ -98,7 +104,7 @@ const typeProblems = async (
   const analysis = await checkPackage(packed)
   if (analysis.types === false) return []
   return analysis.problems
-    .filter((problem) => !("resolutionKind" in problem && IGNORED_RESOLUTIONS.has(problem.resolutionKind)))
+    .filter((problem) => !IGNORED_RESOLUTIONS.has(resolutionOf(problem)))
     .map((problem) => `types: ${JSON.stringify(problem)}`)
 }
 
@@ -130,7 +136,7 @@ mkdirSync(folder, { recursive: true })
 deleteStaleFiles()
 run(join(root, "node_modules/.bin/tsc"), [
   "-b",
-  ...readdirSync(join(root, "packages")).map((name) => `packages/${name}`)
+  ...globSync("packages/{*,*/contract-tests}/tsconfig.json", { cwd: root })
 ])
 importEffectByModule(root)
 everyPackage("--if-present", "--no-sort", "run", "bundle")

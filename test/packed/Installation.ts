@@ -47,12 +47,12 @@ const EXAMPLES = ["hosts", "embedded"]
 
 const readJson = (path: string) =>
   JSON.parse(readFileSync(join(ROOT, path), "utf8")) as Readonly<
-    Record<"dependencies" | "devDependencies", Readonly<Record<string, string>>>
+    Record<"dependencies" | "devDependencies" | "peerDependencies", Readonly<Record<string, string>>>
   >
 
 /**
- * The packages that a user installs for the examples and for the adapters of tools: our packages by name, libraries in
- * the versions of this repository.
+ * The packages that a user installs for the examples, the adapters of tools and the contract suites: our packages by name,
+ * libraries in the versions of this repository.
  */
 const dependencies = (
   versions: Registry["versions"],
@@ -61,9 +61,10 @@ const dependencies = (
   const libraries = Object.entries(readJson("examples/hosts/package.json").dependencies).filter(
     ([, version]) => !version.startsWith("workspace:")
   )
-  const peers = Object.entries(readJson("packages/tools/package.json").devDependencies).filter(
-    ([name]) => name === "ai" || name === "@langchain/core"
-  )
+  const peers = ["packages/tools", "packages/core"].flatMap((folder) => {
+    const { devDependencies, peerDependencies } = readJson(`${folder}/package.json`)
+    return Object.entries(devDependencies).filter(([name]) => name in peerDependencies)
+  })
   const ours = Object.entries(versions).filter(([name]) => name !== "@agentos/cli")
   return { ...Object.fromEntries([...ours, ...libraries, ...peers]), ...more }
 }

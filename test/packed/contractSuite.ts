@@ -13,7 +13,7 @@ interface Report {
   readonly numFailedTests: number
 }
 
-/** Tests the contract suites in a project that has only the installed packages and Vitest, their peer. */
+/** Tests the contract suites in a project that has only the installed packages and their peers for tests. */
 export const contractSuite = (installed: () => Installation): void => {
   it.each(NODE_VERSIONS)("run on an adapter on Node %i", async (version) => {
     const { folder, run } = installed()

@@ -71,7 +71,13 @@ const refused: ReadonlyArray<readonly [file: string, text: string, rule: string]
   ["packages/node/src/file-lock/Core.ts", `export * from "@agentos/core"`, "file-lock-imports-node-alone"],
   ["packages/provider-smtp/src/Server.ts", `export * from "@agentos/http-server"`, "adapters-import-core-alone"],
   ["packages/provider-smtp/test/a.test.ts", `export * from "@agentos/postgres"`, "adapter-tests"],
-  ["packages/contract-tests/src/Memory.ts", `export * from "@agentos/memory"`, "contract-tests-import-core-alone"],
+  ["packages/core/contract-tests/Memory.ts", `export * from "@agentos/memory"`, "contract-tests-import-core-alone"],
+  ["packages/x402/contract-tests/Rail.ts", `export * from "@agentos/x402"`, "contract-tests-import-core-alone"],
+  [
+    "packages/server/src/Suites.ts",
+    `export * from "../../core/contract-tests/Memory.ts"`,
+    "sources-do-not-import-suites"
+  ],
   ["packages/api/src/Disk.ts", `export * from "node:fs"`, "api-imports-core-alone"],
   ["packages/api/src/operation/Up.ts", `export * from "../error/Errors.ts"`, "api-layer-operation"],
   [

@@ -1,4 +1,4 @@
-import { ScriptedRail } from "@agentos/contract-tests"
+import { ScriptedRail } from "@agentos/core/contract-tests"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { createServer, type IncomingMessage, request as nodeRequest, type Server, type ServerResponse } from "node:http"
 import { connect, createServer as createHttp2Server } from "node:http2"

@@ -1,4 +1,4 @@
-import { ScriptedRail } from "@agentos/contract-tests"
+import { ScriptedRail } from "@agentos/core/contract-tests"
 import {
   EmailProvider,
   MailParser,

@@ -1,4 +1,4 @@
-import { ScriptedRail } from "@agentos/contract-tests"
+import { ScriptedRail } from "@agentos/core/contract-tests"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { CATALOG, type Tenant } from "@agentos/core"
 import { type AgentOs, AgentOsError, type CustomRail, createAgentOs } from "../src/index.ts"

@@ -1,4 +1,4 @@
-import { AgentSessionStoreContract } from "@agentos/contract-tests"
+import { AgentSessionStoreContract } from "@agentos/core/contract-tests"
 import { memoryHarness } from "./MemoryHarness.ts"
 
 AgentSessionStoreContract(memoryHarness)

@@ -1,4 +1,4 @@
-import { AttachmentStoreContract } from "@agentos/contract-tests"
+import { AttachmentStoreContract } from "@agentos/core/contract-tests"
 import { memoryHarness } from "./MemoryHarness.ts"
 
 AttachmentStoreContract(memoryHarness)

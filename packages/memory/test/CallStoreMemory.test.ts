@@ -1,4 +1,4 @@
-import { CallStoreContract } from "@agentos/contract-tests"
+import { CallStoreContract } from "@agentos/core/contract-tests"
 import { memoryHarness } from "./MemoryHarness.ts"
 
 CallStoreContract(memoryHarness)

@@ -1,4 +1,4 @@
-import { EventStoreContract } from "@agentos/contract-tests"
+import { EventStoreContract } from "@agentos/core/contract-tests"
 import { memoryHarness } from "./MemoryHarness.ts"
 
 EventStoreContract(memoryHarness)

@@ -1,4 +1,4 @@
-import { GasTransactionStoreContract } from "@agentos/contract-tests"
+import { GasTransactionStoreContract } from "@agentos/x402/contract-tests"
 import { memoryHarness } from "./MemoryHarness.ts"
 
 GasTransactionStoreContract(memoryHarness)

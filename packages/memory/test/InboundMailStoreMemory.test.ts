@@ -1,4 +1,4 @@
-import { InboundMailStoreContract } from "@agentos/contract-tests"
+import { InboundMailStoreContract } from "@agentos/core/contract-tests"
 import { memoryHarness } from "./MemoryHarness.ts"
 
 InboundMailStoreContract(memoryHarness)

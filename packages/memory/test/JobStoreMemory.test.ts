@@ -1,4 +1,4 @@
-import { JobStoreContract } from "@agentos/contract-tests"
+import { JobStoreContract } from "@agentos/core/contract-tests"
 import { memoryHarness } from "./MemoryHarness.ts"
 
 JobStoreContract(memoryHarness)

@@ -1,4 +1,4 @@
-import { MailboxStoreContract } from "@agentos/contract-tests"
+import { MailboxStoreContract } from "@agentos/core/contract-tests"
 import { memoryHarness } from "./MemoryHarness.ts"
 
 MailboxStoreContract(memoryHarness)

@@ -1,6 +1,7 @@
-import { type StoragePorts, StoreClock, type StoreHarness } from "@agentos/contract-tests"
 import { Timestamp } from "@agentos/core"
+import { type StoragePorts, StoreClock, type StoreHarness } from "@agentos/core/contract-tests"
 import { Memory } from "@agentos/memory"
+import type { GasTransactionStore } from "@agentos/x402/GasTransactionStore"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 
@@ -16,7 +17,7 @@ const clock = Layer.effect(
   })
 ).pipe(Layer.provideMerge(TestClock.layer()))
 
-export const memoryHarness: StoreHarness<StoragePorts> = {
+export const memoryHarness: StoreHarness<StoragePorts | GasTransactionStore> = {
   name: "memory",
   layer: Layer.merge(Memory.layer, clock),
   capabilities: {

@@ -1,4 +1,4 @@
-import { MessageRetryStoreContract } from "@agentos/contract-tests"
+import { MessageRetryStoreContract } from "@agentos/core/contract-tests"
 import { memoryHarness } from "./MemoryHarness.ts"
 
 MessageRetryStoreContract(memoryHarness)

@@ -1,4 +1,4 @@
-import { MessageStoreContract } from "@agentos/contract-tests"
+import { MessageStoreContract } from "@agentos/core/contract-tests"
 import { memoryHarness } from "./MemoryHarness.ts"
 
 MessageStoreContract(memoryHarness)

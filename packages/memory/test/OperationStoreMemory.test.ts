@@ -1,4 +1,4 @@
-import { OperationStoreContract } from "@agentos/contract-tests"
+import { OperationStoreContract } from "@agentos/core/contract-tests"
 import { memoryHarness } from "./MemoryHarness.ts"
 
 OperationStoreContract(memoryHarness)

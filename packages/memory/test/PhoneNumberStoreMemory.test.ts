@@ -1,4 +1,4 @@
-import { PhoneNumberStoreContract } from "@agentos/contract-tests"
+import { PhoneNumberStoreContract } from "@agentos/core/contract-tests"
 import { memoryHarness } from "./MemoryHarness.ts"
 
 PhoneNumberStoreContract(memoryHarness)

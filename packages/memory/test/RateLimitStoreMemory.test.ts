@@ -1,4 +1,4 @@
-import { RateLimitStoreContract } from "@agentos/contract-tests"
+import { RateLimitStoreContract } from "@agentos/core/contract-tests"
 import { memoryHarness } from "./MemoryHarness.ts"
 
 RateLimitStoreContract(memoryHarness)

@@ -1,4 +1,4 @@
-import { TenantStoreContract } from "@agentos/contract-tests"
+import { TenantStoreContract } from "@agentos/core/contract-tests"
 import { memoryHarness } from "./MemoryHarness.ts"
 
 TenantStoreContract(memoryHarness)

@@ -1,4 +1,4 @@
-import { TransactorContract } from "@agentos/contract-tests"
+import { TransactorContract } from "@agentos/core/contract-tests"
 import { memoryHarness } from "./MemoryHarness.ts"
 
 TransactorContract(memoryHarness)

@@ -1,4 +1,4 @@
-import { WebhookStoreContract } from "@agentos/contract-tests"
+import { WebhookStoreContract } from "@agentos/core/contract-tests"
 import { memoryHarness } from "./MemoryHarness.ts"
 
 WebhookStoreContract(memoryHarness)

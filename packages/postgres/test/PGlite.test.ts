@@ -1,4 +1,3 @@
-import { StorageContract } from "@agentos/contract-tests"
-import { onPGlite } from "./support/StoreHarness.ts"
+import { onPGlite, storesContract } from "./support/StoreHarness.ts"
 
-StorageContract(onPGlite)
+storesContract(onPGlite)

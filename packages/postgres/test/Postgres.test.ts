@@ -1,4 +1,3 @@
-import { StorageContract } from "@agentos/contract-tests"
-import { onPostgres } from "./support/StoreHarness.ts"
+import { onPostgres, storesContract } from "./support/StoreHarness.ts"
 
-StorageContract(onPostgres)
+storesContract(onPostgres)

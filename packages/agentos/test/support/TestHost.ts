@@ -1,4 +1,4 @@
-import { ScriptedRail } from "@agentos/contract-tests"
+import { ScriptedRail } from "@agentos/core/contract-tests"
 import { EmailProvider, MailParser, type OutgoingMail, PaymentRail, type ParsedMail } from "@agentos/core"
 import { SignInWithX } from "@agentos/x402"
 import { Effect, Layer, Stream } from "effect"

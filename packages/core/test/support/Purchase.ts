@@ -20,7 +20,7 @@ import {
   toEventRecord,
   walletAddress
 } from "@agentos/core"
-import { ScriptedRail } from "@agentos/contract-tests"
+import { ScriptedRail } from "@agentos/core/contract-tests"
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Option, Redacted, Schema, type Scope } from "effect"
 import { TestClock } from "effect/testing"

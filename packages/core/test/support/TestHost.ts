@@ -15,7 +15,7 @@ import {
   type SendReceipt,
   Timestamp
 } from "@agentos/core"
-import { ScriptedRail } from "@agentos/contract-tests"
+import { ScriptedRail } from "@agentos/core/contract-tests"
 import { Memory } from "@agentos/memory"
 import { Effect, Latch, Layer, Option, Redacted } from "effect"
 import * as SimulatedCarrier from "./SimulatedCarrier.ts"

@@ -1,5 +1,5 @@
 import { OPERATIONS } from "@agentos/api"
-import { ScriptedRail } from "@agentos/contract-tests"
+import { ScriptedRail } from "@agentos/core/contract-tests"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { randomBytes } from "node:crypto"

@@ -1,6 +1,6 @@
 import { CATALOG, type CatalogEntry } from "@agentos/core"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { ScriptedRail } from "@agentos/contract-tests"
+import { ScriptedRail } from "@agentos/core/contract-tests"
 import { call, callPaid, errorOf, fresh, freshWallet, newTenant, payFor } from "../support/TestClient.ts"
 import { startServer, type TestServer } from "../support/TestServer.ts"
 

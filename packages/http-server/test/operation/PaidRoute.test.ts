@@ -1,7 +1,7 @@
 import { OPERATIONS } from "@agentos/api"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { ScriptedRail } from "@agentos/contract-tests"
+import { ScriptedRail } from "@agentos/core/contract-tests"
 import {
   call,
   callPaid,

@@ -1,7 +1,7 @@
 import { ErrorEnvelope, errorsByStatus, operations } from "@agentos/api"
 import { Schema } from "effect"
 import { connect } from "node:net"
-import { ScriptedRail } from "@agentos/contract-tests"
+import { ScriptedRail } from "@agentos/core/contract-tests"
 import type { TestServer } from "./TestServer.ts"
 
 export interface TestAnswer {

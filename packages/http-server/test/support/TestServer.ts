@@ -45,7 +45,7 @@ import { TwilioIngress } from "@agentos/provider-twilio"
 import { SignInWithX } from "@agentos/x402"
 import { Context, Duration, Effect, Exit, Layer, Logger, Redacted, Schema, Scope } from "effect"
 import { IpNetwork } from "effect/net"
-import { ScriptedRail } from "@agentos/contract-tests"
+import { ScriptedRail } from "@agentos/core/contract-tests"
 import * as ScriptedCarrier from "./ScriptedCarrier.ts"
 import { testSite } from "./TestSite.ts"
 

@@ -1,4 +1,4 @@
-import { OperationSample, StoreClock } from "@agentos/contract-tests"
+import { OperationSample, StoreClock } from "@agentos/core/contract-tests"
 import { Timestamp } from "@agentos/core"
 import { Database } from "@agentos/postgres"
 import { Effect } from "effect"

@@ -1,7 +1,13 @@
-import type { HarnessServices, StoreHarness } from "@agentos/contract-tests"
-import { StoreClock } from "@agentos/contract-tests"
 import { Timestamp } from "@agentos/core"
+import {
+  type HarnessServices,
+  StorageContract,
+  StoreClock,
+  type StoreHarness,
+  withHarness
+} from "@agentos/core/contract-tests"
 import { ClockOffset, Database, layerPGlite, Postgres } from "@agentos/postgres"
+import { GasTransactionStoreContract } from "@agentos/x402/contract-tests"
 import { Effect, Layer } from "effect"
 import { layerTestPostgres } from "./TestPostgres.ts"
 
@@ -39,3 +45,10 @@ export const onPGlite: StoreHarness<Stores> = {
   layer: layerStores(layerPGlite()),
   capabilities: { concurrentTransactions: { unsupported: "an embedded database has one connection" } }
 }
+
+/** The suites of all ports that this package implements, on one database. */
+export const storesContract = (harness: StoreHarness<Stores>): void =>
+  withHarness(harness, (it, capabilities) => {
+    StorageContract.register(it, capabilities)
+    GasTransactionStoreContract.register(it, capabilities)
+  })

@@ -1,6 +1,6 @@
 import { type AgentOs as Service, createAgentOs, memory } from "@agentos/agentos"
 import { AgentOs, type AgentOsOptions } from "@agentos/client"
-import { ScriptedRail } from "@agentos/contract-tests"
+import { ScriptedRail } from "@agentos/core/contract-tests"
 import { type OutgoingMail, PaymentRail } from "@agentos/core"
 import { SignInWithX } from "@agentos/x402"
 import { Layer } from "effect"

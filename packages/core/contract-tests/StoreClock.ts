@@ -16,4 +16,4 @@ export class StoreClock extends Context.Service<
     /** Moves the stores' clock forward, or back if `millis` is negative. */
     readonly advance: (millis: number) => Effect.Effect<void>
   }
->()("@agentos/contract-tests/StoreClock") {}
+>()("@agentos/core/contract-tests/StoreClock") {}

@@ -1,10 +1,7 @@
+import { type ContractTests, Fresh, overlapping, StoreClock } from "@agentos/core/contract-tests"
 import { GasTransactionStore } from "@agentos/x402/GasTransactionStore"
 import { assert, describe } from "@effect/vitest"
 import { Array, Effect } from "effect"
-import type { ContractTests } from "../Contract.ts"
-import * as Fresh from "../Fresh.ts"
-import { overlapping } from "../Overlap.ts"
-import { StoreClock } from "../StoreClock.ts"
 import * as Sample from "./GasTransactionSample.ts"
 
 const { opened, openNonces, signed } = Sample

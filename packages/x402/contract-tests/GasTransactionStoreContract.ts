@@ -1,9 +1,14 @@
+import {
+  type Change,
+  type ContractTests,
+  defineContract,
+  Fresh,
+  type HarnessServices,
+  undoneTest
+} from "@agentos/core/contract-tests"
 import { GasTransactionStore } from "@agentos/x402/GasTransactionStore"
 import { describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { type ContractTests, defineContract, type HarnessServices } from "../Contract.ts"
-import * as Fresh from "../Fresh.ts"
-import { type Change, undoneTest } from "../kernel/UndoneTests.ts"
 import { gasClosingTests } from "./GasClosingTests.ts"
 import { gasModelTests } from "./GasModelTests.ts"
 import { gasOpeningTests } from "./GasOpeningTests.ts"

@@ -23,7 +23,7 @@ export interface StoreCapabilities {
 /** The services that every suite needs besides its own ports. */
 export type HarnessServices = TenantStore | Transactor | StoreClock
 
-/** An adapter, prepared for the suites. See the docstring of this package. */
+/** An adapter, prepared for the suites. See the comment at the top of `index.ts`. */
 export interface StoreHarness<Ports> {
   /** The adapter's name in the test report: `memory`, `PGlite`, `PostgreSQL`. */
   readonly name: string

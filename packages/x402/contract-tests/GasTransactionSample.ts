@@ -1,6 +1,6 @@
+import { Fresh } from "@agentos/core/contract-tests"
 import { GasTransactionStore, type GasWallet, type SignedTransaction } from "@agentos/x402/GasTransactionStore"
 import { Effect } from "effect"
-import * as Fresh from "../Fresh.ts"
 
 /** A unique gas wallet. */
 export const gasWallet: Effect.Effect<GasWallet> = Effect.map(Fresh.wallet, (address) => ({

@@ -14,7 +14,6 @@ import type {
   RateLimitStore,
   WebhookStore
 } from "@agentos/core"
-import type { GasTransactionStore } from "@agentos/x402/GasTransactionStore"
 import { type Contract, type ContractTests, type HarnessServices, type StoreHarness, withHarness } from "./Contract.ts"
 import { AttachmentStoreContract } from "./email/AttachmentStoreContract.ts"
 import { InboundMailStoreContract } from "./email/InboundMailStoreContract.ts"
@@ -23,7 +22,6 @@ import { MessageRetryStoreContract } from "./email/MessageRetryStoreContract.ts"
 import { MessageStoreContract } from "./email/MessageStoreContract.ts"
 import { EventStoreContract } from "./events/EventStoreContract.ts"
 import { WebhookStoreContract } from "./events/WebhookStoreContract.ts"
-import { GasTransactionStoreContract } from "./facilitator/GasTransactionStoreContract.ts"
 import { JobStoreContract } from "./jobs/JobStoreContract.ts"
 import { TransactorContract } from "./kernel/TransactorContract.ts"
 import { RateLimitStoreContract } from "./limits/RateLimitStoreContract.ts"
@@ -40,7 +38,6 @@ export type StoragePorts =
   | CallStore
   | EventSignal
   | EventStore
-  | GasTransactionStore
   | InboundMailStore
   | JobStore
   | MailboxStore
@@ -57,7 +54,6 @@ const registerAll: ContractTests<StoragePorts> = (it, capabilities) => {
   TransactorContract.register(it, capabilities)
   EventStoreContract.register(it, capabilities)
   OperationStoreContract.register(it, capabilities)
-  GasTransactionStoreContract.register(it, capabilities)
   MailboxStoreContract.register(it, capabilities)
   MessageStoreContract.register(it, capabilities)
   MessageRetryStoreContract.register(it, capabilities)

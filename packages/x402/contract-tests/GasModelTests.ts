@@ -1,7 +1,7 @@
+import { type ContractTests, propertyOptions } from "@agentos/core/contract-tests"
 import { GasTransactionStore, type SignedTransaction } from "@agentos/x402/GasTransactionStore"
 import { assert, describe } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { type ContractTests, propertyOptions } from "../Contract.ts"
 import * as Sample from "./GasTransactionSample.ts"
 
 const upTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))

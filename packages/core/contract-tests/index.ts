@@ -1,13 +1,14 @@
 /**
- * One suite per storage port, to be run against every adapter of it.
+ * One suite per storage port of the core, to be run against every adapter of it. `@agentos/x402/contract-tests` has that
+ * of the `GasTransactionStore`.
  *
  * An adapter's test only passes a harness to the suites:
  *
  *     // packages/<adapter>/test/….test.ts
- *     import { StorageContract } from "@agentos/contract-tests"
+ *     import { StorageContract } from "@agentos/core/contract-tests"
  *     StorageContract({ name: "PGlite", layer, capabilities })
  *
- * - `layer` provides every storage port, `Transactor`, `EventSignal` and `StoreClock`. It has no requirements
+ * - `layer` provides every storage port of the core, `Transactor`, `EventSignal` and `StoreClock`. It has no requirements
  *   and is built once for all suites. `EventStoreContract(harness)` and the others run a single suite, and need
  *   `TenantStore`, `Transactor`, `StoreClock` and the ports in their types. The layer is built with
  *   `EventPolicy` set to `TEST_EVENT_POLICY`, which its event store must use.
@@ -20,7 +21,7 @@
  * - `capabilities` names each feature that the adapter lacks, and why: tests that need it are skipped with the
  *   reason in their name.
  *
- * Every test makes its own tenants, ids, local parts, phone numbers, assets and gas wallets. So suites can
+ * Every test makes its own tenants, ids, local parts, phone numbers and assets. So suites can
  * share a database with each other and with other data, with four exceptions, which all tenants share: the
  * queue of inbound mail, the queue of open operations, the calls to be polled, and the ending of old events.
  * While the InboundMailStore suite runs, nothing else may add to the first queue or take from it, including the
@@ -42,7 +43,6 @@ export * from "./email/MessageStoreContract.ts"
 export * from "./events/EventStoreContract.ts"
 export * from "./events/TestEventPolicy.ts"
 export * from "./events/WebhookStoreContract.ts"
-export * from "./facilitator/GasTransactionStoreContract.ts"
 export * from "./jobs/JobStoreContract.ts"
 export * from "./kernel/TransactorContract.ts"
 export * from "./limits/RateLimitStoreContract.ts"
@@ -53,6 +53,12 @@ export * from "./phone/PhoneNumberStoreContract.ts"
 export * from "./StorageContract.ts"
 export * from "./StoreClock.ts"
 export * from "./tenancy/TenantStoreContract.ts"
+/** Not suites: helpers for suites of ports outside the core. */
+export * from "./AwkwardText.ts"
+export * as Fresh from "./Fresh.ts"
+export * from "./kernel/UndoneTests.ts"
+export * from "./Overlap.ts"
+export * from "./Refused.ts"
 /** Not a suite: operations for tests of stores. */
 export * as OperationSample from "./payment/OperationSample.ts"
 /** Not a suite: a chain and a facilitator for tests of code that uses `PaymentRail`. */

@@ -1,13 +1,16 @@
 import { Transactor } from "@agentos/core"
+import {
+  AWKWARD_TEXTS,
+  type ContractTests,
+  Fresh,
+  needing,
+  overlapping,
+  refused,
+  StoreClock
+} from "@agentos/core/contract-tests"
 import { type GasTransaction, GasTransactionStore } from "@agentos/x402/GasTransactionStore"
 import { assert, describe } from "@effect/vitest"
 import { Array, Cause, Deferred, Effect, Exit, Fiber } from "effect"
-import { AWKWARD_TEXTS } from "../AwkwardText.ts"
-import { type ContractTests, needing } from "../Contract.ts"
-import * as Fresh from "../Fresh.ts"
-import { overlapping } from "../Overlap.ts"
-import { refused } from "../Refused.ts"
-import { StoreClock } from "../StoreClock.ts"
 import * as Sample from "./GasTransactionSample.ts"
 
 const { opened, openNonces, signed } = Sample

@@ -1,7 +1,7 @@
 import { TenantStore, Transactor } from "@agentos/core"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
-import { overlapping } from "../src/Overlap.ts"
+import { overlapping } from "../../contract-tests/Overlap.ts"
 
 /** Transactions that block nothing, so that only the order of the steps shows. */
 const stores = Layer.merge(

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
-import { readPages } from "../src/Paging.ts"
+import { readPages } from "../../contract-tests/Paging.ts"
 
 const items = [5, 4, 3, 2, 1]
 
