@@ -4,7 +4,6 @@ import { Database } from "./Database.ts"
 import { makeAcknowledging } from "./event/EventAcknowledging.ts"
 import { makeAppend } from "./event/EventAppending.ts"
 import { type EventDatabase, makeEventDatabase } from "./event/EventDatabase.ts"
-import { makeDelivery } from "./event/EventDelivery.ts"
 import { makeEnding } from "./event/EventEnding.ts"
 import { makeLeasing } from "./event/EventLeasing.ts"
 import { makeReading } from "./event/EventReading.ts"
@@ -13,7 +12,6 @@ const makeStatements = (database: EventDatabase) => ({
   append: makeAppend(database),
   ...makeReading(database),
   ...makeLeasing(database),
-  ...makeDelivery(database),
   ...makeAcknowledging(database),
   ...makeEnding(database)
 })

@@ -4,7 +4,7 @@ import { statfsSync } from "node:fs"
 const MEBIBYTE = 1024 * 1024
 
 /** Bytes that must be free before a statement: segments of the write-ahead log, which have 16 MiB, and the files behind it. */
-export const DISK_RESERVE_BYTES = 64 * MEBIBYTE
+const DISK_RESERVE_BYTES = 64 * MEBIBYTE
 
 /** Bytes that must be free in addition once the disk was full, so that a few bytes more or less do not matter. */
 const DISK_MARGIN_BYTES = 16 * MEBIBYTE

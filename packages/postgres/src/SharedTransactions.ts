@@ -12,7 +12,7 @@ const GROUP_LIMIT = 64
  * How long a statement of a shared transaction waits for a lock. After that each effect runs alone, and only the one that
  * needs the lock waits.
  */
-export const SHARED_LOCK_TIMEOUT = "50ms"
+const SHARED_LOCK_TIMEOUT = "50ms"
 
 /** An effect, and what it must not share a transaction with: another one of the same key. */
 interface Keyed {

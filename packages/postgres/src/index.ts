@@ -2,7 +2,6 @@
 export * as AttachmentStorePostgres from "./AttachmentStorePostgres.ts"
 export * as CallStorePostgres from "./CallStorePostgres.ts"
 export { ClockOffset } from "./ClockOffset.ts"
-export { countConnections, databaseTime } from "./Connections.ts"
 export {
   Database,
   layerPGlite,
@@ -14,8 +13,8 @@ export {
   type SchemaMaintenance
 } from "./Database.ts"
 export { DatabaseFailure } from "./DatabaseFailure.ts"
+export { countConnections, databaseTime, durabilityRisks } from "./DatabaseState.ts"
 export { DatabaseUnsuitable } from "./DatabaseUnsuitable.ts"
-export { durabilityRisks } from "./Durability.ts"
 export { DirectoryInUse } from "./DirectoryLock.ts"
 export * as EventSignalPostgres from "./EventSignalPostgres.ts"
 export * as EventStorePostgres from "./EventStorePostgres.ts"
