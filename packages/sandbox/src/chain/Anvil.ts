@@ -31,7 +31,7 @@ const platformPackages: Readonly<Record<string, string>> = {
  * Returns the path of the anvil binary. Each platform has its own package, an optional dependency of
  * `@foundry-rs/anvil`, so the path is resolved from there.
  */
-export const anvilBinary = (): string => {
+const anvilBinary = (): string => {
   const platform = `${process.platform}-${process.arch}`
   const packageName = platformPackages[platform]
   if (packageName === undefined) throw new Error(`anvil is not available for ${platform}`)

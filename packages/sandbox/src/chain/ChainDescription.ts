@@ -3,8 +3,7 @@ import * as Schema from "effect/Schema"
 import { type Address, type Hex, getContractAddress, keccak256 } from "viem"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
 import { readFileIfExists, replaceFile } from "../shared/AtomicFile.ts"
-import { sandboxChainId, sandboxNetwork } from "./SandboxNetwork.ts"
-import { sandboxUsdt } from "./SandboxUsdt.ts"
+import { sandboxChainId, sandboxNetwork, sandboxUsdt } from "./SandboxNetwork.ts"
 
 /** A customer's wallet with its private key. */
 export interface SandboxWallet {

@@ -3,8 +3,7 @@ import { privateKeyToAccount, privateKeyToAddress } from "viem/accounts"
 import type { ChainDescription } from "./ChainDescription.ts"
 import { creationCode } from "./CreationCode.ts"
 import { sandboxAccountFactory } from "./SandboxAccount.ts"
-import { type SandboxClient, multicall3Address, sandboxChain } from "./SandboxNetwork.ts"
-import { sandboxUsdtAbi, usdt } from "./SandboxUsdt.ts"
+import { type SandboxClient, multicall3Address, sandboxChain, sandboxUsdtAbi, usdt } from "./SandboxNetwork.ts"
 
 const walletFunds = usdt(10_000)
 const refundFunds = usdt(1_000)

@@ -32,7 +32,7 @@ export const defaultPort = 8402
 export const defaultDataDir = resolve(".agentos")
 
 /** As many as a developer's machine can run. */
-export const serversMax = 8
+const serversMax = 8
 
 export const startHelp = `Usage: ${START_COMMAND} [options]
 

@@ -18,8 +18,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type ContractArtifact, artifactUrl, compileContract, contractNames } from "../../contracts/ContractCompiler.ts"
 import { type Chain, startChain } from "../../src/chain/Chain.ts"
 import { sandboxAccountAbi, sandboxAccountFactoryAbi } from "../../src/chain/SandboxAccount.ts"
-import { sandboxChain, sandboxClient } from "../../src/chain/SandboxNetwork.ts"
-import { sandboxUsdtAbi, usdt } from "../../src/chain/SandboxUsdt.ts"
+import { sandboxChain, sandboxClient, sandboxUsdtAbi, usdt } from "../../src/chain/SandboxNetwork.ts"
 
 describe("the compiled artifact", () => {
   it.each(contractNames)("of %s matches the compiled source", async (contract) => {

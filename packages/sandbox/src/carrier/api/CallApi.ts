@@ -5,8 +5,18 @@ import type { TwimlSource } from "../call/TwimlPlayer.ts"
 import { callEvents, type StatusCallbackTarget } from "../call/Webhooks.ts"
 import { type CallRecord, CallStatus, type CarrierStore } from "../CarrierStore.ts"
 import { isE164, isPersonNumber } from "../PhoneNumbers.ts"
-import { respond, type RunWithFaults, type TwilioRequest, type TwilioResponse } from "./TwilioRequest.ts"
-import { badParameter, checkForm, methodNotAllowed, notFound, TwilioError, type TwilioForm } from "./TwilioForm.ts"
+import {
+  badParameter,
+  checkForm,
+  methodNotAllowed,
+  notFound,
+  respond,
+  type RunWithFaults,
+  TwilioError,
+  type TwilioForm,
+  type TwilioRequest,
+  type TwilioResponse
+} from "./TwilioRequest.ts"
 import { pageParameters, toCallResource, toPage } from "./TwilioResource.ts"
 
 /** The calls of the account. */

@@ -12,8 +12,18 @@ import {
   milesBetween,
   nationalFormat
 } from "../PhoneNumbers.ts"
-import { respond, type RunWithFaults, type TwilioRequest, type TwilioResponse } from "./TwilioRequest.ts"
-import { badParameter, checkForm, methodNotAllowed, notFound, TwilioError, type TwilioForm } from "./TwilioForm.ts"
+import {
+  badParameter,
+  checkForm,
+  methodNotAllowed,
+  notFound,
+  respond,
+  type RunWithFaults,
+  TwilioError,
+  type TwilioForm,
+  type TwilioRequest,
+  type TwilioResponse
+} from "./TwilioRequest.ts"
 import { newSid, pageParameters, toAvailableNumber, toIncomingNumber, toPage } from "./TwilioResource.ts"
 
 /** The numbers for sale and the owned numbers. */

@@ -3,8 +3,16 @@ import { HttpError, type HttpResult } from "../../shared/JsonServer.ts"
 import { fieldsOf, type RequestLog } from "../RequestLog.ts"
 import type { CallApi } from "./CallApi.ts"
 import type { NumberApi } from "./NumberApi.ts"
-import { badParameter, notFound, readForm, TwilioError, unauthenticated } from "./TwilioForm.ts"
-import { respond, type TwilioRequest, type TwilioResponse } from "./TwilioRequest.ts"
+import {
+  badParameter,
+  notFound,
+  readForm,
+  respond,
+  TwilioError,
+  type TwilioRequest,
+  type TwilioResponse,
+  unauthenticated
+} from "./TwilioRequest.ts"
 import { accountPath, toAccount } from "./TwilioResource.ts"
 
 export interface TwilioApiOptions {

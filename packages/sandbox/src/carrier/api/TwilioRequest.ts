@@ -1,5 +1,39 @@
+import type { IncomingMessage } from "node:http"
 import type { FaultPlan } from "../../shared/FaultPlan.ts"
-import { TwilioError } from "./TwilioForm.ts"
+import { HttpError, readBody } from "../../shared/JsonServer.ts"
+
+/** An error of Twilio's API, with a code of https://www.twilio.com/docs/api/errors. */
+export class TwilioError extends Error {
+  readonly status: number
+  readonly code: number
+
+  constructor(status: number, code: number, message: string) {
+    super(message)
+    this.status = status
+    this.code = code
+  }
+
+  /** The response body. */
+  get body() {
+    return {
+      code: this.code,
+      message: this.message,
+      more_info: `https://www.twilio.com/docs/errors/${this.code}`,
+      status: this.status
+    }
+  }
+}
+
+export const notFound = (path: string): TwilioError =>
+  new TwilioError(404, 20404, `The requested resource ${path} was not found`)
+
+export const methodNotAllowed = (method: string): TwilioError =>
+  new TwilioError(405, 20004, `Method ${method} is not allowed here`)
+
+export const unauthenticated = (): TwilioError => new TwilioError(401, 20003, "Authenticate")
+
+/** An invalid or unknown parameter. The message starts with `Sandbox:` if Twilio would accept it. */
+export const badParameter = (message: string): TwilioError => new TwilioError(400, 20001, message)
 
 /** An authenticated request to Twilio's API. */
 export interface TwilioRequest {
@@ -19,6 +53,92 @@ export interface TwilioResponse {
 }
 
 export const respond = (status: number, body?: unknown): TwilioResponse => ({ status, body, delivery: "answer" })
+
+/** The validated fields of a form or query. */
+export interface TwilioForm {
+  readonly text: (name: string) => string | undefined
+  readonly required: (name: string, missing: TwilioError) => string
+  readonly all: (name: string) => ReadonlyArray<string>
+  readonly url: (name: string, code: number) => string | undefined
+  readonly method: (name: string) => "GET" | "POST" | undefined
+  readonly integer: (name: string, minimum: number, maximum: number) => number | undefined
+  readonly flag: (name: string) => boolean | undefined
+  readonly has: (name: string) => boolean
+}
+
+/** Reads a body in the only encoding that Twilio accepts. */
+export const readForm = async (request: IncomingMessage): Promise<URLSearchParams> => {
+  const body = (await readBody(request)).toString()
+  if (body === "") return new URLSearchParams()
+  if (!/^application\/x-www-form-urlencoded\b/i.test(request.headers["content-type"] ?? "")) {
+    throw new HttpError(415, "Content-Type must be application/x-www-form-urlencoded")
+  }
+  return new URLSearchParams(body)
+}
+
+/** The parameters that request a recording. */
+const recording = /^(?:Record|Recording\w*|Trim)$/
+
+/**
+ * Validates the names of fields. Twilio ignores unknown names. The sandbox rejects them, so that tests find misspelled
+ * parameters, and rejects all recording parameters.
+ */
+export const checkForm = (
+  params: URLSearchParams,
+  names: ReadonlyArray<string>,
+  lists: ReadonlyArray<string> = []
+): TwilioForm => {
+  const recordings = [...params.keys()].filter((name) => recording.test(name))
+  if (recordings.length > 0) throw badParameter(`Sandbox: recording is not supported: ${recordings.join(", ")}`)
+  const unknown = [...params.keys()].filter((name) => !names.includes(name) && !lists.includes(name))
+  if (unknown.length > 0) throw badParameter(`Sandbox: unknown parameter: ${unknown.join(", ")}`)
+  const repeated = names.filter((name) => params.getAll(name).length > 1)
+  if (repeated.length > 0) throw badParameter(`Sandbox: repeated parameter: ${repeated.join(", ")}`)
+
+  const text = (name: string) => params.get(name) ?? undefined
+  const oneOf = <Value extends string>(name: string, values: ReadonlyArray<Value>): Value | undefined => {
+    const value = text(name)
+    if (value === undefined) return undefined
+    const match = values.find((allowed) => allowed === value)
+    if (match === undefined) throw badParameter(`Parameter ${name} must be one of ${values.join(", ")}`)
+    return match
+  }
+  return {
+    text,
+    required: (name, missing) => {
+      const value = text(name)
+      if (value === undefined || value === "") throw missing
+      return value
+    },
+    all: (name) => params.getAll(name),
+    url: (name, code) => {
+      const value = text(name)
+      if (value === undefined) return undefined
+      if (value !== "" && !isWebUrl(value)) throw new TwilioError(400, code, `${name} is not a valid URL: ${value}`)
+      return value
+    },
+    method: (name) => oneOf(name, ["GET", "POST"]),
+    integer: (name, minimum, maximum) => {
+      const value = text(name)
+      if (value === undefined) return undefined
+      const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN
+      if (!(number >= minimum && number <= maximum)) {
+        throw badParameter(`Parameter ${name} must be an integer from ${minimum} to ${maximum}`)
+      }
+      return number
+    },
+    flag: (name) => {
+      const value = oneOf(name, ["true", "false"])
+      return value === undefined ? undefined : value === "true"
+    },
+    has: (name) => params.has(name)
+  }
+}
+
+const isWebUrl = (text: string): boolean => {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol)
+}
 
 /** The operations that faults apply to. `update` is of calls and of numbers. */
 export const faultOperations = ["search", "buy", "release", "call", "update"] as const

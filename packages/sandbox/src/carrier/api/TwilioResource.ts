@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
 import type { CallRecord, OwnedNumber } from "../CarrierStore.ts"
 import { type AvailableNumber, nationalFormat } from "../PhoneNumbers.ts"
-import { badParameter, type TwilioForm } from "./TwilioForm.ts"
+import { badParameter, type TwilioForm } from "./TwilioRequest.ts"
 
 /** Creates an id: two letters for the type of resource, and 32 hexadecimal digits. */
 export const newSid = (kind: "PN" | "CA" | "VX"): string => `${kind}${randomBytes(16).toString("hex")}`
