@@ -89,7 +89,7 @@ export const runEffect = async <A>(
   const { Cause, Effect, Exit } = await import("effect")
   const { explain, log, logWritten } = await import("../output/ProgramOutput.ts")
   const { SettingName } = await import("@agentos/core")
-  const { variableOf } = await import("../variable/OptionVariables.ts")
+  const { variableOf } = await import("../variable/Variables.ts")
   const named = Effect.provideService(effect, SettingName, variableOf)
   const exit = await Effect.runPromiseExit(Effect.provide(named, log), { signal: host.signal })
   await logWritten()

@@ -1,10 +1,9 @@
-import { ProviderError, Timestamp } from "@agentos/core"
+import { findStoreUnavailable, ProviderError, Timestamp } from "@agentos/core"
 import type { AccessEntry, AccessWriter } from "@agentos/http-server"
-import { Effect, Logger, LogLevel, Metric } from "effect"
+import { Cause, Effect, Logger, LogLevel, Metric } from "effect"
 import { HttpServerError } from "effect/http"
 import { setTimeout as sleep } from "node:timers/promises"
 import { descriptorSink, LineWriter } from "./LineWriter.ts"
-import { summingOutages } from "./OutageLog.ts"
 
 /** Which requests the log contains: all of them, those that fail and one in a hundred of the others, or none. */
 export type AccessLogMode = "full" | "sampled" | "off"
@@ -62,6 +61,40 @@ export const accessLine = (entry: AccessEntry, at: Timestamp.Timestamp, fiberId:
 /** Adds the number of the worker, if any, to a line. */
 const lineOf = ({ worker }: LogOptions): ((line: string) => string) =>
   worker === undefined ? (line) => line : (line) => `{"worker":${worker},${line.slice(1)}`
+
+const OUTAGE_SUMMARY_MILLIS = 1_000
+
+/**
+ * Wraps the writer of a log. While the database is not available, everything that needs it fails. The first of these entries
+ * is written at once, since the program may end; those after it are counted, and one line for each second says how many
+ * there were, with the reason of the first.
+ */
+export const summingOutages = (
+  write: (entry: Logger.Options<unknown>) => void
+): ((entry: Logger.Options<unknown>) => void) => {
+  let failures = 0
+  let first: Logger.Options<unknown> | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  const writeSummary = () => {
+    timer = undefined
+    if (first === undefined) return
+    const reason = findStoreUnavailable(first.cause)?.message ?? ""
+    const attempts = failures === 1 ? "1 attempt" : `${failures} attempts`
+    const message = [`${reason}; ${attempts} failed, the first: ${String(first.message)}`]
+    write({ ...first, message, cause: Cause.empty })
+    failures = 0
+    first = undefined
+    timer = setTimeout(writeSummary, OUTAGE_SUMMARY_MILLIS).unref()
+  }
+
+  return (entry) => {
+    if (findStoreUnavailable(entry.cause) === undefined) return write(entry)
+    failures++
+    first ??= entry
+    if (timer === undefined) writeSummary()
+  }
+}
 
 /**
  * The log of every program here: one line of JSON per entry, on standard error. Standard output is for results. Entries

@@ -51,3 +51,15 @@ export const unknownVariables = (environment: Environment): ReadonlyArray<string
       return `${name} is not a setting of the server and has no effect.${hint}`
     })
 }
+
+/** The variables that set the options which other packages name in messages to the operator. */
+const OPTION_VARIABLES: Readonly<Record<string, ReadonlyArray<Variable>>> = {
+  keys: ["AGENTOS_KEYS"],
+  operatorToken: ["AGENTOS_OPERATOR_TOKEN"],
+  signInOrigins: ["AGENTOS_SIGN_IN_ORIGINS"],
+  maxConnections: ["AGENTOS_DATABASE_POOL"],
+  hostName: ["AGENTOS_SMTP_NAME", "AGENTOS_EMAIL_DOMAIN"]
+}
+
+/** Returns the variable that sets an option, as `SettingName` of the core. */
+export const variableOf = (option: string): string => OPTION_VARIABLES[option]?.join(" or ") ?? option

@@ -1,11 +1,28 @@
 import { MetricsCollections } from "./MetricsCollection.ts"
-import { RestartDelay } from "./RestartDelay.ts"
 import { type FromWorker, type Listening, MISCONFIGURED, type WorkerExit, type WorkerProcess } from "./WorkerProcess.ts"
 
 /** A worker that has not ended this long after it was told to is killed, in milliseconds. */
 const KILL_AFTER = 12_000
 /** At the end of the server, the last worker begins to drain this long after the first, in milliseconds. */
 const STAGGER = 1_000
+
+/** A worker that served this long before it ended counts as healthy, in milliseconds. */
+const HEALTHY_AFTER = 60_000
+const FIRST_DELAY = 1_000
+const LONGEST_DELAY = 30_000
+
+/** Decides how long a place stays empty: not at all after one end, and longer after each further early end. */
+class RestartDelay {
+  #failures = 0
+
+  /** Returns the milliseconds before the next start, after a worker ended that served for a time; 0 if it never did. */
+  after(servedMillis: number): number {
+    if (servedMillis >= HEALTHY_AFTER) this.#failures = 0
+    const delay = this.#failures === 0 ? 0 : FIRST_DELAY * 2 ** (this.#failures - 1)
+    this.#failures++
+    return Math.min(delay, LONGEST_DELAY)
+  }
+}
 
 /** How the group starts workers and reports what happens. */
 export interface WorkerGroupHost {

@@ -1,7 +1,7 @@
 import { StoreUnavailable } from "@agentos/core"
 import { Cause, Effect, Logger } from "effect"
 import { afterEach, beforeEach, expect, it, vi } from "vitest"
-import { summingOutages } from "../../src/output/OutageLog.ts"
+import { summingOutages } from "../../src/output/ProgramOutput.ts"
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
