@@ -18,7 +18,7 @@ export const COMPLETION = defineCommand(
     exits: []
   },
   async ({ output }, input) => {
-    const { completionScript } = await import("../help/CompletionScript.ts")
+    const { completionScript } = await import("../help/Complete.ts")
     output.text(completionScript(input.arguments.shell))
   }
 )

@@ -4,14 +4,13 @@ import type { Context } from "../context/Context.ts"
 import { given } from "../context/Flags.ts"
 import { findToken, saveToken } from "../config/Credentials.ts"
 import { rejectFolderSettings } from "../config/Settings.ts"
-import { type Budget, budgetReport, limitsOf, reserve } from "../payment/Budget.ts"
+import { type Budget, budgetReport, excessOf, excessText, limitsOf, reserve } from "../payment/Budget.ts"
 import { FileJournal } from "../payment/FileJournal.ts"
 import type { StoredEntry } from "../payment/JournalFile.ts"
 import type { Host } from "../host/Host.ts"
 import { connect } from "../server/Connection.ts"
-import { useProxy } from "../server/Proxy.ts"
+import { useProxy } from "../server/Network.ts"
 import { findWallet, type Wallet, type WalletFlags } from "../wallet/Wallet.ts"
-import { checkLimits } from "./Limits.ts"
 
 /** The settings of the person who starts the server. Tools cannot change them. */
 export interface ToolAgentFlags extends WalletFlags {
@@ -32,6 +31,32 @@ export interface ToolAgent {
   readonly spent: () => Promise<Spent>
   /** Unlocks a payment whose outcome stays unknown. */
   readonly release: (paymentId: string) => void
+}
+
+/**
+ * Throws SPEND_LIMIT_EXCEEDED if a payment of `amount` base units would exceed a limit. The spending of all processes
+ * counts. `consequence` names the step that was not taken.
+ */
+const checkLimits = async (
+  host: Host,
+  profile: string,
+  amount: bigint,
+  limits: Budget,
+  consequence: string
+): Promise<void> => {
+  const excess = await excessOf(host, profile, amount, limits)
+  if (excess === undefined) return
+  const price = decimalOf(amount)
+  throw new AgentOsError({
+    code: "SPEND_LIMIT_EXCEEDED",
+    message: `The price is ${price} USDT, and ${excessText(excess)}. ${consequence}`,
+    details: {
+      limit: excess.limit,
+      limitAmount: decimalOf(excess.limitAmount),
+      price,
+      spentLastDay: decimalOf(excess.spent)
+    }
+  })
 }
 
 const limitOf = (flag: string, text: string | undefined): bigint | null => {
