@@ -1,6 +1,6 @@
 import { type AgentSession, type TenantId, Timestamp, type Transactor, type WakeUp } from "@agentos/core"
 import { Context, Effect, Exit, Layer, Semaphore } from "effect"
-import { UndoLog } from "./UndoLog.ts"
+import { UndoLog } from "./Table.ts"
 import { makeTables, type Tables } from "./Tables.ts"
 
 /** A transaction that a fiber has opened. */

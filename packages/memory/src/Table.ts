@@ -1,4 +1,24 @@
-import type { UndoLog } from "./UndoLog.ts"
+/** The changes of the open transaction, as steps that undo them. */
+export class UndoLog {
+  #steps: Array<() => void> = []
+
+  /** Records how to undo a change that is about to be made. */
+  note(undo: () => void): void {
+    this.#steps.push(undo)
+  }
+
+  /** Keeps all changes. */
+  commit(): void {
+    this.#steps = []
+  }
+
+  /** Undoes all changes since the last commit, the latest first. */
+  rollback(): void {
+    const steps = this.#steps
+    this.#steps = []
+    for (const undo of steps.reverse()) undo()
+  }
+}
 
 /** Functions that return a row's value in each index. A row with the value null is not in the index. */
 export type TableIndexes<Row, Name extends string> = Readonly<Record<Name, (row: Row) => string | null>>

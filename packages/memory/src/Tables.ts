@@ -28,8 +28,7 @@ import {
   type WebhookProgress
 } from "@agentos/core"
 import type { GasTransaction, GasWallet } from "@agentos/x402/GasTransactionStore"
-import type { UndoLog } from "./UndoLog.ts"
-import { Table } from "./Table.ts"
+import { Table, type UndoLog } from "./Table.ts"
 
 /** Encodes several values as one key, which no other values share. */
 export const compositeKey = (...parts: ReadonlyArray<string>): string => JSON.stringify(parts)

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { UndoLog } from "../src/UndoLog.ts"
-import { Table } from "../src/Table.ts"
+import { Table, UndoLog } from "../src/Table.ts"
 
 interface Row {
   readonly key: string

@@ -2,7 +2,7 @@ import { createSecretKey, hkdfSync, type KeyObject } from "node:crypto"
 import { Effect, Redacted, Result, Schema } from "effect"
 
 /** Minimum length of a secret in bytes: the output length of HMAC-SHA256 (RFC 2104, section 3). */
-export const SECRET_LENGTH_MIN = 32
+const SECRET_LENGTH_MIN = 32
 
 /** One secret of the server, as configured by the operator. */
 export interface KeySecret {

@@ -14,7 +14,7 @@ import { bodyText, headerText } from "./TextLimits.ts"
 export type MailContent = Omit<ParsedMail, "authentication">
 
 /** Limits of the parsed message. Content beyond them is only in the raw mail. */
-export const MAIL_LIMITS = {
+const MAIL_LIMITS = {
   /** In To, and in Cc. */
   addresses: 200,
   /** RFC 5321, section 4.5.3.1: 64 and 255 octets, with the @ between them. */
