@@ -104,11 +104,16 @@ describe("new mail", () => {
     const waiting = mailbox.waitForCode({ from, subject: "sign up" })
     await receive(mailbox, "News", "Your code is 111111.")
     await receive(mailbox, "Sign up", "Your code is 482910.")
-    expect(await waiting).toBe("482910")
+    const { outside } = host.sandbox.mail
+    expect(await waiting).toMatchObject({ code: "482910", domain: outside.domain, verified: true })
     // Anyone can send a code.
     const forged = { from: "visitor@stranger.example", subject: "Log in", text: "Your code is 666666." }
     await sendMail(host.sandbox, mailbox.address, forged)
-    expect(await mailbox.waitForCode({ subject: "log in", unverified: true })).toBe("666666")
+    expect(await mailbox.waitForCode({ subject: "log in", unverified: true })).toMatchObject({
+      code: "666666",
+      domain: "stranger.example",
+      verified: false
+    })
     await expect(mailbox.waitForCode({ subject: "log in", timeoutSeconds: 1 })).rejects.toMatchObject({
       message: expect.stringContaining("no one-time code of a verified sender") as string
     })

@@ -13,9 +13,11 @@ import { privateKeyToAccount } from "viem/accounts"
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest"
 import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
 import { TokenLog } from "../support/TokenLog.ts"
-import { freePort, startExample } from "./Example.ts"
+import { freePort, sourceOf, startExample } from "./Example.ts"
 
 const README = new URL("../../README.md", import.meta.url)
+const CLIENT_README = new URL("../../packages/client/README.md", import.meta.url)
+const QUICKSTART = new URL("../../packages/site/content/quickstart.md", import.meta.url)
 /** Beside this file, so that its imports resolve. */
 const PROGRAM = fileURLToPath(new URL(`readme-${process.pid}.mjs`, import.meta.url))
 
@@ -112,17 +114,65 @@ it("the README shows a first paid request that works as it stands", async () => 
   }
 })
 
-it("sign-up buys a mailbox and signs up with the code that the website sends", async () => {
+/** The amounts that are paid while a task runs. */
+const paidDuring = async (task: () => Promise<void>): Promise<ReadonlyArray<bigint>> => {
   const log = new TokenLog(description.chain)
   const { length: earlier } = await log.read()
-  const example = startExample("sign-up/src/main.ts", sandboxArgs)
-  expect({ exit: await example.exit, printed: example.printed() }).toEqual({
-    exit: [0, null],
-    printed: expect.stringMatching(
-      /^bought (\S+), spent 0\.25 USDT\nWe sent you a code\.\nreceived the code \d{6}\nWelcome, \1!\n$/
-    ) as string
+  await task()
+  return (await log.read()).slice(earlier).map(({ value }) => value)
+}
+
+it("sign-up buys a mailbox once for each wallet, and signs up with the code that the website sends", async () => {
+  const signUp = async (wallet: number, spent: string) => {
+    const example = startExample("sign-up/src/main.ts", ["--wallet", `${wallet}`, ...sandboxArgs])
+    const address = await example.find(/^using (\S+),/)
+    expect({ exit: await example.exit, printed: example.printed() }).toEqual({
+      exit: [0, null],
+      printed: expect.stringMatching(
+        /^using (\S+), spent \S+ USDT\nWe sent you a code\.\nreceived the code \d{6}\nWelcome, \1!\n$/
+      ) as string
+    })
+    expect(example.printed()).toContain(`spent ${spent} USDT`)
+    return address
+  }
+  const paid = await paidDuring(async () => {
+    const first = await signUp(0, "0.25")
+    expect(await signUp(0, "0.00")).toBe(first)
+    expect(await signUp(2, "0.25")).not.toBe(first)
   })
-  expect((await log.read()).slice(earlier).map(({ value }) => value)).toEqual([250_000n])
+  expect(paid).toEqual([250_000n, 250_000n])
+})
+
+it.each([
+  ["README.md", README],
+  ["packages/client/README.md", CLIENT_README],
+  ["packages/site/content/quickstart.md", QUICKSTART]
+])("the first lines of %s work as they stand, again, and with a second wallet", async (_, document) => {
+  const lines = /```ts\n([^]*?await agent\.mailboxes\.open[^\n]*\n)/.exec(readFileSync(document, "utf8"))?.[1] ?? ""
+  const { privateKeys, baseUrl } = { ...description, privateKeys: description.wallets.map((one) => one.privateKey) }
+  const imports = lines.includes("import ")
+    ? ""
+    : `import { AgentOs } from "@agentos/client"
+       import { privateKeyToAccount } from "viem/accounts"
+       const wallet = privateKeyToAccount(process.env.PRIVATE_KEY)\n`
+  const program = `readme-lines-${process.pid}.mts`
+  writeFileSync(
+    sourceOf(`sign-up/src/${program}`),
+    `${imports}${lines.replace("https://agentos.example", baseUrl)}
+     console.log(mailbox.address, agent.payments.spent().lastDay)\n`
+  )
+  onTestFinished(() => rmSync(sourceOf(`sign-up/src/${program}`)))
+  const run = async (wallet: number): Promise<string> => {
+    const environment = { PRIVATE_KEY: privateKeys[wallet]!, AGENTOS_PRIVATE_KEY: privateKeys[wallet]! }
+    const example = startExample(`sign-up/src/${program}`, [], environment)
+    expect({ exit: await example.exit, printed: example.printed() }).toMatchObject({ exit: [0, null] })
+    return example.printed()
+  }
+  const [first, again, other] = [await run(0), await run(0), await run(1)]
+  const address = first.split(" ")[0]
+  expect(again).toBe(`${address} 0.00\n`)
+  expect(other.split(" ")[0]).not.toBe(address)
+  expect(new Set([first, other].map((line) => line.split(" ")[1])).size).toBe(1)
 })
 
 it("support-inbox answers several customers in their threads, once, and keeps its payments and token in files", async () => {
@@ -167,6 +217,11 @@ it("support-inbox answers several customers in their threads, once, and keeps it
   expect(await again.exit).toEqual([0, null])
   expect(await mailsTo("cy@outside.example")).toHaveLength(1)
   expect(await mailsTo("dan@outside.example")).toEqual([])
+
+  // Another wallet has a mailbox of its own.
+  const environment = { AGENTOS_BASE_URL: description.baseUrl, AGENTOS_PRIVATE_KEY: description.wallets[1]!.privateKey }
+  const other = startExample("support-inbox/src/main.ts", args, environment)
+  expect(await other.find(/waiting for mail to (\S+)/)).not.toBe(to)
 })
 
 it("support-inbox stops at its daily limit, and the mail stays unacknowledged", async () => {
@@ -202,9 +257,12 @@ it("answer-call answers callers over its own connection, and stops speaking when
   agent.interrupt()
   expect({ exit: await agent.exit, printed: agent.printed() }).toMatchObject({ exit: [0, null] })
 
-  // The next run answers the number that it has.
+  // The next run answers the number that it has. Another wallet buys one.
   const again = startExample("answer-call/src/main.ts", sandboxArgs)
   expect(await again.find(/waiting for calls to (\+\d+)/)).toBe(number)
+  const environment = { AGENTOS_BASE_URL: description.baseUrl, AGENTOS_PRIVATE_KEY: description.wallets[1]!.privateKey }
+  const other = startExample("answer-call/src/main.ts", [], environment)
+  expect(await other.find(/waiting for calls to (\+\d+)/)).not.toBe(number)
 })
 
 /** Sends a callback with an invalid signature and returns the status. */
@@ -251,6 +309,17 @@ it("answer-call-webhook buys a number and talks to a caller until the caller say
 
   expect(await askUnsigned()).toBe(401)
   expect(agent.printed()).toMatch(/\n\+12125550150: What can you do\?\n\+12125550150: Very well\. Bye\.\n$/)
+  agent.interrupt()
+  await agent.exit
+
+  const again = startExample("answer-call-webhook/src/main.ts", args)
+  expect(await again.find(/waiting for calls to (\+\d+)/)).toBe(number)
+  again.interrupt()
+  await again.exit
+  // The number in the file is not one of another wallet.
+  const environment = { AGENTOS_BASE_URL: description.baseUrl, AGENTOS_PRIVATE_KEY: description.wallets[1]!.privateKey }
+  const other = startExample("answer-call-webhook/src/main.ts", args, environment)
+  expect(await other.find(/waiting for calls to (\+\d+)/)).not.toBe(number)
 })
 
 it("mcp-host shows a model what agentctl mcp offers, and mails with Bob within the limits of the host", async () => {
@@ -276,4 +345,13 @@ it("mcp-host shows a model what agentctl mcp offers, and mails with Bob within t
   const [offer, reply] = await mailsTo("bob@outside.example")
   expect([offer?.subject, reply?.subject]).toEqual(["Our offer", "Re: Our offer"])
   expect(reply?.references).toContain(offer?.messageId)
+
+  // The next run finds the mailbox. Another wallet buys one.
+  const again = startExample("mcp-host/src/main.ts", args)
+  expect({ exit: await again.exit, printed: again.printed() }).toMatchObject({ exit: [0, null] })
+  expect(again.printed()).toContain("I have spent 0.33 USDT today, and 0.67 USDT are left.")
+  const others = ["--home", join(directory, "mcp-other"), "--wallet", "1", ...sandboxArgs]
+  const other = startExample("mcp-host/src/main.ts", others)
+  expect({ exit: await other.exit, printed: other.printed() }).toMatchObject({ exit: [0, null] })
+  expect(other.printed()).toContain("I have spent 0.29 USDT today")
 })

@@ -15,20 +15,27 @@ const option = { type: "string" } as const
 const options = { key: option, cert: option, port: option, url: option, sandbox: option, state: option }
 const { cert = "cert.pem", key = "key.pem", port = "9443", sandbox, state, url } = parseArgs({ options }).values
 const sandboxFile = sandbox ?? new URL("../../../.agentos/sandbox.json", import.meta.url)
-const stateFile = state ?? fileURLToPath(new URL("../.agentos/number.json", import.meta.url))
+
+// The service and the paying wallet: from the environment, or from a sandbox on this machine.
+const { AGENTOS_BASE_URL, AGENTOS_PRIVATE_KEY } = process.env
+const service =
+  AGENTOS_BASE_URL && AGENTOS_PRIVATE_KEY
+    ? { baseUrl: AGENTOS_BASE_URL, wallets: [{ privateKey: AGENTOS_PRIVATE_KEY }] }
+    : JSON.parse(readFileSync(sandboxFile, "utf8"))
+const wallet = privateKeyToAccount(service.wallets[0].privateKey)
+const agent = await AgentOs.connect(service.baseUrl, { wallet, spend: { perCall: "5.00", perDay: "8.00" } })
+// A file for each wallet, because another wallet has another number.
+const stateFile = state ?? fileURLToPath(new URL(`../.agentos/number-${wallet.address}.json`, import.meta.url))
+
+/** Returns the number of an earlier run and its secret; undefined if this wallet has no such number here. */
+const knownNumber = async (): Promise<{ number: string; secret: string } | undefined> => {
+  if (!existsSync(stateFile)) return undefined
+  const known = JSON.parse(readFileSync(stateFile, "utf8"))
+  return (await agent.phoneNumbers.find(known.number)) && known
+}
 
 /** Buys a US number, whose callbacks go to a URL, and ten minutes of calls to it. */
 const buyNumber = async (agentWebhookUrl: string) => {
-  // The service and the paying wallet: from the environment, or from a sandbox on this machine.
-  const { AGENTOS_BASE_URL, AGENTOS_PRIVATE_KEY } = process.env
-  const service =
-    AGENTOS_BASE_URL && AGENTOS_PRIVATE_KEY
-      ? { baseUrl: AGENTOS_BASE_URL, wallets: [{ privateKey: AGENTOS_PRIVATE_KEY }] }
-      : JSON.parse(readFileSync(sandboxFile, "utf8"))
-  const agent = await AgentOs.connect(service.baseUrl, {
-    wallet: privateKeyToAccount(service.wallets[0].privateKey),
-    spend: { perCall: "5.00", perDay: "8.00" }
-  })
   const { callbackVerificationSecret, number, phoneNumberId } = await agent.call("purchaseUsNumber", {
     agentName: "Answering agent",
     agentWebhookUrl,
@@ -36,12 +43,13 @@ const buyNumber = async (agentWebhookUrl: string) => {
   })
   // The secret is shown only now: the service signs the callbacks with it.
   mkdirSync(dirname(stateFile), { recursive: true })
-  writeFileSync(stateFile, JSON.stringify({ number, secret: callbackVerificationSecret }), { mode: 0o600 })
+  const bought = { number, secret: callbackVerificationSecret }
+  writeFileSync(stateFile, JSON.stringify(bought), { mode: 0o600 })
   await agent.call("addInboundMinutes", { phoneNumberId })
+  return bought
 }
 
-if (!existsSync(stateFile)) await buyNumber(url ?? `https://127.0.0.1:${port}/`)
-const { number, secret } = JSON.parse(readFileSync(stateFile, "utf8"))
+const { number, secret } = (await knownNumber()) ?? (await buyNumber(url ?? `https://127.0.0.1:${port}/`))
 
 const bodyBytesMax = 1_048_576
 const ageSecondsMax = 300

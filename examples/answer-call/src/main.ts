@@ -45,8 +45,7 @@ const report = (error: unknown): void => {
 }
 
 const serve = async (): Promise<void> => {
-  const own = (await agent.phoneNumbers.list()).find(({ record }) => record.status === "active")
-  const number = own ?? (await agent.phoneNumbers.buy({ beginMessage: "Hello, this is an agent." }))
+  const number = await agent.phoneNumbers.open({ beginMessage: "Hello, this is an agent." })
   if (number.record.inboundAllowance.remainingSeconds < 60) await number.addMinutes()
   console.log(`waiting for calls to ${number.number}`)
   // Not awaited, so that several callers are answered at the same time.

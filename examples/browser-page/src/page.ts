@@ -81,8 +81,7 @@ element<HTMLInputElement>("[name=baseUrl]", connect).value = document.body.datas
 onSubmit(connect, async ({ baseUrl = "", key = "", localPart = "" }) => {
   const spend = { perCall: "0.25", perDay: "1.00" }
   const agent = await AgentOs.connect(baseUrl, { wallet: await openWallet(key), spend, tokens, journal })
-  const own = (await agent.mailboxes.list()).find(({ address }) => address.startsWith(`${localPart}@`))
-  const mailbox = own ?? (await agent.mailboxes.create({ localPart }))
+  const mailbox = await agent.mailboxes.open({ localPart })
   connect.remove()
   const showStatus = (): void => {
     element('[role="status"]').textContent = `${mailbox.address}, spent today: ${agent.payments.spent().lastDay} USDT`

@@ -13,6 +13,8 @@ const { home, sandbox, wallet = "0" } = parseArgs({ options }).values
 const sandboxFile = sandbox ?? new URL("../../../.agentos/sandbox.json", import.meta.url)
 const service = JSON.parse(readFileSync(sandboxFile, "utf8"))
 
+const payer = service.wallets[Number(wallet)]
+
 // The host sets the limits, and no tool can raise them. The key is in the environment of agentctl, and never in a message.
 const agentctl = new StdioClientTransport({
   command: process.execPath,
@@ -27,7 +29,7 @@ const agentctl = new StdioClientTransport({
   env: {
     ...getDefaultEnvironment(),
     AGENTOS_BASE_URL: service.baseUrl,
-    AGENTOS_PRIVATE_KEY: service.wallets[Number(wallet)].privateKey,
+    AGENTOS_PRIVATE_KEY: payer.privateKey,
     // The journal of payments, by which the limit per day counts across restarts.
     AGENTOS_HOME: home ?? fileURLToPath(new URL("../.agentos", import.meta.url))
   }
@@ -49,7 +51,7 @@ const run = async (call: ToolCall): Promise<ToolResult> => {
 
 /** Passes calls and results between the model and the server, and returns the model's last text. */
 const talk = async (): Promise<string> => {
-  const model = converse()
+  const model = converse(`mcp-${payer.address.slice(-8)}`)
   let turn = model.next()
   while (turn.done !== true) turn = model.next(await run(turn.value))
   return turn.value

@@ -1,13 +1,13 @@
 /** An agent that signs up at a website: it buys a mailbox and reads the one-time code that the website sends. */
 import { AgentOs, AgentOsError } from "@agentos/client"
-import { randomUUID } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { privateKeyToAccount } from "viem/accounts"
 import { startWebsite } from "./website.ts"
 
-const { values } = parseArgs({ options: { sandbox: { type: "string" } } })
-const sandboxFile = values.sandbox ?? new URL("../../../.agentos/sandbox.json", import.meta.url)
+const option = { type: "string" } as const
+const { sandbox: file, wallet: index = "0" } = parseArgs({ options: { sandbox: option, wallet: option } }).values
+const sandboxFile = file ?? new URL("../../../.agentos/sandbox.json", import.meta.url)
 const sandbox = JSON.parse(readFileSync(sandboxFile, "utf8"))
 
 /** Sends a form and returns the text of the answer. */
@@ -19,17 +19,19 @@ const post = async (url: string, form: object): Promise<string> => {
   return text
 }
 
-const agent = await AgentOs.connect(sandbox.baseUrl, {
-  wallet: privateKeyToAccount(sandbox.wallets[0].privateKey),
-  spend: { perCall: "0.25", perDay: "1.00" }
-})
+const wallet = privateKeyToAccount(sandbox.wallets[Number(index)].privateKey)
+const agent = await AgentOs.connect(sandbox.baseUrl, { wallet, spend: { perCall: "0.25", perDay: "1.00" } })
 // The sandbox delivers the website's mail.
 const website = await startWebsite((mail) => post(`${sandbox.mail.relayFaultsUrl}/sandbox/mail`, mail))
 try {
-  const mailbox = await agent.mailboxes.create({ localPart: `agent-${randomUUID().slice(0, 8)}` })
-  console.log(`bought ${mailbox.address}, spent ${agent.payments.spent().lastDay} USDT`)
+  // The first run buys the mailbox, and later ones find it.
+  const mailbox = await agent.mailboxes.open({ localPart: `agent-${wallet.address.slice(-8)}` })
+  console.log(`using ${mailbox.address}, spent ${agent.payments.spent().lastDay} USDT`)
+  const start = Date.now()
   console.log(await post(`${website.url}/sign-up`, { email: mailbox.address }))
-  const code = await mailbox.waitForCode({ from: "no-reply@outside.example", timeoutSeconds: 60 })
+  // A code of an earlier run has lapsed.
+  const sinceSeconds = (Date.now() - start) / 1_000
+  const { code } = await mailbox.waitForCode({ from: "no-reply@outside.example", sinceSeconds, timeoutSeconds: 60 })
   console.log(`received the code ${code}`)
   console.log(await post(`${website.url}/confirm`, { email: mailbox.address, code }))
 } catch (error) {

@@ -8,7 +8,7 @@ import { openFileStore } from "./FileStore.ts"
 
 const option = { type: "string" } as const
 const options = { data: option, name: option, "per-day": option, sandbox: option }
-const { data, name = "acme-support", "per-day": perDay = "5.00", sandbox } = parseArgs({ options }).values
+const { data, name, "per-day": perDay = "5.00", sandbox } = parseArgs({ options }).values
 
 // The service and the paying wallet: from the environment, or from a sandbox on this machine.
 const { AGENTOS_BASE_URL, AGENTOS_PRIVATE_KEY } = process.env
@@ -18,8 +18,9 @@ const service =
     ? { baseUrl: AGENTOS_BASE_URL, wallets: [{ privateKey: AGENTOS_PRIVATE_KEY }] }
     : JSON.parse(readFileSync(sandboxFile, "utf8"))
 
+const wallet = privateKeyToAccount(service.wallets[0].privateKey)
 const agent = await AgentOs.connect(service.baseUrl, {
-  wallet: privateKeyToAccount(service.wallets[0].privateKey),
+  wallet,
   spend: { perCall: "0.25", perDay },
   ...(await openFileStore(data ?? fileURLToPath(new URL("../.agentos", import.meta.url))))
 })
@@ -60,8 +61,8 @@ const handle = async (mailbox: Mailbox, mail: Mail): Promise<string> => {
 }
 
 const serve = async (): Promise<void> => {
-  const own = (await agent.mailboxes.list()).find(({ address }) => address.startsWith(`${name}@`))
-  const mailbox = own ?? (await agent.mailboxes.create({ localPart: name, displayName: "Support" }))
+  const localPart = name ?? `acme-${wallet.address.slice(-6)}`
+  const mailbox = await agent.mailboxes.open({ localPart, displayName: "Support" })
   console.log(`waiting for mail to ${mailbox.address}`)
   for await (const mail of mailbox.messages({ new: true })) {
     console.log(`${mail.from}: ${mail.record.extractedText}`)

@@ -20,6 +20,7 @@ export type {
   MailboxRecord,
   MessageOptions,
   NewMessageOptions,
+  ReceivedCode,
   WaitOptions
 } from "./mail/Mailboxes.ts"
 export { oneTimeCode, textOfHtml } from "./mail/OneTimeCode.ts"

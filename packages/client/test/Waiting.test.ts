@@ -6,6 +6,9 @@ interface Stored {
   /** Ids grow in the order in which mails are stored. */
   readonly id: number
   readonly receivedAt: string
+  readonly from?: string
+  readonly text?: string
+  readonly isVerified?: boolean
 }
 
 const idOf = (id: number): string => `019ab1c0-0000-7000-8000-${String(id).padStart(12, "0")}`
@@ -15,12 +18,13 @@ const PAGE_MAX = 100
 /** Returns the mailbox of a server with these mails, which lists them as the service does: by time, newest first. */
 const mailboxWith = async (mails: ReadonlyArray<Stored>) => {
   const clock = new TestClock()
-  const recordOf = ({ id, receivedAt }: Stored) => ({
+  const recordOf = ({ from = "bob@example.com", id, isVerified = true, receivedAt, text = "" }: Stored) => ({
     messageId: idOf(id),
     subject: `Mail ${id}`,
-    sender: { address: "bob@example.com", name: null },
+    sender: { address: from, name: null },
+    authentication: { dmarc: isVerified ? "pass" : "fail" },
     createdAt: receivedAt,
-    text: null,
+    text,
     html: null
   })
   const answer = (query: URLSearchParams): object => {
@@ -28,7 +32,8 @@ const mailboxWith = async (mails: ReadonlyArray<Stored>) => {
     if (one !== undefined) return { message: recordOf(one) }
     const begin = Number(query.get("cursor") ?? 0)
     const found = mails
-      .filter(({ receivedAt }) => receivedAt >= (query.get("after") ?? ""))
+      .filter(({ receivedAt }) => receivedAt >= (query.get("after") ?? "") && Date.parse(receivedAt) <= clock.now())
+      .filter(({ from }) => from === (query.get("from") ?? from))
       .toSorted((left, right) => (left.receivedAt < right.receivedAt ? 1 : -1))
     const end = begin + PAGE_MAX
     return { items: found.slice(begin, end).map(recordOf), nextCursor: end < found.length ? String(end) : null }
@@ -43,7 +48,7 @@ const mailboxWith = async (mails: ReadonlyArray<Stored>) => {
   })
   const [mailbox] = await agent.mailboxes.list()
   if (mailbox === undefined) throw new Error("no mailbox")
-  return { agent, mailbox, now: clock.now() }
+  return { agent, clock, mailbox }
 }
 
 const at = (millis: number): string => new Date(millis).toISOString()
@@ -89,5 +94,63 @@ describe("waiting for mail", () => {
     const handled = await agent.mailboxes.message(idOf(20))
     expect((await mailbox.waitForMail({ after: handled })).id).toBe(idOf(21))
     expect((await mailbox.waitForMail()).id).toBe(idOf(1))
+  })
+})
+
+describe("waiting", () => {
+  const WAIT = { timeoutSeconds: 2 }
+
+  it.each([2_000, 2_500, 400])("looks a last time at its end, which is after %i ms", async (millis) => {
+    const start = new TestClock().now()
+    const { clock, mailbox } = await mailboxWith([{ id: 1, receivedAt: at(start + millis) }])
+    expect((await mailbox.waitForMail({ timeoutSeconds: millis / 1_000 })).id).toBe(idOf(1))
+    expect(clock.now() - start).toBe(millis)
+    const inVain = mailbox.waitForMail({ from: "nobody@example.com", timeoutSeconds: millis / 1_000 })
+    await expect(inVain).rejects.toMatchObject({ code: "TIMEOUT" })
+    expect(clock.now() - start).toBe(2 * millis)
+  })
+
+  it("for a code returns the newest one, each once, and none that is older", async () => {
+    const start = new TestClock().now()
+    const codeMail = (id: number, millis: number, text: string, from = "shop@example.com", isVerified = true) => ({
+      id,
+      receivedAt: at(start + millis),
+      from,
+      isVerified,
+      text
+    })
+    const { agent, mailbox } = await mailboxWith([
+      codeMail(1, -30_000, "Your code is 111111."),
+      codeMail(2, -25_000, "Your code is 222222.", "bank@example.com"),
+      codeMail(3, -20_000, "Your code is 333333."),
+      codeMail(4, -10_000, "Your code is 666666.", "shop@example.com", false),
+      codeMail(5, -5_000, "Your order is on its way."),
+      codeMail(6, 1_000, "Your code is 444444.")
+    ])
+    const from = "shop@example.com"
+    expect(await mailbox.waitForCode({ ...WAIT, from })).toEqual({
+      code: "333333",
+      messageId: idOf(3),
+      domain: "example.com",
+      verified: true
+    })
+    // Not 111111, which the sender has replaced.
+    expect(await mailbox.waitForCode({ ...WAIT, from })).toMatchObject({ code: "444444" })
+    await expect(mailbox.waitForCode({ ...WAIT, from })).rejects.toMatchObject({ code: "TIMEOUT" })
+    expect(await mailbox.waitForCode(WAIT)).toMatchObject({ code: "222222" })
+    const [another] = await agent.mailboxes.list()
+    expect(await another?.waitForCode({ ...WAIT, from, unverified: true })).toMatchObject({ code: "444444" })
+  })
+
+  it("twice at once for codes returns different ones", async () => {
+    const start = new TestClock().now()
+    const mailOf = (id: number) => ({
+      id,
+      receivedAt: at(start + id * 1_000),
+      text: `Your code is ${id}${id}${id}${id}.`
+    })
+    const { mailbox } = await mailboxWith([1, 4].map(mailOf))
+    const both = await Promise.all([mailbox.waitForCode(), mailbox.waitForCode()])
+    expect(both.map(({ code }) => code).toSorted()).toEqual(["1111", "4444"])
   })
 })

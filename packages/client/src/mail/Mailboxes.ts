@@ -7,6 +7,7 @@ import type { AgentEvent, EventOptions } from "../realtime/Events.ts"
 import { Mail, type MessageRecord } from "./Mail.ts"
 
 export type MailboxRecord = components["schemas"]["Mailbox"]
+type MessageSummary = components["schemas"]["MessageSummary"]
 type Query = InputOf<"queryMessages">
 type QueryAnswer = OutputOf<"queryMessages">
 
@@ -27,7 +28,7 @@ export interface WaitOptions {
   readonly subject?: string
   /** Default: 120. */
   readonly timeoutSeconds?: number
-  /** How far back to look, because mail often arrives before the wait. Default: 60. */
+  /** How far back to look, because mail often arrives before the wait. The same for mails and codes. Default: 60. */
   readonly sinceSeconds?: number
   /** Only mail that was stored after this one, instead of `sinceSeconds`. */
   readonly after?: Mail
@@ -37,6 +38,17 @@ export interface WaitOptions {
 export interface CodeOptions extends WaitOptions {
   /** Also takes codes whose sender is not verified. Anyone can send those. Default: no. */
   readonly unverified?: boolean
+}
+
+/** A one-time code, and the mail that it came in. */
+export interface ReceivedCode {
+  /** 4 to 10 digits or capital letters, without spaces and dashes. */
+  readonly code: string
+  readonly messageId: string
+  /** The domain of the sender, for example shop.example. */
+  readonly domain: string
+  /** Whether that domain is proven (`Mail.isVerified`). Only with `unverified: true` is it false. */
+  readonly verified: boolean
 }
 
 type FollowMail = (
@@ -70,6 +82,8 @@ const TIMEOUT_SECONDS = 120
 /** How much longer than its timeout a wait may take to read its pages, which a server may let have no end. */
 const PAGES_SECONDS = 30
 const SINCE_SECONDS = 60
+/** How long `open` waits for the purchase of another process after a conflict. */
+const RACE_MILLIS = 4_000
 /** How much longer than others a large mail may take from its arrival until it is stored. */
 const STORING_SECONDS = 600
 
@@ -78,6 +92,8 @@ export class Mailbox {
   readonly id: string
   readonly address: string
   readonly #context: MailContext
+  /** The id of the last mail whose code was returned, by the address of its sender. */
+  readonly #lastCodes = new Map<string, string>()
 
   /** @internal */
   constructor(context: MailContext, record: MailboxRecord) {
@@ -145,19 +161,47 @@ export class Mailbox {
 
   /** Returns the first matching mail that arrives. It is not acknowledged. Throws TIMEOUT. */
   async waitForMail(options: WaitOptions = {}): Promise<Mail> {
-    return this.#wait(options, (mail) => mail, "mail")
+    return this.#wait(options, "mail", async (unread) => {
+      for (const { messageId } of unread) {
+        const record = await this.#read(messageId)
+        if (record !== undefined) return new Mail(this.#context.caller, record)
+      }
+      return undefined
+    })
   }
 
-  /** Returns the one-time code of the first matching mail that has one, from a verified sender. Throws TIMEOUT. */
-  async waitForCode({ unverified = false, ...options }: CodeOptions = {}): Promise<string> {
-    const pick = ({ code, isVerified }: Mail) => (isVerified || unverified ? code : undefined)
-    return this.#wait(options, pick, unverified ? "one-time code" : "one-time code of a verified sender")
+  /**
+   * Waits for a mail of a verified sender with a one-time code, and returns the newest code, also one that arrived up to
+   * `sinceSeconds` before the call. Returns no code twice, and none older than the last one of the same sender: for that, use
+   * one Mailbox object. Throws TIMEOUT.
+   */
+  async waitForCode({ unverified = false, ...options }: CodeOptions = {}): Promise<ReceivedCode> {
+    const what = unverified ? "one-time code" : "one-time code of a verified sender"
+    return this.#wait(options, what, async (unread) => {
+      for (const { messageId, sender } of unread.toReversed()) {
+        const isUsed = () => messageId <= (this.#lastCodes.get(sender.address) ?? "")
+        const record = isUsed() ? undefined : await this.#read(messageId)
+        const { code, isVerified = false } = record === undefined ? {} : new Mail(this.#context.caller, record)
+        // Another wait of this object may have returned it meanwhile.
+        if (code === undefined || !(isVerified || unverified) || isUsed()) continue
+        this.#lastCodes.set(sender.address, messageId)
+        const domain = sender.address.slice(sender.address.lastIndexOf("@") + 1)
+        return { code, messageId, domain, verified: isVerified }
+      }
+      return undefined
+    })
   }
 
-  async #wait<A>(options: WaitOptions, pick: (mail: Mail) => A | undefined, what: string): Promise<A> {
-    const { caller, clock } = this.#context
+  /** Passes matching mails that were not passed before, in the order in which they were stored, until one is picked. */
+  async #wait<A>(
+    options: WaitOptions,
+    what: string,
+    pick: (unread: ReadonlyArray<MessageSummary>) => Promise<A | undefined>
+  ): Promise<A> {
+    const { clock } = this.#context
     const { from, signal, sinceSeconds = SINCE_SECONDS, subject = "", timeoutSeconds = TIMEOUT_SECONDS } = options
     const start = clock.now()
+    const end = start + timeoutSeconds * 1_000
     const { id: handled = "", record: last } = options.after ?? {}
     const since =
       last === undefined ? start - sinceSeconds * 1_000 : Date.parse(last.createdAt) - STORING_SECONDS * 1_000
@@ -167,27 +211,27 @@ export class Mailbox {
       ...(from === undefined ? {} : { from })
     }
     const seen = new Set<string>()
-    const pagesUntil = start + (timeoutSeconds + PAGES_SECONDS) * 1_000
     for (;;) {
-      const found: Array<string> = []
-      for await (const { messageId, subject: title } of this.#summaries(query, signal, pagesUntil))
-        if (title.toLowerCase().includes(subject.toLowerCase())) found.push(messageId)
+      const lookedAt = clock.now()
+      const unread = new Map<string, MessageSummary>()
+      for await (const mail of this.#summaries(query, signal, end + PAGES_SECONDS * 1_000))
+        if (mail.subject.toLowerCase().includes(subject.toLowerCase()) && mail.messageId > handled)
+          if (!seen.has(mail.messageId)) unread.set(mail.messageId, mail)
+      for (const messageId of unread.keys()) seen.add(messageId)
       // Ids sort by the time of storing, and a mail that arrived before another may be stored after it.
-      for (const messageId of found.toSorted()) {
-        if (messageId <= handled || seen.has(messageId)) continue
-        seen.add(messageId)
-        const record = await this.#read(messageId)
-        const picked = record && pick(new Mail(caller, record))
-        if (picked !== undefined) return picked
-      }
-      if (clock.now() - start + POLL_MILLIS > timeoutSeconds * 1_000)
+      const picked = await pick(
+        [...unread.values()].toSorted((one, other) => (one.messageId < other.messageId ? -1 : 1))
+      )
+      if (picked !== undefined) return picked
+      // The last look begins when the time is over.
+      if (lookedAt >= end)
         throw new AgentOsError({
           code: "TIMEOUT",
           message: `Timed out after ${timeoutSeconds} s: no ${what}${from === undefined ? "" : ` from ${from}`} for ${this.address}.`,
           details: {},
           isRetryable: true
         })
-      await clock.sleep(POLL_MILLIS, signal)
+      await clock.sleep(Math.min(POLL_MILLIS, Math.max(0, end - clock.now())), signal)
       signal?.throwIfAborted()
     }
   }
@@ -212,7 +256,60 @@ export class Mailboxes {
     this.#context = context
   }
 
-  /** Buys a mailbox. */
+  /**
+   * Returns the mailbox of this wallet with a local part, unchanged, or buys it if it does not exist. The list is free, so only
+   * the first run of a program pays. Throws CONFLICT if the address belongs to another wallet, or if the mailbox is inactive.
+   */
+  async open(input: InputOf<"createMailbox">, options?: CallOptions): Promise<Mailbox> {
+    const own = await this.#findOwn(input, options)
+    if (own !== undefined) return own
+    const conflict = await this.create(input, options).catch((error: unknown) => {
+      if (error instanceof AgentOsError && error.code === "CONFLICT") return error
+      throw error
+    })
+    if (conflict instanceof Mailbox) return conflict
+    const { clock } = this.#context
+    // Another process of this wallet may be buying it: it is listed once that payment has settled.
+    for (let millis = 0; millis <= RACE_MILLIS; millis += POLL_MILLIS) {
+      const bought = await this.#findOwn(input, options)
+      if (bought !== undefined) return bought
+      await clock.sleep(POLL_MILLIS, options?.signal)
+      options?.signal?.throwIfAborted()
+    }
+    const { localPart } = input
+    const { answer, message, moneyMoved, nextCalls, requestId, status } = conflict
+    throw new AgentOsError({
+      code: "CONFLICT",
+      message:
+        moneyMoved === "no"
+          ? `localPart ${JSON.stringify(localPart)} belongs to another wallet. Nothing was charged. Choose another localPart.`
+          : message,
+      details: {},
+      moneyMoved,
+      nextCalls,
+      requestId,
+      status,
+      ...(answer === null ? {} : { answer }),
+      cause: conflict
+    })
+  }
+
+  /** Returns the mailbox of this wallet with a local part; undefined without one. Throws CONFLICT if it is inactive. */
+  async #findOwn(
+    { localPart }: InputOf<"createMailbox">,
+    options: CallOptions | undefined
+  ): Promise<Mailbox | undefined> {
+    const wanted = localPart.toLowerCase()
+    const own = (await this.list(options)).find(({ record }) => record.localPart === wanted)
+    if (own?.record.active !== false) return own
+    throw new AgentOsError({
+      code: "CONFLICT",
+      message: `${own.address} is yours, but inactive, so it receives no mail. Activate it with mailbox.update({ active: true }), which costs money. Nothing was charged.`,
+      details: {}
+    })
+  }
+
+  /** Buys a mailbox. Throws CONFLICT if its address is taken, also by this wallet: see `open`. */
   async create(input: InputOf<"createMailbox">, options?: CallOptions): Promise<Mailbox> {
     const { mailbox } = await this.#context.caller.call("createMailbox", input, options)
     return new Mailbox(this.#context, mailbox)

@@ -97,6 +97,18 @@ export class PhoneNumbers {
     this.#context = context
   }
 
+  /**
+   * Returns the first number of this wallet in the country that is in service, unchanged, or buys one. The list is free, so only
+   * the first run of a program pays; two first runs at once buy two.
+   */
+  async open(input: BuyNumberInput = {}, options?: CallOptions): Promise<PhoneNumber> {
+    const { country = "US" } = input
+    const own = (await this.list(options)).find(
+      ({ record }) => ["active", "expiring"].includes(record.status) && record.country === country
+    )
+    return own ?? this.buy(input, options)
+  }
+
   /** Buys a number for 30 days. `agent.call("purchaseUsNumber", …)` also returns the secret of its webhook. */
   async buy({ country = "US", ...input }: BuyNumberInput = {}, options?: CallOptions): Promise<PhoneNumber> {
     const { phoneNumber } = await this.#context.caller.call(

@@ -141,11 +141,11 @@ const PHONE_COMMANDS = [
 ]
 
 const MAIL_SAMPLE = [
-  'const mailbox = await agent.mailboxes.create({ localPart: "ada" })',
-  'const code = await mailbox.waitForCode({ from: "no-reply@example.com" })'
+  "const mailbox = await agent.mailboxes.open({ localPart: `ada-${wallet.address.slice(-6)}` })",
+  'const { code } = await mailbox.waitForCode({ from: "no-reply@example.com" })'
 ]
 const PHONE_SAMPLE = [
-  "const number = await agent.phoneNumbers.buy()",
+  "const number = await agent.phoneNumbers.open()",
   'const call = await number.call({ to: "+12025550150" })'
 ]
 

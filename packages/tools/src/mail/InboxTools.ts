@@ -139,7 +139,7 @@ export const waitForCode = defineTool({
   name: "wait_for_code",
   title: "Wait for a one-time code",
   description:
-    "Waits for a mail with a one-time code, for example from a sign-up, and returns the code alone: 4 to 10 digits or capital letters. Codes of senders that are not verified are ignored. Pass from, because anyone can send a code.",
+    "Waits for a mail with a one-time code, for example from a sign-up, and returns the newest code alone: 4 to 10 digits or capital letters. Codes of senders that are not verified are ignored. Pass from, because anyone can send a code.",
   properties: WAIT_INPUTS,
   required: [],
   output: {
@@ -151,7 +151,7 @@ export const waitForCode = defineTool({
   effects: "reads mail",
   run: async (context, { mailbox, ...wait }) => {
     const box = await chosenMailbox(context, mailbox)
-    const arrival = async (options: WaitOptions) => ({ code: await box.waitForCode(options) })
+    const arrival = async (options: WaitOptions) => ({ code: (await box.waitForCode(options)).code })
     return waited(context, wait, arrival, { code: null })
   }
 })
