@@ -9,19 +9,22 @@ export type NextCall = NonNullable<WireError["next"]>
 export type WireErrorCode = WireError["code"]
 
 /**
- * The errors of the client itself. `PAYMENT_UNSUPPORTED`: the terms are invalid, expired, or for a token that is not
+ * The errors of the client itself. `WALLET_FAILED`, `JOURNAL_FAILED` and `TOKENS_FAILED`: that option threw `cause`.
+ * `PAYMENT_UNSUPPORTED`: the terms are invalid, expired, or for a token that is not
  * accepted. `PAYMENT_OUTCOME_UNKNOWN`: it may have been charged; make the same call again to resume it. `PAYMENT_VOID`: it
  * bought nothing, and is not sent again.
  */
 export type ClientErrorCode =
   | "INVALID_OPTION"
   | "WALLET_REQUIRED"
+  | "WALLET_FAILED"
   | "SPEND_LIMIT_EXCEEDED"
   | "PAYMENT_NOT_APPROVED"
   | "PAYMENT_UNSUPPORTED"
   | "PAYMENT_OUTCOME_UNKNOWN"
   | "PAYMENT_VOID"
   | "JOURNAL_FAILED"
+  | "TOKENS_FAILED"
   | "UNREACHABLE"
   | "UNEXPECTED_ANSWER"
   | "TIMEOUT"
@@ -108,3 +111,7 @@ export const AgentOsError = CodedError as {
   new <Code extends ErrorCode>(parts: ErrorParts<Code>): CodedError<Code>
   readonly prototype: AgentOsError
 }
+
+/** @internal Returns the text of any thrown value, without a full stop at its end. */
+export const messageOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).replace(/\.$/, "")

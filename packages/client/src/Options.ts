@@ -1,26 +1,7 @@
 import { AgentOsError } from "./AgentOsError.ts"
 import { unitsOf } from "./payment/Amount.ts"
+import { accountOf, type EthersWallet, type WalletAccount, walletFailed } from "./payment/Account.ts"
 import type { PaymentJournal } from "./payment/Journal.ts"
-
-export interface TypedData {
-  readonly domain: {
-    readonly name: string
-    readonly version: string
-    readonly chainId: number
-    readonly verifyingContract: `0x${string}`
-  }
-  readonly types: Record<string, ReadonlyArray<{ readonly name: string; readonly type: string }>>
-  readonly primaryType: string
-  readonly message: Record<string, unknown>
-}
-
-/** A wallet that signs, for example viem's `privateKeyToAccount(key)`. */
-export interface WalletAccount {
-  /** With its checksum (EIP-55). */
-  readonly address: `0x${string}`
-  signTypedData(typedData: TypedData): Promise<`0x${string}`>
-  signMessage(message: { readonly message: string }): Promise<`0x${string}`>
-}
 
 /** One way to pay for a call. */
 export interface PaymentOption {
@@ -110,7 +91,7 @@ export interface AgentOsOptions {
    * Pays and signs in. Without it, only free calls work. A function opens it for its first signature, after `onPayment` has
    * approved; its address is not known before, so `journal` and `tokens` must be those of this wallet.
    */
-  readonly wallet?: WalletAccount | (() => Promise<WalletAccount>)
+  readonly wallet?: WalletAccount | EthersWallet | (() => Promise<WalletAccount | EthersWallet>)
   /** Limits of automatic payments. A wallet needs `spend`, `onPayment` or both. */
   readonly spend?: SpendLimits
   /** Approves each payment within the limits, before it is signed. */
@@ -127,8 +108,9 @@ export interface AgentOsOptions {
   readonly network?: string
   /** Tokens that are accepted beside the known contracts of USDT. */
   readonly assets?: ReadonlyArray<AcceptedAsset>
+  /** Default: that of the environment. It must not pay by itself; that of mppx is unwrapped. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
-  /** Default: that of the environment. The class of the package `ws` also shows pings. */
+  /** Default: that of the environment, which Node has since version 22. The class of the package `ws` also shows pings. */
   readonly WebSocket?: new (url: string) => WebSocketLike
   /** Called for each connection of a stream: when it opens, and when it closes or is blocked, with the reason. */
   readonly onConnection?: (change: ConnectionChange) => void
@@ -165,6 +147,25 @@ export interface Settings {
 
 const invalid = (message: string): AgentOsError => new AgentOsError({ code: "INVALID_OPTION", message, details: {} })
 
+type Fetch = NonNullable<AgentOsOptions["fetch"]>
+
+/** mppx replaces the global fetch by one that pays, and keeps the original one under this symbol. */
+const WRAPPED_BY_MPPX = Symbol.for("mppx.fetch.wrapper")
+
+/** Returns a fetch that does not pay by itself, because this client pays, within its limits. */
+const unpaidFetch = (fetch: Fetch & { readonly [WRAPPED_BY_MPPX]?: unknown }): Fetch => {
+  const original = fetch[WRAPPED_BY_MPPX]
+  return typeof original === "function" ? (original as Fetch) : fetch
+}
+
+const webSocketOf = (options: AgentOsOptions): NonNullable<AgentOsOptions["WebSocket"]> => {
+  const found = options.WebSocket ?? (globalThis as { WebSocket?: AgentOsOptions["WebSocket"] }).WebSocket
+  if (found !== undefined) return found
+  throw invalid(
+    "This environment has no WebSocket, over which mail, calls and events arrive. Use Node 22 or later, or pass WebSocket of the package ws to AgentOs.connect. Nothing was paid."
+  )
+}
+
 /** Whether a host name refers to this machine, whose server needs no https. */
 export const isLoopback = (hostname: string): boolean =>
   hostname === "localhost" ||
@@ -191,25 +192,18 @@ const limitOf = (name: string, text: string | undefined): bigint | null => {
   return units
 }
 
-/** Some addresses with a checksum (EIP-55) have letters of one case, so that the case proves nothing. */
-const checkAddress = ({ address }: WalletAccount): void => {
-  if (!/^0x[0-9a-fA-F]{40}$/.test(address)) throw invalid("wallet.address must be an EVM address.")
-}
-
 const walletOf = (wallet: NonNullable<AgentOsOptions["wallet"]>): Wallet => {
   if (typeof wallet !== "function") {
-    checkAddress(wallet)
-    return { address: wallet.address, open: () => Promise.resolve(wallet) }
+    const account = accountOf(wallet)
+    return { address: account.address, open: () => Promise.resolve(account) }
   }
   let opened: Promise<WalletAccount> | undefined
   const open = async () => {
     try {
-      const account = await wallet()
-      checkAddress(account)
-      return account
+      return accountOf(await wallet())
     } catch (error) {
       opened = undefined
-      throw error
+      throw walletFailed("The wallet could not be opened", error)
     }
   }
   return { address: undefined, open: () => (opened ??= open()) }
@@ -248,11 +242,8 @@ export const settingsOf = (baseUrl: string, options: AgentOsOptions): Settings =
     onRetry: (retry) => options.onRetry?.(retry) !== false,
     network: options.network,
     assets: options.assets,
-    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
-    // Not every environment has one.
-    get WebSocket() {
-      return options.WebSocket ?? WebSocket
-    },
+    fetch: (url, init) => unpaidFetch(options.fetch ?? fetch)(url, init),
+    WebSocket: webSocketOf(options),
     onConnection: options.onConnection,
     clock: options.clock ?? systemClock
   }

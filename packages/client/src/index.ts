@@ -35,10 +35,9 @@ export {
   type Retry,
   type SpendLimits,
   type TokenStore,
-  type TypedData,
-  type WalletAccount,
   type WebSocketLike
 } from "./Options.ts"
+export type { EthersWallet, TypedData, WalletAccount } from "./payment/Account.ts"
 export { decimalOf, unitsOf } from "./payment/Amount.ts"
 export {
   isOpen,

@@ -72,7 +72,7 @@ describe("a wallet that is a function", () => {
       ++attempts === 1 ? Promise.reject(new Error("wrong password")) : Promise.resolve(account)
     )
     const expected = await agent.call("createMailbox", CREATE).catch((error: unknown) => error)
-    expect(expected).toMatchObject({ message: "wrong password" })
+    expect(expected).toMatchObject({ code: "WALLET_FAILED", cause: { message: "wrong password" } })
     await agent.call("createMailbox", CREATE)
     expect(attempts).toBe(2)
   })

@@ -39,8 +39,8 @@ export class Http {
     try {
       const response = await fetch(`${baseUrl}${path}`, {
         method,
-        // A redirect could send the token to another server.
-        redirect: "error",
+        // A redirect could send the token to another server. Workers of Cloudflare do not support "error".
+        redirect: "manual",
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
         headers: {
           Accept: isDownload === true ? "*/*" : "application/json",
@@ -50,6 +50,10 @@ export class Http {
         },
         ...(body === undefined ? {} : { body })
       })
+      if (isRedirect(response)) {
+        await response.body?.cancel()
+        throw redirected(baseUrl, response)
+      }
       const bytes = await readBytes(response)
       const isJson = response.headers.get("content-type")?.includes("json") ?? false
       return {
@@ -71,6 +75,20 @@ export class Http {
       })
     }
   }
+}
+
+/** Browsers hide the answer, and show only that it is a redirect. */
+const isRedirect = ({ redirected, status, type }: Response): boolean =>
+  redirected || type === "opaqueredirect" || (status >= 300 && status < 400)
+
+const redirected = (baseUrl: string, { headers, status }: Response): AgentOsError => {
+  const location = headers.get("location")
+  return new AgentOsError({
+    code: "UNEXPECTED_ANSWER",
+    message: `${baseUrl} redirects${location === null ? "" : ` to ${location}`}. Redirects are not followed, because they could send the access token to another server. Connect to the base URL that answers itself.`,
+    details: {},
+    status: status === 0 ? null : status
+  })
 }
 
 const readBytes = async (response: Response): Promise<Uint8Array> => {

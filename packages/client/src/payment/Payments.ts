@@ -1,10 +1,11 @@
-import { AgentOsError, type MoneyMoved } from "../AgentOsError.ts"
+import { AgentOsError, messageOf, type MoneyMoved } from "../AgentOsError.ts"
 import type { Answer } from "../http/Answer.ts"
 import type { Http, Request } from "../http/Http.ts"
 import type { OperationId } from "../http/OperationTypes.ts"
-import { dataIn, dataOf, errorOf, isSuccess, moneyMovedBy } from "../http/WireError.ts"
-import type { PaymentOption, Settings, WalletAccount } from "../Options.ts"
+import { dataIn, dataOf, errorOf, isSuccess, moneyMovedBy, wireErrorIn } from "../http/WireError.ts"
+import type { PaymentOption, Settings } from "../Options.ts"
 import type { Tokens } from "../session/Tokens.ts"
+import type { WalletAccount } from "./Account.ts"
 import { decimalOf } from "./Amount.ts"
 import { type Challenge, type ChallengeOption, checkFresh, chooseOption, expiryOf, readChallenge } from "./Challenge.ts"
 import { type Answered, reportedState, sendPayment, sendUntilAnswered, type Unanswered } from "./Sending.ts"
@@ -61,6 +62,27 @@ const optionOf = (option: ChallengeOption): PaymentOption => {
 const challengeOf = ({ headers, status }: Answer): Challenge | undefined => {
   const header = status === 402 ? headers.get("payment-required") : null
   return header === null ? undefined : readChallenge(header)
+}
+
+/**
+ * Throws if a request without a payment got the answer to one with a payment: then `fetch` has paid or tried to, because it
+ * pays by itself, for example that of @x402/fetch.
+ */
+const checkUnpaid = (quote: Answer): void => {
+  const hasPaid = isSuccess(quote) && quote.headers.has("payment-response")
+  const issues = wireErrorIn(quote)?.issues ?? []
+  if (!hasPaid && !issues.some(({ path }) => path === "Idempotency-Key")) return
+  const outcome = hasPaid
+    ? "It has paid for this call, outside your limits; the result is in answer"
+    : "Nothing was charged"
+  throw new AgentOsError({
+    code: "INVALID_OPTION",
+    message: `fetch pays by itself, so this client cannot. Pass the fetch of the platform, without a wrapper, to AgentOs.connect. ${outcome}.`,
+    details: {},
+    status: quote.status,
+    moneyMoved: hasPaid ? "yes" : "no",
+    answer: quote
+  })
 }
 
 /** Returns the state of a payment after an answer. */
@@ -188,6 +210,7 @@ export class Payments {
 
   /** @internal Returns the options of an answer to a request without a payment. Throws if it is no challenge. */
   optionsOf(answer: Answer): ReadonlyArray<PaymentOption> {
+    checkUnpaid(answer)
     const challenge = challengeOf(answer)
     if (challenge !== undefined) return challenge.options.map(optionOf)
     if (dataIn(answer) === undefined) throw errorOf(answer)
@@ -212,6 +235,7 @@ export class Payments {
   /** @internal Pays for a call: limits, approval, signature, journal, request, in this order. */
   async pay(call: PaidCall, signal: AbortSignal | undefined): Promise<Data> {
     const { operationId, quote } = call
+    checkUnpaid(quote)
     if (isSuccess(quote)) return dataOf(quote)
     const challenge = challengeOf(quote)
     if (challenge === undefined) throw errorOf(quote)
@@ -248,12 +272,18 @@ export class Payments {
   async #approve(operationId: OperationId, option: ChallengeOption): Promise<void> {
     const { onPayment } = this.#settings
     if (onPayment === undefined) return
-    if (await onPayment({ operationId, ...optionOf(option) })) return
-    throw new AgentOsError({
-      code: "PAYMENT_NOT_APPROVED",
-      message: `onPayment did not approve ${decimalOf(option.amount)} USDT for ${operationId}. Nothing was signed.`,
-      details: {}
+    const notApproved = (message: string, cause?: unknown) =>
+      new AgentOsError({
+        code: "PAYMENT_NOT_APPROVED",
+        message: `${message}. Nothing was signed.`,
+        details: {},
+        cause
+      })
+    const answer = async () => onPayment({ operationId, ...optionOf(option) })
+    const isApproved = await answer().catch((error: unknown) => {
+      throw error instanceof AgentOsError ? error : notApproved(`onPayment failed: ${messageOf(error)}`, error)
     })
+    if (!isApproved) throw notApproved(`onPayment did not approve ${decimalOf(option.amount)} USDT for ${operationId}`)
   }
 
   async #sign(
@@ -310,7 +340,7 @@ export class Payments {
         const { lost } = outcome
         // Once sent, the signature is out, whatever the server answered.
         if (current.state.tag !== "prepared")
-          throw outcomeUnknown(entry, signal?.aborted === true ? "Aborted." : messageOf(lost), lost)
+          throw outcomeUnknown(entry, signal?.aborted === true ? "Aborted" : messageOf(lost), lost)
         await save({ tag: "given-up" })
         throw lost
       }
@@ -319,10 +349,10 @@ export class Payments {
       const moneyMoved = moneyMovedBy(outcome.paymentState)
       const error = errorOf(answer, moneyMoved)
       // The token comes first: if it is lost in between, the journal still says that there is an answer to fetch.
-      if (data !== undefined) await this.#tokens.keep(data)
+      if (data !== undefined) await this.#tokens.keep(data, moneyMoved)
       await save(answeredState(outcome))
       if (data !== undefined) return data
-      throw moneyMoved === "unknown" ? outcomeUnknown(entry, error.message, error) : error
+      throw moneyMoved === "unknown" ? outcomeUnknown(entry, messageOf(error), error) : error
     } finally {
       this.#sending.delete(entry.id)
     }
@@ -331,9 +361,11 @@ export class Payments {
   async #save(entry: JournalEntry): Promise<void> {
     const { state } = entry
     const moneyMoved = state.tag === "answered" ? moneyMovedBy(state.paymentState) : "unknown"
-    await this.#settings.journal
-      ?.save(entry)
-      .catch((cause: unknown) => Promise.reject(journalFailed(cause, state.tag === "prepared" ? "no" : moneyMoved)))
+    try {
+      await this.#settings.journal?.save(entry)
+    } catch (cause) {
+      throw journalFailed(cause, state.tag === "prepared" ? "no" : moneyMoved)
+    }
     this.#remember(entry)
   }
 
@@ -366,12 +398,10 @@ const retryOf = (outcome: Answered | Unanswered) => {
   }
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
 const outcomeUnknown = ({ id }: JournalEntry, why: string, cause: unknown): AgentOsError =>
   new AgentOsError({
     code: "PAYMENT_OUTCOME_UNKNOWN",
-    message: `${why} The payment may have been charged. Make the same call again to resume it: the same payment is sent, and nothing is signed.`,
+    message: `${why}. The payment may have been charged. Make the same call again to resume it: the same payment is sent, and nothing is signed.`,
     details: { paymentId: id },
     moneyMoved: "unknown",
     isRetryable: true,

@@ -1,5 +1,6 @@
 import { encodeJson, hexOf, utf8 } from "../Encoding.ts"
-import { isLoopback, type WalletAccount } from "../Options.ts"
+import { isLoopback } from "../Options.ts"
+import type { WalletAccount } from "./Account.ts"
 import type { Challenge, ChallengeOption } from "./Challenge.ts"
 
 /** TransferWithAuthorization of EIP-3009. */

@@ -1,6 +1,6 @@
 import { AgentOsError } from "../AgentOsError.ts"
 import { decodeJson, encodeJson, isRecord } from "../Encoding.ts"
-import type { WalletAccount } from "../Options.ts"
+import type { WalletAccount } from "../payment/Account.ts"
 
 /** The fields of a sign-in message (EIP-4361), as x402's extension sign-in-with-x names them. */
 export interface SignInMessage {

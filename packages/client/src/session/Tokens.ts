@@ -1,4 +1,4 @@
-import { AgentOsError } from "../AgentOsError.ts"
+import { AgentOsError, messageOf, type MoneyMoved } from "../AgentOsError.ts"
 import { isRecord } from "../Encoding.ts"
 import type { Http } from "../http/Http.ts"
 import { dataOf, errorOf } from "../http/WireError.ts"
@@ -19,7 +19,11 @@ export class Tokens {
   }
 
   async find(): Promise<string | undefined> {
-    return (await this.#settings.tokens.get(this.#key)) ?? undefined
+    try {
+      return (await this.#settings.tokens.get(this.#key)) ?? undefined
+    } catch (error) {
+      throw tokensFailed("get", error)
+    }
   }
 
   /** Returns the token; signs in without one. Undefined if the wallet has bought nothing here. */
@@ -80,9 +84,27 @@ export class Tokens {
     return data
   }
 
-  /** Stores the access token of an answer, if it has one. */
-  async keep({ authentication }: Readonly<Record<string, unknown>>): Promise<void> {
+  /** Stores the access token of an answer, if it has one. `moneyMoved`: by the call that it answers. */
+  async keep({ authentication }: Readonly<Record<string, unknown>>, moneyMoved: MoneyMoved = "no"): Promise<void> {
     const token = isRecord(authentication) ? authentication["accessToken"] : undefined
-    if (typeof token === "string") await this.#settings.tokens.set(this.#key, token)
+    if (typeof token !== "string") return
+    try {
+      await this.#settings.tokens.set(this.#key, token)
+    } catch (error) {
+      throw tokensFailed("set", error, moneyMoved)
+    }
   }
+}
+
+const tokensFailed = (method: "get" | "set", cause: unknown, moneyMoved: MoneyMoved = "no"): AgentOsError => {
+  if (cause instanceof AgentOsError) return cause
+  const paid =
+    moneyMoved === "yes" ? " The call was paid: make it again for its result, which is not charged again." : ""
+  return new AgentOsError({
+    code: "TOKENS_FAILED",
+    message: `tokens.${method} failed: ${messageOf(cause)}.${paid}`,
+    details: {},
+    moneyMoved,
+    cause
+  })
 }
