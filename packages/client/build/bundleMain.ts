@@ -10,7 +10,8 @@ const dir = path("dist/npm")
 await build({
   input: path("src/index.ts"),
   platform: "neutral",
-  output: { dir, entryFileNames: "client.js", comments: false, minify: true, cleanDir: true }
+  // Not minified, because errors show its lines and names. Bundlers of pages minify it.
+  output: { dir, entryFileNames: "client.js", comments: false, sourcemap: true, cleanDir: true }
 })
 // The compiler has written the declarations, without those that are internal.
 await build({
@@ -29,7 +30,7 @@ const manifest = {
   type,
   license,
   exports: { ".": { types: "./client.d.ts", default: "./client.js" } },
-  files: ["client.d.ts", "client.js", "CHANGELOG.md"],
+  files: ["client.d.ts", "client.js", "client.js.map", "CHANGELOG.md"],
   engines,
   sideEffects
 }

@@ -81,6 +81,8 @@ export interface ErrorParts<Code extends ErrorCode> {
 }
 
 class CodedError<Code extends ErrorCode> extends Error {
+  /** The name in stack traces. */
+  static override readonly name = "AgentOsError"
   override readonly name = "AgentOsError"
   readonly code: Code
   readonly details: ErrorDetails<Code>
