@@ -26,6 +26,9 @@ const FAULTS = [
 /** Packs all packages, installs them and runs them: `test:packages`. */
 const PACKAGES = "test/packed/**/*.test.ts"
 
+/** Installs the packed client in other runtimes and runs it there: `test:clients`. */
+const CLIENTS = "test/clients/runtimes/*.test.ts"
+
 /** Suites whose servers must restart before a carrier gives up, which it does after 15 s of real time. */
 const TIMED = "test/calls/**/*.test.ts"
 
@@ -57,7 +60,7 @@ export default defineConfig({
           ...common,
           name: "shared",
           include: ["packages/*/test/**/*.test.ts", "examples/*/test/**/*.test.ts", "test/**/*.test.ts"],
-          exclude: [...exclude, ...ISOLATED, ...FAULTS, PACKAGES, TIMED],
+          exclude: [...exclude, ...ISOLATED, ...FAULTS, PACKAGES, CLIENTS, TIMED],
           maxWorkers: MAX_WORKERS,
           // A process and its modules take seconds of processor time, more than most files.
           isolate: false
@@ -86,7 +89,8 @@ export default defineConfig({
           sequence: { groupOrder: 2 }
         }
       },
-      { test: { ...common, name: "packages", include: [PACKAGES], exclude, sequence: { groupOrder: 3 } } }
+      { test: { ...common, name: "packages", include: [PACKAGES], exclude, sequence: { groupOrder: 3 } } },
+      { test: { ...common, name: "clients", include: [CLIENTS], exclude, sequence: { groupOrder: 4 } } }
     ]
   }
 })

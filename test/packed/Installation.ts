@@ -40,6 +40,14 @@ export interface Installation {
 /** Variables of this test run and of the package manager that started it. */
 const OF_THE_TEST = /^(?:npm_|pnpm_|PNPM_|VITEST|TEST_|NODE_(?!EXTRA_CA_CERTS$)|AGENTOS_|DATABASE_URL$|INIT_CWD$|XDG_)/
 
+/** Returns the environment of a user, without what this test run adds. */
+export const userEnvironment = (): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined && !OF_THE_TEST.test(entry[0])
+    )
+  )
+
 /** An installation with an empty cache takes a minute. */
 const RUN_MILLIS = 200_000
 
@@ -92,11 +100,7 @@ export const install = async (more: Readonly<Record<string, string>> = {}): Prom
     const settings = existsSync(userConfig) ? readFileSync(userConfig, "utf8") : ""
     writeFileSync(join(home, ".npmrc"), `${settings}\n@agentos:registry=${registry.url}/\n`)
     const environment = (version: NodeVersion): Readonly<Record<string, string>> => ({
-      ...Object.fromEntries(
-        Object.entries(process.env).filter(
-          (entry): entry is [string, string] => entry[1] !== undefined && !OF_THE_TEST.test(entry[0])
-        )
-      ),
+      ...userEnvironment(),
       HOME: home,
       PATH: [nodeFolder(version), process.env["PATH"]].join(delimiter),
       npm_config_cache: process.env["npm_config_cache"] ?? join(homedir(), ".npm")

@@ -1,4 +1,4 @@
-import { AgentOsError } from "../AgentOsError.ts"
+import { AgentOsError, messageOf } from "../AgentOsError.ts"
 import { parseJson } from "../Encoding.ts"
 import type { Settings } from "../Options.ts"
 import type { Answer } from "./Answer.ts"
@@ -115,5 +115,5 @@ const readBytes = async (response: Response): Promise<Uint8Array> => {
 /** Returns the reason of a failed fetch, which Node hides in the cause. */
 const reasonOf = (error: unknown): string => {
   const cause = error instanceof Error ? error.cause : undefined
-  return cause instanceof Error ? cause.message : error instanceof Error ? error.message : String(error)
+  return messageOf(cause instanceof Error ? cause : error)
 }
