@@ -1,4 +1,4 @@
-import { AgentOsError } from "./AgentOsError.ts"
+import { AgentOsError, messageOf } from "./AgentOsError.ts"
 import { unitsOf } from "./payment/Amount.ts"
 import { accountOf, type EthersWallet, type WalletAccount, walletFailed } from "./payment/Account.ts"
 import type { PaymentJournal } from "./payment/Journal.ts"
@@ -147,6 +147,20 @@ export interface Settings {
 
 const invalid = (message: string): AgentOsError => new AgentOsError({ code: "INVALID_OPTION", message, details: {} })
 
+const retryFailed = (cause: unknown, { paymentId }: Retry): AgentOsError => {
+  const message = `onRetry failed: ${messageOf(cause)}.`
+  if (cause instanceof AgentOsError) return cause
+  if (paymentId === null) return new AgentOsError({ code: "INVALID_OPTION", message, details: {}, cause })
+  return new AgentOsError({
+    code: "PAYMENT_OUTCOME_UNKNOWN",
+    message: `${message} The payment may have been charged. Make the same call again to resume it.`,
+    details: { paymentId },
+    moneyMoved: "unknown",
+    isRetryable: true,
+    cause
+  })
+}
+
 type Fetch = NonNullable<AgentOsOptions["fetch"]>
 
 /** mppx replaces the global fetch by one that pays, and keeps the original one under this symbol. */
@@ -239,7 +253,13 @@ export const settingsOf = (baseUrl: string, options: AgentOsOptions): Settings =
     journal: options.journal,
     tokens: options.tokens ?? new Map<string, string>(),
     signIn: options.signIn ?? true,
-    onRetry: (retry) => options.onRetry?.(retry) !== false,
+    onRetry: (retry) => {
+      try {
+        return options.onRetry?.(retry) !== false
+      } catch (error) {
+        throw retryFailed(error, retry)
+      }
+    },
     network: options.network,
     assets: options.assets,
     fetch: (url, init) => unpaidFetch(options.fetch ?? fetch)(url, init),

@@ -198,10 +198,12 @@ describe("an option that throws", () => {
     ["onPayment", { onPayment: broken }, "PAYMENT_NOT_APPROVED", "no"],
     ["tokens.get", { tokens: { get: broken, set: broken } }, "TOKENS_FAILED", "no"],
     ["tokens.set", { tokens: { get: () => null, set: broken } }, "TOKENS_FAILED", "yes"],
+    ["onRetry", { onRetry: broken }, "PAYMENT_OUTCOME_UNKNOWN", "unknown"],
     ["journal.save", { journal: { load: async () => [], save: broken } }, "JOURNAL_FAILED", "no"]
-  ])("%s is an AgentOsError that says whether money moved", async (_, options, code, moneyMoved) => {
+  ])("%s is an AgentOsError that says whether money moved", async (name, options, code, moneyMoved) => {
     const paid = success({ mailbox: {}, authentication: { accessToken: "at_v1_x" }, operationId: "o" }, 201)
-    const { agent } = await connect({ [MAILBOXES]: [challenge(), paid] }, options)
+    const first = name === "onRetry" ? [challenge(), new TypeError("the connection was closed")] : [challenge()]
+    const { agent } = await connect({ [MAILBOXES]: [...first, paid] }, options)
     const error = await errorOf(agent.call("createMailbox", CREATE))
     expect(error).toMatchObject({ code, moneyMoved, cause: { message: "out of order" } })
     expect(error.message).toContain("out of order.")

@@ -8,6 +8,8 @@ export interface Order {
   readonly localPart: string
   /** A POST of an address to it makes a person outside write to that address. */
   readonly mailUrl: string
+  /** A URL whose answers redirect. */
+  readonly movedUrl: string
 }
 
 export interface Outcome {
@@ -20,11 +22,13 @@ export interface Outcome {
   readonly spent: string
   /** The code and the status of a refused call. */
   readonly refusal: ReadonlyArray<string | number | null>
+  /** The error of a call at a URL that redirects. */
+  readonly moved: string
 }
 
 /** Buys a mailbox, reads the list, receives mail over the stream, replies to it, and makes a call that is refused. */
 export const journey = async (order: Order, wallet?: AgentOsOptions["wallet"]): Promise<Outcome> => {
-  const { baseUrl, localPart, mailUrl, privateKey } = order
+  const { baseUrl, localPart, mailUrl, movedUrl, privateKey } = order
   const agent = await AgentOs.connect(baseUrl, {
     wallet: wallet ?? privateKeyToAccount(privateKey),
     spend: { perCall: "1.00", perDay: "5.00" }
@@ -44,8 +48,13 @@ export const journey = async (order: Order, wallet?: AgentOsOptions["wallet"]): 
     () => [],
     (error: unknown) => (error instanceof AgentOsError ? [error.code, error.status] : [String(error)])
   )
+  const elsewhere = await AgentOs.connect(movedUrl)
+  const moved = await elsewhere.call("listServices").then(
+    () => "done",
+    (error: unknown) => (error instanceof AgentOsError ? `${error.code}: ${error.message}` : String(error))
+  )
   const { lastDay: spent } = agent.payments.spent()
   agent.close()
   const listed = own.map(({ address }) => address).filter((address) => address.startsWith(`${localPart}@`))
-  return { address: mailbox.address, listed, subjects, code, spent, refusal }
+  return { address: mailbox.address, listed, subjects, code, spent, refusal, moved }
 }

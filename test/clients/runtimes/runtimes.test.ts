@@ -25,8 +25,10 @@ const answer = async (request: IncomingMessage, response: ServerResponse): Promi
   const body = await text(request)
   response.setHeader("Access-Control-Allow-Origin", "*")
   if (path === "/mail") await sendMail(host.sandbox, body, { subject: "Are you there?", text: "Your code is 482913." })
+  if (path.startsWith("/moved")) response.writeHead(302, { Location: host.sandbox.baseUrl })
   results.get(path)?.resolve(body)
-  response.setHeader("Content-Type", path.endsWith(".js") ? "text/javascript" : "text/html; charset=utf-8")
+  if (!response.headersSent)
+    response.setHeader("Content-Type", path.endsWith(".js") ? "text/javascript" : "text/html; charset=utf-8")
   response.end(pages.get(path))
 }
 const site = createServer((request, response) => {
@@ -49,13 +51,22 @@ const newOrder = (): Order => ({
   baseUrl: host.sandbox.baseUrl,
   privateKey: host.sandbox.wallets[0]!.privateKey,
   localPart: freshName(),
-  mailUrl: `${siteUrl()}/mail`
+  mailUrl: `${siteUrl()}/mail`,
+  movedUrl: `${siteUrl()}/moved`
 })
 
 const outcomeOf = ({ localPart }: Order): Outcome => {
   const address = `${localPart}@${host.sandbox.emailDomain}`
   const subjects = ["Are you there?", "Re: Are you there?"]
-  return { address, listed: [address], subjects, code: "482913", spent: "0.27", refusal: ["INVALID_REQUEST", 400] }
+  return {
+    address,
+    listed: [address],
+    subjects,
+    code: "482913",
+    spent: "0.27",
+    refusal: ["INVALID_REQUEST", 400],
+    moved: expect.stringMatching(/^UNEXPECTED_ANSWER: \S+ redirects( to \S+)?\. Redirects are not followed/) as string
+  }
 }
 
 /** Returns the outcome in a report, which is an error if the journey failed. */
