@@ -67,6 +67,33 @@ describe("a first purchase", () => {
   })
 })
 
+describe("an opened mailbox", () => {
+  it("is bought once by several first runs of a wallet at once, and by later ones", async () => {
+    const { connect, wallet } = await open()
+    const localPart = freshName()
+    const runs = await Promise.all([connect(), connect(), connect()])
+    const amount = await charged(wallet, async () => {
+      const mailboxes = await Promise.all(runs.map((run) => run.mailboxes.open({ localPart })))
+      const again = await (await connect()).mailboxes.open({ localPart })
+      expect(new Set([...mailboxes, again].map(({ id }) => id)).size).toBe(1)
+    })
+    expect(amount).toBe(MAILBOX_PRICE)
+  })
+
+  it("of another wallet is a conflict that costs nothing", async () => {
+    const [{ client }, other] = [await open(), await open()]
+    const localPart = freshName()
+    await client.mailboxes.open({ localPart })
+    const amount = await charged(other.wallet, async () => {
+      const error = await failureOf(other.client.mailboxes.open({ localPart }))
+      expect([error.code, error.moneyMoved]).toEqual(["CONFLICT", "no"])
+      expect(error.message).toMatch(/belongs to another wallet\. Nothing was charged\. Choose another localPart\.$/)
+    })
+    expect(amount).toBe(0n)
+    expect(other.network.paid).toEqual([])
+  })
+})
+
 describe("limits", () => {
   it("refuse a price above the limit per call before anything is signed", async () => {
     const { client, network } = await open({ spend: { perCall: "0.24" } })
