@@ -25,8 +25,7 @@ const predicateOf = (message: string): string => {
 }
 
 /** Limits the length of an array, and says so: the message of a bare length is about characters. */
-export const maxEntries = (count: number) =>
-  Schema.isMaxLength(count, { message: `must have at most ${count} items` })
+export const maxEntries = (count: number) => Schema.isMaxLength(count, { message: `must have at most ${count} items` })
 
 const leafHook: SchemaIssue.LeafHook = (issue) => {
   switch (issue._tag) {
