@@ -230,8 +230,14 @@ describe("the content of a mail", () => {
     [
       "that is a calendar in another charset",
       mixed("Content-Type: text/calendar; charset=iso-8859-1\r\n\r\n\xe4"),
-      "text/calendar",
+      "text/calendar; charset=iso-8859-1",
       "\xe4"
+    ],
+    [
+      "that has other parameters, of which those that name the file are dropped",
+      mixed('Content-Type: Text/CSV; name="a.csv"; header=present; note="a; \\"b"; more=ü\r\n\r\n1'),
+      'text/csv; header=present; note="a; \\"b"',
+      "1"
     ],
     [
       "in quoted-printable",

@@ -49,10 +49,15 @@ const HARMLESS_TYPES: ReadonlySet<string> = new Set([
 
 const OTHER_TYPE = "application/octet-stream"
 
-/** Returns a Content-Type under which the bytes are harmless. */
+/** A media type and its parameters (RFC 9110, section 8.3.1). */
+const MEDIA_TYPE = /^([^;\s]+)((?:; ?[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~-]+|"(?:[^"\\]|\\[\x20-\x7e])*"))*)$/
+const PRINTABLE = /^[\x20-\x7e]*$/
+
+/** Returns a Content-Type under which the bytes are harmless: that of the attachment with its parameters, or a general one. */
 export const safeContentType = (contentType: string): string => {
-  const plain = contentType.toLowerCase()
-  return HARMLESS_TYPES.has(plain) ? plain : OTHER_TYPE
+  const [, type = "", parameters = ""] = (PRINTABLE.test(contentType) && MEDIA_TYPE.exec(contentType)) || []
+  const plain = type.toLowerCase()
+  return HARMLESS_TYPES.has(plain) ? plain + parameters : OTHER_TYPE
 }
 
 const FILENAME_LIMIT = 150

@@ -65,6 +65,15 @@ describe("a download", () => {
     assert.strictEqual(safeContentType("Image/PNG"), "image/png")
   })
 
+  it("keeps the parameters of a type, and serves a type with anything else in it as a general one", () => {
+    for (const type of ["text/plain; charset=utf-8", "text/calendar;method=REQUEST", 'text/csv; charset="a \\" b"']) {
+      assert.strictEqual(safeContentType(type), type)
+    }
+    for (const type of ["text/html; charset=utf-8", "text/plain, text/html", "text/plain; x", "text/plain; a=\u00fc"]) {
+      assert.strictEqual(safeContentType(type), "application/octet-stream", type)
+    }
+  })
+
   it.effect("reserves memory until its request ends, and waits ten seconds for the share of its client", () => {
     const memory = new ByteBudget(64 * MIB)
     const request = HttpServerRequest.fromWeb(new Request("http://agents.test/", { method: "GET" }))

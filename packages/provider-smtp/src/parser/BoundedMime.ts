@@ -48,7 +48,10 @@ interface PostalMimeNode {
   contentDecoder: PartDecoder | null
   /** Null for a part that has no body. */
   readonly content: ArrayBuffer | null
-  readonly contentType: { readonly multipart: string | false }
+  readonly contentType: {
+    readonly multipart: string | false
+    readonly parsed: { readonly params: Readonly<Record<string, string>> }
+  }
   readonly contentTransferEncoding: { readonly encoding: string }
   readonly childNodes: ReadonlyArray<PostalMimeNode>
 }
@@ -236,9 +239,15 @@ export const readMime = async (raw: Uint8Array): Promise<BoundedMail> => {
     const isAttachment = part.contentType.multipart === false && part.content !== null && !reader.isInlineTextNode(part)
     return [...(isAttachment ? [part] : []), ...part.childNodes.flatMap(attached)]
   }
-  const sources = attached(reader.root).map(sourceOf)
+  const attachedParts = attached(reader.root)
+  const sources = attachedParts.map(sourceOf)
   if (sources.length !== email.attachments.length) throw new Error("the attachments could not be located")
-  return { email, sources, isTruncated: budget.isExceeded || hasTooManyParts }
+  return {
+    email,
+    sources,
+    typeParameters: attachedParts.map(({ contentType }) => contentType.parsed.params),
+    isTruncated: budget.isExceeded || hasTooManyParts
+  }
 }
 
 /** A mail as postal-mime read it, but with empty attachments. */
@@ -246,6 +255,8 @@ export interface BoundedMail {
   readonly email: Email
   /** The places of the attachments, in their order. */
   readonly sources: ReadonlyArray<AttachmentSource>
+  /** The parameters of their Content-Type, by name in lower case. */
+  readonly typeParameters: ReadonlyArray<Readonly<Record<string, string>>>
   readonly isTruncated: boolean
 }
 

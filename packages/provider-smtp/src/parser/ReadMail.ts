@@ -127,13 +127,31 @@ const bodyOf = (text: string | undefined): { readonly kept: string | null; reado
     ? { kept: null, isCut: false }
     : { kept: bodyText(text, MAIL_LIMITS.bodyBytes), isCut: Buffer.byteLength(text) > MAIL_LIMITS.bodyBytes }
 
-const attachmentsOf = (raw: Uint8Array, { email, sources }: BoundedMail): ParsedMail["attachments"] =>
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/
+const QUOTABLE = /^[\x20-\x7e]+$/
+/** Parameters of Content-Type that name the file or belong to the mail. */
+const DROPPED_PARAMETERS: ReadonlySet<string> = new Set(["boundary", "filename", "name"])
+
+/** Returns a media type with those of its parameters that are printable ASCII, as long as the whole fits. */
+const mediaTypeOf = (type: string, parameters: Readonly<Record<string, string>>): string => {
+  const essence = headerText(type, MAIL_LIMITS.contentTypeCharacters) || "application/octet-stream"
+  const written = Object.entries(parameters).flatMap(([name, value]) => {
+    if (!TOKEN.test(name) || DROPPED_PARAMETERS.has(name) || !QUOTABLE.test(value)) return []
+    return [`; ${name}=${TOKEN.test(value) ? value : `"${value.replaceAll(/["\\]/g, "\\$&")}"`}`]
+  })
+  return written.reduce(
+    (text, parameter) => (text.length + parameter.length > MAIL_LIMITS.contentTypeCharacters ? text : text + parameter),
+    essence
+  )
+}
+
+const attachmentsOf = (raw: Uint8Array, { email, sources, typeParameters }: BoundedMail): ParsedMail["attachments"] =>
   email.attachments.slice(0, MAIL_LIMITS.attachments).map((attachment, index) => {
     const source = sources[index]!
     const filename = headerText(attachment.filename ?? "", MAIL_LIMITS.filenameCharacters)
     return {
       filename: filename === "" ? null : filename,
-      contentType: headerText(attachment.mimeType, MAIL_LIMITS.contentTypeCharacters) || "application/octet-stream",
+      contentType: mediaTypeOf(attachment.mimeType, typeParameters[index] ?? {}),
       ...measure(raw, source),
       source
     }
