@@ -78,20 +78,23 @@ export class Agent {
   token: string | undefined
   private readonly server: Pick<SandboxDescription, "baseUrl">
   private readonly wallet: x402Client
+  private readonly fetch: typeof fetch
 
   constructor(
     server: Pick<SandboxDescription, "baseUrl">,
     privateKey: `0x${string}`,
-    payerOf: (owner: PrivateKeyAccount) => ClientEvmSigner = (owner) => owner
+    payerOf: (owner: PrivateKeyAccount) => ClientEvmSigner = (owner) => owner,
+    fetcher: typeof fetch = fetch
   ) {
     this.server = server
+    this.fetch = fetcher
     this.account = privateKeyToAccount(privateKey)
     this.payer = payerOf(this.account)
     this.wallet = new x402Client().register("eip155:*", new BoundScheme(this.payer))
   }
 
   async send({ body, headers = {}, method = body === undefined ? "GET" : "POST", path }: Request): Promise<Reply> {
-    const response = await fetch(this.server.baseUrl + path, {
+    const response = await this.fetch(this.server.baseUrl + path, {
       method,
       headers: {
         ...(body === undefined ? {} : { "content-type": "application/json" }),
@@ -107,7 +110,7 @@ export class Agent {
       status: response.status,
       headers: response.headers,
       text,
-      body: (isJson ? JSON.parse(text) : {}) as ReplyBody
+      body: (isJson && text !== "" ? JSON.parse(text) : {}) as ReplyBody
     }
   }
 
@@ -148,11 +151,11 @@ export class Agent {
     return this.token
   }
 
-  /** Returns the wallet's token for a signature. */
-  async signIn(): Promise<string> {
+  /** Returns the wallet's token for a signature: the current one, or a new one from the path that revokes the others. */
+  async signIn(path = "/api/v1/auth/token"): Promise<string> {
     const client = new FetchClient().registerExtension(createSIWxClientExtension({ signers: [this.account] }))
-    const url = `${this.server.baseUrl}/api/v1/auth/token`
-    const response = await whenReady(() => wrapFetchWithPayment(fetch, client)(url, { method: "POST" }))
+    const url = this.server.baseUrl + path
+    const response = await whenReady(() => wrapFetchWithPayment(this.fetch, client)(url, { method: "POST" }))
     if (!response.ok) throw new Error(`expected a token, got ${response.status}: ${await response.text()}`)
     const { data } = (await response.json()) as { readonly data: { readonly authentication: { accessToken: string } } }
     return data.authentication.accessToken

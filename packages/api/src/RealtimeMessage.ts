@@ -1,4 +1,4 @@
-import { CallDirection, ErrorCode, EventRecord, Timestamp, TurnRole, Uuid, maxEntries } from "@agentos/core"
+import { CallDirection, ErrorCode, EventRecord, maxEntries, TURN_FIELDS, Uuid } from "@agentos/core"
 import { Schema } from "effect"
 
 /** Maximum length of a credential in a message, in characters. A realtime token is far shorter. */
@@ -37,12 +37,15 @@ export const RealtimeMode = Schema.Literals(["deliver", "observe", "voice"])
 export type RealtimeMode = typeof RealtimeMode.Type
 
 export const SessionAuthenticate = Schema.Struct({
-  type: Schema.Literal("session.authenticate"),
-  token: Schema.String.check(Schema.isMaxLength(TOKEN_LIMIT)),
-  mode: Schema.optionalKey(RealtimeMode),
+  type: Schema.Literal("session.authenticate").annotateKey({ description: "Always session.authenticate." }),
+  token: Schema.String.check(Schema.isMaxLength(TOKEN_LIMIT)).annotateKey({ description: "A realtime token." }),
+  mode: Schema.optionalKey(RealtimeMode).annotateKey({
+    description:
+      "deliver: leases events to process. observe: only shows events. voice: answers calls. Default: deliver."
+  }),
   phoneNumberIds: Schema.optionalKey(
     Schema.Array(Uuid.GivenUuid).check(Schema.isMinLength(1), maxEntries(NUMBERS_LIMIT))
-  )
+  ).annotateKey({ description: "Numbers whose calls a session of mode voice receives. Default: all of yours." })
 }).annotate({
   identifier: "SessionAuthenticate",
   description:
@@ -50,22 +53,32 @@ export const SessionAuthenticate = Schema.Struct({
 })
 
 export const EventAcknowledge = Schema.Struct({
-  type: Schema.Literal("event.ack"),
-  eventId: Uuid.GivenUuid,
-  deliveryId: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(DELIVERY_ID_LIMIT)))
+  type: Schema.Literal("event.ack").annotateKey({ description: "Always event.ack." }),
+  eventId: Uuid.GivenUuid.annotateKey({ description: "Id of the event to acknowledge." }),
+  deliveryId: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(DELIVERY_ID_LIMIT))).annotateKey({
+    description: "The deliveryId of the delivery to acknowledge. Absent: any delivery."
+  })
 }).annotate({
   identifier: "EventAcknowledge",
   description: "Acknowledges an event. With a deliveryId, it has an effect only while that delivery's lease is held."
 })
 
 export const CallReply = Schema.Struct({
-  type: Schema.Literal("call.reply"),
-  callId: Uuid.GivenUuid,
-  turnId: Uuid.GivenUuid,
-  text: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(TEXT_LIMIT))),
-  hangup: Schema.optionalKey(Schema.Boolean),
-  more: Schema.optionalKey(Schema.Boolean),
-  decline: Schema.optionalKey(Schema.Boolean)
+  type: Schema.Literal("call.reply").annotateKey({ description: "Always call.reply." }),
+  callId: Uuid.GivenUuid.annotateKey({ description: "Id of the call." }),
+  turnId: Uuid.GivenUuid.annotateKey({ description: "Id of the turn that the reply answers." }),
+  text: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(TEXT_LIMIT))).annotateKey({
+    description: "Text to speak."
+  }),
+  hangup: Schema.optionalKey(Schema.Boolean).annotateKey({
+    description: "Whether the call ends after the text. Default: false."
+  }),
+  more: Schema.optionalKey(Schema.Boolean).annotateKey({
+    description: "Whether further replies to the turn follow. Default: false."
+  }),
+  decline: Schema.optionalKey(Schema.Boolean).annotateKey({
+    description: "Whether the session gives the call away. Default: false."
+  })
 }).annotate({
   identifier: "CallReply",
   description:
@@ -79,11 +92,11 @@ export const RealtimeClientMessage = Schema.Union([SessionAuthenticate, EventAck
 export type RealtimeClientMessage = typeof RealtimeClientMessage.Type
 
 export const SessionReady = Schema.Struct({
-  type: Schema.Literal("session.ready"),
-  sessionId: Uuid.Uuid,
-  leaseSeconds: Schema.Finite,
-  maxInFlight: Schema.Int,
-  pending: Schema.Int
+  type: Schema.Literal("session.ready").annotateKey({ description: "Always session.ready." }),
+  sessionId: Uuid.Uuid.annotateKey({ description: "Id of the session." }),
+  leaseSeconds: Schema.Finite.annotateKey({ description: "How long a delivery is leased, in seconds." }),
+  maxInFlight: Schema.Int.annotateKey({ description: "Number of deliveries that the session may hold at once." }),
+  pending: Schema.Int.annotateKey({ description: "Number of pending events." })
 }).annotate({
   identifier: "SessionReady",
   description:
@@ -91,36 +104,41 @@ export const SessionReady = Schema.Struct({
 })
 
 export const EventDelivery = Schema.Struct({
-  type: Schema.Literal("event.delivery"),
-  deliveryId: Schema.String,
-  event: EventRecord
+  type: Schema.Literal("event.delivery").annotateKey({ description: "Always event.delivery." }),
+  deliveryId: Schema.String.annotateKey({ description: "Id of this delivery, for its acknowledgement." }),
+  event: EventRecord.annotateKey({ description: "The event." })
 }).annotate({ identifier: "EventDelivery", description: "An event to process and acknowledge." })
 
-export const EventObserved = Schema.Struct({ type: Schema.Literal("event.observed"), event: EventRecord }).annotate({
+export const EventObserved = Schema.Struct({
+  type: Schema.Literal("event.observed").annotateKey({ description: "Always event.observed." }),
+  event: EventRecord.annotateKey({ description: "The event." })
+}).annotate({
   identifier: "EventObserved",
   description: "An event as shown to an observing session."
 })
 
 export const SessionReplayComplete = Schema.Struct({
-  type: Schema.Literal("session.replay.complete"),
-  delivered: Schema.Int
+  type: Schema.Literal("session.replay.complete").annotateKey({ description: "Always session.replay.complete." }),
+  delivered: Schema.Int.annotateKey({ description: "Number of events that were sent." })
 }).annotate({
   identifier: "SessionReplayComplete",
   description: "All events that were pending at the start of the session have been sent. New ones follow."
 })
 
 export const EventAcknowledged = Schema.Struct({
-  type: Schema.Literal("event.acknowledged"),
-  eventId: Uuid.Uuid
+  type: Schema.Literal("event.acknowledged").annotateKey({ description: "Always event.acknowledged." }),
+  eventId: Uuid.Uuid.annotateKey({ description: "Id of the event." })
 }).annotate({
   identifier: "EventAcknowledged",
   description: "The event is acknowledged, and will not be delivered again."
 })
 
 export const EventAcknowledgementStale = Schema.Struct({
-  type: Schema.Literal("event.ack_stale"),
-  eventId: Uuid.Uuid,
-  reason: Schema.optionalKey(Schema.Literals(["lease_lost", "expired"]))
+  type: Schema.Literal("event.ack_stale").annotateKey({ description: "Always event.ack_stale." }),
+  eventId: Uuid.Uuid.annotateKey({ description: "Id of the event." }),
+  reason: Schema.optionalKey(Schema.Literals(["lease_lost", "expired"])).annotateKey({
+    description: "lease_lost: the lease of the delivery has ended. expired: the event has expired."
+  })
 }).annotate({
   identifier: "EventAcknowledgementStale",
   description:
@@ -128,25 +146,25 @@ export const EventAcknowledgementStale = Schema.Struct({
 })
 
 export const CallTurn = Schema.Struct({
-  type: Schema.Literal("call.turn"),
-  callId: Uuid.Uuid,
-  turnId: Uuid.Uuid,
-  phoneNumberId: Uuid.Uuid,
-  direction: CallDirection,
-  from: Schema.String,
-  to: Schema.String,
-  turn: Schema.Struct({ text: Schema.String, at: Timestamp.IsoTimestamp }),
-  /** Up to 20 turns before this one, oldest first. */
-  transcriptSoFar: Schema.Array(Schema.Struct({ role: TurnRole, text: Schema.String, at: Timestamp.IsoTimestamp }))
+  type: Schema.Literal("call.turn").annotateKey({ description: "Always call.turn." }),
+  callId: Uuid.Uuid.annotateKey({ description: "Id of the call." }),
+  turnId: Uuid.Uuid.annotateKey({ description: "Id of the turn, for the reply." }),
+  phoneNumberId: Uuid.Uuid.annotateKey({ description: "Id of your number in the call." }),
+  direction: CallDirection.annotateKey({
+    description: "inbound: a person called your number. outbound: you placed the call."
+  }),
+  from: Schema.String.annotateKey({ description: "Number that calls, in E.164 format." }),
+  to: Schema.String.annotateKey({ description: "Number that is called, in E.164 format." }),
+  ...TURN_FIELDS
 }).annotate({
   identifier: "CallTurn",
   description: "A turn of the person on the line, to be answered by `call.reply` within 5 seconds."
 })
 
 export const CallInterrupted = Schema.Struct({
-  type: Schema.Literal("call.interrupted"),
-  callId: Uuid.Uuid,
-  turnId: Uuid.Uuid
+  type: Schema.Literal("call.interrupted").annotateKey({ description: "Always call.interrupted." }),
+  callId: Uuid.Uuid.annotateKey({ description: "Id of the call." }),
+  turnId: Uuid.Uuid.annotateKey({ description: "Id of the turn that is over." })
 }).annotate({
   identifier: "CallInterrupted",
   description:
@@ -154,9 +172,9 @@ export const CallInterrupted = Schema.Struct({
 })
 
 export const RealtimeError = Schema.Struct({
-  type: Schema.Literal("error"),
-  code: ErrorCode,
-  message: Schema.String
+  type: Schema.Literal("error").annotateKey({ description: "Always error." }),
+  code: ErrorCode.annotateKey({ description: "The error code." }),
+  message: Schema.String.annotateKey({ description: "The problem and the fix, for people." })
 }).annotate({
   identifier: "RealtimeError",
   description: "A message or the session is invalid. If the session ends, a close code follows."

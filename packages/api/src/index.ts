@@ -14,6 +14,7 @@ export { describeInput, type Input, inputsOf, requiresBody } from "./operation/I
 export { operationOf, OPERATIONS, operations } from "./operation/Operations.ts"
 export * from "./operation/ServiceRecord.ts"
 
+export { notFoundMessage } from "./error/DomainErrorParts.ts"
 export * from "./error/ErrorEnvelope.ts"
 export type { FailedRequest } from "./error/ErrorEnvelope.ts"
 export { errorExample } from "./error/ErrorExamples.ts"

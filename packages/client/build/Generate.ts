@@ -80,9 +80,9 @@ const parameterOf = (parameter: Parameter | Reference): Parameter => {
   return shared
 }
 
-/** Returns the parameters of an operation, without the headers of a payment, which the client sends itself. */
-const parametersOf = ({ parameters, "x-price": price }: OperationDocument): ReadonlyArray<Parameter> =>
-  parameters.map(parameterOf).filter((parameter) => price === undefined || parameter.in !== "header")
+/** Returns the parameters of an operation, without optional headers: the client sends those of a payment itself. */
+const parametersOf = ({ parameters }: OperationDocument): ReadonlyArray<Parameter> =>
+  parameters.map(parameterOf).filter((parameter) => parameter.required || parameter.in !== "header")
 
 /** Returns one object with every input of an operation: those of path, query, header and body. */
 const inputOf = (operation: OperationDocument): Json => {

@@ -8,7 +8,7 @@ import {
   OPERATIONS
 } from "@agentos/api"
 import { type ErrorCode, Usdt } from "@agentos/core"
-import { at, type Documented, documented, exampleOf, schemaOf, type Json, text } from "./Contract.ts"
+import { at, document, type Documented, documented, exampleOf, schemaOf, type Json, text } from "./Contract.ts"
 import { anchorOf, code, type Group, json, kebab, type Page, paragraphs, table } from "./Page.ts"
 import { recordLinks } from "./Records.ts"
 import { curlSamples, isCallable, isFile, isPaid, pythonSample, typeScriptSample } from "./Samples.ts"
@@ -121,24 +121,15 @@ const next = ({ entry }: Documented): string =>
 export const slugOf = ({ operationId }: Documented): string => `reference/${kebab(operationId)}`
 export const pathOf = (operation: Documented): string => `/docs/${slugOf(operation)}`
 
-const titleOf = ({ operationId }: Documented): string => {
-  const words = kebab(operationId).replaceAll("-", " ")
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`
-    .replace(/\bus\b/, "US")
-    .replace(/\bcanada\b/, "Canadian")
-    .replace(/ by id$/, " by id")
-}
-
 const page = (operation: Documented): Page => {
   const { entry } = operation
   return {
     slug: slugOf(operation),
-    title: titleOf(operation),
+    title: text(operation.operation["summary"]),
     description: entry.purpose,
     markdown: paragraphs(
       code("http", `${entry.method} ${entry.path}`),
-      entry.purpose,
-      text(operation.operation["description"]) === entry.purpose ? "" : text(operation.operation["description"]),
+      text(operation.operation["description"]),
       facts(operation),
       request(operation),
       response(operation),
@@ -148,18 +139,11 @@ const page = (operation: Documented): Page => {
   }
 }
 
-const LABELS: Readonly<Record<string, string>> = {
-  discovery: "Discovery",
-  email: "Mail",
-  phone: "Phone",
-  events: "Events",
-  domains: "Domains",
-  auth: "Tokens",
-  payments: "Payments"
+/** Returns one page for each operation, grouped and ordered by the tags of the document. */
+export const referenceGroups = (): ReadonlyArray<Group> => {
+  const byTag = Map.groupBy(documented(), ({ operation }) => text((operation["tags"] as ReadonlyArray<Json>)[0]))
+  return (document["tags"] as ReadonlyArray<Json>).map((tag) => {
+    const label = text(at(tag, "name"))
+    return { label, pages: (byTag.get(label) ?? []).map(page) }
+  })
 }
-
-/** Returns one page for each operation, grouped as in the document. */
-export const referenceGroups = (): ReadonlyArray<Group> =>
-  [...Map.groupBy(documented(), ({ operation }) => text((at(operation["tags"]) as ReadonlyArray<string>)[0]))].map(
-    ([tag, operations]) => ({ label: LABELS[tag] ?? tag, pages: operations.map(page) })
-  )

@@ -47,7 +47,7 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
       message:
         kind === "webhook"
           ? "No event webhook is set. POST /api/v1/events/webhook with a url sets one."
-          : `No such ${kind}: ${id}.${howToList(kind)}`,
+          : notFoundMessage(kind, id),
       next: findOf(kind)
     }),
     ResourceNotOwned: ({ id, kind }): ErrorParts => ({
@@ -207,6 +207,9 @@ const priceOf = ({ entry }: FailedRequest): string =>
   entry === null || entry.price === null
     ? "Payment required."
     : `Payment required: ${Usdt.toDecimal(entry.price)} USDT.`
+
+/** Returns the message about an id that no resource of the kind has. */
+export const notFoundMessage = (kind: ResourceKind, id: string): string => `No such ${kind}: ${id}.${howToList(kind)}`
 
 /** Names the call that lists the caller's own resources of a kind, if there is one. */
 const howToList = (kind: ResourceKind): string => {

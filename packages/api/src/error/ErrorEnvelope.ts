@@ -18,37 +18,49 @@ import type { ERROR_PAYMENT_STATES } from "./ErrorStatus.ts"
  * How a caller without an access token obtains one: the start-here service to call, its price and its required inputs.
  */
 export const Onboarding = Schema.Struct({
-  serviceId: ServiceId,
-  method: Schema.Literals(["GET", "POST"]),
-  endpoint: Schema.String,
-  price: PriceRecord,
-  requiredInput: Schema.Array(Schema.Struct({ name: Schema.String, description: Schema.String }))
+  serviceId: ServiceId.annotateKey({ description: "Id of the service to start with." }),
+  method: Schema.Literals(["GET", "POST"]).annotateKey({ description: "Method of the service." }),
+  endpoint: Schema.String.annotateKey({ description: "Path of the service." }),
+  price: PriceRecord.annotateKey({ description: "Price of the service." }),
+  requiredInput: Schema.Array(
+    Schema.Struct({
+      name: Schema.String.annotateKey({ description: "Name of the input." }),
+      description: Schema.String.annotateKey({ description: "Description of the input with its limits." })
+    })
+  ).annotateKey({ description: "The inputs that the service requires." })
 }).annotate({ identifier: "Onboarding" })
 export type Onboarding = typeof Onboarding.Type
 
 /** The error, whether money moved, and the next step. */
 export const ErrorBody = Schema.Struct({
-  code: ErrorCode,
-  /** For people. Programs use the other fields. */
-  message: Schema.String,
-  requestId: Uuid.Uuid,
-  /** Whether the same request, unchanged, may succeed later. */
-  retryable: Schema.Boolean,
-  /** The state of the payment. Only on paid operations. */
-  paymentState: Schema.optionalKey(PaymentState),
-  /** The operation that the error is about. Absent if it is about none, or about one that the caller may not see. */
-  operationId: Schema.optionalKey(Uuid.Uuid),
-  next: Schema.optionalKey(NextCall),
-  /** Every invalid part of the request. */
-  issues: Schema.optionalKey(Schema.Array(Issue.annotate({ identifier: "Issue" }))),
-  onboarding: Schema.optionalKey(Onboarding),
-  /** The exceeded quota. Only with QUOTA_EXCEEDED. */
-  quota: Schema.optionalKey(TimedQuota)
+  code: ErrorCode.annotateKey({ description: "The error code, for programs." }),
+  message: Schema.String.annotateKey({ description: "The problem and the fix, for people." }),
+  requestId: Uuid.Uuid.annotateKey({ description: "Id of the request. It also appears in the server's log." }),
+  retryable: Schema.Boolean.annotateKey({ description: "Whether the same request, unchanged, may succeed later." }),
+  paymentState: Schema.optionalKey(PaymentState).annotateKey({
+    description: "State of the payment of the request. Only on paid operations."
+  }),
+  operationId: Schema.optionalKey(Uuid.Uuid).annotateKey({
+    description: "The operation that the error is about. Absent if it is about none, or about one that you may not see."
+  }),
+  next: Schema.optionalKey(NextCall).annotateKey({
+    description: "The call to make next. Absent if none follows from the error."
+  }),
+  issues: Schema.optionalKey(Schema.Array(Issue.annotate({ identifier: "Issue" }))).annotateKey({
+    description: "Every invalid part of the request. Only with INVALID_REQUEST."
+  }),
+  onboarding: Schema.optionalKey(Onboarding).annotateKey({
+    description: "The service to start with. Only with ONBOARDING_REQUIRED."
+  }),
+  quota: Schema.optionalKey(TimedQuota).annotateKey({ description: "The exceeded quota. Only with QUOTA_EXCEEDED." })
 })
 export type ErrorBody = typeof ErrorBody.Type
 
 /** The envelope of every error response. */
-export const ErrorEnvelope = Schema.Struct({ error: ErrorBody, guides: Guides }).annotate({ identifier: "Error" })
+export const ErrorEnvelope = Schema.Struct({
+  error: ErrorBody.annotateKey({ description: "The error and the next step." }),
+  guides: Guides.annotateKey({ description: "Paths of the documentation." })
+}).annotate({ identifier: "Error" })
 export type ErrorEnvelope = typeof ErrorEnvelope.Type
 
 /** The parts of a failed request that its error response needs. */

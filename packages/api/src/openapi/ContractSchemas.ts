@@ -3,12 +3,13 @@ import { JsonSchema, Schema, SchemaAST, SchemaRepresentation } from "effect"
 import { ErrorEnvelope } from "../error/ErrorEnvelope.ts"
 import { type Input, inputsOf } from "../operation/Inputs.ts"
 import { isBytes, type ApiOperation, takesBody } from "../operation/ApiOperation.ts"
-import { TAGS } from "../operation/Operations.ts"
+import { OPERATIONS } from "../operation/Operations.ts"
 import { RealtimeClientMessage, RealtimeServerMessage } from "../RealtimeMessage.ts"
 import {
   child,
   cleanSchema,
   discriminateUnions,
+  isObject,
   type JsonObject,
   referenceOf,
   schemaRef,
@@ -31,7 +32,7 @@ const MESSAGES = [RealtimeClientMessage, RealtimeServerMessage, AgentMessageReco
 
 /** Returns the JSON Schemas of the contract. The identifier of a schema is the name of its component. */
 export const contractSchemas = (): ContractSchemas => {
-  const operations = TAGS.flatMap((tag) => Object.values<ApiOperation>(tag.operations))
+  const operations = Object.values<ApiOperation>(OPERATIONS)
   const roots = operations.flatMap((operation) => [
     ...(takesBody(operation) ? [{ operation, part: "request", schema: operation.payload }] : []),
     ...(isBytes(operation.data) ? [] : [{ operation, part: "response", schema: successEnvelope(operation.data) }]),
@@ -71,9 +72,20 @@ const bodySchema = (body: JsonObject, inputs: ReadonlyArray<Input>): JsonObject 
 })
 
 /** The messages that clients send on the WebSocket, which accept no other properties. */
-const CLIENT_MESSAGES: ReadonlySet<string> = new Set(
-  RealtimeClientMessage.members.map((member) => SchemaAST.resolveIdentifier(member.ast) ?? "")
+const CLIENT_MESSAGES: ReadonlyMap<string, Schema.Struct.Fields> = new Map(
+  RealtimeClientMessage.members.map(({ ast, fields }) => [SchemaAST.resolveIdentifier(ast) ?? "", fields])
 )
+
+/** Adds the descriptions of fields, which the generator omits where an input is converted. */
+const describeFields = (component: JsonObject, fields: Schema.Struct.Fields): JsonObject => ({
+  ...component,
+  properties: Object.fromEntries(
+    Object.entries(child(component, "properties")).map(([name, property]) => {
+      const { description = "" } = Schema.resolveAnnotationsKey(fields[name]!) ?? {}
+      return [name, isObject(property) ? { ...property, description } : property]
+    })
+  )
+})
 
 /** The component with the fields that events of every type have. */
 const EVENT = "Event"
@@ -117,7 +129,9 @@ const componentsOf = (
   const components = Object.fromEntries(
     Object.entries(definitions).map(([name, schema]): readonly [string, JsonObject] => {
       const inputs = bodies.get(name)
-      const component = cleanSchema(toJsonObject(schema), inputs === undefined && !CLIENT_MESSAGES.has(name))
+      const message = CLIENT_MESSAGES.get(name)
+      const component = cleanSchema(toJsonObject(schema), inputs === undefined && message === undefined)
+      if (message !== undefined) return [name, describeFields(component, message)]
       return [name, inputs === undefined ? component : bodySchema(component, inputs)]
     })
   )

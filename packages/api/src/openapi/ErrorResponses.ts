@@ -1,11 +1,11 @@
 import type { ErrorCode } from "@agentos/core"
 import { errorExample, errorExampleName } from "../error/ErrorExamples.ts"
-import { ERROR_RECOVERY } from "../error/ErrorStatus.ts"
+import { ERROR_RECOVERY, ERROR_STATUS } from "../error/ErrorStatus.ts"
 import { errorsByStatus } from "../error/OperationErrors.ts"
 import type { ApiOperation } from "../operation/ApiOperation.ts"
 import { operations } from "../operation/Operations.ts"
 import { type JsonObject, schemaRef, toJsonObject } from "../schema/JsonSchema.ts"
-import { COMMON_HEADERS, headerRef } from "./Headers.ts"
+import { headerRef, UNCACHED_HEADERS } from "./Headers.ts"
 
 const RETRY_LATER: ReadonlySet<ErrorCode> = new Set([
   "PAYMENT_PENDING",
@@ -26,11 +26,22 @@ const responseName = (codes: ReadonlyArray<ErrorCode>, operation: ApiOperation):
 }
 const PAID = "_PAID"
 
+/** The errors of a payment that is refunded. */
+const REFUNDED: ReadonlySet<ErrorCode> = new Set(["IDEMPOTENCY_CONFLICT", "PROVIDER_REJECTED"])
+
+/** The headers of the responses with a status, beside those of every response. */
+const HEADERS_BY_STATUS: Readonly<Record<number, JsonObject>> = {
+  401: { "WWW-Authenticate": headerRef("WwwAuthenticate") },
+  402: { "PAYMENT-REQUIRED": headerRef("PaymentRequired") },
+  405: { Allow: headerRef("Allow") }
+}
+
 const responseOf = (status: number, codes: ReadonlyArray<ErrorCode>, operation: ApiOperation): JsonObject => ({
   description: codes.map((code) => `\`${code}\`: ${ERROR_RECOVERY[code]}`).join("\n\n"),
   headers: {
-    ...COMMON_HEADERS,
-    ...(status === 402 ? { "PAYMENT-REQUIRED": headerRef("PaymentRequired") } : {}),
+    ...UNCACHED_HEADERS,
+    ...HEADERS_BY_STATUS[status],
+    ...(codes.some((code) => REFUNDED.has(code)) ? { "PAYMENT-RESPONSE": headerRef("RefundReceipt") } : {}),
     ...(codes.some((code) => RETRY_LATER.has(code)) ? { "Retry-After": headerRef("RetryAfter") } : {})
   },
   content: {
@@ -70,5 +81,18 @@ export const errorComponents = (): { readonly responses: JsonObject; readonly ex
       }
     }
   }
-  return { responses, examples }
+  return { responses: { ...responses, ...outsideResponses() }, examples }
+}
+
+/** Returns the responses to requests that match no operation. */
+const outsideResponses = (): JsonObject => {
+  const response = (code: ErrorCode, description: string): JsonObject => ({
+    description,
+    headers: { ...UNCACHED_HEADERS, ...HEADERS_BY_STATUS[ERROR_STATUS[code]] },
+    content: { "application/json": { schema: schemaRef("Error") } }
+  })
+  return {
+    UnknownPath: response("RESOURCE_NOT_FOUND", "404 `RESOURCE_NOT_FOUND`: no operation has the path."),
+    OtherMethod: response("METHOD_NOT_ALLOWED", "405 `METHOD_NOT_ALLOWED`: no operation of the path has the method.")
+  }
 }

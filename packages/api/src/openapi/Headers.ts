@@ -21,6 +21,11 @@ export const HEADERS: JsonObject = {
     required: true,
     schema: { type: "string" }
   },
+  RefundReceipt: {
+    description:
+      "The receipt of the refund, in the form of PAYMENT-RESPONSE of a success. Present once the chain shows the refund.",
+    schema: { type: "string" }
+  },
   RetryAfter: {
     description: "Seconds to wait before repeating the same request unchanged.",
     schema: { type: "integer", minimum: 0 }
@@ -31,7 +36,35 @@ export const HEADERS: JsonObject = {
     schema: { type: "string" }
   },
   EntityTag: {
-    description: "Identifies the bytes, which never change. A request with it in If-None-Match is answered with 304.",
+    description:
+      "Identifies this version of `data` or of the file. Send it in If-None-Match: the answer is 304 while the version is the same.",
+    required: true,
+    schema: { type: "string" }
+  },
+  NoStore: {
+    description: "Caches must not store the response.",
+    required: true,
+    schema: { type: "string", enum: ["no-store"] }
+  },
+  Revalidate: {
+    description: "Caches may store the response, and must revalidate it with its ETag before each use.",
+    required: true,
+    schema: { type: "string", enum: ["no-cache"] }
+  },
+  Link: {
+    description:
+      "The documents of the API (RFC 8288): the API catalog (`api-catalog`), the OpenAPI and AsyncAPI documents (`service-desc`) and the documentation (`service-doc`).",
+    required: true,
+    schema: { type: "string" }
+  },
+  Allow: {
+    description: "The methods of the path, comma-separated.",
+    required: true,
+    schema: { type: "string" }
+  },
+  WwwAuthenticate: {
+    description:
+      '`Bearer error="invalid_token"` (RFC 6750) for an access token that is not valid, `SIGN-IN-WITH-X` for a signed message that is not valid.',
     required: true,
     schema: { type: "string" }
   },
@@ -48,14 +81,25 @@ export const HEADERS: JsonObject = {
 }
 
 /** Headers of every response. A server without rate limits omits the rate limit headers. */
-export const COMMON_HEADERS: JsonObject = {
+const COMMON_HEADERS: JsonObject = {
   "X-Request-Id": headerRef("RequestId"),
   RateLimit: headerRef("RateLimit"),
   "RateLimit-Policy": headerRef("RateLimitPolicy")
 }
 
-/** Headers of a response that contains stored bytes. */
+/** Headers of every response that no cache stores. */
+export const UNCACHED_HEADERS: JsonObject = { ...COMMON_HEADERS, "Cache-Control": headerRef("NoStore") }
+
+/** Headers of a response that contains a stored file, or that the client has it. */
 export const DOWNLOAD_HEADERS: JsonObject = {
+  ...UNCACHED_HEADERS,
   "Content-Disposition": headerRef("ContentDisposition"),
+  ETag: headerRef("EntityTag")
+}
+
+/** Headers of a response that is the same for every client, or that the client has it. */
+export const CATALOG_HEADERS: JsonObject = {
+  ...COMMON_HEADERS,
+  "Cache-Control": headerRef("Revalidate"),
   ETag: headerRef("EntityTag")
 }

@@ -2,11 +2,11 @@ import { type Capabilities, type CatalogEntry, IDEMPOTENCY_KEY_LIMIT, Usdt } fro
 import { REQUEST_ID } from "../example/ResourceExamples.ts"
 import { inputsOf, requiresBody } from "../operation/Inputs.ts"
 import { type Bytes, isBytes, type ApiOperation, type OperationExample } from "../operation/ApiOperation.ts"
-import { TAGS } from "../operation/Operations.ts"
+import { tagOf } from "../operation/Operations.ts"
 import { type JsonObject, toJsonObject } from "../schema/JsonSchema.ts"
 import type { ContractSchemas } from "./ContractSchemas.ts"
 import { errorResponses } from "./ErrorResponses.ts"
-import { COMMON_HEADERS, DOWNLOAD_HEADERS, headerRef } from "./Headers.ts"
+import { CATALOG_HEADERS, DOWNLOAD_HEADERS, headerRef, UNCACHED_HEADERS } from "./Headers.ts"
 
 /**
  * The names of the security schemes among the components of the document. Directories of x402 recognize a token by this
@@ -33,6 +33,13 @@ export const PARAMETERS: JsonObject = {
       "A unique key that you choose for this operation. Send it with PAYMENT-SIGNATURE, unless the payment has x402's payment-identifier, which is then the key. The first request, which returns the challenge, needs no key. Reuse a key only to repeat the identical request with the same body and payment.",
     schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_LIMIT, examples: ["mailbox-ada-1"] }
   },
+  IfNoneMatch: {
+    name: "If-None-Match",
+    in: "header",
+    required: false,
+    description: "The ETag of a response that you have, or several, comma-separated.",
+    schema: { type: "string" }
+  },
   ReadPayment: {
     name: "PAYMENT-SIGNATURE",
     in: "header",
@@ -44,9 +51,13 @@ export const PARAMETERS: JsonObject = {
 
 const parameterRef = (name: string): JsonObject => ({ $ref: `#/components/parameters/${name}` })
 
-const headerParameters = ({ entry, name }: ApiOperation): ReadonlyArray<JsonObject> => {
-  if (name === "readPaymentStatus") return [parameterRef("ReadPayment")]
-  return entry.price === null ? [] : [parameterRef("Payment"), parameterRef("IdempotencyKey")]
+/** Returns whether a client that has the response gets 304. */
+const isTagged = ({ data, hasEntityTag }: ApiOperation): boolean => isBytes(data) || hasEntityTag === true
+
+const headerParameters = (self: ApiOperation): ReadonlyArray<JsonObject> => {
+  if (self.name === "readPaymentStatus") return [parameterRef("ReadPayment")]
+  if (isTagged(self)) return [parameterRef("IfNoneMatch")]
+  return self.entry.price === null ? [] : [parameterRef("Payment"), parameterRef("IdempotencyKey")]
 }
 
 const security = (entry: CatalogEntry): ReadonlyArray<JsonObject> => {
@@ -97,27 +108,41 @@ const responseExamples = (self: ApiOperation): JsonObject =>
     ])
   )
 
-const bytesContent = (self: ApiOperation, { contentType }: Bytes): JsonObject => ({
-  [contentType]: { schema: { type: "string", format: "binary" }, examples: responseExamples(self) }
-})
+const bytesContent = (self: ApiOperation, { mediaTypes }: Bytes): JsonObject =>
+  Object.fromEntries(
+    mediaTypes.map((type) => [type, { schema: { type: "string", format: "binary" }, examples: responseExamples(self) }])
+  )
 
 const jsonContent = (self: ApiOperation, schema: JsonObject): JsonObject => ({
   "application/json": { schema, examples: responseExamples(self) }
 })
 
-/** Returns the success response; empty for an operation that never succeeds. */
+/** Returns the headers of a success, and of the 304 that stands for it. */
+const successHeaders = (self: ApiOperation): JsonObject => ({
+  ...(isBytes(self.data) ? DOWNLOAD_HEADERS : self.hasEntityTag === true ? CATALOG_HEADERS : UNCACHED_HEADERS),
+  ...(self.name === "describeApi" ? { Link: headerRef("Link") } : {}),
+  ...(self.entry.price === null ? {} : { "PAYMENT-RESPONSE": headerRef("PaymentResponse") })
+})
+/** Returns the responses to requests that succeed; none for an operation that never does. */
 const successResponses = (self: ApiOperation, { responses }: ContractSchemas): JsonObject => {
   if (self.entry.capability === "never") return {}
+  const { replacedStatus, status } = self
+  const headers = successHeaders(self)
+  const content = isBytes(self.data) ? bytesContent(self, self.data) : jsonContent(self, responses.get(self) ?? {})
   return {
-    [`${self.status}`]: {
-      description: self.status === 201 ? "Success. A resource was created." : "Success.",
-      headers: {
-        ...COMMON_HEADERS,
-        ...(isBytes(self.data) ? DOWNLOAD_HEADERS : {}),
-        ...(self.entry.price === null ? {} : { "PAYMENT-RESPONSE": headerRef("PaymentResponse") })
-      },
-      content: isBytes(self.data) ? bytesContent(self, self.data) : jsonContent(self, responses.get(self) ?? {})
-    }
+    [`${status}`]: {
+      description: status === 201 ? "Success. A resource was created." : "Success.",
+      headers,
+      content
+    },
+    ...(replacedStatus === undefined
+      ? {}
+      : {
+          [`${replacedStatus}`]: { description: "Success. The resource existed and was replaced.", headers, content }
+        }),
+    ...(isTagged(self)
+      ? { "304": { description: "The version in If-None-Match is the current one. There is no body.", headers } }
+      : {})
   }
 }
 
@@ -160,9 +185,9 @@ export const operationDocument = (
   const request = schemas.requests.get(self)
   return {
     operationId: self.name,
-    tags: TAGS.flatMap((tag) => (self.name in tag.operations ? [tag.name] : [])),
-    summary: entry.purpose,
-    description: `${self.description}\n\n${terms(entry)}`,
+    tags: [tagOf(self.name)],
+    summary: self.summary,
+    description: `${entry.purpose}\n\n${self.description}\n\n${terms(entry)}`,
     externalDocs: { url: `${serverUrl}${entry.guide}` },
     ...(entry.serviceId === null ? {} : { "x-service-id": entry.serviceId }),
     ...(entry.extension === undefined ? {} : { "x-extension": entry.extension }),

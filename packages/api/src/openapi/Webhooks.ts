@@ -33,10 +33,10 @@ const EVENT_SIGNATURE = "v1,VPubviwRShkOW27X8fQD66wWKG8BDBHhWtjV5sg5QNo="
 const eventDelivery = ({ serverUrl }: DocumentedServer): JsonObject => ({
   post: {
     operationId: "receiveEvent",
-    tags: ["events"],
-    summary: "Delivers an event to your event webhook.",
+    tags: ["Webhooks"],
+    summary: "Receive an event",
     description:
-      "The server posts each event to the URL of `setEventWebhook`, one request at a time, oldest event first. Verify the signature per Standard Webhooks (https://www.standardwebhooks.com), and reject old timestamps. Answer 2xx within 15 seconds, after you have handled the event durably: that acknowledges it. Any other answer, a redirect included, is retried after 5 s, 10 s, 20 s and so on, up to every 8 hours, for three days; then the webhook is paused.",
+      "Delivers an event to your event webhook.\n\nThe server posts each event to the URL of `setEventWebhook`, one request at a time, oldest event first. Verify the signature per Standard Webhooks (https://www.standardwebhooks.com), and reject old timestamps. Answer 2xx within 15 seconds, after you have handled the event durably: that acknowledges it. Any other answer, a redirect included, is retried after 5 s, 10 s, 20 s and so on, up to every 8 hours, for three days; then the webhook is paused.",
     externalDocs: { url: `${serverUrl}${DOCS_PATH}#webhooks` },
     security: [],
     parameters: [
@@ -88,10 +88,10 @@ const CALLBACK_SIGNATURE = "v1=a32e9b16fb5076aded3d6137713d9d9fd54b7c1f4371cdeae
 const voiceCallback = ({ serverUrl }: DocumentedServer): JsonObject => ({
   post: {
     operationId: "answerTurn",
-    tags: ["phone"],
-    summary: "Asks your agent for the answer to what the person on the line said.",
+    tags: ["Calls"],
+    summary: "Answer a turn",
     description:
-      "The server posts each utterance of a call to the `agentWebhookUrl` of its number, and speaks the answer. Verify the signature: compare in constant time, and reject timestamps that are more than 5 minutes off. The first byte of the answer must arrive within 5 seconds, and the whole answer within 30 seconds and 64 KiB. Redirects are not followed. A failed request is retried once if nothing of its answer was spoken; then the caller hears an apology, and the call continues. While a voice session is connected, it receives the turns instead.",
+      "Asks your agent for the answer to what the person on the line said.\n\nThe server posts each utterance of a call to the `agentWebhookUrl` of its number, and speaks the answer. Verify the signature: compare in constant time, and reject timestamps that are more than 5 minutes off. The first byte of the answer must arrive within 5 seconds, and the whole answer within 30 seconds and 64 KiB. Redirects are not followed. A failed request is retried once if nothing of its answer was spoken; then the caller hears an apology, and the call continues. While a voice session is connected, it receives the turns instead.",
     externalDocs: { url: `${serverUrl}${DOCS_PATH}#voice-callbacks` },
     security: [],
     parameters: [

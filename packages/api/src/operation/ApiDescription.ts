@@ -20,46 +20,53 @@ export type Environment = typeof Environment.Type
 
 /** A token on a network in which the server accepts payments, as its challenges offer it. */
 export const AcceptedPayment = Schema.Struct({
-  /** CAIP-2 id, for example `eip155:196`. */
-  network: Schema.String,
-  /** Address of the token's contract. */
-  asset: Schema.String,
-  payTo: Schema.String,
-  /** How long an authorization may be valid, counted from its creation. */
-  maxTimeoutSeconds: Schema.Int,
-  /** The scheme's own fields: those of `extra` that are the same in every challenge. */
-  extra: Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Finite]))
+  network: Schema.String.annotateKey({ description: "CAIP-2 id of the network, for example `eip155:196`." }),
+  asset: Schema.String.annotateKey({ description: "Address of the token's contract." }),
+  payTo: Schema.String.annotateKey({ description: "Address that payments go to." }),
+  maxTimeoutSeconds: Schema.Int.annotateKey({
+    description: "How long an authorization may be valid, in seconds from its creation."
+  }),
+  extra: Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Finite])).annotateKey({
+    description: "The scheme's own fields that are the same in every challenge."
+  })
 })
 export type AcceptedPayment = typeof AcceptedPayment.Type
 
 /** The compact catalog: the API's name and version, its authentication rules, its services and links to its guides. */
 export const ApiDescription = Schema.Struct({
-  name: Schema.String,
-  version: Schema.String,
-  environment: Environment,
+  name: Schema.String.annotateKey({ description: "Name of the API." }),
+  version: Schema.String.annotateKey({ description: "Version of the contract." }),
+  environment: Environment.annotateKey({
+    description: "production: money and messages are real. sandbox: they are simulated on one machine."
+  }),
   authentication: Schema.Struct({
-    scheme: Schema.Literal("bearer"),
-    tokenPrefix: Schema.String,
-    startHere: Schema.Array(ServiceId),
-    rules: Schema.Array(Schema.String)
-  }),
+    scheme: Schema.Literal("bearer").annotateKey({ description: "Scheme of the Authorization header." }),
+    tokenPrefix: Schema.String.annotateKey({ description: "The beginning of every access token." }),
+    startHere: Schema.Array(ServiceId).annotateKey({
+      description: "Services with which a wallet without a token starts."
+    }),
+    rules: Schema.Array(Schema.String).annotateKey({ description: "The rules of authentication, as sentences." })
+  }).annotateKey({ description: "How requests are authenticated." }),
   payment: Schema.Struct({
-    protocol: Schema.Literal("x402"),
-    x402Version: Schema.Literal(2),
-    scheme: Schema.Literal("exact"),
-    accepts: Schema.Array(AcceptedPayment)
-  }),
-  guides: Schema.Struct({ ...Guides.fields, docs: Schema.String }),
+    protocol: Schema.Literal("x402").annotateKey({ description: "Protocol of payments." }),
+    x402Version: Schema.Literal(2).annotateKey({ description: "Version of the protocol." }),
+    scheme: Schema.Literal("exact").annotateKey({ description: "Scheme of payments." }),
+    accepts: Schema.Array(AcceptedPayment).annotateKey({ description: "The accepted tokens and networks." })
+  }).annotateKey({ description: "How paid operations are paid." }),
+  guides: Schema.Struct({
+    ...Guides.fields,
+    docs: Schema.String.annotateKey({ description: "Path of the documentation." })
+  }).annotateKey({ description: "Paths of the documentation." }),
   services: Schema.Array(
     Schema.Struct({
-      serviceId: ServiceId,
-      method: Method,
-      path: Schema.String,
-      price: Schema.NullOr(PriceRecord),
+      serviceId: ServiceId.annotateKey({ description: "Id of the service." }),
+      method: Method.annotateKey({ description: "Method of the call." }),
+      path: Schema.String.annotateKey({ description: "Path of the call, with `{parameter}` for variable parts." }),
+      price: Schema.NullOr(PriceRecord).annotateKey({ description: "Price of one call; null for a free service." }),
       available: Schema.Boolean.annotateKey({ description: "Whether this server offers the service." }),
       extension: Extension
     })
-  )
+  ).annotateKey({ description: "Every service in short." })
 }).annotate({ identifier: "ApiDescription" })
 export type ApiDescription = typeof ApiDescription.Type
 

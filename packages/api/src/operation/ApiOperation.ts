@@ -9,11 +9,12 @@ export const NO_INPUT = { params: Nothing, query: Nothing, payload: Nothing }
 
 type AnyCodec = Schema.Codec<unknown, unknown>
 
-/** The output of an operation that returns bytes instead of the success envelope. */
-export const bytes = (contentType: string): Bytes => Object.assign(Schema.Uint8Array.annotate({}), { contentType })
-export type Bytes = Schema.Uint8Array & { readonly contentType: string }
+/** The output of an operation that returns bytes of one of these media types instead of the success envelope. */
+export const bytes = (...mediaTypes: ReadonlyArray<string>): Bytes =>
+  Object.assign(Schema.Uint8Array.annotate({}), { mediaTypes })
+export type Bytes = Schema.Uint8Array & { readonly mediaTypes: ReadonlyArray<string> }
 
-export const isBytes = (data: AnyCodec): data is Bytes => "contentType" in data
+export const isBytes = (data: AnyCodec): data is Bytes => "mediaTypes" in data
 
 /** The schemas of an operation's input and output. */
 export interface OperationShape<
@@ -31,6 +32,12 @@ export interface OperationShape<
   readonly data: Data
   /** 201 if the operation creates something. */
   readonly status: 200 | 201
+  /** The status if what the operation would create existed and was replaced; absent if it creates something each time. */
+  readonly replacedStatus?: 200
+  /** Whether the response has an entity tag, so that a client which has it gets 304. Bytes always have one. */
+  readonly hasEntityTag?: true
+  /** The operation in two to five words, for navigation. */
+  readonly summary: string
   /** A few sentences about the operation, beyond the `purpose` of its catalog entry. */
   readonly description: string
 }

@@ -94,18 +94,24 @@ const DESCRIPTION: typeof ApiDescription.Encoded = {
 
 export const DISCOVERY_OPERATIONS = {
   describeApi: operation("describeApi", {
+    summary: "Describe the API",
     ...NO_INPUT,
     data: ApiDescription,
     status: 200,
+    hasEntityTag: true,
     description:
       "Read it first: it says whether money is real (`environment`), which networks and tokens are accepted (`payment.accepts`), and with which services a wallet without a token starts.",
     example: { data: DESCRIPTION }
   }),
 
   listServices: operation("listServices", {
+    summary: "List services",
     ...NO_INPUT,
-    data: Schema.Struct({ items: Schema.Array(ServiceRecord) }),
+    data: Schema.Struct({
+      items: Schema.Array(ServiceRecord).annotateKey({ description: "All services, in the order of the catalog." })
+    }),
     status: 200,
+    hasEntityTag: true,
     description:
       "`available` says whether this server offers the service. The catalog is the same for every client and changes only with the server, so it can be cached with its ETag.",
     example: { data: { items: [SERVICE] } }
@@ -113,6 +119,7 @@ export const DISCOVERY_OPERATIONS = {
 
   /** An unknown id is answered with 404, so any text is accepted. */
   getService: operation("getService", {
+    summary: "Get a service",
     ...NO_INPUT,
     params: Schema.Struct({
       serviceId: plainText(SERVICE_ID_LIMIT).annotateKey({
@@ -120,8 +127,9 @@ export const DISCOVERY_OPERATIONS = {
         examples: ["email.mailbox.create"]
       })
     }),
-    data: Schema.Struct({ service: ServiceRecord }),
+    data: Schema.Struct({ service: ServiceRecord.annotateKey({ description: "The service." }) }),
     status: 200,
+    hasEntityTag: true,
     description: "The record is the one that the list of all services has under this id.",
     example: { params: { serviceId: SERVICE.serviceId }, data: { service: SERVICE } }
   })
@@ -130,6 +138,7 @@ export const DISCOVERY_OPERATIONS = {
 /** Reserved in this version. Always fails. */
 export const DOMAIN_OPERATIONS = {
   registerDomain: operation("registerDomain", {
+    summary: "Register a domain",
     ...NO_INPUT,
     data: Schema.Never,
     status: 200,
@@ -140,7 +149,11 @@ export const DOMAIN_OPERATIONS = {
 
 const signedIn = {
   ...NO_INPUT,
-  data: Schema.Struct({ authentication: Schema.Struct({ accessToken: Schema.String }) }),
+  data: Schema.Struct({
+    authentication: Schema.Struct({
+      accessToken: Schema.String.annotateKey({ description: "The current access token of the wallet." })
+    }).annotateKey({ description: "How the wallet authenticates from now on." })
+  }),
   status: 200,
   example: { data: { authentication: { accessToken: ACCESS_TOKEN } } }
 } as const
@@ -150,20 +163,26 @@ const SIGN_IN =
 
 export const AUTH_OPERATIONS = {
   recoverToken: operation("recoverToken", {
+    summary: "Get your access token",
     ...signedIn,
     description: `Use it when the token is lost. ${SIGN_IN} The first sign-in of a wallet replaces the token that its first purchase returned, and pauses its event webhook, unless the request carries that token.`
   }),
   revokeTokens: operation("revokeTokens", {
+    summary: "Revoke access tokens",
     ...signedIn,
     description: `Use it when someone else may know a token. ${SIGN_IN} Older access tokens, realtime tokens and realtime sessions end on every server within 5 seconds. Paid requests that were already accepted are still fulfilled. The event webhook stays: set it with rotateSecret if someone else may know its secret.`
   })
 }
 
-const status = { data: Schema.Struct({ payment: PaymentStatusRecord }), status: 200 } as const
+const status = {
+  data: Schema.Struct({ payment: PaymentStatusRecord.annotateKey({ description: "The state of the payment." }) }),
+  status: 200
+} as const
 
 export const PAYMENT_OPERATIONS = {
-  /** The payment is the header PAYMENT-SIGNATURE. A body is not read. */
+  /** The payment is the header PAYMENT-SIGNATURE. */
   readPaymentStatus: operation("readPaymentStatus", {
+    summary: "Check a payment",
     ...NO_INPUT,
     ...status,
     description:
@@ -172,6 +191,7 @@ export const PAYMENT_OPERATIONS = {
   }),
 
   getPayment: operation("getPayment", {
+    summary: "Get an operation's payment",
     ...NO_INPUT,
     params: Schema.Struct({
       operationId: Uuid.GivenUuid.annotateKey({
@@ -192,7 +212,7 @@ export const LIMIT_OPERATIONS = {
   listLimits: operation("listLimits", {
     ...NO_INPUT,
     data: Schema.Struct({
-      items: Schema.Array(LimitRecord),
+      items: Schema.Array(LimitRecord).annotateKey({ description: "The limits, those of mail first." }),
       sendingPause: Schema.NullOr(SendingPauseRecord).annotateKey({
         description: "The pause of your sending after too many bounces or complaints. Null if it is not paused."
       }),
@@ -201,6 +221,7 @@ export const LIMIT_OPERATIONS = {
       })
     }),
     status: 200,
+    summary: "List limits",
     description:
       "The values are those of this server and of this moment. A request above a limit fails before anything is charged: with `QUOTA_EXCEEDED` and Retry-After, or with `CONFLICT` if only a deletion helps. The rate limits of requests are in the headers RateLimit and RateLimit-Policy instead.",
     example: {

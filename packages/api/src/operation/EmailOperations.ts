@@ -27,6 +27,7 @@ import {
 } from "../example/ResourceExamples.ts"
 import { DateTime } from "../schema/DateTime.ts"
 import { bytes, NO_INPUT, operation } from "./ApiOperation.ts"
+import { nextCursor } from "./NextCursor.ts"
 import { paidData, provisionedData } from "./PaidData.ts"
 
 const messageId = Uuid.GivenUuid.annotateKey({
@@ -42,9 +43,10 @@ const time = Timestamp.Timestamp.make(Date.UTC(2026, 0, 31, 12))
 
 export const EMAIL_OPERATIONS = {
   createMailbox: operation("createMailbox", {
+    summary: "Create a mailbox",
     ...NO_INPUT,
     payload: CreateMailboxInput,
-    data: provisionedData({ mailbox: MailboxRecord }),
+    data: provisionedData({ mailbox: MailboxRecord.annotateKey({ description: "The new mailbox." }) }),
     status: 201,
     description:
       "The address is `localPart` at the domain of the server. Mail to it arrives at once, as `email.received` events. The response to the first purchase of a wallet contains its access token: store it. A later purchase returns the token only if the request carried it; otherwise sign in to get it. A local part stays reserved to the wallet that first had it, also after a deletion.",
@@ -55,17 +57,19 @@ export const EMAIL_OPERATIONS = {
   }),
 
   listMailboxes: operation("listMailboxes", {
+    summary: "List mailboxes",
     ...NO_INPUT,
-    data: Schema.Struct({ items: Schema.Array(MailboxRecord) }),
+    data: Schema.Struct({ items: Schema.Array(MailboxRecord).annotateKey({ description: "All mailboxes." }) }),
     status: 200,
     description: "Returns all mailboxes of the wallet, active and inactive ones, with their sender policies.",
     example: { data: { items: [MAILBOX] } }
   }),
 
   updateMailbox: operation("updateMailbox", {
+    summary: "Update a mailbox",
     ...NO_INPUT,
     payload: UpdateMailboxInput,
-    data: paidData({ mailbox: MailboxRecord }),
+    data: paidData({ mailbox: MailboxRecord.annotateKey({ description: "The mailbox after the change." }) }),
     status: 200,
     description:
       "Omitted fields stay as they are, and an empty text clears a field. `senderPolicy` replaces the whole policy. An inactive mailbox refuses mail; its messages can still be read.",
@@ -76,9 +80,14 @@ export const EMAIL_OPERATIONS = {
   }),
 
   deleteMailbox: operation("deleteMailbox", {
+    summary: "Delete a mailbox",
     ...NO_INPUT,
     payload: DeleteMailboxInput,
-    data: paidData({ mailboxId: Uuid.Uuid, deleted: Schema.Literal(true), messagesDeleted: Schema.Int }),
+    data: paidData({
+      mailboxId: Uuid.Uuid.annotateKey({ description: "Id of the deleted mailbox." }),
+      deleted: Schema.Literal(true).annotateKey({ description: "Always true." }),
+      messagesDeleted: Schema.Int.annotateKey({ description: "Number of messages that were deleted with it." })
+    }),
     status: 200,
     description:
       "Deletes the mailbox, its messages and their files permanently, and expires its open events. Only the same wallet can create the address again.",
@@ -89,9 +98,10 @@ export const EMAIL_OPERATIONS = {
   }),
 
   sendMessage: operation("sendMessage", {
+    summary: "Send a message",
     ...NO_INPUT,
     payload: SendMessageInput,
-    data: paidData({ message: MessageRecord }),
+    data: paidData({ message: MessageRecord.annotateKey({ description: "The sent message." }) }),
     status: 201,
     description:
       "The response has the outcome for each recipient: some may be refused while others are accepted. Recipients that are refused temporarily are `queued` and retried for 24 hours without charge. `inReplyTo` makes the message a reply, with the headers and the thread of the message that it answers. Repeating the request never sends the message twice.",
@@ -103,6 +113,7 @@ export const EMAIL_OPERATIONS = {
 
   /** Returns a page of messages, or a single message for a query with a messageId. */
   queryMessages: operation("queryMessages", {
+    summary: "List or read messages",
     ...NO_INPUT,
     query: Schema.Struct({
       ...QueryMessagesInput.fields,
@@ -117,10 +128,14 @@ export const EMAIL_OPERATIONS = {
     }),
     data: Schema.Union([
       Schema.Struct({
-        items: Schema.Array(MessageSummaryRecord),
-        nextCursor: Schema.NullOr(Schema.String)
+        items: Schema.Array(MessageSummaryRecord).annotateKey({
+          description: "The messages of this page, newest first, without bodies."
+        }),
+        nextCursor
       }).annotate({ identifier: "MessagePage" }),
-      Schema.Struct({ message: MessageRecord }).annotate({ identifier: "SingleMessage" })
+      Schema.Struct({
+        message: MessageRecord.annotateKey({ description: "The message with its bodies." })
+      }).annotate({ identifier: "SingleMessage" })
     ]),
     status: 200,
     description:
@@ -133,12 +148,13 @@ export const EMAIL_OPERATIONS = {
   }),
 
   getAttachment: operation("getAttachment", {
+    summary: "Download an attachment",
     ...NO_INPUT,
     params: Schema.Struct({ messageId, attachmentId }),
-    data: bytes("application/octet-stream"),
+    data: bytes("application/octet-stream", "*/*"),
     status: 200,
     description:
-      "Returns the file as it was sent or received. Compare the bytes with `sha256` of the attachment. The sender of a received file chose its name, type and content: treat it as hostile. Some servers delete raw mail after a time; the answer is then 404.",
+      "Returns the file as it was sent or received. Its Content-Type is `contentType` of the attachment if no browser runs files of that type as a program, such as application/pdf, image/png and text/csv; otherwise application/octet-stream. Compare the bytes with `sha256` of the attachment. The sender of a received file chose its name, type and content: treat it as hostile. Some servers delete raw mail after a time; the answer is then 404.",
     example: {
       params: { messageId: RECEIVED.messageId, attachmentId: ATTACHMENT.attachmentId },
       data: ATTACHMENT_TEXT
@@ -146,6 +162,7 @@ export const EMAIL_OPERATIONS = {
   }),
 
   getRawMessage: operation("getRawMessage", {
+    summary: "Download a raw message",
     ...NO_INPUT,
     params: Schema.Struct({ messageId }),
     data: bytes("message/rfc822"),
@@ -156,9 +173,13 @@ export const EMAIL_OPERATIONS = {
   }),
 
   listSuppressions: operation("listSuppressions", {
+    summary: "List suppressions",
     ...NO_INPUT,
     query: QuerySuppressionsInput,
-    data: Schema.Struct({ items: Schema.Array(SuppressionRecord), nextCursor: Schema.NullOr(Schema.String) }),
+    data: Schema.Struct({
+      items: Schema.Array(SuppressionRecord).annotateKey({ description: "The suppressions of this page, by address." }),
+      nextCursor
+    }),
     status: 200,
     description:
       "An address is suppressed for your wallet when it does not exist (`bounced`) or marked your mail as spam (`complained`). Sending to it is then refused before anything is charged. The list is sorted by address; pass `nextCursor` as `cursor` to read on.",
@@ -172,10 +193,11 @@ export const EMAIL_OPERATIONS = {
   }),
 
   liftSuppression: operation("liftSuppression", {
+    summary: "Lift a suppression",
     ...NO_INPUT,
     payload: LiftSuppressionInput,
     data: Schema.Struct({
-      address: Schema.String,
+      address: Schema.String.annotateKey({ description: "The address." }),
       lifted: Schema.Boolean.annotateKey({ description: "Whether the address was suppressed before." })
     }),
     status: 200,

@@ -18,8 +18,9 @@ import {
   SetEventWebhookInput
 } from "./EventInput.ts"
 import { NO_INPUT, operation } from "./ApiOperation.ts"
+import { nextCursor } from "./NextCursor.ts"
 
-const items = Schema.Array(EventRecord)
+const items = Schema.Array(EventRecord).annotateKey({ description: "The events of this page, oldest first." })
 /** Fields beyond the specification, which the server always sends. */
 const pendingPage = {
   items,
@@ -30,8 +31,9 @@ const pendingPage = {
     description: `Number of pending events in all pages, counted up to ${PENDING_COUNT_LIMIT}.`
   })
 }
-const oneWebhook = Schema.Struct({ webhook: EventWebhookRecord })
-const oneEvent = Schema.Struct({ event: EventRecord })
+const webhook = EventWebhookRecord.annotateKey({ description: "The webhook, without its secret." })
+const oneWebhook = Schema.Struct({ webhook })
+const oneEvent = Schema.Struct({ event: EventRecord.annotateKey({ description: "The event as it is now." }) })
 
 const EVENT = EVENT_EXAMPLES["email.received"]
 const PENDING = { ...EVENT, status: "pending", deliveredAt: null, deliveryCount: 0 } as const
@@ -49,14 +51,15 @@ const WEBHOOK: typeof EventWebhookRecord.Encoded = {
 
 export const EVENT_OPERATIONS = {
   getRealtimeToken: operation("getRealtimeToken", {
+    summary: "Get a realtime token",
     ...NO_INPUT,
     query: RealtimeTokenInput,
     data: Schema.Struct({
       realtime: Schema.Struct({
-        token: Schema.String,
-        expiresAt: Timestamp.IsoTimestamp,
-        websocketUrl: Schema.String
-      }),
+        token: Schema.String.annotateKey({ description: "The realtime token, for the first message of a session." }),
+        expiresAt: Timestamp.IsoTimestamp.annotateKey({ description: "Until when the token opens sessions." }),
+        websocketUrl: Schema.String.annotateKey({ description: "URL of the WebSocket." })
+      }).annotateKey({ description: "The credential for the WebSocket." }),
       ...pendingPage
     }),
     status: 200,
@@ -77,9 +80,10 @@ export const EVENT_OPERATIONS = {
   }),
 
   listEvents: operation("listEvents", {
+    summary: "List events",
     ...NO_INPUT,
     payload: ListEventsInput,
-    data: Schema.Struct({ items, nextCursor: Schema.NullOr(Schema.String) }),
+    data: Schema.Struct({ items, nextCursor }),
     status: 200,
     description:
       "Returns events of all states, also acknowledged and expired ones, that match all given filters. It leases nothing and changes nothing. Pass `nextCursor` as `cursor` to read on; it is null on the last page.",
@@ -90,6 +94,7 @@ export const EVENT_OPERATIONS = {
   }),
 
   getEvent: operation("getEvent", {
+    summary: "Get an event",
     ...NO_INPUT,
     payload: EventIdInput,
     data: oneEvent,
@@ -100,6 +105,7 @@ export const EVENT_OPERATIONS = {
   }),
 
   acknowledgeEvent: operation("acknowledgeEvent", {
+    summary: "Acknowledge an event",
     ...NO_INPUT,
     payload: EventIdInput,
     data: oneEvent,
@@ -110,9 +116,12 @@ export const EVENT_OPERATIONS = {
   }),
 
   acknowledgeAllEvents: operation("acknowledgeAllEvents", {
+    summary: "Acknowledge many events",
     ...NO_INPUT,
     payload: AcknowledgeAllInput,
-    data: Schema.Struct({ acknowledged: Schema.Int }),
+    data: Schema.Struct({
+      acknowledged: Schema.Int.annotateKey({ description: "Number of events that this request acknowledged." })
+    }),
     status: 200,
     description:
       "Acknowledges every matching event that was created before `before` and has not expired, and returns their number. Use it to skip a backlog.",
@@ -120,6 +129,7 @@ export const EVENT_OPERATIONS = {
   }),
 
   replayEvents: operation("replayEvents", {
+    summary: "List pending events",
     ...NO_INPUT,
     query: ReplayEventsInput,
     data: Schema.Struct(pendingPage),
@@ -130,6 +140,7 @@ export const EVENT_OPERATIONS = {
   }),
 
   acknowledgeEventById: operation("acknowledgeEventById", {
+    summary: "Acknowledge by path",
     ...NO_INPUT,
     params: EventIdInput,
     data: oneEvent,
@@ -139,15 +150,17 @@ export const EVENT_OPERATIONS = {
   }),
 
   setEventWebhook: operation("setEventWebhook", {
+    summary: "Set the event webhook",
     ...NO_INPUT,
     payload: SetEventWebhookInput,
     data: Schema.Struct({
-      webhook: EventWebhookRecord,
+      webhook,
       signingSecret: Schema.String.annotateKey({
         description: "Verifies the deliveries, per Standard Webhooks. Only this response has it."
       })
     }),
     status: 201,
+    replacedStatus: 200,
     description:
       "The server posts each event to the URL, signed per Standard Webhooks, and takes a 2xx answer as its acknowledgement. You have one webhook; setting it again replaces the URL and the types. The same URL keeps its `signingSecret`; another URL or `rotateSecret` makes a new one, and the previous one signs too for 24 hours.",
     example: {
@@ -157,6 +170,7 @@ export const EVENT_OPERATIONS = {
   }),
 
   getEventWebhook: operation("getEventWebhook", {
+    summary: "Get the event webhook",
     ...NO_INPUT,
     data: oneWebhook,
     status: 200,
@@ -166,16 +180,23 @@ export const EVENT_OPERATIONS = {
   }),
 
   deleteEventWebhook: operation("deleteEventWebhook", {
+    summary: "Delete the event webhook",
     ...NO_INPUT,
-    data: Schema.Struct({ webhookId: Uuid.Uuid, deleted: Schema.Literal(true) }),
+    data: Schema.Struct({
+      webhookId: Uuid.Uuid.annotateKey({ description: "Id of the deleted webhook." }),
+      deleted: Schema.Literal(true).annotateKey({ description: "Always true." })
+    }),
     status: 200,
     description: "Events that were not accepted stay pending. Receive them over the WebSocket or by REST.",
     example: { data: { webhookId: WEBHOOK.webhookId, deleted: true } }
   }),
 
   listWebhookDeliveries: operation("listWebhookDeliveries", {
+    summary: "List webhook deliveries",
     ...NO_INPUT,
-    data: Schema.Struct({ items: Schema.Array(WebhookDeliveryRecord) }),
+    data: Schema.Struct({
+      items: Schema.Array(WebhookDeliveryRecord).annotateKey({ description: "The last 100 attempts, newest first." })
+    }),
     status: 200,
     description:
       "Shows for each attempt the status of your answer or why there was none, and when the next attempt is due. Use it to find out why an endpoint receives nothing.",

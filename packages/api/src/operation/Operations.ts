@@ -11,18 +11,6 @@ import { EVENT_OPERATIONS } from "./EventOperations.ts"
 import type { ApiOperation } from "./ApiOperation.ts"
 import { PHONE_OPERATIONS } from "./PhoneOperations.ts"
 
-/** The tags of the OpenAPI document, each with its operations. */
-export const TAGS = [
-  { name: "discovery", description: "Services, prices and how to start.", operations: DISCOVERY_OPERATIONS },
-  { name: "email", description: "Mailboxes and their messages.", operations: EMAIL_OPERATIONS },
-  { name: "phone", description: "Phone numbers and calls.", operations: PHONE_OPERATIONS },
-  { name: "events", description: "The durable events of a tenant.", operations: EVENT_OPERATIONS },
-  { name: "domains", description: "Reserved in this version and never available.", operations: DOMAIN_OPERATIONS },
-  { name: "auth", description: "Access tokens, for the wallet that owns them.", operations: AUTH_OPERATIONS },
-  { name: "payments", description: "The state of payments.", operations: PAYMENT_OPERATIONS },
-  { name: "limits", description: "The quotas of your wallet.", operations: LIMIT_OPERATIONS }
-] as const
-
 /** Every operation by name: exactly those of the catalog. */
 export const OPERATIONS = {
   ...DISCOVERY_OPERATIONS,
@@ -34,6 +22,86 @@ export const OPERATIONS = {
   ...PAYMENT_OPERATIONS,
   ...LIMIT_OPERATIONS
 } satisfies { readonly [Name in OperationName]: ApiOperation<Name> }
+
+/** The tags of the OpenAPI document, each with its operations. Every operation has one. */
+export const TAGS: ReadonlyArray<{
+  readonly name: string
+  readonly description: string
+  readonly operations: ReadonlyArray<OperationName>
+}> = [
+  {
+    name: "Discovery",
+    description: "Services, prices and how to start.",
+    operations: ["describeApi", "listServices", "getService"]
+  },
+  {
+    name: "Authentication",
+    description: "Access tokens, for the wallet that owns them.",
+    operations: ["recoverToken", "revokeTokens"]
+  },
+  { name: "Payments", description: "The state of payments.", operations: ["readPaymentStatus", "getPayment"] },
+  {
+    name: "Mailboxes",
+    description: "Addresses that receive and send mail.",
+    operations: ["createMailbox", "listMailboxes", "updateMailbox", "deleteMailbox"]
+  },
+  {
+    name: "Messages",
+    description: "Sent and received mail.",
+    operations: ["sendMessage", "queryMessages", "getRawMessage"]
+  },
+  { name: "Attachments", description: "The files of messages.", operations: ["getAttachment"] },
+  {
+    name: "Suppressions",
+    description: "Addresses that you can't write to.",
+    operations: ["listSuppressions", "liftSuppression"]
+  },
+  {
+    name: "Phone numbers",
+    description: "Numbers and their inbound minutes.",
+    operations: [
+      "purchaseUsNumber",
+      "purchaseCanadaNumber",
+      "renewNumber",
+      "addInboundMinutes",
+      "listNumbers",
+      "releaseNumber",
+      "listVoices"
+    ]
+  },
+  {
+    name: "Calls",
+    description: "Outbound and inbound calls, and their transcripts.",
+    operations: ["callOneMinute", "callFiveMinutes", "extendCall", "listCalls", "getCall", "getTranscript"]
+  },
+  {
+    name: "Events",
+    description: "The durable events of a tenant.",
+    operations: [
+      "getRealtimeToken",
+      "listEvents",
+      "getEvent",
+      "acknowledgeEvent",
+      "acknowledgeAllEvents",
+      "replayEvents",
+      "acknowledgeEventById"
+    ]
+  },
+  {
+    name: "Webhooks",
+    description: "The endpoint that receives your events.",
+    operations: ["setEventWebhook", "getEventWebhook", "deleteEventWebhook", "listWebhookDeliveries"]
+  },
+  { name: "Limits", description: "The quotas of your wallet.", operations: ["listLimits"] },
+  { name: "Domains", description: "Reserved in this version and never available.", operations: ["registerDomain"] }
+]
+
+/** Returns the tag of an operation. */
+export const tagOf = (name: OperationName): string => {
+  const tag = TAGS.find(({ operations: names }) => names.includes(name))
+  if (tag === undefined) throw new Error(`${name} has no tag`)
+  return tag.name
+}
 
 /** Returns the operation of a catalog entry. */
 export const operationOf = ({ operationId }: CatalogEntry): ApiOperation => OPERATIONS[operationId]

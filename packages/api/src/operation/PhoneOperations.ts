@@ -29,16 +29,19 @@ import {
 } from "../example/ResourceExamples.ts"
 import { DateTime } from "../schema/DateTime.ts"
 import { NO_INPUT, operation } from "./ApiOperation.ts"
+import { nextCursor } from "./NextCursor.ts"
 import { paidData, provisionedData } from "./PaidData.ts"
 
 const purchase = {
   ...NO_INPUT,
   payload: PurchaseNumberInput,
   data: provisionedData({
-    phoneNumberId: Uuid.Uuid,
-    number: E164,
-    callbackVerificationSecret: Schema.String,
-    phoneNumber: PhoneNumberRecord
+    phoneNumberId: Uuid.Uuid.annotateKey({ description: "Id of the number." }),
+    number: E164.annotateKey({ description: "The number in E.164 format." }),
+    callbackVerificationSecret: Schema.String.annotateKey({
+      description: "Key of the signatures of the voice callbacks. No other response has it."
+    }),
+    phoneNumber: PhoneNumberRecord.annotateKey({ description: "The number." })
   }),
   status: 201,
   description:
@@ -61,7 +64,7 @@ const CANADIAN = "+16045550100"
 const call = {
   ...NO_INPUT,
   payload: PlaceCallInput,
-  data: paidData({ call: CallRecord }),
+  data: paidData({ call: CallRecord.annotateKey({ description: "The call." }) }),
   status: 201,
   description:
     "The seconds count from the answer, and the call ends at its limit. An unanswered call is charged; a call that the carrier could not place is refunded. The call is dialed once, however often you repeat the request. Follow it by `phone.call.started` and `phone.call.ended` events, and read its transcript."
@@ -75,7 +78,7 @@ const callExample = (authorizedSeconds: number) => ({
 const number = {
   ...NO_INPUT,
   payload: NumberIdInput,
-  data: paidData({ phoneNumber: PhoneNumberRecord }),
+  data: paidData({ phoneNumber: PhoneNumberRecord.annotateKey({ description: "The number after the change." }) }),
   status: 200
 } as const
 
@@ -120,9 +123,10 @@ export const ListCallsInput = Schema.Struct({
 }).annotate({ identifier: "ListCallsInput" })
 
 export const PHONE_OPERATIONS = {
-  purchaseUsNumber: operation("purchaseUsNumber", purchase),
+  purchaseUsNumber: operation("purchaseUsNumber", { summary: "Buy a US number", ...purchase }),
 
   purchaseCanadaNumber: operation("purchaseCanadaNumber", {
+    summary: "Buy a Canadian number",
     ...purchase,
     example: {
       ...purchase.example,
@@ -135,20 +139,26 @@ export const PHONE_OPERATIONS = {
   }),
 
   renewNumber: operation("renewNumber", {
+    summary: "Renew a number",
     ...number,
     description:
       "Adds 30 days to the current end, so that an early renewal loses nothing. A number that has expired can't be renewed.",
     example: numberExample(RENEWED)
   }),
 
-  callOneMinute: operation("callOneMinute", { ...call, example: callExample(60) }),
+  callOneMinute: operation("callOneMinute", { summary: "Call for one minute", ...call, example: callExample(60) }),
 
-  callFiveMinutes: operation("callFiveMinutes", { ...call, example: callExample(300) }),
+  callFiveMinutes: operation("callFiveMinutes", {
+    summary: "Call for five minutes",
+    ...call,
+    example: callExample(300)
+  }),
 
   extendCall: operation("extendCall", {
+    summary: "Extend a call",
     ...NO_INPUT,
     payload: CallIdInput,
-    data: paidData({ call: CallRecord }),
+    data: paidData({ call: CallRecord.annotateKey({ description: "The call." }) }),
     status: 200,
     description:
       "The call may be inbound or outbound. The seconds belong to this call alone and are not shared. A call that has ended, or is not answered yet, returns 409 and nothing is charged.",
@@ -159,7 +169,7 @@ export const PHONE_OPERATIONS = {
           ...CALL,
           status: "in_progress",
           authorizedSeconds: 120,
-          connectedSeconds: 40,
+          connectedSeconds: 0,
           answeredAt: "2026-01-31T12:00:05.000Z"
         },
         operationId: OPERATION_ID
@@ -168,6 +178,7 @@ export const PHONE_OPERATIONS = {
   }),
 
   addInboundMinutes: operation("addInboundMinutes", {
+    summary: "Add inbound minutes",
     ...number,
     description:
       "Adds 600 seconds, which inbound calls consume from their answer on. Calls in progress share the new seconds at once. Unused seconds stay until the number is released. Without seconds, callers hear a busy line.",
@@ -175,9 +186,12 @@ export const PHONE_OPERATIONS = {
   }),
 
   releaseNumber: operation("releaseNumber", {
+    summary: "Release a number",
     ...NO_INPUT,
     payload: ReleaseNumberInput,
-    data: Schema.Struct({ phoneNumber: PhoneNumberRecord }),
+    data: Schema.Struct({
+      phoneNumber: PhoneNumberRecord.annotateKey({ description: "The number after the change." })
+    }),
     status: 200,
     description:
       "Ends the number's calls, then returns the number to the carrier. The remaining time and minutes are lost, and the number may be sold to others. It can't be undone, so `confirmRelease` must be true. If the carrier does not confirm it at once, the number is suspended and the release continues.",
@@ -188,8 +202,9 @@ export const PHONE_OPERATIONS = {
   }),
 
   listNumbers: operation("listNumbers", {
+    summary: "List numbers",
     ...NO_INPUT,
-    data: Schema.Struct({ items: Schema.Array(PhoneNumberRecord) }),
+    data: Schema.Struct({ items: Schema.Array(PhoneNumberRecord).annotateKey({ description: "All numbers." }) }),
     status: 200,
     description:
       "Returns all numbers of the wallet, released ones included. `status` is expiring when 5 days or less are left: the number still works, and should be renewed.",
@@ -197,20 +212,25 @@ export const PHONE_OPERATIONS = {
   }),
 
   getCall: operation("getCall", {
+    summary: "Get a call",
     ...NO_INPUT,
     params: CallIdInput,
-    data: Schema.Struct({ call: CallRecord }),
+    data: Schema.Struct({ call: CallRecord.annotateKey({ description: "The call." }) }),
     status: 200,
     description:
-      "Use it to see whether a call was answered and why it ended. `authorizedSeconds` is its limit, `connectedSeconds` the time since its answer.",
+      "Use it to see whether a call was answered and why it ended. `authorizedSeconds` is its limit, `connectedSeconds` the time from its answer to its end.",
     example: { params: { callId: CALL.callId }, data: { call: CALL } }
   }),
 
   getTranscript: operation("getTranscript", {
+    summary: "Get a transcript",
     ...NO_INPUT,
     params: CallIdInput,
     query: TranscriptPageInput,
-    data: Schema.Struct({ transcript: TranscriptRecord, nextCursor: Schema.NullOr(Schema.String) }),
+    data: Schema.Struct({
+      transcript: TranscriptRecord.annotateKey({ description: "A page of the transcript." }),
+      nextCursor
+    }),
     status: 200,
     description:
       "Returns the turns in the order in which they were spoken: of the agent, of the caller, and of the system, for example that the agent did not answer. `complete` is true when no more turns will be added. A call has at most 1,000, which are all returned by default; for pages, set `limit` and pass `nextCursor` as `cursor`.",
@@ -222,9 +242,13 @@ export const PHONE_OPERATIONS = {
   }),
 
   listCalls: operation("listCalls", {
+    summary: "List calls",
     ...NO_INPUT,
     query: ListCallsInput,
-    data: Schema.Struct({ items: Schema.Array(CallRecord), nextCursor: Schema.NullOr(Schema.String) }),
+    data: Schema.Struct({
+      items: Schema.Array(CallRecord).annotateKey({ description: "The calls of this page, newest first." }),
+      nextCursor
+    }),
     status: 200,
     description:
       "Returns the calls that match all given filters. Pass `nextCursor` as `cursor` to read on; it is null on the last page.",
@@ -232,8 +256,9 @@ export const PHONE_OPERATIONS = {
   }),
 
   listVoices: operation("listVoices", {
+    summary: "List voices",
     ...NO_INPUT,
-    data: Schema.Struct({ items: Schema.Array(Voice) }),
+    data: Schema.Struct({ items: Schema.Array(Voice).annotateKey({ description: "All voices." }) }),
     status: 200,
     description:
       "Pass one of them as `voice` and `language` to a purchase. The list is that of the carrier of this server. It needs no token.",

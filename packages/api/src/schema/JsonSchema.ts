@@ -38,17 +38,25 @@ const cleanJson = (json: Schema.Json, openToMore: boolean): Schema.Json => {
   return isObject(json) ? cleanSchema(json, openToMore) : json
 }
 
+/** The generator puts checks and annotations next to the type as an `allOf`. Returns one schema, unless two parts disagree. */
+const mergeAllOf = (schema: JsonObject): JsonObject => {
+  const { allOf, ...own } = schema
+  if (!Array.isArray(allOf) || !allOf.every(isObject)) return schema
+  const parts = [own, ...allOf]
+  const merged: JsonObject = Object.assign({}, ...parts)
+  const isWhole = (part: JsonObject) =>
+    Object.entries(part).every(([key, value]) => JSON.stringify(value) === JSON.stringify(merged[key]))
+  return parts.every(isWhole) ? merged : schema
+}
+
 /**
  * Simplifies a generated JSON Schema: removes bounds without effect, the pattern next to `format: uuid`, an `allOf` of
- * one, and unions of a scalar and null. Schemas of responses are `openToMore`, because later versions may add properties; schemas of requests
+ * parts that agree, and unions of a scalar and null. Schemas of responses are `openToMore`, because later versions may add properties; schemas of requests
  * are closed, as are the objects inside them.
  */
 export const cleanSchema = (given: JsonObject, openToMore: boolean): JsonObject => {
   const schema = mergeNull(given)
-  const { allOf, ...own } = schema
-  // The generator puts a check with its own schema next to the type, as a single `allOf`.
-  const single = Array.isArray(allOf) && allOf.length === 1 ? allOf[0] : undefined
-  const merged = isObject(single) ? { ...own, ...single } : schema
+  const merged = mergeAllOf(schema)
   return Object.fromEntries(
     Object.entries(merged)
       .filter(

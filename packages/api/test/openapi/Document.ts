@@ -11,7 +11,7 @@ const orReference = <Part extends Schema.Codec<unknown, unknown>>(part: Part) =>
 const Example = Schema.Struct({ value: Schema.Json })
 const Content = Schema.Struct({
   schema: Properties,
-  examples: Schema.Record(Schema.String, orReference(Example))
+  examples: Schema.optionalKey(Schema.Record(Schema.String, orReference(Example)))
 })
 const Parameter = Schema.Struct({
   name: Schema.String,
@@ -20,7 +20,10 @@ const Parameter = Schema.Struct({
   example: Schema.optionalKey(Schema.Json),
   schema: Properties
 })
-const ResponseShape = Schema.Struct({ headers: Properties, content: Schema.Record(Schema.String, Content) })
+const ResponseShape = Schema.Struct({
+  headers: Properties,
+  content: Schema.optionalKey(Schema.Record(Schema.String, Content))
+})
 
 const Document = Schema.Struct({
   paths: Schema.Record(
@@ -30,6 +33,7 @@ const Document = Schema.Struct({
       Schema.Struct({
         operationId: Schema.String,
         summary: Schema.String,
+        tags: Schema.Array(Schema.String),
         description: Schema.String,
         security: Schema.Array(Properties),
         parameters: Schema.Array(orReference(Parameter)),
@@ -73,7 +77,7 @@ const named = <Part>(part: Part | typeof Reference.Type, parts: Readonly<Record<
 /** Returns the values of examples by name. */
 export const valuesOf = ({ examples }: typeof Content.Type): Readonly<Record<string, Schema.Json>> =>
   Object.fromEntries(
-    Object.entries(examples).map(([name, example]) => [name, named(example, components.examples).value])
+    Object.entries(examples ?? {}).map(([name, example]) => [name, named(example, components.examples).value])
   )
 
 /** Returns an operation as the document describes it. */

@@ -84,7 +84,7 @@ describe("the examples of the OpenAPI document", () => {
 
     it(`show each error of ${operation.name}, with the status and the payment state of its code`, () => {
       for (const [status, codes] of errorsByStatus(operation.entry)) {
-        const content = documented.responses[status]?.content["application/json"]
+        const content = documented.responses[status]?.content?.["application/json"]
         assert.isDefined(content)
         const values = valuesOf(content)
         assert.sameMembers(Object.keys(values), [...codes])
@@ -102,10 +102,12 @@ describe("the examples of the OpenAPI document", () => {
       }
     })
 
-    it(`explain what ${operation.name} does, beyond its summary and its price`, () => {
-      const [description = "", terms = ""] = documented.description.split("\n\n")
+    it(`name ${operation.name} in a few words, and explain what it does beyond its purpose and its price`, () => {
+      assert.match(documented.summary, /^[A-Z][\w']*(?: [\w']+){1,4}$/)
+      const [purpose = "", description = "", terms = ""] = documented.description.split("\n\n")
+      assert.strictEqual(purpose, operation.entry.purpose)
       assert.match(description, /^[A-Z`].{60,}\.$/s)
-      assert.notInclude(description, documented.summary)
+      assert.notInclude(description, purpose)
       assert.match(terms, operation.entry.price === null ? /^Free\.$/ : /^Costs \d+\.\d\d USDT/)
     })
   }

@@ -24,7 +24,10 @@ describe("openApiDocument", () => {
     it(`has ${operation.name} with its statuses, its security and its headers`, () => {
       const found = operationOf(operation.name)
       assert.strictEqual(found.operationId, operation.name)
-      const success = operation.entry.capability === "never" ? [] : [`${operation.status}`]
+      const isTagged = "mediaTypes" in operation.data || operation.hasEntityTag === true
+      const replaced = operation.replacedStatus === undefined ? [] : [`${operation.replacedStatus}`]
+      const success =
+        operation.entry.capability === "never" ? [] : [`${operation.status}`, ...replaced, ...(isTagged ? ["304"] : [])]
       assert.sameMembers(Object.keys(found.responses), [
         ...success,
         ...[...errorsByStatus(operation.entry).keys()].map(String)
@@ -43,7 +46,10 @@ describe("openApiDocument", () => {
       const headers = found.parameters.filter((parameter) => parameter.in === "header").map(({ name }) => name)
       const isPaid = operation.entry.price !== null
       const ofPayment = isPaid ? ["PAYMENT-SIGNATURE", "Idempotency-Key"] : []
-      assert.deepStrictEqual(headers, operation.name === "readPaymentStatus" ? ["PAYMENT-SIGNATURE"] : ofPayment)
+      assert.deepStrictEqual(
+        headers,
+        operation.name === "readPaymentStatus" ? ["PAYMENT-SIGNATURE"] : isTagged ? ["If-None-Match"] : ofPayment
+      )
       const isSignedIn = operation.entry.authentication === "sign-in-with-x"
       assert.strictEqual("402" in found.responses, isPaid || isSignedIn)
       assert.strictEqual("428" in found.responses, operation.entry.authentication === "bearer")
@@ -55,6 +61,33 @@ describe("openApiDocument", () => {
       assert.strictEqual(found.requestBody !== undefined, takesBody(operation))
     })
   }
+
+  it("describes every property, with its own sentence", () => {
+    const silent: Array<string> = []
+    const visit = (json: unknown, path: string): void => {
+      if (typeof json !== "object" || json === null) return
+      const { properties } = json as { readonly properties?: Readonly<Record<string, object>> }
+      for (const [name, property] of Object.entries(Array.isArray(json) ? {} : (properties ?? {}))) {
+        const { description } = property as { readonly description?: string }
+        if (!/^\S[^]*\.$/.test(description ?? "")) silent.push(`${path}.${name}`)
+      }
+      for (const [key, value] of Object.entries(json)) {
+        if (key !== "example" && key !== "examples") visit(value, `${path}/${key}`)
+      }
+    }
+    visit(document, "")
+    assert.deepStrictEqual(silent, [])
+  })
+
+  it("has each operation under one tag of its own resource", () => {
+    const tags = document["tags"] as ReadonlyArray<{ readonly name: string }>
+    const used = Object.values(OPERATIONS).map(({ name }) => operationOf(name).tags)
+    for (const names of used) assert.lengthOf(names, 1)
+    assert.sameMembers(
+      tags.map(({ name }) => name),
+      [...new Set(used.flat())]
+    )
+  })
 
   it("has a component for each event type, and the union of them by type", () => {
     const { discriminator, oneOf } = components.schemas["EventRecord"] ?? {}

@@ -80,7 +80,7 @@ export interface components {
                     messageId?: string;
                     threadId?: string;
                     direction?: "inbound" | "outbound";
-                    from?: string & (string & unknown);
+                    from?: string;
                     q?: string;
                     limit?: number;
                     cursor?: string;
@@ -1011,7 +1011,7 @@ export interface components {
             createdAt: string;
         };
         LiftSuppressionInput: {
-            address: string & (string & unknown);
+            address: string;
         };
         PaymentStatus: {
             operationId: string | null;

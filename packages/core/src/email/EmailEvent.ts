@@ -8,16 +8,14 @@ export const EMAIL_RECEIVED = declareEvent(
   "email.received",
   "Mail arrived at one of your active mailboxes. The payload never contains the body: `emailId` is the `messageId` by which `queryMessages` reads it.",
   {
-    mailboxId: Uuid,
-    emailId: Uuid.annotateKey({ description: "The messageId of the message." }),
-    from: Schema.String.annotateKey({
-      description: "The address of the sender, which only `authentication` can prove."
-    }),
-    subject: Schema.String,
+    mailboxId: Uuid.annotateKey({ description: "Id of the mailbox that received the mail." }),
+    emailId: Uuid.annotateKey({ description: "The messageId of the message, with which `queryMessages` reads it." }),
+    from: Schema.String.annotateKey({ description: "Address of the author, which only `authentication` can prove." }),
+    subject: Schema.String.annotateKey({ description: "Subject, on one line." }),
     authentication: Schema.NullOr(SenderAuthentication).annotateKey({
-      description: "Null for mail that could not be parsed."
+      description: "Results of the checks of the sender; null for a mail that could not be parsed."
     }),
-    receivedAt: Timestamp.IsoTimestamp
+    receivedAt: Timestamp.IsoTimestamp.annotateKey({ description: "When the mail was received." })
   }
 )
 

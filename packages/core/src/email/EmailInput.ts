@@ -77,9 +77,9 @@ const isBase64 = (text: string): boolean =>
   text.length % 4 === 0 &&
   !/[^A-Za-z0-9+/]/.test(text.endsWith("==") ? text.slice(0, -2) : text.endsWith("=") ? text.slice(0, -1) : text)
 
-/** RFC 6838, section 4.2, with an optional charset. */
+/** RFC 6838, section 4.2, with parameters whose values are tokens (RFC 2045, section 5.1). */
 const CONTENT_TYPE =
-  /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*(?:; ?charset=[a-z0-9][a-z0-9!#$&^_.+-]*)?$/i
+  /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*(?:; ?[a-z0-9][a-z0-9-]*=[a-z0-9][a-z0-9!#$&^_.+-]*)*$/i
 /** RFC 2045, section 6.4: the content of these types must not be encoded in base64, as attachments are. */
 const COMPOSITE = /^(?:multipart|message)\//i
 
@@ -102,7 +102,17 @@ const contentBase64 = Schema.String.check(
   Schema.makeFilter((text: string) => isBase64(text) || "must be base64 with padding and without line breaks")
 )
 
-const attachments = Schema.Array(Schema.Struct({ filename, contentType, contentBase64 })).check(
+const attachment = Schema.Struct({
+  filename: filename.annotateKey({ description: "Name of the file, without a path." }),
+  contentType: contentType.annotateKey({
+    description: "Media type of the file, with parameters if it needs any: `text/csv; charset=utf-8`."
+  }),
+  contentBase64: contentBase64.annotateKey({
+    description: "The bytes in base64, with padding and without line breaks."
+  })
+})
+
+const attachments = Schema.Array(attachment).check(
   maxEntries(ATTACHMENT_LIMIT),
   Schema.makeFilter(
     (files) =>

@@ -6,16 +6,21 @@ import * as SenderPolicy from "./SenderPolicy.ts"
 
 /** The fields that clients see as they are stored. */
 const shared = {
-  mailboxId: Uuid,
-  address: Schema.String,
-  /** Without a domain, in lower case. */
-  localPart: Schema.String,
-  /** Null if it was not set, like the signature. */
-  displayName: Schema.NullOr(Schema.String),
-  outboundSignature: Schema.NullOr(Schema.String),
-  /** Only active mailboxes receive inbound mail. */
-  active: Schema.Boolean,
-  senderPolicy: SenderPolicy.SenderPolicy
+  mailboxId: Uuid.annotateKey({ description: "Id of the mailbox." }),
+  address: Schema.String.annotateKey({ description: "The complete address, in lower case." }),
+  localPart: Schema.String.annotateKey({ description: "The part of the address before the @, in lower case." }),
+  displayName: Schema.NullOr(Schema.String).annotateKey({
+    description: "Name that recipients see next to the address; null if none is set."
+  }),
+  outboundSignature: Schema.NullOr(Schema.String).annotateKey({
+    description: "Text appended to every sent message; null if none is set."
+  }),
+  active: Schema.Boolean.annotateKey({
+    description: "Whether the mailbox receives mail. Mail to an inactive mailbox is rejected."
+  }),
+  senderPolicy: SenderPolicy.SenderPolicy.annotateKey({
+    description: "The senders from which the mailbox receives mail."
+  })
 }
 const SHARED = Struct.keys(shared)
 
@@ -26,8 +31,8 @@ export type Mailbox = typeof Mailbox.Type
 /** A mailbox as clients see it. */
 export const MailboxRecord = Schema.Struct({
   ...shared,
-  createdAt: IsoTimestamp,
-  updatedAt: IsoTimestamp
+  createdAt: IsoTimestamp.annotateKey({ description: "When the mailbox was created." }),
+  updatedAt: IsoTimestamp.annotateKey({ description: "When the mailbox was last changed." })
 }).annotate({ identifier: "Mailbox" })
 export type MailboxRecord = typeof MailboxRecord.Type
 

@@ -3,11 +3,14 @@ import { IsoTimestamp, Timestamp, toIso } from "../kernel/Timestamp.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 
 const attachmentFields = {
-  filename: Schema.NullOr(Schema.String),
-  contentType: Schema.String,
-  sizeBytes: Schema.Int,
-  /** Hex. */
-  sha256: Schema.String
+  filename: Schema.NullOr(Schema.String).annotateKey({
+    description: "Name of the file; null if the sender gave none. It is only a claim."
+  }),
+  contentType: Schema.String.annotateKey({
+    description: "Media type of the file, with its parameters. It is only a claim of the sender."
+  }),
+  sizeBytes: Schema.Int.annotateKey({ description: "Length of the file, in bytes." }),
+  sha256: Schema.String.annotateKey({ description: "SHA-256 of the file, in hexadecimal." })
 }
 
 /** The place of an attachment in the raw mail: its encoded bytes, and how they are encoded. */
@@ -27,13 +30,21 @@ export const Attachment = Schema.Struct({
 export type Attachment = typeof Attachment.Type
 
 /** An attachment as clients see it. */
-export const AttachmentRecord = Schema.Struct({ attachmentId: Uuid.Uuid, ...attachmentFields }).annotate({
+export const AttachmentRecord = Schema.Struct({
+  attachmentId: Uuid.Uuid.annotateKey({ description: "Id of the attachment within its message." }),
+  ...attachmentFields
+}).annotate({
   identifier: "Attachment"
 })
 export type AttachmentRecord = typeof AttachmentRecord.Type
 
 /** An address with the name that the sender gave it; null if none. A name is a claim, even where the address is not. */
-export const Contact = Schema.Struct({ address: Schema.String, name: Schema.NullOr(Schema.String) })
+export const Contact = Schema.Struct({
+  address: Schema.String.annotateKey({ description: "The email address." }),
+  name: Schema.NullOr(Schema.String).annotateKey({
+    description: "The name beside the address; null if there is none. It is only a claim of the sender."
+  })
+})
 export type Contact = typeof Contact.Type
 
 /**
@@ -42,14 +53,17 @@ export type Contact = typeof Contact.Type
  * one author.
  */
 export const SenderAuthentication = Schema.Struct({
-  spf: Schema.String,
-  dkim: Schema.String,
-  dmarc: Schema.String,
-  /**
-   * The domain of From, in ASCII, if an aligned signature or an aligned SPF pass proves it; null otherwise. If it is
-   * null, `from` is only a claim.
-   */
-  domain: Schema.NullOr(Schema.String)
+  spf: Schema.String.annotateKey({
+    description: "Result of SPF, in the terms of RFC 8601: pass, fail, softfail, neutral, none, temperror or permerror."
+  }),
+  dkim: Schema.String.annotateKey({ description: "Result of DKIM, in the terms of RFC 8601." }),
+  dmarc: Schema.String.annotateKey({
+    description: "Result of DMARC, in the terms of RFC 8601; permerror if the message does not have exactly one author."
+  }),
+  domain: Schema.NullOr(Schema.String).annotateKey({
+    description:
+      "The domain of From that an aligned signature or SPF pass proves, in ASCII; null if none does, and `from` is only a claim."
+  })
 }).annotate({ identifier: "SenderAuthentication" })
 export type SenderAuthentication = typeof SenderAuthentication.Type
 
@@ -67,47 +81,66 @@ export type MessageStatus = typeof MessageStatus.Type
 /** A recipient and the status of the message for it. `reason` is the text from the other server, if there is one. */
 export const Recipient = Schema.Struct({
   ...Contact.fields,
-  kind: Schema.Literals(["to", "cc", "bcc"]),
-  status: MessageStatus,
-  reason: Schema.NullOr(Schema.String)
+  kind: Schema.Literals(["to", "cc", "bcc"]).annotateKey({ description: "The field that names the recipient." }),
+  status: MessageStatus.annotateKey({
+    description:
+      "Status of the message for this recipient. Of a sent message: `queued` (the relay refused it temporarily, and it is retried), `sent` (the relay accepted it), `failed` (the relay refused it), or `delivered`, `bounced` or `complained` by a report."
+  }),
+  reason: Schema.NullOr(Schema.String).annotateKey({
+    description: "The text of the other server about the status; null if there is none."
+  })
 }).annotate({ identifier: "Recipient" })
 export type Recipient = typeof Recipient.Type
 
 /** A message of a mailbox without its bodies, as lists return it. */
 export const MessageSummary = Schema.Struct({
-  messageId: Uuid.Uuid,
-  /**
-   * The messageId of the first message of the conversation. Replies share it if their headers refer to a known message.
-   */
-  threadId: Uuid.Uuid,
-  mailboxId: Uuid.Uuid,
+  messageId: Uuid.Uuid.annotateKey({ description: "Id of the message." }),
+  threadId: Uuid.Uuid.annotateKey({ description: "The messageId of the first message of the conversation." }),
+  mailboxId: Uuid.Uuid.annotateKey({ description: "Id of the mailbox of the message." }),
   tenantId: Uuid.Uuid,
-  direction: Schema.Literals(["inbound", "outbound"]),
-  /** The address without a name; empty if an inbound message does not have exactly one author. */
-  from: Schema.String,
-  /** `from` with its name. */
-  sender: Contact,
-  to: Schema.Array(Schema.String),
-  cc: Schema.Array(Schema.String),
-  bcc: Schema.Array(Schema.String),
-  subject: Schema.String,
-  snippet: Schema.String,
-  /** Includes the angle brackets; null if an inbound message has no Message-ID. */
-  messageIdHeader: Schema.NullOr(Schema.String),
-  inReplyTo: Schema.NullOr(Schema.String),
+  direction: Schema.Literals(["inbound", "outbound"]).annotateKey({
+    description: "Whether the message was received or sent."
+  }),
+  from: Schema.String.annotateKey({
+    description:
+      "Address of the author; empty if a received message does not have exactly one. Only `authentication` can prove it."
+  }),
+  sender: Contact.annotateKey({ description: "The author with its name." }),
+  to: Schema.Array(Schema.String).annotateKey({ description: "Addresses in the To field." }),
+  cc: Schema.Array(Schema.String).annotateKey({ description: "Addresses in the Cc field." }),
+  bcc: Schema.Array(Schema.String).annotateKey({
+    description: "Addresses of blind copies; empty for a received message."
+  }),
+  subject: Schema.String.annotateKey({ description: "Subject, on one line." }),
+  snippet: Schema.String.annotateKey({ description: "The beginning of the text on one line, at most 160 characters." }),
+  messageIdHeader: Schema.NullOr(Schema.String).annotateKey({
+    description: "Message-ID of the mail with its angle brackets; null if a received mail has none."
+  }),
+  inReplyTo: Schema.NullOr(Schema.String).annotateKey({
+    description: "Message-ID of the mail that this one answers; null if it answers none."
+  }),
   /** The messageId of the message that a sent reply answers. Internal: a header can be missing, or shared. */
   answers: Schema.optionalKey(Uuid.Uuid),
-  references: Schema.Array(Schema.String),
+  references: Schema.Array(Schema.String).annotateKey({
+    description: "Message-IDs of the conversation, oldest first."
+  }),
   attachments: Schema.Array(Attachment),
-  /** Inbound only. */
-  authentication: Schema.NullOr(SenderAuthentication),
-  /** Whether an inbound mail could not be parsed as MIME: only its raw form and envelope are certain. */
-  malformed: Schema.Boolean,
-  /** Whether text or html was truncated; the raw mail has the full content. */
-  truncated: Schema.Boolean,
-  status: MessageStatus,
-  /** Of an inbound message: those in its To and Cc fields, which need not include the mailbox. */
-  recipients: Schema.Array(Recipient),
+  authentication: Schema.NullOr(SenderAuthentication).annotateKey({
+    description: "Results of the checks of the sender; null for a sent message."
+  }),
+  malformed: Schema.Boolean.annotateKey({
+    description: "Whether a received mail could not be parsed. Only its raw form and its envelope are certain then."
+  }),
+  truncated: Schema.Boolean.annotateKey({
+    description: "Whether the text or the HTML was shortened. The raw mail has all of it."
+  }),
+  status: MessageStatus.annotateKey({
+    description:
+      "Status of the message: `received`, or of a sent message the first of sent, queued, delivered, complained, bounced and failed that a recipient has."
+  }),
+  recipients: Schema.Array(Recipient).annotateKey({
+    description: "The recipients and the status of the message for each."
+  }),
   createdAt: Timestamp
 })
 export type MessageSummary = typeof MessageSummary.Type
@@ -115,11 +148,14 @@ export type MessageSummary = typeof MessageSummary.Type
 /** A message with its bodies. */
 export const Message = Schema.Struct({
   ...MessageSummary.fields,
-  /** Of a received message without a text: what its HTML shows. Null if it shows nothing. */
-  text: Schema.NullOr(Schema.String),
-  html: Schema.NullOr(Schema.String),
-  /** The new part of a received text, without quotes and signature; null if unknown, and for sent messages. */
-  extractedText: Schema.NullOr(Schema.String)
+  text: Schema.NullOr(Schema.String).annotateKey({
+    description: "The plain text. Of a received mail without one: what its HTML shows. Null if there is none."
+  }),
+  html: Schema.NullOr(Schema.String).annotateKey({ description: "The HTML; null if there is none." }),
+  extractedText: Schema.NullOr(Schema.String).annotateKey({
+    description:
+      "The new part of a received text, without quotes and signature; null if it is not known, and for sent messages."
+  })
 })
 export type Message = typeof Message.Type
 
@@ -128,17 +164,17 @@ const { answers: _answers, createdAt: _createdAt, tenantId: _tenantId, ...summar
 /** A message as lists return it to clients. */
 export const MessageSummaryRecord = Schema.Struct({
   ...summaryFields,
-  attachments: Schema.Array(AttachmentRecord),
-  createdAt: IsoTimestamp
+  attachments: Schema.Array(AttachmentRecord).annotateKey({ description: "The attached files, without their bytes." }),
+  createdAt: IsoTimestamp.annotateKey({ description: "When the message was received or sent." })
 }).annotate({ identifier: "MessageSummary" })
 export type MessageSummaryRecord = typeof MessageSummaryRecord.Type
 
 /** A message with its bodies, as clients see it. */
 export const MessageRecord = Schema.Struct({
   ...MessageSummaryRecord.fields,
-  text: Schema.NullOr(Schema.String),
-  html: Schema.NullOr(Schema.String),
-  extractedText: Schema.NullOr(Schema.String)
+  text: Message.fields.text,
+  html: Message.fields.html,
+  extractedText: Message.fields.extractedText
 }).annotate({ identifier: "Message" })
 export type MessageRecord = typeof MessageRecord.Type
 

@@ -45,9 +45,11 @@ export interface Suppression {
 
 /** A suppression as clients see it. */
 export const SuppressionRecord = Schema.Struct({
-  address: Schema.String,
-  reason: Schema.Literals(["bounced", "complained"]),
-  createdAt: IsoTimestamp
+  address: Schema.String.annotateKey({ description: "The address, in lower case." }),
+  reason: Schema.Literals(["bounced", "complained"]).annotateKey({
+    description: "bounced: the address does not exist. complained: its owner marked your mail as spam."
+  }),
+  createdAt: IsoTimestamp.annotateKey({ description: "When the address was suppressed." })
 }).annotate({ identifier: "Suppression" })
 export type SuppressionRecord = typeof SuppressionRecord.Type
 

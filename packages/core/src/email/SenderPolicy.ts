@@ -12,9 +12,17 @@ const SenderMode = Schema.Literals(["anyone", "authenticated", "listed"])
  * list holds addresses, and domains that include their subdomains, all in lower case with A-labels.
  */
 export const SenderPolicy = Schema.Struct({
-  mode: SenderMode,
-  allow: Schema.Array(Schema.String),
-  block: Schema.Array(Schema.String)
+  mode: SenderMode.annotateKey({
+    description:
+      "anyone: every sender. authenticated: senders whose From passes DMARC, and those in `allow`. listed: only senders in `allow`."
+  }),
+  allow: Schema.Array(Schema.String).annotateKey({
+    description: "Addresses and domains, with their subdomains, from which mail is received, in lower case."
+  }),
+  block: Schema.Array(Schema.String).annotateKey({
+    description:
+      "Addresses and domains, with their subdomains, from which no mail is received, in lower case. It precedes `allow`."
+  })
 }).annotate({ identifier: "SenderPolicy" })
 export type SenderPolicy = typeof SenderPolicy.Type
 
@@ -46,7 +54,13 @@ const Entry = Schema.String.check(
 const list = Schema.optionalKey(Schema.Array(Entry).check(maxEntries(SENDER_LIST_LIMIT)))
 
 /** A policy as clients set it: omitted parts are those of `ANYONE`. */
-export const SenderPolicyInput = Schema.Struct({ mode: Schema.optionalKey(SenderMode), allow: list, block: list })
+export const SenderPolicyInput = Schema.Struct({
+  mode: Schema.optionalKey(SenderMode).annotateKey({
+    description: "anyone, authenticated or listed. Default: anyone."
+  }),
+  allow: list.annotateKey({ description: "Addresses and domains to receive mail from. Default: none." }),
+  block: list.annotateKey({ description: "Addresses and domains to receive no mail from. Default: none." })
+})
 export type SenderPolicyInput = typeof SenderPolicyInput.Type
 
 const foldList = (entries: ReadonlyArray<string> = []): ReadonlyArray<string> => [

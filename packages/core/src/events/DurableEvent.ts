@@ -51,17 +51,30 @@ export type EventDraft = typeof EventDraft.Type
 
 /** The fields of an event as clients see it, except its type and payload. */
 const RECORD_FIELDS = {
-  eventId: Uuid,
-  status: EventStatus,
-  source: Schema.String,
-  service: Schema.String,
-  resourceId: Schema.String,
-  agentId: Schema.String,
-  createdAt: Timestamp.IsoTimestamp,
-  deliveredAt: Schema.NullOr(Timestamp.IsoTimestamp),
-  acknowledgedAt: Schema.NullOr(Timestamp.IsoTimestamp),
-  expiresAt: Timestamp.IsoTimestamp,
-  deliveryCount: Schema.Int
+  eventId: Uuid.annotateKey({ description: "Id of the event. Use it to ignore an event that you have handled." }),
+  status: EventStatus.annotateKey({
+    description:
+      "pending: not sent yet. delivered: sent, and not acknowledged. acknowledged: handled. expired: not acknowledged in time. failed: sent too often without an acknowledgement."
+  }),
+  source: Schema.String.annotateKey({
+    description: "The provider that reported it, or agentos.internal for a state transition of this service."
+  }),
+  service: Schema.String.annotateKey({ description: "Area of the service: email, phone, payment or events." }),
+  resourceId: Schema.String.annotateKey({
+    description: "Id of the resource that the event is about: a message, number, call, operation or webhook."
+  }),
+  agentId: Schema.String.annotateKey({
+    description: "The agent concerned: the mailbox, the agent behind the number, the paying wallet, or the webhook."
+  }),
+  createdAt: Timestamp.IsoTimestamp.annotateKey({ description: "When the event was made." }),
+  deliveredAt: Schema.NullOr(Timestamp.IsoTimestamp).annotateKey({
+    description: "When the event was first sent to a session or a webhook; null before."
+  }),
+  acknowledgedAt: Schema.NullOr(Timestamp.IsoTimestamp).annotateKey({
+    description: "When the event was acknowledged; null before."
+  }),
+  expiresAt: Timestamp.IsoTimestamp.annotateKey({ description: "When the event expires if it is not acknowledged." }),
+  deliveryCount: Schema.Int.annotateKey({ description: "Number of times that the event was sent." })
 }
 
 /** The name of an event type in the contract: `EmailReceived` for `email.received`. */
@@ -84,11 +97,15 @@ export const declareEvent = <const Type extends EventType, const Fields extends 
     /** An event of this type as clients see it. */
     record: Schema.Struct({
       eventId,
-      type: Schema.Literal(type),
+      type: Schema.Literal(type).annotateKey({ description: "Type of the event. It determines the payload." }),
       ...about,
-      payload: Schema.Struct({ type: Schema.Literal(type), eventId: Uuid, ...fields }).annotate({
-        identifier: `${eventName(type)}Payload`
+      payload: Schema.Struct({
+        type: Schema.Literal(type).annotateKey({ description: "Type of the event." }),
+        eventId: Uuid.annotateKey({ description: "Id of the event." }),
+        ...fields
       })
+        .annotate({ identifier: `${eventName(type)}Payload` })
+        .annotateKey({ description: "The facts, and the type and id of the event once more." })
     }).annotate({ identifier: `${eventName(type)}Event`, description })
   }
 }

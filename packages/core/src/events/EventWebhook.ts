@@ -38,14 +38,22 @@ export type EventWebhook = typeof EventWebhook.Type
 
 /** An endpoint as its tenant sees it. */
 export const EventWebhookRecord = Schema.Struct({
-  webhookId: Uuid,
-  url: Schema.String,
-  types: Schema.NullOr(Schema.Array(EventType)),
-  status: Schema.Literals(["active", "paused"]),
-  previousSecretValidUntil: Schema.NullOr(Timestamp.IsoTimestamp),
-  createdAt: Timestamp.IsoTimestamp,
-  updatedAt: Timestamp.IsoTimestamp,
-  pausedAt: Schema.NullOr(Timestamp.IsoTimestamp)
+  webhookId: Uuid.annotateKey({ description: "Id of the webhook." }),
+  url: Schema.String.annotateKey({ description: "The URL that receives the events." }),
+  types: Schema.NullOr(Schema.Array(EventType)).annotateKey({
+    description: "Types of the events to deliver; null for all types."
+  }),
+  status: Schema.Literals(["active", "paused"]).annotateKey({
+    description: "active; paused: an event was not accepted for three days. Set the webhook again to resume."
+  }),
+  previousSecretValidUntil: Schema.NullOr(Timestamp.IsoTimestamp).annotateKey({
+    description: "Until when the previous secret signs beside the current one; null without a previous one."
+  }),
+  createdAt: Timestamp.IsoTimestamp.annotateKey({ description: "When the webhook was first set." }),
+  updatedAt: Timestamp.IsoTimestamp.annotateKey({ description: "When the webhook was last set." }),
+  pausedAt: Schema.NullOr(Timestamp.IsoTimestamp).annotateKey({
+    description: "When the deliveries were paused; null while they are active."
+  })
 }).annotate({ identifier: "EventWebhook" })
 export type EventWebhookRecord = typeof EventWebhookRecord.Type
 
@@ -79,16 +87,22 @@ export interface WebhookAttempt {
 
 /** A request to an endpoint as its tenant sees it. */
 export const WebhookDeliveryRecord = Schema.Struct({
-  deliveryId: Uuid,
-  eventId: Uuid,
-  type: EventType,
-  attempt: Schema.Int,
-  createdAt: Timestamp.IsoTimestamp,
-  durationMillis: Schema.Int,
-  outcome: Schema.Literals(["succeeded", "failed"]),
-  responseStatus: Schema.NullOr(Schema.Int),
-  error: Schema.NullOr(Schema.String),
-  nextAttemptAt: Schema.NullOr(Timestamp.IsoTimestamp)
+  deliveryId: Uuid.annotateKey({ description: "Id of the attempt." }),
+  eventId: Uuid.annotateKey({ description: "Id of the event, the webhook-id of the request." }),
+  type: EventType.annotateKey({ description: "Type of the event." }),
+  attempt: Schema.Int.annotateKey({ description: "Number of the attempt at this event, from 1." }),
+  createdAt: Timestamp.IsoTimestamp.annotateKey({ description: "When the attempt began." }),
+  durationMillis: Schema.Int.annotateKey({ description: "Duration of the attempt, in milliseconds." }),
+  outcome: Schema.Literals(["succeeded", "failed"]).annotateKey({
+    description: "Whether the endpoint accepted the event."
+  }),
+  responseStatus: Schema.NullOr(Schema.Int).annotateKey({
+    description: "HTTP status of the answer; null without an answer."
+  }),
+  error: Schema.NullOr(Schema.String).annotateKey({ description: "Why the attempt failed; null if it succeeded." }),
+  nextAttemptAt: Schema.NullOr(Timestamp.IsoTimestamp).annotateKey({
+    description: "When the event is sent again; null if it is not."
+  })
 }).annotate({ identifier: "WebhookDelivery" })
 export type WebhookDeliveryRecord = typeof WebhookDeliveryRecord.Type
 

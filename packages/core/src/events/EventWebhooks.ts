@@ -16,7 +16,8 @@ export class EventWebhooks extends Context.Service<
   EventWebhooks,
   {
     /**
-     * Stores the endpoint, replaces the one before, and resumes a paused one. Returns it with its secret. The same URL
+     * Stores the endpoint, replaces the one before, and resumes a paused one. Returns it with its secret, and whether the
+     * tenant had none before. The same URL
      * keeps its secret, so that a repeated request changes nothing for the receiver. Another URL, `rotateSecret` or the
      * loss of the secret's key makes a new one; the previous one signs too for `PREVIOUS_SECRET_FOR`.
      */
@@ -28,7 +29,7 @@ export class EventWebhooks extends Context.Service<
         readonly rotateSecret?: boolean | undefined
       }
     ) => Effect.Effect<
-      { readonly webhook: EventWebhook; readonly signingSecret: Redacted.Redacted<string> },
+      { readonly webhook: EventWebhook; readonly signingSecret: Redacted.Redacted<string>; readonly isNew: boolean },
       InvalidRequest
     >
     readonly get: (tenantId: TenantId) => Effect.Effect<EventWebhook, ResourceNotFound>
@@ -86,17 +87,17 @@ export class EventWebhooks extends Context.Service<
           pausedAt: null
         }
         yield* store.set(webhook, known !== undefined && new URL(known.url).host === new URL(url).host)
-        return webhook
+        return { webhook, isNew: known === undefined }
       })
 
       return EventWebhooks.of({
         set: Effect.fnUntraced(function* (tenantId, { rotateSecret = false, types, url }) {
           const refusal = yield* client.refusal(url)
           if (refusal !== undefined) return yield* invalid("url", refusal)
-          const webhook = yield* transact(save(tenantId, url, types ?? null, rotateSecret))
+          const { isNew, webhook } = yield* transact(save(tenantId, url, types ?? null, rotateSecret))
           const signingSecret = secretOf(webhook)
           if (signingSecret === undefined) return yield* Effect.die(new Error("the active key is not in the key ring"))
-          return { webhook, signingSecret }
+          return { webhook, signingSecret, isNew }
         }),
         get,
         remove: (tenantId) =>

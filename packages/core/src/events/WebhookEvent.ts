@@ -8,10 +8,10 @@ export const WEBHOOK_PAUSED = declareEvent(
   "events.webhook.paused",
   "Your event webhook accepted no delivery of an event for three days, and is paused. Fix the endpoint, then set it again.",
   {
-    webhookId: Uuid,
-    url: Schema.String,
-    pausedAt: Timestamp.IsoTimestamp,
-    undeliveredEventId: Uuid.annotateKey({ description: "The event that was not accepted." }),
+    webhookId: Uuid.annotateKey({ description: "Id of the webhook." }),
+    url: Schema.String.annotateKey({ description: "URL of the endpoint." }),
+    pausedAt: Timestamp.IsoTimestamp.annotateKey({ description: "When the webhook was paused." }),
+    undeliveredEventId: Uuid.annotateKey({ description: "Id of the event that was not accepted." }),
     error: Schema.String.annotateKey({ description: "Why the last attempt failed." })
   }
 )

@@ -56,7 +56,10 @@ export class AllowanceExhausted extends Schema.TaggedError<AllowanceExhausted>()
 }) {}
 
 /** One problem of a request: its place (`to.0`, `subject`; empty for the whole body), and the error there. */
-export const Issue = Schema.Struct({ path: Schema.String, message: Schema.String })
+export const Issue = Schema.Struct({
+  path: Schema.String.annotateKey({ description: "The invalid part, for example `to.0`; empty for the whole body." }),
+  message: Schema.String.annotateKey({ description: "The problem, as a clause that continues the path." })
+})
 export type Issue = typeof Issue.Type
 
 /** The request is invalid. The same request will always fail. */

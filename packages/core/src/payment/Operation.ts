@@ -102,6 +102,15 @@ export const OperationFailureKind = Schema.Literals([
 ])
 export type OperationFailureKind = typeof OperationFailureKind.Type
 
+/** The failure of an operation as clients see it. */
+export const OperationFailureRecord = Schema.Struct({
+  kind: OperationFailureKind.annotateKey({
+    description:
+      "used_before: the authorization had been used, and paid for nothing here. settled_elsewhere: someone else had submitted it, and it paid this service. refused: the transfer was refused. expired: the authorization expired unused. used_otherwise: it was cancelled, or paid for something else. rejected: the provider refused permanently. gone: the resource no longer existed, or the account was suspended. late: the provider stayed unavailable for too long."
+  }),
+  message: Schema.String.annotateKey({ description: "The reason for people." })
+})
+
 /** The place of a secret in a stored answer: enough to derive the secret again, but not the secret itself. */
 export interface SecretSlot {
   readonly kind: "access-token" | "callback-secret"

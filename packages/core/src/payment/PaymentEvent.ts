@@ -4,26 +4,28 @@ import { ServiceId } from "../catalog/ServiceId.ts"
 import * as Usdt from "../catalog/Usdt.ts"
 import { declareEvent, draftEvent, type EventDraft, INTERNAL_SOURCE } from "../events/DurableEvent.ts"
 import { Uuid } from "../kernel/Uuid.ts"
-import { type Operation, OperationFailureKind } from "./Operation.ts"
+import { type Operation, OperationFailureRecord } from "./Operation.ts"
 import { PAYMENT_STATES, PaymentState } from "./OperationState.ts"
 import { PriceRecord } from "./PaymentTerms.ts"
 
 /** The payload that all payment events have. */
 const payment = {
-  operationId: Uuid,
-  serviceId: ServiceId,
+  operationId: Uuid.annotateKey({ description: "Id of the paid operation." }),
+  serviceId: ServiceId.annotateKey({ description: "Id of the service that was paid." }),
   endpoint: Schema.String.annotateKey({ description: "Method and path of the paid request." }),
   requestId: Uuid.annotateKey({ description: "The requestId of the paid request." }),
-  price: Schema.optionalKey(PriceRecord),
-  baseUnits: Schema.String.annotateKey({ description: "The exact amount paid, in the token's base units." }),
+  price: Schema.optionalKey(PriceRecord).annotateKey({
+    description: "Price of the service. Absent if the service has none any more."
+  }),
+  baseUnits: Schema.String.annotateKey({ description: "The exact amount of the payment, in the token's base units." }),
   network: Schema.String.annotateKey({ description: "CAIP-2 id of the network." }),
   token: Schema.String.annotateKey({ description: "Address of the token's contract." }),
-  payer: Schema.String,
-  payTo: Schema.String,
+  payer: Schema.String.annotateKey({ description: "Address of the wallet that paid." }),
+  payTo: Schema.String.annotateKey({ description: "Address that the payment was made to." }),
   transaction: Schema.NullOr(Schema.String).annotateKey({
-    description: "The transaction that paid; null where nothing was paid."
+    description: "Hash of the transaction that paid; null where nothing was paid."
   }),
-  paymentState: PaymentState
+  paymentState: PaymentState.annotateKey({ description: "State of the payment when the event was made." })
 }
 
 export const PAYMENT_COMPLETED = declareEvent("payment.completed", "A paid operation was fulfilled.", payment)
@@ -33,7 +35,7 @@ export const PAYMENT_FAILED = declareEvent(
   "A paid operation was not fulfilled. If its payment was charged, it is refunded.",
   {
     ...payment,
-    reason: Schema.NullOr(Schema.Struct({ kind: OperationFailureKind, message: Schema.String })).annotateKey({
+    reason: Schema.NullOr(OperationFailureRecord).annotateKey({
       description: "Why the operation failed; null if the reason was not recorded."
     })
   }
@@ -44,9 +46,15 @@ export const PAYMENT_REFUNDED = declareEvent(
   "The payment of a failed operation was refunded to the wallet that paid. `transaction` is that of the refund.",
   {
     ...payment,
-    amount: Schema.optionalKey(PriceRecord),
-    transaction: Schema.NullOr(Schema.String).annotateKey({ description: "The transaction of the refund." }),
-    paymentTransaction: Schema.NullOr(Schema.String).annotateKey({ description: "The transaction that paid." })
+    amount: Schema.optionalKey(PriceRecord).annotateKey({
+      description: "The refunded amount. Absent if the service has no price any more."
+    }),
+    transaction: Schema.NullOr(Schema.String).annotateKey({
+      description: "Hash of the transaction of the refund; null if it is not known."
+    }),
+    paymentTransaction: Schema.NullOr(Schema.String).annotateKey({
+      description: "Hash of the transaction that paid; null if it is not known."
+    })
   }
 )
 

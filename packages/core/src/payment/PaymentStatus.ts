@@ -7,7 +7,7 @@ import { InvalidRequest, type ResourceNotFound, type ResourceNotOwned } from "..
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Uuid } from "../kernel/Uuid.ts"
 import type { Tenant } from "../tenancy/Tenant.ts"
-import { type Operation, OperationFailureKind } from "./Operation.ts"
+import { type Operation, OperationFailureRecord } from "./Operation.ts"
 import { PAYMENT_STATES, PaymentState } from "./OperationState.ts"
 import { OperationStore } from "./OperationStore.ts"
 import { adviceOn, type AuthorizationUse, PaymentAdvice, UNCLAIMED_STATES } from "./PaymentAdvice.ts"
@@ -18,27 +18,47 @@ import * as RequestBinding from "./RequestBinding.ts"
 
 /** The state of a payment, as its holder or its tenant sees it. */
 export const PaymentStatusRecord = Schema.Struct({
-  /** Null if no operation holds the payment, or if the caller has another header for the same authorization. */
-  operationId: Schema.NullOr(Uuid),
-  serviceId: Schema.NullOr(ServiceId),
-  paymentState: PaymentState,
-  network: Schema.String,
-  asset: Schema.String,
-  /** Base units of the token. */
-  amount: Schema.String,
-  /** The transaction that paid. */
-  transaction: Schema.NullOr(Schema.String),
-  /** Null until the chain shows the refund. */
-  refund: Schema.NullOr(Schema.Struct({ transaction: Schema.String })),
-  /** Why the payment was refused, was not made or is refunded. */
-  reason: Schema.NullOr(Schema.Struct({ kind: OperationFailureKind, message: Schema.String })),
-  /** The value of the PAYMENT-RESPONSE header. */
-  receipt: Schema.NullOr(Schema.String),
-  createdAt: Schema.NullOr(Timestamp.IsoTimestamp),
-  updatedAt: Schema.NullOr(Timestamp.IsoTimestamp),
-  advice: PaymentAdvice,
-  /** When to read the status again. Present with `wait` only. */
-  retryAfterSeconds: Schema.optionalKey(Schema.Int)
+  operationId: Schema.NullOr(Uuid).annotateKey({
+    description:
+      "Id of the operation; null if none has the payment, or if the header is another one for the same authorization."
+  }),
+  serviceId: Schema.NullOr(ServiceId).annotateKey({
+    description: "Id of the service that was paid; null where operationId is null."
+  }),
+  paymentState: PaymentState.annotateKey({
+    description:
+      "none: nothing was paid. pending or unknown: the outcome is open. settled: the payment arrived. refund_due: it is being refunded. refunded: the refund arrived."
+  }),
+  network: Schema.String.annotateKey({ description: "CAIP-2 id of the network." }),
+  asset: Schema.String.annotateKey({ description: "Address of the token's contract." }),
+  amount: Schema.String.annotateKey({ description: "The amount in the token's base units." }),
+  transaction: Schema.NullOr(Schema.String).annotateKey({
+    description: "Hash of the transaction that paid; null if none did."
+  }),
+  refund: Schema.NullOr(
+    Schema.Struct({
+      transaction: Schema.String.annotateKey({ description: "Hash of the transaction of the refund." })
+    })
+  ).annotateKey({ description: "The refund; null until the chain shows it." }),
+  reason: Schema.NullOr(OperationFailureRecord).annotateKey({
+    description: "Why the payment was refused, was not made or is refunded; null if nothing failed."
+  }),
+  receipt: Schema.NullOr(Schema.String).annotateKey({
+    description: "Value of the PAYMENT-RESPONSE header; null before the payment arrived."
+  }),
+  createdAt: Schema.NullOr(Timestamp.IsoTimestamp).annotateKey({
+    description: "When the operation began; null without one."
+  }),
+  updatedAt: Schema.NullOr(Timestamp.IsoTimestamp).annotateKey({
+    description: "When the operation last changed; null without one."
+  }),
+  advice: PaymentAdvice.annotateKey({
+    description:
+      "pay: sign a new payment if you still want the service; this one moves no money. retry_same: repeat the original request with this payment. wait: read the status again later. done: the operation is fulfilled or refunded."
+  }),
+  retryAfterSeconds: Schema.optionalKey(Schema.Int).annotateKey({
+    description: "Seconds until the status should be read again. Only with the advice wait."
+  })
 }).annotate({ identifier: "PaymentStatus" })
 export type PaymentStatusRecord = typeof PaymentStatusRecord.Type
 

@@ -89,7 +89,9 @@ export const proofKey = (proof: ProofKey): ProofKey => ({
 
 /** An amount of money as decimal text, which loses no precision, and its asset. */
 export const PriceRecord = Schema.Struct({
-  amount: Schema.String.check(Schema.isPattern(/^\d+\.\d{2,6}$/u)),
-  asset: Schema.Literal(ASSET)
+  amount: Schema.String.check(Schema.isPattern(/^\d+\.\d{2,6}$/u)).annotateKey({
+    description: "The amount in the asset as decimal text, for example `0.25`."
+  }),
+  asset: Schema.Literal(ASSET).annotateKey({ description: "The asset of all prices." })
 }).annotate({ identifier: "Price" })
 export type PriceRecord = typeof PriceRecord.Type

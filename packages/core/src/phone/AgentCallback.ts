@@ -3,7 +3,7 @@ import type { Redacted } from "effect"
 import { IsoTimestamp, type Timestamp, toIso } from "../kernel/Timestamp.ts"
 import { Uuid } from "../kernel/Uuid.ts"
 import { CallDirection } from "./Call.ts"
-import { type Turn, TurnRole } from "./Transcript.ts"
+import { type Turn, TurnRecord } from "./Transcript.ts"
 
 /** The maximum number of previous turns that an agent receives with each message. */
 export const CONTEXT_TURNS = 20
@@ -20,16 +20,28 @@ export interface AgentMessage {
   readonly transcriptSoFar: ReadonlyArray<Turn>
 }
 
+/** The turn to answer and those before it, as a webhook or a session of an agent receives them. */
+export const TURN_FIELDS = {
+  turn: Schema.Struct({
+    text: Schema.String.annotateKey({ description: "What the person said. Pressed keys are `[pressed 12#]`." }),
+    at: IsoTimestamp.annotateKey({ description: "When the person said it." })
+  }).annotateKey({ description: "The turn to answer." }),
+  transcriptSoFar: Schema.Array(TurnRecord).annotateKey({
+    description: `The turns before this one, oldest first: the last ${CONTEXT_TURNS} at most.`
+  })
+}
+
 /** A turn of the caller as the webhook of an agent receives it. */
 export const AgentMessageRecord = Schema.Struct({
-  type: Schema.Literal("agent.message"),
-  callId: Uuid,
-  phoneNumberId: Uuid,
-  direction: CallDirection,
-  from: Schema.String,
-  to: Schema.String,
-  turn: Schema.Struct({ text: Schema.String, at: IsoTimestamp }),
-  transcriptSoFar: Schema.Array(Schema.Struct({ role: TurnRole, text: Schema.String, at: IsoTimestamp }))
+  type: Schema.Literal("agent.message").annotateKey({ description: "Always agent.message." }),
+  callId: Uuid.annotateKey({ description: "Id of the call." }),
+  phoneNumberId: Uuid.annotateKey({ description: "Id of your number in the call." }),
+  direction: CallDirection.annotateKey({
+    description: "inbound: a person called your number. outbound: you placed the call."
+  }),
+  from: Schema.String.annotateKey({ description: "Number that calls, in E.164 format." }),
+  to: Schema.String.annotateKey({ description: "Number that is called, in E.164 format." }),
+  ...TURN_FIELDS
 }).annotate({
   identifier: "AgentMessage",
   description: `What the person on the line said, with up to ${CONTEXT_TURNS} turns before it, oldest first.`
@@ -51,8 +63,10 @@ export const toAgentMessageRecord = (message: AgentMessage): AgentMessageRecord 
 
 /** The answer of an agent's webhook: one object, or one on each line. */
 export const AgentReplyRecord = Schema.Struct({
-  text: Schema.optionalKey(Schema.String),
-  hangup: Schema.optionalKey(Schema.Boolean)
+  text: Schema.optionalKey(Schema.String).annotateKey({ description: "Text to speak. An empty one is silent." }),
+  hangup: Schema.optionalKey(Schema.Boolean).annotateKey({
+    description: "Whether the call ends after the text. Default: false."
+  })
 }).annotate({
   identifier: "AgentReply",
   description: "The text to speak, and whether to end the call after it. At least one of them."

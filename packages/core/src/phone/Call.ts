@@ -56,18 +56,24 @@ export type Call = typeof Call.Type
 
 /** A call as clients see it. */
 export const CallRecord = Schema.Struct({
-  callId: Uuid,
-  phoneNumberId: Uuid,
-  direction: CallDirection,
-  fromNumber: Schema.String,
-  toNumber: Schema.String,
-  status: CallState,
-  endReason: Schema.NullOr(CallEndReason),
-  authorizedSeconds: Schema.Int,
-  connectedSeconds: Schema.Int,
-  createdAt: IsoTimestamp,
-  answeredAt: Schema.NullOr(IsoTimestamp),
-  endedAt: Schema.NullOr(IsoTimestamp)
+  callId: Uuid.annotateKey({ description: "Id of the call." }),
+  phoneNumberId: Uuid.annotateKey({ description: "Id of your number in the call." }),
+  direction: CallDirection.annotateKey({
+    description: "inbound: a person called your number. outbound: you placed the call."
+  }),
+  fromNumber: Schema.String.annotateKey({
+    description: "Number that calls, in E.164 format. Of a declined call, `multiple` stands for several callers."
+  }),
+  toNumber: Schema.String.annotateKey({ description: "Number that is called, in E.164 format." }),
+  status: CallState.annotateKey({ description: "State of the call. It moves forward only." }),
+  endReason: Schema.NullOr(CallEndReason).annotateKey({ description: "Why the call ended; null before its end." }),
+  authorizedSeconds: Schema.Int.annotateKey({ description: "Limit of the call, in seconds from its answer." }),
+  connectedSeconds: Schema.Int.annotateKey({ description: "Seconds from the answer to the end; 0 before the end." }),
+  createdAt: IsoTimestamp.annotateKey({ description: "When the call was placed or announced." }),
+  answeredAt: Schema.NullOr(IsoTimestamp).annotateKey({
+    description: "When the call was answered; null if it was not."
+  }),
+  endedAt: Schema.NullOr(IsoTimestamp).annotateKey({ description: "When the call ended; null before." })
 }).annotate({ identifier: "Call" })
 export type CallRecord = typeof CallRecord.Type
 

@@ -13,12 +13,19 @@ import { Suspension } from "./PhoneState.ts"
 const { IsoTimestamp } = Timestamp
 
 /** The payload that all events of numbers have. */
-const number = { phoneNumberId: Uuid, number: E164 }
+const number = {
+  phoneNumberId: Uuid.annotateKey({ description: "Id of the number." }),
+  number: E164.annotateKey({ description: "The number in E.164 format." })
+}
+
+const releasedAt = Schema.NullOr(IsoTimestamp).annotateKey({
+  description: "When the number ended here; null if it is not known."
+})
 
 export const NUMBER_RENEWED = declareEvent("phone.number.renewed", "One of your numbers was renewed.", {
   ...number,
-  expiresAt: IsoTimestamp.annotateKey({ description: "The new end of the time that is paid for." }),
-  operationId: Uuid.annotateKey({ description: "The operation that renewed it." })
+  expiresAt: IsoTimestamp.annotateKey({ description: "The new end of the paid time." }),
+  operationId: Uuid.annotateKey({ description: "Id of the operation that renewed the number." })
 })
 
 export const NUMBER_EXPIRING = declareEvent(
@@ -26,28 +33,39 @@ export const NUMBER_EXPIRING = declareEvent(
   "One of your numbers expires in 5, 3 or 1 days. The payload has all data needed to renew it.",
   {
     ...number,
-    daysBefore: Schema.Literals(NOTICE_DAYS),
-    expiresAt: IsoTimestamp,
-    renewalDeadline: IsoTimestamp.annotateKey({ description: "The same time as `expiresAt`." }),
-    price: Schema.NullOr(PriceRecord),
-    renewalEndpoint: Schema.Struct({ method: Schema.Literals(["GET", "POST", "DELETE"]), path: Schema.String }),
-    requestBody: Schema.Struct({ phoneNumberId: Uuid }).annotateKey({
-      description: "The body of the request that renews the number."
+    daysBefore: Schema.Literals(NOTICE_DAYS).annotateKey({
+      description: "Days until the end when the event was made."
     }),
-    releaseWarning: Schema.String
+    expiresAt: IsoTimestamp.annotateKey({ description: "When the paid time ends." }),
+    renewalDeadline: IsoTimestamp.annotateKey({ description: "The same time as `expiresAt`." }),
+    price: Schema.NullOr(PriceRecord).annotateKey({ description: "Price of a renewal; null if it is not for sale." }),
+    renewalEndpoint: Schema.Struct({
+      method: Schema.Literals(["GET", "POST", "DELETE"]).annotateKey({ description: "Method of the request." }),
+      path: Schema.String.annotateKey({ description: "Path of the request." })
+    }).annotateKey({ description: "The request that renews the number." }),
+    requestBody: Schema.Struct({
+      phoneNumberId: Uuid.annotateKey({ description: "Id of the number." })
+    }).annotateKey({ description: "The body of the request that renews the number." }),
+    releaseWarning: Schema.String.annotateKey({ description: "What happens without a renewal, as a sentence." })
   }
 )
 
 export const NUMBER_SUSPENDED = declareEvent(
   "phone.number.suspended",
   "One of your numbers expired. It can't be used again, and is being released to the carrier.",
-  { ...number, expiresAt: IsoTimestamp }
+  { ...number, expiresAt: IsoTimestamp.annotateKey({ description: "When the paid time ended." }) }
 )
 
 export const NUMBER_RELEASED = declareEvent(
   "phone.number.released",
   "The carrier released one of your numbers, because it expired or at your request.",
-  { ...number, reason: Schema.NullOr(Suspension), releasedAt: Schema.NullOr(IsoTimestamp) }
+  {
+    ...number,
+    reason: Schema.NullOr(Suspension).annotateKey({
+      description: "expired: the paid time ended. release_requested: you released the number. Null if it is not known."
+    }),
+    releasedAt
+  }
 )
 
 export const NUMBER_RECONCILED = declareEvent(
@@ -56,22 +74,30 @@ export const NUMBER_RECONCILED = declareEvent(
   {
     ...number,
     finding: Schema.String.annotateKey({ description: "The finding, as a sentence." }),
-    releasedAt: Schema.NullOr(IsoTimestamp)
+    releasedAt
   }
 )
 
 /** The payload that all events of calls have. */
 const call = {
-  callId: Uuid,
-  phoneNumberId: Uuid,
-  direction: CallDirection,
-  fromNumber: Schema.String,
-  toNumber: Schema.String
+  callId: Uuid.annotateKey({ description: "Id of the call." }),
+  phoneNumberId: Uuid.annotateKey({ description: "Id of your number in the call." }),
+  direction: CallDirection.annotateKey({
+    description: "inbound: a person called your number. outbound: you placed the call."
+  }),
+  fromNumber: Schema.String.annotateKey({
+    description: "Number that calls, in E.164 format. Of declined calls, `multiple` stands for several callers."
+  }),
+  toNumber: Schema.String.annotateKey({ description: "Number that is called, in E.164 format." })
 }
+
+const answeredAt = Schema.NullOr(IsoTimestamp).annotateKey({
+  description: "When the call was answered; null if it was not."
+})
 
 export const CALL_STARTED = declareEvent("phone.call.started", "A call was answered.", {
   ...call,
-  answeredAt: Schema.NullOr(IsoTimestamp)
+  answeredAt
 })
 
 export const CALL_ENDED = declareEvent(
@@ -79,12 +105,17 @@ export const CALL_ENDED = declareEvent(
   "A call ended, or an inbound call was declined because its number had no inbound minutes left.",
   {
     ...call,
-    endReason: Schema.NullOr(CallEndReason),
-    connectedSeconds: Schema.Int,
-    answeredAt: Schema.NullOr(IsoTimestamp).annotateKey({ description: "Null if the call was not answered." }),
-    endedAt: Schema.NullOr(IsoTimestamp),
+    endReason: Schema.NullOr(CallEndReason).annotateKey({
+      description: "Why the call ended; null if it is not known."
+    }),
+    connectedSeconds: Schema.Int.annotateKey({
+      description: "Seconds from the answer to the end; 0 without an answer."
+    }),
+    answeredAt,
+    endedAt: Schema.NullOr(IsoTimestamp).annotateKey({ description: "When the call ended; null if it is not known." }),
     declinedCalls: Schema.optionalKey(Schema.Int).annotateKey({
-      description: "The number of declined calls of this caller that the event reports. Only for declined calls."
+      description:
+        "Number of declined calls of this caller that the event reports. Only for calls that were declined because the number had no inbound minutes left."
     })
   }
 )

@@ -17,17 +17,25 @@ const optionalText = Schema.NullOr(Schema.String)
 
 /** The fields that clients see as they are stored. Those that were not set are null. */
 const shared = {
-  phoneNumberId: Uuid,
-  /** Identifies the agent behind the number, made at purchase. */
-  agentId: Uuid,
-  number: E164,
-  country: NumberCountry,
-  agentName: Schema.String,
-  agentWebhookUrl: Schema.String,
-  description: optionalText,
-  beginMessage: optionalText,
-  voice: optionalText,
-  language: optionalText
+  phoneNumberId: Uuid.annotateKey({ description: "Id of the number." }),
+  agentId: Uuid.annotateKey({
+    description: "Id of the agent behind the number, made at its purchase. Events of the number have it."
+  }),
+  number: E164.annotateKey({ description: "The number in E.164 format." }),
+  country: NumberCountry.annotateKey({ description: "Country of the number." }),
+  agentName: Schema.String.annotateKey({ description: "Name of the agent that answers the number." }),
+  agentWebhookUrl: Schema.String.annotateKey({
+    description:
+      "URL that receives what callers say. A host under .invalid stands for an agent that answers over its socket."
+  }),
+  description: optionalText.annotateKey({ description: "Your note about the number; null if none is set." }),
+  beginMessage: optionalText.annotateKey({ description: "Greeting that callers hear first; null if none is set." }),
+  voice: optionalText.annotateKey({
+    description: "Voice that speaks the agent's replies; null for the carrier's choice."
+  }),
+  language: optionalText.annotateKey({
+    description: "Language of the calls as a BCP 47 tag; null for the carrier's choice."
+  })
 }
 const SHARED = Struct.keys(shared)
 
@@ -59,19 +67,26 @@ export type PhoneNumber = typeof PhoneNumber.Type
  */
 export const PhoneNumberRecord = Schema.Struct({
   ...shared,
-  status: Allowance.NumberStatus,
+  status: Allowance.NumberStatus.annotateKey({
+    description:
+      "active; expiring: 5 days or less before the end; suspended: it can't be used and is being released; released."
+  }),
   entitlement: Schema.Struct({
-    startedAt: IsoTimestamp,
-    expiresAt: IsoTimestamp,
-    secondsRemaining: Schema.Int
-  }),
+    startedAt: IsoTimestamp.annotateKey({ description: "When the paid time began." }),
+    expiresAt: IsoTimestamp.annotateKey({ description: "When the paid time ends. Then the number is suspended." }),
+    secondsRemaining: Schema.Int.annotateKey({ description: "Seconds until `expiresAt`; 0 afterwards." })
+  }).annotateKey({ description: "The time for which the number is paid." }),
   inboundAllowance: Schema.Struct({
-    purchasedSeconds: Schema.Int,
-    usedSeconds: Schema.Int,
-    remainingSeconds: Schema.Int
-  }),
-  createdAt: IsoTimestamp,
-  releasedAt: Schema.NullOr(IsoTimestamp)
+    purchasedSeconds: Schema.Int.annotateKey({ description: "Seconds bought so far." }),
+    usedSeconds: Schema.Int.annotateKey({ description: "Seconds that ended calls used." }),
+    remainingSeconds: Schema.Int.annotateKey({
+      description: "Seconds that ended calls left. Calls in progress are using them."
+    })
+  }).annotateKey({ description: "The seconds that inbound calls may use." }),
+  createdAt: IsoTimestamp.annotateKey({ description: "When the number was bought." }),
+  releasedAt: Schema.NullOr(IsoTimestamp).annotateKey({
+    description: "When the carrier confirmed the release; null before."
+  })
 }).annotate({ identifier: "PhoneNumber" })
 export type PhoneNumberRecord = typeof PhoneNumberRecord.Type
 

@@ -32,12 +32,22 @@ export const nextTurn = (last: Turn | undefined, role: TurnRole, text: string, n
   return index < TURNS_MAX ? { index, role: "system", text: FULL, at } : null
 }
 
+/** A turn as clients see it. */
+export const TurnRecord = Schema.Struct({
+  role: TurnRole.annotateKey({
+    description: "agent: your agent. caller: the person on the line. system: a note on the call itself."
+  }),
+  text: Schema.String.annotateKey({
+    description: "The text. Of an agent's turn, the part that was spoken until the person interrupted."
+  }),
+  at: IsoTimestamp.annotateKey({ description: "When the turn began." })
+})
+
 /** The transcript of a call as clients see it. Calls are never recorded. */
 export const TranscriptRecord = Schema.Struct({
-  callId: Uuid,
-  /** Whether nothing more will be added. */
-  complete: Schema.Boolean,
-  turns: Schema.Array(Schema.Struct({ role: TurnRole, text: Schema.String, at: IsoTimestamp }))
+  callId: Uuid.annotateKey({ description: "Id of the call." }),
+  complete: Schema.Boolean.annotateKey({ description: "Whether nothing more will be added." }),
+  turns: Schema.Array(TurnRecord).annotateKey({ description: "The turns of this page, oldest first." })
 }).annotate({ identifier: "Transcript" })
 export type TranscriptRecord = typeof TranscriptRecord.Type
 

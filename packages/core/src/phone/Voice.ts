@@ -2,12 +2,11 @@ import { Schema } from "effect"
 
 /** A voice that a carrier can speak with. */
 export const Voice = Schema.Struct({
-  /** The name to give as `voice` in a purchase. */
-  voice: Schema.String,
-  /** The language that it speaks, as a BCP 47 tag: the value of `language`. */
-  language: Schema.String,
-  /** The company that makes the voice. */
-  vendor: Schema.String
+  voice: Schema.String.annotateKey({ description: "Name of the voice, the value of `voice` in a purchase." }),
+  language: Schema.String.annotateKey({
+    description: "Language that it speaks as a BCP 47 tag, the value of `language`."
+  }),
+  vendor: Schema.String.annotateKey({ description: "Company that makes the voice." })
 }).annotate({ identifier: "Voice" })
 export type Voice = typeof Voice.Type
 

@@ -12,7 +12,7 @@ import {
 import { Effect, Redacted } from "effect"
 import { WEBHOOK_SET_COST } from "../edge/RequestCost.ts"
 import { documentRoute } from "../edge/Route.ts"
-import { tenantRoute } from "../operation/FreeRoute.ts"
+import { Replaced, tenantRoute } from "../operation/FreeRoute.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 
 const toPendingRecords = ({ items, nextCursor, pending }: PendingPage) => ({
@@ -75,10 +75,10 @@ export const routes = Effect.gen(function* () {
     tenantRoute(
       OPERATIONS.setEventWebhook,
       ({ tenantId }, { payload }) =>
-        Effect.map(webhooks.set(tenantId, payload), ({ signingSecret, webhook }) => ({
-          webhook: toWebhookRecord(webhook),
-          signingSecret: Redacted.value(signingSecret)
-        })),
+        Effect.map(webhooks.set(tenantId, payload), ({ isNew, signingSecret, webhook }) => {
+          const data = { webhook: toWebhookRecord(webhook), signingSecret: Redacted.value(signingSecret) }
+          return isNew ? data : new Replaced(data)
+        }),
       WEBHOOK_SET_COST
     ),
 

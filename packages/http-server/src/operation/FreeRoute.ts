@@ -23,6 +23,15 @@ import { successResponse, withinDeadline } from "./Responses.ts"
 
 type AnyCodec = Schema.Codec<unknown, unknown>
 
+/** The result of an operation that replaced what it would otherwise have created. */
+export class Replaced<Data> {
+  readonly data: Data
+
+  constructor(data: Data) {
+    this.data = data
+  }
+}
+
 /**
  * A free operation of a tenant. Checks that the service is available, then the token, then the input, and then calls
  * the domain. `additionalCost` is taken from the limit of the tenant before that.
@@ -39,7 +48,7 @@ export const tenantRoute = <
   handle: (
     tenant: Tenant,
     input: OperationInput<Params["Type"], Query["Type"], Payload["Type"]>
-  ) => Effect.Effect<Data["Encoded"], ApiError, R>,
+  ) => Effect.Effect<Data["Encoded"] | Replaced<Data["Encoded"]>, ApiError, R>,
   additionalCost = 0
 ) => {
   const check = tenantChecks(operation, additionalCost)
@@ -51,7 +60,14 @@ export const tenantRoute = <
         const handled = handle(tenant, input)
         return isRead ? handled : withinDeadline(handled)
       }),
-      (data) => successResponse(operation, requestId, data)
+      (result) =>
+        result instanceof Replaced
+          ? successResponse(
+              { ...operation, status: operation.replacedStatus ?? operation.status },
+              requestId,
+              result.data
+            )
+          : successResponse(operation, requestId, result)
     )
   )
 }
@@ -147,7 +163,10 @@ export const publicRoute = <
 ) => {
   const decode = inputDecoder(operation)
   return operationRoute(operation, (request, record) =>
-    Effect.flatMap(decode(NO_BODY), (input) => answer(input, request, record))
+    Effect.flatMap(
+      Effect.flatMap(operation.entry.method === "POST" ? readBody : Effect.succeed(NO_BODY), decode),
+      (input) => answer(input, request, record)
+    )
   )
 }
 

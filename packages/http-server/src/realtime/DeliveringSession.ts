@@ -1,3 +1,4 @@
+import { notFoundMessage } from "@agentos/api"
 import {
   type Acknowledgement,
   type AcknowledgementOutcome,
@@ -111,7 +112,7 @@ export class DeliveringSession implements SessionActions {
           case "expired":
             return connection.send({ type: "event.ack_stale", eventId, reason: outcomes[index] })
           default:
-            return connection.sendError("RESOURCE_NOT_FOUND", `Event ${eventId} was not found.`)
+            return connection.sendError("RESOURCE_NOT_FOUND", notFoundMessage("event", eventId))
         }
       })
     )

@@ -34,7 +34,7 @@ const Document = Schema.Struct({
       Schema.String,
       Schema.Struct({
         content: Schema.Struct({
-          "application/json": Schema.Struct({ examples: Schema.Record(Schema.String, Reference) })
+          "application/json": Schema.Struct({ examples: Schema.optionalKey(Schema.Record(Schema.String, Reference)) })
         })
       })
     ),
@@ -48,7 +48,7 @@ const nameIn = (part: unknown): string => Schema.decodeUnknownSync(Reference)(pa
 const exampleOf = (name: OperationName, status: number, code: ErrorCode) => {
   const { method, path } = OPERATIONS[name].entry
   const response = nameIn(document.paths[path]?.[method.toLowerCase()]?.responses[status])
-  const example = nameIn(document.components.responses[response]?.content["application/json"].examples[code])
+  const example = nameIn(document.components.responses[response]?.content["application/json"].examples?.[code])
   return Schema.decodeUnknownSync(Schema.Struct({ error: Schema.Record(Schema.String, Schema.Json) }))(
     document.components.examples[example]?.value
   ).error

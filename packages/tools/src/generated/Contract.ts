@@ -38,7 +38,8 @@ export const INPUTS = {
             "anyone",
             "authenticated",
             "listed"
-          ]
+          ],
+          "description": "anyone, authenticated or listed. Default: anyone."
         },
         "allow": {
           "type": "array",
@@ -46,7 +47,8 @@ export const INPUTS = {
             "type": "string",
             "maxLength": 254
           },
-          "maxItems": 100
+          "maxItems": 100,
+          "description": "Addresses and domains to receive mail from. Default: none."
         },
         "block": {
           "type": "array",
@@ -54,7 +56,8 @@ export const INPUTS = {
             "type": "string",
             "maxLength": 254
           },
-          "maxItems": 100
+          "maxItems": 100,
+          "description": "Addresses and domains to receive no mail from. Default: none."
         }
       },
       "additionalProperties": false,
@@ -165,15 +168,18 @@ export const INPUTS = {
           "filename": {
             "type": "string",
             "maxLength": 255,
-            "minLength": 1
+            "minLength": 1,
+            "description": "Name of the file, without a path."
           },
           "contentType": {
             "type": "string",
-            "maxLength": 127
+            "maxLength": 127,
+            "description": "Media type of the file, with parameters if it needs any: `text/csv; charset=utf-8`."
           },
           "contentBase64": {
             "type": "string",
-            "maxLength": 13981016
+            "maxLength": 13981016,
+            "description": "The bytes in base64, with padding and without line breaks."
           }
         },
         "required": [
@@ -235,10 +241,10 @@ export const INPUTS = {
       "type": "string",
       "format": "email",
       "maxLength": 254,
-      "description": "Only messages from this address, in any case.",
       "examples": [
         "bob@example.com"
-      ]
+      ],
+      "description": "Only messages from this address, in any case."
     },
     "q": {
       "type": "string",
