@@ -133,6 +133,9 @@ export const EventAcknowledged = Schema.Struct({
   description: "The event is acknowledged, and will not be delivered again."
 })
 
+/** The outcome of the acknowledgement of an expired event, by REST and on the WebSocket. */
+export const EXPIRED_EVENT = "The event has expired. It is not acknowledged, and not delivered again."
+
 export const EventAcknowledgementStale = Schema.Struct({
   type: Schema.Literal("event.ack_stale").annotateKey({ description: "Always event.ack_stale." }),
   eventId: Uuid.Uuid.annotateKey({ description: "Id of the event." }),
@@ -141,8 +144,7 @@ export const EventAcknowledgementStale = Schema.Struct({
   })
 }).annotate({
   identifier: "EventAcknowledgementStale",
-  description:
-    "Nothing was acknowledged. `lease_lost`: the lease of the named delivery has ended, and the event is delivered again unless another session acknowledges it. `expired`: the event has expired, and is not delivered again."
+  description: `Nothing was acknowledged. \`lease_lost\`: the lease of the named delivery has ended, and the event is delivered again unless another session acknowledges it. \`expired\`: ${EXPIRED_EVENT}`
 })
 
 export const CallTurn = Schema.Struct({

@@ -60,7 +60,7 @@ type StoredBody = Pick<Message, "text" | "html" | "extractedText">
 
 /**
  * A summary as any version wrote it: older ones had no `truncated`, no names, no recipients of received messages, and
- * authentication results without a domain.
+ * authentication results without a domain. They have the status `received` for every recipient of a received message.
  */
 type WrittenSummary = Omit<StoredSummary, "authentication" | "truncated" | "sender" | "recipients"> & {
   readonly truncated?: boolean
@@ -79,7 +79,7 @@ const parseSummary = (text: string): StoredSummary => {
     sender: sender ?? withoutName(from),
     recipients:
       sender === undefined && direction === "inbound"
-        ? receivedBy(to.map(withoutName), cc.map(withoutName))
+        ? receivedBy(to.map(withoutName), cc.map(withoutName), () => true)
         : recipients.map((recipient) => ({ name: null, ...recipient })),
     truncated,
     authentication: authentication === null ? null : { domain: null, ...authentication }

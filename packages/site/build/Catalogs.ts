@@ -143,11 +143,9 @@ const MACHINES: ReadonlyArray<Machine> = [
   },
   {
     heading: "Recipients of a message",
-    text: "Reports from other servers change the status of a recipient. A delivered mail may still bounce.",
+    text: "The relay accepts, defers or refuses a recipient; reports from other servers follow. A delivered mail may still bounce.",
     start: "queued",
-    moves: Object.entries(RECIPIENT_TRANSITIONS).flatMap(([from, states]) =>
-      states.map((to) => [from, "Report", to] as const)
-    )
+    moves: movesOf(RECIPIENT_TRANSITIONS)
   }
 ]
 

@@ -1,3 +1,4 @@
+import * as core from "@agentos/core"
 import { CATALOG, ErrorCode, EventType } from "@agentos/core"
 import { at, document } from "../build/Contract.ts"
 import { textFiles } from "../build/Files.ts"
@@ -48,6 +49,35 @@ describe("the texts of the documentation", () => {
       expect(whole).toContain(word)
     }
     expect(whole.replaceAll(/^```[^]*?^```$/gm, "")).not.toMatch(/undefined|\[object Object\]|\{\{/)
+  })
+
+  it("have every move of every table of the code", () => {
+    const tables: ReadonlyArray<unknown> = [
+      ...Object.entries(core).flatMap(([name, value]) => (name.endsWith("_TRANSITIONS") ? [value] : [])),
+      ...Object.values(core).flatMap((value: unknown) =>
+        Object.entries(typeof value === "object" && value !== null ? value : {}).flatMap(([name, inner]) =>
+          name.endsWith("_TRANSITIONS") ? [inner as unknown] : []
+        )
+      )
+    ]
+    expect(tables.length).toBeGreaterThan(4)
+    const page = read("docs/reference/states.md")
+    for (const table of tables as ReadonlyArray<Readonly<Record<string, Readonly<Record<string, string>>>>>) {
+      for (const [from, moves] of Object.entries(table)) {
+        for (const [move, to] of Object.entries(moves)) expect(page).toContain(`| \`${from}\` | ${move} | \`${to}\` |`)
+      }
+    }
+  })
+
+  it("have every field of the payload of every event type", () => {
+    const page = read("docs/reference/events.md")
+    for (const type of EventType.literals) {
+      const [, section = ""] = page.split(`## ${type}\n`)
+      const [own = ""] = section.split(/^## /m)
+      for (const name of Object.keys(core.EVENT_RECORDS[type].fields.payload.fields)) {
+        if (name !== "type" && name !== "eventId") expect(own).toContain(`| \`${name}\` |`)
+      }
+    }
   })
 
   it("contain the shape of every record", () => {

@@ -18,6 +18,7 @@ import {
   SetEventWebhookInput
 } from "./EventInput.ts"
 import { NO_INPUT, operation } from "./ApiOperation.ts"
+import { EXPIRED_EVENT } from "../RealtimeMessage.ts"
 import { nextCursor } from "./NextCursor.ts"
 
 const items = Schema.Array(EventRecord).annotateKey({ description: "The events of this page, oldest first." })
@@ -110,8 +111,7 @@ export const EVENT_OPERATIONS = {
     payload: EventIdInput,
     data: oneEvent,
     status: 200,
-    description:
-      "Acknowledge an event after you have handled it durably. Use it also when a socket failed during an acknowledgement: it has the same effect, and repeating it changes nothing.",
+    description: `Acknowledge an event after you have handled it durably. Use it also when a socket failed during an acknowledgement: it has the same effect, and repeating it changes nothing. With the status \`expired\` in the response: ${EXPIRED_EVENT}`,
     example: { payload: { eventId: EVENT.eventId }, data: { event: ACKNOWLEDGED } }
   }),
 

@@ -156,7 +156,7 @@ export class Worker implements Intake {
     this.#handled.delete(event.eventId)
     if (outcome === "stale")
       this.#output.warn(
-        `${plainLine(event.type)} ${event.eventId}: the lease was lost, so the event was not acknowledged.`
+        `${plainLine(event.type)} ${event.eventId}: the lease was lost or the event has expired, so it was not acknowledged.`
       )
     if (outcome !== "unknown") return
     this.#handled.add(event.eventId)

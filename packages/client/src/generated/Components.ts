@@ -846,7 +846,7 @@ export interface components {
             address: string;
             name: string | null;
             kind: "to" | "cc" | "bcc";
-            status: "received" | "queued" | "sent" | "delivered" | "bounced" | "complained" | "failed";
+            status: "received" | "queued" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "unknown";
             reason: string | null;
         };
         MessagePage: {

@@ -10,7 +10,7 @@ export type ClientMessage = Schemas["RealtimeClientMessage"]
 export type SessionMode = NonNullable<Schemas["SessionAuthenticate"]["mode"]>
 
 /**
- * The outcome of an acknowledgement. `stale`: the lease was lost, and nothing was acknowledged. `unknown`: the session
+ * The outcome of an acknowledgement. `stale`: the lease was lost or the event has expired, and nothing was acknowledged. `unknown`: the session
  * ended before the answer; an event that was not acknowledged is delivered again.
  */
 export type Acknowledged = "acknowledged" | "stale" | "unknown"

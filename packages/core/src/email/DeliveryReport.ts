@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { foldAddress } from "./EmailAddress.ts"
-import type { MessageSummary, OutboundStatus, Recipient } from "./Message.ts"
+import type { MessageSummary, OutboundStatus, Recipient, RecipientStatus } from "./Message.ts"
 
 /** One recipient in a delivery status notification (RFC 3464, section 2.3). */
 const ReportedRecipient = Schema.Struct({
@@ -22,18 +22,48 @@ export const DeliveryReport = Schema.Union([
 ])
 export type DeliveryReport = typeof DeliveryReport.Type
 
+/** The answers of the relay about a recipient, the end of the attempts, and the reports of other servers. */
+export type RecipientMove =
+  | "Defer"
+  | "Accept"
+  | "Refuse"
+  | "GiveUp"
+  | "ReportDelivery"
+  | "ReportBounce"
+  | "ReportComplaint"
+
 /**
- * The moves of a recipient by a report. A report about a queued recipient means that the relay had accepted it, and its
- * answer was lost. A delivered mail may still bounce, because a later server refused it, and be
- * complained about. `bounced`, `complained` and `failed` are final.
+ * All allowed moves of a recipient of a sent message; any other move is refused. A report about a queued recipient means
+ * that the relay had accepted it, and its answer was lost. A delivered mail may still bounce, because a later server refused
+ * it, and be complained about. `bounced`, `complained` and `failed` are final.
  */
-export const RECIPIENT_TRANSITIONS: Readonly<Record<OutboundStatus, ReadonlyArray<OutboundStatus>>> = {
-  queued: ["delivered", "bounced", "complained"],
-  sent: ["delivered", "bounced", "complained"],
-  delivered: ["bounced", "complained"],
-  bounced: [],
-  complained: [],
-  failed: []
+export const RECIPIENT_TRANSITIONS: Readonly<Record<OutboundStatus, Partial<Record<RecipientMove, OutboundStatus>>>> = {
+  queued: {
+    Defer: "queued",
+    Accept: "sent",
+    Refuse: "failed",
+    GiveUp: "failed",
+    ReportDelivery: "delivered",
+    ReportBounce: "bounced",
+    ReportComplaint: "complained"
+  },
+  sent: { ReportDelivery: "delivered", ReportBounce: "bounced", ReportComplaint: "complained" },
+  delivered: { ReportBounce: "bounced", ReportComplaint: "complained" },
+  bounced: {},
+  complained: {},
+  failed: {}
+}
+
+const isOutbound = (status: RecipientStatus): status is OutboundStatus => status in RECIPIENT_TRANSITIONS
+
+/** Returns the status after a move, or undefined if the move is not allowed. */
+export const moveRecipient = (status: RecipientStatus, by: RecipientMove): OutboundStatus | undefined =>
+  isOutbound(status) ? RECIPIENT_TRANSITIONS[status][by] : undefined
+
+/** Returns the recipient after a move, with the reason; unchanged if the move is not allowed. */
+export const recipientAfter = (recipient: Recipient, by: RecipientMove, reason: string | null): Recipient => {
+  const status = moveRecipient(recipient.status, by)
+  return status === undefined ? recipient : { ...recipient, status, reason }
 }
 
 /** The order in which the statuses of recipients decide the status of their message. */
@@ -58,7 +88,7 @@ export const isHardBounceStatus = (status: string): boolean => /^5\.1\.(?:[0-6]|
 
 /** The claim of a report about one recipient. */
 interface Outcome {
-  readonly status: OutboundStatus
+  readonly move: RecipientMove
   readonly reason: string | null
   readonly isHardBounce: boolean
 }
@@ -99,7 +129,7 @@ const identified = (report: DeliveryReport, recipients: ReadonlyArray<Recipient>
 const outcomeOf = (report: DeliveryReport, { address }: Recipient): Outcome | undefined => {
   if (report._tag === "Feedback") {
     return COMPLAINTS.has(report.feedbackType)
-      ? { status: "complained", reason: report.feedbackType, isHardBounce: false }
+      ? { move: "ReportComplaint", reason: report.feedbackType, isHardBounce: false }
       : undefined
   }
   const isNamed = (name: string | null) => name !== null && foldAddress(name) === foldAddress(address)
@@ -108,10 +138,10 @@ const outcomeOf = (report: DeliveryReport, { address }: Recipient): Outcome | un
   const failure = claims.find(({ action }) => action === "failed")
   if (failure !== undefined) {
     const { diagnostic, status } = failure
-    return { status: "bounced", reason: diagnostic ?? status, isHardBounce: isHardBounceStatus(status) }
+    return { move: "ReportBounce", reason: diagnostic ?? status, isHardBounce: isHardBounceStatus(status) }
   }
   return claims.some(({ action }) => action === "delivered")
-    ? { status: "delivered", reason: null, isHardBounce: false }
+    ? { move: "ReportDelivery", reason: null, isHardBounce: false }
     : undefined
 }
 
@@ -135,13 +165,12 @@ export const effectOf = (
   const places = identified(report, message.recipients, authority)
   const moves = message.recipients.map((recipient, place) => {
     const outcome = places.has(place) ? outcomeOf(report, recipient) : undefined
-    const allowed: ReadonlyArray<string> =
-      recipient.status === "received" ? [] : RECIPIENT_TRANSITIONS[recipient.status]
-    return { recipient, outcome: outcome !== undefined && allowed.includes(outcome.status) ? outcome : undefined }
+    const isAllowed = outcome !== undefined && moveRecipient(recipient.status, outcome.move) !== undefined
+    return { recipient, outcome: isAllowed ? outcome : undefined }
   })
   if (moves.every(({ outcome }) => outcome === undefined)) return undefined
   const recipients = moves.map(({ outcome, recipient }) =>
-    outcome === undefined ? recipient : { ...recipient, status: outcome.status, reason: outcome.reason }
+    outcome === undefined ? recipient : recipientAfter(recipient, outcome.move, outcome.reason)
   )
   const addressesOf = (isMeant: (outcome: Outcome) => boolean) =>
     moves
@@ -151,6 +180,6 @@ export const effectOf = (
     recipients,
     status: statusOf(recipients),
     bounced: addressesOf(({ isHardBounce }) => isHardBounce),
-    complained: addressesOf(({ status }) => status === "complained")
+    complained: addressesOf(({ move }) => move === "ReportComplaint")
   }
 }

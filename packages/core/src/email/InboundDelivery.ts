@@ -9,6 +9,7 @@ import { emailReceived } from "./EmailEvent.ts"
 import { EmailProvider } from "./EmailProvider.ts"
 import { type InboundEnvelope, InboundMailStore, type ParsedMail, type WaitingMail } from "./InboundMail.ts"
 import type { InboundAdmission, ReturnPaths } from "./InboundAdmission.ts"
+import { baseLocalPart, isAt, splitAddress } from "./EmailAddress.ts"
 import type { Mailbox } from "./Mailbox.ts"
 import { MailPolicy } from "./MailPolicy.ts"
 import { bodySizeBytes, type Message, receivedBy, snippetOf } from "./Message.ts"
@@ -160,6 +161,12 @@ export const makeInboundDelivery = Effect.fnUntraced(function* ({ findMailboxes,
 const duplicateKey = (envelope: InboundEnvelope, mail: ParsedMail): string | null =>
   mail.messageIdHeader === null ? null : [envelope.mailFrom, mail.messageIdHeader, mail.bodyHash].join("\n")
 
+/** Returns whether mail to an address arrives in the mailbox. */
+const isAddressOf = ({ address: own, localPart }: Mailbox, address: string): boolean => {
+  const named = splitAddress(address)
+  return isAt(own, named.domain) && baseLocalPart(named.localPart) === localPart
+}
+
 const receivedMessage = (
   mail: WaitingMail,
   parsed: Option.Option<ParsedMail>,
@@ -185,7 +192,7 @@ const receivedMessage = (
       from: mail.envelope.mailFrom,
       sender: { address: mail.envelope.mailFrom, name: null },
       to: [mailbox.address],
-      recipients: receivedBy([{ address: mailbox.address, name: null }], []),
+      recipients: receivedBy([{ address: mailbox.address, name: null }], [], () => true),
       attachments: [],
       authentication: null,
       malformed: true,
@@ -204,7 +211,7 @@ const receivedMessage = (
     sender: from,
     to: to.map(({ address }) => address),
     cc: cc.map(({ address }) => address),
-    recipients: receivedBy(to, cc),
+    recipients: receivedBy(to, cc, (address) => isAddressOf(mailbox, address)),
     snippet: snippetOf(content.text),
     malformed: false
   }

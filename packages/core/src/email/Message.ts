@@ -78,13 +78,17 @@ export type OutboundStatus = typeof OutboundStatus.Type
 export const MessageStatus = Schema.Literals(["received", ...OutboundStatus.literals])
 export type MessageStatus = typeof MessageStatus.Type
 
+/** The status of a message for a recipient. It is `unknown` for those of a received mail that are not its mailbox. */
+export const RecipientStatus = Schema.Literals([...MessageStatus.literals, "unknown"])
+export type RecipientStatus = typeof RecipientStatus.Type
+
 /** A recipient and the status of the message for it. `reason` is the text from the other server, if there is one. */
 export const Recipient = Schema.Struct({
   ...Contact.fields,
   kind: Schema.Literals(["to", "cc", "bcc"]).annotateKey({ description: "The field that names the recipient." }),
-  status: MessageStatus.annotateKey({
+  status: RecipientStatus.annotateKey({
     description:
-      "Status of the message for this recipient. Of a sent message: `queued` (the relay refused it temporarily, and it is retried), `sent` (the relay accepted it), `failed` (the relay refused it), or `delivered`, `bounced` or `complained` by a report."
+      "Status of the message for this recipient. Of a received mail: `received` for the address of its mailbox, `unknown` for every other one. Of a sent message: `queued` (the relay refused it temporarily, and it is retried), `sent` (the relay accepted it), `failed` (the relay refused it), or `delivered`, `bounced` or `complained` by a report."
   }),
   reason: Schema.NullOr(Schema.String).annotateKey({
     description: "The text of the other server about the status; null if there is none."
@@ -228,14 +232,18 @@ export const attachmentIdOf = (messageId: string, index: number): string => {
   return Uuid.fromBytes(bytes)
 }
 
-/** Returns the recipients of a received message. */
-export const receivedBy = (to: ReadonlyArray<Contact>, cc: ReadonlyArray<Contact>): ReadonlyArray<Recipient> => {
+/** Returns the recipients of a received message. `isOwn` tells the addresses of its mailbox. */
+export const receivedBy = (
+  to: ReadonlyArray<Contact>,
+  cc: ReadonlyArray<Contact>,
+  isOwn: (address: string) => boolean
+): ReadonlyArray<Recipient> => {
   const of =
     (kind: "to" | "cc") =>
     (contact: Contact): Recipient => ({
       ...contact,
       kind,
-      status: "received",
+      status: isOwn(contact.address) ? "received" : "unknown",
       reason: null
     })
   return [...to.map(of("to")), ...cc.map(of("cc"))]

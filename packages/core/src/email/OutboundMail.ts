@@ -1,7 +1,7 @@
 import { Effect, Option, Stream } from "effect"
 import { Keyring } from "../kernel/Keyring.ts"
 import { AttachmentStore } from "./AttachmentStore.ts"
-import { isHardBounceStatus } from "./DeliveryReport.ts"
+import { isHardBounceStatus, recipientAfter } from "./DeliveryReport.ts"
 import { foldAddress } from "./EmailAddress.ts"
 import { EmailProvider, type OutgoingAttachment, type OutgoingMail } from "./EmailProvider.ts"
 import type { Message, Recipient } from "./Message.ts"
@@ -99,14 +99,15 @@ export const afterAttempt = (
     if (!isQueued(recipient)) return recipient
     const reason = reasons.get(foldAddress(recipient.address))
     if (reason === undefined) return others(recipient)
-    return { ...recipient, status: isTemporary(reason) ? "queued" : "failed", reason }
+    return recipientAfter(recipient, isTemporary(reason) ? "Defer" : "Refuse", reason)
   })
 }
 
 /** The relay accepted the mail for this recipient. */
-export const accepted = (recipient: Recipient): Recipient => ({ ...recipient, status: "sent", reason: null })
+export const accepted = (recipient: Recipient): Recipient => recipientAfter(recipient, "Accept", null)
 
 /** The recipient is given up, for the reason of its last refusal, unless there is another. */
 export const failed =
   (reason?: string) =>
-  (recipient: Recipient): Recipient => ({ ...recipient, status: "failed", reason: reason ?? recipient.reason })
+  (recipient: Recipient): Recipient =>
+    recipientAfter(recipient, "GiveUp", reason ?? recipient.reason)

@@ -87,6 +87,23 @@ const bounceParser = MailParser.of({
     })
 })
 
+/** A parser of mails to Ada with a tag, to a stranger, and to others with a part of her address. */
+const crowdParser = MailParser.of({
+  ...noMailParser,
+  parse: (raw, given) =>
+    Effect.map(bounceParser.parse(raw, given), ({ report: _, ...mail }) => ({
+      ...mail,
+      to: [
+        { address: "Ada+news@Agents.test", name: "Ada" },
+        { address: "bob@else.test", name: null }
+      ],
+      cc: [
+        { address: "ada@else.test", name: null },
+        { address: "eve@agents.test", name: null }
+      ]
+    }))
+})
+
 /** Ada's sent message, and the envelope of a report about it. */
 const sentByAda = Effect.gen(function* () {
   const { attempt, challenge, tenant } = yield* sendPaid
@@ -106,6 +123,27 @@ const bouncesOf = Effect.fnUntraced(function* ({ tenantId }: Tenant) {
     at: yield* Timestamp.now
   } as const
   return (yield* (yield* MessageStore).addFeedback(feedback, Timestamp.DAY)).reporters
+})
+
+describe("the recipients of a received mail", () => {
+  scenario("have the status received for the address of its mailbox alone", () =>
+    Effect.gen(function* () {
+      const { tenant } = yield* sentByAda
+      const inbound = yield* serverWith({ parser: crowdParser })
+      yield* inbound.accept(envelope, raw("crowd"), AUTHOR)
+      yield* deliverMail(inbound)
+      const received = (yield* messagesOf(tenant)).find(({ direction }) => direction === "inbound")
+      assert.deepStrictEqual(
+        received?.recipients.map(({ address, kind, status }) => [kind, address, status]),
+        [
+          ["to", "Ada+news@Agents.test", "received"],
+          ["to", "bob@else.test", "unknown"],
+          ["cc", "ada@else.test", "unknown"],
+          ["cc", "eve@agents.test", "unknown"]
+        ]
+      )
+    })
+  )
 })
 
 describe("a report to a return path", () => {
