@@ -25,6 +25,7 @@ interface MessageFields {
   readonly attachments: ReadonlyArray<{
     readonly attachmentId: string
     readonly filename: string
+    readonly contentType: string
     readonly sizeBytes: number
     readonly sha256: string
   }>
@@ -278,7 +279,7 @@ describe("inbound mail", () => {
       "content-type": "image/png",
       "content-disposition": `attachment; filename="Gr__e _gnp_.png"; filename*=UTF-8''Gr%C3%BC%C3%9Fe%20_gnp_.png`
     })
-    expect([third!.headers["content-type"], third!.bytes.toString()]).toEqual(["text/plain", "äöü\r\n"])
+    expect([third!.headers["content-type"], third!.bytes.toString()]).toEqual(["text/plain; charset=utf-8", "äöü\r\n"])
     for (const [index, { sizeBytes, sha256 }] of attachments.entries()) {
       const { bytes } = [first, second, third][index]!
       expect([bytes.length, createHash("sha256").update(bytes).digest("hex")]).toEqual([sizeBytes, sha256])
@@ -861,7 +862,11 @@ describe("outbound mail", () => {
     const friend = await newMailbox(1)
     const attachments = [
       { filename: "Größe.csv", contentType: "text/csv; charset=utf-8", contentBase64: "YSxiDQoxLDINCg==" },
-      { filename: "all.bin", contentType: "application/octet-stream", contentBase64: ALL_BYTES.toString("base64") }
+      {
+        filename: "all.bin",
+        contentType: 'application/x-bytes; note="a; b"',
+        contentBase64: ALL_BYTES.toString("base64")
+      }
     ]
     const body = { mailboxId: mailbox.mailboxId, to: [friend.mailbox.address], subject: "s", text: "t", attachments }
     const reply = await send(agent, body)
@@ -872,7 +877,7 @@ describe("outbound mail", () => {
       { filename: "all.bin", sizeBytes: 256, sha256: createHash("sha256").update(ALL_BYTES).digest("hex") }
     ])
     const described = ({ attachments: files }: MessageFields) =>
-      files.map(({ filename, sha256, sizeBytes }) => ({ filename, sha256, sizeBytes }))
+      files.map(({ contentType, filename, sha256, sizeBytes }) => ({ contentType, filename, sha256, sizeBytes }))
     const [received] = await arrived(friend.agent, friend.mailbox.mailboxId, 1)
     expect(described(received!)).toEqual(described(sent))
     expect(received!.authentication).toMatchObject({ dkim: "pass", dmarc: "pass" })
@@ -903,6 +908,7 @@ describe("outbound mail", () => {
       ["attachments", [{ ...file, contentType: "text" }], "attachments.0.contentType"],
       ["attachments", [{ ...file, contentType: "multipart/mixed" }], "attachments.0.contentType"],
       ["attachments", [{ ...file, contentType: "a/b\r\nX: y" }], "attachments.0.contentType"],
+      ["attachments", [{ ...file, contentType: 'a/b; c="\r\nX: y"' }], "attachments.0.contentType"],
       ["attachments", [{ ...file, contentBase64: "SGk" }], "attachments.0.contentBase64"],
       ["attachments", [{ ...file, contentBase64: "SG=k" }], "attachments.0.contentBase64"],
       ["attachments", [{ ...file, contentBase64: "SG\nk" }], "attachments.0.contentBase64"],

@@ -4,8 +4,9 @@ import type { NewAttachment } from "./Attachments.ts"
 import type { Message } from "./Inbox.ts"
 import { textOfHtml } from "@agentos/client"
 
-/** The media types that the service sends. Others, and messages inside messages, are sent as bytes. */
-const SENDABLE = /^(?!multipart\/|message\/)[\w!#$&^.+-]{1,60}\/[\w!#$&^.+-]{1,60}$/i
+/** The media types that the service sends, with their parameters. Others, and messages inside messages, are sent as bytes. */
+const SENDABLE =
+  /^(?!multipart\/|message\/)[\w!#$&^.+-]{1,60}\/[\w!#$&^.+-]{1,60}(?:; ?[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~-]+|"(?:[ !#-[\]-~]|\\[ -~])*"))*$/i
 
 /** Downloads the attachments of a message, to send them again. */
 export const attachmentsOf = async (

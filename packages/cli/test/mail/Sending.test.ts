@@ -131,8 +131,10 @@ describe("mail forward", () => {
   it("sends names and types of attachments that the service accepts", async () => {
     const [file] = withFile.attachments
     const hostile = { ...file, filename: "../\u001b[2Jevil", contentType: "message/rfc822" }
-    const { body } = await forward({ ...message, attachments: [hostile] })
+    const table = { ...file, filename: "a.csv", contentType: 'text/csv; charset=utf-8; note="a; b"' }
+    const { body } = await forward({ ...message, attachments: [hostile, table] })
     const { attachments } = body as { attachments: ReadonlyArray<object> }
+    assert.deepInclude(attachments[1], { filename: "a.csv", contentType: table.contentType })
     assert.deepInclude(attachments[0], { filename: "__[2Jevil", contentType: "application/octet-stream" })
   })
 

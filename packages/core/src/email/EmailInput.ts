@@ -77,9 +77,9 @@ const isBase64 = (text: string): boolean =>
   text.length % 4 === 0 &&
   !/[^A-Za-z0-9+/]/.test(text.endsWith("==") ? text.slice(0, -2) : text.endsWith("=") ? text.slice(0, -1) : text)
 
-/** RFC 6838, section 4.2, with parameters whose values are tokens (RFC 2045, section 5.1). */
+/** RFC 6838, section 4.2, with parameters: tokens or quoted texts of printable ASCII (RFC 2045, section 5.1). */
 const CONTENT_TYPE =
-  /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*(?:; ?[a-z0-9][a-z0-9-]*=[a-z0-9][a-z0-9!#$&^_.+-]*)*$/i
+  /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*(?:; ?[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~-]+|"(?:[ !#-[\]-~]|\\[ -~])*"))*$/i
 /** RFC 2045, section 6.4: the content of these types must not be encoded in base64, as attachments are. */
 const COMPOSITE = /^(?:multipart|message)\//i
 
