@@ -109,6 +109,8 @@ export class ServedContract {
   readonly methods: ReadonlyMap<string, ReadonlyArray<string>>
   /** Each operation with the statuses that were received. */
   readonly received = new Map<string, Set<number>>()
+  /** The names of the headers that responses had, in lower case. */
+  readonly receivedHeaders = new Set<string>()
   /** Each difference between a response and the document. */
   readonly contradictions = new Set<string>()
   private readonly document: JsonObject
@@ -169,6 +171,7 @@ export class ServedContract {
   /** Compares a response with the document, and records each difference. */
   async compare({ method, path }: Sent, response: Response): Promise<void> {
     const received = { status: response.status, headers: response.headers, text: await response.text() }
+    for (const name of received.headers.keys()) this.receivedHeaders.add(name)
     const [plain = ""] = path.split("?", 1)
     const template = this.templates.find(([pattern]) => pattern.test(plain))?.[1]
     const verb = method === "HEAD" ? "GET" : method
@@ -194,8 +197,8 @@ export class ServedContract {
     return report(this.flawsOf(method, child(this.document, "components", "responses", name), received))
   }
 
-  /** Returns the names of the documented headers of responses that a browser hides from pages. */
-  hiddenHeaders(): ReadonlyArray<string> {
+  /** Returns the names of the documented headers of responses, in lower case. */
+  headerNames(): ReadonlyArray<string> {
     const names = new Set(
       this.operations.flatMap(({ operation }) =>
         Object.values(child(operation, "responses")).flatMap((response) =>
@@ -203,8 +206,13 @@ export class ServedContract {
         )
       )
     )
+    return [...names]
+  }
+
+  /** Returns the names of those headers that a browser hides from pages. */
+  hiddenHeaders(): ReadonlyArray<string> {
     // Browsers show the other one always (Fetch, "CORS-safelisted response-header name").
-    return [...names].filter((name) => name !== "cache-control" && !this.exposed.includes(name))
+    return this.headerNames().filter((name) => name !== "cache-control" && !this.exposed.includes(name))
   }
 
   private flawsOf(method: string, response: JsonObject, received: Received): ReadonlyArray<string> {

@@ -26,7 +26,13 @@ import { type DocumentedOperation, ServedContract, UNKNOWN_ID as UNKNOWN } from 
 /** Enough for this file, and few enough to use up at its end. */
 const REQUESTS_PER_MINUTE = 3_000
 
-const host = usePhone(async () => ({ environment: { AGENTOS_RATE_LIMIT_PER_MINUTE: `${REQUESTS_PER_MINUTE}` } }))
+const OPERATOR_TOKEN = "an-operator-token-of-the-contract-test"
+const host = usePhone(async () => ({
+  environment: {
+    AGENTOS_RATE_LIMIT_PER_MINUTE: `${REQUESTS_PER_MINUTE}`,
+    AGENTOS_OPERATOR_TOKEN: OPERATOR_TOKEN
+  }
+}))
 
 /** Statuses of slow clients, defects, providers and the database. They may also occur by chance. */
 const isFailure = (status: number): boolean => status === 408 || status >= 500
@@ -409,6 +415,18 @@ describe("the server answers as its OpenAPI document describes", () => {
     }
   })
 
+  it("for a tenant that the operator suspended", async () => {
+    const suspended = await fetch(`${host.sandbox.operatorUrl}/internal/tenants/${bob.account.address}/suspend`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, "content-type": "application/json" },
+      body: JSON.stringify({ reason: "a test" })
+    })
+    expect(suspended.status).toBe(200)
+    expect((await drive(bob, { path: `${EVENTS}/realtime-token` }, 403)).body.error.code).toBe("FORBIDDEN")
+    await drive(bob, { path: NUMBERS }, 200)
+    await drive(bob, post(`${EMAIL}/mailboxes`, { localPart: freshName() }), 403)
+  })
+
   it("to requests of every operation that lack a token, or have a wrong one", async () => {
     const isBearer = ({ operation }: DocumentedOperation) => JSON.stringify(operation["security"]).includes("apiKey")
     const stranger = newAgent()
@@ -496,6 +514,7 @@ describe("the server answers as its OpenAPI document describes", () => {
   it("without a contradiction, after every operation has succeeded", async () => {
     expect([...contract.contradictions]).toEqual([])
     expect(contract.hiddenHeaders()).toEqual([])
+    expect(contract.headerNames().filter((name) => !contract.receivedHeaders.has(name))).toEqual([])
     const missed = contract.operations.flatMap(({ operationId, statuses }) => {
       const received = contract.received.get(operationId) ?? new Set()
       return statuses
