@@ -111,6 +111,8 @@ const driveTag = async (agent: Agent, request: Request): Promise<Reply> => {
   expect(etag).not.toBeNull()
   const kept = await drive(agent, { ...request, headers: { ...request.headers, "if-none-match": etag! } }, 304)
   expect(kept.text).toBe("")
+  const head = await drive(agent, { ...request, method: "HEAD" }, 200)
+  expect([head.headers.get("etag"), head.headers.get("content-type")]).toEqual([etag, full.headers.get("content-type")])
   return full
 }
 
