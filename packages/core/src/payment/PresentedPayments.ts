@@ -6,6 +6,7 @@ import { type PaymentRequired, undetermined } from "./PaymentError.ts"
 import type { PaymentRail, ProofInvalid } from "./PaymentRail.ts"
 import type { PaymentProof, PaymentTerms } from "./PaymentTerms.ts"
 import * as RequestBinding from "./RequestBinding.ts"
+import { findDifference } from "./TermsDifference.ts"
 
 /** A request with the payment that came with it, before any check. */
 export interface PresentedPayment {
@@ -36,9 +37,9 @@ export const paymentChecks = (
   /** Returns the terms that the payment accepts, if the right wallet paid for this request. */
   const accept = Effect.fnUntraced(
     function* ({ authenticated, proof, request }: PresentedPayment) {
-      const terms = yield* Effect.catch(
-        RequestBinding.verifyFresh(request.binding, rail.terms(priceOf(request)), proof.accepted),
-        (why) => challenge(request, REFUSALS[why])
+      const offered = rail.terms(priceOf(request))
+      const terms = yield* Effect.catch(RequestBinding.verifyFresh(request.binding, offered, proof.accepted), (why) =>
+        challenge(request, reasonOf(why, offered, proof))
       )
       if (rail.isBoundElsewhere(proof, terms, request.resource.url)) {
         return yield* challenge(request, boundElsewhere(request.resource.url))
@@ -98,6 +99,15 @@ const remedyOf = ({ remedy }: ProofInvalid) => (remedy === undefined ? {} : { re
 const boundElsewhere = (url: string): string =>
   "The nonce of the authorization is bound to the challenge of another request, or to another server than " +
   `${new URL(url).origin}. The authorization was not submitted.`
+
+const reasonOf = (
+  why: RequestBinding.BindingRefusal,
+  offered: ReadonlyArray<PaymentTerms>,
+  { accepted }: PaymentProof
+): string => {
+  const difference = why === "different terms" ? findDifference(offered, accepted) : undefined
+  return difference === undefined ? REFUSALS[why] : `${REFUSALS[why]}: ${difference}`
+}
 
 const REFUSALS: Readonly<Record<RequestBinding.BindingRefusal, string>> = {
   "different terms": "The payment accepts terms that this service does not offer",

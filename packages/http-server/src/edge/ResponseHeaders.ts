@@ -24,12 +24,12 @@ export const commonHeaders = (publicUrl: string): Readonly<Record<string, string
 
 /**
  * Returns the headers of a CORS preflight response. `@x402/fetch` sends Access-Control-Expose-Headers, a response
- * header, with its payments.
+ * header, with its payments, and `mppx` sends Accept-Payment. X-PAYMENT is refused with a reason that a browser may read.
  */
 export const preflightHeaders = (allowed: ReadonlyArray<string>): Readonly<Record<string, string>> => ({
   allow: allowed.join(", "),
   "access-control-allow-methods": allowed.join(", "),
   "access-control-allow-headers":
-    "Authorization, Content-Type, Idempotency-Key, PAYMENT-SIGNATURE, SIGN-IN-WITH-X, If-None-Match, Access-Control-Expose-Headers",
+    "Authorization, Content-Type, Idempotency-Key, PAYMENT-SIGNATURE, SIGN-IN-WITH-X, If-None-Match, Access-Control-Expose-Headers, Accept-Payment, X-PAYMENT",
   "access-control-max-age": "7200"
 })

@@ -4,6 +4,7 @@ import {
   type PaidOperations,
   type PaidRequest,
   type PaidService,
+  PaymentRequired,
   RequestBinding,
   serviceEntry,
   type Tenant
@@ -24,6 +25,12 @@ type Request = HttpServerRequest.HttpServerRequest
 
 /** Returns the PAYMENT-SIGNATURE header; an empty one counts as missing. */
 export const paymentSignature = ({ headers }: Request): string | null => headers["payment-signature"] || null
+
+const VERSION_1 = {
+  reason: "X-PAYMENT is the header of x402 version 1, and this service speaks version 2",
+  remedy:
+    "Pay the challenge in the PAYMENT-REQUIRED header with a client of version 2, which sends the payment as PAYMENT-SIGNATURE."
+}
 
 /**
  * A paid operation. A request without payment is checked like a free one, and the domain checks ownership and state. Then it
@@ -66,6 +73,8 @@ export const paidRoute = <Input, Plan, Receipt>(
       isStartHere(entry) && body.lengthBytes === 0
         ? yield* paidOperations.challenge(asked)
         : yield* withinDeadline(paidOperations.quote(service, asked, (yield* decode(body)).payload))
+    // Only a client of version 1 sends it, and learns nothing from the challenge of version 2.
+    if (request.headers["x-payment"] !== undefined) return yield* new PaymentRequired({ challenge, ...VERSION_1 })
     return respond(record, asked.binding.path, challenge)
   })
 

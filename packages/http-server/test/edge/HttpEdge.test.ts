@@ -121,7 +121,15 @@ describe("HttpEdge", () => {
       assert.strictEqual(answer.headers.get("access-control-allow-origin"), "*")
       assert.include(answer.headers.get("access-control-allow-methods"), entry.method)
       assert.strictEqual(answer.headers.get("access-control-max-age"), "7200")
-      for (const name of ["Authorization", "Content-Type", "Idempotency-Key", "PAYMENT-SIGNATURE"]) {
+      const allowed = [
+        "Authorization",
+        "Content-Type",
+        "Idempotency-Key",
+        "PAYMENT-SIGNATURE",
+        "Accept-Payment",
+        "X-PAYMENT"
+      ]
+      for (const name of allowed) {
         assert.include(answer.headers.get("access-control-allow-headers"), name)
       }
       for (const name of ["PAYMENT-REQUIRED", "PAYMENT-RESPONSE"]) {

@@ -227,6 +227,45 @@ describe("paid operations", () => {
     assert.isUndefined(server.payments.transfers.get(wallet))
   })
 
+  it("tell a client of x402 version 1 that this service speaks version 2, with a challenge (402)", async () => {
+    const request = { body: { localPart: fresh("v1") } }
+    const answer = await call(server, "POST", MAILBOXES, {
+      ...request,
+      headers: { "x-payment": "eyJ4NDAyVmVyc2lvbiI6MX0=" }
+    })
+    assert.strictEqual(answer.status, 402)
+    assert.isNotEmpty(answer.headers.get("payment-required"))
+    assert.strictEqual(
+      errorOf(answer).message,
+      "Payment refused: X-PAYMENT is the header of x402 version 1, and this service speaks version 2. Pay the challenge in " +
+        "the PAYMENT-REQUIRED header with a client of version 2, which sends the payment as PAYMENT-SIGNATURE. " +
+        "Nothing was charged."
+    )
+  })
+
+  it("name the field of the accepted terms that a client has changed (402)", async () => {
+    const wallet = freshWallet()
+    const request = { body: { localPart: fresh("lost") } }
+    const header = (await call(server, "POST", MAILBOXES, request)).headers.get("payment-required") ?? ""
+    const challenge = ScriptedRail.readChallenge(header)
+    const accepts = challenge.accepts.map((terms) => ({ ...terms, maxTimeoutSeconds: terms.maxTimeoutSeconds + 1 }))
+    const changed = Buffer.from(JSON.stringify({ ...challenge, accepts })).toString("base64")
+    const headers = {
+      "idempotency-key": fresh("key"),
+      "payment-signature": ScriptedRail.pay(changed, wallet, fresh("n"))
+    }
+    const answer = await call(server, "POST", MAILBOXES, { ...request, headers })
+    assert.strictEqual(answer.status, 402)
+    assert.include(errorOf(answer).message, "does not offer: accepted.maxTimeoutSeconds is not that of the challenge.")
+  })
+
+  it("are paid by a client that sends the headers of both versions", async () => {
+    const request = { body: { localPart: fresh("both") } }
+    const headers = await payFor(server, MAILBOXES, request, freshWallet())
+    const answer = await call(server, "POST", MAILBOXES, { ...request, headers: { ...headers, "x-payment": "e30=" } })
+    assert.strictEqual(answer.status, 201)
+  })
+
   it("tell the client to wait while a settlement is unknown, and never ask for another payment", async () => {
     const wallet = freshWallet()
     const request = { body: { localPart: fresh("lost") } }
