@@ -15,6 +15,7 @@ import type { Facilitator, FacilitatorFactory, FacilitatorRequest } from "./faci
 import { openingCheck, tokenCheck } from "./NetworkCheck.ts"
 import * as PaymentHeader from "./header/PaymentHeader.ts"
 import {
+  domainOf,
   misconfigured,
   offer,
   type OfferedNetwork,
@@ -24,6 +25,7 @@ import {
 import { advanceRefund } from "./Refunds.ts"
 import { findSettlement, hexOf } from "./chain/SettlementSearch.ts"
 import * as SmartAccount from "./chain/SmartAccount.ts"
+import { findCause } from "./network/SignatureCause.ts"
 import * as TransferAuthorization from "./network/TransferAuthorization.ts"
 import { readTransfers } from "./chain/TransferLog.ts"
 
@@ -151,10 +153,13 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
     authenticate: Effect.fnUntraced(function* (proof) {
       const route = findRoute(proof.network, proof.asset)
       if (route === undefined) return yield* refuse(NOT_ACCEPTED)
-      const digest = TransferAuthorization.digest(route.offered.domainSeparator, authorizationOf(proof))
+      const message = authorizationOf(proof)
+      const digest = TransferAuthorization.digest(route.offered.domainSeparator, message)
       const signature = hexOf(PaymentHeader.signatureOf(proof))
-      const { recoverSigner } = yield* TransferAuthorization.signer
-      if (recoverSigner(digest, signature) === proof.payer) return
+      const signer = yield* TransferAuthorization.signer
+      if (signer.recoverSigner(digest, signature) === proof.payer) return
+      const cause = findCause(signer, { domain: domainOf(route.offered), message, digest, signature })
+      if (cause !== undefined) return yield* refuse(cause)
       const flaw = yield* SmartAccount.findPaymentFlaw(route, { account: hexOf(proof.payer), digest, signature })
       if (flaw !== undefined) return yield* refuse(flaw)
     }),
@@ -227,7 +232,8 @@ const refuse = (message: string): Effect.Effect<never, ProofInvalid> => Effect.f
 
 /**
  * Returns the terms of an amount in base units of a price. `extra` contains the fields that scheme `exact`
- * requires on EVM chains (specs/schemes/exact/scheme_exact_evm.md): the token's domain and the transfer method.
+ * requires on EVM chains (specs/schemes/exact/scheme_exact_evm.md): the token's domain and the transfer method, with the
+ * name of the struct that is signed.
  * It also contains the tag with which a client may bind its nonce to the challenge (see `BoundNonce`), and the kinds of
  * accepted signatures.
  */
@@ -242,6 +248,8 @@ const termsOf = (offered: OfferedNetwork, amount: bigint): PaymentTerms => ({
     name: offered.config.name,
     version: offered.config.version,
     assetTransferMethod: "eip3009",
+    // thirdweb asks its own service for the methods of the token otherwise.
+    primaryType: "TransferWithAuthorization",
     nonceTag: NONCE_TAG,
     signatures: SmartAccount.signaturesOf(offered)
   }

@@ -1,8 +1,11 @@
-import { type PaymentTerms, Timestamp, Usdt } from "@agentos/core"
+import { type PaymentProof, type PaymentTerms, Timestamp, Usdt } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
+import { type Hex, parseSignature, serializeCompactSignature, signatureToCompactSignature } from "viem"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { hexOf } from "../src/chain/SettlementSearch.ts"
+import * as PaymentHeader from "../src/header/PaymentHeader.ts"
 import { PaymentRailX402 } from "../src/index.ts"
 import { prepare, railOf } from "./support/RailFake.ts"
 import * as Sample from "./support/Sample.ts"
@@ -23,6 +26,7 @@ describe("PaymentRailX402 terms", () => {
           name: "USD₮0",
           version: "1",
           assetTransferMethod: "eip3009",
+          primaryType: "TransferWithAuthorization",
           nonceTag: "0x6167656e746f7331",
           signatures: "eoa"
         }
@@ -86,6 +90,60 @@ describe("PaymentRailX402.authenticate", () => {
       }
       const spelled = { ...proof, asset: proof.asset.toLowerCase(), payTo: proof.payTo.toLowerCase() }
       yield* rail.authenticate(spelled)
+    })
+  )
+})
+
+/** The name of the token as `atob` decodes it. */
+const GARBLED = "USD\u00e2\u0082\u00ae0"
+
+const withSignature = (proof: PaymentProof, changed: (signature: Hex) => Hex): PaymentProof => {
+  const signature = PaymentHeader.signatureOf(proof)
+  return { ...proof, payload: proof.payload.replace(signature, changed(hexOf(signature))) }
+}
+
+describe("PaymentRailX402.authenticate names the mistake of", () => {
+  const proofOf = (extra: Readonly<Record<string, string>> = {}) =>
+    Sample.proof(Sample.terms({ extra: { ...Sample.terms().extra, ...extra } }))
+  const endingWith = (end: string) => (signature: Hex) => hexOf(signature.slice(0, -2) + end)
+  const recoveryId = (signature: Hex) => (signature.endsWith("1b") ? "00" : "01")
+
+  const CASES: ReadonlyArray<readonly [string, Effect.Effect<PaymentProof>, RegExp]> = [
+    ["a client that decodes the token's name as Latin-1", proofOf({ name: GARBLED }), /Latin-1, for example by atob/],
+    [
+      "a signer that counts the recovery id from 0",
+      Effect.map(proofOf(), (proof) => withSignature(proof, (all) => endingWith(recoveryId(all))(all))),
+      /It must end with 27 or 28/
+    ],
+    [
+      "a signer that sends the 64 bytes of EIP-2098",
+      Effect.map(proofOf(), (proof) =>
+        withSignature(proof, (all) => serializeCompactSignature(signatureToCompactSignature(parseSignature(all))))
+      ),
+      /Send its 65 bytes r, s and v/
+    ],
+    ["no known client", proofOf({ name: "USDC" }), /not the 65-byte signature of the payer/],
+    [
+      "no known client, for 64 other bytes",
+      Effect.map(proofOf(), (proof) => withSignature(proof, () => `0x${"11".repeat(64)}`)),
+      /not the 65-byte signature of the payer/
+    ]
+  ]
+  it.effect.each(CASES)("%s, without a question to the chain", ([, proof, expected]) =>
+    Effect.gen(function* () {
+      const { chainSeen, rail } = yield* railOf()
+      const before = chainSeen.length
+      const { message } = yield* Effect.flip(rail.authenticate(yield* proof))
+      assert.match(message, expected)
+      assert.lengthOf(chainSeen, before)
+    })
+  )
+
+  it.effect("a client that decodes the name as Latin-1, where smart accounts can pay", () =>
+    Effect.gen(function* () {
+      const { rail } = yield* railOf({ smartAccounts: true })
+      const { message } = yield* Effect.flip(rail.authenticate(yield* proofOf({ name: GARBLED })))
+      assert.match(message, /Latin-1/)
     })
   )
 })

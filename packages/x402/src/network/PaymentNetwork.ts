@@ -166,7 +166,6 @@ export const offer = Effect.fnUntraced(function* (
       `Payment network ${config.network}: smartAccountFactories requires smartAccounts to be true.`
     )
   }
-  const { name, version } = config
   const chainId = BigInt(reference)
   return {
     config,
@@ -176,10 +175,22 @@ export const offer = Effect.fnUntraced(function* (
     payTo,
     recipients,
     unitsPerPriceUnit: 10n ** BigInt(config.decimals - Usdt.DECIMALS),
-    domainSeparator: TransferAuthorization.domainSeparator({ name, version, chainId, verifyingContract: asset }),
+    domainSeparator: TransferAuthorization.domainSeparator(domainOf({ config, chainId, asset })),
     factories,
     refundWallets
   }
+})
+
+/** Returns the EIP-712 domain of the network's token. */
+export const domainOf = ({
+  asset,
+  chainId,
+  config: { name, version }
+}: Pick<OfferedNetwork, "config" | "chainId" | "asset">): TransferAuthorization.Domain => ({
+  name,
+  version,
+  chainId,
+  verifyingContract: asset
 })
 
 const lowerCase = (address: string): Address => `0x${address.slice(2).toLowerCase()}`

@@ -1,0 +1,56 @@
+import { concat, type Hex, size } from "viem"
+import * as TransferAuthorization from "./TransferAuthorization.ts"
+
+/** A signature that is not that of its payer in the form that tokens accept. */
+export interface RefusedSignature {
+  readonly domain: TransferAuthorization.Domain
+  readonly message: TransferAuthorization.TransferAuthorization
+  readonly digest: Hex
+  readonly signature: Hex
+}
+
+/** Returns the text that a client reads which decodes UTF-8 as Latin-1, for example by `atob` alone. */
+const garble = (text: string): string => Buffer.from(text).toString("latin1")
+
+/** Returns the signature with the recovery id as 27 or 28, if it ends with 0 or 1 instead. */
+const withRecoveryId = (signature: Hex): Hex | undefined =>
+  /0[01]$/.test(signature) ? `0x${signature.slice(2, -2)}${signature.endsWith("0") ? "1b" : "1c"}` : undefined
+
+/** Expands 64 bytes, which carry the recovery id in the highest bit of s (EIP-2098). */
+const expanded = (signature: Hex): Hex => {
+  const s = BigInt(`0x${signature.slice(66)}`)
+  const lower = BigInt.asUintN(255, s)
+  return concat([
+    `0x${signature.slice(2, 66)}`,
+    `0x${lower.toString(16).padStart(64, "0")}`,
+    s === lower ? "0x1b" : "0x1c"
+  ])
+}
+
+/**
+ * Returns a sentence about a known mistake of clients that explains a refused signature, or undefined. Each mistake is proved
+ * by recovering the payer. Recovers at most twice, without the chain.
+ */
+export const findCause = (
+  { recoverSigner }: TransferAuthorization.Signer,
+  { digest, domain, message, signature }: RefusedSignature
+): string | undefined => {
+  const isPayers = (hash: Hex, bytes: Hex | undefined) =>
+    bytes !== undefined && recoverSigner(hash, bytes) === message.from
+  if (!/^0x(?:[0-9a-f]{128}|[0-9a-f]{130})$/i.test(signature)) return undefined
+  if (size(signature) === 64) {
+    return isPayers(digest, expanded(signature))
+      ? "The signature has the 64 bytes of EIP-2098. Send its 65 bytes r, s and v, because facilitators pass it on so."
+      : undefined
+  }
+  if (isPayers(digest, withRecoveryId(signature))) {
+    return "The signature ends with 0 or 1. It must end with 27 or 28, because facilitators pass it on as r, s and v."
+  }
+  const name = garble(domain.name)
+  if (name === domain.name) return undefined
+  const separator = TransferAuthorization.domainSeparator({ ...domain, name })
+  return isPayers(TransferAuthorization.digest(separator, message), signature)
+    ? `The signature is for a token that is named ${name}, and not ${domain.name}: the client decoded the UTF-8 of ` +
+        "PAYMENT-REQUIRED as Latin-1, for example by atob. Use a client that decodes it as UTF-8."
+    : undefined
+}
