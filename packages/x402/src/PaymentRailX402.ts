@@ -233,7 +233,7 @@ const refuse = (message: string): Effect.Effect<never, ProofInvalid> => Effect.f
 /**
  * Returns the terms of an amount in base units of a price. `extra` contains the fields that scheme `exact`
  * requires on EVM chains (specs/schemes/exact/scheme_exact_evm.md): the token's domain and the transfer method, with the
- * name of the struct that is signed.
+ * name of the struct that is signed and the token's decimals.
  * It also contains the tag with which a client may bind its nonce to the challenge (see `BoundNonce`), and the kinds of
  * accepted signatures.
  */
@@ -248,8 +248,9 @@ const termsOf = (offered: OfferedNetwork, amount: bigint): PaymentTerms => ({
     name: offered.config.name,
     version: offered.config.version,
     assetTransferMethod: "eip3009",
-    // thirdweb asks its own service for the methods of the token otherwise.
+    // Not in the specification: thirdweb asks its own service otherwise, and @dexterai/x402 refuses tokens without decimals.
     primaryType: "TransferWithAuthorization",
+    decimals: offered.config.decimals,
     nonceTag: NONCE_TAG,
     signatures: SmartAccount.signaturesOf(offered)
   }

@@ -27,6 +27,7 @@ describe("PaymentRailX402 terms", () => {
           version: "1",
           assetTransferMethod: "eip3009",
           primaryType: "TransferWithAuthorization",
+          decimals: 6,
           nonceTag: "0x6167656e746f7331",
           signatures: "eoa"
         }

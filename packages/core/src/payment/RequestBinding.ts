@@ -235,7 +235,7 @@ const ownExtra = ({ extra }: WrittenTerms): Readonly<Record<string, unknown>> =>
 const isLegacy = ({ challengeNonce }: ChallengeBinding): boolean => challengeNonce.length === FORMER_NONCE_CHARACTERS
 
 /** Fields of `extra` that challenges of the versions before may lack. */
-const ADDED_FIELDS: ReadonlySet<string> = new Set(["nonceTag", "primaryType", "signatures"])
+const ADDED_FIELDS: ReadonlySet<string> = new Set(["decimals", "nonceTag", "primaryType", "signatures"])
 
 /** Returns whether `extra`, which `requestMac` does not cover, is that of an offered option. */
 const isOfferedExtra = (accepted: WrittenTerms, offered: ReadonlyArray<PaymentTerms>): boolean => {

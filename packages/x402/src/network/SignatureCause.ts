@@ -50,7 +50,7 @@ export const findCause = (
   if (name === domain.name) return undefined
   const separator = TransferAuthorization.domainSeparator({ ...domain, name })
   return isPayers(TransferAuthorization.digest(separator, message), signature)
-    ? `The signature is for a token that is named ${name}, and not ${domain.name}: the client decoded the UTF-8 of ` +
+    ? `The signature is for another spelling of the token's name ${domain.name}: the client decoded the UTF-8 of ` +
         "PAYMENT-REQUIRED as Latin-1, for example by atob. Use a client that decodes it as UTF-8."
     : undefined
 }
