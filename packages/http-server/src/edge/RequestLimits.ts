@@ -212,7 +212,10 @@ const lengthFlaw = ({ headers }: HttpServerRequest.HttpServerRequest): ApiError 
  * Node spends several microseconds on each one-byte chunk, and no header states the number of chunks: a message in such
  * chunks takes minutes. A body must therefore declare its length.
  */
-const lengthRequired = invalid("Content-Length", "is required. Send the body without Transfer-Encoding")
+const lengthRequired = invalid(
+  "Content-Length",
+  "is required. Send the body as one text instead of a stream, without Transfer-Encoding"
+)
 
 const queryTooLong = new InvalidRequest({
   message: `The query has more than ${QUERY_PARAMETERS_LIMIT} parameters. Send fewer`,

@@ -243,6 +243,17 @@ describe("paid operations", () => {
     )
   })
 
+  it("tell a client that streams its body to send it as one text (400)", async () => {
+    const answer = await fetch(`${server.url}${MAILBOXES}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: ReadableStream.from([new TextEncoder().encode('{"localPart":'), new TextEncoder().encode('"ada"}')]),
+      duplex: "half"
+    })
+    assert.strictEqual(answer.status, 400)
+    assert.include(await answer.text(), "Content-Length is required. Send the body as one text instead of a stream")
+  })
+
   it("name the field of the accepted terms that a client has changed (402)", async () => {
     const wallet = freshWallet()
     const request = { body: { localPart: fresh("lost") } }
