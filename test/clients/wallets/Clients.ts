@@ -99,8 +99,7 @@ export const CLIENTS: ReadonlyArray<StockClient> = [
     client: "mppx, the command line",
     packages: ["mppx@0.11.0", "viem@2.57.20"],
     driver: "mppxCli",
-    ignoresPeers: true,
-    note: "With `-i` it prints the first response and does not pay"
+    ignoresPeers: true
   },
   { client: "thirdweb", packages: ["thirdweb@5.121.6"], driver: "thirdweb" },
   { client: "pinion-os", packages: ["pinion-os@0.4.0"], driver: "pinion" },
