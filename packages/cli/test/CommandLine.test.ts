@@ -47,7 +47,11 @@ describe("command line", () => {
     [["mail", "list", "--mailbox", "--quiet"], "--mailbox needs a value", "agentctl mail list --help"],
     [["mail", "list", "--json=yes"], "--json takes no value", "agentctl mail list --help"],
     [["mail", "list", "extra"], 'Unexpected argument "extra".', "agentctl mail list --help"],
-    [["mail", "read"], "Missing argument MESSAGE: id of a message.", "agentctl mail read --help"],
+    [
+      ["mail", "read"],
+      "Missing argument MESSAGE: id of a message, a part of it, or latest.",
+      "agentctl mail read --help"
+    ],
     [["events", "list", "--status", "pendign"], "Did you mean pending?", "agentctl events list --help"],
     [["completion", "tcsh"], 'Invalid SHELL "tcsh". Choose bash, zsh or fish.', "agentctl completion --help"],
     [["--limit", "3", "mail", "list"], "The command comes before its flags", "agentctl --help"],

@@ -25,13 +25,13 @@ describe("completion", () => {
     })
 
   it("offers no word from the server that a shell would interpret", async () => {
-    const words = [ID, "x;reboot", "$(reboot)", "`reboot`", "a b", "'", "x\u202e", "~root", "*", "é"]
+    const words = ["ada", "x;reboot", "$(reboot)", "`reboot`", "a b", "'", "x\u202e", "~root", "*", "é"]
     api.on("GET /api/v1/email/mailboxes/query", {
-      data: { items: words.map((mailboxId) => ({ mailboxId, address: "a" })) }
+      data: { items: words.map((localPart) => ({ mailboxId: ID, localPart, address: "a" })) }
     })
     const env = { AGENTOS_BASE_URL: api.url(), AGENTOS_TOKEN: "at_v1_x" }
     const { stdout } = await program.run(["__complete", "mailbox", "update", ""], { env })
-    assert.strictEqual(stdout, `${ID}\ta\n`)
+    assert.strictEqual(stdout, "ada\ta\n")
   })
 
   /** For each typed line: the command that runs after Tab and Enter. */
@@ -41,13 +41,15 @@ describe("completion", () => {
     ["agentctl events list --status=p", "events list --status=pending"],
     ["agentctl mailbox update x --active=f", "mailbox update x --active=false"],
     ["agentctl mail list --mai", "mail list --mailbox"],
-    ["agentctl mailbox update ", `mailbox update ${ID}`],
+    ["agentctl mailbox update ", "mailbox update ada"],
     ["agentctl wallet import some-k", "wallet import some-key"]
   ]
 
   /** A folder for shells, and an environment whose agentctl prints its arguments. */
   const prepare = async (shell: "bash" | "zsh" | "fish") => {
-    api.on("GET /api/v1/email/mailboxes/query", { data: { items: [{ mailboxId: ID, address: "ada@agents.test" }] } })
+    api.on("GET /api/v1/email/mailboxes/query", {
+      data: { items: [{ mailboxId: ID, localPart: "ada", address: "ada@agents.test" }] }
+    })
     const cwd = program.folder()
     const agentctl = `#!/bin/sh
 [ "$1" = __complete ] || { echo "RAN $*"; exit; }
@@ -94,7 +96,7 @@ exec '${process.execPath}' '${program.file()}' "$@"`
     await vi.waitFor(async () => {
       const { stderr, stdout } = await runShell("bash", ["-c", script], place)
       // Only readline, which is absent here, completes file names.
-      const expected = ["list", "pending", "pending", "false", "--mailbox", ID, ""]
+      const expected = ["list", "pending", "pending", "false", "--mailbox", "ada", ""]
       assert.deepStrictEqual(stdout.trimEnd().split("\n").concat(""), expected, stderr)
     }, PATIENCE)
   })
@@ -143,11 +145,13 @@ exec '${process.execPath}' '${program.file()}' "$@"`
     }, PATIENCE)
   })
 
-  it("completes ids from the server", async () => {
-    api.on("GET /api/v1/email/mailboxes/query", { data: { items: [{ mailboxId: ID, address: "ada@agents.test" }] } })
+  it("completes names and ids from the server", async () => {
+    api.on("GET /api/v1/email/mailboxes/query", {
+      data: { items: [{ mailboxId: ID, localPart: "ada", address: "ada@agents.test" }] }
+    })
     const env = { AGENTOS_BASE_URL: api.url(), AGENTOS_TOKEN: "at_v1_x" }
     const { stdout } = await program.run(["__complete", "mail", "list", "--mailbox", ""], { env })
-    assert.strictEqual(stdout, `${ID}\tada@agents.test\n`)
+    assert.strictEqual(stdout, "ada\tada@agents.test\n")
     const call = { callId: ID, direction: "inbound", fromNumber: "+12125550100", status: "ended" }
     api.on("GET /api/v1/phone/calls", { data: { items: [call], nextCursor: null } })
     const calls = await program.run(["__complete", "call", "transcript", ""], { env })

@@ -14,6 +14,8 @@ export const throughPipes = (line: string, seen: { stdout: string; stderr: strin
 /** Values that differ between runs, and their names. Each different value gets the next number. */
 const DIFFERENT: ReadonlyArray<readonly [pattern: RegExp, name: string]> = [
   [/\b[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\b/g, "id"],
+  // Their short form, which has the same name.
+  [/(?<![\w.-])[\da-f]{8}(?![\w-])/g, "id"],
   [/0x[\da-fA-F]{64}\b/g, "hash"],
   [/0x[\da-fA-F]{40}\b/g, "address"],
   [/\+1\d{10}\b/g, "phone"],
@@ -53,7 +55,7 @@ export class Masks {
   }
 
   private nameOf(value: string, kind: string): string {
-    const key = value.toLowerCase()
+    const key = kind === "id" ? value.slice(-8) : value.toLowerCase()
     const known = this.seen.get(key)
     if (known !== undefined) return known
     const count = (this.counts.get(kind) ?? 0) + 1

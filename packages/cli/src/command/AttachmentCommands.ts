@@ -39,7 +39,10 @@ type Saved = Attachment & { readonly path?: string }
 /** Returns the attachments with an id or file name; without one, all. */
 const chosenFrom = ({ attachments, messageId }: Message, wanted: string | undefined): ReadonlyArray<Attachment> => {
   if (wanted === undefined) return attachments
-  const chosen = attachments.filter(({ attachmentId, filename }) => attachmentId === wanted || filename === wanted)
+  const named = attachments.filter(({ attachmentId, filename }) => attachmentId === wanted || filename === wanted)
+  // The end of the id, as the list shows it.
+  const isShort = ({ attachmentId }: Attachment): boolean => wanted.length >= 4 && attachmentId.endsWith(wanted)
+  const chosen = named.length > 0 ? named : attachments.filter(isShort)
   if (chosen.length > 0) return chosen
   throw new Failure({
     code: "NOT_FOUND",
@@ -102,22 +105,24 @@ export const MAIL_ATTACHMENTS = defineCommand(
       CLOBBER_FLAG
     ],
     examples: [
-      { line: "agentctl mail attachments 0190f3c2-…", does: "List them" },
-      { line: "agentctl mail attachments 0190f3c2-… --download invoices", does: "Save all in a folder" },
-      { line: "agentctl mail attachments 0190f3c2-… data.csv -o - | wc -l", does: "Pass one to a program" }
+      { line: "agentctl mail attachments latest", does: "List them" },
+      { line: "agentctl mail attachments latest --download invoices", does: "Save all in a folder" },
+      { line: "agentctl mail attachments latest data.csv -o - | wc -l", does: "Pass one to a program" }
     ],
     output: "rows",
     json: "{items: [attachment]}; saved ones with path",
     exits: [4, 5, 6, 9]
   },
-  async (context, { arguments: { attachment: wanted, message: messageId }, flags }) => {
+  async (context, { arguments: { attachment: wanted, message }, flags }) => {
     const { clobber, download, output: file } = flags
     const { output } = context
     if (download !== undefined && file !== undefined) throw usageError("Pass --download or --output, not both.")
     if (file !== undefined && wanted === undefined) throw usageError("--output needs ATTACHMENT.")
     if (file === "-" && output.options.json) throw usageError("Standard output cannot be both the file and JSON.")
     const { readMessage } = await import("../mail/Inbox.ts")
+    const { messageIdOf } = await import("./Reference.ts")
     const client = await clientOf(context)
+    const messageId = await messageIdOf(client, message)
     const chosen = chosenFrom((await readMessage(client, messageId)).message, wanted)
     const bytesOf = ({ attachmentId }: Attachment) => client.download("getAttachment", { messageId, attachmentId })
     if (file !== undefined && wanted !== undefined) {
@@ -135,10 +140,10 @@ export const MAIL_ATTACHMENTS = defineCommand(
       items,
       [
         { heading: "FILE NAME", value: ({ filename }) => filename ?? "unnamed" },
-        { heading: "TYPE", value: ({ contentType }) => contentType },
+        { heading: "TYPE", value: ({ contentType }) => contentType, drop: 1 },
         { heading: "BYTES", value: ({ sizeBytes }) => sizeBytes, whole: true },
         folder === undefined
-          ? { heading: "ATTACHMENT", value: ({ attachmentId }) => attachmentId, whole: true }
+          ? { heading: "ATTACHMENT", value: ({ attachmentId }) => attachmentId, id: true }
           : { heading: "SAVED AS", value: ({ path }) => path, wraps: true }
       ],
       "No attachments."
@@ -155,15 +160,17 @@ export const MAIL_RAW = defineCommand(
     arguments: [MESSAGE_ARGUMENT],
     flags: [outputFlag("Save the message in this file (- for standard output)."), CLOBBER_FLAG],
     examples: [
-      { line: "agentctl mail raw 0190f3c2-… -o message.eml", does: "Save a message" },
-      { line: "agentctl mail raw 0190f3c2-… | grep -i ^received:", does: "Search the headers" }
+      { line: "agentctl mail raw latest -o message.eml", does: "Save a message" },
+      { line: "agentctl mail raw latest | grep -i ^received:", does: "Search the headers" }
     ],
     output: "text",
     json: "the message as it arrived",
     exits: [4, 5, 6, 9]
   },
-  async (context, { arguments: { message: messageId }, flags: { clobber, output: file } }) => {
+  async (context, { arguments: { message }, flags: { clobber, output: file } }) => {
+    const { messageIdOf } = await import("./Reference.ts")
     const client = await clientOf(context)
+    const messageId = await messageIdOf(client, message, "inbound")
     const bytes = await client.download("getRawMessage", { messageId })
     if (file === undefined || file === "-") return printBytes(context, bytes)
     await saveBytes(context, bytes, file, clobber)

@@ -10,12 +10,17 @@ import {
   timeFlags
 } from "../context/Flags.ts"
 import { asStarted } from "../host/Host.ts"
-import { durationOf, timeOf, timeRangeOf } from "../output/Wording.ts"
+import { durationOf, timeColumn, timeOf, timeRangeOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/Server.ts"
 import { defineCommand } from "./Command.ts"
-import { clientOf, numberIdOf, onlyNumberId } from "./Resources.ts"
+import { clientOf, onlyNumberId } from "./Resources.ts"
 
-const CALL_ARGUMENT = { name: "call", summary: "Id of a call.", presence: "required", completes: "call" } as const
+const CALL_ARGUMENT = {
+  name: "call",
+  summary: "Id of a call, a part of it, or latest.",
+  presence: "required",
+  completes: "call"
+} as const
 
 const callFields = (call: DataOf<"getCall">["call"]) =>
   [
@@ -45,7 +50,7 @@ export const CALL_START = defineCommand(
         name: "from",
         type: "text",
         value: "NUMBER",
-        summary: "Your number, as an id or a phone number. Optional if you have only one.",
+        summary: "Your number, as a phone number, the name of its agent, or an id. Optional if you have only one.",
         completes: "number"
       },
       {
@@ -72,6 +77,7 @@ export const CALL_START = defineCommand(
   async (context, { flags }) => {
     const { payAndPrint } = await import("./PaidOutput.ts")
     const toNumber = required(flags.to, "to")
+    const { numberIdOf } = await import("./Reference.ts")
     const client = await clientOf(context)
     const phoneNumberId = flags.from === undefined ? await onlyNumberId(client) : await numberIdOf(client, flags.from)
     const isShort = flags.minutes === "1"
@@ -85,7 +91,12 @@ export const CALL_START = defineCommand(
       flags,
       (data) => callFields(data.call)
     )
-    context.output.note(asStarted(context.host, `To follow the call: agentctl call transcript ${call.callId} --follow`))
+    context.output.note(
+      asStarted(
+        context.host,
+        `To follow the call: agentctl call transcript ${context.output.shownId(call.callId)} --follow`
+      )
+    )
   }
 )
 
@@ -96,13 +107,15 @@ export const CALL_EXTEND = defineCommand(
     description: "The call must be answered and not ended.",
     arguments: [CALL_ARGUMENT],
     flags: PAY_FLAGS,
-    examples: [{ line: "agentctl call extend 0190f3c2-… --yes --max-amount 0.30", does: "Without confirmation" }],
+    examples: [{ line: "agentctl call extend latest --yes --max-amount 0.30", does: "Without confirmation" }],
     output: "record",
     json: "{call, operationId, payment}",
     exits: PAY_EXITS
   },
-  async (context, { arguments: { call: callId }, flags }) => {
+  async (context, { arguments: { call }, flags }) => {
     const { payAndPrint } = await import("./PaidOutput.ts")
+    const { callIdOf } = await import("./Reference.ts")
+    const callId = await callIdOf(await clientOf(context), call)
     await payAndPrint(
       context,
       { operation: "extendCall", payload: { callId }, purchase: `1 more minute of call ${callId}` },
@@ -123,7 +136,7 @@ export const CALL_LIST = defineCommand(
         name: "number",
         type: "text",
         value: "NUMBER",
-        summary: "Only calls of this number of yours, by id or phone number.",
+        summary: "Only calls of this number of yours: a phone number, the name of its agent, or an id.",
         completes: "number"
       },
       directionFlag("calls"),
@@ -142,6 +155,7 @@ export const CALL_LIST = defineCommand(
     const { collectPages } = await import("../server/Server.ts")
     const range = timeRangeOf(flags, context.host.now())
     const query = { direction: flags.direction, after: range.since, before: range.until }
+    const { numberIdOf } = await import("./Reference.ts")
     const client = await clientOf(context)
     const phoneNumberId = flags.number === undefined ? undefined : await numberIdOf(client, flags.number)
     const page = await collectPages(flags.limit, flags.cursor, (limit, cursor) =>
@@ -152,7 +166,7 @@ export const CALL_LIST = defineCommand(
       "calls",
       flags.limit,
       [
-        { heading: "CREATED", value: ({ createdAt }) => timeOf(createdAt), whole: true },
+        timeColumn("CREATED", ({ createdAt }) => createdAt),
         { heading: "", value: ({ direction }) => (direction === "inbound" ? "from" : "to"), whole: true },
         {
           heading: "PERSON",
@@ -160,8 +174,8 @@ export const CALL_LIST = defineCommand(
           whole: true
         },
         { heading: "STATUS", value: ({ endReason, status }) => endReason ?? status, whole: true },
-        { heading: "CONNECTED", value: ({ connectedSeconds }) => durationOf(connectedSeconds), whole: true },
-        { heading: "CALL", value: ({ callId }) => callId, whole: true }
+        { heading: "CONNECTED", value: ({ connectedSeconds }) => durationOf(connectedSeconds), whole: true, drop: 1 },
+        { heading: "CALL", value: ({ callId }) => callId, id: true }
       ],
       range
     )
@@ -175,13 +189,15 @@ export const CALL_SHOW = defineCommand(
     description: "Connected seconds count from the answer.",
     arguments: [CALL_ARGUMENT],
     flags: [],
-    examples: [{ line: "agentctl call show 0190f3c2-…", does: "Show a call" }],
+    examples: [{ line: "agentctl call show latest", does: "Show a call" }],
     output: "record",
     json: "{call}",
     exits: [4, 5, 9]
   },
-  async (context, { arguments: { call: callId } }) => {
+  async (context, { arguments: { call } }) => {
+    const { callIdOf } = await import("./Reference.ts")
     const client = await clientOf(context)
+    const callId = await callIdOf(client, call)
     const data = await client.call("getCall", { params: { callId } })
     context.output.record(data, callFields(data.call))
   }
@@ -235,14 +251,16 @@ export const CALL_TRANSCRIPT = defineCommand(
       "With --follow, prints each turn as it is spoken until the call ends; with --follow and --json, one line of JSON per turn. Calls are never recorded.",
     arguments: [CALL_ARGUMENT],
     flags: [{ name: "follow", short: "f", type: "boolean", summary: "Follow the call until it ends." }],
-    examples: [{ line: "agentctl call transcript 0190f3c2-… --follow", does: "Follow an ongoing call" }],
+    examples: [{ line: "agentctl call transcript latest --follow", does: "Follow an ongoing call" }],
     output: "record",
     json: "{transcript, nextCursor}",
     exits: [4, 5, 9]
   },
-  async (context, { arguments: { call: callId }, flags }) => {
+  async (context, { arguments: { call }, flags }) => {
+    const { callIdOf } = await import("./Reference.ts")
     const { host, output } = context
     const client = await clientOf(context)
+    const callId = await callIdOf(client, call)
     const read = () => client.call("getTranscript", { params: { callId } })
     if (!flags.follow) {
       const data = await read()

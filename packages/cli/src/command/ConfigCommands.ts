@@ -37,8 +37,8 @@ export const CONFIG_LIST = defineCommand(
       items,
       [
         { heading: "SETTING", value: ({ key }) => key, whole: true },
-        { heading: "VALUE", value: ({ value }) => value, whole: true },
-        { heading: "FROM", value: ({ source }) => source, whole: true }
+        { heading: "FROM", value: ({ source }) => source, whole: true },
+        { heading: "VALUE", value: ({ value }) => value, wraps: true }
       ],
       "No settings."
     )

@@ -1,7 +1,7 @@
 import { Failure, type FlagSpec, plain, usageError } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
 import { CURSOR_FLAG, given, LIMIT_FLAG, timeFlags, TYPES_FLAG, typesOf } from "../context/Flags.ts"
-import { countOf, TIME, timeOf, timeOfFlag, timeRangeOf } from "../output/Wording.ts"
+import { countOf, TIME, timeColumn, timeOf, timeOfFlag, timeRangeOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/Server.ts"
 import type { Handled } from "../tail/EventHandling.ts"
 import type { TailEvent, TailFilter } from "../tail/TailEvent.ts"
@@ -19,7 +19,7 @@ const SERVICE_FLAG = {
 
 const EVENT_ARGUMENT = {
   name: "event",
-  summary: "Id of an event.",
+  summary: "Id of an event, a part of it, or latest.",
   presence: "required",
   completes: "event"
 } as const
@@ -40,7 +40,12 @@ export const EVENTS_LIST = defineCommand(
       },
       TYPES_FLAG,
       SERVICE_FLAG,
-      { name: "resource", type: "text", value: "ID", summary: "Only events of this mailbox, number or call." },
+      {
+        name: "resource",
+        type: "text",
+        value: "ID",
+        summary: "Only events of this mailbox (id or address), number (id or phone number) or call."
+      },
       { name: "agent", type: "text", value: "ID", summary: "Only events of this agent." },
       ...timeFlags("Created"),
       LIMIT_FLAG,
@@ -59,13 +64,15 @@ export const EVENTS_LIST = defineCommand(
     const { aboutOf } = await import("../tail/EventHandling.ts")
     const { host, output } = context
     const client = await clientOf(context)
+    const { resourceIdOf } = await import("./Reference.ts")
+    const resourceId = flags.resource === undefined ? undefined : await resourceIdOf(client, flags.resource)
     const types = typesOf(flags.types)
     const range = timeRangeOf(flags, host.now())
     const filter = given({
       status: flags.status,
       types: types.length === 0 ? undefined : types,
       service: flags.service,
-      resourceId: flags.resource,
+      resourceId,
       agentId: flags.agent,
       from: range.since,
       to: range.until
@@ -78,11 +85,11 @@ export const EVENTS_LIST = defineCommand(
       "events",
       flags.limit,
       [
-        { heading: "CREATED", value: ({ createdAt }) => timeOf(createdAt), whole: true },
+        timeColumn("CREATED", ({ createdAt }) => createdAt),
         { heading: "TYPE", value: ({ type }) => type, whole: true },
-        { heading: "STATUS", value: ({ status }) => status, whole: true },
+        { heading: "STATUS", value: ({ status }) => status, whole: true, drop: 1 },
         { heading: "ABOUT", value: ({ payload, resourceId }) => aboutOf(payload) ?? resourceId },
-        { heading: "EVENT", value: ({ eventId }) => eventId, whole: true }
+        { heading: "EVENT", value: ({ eventId }) => eventId, id: true }
       ],
       range
     )
@@ -96,14 +103,16 @@ export const EVENTS_GET = defineCommand(
     description: "Events do not contain message bodies. To read a message: agentctl mail read.",
     arguments: [EVENT_ARGUMENT],
     flags: [],
-    examples: [{ line: "agentctl events get 0190f3c2-…", does: "Show an event" }],
+    examples: [{ line: "agentctl events get latest", does: "Show an event" }],
     output: "record",
     json: "{event}",
     exits: [4, 5, 9]
   },
-  async (context, { arguments: { event: eventId } }) => {
+  async (context, { arguments: { event: reference } }) => {
+    const { eventIdOf } = await import("./Reference.ts")
     const { output } = context
     const client = await clientOf(context)
+    const eventId = await eventIdOf(context, client, reference)
     const data = await client.call("getEvent", { payload: { eventId } })
     const { event } = data
     output.data(
@@ -137,22 +146,25 @@ export const EVENTS_ACK = defineCommand(
       { name: "more", summary: "Ids of more events.", presence: "several", completes: "event" }
     ],
     flags: [],
-    examples: [{ line: "agentctl events ack 0190f3c2-…", does: "Acknowledge an event" }],
+    examples: [{ line: "agentctl events ack latest", does: "Acknowledge the newest event" }],
     output: "rows",
     json: "{items: [event]}",
     exits: [4, 5, 9]
   },
   async (context, input) => {
+    const { eventIdOf } = await import("./Reference.ts")
     const client = await clientOf(context)
+    const references = [input.arguments.event, ...input.arguments.more]
+    const eventIds: Array<string> = []
+    for (const reference of references) eventIds.push(await eventIdOf(context, client, reference))
     const items: Array<DataOf<"acknowledgeEvent">["event"]> = []
     // In order: if one fails, the ones before it are acknowledged.
-    for (const eventId of [input.arguments.event, ...input.arguments.more])
-      items.push((await client.call("acknowledgeEvent", { payload: { eventId } })).event)
+    for (const eventId of eventIds) items.push((await client.call("acknowledgeEvent", { payload: { eventId } })).event)
     context.output.table(
       { items },
       items,
       [
-        { heading: "EVENT", value: ({ eventId }) => eventId, whole: true },
+        { heading: "EVENT", value: ({ eventId }) => eventId, id: true },
         { heading: "TYPE", value: ({ type }) => type, whole: true },
         { heading: "STATUS", value: ({ status }) => status, whole: true }
       ],

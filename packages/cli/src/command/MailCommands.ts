@@ -2,15 +2,24 @@ import { Failure, type FlagSpec, type Output, plain, plainLine, usageError } fro
 import { CURSOR_FLAG, directionFlag, LIMIT_FLAG, MESSAGE_ARGUMENT, timeFlags } from "../context/Flags.ts"
 import type { ListedMessage, Message } from "../mail/Inbox.ts"
 import { checksCell, checksText, isVerified, isVerifiedSender, senderFilter, type SentMessage } from "../mail/Sender.ts"
-import { countOf, durationOf, durationOfFlag, TIME, timeOf, timeOfFlag, timeRangeOf } from "../output/Wording.ts"
+import {
+  countOf,
+  durationOf,
+  durationOfFlag,
+  TIME,
+  timeColumn,
+  timeOf,
+  timeOfFlag,
+  timeRangeOf
+} from "../output/Wording.ts"
 import { defineCommand } from "./Command.ts"
-import { clientOf, mailboxIdOf } from "./Resources.ts"
+import { clientOf } from "./Resources.ts"
 
 const MAILBOX_FLAG = {
   name: "mailbox",
   type: "text",
-  value: "ID",
-  summary: "Only this mailbox, by id or address.",
+  value: "MAILBOX",
+  summary: "Only this mailbox, by local part, address or id.",
   completes: "mailbox"
 } as const satisfies FlagSpec
 
@@ -57,11 +66,13 @@ export const MAIL_LIST = defineCommand(
     const { direction, from, search, thread } = flags
     if (search !== undefined && !/[\p{L}\p{N}]/u.test(search))
       throw usageError("--search must contain a letter or a digit.")
-    const filters = { threadId: thread, direction, from, after: range.since, before: range.until, q: search }
+    const filters = { direction, from, after: range.since, before: range.until, q: search }
+    const { mailboxIdOf, threadIdOf } = await import("./Reference.ts")
     const client = await clientOf(context)
+    const threadId = thread === undefined ? undefined : await threadIdOf(client, thread)
     const mailboxId = flags.mailbox === undefined ? undefined : await mailboxIdOf(client, flags.mailbox)
     const page = await collectPages(flags.limit, flags.cursor, async (limit, cursor) => {
-      const data = await client.call("queryMessages", { query: { ...filters, mailboxId, limit, cursor } })
+      const data = await client.call("queryMessages", { query: { ...filters, threadId, mailboxId, limit, cursor } })
       return "items" in data ? data : { items: [data.message], nextCursor: null }
     })
     context.output.page(
@@ -69,13 +80,18 @@ export const MAIL_LIST = defineCommand(
       "messages",
       flags.limit,
       [
-        { heading: "TIME", value: ({ createdAt }) => timeOf(createdAt), whole: true },
+        timeColumn("TIME", ({ createdAt }) => createdAt),
         { heading: "", value: ({ direction }) => (direction === "inbound" ? "from" : "to"), whole: true },
         { heading: "ADDRESS", value: ({ direction, from, to }) => (direction === "inbound" ? from : to.join(", ")) },
         { heading: "SUBJECT", value: ({ subject }) => subject },
-        { heading: "SPF/DKIM/DMARC", value: ({ authentication }) => checksCell(authentication), whole: true },
-        { heading: "STATUS", value: ({ status }) => status, whole: true },
-        { heading: "MESSAGE", value: ({ messageId }) => messageId, whole: true }
+        {
+          heading: "DMARC",
+          value: ({ authentication }) => checksCell(authentication),
+          shown: ({ authentication }) => authentication?.dmarc,
+          whole: true
+        },
+        { heading: "STATUS", value: ({ status }) => status, whole: true, drop: 1 },
+        { heading: "MESSAGE", value: ({ messageId }) => messageId, id: true }
       ],
       range
     )
@@ -110,16 +126,17 @@ export const MAIL_READ = defineCommand(
     description: "Prints the headers and the text. Reading does not acknowledge the event of the message.",
     arguments: [MESSAGE_ARGUMENT],
     flags: [{ name: "html", type: "boolean", summary: "Print the HTML instead of the text." }],
-    examples: [{ line: "agentctl mail read 0190f3c2-…", does: "Print a message" }],
+    examples: [{ line: "agentctl mail read latest", does: "Print the newest message" }],
     output: "record",
     json: "{message}",
     exits: [4, 5, 9]
   },
-  async (context, { arguments: { message: messageId }, flags }) => {
+  async (context, { arguments: { message }, flags }) => {
     const { readMessage } = await import("../mail/Inbox.ts")
+    const { messageIdOf } = await import("./Reference.ts")
     const { output } = context
     const client = await clientOf(context)
-    const data = await readMessage(client, messageId)
+    const data = await readMessage(client, await messageIdOf(client, message))
     const body = flags.html ? data.message.html : data.message.text
     output.data(data, () => messageText(data.message, body, output))
     if (body === null) output.note(flags.html ? "The message has no HTML." : "The message has no text. Try --html.")
@@ -182,6 +199,7 @@ export const MAIL_WAIT = defineCommand(
     const onlyNew = flags.otp && flags.since === undefined
     const isFrom = flags.from === undefined ? () => true : senderFilter(flags.from)
     const isTrusted = trustOf(flags)
+    const { mailboxIdOf } = await import("./Reference.ts")
     const client = await clientOf(context)
     const mailboxId = flags.mailbox === undefined ? undefined : await mailboxIdOf(client, flags.mailbox)
     const deadline = host.now() + timeout

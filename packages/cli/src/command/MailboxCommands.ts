@@ -1,9 +1,9 @@
 import { type FlagSpec, type FlagValues, usageError } from "@agentos/node/command-line"
 import { given, PAY_EXITS, PAY_FLAGS } from "../context/Flags.ts"
-import { timeOf } from "../output/Wording.ts"
+import { timeColumn, timeOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/Server.ts"
 import { defineCommand } from "./Command.ts"
-import { clientOf, mailboxIdOf } from "./Resources.ts"
+import { clientOf } from "./Resources.ts"
 
 const DISPLAY_NAME_FLAG = {
   name: "display-name",
@@ -60,7 +60,7 @@ const policyOf = (
 
 const MAILBOX_ARGUMENT = {
   name: "mailbox",
-  summary: "Id or address of a mailbox.",
+  summary: "Local part, address or id of a mailbox.",
   presence: "required",
   completes: "mailbox"
 } as const
@@ -143,11 +143,11 @@ export const MAILBOX_LIST = defineCommand(
       data.items,
       [
         { heading: "ADDRESS", value: ({ address }) => address, whole: true },
-        { heading: "NAME", value: ({ displayName }) => displayName },
+        { heading: "NAME", value: ({ displayName }) => displayName, drop: 1 },
         { heading: "ACTIVE", value: ({ active }) => (active ? "yes" : "no"), whole: true },
-        { heading: "SENDERS", value: ({ senderPolicy }) => policyText(senderPolicy) },
-        { heading: "CREATED", value: ({ createdAt }) => timeOf(createdAt), whole: true },
-        { heading: "MAILBOX", value: ({ mailboxId }) => mailboxId, whole: true }
+        { heading: "SENDERS", value: ({ senderPolicy }) => policyText(senderPolicy), drop: 2 },
+        timeColumn("CREATED", ({ createdAt }) => createdAt, 3),
+        { heading: "MAILBOX", value: ({ mailboxId }) => mailboxId, id: true }
       ],
       "No mailboxes."
     )
@@ -199,6 +199,7 @@ export const MAILBOX_UPDATE = defineCommand(
         "Nothing to update. Pass --display-name, --signature, --active, --sender-policy, --allow or --block."
       )
     const client = await clientOf(context)
+    const { mailboxIdOf } = await import("./Reference.ts")
     const mailboxId = await mailboxIdOf(client, mailbox)
     // An update replaces the whole policy.
     const found = changesPolicy
@@ -229,6 +230,7 @@ export const MAILBOX_DELETE = defineCommand(
   async (context, { arguments: { mailbox }, flags }) => {
     const { payAndPrint } = await import("./PaidOutput.ts")
     const client = await clientOf(context)
+    const { mailboxIdOf } = await import("./Reference.ts")
     const mailboxId = await mailboxIdOf(client, mailbox)
     await payAndPrint(
       context,

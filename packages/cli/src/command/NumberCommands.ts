@@ -1,12 +1,12 @@
 import { given, PAY_EXITS, PAY_FLAGS, required, yesFlag } from "../context/Flags.ts"
-import { durationOf, timeOf } from "../output/Wording.ts"
+import { durationOf, timeColumn, timeOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/Server.ts"
 import { defineCommand } from "./Command.ts"
-import { clientOf, numberIdOf } from "./Resources.ts"
+import { clientOf } from "./Resources.ts"
 
 const NUMBER_ARGUMENT = {
   name: "number",
-  summary: "Id of a number, or the number itself, for example +14155550100.",
+  summary: "A number of yours, for example +14155550100, the name of its agent, or its id.",
   presence: "required",
   completes: "number"
 } as const
@@ -105,10 +105,14 @@ export const NUMBER_LIST = defineCommand(
         { heading: "NUMBER", value: ({ number }) => number, whole: true },
         { heading: "AGENT", value: ({ agentName }) => agentName },
         { heading: "STATUS", value: ({ status }) => status, whole: true },
-        { heading: "UNTIL", value: ({ entitlement }) => timeOf(entitlement.expiresAt), whole: true },
-        { heading: "LEFT", value: ({ entitlement }) => durationOf(entitlement.secondsRemaining) },
-        { heading: "INBOUND LEFT", value: ({ inboundAllowance }) => durationOf(inboundAllowance.remainingSeconds) },
-        { heading: "PHONE NUMBER ID", value: ({ phoneNumberId }) => phoneNumberId, whole: true }
+        timeColumn("UNTIL", ({ entitlement }) => entitlement.expiresAt, 1),
+        { heading: "LEFT", value: ({ entitlement }) => durationOf(entitlement.secondsRemaining), whole: true },
+        {
+          heading: "INBOUND LEFT",
+          value: ({ inboundAllowance }) => durationOf(inboundAllowance.remainingSeconds),
+          whole: true
+        },
+        { heading: "ID", value: ({ phoneNumberId }) => phoneNumberId, id: true }
       ],
       "No phone numbers."
     )
@@ -177,6 +181,7 @@ const numberPurchase = <const Name extends string>(purchase: NumberPurchase<Name
     },
     async (context, { arguments: { number }, flags }) => {
       const { payAndPrint } = await import("./PaidOutput.ts")
+      const { numberIdOf } = await import("./Reference.ts")
       const phoneNumberId = await numberIdOf(await clientOf(context), number)
       const call = { operation, payload: { phoneNumberId }, purchase: `${goods} ${number}` }
       await payAndPrint(context, call, flags, (data) => numberFields(data.phoneNumber))
@@ -218,6 +223,7 @@ export const NUMBER_RELEASE = defineCommand(
     const { connectWithToken } = await import("../server/Connection.ts")
     const { client, settings } = await connectWithToken(context)
     if (flags.yes) rejectFolderSettings(settings, ["base-url", "profile"], "Nothing was done.")
+    const { numberIdOf } = await import("./Reference.ts")
     const phoneNumberId = await numberIdOf(client, number)
     await confirm(context, `Release ${number} permanently, without a refund?`, flags.yes)
     const data = await client.call("releaseNumber", { payload: { phoneNumberId, confirmRelease: true } })

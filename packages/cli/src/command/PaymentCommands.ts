@@ -1,6 +1,6 @@
 import { decimalOf, unitsOf } from "@agentos/client"
 import { type Column, EXIT, Failure, usageError } from "@agentos/node/command-line"
-import { countOf, timeOf } from "../output/Wording.ts"
+import { countOf, timeColumn, timeOf } from "../output/Wording.ts"
 import type { Resumed } from "../payment/Resume.ts"
 import type { ListedEntry } from "../payment/JournalFile.ts"
 import type { DataOf } from "../server/Server.ts"
@@ -51,7 +51,7 @@ export const PAYMENTS_LIST = defineCommand(
     context.output.table(
       { items: shown.map(shownEntry) },
       shown,
-      [{ heading: "TIME", value: createdOf, whole: true }, ...(await paymentColumns())],
+      [timeColumn("TIME", ({ createdAt }) => new Date(createdAt).toISOString()), ...(await paymentColumns())],
       flags.open ? "No open payments." : "No payments."
     )
   }
@@ -62,9 +62,14 @@ const paymentColumns = async (): Promise<ReadonlyArray<Column<ListedEntry>>> => 
   return [
     { heading: "SERVICE", value: ({ serviceId }) => serviceId, whole: true },
     { heading: "AMOUNT", value: ({ amount }) => decimalOf(BigInt(amount)), whole: true },
-    { heading: "OUTCOME", value: outcomeOf, whole: true },
+    {
+      heading: "OUTCOME",
+      value: outcomeOf,
+      shown: (entry) => (entry.state.tag === "answered" ? entry.state.paymentState : outcomeOf(entry)),
+      whole: true
+    },
     { heading: "OPEN", value: (entry) => (isOpen(entry) ? "yes" : "no"), whole: true },
-    { heading: "PAYMENT", value: ({ id }) => id, whole: true }
+    { heading: "PAYMENT", value: ({ id }) => id, id: true }
   ]
 }
 
@@ -73,18 +78,27 @@ export const PAYMENTS_SHOW = defineCommand(
     name: "payments show",
     summary: "Show the request, price and outcome of a payment",
     description: "The signed payment is a secret and is not shown.",
-    arguments: [{ name: "payment", summary: "Id of a payment.", presence: "required", completes: "payment" }],
+    arguments: [
+      {
+        name: "payment",
+        summary: "Id of a payment, a part of it, or latest.",
+        presence: "required",
+        completes: "payment"
+      }
+    ],
     flags: [],
-    examples: [{ line: "agentctl payments show 0190f3c2-…", does: "Show a payment" }],
+    examples: [{ line: "agentctl payments show latest", does: "Show a payment" }],
     output: "record",
     json: "{payment}",
     exits: [5]
   },
-  async ({ host, output }, { arguments: { payment } }) => {
+  async (context, { arguments: { payment } }) => {
     const { readEntry } = await import("../payment/Journal.ts")
+    const { paymentIdOf } = await import("./Reference.ts")
+    const { host, output } = context
     const { isOpen } = await import("@agentos/client")
     const { isLargeBody, shownEntry } = await import("../payment/JournalFile.ts")
-    const entry = await readEntry(host, payment)
+    const entry = await readEntry(host, await paymentIdOf(context, payment))
     const { body, state } = entry
     output.record({ payment: shownEntry(entry) }, [
       ["Payment", entry.id],
@@ -132,9 +146,16 @@ export const PAYMENTS_STATUS = defineCommand(
     summary: "Ask the server for the state of a payment",
     description:
       "Reads the state by the signed payment in the journal, without sending the request again and without an access token: state, transaction, refund, and what to do next. Nothing is executed or charged, and the journal is not changed.",
-    arguments: [{ name: "payment", summary: "Id of a payment.", presence: "required", completes: "payment" }],
+    arguments: [
+      {
+        name: "payment",
+        summary: "Id of a payment, a part of it, or latest.",
+        presence: "required",
+        completes: "payment"
+      }
+    ],
     flags: [],
-    examples: [{ line: "agentctl payments status 0190f3c2-…", does: "Read the state of a payment" }],
+    examples: [{ line: "agentctl payments status latest", does: "Read the state of a payment" }],
     output: "record",
     json: "{payment: {id, serviceId}, status}",
     exits: [5, 9]
@@ -142,7 +163,8 @@ export const PAYMENTS_STATUS = defineCommand(
   async (context, { arguments: { payment } }) => {
     const { Server } = await import("../server/Server.ts")
     const { readEntry } = await import("../payment/Journal.ts")
-    const entry = await readEntry(context.host, payment)
+    const { paymentIdOf } = await import("./Reference.ts")
+    const entry = await readEntry(context.host, await paymentIdOf(context, payment))
     const client = new Server(context, entry.baseUrl, undefined)
     const headers = { "PAYMENT-SIGNATURE": entry.paymentSignature }
     const { payment: status } = await client.call("readPaymentStatus", { headers })
@@ -169,11 +191,18 @@ export const PAYMENTS_RECEIPT = defineCommand(
     summary: "Verify and show the signed receipt of a payment",
     description:
       "Verifies the signature with the key that the server publishes, and the fields with the payment. The receipt proves the delivery to others, or the refund.",
-    arguments: [{ name: "payment", summary: "Id of a payment.", presence: "required", completes: "payment" }],
+    arguments: [
+      {
+        name: "payment",
+        summary: "Id of a payment, a part of it, or latest.",
+        presence: "required",
+        completes: "payment"
+      }
+    ],
     flags: [],
     examples: [
-      { line: "agentctl payments receipt 0190f3c2-…", does: "Verify a receipt" },
-      { line: "agentctl payments receipt 0190f3c2-… --json", does: "Print it with the text that was signed" }
+      { line: "agentctl payments receipt latest", does: "Verify a receipt" },
+      { line: "agentctl payments receipt latest --json", does: "Print it with the text that was signed" }
     ],
     output: "record",
     json: "{payment, receipt, keyId, jws}",
@@ -182,11 +211,13 @@ export const PAYMENTS_RECEIPT = defineCommand(
   async (context, { arguments: { payment } }) => {
     const { readEntry } = await import("../payment/Journal.ts")
     const { verifyReceipt } = await import("../payment/Receipt.ts")
+    const { paymentIdOf } = await import("./Reference.ts")
     const { output } = context
-    const verified = await verifyReceipt(context, await readEntry(context.host, payment))
+    const id = await paymentIdOf(context, payment)
+    const verified = await verifyReceipt(context, await readEntry(context.host, id))
     const { issuedAt, network, payer, refundOf, resourceUrl, transaction } = verified.receipt
-    output.record({ payment, ...verified }, [
-      ["Payment", payment],
+    output.record({ payment: id, ...verified }, [
+      ["Payment", id],
       ["Issued", timeOf(new Date(issuedAt * 1_000).toISOString())],
       ["Resource", resourceUrl],
       ["Payer", payer],
@@ -205,7 +236,14 @@ export const PAYMENTS_RESUME = defineCommand(
     summary: "Find out the outcome of a payment and complete it",
     description:
       "After a lost answer, an interruption or a crash, sends the request in the journal again, byte for byte. Nothing is signed, so nothing is charged twice. For an answered payment, shows again what it bought.\nWithout an id, resumes the only open payment of this profile.",
-    arguments: [{ name: "payment", summary: "Id of a payment.", presence: "optional", completes: "payment" }],
+    arguments: [
+      {
+        name: "payment",
+        summary: "Id of a payment, a part of it, or latest.",
+        presence: "optional",
+        completes: "payment"
+      }
+    ],
     flags: [{ name: "all", type: "boolean", summary: "Resume every open payment of this profile." }],
     examples: [
       { line: "agentctl payments resume", does: "Resume the open payment" },
@@ -219,7 +257,10 @@ export const PAYMENTS_RESUME = defineCommand(
     const { resume } = await import("../payment/Resume.ts")
     const { isOpen } = await import("@agentos/client")
     if (all && payment !== undefined) throw usageError("Pass a payment id or --all, not both.")
-    if (payment !== undefined) return showResumed(context, await resume(context, payment))
+    if (payment !== undefined) {
+      const { paymentIdOf } = await import("./Reference.ts")
+      return showResumed(context, await resume(context, await paymentIdOf(context, payment)))
+    }
     const { entries, profile } = await paymentsOfProfile(context)
     const open = entries.filter(isOpen)
     if (all) return resumeAll(context, open)

@@ -1,4 +1,4 @@
-import { Failure, usageError } from "@agentos/node/command-line"
+import { usageError } from "@agentos/node/command-line"
 import type { Server } from "../server/Server.ts"
 import type { Context } from "../context/Context.ts"
 
@@ -6,19 +6,6 @@ import type { Context } from "../context/Context.ts"
 export const clientOf = async (context: Context): Promise<Server> => {
   const { connectWithToken } = await import("../server/Connection.ts")
   return (await connectWithToken(context)).client
-}
-
-/** Returns the id of a mailbox that is given by id or address. */
-export const mailboxIdOf = async (client: Server, text: string): Promise<string> => {
-  if (!text.includes("@")) return text
-  const { items } = await client.call("listMailboxes")
-  const found = items.find(({ address }) => address === text.toLowerCase())
-  if (found !== undefined) return found.mailboxId
-  throw new Failure({
-    code: "NOT_FOUND",
-    message: `Mailbox ${text} not found among your mailboxes.`,
-    next: ["agentctl mailbox list"]
-  })
 }
 
 /** Returns the id of the only mailbox, if no --from is given. */
@@ -29,22 +16,6 @@ export const onlyMailboxId = async (client: Server): Promise<string> => {
   if (more.length === 0) return only.mailboxId
   const addresses = items.map(({ address }) => address).join(", ")
   throw usageError(`You have ${items.length} mailboxes. Pick one with --from: ${addresses}`, ["agentctl mailbox list"])
-}
-
-/** Returns the id of a number that is given as an id or a phone number. */
-export const numberIdOf = async (client: Server, text: string): Promise<string> => {
-  if (!text.startsWith("+")) return text
-  const { items } = await client.call("listNumbers")
-  // A released number can be bought again. The newest one counts.
-  const found = items
-    .filter(({ number }) => number === text)
-    .toSorted((left, right) => (left.createdAt < right.createdAt ? 1 : -1))[0]
-  if (found !== undefined) return found.phoneNumberId
-  throw new Failure({
-    code: "NOT_FOUND",
-    message: `Number ${text} not found among your numbers.`,
-    next: ["agentctl number list"]
-  })
 }
 
 /** Returns the id of the only usable number, if no --from is given. */

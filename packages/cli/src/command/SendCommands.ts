@@ -15,7 +15,7 @@ import {
   type PayFlagValues,
   required
 } from "../context/Flags.ts"
-import { clientOf, mailboxIdOf, onlyMailboxId } from "./Resources.ts"
+import { clientOf, onlyMailboxId } from "./Resources.ts"
 
 interface TextFlags {
   readonly text: string | undefined
@@ -128,7 +128,7 @@ export const MAIL_SEND = defineCommand(
         name: "from",
         type: "text",
         value: "MAILBOX",
-        summary: "Id or address of the sending mailbox. Optional if you have only one.",
+        summary: "The sending mailbox, by local part, address or id. Optional if you have only one.",
         completes: "mailbox"
       },
       { name: "to", type: "list", value: "ADDRESS", summary: "Recipient. Required." },
@@ -159,6 +159,7 @@ export const MAIL_SEND = defineCommand(
     const { bcc, cc, from, to } = flags
     if (to.length === 0) throw usageError("Missing flag --to.")
     const body = await bodyOf(context, flags)
+    const { mailboxIdOf } = await import("./Reference.ts")
     const client = await clientOf(context)
     const mailboxId = from === undefined ? await onlyMailboxId(client) : await mailboxIdOf(client, from)
     await send(context, { mailboxId, to, cc, bcc, subject, ...body }, flags)
@@ -198,7 +199,7 @@ export const MAIL_REPLY = defineCommand(
   {
     name: "mail reply",
     summary: "Reply to a message",
-    description: `Sends from the mailbox of the message to its sender, in the same thread. A reply to a message that you sent goes to its recipients. ${TEXT_ADVICE}`,
+    description: `Sends from the mailbox of the message to its sender, in the same thread. latest is the newest received message. A reply to a message that you sent goes to its recipients. ${TEXT_ADVICE}`,
     arguments: [MESSAGE_ARGUMENT],
     flags: [
       { name: "all", short: "a", type: "boolean", summary: "Also reply to the other recipients." },
@@ -210,17 +211,19 @@ export const MAIL_REPLY = defineCommand(
       ...PAY_FLAGS
     ],
     examples: [
-      { line: 'agentctl mail reply 0190f3c2-… --text "Yes, tomorrow at ten."', does: "Reply to the sender" },
-      { line: "agentctl mail reply 0190f3c2-… --all --text Agreed --attach plan.pdf", does: "Reply to all with a file" }
+      { line: 'agentctl mail reply latest --text "Yes, tomorrow at ten."', does: "Reply to the sender" },
+      { line: "agentctl mail reply latest --all --text Agreed --attach plan.pdf", does: "Reply to all with a file" }
     ],
     output: "record",
     json: "{message, operationId, payment}",
     exits: PAY_EXITS
   },
-  async (context, { arguments: { message: messageId }, flags }) => {
+  async (context, { arguments: { message: reference }, flags }) => {
+    const { messageIdOf } = await import("./Reference.ts")
     const body = await bodyOf(context, flags)
-    const { message, own } = await originalOf(await clientOf(context), messageId)
-    const { mailboxId, subject } = message
+    const client = await clientOf(context)
+    const { message, own } = await originalOf(client, await messageIdOf(client, reference, "inbound"))
+    const { mailboxId, messageId, subject } = message
     const { cc, to } = recipientsOf(message, own, flags.all)
     await send(
       context,
@@ -257,7 +260,7 @@ export const MAIL_FORWARD = defineCommand(
     ],
     examples: [
       {
-        line: 'agentctl mail forward 0190f3c2-… --to carol@example.com --text "Can you answer this?"',
+        line: 'agentctl mail forward latest --to carol@example.com --text "Can you answer this?"',
         does: "Forward with a note"
       }
     ],
@@ -265,7 +268,8 @@ export const MAIL_FORWARD = defineCommand(
     json: "{message, operationId, payment}",
     exits: PAY_EXITS
   },
-  async (context, { arguments: { message: messageId }, flags }) => {
+  async (context, { arguments: { message: reference }, flags }) => {
+    const { messageIdOf } = await import("./Reference.ts")
     const { attachmentsOf, forwardedBody } = await import("../mail/Forward.ts")
     const { LIMIT_BYTES, readAttachments, tooLarge } = await import("../mail/Attachments.ts")
     const { readMessage } = await import("../mail/Inbox.ts")
@@ -274,8 +278,8 @@ export const MAIL_FORWARD = defineCommand(
     const hasNote = flags.text !== undefined || flags["text-file"] !== undefined
     const note = hasNote ? await textOf(context, flags) : ""
     const client = await clientOf(context)
-    const { message } = await readMessage(client, messageId)
-    const { mailboxId, subject } = message
+    const { message } = await readMessage(client, await messageIdOf(client, reference))
+    const { mailboxId, messageId, subject } = message
     if (message.malformed || message.truncated)
       context.output.warn(
         asStarted(

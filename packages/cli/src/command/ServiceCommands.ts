@@ -1,7 +1,7 @@
 import { type Answer, unitsOf } from "@agentos/client"
 import { EXIT, Failure, plain, plainLine, shellWord, usageError } from "@agentos/node/command-line"
 import { asStarted } from "../host/Host.ts"
-import { timeOf } from "../output/Wording.ts"
+import { shortAddress, timeColumn } from "../output/Wording.ts"
 import type { Server, DataOf } from "../server/Server.ts"
 import { defineCommand } from "./Command.ts"
 import type { Context } from "../context/Context.ts"
@@ -48,8 +48,8 @@ export const SERVICES_LIST = defineCommand(
       [
         { heading: "SERVICE", value: ({ serviceId }) => serviceId, whole: true },
         { heading: "PRICE", value: priceOf, whole: true },
-        { heading: "ACCESS", value: accessOf, whole: true },
-        { heading: "OFFERED", value: ({ available }) => (available ? "yes" : "no"), whole: true },
+        { heading: "ACCESS", value: accessOf, whole: true, drop: 1 },
+        { heading: "OFFERED", value: ({ available }) => (available ? "yes" : "no"), whole: true, drop: 2 },
         { heading: "PURPOSE", value: ({ purpose }) => purpose }
       ],
       "No matching services."
@@ -228,9 +228,9 @@ export const QUOTE = defineCommand(
         { heading: "AMOUNT", value: ({ amount }) => amount, whole: true },
         { heading: "TOKEN", value: ({ assetName }) => assetName, whole: true },
         { heading: "NETWORK", value: ({ network }) => network, whole: true },
-        { heading: "PAY TO", value: ({ payTo }) => payTo, whole: true },
-        { heading: "CONTRACT", value: ({ asset }) => asset, whole: true },
-        { heading: "VALID UNTIL", value: ({ expiresAt }) => timeOf(expiresAt), whole: true }
+        { heading: "PAY TO", value: ({ payTo }) => payTo, shown: ({ payTo }) => shortAddress(payTo), whole: true },
+        { heading: "CONTRACT", value: ({ asset }) => asset, shown: ({ asset }) => shortAddress(asset), whole: true },
+        timeColumn("VALID UNTIL", ({ expiresAt }) => expiresAt)
       ],
       "The server offers no payment options."
     )

@@ -1,5 +1,5 @@
 import { CURSOR_FLAG, LIMIT_FLAG } from "../context/Flags.ts"
-import { timeOf } from "../output/Wording.ts"
+import { timeColumn } from "../output/Wording.ts"
 import { defineCommand } from "./Command.ts"
 import { clientOf } from "./Resources.ts"
 
@@ -25,7 +25,7 @@ export const MAIL_SUPPRESSIONS_LIST = defineCommand(
     context.output.page(page, "suppressions", flags.limit, [
       { heading: "ADDRESS", value: ({ address }) => address, whole: true },
       { heading: "REASON", value: ({ reason }) => reason, whole: true },
-      { heading: "TIME", value: ({ createdAt }) => timeOf(createdAt), whole: true }
+      timeColumn("TIME", ({ createdAt }) => createdAt)
     ])
   }
 )

@@ -1,7 +1,7 @@
 import { Failure, usageError } from "@agentos/node/command-line"
 import { TYPES_FLAG, typesOf } from "../context/Flags.ts"
 import { readSecret } from "../host/Host.ts"
-import { timeOf } from "../output/Wording.ts"
+import { timeColumn, timeOf } from "../output/Wording.ts"
 import type { CallInput, DataOf } from "../server/Server.ts"
 import { defineCommand } from "./Command.ts"
 import { clientOf } from "./Resources.ts"
@@ -108,13 +108,13 @@ export const WEBHOOK_LOG = defineCommand(
       data,
       data.items,
       [
-        { heading: "TIME", value: ({ createdAt }) => timeOf(createdAt), whole: true },
+        timeColumn("TIME", ({ createdAt }) => createdAt),
         { heading: "TYPE", value: ({ type }) => type, whole: true },
-        { heading: "ATTEMPT", value: ({ attempt }) => attempt, whole: true },
+        { heading: "ATTEMPT", value: ({ attempt }) => attempt, whole: true, drop: 1 },
         { heading: "OUTCOME", value: ({ outcome }) => outcome, whole: true },
         { heading: "RESPONSE", value: ({ error, responseStatus }) => responseStatus ?? error },
-        { heading: "NEXT", value: ({ nextAttemptAt }) => timeOf(nextAttemptAt), whole: true },
-        { heading: "EVENT", value: ({ eventId }) => eventId, whole: true }
+        timeColumn("NEXT", ({ nextAttemptAt }) => nextAttemptAt, 2),
+        { heading: "EVENT", value: ({ eventId }) => eventId, id: true }
       ],
       "No deliveries."
     )

@@ -47,7 +47,7 @@ export const CURSOR_FLAG = {
 /** The argument of every command about one message. */
 export const MESSAGE_ARGUMENT = {
   name: "message",
-  summary: "Id of a message.",
+  summary: "Id of a message, a part of it, or latest.",
   presence: "required",
   completes: "message"
 } as const satisfies ArgumentSpec

@@ -127,7 +127,7 @@ const resourceCandidates = async (
   switch (kind) {
     case "mailbox": {
       const { items } = await (await connectWithToken(context)).client.call("listMailboxes")
-      return items.map(({ address, mailboxId }) => ({ word: mailboxId, does: address }))
+      return items.map(({ address, localPart }) => ({ word: localPart, does: address }))
     }
     case "message": {
       const { client } = await connectWithToken(context)
@@ -137,7 +137,7 @@ const resourceCandidates = async (
     }
     case "number": {
       const { items } = await (await connectWithToken(context)).client.call("listNumbers")
-      return items.map(({ number, phoneNumberId }) => ({ word: phoneNumberId, does: number }))
+      return items.map(({ agentName, number }) => ({ word: number, does: agentName }))
     }
     case "call": {
       const { client } = await connectWithToken(context)

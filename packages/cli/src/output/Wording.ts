@@ -1,4 +1,4 @@
-import { type TimeRange, usageError } from "@agentos/node/command-line"
+import { type Column, type TimeRange, usageError } from "@agentos/node/command-line"
 
 /** Formats a count with its noun: `2 payments`. */
 export const countOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`
@@ -29,6 +29,26 @@ export const durationOf = (seconds: number): string => {
 /** Formats an ISO time for people, in UTC: `2026-01-31 12:00:00Z`. */
 export const timeOf = (iso: string | null | undefined): string | null =>
   iso === null || iso === undefined ? null : iso.replace("T", " ").replace(/\.\d+Z$/, "Z")
+
+/** The same without seconds, for tables whose heading says that times are in UTC: `2026-01-31 12:00`. */
+export const minuteOf = (iso: string | null | undefined): string | null => timeOf(iso)?.slice(0, 16) ?? null
+
+/** Shortens an address or a hash of a chain for a table: `0x779D…3736`. */
+export const shortAddress = (text: string): string =>
+  /^0x[\da-fA-F]{40,}$/.test(text) ? `${text.slice(0, 6)}…${text.slice(-4)}` : text
+
+/** A column of times: programs get seconds, a terminal minutes. */
+export const timeColumn = <Row>(
+  heading: string,
+  of: (row: Row) => string | null | undefined,
+  drop?: number
+): Column<Row> => ({
+  heading: `${heading} (UTC)`,
+  value: (row) => timeOf(of(row)),
+  shown: (row) => minuteOf(of(row)),
+  whole: true,
+  ...(drop === undefined ? {} : { drop })
+})
 
 const UNIT_MILLIS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 /** RFC 3339, section 5.6. */

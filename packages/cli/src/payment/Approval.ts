@@ -128,7 +128,7 @@ export const askYesNo = async ({ host }: Context, question: string): Promise<voi
 export const approve = async (context: Context, proposal: Proposal, flags: ApprovalFlags): Promise<void> => {
   const fields = proposalFields(proposal)
   if (flags.yes) return context.output.noteRecord(fields)
-  context.host.stderr.write(context.output.recordText(fields))
+  context.output.errorRecord(fields)
   await askYesNo(context, `Pay ${proposal.quote.price} USDT?`)
 }
 

@@ -1,4 +1,12 @@
-import { displayWidth, errorCode, type Output, plainJson, plainLine, truncate } from "@agentos/node/command-line"
+import {
+  displayWidth,
+  errorCode,
+  type Output,
+  plainJson,
+  plainLine,
+  shortId,
+  truncate
+} from "@agentos/node/command-line"
 import { type ChildProcess, spawn } from "node:child_process"
 import { isRecord } from "../file/Json.ts"
 import { childEnvironment, type Host } from "../host/Host.ts"
@@ -135,8 +143,8 @@ export const aboutOf = (payload: Readonly<Record<string, unknown>>): string | un
 }
 
 /** The width of all other columns of an event line. */
-const OTHER_COLUMNS = 79
-const MIN_ABOUT_COLUMNS = 30
+const OTHER_COLUMNS = 51
+const MIN_ABOUT_COLUMNS = 24
 
 /** Formats an event as one line: JSON for programs, or columns that fit the terminal. */
 export const eventLine = (
@@ -149,5 +157,5 @@ export const eventLine = (
   const about = truncate(plainLine(aboutOf(event.payload) ?? event.resourceId), width)
   const type = output.bold(plainLine(event.type).padEnd(17))
   const created = plainLine(timeOf(event.createdAt) ?? "")
-  return `${created}  ${type}  ${about}${" ".repeat(width - displayWidth(about))}  ${plainLine(event.eventId)}\n`
+  return `${created}  ${type}  ${about}${" ".repeat(width - displayWidth(about))}  ${shortId(plainLine(event.eventId))}\n`
 }

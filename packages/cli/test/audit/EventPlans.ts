@@ -149,7 +149,7 @@ export const EVENT_PLANS: Plans<
   "events tail": {
     success: { args: [...TAIL, "--max", "1"], exit: 0, server: withoutSocket },
     failure: { args: TAIL, exit: 4, server: { "GET /api/v1/events/realtime-token": [NO_TOKEN.reply] } },
-    interrupt: { args: TAIL, exit: 130, server: withoutSocket, interrupt: { said: event.eventId } }
+    interrupt: { args: TAIL, exit: 130, server: withoutSocket, interrupt: { said: event.eventId.slice(-8) } }
   },
   "events list": asking(
     ["events", "list"],

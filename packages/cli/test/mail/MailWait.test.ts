@@ -60,7 +60,7 @@ describe("mail wait --otp or --from", () => {
   it("accepts any message without --otp and --from, and prints the checks", async () => {
     const { exit, text } = await wait(["--subject", "sign in"], mail({ authentication: FAIL }))
     assert.strictEqual(exit, 0, text)
-    assert.match(text, /^Checks +SPF pass, DKIM none, DMARC fail$/m)
+    assert.match(text, /^Checks\tSPF pass, DKIM none, DMARC fail$/m)
   })
 
   it("ignores a message whose verified domain is not the one of the From address", async () => {
@@ -196,9 +196,11 @@ describe("mail list", () => {
     const items = [mail({ authentication: PASS }), mail({ authentication: null }), mail({ authentication: undefined })]
     const server = { [MESSAGES]: [{ data: { items, nextCursor: null } }] }
     const { text } = await play(api, { args: ["mail", "list"], exit: 0, server }, "program")
-    const [heading, pass, unchecked, older] = text.split("\n")
-    assert.include(heading, "SPF/DKIM/DMARC")
-    assert.include(pass, "pass/pass/pass")
-    for (const line of [unchecked, older]) assert.match(line!, / - +received/)
+    const [pass, unchecked, older] = text.split("\n")
+    assert.include(pass, "\tpass/pass/pass\treceived")
+    for (const line of [unchecked, older]) assert.include(line, "\t\treceived")
+    const { text: shown } = await play(api, { args: ["mail", "list"], exit: 0, server }, "person")
+    assert.match(shown, /DMARC +STATUS/)
+    assert.match(shown, /Sign in +pass +received/)
   })
 })

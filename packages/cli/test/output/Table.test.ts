@@ -7,6 +7,7 @@ import {
   plainJson,
   plainLine,
   table,
+  tabSeparated,
   truncate
 } from "@agentos/node/command-line"
 import { assert, describe, it } from "vitest"
@@ -18,29 +19,45 @@ interface Row {
 }
 const columns: ReadonlyArray<Column<Row>> = [
   { heading: "TEXT", value: ({ text }) => text },
-  { heading: "ID", value: ({ id }) => id, whole: true }
+  { heading: "ID", value: ({ id }) => id, id: true }
 ]
-const draw = (rows: ReadonlyArray<Row>, width: number | undefined) =>
+const draw = (rows: ReadonlyArray<Row>, width: number) =>
   table(rows, columns, { columns: width, heading: (text) => text })
+
+const ID = "0190f3c2-0000-7000-8000-0000000c0de1"
 
 describe("table", () => {
   it("cuts text to the width of the terminal, but no ids", () => {
-    const id = "0190f3c2-0000-7000-8000-000000000001"
-    const lines = draw([{ id, text: "a long text ".repeat(20) }], 80)
+    const lines = draw([{ id: ID, text: "a long text ".repeat(20) }], 80)
       .trimEnd()
       .split("\n")
     for (const line of lines) assert.isAtMost(displayWidth(line), 80)
     assert.include(lines[1], "…")
-    assert.isTrue(lines[1]!.endsWith(id))
+    assert.isTrue(lines[1]!.endsWith("  000c0de1"))
+  })
+
+  it("leaves out the columns that a narrow terminal can do without, and then cuts", () => {
+    const shape: ReadonlyArray<Column<Row>> = [
+      { heading: "TEXT", value: ({ text }) => text },
+      { heading: "FIRST", value: () => "x".repeat(20), whole: true, drop: 2 },
+      { heading: "NEXT", value: () => "y".repeat(20), whole: true, drop: 1 },
+      { heading: "ID", value: ({ id }) => id, id: true }
+    ]
+    const headings = (width: number) =>
+      table([{ id: ID, text: "a long text ".repeat(20) }], shape, { columns: width, heading: (text) => text })
+        .split("\n")[0]!
+        .split(/ +/)
+    assert.deepStrictEqual(headings(80), ["TEXT", "FIRST", "NEXT", "ID"])
+    assert.deepStrictEqual(headings(60), ["TEXT", "NEXT", "ID"])
+    assert.deepStrictEqual(headings(30), ["TEXT", "ID"])
   })
 
   it("prints records if a line cannot fit", () => {
-    const id = "0190f3c2-0000-7000-8000-000000000001"
     const rows = [
-      { id, text: "a long text that goes on" },
-      { id, text: "" }
+      { id: ID, text: "a long text that goes on" },
+      { id: ID, text: "" }
     ]
-    assert.strictEqual(draw(rows, 40), `TEXT  a long text that goes on\nID    ${id}\n\nID  ${id}\n`)
+    assert.strictEqual(draw(rows, 15), "TEXT  a long text that goes on\nID    000c0de1\n\nID  000c0de1\n")
   })
 
   it("does not cut a column that wraps", () => {
@@ -53,10 +70,6 @@ describe("table", () => {
     assert.strictEqual(drawn, `ID  FOUND\n1   ${text}\n`)
   })
 
-  it("cuts nothing for programs", () => {
-    assert.include(draw([{ id: "1", text: "x".repeat(500) }], undefined), "x".repeat(500))
-  })
-
   it("aligns wide characters and keeps each row on one line", () => {
     const text = draw(
       [
@@ -67,6 +80,15 @@ describe("table", () => {
       80
     )
     assert.strictEqual(text, "TEXT   ID\n日本   1\nab cd  2\n-      3\n")
+  })
+
+  it("gives programs whole values between tabs, without headings", () => {
+    const rows = [
+      { id: ID, text: "x".repeat(500) },
+      { id: ID, text: "a\tb\nc" },
+      { id: ID, text: "" }
+    ]
+    assert.strictEqual(tabSeparated(rows, columns), `${"x".repeat(500)}\t${ID}\na b c\t${ID}\n\t${ID}\n`)
   })
 })
 

@@ -358,7 +358,7 @@ describe("paying command", () => {
     api.on("POST /api/v1/payments/status", { data: { payment: { ...data.payment, ...unknown } } })
     const { code, stderr, stdout } = await run(["payments", "status", known!.id])
     assert.strictEqual(code, 0, stderr)
-    assert.match(stdout, new RegExp(`Advice +${advice}`))
+    assert.match(stdout, new RegExp(`Advice\\t${advice}`))
     assert.include(stderr, text)
     assert.notProperty(api.seen.at(-1)!.headers, "authorization")
     assert.deepStrictEqual(journal(), [known])

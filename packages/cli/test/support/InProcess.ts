@@ -26,10 +26,10 @@ export interface Scene {
   readonly interrupt?: "unanswered" | "asleep" | { readonly said: string }
 }
 
-/** A person at a terminal of 120 columns, or a program with pipes. */
+/** A person at a terminal of 80 columns, or a program with pipes. */
 export type Reader = "person" | "program"
 
-const COLUMNS = 120
+const COLUMNS = 80
 const NOW = Date.parse("2026-01-31T12:00:30.000Z")
 const KNOWN: ReadonlySet<string> = new Set([ASSET, PAY_TO, PAYER].map((address) => address.toLowerCase()))
 const folders: Array<string> = []
@@ -126,6 +126,7 @@ export const play = async (
       KNOWN.has(address.toLowerCase()) ? address : "0xRANDOM"
     )
     .replaceAll(/[\da-f]{8}-[\da-f]{4}-7(?!000-8000)[\da-f]{3}-[\da-f]{4}-[\da-f]{12}/g, "NEW-ID")
+    .replaceAll(/(?<=Payment )[\da-f]{8}(?=\.)/g, "NEW-ID")
   const text = screen === "" || screen.endsWith("\n") ? screen : `${screen}\n`
   return { exit, text, stdout: Buffer.concat(stdout) }
 }

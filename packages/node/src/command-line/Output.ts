@@ -1,5 +1,5 @@
 import type { Host } from "./Host.ts"
-import { type Column, type Field, record, table } from "./Table.ts"
+import { type Column, type Field, record, shortId, table, tabSeparated, tabSeparatedRecord } from "./Table.ts"
 import { plain, plainJson, shellWord } from "./Text.ts"
 
 /** The times of --since and --until, in ISO 8601. */
@@ -34,7 +34,7 @@ export class Output {
     if (rows.length === 0 && !this.options.json) return this.note(none)
     const { columns, isTerminal } = this.#host.stdout
     this.data(document, () =>
-      table(rows, shape, { columns: isTerminal ? columns : undefined, heading: (text) => this.bold(text) })
+      isTerminal ? table(rows, shape, { columns, heading: (text) => this.bold(text) }) : tabSeparated(rows, shape)
     )
   }
 
@@ -60,8 +60,14 @@ export class Output {
     this.data(document, () => this.recordText(fields))
   }
 
+  /** Formats fields for standard output: in columns on a terminal, else with tabs. */
   recordText(fields: ReadonlyArray<Field>): string {
-    return record(fields, (text) => this.bold(text))
+    return this.#host.stdout.isTerminal ? record(fields, (text) => this.bold(text)) : tabSeparatedRecord(fields)
+  }
+
+  /** Returns the short form of an id where people read it, on standard error of a terminal. */
+  shownId(id: string): string {
+    return this.#host.stderr.isTerminal ? shortId(id) : id
   }
 
   /** Prints text as it is, also with --json: a completion script, a path. */
@@ -82,7 +88,12 @@ export class Output {
 
   /** Prints fields on standard error, unless --quiet is given. */
   noteRecord(fields: ReadonlyArray<Field>): void {
-    if (!this.options.quiet) this.#host.stderr.write(this.recordText(fields))
+    if (!this.options.quiet) this.errorRecord(fields)
+  }
+
+  /** Prints fields on standard error, also with --quiet. */
+  errorRecord(fields: ReadonlyArray<Field>): void {
+    this.#host.stderr.write(record(fields, (text) => this.bold(text)))
   }
 
   /** Prints a warning on standard error, also with --quiet. */

@@ -1,0 +1,223 @@
+import { Failure, usageError } from "@agentos/node/command-line"
+import type { Context } from "../context/Context.ts"
+import { countOf } from "../output/Wording.ts"
+import { collectPages, type DataOf, type Server } from "../server/Server.ts"
+
+/*
+ * How people name things: by a name, a number, a part of an id, or `latest`. A whole id is passed on without a request.
+ */
+
+/** The newest resource. */
+export const LATEST = "latest"
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+const PART = /^[\da-f-]{4,36}$/i
+/** How many resources are compared with a part of an id. */
+const SEARCHED = 1_000
+/** How many candidates an error lists. */
+const LISTED = 5
+
+interface Candidate {
+  readonly id: string
+  /** What people know it by. */
+  readonly about: string
+}
+
+/** A kind of resource, and how to list it. */
+interface Kind {
+  readonly noun: string
+  readonly list: string
+}
+const MAILBOX: Kind = { noun: "mailbox", list: "agentctl mailbox list" }
+const NUMBER: Kind = { noun: "number", list: "agentctl number list" }
+const MESSAGE: Kind = { noun: "message", list: "agentctl mail list" }
+const CALL: Kind = { noun: "call", list: "agentctl call list" }
+const EVENT: Kind = { noun: "event", list: "agentctl events list" }
+const PAYMENT: Kind = { noun: "payment", list: "agentctl payments list" }
+
+const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+const pluralOf = (noun: string, count: number): string =>
+  noun === "mailbox" && count !== 1 ? `${count} mailboxes` : countOf(count, noun)
+
+const notFound = ({ list, noun }: Kind, text: string): Failure =>
+  new Failure({
+    code: "NOT_FOUND",
+    message: `${capitalized(noun)} ${text} not found among your ${noun === "mailbox" ? "mailboxes" : `${noun}s`}.`,
+    next: [list]
+  })
+
+/** Returns the only candidate. Names the others if there are several. */
+const onlyOf = (kind: Kind, text: string, found: ReadonlyArray<Candidate>): string => {
+  const [only, ...more] = found
+  if (only === undefined) throw notFound(kind, text)
+  if (more.length === 0) return only.id
+  const shown = found.slice(0, LISTED).map(({ about, id }) => `${id} (${about})`)
+  const rest = found.length > LISTED ? `, and ${found.length - LISTED} more` : ""
+  throw usageError(
+    `${text} names ${pluralOf(kind.noun, found.length)}: ${shown.join(", ")}${rest}. Pass one of the ids.`,
+    [kind.list]
+  )
+}
+
+/** Selects the resources whose id begins or ends with the text. Tables show the end. */
+const withPart = (text: string, candidates: ReadonlyArray<Candidate>): ReadonlyArray<Candidate> => {
+  const part = text.toLowerCase()
+  return candidates.filter(({ id }) => id.startsWith(part) || id.endsWith(part))
+}
+
+const requirePart = (kind: Kind, text: string): void => {
+  if (!PART.test(text))
+    throw usageError(
+      `"${text}" names no ${kind.noun}. Pass its id, at least 4 characters of its beginning or end, or ${LATEST}.`,
+      [kind.list]
+    )
+}
+
+const mailboxOf = ({ address, mailboxId }: DataOf<"listMailboxes">["items"][number]): Candidate => ({
+  id: mailboxId,
+  about: address
+})
+
+/** Returns the id of a mailbox that is given by local part, address, or id or a part of it. */
+export const mailboxIdOf = async (client: Server, text: string): Promise<string> => {
+  if (UUID.test(text)) return text.toLowerCase()
+  const { items } = await client.call("listMailboxes")
+  const name = text.toLowerCase()
+  const named = items.filter(({ address, localPart }) => (name.includes("@") ? address : localPart) === name)
+  if (named.length > 0 || !PART.test(text)) return onlyOf(MAILBOX, text, named.map(mailboxOf))
+  return onlyOf(MAILBOX, text, withPart(text, items.map(mailboxOf)))
+}
+
+/** Returns the id of a number that is given as a phone number, by the name of its agent, or by id or a part of it. */
+export const numberIdOf = async (client: Server, text: string): Promise<string> => {
+  if (UUID.test(text)) return text.toLowerCase()
+  const { items } = await client.call("listNumbers")
+  const digits = text.replaceAll(/[\s().-]/g, "")
+  // A released number can be bought again. The newest one counts.
+  const found = items
+    .filter(({ number }) => number === digits || number === `+${digits}`)
+    .toSorted((left, right) => (left.createdAt < right.createdAt ? 1 : -1))[0]
+  if (found !== undefined) return found.phoneNumberId
+  const candidateOf = ({ agentName, number, phoneNumberId }: (typeof items)[number]): Candidate => ({
+    id: phoneNumberId,
+    about: `${number}, ${agentName}`
+  })
+  const named = items.filter(({ agentName }) => agentName.toLowerCase() === text.toLowerCase())
+  if (named.length > 0 || !PART.test(text)) return onlyOf(NUMBER, text, named.map(candidateOf))
+  return onlyOf(NUMBER, text, withPart(text, items.map(candidateOf)))
+}
+
+type ListedMessage = Extract<DataOf<"queryMessages">, { readonly items: unknown }>["items"][number]
+
+const messagesOf = async (
+  client: Server,
+  limit: number,
+  direction?: "inbound"
+): Promise<ReadonlyArray<ListedMessage>> => {
+  const { items } = await collectPages(limit, undefined, async (size, cursor) => {
+    const data = await client.call("queryMessages", { query: { direction, limit: size, cursor } })
+    return "items" in data ? data : { items: [], nextCursor: null }
+  })
+  return items
+}
+
+const messageAbout = ({ direction, from, subject, to }: ListedMessage): string =>
+  `${direction === "inbound" ? `from ${from}` : `to ${to.join(", ")}`}: ${subject}`
+
+/**
+ * Returns the id of a message that is given by id, a part of it, or as `latest`: the newest, or the newest received one for
+ * commands that need one.
+ */
+export const messageIdOf = async (client: Server, text: string, direction?: "inbound"): Promise<string> => {
+  if (UUID.test(text)) return text.toLowerCase()
+  if (text === LATEST) {
+    const [newest] = await messagesOf(client, 1, direction)
+    if (newest === undefined) throw notFound(MESSAGE, LATEST)
+    return newest.messageId
+  }
+  requirePart(MESSAGE, text)
+  const items = await messagesOf(client, SEARCHED)
+  return onlyOf(
+    MESSAGE,
+    text,
+    withPart(
+      text,
+      items.map((item) => ({ id: item.messageId, about: messageAbout(item) }))
+    )
+  )
+}
+
+/** Returns the id of a conversation that is given by id, or by a part of it. */
+export const threadIdOf = async (client: Server, text: string): Promise<string> => {
+  if (UUID.test(text) || !PART.test(text)) return text
+  const threads = new Map((await messagesOf(client, SEARCHED)).map((item) => [item.threadId, messageAbout(item)]))
+  return onlyOf(
+    { ...MESSAGE, noun: "thread" },
+    text,
+    withPart(
+      text,
+      [...threads].map(([id, about]) => ({ id, about }))
+    )
+  )
+}
+
+/** Returns the id of a call that is given by id, a part of it, or as `latest`. */
+export const callIdOf = async (client: Server, text: string): Promise<string> => {
+  if (UUID.test(text)) return text.toLowerCase()
+  if (text !== LATEST) requirePart(CALL, text)
+  const { items } = await collectPages(text === LATEST ? 1 : SEARCHED, undefined, (limit, cursor) =>
+    client.call("listCalls", { query: { limit, cursor } })
+  )
+  const found = items.map(({ callId, direction, fromNumber, status, toNumber }) => ({
+    id: callId,
+    about: `${direction === "inbound" ? `from ${fromNumber}` : `to ${toNumber}`}, ${status}`
+  }))
+  return onlyOf(CALL, text, text === LATEST ? found : withPart(text, found))
+}
+
+const HOUR_MILLIS = 3_600_000
+
+/** Returns the id of an event that is given by id, a part of it, or as `latest`. The server lists the oldest first. */
+export const eventIdOf = async ({ host }: Context, client: Server, text: string): Promise<string> => {
+  if (UUID.test(text)) return text.toLowerCase()
+  if (text !== LATEST) requirePart(EVENT, text)
+  for (const hours of [1, 24, undefined]) {
+    const from = hours === undefined ? {} : { from: new Date(host.now() - hours * HOUR_MILLIS).toISOString() }
+    const { items } = await collectPages(SEARCHED, undefined, (limit, cursor) =>
+      client.call("listEvents", { payload: { ...from, limit, ...(cursor === undefined ? {} : { cursor }) } })
+    )
+    const all = items.map(({ createdAt, eventId, type }) => ({ id: eventId, about: `${type}, ${createdAt}` }))
+    const found = text === LATEST ? all.slice(-1) : withPart(text, all)
+    if (found.length > 0) return onlyOf(EVENT, text, found)
+  }
+  throw notFound(EVENT, text)
+}
+
+/** Returns the id of a payment in the journal that is given by id, a part of it, or as `latest`. */
+export const paymentIdOf = async (context: Context, text: string): Promise<string> => {
+  if (UUID.test(text)) return text.toLowerCase()
+  if (text !== LATEST) requirePart(PAYMENT, text)
+  const { resolveSettings } = await import("../config/Settings.ts")
+  const { readEntries } = await import("../payment/Journal.ts")
+  const entries = await readEntries(context.host)
+  if (text === LATEST) {
+    const profile = (await resolveSettings(context)).profile.value
+    const newest = entries.find((entry) => entry.profile === profile)
+    if (newest === undefined) throw notFound(PAYMENT, LATEST)
+    return newest.id
+  }
+  return onlyOf(
+    PAYMENT,
+    text,
+    withPart(
+      text,
+      entries.map(({ id, serviceId }) => ({ id, about: serviceId }))
+    )
+  )
+}
+
+/** Returns the id of a mailbox, number or call. */
+export const resourceIdOf = async (client: Server, text: string): Promise<string> => {
+  if (text.startsWith("+")) return numberIdOf(client, text)
+  return text.includes("@") ? mailboxIdOf(client, text) : text
+}
