@@ -3,6 +3,7 @@ import { copyFile, mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { type OutputOptions, type Plugin, rolldown } from "rolldown"
+import { OLDEST_NODE } from "../src/Version.ts"
 import { asciiOf, BUILD, lazyBuiltins, sealing, thirdPartyLicenses } from "../../../release/Bundling.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
@@ -29,7 +30,7 @@ const versionText: Plugin = {
   name: "version-text",
   load: (id) =>
     id === join(root, "src/Version.ts")
-      ? `export const VERSION = ${JSON.stringify(version)}\nexport const RUNS_FROM_SOURCES = false`
+      ? `export const VERSION = ${JSON.stringify(version)}\nexport const OLDEST_NODE = ${OLDEST_NODE}\nexport const RUNS_FROM_SOURCES = false`
       : null
 }
 

@@ -52,7 +52,11 @@ describe("command line", () => {
       "Missing argument MESSAGE: id of a message, a part of it, or latest.",
       "agentctl mail read --help"
     ],
-    [["events", "list", "--status", "pendign"], "Did you mean pending?", "agentctl events list --help"],
+    [
+      ["events", "list", "--status", "pendign"],
+      "Choose pending, delivered, acknowledged, expired or failed.\n",
+      "agentctl events list --help"
+    ],
     [["completion", "tcsh"], 'Invalid SHELL "tcsh". Choose bash, zsh or fish.', "agentctl completion --help"],
     [["--limit", "3", "mail", "list"], "The command comes before its flags", "agentctl --help"],
     [["list", "mailboxes"], 'Unknown command "list". Did you mean mailbox list?', "agentctl --help"],
@@ -63,7 +67,7 @@ describe("command line", () => {
     [["wallet", "show"], 'Unknown command "wallet show". Did you mean wallet address?', "agentctl wallet --help"],
     [["events", "follow"], 'Unknown command "events follow". Did you mean events tail?', "agentctl events --help"],
     [["dev", "ls"], 'Unexpected argument "ls".', "agentctl dev --help"],
-    [["api", "get", "/api/v1"], 'Invalid METHOD "get". Choose GET or POST. Did you mean GET?', "agentctl api --help"],
+    [["api", "get", "/api/v1"], 'Invalid METHOD "get". Choose GET or POST.\n', "agentctl api --help"],
     [["create", "mailbox", "ada"], 'Unknown command "create". Did you mean mailbox create?', "agentctl --help"],
     [
       ["mail", "wait", "--timeout", "5"],

@@ -45,6 +45,25 @@ describe("failures", () => {
     assert.strictEqual(error["paymentState"], "none")
   })
 
+  it("replaces the server's advice about HTTP requests by the command to run", async () => {
+    api.on(
+      MAILBOXES,
+      errorReply(404, "RESOURCE_NOT_FOUND", {
+        message: "No such call: 7. GET /api/v1/phone/calls lists the valid ids. Nothing was charged.",
+        next: { method: "GET", path: "/api/v1/phone/calls" }
+      })
+    )
+    const { error } = await failing(["mailbox", "list", "--json"])
+    assert.deepInclude(error, { message: "No such call: 7. Nothing was charged.", next: ["agentctl call list"] })
+  })
+
+  it("names one way to a token", async () => {
+    const next = { method: "POST", path: "/api/v1/auth/token" }
+    api.on(MAILBOXES, errorReply(401, "AUTH_REQUIRED", { next }))
+    const { error } = await failing(["mailbox", "list", "--json"])
+    assert.deepStrictEqual(error["next"], ["unset AGENTOS_TOKEN", "agentctl login --wallet"])
+  })
+
   it("names the address of the operator routes if they can't be reached", async () => {
     const args = ["tenant", "revoke-tokens", "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", "--yes", "--json", "--quiet"]
     const operator = { AGENTOS_OPERATOR_TOKEN: "operator", AGENTOS_OPERATOR_URL: "http://127.0.0.1:2" }

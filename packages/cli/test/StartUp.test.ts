@@ -32,3 +32,18 @@ describe("start-up", () => {
     assert.include(loaded, "parse_args")
   })
 })
+
+describe("an old Node.js", () => {
+  it("is refused before anything is done, with what to do", () => {
+    const script = `
+      Object.defineProperty(process.versions, "node", { value: "20.19.0" })
+      process.argv = [process.execPath, ${JSON.stringify(program.file())}, "mcp", "--max-per-day", "5"]
+      require(${JSON.stringify(program.file())})`
+    const { status, stderr, stdout } = spawnSync(process.execPath, ["-e", script], { encoding: "utf8" })
+    assert.deepStrictEqual([status, stdout], [3, ""])
+    assert.strictEqual(
+      stderr,
+      "Error: agentctl needs Node.js 22 or newer, and this is 20.19.0. Nothing was done.\nNext: install Node.js 22 or newer: https://nodejs.org\n"
+    )
+  })
+})

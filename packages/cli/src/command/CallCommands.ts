@@ -118,7 +118,11 @@ export const CALL_EXTEND = defineCommand(
     const callId = await callIdOf(await clientOf(context), call)
     await payAndPrint(
       context,
-      { operation: "extendCall", payload: { callId }, purchase: `1 more minute of call ${callId}` },
+      {
+        operation: "extendCall",
+        payload: { callId },
+        purchase: `1 more minute of call ${context.output.shownId(callId)}`
+      },
       flags,
       (data) => callFields(data.call)
     )

@@ -18,6 +18,7 @@ import { durationOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/Server.ts"
 import type { Connection } from "../server/Connection.ts"
 import type { Wallet } from "../wallet/Wallet.ts"
+import { OLDEST_NODE } from "../Version.ts"
 import { defineCommand } from "./Command.ts"
 import { acceptedTokens } from "./WalletCommands.ts"
 
@@ -71,8 +72,6 @@ const runChecks = async (context: Context, walletFile: string | undefined) => {
   add("balance", await checkBalance(context, answers && !("status" in connection) ? connection : undefined, found))
   return checks
 }
-
-const OLDEST_NODE = 22
 
 const checkNode = (): Finding => {
   const version = process.versions.node

@@ -82,7 +82,11 @@ export const MAIL_LIST = defineCommand(
       [
         timeColumn("TIME", ({ createdAt }) => createdAt),
         { heading: "", value: ({ direction }) => (direction === "inbound" ? "from" : "to"), whole: true },
-        { heading: "ADDRESS", value: ({ direction, from, to }) => (direction === "inbound" ? from : to.join(", ")) },
+        {
+          heading: "ADDRESS",
+          value: ({ direction, from, to }) => (direction === "inbound" ? from : to.join(", ")),
+          shown: ({ direction, from, to }) => (direction === "inbound" ? from : firstOf(to))
+        },
         { heading: "SUBJECT", value: ({ subject }) => subject },
         {
           heading: "DMARC",
@@ -97,6 +101,10 @@ export const MAIL_LIST = defineCommand(
     )
   }
 )
+
+/** Names the first recipient and counts the others: a cut list would hide who they are. */
+const firstOf = ([first = "", ...others]: ReadonlyArray<string>): string =>
+  others.length === 0 ? first : `${first} +${others.length}`
 
 /** Formats a message with its headers and a body. */
 const messageText = (message: Message, body: string | null, output: Output): string => {
@@ -150,7 +158,7 @@ export const MAIL_WAIT = defineCommand(
     name: "mail wait",
     summary: "Wait for a message or for the code in it",
     description:
-      "Searches the messages of the last 60 seconds, newest first, and then waits for new ones. Prints the first match. Exit code 5 if no message matches in time. Nothing is acknowledged.\nWith --otp, prints only the one-time code of the message: 4 to 10 digits or capital letters with at least one digit (also 123 456, 123-456 and G-123456), next to a word such as code, PIN or verification, or digits alone on a line. The code of a message that arrived before the command is never printed, unless --since includes it.\nWith --otp or --from, only messages from a verified sender match: DMARC passed for the domain of the From address. Others are reported on standard error and ignored.",
+      "Searches the messages of the last 60 seconds, newest first, and then waits for new ones. Prints the first match. Exit code 5 if no message matches in time. Nothing is acknowledged.\nWith --otp, prints only the one-time code of the message: 4 to 10 digits or capital letters with at least one digit (also 123 456, 123-456 and G-123456), next to a word such as code, PIN or verification, or digits alone on a line. The newest code counts, also of a message that arrived shortly before the command. No code is printed twice, and none that is older than the last one of its sender, unless --since is given.\nWith --otp or --from, only messages from a verified sender match: DMARC passed for the domain of the From address. Others are reported on standard error and ignored.",
     arguments: [],
     flags: [
       {
@@ -171,7 +179,7 @@ export const MAIL_WAIT = defineCommand(
         name: "since",
         type: "text",
         value: "TIME",
-        summary: `Messages received at or after: ${TIME}. Default: 60s; with --otp, the start of the command.`
+        summary: `Messages received at or after: ${TIME}. Default: 60s.`
       },
       { name: "timeout", type: "text", value: "DURATION", summary: "How long to wait: 20s, 5m, 1h.", default: "20s" },
       MAILBOX_FLAG
@@ -179,7 +187,7 @@ export const MAIL_WAIT = defineCommand(
     examples: [
       { line: "agentctl mail wait --from github.com --otp", does: "Wait for the next code" },
       {
-        line: 'start=$(date -u +%FT%TZ); ./sign-in.sh; agentctl mail wait --otp --since "$start"',
+        line: "./sign-in.sh; agentctl mail wait --otp --mailbox ada",
         does: "Get the code in a script that signs in first"
       },
       { line: "agentctl mail wait --subject invoice --timeout 10m", does: "Wait for a message" }
@@ -190,50 +198,53 @@ export const MAIL_WAIT = defineCommand(
   },
   async (context, { flags }) => {
     const { Inbox, LOOKBACK, readMessage } = await import("../mail/Inbox.ts")
+    const { readLastCodes, rememberCode, senderKey } = await import("../mail/LastCodes.ts")
+    const { mailboxIdOf } = await import("./Reference.ts")
     const { oneTimeCode } = await import("@agentos/client")
     const { host, output } = context
     const timeout = durationOfFlag("timeout", flags.timeout)
     const duration = durationOf(timeout / 1_000)
     const since = flags.since ?? LOOKBACK
     timeOfFlag("since", since, host.now())
-    const onlyNew = flags.otp && flags.since === undefined
     const isFrom = flags.from === undefined ? () => true : senderFilter(flags.from)
     const isTrusted = trustOf(flags)
-    const { mailboxIdOf } = await import("./Reference.ts")
     const client = await clientOf(context)
     const mailboxId = flags.mailbox === undefined ? undefined : await mailboxIdOf(client, flags.mailbox)
     const deadline = host.now() + timeout
     const inbox = new Inbox(context, client, mailboxId, since)
-    const ignore = ({ from, subject }: ListedMessage, why: string) =>
-      output.warn(`Ignored ${plainLine(`"${subject}" from ${from}`)}: ${why}`)
+    // With --since the user decides which codes count.
+    const printed = flags.otp && flags.since === undefined ? await readLastCodes(host) : new Map<string, string>()
     let unverified = 0
     for (let isFirst = true; ; isFirst = false) {
-      for (const { isOld, listed } of await inbox.poll()) {
+      const lookedAt = host.now()
+      for (const listed of await inbox.poll()) {
         if (!isFrom(listed.from) || !contains(listed.subject, flags.subject)) continue
         if (!isTrusted(listed)) {
           unverified++
           const checks = plainLine(checksText(listed.authentication))
-          ignore(listed, `the sender is not verified (${checks}). Use --unverified to accept it.`)
+          output.warn(
+            `Ignored ${plainLine(`"${listed.subject}" from ${listed.from}`)}: the sender is not verified (${checks}). Use --unverified to accept it.`
+          )
           continue
         }
-        if (onlyNew && isOld) {
-          ignore(listed, "it arrived before this command. Use --since 1m to accept it.")
-          continue
-        }
+        const key = senderKey(client.baseUrl, listed)
+        if (listed.messageId <= (printed.get(key) ?? "")) continue
         const { message } = await readMessage(client, listed.messageId)
         const code = flags.otp ? oneTimeCode(message) : undefined
         if (flags.otp && code === undefined) continue
         const { messageId } = message
+        if (code !== undefined && flags.since === undefined && !(await rememberCode(host, key, messageId))) continue
         const { authentication }: SentMessage = message
         const document = code === undefined ? { message } : { code, messageId, authentication: authentication ?? null }
         return output.data(document, () =>
           code === undefined ? messageText(message, message.text, output) : `${plainLine(code)}\n`
         )
       }
+      // The last look begins when the time is over.
       const left = deadline - host.now()
-      if (left <= 0) break
-      if (isFirst) output.note(`Waiting ${duration} for a message…`)
-      await host.sleep(Math.min(POLL_MILLIS, left))
+      if (lookedAt >= deadline) break
+      if (isFirst && left > 0) output.note(`Waiting ${duration} for a message…`)
+      await host.sleep(Math.min(POLL_MILLIS, Math.max(0, left)))
     }
     const expected = flags.otp ? "no matching message with a code" : "no matching message"
     const ignored = unverified === 0 ? "" : ` Ignored ${countOf(unverified, "message")} without a verified sender.`

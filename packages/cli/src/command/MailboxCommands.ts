@@ -68,6 +68,14 @@ const MAILBOX_ARGUMENT = {
 type Mailbox = DataOf<"listMailboxes">["items"][number]
 type SenderPolicy = Mailbox["senderPolicy"]
 
+/** Formats a policy for a table, which must not cut the list of senders: `listed, 2 allowed`. */
+const shortPolicyText = (policy: SenderPolicy | undefined): string | null => {
+  if (policy === undefined) return null
+  const { allow, block, mode } = policy
+  const counted = (list: ReadonlyArray<string>, verb: string) => (list.length === 0 ? [] : [`${list.length} ${verb}`])
+  return [mode, ...counted(allow, "allowed"), ...counted(block, "blocked")].join(", ")
+}
+
 /** Formats a policy: `listed, allow bob@example.com, block example.org`. Older servers omit it. */
 const policyText = (policy: SenderPolicy | undefined): string | null => {
   if (policy === undefined) return null
@@ -145,7 +153,13 @@ export const MAILBOX_LIST = defineCommand(
         { heading: "ADDRESS", value: ({ address }) => address, whole: true },
         { heading: "NAME", value: ({ displayName }) => displayName, drop: 1 },
         { heading: "ACTIVE", value: ({ active }) => (active ? "yes" : "no"), whole: true },
-        { heading: "SENDERS", value: ({ senderPolicy }) => policyText(senderPolicy), drop: 2 },
+        {
+          heading: "SENDERS",
+          value: ({ senderPolicy }) => policyText(senderPolicy),
+          shown: ({ senderPolicy }) => shortPolicyText(senderPolicy),
+          whole: true,
+          drop: 2
+        },
         timeColumn("CREATED", ({ createdAt }) => createdAt, 3),
         { heading: "MAILBOX", value: ({ mailboxId }) => mailboxId, id: true }
       ],
@@ -208,7 +222,7 @@ export const MAILBOX_UPDATE = defineCommand(
     const changes = { ...fields, ...given({ senderPolicy: policyOf(flags, found?.senderPolicy) }) }
     await payAndPrint(
       context,
-      { operation: "updateMailbox", payload: { mailboxId, ...changes }, purchase: `update of mailbox ${mailbox}` },
+      { operation: "updateMailbox", payload: { mailboxId, ...changes }, purchase: `an update of mailbox ${mailbox}` },
       flags,
       (data) => mailboxFields(data.mailbox)
     )
@@ -222,7 +236,7 @@ export const MAILBOX_DELETE = defineCommand(
     description: "The messages cannot be recovered. The address stays yours: no other wallet can take it.",
     arguments: [MAILBOX_ARGUMENT],
     flags: PAY_FLAGS,
-    examples: [{ line: "agentctl mailbox delete ada@agents.example", does: "Show the price and ask for confirmation" }],
+    examples: [{ line: "agentctl mailbox delete ada", does: "Show the price and ask for confirmation" }],
     output: "record",
     json: "{mailboxId, deleted, messagesDeleted, operationId, payment}",
     exits: PAY_EXITS
@@ -230,14 +244,16 @@ export const MAILBOX_DELETE = defineCommand(
   async (context, { arguments: { mailbox }, flags }) => {
     const { payAndPrint } = await import("./PaidOutput.ts")
     const client = await clientOf(context)
-    const { mailboxIdOf } = await import("./Reference.ts")
-    const mailboxId = await mailboxIdOf(client, mailbox)
+    const { findMailbox, messageCount } = await import("./Reference.ts")
+    const { address, mailboxId } = await findMailbox(client, mailbox)
+    const messages = flags.yes ? "all its messages" : `its ${await messageCount(client, mailboxId)}`
     await payAndPrint(
       context,
       {
         operation: "deleteMailbox",
         payload: { mailboxId },
-        purchase: `permanent deletion of mailbox ${mailbox} and all its messages`
+        purchase: `permanent deletion of mailbox ${address} and ${messages}`,
+        question: `Delete mailbox ${address}, with ${messages}?`
       },
       flags,
       (data) => [

@@ -34,7 +34,10 @@ export const MCP = defineCommand(
       PASSWORD_FILE_FLAG
     ],
     examples: [
-      { line: "agentctl mcp --max-per-call 0.50 --max-per-day 5", does: "Tools that may spend 5 USDT a day" },
+      {
+        line: "agentctl mcp --max-per-call 6 --max-per-day 10",
+        does: "Tools that may spend 10 USDT a day, and buy a number for 5"
+      },
       { line: "agentctl mcp --read-only", does: "Tools that read mail and calls" }
     ],
     output: "text",

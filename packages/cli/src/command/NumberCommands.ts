@@ -1,5 +1,6 @@
-import { given, PAY_EXITS, PAY_FLAGS, required, yesFlag } from "../context/Flags.ts"
-import { durationOf, timeColumn, timeOf } from "../output/Wording.ts"
+import { given, PAY_EXITS, PAY_FLAGS, yesFlag } from "../context/Flags.ts"
+import { asStarted } from "../host/Host.ts"
+import { durationOf, minuteOf, timeColumn, timeOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/Server.ts"
 import { defineCommand } from "./Command.ts"
 import { clientOf } from "./Resources.ts"
@@ -11,6 +12,12 @@ const NUMBER_ARGUMENT = {
   completes: "number"
 } as const
 
+/** A number whose calls only voice sessions answer has a host under .invalid, which never resolves (RFC 2606). */
+const NO_WEBHOOK = "https://agent.invalid/"
+
+/** Whether the webhook of a number is a host under .invalid, so that only voice sessions answer. */
+const isPlaceholder = (url: string): boolean => URL.canParse(url) && /(?:^|\.)invalid\.?$/.test(new URL(url).hostname)
+
 type PhoneNumber = DataOf<"listNumbers">["items"][number]
 
 const numberFields = (phoneNumber: PhoneNumber) =>
@@ -21,7 +28,10 @@ const numberFields = (phoneNumber: PhoneNumber) =>
     ["Until", timeOf(phoneNumber.entitlement.expiresAt)],
     ["Inbound", `${phoneNumber.inboundAllowance.remainingSeconds} s left`],
     ["Agent", phoneNumber.agentName],
-    ["Webhook", phoneNumber.agentWebhookUrl]
+    [
+      "Webhook",
+      isPlaceholder(phoneNumber.agentWebhookUrl) ? "none: voice sessions answer" : phoneNumber.agentWebhookUrl
+    ]
   ] as const
 
 export const NUMBER_BUY = defineCommand(
@@ -29,15 +39,15 @@ export const NUMBER_BUY = defineCommand(
     name: "number buy",
     summary: "Buy a phone number for 30 days",
     description:
-      "Your agent answers calls to the number at --webhook. The answer to the purchase contains the secret with which your agent verifies callbacks. The secret is shown on a terminal and with --json, but not piped as text. To see it again: agentctl payments resume PAYMENT --json.",
+      "Calls to the number are answered by a voice session (agentctl voice answer, or the client library), or by your agent at --webhook while no session is connected. With --webhook, the answer to the purchase contains the secret with which your agent verifies callbacks. The secret is shown on a terminal and with --json, but not piped as text. To see it again: agentctl payments resume PAYMENT --json.",
     arguments: [{ name: "country", summary: "Country of the number.", presence: "required", choices: ["us", "ca"] }],
     flags: [
-      { name: "agent-name", type: "text", value: "TEXT", summary: "Name of the agent. Required." },
+      { name: "agent-name", type: "text", value: "TEXT", summary: "Name of the agent.", default: "Agent" },
       {
         name: "webhook",
         type: "text",
         value: "URL",
-        summary: "https:// URL at which your agent answers calls. Required."
+        summary: "https:// URL at which your agent answers calls. Without it, a voice session answers them."
       },
       { name: "area-code", type: "text", value: "CODE", summary: "Area code of three digits. Any area by default." },
       { name: "description", type: "text", value: "TEXT", summary: "Description of the agent." },
@@ -47,9 +57,10 @@ export const NUMBER_BUY = defineCommand(
       ...PAY_FLAGS
     ],
     examples: [
+      { line: "agentctl number buy us --agent-name Ada", does: "Show the price and ask for confirmation" },
       {
-        line: "agentctl number buy us --area-code 415 --agent-name Ada --webhook https://agent.example/voice",
-        does: "Show the price and ask for confirmation"
+        line: "agentctl number buy us --area-code 415 --webhook https://agent.example/voice",
+        does: "A number whose calls your server answers"
       }
     ],
     output: "record",
@@ -65,8 +76,8 @@ export const NUMBER_BUY = defineCommand(
       {
         operation: country === "us" ? "purchaseUsNumber" : "purchaseCanadaNumber",
         payload: {
-          agentName: required(flags["agent-name"], "agent-name"),
-          agentWebhookUrl: required(flags.webhook, "webhook"),
+          agentName: flags["agent-name"],
+          agentWebhookUrl: flags.webhook ?? NO_WEBHOOK,
           ...given({
             areaCode: flags["area-code"],
             description: flags.description,
@@ -78,8 +89,13 @@ export const NUMBER_BUY = defineCommand(
         purchase: `${place}${area} for 30 days`
       },
       flags,
-      (data, paymentId) => [...numberFields(data.phoneNumber), ...secretFields(context, data, paymentId)]
+      (data, paymentId) => [
+        ...numberFields(data.phoneNumber),
+        ...(flags.webhook === undefined ? [] : secretFields(context, data, paymentId))
+      ]
     )
+    if (flags.webhook === undefined)
+      context.output.note(asStarted(context.host, "To answer its calls: agentctl voice answer --exec './answer.sh'"))
   }
 )
 
@@ -219,13 +235,20 @@ export const NUMBER_RELEASE = defineCommand(
   },
   async (context, { arguments: { number }, flags }) => {
     const { rejectFolderSettings } = await import("../config/Settings.ts")
-    const { confirm } = await import("../payment/Approval.ts")
+    const { askYesNo, requireTerminal } = await import("../payment/Approval.ts")
     const { connectWithToken } = await import("../server/Connection.ts")
     const { client, settings } = await connectWithToken(context)
     if (flags.yes) rejectFolderSettings(settings, ["base-url", "profile"], "Nothing was done.")
-    const { numberIdOf } = await import("./Reference.ts")
+    const { findNumber, numberIdOf } = await import("./Reference.ts")
     const phoneNumberId = await numberIdOf(client, number)
-    await confirm(context, `Release ${number} permanently, without a refund?`, flags.yes)
+    if (!flags.yes) {
+      requireTerminal(context)
+      const { agentName, entitlement, number: found } = await findNumber(client, phoneNumberId)
+      await askYesNo(
+        context,
+        `Release ${found} (agent ${agentName}), paid until ${minuteOf(entitlement.expiresAt)} UTC? This cannot be undone, and nothing is refunded.`
+      )
+    }
     const data = await client.call("releaseNumber", { payload: { phoneNumberId, confirmRelease: true } })
     context.output.record(data, numberFields(data.phoneNumber))
   }

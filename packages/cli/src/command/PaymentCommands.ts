@@ -384,7 +384,7 @@ export const BUDGET_SET = defineCommand(
         summary: "Maximum spending per day in USDT; none for no limit."
       }
     ],
-    examples: [{ line: "agentctl budget set --per-call 0.50 --per-day 10", does: "Set both limits" }],
+    examples: [{ line: "agentctl budget set --per-call 6 --per-day 10", does: "Set both limits" }],
     output: "record",
     json: BUDGET_JSON,
     exits: []

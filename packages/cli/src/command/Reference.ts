@@ -78,34 +78,43 @@ const mailboxOf = ({ address, mailboxId }: DataOf<"listMailboxes">["items"][numb
   about: address
 })
 
-/** Returns the id of a mailbox that is given by local part, address, or id or a part of it. */
-export const mailboxIdOf = async (client: Server, text: string): Promise<string> => {
-  if (UUID.test(text)) return text.toLowerCase()
+/** Returns a mailbox that is given by local part, address, or id or a part of it. */
+export const findMailbox = async (client: Server, text: string): Promise<DataOf<"listMailboxes">["items"][number]> => {
   const { items } = await client.call("listMailboxes")
   const name = text.toLowerCase()
   const named = items.filter(({ address, localPart }) => (name.includes("@") ? address : localPart) === name)
-  if (named.length > 0 || !PART.test(text)) return onlyOf(MAILBOX, text, named.map(mailboxOf))
-  return onlyOf(MAILBOX, text, withPart(text, items.map(mailboxOf)))
+  const candidates = named.length > 0 || !PART.test(text) ? named.map(mailboxOf) : withPart(text, items.map(mailboxOf))
+  const id = onlyOf(MAILBOX, text, candidates)
+  return items.find(({ mailboxId }) => mailboxId === id)!
 }
 
-/** Returns the id of a number that is given as a phone number, by the name of its agent, or by id or a part of it. */
-export const numberIdOf = async (client: Server, text: string): Promise<string> => {
-  if (UUID.test(text)) return text.toLowerCase()
+/** Returns the id of a mailbox that is given in the same way. */
+export const mailboxIdOf = async (client: Server, text: string): Promise<string> =>
+  UUID.test(text) ? text.toLowerCase() : (await findMailbox(client, text)).mailboxId
+
+/** Returns a number that is given as a phone number, by the name of its agent, or by id or a part of it. */
+export const findNumber = async (client: Server, text: string): Promise<DataOf<"listNumbers">["items"][number]> => {
   const { items } = await client.call("listNumbers")
   const digits = text.replaceAll(/[\s().-]/g, "")
   // A released number can be bought again. The newest one counts.
   const found = items
     .filter(({ number }) => number === digits || number === `+${digits}`)
     .toSorted((left, right) => (left.createdAt < right.createdAt ? 1 : -1))[0]
-  if (found !== undefined) return found.phoneNumberId
+  if (found !== undefined) return found
   const candidateOf = ({ agentName, number, phoneNumberId }: (typeof items)[number]): Candidate => ({
     id: phoneNumberId,
     about: `${number}, ${agentName}`
   })
   const named = items.filter(({ agentName }) => agentName.toLowerCase() === text.toLowerCase())
-  if (named.length > 0 || !PART.test(text)) return onlyOf(NUMBER, text, named.map(candidateOf))
-  return onlyOf(NUMBER, text, withPart(text, items.map(candidateOf)))
+  const candidates =
+    named.length > 0 || !PART.test(text) ? named.map(candidateOf) : withPart(text, items.map(candidateOf))
+  const id = onlyOf(NUMBER, text, candidates)
+  return items.find(({ phoneNumberId }) => phoneNumberId === id)!
 }
+
+/** Returns the id of a number that is given in the same way. */
+export const numberIdOf = async (client: Server, text: string): Promise<string> =>
+  UUID.test(text) ? text.toLowerCase() : (await findNumber(client, text)).phoneNumberId
 
 type ListedMessage = Extract<DataOf<"queryMessages">, { readonly items: unknown }>["items"][number]
 
@@ -145,6 +154,15 @@ export const messageIdOf = async (client: Server, text: string, direction?: "inb
       items.map((item) => ({ id: item.messageId, about: messageAbout(item) }))
     )
   )
+}
+
+/** Counts the messages of a mailbox in words: `12 messages`. */
+export const messageCount = async (client: Server, mailboxId: string): Promise<string> => {
+  const { items, nextCursor } = await collectPages(SEARCHED, undefined, async (limit, cursor) => {
+    const data = await client.call("queryMessages", { query: { mailboxId, limit, cursor } })
+    return "items" in data ? data : { items: [], nextCursor: null }
+  })
+  return nextCursor === null ? countOf(items.length, "message") : `more than ${SEARCHED} messages`
 }
 
 /** Returns the id of a conversation that is given by id, or by a part of it. */

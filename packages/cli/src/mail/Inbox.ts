@@ -9,7 +9,10 @@ export type Message = Extract<DataOf<"queryMessages">, { readonly message: unkno
 /** A message in a list, without its body. */
 export type ListedMessage = Extract<DataOf<"queryMessages">, { readonly items: unknown }>["items"][number]
 
-/** How far back the first query looks without --since, because a message often arrives before the command starts. */
+/**
+ * How far back the first query looks without --since, because a message often arrives before the command starts. The same
+ * for messages and codes, and the same as that of the client's `waitForMail` and `waitForCode`.
+ */
 export const LOOKBACK = "60s"
 const PAGE_SIZE = 100
 /** Maximum number of pages of one query. */
@@ -21,12 +24,6 @@ export const readMessage = async (client: Server, messageId: string): Promise<{ 
   throw new Failure({ code: "UNEXPECTED_ANSWER", message: "The server returned a list instead of a message." })
 }
 
-/** A received message, and whether it arrived before the command started. */
-export interface Received {
-  readonly listed: ListedMessage
-  readonly isOld: boolean
-}
-
 /** Polls for received messages. */
 export class Inbox {
   readonly #context: Context
@@ -35,8 +32,8 @@ export class Inbox {
   readonly #since: string
   readonly #started: number
   readonly #seen = new Set<string>()
-  /** By the clock of the server, which dates the messages: the start of the command, and the earliest message. */
-  #times: { readonly start: string; readonly since: string } | undefined
+  /** The time of the earliest message, by the clock of the server, which dates the messages. */
+  #earliest: string | undefined
 
   /** `since` is the value of --since. */
   constructor(context: Context, client: Server, mailboxId: string | undefined, since: string) {
@@ -48,28 +45,23 @@ export class Inbox {
   }
 
   /** Returns the messages that it has not returned before, newest first. */
-  async poll(): Promise<ReadonlyArray<Received>> {
-    const found: Array<Received> = []
-    // The times are exact to the second, so messages that the first query finds are old as well.
-    const isFirst = this.#times === undefined
+  async poll(): Promise<ReadonlyArray<ListedMessage>> {
+    const found: Array<ListedMessage> = []
     let cursor: string | undefined
     for (let page = 0; page < PAGE_LIMIT; page++) {
       const { items, nextCursor, time } = await this.#page(cursor)
-      const { since, start } = (this.#times ??= this.#timesAt(time))
-      const recent = items.filter(({ createdAt }) => createdAt >= since)
-      for (const listed of recent)
-        if (listed.direction === "inbound" && !this.#seen.has(listed.messageId))
-          found.push({ listed, isOld: isFirst || listed.createdAt < start })
+      const earliest = (this.#earliest ??= this.#earliestAt(time))
+      const recent = items.filter(({ createdAt }) => createdAt >= earliest)
+      found.push(...recent.filter(({ direction, messageId }) => direction === "inbound" && !this.#seen.has(messageId)))
       if (recent.length < items.length || nextCursor === null) break
       cursor = nextCursor
     }
-    for (const { listed } of found) this.#seen.add(listed.messageId)
+    for (const { messageId } of found) this.#seen.add(messageId)
     return found
   }
 
-  #timesAt(serverNow: string) {
-    const start = Date.parse(serverNow) - (this.#context.host.now() - this.#started)
-    return { start: new Date(start).toISOString(), since: timeOfFlag("since", this.#since, start) }
+  #earliestAt(serverNow: string): string {
+    return timeOfFlag("since", this.#since, Date.parse(serverNow) - (this.#context.host.now() - this.#started))
   }
 
   async #page(cursor: string | undefined) {

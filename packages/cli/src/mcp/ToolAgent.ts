@@ -101,7 +101,11 @@ export const openToolAgent = async (context: Context, flags: ToolAgentFlags): Pr
     if (limits.perDay === null)
       throw usageError(
         "Nobody confirms the payments of a model. Limit them with --max-per-day AMOUNT or a budget, or pass --read-only.",
-        ["agentctl mcp --max-per-day 5", "agentctl budget set --per-day 5", "agentctl mcp --read-only"]
+        [
+          "agentctl budget set --per-day 10 --per-call 6",
+          "agentctl mcp --max-per-day 10 --max-per-call 6",
+          "agentctl mcp --read-only"
+        ]
       )
   }
   await useProxy(host)

@@ -88,6 +88,8 @@ export interface Proposal {
   readonly quote: PaymentQuote
   /** The purchase in a few words. */
   readonly purchase: string
+  /** The question about something that cannot be undone. */
+  readonly question: string | undefined
   readonly connection: Connection
   readonly wallet: Wallet
   readonly address: string
@@ -129,13 +131,24 @@ export const approve = async (context: Context, proposal: Proposal, flags: Appro
   const fields = proposalFields(proposal)
   if (flags.yes) return context.output.noteRecord(fields)
   context.output.errorRecord(fields)
-  await askYesNo(context, `Pay ${proposal.quote.price} USDT?`)
+  const { purchase, question, quote } = proposal
+  await askYesNo(
+    context,
+    question === undefined
+      ? `Pay ${quote.price} USDT for ${purchase}?`
+      : `${question} This cannot be undone. It costs ${quote.price} USDT.`
+  )
 }
 
 /** Asks for confirmation of a free but irreversible action, unless `yes` is set. */
 export const confirm = async (context: Context, question: string, yes: boolean): Promise<void> => {
   if (yes) return
+  requireTerminal(context)
+  await askYesNo(context, question)
+}
+
+/** Throws a usage error if nobody can confirm. */
+export const requireTerminal = (context: Context): void => {
   if (!canAsk(context))
     throw usageError("Cannot ask for confirmation without a terminal. Pass --yes. Nothing was done.")
-  await askYesNo(context, question)
 }

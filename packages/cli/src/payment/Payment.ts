@@ -19,6 +19,8 @@ export interface PaidCall<Name extends OperationName> {
   readonly payload: NonNullable<CallInput<Name>["payload"]>
   /** The purchase in a few words, for the confirmation. */
   readonly purchase: string
+  /** The question about something that cannot be undone, without the price: `Delete mailbox ada@…?`. */
+  readonly question?: string
 }
 
 /** Operations that need no token, because they return one. */
@@ -94,7 +96,7 @@ export const pay = async <Name extends OperationName>(
   flags: PayFlagValues
 ): Promise<Bought<Name>> => {
   const { host } = context
-  const { operation, payload, purchase } = call
+  const { operation, payload, purchase, question } = call
   const { connection, maximum, wallet } = await prepare(context, operation, flags)
   const { baseUrl, profile, settings, token } = connection
   let isApproved = false
@@ -105,7 +107,7 @@ export const pay = async <Name extends OperationName>(
       await checkBudget(host, profile, amountOf(quote))
       const address = await addressOfWallet(wallet)
       const balance = await checkBalance(context, settings, quote, address)
-      await approve(context, { quote, purchase, connection, wallet, address, balance }, flags)
+      await approve(context, { quote, purchase, question, connection, wallet, address, balance }, flags)
       isApproved = true
       return true
     },

@@ -101,9 +101,13 @@ export const apiFailure = (answer: Answer, url: string): Failure => {
   const paymentState = (Object.keys(OPEN) as Array<PaymentState>).find((state) => state === error["paymentState"])
   const known = code as ErrorBody["code"]
   const login = code === "AUTH_REQUIRED" ? "agentctl login" : "agentctl login --wallet"
-  const onboarding = NEEDS_TOKEN.has(code) ? [login] : []
+  const advised = nextOf(error["next"])
+  // One way to a token is enough.
+  const onboarding =
+    NEEDS_TOKEN.has(code) && !advised.some((command) => command.startsWith("agentctl login")) ? [login] : []
+  const next = [...onboarding, ...advised]
   // On one line, because the lines below it (the money, the next command) are agentctl's own.
-  const message = plainLine(text(error["message"]) ?? code)
+  const message = withoutRequests(plainLine(text(error["message"]) ?? code), next)
   return new Failure({
     code: known,
     exit: exitOf(known, paymentState),
@@ -111,10 +115,22 @@ export const apiFailure = (answer: Answer, url: string): Failure => {
     requestId: text(error["requestId"]) ?? requestIdOf(answer),
     retryable: error["retryable"] === true,
     paymentState,
-    next: [...onboarding, ...nextOf(error["next"])],
+    next,
     issues: issuesOf(error["issues"])
   })
 }
+
+/** Advice for programs that send the requests themselves. */
+const FOR_PROGRAMS = /\b(?:GET|POST|DELETE) \/|PAYMENT-(?:REQUIRED|SIGNATURE)\b/
+
+/** Removes the sentences that name HTTP requests and headers, which the next command replaces. Keeps the first one. */
+const withoutRequests = (message: string, next: ReadonlyArray<string>): string =>
+  next.length === 0
+    ? message
+    : message
+        .split(/(?<=[.!?]) (?=[A-Z])/)
+        .filter((sentence, index) => index === 0 || !FOR_PROGRAMS.test(sentence))
+        .join(" ")
 
 /** The codes of errors of the client that are not those of the API. */
 const OWN_CODES: Readonly<Record<string, OwnCode>> = {

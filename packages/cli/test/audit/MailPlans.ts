@@ -56,7 +56,7 @@ export const MAIL_PLANS: Plans<
     ["mailbox", "delete", ADDRESS],
     "email/mailboxes/delete",
     paid({ mailboxId: ID, deleted: true, messagesDeleted: 2, operationId: OPERATION }),
-    mailboxes
+    { ...mailboxes, [MESSAGES]: [page(message, sent)] }
   ),
   "mail send": paying(SEND, "email/messages/send", paid({ message: sent, operationId: OPERATION }), mailboxes),
   "mail reply": paying(

@@ -63,6 +63,11 @@ const calls: ReadonlyArray<readonly [args: ReadonlyArray<string>, path: string, 
     "phone/purchase-us-number-30-days",
     { ...agent, areaCode: "415", beginMessage: "Hello" }
   ],
+  [
+    ["number", "buy", "us"],
+    "phone/purchase-us-number-30-days",
+    { agentName: "Agent", agentWebhookUrl: "https://agent.invalid/" }
+  ],
   [["number", "buy", "ca", ...AGENT], "phone/purchase-canada-number-30-days", agent],
   [["number", "renew", NUMBER], "phone/renew-number-30-days", { phoneNumberId: ID }],
   [["number", "add-minutes", OTHER], "phone/add-inbound-minutes-10", { phoneNumberId: OTHER }],
@@ -129,7 +134,6 @@ describe("paying commands", () => {
     [SEND, "Standard input is empty"],
     [["mail", "send", "--subject", "Hi", "--text", "a"], "Missing flag --to."],
     [["mailbox", "update", ID], "Nothing to update."],
-    [["number", "buy", "us", "--agent-name", "Ada"], "Missing flag --webhook."],
     [["call", "start"], "Missing flag --to."],
     [["call", "start", "--to", "+12125550100", "--minutes", "3"], 'Invalid --minutes "3". Choose 1 or 5.'],
     [["number", "release", ID], "Pass --yes."]

@@ -65,9 +65,7 @@ const integerOf = (flag: FlagSpec, text: string, words: Words): number => {
 
 const checkChoice = (name: string, text: string, choices: ReadonlyArray<string> | undefined, words: Words) => {
   if (choices === undefined || choices.includes(text)) return
-  const meant = nearest(text, choices)
-  const hint = meant === undefined ? "" : ` Did you mean ${meant}?`
-  throw usage(`Invalid ${name} "${text}". Choose ${alternatives(choices)}.${hint}`, words)
+  throw usage(`Invalid ${name} "${text}". Choose ${alternatives(choices)}.`, words)
 }
 
 const alternatives = (choices: ReadonlyArray<string>): string =>
