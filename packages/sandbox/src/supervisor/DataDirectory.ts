@@ -12,6 +12,8 @@ export interface DataDirectory {
   readonly root: string
   /** Describes the running sandbox to clients. */
   readonly sandboxFile: string
+  /** The ports of the parts that others reach by `sandbox.json`. */
+  readonly portsFile: string
   readonly lockFile: string
   readonly tourFile: string
   readonly tourLockFile: string
@@ -39,6 +41,7 @@ export const describeDataDirectory = (root: string, storage: Storage = "embedded
   return {
     root,
     sandboxFile: join(root, "sandbox.json"),
+    portsFile: join(root, "ports.json"),
     lockFile: join(root, "supervisor.lock"),
     tourFile: join(root, "tour.json"),
     tourLockFile: join(root, "tour.lock"),

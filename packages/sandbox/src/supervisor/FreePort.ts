@@ -78,17 +78,65 @@ export const findFreePorts = async (
   return ports
 }
 
+/** How many ports after the wanted one are tried. */
+const nextPortsMax = 100
+
+/** Returns the first free port from `first` on. */
+export const nextFreePort = async (first: number): Promise<number> => {
+  for (let port = first; port < first + nextPortsMax; port++) if (await isPortFree(port)) return port
+  throw new Error(`No free port between ${first} and ${first + nextPortsMax - 1}`)
+}
+
+const isUsable = async (port: number, except: ReadonlyArray<number>): Promise<boolean> => {
+  if (!(port >= range.first && port <= range.last) || except.includes(port)) return false
+  await claim(Math.floor((port - range.first) / portsPerBlock))
+  selected.add(port)
+  return isPortFree(port)
+}
+
+/**
+ * Returns a port for each name: the one in the JSON file if it is still free, otherwise another one, which is written to
+ * the file. So clients that stored the addresses of a sandbox can use them after a restart.
+ */
+export const reusePorts = async <const Name extends string>(
+  path: string,
+  names: ReadonlyArray<Name>,
+  except: ReadonlyArray<number>
+): Promise<Readonly<Record<Name, number>>> => {
+  const previous = readPorts((await readFileIfExists(path))?.toString() ?? "")
+  const ports = new Map<string, number>()
+  for (const name of names) {
+    const port = previous[name] ?? 0
+    if (await isUsable(port, [...except, ...ports.values()])) ports.set(name, port)
+  }
+  const missing = names.filter((name) => !ports.has(name))
+  const found = await findFreePorts(missing.length, [...except, ...ports.values()])
+  for (const [index, name] of missing.entries()) ports.set(name, found[index]!)
+  const chosen = Object.fromEntries(ports) as Record<Name, number>
+  if (missing.length > 0)
+    await replaceFile(path, `${JSON.stringify({ ...previous, ...chosen }, undefined, 2)}\n`, 0o600)
+  return chosen
+}
+
+/** A file that is damaged has no ports. */
+const readPorts = (text: string): Readonly<Record<string, number>> => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Object.fromEntries(
+      Object.entries(value ?? {}).filter((entry): entry is [string, number] => Number.isInteger(entry[1]))
+    )
+  } catch {
+    return {}
+  }
+}
+
 /**
  * Returns the port in a file if it is still free. Otherwise selects another one and writes it to the file. For addresses
  * that others store, which should not change between starts.
  */
 export const reusePort = async (path: string, except: ReadonlyArray<number>): Promise<number> => {
   const previous = Number((await readFileIfExists(path))?.toString())
-  if (previous >= range.first && previous <= range.last && !except.includes(previous)) {
-    await claim(Math.floor((previous - range.first) / portsPerBlock))
-    selected.add(previous)
-    if (await isPortFree(previous)) return previous
-  }
+  if (await isUsable(previous, except)) return previous
   const [port = 0] = await findFreePorts(1, except)
   await replaceFile(path, String(port), 0o600)
   return port

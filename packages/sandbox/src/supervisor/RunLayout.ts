@@ -11,7 +11,7 @@ import {
 } from "../chain/ChainDescription.ts"
 import { readOrCreateFile } from "../shared/AtomicFile.ts"
 import type { DataDirectory } from "./DataDirectory.ts"
-import { findFreePorts, isPortFree, reusePort } from "./FreePort.ts"
+import { isPortFree, nextFreePort, reusePort, reusePorts } from "./FreePort.ts"
 import { prepareServerFiles, type ServerFiles } from "./ServerFiles.ts"
 import { describeError, StartError } from "./StartError.ts"
 
@@ -72,8 +72,8 @@ export interface RunLayout {
 }
 
 export interface LayoutOptions {
-  /** The port of the first server's HTTP interface; 0 selects a free one. */
-  readonly port: number
+  /** The port of the first server's HTTP interface; 0 selects a free one. By default `defaultPort`, or the next free one. */
+  readonly port: number | undefined
   /** The number of servers, at least 1. */
   readonly servers: number
   /** The number of funded wallets on a new chain. */
@@ -86,11 +86,14 @@ export interface LayoutOptions {
 
 const host = "127.0.0.1"
 
+export const defaultPort = 8402
+
 /** Chooses all ports and creates missing files and keys before any process starts. */
 export const layOut = async (
   data: DataDirectory,
-  { allowWebhook, databaseUrl, port, servers: count, wallets }: LayoutOptions
+  { allowWebhook, databaseUrl, port: wanted, servers: count, wallets }: LayoutOptions
 ): Promise<RunLayout> => {
+  const port = wanted ?? (await nextFreePort(defaultPort))
   if (port !== 0 && !(await isPortFree(port))) {
     throw new StartError(`Port ${port} is in use. Choose another one with --port N; 0 selects a free port.`)
   }
@@ -98,12 +101,16 @@ export const layOut = async (
   const reserved = [port, ...(allowWebhook === undefined ? [] : [allowWebhook.port])]
   const firstHttp = port === 0 ? await reusePort(join(data.server, "port"), reserved) : port
   const agent = await reusePort(join(data.agent, "port"), [...reserved, firstHttp])
-  const free = await findFreePorts(6 + 3 * count, [...reserved, firstHttp, agent])
-  const [chain = 0, facilitator = 0, relay = 0, relayFaults = 0, carrier = 0, postgres = 0, ...rest] = free
-  const portsOf = (index: number): ServerPorts => {
-    const [http = 0, smtp = 0, operator = 0] = rest.slice(3 * index)
-    return { http: index === 0 ? firstHttp : http, smtp, operator }
-  }
+  const indexes = Array.from({ length: count }, (_, index) => index)
+  const ofServers = indexes.flatMap((index) => [`http-${index}`, `smtp-${index}`, `operator-${index}`] as const)
+  const parts = ["chain", "facilitator", "relay", "relayFaults", "carrier", "postgres"] as const
+  const ports = await reusePorts(data.portsFile, [...parts, ...ofServers], [...reserved, firstHttp, agent])
+  const { carrier, chain, facilitator, postgres, relay, relayFaults } = ports
+  const portsOf = (index: number): ServerPorts => ({
+    http: index === 0 ? firstHttp : ports[`http-${index}`]!,
+    smtp: ports[`smtp-${index}`]!,
+    operator: ports[`operator-${index}`]!
+  })
   const [keys, files, deployed, database, telephony] = await Promise.all([
     readChainKeys(data.chain).then((existing) => existing ?? createChainKeys(data.chain, wallets)),
     prepareServerFiles(data.server, emailDomain),

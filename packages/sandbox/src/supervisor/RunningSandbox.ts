@@ -5,7 +5,7 @@ import { isRunning } from "../shared/ProcessTable.ts"
 import { type ChildProgram, openLog } from "./ChildProcess.ts"
 import { type DataDirectory, describeUnusedData, lockData, openDataDirectory, type Storage } from "./DataDirectory.ts"
 import { programs } from "./Programs.ts"
-import { checkAllowedWebhook, layOut, type RunLayout } from "./RunLayout.ts"
+import { checkAllowedWebhook, defaultPort, layOut, type RunLayout } from "./RunLayout.ts"
 import { describeRun, readSandboxFile, type SandboxDescription, writeSandboxFile } from "./SandboxFile.ts"
 import { describeError, StartError } from "./StartError.ts"
 import type { StartOptions } from "./StartOptions.ts"
@@ -41,6 +41,8 @@ export const startSandbox = async (
     await previousRunEnded(data)
     for (const notice of describeUnusedData(data.root, storage)) report(notice)
     const run = await layOut(data, { ...options, wallets })
+    const { http } = run.servers[0]
+    if (options.port === undefined && http !== defaultPort) report(`Port ${defaultPort} is in use. Using port ${http}.`)
     const { description, stop } = await startProcesses(run, report, signal)
     return {
       data,

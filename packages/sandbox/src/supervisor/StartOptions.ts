@@ -2,14 +2,14 @@ import { isIP } from "node:net"
 import { resolve } from "node:path"
 import { parseArgs } from "node:util"
 import { START_COMMAND, TOUR_COMMAND } from "./Installation.ts"
-import type { AllowedWebhook } from "./RunLayout.ts"
+import { type AllowedWebhook, defaultPort } from "./RunLayout.ts"
 
 /** The options of `start`. */
 export interface StartOptions {
   /** Runs the tour unless it was completed before. */
   readonly tour: boolean
-  /** The port of the HTTP interface; 0 selects a free one. */
-  readonly port: number
+  /** The port of the HTTP interface; 0 selects a free one. By default `defaultPort`, or the next free one. */
+  readonly port: number | undefined
   /** The number of servers, 1 to 8. */
   readonly servers: number
   /** An external PostgreSQL for the servers. */
@@ -26,8 +26,6 @@ export type CommandLine<Options> =
   | { readonly _tag: "Help" }
   | { readonly _tag: "UsageError"; readonly message: string }
 
-export const defaultPort = 8402
-
 /** In the working directory, which is the root of the workspace if a script starts the sandbox. */
 export const defaultDataDir = resolve(".agentos")
 
@@ -39,8 +37,8 @@ export const startHelp = `Usage: ${START_COMMAND} [options]
 Starts AgentOS on this machine, with test USDT on a local chain, and runs the tour once.
 
   --no-tour                  do not run the tour
-  --port N                   port of the first server's HTTP interface (default ${defaultPort}); 0 selects a free port
-                             and reuses it at the next start if possible
+  --port N                   port of the first server's HTTP interface (default ${defaultPort}, or the next free one);
+                             0 selects a free port and reuses it at the next start if possible
   --servers N                number of servers on one PostgreSQL, 1 to ${serversMax} (default 1)
   --database-url URL         an external PostgreSQL: postgres://user:password@host:port/database
   --allow-webhook HOST:PORT  allow calls to your own agent on this machine (127.0.0.1, [::1] or localhost)
@@ -85,7 +83,7 @@ export const readStartOptions = (
     if (values.help === true) return undefined
     return {
       tour: values["no-tour"] !== true,
-      port: values.port === undefined ? defaultPort : portOf(values.port),
+      port: values.port === undefined ? undefined : portOf(values.port),
       servers: values.servers === undefined ? 1 : countOf(values.servers),
       databaseUrl: databaseUrlOf(values["database-url"], environment),
       allowWebhook: webhookOf(values["allow-webhook"], values["allow-webhook-ca"]),

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, it, onTestFinished } from "vitest"
-import { findFreePorts, isPortFree, reusePort } from "../../src/supervisor/FreePort.ts"
+import { findFreePorts, isPortFree, nextFreePort, reusePort, reusePorts } from "../../src/supervisor/FreePort.ts"
 
 it("finds the given number of different free ports", async () => {
   const ports = await findFreePorts(5)
@@ -51,4 +51,31 @@ it("reuses a port while it is free", async () => {
   expect(second).not.toBe(port)
   expect(await reusePort(path, [])).toBe(second)
   expect(await reusePort(path, [second])).not.toBe(second)
+})
+
+it("keeps the ports of all names while they are free, and replaces only the others", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "agentos-ports-"))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const path = join(directory, "ports.json")
+  const first = await reusePorts(path, ["chain", "relay"], [])
+  expect(await reusePorts(path, ["chain", "relay"], [])).toEqual(first)
+  const server = createServer().listen(first.relay, "127.0.0.1")
+  onTestFinished(() => void server.close())
+  await once(server, "listening")
+  const second = await reusePorts(path, ["chain", "relay", "smtp-0"], [])
+  expect(second.chain).toBe(first.chain)
+  expect(new Set(Object.values(second)).size).toBe(3)
+  expect(second.relay).not.toBe(first.relay)
+  expect(await reusePorts(path, ["relay", "smtp-0"], [second.chain])).toEqual({
+    relay: second.relay,
+    "smtp-0": second["smtp-0"]
+  })
+})
+
+it("finds the next free port", async () => {
+  const server = createServer().listen(0, "127.0.0.1")
+  onTestFinished(() => void server.close())
+  await once(server, "listening")
+  const { port } = server.address() as AddressInfo
+  expect(await nextFreePort(port)).toBeGreaterThan(port)
 })

@@ -1,6 +1,6 @@
 import { resolve } from "node:path"
 import { describe, expect, it } from "vitest"
-import { defaultDataDir, defaultPort, readStartOptions, readTourOptions } from "../../src/supervisor/StartOptions.ts"
+import { defaultDataDir, readStartOptions, readTourOptions } from "../../src/supervisor/StartOptions.ts"
 
 describe("the options of start", () => {
   it("have defaults", () => {
@@ -8,7 +8,7 @@ describe("the options of start", () => {
       _tag: "Run",
       options: {
         tour: true,
-        port: defaultPort,
+        port: undefined,
         servers: 1,
         databaseUrl: undefined,
         allowWebhook: undefined,
