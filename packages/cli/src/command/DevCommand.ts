@@ -1,9 +1,9 @@
 import { EXIT, Failure } from "@agentos/node/command-line"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import type { Context } from "../context/Context.ts"
 import { DATA_FLAG, yesFlag } from "../context/Flags.ts"
 import { asStarted } from "../host/Host.ts"
-import type { SandboxDescription } from "../sandbox/SandboxProcess.ts"
+import type { RunningSandbox, SandboxDescription } from "../sandbox/SandboxProcess.ts"
 import { defineCommand } from "./Command.ts"
 
 const DEV_PROFILE = "dev"
@@ -13,15 +13,14 @@ export const DEV = defineCommand(
     name: "dev",
     summary: "Run the whole service on this machine, with test money",
     description:
-      "Starts the sandbox of the AgentOS repository if the current folder is in one, else the package @agentos/sandbox, which is installed on the first use. Creates a profile for it with a funded wallet: `dev`, or the name in --profile. If there is no other profile, it becomes the default. Ctrl-C stops the sandbox; its data is kept.",
+      "Joins the sandbox that runs with the data folder, for example by `npx -y pnpm@12 start` in the AgentOS repository. If none runs, starts the sandbox of the repository if the current folder is in one, else the package @agentos/sandbox, which is installed on the first use. Creates or updates a profile for it with a funded wallet: `dev`, or the name in --profile. If there is no other profile, it becomes the default. The profile stays valid when the sandbox is restarted with the same data. Ctrl-C stops a sandbox that this command started; its data is kept.",
     arguments: [],
     flags: [
       {
         name: "port",
         type: "integer",
         value: "N",
-        summary: "Port of the server; 0 for any free port.",
-        default: 8402,
+        summary: "Port of the server; 0 for any free port. Default: 8402, or the next free one.",
         maximum: 65_535
       },
       DATA_FLAG,
@@ -29,6 +28,7 @@ export const DEV = defineCommand(
     ],
     examples: [
       { line: "agentctl dev", does: "In a terminal of its own" },
+      { line: "agentctl dev --data ./sandbox/sandbox.json", does: "A profile for the sandbox of this file" },
       { line: "agentctl dev --port 0 --data ./sandbox", does: "A second sandbox with its own data" }
     ],
     output: "record",
@@ -37,17 +37,26 @@ export const DEV = defineCommand(
   },
   async (context, { flags }) => {
     const { checkProfileName, walletFolder } = await import("../config/ConfigFile.ts")
-    const { startSandbox } = await import("../sandbox/SandboxProcess.ts")
+    const { runningSandbox, startSandbox } = await import("../sandbox/SandboxProcess.ts")
     const { globals, host, output } = context
     const profile = checkProfileName(globals.profile ?? DEV_PROFILE)
     const walletFile = join(walletFolder(host), `${profile}.sandbox.key`)
     await rejectForeignProfile(context, profile, walletFile)
+    const setUp = async (found: RunningSandbox): Promise<void> => {
+      const isDefault = await createProfile(context, profile, walletFile, found)
+      await forgetStaleToken(context, profile, found.description.baseUrl)
+      printReady(context, { profile, walletFile, isDefault }, found.description)
+    }
+    const running = await runningSandbox(context, flags.data)
+    if (running !== undefined) {
+      output.note(`Joined the running sandbox of ${dirname(running.path)}.`)
+      if (flags.port !== undefined) output.warn("The sandbox runs already, so --port is ignored.")
+      return setUp(running)
+    }
     const sandbox = await startSandbox(context, { port: flags.port, data: flags.data, yes: flags.yes })
     try {
-      const { description } = sandbox
-      const isDefault = await createProfile(context, profile, walletFile, description)
-      await forgetStaleToken(context, profile, description.baseUrl)
-      printReady(context, { profile, walletFile, isDefault }, description)
+      await setUp(sandbox)
+      output.note("Press Ctrl-C to stop the sandbox. Its data is kept.")
       const code = await sandbox.ended
       if (!host.signal.aborted) throw new Failure({ code: "FAILED", message: `The sandbox exited with ${code}.` })
       output.note("The sandbox has stopped.")
@@ -77,7 +86,7 @@ const createProfile = async (
   { host }: Context,
   profile: string,
   walletFile: string,
-  { baseUrl, rpcUrl, wallet }: SandboxDescription
+  { description: { baseUrl, rpcUrl, wallet }, path }: RunningSandbox
 ): Promise<boolean> => {
   const { changeConfig, walletFolder } = await import("../config/ConfigFile.ts")
   const { privateFolder, writePrivate } = await import("../file/PrivateFile.ts")
@@ -90,7 +99,7 @@ const createProfile = async (
     return {
       ...config,
       profile: isOnly ? profile : config.profile,
-      profiles: { ...config.profiles, [profile]: { baseUrl, walletFile, rpcUrl } }
+      profiles: { ...config.profiles, [profile]: { baseUrl, walletFile, rpcUrl, sandboxFile: path } }
     }
   })
   return isDefault
@@ -126,6 +135,9 @@ const printReady = (
   ])
   const flag = isDefault ? "" : ` --profile ${profile}`
   output.note(
-    `${asStarted(machine, `In another terminal: agentctl${flag} mailbox create ada`)}\nPress Ctrl-C to stop the sandbox. Its data is kept.`
+    asStarted(
+      machine,
+      `In another terminal:\n  agentctl${flag} mailbox create ada\n  agentctl${flag} sandbox mail --to ada --code\n  agentctl${flag} mail wait --otp`
+    )
   )
 }

@@ -10,7 +10,7 @@ export const SANDBOX_MAIL = defineCommand(
       "Mail from an address at outside.example passes SPF and DMARC; mail from other domains does not. Needs a running sandbox (agentctl dev), and no wallet or token.",
     arguments: [],
     flags: [
-      { name: "to", type: "list", value: "ADDRESS", summary: "Address of a mailbox. Required." },
+      { name: "to", type: "list", value: "MAILBOX", summary: "Address of a mailbox, or its local part. Required." },
       {
         name: "from",
         type: "text",
@@ -19,8 +19,15 @@ export const SANDBOX_MAIL = defineCommand(
         default: "bob@outside.example"
       },
       { name: "from-name", type: "text", value: "TEXT", summary: "Name of the person." },
-      { name: "subject", short: "s", type: "text", value: "TEXT", summary: "Subject.", default: "Hello" },
-      { name: "text", type: "text", value: "TEXT", summary: "Text of the message.", default: "Hello from outside." },
+      {
+        name: "subject",
+        short: "s",
+        type: "text",
+        value: "TEXT",
+        summary: "Subject. By default Hello, or that of a code."
+      },
+      { name: "text", type: "text", value: "TEXT", summary: "Text of the message. A greeting by default." },
+      { name: "code", type: "boolean", summary: "Write a new one-time code of six digits, and print it." },
       {
         name: "in-reply-to",
         type: "text",
@@ -31,14 +38,11 @@ export const SANDBOX_MAIL = defineCommand(
       DATA_FLAG
     ],
     examples: [
-      {
-        line: 'agentctl sandbox mail --to ada@sandbox.agentos.test --text "Your code is 482 913."',
-        does: "Send a one-time code"
-      },
-      { line: "agentctl sandbox mail --to ada@sandbox.agentos.test --attach invoice.pdf", does: "Send a file" }
+      { line: "agentctl sandbox mail --to ada --code", does: "Send a one-time code, for agentctl mail wait --otp" },
+      { line: "agentctl sandbox mail --to ada --subject Invoice --attach invoice.pdf", does: "Send a file" }
     ],
     output: "record",
-    json: "{messageId, reply}",
+    json: "{messageId, reply}; with --code also code",
     exits: [5]
   },
   async (context, { flags }) => {
@@ -46,17 +50,29 @@ export const SANDBOX_MAIL = defineCommand(
     const { readAttachments } = await import("../mail/Attachments.ts")
     const { askSandbox, readSandbox } = await import("../sandbox/SandboxProcess.ts")
     if (flags.to.length === 0) throw usageError("Missing flag --to.")
-    const { from, subject, text, to } = flags
     const attachments = await readAttachments(context, flags.attach)
-    const { relayUrl } = await readSandbox(context, flags.data)
+    const { emailDomain, relayUrl } = await readSandbox(context, flags.data)
+    const { from } = flags
+    const to = flags.to.map((name) => (name.includes("@") ? name : `${name}@${emailDomain}`))
+    const code = flags.code ? await newCode() : undefined
+    const subject = flags.subject ?? (code === undefined ? "Hello" : "Your verification code")
+    const sentence = code === undefined ? [] : [`Your verification code is ${code}.`]
+    const text = [...(flags.text === undefined ? [] : [flags.text]), ...sentence].join("\n\n") || "Hello from outside."
     const more = given({ fromName: flags["from-name"], inReplyTo: flags["in-reply-to"] })
     const sent = await askSandbox(relayUrl, "/sandbox/mail", { from, to, subject, text, attachments, ...more })
-    context.output.record(sent, [
+    context.output.record({ ...sent, ...given({ code }) }, [
+      ["To", to.join(", ")],
+      ["Code", code],
       ["Message-ID", plainLine(String(sent["messageId"]))],
       ["Reply", plainLine(String(sent["reply"]))]
     ])
   }
 )
+
+const newCode = async (): Promise<string> => {
+  const { randomInt } = await import("node:crypto")
+  return String(randomInt(100_000, 1_000_000))
+}
 
 export const SANDBOX_REPORT = defineCommand(
   {
@@ -101,8 +117,9 @@ export const SANDBOX_CALL = defineCommand(
     summary: "Call a number of the sandbox, as a person outside",
     description:
       "The person says each --say after the agent has spoken, and hangs up after the answer to the last one. Returns when the call has ended, with the words that the person heard. Needs a running sandbox (agentctl dev), and no wallet or token.",
-    arguments: [{ name: "number", summary: "Number to call, for example +14155550100.", presence: "required" }],
+    arguments: [{ name: "number", summary: "Number to call, for example +14155550100.", presence: "optional" }],
     flags: [
+      { name: "to", type: "text", value: "NUMBER", summary: "The same as the argument NUMBER." },
       {
         name: "from",
         type: "text",
@@ -113,22 +130,28 @@ export const SANDBOX_CALL = defineCommand(
       { name: "say", type: "list", value: "TEXT", summary: "Words of the person." },
       DATA_FLAG
     ],
-    examples: [{ line: 'agentctl sandbox call +14155550100 --say "Is this Ada?"', does: "Have a short conversation" }],
+    examples: [
+      { line: 'agentctl sandbox call --to +14155550100 --say "Is this Ada?"', does: "Have a short conversation" }
+    ],
     output: "record",
     json: "{call: {id, state, from, to, seconds, heard}}",
     exits: [5]
   },
   async (context, { arguments: { number }, flags }) => {
+    const { usageError } = await import("@agentos/node/command-line")
+    if (number !== undefined && flags.to !== undefined) throw usageError("Pass NUMBER or --to, not both.")
+    const to = (number ?? flags.to)?.replaceAll(/[\s().-]/g, "")
+    if (to === undefined) throw usageError("Missing argument NUMBER: the number to call, for example +14155550100.")
     const { askSandbox, readSandbox } = await import("../sandbox/SandboxProcess.ts")
     const { host, output } = context
     const { carrierUrl } = await readSandbox(context, flags.data)
-    const placed = await askSandbox(carrierUrl, "/sandbox/calls", { from: flags.from, to: number, lines: flags.say })
+    const placed = await askSandbox(carrierUrl, "/sandbox/calls", { from: flags.from, to, lines: flags.say })
     for (;;) {
       const call = await askSandbox(carrierUrl, `/sandbox/calls/${String(placed["id"])}`)
       if (ENDED.has(call["state"])) {
-        const { from, heard, id, seconds, state, to } = call
+        const { from, heard, id, seconds, state } = call
         const words = Array.isArray(heard) ? heard.map((text) => plainLine(String(text))) : []
-        return output.record({ call: { id, state, from, to, seconds, heard } }, [
+        return output.record({ call: { id, state, from, to: call["to"], seconds, heard } }, [
           ["Call", plainLine(String(id))],
           ["State", plainLine(String(state))],
           ["Duration", `${Number(seconds ?? 0)} s`],

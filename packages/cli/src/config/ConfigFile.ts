@@ -28,10 +28,16 @@ export interface ProfileSettings {
 }
 export type SettingName = keyof ProfileSettings
 
+/** A profile. That of a sandbox names its description. */
+export interface Profile extends ProfileSettings {
+  /** The path of sandbox.json. */
+  readonly sandboxFile?: string
+}
+
 export interface ConfigFile {
   /** The default profile. */
   readonly profile: string
-  readonly profiles: Readonly<Record<string, ProfileSettings>>
+  readonly profiles: Readonly<Record<string, Profile>>
 }
 
 /** config.json as read; with defaults if it does not exist. */
@@ -77,6 +83,15 @@ const settingsOf = (value: unknown, path: string, more: ReadonlyArray<string>): 
   return settings
 }
 
+const profileOf = (value: unknown, path: string): Profile => {
+  const settings = settingsOf(value, path, ["sandboxFile"])
+  const sandboxFile = isRecord(value) ? value["sandboxFile"] : undefined
+  if (sandboxFile === undefined) return settings
+  if (typeof sandboxFile !== "string" || !isAbsolute(sandboxFile))
+    throw invalid(path, '"sandboxFile" must be an absolute path')
+  return { ...settings, sandboxFile }
+}
+
 export const readConfig = async (host: Host): Promise<ReadConfigFile> => {
   const path = configPath(host)
   const value = await readJsonIfExists(path)
@@ -89,7 +104,7 @@ export const readConfig = async (host: Host): Promise<ReadConfigFile> => {
     namesProfile: "profile" in value,
     profile: checkProfileName(profile),
     profiles: Object.fromEntries(
-      Object.entries(profiles).map(([name, settings]) => [checkProfileName(name), settingsOf(settings, path, [])])
+      Object.entries(profiles).map(([name, settings]) => [checkProfileName(name), profileOf(settings, path)])
     )
   }
 }
@@ -121,6 +136,6 @@ export const changeSetting = (
 ): Promise<void> =>
   changeConfig(host, (config) => {
     const { [name]: _old, ...others } = config.profiles[profile] ?? {}
-    const settings: ProfileSettings = value === undefined ? others : { ...others, [name]: value }
+    const settings: Profile = value === undefined ? others : { ...others, [name]: value }
     return { ...config, profiles: { ...config.profiles, [profile]: settings } }
   })

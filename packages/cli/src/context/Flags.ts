@@ -64,7 +64,8 @@ export const DATA_FLAG = {
   name: "data",
   type: "text",
   value: "DIR",
-  summary: "Data folder of the sandbox. By default .agentos in the repository, or a folder of agentctl.",
+  summary:
+    "Data folder of the sandbox, or its sandbox.json. By default that of the profile, else .agentos in the repository, or a folder of agentctl.",
   completes: "file"
 } as const satisfies FlagSpec
 

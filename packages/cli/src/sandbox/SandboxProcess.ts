@@ -1,7 +1,10 @@
+import { isLoopback } from "@agentos/client"
 import { EXIT, Failure, plainLine } from "@agentos/node/command-line"
 import { type ChildProcess, spawn } from "node:child_process"
 import { readFile } from "node:fs/promises"
-import { join, resolve } from "node:path"
+import { dirname, join, resolve } from "node:path"
+import { readConfig } from "../config/ConfigFile.ts"
+import { fromOf, resolveSettings } from "../config/Settings.ts"
 import type { Context } from "../context/Context.ts"
 import { isRecord, parseJson } from "../file/Json.ts"
 import { readIfExists } from "../file/PrivateFile.ts"
@@ -13,6 +16,8 @@ const TIMEOUT_MILLIS = 30_000
 /** The part of sandbox.json that agentctl needs. */
 export interface SandboxDescription {
   readonly baseUrl: string
+  /** The origins of its servers. */
+  readonly origins: ReadonlyArray<string>
   readonly emailDomain: string
   readonly mail: { readonly host: string; readonly port: number }
   /** Takes mail from outside. */
@@ -24,27 +29,91 @@ export interface SandboxDescription {
   readonly wallet: { readonly address: string; readonly privateKey: string }
 }
 
-/** A running sandbox. */
-export interface SandboxProcess {
+/** A sandbox that answers. */
+export interface RunningSandbox {
   readonly description: SandboxDescription
+  /** The path of sandbox.json. */
+  readonly path: string
+}
+
+/** A sandbox that this process runs. */
+export interface SandboxProcess extends RunningSandbox {
   /** Resolves with the exit code. */
   readonly ended: Promise<number | null>
   readonly stop: () => void
 }
 
-const dataFolder = (context: Context, data: string | undefined): string =>
-  data === undefined ? defaultDataFolder(context) : resolve(context.host.workingDirectory, data)
+/** The path of the description of a sandbox: that of --data, a folder or the file itself, or of the default folder. */
+const sandboxFileOf = (context: Context, data: string | undefined): string => {
+  if (data === undefined) return join(defaultDataFolder(context), "sandbox.json")
+  const path = resolve(context.host.workingDirectory, data)
+  return path.endsWith(".json") ? path : join(path, "sandbox.json")
+}
 
-/** Reads the description of the sandbox with this data folder, by default the one that `agentctl dev` runs. */
+/**
+ * Reads the description of a sandbox that acts as the world outside: that of --data, else of the profile, else the one that
+ * `agentctl dev` runs. Without --data, fails if the server of the settings is not this sandbox.
+ */
 export const readSandbox = async (context: Context, data: string | undefined): Promise<SandboxDescription> => {
-  const path = join(dataFolder(context, data), "sandbox.json")
+  const settings = await resolveSettings(context)
+  const profile = (await readConfig(context.host)).profiles[settings.profile.value]
+  const path =
+    data === undefined ? (profile?.sandboxFile ?? sandboxFileOf(context, data)) : sandboxFileOf(context, data)
   const text = await readIfExists(path)
-  if (text !== undefined) return describe(parseJson(text), path)
+  const server = data === undefined ? settings.baseUrl : undefined
+  const description = text === undefined ? undefined : describe(parseJson(text), path)
+  if (server !== undefined && !isServerOf(description, server.value))
+    throw new Failure({
+      code: "CONFIGURATION",
+      message: `${server.value} (${fromOf(server)}) is not ${description === undefined ? "a sandbox on this machine" : `the sandbox at ${description.baseUrl}`}. agentctl sandbox acts only in a sandbox. Nothing was sent.`,
+      next: ["agentctl dev", "agentctl config list"]
+    })
+  if (description !== undefined) return description
   throw new Failure({
     code: "NOT_FOUND",
-    message: `No sandbox has run here: ${path} is missing.`,
+    message: `No sandbox runs here: ${path} is missing.`,
     next: ["agentctl dev"]
   })
+}
+
+/** A server that is not running has no description. On this machine it may be a sandbox that has stopped. */
+const isServerOf = (description: SandboxDescription | undefined, baseUrl: string): boolean => {
+  if (!URL.canParse(baseUrl)) return false
+  const { hostname, origin } = new URL(baseUrl)
+  return description === undefined ? isLoopback(hostname) : description.origins.includes(origin)
+}
+
+const RUNNING_TIMEOUT_MILLIS = 2_000
+
+/** Returns the description of the sandbox that runs with this data folder and answers; undefined if none does. */
+export const runningSandbox = async (
+  context: Context,
+  data: string | undefined
+): Promise<RunningSandbox | undefined> => {
+  const path = sandboxFileOf(context, data)
+  const text = await readIfExists(path)
+  const description = text === undefined ? undefined : describe(parseJson(text), path)
+  if (description !== undefined && (await isSandboxServer(context, description.baseUrl))) return { description, path }
+  if (data?.endsWith(".json") !== true) return undefined
+  throw new Failure({
+    code: "NOT_FOUND",
+    message:
+      description === undefined
+        ? `No sandbox runs here: ${path} is missing.`
+        : `The sandbox of ${path} does not answer.`,
+    next: ["agentctl dev"]
+  })
+}
+
+const isSandboxServer = async ({ host }: Context, baseUrl: string): Promise<boolean> => {
+  if (!URL.canParse(baseUrl) || !isLoopback(new URL(baseUrl).hostname)) return false
+  const signal = AbortSignal.any([host.signal, AbortSignal.timeout(RUNNING_TIMEOUT_MILLIS)])
+  const answer = await fetch(`${baseUrl}/api/v1`, { signal }).then(
+    (response) => response.text(),
+    () => ""
+  )
+  const body = parseJson(answer)
+  return isRecord(body) && isRecord(body["data"]) && body["data"]["environment"] === "sandbox"
 }
 
 /** Calls a route of the sandbox, which needs no credentials: GET, or POST with a body. */
@@ -77,14 +146,14 @@ export const askSandbox = async (
 /** Starts the sandbox and resolves when it is ready. Prints its output as remarks. */
 export const startSandbox = async (
   context: Context,
-  options: { readonly port: number; readonly data: string | undefined; readonly yes: boolean }
+  options: { readonly port: number | undefined; readonly data: string | undefined; readonly yes: boolean }
 ): Promise<SandboxProcess> => {
   const { host, output } = context
-  const data = dataFolder(context, options.data)
+  const data = dirname(sandboxFileOf(context, options.data))
   const { folder, main, node } = await openProgram(context, options.yes)
   const child = spawn(
     node,
-    [main, "--no-tour", "--port", String(options.port), "--data", data],
+    [main, "--no-tour", ...(options.port === undefined ? [] : ["--port", String(options.port)]), "--data", data],
     // In its own process group: Ctrl-C reaches the sandbox through this program, which waits for it.
     {
       cwd: folder,
@@ -107,7 +176,7 @@ export const startSandbox = async (
     throw new Failure({ code: "FAILED", message: "The sandbox exited before it was ready. See its output above." })
   }
   const path = join(data, "sandbox.json")
-  return { description: describe(JSON.parse(await readFile(path, "utf8")), path), ended, stop }
+  return { description: describe(JSON.parse(await readFile(path, "utf8")), path), path, ended, stop }
 }
 
 /** Resolves at the `ready` line. Later output is read and discarded, so that the sandbox does not block. */
@@ -140,8 +209,12 @@ const describe = (value: unknown, path: string): SandboxDescription => {
       message: `${path} is not a supported sandbox description: missing ${keys.join(".")}.`
     })
   }
+  const baseUrl = text("baseUrl")
+  const servers = isRecord(value) && Array.isArray(value["servers"]) ? (value["servers"] as ReadonlyArray<unknown>) : []
+  const urls = [baseUrl, ...servers.map((server) => (isRecord(server) ? server["baseUrl"] : undefined))]
   return {
-    baseUrl: text("baseUrl"),
+    baseUrl,
+    origins: urls.flatMap((url) => (typeof url === "string" && URL.canParse(url) ? [new URL(url).origin] : [])),
     emailDomain: text("emailDomain"),
     mail: { host: text("mail", "host"), port: Number(text("mail", "port")) },
     relayUrl: text("mail", "relayFaultsUrl"),

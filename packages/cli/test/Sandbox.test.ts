@@ -1,0 +1,111 @@
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, beforeEach, describe, it } from "vitest"
+import { useApiDouble } from "./support/ApiDouble.ts"
+import { KEY, PAYER } from "./support/PaidAnswers.ts"
+import { useProgram } from "./support/Program.ts"
+import { description } from "./support/Samples.ts"
+
+const program = useProgram()
+const api = useApiDouble()
+const NUMBER = "+14155550100"
+
+/** A home, and the data folder of a sandbox at the server's URL. */
+const place = () => {
+  const home = program.folder()
+  const data = program.folder()
+  const url = api.url()
+  const sandbox = {
+    baseUrl: url,
+    emailDomain: "sandbox.agentos.test",
+    mail: { host: "127.0.0.1", port: 2525, relayFaultsUrl: url },
+    carrier: { url },
+    chain: { rpcUrl: `${url}/rpc` },
+    wallets: [{ address: PAYER, privateKey: KEY }]
+  }
+  writeFileSync(join(data, "sandbox.json"), JSON.stringify(sandbox))
+  const run = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) =>
+    program.run(args, { cwd: home, env: { AGENTOS_HOME: home, ...env } })
+  return { home, data, run }
+}
+
+beforeEach(() => {
+  api.seen.splice(0)
+  api.reset()
+  api.on("GET /api/v1", { data: { ...description, environment: "sandbox" } })
+})
+
+describe("dev with a running sandbox", () => {
+  it.each(["", "/sandbox.json"])("joins it by its data%s, and makes a profile for it", async (rest) => {
+    const { data, home, run } = place()
+    const { code, stderr, stdout } = await run(["dev", "--data", `${data}${rest}`, "--json"])
+    assert.strictEqual(code, 0, stderr)
+    assert.include(stderr, `Joined the running sandbox of ${data}.`)
+    assert.deepInclude(JSON.parse(stdout), { profile: "dev", baseUrl: api.url(), address: PAYER })
+    const config = JSON.parse(readFileSync(join(home, "config.json"), "utf8")) as object
+    assert.deepStrictEqual(config, {
+      profile: "dev",
+      profiles: {
+        dev: {
+          baseUrl: api.url(),
+          walletFile: join(home, "wallets", "dev.sandbox.key"),
+          rpcUrl: `${api.url()}/rpc`,
+          sandboxFile: join(data, "sandbox.json")
+        }
+      }
+    })
+  })
+
+  it("does not join a server that is no sandbox", async () => {
+    const { data, run } = place()
+    api.on("GET /api/v1", { data: { ...description, environment: "production" } })
+    const { code, stderr } = await run(["dev", "--data", join(data, "sandbox.json")])
+    assert.strictEqual(code, 5)
+    assert.include(stderr, `The sandbox of ${join(data, "sandbox.json")} does not answer.`)
+  })
+})
+
+describe("the world outside", () => {
+  it("writes to a local part, with a new code", async () => {
+    const { data, run } = place()
+    await run(["dev", "--data", data])
+    api.on("POST /sandbox/mail", { status: 200, body: { messageId: "<1@outside.example>", reply: "250 OK" } })
+    const { code, stderr, stdout } = await run(["sandbox", "mail", "--to", "ada", "--code", "--json"])
+    assert.strictEqual(code, 0, stderr)
+    const sent = JSON.parse(api.seen.at(-1)!.body) as { readonly to: unknown; readonly text: string }
+    assert.deepStrictEqual(sent.to, ["ada@sandbox.agentos.test"])
+    const { code: written } = JSON.parse(stdout) as { readonly code: string }
+    assert.match(written, /^\d{6}$/)
+    assert.strictEqual(sent.text, `Your verification code is ${written}.`)
+  })
+
+  it("calls the number in --to", async () => {
+    const { data, run } = place()
+    api.on("POST /sandbox/calls", { status: 200, body: { id: "CA1" } })
+    api.on("GET /sandbox/calls/CA1", { status: 200, body: { id: "CA1", state: "completed", to: NUMBER, heard: [] } })
+    const { code, stderr } = await run(["sandbox", "call", "--to", "+1 (415) 555-0100", "--data", data])
+    assert.strictEqual(code, 0, stderr)
+    const placed = api.seen.find(({ method }) => method === "POST")!
+    assert.deepInclude(JSON.parse(placed.body), { to: NUMBER })
+  })
+
+  it.each([
+    ["another server", "https://agentos.example"],
+    ["another server on this machine", "http://127.0.0.1:2"]
+  ])("is refused for %s, and nothing is sent", async (_what, server) => {
+    const { data, run } = place()
+    await run(["dev", "--data", data])
+    api.seen.splice(0)
+    const { code, stderr } = await run(["sandbox", "mail", "--to", "ada"], { AGENTOS_BASE_URL: server })
+    assert.strictEqual(code, 3)
+    assert.include(stderr, `${server} (from AGENTOS_BASE_URL) is not the sandbox at ${api.url()}.`)
+    assert.isEmpty(api.seen)
+  })
+
+  it("is refused for a server without a sandbox on this machine", async () => {
+    const { run } = place()
+    const { code, stderr } = await run(["sandbox", "mail", "--to", "ada", "--base-url", "https://agentos.example"])
+    assert.strictEqual(code, 3)
+    assert.include(stderr, "https://agentos.example (from --base-url) is not")
+  })
+})
