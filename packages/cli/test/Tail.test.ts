@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto"
 import { Output } from "@agentos/node/command-line"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -135,6 +136,34 @@ describe("events tail", () => {
       [event(1), event(2)]
     )
     assert.isUndefined(posted[0]!.headers.authorization)
+  })
+
+  it("signs what it posts as event webhooks do, and prints the secret once, the same at each start", async () => {
+    const folder = program.folder()
+    const args = ["events", "tail", "--types", "email.received", "--max", "2", "--forward-to", `${api.url()}/hook`]
+    const secrets: Array<string> = []
+    for (let start = 0; start < 2; start++) {
+      api.seen.splice(0)
+      serve(event(1), event(2))
+      api.on("POST /hook", { status: 204, body: "" })
+      const { cwd, env } = connected()
+      const { stderr } = await program.execute(args, { cwd, env: { ...env, AGENTOS_HOME: folder } })
+      const [secret = "", ...more] = stderr.match(/whsec_[\w+/=]+/g) ?? []
+      assert.isEmpty(more)
+      secrets.push(secret)
+      for (const { body, headers } of api.seen.filter(({ url }) => url === "/hook")) {
+        const { eventId } = JSON.parse(body) as { readonly eventId: string }
+        const signed = `${eventId}.${String(headers["webhook-timestamp"])}.${body}`
+        const key = Buffer.from(secret.slice(6), "base64")
+        assert.strictEqual(headers["webhook-id"], eventId)
+        assert.strictEqual(
+          headers["webhook-signature"],
+          `v1,${createHmac("sha256", key).update(signed).digest("base64")}`
+        )
+      }
+    }
+    assert.match(secrets[0]!, /^whsec_.{32}$/)
+    assert.strictEqual(secrets[1], secrets[0])
   })
 
   it("ends the running command on an interruption and does not acknowledge its event", async () => {

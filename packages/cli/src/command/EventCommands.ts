@@ -227,7 +227,8 @@ export const EVENTS_TAIL = defineCommand(
         name: "forward-to",
         type: "text",
         value: "URL",
-        summary: "POST each event as JSON to this URL. A 2xx status is success."
+        summary:
+          "POST each event as JSON to this URL, signed as event webhooks are. A 2xx status is success. The signing secret is printed at the start; AGENTOS_WEBHOOK_SECRET sets another one."
       },
       {
         name: "ack",
@@ -309,9 +310,12 @@ const handlerOf = async (context: Context, flags: HandlerFlags): Promise<Handle 
   if (url === undefined) return undefined
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw usageError(`--forward-to takes an http:// or https:// URL, not "${url}".`)
+  const { forwardingSecret } = await import("../tail/Signing.ts")
+  const secret = await forwardingSecret(host)
+  context.output.note(`Forwarding to ${url}. The signing secret of these deliveries is ${secret}`)
   const print = await printerOf(context)
   return async (event) => {
-    const outcome = await forward(host, url, event)
+    const outcome = await forward(host, url, secret, event)
     return outcome._tag === "Done" ? print(event) : outcome
   }
 }

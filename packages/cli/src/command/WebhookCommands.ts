@@ -25,10 +25,20 @@ export const WEBHOOK_SET = defineCommand(
     summary: "Set the URL that receives your events",
     description:
       "Replaces the webhook and its signing secret, and resumes paused deliveries. Deliveries are signed per Standard Webhooks; a 2xx response acknowledges the event. The secret is shown on a terminal and with --json, but not piped as text. Nothing is paid.",
-    arguments: [{ name: "url", summary: "https:// URL at a public address.", presence: "required" }],
+    arguments: [
+      {
+        name: "url",
+        summary: "https:// URL at a public address; in the sandbox also http:// at this machine.",
+        presence: "required"
+      }
+    ],
     flags: [TYPES_FLAG],
     examples: [
       { line: "agentctl webhook set https://agent.example/events", does: "Receive all events" },
+      {
+        line: "agentctl webhook set http://localhost:3000/events",
+        does: "Receive them on this machine, in the sandbox"
+      },
       {
         line: "agentctl webhook set https://agent.example/mail --types email.received --json",
         does: "Receive mail events, and read the secret in a script"
@@ -121,14 +131,13 @@ export const WEBHOOK_LOG = defineCommand(
   }
 )
 
-const SECRET_VARIABLE = "AGENTOS_WEBHOOK_SECRET"
 const TEST_TIMEOUT_MILLIS = 10_000
 
 export const WEBHOOK_TEST = defineCommand(
   {
     name: "webhook test",
     summary: "Send a signed sample event to your endpoint from this machine",
-    description: `Shows whether the endpoint verifies the signature and answers 2xx. Reads the signing secret from ${SECRET_VARIABLE}, standard input or a prompt. The sample is a payment.completed event with test data, which the service does not know; nothing is acknowledged.`,
+    description: `Shows whether the endpoint verifies the signature and answers 2xx. Reads the signing secret from AGENTOS_WEBHOOK_SECRET, standard input or a prompt. The sample is a payment.completed event with test data, which the service does not know; nothing is acknowledged.`,
     arguments: [{ name: "url", summary: "URL of the endpoint. By default that of the webhook.", presence: "optional" }],
     flags: [],
     examples: [
@@ -140,14 +149,12 @@ export const WEBHOOK_TEST = defineCommand(
     exits: [2, 4, 5, 9]
   },
   async (context, { arguments: { url: given } }) => {
-    const { createHmac, randomUUID } = await import("node:crypto")
+    const { randomUUID } = await import("node:crypto")
+    const { checkSecret, SECRET_VARIABLE, signedHeaders } = await import("../tail/Signing.ts")
     const { host, output } = context
     if (given !== undefined && !(URL.canParse(given) && /^https?:$/.test(new URL(given).protocol)))
       throw usageError(`URL must be an http:// or https:// URL, not "${given}".`)
-    const secret = await readSecret(host, SECRET_VARIABLE, "Signing secret: ")
-    // 24 to 64 bytes, per Standard Webhooks.
-    if (!/^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/.test(secret))
-      throw usageError("Invalid signing secret: it must begin with whsec_, as agentctl webhook set printed it.")
+    const secret = checkSecret(await readSecret(host, SECRET_VARIABLE, "Signing secret: "))
     const url = given ?? (await (await clientOf(context)).call("getEventWebhook")).webhook.url
     const createdAt = new Date(host.now()).toISOString()
     const eventId = randomUUID()
@@ -166,18 +173,10 @@ export const WEBHOOK_TEST = defineCommand(
       deliveryCount: 1,
       payload: { test: true }
     })
-    const timestamp = String(Math.floor(host.now() / 1_000))
-    const key = Buffer.from(secret.slice("whsec_".length), "base64")
-    const signature = createHmac("sha256", key).update(`${eventId}.${timestamp}.${body}`).digest("base64")
     const response = await fetch(url, {
       method: "POST",
       redirect: "manual",
-      headers: {
-        "Content-Type": "application/json",
-        "webhook-id": eventId,
-        "webhook-timestamp": timestamp,
-        "webhook-signature": `v1,${signature}`
-      },
+      headers: signedHeaders(secret, eventId, body, host.now()),
       body,
       signal: AbortSignal.any([host.signal, AbortSignal.timeout(TEST_TIMEOUT_MILLIS)])
     }).catch((error: unknown) => {

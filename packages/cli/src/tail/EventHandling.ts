@@ -12,6 +12,7 @@ import { isRecord } from "../file/Json.ts"
 import { childEnvironment, type Host } from "../host/Host.ts"
 import { timeOf } from "../output/Wording.ts"
 import { VERSION } from "../Version.ts"
+import { signedHeaders } from "./Signing.ts"
 import type { TailEvent } from "./TailEvent.ts"
 
 /** The outcome of handling an event. `Interrupted` says nothing about the event. */
@@ -105,17 +106,18 @@ const signal = (child: ChildProcess, name: NodeJS.Signals): void => {
   }
 }
 
-/** Posts an event as JSON to a URL. A 2xx status is success. */
-export const forward = async (host: Host, url: string, event: TailEvent): Promise<Handled> => {
+/** Posts an event as JSON to a URL, signed as event webhooks are. A 2xx status is success. */
+export const forward = async (host: Host, url: string, secret: string, event: TailEvent): Promise<Handled> => {
   const timeout = AbortSignal.timeout(FORWARD_TIMEOUT_MILLIS)
   const { origin } = new URL(url)
+  const body = JSON.stringify(event)
   try {
     const response = await fetch(url, {
       method: "POST",
       // Only the named receiver gets the event.
       redirect: "manual",
-      headers: { "Content-Type": "application/json", "User-Agent": `agentctl/${VERSION}` },
-      body: JSON.stringify(event),
+      headers: { ...signedHeaders(secret, event.eventId, body, host.now()), "User-Agent": `agentctl/${VERSION}` },
+      body,
       signal: AbortSignal.any([host.signal, timeout])
     })
     await response.body?.cancel()

@@ -180,7 +180,7 @@ export const refusalWith =
       if (typeof target === "string") return target
       // Numbers bought with another port keep it, because `ask` connects to any port.
       if (!hasUsualPort(target)) return "must use port 443, the default of https"
-      if (target.isLiteral || target.allowed !== undefined) return undefined
+      if (target.isLiteral || target.isAllowed) return undefined
       const found = Effect.tryPromise(() => publicAddresses(resolve, target.host)).pipe(
         Effect.matchEffect({ onFailure: () => Effect.never, onSuccess: () => Effect.undefined })
       )

@@ -2,7 +2,15 @@ import { isIP } from "node:net"
 import { isPublicAddress } from "./PublicAddress.ts"
 
 /** A host that is allowed although it is not public, such as the sandbox's agent on the tester's machine. */
-export interface AllowedAgent {
+export type AllowedAgent = AllowedHost | AllowedLoopback
+
+/** Every http URL of this machine is allowed, for event webhooks. */
+export interface AllowedLoopback {
+  readonly loopback: "http"
+}
+
+/** One host, by https. */
+export interface AllowedHost {
   /** The host as written in the URL: an IP address without brackets, or `localhost`. */
   readonly host: string
   readonly port: number
@@ -18,11 +26,17 @@ export interface CallbackUrl {
   /** Includes the query. */
   readonly path: string
   readonly isLiteral: boolean
-  readonly allowed: AllowedAgent | undefined
+  /** Whether the host is on this machine, and allowed. */
+  readonly isAllowed: boolean
+  /** The certificate authority of an allowed host. */
+  readonly ca: string | undefined
+  /** Whether the URL is http, without TLS. Only on this machine. */
+  readonly isPlain: boolean
 }
 
 const LENGTH_MAX = 2_048
 const HTTPS_PORT = 443
+const HTTP_PORT = 80
 
 /** Names that are never public, even if a resolver returns a public address for them. */
 const privateName = /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|lan|home|corp|private|onion|home\.arpa)$/
@@ -34,24 +48,33 @@ const privateName = /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|la
 export const UNUSABLE_HOST = "must have a host with a public internet address"
 
 /** Returns whether the port is the default https port, or the host is explicitly allowed. */
-export const hasUsualPort = ({ allowed, port }: CallbackUrl): boolean => allowed !== undefined || port === HTTPS_PORT
+export const hasUsualPort = ({ isAllowed, port }: CallbackUrl): boolean => isAllowed || port === HTTPS_PORT
+
+const isLoopback = (host: string): boolean =>
+  host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."))
 
 /** Parses a URL, or returns why it cannot be an agent's, as a predicate ("must begin with https://"). Uses no network. */
 export const readCallbackUrl = (text: string, allow: ReadonlyArray<AllowedAgent>): CallbackUrl | string => {
   if (text.length > LENGTH_MAX) return `must have at most ${LENGTH_MAX} characters`
   const url = URL.parse(text)
   if (url === null) return "is not a valid URL"
-  if (url.protocol !== "https:") return "must begin with https://"
+  const isPlain = url.protocol === "http:" && allow.some((entry) => "loopback" in entry)
+  if (url.protocol !== "https:" && !isPlain) return "must begin with https://"
   if (url.username !== "" || url.password !== "") return "must not contain a user name or password"
   // A trailing dot names the same host, but no certificate contains it.
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "")
-  const port = url.port === "" ? HTTPS_PORT : Number(url.port)
+  const usualPort = isPlain ? HTTP_PORT : HTTPS_PORT
+  const port = url.port === "" ? usualPort : Number(url.port)
   if (port === 0) return "has a port that can't be connected to"
-  const allowed = allow.find((entry) => entry.host === host && entry.port === port)
+  if (isPlain && !isLoopback(host)) return "must begin with https://, unless its host is this machine"
+  const found = allow.find(
+    (entry): entry is AllowedHost => "host" in entry && entry.host === host && entry.port === port
+  )
+  const isAllowed = isPlain || found !== undefined
   const isLiteral = isIP(host) !== 0
-  if (allowed === undefined) {
+  if (!isAllowed) {
     const isPublic = isLiteral ? isPublicAddress(host) : /^(?:[^.]+\.)+[^.]+$/.test(host) && !privateName.test(host)
     if (!isPublic) return UNUSABLE_HOST
   }
-  return { host, port, path: url.pathname + url.search, isLiteral, allowed }
+  return { host, port, path: url.pathname + url.search, isLiteral, isAllowed, ca: found?.ca, isPlain }
 }

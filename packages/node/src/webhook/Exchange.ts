@@ -1,4 +1,4 @@
-import type { ClientRequest, IncomingMessage } from "node:http"
+import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http"
 import { type Agent, request as httpsRequest } from "node:https"
 import type { Socket } from "node:net"
 import { AgentUnreachable } from "@agentos/core"
@@ -97,20 +97,25 @@ const limitReceived = (request: ClientRequest, socket: Socket, refuse: (why: Bad
 export const exchangeOnce = (exchange: Exchange): Effect.Effect<void, AgentUnreachable> =>
   Effect.callback((resume) => {
     const { target } = exchange
-    const isAllowed = target.allowed !== undefined
-    const request = httpsRequest({
-      agent: exchange.agent,
+    const { ca, isAllowed } = target
+    const options = {
       method: "POST",
       host: target.host,
       port: target.port,
       path: target.path,
       headers: exchange.headers,
       maxHeaderSize: HEAD_MAX,
-      lookup: lookupOf(exchange.resolve, isAllowed),
-      rejectUnauthorized: true,
-      minVersion: "TLSv1.2",
-      ...(target.allowed === undefined ? {} : { ca: target.allowed.ca })
-    })
+      lookup: lookupOf(exchange.resolve, isAllowed)
+    }
+    const request = target.isPlain
+      ? httpRequest({ ...options, agent: false })
+      : httpsRequest({
+          ...options,
+          agent: exchange.agent,
+          rejectUnauthorized: true,
+          minVersion: "TLSv1.2",
+          ...(ca === undefined ? {} : { ca })
+        })
     let isDone = false
     let endCount: () => void = () => undefined
     const finish = (isWhole: boolean, error?: Error) => {

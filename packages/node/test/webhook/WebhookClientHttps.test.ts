@@ -2,6 +2,8 @@ import { Timestamp, WebhookClient } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, type Scope } from "effect"
 import { createHmac } from "node:crypto"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { WebhookClientHttps } from "../../src/webhook/index.ts"
 import { type Answering, agentServer } from "./support/AgentServer.ts"
 
@@ -39,6 +41,51 @@ const scenario = (name: string, test: Effect.Effect<void, unknown, Scope.Scope>)
   it.live(name, () => Effect.scoped(test))
 
 describe("WebhookClientHttps", () => {
+  const loopback = [{ loopback: "http" }] as const
+  const reasonOf = (url: string, allow: WebhookClientHttps.WebhookClientOptions["allow"]) =>
+    withClient({ allow }, (client) => client.refusal(url))
+
+  scenario(
+    "posts by http to this machine if that is allowed",
+    Effect.gen(function* () {
+      const paths: Array<string> = []
+      const server = createServer((request, response) => {
+        paths.push(`${request.headers["webhook-id"]} ${request.url}`)
+        response.writeHead(204).end()
+      })
+      yield* Effect.acquireRelease(
+        Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
+        () => Effect.sync(() => server.close())
+      )
+      const { port } = server.address() as AddressInfo
+      const url = `http://localhost:${port}/hook`
+      assert.isUndefined(yield* reasonOf(url, loopback))
+      assert.strictEqual(yield* withClient({ allow: loopback }, (client) => client.post(requestTo(url))), 204)
+      assert.deepStrictEqual(paths, [`${id} /hook`])
+    })
+  )
+
+  scenario(
+    "refuses http by default, and to other hosts always",
+    Effect.gen(function* () {
+      for (const url of ["http://localhost:3000/hook", "http://127.0.0.1/", "http://[::1]:3000/"]) {
+        assert.strictEqual(yield* reasonOf(url, undefined), "must begin with https://")
+        assert.isUndefined(yield* reasonOf(url, loopback))
+      }
+      for (const url of [
+        "http://agent.example/",
+        "http://10.0.0.1:3000/",
+        "http://127.agent.example/",
+        "http://[::2]/"
+      ])
+        assert.strictEqual(yield* reasonOf(url, loopback), "must begin with https://, unless its host is this machine")
+      // It allows no https URL of this machine.
+      assert.isString(yield* reasonOf("https://localhost:3000/", loopback))
+      const posted = withClient({}, (client) => client.post(requestTo("http://localhost:3000/hook")))
+      assert.strictEqual((yield* Effect.flip(posted)).message, "url must begin with https://.")
+    })
+  )
+
   scenario(
     "posts the body once, signed with each secret",
     Effect.gen(function* () {

@@ -1,14 +1,18 @@
 import { Option, Redacted, Schema } from "effect"
 import type { EnvironmentReader } from "./EnvironmentReader.ts"
 
+/** Allows event webhooks at every http URL of this machine. */
+const AllowedLoopbackConfig = Schema.Struct({ loopback: Schema.Literal("http") })
+
 /** A host that agents may use although it is not public. */
-const AllowedAgentConfig = Schema.Struct({
+const AllowedHostConfig = Schema.Struct({
   /** The host as written in the agents' URLs: an IP address without brackets, or `localhost`. */
   host: Schema.NonEmptyString,
   port: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 65_535 })),
   /** A PEM file with the certificate authority of the host. */
   caFile: Schema.NonEmptyString
 })
+const AllowedAgentConfig = Schema.Union([AllowedHostConfig, AllowedLoopbackConfig])
 export type AllowedAgentConfig = typeof AllowedAgentConfig.Type
 
 /** The carrier's configuration. */

@@ -57,8 +57,11 @@ const mailOf = Effect.fnUntraced(function* ({ dkim, dns, domain, hostName, relay
   })
 })
 
-const allowedAgent = ({ caFile, host, port }: AllowedAgentConfig) =>
-  Effect.map(readConfiguredFile("AGENTOS_AGENT_WEBHOOK_ALLOW", caFile), (ca): AllowedAgent => ({ host, port, ca }))
+const allowedAgent = (entry: AllowedAgentConfig): Effect.Effect<AllowedAgent, ConfigurationInvalid> => {
+  if ("loopback" in entry) return Effect.succeed(entry)
+  const { caFile, host, port } = entry
+  return Effect.map(readConfiguredFile("AGENTOS_AGENT_WEBHOOK_ALLOW", caFile), (ca) => ({ host, port, ca }))
+}
 
 /** Reads the files that the configuration names, and selects the adapters. */
 export const setupOf = Effect.fnUntraced(function* (

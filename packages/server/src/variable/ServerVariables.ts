@@ -191,6 +191,7 @@ export const SERVER_VARIABLES = {
     group: "telephone",
     kind: "json",
     example: '[{"host":"127.0.0.1","port":9443,"caFile":"ca.pem"}]',
-    meaning: "sandbox only: local agents and event webhooks, as a JSON array of `{host, port, caFile}`"
+    meaning:
+      'sandbox only: local agents and event webhooks, as a JSON array of `{host, port, caFile}`, or `{loopback: "http"}` for event webhooks at http URLs of this machine'
   }
 } as const satisfies Readonly<Record<string, VariableSpec>>

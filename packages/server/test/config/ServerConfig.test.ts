@@ -328,15 +328,22 @@ describe("ServerConfig", () => {
   })
 
   it("allows agents at addresses that are not public only in a sandbox", () => {
-    const allow = JSON.stringify([{ host: "127.0.0.1", port: 9443, caFile: "/ca.pem" }])
+    const allow = JSON.stringify([{ host: "127.0.0.1", port: 9443, caFile: "/ca.pem" }, { loopback: "http" }])
     const sandbox = { ...COMPLETE, AGENTOS_ENVIRONMENT: "sandbox" }
     assert.deepStrictEqual(read({ ...sandbox, AGENTOS_AGENT_WEBHOOK_ALLOW: allow }).phone.allowedAgents, [
-      { host: "127.0.0.1", port: 9443, caFile: "/ca.pem" }
+      { host: "127.0.0.1", port: 9443, caFile: "/ca.pem" },
+      { loopback: "http" }
     ])
     assert.deepStrictEqual(flawsOf({ ...COMPLETE, AGENTOS_AGENT_WEBHOOK_ALLOW: allow }), [
       "AGENTOS_AGENT_WEBHOOK_ALLOW is valid only in a sandbox. In production, agents must have public addresses"
     ])
-    for (const wrong of ["127.0.0.1:9443", "{}", '[{"host":"h","port":0,"caFile":"f"}]', '[{"host":"h","port":1}]']) {
+    for (const wrong of [
+      "127.0.0.1:9443",
+      "{}",
+      '[{"host":"h","port":0,"caFile":"f"}]',
+      '[{"host":"h","port":1}]',
+      '[{"loopback":"https"}]'
+    ]) {
       assert.match(flawsOf({ ...sandbox, AGENTOS_AGENT_WEBHOOK_ALLOW: wrong })[0] ?? "", /^AGENTOS_AGENT_WEBHOOK_ALLOW/)
     }
   })
