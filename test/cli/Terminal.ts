@@ -8,8 +8,8 @@ import { promisify } from "node:util"
 const run = promisify(execFile)
 const WAIT_MILLIS = 60_000
 const LOOK_MILLIS = 20
-/** Wide enough that no line is wrapped or cut, and high enough that few screens scroll. */
-const SIZE = ["-x", "240", "-y", "400"]
+/** The width that output is written for, and high enough that few screens scroll. */
+const SIZE = ["-x", "80", "-y", "400"]
 /** The prompt of the shell, with the exit code of the previous line. */
 const PROMPT = "[exit $?]\n$ "
 const PROMPTED = /\[exit (\d+)\]\n\$$/

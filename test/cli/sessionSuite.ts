@@ -41,10 +41,7 @@ export const sessionSuite = (rig: CliRig): void => {
       assert.match(await screenOf("mail wait --otp --since 10m"), /^482913$/m)
       const events = await screenOf("events tail --max 2")
       await terminal.close()
-      assert.match(
-        events,
-        /payment\.completed .*\n.* email\.received +bob@outside\.example(?: \(DMARC pass\))?: Welcome/
-      )
+      assert.match(events, /payment\.completed .*\n.* email\.received +bob@outside\.example \(DMARC/)
     })
   })
 }

@@ -14,8 +14,8 @@ export const throughPipes = (line: string, seen: { stdout: string; stderr: strin
 /** Values that differ between runs, and their names. Each different value gets the next number. */
 const DIFFERENT: ReadonlyArray<readonly [pattern: RegExp, name: string]> = [
   [/\b[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\b/g, "id"],
-  // Their short form, which has the same name.
-  [/(?<![\w.-])[\da-f]{8}(?![\w-])/g, "id"],
+  // Their short form in a table or a remark, which has the same name.
+  [/(?<=^|  |(?:Payment|transcript|call) )[\da-f]{8}(?=\.|\?| --| {2}|$)/gm, "id"],
   [/0x[\da-fA-F]{64}\b/g, "hash"],
   [/0x[\da-fA-F]{40}\b/g, "address"],
   [/\+1\d{10}\b/g, "phone"],
