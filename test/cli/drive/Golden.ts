@@ -19,12 +19,14 @@ const DIFFERENT: ReadonlyArray<readonly [pattern: RegExp, name: string]> = [
   [/0x[\da-fA-F]{64}\b/g, "hash"],
   [/0x[\da-fA-F]{40}\b/g, "address"],
   [/\+1\d{10}\b/g, "phone"],
+  [/0x[\da-fA-F]{4}…[\da-fA-F]{4}/g, "short-address"],
   [/(?<=127\.0\.0\.1(?::|%3A)|"port": )\d{4,5}\b/g, "port"]
 ]
 
 /** Values that differ between runs and are not compared with each other. */
 const TIMES: ReadonlyArray<readonly [pattern: RegExp, name: string]> = [
   [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z/g, "<time>"],
+  [/\b\d{4}-\d\d-\d\d \d\d:\d\d(?!:)/g, "<time>"],
   [/^\d\d:\d\d:\d\d(?= )/gm, "<time>"],
   [/\b\d+(?= of \d+ s\b)|\b\d+(?:\.\d+)?(?= (?:ms|s)\b)|(?<="(?:secondsRemaining|connectedSeconds)": )\d+/g, "<n>"],
   [/(?<="issuedAt": )\d{10}\b/g, "<time>"],

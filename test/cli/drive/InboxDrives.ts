@@ -65,7 +65,7 @@ export const INBOX_DRIVES: Drives<
   "events tail": () => ({
     success: { args: "events tail --max 2", exit: 0 },
     failure: { args: "events tail", exit: 4, env: WRONG_TOKEN },
-    interrupt: { args: "events tail", exit: 130, interrupt: { said: "Hello" } },
+    interrupt: { args: "events tail", exit: 130, interrupt: { said: "email.received" } },
     person: [
       { args: "events tail --exec 'echo handled' --max 1", exit: 0 },
       { args: "events tail", exit: 130, interrupt: "server" }

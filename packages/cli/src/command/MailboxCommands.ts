@@ -246,14 +246,14 @@ export const MAILBOX_DELETE = defineCommand(
     const client = await clientOf(context)
     const { findMailbox, messageCount } = await import("./Reference.ts")
     const { address, mailboxId } = await findMailbox(client, mailbox)
-    const messages = flags.yes ? "all its messages" : `its ${await messageCount(client, mailboxId)}`
+    const messages = flags.yes ? "with all its messages" : await messageCount(client, mailboxId)
     await payAndPrint(
       context,
       {
         operation: "deleteMailbox",
         payload: { mailboxId },
-        purchase: `permanent deletion of mailbox ${address} and ${messages}`,
-        question: `Delete mailbox ${address}, with ${messages}?`
+        purchase: `permanent deletion of mailbox ${address}, ${messages}`,
+        question: `Delete mailbox ${address}, ${messages}?`
       },
       flags,
       (data) => [

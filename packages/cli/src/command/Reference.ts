@@ -156,13 +156,14 @@ export const messageIdOf = async (client: Server, text: string, direction?: "inb
   )
 }
 
-/** Counts the messages of a mailbox in words: `12 messages`. */
+/** Counts the messages of a mailbox in words: `with its 12 messages`. */
 export const messageCount = async (client: Server, mailboxId: string): Promise<string> => {
   const { items, nextCursor } = await collectPages(SEARCHED, undefined, async (limit, cursor) => {
     const data = await client.call("queryMessages", { query: { mailboxId, limit, cursor } })
     return "items" in data ? data : { items: [], nextCursor: null }
   })
-  return nextCursor === null ? countOf(items.length, "message") : `more than ${SEARCHED} messages`
+  if (items.length === 0) return "which has no messages"
+  return `with its ${nextCursor === null ? countOf(items.length, "message") : `more than ${SEARCHED} messages`}`
 }
 
 /** Returns the id of a conversation that is given by id, or by a part of it. */

@@ -3,6 +3,7 @@ import { errorCode, Failure, type FlagSpec, type FlagValues, usageError } from "
 import { dirname, join, resolve } from "node:path"
 import type { Context } from "../context/Context.ts"
 import { PASSWORD_FILE_FLAG, RPC_URL_FLAG, WALLET_FILE_FLAG, walletFlagsOf } from "../context/Flags.ts"
+import { asStarted } from "../host/Host.ts"
 import type { PrivateKey } from "../wallet/PrivateKey.ts"
 import { defineCommand } from "./Command.ts"
 
@@ -80,6 +81,12 @@ const saveWallet = async (
     ["Encrypted", wallet.encrypted ? "yes" : "no"]
   ])
   output.note(`Profile ${profile} now uses this wallet. Back up the file: nobody else has the key.`)
+  const { readBudget } = await import("../payment/Budget.ts")
+  // A budget that cannot be read is reported by the commands that use it.
+  const budget = await readBudget(host, profile).catch(() => undefined)
+  // Once, at the setup: 6.00 a call lets an agent buy a number for 5.00.
+  if (budget?.perCall === null && budget.perDay === null)
+    output.note(asStarted(host, "To limit what an agent may spend: agentctl budget set --per-day 10 --per-call 6"))
 }
 
 export const WALLET_CREATE = defineCommand(

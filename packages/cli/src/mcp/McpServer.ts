@@ -6,6 +6,7 @@ import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } fr
 import { setImmediate, setTimeout as sleep } from "node:timers/promises"
 import type { Readable, Writable } from "node:stream"
 import { VERSION } from "../Version.ts"
+import { argumentsOf } from "./Arguments.ts"
 
 /*
  * The only module that loads the SDK of the protocol.
@@ -82,7 +83,7 @@ export const serveMcp = async (parts: McpParts): Promise<void> => {
           })
         reportProgress(notify, ended.signal).catch(onError)
       }
-      const call = tool.run(agent, params.arguments ?? {}, {
+      const call = tool.run(agent, argumentsOf(params.arguments ?? {}, tool.inputSchema), {
         ...options,
         signal: AbortSignal.any([cancelled, stopping.signal])
       })

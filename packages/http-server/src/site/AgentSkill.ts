@@ -75,14 +75,14 @@ Choose the first of these ways that your environment supports.
 
 ## Tools, through the Model Context Protocol
 
-The person adds this to the configuration of the host. \`--max-per-day\` and \`--max-per-call\` limit what the tools may spend.
+The person adds this to the configuration of the host. \`--max-per-day\` and \`--max-per-call\` limit what the tools may spend, in USDT: a number costs 5.00.
 
 \`\`\`json
 {
   "mcpServers": {
     "agentos": {
       "command": "npx",
-      "args": ["-y", "@agentos/cli", "mcp", "--base-url", "${publicUrl}", "--max-per-day", "5"],
+      "args": ["-y", "@agentos/cli", "mcp", "--base-url", "${publicUrl}", "--max-per-call", "6", "--max-per-day", "10"],
       "env": { "AGENTOS_WALLET_FILE": "/path/to/wallet" }
     }
   }
@@ -98,7 +98,7 @@ The tools describe themselves: ${[...(email ? MAIL_TOOLS : []), ...(phone ? PHON
 npm install --global @agentos/cli
 agentctl config set base-url ${publicUrl}
 agentctl wallet create
-agentctl budget set --per-call 0.50 --per-day 5
+agentctl budget set --per-call 6 --per-day 10
 ${[...(email ? MAIL_COMMANDS : []), ...(phone ? PHONE_COMMANDS : [])].join("\n")}
 agentctl payments list --open
 \`\`\`
