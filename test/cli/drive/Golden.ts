@@ -23,6 +23,8 @@ const DIFFERENT: ReadonlyArray<readonly [pattern: RegExp, name: string]> = [
   [/(?<=127\.0\.0\.1(?::|%3A)|"port": )\d{4,5}\b/g, "port"]
 ]
 
+const SHORT_ID = 8
+
 /** Values that differ between runs and are not compared with each other. */
 const TIMES: ReadonlyArray<readonly [pattern: RegExp, name: string]> = [
   [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z/g, "<time>"],
@@ -57,8 +59,9 @@ export class Masks {
   }
 
   private nameOf(value: string, kind: string): string {
-    const key = kind === "id" ? value.slice(-8) : value.toLowerCase()
-    const known = this.seen.get(key)
+    const key = value.toLowerCase()
+    const full = key.length === SHORT_ID ? [...this.seen.keys()].find((id) => id.endsWith(key)) : undefined
+    const known = this.seen.get(full ?? key)
     if (known !== undefined) return known
     const count = (this.counts.get(kind) ?? 0) + 1
     this.counts.set(kind, count)

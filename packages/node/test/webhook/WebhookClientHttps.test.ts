@@ -50,7 +50,7 @@ describe("WebhookClientHttps", () => {
     Effect.gen(function* () {
       const paths: Array<string> = []
       const server = createServer((request, response) => {
-        paths.push(`${request.headers["webhook-id"]} ${request.url}`)
+        paths.push(`${String(request.headers["webhook-id"])} ${request.url}`)
         response.writeHead(204).end()
       })
       yield* Effect.acquireRelease(
