@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
 import { get } from "node:https"
@@ -6,7 +6,7 @@ import { connect } from "node:net"
 import { networkInterfaces, tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
 import { Agent, freshName } from "../support/Agent.ts"
 import { Chain } from "../support/Chain.ts"
 import { familyOf, isRunning, untilGone } from "../support/Processes.ts"
@@ -252,13 +252,19 @@ describe("the end of a sandbox", () => {
   })
 
   it("keeps mailboxes, tokens and balances for the next start", async () => {
-    const { agentWebhookUrl, baseUrl } = description
+    const { agentWebhookUrl, baseUrl, chain, carrier, facilitatorUrl, mail } = description
     await start()
     await expectSameData()
-    // Numbers that were bought before use these URLs. Only a port that another process took meanwhile is replaced.
+    // Numbers that were bought before, and profiles of agentctl, use these URLs. Only a port that another process took
+    // meanwhile is replaced.
     for (const [now, then] of [
       [description.baseUrl, baseUrl],
-      [description.agentWebhookUrl, agentWebhookUrl]
+      [description.agentWebhookUrl, agentWebhookUrl],
+      [description.chain.rpcUrl, chain.rpcUrl],
+      [description.carrier.url, carrier.url],
+      [description.facilitatorUrl, facilitatorUrl],
+      [description.mail.relayFaultsUrl, mail.relayFaultsUrl],
+      [`smtp://127.0.0.1:${description.mail.port}`, `smtp://127.0.0.1:${mail.port}`]
     ] as const) {
       if (now !== then) expect(await isListening("127.0.0.1", Number(new URL(then).port))).toBe(true)
     }
@@ -320,6 +326,28 @@ describe("a sandbox that cannot start", () => {
     holder.close()
     expect(status).toBe(1)
     expect(stderr).toContain(`Port ${port} is in use`)
+  })
+
+  it("uses the next free port if the default one is in use", async () => {
+    const { createServer } = await import("node:net")
+    const holder = createServer().listen(8402, "127.0.0.1")
+    // Another program may hold it already.
+    await Promise.race([once(holder, "listening"), once(holder, "error").catch(() => undefined)])
+    onTestFinished(() => void holder.close())
+    const other = mkdtempSync(join(tmpdir(), "agentos-busy-"))
+    const child = spawn(process.execPath, [MAIN, "--no-tour", "--data", other], { stdio: ["ignore", "pipe", "ignore"] })
+    onTestFinished(() => rmSync(other, { recursive: true, force: true }))
+    let said = ""
+    await new Promise<void>((resolve) => {
+      child.stdout.setEncoding("utf8").on("data", (text: string) => {
+        said += text
+        if (said.includes("Using port")) resolve()
+      })
+      child.once("exit", () => resolve())
+    })
+    child.kill("SIGTERM")
+    if (child.exitCode === null) await once(child, "exit")
+    expect(said).toMatch(/^Port 8402 is in use\. Using port \d+\.$/m)
   })
 
   it("shows the log of the failed server, and leaves no process behind", () => {
