@@ -5,7 +5,7 @@ export const refusedHosts = new Set()
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/
 
-const { connect } = net.Socket.prototype
+const connect = Reflect.get(net.Socket.prototype, "connect")
 net.Socket.prototype.connect = function (...parameters) {
   const [first] = parameters
   const options = Array.isArray(first) ? first[0] : first
