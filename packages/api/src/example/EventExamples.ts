@@ -50,7 +50,7 @@ const call = {
   toNumber: number
 } as const
 
-const PAYER = "0x8ba1f109551bD432803012645Ac136ddd64DBA72"
+const PAYER = "0x8ba1f109551bd432803012645ac136ddd64dba72"
 const ofPayment = { source: INTERNAL_SOURCE, service: "payment", resourceId: OPERATION_ID, agentId: PAYER }
 const payment = {
   operationId: OPERATION_ID,
@@ -60,9 +60,9 @@ const payment = {
   price: { amount: "0.25", asset: "USDT" },
   baseUnits: "250000",
   network: "eip155:196",
-  token: "0x779Ded0c9e1022225f8E0630b35a9b54bE713736",
+  token: "0x779ded0c9e1022225f8e0630b35a9b54be713736",
   payer: PAYER,
-  payTo: "0x52908400098527886E0F7030069857D2E4169EE7",
+  payTo: "0x52908400098527886e0f7030069857d2e4169ee7",
   transaction: "0x6fd1b0a4c7d3e8f2915a4b6c8d0e2f4a6b8c0d2e4f6a8b0c2d4e6f8a0b2c4d6e"
 } as const
 

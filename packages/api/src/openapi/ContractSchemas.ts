@@ -135,5 +135,25 @@ const componentsOf = (
       return [name, inputs === undefined ? component : bodySchema(component, inputs)]
     })
   )
-  return shareEventFields(discriminateUnions(components))
+  return Object.fromEntries(
+    Object.entries(shareEventFields(discriminateUnions(components))).map(([name, component]) => [
+      name,
+      isObject(component) ? markDeprecated(component) : component
+    ])
+  )
 }
+
+/** Marks the properties whose descriptions begin with "Deprecated:". The schemas of Effect have no such annotation. */
+const markDeprecated = (component: JsonObject): JsonObject => ({
+  ...component,
+  ...(component["properties"] === undefined
+    ? {}
+    : {
+        properties: Object.fromEntries(
+          Object.entries(child(component, "properties")).map(([name, property]) => {
+            const isDeprecated = isObject(property) && `${String(property["description"])}`.startsWith("Deprecated:")
+            return [name, isDeprecated ? { ...property, deprecated: true } : property]
+          })
+        )
+      })
+})

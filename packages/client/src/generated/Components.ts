@@ -1018,10 +1018,16 @@ export interface components {
             serviceId: components["schemas"]["ServiceId"] | null;
             paymentState: "none" | "pending" | "settled" | "refund_due" | "refunded" | "unknown";
             network: string;
+            price: components["schemas"]["Price"] | null;
+            baseUnits: string;
+            token: string;
+            /** @deprecated */
             asset: string;
+            /** @deprecated */
             amount: string;
             transaction: string | null;
             refund: {
+                amount: components["schemas"]["Price"] | null;
                 transaction: string;
             } | null;
             reason: {

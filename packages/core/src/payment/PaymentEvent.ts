@@ -19,9 +19,9 @@ const payment = {
   }),
   baseUnits: Schema.String.annotateKey({ description: "The exact amount of the payment, in the token's base units." }),
   network: Schema.String.annotateKey({ description: "CAIP-2 id of the network." }),
-  token: Schema.String.annotateKey({ description: "Address of the token's contract." }),
-  payer: Schema.String.annotateKey({ description: "Address of the wallet that paid." }),
-  payTo: Schema.String.annotateKey({ description: "Address that the payment was made to." }),
+  token: Schema.String.annotateKey({ description: "Address of the token's contract, in lower case." }),
+  payer: Schema.String.annotateKey({ description: "Address of the wallet that paid, in lower case." }),
+  payTo: Schema.String.annotateKey({ description: "Address that the payment was made to, in lower case." }),
   transaction: Schema.NullOr(Schema.String).annotateKey({
     description: "Hash of the transaction that paid; null where nothing was paid."
   }),
@@ -71,9 +71,9 @@ const paymentOf = ({ endpoint, operationId, proof, requestId, serviceId, state, 
     ...(price === null ? {} : { price: Usdt.toPrice(price) }),
     baseUnits: terms.amount.toString(),
     network: terms.network,
-    token: terms.asset,
+    token: terms.asset.toLowerCase(),
     payer: proof.payer,
-    payTo: terms.payTo,
+    payTo: terms.payTo.toLowerCase(),
     transaction,
     paymentState: PAYMENT_STATES[state]
   }

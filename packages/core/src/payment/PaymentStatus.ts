@@ -1,5 +1,7 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
+import { serviceEntry } from "../catalog/Catalog.ts"
 import { ServiceId } from "../catalog/ServiceId.ts"
+import * as Usdt from "../catalog/Usdt.ts"
 import { Keyring } from "../kernel/Keyring.ts"
 import * as Lookup from "../kernel/Lookup.ts"
 import type { ProviderError } from "../kernel/ProviderError.ts"
@@ -13,7 +15,7 @@ import { OperationStore } from "./OperationStore.ts"
 import { adviceOn, type AuthorizationUse, PaymentAdvice, UNCLAIMED_STATES } from "./PaymentAdvice.ts"
 import { PaymentRail, type Settlement } from "./PaymentRail.ts"
 import * as PaymentResponse from "./PaymentResponse.ts"
-import { type PaymentProof, type PaymentTerms, proofKey } from "./PaymentTerms.ts"
+import { type PaymentProof, type PaymentTerms, PriceRecord, proofKey } from "./PaymentTerms.ts"
 import * as RequestBinding from "./RequestBinding.ts"
 
 /** The state of a payment, as its holder or its tenant sees it. */
@@ -30,13 +32,19 @@ export const PaymentStatusRecord = Schema.Struct({
       "none: nothing was paid. pending or unknown: the outcome is open. settled: the payment arrived. refund_due: it is being refunded. refunded: the refund arrived."
   }),
   network: Schema.String.annotateKey({ description: "CAIP-2 id of the network." }),
-  asset: Schema.String.annotateKey({ description: "Address of the token's contract." }),
-  amount: Schema.String.annotateKey({ description: "The amount in the token's base units." }),
+  price: Schema.NullOr(PriceRecord).annotateKey({
+    description: "Price of the service; null where operationId is null."
+  }),
+  baseUnits: Schema.String.annotateKey({ description: "The exact amount of the payment, in the token's base units." }),
+  token: Schema.String.annotateKey({ description: "Address of the token's contract, in lower case." }),
+  asset: Schema.String.annotateKey({ description: "Deprecated: the address in `token`, in mixed case." }),
+  amount: Schema.String.annotateKey({ description: "Deprecated: the same as `baseUnits`." }),
   transaction: Schema.NullOr(Schema.String).annotateKey({
     description: "Hash of the transaction that paid; null if none did."
   }),
   refund: Schema.NullOr(
     Schema.Struct({
+      amount: Schema.NullOr(PriceRecord).annotateKey({ description: "The refunded amount: all that was paid." }),
       transaction: Schema.String.annotateKey({ description: "Hash of the transaction of the refund." })
     })
   ).annotateKey({ description: "The refund; null until the chain shows it." }),
@@ -67,6 +75,18 @@ export interface PaymentStatus {
   /** Whether the blocks of the chain were searched for a transfer, which takes up to a hundred and fifty reads. */
   readonly wasSearched: boolean
 }
+
+const priceOf = (serviceId: ServiceId): PriceRecord | null => {
+  const { price } = serviceEntry(serviceId)
+  return price === null ? null : Usdt.toPrice(price)
+}
+
+const amountOf = ({ amount, asset }: PaymentTerms) => ({
+  baseUnits: amount.toString(),
+  token: asset.toLowerCase(),
+  asset,
+  amount: amount.toString()
+})
 
 /** How far back a transfer is searched for. */
 const SEARCH_WINDOW = Timestamp.DAY
@@ -134,10 +154,13 @@ export class PaymentStatuses extends Context.Service<
           serviceId: operation.serviceId,
           paymentState: PAYMENT_STATES[state],
           network: terms.network,
-          asset: terms.asset,
-          amount: terms.amount.toString(),
+          price: priceOf(operation.serviceId),
+          ...amountOf(terms),
           transaction,
-          refund: refundTransaction === null ? null : { transaction: refundTransaction },
+          refund:
+            refundTransaction === null
+              ? null
+              : { amount: priceOf(operation.serviceId), transaction: refundTransaction },
           reason: failure,
           receipt: isUnsigned ? PaymentResponse.unsigned(rail, operation, transaction) : operation.receipt,
           createdAt: Timestamp.toIso(operation.createdAt),
@@ -222,8 +245,8 @@ export class PaymentStatuses extends Context.Service<
           serviceId: null,
           paymentState: facts._tag === "Held" ? PAYMENT_STATES[facts.state] : UNCLAIMED_STATES[facts.use],
           network: terms.network,
-          asset: terms.asset,
-          amount: terms.amount.toString(),
+          price: null,
+          ...amountOf(terms),
           transaction,
           refund: null,
           reason: null,

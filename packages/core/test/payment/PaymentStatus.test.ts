@@ -127,6 +127,8 @@ describe("PaymentStatuses", () => {
         operationId: answer.operationId,
         serviceId: "email.mailbox.create",
         paymentState: "settled",
+        price: { amount: "0.25", asset: "USDT" },
+        baseUnits: "250000",
         amount: "250000",
         transaction: "0x01",
         refund: null,
@@ -135,6 +137,7 @@ describe("PaymentStatuses", () => {
         advice: "done"
       })
       assert.notProperty(status, "retryAfterSeconds")
+      assert.strictEqual(status.token, status.asset.toLowerCase())
     })
   )
 
@@ -143,7 +146,8 @@ describe("PaymentStatuses", () => {
       const other = pay(yield* challengeOf(), ADA, "01")
       const forged = pay(yield* challengeOf(), ADA, "01", true)
       yield* adasMailbox
-      const { advice, amount, asset, network, paymentState, ...rest } = yield* statusOf(other)
+      const { advice, amount, asset, baseUnits, network, paymentState, token, ...rest } = yield* statusOf(other)
+      assert.deepStrictEqual([baseUnits, token], [amount, asset.toLowerCase()])
       assert.deepStrictEqual([advice, paymentState, amount, network], ["done", "settled", "250000", "eip155:402402"])
       assert.match(asset, /^0x/)
       assert.deepStrictEqual([...new Set(Object.values(rest))], [null])
@@ -237,7 +241,10 @@ describe("PaymentStatuses", () => {
       yield* returnDebts
       assert.deepInclude(yield* statusOf(signature), {
         paymentState: "refunded",
-        refund: { transaction: [...host.payments.refunds.keys()].map((nonce) => `0xback${nonce.slice(2)}`)[0]! },
+        refund: {
+          amount: { amount: "0.25", asset: "USDT" },
+          transaction: [...host.payments.refunds.keys()].map((nonce) => `0xback${nonce.slice(2)}`)[0]!
+        },
         advice: "done"
       })
     })
