@@ -65,7 +65,7 @@ export const readSandbox = async (context: Context, data: string | undefined): P
   if (server !== undefined && !isServerOf(description, server.value))
     throw new Failure({
       code: "CONFIGURATION",
-      message: `${server.value} (${fromOf(server)}) is not ${description === undefined ? "a sandbox on this machine" : `the sandbox at ${description.baseUrl}`}. agentctl sandbox acts only in a sandbox. Nothing was sent.`,
+      message: `${server.value} (${fromOf(server)}) is not ${description === undefined ? "a sandbox on this machine" : `the sandbox at ${description.baseUrl}`}. agentctl sandbox acts only in a sandbox, for example the one that --data names. Nothing was sent.`,
       next: ["agentctl dev", "agentctl config list"]
     })
   if (description !== undefined) return description
