@@ -197,9 +197,9 @@ const numberPurchase = <const Name extends string>(purchase: NumberPurchase<Name
     },
     async (context, { arguments: { number }, flags }) => {
       const { payAndPrint } = await import("./PaidOutput.ts")
-      const { numberIdOf } = await import("./Reference.ts")
-      const phoneNumberId = await numberIdOf(await clientOf(context), number)
-      const call = { operation, payload: { phoneNumberId }, purchase: `${goods} ${number}` }
+      const { findNumber } = await import("./Reference.ts")
+      const { number: found, phoneNumberId } = await findNumber(await clientOf(context), number)
+      const call = { operation, payload: { phoneNumberId }, purchase: `${goods} ${found}` }
       await payAndPrint(context, call, flags, (data) => numberFields(data.phoneNumber))
     }
   )

@@ -31,6 +31,7 @@ beforeEach(() => {
   const number = (phoneNumberId: string, createdAt: string, status: string) => ({
     phoneNumberId,
     number: NUMBER,
+    agentName: "Ada",
     createdAt,
     status
   })
