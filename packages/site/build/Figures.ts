@@ -9,6 +9,7 @@ import {
   DEFAULT_MAIL_POLICY,
   IDEMPOTENCY_KEY_LIMIT,
   MAIL_LIMITS,
+  RealtimeSession,
   RECIPIENT_LIMIT,
   SenderPolicy,
   SUBJECT_LIMIT,
@@ -62,6 +63,7 @@ const FIGURES: Readonly<Record<string, string>> = {
   handshakesPerSecond: grouped(HANDSHAKES.perSecond),
   socketFrames: grouped(SOCKET_FRAMES.perSecond),
   tenantFrames: grouped(TENANT_FRAMES.perSecond),
+  deliveriesInFlight: grouped(RealtimeSession.MAX_IN_FLIGHT),
   refusalsPerSecond: grouped(REFUSALS.perSecond),
   closeCodes: table(
     ["Code", "Meaning"],

@@ -1,3 +1,4 @@
+import { RealtimeSession } from "@agentos/core"
 import type { Schema } from "effect"
 import { API_NAME, API_VERSION } from "../ApiIdentity.ts"
 import { contractSchemas } from "../openapi/ContractSchemas.ts"
@@ -58,7 +59,7 @@ const OPERATIONS = {
 const DESCRIPTION = [
   "The WebSocket delivers events and the turns of calls, each as one JSON object in a text frame.",
   `Get a realtime token from \`GET /api/v1/events/realtime-token\`, connect to its \`websocketUrl\`, and send \`session.authenticate\` within 5 seconds. The token is in that message and never in the URL. \`mode\` is \`deliver\` (the default), \`observe\` or \`voice\`.`,
-  "Mode deliver: the server sends `session.ready`, an `event.delivery` for each pending event in order, `session.replay.complete`, and then new events as they occur. Acknowledge each event with `event.ack` after you have handled it. A session holds at most 64 unacknowledged deliveries, each leased for 30 seconds and renewed while the socket answers pings.",
+  `Mode deliver: the server sends \`session.ready\`, an \`event.delivery\` for each pending event in order, \`session.replay.complete\`, and then new events as they occur. Acknowledge each event with \`event.ack\` after you have handled it. A session holds at most ${RealtimeSession.MAX_IN_FLIGHT} unacknowledged deliveries, each leased for 30 seconds and renewed while the socket answers pings.`,
   "Mode voice: the server sends a `call.turn` for each utterance, which the client answers with one or more `call.reply` within 5 seconds.",
   `Close codes: ${Object.values(CLOSE_CODES)
     .map(({ code, meaning }) => `${code} ${meaning}`)

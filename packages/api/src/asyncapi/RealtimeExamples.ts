@@ -1,3 +1,4 @@
+import { RealtimeSession } from "@agentos/core"
 import { EVENT_EXAMPLES } from "../example/EventExamples.ts"
 import { CALL, PHONE_NUMBER } from "../example/ResourceExamples.ts"
 import type { RealtimeClientMessage, RealtimeServerMessage } from "../RealtimeMessage.ts"
@@ -21,7 +22,7 @@ export const REALTIME_EXAMPLES: {
     type: "session.ready",
     sessionId: "019ab1c4-0d7b-7c00-8e2a-4b5c6d7e8f89",
     leaseSeconds: 30,
-    maxInFlight: 64,
+    maxInFlight: RealtimeSession.MAX_IN_FLIGHT,
     pending: 1
   },
   "event.delivery": { type: "event.delivery", deliveryId: DELIVERY_ID, event: EVENT },

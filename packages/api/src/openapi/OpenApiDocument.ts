@@ -1,6 +1,7 @@
 import { API_NAME, API_VERSION } from "../ApiIdentity.ts"
 import { guidance } from "../discovery/WellKnown.ts"
-import { operations, TAGS } from "../operation/Operations.ts"
+import { TAGS } from "../operation/ApiOperation.ts"
+import { operations } from "../operation/Operations.ts"
 import { LLMS_PATH } from "../PublicPath.ts"
 import type { JsonObject } from "../schema/JsonSchema.ts"
 import { type ContractSchemas, contractSchemas } from "./ContractSchemas.ts"
@@ -35,7 +36,7 @@ export const openApiDocument = (server: DocumentedServer): JsonObject => {
     },
     servers: [{ url: server.serverUrl }],
     "x-agentcash-guidance": { llmsTxtUrl: `${server.serverUrl}${LLMS_PATH}` },
-    tags: TAGS.map(({ description, name }) => ({ name, description })),
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: paths(schemas, server),
     webhooks: webhooks(server),
     components: {

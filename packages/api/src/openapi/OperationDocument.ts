@@ -2,7 +2,6 @@ import { type Capabilities, type CatalogEntry, IDEMPOTENCY_KEY_LIMIT, Usdt } fro
 import { REQUEST_ID } from "../example/ResourceExamples.ts"
 import { inputsOf, requiresBody } from "../operation/Inputs.ts"
 import { type Bytes, isBytes, type ApiOperation, type OperationExample } from "../operation/ApiOperation.ts"
-import { tagOf } from "../operation/Operations.ts"
 import { type JsonObject, toJsonObject } from "../schema/JsonSchema.ts"
 import type { ContractSchemas } from "./ContractSchemas.ts"
 import { errorResponses } from "./ErrorResponses.ts"
@@ -185,7 +184,7 @@ export const operationDocument = (
   const request = schemas.requests.get(self)
   return {
     operationId: self.name,
-    tags: [tagOf(self.name)],
+    tags: [self.tag],
     summary: self.summary,
     description: `${entry.purpose}\n\n${self.description}\n\n${terms(entry)}`,
     externalDocs: { url: `${serverUrl}${entry.guide}` },

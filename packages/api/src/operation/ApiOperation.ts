@@ -16,6 +16,23 @@ export type Bytes = Schema.Uint8Array & { readonly mediaTypes: ReadonlyArray<str
 
 export const isBytes = (data: AnyCodec): data is Bytes => "mediaTypes" in data
 
+/** The tags of the OpenAPI document, in its order, each with its description. */
+export const TAGS = {
+  Discovery: "Services, prices and how to start.",
+  Authentication: "Access tokens, for the wallet that owns them.",
+  Payments: "The state of payments.",
+  Mailboxes: "Addresses that receive and send mail.",
+  Messages: "Sent and received mail.",
+  Attachments: "The files of messages.",
+  Suppressions: "Addresses that you can't write to.",
+  "Phone numbers": "Numbers and their inbound minutes.",
+  Calls: "Outbound and inbound calls, and their transcripts.",
+  Events: "The durable events of a tenant.",
+  Webhooks: "The endpoint that receives your events.",
+  Limits: "The quotas of your wallet.",
+  Domains: "Reserved in this version and never available."
+} as const
+
 /** The schemas of an operation's input and output. */
 export interface OperationShape<
   Params extends AnyCodec = AnyCodec,
@@ -36,6 +53,8 @@ export interface OperationShape<
   readonly replacedStatus?: 200
   /** Whether the response has an entity tag, so that a client which has it gets 304. Bytes always have one. */
   readonly hasEntityTag?: true
+  /** The kind of resource that it is about. */
+  readonly tag: keyof typeof TAGS
   /** The operation in two to five words, for navigation. */
   readonly summary: string
   /** A few sentences about the operation, beyond the `purpose` of its catalog entry. */

@@ -94,6 +94,7 @@ const DESCRIPTION: typeof ApiDescription.Encoded = {
 
 export const DISCOVERY_OPERATIONS = {
   describeApi: operation("describeApi", {
+    tag: "Discovery",
     summary: "Describe the API",
     ...NO_INPUT,
     data: ApiDescription,
@@ -105,6 +106,7 @@ export const DISCOVERY_OPERATIONS = {
   }),
 
   listServices: operation("listServices", {
+    tag: "Discovery",
     summary: "List services",
     ...NO_INPUT,
     data: Schema.Struct({
@@ -119,6 +121,7 @@ export const DISCOVERY_OPERATIONS = {
 
   /** An unknown id is answered with 404, so any text is accepted. */
   getService: operation("getService", {
+    tag: "Discovery",
     summary: "Get a service",
     ...NO_INPUT,
     params: Schema.Struct({
@@ -138,6 +141,7 @@ export const DISCOVERY_OPERATIONS = {
 /** Reserved in this version. Always fails. */
 export const DOMAIN_OPERATIONS = {
   registerDomain: operation("registerDomain", {
+    tag: "Domains",
     summary: "Register a domain",
     ...NO_INPUT,
     data: Schema.Never,
@@ -163,11 +167,13 @@ const SIGN_IN =
 
 export const AUTH_OPERATIONS = {
   recoverToken: operation("recoverToken", {
+    tag: "Authentication",
     summary: "Get your access token",
     ...signedIn,
     description: `Use it when the token is lost. ${SIGN_IN} The first sign-in of a wallet replaces the token that its first purchase returned, and pauses its event webhook, unless the request carries that token.`
   }),
   revokeTokens: operation("revokeTokens", {
+    tag: "Authentication",
     summary: "Revoke access tokens",
     ...signedIn,
     description: `Use it when someone else may know a token. ${SIGN_IN} Older access tokens, realtime tokens and realtime sessions end on every server within 5 seconds. Paid requests that were already accepted are still fulfilled. The event webhook stays: set it with rotateSecret if someone else may know its secret.`
@@ -182,6 +188,7 @@ const status = {
 export const PAYMENT_OPERATIONS = {
   /** The payment is the header PAYMENT-SIGNATURE. */
   readPaymentStatus: operation("readPaymentStatus", {
+    tag: "Payments",
     summary: "Check a payment",
     ...NO_INPUT,
     ...status,
@@ -191,6 +198,7 @@ export const PAYMENT_OPERATIONS = {
   }),
 
   getPayment: operation("getPayment", {
+    tag: "Payments",
     summary: "Get an operation's payment",
     ...NO_INPUT,
     params: Schema.Struct({
@@ -211,6 +219,7 @@ const MEBIBYTE = 1024 ** 2
 export const LIMIT_OPERATIONS = {
   listLimits: operation("listLimits", {
     ...NO_INPUT,
+    tag: "Limits",
     data: Schema.Struct({
       items: Schema.Array(LimitRecord).annotateKey({ description: "The limits, those of mail first." }),
       sendingPause: Schema.NullOr(SendingPauseRecord).annotateKey({

@@ -43,6 +43,7 @@ const time = Timestamp.Timestamp.make(Date.UTC(2026, 0, 31, 12))
 
 export const EMAIL_OPERATIONS = {
   createMailbox: operation("createMailbox", {
+    tag: "Mailboxes",
     summary: "Create a mailbox",
     ...NO_INPUT,
     payload: CreateMailboxInput,
@@ -57,6 +58,7 @@ export const EMAIL_OPERATIONS = {
   }),
 
   listMailboxes: operation("listMailboxes", {
+    tag: "Mailboxes",
     summary: "List mailboxes",
     ...NO_INPUT,
     data: Schema.Struct({ items: Schema.Array(MailboxRecord).annotateKey({ description: "All mailboxes." }) }),
@@ -66,6 +68,7 @@ export const EMAIL_OPERATIONS = {
   }),
 
   updateMailbox: operation("updateMailbox", {
+    tag: "Mailboxes",
     summary: "Update a mailbox",
     ...NO_INPUT,
     payload: UpdateMailboxInput,
@@ -80,6 +83,7 @@ export const EMAIL_OPERATIONS = {
   }),
 
   deleteMailbox: operation("deleteMailbox", {
+    tag: "Mailboxes",
     summary: "Delete a mailbox",
     ...NO_INPUT,
     payload: DeleteMailboxInput,
@@ -98,6 +102,7 @@ export const EMAIL_OPERATIONS = {
   }),
 
   sendMessage: operation("sendMessage", {
+    tag: "Messages",
     summary: "Send a message",
     ...NO_INPUT,
     payload: SendMessageInput,
@@ -113,6 +118,7 @@ export const EMAIL_OPERATIONS = {
 
   /** Returns a page of messages, or a single message for a query with a messageId. */
   queryMessages: operation("queryMessages", {
+    tag: "Messages",
     summary: "List or read messages",
     ...NO_INPUT,
     query: Schema.Struct({
@@ -148,6 +154,7 @@ export const EMAIL_OPERATIONS = {
   }),
 
   getAttachment: operation("getAttachment", {
+    tag: "Attachments",
     summary: "Download an attachment",
     ...NO_INPUT,
     params: Schema.Struct({ messageId, attachmentId }),
@@ -162,6 +169,7 @@ export const EMAIL_OPERATIONS = {
   }),
 
   getRawMessage: operation("getRawMessage", {
+    tag: "Messages",
     summary: "Download a raw message",
     ...NO_INPUT,
     params: Schema.Struct({ messageId }),
@@ -173,6 +181,7 @@ export const EMAIL_OPERATIONS = {
   }),
 
   listSuppressions: operation("listSuppressions", {
+    tag: "Suppressions",
     summary: "List suppressions",
     ...NO_INPUT,
     query: QuerySuppressionsInput,
@@ -193,6 +202,7 @@ export const EMAIL_OPERATIONS = {
   }),
 
   liftSuppression: operation("liftSuppression", {
+    tag: "Suppressions",
     summary: "Lift a suppression",
     ...NO_INPUT,
     payload: LiftSuppressionInput,

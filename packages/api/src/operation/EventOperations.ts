@@ -52,6 +52,7 @@ const WEBHOOK: typeof EventWebhookRecord.Encoded = {
 
 export const EVENT_OPERATIONS = {
   getRealtimeToken: operation("getRealtimeToken", {
+    tag: "Events",
     summary: "Get a realtime token",
     ...NO_INPUT,
     query: RealtimeTokenInput,
@@ -81,6 +82,7 @@ export const EVENT_OPERATIONS = {
   }),
 
   listEvents: operation("listEvents", {
+    tag: "Events",
     summary: "List events",
     ...NO_INPUT,
     payload: ListEventsInput,
@@ -95,6 +97,7 @@ export const EVENT_OPERATIONS = {
   }),
 
   getEvent: operation("getEvent", {
+    tag: "Events",
     summary: "Get an event",
     ...NO_INPUT,
     payload: EventIdInput,
@@ -106,6 +109,7 @@ export const EVENT_OPERATIONS = {
   }),
 
   acknowledgeEvent: operation("acknowledgeEvent", {
+    tag: "Events",
     summary: "Acknowledge an event",
     ...NO_INPUT,
     payload: EventIdInput,
@@ -116,6 +120,7 @@ export const EVENT_OPERATIONS = {
   }),
 
   acknowledgeAllEvents: operation("acknowledgeAllEvents", {
+    tag: "Events",
     summary: "Acknowledge many events",
     ...NO_INPUT,
     payload: AcknowledgeAllInput,
@@ -129,6 +134,7 @@ export const EVENT_OPERATIONS = {
   }),
 
   replayEvents: operation("replayEvents", {
+    tag: "Events",
     summary: "List pending events",
     ...NO_INPUT,
     query: ReplayEventsInput,
@@ -140,6 +146,7 @@ export const EVENT_OPERATIONS = {
   }),
 
   acknowledgeEventById: operation("acknowledgeEventById", {
+    tag: "Events",
     summary: "Acknowledge by path",
     ...NO_INPUT,
     params: EventIdInput,
@@ -150,6 +157,7 @@ export const EVENT_OPERATIONS = {
   }),
 
   setEventWebhook: operation("setEventWebhook", {
+    tag: "Webhooks",
     summary: "Set the event webhook",
     ...NO_INPUT,
     payload: SetEventWebhookInput,
@@ -170,6 +178,7 @@ export const EVENT_OPERATIONS = {
   }),
 
   getEventWebhook: operation("getEventWebhook", {
+    tag: "Webhooks",
     summary: "Get the event webhook",
     ...NO_INPUT,
     data: oneWebhook,
@@ -180,6 +189,7 @@ export const EVENT_OPERATIONS = {
   }),
 
   deleteEventWebhook: operation("deleteEventWebhook", {
+    tag: "Webhooks",
     summary: "Delete the event webhook",
     ...NO_INPUT,
     data: Schema.Struct({
@@ -192,6 +202,7 @@ export const EVENT_OPERATIONS = {
   }),
 
   listWebhookDeliveries: operation("listWebhookDeliveries", {
+    tag: "Webhooks",
     summary: "List webhook deliveries",
     ...NO_INPUT,
     data: Schema.Struct({

@@ -123,9 +123,10 @@ export const ListCallsInput = Schema.Struct({
 }).annotate({ identifier: "ListCallsInput" })
 
 export const PHONE_OPERATIONS = {
-  purchaseUsNumber: operation("purchaseUsNumber", { summary: "Buy a US number", ...purchase }),
+  purchaseUsNumber: operation("purchaseUsNumber", { tag: "Phone numbers", summary: "Buy a US number", ...purchase }),
 
   purchaseCanadaNumber: operation("purchaseCanadaNumber", {
+    tag: "Phone numbers",
     summary: "Buy a Canadian number",
     ...purchase,
     example: {
@@ -139,6 +140,7 @@ export const PHONE_OPERATIONS = {
   }),
 
   renewNumber: operation("renewNumber", {
+    tag: "Phone numbers",
     summary: "Renew a number",
     ...number,
     description:
@@ -146,15 +148,22 @@ export const PHONE_OPERATIONS = {
     example: numberExample(RENEWED)
   }),
 
-  callOneMinute: operation("callOneMinute", { summary: "Call for one minute", ...call, example: callExample(60) }),
+  callOneMinute: operation("callOneMinute", {
+    tag: "Calls",
+    summary: "Call for one minute",
+    ...call,
+    example: callExample(60)
+  }),
 
   callFiveMinutes: operation("callFiveMinutes", {
+    tag: "Calls",
     summary: "Call for five minutes",
     ...call,
     example: callExample(300)
   }),
 
   extendCall: operation("extendCall", {
+    tag: "Calls",
     summary: "Extend a call",
     ...NO_INPUT,
     payload: CallIdInput,
@@ -178,6 +187,7 @@ export const PHONE_OPERATIONS = {
   }),
 
   addInboundMinutes: operation("addInboundMinutes", {
+    tag: "Phone numbers",
     summary: "Add inbound minutes",
     ...number,
     description:
@@ -186,6 +196,7 @@ export const PHONE_OPERATIONS = {
   }),
 
   releaseNumber: operation("releaseNumber", {
+    tag: "Phone numbers",
     summary: "Release a number",
     ...NO_INPUT,
     payload: ReleaseNumberInput,
@@ -202,6 +213,7 @@ export const PHONE_OPERATIONS = {
   }),
 
   listNumbers: operation("listNumbers", {
+    tag: "Phone numbers",
     summary: "List numbers",
     ...NO_INPUT,
     data: Schema.Struct({ items: Schema.Array(PhoneNumberRecord).annotateKey({ description: "All numbers." }) }),
@@ -212,6 +224,7 @@ export const PHONE_OPERATIONS = {
   }),
 
   getCall: operation("getCall", {
+    tag: "Calls",
     summary: "Get a call",
     ...NO_INPUT,
     params: CallIdInput,
@@ -223,6 +236,7 @@ export const PHONE_OPERATIONS = {
   }),
 
   getTranscript: operation("getTranscript", {
+    tag: "Calls",
     summary: "Get a transcript",
     ...NO_INPUT,
     params: CallIdInput,
@@ -242,6 +256,7 @@ export const PHONE_OPERATIONS = {
   }),
 
   listCalls: operation("listCalls", {
+    tag: "Calls",
     summary: "List calls",
     ...NO_INPUT,
     query: ListCallsInput,
@@ -256,6 +271,7 @@ export const PHONE_OPERATIONS = {
   }),
 
   listVoices: operation("listVoices", {
+    tag: "Phone numbers",
     summary: "List voices",
     ...NO_INPUT,
     data: Schema.Struct({ items: Schema.Array(Voice).annotateKey({ description: "All voices." }) }),

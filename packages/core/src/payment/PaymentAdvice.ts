@@ -56,7 +56,10 @@ export type AdviceWithDelay =
   | { readonly advice: Exclude<PaymentAdvice, "wait"> }
   | { readonly advice: "wait"; readonly retryAfterSeconds: number }
 
-/** Time that a repeated request needs to arrive and to be verified before its challenge and payment expire. */
+/**
+ * Time that a repeated request needs to arrive and to be verified before its challenge and payment expire. Longer than the
+ * validity that a rail requires of a payment (10 s in `PaymentRailX402`), or the advice would lead to a refusal.
+ */
 const REPEAT_MARGIN = 15 * Timestamp.SECOND
 /** Delay while a worker, or the chain, is expected to finish soon. */
 const POLL_SECONDS = 5
