@@ -22,6 +22,7 @@ const eventIds = async (stage: Stage): Promise<ReadonlyArray<string>> =>
 export const INBOX_DRIVES: Drives<
   | "login"
   | "whoami"
+  | "limits"
   | "events list"
   | "events get"
   | "events tail"
@@ -57,6 +58,7 @@ export const INBOX_DRIVES: Drives<
     }
   },
   whoami: () => asking("whoami"),
+  limits: () => asking("limits"),
   "events list": () => asking("events list"),
   "events get": async (stage) => {
     const [first] = await eventIds(stage)

@@ -9,6 +9,7 @@ import { DOCTOR } from "./DoctorCommand.ts"
 import { EVENTS_ACK, EVENTS_ACK_ALL, EVENTS_GET, EVENTS_LIST, EVENTS_TAIL } from "./EventCommands.ts"
 import { MAILBOX_CREATE, MAILBOX_DELETE, MAILBOX_LIST, MAILBOX_UPDATE } from "./MailboxCommands.ts"
 import { MAIL_LIST, MAIL_READ, MAIL_WAIT } from "./MailCommands.ts"
+import { LIMITS } from "./LimitCommands.ts"
 import { MCP } from "./McpCommand.ts"
 import {
   NUMBER_ADD_MINUTES,
@@ -93,6 +94,7 @@ export const COMMANDS = [
   PAYMENTS_RESUME,
   BUDGET_SET,
   BUDGET_SHOW,
+  LIMITS,
   MCP,
   DEV,
   SANDBOX_MAIL,

@@ -61,7 +61,8 @@ const COMMANDS: { readonly [Name in OperationName]?: string } = {
   registerDomain: "services list",
   recoverToken: "login --wallet",
   revokeTokens: "token rotate",
-  readPaymentStatus: "payments status PAYMENT"
+  readPaymentStatus: "payments status PAYMENT",
+  listLimits: "limits"
 }
 
 /** The operations that only read, although their method is POST. */

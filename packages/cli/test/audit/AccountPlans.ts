@@ -47,6 +47,7 @@ export const ACCOUNT_PLANS: Plans<
   | "login"
   | "logout"
   | "whoami"
+  | "limits"
   | "token rotate"
   | "tenant revoke-tokens"
   | "services list"
@@ -137,6 +138,35 @@ export const ACCOUNT_PLANS: Plans<
     interrupt: { args: REVOKE_TENANT, exit: 130, answers: ["y", "^C"] },
     forPrograms: ["--yes"]
   },
+  limits: asking(
+    ["limits"],
+    "GET /api/v1/limits",
+    {
+      data: {
+        items: [
+          {
+            name: "mail_recipients_per_day",
+            scope: "wallet",
+            description: "Recipients of sent messages in a day (UTC).",
+            limit: 10_000,
+            used: 1_234,
+            resetsAt: AT
+          },
+          {
+            name: "mailbox_bytes",
+            scope: "mailbox",
+            description: "Bytes of the messages in one mailbox.",
+            limit: null,
+            used: null,
+            resetsAt: null
+          }
+        ],
+        sendingPause: null,
+        callableCountries: ["CA", "US"]
+      }
+    },
+    NO_TOKEN
+  ),
   "token rotate": {
     success: {
       args: ["token", "rotate"],
