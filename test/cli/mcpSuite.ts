@@ -1,4 +1,5 @@
 import { builtProgram } from "@agentos/cli/testing"
+import { TOOLS } from "@agentos/tools"
 import { createTransport } from "nodemailer"
 import { spawn } from "node:child_process"
 import { writeFileSync } from "node:fs"
@@ -106,7 +107,7 @@ export const mcpSuite = (rig: CliRig): void => {
     it("describes its tools with schemas, prices and hints", async () => {
       await withHost(await rig.customer(), LIMITS, async (host) => {
         const { tools } = await host.client.listTools()
-        assert.lengthOf(tools, 14)
+        assert.lengthOf(tools, TOOLS.length)
         const hints = Object.fromEntries(tools.map(({ annotations, name }) => [name, annotations]))
         assert.deepInclude(hints["read_email"], { readOnlyHint: true, openWorldHint: true })
         assert.deepInclude(hints["send_email"], { readOnlyHint: false, destructiveHint: true, openWorldHint: true })

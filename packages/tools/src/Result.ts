@@ -58,6 +58,10 @@ const nextAfter = (error: AgentOsError): string => {
   }
 }
 
+/** Whether a call failed because the wallet has bought nothing here yet. */
+export const isNewcomer = (error: unknown): boolean =>
+  error instanceof AgentOsError && (error.code === "AUTH_REQUIRED" || error.code === "ONBOARDING_REQUIRED")
+
 const messageOf = (error: AgentOsError): string =>
   error.code === "INVALID_REQUEST" && error.details.issues.length > 0
     ? `${error.message} ${error.details.issues.map(({ message, path }) => `${path}: ${message}`).join(" ")}`
@@ -77,7 +81,7 @@ export const failed = (thrown: unknown): ToolResult => {
 }
 
 /** Returns the result of a call whose input does not match the schema of its tool. Nothing was sent. */
-export const invalidInput = (issues: ReadonlyArray<string>): ToolResult => ({
+export const invalidInput = (issues: ReadonlyArray<string>, example: Json): ToolResult => ({
   isError: true,
   data: {
     error: {
@@ -85,7 +89,7 @@ export const invalidInput = (issues: ReadonlyArray<string>): ToolResult => ({
       message: `The input is invalid. ${issues.join(" ")}`,
       moneyMoved: "no",
       money: MONEY.no,
-      next: "Correct the input and call the tool again."
+      next: `Correct the input and call the tool again, for example with ${JSON.stringify(example)}`
     }
   }
 })

@@ -23,9 +23,17 @@ type ValueOf<S> = S extends { readonly enum: ReadonlyArray<infer Value> }
     ? string
     : S extends { readonly type: "integer" }
       ? number
-      : S extends { readonly type: "array"; readonly items: infer Item }
-        ? Array<ValueOf<Item>>
-        : unknown
+      : S extends { readonly type: "boolean" }
+        ? boolean
+        : S extends { readonly type: "array"; readonly items: infer Item }
+          ? Array<ValueOf<Item>>
+          : S extends {
+                readonly type: "object"
+                readonly properties: infer Properties
+                readonly required: infer Required
+              }
+            ? InputOf<Properties, Required extends ReadonlyArray<infer Name> ? Name : never>
+            : unknown
 
 /** The type of an object with these properties. */
 export type InputOf<Properties, Required> = {
@@ -51,8 +59,10 @@ const ISSUES_MAX = 5
 /** Returns the errors of a value, each with the place of the field; empty for a valid value. */
 export const issuesOf = (schema: ObjectSchema, value: unknown): ReadonlyArray<string> => {
   const { errors } = new Validator(schema as unknown as Schema, "2020-12", false).validate(value)
-  // An error about the whole object repeats those about its fields.
-  const specific = errors.filter(({ keyword }) => keyword !== "properties" && keyword !== "items")
+  // An error about a whole object or list repeats those about its parts.
+  const specific = errors.filter(
+    ({ error, keyword }) => keyword !== "properties" && keyword !== "items" && error !== "False boolean schema."
+  )
   return specific.slice(0, ISSUES_MAX).map(({ error, instanceLocation }) => {
     const place = instanceLocation.replace(/^#\/?/, "").replaceAll("/", ".")
     return place === "" ? error : `${place}: ${error}`

@@ -1,7 +1,10 @@
 import type { AgentOs, Clock, OperationId, Spent } from "@agentos/client"
+import { portableSchema } from "./Dialect.ts"
 import { PRICES } from "./generated/Contract.ts"
+import { parseInput } from "./Input.ts"
 import { failed, invalidInput, type Json, type ToolResult } from "./Result.ts"
-import { type InputOf, issuesOf, type JsonSchema, objectSchema, type ObjectSchema } from "./Schema.ts"
+import { type InputOf, type JsonSchema, objectSchema, type ObjectSchema } from "./Schema.ts"
+import { type Toolset, toolsetOf } from "./Toolset.ts"
 import { NOTICE } from "./Untrusted.ts"
 
 /** The options of a call of a tool. */
@@ -29,15 +32,23 @@ export interface Tool {
   readonly name: string
   /** Its action, its cost and its result. */
   readonly description: string
+  /** In the keywords that all providers of models accept. `run` checks more, and says what is wrong. */
   readonly inputSchema: ObjectSchema
   /** The shape of `data` when the call succeeds. */
   readonly outputSchema: ObjectSchema
   readonly annotations: ToolAnnotations
-  /** Whether a call costs money, or completes a payment. */
+  /** Whether a call costs money, completes a payment, or gives up what was bought. */
   readonly needsWallet: boolean
   /** Whether a call may wait for a person, for longer than a request. */
   readonly waits: boolean
-  /** Runs the tool. Errors of the service are results; only a bug and an aborted signal reject. */
+  /** Returns an input as `run` reads it, or the result that names each wrong field, the reason and a right call. */
+  readonly parse: (
+    input: unknown
+  ) => { readonly input: Readonly<Record<string, unknown>> } | { readonly invalid: ToolResult }
+  /**
+   * Runs the tool. Reads inputs as models send them: null and "" are missing values, and a text may hold an array, a number or
+   * a boolean. Errors of the service are results; only a bug and an aborted signal reject.
+   */
   readonly run: (agent: AgentOs, input: unknown, options?: RunOptions) => Promise<ToolResult>
 }
 
@@ -48,6 +59,7 @@ export interface ToolContext {
   readonly call: { readonly signal?: AbortSignal }
   readonly clock: Clock
   readonly spent: () => Promise<Spent>
+  readonly toolset: Toolset
 }
 
 interface ToolParts<Properties, Required extends string> {
@@ -63,7 +75,7 @@ interface ToolParts<Properties, Required extends string> {
   /** Whether a result contains text from strangers. */
   readonly isUntrusted?: true
   readonly waits?: true
-  readonly effects: "reads" | "reads mail" | "buys" | "reaches people" | "completes"
+  readonly effects: "reads" | "reads mail" | "buys" | "reaches people" | "completes" | "gives up"
   readonly run: (context: ToolContext, input: InputOf<Properties, Required>) => Promise<Json>
 }
 
@@ -72,13 +84,14 @@ const EFFECTS = {
   "reads mail": { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   buys: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   "reaches people": { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  "gives up": { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   completes: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true }
 } as const
 
-const costOf = (operations: ReadonlyArray<keyof typeof PRICES>, needsWallet: boolean): string => {
+const costOf = (operations: ReadonlyArray<keyof typeof PRICES>, completes: boolean): string => {
   const prices = [...new Set(operations.map((operation) => PRICES[operation]))]
   if (prices.length > 0) return `Costs ${prices.join(" or ")} USDT.`
-  return needsWallet ? "Costs nothing beyond the payment that it completes." : "Free."
+  return completes ? "Costs nothing beyond the payment that it completes." : "Free."
 }
 
 const UNTRUSTED_SENTENCE =
@@ -124,14 +137,20 @@ export const defineTool = <
   const { effects, name, output, paysFor = [], properties, required, title } = parts
   const isUntrusted = parts.isUntrusted === true
   const isPaid = paysFor.length > 0
-  const needsWallet = isPaid || effects === "completes"
-  const inputSchema = objectSchema(properties, required)
+  const needsWallet = isPaid || effects === "completes" || effects === "gives up"
+  const schema = objectSchema(properties, required)
+  const parse: Tool["parse"] = (sent) => {
+    const read = parseInput(schema, sent)
+    return "issues" in read ? { invalid: invalidInput(read.issues, read.example) } : read
+  }
   return {
     name,
-    description: [parts.description, costOf(paysFor, needsWallet), ...(isUntrusted ? [UNTRUSTED_SENTENCE] : [])].join(
-      " "
-    ),
-    inputSchema,
+    description: [
+      parts.description,
+      costOf(paysFor, effects === "completes"),
+      ...(isUntrusted ? [UNTRUSTED_SENTENCE] : [])
+    ].join(" "),
+    inputSchema: portableSchema(schema),
     outputSchema: objectSchema({
       ...(isUntrusted ? { notice: { type: "string" } } : {}),
       ...output,
@@ -140,18 +159,20 @@ export const defineTool = <
     annotations: { title, ...EFFECTS[effects] },
     needsWallet,
     waits: parts.waits === true,
-    run: async (agent, input, options = {}) => {
-      const issues = issuesOf(inputSchema, input)
-      if (issues.length > 0) return invalidInput(issues)
+    parse,
+    run: async (agent, sent, options = {}) => {
+      const read = parse(sent)
+      if ("invalid" in read) return read.invalid
       const { clock = systemClock, signal, spent = () => agent.payments.spent() } = options
       const context: ToolContext = {
         agent,
         call: signal === undefined ? {} : { signal },
         clock,
-        spent: async () => spent()
+        spent: async () => spent(),
+        toolset: toolsetOf(agent)
       }
       try {
-        const data = await parts.run(context, input as InputOf<Properties, Required>)
+        const data = await parts.run(context, read.input as InputOf<Properties, Required>)
         return {
           isError: false,
           data: {

@@ -1,10 +1,21 @@
+import { readAttachment } from "./mail/AttachmentTools.ts"
 import { listEmails, readEmail, waitForCode, waitForEmail } from "./mail/InboxTools.ts"
 import { createMailbox, listMailboxes } from "./mail/MailboxTools.ts"
 import { replyToEmail, sendEmail } from "./mail/SendTools.ts"
-import { buyPhoneNumber, getTranscript, listPhoneNumbers, placeCall } from "./phone/PhoneTools.ts"
+import {
+  addInboundMinutes,
+  buyPhoneNumber,
+  extendCall,
+  getTranscript,
+  listPhoneNumbers,
+  placeCall,
+  releasePhoneNumber,
+  renewPhoneNumber
+} from "./phone/PhoneTools.ts"
 import { getSpending, resumePayment } from "./spending/SpendingTools.ts"
 import type { RunOptions, Tool } from "./Tool.ts"
 
+export { openApiSchema, strictSchema } from "./Dialect.ts"
 export type { JsonSchema, ObjectSchema } from "./Schema.ts"
 export type { ToolResult } from "./Result.ts"
 export type { RunOptions, Tool, ToolAnnotations } from "./Tool.ts"
@@ -18,11 +29,16 @@ export const TOOLS: ReadonlyArray<Tool> = [
   replyToEmail,
   listEmails,
   readEmail,
+  readAttachment,
   waitForEmail,
   waitForCode,
   buyPhoneNumber,
   listPhoneNumbers,
+  renewPhoneNumber,
+  addInboundMinutes,
+  releasePhoneNumber,
   placeCall,
+  extendCall,
   getTranscript,
   getSpending,
   resumePayment

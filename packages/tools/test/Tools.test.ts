@@ -132,7 +132,26 @@ describe("the tools", () => {
     await world.receive({ to: address, subject: "Sign in", text: "Your verification code is 666 666." })
     const verified = { isVerified: true, text: "Your verification code is 482 913." }
     await world.receive({ to: address, subject: "Sign in", ...verified })
-    assert.deepNestedInclude(await succeed(agent, "wait_for_code", {}), { arrived: true, code: "482913" })
+    assert.deepInclude(await succeed(agent, "wait_for_code", {}), {
+      arrived: true,
+      code: "482913",
+      domain: "outside.example",
+      verified: true
+    })
+    assert.deepInclude(await succeed(agent, "wait_for_code", { timeoutSeconds: 1 }), { arrived: false, code: null })
+    await world.receive({
+      to: address,
+      subject: "Sign in",
+      isVerified: true,
+      text: "Your verification code is 55 1234."
+    })
+    await world.receive({
+      to: address,
+      subject: "Sign in",
+      isVerified: true,
+      text: "Your verification code is 551234."
+    })
+    assert.deepInclude(await succeed(agent, "wait_for_code", { mailbox: address }), { code: "551234" })
   })
 
   it("end a wait when the host cancels it", async () => {
@@ -151,11 +170,95 @@ describe("the tools", () => {
     const placed = await succeed(agent, "place_call", { to: "+12125550123", greeting: "Hello, this is Ada." })
     assert.deepInclude(world.placed.at(-1), { to: "+12125550123" })
     const { callId } = placed["call"] as { callId: string }
+    let now = 0
     const slept: Array<number> = []
-    const clock = { now: () => Date.now(), sleep: async (millis: number) => void slept.push(millis) }
-    const transcript = await succeed(agent, "get_transcript", { callId, waitSeconds: 3 }, { clock })
-    assert.deepNestedInclude(transcript, { complete: false, "untrusted.otherNumber": "+12125550123" })
-    assert.deepStrictEqual(slept, [1_000, 1_000, 1_000])
+    const sleep = async (millis: number) => {
+      slept.push(millis)
+      now += millis + 1_000
+    }
+    const looked = await succeed(
+      agent,
+      "get_transcript",
+      { callId, waitSeconds: 3 },
+      { clock: { now: () => now, sleep } }
+    )
+    assert.deepNestedInclude(looked, { complete: false, "untrusted.otherNumber": "+12125550123" })
+    assert.include(looked["next"], "call again with waitSeconds")
+    // Requests take time as well.
+    assert.deepStrictEqual(slept, [1_000, 1_000])
+  })
+
+  it("wait at most 50 seconds in one call, and say how to continue", async () => {
+    const { address } = await owner()
+    let now = Date.now()
+    const clock = { now: () => now, sleep: async (millis: number) => void (now += millis) }
+    const agent = await world.connect({ clock })
+    const { mailbox } = await succeed(agent, "create_mailbox", { localPart: `patient-${++count}` }, { clock })
+    const start = now
+    const wait = { from: "bob@outside.example", timeoutSeconds: 300, sinceSeconds: 0 }
+    const first = await succeed(agent, "wait_for_email", wait, { clock })
+    assert.strictEqual(now - start, 50_000)
+    assert.match(String(first["next"]), /within 50 s\. To keep waiting, call again with the same input/)
+    assert.notStrictEqual(address, (mailbox as { address: string }).address)
+    // Mail that arrives between two calls is found by the second one.
+    await world.receive({ to: (mailbox as { address: string }).address, text: "In between." })
+    now += 3_600_000
+    const second = await succeed(agent, "wait_for_email", wait, { clock })
+    assert.deepNestedInclude(second, { arrived: true, "email.untrusted.text": "In between." })
+    const transcript = { callId: "019ab1cb-1c5d-7f39-8f6f-02a8a0c1d9b4", waitSeconds: 300 }
+    assert.strictEqual((await fail(agent, "get_transcript", transcript)).code, "RESOURCE_NOT_FOUND")
+  })
+
+  it("reply to all, to the recipients of a sent message, with copies and files", async () => {
+    const { agent, address } = await owner()
+    const send = { to: '["bob@outside.example"]', cc: ["carol@outside.example"], subject: "Plan", text: "Hello" }
+    const attachments = JSON.stringify([{ filename: "plan.csv", contentType: "text/csv", text: "a;ä" }])
+    const sent = await succeed(agent, "send_email", { ...send, attachments })
+    const { messageId, untrusted } = sent["email"] as {
+      readonly messageId: string
+      readonly untrusted: { readonly attachments: ReadonlyArray<Data> }
+    }
+    assert.deepInclude(untrusted.attachments[0], { filename: "plan.csv", sizeBytes: 4 })
+    const follow = await succeed(agent, "reply_to_email", { messageId, text: "Any news?" })
+    assert.deepNestedInclude(follow, { "email.untrusted.to": ["bob@outside.example"], "email.untrusted.cc": [] })
+    const all = await succeed(agent, "reply_to_email", {
+      messageId,
+      text: "Any news?",
+      replyAll: "true",
+      cc: ["dan@outside.example", address, "BOB@outside.example"]
+    })
+    assert.deepNestedInclude(all, {
+      "email.untrusted.to": ["bob@outside.example"],
+      "email.untrusted.cc": ["dan@outside.example", "carol@outside.example"]
+    })
+    const file = await succeed(agent, "read_attachment", { messageId })
+    assert.deepNestedInclude(file, { notice: NOTICE, textCutFrom: null, "untrusted.text": "a;ä" })
+    const both = [{ filename: "a.txt", text: "a", contentBase64: "YQ==" }]
+    const refused = await fail(agent, "send_email", { ...send, attachments: both })
+    assert.match(refused.message, /^attachments\.0: pass either text or contentBase64, for example/)
+    const binary = [{ filename: "a.bin", contentType: "application/octet-stream", contentBase64: "AAECAw==" }]
+    const other = await succeed(agent, "send_email", { ...send, attachments: binary })
+    const { messageId: binaryId } = other["email"] as { readonly messageId: string }
+    assert.match((await fail(agent, "read_attachment", { messageId: binaryId })).message, /the file is not text/)
+    const { messageId: emptyId } = follow["email"] as { readonly messageId: string }
+    assert.match((await fail(agent, "read_attachment", { messageId: emptyId })).message, /has no attachments/)
+  })
+
+  it("return the number of the country again without a payment, renew, add to and release it", async () => {
+    const agent = await world.connect()
+    const bought = await succeed(agent, "buy_phone_number", { country: "ca" })
+    assert.deepNestedInclude(bought, { created: true, "phoneNumber.inboundSecondsLeft": 0 })
+    const again = await succeed(agent, "buy_phone_number", { country: "CA" })
+    assert.deepNestedInclude(again, { created: false, "payment.moneyMoved": "no", "payment.spentLastDay": "5.00" })
+    const { number } = bought["phoneNumber"] as { readonly number: string }
+    const renewed = await succeed(agent, "renew_phone_number")
+    assert.deepNestedInclude(renewed, { "phoneNumber.number": number, "payment.spentLastDay": "10.00" })
+    const added = await succeed(agent, "add_inbound_minutes", { phoneNumber: number })
+    assert.deepNestedInclude(added, { "phoneNumber.inboundSecondsLeft": 600, "payment.spentLastDay": "13.00" })
+    const refused = await fail(agent, "release_phone_number", { phoneNumber: number, confirmRelease: "false" })
+    assert.match(refused.message, /was not released/)
+    const released = await succeed(agent, "release_phone_number", { phoneNumber: number, confirmRelease: true })
+    assert.match((released["phoneNumber"] as { readonly status: string }).status, /^releas/)
   })
 
   it("report the spending, the limits and the payments of the day", async () => {
@@ -166,6 +269,7 @@ describe("the tools", () => {
       limitPerCall: "1.00",
       limitPerDay: "0.50",
       leftToday: "0.25",
+      mayStillSpend: "0.25",
       openPayments: []
     })
     assert.deepNestedInclude(spending, {
@@ -211,9 +315,9 @@ describe("a failed call", () => {
 
   it("names the field of an invalid input, before anything is sent", async () => {
     const agent = await world.connect({ fetch: () => Promise.reject(new Error("sent")) })
-    const error = await fail(agent, "send_email", { to: "bob@outside.example", subject: "Hi", text: "Hello", extra: 1 })
+    const error = await fail(agent, "send_email", { to: "bob, carol", subject: "Hi", text: "Hello", extra: 1 })
     assert.deepInclude(error, { code: "INVALID_INPUT", moneyMoved: "no" })
-    assert.match(error.message, /to: /)
+    assert.match(error.message, /to\.0: /)
     assert.match(error.message, /extra/)
   })
 

@@ -1,8 +1,19 @@
 import { AgentOsError, type WaitOptions } from "@agentos/client"
 import { INPUTS } from "../generated/Contract.ts"
 import type { Json } from "../Result.ts"
+import { nullable, TEXT } from "../Schema.ts"
 import { defineTool, type ToolContext } from "../Tool.ts"
-import { chosenMailbox, EMAIL_SCHEMA, emailOf, MAILBOX_INPUT, SUMMARY_SCHEMA, summaryOf } from "./Records.ts"
+import { line } from "../Untrusted.ts"
+import { TIMEOUT_INPUT, waitSecondsOf } from "../Wait.ts"
+import {
+  chosenMailbox,
+  EMAIL_SCHEMA,
+  emailOf,
+  MAILBOX_INPUT,
+  mailboxFilter,
+  SUMMARY_SCHEMA,
+  summaryOf
+} from "./Records.ts"
 
 const { after, before, cursor, direction, from, messageId, q, threadId } = INPUTS.queryMessages
 
@@ -10,9 +21,9 @@ export const listEmails = defineTool({
   name: "list_emails",
   title: "List or search emails",
   description:
-    "Returns received and sent messages of a mailbox, newest first, without their bodies. Read one with read_email.",
+    "Returns received and sent messages, newest first, without their bodies. Read one with read_email. With threadId, returns the messages of one conversation.",
   properties: {
-    mailbox: MAILBOX_INPUT,
+    mailbox: { ...MAILBOX_INPUT, description: "Only messages of this mailbox of yours: its address or id." },
     direction,
     from,
     q,
@@ -30,8 +41,8 @@ export const listEmails = defineTool({
   isUntrusted: true,
   effects: "reads mail",
   run: async (context, { limit = 20, mailbox, ...filter }) => {
-    const { id } = await chosenMailbox(context, mailbox)
-    const data = await context.agent.call("queryMessages", { ...filter, limit, mailboxId: id }, context.call)
+    const input = { ...filter, ...(await mailboxFilter(context, mailbox)), limit }
+    const data = await context.agent.call("queryMessages", input, context.call)
     if (!("items" in data))
       throw new AgentOsError({ code: "UNEXPECTED_ANSWER", message: "The server returned no list.", details: {} })
     return { emails: data.items.map(summaryOf), nextCursor: data.nextCursor }
@@ -41,7 +52,8 @@ export const listEmails = defineTool({
 export const readEmail = defineTool({
   name: "read_email",
   title: "Read an email",
-  description: "Returns a message with its text. HTML is converted to text. Attachments are listed, and not included.",
+  description:
+    "Returns a message with its text. HTML is converted to text. Attachments are listed: read one with read_attachment.",
   properties: { messageId: { ...messageId, description: "Id of the message." } },
   required: ["messageId"],
   output: { email: EMAIL_SCHEMA },
@@ -52,26 +64,23 @@ export const readEmail = defineTool({
   })
 })
 
-/** Hosts mostly end a call after a minute without progress. */
-const WAIT_SECONDS = 45
-const WAIT_SECONDS_MAX = 300
 const SINCE_SECONDS = 60
+const SINCE_SECONDS_MAX = 86_400
 
 const WAIT_INPUTS = {
   mailbox: MAILBOX_INPUT,
   from,
-  subject: { type: "string", maxLength: 998, description: "Only mail whose subject contains this text, in any case." },
-  timeoutSeconds: {
-    type: "integer",
-    minimum: 1,
-    maximum: WAIT_SECONDS_MAX,
-    default: WAIT_SECONDS,
-    description: "How long to wait."
+  subject: {
+    type: "string",
+    maxLength: 998,
+    examples: ["Sign in"],
+    description: "Only mail whose subject contains this text, in any case."
   },
+  timeoutSeconds: TIMEOUT_INPUT,
   sinceSeconds: {
     type: "integer",
     minimum: 0,
-    maximum: 86_400,
+    maximum: SINCE_SECONDS_MAX,
     default: SINCE_SECONDS,
     description: "How far back to look first, because mail often arrives before the wait. 0 waits for new mail only."
   },
@@ -90,26 +99,34 @@ interface Wait {
   readonly afterMessageId?: string
 }
 
-/** Returns the result of a wait, or says that nothing arrived. */
+/**
+ * Returns the result of a wait, or says that nothing arrived. The same wait then looks back to the beginning of this one, so
+ * that mail between two calls is not lost. `what` distinguishes waits of different tools and mailboxes.
+ */
 const waited = async (
-  { agent, call }: ToolContext,
-  { afterMessageId, sinceSeconds = SINCE_SECONDS, timeoutSeconds = WAIT_SECONDS, ...filter }: Wait,
+  { agent, call, clock, toolset: { waits } }: ToolContext,
+  what: string,
+  { afterMessageId, sinceSeconds = SINCE_SECONDS, timeoutSeconds, ...filter }: Wait,
   wait: (options: WaitOptions) => Promise<Json>,
   missing: Json
 ): Promise<Json> => {
   const handled = afterMessageId === undefined ? {} : { after: await agent.mailboxes.message(afterMessageId, call) }
+  const key = JSON.stringify([what, filter.from, filter.subject, sinceSeconds, afterMessageId])
+  const now = clock.now()
+  const since = Math.max(waits.get(key) ?? now - sinceSeconds * 1_000, now - SINCE_SECONDS_MAX * 1_000)
+  const seconds = waitSecondsOf(timeoutSeconds)
+  const options = { ...filter, ...call, ...handled, sinceSeconds: (now - since) / 1_000, timeoutSeconds: seconds }
   try {
-    return {
-      arrived: true,
-      ...(await wait({ ...filter, ...call, ...handled, sinceSeconds, timeoutSeconds })),
-      next: null
-    }
+    const found = await wait(options)
+    waits.delete(key)
+    return { arrived: true, ...found, next: null }
   } catch (error) {
     if (!(error instanceof AgentOsError) || error.code !== "TIMEOUT") throw error
+    waits.set(key, since)
     return {
       arrived: false,
       ...missing,
-      next: `Nothing arrived within ${timeoutSeconds} s. Call again to keep waiting.`
+      next: `Nothing arrived within ${seconds} s. To keep waiting, call again with the same input: nothing that arrives in between is lost.`
     }
   }
 }
@@ -131,27 +148,35 @@ export const waitForEmail = defineTool({
   run: async (context, { mailbox, ...wait }) => {
     const box = await chosenMailbox(context, mailbox)
     const arrival = async (options: WaitOptions) => ({ email: emailOf((await box.waitForMail(options)).record) })
-    return waited(context, wait, arrival, { email: null })
+    return waited(context, `mail ${box.id}`, wait, arrival, { email: null })
   }
 })
+
+const NO_CODE = { code: null, messageId: null, domain: null, verified: null }
 
 export const waitForCode = defineTool({
   name: "wait_for_code",
   title: "Wait for a one-time code",
   description:
-    "Waits for a mail with a one-time code, for example from a sign-up, and returns the newest code alone: 4 to 10 digits or capital letters. Codes of senders that are not verified are ignored. Pass from, because anyone can send a code.",
+    "Waits for a mail with a one-time code, for example from a sign-up, and returns the newest code alone, as it is written, with the domain of its sender. No code is returned twice. Codes of senders that are not verified are ignored. Pass from, because anyone can send a code.",
   properties: WAIT_INPUTS,
   required: [],
   output: {
     arrived: ARRIVED,
-    code: { type: ["string", "null"], pattern: "^[0-9A-Z]{4,10}$" },
+    code: nullable(TEXT),
+    messageId: nullable(TEXT),
+    domain: { type: ["string", "null"], description: "Domain of the sender." },
+    verified: { type: ["boolean", "null"], description: "Whether DMARC proves that domain." },
     next: NEXT
   },
   waits: true,
   effects: "reads mail",
   run: async (context, { mailbox, ...wait }) => {
     const box = await chosenMailbox(context, mailbox)
-    const arrival = async (options: WaitOptions) => ({ code: (await box.waitForCode(options)).code })
-    return waited(context, wait, arrival, { code: null })
+    const arrival = async (options: WaitOptions): Promise<Json> => {
+      const { code, domain, messageId: id, verified } = await box.waitForCode(options)
+      return { code, messageId: id, domain: line(domain), verified }
+    }
+    return waited(context, `code ${box.id}`, wait, arrival, NO_CODE)
   }
 })

@@ -32,14 +32,12 @@ export const createMailbox = defineTool({
   effects: "buys",
   run: async ({ agent, call }, input) => {
     try {
+      // Before open, because it resumes a payment of this purchase that a crash left behind.
       return { mailbox: mailboxOf(await agent.mailboxes.create(input, call)), created: true }
     } catch (error) {
       // The server checks the address before it asks for a payment.
       if (!(error instanceof AgentOsError) || error.code !== "CONFLICT" || error.moneyMoved !== "no") throw error
-      const wanted = input.localPart.toLowerCase()
-      const own = (await agent.mailboxes.list(call)).find(({ record }) => record.localPart === wanted)
-      if (own === undefined) throw error
-      return { mailbox: mailboxOf(own), created: false }
+      return { mailbox: mailboxOf(await agent.mailboxes.open(input, call)), created: false }
     }
   }
 })

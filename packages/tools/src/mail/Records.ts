@@ -6,10 +6,13 @@ import { cut, line, lineOrNull, TEXT_MAX } from "../Untrusted.ts"
 
 type Summary = Extract<OutputOf<"queryMessages">, { readonly items: unknown }>["items"][number]
 
+type Attachment = MessageRecord["attachments"][number]
+
 /** The input that selects a mailbox. */
 export const MAILBOX_INPUT = {
   type: "string",
   maxLength: 320,
+  examples: ["ada@agentos.example"],
   description: "Address or id of your mailbox. May be omitted if you have exactly one."
 } as const
 
@@ -30,12 +33,20 @@ const COMMON_UNTRUSTED: Readonly<Record<string, JsonSchema>> = {
   from: TEXT,
   senderName: nullable(TEXT),
   to: { type: "array", items: TEXT },
+  cc: { type: "array", items: TEXT },
   subject: TEXT
 }
 
 export const SUMMARY_SCHEMA = objectSchema({
   ...COMMON,
   untrusted: objectSchema({ ...COMMON_UNTRUSTED, snippet: TEXT })
+})
+
+export const ATTACHMENT_SCHEMA = objectSchema({
+  attachmentId: TEXT,
+  filename: nullable(TEXT),
+  contentType: TEXT,
+  sizeBytes: { type: "integer" }
 })
 
 export const EMAIL_SCHEMA = objectSchema({
@@ -49,7 +60,7 @@ export const EMAIL_SCHEMA = objectSchema({
     text: TEXT,
     attachments: {
       type: "array",
-      items: objectSchema({ filename: nullable(TEXT), contentType: TEXT, sizeBytes: { type: "integer" } })
+      items: ATTACHMENT_SCHEMA
     }
   })
 })
@@ -67,16 +78,24 @@ const commonOf = (message: Summary): Json => {
   }
 }
 
-const untrustedOf = ({ sender, subject, to }: Summary): Json => ({
+const untrustedOf = ({ cc, sender, subject, to }: Summary): Json => ({
   from: line(sender.address),
   senderName: lineOrNull(sender.name),
   to: to.map(line),
+  cc: cc.map(line),
   subject: line(subject)
 })
 
 export const summaryOf = (message: Summary): Json => ({
   ...commonOf(message),
   untrusted: { ...untrustedOf(message), snippet: line(message.snippet) }
+})
+
+export const attachmentOf = ({ attachmentId, contentType, filename, sizeBytes }: Attachment): Json => ({
+  attachmentId,
+  filename: lineOrNull(filename),
+  contentType: line(contentType),
+  sizeBytes
 })
 
 export const emailOf = (message: MessageRecord): Json => {
@@ -87,29 +106,58 @@ export const emailOf = (message: MessageRecord): Json => {
     untrusted: {
       ...untrustedOf(message),
       text,
-      attachments: message.attachments.map(({ contentType, filename, sizeBytes }) => ({
-        filename: lineOrNull(filename),
-        contentType: line(contentType),
-        sizeBytes
-      }))
+      attachments: message.attachments.map(attachmentOf)
     }
   }
 }
 
-/** Returns the mailbox with this address or id, or the only one. Throws AgentOsError if that is not one mailbox. */
-export const chosenMailbox = async (context: ToolContext, chosen: string | undefined): Promise<Mailbox> => {
-  const mailboxes = await context.agent.mailboxes.list(context.call)
+/** Returns the mailboxes, oldest first. Throws AgentOsError without one. */
+const ownMailboxes = async ({ agent, call }: ToolContext): Promise<readonly [Mailbox, ...ReadonlyArray<Mailbox>]> => {
+  const mailboxes = await agent.mailboxes.list(call)
+  const [first, ...others] = mailboxes.toSorted((one, other) =>
+    one.record.createdAt < other.record.createdAt ? -1 : 1
+  )
+  if (first !== undefined) return [first, ...others]
+  throw new AgentOsError({
+    code: "INVALID_OPTION",
+    message: "You have no mailbox. Create one with create_mailbox.",
+    details: {}
+  })
+}
+
+const chosenOf = (mailboxes: ReadonlyArray<Mailbox>, chosen: string | undefined): Mailbox => {
   const [only, ...others] = mailboxes
   const wanted = chosen?.toLowerCase()
   const found = wanted === undefined ? only : mailboxes.find(({ address, id }) => id === wanted || address === wanted)
   if (found !== undefined && (wanted !== undefined || others.length === 0)) return found
-  const have =
-    only === undefined
-      ? "You have no mailbox. Create one with create_mailbox."
-      : `Your mailboxes: ${mailboxes.map(({ address }) => address).join(", ")}.`
+  const have = `Your mailboxes: ${mailboxes.map(({ address }) => address).join(", ")}.`
   throw new AgentOsError({
     code: "INVALID_OPTION",
     message: chosen === undefined ? `mailbox is missing. ${have}` : `mailbox ${chosen} is not yours. ${have}`,
     details: {}
   })
+}
+
+/** Returns the mailbox with this address or id, or the only one. Throws AgentOsError if that is not one mailbox. */
+export const chosenMailbox = async (context: ToolContext, chosen: string | undefined): Promise<Mailbox> => {
+  const found = chosenOf(await ownMailboxes(context), chosen)
+  const { mailboxes: known } = context.toolset
+  const mailbox = known.get(found.id) ?? found
+  known.set(found.id, mailbox)
+  return mailbox
+}
+
+/** Returns the mailbox with this address or id, or the oldest one. Throws AgentOsError without it. */
+export const sendingMailbox = async (context: ToolContext, chosen: string | undefined): Promise<Mailbox> => {
+  const mailboxes = await ownMailboxes(context)
+  return chosen === undefined ? mailboxes[0] : chosenOf(mailboxes, chosen)
+}
+
+/** Returns the filter for messages of the mailbox with this address or id, or of all. Throws AgentOsError without it. */
+export const mailboxFilter = async (
+  context: ToolContext,
+  chosen: string | undefined
+): Promise<{ readonly mailboxId?: string }> => {
+  const mailboxes = await ownMailboxes(context)
+  return chosen === undefined ? {} : { mailboxId: chosenOf(mailboxes, chosen).id }
 }

@@ -1,43 +1,156 @@
+import { AgentOsError, type InputOf, type MessageRecord } from "@agentos/client"
 import { INPUTS } from "../generated/Contract.ts"
 import { defineTool } from "../Tool.ts"
-import { chosenMailbox, EMAIL_SCHEMA, emailOf, MAILBOX_INPUT } from "./Records.ts"
+import { EMAIL_SCHEMA, emailOf, MAILBOX_INPUT, sendingMailbox } from "./Records.ts"
 
 const { bcc, cc, html, subject, text, to } = INPUTS.sendMessage
+
+/** A file that a model can write: as text, or as base64. */
+const ATTACHMENTS_INPUT = {
+  type: "array",
+  description: "Files, each with its content in text or in contentBase64. At most 10485760 bytes together.",
+  maxItems: 20,
+  items: {
+    type: "object",
+    properties: {
+      filename: {
+        type: "string",
+        minLength: 1,
+        maxLength: 255,
+        examples: ["notes.txt"],
+        description: "Name without a path."
+      },
+      contentType: {
+        type: "string",
+        maxLength: 127,
+        default: "text/plain",
+        description: "Media type, for example text/csv."
+      },
+      text: { type: "string", maxLength: 1_048_576, examples: ["Hello"], description: "Content of a text file." },
+      contentBase64: { type: "string", maxLength: 13_981_016, description: "Content of any file, as base64." }
+    },
+    required: ["filename"],
+    additionalProperties: false
+  }
+} as const
+
+const SENDER_INPUT = {
+  ...MAILBOX_INPUT,
+  description: "Address or id of your mailbox that sends. If omitted, your oldest mailbox sends."
+} as const
+
+interface AttachmentInput {
+  readonly filename: string
+  readonly contentType?: string
+  readonly text?: string
+  readonly contentBase64?: string
+}
+
+const CHUNK = 0x8000
+
+const base64Of = (text: string): string => {
+  const bytes = new TextEncoder().encode(text)
+  const parts: Array<string> = []
+  for (let start = 0; start < bytes.length; start += CHUNK)
+    parts.push(String.fromCharCode(...bytes.subarray(start, start + CHUNK)))
+  return btoa(parts.join(""))
+}
+
+const attached = (
+  attachments: ReadonlyArray<AttachmentInput> | undefined
+): Pick<InputOf<"sendMessage">, "attachments"> => {
+  if (attachments === undefined) return {}
+  return {
+    attachments: attachments.map(({ contentBase64, contentType = "text/plain", filename, text: content }, index) => {
+      if ((content === undefined) === (contentBase64 === undefined))
+        throw new AgentOsError({
+          code: "INVALID_OPTION",
+          message: `attachments.${index}: pass either text or contentBase64, for example {"filename": "notes.txt", "text": "Hello"}.`,
+          details: {}
+        })
+      const type =
+        content !== undefined && /^text\/[^;]*$/i.test(contentType) ? `${contentType}; charset=utf-8` : contentType
+      return { filename, contentType: type, contentBase64: contentBase64 ?? base64Of(content ?? "") }
+    })
+  }
+}
 
 export const sendEmail = defineTool({
   name: "send_email",
   title: "Send an email",
   description:
     "Sends a real email to people, and returns the stored message. It cannot be recalled. To answer a message, use reply_to_email.",
-  properties: { mailbox: MAILBOX_INPUT, to, cc, bcc, subject, text, html },
+  properties: { mailbox: SENDER_INPUT, to, cc, bcc, subject, text, html, attachments: ATTACHMENTS_INPUT },
   required: ["to", "subject", "text"],
   output: { email: EMAIL_SCHEMA },
   paysFor: ["sendMessage"],
   isUntrusted: true,
   effects: "reaches people",
-  run: async (context, { mailbox, ...message }) => {
-    const sender = await chosenMailbox(context, mailbox)
-    return { email: emailOf((await sender.send(message, context.call)).record) }
+  run: async (context, { attachments, mailbox, ...message }) => {
+    const files = attached(attachments)
+    const sender = await sendingMailbox(context, mailbox)
+    return { email: emailOf((await sender.send({ ...message, ...files }, context.call)).record) }
   }
 })
+
+/** Returns addresses once each, in any case, without some. */
+const distinct = (addresses: ReadonlyArray<string>, without: ReadonlyArray<string>): Array<string> => {
+  const seen = new Set(without.map((address) => address.toLowerCase()))
+  return addresses.filter((address) => {
+    const isNew = !seen.has(address.toLowerCase())
+    seen.add(address.toLowerCase())
+    return isNew
+  })
+}
+
+/** Returns the addresses that a reply goes to: those of Reply-To or the sender, or the recipients of a sent message. */
+const repliedTo = (record: MessageRecord & { readonly replyTo?: ReadonlyArray<string> }): ReadonlyArray<string> => {
+  if (record.direction === "outbound") return record.to
+  const { replyTo = [], sender } = record
+  return replyTo.length > 0 ? replyTo : [sender.address]
+}
 
 export const replyToEmail = defineTool({
   name: "reply_to_email",
   title: "Reply to an email",
   description:
-    "Sends a reply to the sender of a received message, in the same thread, and returns the stored message. The subject and the mailbox are those of the message.",
+    "Sends a reply to the sender of a received message, or to the recipients of a sent one, in the same thread, and returns the stored message. The subject and the mailbox are those of the message. With replyAll, everyone who received the message receives the reply.",
   properties: {
     messageId: { ...INPUTS.queryMessages.messageId, description: "Id of the message to answer." },
     text,
-    html
+    html,
+    replyAll: { type: "boolean", default: false, description: "Whether all other recipients receive a copy." },
+    cc,
+    bcc,
+    attachments: ATTACHMENTS_INPUT
   },
   required: ["messageId", "text"],
   output: { email: EMAIL_SCHEMA },
   paysFor: ["sendMessage"],
   isUntrusted: true,
   effects: "reaches people",
-  run: async ({ agent, call }, { messageId, ...body }) => {
-    const mail = await agent.mailboxes.message(messageId, call)
-    return { email: emailOf((await mail.reply(body, call)).record) }
+  run: async ({ agent, call }, { attachments, bcc: hidden, cc: copied = [], messageId, replyAll = false, ...body }) => {
+    const files = attached(attachments)
+    const { record } = await agent.mailboxes.message(messageId, call)
+    const { mailboxId, subject: answered } = record
+    const own = (await agent.mailboxes.list(call)).find(({ id }) => id === mailboxId)?.address
+    const recipients = distinct(repliedTo(record), [])
+    const others = replyAll ? [...record.to, ...record.cc] : []
+    const copies = distinct([...copied, ...others], [...recipients, ...(own === undefined ? [] : [own])])
+    const { message } = await agent.call(
+      "sendMessage",
+      {
+        ...body,
+        ...files,
+        mailboxId,
+        to: recipients,
+        ...(copies.length > 0 ? { cc: copies } : {}),
+        ...(hidden === undefined ? {} : { bcc: hidden }),
+        subject: /^re:/i.test(answered) ? answered : `Re: ${answered}`,
+        inReplyTo: messageId
+      },
+      call
+    )
+    return { email: emailOf(message) }
   }
 })

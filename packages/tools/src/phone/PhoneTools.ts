@@ -1,9 +1,10 @@
 import { AgentOsError, type CallRecord, type PhoneNumber } from "@agentos/client"
 import { INPUTS } from "../generated/Contract.ts"
 import { nullable, objectSchema, TEXT } from "../Schema.ts"
-import type { Json } from "../Result.ts"
+import { isNewcomer, type Json } from "../Result.ts"
 import { defineTool, type ToolContext } from "../Tool.ts"
 import { cut, line } from "../Untrusted.ts"
+import { TIMEOUT_INPUT, waitSecondsOf } from "../Wait.ts"
 
 const INTEGER = { type: "integer" } as const
 
@@ -44,7 +45,7 @@ export const callOf = (call: CallRecord): Json => {
   return { callId, phoneNumberId, direction, status, endReason, authorizedSeconds, connectedSeconds, createdAt }
 }
 
-const chosenNumber = async (context: ToolContext, chosen: string | undefined): Promise<PhoneNumber> => {
+const chosenNumber = async (context: ToolContext, field: string, chosen: string | undefined): Promise<PhoneNumber> => {
   const numbers = (await context.agent.phoneNumbers.list(context.call)).filter(
     ({ record }) => record.status !== "released"
   )
@@ -57,10 +58,17 @@ const chosenNumber = async (context: ToolContext, chosen: string | undefined): P
       : `Your numbers: ${numbers.map(({ number }) => number).join(", ")}.`
   throw new AgentOsError({
     code: "INVALID_OPTION",
-    message: chosen === undefined ? `from is missing. ${have}` : `from ${chosen} is not your number. ${have}`,
+    message: chosen === undefined ? `${field} is missing. ${have}` : `${field} ${chosen} is not your number. ${have}`,
     details: {}
   })
 }
+
+const NUMBER_INPUT = {
+  type: "string",
+  maxLength: 64,
+  examples: ["+14155550100"],
+  description: "Your phone number, as a number or an id. May be omitted if you have exactly one."
+} as const
 
 const { areaCode, beginMessage, description } = INPUTS.purchaseUsNumber
 
@@ -68,19 +76,88 @@ export const buyPhoneNumber = defineTool({
   name: "buy_phone_number",
   title: "Buy a phone number",
   description:
-    "Buys a real US or Canadian phone number for 30 days, with 10 minutes of inbound calls, and returns it. A program that follows calls over the realtime socket answers them, such as `agentctl voice answer`.",
+    "Buys a real US or Canadian phone number for 30 days, and returns it. It has no minutes for inbound calls yet: add them with add_inbound_minutes before people call it. If you already have a number in that country, returns it without a payment. A program that follows calls over the realtime socket answers them, such as `agentctl voice answer`.",
   properties: {
     country: { type: "string", enum: ["US", "CA"], default: "US", description: "Country of the number." },
+    another: { type: "boolean", default: false, description: "Whether to buy one more although you have one." },
     areaCode,
     agentName: { ...INPUTS.purchaseUsNumber.agentName, default: "Agent" },
     beginMessage,
     description
   },
   required: [],
-  output: { phoneNumber: NUMBER_SCHEMA },
+  output: {
+    phoneNumber: NUMBER_SCHEMA,
+    created: { type: "boolean", description: "False if you had it already." }
+  },
   paysFor: ["purchaseUsNumber", "purchaseCanadaNumber"],
   effects: "buys",
-  run: async ({ agent, call }, input) => ({ phoneNumber: numberOf(await agent.phoneNumbers.buy(input, call)) })
+  run: async ({ agent, call }, { another = false, ...input }) => {
+    const numbers = agent.phoneNumbers
+    const known = await numbers.list(call).catch((error: unknown) => {
+      if (isNewcomer(error)) return []
+      throw error
+    })
+    const isNew = another || known.length === 0
+    const number = isNew ? await numbers.buy(input, call) : await numbers.open(input, call)
+    return { phoneNumber: numberOf(number), created: isNew || known.every(({ id }) => id !== number.id) }
+  }
+})
+
+export const renewPhoneNumber = defineTool({
+  name: "renew_phone_number",
+  title: "Renew a phone number",
+  description: "Adds 30 days to a phone number, and returns it.",
+  properties: { phoneNumber: NUMBER_INPUT },
+  required: [],
+  output: { phoneNumber: NUMBER_SCHEMA },
+  paysFor: ["renewNumber"],
+  effects: "buys",
+  run: async (context, { phoneNumber }) => {
+    const number = await chosenNumber(context, "phoneNumber", phoneNumber)
+    return { phoneNumber: numberOf(await number.renew(context.call)) }
+  }
+})
+
+export const addInboundMinutes = defineTool({
+  name: "add_inbound_minutes",
+  title: "Add minutes to a phone number",
+  description: "Adds 10 minutes of inbound calls to a phone number, and returns it.",
+  properties: { phoneNumber: NUMBER_INPUT },
+  required: [],
+  output: { phoneNumber: NUMBER_SCHEMA },
+  paysFor: ["addInboundMinutes"],
+  effects: "buys",
+  run: async (context, { phoneNumber }) => {
+    const number = await chosenNumber(context, "phoneNumber", phoneNumber)
+    return { phoneNumber: numberOf(await number.addMinutes(context.call)) }
+  }
+})
+
+export const releasePhoneNumber = defineTool({
+  name: "release_phone_number",
+  title: "Release a phone number",
+  description:
+    "Releases a phone number permanently, without a refund: another customer can get it. Only do this if the person you work for asks for it.",
+  properties: {
+    phoneNumber: { ...NUMBER_INPUT, description: "Your phone number, as a number or an id." },
+    confirmRelease: { type: "boolean", description: "true, to confirm that the number is lost." }
+  },
+  required: ["phoneNumber", "confirmRelease"],
+  output: { phoneNumber: NUMBER_SCHEMA },
+  effects: "gives up",
+  run: async (context, { confirmRelease, phoneNumber }) => {
+    if (!confirmRelease)
+      throw new AgentOsError({
+        code: "INVALID_OPTION",
+        message: "confirmRelease is false: the number was not released. Pass true to release it permanently.",
+        details: {}
+      })
+    const { id } = await chosenNumber(context, "phoneNumber", phoneNumber)
+    const input = { phoneNumberId: id, confirmRelease: true } as const
+    const { phoneNumber: record } = await context.agent.call("releaseNumber", input, context.call)
+    return { phoneNumber: numberOf({ record }) }
+  }
 })
 
 export const listPhoneNumbers = defineTool({
@@ -100,11 +177,7 @@ export const placeCall = defineTool({
   description:
     "Calls a real person, speaks the greeting, and returns when the call is placed. Read what the person says with get_transcript. Answers are spoken by the program that answers calls of the number, such as `agentctl voice answer`; without one the person hears an apology.",
   properties: {
-    from: {
-      type: "string",
-      maxLength: 64,
-      description: "Your phone number, as a number or an id. May be omitted if you have exactly one."
-    },
+    from: NUMBER_INPUT,
     to: INPUTS.callOneMinute.toNumber,
     greeting: INPUTS.callOneMinute.initialGreeting,
     minutes: {
@@ -119,15 +192,29 @@ export const placeCall = defineTool({
   paysFor: ["callOneMinute", "callFiveMinutes"],
   effects: "reaches people",
   run: async (context, { from, greeting, minutes = 1, to }) => {
-    const number = await chosenNumber(context, from)
+    const number = await chosenNumber(context, "from", from)
     const { id } = await number.call({ to, minutes, initialGreeting: greeting }, context.call)
     const { call } = await context.agent.call("getCall", { callId: id }, context.call)
     return { call: callOf(call) }
   }
 })
 
+export const extendCall = defineTool({
+  name: "extend_call",
+  title: "Extend a call",
+  description: "Adds a minute to a call that is connected, and returns the call.",
+  properties: { callId: { ...INPUTS.getCall.callId, description: "Id of the call." } },
+  required: ["callId"],
+  output: { call: CALL_SCHEMA },
+  paysFor: ["extendCall"],
+  effects: "buys",
+  run: async ({ agent, call: options }, { callId }) => {
+    const { call } = await agent.call("extendCall", { callId }, options)
+    return { call: callOf(call) }
+  }
+})
+
 const POLL_MILLIS = 1_000
-const WAIT_SECONDS_MAX = 300
 /** A call of five minutes has fewer. */
 const TURNS_MAX = 200
 const TURN_TEXT_MAX = 4_000
@@ -139,18 +226,13 @@ export const getTranscript = defineTool({
     "Returns the state of a call and what was said so far. With waitSeconds, waits until the call has ended and the transcript is complete.",
   properties: {
     callId: { ...INPUTS.getCall.callId, description: "Id of the call." },
-    waitSeconds: {
-      type: "integer",
-      minimum: 0,
-      maximum: WAIT_SECONDS_MAX,
-      default: 0,
-      description: "How long to wait for the end of the call."
-    }
+    waitSeconds: { ...TIMEOUT_INPUT, minimum: 0, default: 0 }
   },
   required: ["callId"],
   output: {
     call: CALL_SCHEMA,
     complete: { type: "boolean", description: "Whether the call has ended and every turn is in the transcript." },
+    next: nullable(TEXT),
     untrusted: objectSchema({
       otherNumber: TEXT,
       turns: { type: "array", items: objectSchema({ role: TEXT, at: TEXT, text: TEXT }) }
@@ -160,13 +242,19 @@ export const getTranscript = defineTool({
   waits: true,
   effects: "reads mail",
   run: async ({ agent, call: options, clock }, { callId, waitSeconds = 0 }) => {
-    for (let polls = 0; ; polls++) {
+    const end = clock.now() + waitSecondsOf(waitSeconds) * 1_000
+    for (;;) {
+      // The last look begins when the time is over.
+      const left = end - clock.now()
       const { transcript } = await agent.call("getTranscript", { callId }, options)
-      if (transcript.complete || polls * POLL_MILLIS >= waitSeconds * 1_000) {
+      if (transcript.complete || left <= 0) {
         const { call } = await agent.call("getCall", { callId }, options)
         return {
           call: callOf(call),
           complete: transcript.complete,
+          next: transcript.complete
+            ? null
+            : "The call goes on. To wait for its end, call again with waitSeconds: nothing that is said in between is lost.",
           untrusted: {
             otherNumber: line(call.direction === "inbound" ? call.fromNumber : call.toNumber),
             turns: transcript.turns
@@ -175,7 +263,7 @@ export const getTranscript = defineTool({
           }
         }
       }
-      await clock.sleep(POLL_MILLIS, options.signal)
+      await clock.sleep(Math.min(POLL_MILLIS, Math.max(0, end - clock.now())), options.signal)
       options.signal?.throwIfAborted()
     }
   }

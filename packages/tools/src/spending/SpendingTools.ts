@@ -1,16 +1,16 @@
 import {
-  AgentOsError,
   type CallRecord,
   type EventRecord,
   type MailboxRecord,
   type MessageRecord,
-  type PhoneNumberRecord
+  type PhoneNumberRecord,
+  unitsOf
 } from "@agentos/client"
 import { mailboxOf } from "../mail/MailboxTools.ts"
 import { emailOf } from "../mail/Records.ts"
 import { callOf, numberOf } from "../phone/PhoneTools.ts"
 import { nullable, objectSchema, TEXT, TIME } from "../Schema.ts"
-import type { Json } from "../Result.ts"
+import { isNewcomer, type Json } from "../Result.ts"
 import { defineTool, type ToolContext } from "../Tool.ts"
 
 const DAY_MILLIS = 24 * 60 * 60 * 1_000
@@ -32,10 +32,6 @@ const paymentOf = ({ createdAt, payload, type }: EventRecord): Json => {
   }
 }
 
-/** Whether a call failed because the wallet has bought nothing here yet. */
-const isNewcomer = (error: unknown): boolean =>
-  error instanceof AgentOsError && (error.code === "AUTH_REQUIRED" || error.code === "ONBOARDING_REQUIRED")
-
 /** Returns the payments of the last 24 hours that have ended, oldest first. */
 const endedPayments = async ({ agent, call, clock }: ToolContext): Promise<ReadonlyArray<Json>> => {
   try {
@@ -48,10 +44,16 @@ const endedPayments = async ({ agent, call, clock }: ToolContext): Promise<Reado
   }
 }
 
+/** Returns the lower of two amounts, of which null is none. */
+const lowerOf = (one: string | null, other: string | null): string | null => {
+  if (one === null || other === null) return one ?? other
+  return (unitsOf(one) ?? 0n) < (unitsOf(other) ?? 0n) ? one : other
+}
+
 export const getSpending = defineTool({
   name: "get_spending",
   title: "Read spending and limits",
-  description: `Returns what was spent in the last 24 hours, the limits, what is left, payments whose outcome is unknown, and the first ${PAYMENTS_MAX} payments of the last 24 hours. Amounts are in USDT. Only the person who started this can change the limits.`,
+  description: `Returns what was spent in the last 24 hours, the limits, what you may still spend, payments whose outcome is unknown, and the first ${PAYMENTS_MAX} payments of the last 24 hours. Amounts are in USDT. Only the person who started this can change the limits.`,
   properties: {},
   required: [],
   output: {
@@ -59,6 +61,10 @@ export const getSpending = defineTool({
     limitPerCall: nullable(TEXT),
     limitPerDay: nullable(TEXT),
     leftToday: nullable(TEXT),
+    mayStillSpend: {
+      type: ["string", "null"],
+      description: "The highest price that a call may have now, by both limits; null without a limit."
+    },
     openPayments: {
       type: "array",
       description: "Payments with an unknown outcome. Complete each with resume_payment.",
@@ -84,6 +90,7 @@ export const getSpending = defineTool({
       limitPerCall: perCall,
       limitPerDay: perDay,
       leftToday: left,
+      mayStillSpend: lowerOf(perCall, left),
       openPayments: context.agent.payments.open().map(({ amount, createdAt, id, operationId }) => ({
         paymentId: id,
         operation: operationId,
@@ -112,6 +119,7 @@ export const resumePayment = defineTool({
     paymentId: {
       type: "string",
       maxLength: 64,
+      examples: ["019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7"],
       description: "Id of an open payment, from an error or from get_spending."
     }
   },

@@ -44,6 +44,7 @@ export interface Outside {
 export const startService = async () => {
   const scripted = ScriptedRail.make()
   const sent: Array<Pick<OutgoingMail, "to" | "subject" | "text" | "inReplyTo">> = []
+  let numbers = 0
   const placed: Array<{ readonly to: string }> = []
   const payment = Layer.merge(Layer.succeed(PaymentRail, x402Rail(scripted)), SignInWithX.layer([NETWORK]))
   const service: Service = await createAgentOs({
@@ -69,8 +70,8 @@ export const startService = async () => {
       }
     },
     telephony: {
-      search: () => [{ number: "+14155550100", areaCode: "415" }],
-      buy: (number) => ({ number, providerNumberId: "PN1" }),
+      search: () => [{ number: `+141555501${String(numbers).padStart(2, "0")}`, areaCode: "415" }],
+      buy: (number) => ({ number, providerNumberId: `PN${++numbers}` }),
       findNumber: () => null,
       release: () => undefined,
       listNumbers: () => ({ items: [] }),
