@@ -26,8 +26,8 @@ const FAULTS = [
 /** Packs all packages, installs them and runs them: `test:packages`. */
 const PACKAGES = "test/packed/**/*.test.ts"
 
-/** Installs the packed client in other runtimes and runs it there: `test:clients`. */
-const CLIENTS = "test/clients/runtimes/*.test.ts"
+/** Runs the client in other runtimes, and the tools in the frameworks of agents, which they install: `test:clients`. */
+const CLIENTS = "test/clients/{frameworks,runtimes}/*.test.ts"
 
 /** Suites whose servers must restart before a carrier gives up, which it does after 15 s of real time. */
 const TIMED = "test/calls/**/*.test.ts"

@@ -37,6 +37,7 @@ const nextAfter = (error: AgentOsError): string => {
     case "AUTH_REQUIRED":
     case "ONBOARDING_REQUIRED":
       return "This wallet has bought nothing here yet. Call create_mailbox or buy_phone_number first."
+    case "INVALID_OPTION":
     case "INVALID_REQUEST":
       return "Correct the input and call the tool again."
     case "RESOURCE_NOT_FOUND":

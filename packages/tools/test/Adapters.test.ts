@@ -2,12 +2,12 @@ import { AIMessage, HumanMessage, type ToolMessage } from "@langchain/core/messa
 import type { ChatResult } from "@langchain/core/outputs"
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling"
 import { FakeChatModel } from "@langchain/core/utils/testing"
-import { generateText, isStepCount } from "ai"
+import { generateText, isStepCount, ToolLoopAgent } from "ai"
 import { MockLanguageModelV4 } from "ai/test"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { aiSdkTools } from "../src/adapter/AiSdk.ts"
 import { langChainTools } from "../src/adapter/LangChain.ts"
-import { TOOLS } from "../src/index.ts"
+import { INSTRUCTIONS, TOOLS } from "../src/index.ts"
 import { startService } from "./support/Service.ts"
 
 let world: Awaited<ReturnType<typeof startService>>
@@ -69,6 +69,14 @@ describe("the tools for the AI SDK", () => {
     )
   })
 
+  it("are given with the instructions by ToolLoopAgent, which versions 6 and 7 have", async () => {
+    const model = scriptedModel(["list_mailboxes", {}])
+    const tools = aiSdkTools(await world.connect())
+    const { text } = await new ToolLoopAgent({ model, instructions: INSTRUCTIONS, tools }).generate({ prompt: "List." })
+    assert.strictEqual(text, "Done.")
+    assert.deepInclude(model.doGenerateCalls[0]?.prompt[0], { role: "system", content: INSTRUCTIONS })
+  })
+
   it("can be a selection, and report the limits that the host names", async () => {
     const agent = await world.connect()
     const spent = () => ({ lastDay: "1.00", perCall: "2.00", perDay: "3.00", left: "2.00" })
@@ -116,6 +124,18 @@ describe("the tools for LangChain", () => {
       "mailbox.address": "chain@agents.test",
       "payment.moneyMoved": "yes"
     })
+  })
+
+  it("show the model the field, the reason and a right call", async () => {
+    const tools = langChainTools(await world.connect())
+    const create = tools.find(({ name }) => name === "create_mailbox")
+    const call = { name: "create_mailbox", args: { localPart: "chain-null", displayName: 7.5 }, id: "1" }
+    const message = (await create?.invoke({ ...call, type: "tool_call" } as never)) as ToolMessage
+    assert.strictEqual(message.tool_call_id, "1")
+    assert.strictEqual(message.status, "error")
+    assert.match(message.text, /displayName: .*for example with /)
+    assert.include(await create?.invoke({ localPart: null } as never), "localPart: is required.")
+    assert.include(await create?.invoke({ localPart: "chain-null", displayName: null } as never), '"created":true')
   })
 
   it("end a wait when the run is cancelled", async () => {
