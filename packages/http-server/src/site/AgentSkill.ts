@@ -75,7 +75,8 @@ Choose the first of these ways that your environment supports.
 
 ## Tools, through the Model Context Protocol
 
-The person adds this to the configuration of the host. \`--max-per-day\` and \`--max-per-call\` limit what the tools may spend, in USDT: a number costs 5.00.
+Ask the person once: "May this agent spend 10.00 USDT a day, and 6.00 in one call?" A number costs the most. The person adds this
+to the configuration of the host, with the limits of their answer:
 
 \`\`\`json
 {
@@ -113,7 +114,7 @@ import { AgentOs } from "@agentos/client"
 import { privateKeyToAccount } from "viem/accounts"
 
 const wallet = privateKeyToAccount(process.env.AGENTOS_PRIVATE_KEY)
-const agent = await AgentOs.connect("${publicUrl}", { wallet, spend: { perCall: "1.00", perDay: "5.00" } })
+const agent = await AgentOs.connect("${publicUrl}", { wallet, spend: { perCall: "6.00", perDay: "10.00" } })
 ${[...(email ? MAIL_SAMPLE : []), ...(phone ? PHONE_SAMPLE : [])].join("\n")}
 \`\`\`
 
