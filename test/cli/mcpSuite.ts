@@ -104,6 +104,46 @@ export const mcpSuite = (rig: CliRig): void => {
       assert.strictEqual(receipt.code, 0, receipt.stderr)
     })
 
+    it("lets a model answer a call, speak in one that it placed, and hang up, without a webhook", async () => {
+      const customer = await rig.customer()
+      await withHost(customer, LIMITS, async (host) => {
+        const carrier = new PhoneCarrier(rig.sandbox)
+        const { phoneNumber } = await host.call("buy_phone_number", { country: "US" })
+        const { number } = phoneNumber as { readonly number: string }
+        await host.call("add_inbound_minutes", { phoneNumber: number })
+
+        const said = (result: Data) => (result["untrusted"] as { readonly said: ReadonlyArray<string> }).said
+        const person = await carrier.person({ lines: ["Who is there?"], ringSeconds: 0, seconds: 10_000 })
+        const placed = await host.call("place_call", { to: person, greeting: "Hello.", speak: true })
+        const { callId: outbound } = placed["call"] as { readonly callId: string }
+        // From here on, the voice session is connected.
+        assert.deepStrictEqual(said(await host.call("say_in_call", { callId: outbound })), ["Who is there?"])
+
+        const waiting = host.call("wait_for_call", { timeoutSeconds: 50 })
+        const caller = await carrier.callIn(number, { lines: ["When do you open?", "Thank you."], seconds: 10_000 })
+        const answered = await waiting
+        const { from } = await carrier.play(caller)
+        assert.deepNestedInclude(answered, { arrived: true, "untrusted.otherNumber": from })
+        assert.deepStrictEqual(said(answered), ["When do you open?"])
+        const { callId } = answered
+        const next = await host.call("say_in_call", { callId, text: "At nine." })
+        assert.deepInclude(next, { spoken: true, ended: false })
+        assert.deepStrictEqual(said(next), ["Thank you."])
+        const last = await host.call("say_in_call", { callId, text: "Goodbye.", hangUp: "true" })
+        assert.deepInclude(last, { spoken: true, ended: true, next: null })
+        assert.includeMembers([...(await carrier.over(caller)).heard], ["At nine.", "Goodbye."])
+
+        const ended = await host.call("say_in_call", { callId: outbound, text: "Ada. Goodbye.", hangUp: true })
+        assert.strictEqual(ended["ended"], true, JSON.stringify(ended))
+        const late = await host.call("say_in_call", { callId: outbound, text: "Are you there?" })
+        assert.deepInclude(late, { spoken: false, ended: true })
+        assert.match(
+          (await host.fail("say_in_call", { callId: "019ab1cb-1c5d-7f39-8f6f-02a8a0c1d9b4" })).message,
+          /is not a call of/
+        )
+      })
+    })
+
     it("describes its tools with schemas, prices and hints", async () => {
       await withHost(await rig.customer(), LIMITS, async (host) => {
         const { tools } = await host.client.listTools()

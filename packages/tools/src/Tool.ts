@@ -37,7 +37,7 @@ export interface Tool {
   /** The shape of `data` when the call succeeds. */
   readonly outputSchema: ObjectSchema
   readonly annotations: ToolAnnotations
-  /** Whether a call costs money, completes a payment, or gives up what was bought. */
+  /** Whether a call does more than read: it costs money, reaches people, or gives up what was bought. */
   readonly needsWallet: boolean
   /** Whether a call may wait for a person, for longer than a request. */
   readonly waits: boolean
@@ -75,7 +75,7 @@ interface ToolParts<Properties, Required extends string> {
   /** Whether a result contains text from strangers. */
   readonly isUntrusted?: true
   readonly waits?: true
-  readonly effects: "reads" | "reads mail" | "buys" | "reaches people" | "completes" | "gives up"
+  readonly effects: "reads" | "reads mail" | "buys" | "reaches people" | "completes" | "gives up" | "answers"
   readonly run: (context: ToolContext, input: InputOf<Properties, Required>) => Promise<Json>
 }
 
@@ -84,6 +84,7 @@ const EFFECTS = {
   "reads mail": { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   buys: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   "reaches people": { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  answers: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   "gives up": { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   completes: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true }
 } as const
@@ -137,7 +138,7 @@ export const defineTool = <
   const { effects, name, output, paysFor = [], properties, required, title } = parts
   const isUntrusted = parts.isUntrusted === true
   const isPaid = paysFor.length > 0
-  const needsWallet = isPaid || effects === "completes" || effects === "gives up"
+  const needsWallet = !EFFECTS[effects].readOnlyHint
   const schema = objectSchema(properties, required)
   const parse: Tool["parse"] = (sent) => {
     const read = parseInput(schema, sent)

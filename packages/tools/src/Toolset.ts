@@ -1,4 +1,5 @@
 import type { AgentOs, Mailbox } from "@agentos/client"
+import type { LiveCall } from "./LiveCall.ts"
 
 /** A map that forgets its oldest entries. */
 export class BoundedMap<Value> {
@@ -29,6 +30,7 @@ export class BoundedMap<Value> {
 
 const MAILBOXES_MAX = 1_000
 const WAITS_MAX = 1_000
+const CALLS_MAX = 64
 
 /** What the tools of one agent remember between calls. */
 export interface Toolset {
@@ -36,6 +38,8 @@ export interface Toolset {
   readonly mailboxes: BoundedMap<Mailbox>
   /** The time from which a wait that has found nothing looks for mail, by its input. */
   readonly waits: BoundedMap<number>
+  /** The calls in which the model speaks. */
+  readonly calls: BoundedMap<LiveCall>
 }
 
 const toolsets = new WeakMap<AgentOs, Toolset>()
@@ -43,7 +47,11 @@ const toolsets = new WeakMap<AgentOs, Toolset>()
 export const toolsetOf = (agent: AgentOs): Toolset => {
   const known = toolsets.get(agent)
   if (known !== undefined) return known
-  const toolset = { mailboxes: new BoundedMap<Mailbox>(MAILBOXES_MAX), waits: new BoundedMap<number>(WAITS_MAX) }
+  const toolset = {
+    mailboxes: new BoundedMap<Mailbox>(MAILBOXES_MAX),
+    waits: new BoundedMap<number>(WAITS_MAX),
+    calls: new BoundedMap<LiveCall>(CALLS_MAX)
+  }
   toolsets.set(agent, toolset)
   return toolset
 }

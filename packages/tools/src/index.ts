@@ -12,6 +12,7 @@ import {
   releasePhoneNumber,
   renewPhoneNumber
 } from "./phone/PhoneTools.ts"
+import { sayInCall, waitForCall } from "./phone/TalkTools.ts"
 import { getSpending, resumePayment } from "./spending/SpendingTools.ts"
 import type { RunOptions, Tool } from "./Tool.ts"
 
@@ -38,6 +39,8 @@ export const TOOLS: ReadonlyArray<Tool> = [
   addInboundMinutes,
   releasePhoneNumber,
   placeCall,
+  waitForCall,
+  sayInCall,
   extendCall,
   getTranscript,
   getSpending,

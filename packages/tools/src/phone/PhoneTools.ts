@@ -1,6 +1,7 @@
 import { AgentOsError, type CallRecord, type PhoneNumber } from "@agentos/client"
 import { INPUTS } from "../generated/Contract.ts"
 import { nullable, objectSchema, TEXT } from "../Schema.ts"
+import { LiveCall } from "../LiveCall.ts"
 import { isNewcomer, type Json } from "../Result.ts"
 import { defineTool, type ToolContext } from "../Tool.ts"
 import { cut, line } from "../Untrusted.ts"
@@ -29,7 +30,7 @@ export const numberOf = ({ record }: Pick<PhoneNumber, "record">): Json => {
   }
 }
 
-const CALL_SCHEMA = objectSchema({
+export const CALL_SCHEMA = objectSchema({
   callId: TEXT,
   phoneNumberId: TEXT,
   direction: TEXT,
@@ -45,7 +46,11 @@ export const callOf = (call: CallRecord): Json => {
   return { callId, phoneNumberId, direction, status, endReason, authorizedSeconds, connectedSeconds, createdAt }
 }
 
-const chosenNumber = async (context: ToolContext, field: string, chosen: string | undefined): Promise<PhoneNumber> => {
+export const chosenNumber = async (
+  context: ToolContext,
+  field: string,
+  chosen: string | undefined
+): Promise<PhoneNumber> => {
   const numbers = (await context.agent.phoneNumbers.list(context.call)).filter(
     ({ record }) => record.status !== "released"
   )
@@ -63,7 +68,7 @@ const chosenNumber = async (context: ToolContext, field: string, chosen: string 
   })
 }
 
-const NUMBER_INPUT = {
+export const NUMBER_INPUT = {
   type: "string",
   maxLength: 64,
   examples: ["+14155550100"],
@@ -76,7 +81,7 @@ export const buyPhoneNumber = defineTool({
   name: "buy_phone_number",
   title: "Buy a phone number",
   description:
-    "Buys a real US or Canadian phone number for 30 days, and returns it. It has no minutes for inbound calls yet: add them with add_inbound_minutes before people call it. If you already have a number in that country, returns it without a payment. A program that follows calls over the realtime socket answers them, such as `agentctl voice answer`.",
+    "Buys a real US or Canadian phone number for 30 days, and returns it. It has no minutes for inbound calls yet: add them with add_inbound_minutes before people call it. If you already have a number in that country, returns it without a payment. Answer its calls with wait_for_call, or by a program such as `agentctl voice answer`.",
   properties: {
     country: { type: "string", enum: ["US", "CA"], default: "US", description: "Country of the number." },
     another: { type: "boolean", default: false, description: "Whether to buy one more although you have one." },
@@ -175,11 +180,12 @@ export const placeCall = defineTool({
   name: "place_call",
   title: "Call a person",
   description:
-    "Calls a real person, speaks the greeting, and returns when the call is placed. Read what the person says with get_transcript. Answers are spoken by the program that answers calls of the number, such as `agentctl voice answer`; without one the person hears an apology.",
+    "Calls a real person, speaks the greeting, and returns when the call is placed. To speak with the person yourself, pass speak: true, and call say_in_call at once. Otherwise the program that answers calls of the number speaks, such as `agentctl voice answer`; without one the person hears an apology. Read what was said with get_transcript.",
   properties: {
     from: NUMBER_INPUT,
     to: INPUTS.callOneMinute.toNumber,
     greeting: INPUTS.callOneMinute.initialGreeting,
+    speak: { type: "boolean", default: false, description: "Whether you speak in the call, with say_in_call." },
     minutes: {
       type: "integer",
       enum: [1, 5],
@@ -191,10 +197,11 @@ export const placeCall = defineTool({
   output: { call: CALL_SCHEMA },
   paysFor: ["callOneMinute", "callFiveMinutes"],
   effects: "reaches people",
-  run: async (context, { from, greeting, minutes = 1, to }) => {
+  run: async (context, { from, greeting, minutes = 1, speak = false, to }) => {
     const number = await chosenNumber(context, "from", from)
-    const { id } = await number.call({ to, minutes, initialGreeting: greeting }, context.call)
-    const { call } = await context.agent.call("getCall", { callId: id }, context.call)
+    const placed = await number.call({ to, minutes, initialGreeting: greeting }, context.call)
+    if (speak) context.toolset.calls.set(placed.id, new LiveCall(placed, context.clock))
+    const call = await placed.read(context.call)
     return { call: callOf(call) }
   }
 })
