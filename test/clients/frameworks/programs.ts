@@ -1,7 +1,7 @@
 /** Programs of users: each gives the tools to a model through one framework, and prints the model's last text. */
 
 const AI_SDK = (model: string) => `
-import { ToolLoopAgent } from "ai"
+  import { ToolLoopAgent } from "ai"
 ${model}
 const { text } = await new ToolLoopAgent({ model, instructions: INSTRUCTIONS, tools: aiSdkTools(agent) }).generate({ prompt })
 console.log(text)`
@@ -14,9 +14,9 @@ const ANTHROPIC_MODEL = `import { createAnthropic } from "@ai-sdk/anthropic"
 const model = createAnthropic({ baseURL: url + "/v1", apiKey: "k" })("claude-opus-4-5")`
 
 const langChain = (options: string) => `
-import { HumanMessage, SystemMessage } from "@langchain/core/messages"
-import { ChatOpenAI } from "@langchain/openai"
-import { langChainTools } from "./agentos/langchain.js"
+  import { HumanMessage, SystemMessage } from "@langchain/core/messages"
+  import { ChatOpenAI } from "@langchain/openai"
+  import { langChainTools } from "./agentos/langchain.js"
 const tools = [...langChainTools(agent)]
 const model = new ChatOpenAI({ model: "gpt-5.1", apiKey: "k", configuration: { baseURL: url + "/v1" }, ${options} }).bindTools(tools)
 const messages = [new SystemMessage(INSTRUCTIONS), new HumanMessage(prompt)]
@@ -28,7 +28,7 @@ for (;;) {
 }`
 
 const openAi = (isStrict: boolean) => `
-import OpenAI from "openai"
+  import OpenAI from "openai"
 const client = new OpenAI({ baseURL: url + "/v1", apiKey: "k" })
 const tools = TOOLS.map(({ description, inputSchema, name }) => ({
   type: "function", name, description, strict: ${isStrict}, parameters: ${isStrict ? "strictSchema(inputSchema)" : "inputSchema"}
@@ -42,7 +42,7 @@ for (;;) {
 }`
 
 const google = (parameters: string) => `
-import { GoogleGenAI } from "@google/genai"
+  import { GoogleGenAI } from "@google/genai"
 const client = new GoogleGenAI({ apiKey: "k", httpOptions: { baseUrl: url } })
 const functionDeclarations = TOOLS.map(({ description, inputSchema, name }) => ({ name, description, ${parameters} }))
 const contents = [{ role: "user", parts: [{ text: prompt }] }]
@@ -59,7 +59,7 @@ for (;;) {
 }`
 
 const ANTHROPIC = `
-import Anthropic from "@anthropic-ai/sdk"
+  import Anthropic from "@anthropic-ai/sdk"
 const client = new Anthropic({ baseURL: url, apiKey: "k" })
 const tools = TOOLS.map(({ description, inputSchema, name }) => ({ name, description, input_schema: inputSchema }))
 const messages = [{ role: "user", content: prompt }]
@@ -74,7 +74,7 @@ for (;;) {
 }`
 
 const OPENAI_AGENTS = `
-import { Agent, OpenAIProvider, Runner, setTracingDisabled, tool } from "@openai/agents"
+  import { Agent, OpenAIProvider, Runner, setTracingDisabled, tool } from "@openai/agents"
 setTracingDisabled(true)
 const tools = TOOLS.map(({ description, inputSchema, name }) =>
   tool({ name, description, parameters: inputSchema, strict: false, execute: (input) => answer(name, input) })
@@ -85,7 +85,7 @@ const result = await runner.run(new Agent({ name: "Ada", model: "gpt-5.1", instr
 console.log(result.finalOutput)`
 
 const MASTRA = `
-import { Agent } from "@mastra/core/agent"
+  import { Agent } from "@mastra/core/agent"
 ${OPENAI_MODEL}
 const ada = new Agent({ id: "ada", name: "Ada", model, instructions: INSTRUCTIONS, tools: aiSdkTools(agent) })
 const { text } = await ada.generate(prompt, { maxSteps: 20 })
@@ -93,9 +93,9 @@ console.log(text)`
 
 /** What each program begins with. */
 export const PREAMBLE = `
-import { privateKeyToAccount } from "viem/accounts"
-import { AgentOs } from "./agentos/client.js"
-import { INSTRUCTIONS, openApiSchema, strictSchema, TOOLS } from "./agentos/tools.js"
+  import { privateKeyToAccount } from "viem/accounts"
+  import { AgentOs } from "./agentos/client.js"
+  import { INSTRUCTIONS, openApiSchema, strictSchema, TOOLS } from "./agentos/tools.js"
 const { BASE_URL, PRIVATE_KEY, PROVIDER_URL: url } = process.env
 const agent = await AgentOs.connect(BASE_URL, { wallet: privateKeyToAccount(PRIVATE_KEY), spend: { perDay: "5.00" } })
 const prompt = "Create a mailbox, and write to Bob."

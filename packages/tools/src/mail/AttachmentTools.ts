@@ -8,18 +8,18 @@ import { ATTACHMENT_SCHEMA, attachmentOf } from "./Records.ts"
 /** A larger file is not downloaded. */
 const BYTES_MAX = 1 << 20
 
-const decoderOf = (contentType: string): TextDecoder => {
+const decoded = (bytes: Uint8Array, contentType: string): string => {
   const label = /;\s*charset="?([\w.:-]+)/i.exec(contentType)?.[1] ?? "utf-8"
   try {
-    return new TextDecoder(label)
+    return new TextDecoder(label).decode(bytes)
   } catch {
-    return new TextDecoder()
+    return new TextDecoder().decode(bytes)
   }
 }
 
 /** Returns the text of a file; undefined if it is no text. */
 const textOf = (bytes: Uint8Array, contentType: string): string | undefined => {
-  const text = decoderOf(contentType).decode(bytes)
+  const text = decoded(bytes, contentType)
   return text.includes("\0") || text.includes("\uFFFD") ? undefined : text
 }
 
