@@ -168,6 +168,20 @@ describe.skipIf(!hasChromium)(`the documentation in a browser${skipReason}`, () 
     expect(problems).toEqual([])
   })
 
+  it("lets a person search from the page of an unknown path", async () => {
+    const problems = await visit(["/nowhere"], 390, "light", async (page, path) => {
+      await screenshot(page, path, 390, "light")
+      const found = [...(await overflow(page)), ...(await violations(page))]
+      await page.locator("button[data-open-modal]:enabled").click()
+      await page.locator("dialog[open] input").fill("senderPolicy")
+      await page.locator(".pagefind-ui__result-link").first().waitFor()
+      return found
+    })
+    const answer = `404: ${host.sandbox.baseUrl}/nowhere`
+    expect(problems.filter((problem) => !problem.includes(answer) && !problem.includes("status of 404"))).toEqual([])
+    expect(problems.some((problem) => problem.includes(answer))).toBe(true)
+  })
+
   it("follows the guide of a response to its page", async () => {
     const problems = await visit(["/docs#sending"], 1280, "light", async (page) => {
       await page.waitForURL(`${host.sandbox.baseUrl}/docs/mail#sending`)

@@ -23,8 +23,9 @@ export const textFiles = (): Files => {
   ])
 }
 
-/** The start page has no twin: an agent that reads the root gets the index. */
-const twinPathOf = ({ slug }: Page): string => (slug === "start" ? "/llms.txt" : `/docs/${slug}.md`)
+/** The start page and that of unknown paths have no twin: an agent gets the index. */
+const hasTwin = ({ slug }: Page): boolean => slug !== "start" && slug !== "404"
+const twinPathOf = (page: Page): string => (hasTwin(page) ? `/docs/${page.slug}.md` : "/llms.txt")
 
 const CODE_OR_TABLE = /^```[^]*?^```$|(?:^\|.*\n?)+/gm
 
@@ -50,7 +51,7 @@ const astroPage = (page: Page): string => {
     ]
   }
   const markdown = withScrollableTables(drawDiagrams(page.markdown))
-  const link = page.slug === "start" ? "" : `\n\n[This page as Markdown](${twinPathOf(page)})`
+  const link = !hasTwin(page) ? "" : `\n\n[This page as Markdown](${twinPathOf(page)})`
   return `---\n${stringify(front)}---\n\n${markdown}${link}\n`
 }
 
@@ -62,7 +63,7 @@ export const astroFiles = (): Files => {
     isReference: label.startsWith("Reference: "),
     items: pages.map(({ slug, title }) => ({ label: title, slug }))
   }))
-  const pages = [...all.flatMap((group) => group.pages), guide("api"), guide("start")]
+  const pages = [...all.flatMap((group) => group.pages), guide("api"), guide("start"), guide("404")]
   return new Map([
     ["public/favicon.svg", ICON],
     ["sidebar.json", JSON.stringify(sidebar)],

@@ -1,8 +1,13 @@
-import { type ApiError, canHavePaymentState, errorCodesOf, toWireError } from "@agentos/api"
+import { type ApiError, canHavePaymentState, errorCodesOf, RouteUnknown, toWireError } from "@agentos/api"
 import type { Capabilities } from "@agentos/core"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { pathOf } from "./RequestLimits.ts"
 import type { RequestFacts } from "./Route.ts"
+
+const PATH_SHOWN = 200
+
+/** Returns the error of a request whose path is unknown. */
+export const routeUnknown = (url: string): RouteUnknown => new RouteUnknown({ path: pathOf(url).slice(0, PATH_SHOWN) })
 
 /** Returns the response to a failed request, and notes its code, and whether it contradicts the contract. */
 export const errorResponse = (

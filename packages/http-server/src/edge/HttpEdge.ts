@@ -1,4 +1,4 @@
-import { type ApiError, InternalError, MethodNotAllowed, RouteUnknown, StorageUnavailable } from "@agentos/api"
+import { type ApiError, InternalError, MethodNotAllowed, StorageUnavailable } from "@agentos/api"
 import { findStoreUnavailable, Ingress, Uuid } from "@agentos/core"
 import { Cause, Clock, Context, Effect, type Fiber, identity, Random, References, Result } from "effect"
 import { Headers, HttpMiddleware, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -6,13 +6,13 @@ import { IncomingMessage } from "node:http"
 import { ServerSettings } from "../ServerSettings.ts"
 import { secretsHidden } from "./IngressPath.ts"
 import { logAccess } from "./AccessLog.ts"
-import { errorResponse } from "./ErrorResponse.ts"
+import { errorResponse, routeUnknown } from "./ErrorResponse.ts"
 import { findRefusal, RateLimiting, rateLimitHeaders } from "./RateLimiting.ts"
 import { Readiness } from "../health/Readiness.ts"
 import { RequestConcurrency } from "./RequestConcurrency.ts"
 import { failureCost, presentsPayment, requestCost } from "./RequestCost.ts"
 import { hasBody, headerFlaw, pathOf, targetOf } from "./RequestLimits.ts"
-import { RequestFacts, RequestRecord, type Route, type RouteMatch } from "./Route.ts"
+import { RequestFacts, RequestRecord, type Route, type RouteMatch, UNKNOWN_PATH } from "./Route.ts"
 import { commonHeaders, preflightHeaders } from "./ResponseHeaders.ts"
 import { makeRouter } from "./Routing.ts"
 
@@ -20,7 +20,6 @@ type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 type Facts = RequestFacts
 
-const PATH_SHOWN = 200
 /** Nginx's status for a client that closed the connection before the response. */
 const CLIENT_GONE = 499
 
@@ -28,11 +27,10 @@ const isLimited = ({ match }: RequestFacts): boolean => match.route?.isRateLimit
 
 /** Returns the error of a request without a route: an unknown path, a malformed id, or a method that the path refuses. */
 const routeError = ({ method, url }: Request, allowed: ReadonlyArray<string>): ApiError => {
-  const path = pathOf(url)
-  return allowed.length === 0
-    ? new RouteUnknown({ path: path.slice(0, PATH_SHOWN) })
-    : new MethodNotAllowed({ method, path, allowed })
+  return allowed.length === 0 ? routeUnknown(url) : new MethodNotAllowed({ method, path: pathOf(url), allowed })
 }
+
+const isRead = ({ method }: Request): boolean => method === "GET" || method === "HEAD"
 
 /** The methods of `OPTIONS *`. */
 const SERVER_METHODS = ["GET", "HEAD", "POST", "DELETE", "OPTIONS"]
@@ -70,7 +68,8 @@ export const make = Effect.fnUntraced(function* <R>(routes: ReadonlyArray<Route<
   const hideSecrets = secretsHidden(yield* Ingress)
   const common = Headers.fromInput({ "x-request-id": "", ...commonHeaders(publicUrl) })
   const behindProxies = trustedProxies.length === 0 ? identity : HttpMiddleware.xForwardedHeaders({ trustedProxies })
-  const findRoute = makeRouter(routes)
+  const unknownPath = routes.find(({ path }) => path === UNKNOWN_PATH)
+  const findRoute = makeRouter(routes.filter((route) => route !== unknownPath))
 
   const fail = (request: Request, record: Facts, error: ApiError) => errorResponse(request, record, capabilities, error)
 
@@ -88,7 +87,11 @@ export const make = Effect.fnUntraced(function* <R>(routes: ReadonlyArray<Route<
     const refusal = findRefusal(record.limits) ?? headerFlaw(request, route)
     if (refusal !== undefined) return fail(request, record, refusal)
     if (request.method === "OPTIONS") return answerOptions(request, record)
-    if (route === null) return fail(request, record, routeError(request, allowed))
+    if (route === null) {
+      return unknownPath !== undefined && allowed.length === 0 && isRead(request)
+        ? unknownPath.handler(request, record)
+        : fail(request, record, routeError(request, allowed))
+    }
     record.operation = route.operation ?? undefined
     return route.handler(request, record)
   }

@@ -53,6 +53,9 @@ export const documentRoute = <R = never>(path: string, handler: Handler<R>): Rou
   handler
 })
 
+/** The path of the route that answers GET requests for unknown paths. Without it, they get the error envelope. */
+export const UNKNOWN_PATH = "*"
+
 /** The result of the router for one request. */
 export interface RouteMatch<out R = unknown> {
   /** Null if the path is unknown or does not accept the method. */

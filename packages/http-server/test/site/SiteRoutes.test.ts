@@ -111,6 +111,54 @@ describe("the documentation", () => {
     assert.strictEqual(errorOf(await read("/docs/nowhere")).code, "RESOURCE_NOT_FOUND")
   })
 
+  it("answers a browser for an unknown path with a page", async () => {
+    for (const path of ["/nowhere", "/docs/nowhere", "/docs/nowhere.css", "/api/v1/nowhere"]) {
+      const { headers, status, text } = await read(path, { accept: BROWSER })
+      assert.deepStrictEqual([status, headers.get("content-type")], [404, "text/html; charset=utf-8"], path)
+      assert.include(text, "<title>Page not found</title>")
+      assert.include(headers.get("content-security-policy"), "default-src 'none'")
+      assert.include(headers.get("vary"), "Accept")
+    }
+    assert.isTrue(server.logs.some((line) => line.includes("/nowhere") && line.includes("RESOURCE_NOT_FOUND")))
+  })
+
+  it("answers a browser for an unknown path with a short page while the site is built, and after its build failed", async () => {
+    for (const pages of [
+      () => new Promise<string>(() => undefined),
+      () => Promise.reject(new Error("The disk is full."))
+    ]) {
+      const building = await startServer({ site: { ...testSite, pages } })
+      const { status, text } = await read("/nowhere", { accept: BROWSER }, building)
+      assert.strictEqual(status, 404)
+      assert.include(text, 'href="http://agentos.test/docs"')
+      await building.stop()
+    }
+  })
+
+  it("names the index to an agent that reads an unknown page in Markdown", async () => {
+    for (const [path, accept] of [
+      ["/docs/nowhere.md", "*/*"],
+      ["/docs/nowhere", "text/markdown"]
+    ] as const) {
+      const { headers, status, text } = await read(path, { accept })
+      assert.deepStrictEqual([status, headers.get("content-type")], [404, "text/markdown; charset=utf-8"], path)
+      assert.include(text, "http://agentos.test/llms.txt")
+    }
+  })
+
+  it("answers other clients for an unknown path with an error", async () => {
+    for (const [path, accept] of [
+      ["/nowhere", "*/*"],
+      ["/docs/nowhere", "*/*"],
+      ["/docs/nowhere", "application/json"],
+      ["/docs/nowhere.md", "application/json"]
+    ] as const) {
+      assert.strictEqual(errorOf(await read(path, { accept })).code, "RESOURCE_NOT_FOUND", path)
+    }
+    const posted = await call(server, "POST", "/nowhere", { headers: { accept: BROWSER } })
+    assert.strictEqual(errorOf(posted).code, "RESOURCE_NOT_FOUND")
+  })
+
   it("redirects an address with a slash at its end", async () => {
     const answer = await fetch(`${server.url}/docs/pay/`, { redirect: "manual" })
     assert.deepStrictEqual([answer.status, answer.headers.get("location")], [308, "http://agentos.test/docs/pay"])
