@@ -98,7 +98,8 @@ const settingsLayer = (setup: Setup) =>
     // Loaded by the first reader.
     site: {
       texts: async () => (await import("@agentos/site")).site.texts(),
-      pages: async () => (await import("@agentos/site")).site.pages()
+      pages: async () => (await import("@agentos/site")).site.pages(),
+      downloads: async () => (await import("@agentos/site")).site.downloads()
     }
   })
 

@@ -1,22 +1,28 @@
-/** Writes the published package to dist/npm: the client as one module, its declarations as one, and a short package.json. */
+/**
+ * Writes the published package: the client as one module, its declarations as one, and a short package.json. The
+ * arguments are its folder (default dist/npm) and the compiled declarations of src/index.ts (default dist/index.d.ts).
+ */
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { build } from "rolldown"
 import { dts } from "rolldown-plugin-dts"
 
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url))
-const dir = path("dist/npm")
+const [dir = path("dist/npm"), declarations = path("dist/index.d.ts")] = process.argv.slice(2)
 
 await build({
   input: path("src/index.ts"),
   platform: "neutral",
+  // The sources need none, and the context of an image has none.
+  tsconfig: false,
   // Not minified, because errors show its lines and names. Bundlers of pages minify it.
   output: { dir, entryFileNames: "client.js", comments: false, sourcemap: true, cleanDir: true }
 })
 // The compiler has written the declarations, without those that are internal.
 await build({
-  input: { client: path("dist/index.d.ts") },
-  plugins: [dts({ dtsOnly: true })],
+  input: { client: declarations },
+  tsconfig: false,
+  plugins: [dts({ dtsOnly: true, tsconfig: false })],
   output: { dir, entryFileNames: "[name].ts" }
 })
 

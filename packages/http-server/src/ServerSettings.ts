@@ -47,7 +47,7 @@ export class ListenerSettings extends Context.Service<
 >()("@agentos/http-server/ListenerSettings") {}
 
 /**
- * The folders of the built documentation, with the same paths as on the server. A promise may take seconds, because a
+ * The folders of the built documentation and packages, with the same paths as on the server. A promise may take seconds, because a
  * checkout builds the site when it is first read; it rejects if that fails.
  */
 export interface SiteFolders {
@@ -55,4 +55,6 @@ export interface SiteFolders {
   readonly texts: () => Promise<string>
   /** Has `index.html`, and below `docs` the pages as HTML with their assets. */
   readonly pages: () => Promise<string>
+  /** Has packed packages, and `index.json`, which lists them with their hashes. */
+  readonly downloads: () => Promise<string>
 }

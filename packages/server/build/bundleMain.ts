@@ -1,6 +1,6 @@
 /**
  * Bundles agentos-server into dist/bundle: the program, the programs that it starts, each in one file, the libraries that
- * it loads on first use, and the documentation.
+ * it loads on first use, the documentation, and the packages that it offers for download.
  */
 import { site } from "@agentos/site"
 import { readFileSync, rmSync } from "node:fs"
@@ -34,8 +34,8 @@ const REPLACED = new Map([
   [
     "packages/site/src/index.ts",
     `import { join } from "node:path"
-    const folder = async () => join(__dirname, "site")
-    export const site = { texts: folder, pages: folder }`
+    const folder = (name) => async () => join(__dirname, name)
+    export const site = { texts: folder("site"), pages: folder("site"), downloads: folder("downloads") }`
   ],
   ["packages/server/src/Version.ts", `export const VERSION = ${JSON.stringify(version)}`],
   ["packages/provider-smtp/src/parser/Mailauth.ts", `export { authenticate } from "mailauth"`],
@@ -148,5 +148,6 @@ await mkdir(FOLDER, { recursive: true })
 const modules: Array<string> = []
 for (const [name, source] of Object.entries(PROGRAMS)) modules.push(...(await bundle(name, source)))
 await cp(await site.pages(), join(FOLDER, "site"), { recursive: true })
+await cp(await site.downloads(), join(FOLDER, "downloads"), { recursive: true })
 await writeFile(join(FOLDER, "THIRD_PARTY_LICENSES"), thirdPartyLicenses(modules))
 console.log(`Built agentos-server in ${FOLDER}`)

@@ -20,6 +20,14 @@ const SOURCES = [
   "{astro.config.mjs,package.json}",
   "../{api,core,http-server}/src/**/*.ts"
 ]
+/** What the packages of the downloads are built from. */
+const PACKAGE_SOURCES = [
+  "build/Downloads.ts",
+  "../{client,tools,cli}/{src,build}/**/*.*",
+  "../{client,tools,cli}/{package.json,*.md}",
+  "../node/src/{command-line,file-lock}/**/*.ts",
+  "../../{LICENSE,release/Bundling.ts}"
+]
 
 /** The file in a result that has the hash of its sources. */
 const STAMP = "BUILD"
@@ -28,10 +36,10 @@ const RETRY_MILLIS = 200
 /** A build takes fifteen seconds, or a minute on a busy machine. */
 const LOCK_MILLIS = 300_000
 
-/** Returns the hash of everything that the site is built from. */
-const hashOfSources = async (): Promise<string> => {
+/** Returns the hash of sources. */
+const hashOf = async (patterns: ReadonlyArray<string>): Promise<string> => {
   const hash = createHash("sha256")
-  for (const pattern of SOURCES) {
+  for (const pattern of patterns) {
     for (const file of globSync(pattern, { cwd: PACKAGE }).toSorted())
       hash.update(file).update(await readFile(join(PACKAGE, file)))
   }
@@ -57,9 +65,13 @@ const lock = async () => {
 }
 
 /** Replaces `dist/{name}` by what `build` writes into an empty folder, unless it is current. */
-const replaced = async (name: string, build: (folder: string) => Promise<void>): Promise<void> => {
+const replaced = async (
+  name: string,
+  build: (folder: string) => Promise<void>,
+  sources: ReadonlyArray<string> = SOURCES
+): Promise<void> => {
   const target = join(DIST, name)
-  const hash = await hashOfSources()
+  const hash = await hashOf(sources)
   if (await isCurrent(target, hash)) return
   await mkdir(DIST, { recursive: true })
   const held = await lock()
@@ -123,3 +135,7 @@ export const buildPages = (): Promise<void> =>
     // Astro writes types for editors, which nothing here reads.
     for (const written of [WORK, join(PACKAGE, ".astro")]) await rm(written, { recursive: true, force: true })
   })
+
+/** Writes the packed client, tools and command line, with their index. */
+export const buildDownloads = (): Promise<void> =>
+  replaced("downloads", async (folder) => (await import("./Downloads.ts")).writeDownloads(folder), PACKAGE_SOURCES)

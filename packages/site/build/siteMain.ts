@@ -1,13 +1,19 @@
 /**
  * Builds the site: `--texts` writes the Markdown twins, llms.txt and the OpenAPI document in a second, `--pages` the whole
- * site as HTML in about fifteen. Does nothing if the result is already that of the current sources.
+ * site as HTML in about fifteen, `--downloads` the packed packages in about five. Without an option, builds the pages and
+ * the downloads. Does nothing for a result that is already that of the current sources.
  */
-import { buildPages, buildTexts } from "./Build.ts"
+import { buildDownloads, buildPages, buildTexts } from "./Build.ts"
+
+const BUILDS = { "--texts": buildTexts, "--pages": buildPages, "--downloads": buildDownloads }
+type Part = keyof typeof BUILDS
+
+const isPart = (argument: string): argument is Part => argument in BUILDS
 
 const parts = process.argv.slice(2)
-if (parts.some((part) => part !== "--texts" && part !== "--pages")) {
-  console.error("Usage: node build/siteMain.ts [--texts | --pages]")
+if (!parts.every(isPart)) {
+  console.error(`Usage: node build/siteMain.ts [${Object.keys(BUILDS).join(" | ")}]`)
   process.exit(64)
 }
-if (parts.includes("--texts")) await buildTexts()
-else await buildPages()
+const DEFAULT: ReadonlyArray<Part> = ["--pages", "--downloads"]
+for (const part of parts.length === 0 ? DEFAULT : parts) await BUILDS[part]()

@@ -10,6 +10,7 @@ const pathOf = (relative: string): string => fileURLToPath(new URL(relative, imp
 const BUILDER = pathOf("../build/siteMain.ts")
 const SITE = pathOf("../dist/site")
 const TEXTS = pathOf("../dist/texts")
+const DOWNLOADS = pathOf("../dist/downloads")
 
 const run = promisify(execFile)
 
@@ -25,15 +26,25 @@ const once = (open: () => Promise<string>): (() => Promise<string>) => {
   }
 }
 
-const built = (part: "--texts" | "--pages", folder: string): (() => Promise<string>) =>
+/** Returns a function that builds a part in a checkout, and returns its folder; in a package, that of `packaged`. */
+const built = (
+  part: "--texts" | "--pages" | "--downloads",
+  folder: string,
+  packaged: string
+): (() => Promise<string>) =>
   once(async () => {
-    if (!existsSync(BUILDER)) return SITE
+    if (!existsSync(BUILDER)) return packaged
     await run(process.execPath, [BUILDER, part])
     return folder
   })
 
 /**
- * The folders of the documentation. A package has them already. In a checkout they are built first, unless they are those
- * of its sources: the texts take two seconds and the pages about fifteen. The promises reject if that fails.
+ * The folders of the documentation and of the packed packages. A package has them already. In a checkout they are built
+ * first, unless they are those of its sources: the texts take two seconds, the pages about fifteen, and the packages about
+ * five. The promises reject if that fails.
  */
-export const site = { texts: built("--texts", TEXTS), pages: built("--pages", SITE) }
+export const site = {
+  texts: built("--texts", TEXTS, SITE),
+  pages: built("--pages", SITE, SITE),
+  downloads: built("--downloads", DOWNLOADS, DOWNLOADS)
+}

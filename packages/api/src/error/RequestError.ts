@@ -78,6 +78,11 @@ export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>()
   withPayment: Schema.Boolean
 }) {}
 
+/** The packages for download are being packed, or could not be packed. */
+export class DownloadsUnavailable extends Schema.TaggedError<DownloadsUnavailable>()("DownloadsUnavailable", {
+  reason: Schema.Literals(["building", "failed"])
+}) {}
+
 /** The request was not finished in its time. The operation may have been performed. */
 export class RequestDelayed extends Schema.TaggedError<RequestDelayed>()("RequestDelayed", {}) {}
 
@@ -106,6 +111,7 @@ export const RequestError = Schema.Union([
   ServiceUnavailable,
   ServerStopping,
   StorageUnavailable,
+  DownloadsUnavailable,
   RequestDelayed,
   InternalError
 ])

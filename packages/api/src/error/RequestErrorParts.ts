@@ -133,6 +133,16 @@ export const requestErrorParts = (error: RequestError, request: FailedRequest): 
         headers: { "Retry-After": "5" }
       }
     },
+    DownloadsUnavailable: ({ reason }): ErrorParts => ({
+      code: "SERVICE_UNAVAILABLE",
+      message:
+        reason === "building"
+          ? "The packages are being packed for the first time. Repeat the request in a moment."
+          : "The packages could not be packed. The log of this server has the cause. Repeat the request to try again.",
+      retryable: true,
+      next: retryOf(request),
+      headers: { "Retry-After": "5" }
+    }),
     RequestDelayed: (): ErrorParts => ({
       code: "SERVICE_UNAVAILABLE",
       message:

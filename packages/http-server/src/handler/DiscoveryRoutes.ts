@@ -26,6 +26,7 @@ import { preparedRoute } from "../operation/FreeRoute.ts"
 import { preparedResponse } from "../operation/Responses.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 import { agentSkillRoutes } from "../site/AgentSkill.ts"
+import * as DownloadRoutes from "../site/DownloadRoutes.ts"
 import * as SiteRoutes from "../site/SiteRoutes.ts"
 
 /**
@@ -100,6 +101,7 @@ export const routes = Effect.gen(function* () {
       preparedDocument(() => ICON, "image/svg+xml")
     ),
     ...agentSkillRoutes({ environment, publicUrl, capabilities }, document),
+    ...(yield* DownloadRoutes.routes),
     ...(yield* SiteRoutes.routes(description))
   ] as const
 })

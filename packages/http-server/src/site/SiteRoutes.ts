@@ -7,14 +7,11 @@ import { pathOf } from "../edge/RequestLimits.ts"
 import { documentRoute, type Handler, type RequestFacts, UNKNOWN_PATH } from "../edge/Route.ts"
 import { isCurrent, type PreparedHandler } from "../edge/PreparedDocument.ts"
 import { ServerSettings } from "../ServerSettings.ts"
+import { HTML, JSON_TYPE, MARKDOWN, preferred } from "./Negotiation.ts"
 import { type Encoding, SiteFiles } from "./SiteFiles.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
-
-const HTML = "text/html"
-const MARKDOWN = "text/markdown"
-const JSON_TYPE = "application/json"
 
 /** The best first. */
 const ENCODINGS: ReadonlyArray<Encoding> = ["br", "gzip", "identity"]
@@ -33,10 +30,6 @@ const unknownPageOf = (publicUrl: string): string => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Page not found | AgentOS</title></head>
 <body><h1>Page not found</h1><p>Go to the <a href="${publicUrl}${DOCS_PATH}">documentation</a>.</p></body></html>
 `
-
-/** Returns the type that the client prefers, of those that are offered. Without a preference it is the first. */
-const preferred = (request: Request, ...offered: Array<string>): string | undefined =>
-  new Negotiator({ headers: { ...request.headers } }).mediaType(offered)
 
 const UNKNOWN_HEADERS = { "cache-control": "no-cache", vary: "Accept" }
 

@@ -3,5 +3,9 @@ import { fileURLToPath } from "node:url"
 
 const folder = fileURLToPath(new URL("site", import.meta.url))
 
-/** A documentation of two pages. */
-export const testSite: SiteFolders = { texts: async () => folder, pages: async () => folder }
+/** A documentation of two pages, and one package. */
+export const testSite: SiteFolders = {
+  texts: async () => folder,
+  pages: async () => folder,
+  downloads: async () => `${folder}/downloads`
+}
