@@ -26,7 +26,7 @@ interface MessageFields {
   readonly messageId: string
   readonly direction: string
   readonly threadId: string
-  readonly attachments: ReadonlyArray<{ readonly attachmentId: string }>
+  readonly attachments: ReadonlyArray<{ readonly attachmentId: string; readonly filename: string | null }>
 }
 
 const listMessages = async (agent: Agent, mailboxId: string): Promise<ReadonlyArray<MessageFields>> => {
@@ -35,7 +35,7 @@ const listMessages = async (agent: Agent, mailboxId: string): Promise<ReadonlyAr
 }
 
 /** Has a mail with an attachment sent to an address, from outside. */
-const receiveMail = async ({ sandbox }: PhoneUnderTest, address: string): Promise<void> => {
+const receiveMail = async ({ sandbox }: PhoneUnderTest, address: string, text: string): Promise<void> => {
   const sent = await fetch(`${sandbox.mail.relayFaultsUrl}/sandbox/mail`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -43,7 +43,7 @@ const receiveMail = async ({ sandbox }: PhoneUnderTest, address: string): Promis
       from: "bob@outside.example",
       to: [address],
       subject: "Hello",
-      text: "Hello Ada",
+      text,
       attachments: [{ filename: "note.txt", contentType: "text/plain", contentBase64: "bm90ZQ==" }]
     })
   })
@@ -79,7 +79,7 @@ export class SampleCustomer {
     // The samples sign in, and the first sign-in of a wallet replaces the token of its first payment.
     agent.token = await agent.signIn()
     const { operationId, phoneNumberId } = await customer.buy()
-    await receiveMail(host, mailbox.address)
+    await receiveMail(host, mailbox.address, "Hello Ada")
     const received = await host.carrier.until(
       () => listMessages(agent, mailbox.mailboxId),
       (items) => items.length > 0
@@ -133,8 +133,8 @@ export class SampleCustomer {
     })
   }
 
-  receiveMail(address: string): Promise<void> {
-    return receiveMail(this.#host, address)
+  receiveMail(address: string, text = "Hello Ada"): Promise<void> {
+    return receiveMail(this.#host, address, text)
   }
 
   /** Returns the messages of a mailbox, newest first. */

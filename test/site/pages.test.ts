@@ -12,7 +12,17 @@ const host = useSandbox()
 const WIDTHS = [320, 390, 768, 1280]
 const THEMES = ["light", "dark"] as const
 /** One page of each kind, for the checks of the layout. */
-const SAMPLES = ["/", "/docs", "/docs/quickstart", "/docs/pay", "/docs/mail", "/docs/deploy"].concat([
+const SAMPLES = [
+  "/",
+  "/docs",
+  "/docs/quickstart",
+  "/docs/client",
+  "/docs/examples",
+  "/downloads",
+  "/docs/pay",
+  "/docs/mail",
+  "/docs/deploy"
+].concat([
   "/docs/reference/services",
   "/docs/reference/states",
   "/docs/reference/errors",

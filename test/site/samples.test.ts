@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { createInterface, type Interface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
+import { generatePrivateKey } from "viem/accounts"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { usePhone } from "../support/usePhone.ts"
 import { SampleCustomer } from "./SampleCustomer.ts"
@@ -153,7 +154,130 @@ const privateKeyOf = (owner: SampleCustomer): Readonly<Record<string, string>> =
   AGENTOS_PRIVATE_KEY: owner.privateKey
 })
 
+/** Calls a number as a person outside, and returns what the person heard. */
+const heardBy = async (number: string, ...lines: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
+  const calls = `${host.sandbox.carrier.url}/sandbox/calls`
+  const placed = await fetch(calls, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ from: "+12125550150", to: number, lines })
+  })
+  const { id } = (await placed.json()) as { readonly id: string }
+  const read = async () =>
+    (await (await fetch(`${calls}/${id}`)).json()) as { readonly state: string; readonly heard: ReadonlyArray<string> }
+  await expect.poll(async () => (await read()).state, { timeout: SAMPLE_MILLIS }).toBe("completed")
+  return (await read()).heard.map((text) => text.trim())
+}
+
+/** Runs a sample of the client's page that follows something, and does what it waits for. Returns its first line. */
+const follow = async (owner: SampleCustomer, code: string, address: string): Promise<string> => {
+  const runner = new ProgramRunner()
+  runner.start(owner.filled(code), privateKeyOf(owner), "ts")
+  const printed = async (pattern: RegExp): Promise<void> => {
+    await expect.poll(() => runner.output, { timeout: SAMPLE_MILLIS }).toMatch(pattern)
+  }
+  try {
+    if (code.includes("agent.events(")) {
+      await owner.receiveMail(address)
+      await printed(/^Hello$/m)
+      return address
+    }
+    await printed(/^\S+[@\d]\S+$/m)
+    const [first = ""] = /^\S+[@\d]\S+$/m.exec(runner.output) ?? []
+    if (code.includes("waitForCode")) {
+      await owner.receiveMail(first, "Your verification code is 482913.")
+      await printed(/^outside\.example sent the code 482913$/m)
+    } else if (code.includes("turn.reply")) {
+      const heard = await heardBy(first, "Are you open?", "Bye.")
+      expect(heard.slice(-2)).toEqual(["You said: Are you open?", "Goodbye."])
+    } else {
+      const repliesOf = async () =>
+        (await owner.messagesOf(first)).filter(
+          ({ attachments, direction }) =>
+            direction === "outbound" && attachments.some(({ filename }) => filename === "plan.txt")
+        ).length
+      const before = await repliesOf()
+      await owner.receiveMail(first)
+      await printed(/^bob@outside\.example sent note\.txt of 4 bytes$/m)
+      await expect.poll(repliesOf, { timeout: SAMPLE_MILLIS }).toBe(before + 1)
+    }
+    return first
+  } finally {
+    await runner.stop()
+  }
+}
+
+/** Runs every sample of the client's page, and returns the address of the mailbox that they open. */
+const runClientPage = async (owner: SampleCustomer): Promise<string> => {
+  const runner = new ProgramRunner()
+  let address = ""
+  try {
+    for (const code of await samplesOf("client", "ts")) {
+      if (/for await|waitForCode/.test(code)) {
+        const first = await follow(owner, code, address)
+        if (first.includes("@")) expect(first).toBe(address)
+        continue
+      }
+      expect(await runner.execute(owner.filled(code), privateKeyOf(owner), "ts")).toBe("ended")
+      address ||= /^(\S+@\S+) spent/m.exec(runner.output)?.[1] ?? ""
+    }
+    expect(runner.output).toContain("SPEND_LIMIT_EXCEEDED no false")
+    return address
+  } finally {
+    await runner.stop()
+  }
+}
+
+/** Runs the samples of agentctl's page in a home of their own, and returns the mailboxes of the wallet. */
+const runAgentctlPage = async (privateKey: string, home: string, isFirst: boolean): Promise<string> => {
+  const programs = mkdtempSync(join(folder, "programs-"))
+  const main = fileURLToPath(new URL("../../packages/cli/src/main.ts", import.meta.url))
+  writeFileSync(join(programs, "agentctl"), `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`, { mode: 0o755 })
+  const environment = {
+    PATH: `${programs}:${process.env["PATH"] ?? ""}`,
+    AGENTOS_HOME: home,
+    AGENTOS_PASSWORD: "correct horse battery staple",
+    AGENTOS_PRIVATE_KEY: privateKey,
+    AGENTOS_RPC_URL: host.sandbox.chain.rpcUrl
+  }
+  let mailboxes = ""
+  for (const code of await samplesOf("agentctl", "sh")) {
+    // Packages are installed by the test of the downloads; a wallet is made once, and a purchase of a number is one each time.
+    if (code.startsWith("npm ") || (!isFirst && /wallet create|number buy/.test(code))) continue
+    const printed = await shell(code.replace("https://agent.example/voice", host.sandbox.agentWebhookUrl), environment)
+    if (code.includes("mailbox create")) mailboxes = printed
+  }
+  return mailboxes
+}
+
 describe("the samples of the documentation", () => {
+  it("of the client work, again, and with a second wallet", async () => {
+    const [one, other] = [await SampleCustomer.create(host), await SampleCustomer.create(host)]
+    const address = await runClientPage(one)
+    expect(address).toMatch(/^ada-[0-9a-f]{6}@/)
+    expect(await runClientPage(one)).toBe(address)
+    expect(await runClientPage(other)).not.toBe(address)
+  }, 240_000)
+
+  it("of agentctl work, again, and with a second wallet", async () => {
+    const [one, other] = [generatePrivateKey(), generatePrivateKey()]
+    for (const privateKey of [one, other]) await host.customer(privateKey)
+    const [home, otherHome] = [mkdtempSync(join(folder, "home-")), mkdtempSync(join(folder, "home-"))]
+    const addressIn = (text: string): string => /ada-[0-9a-f]{6}@\S+/.exec(text)?.[0] ?? "none"
+    const address = addressIn(await runAgentctlPage(one, home, true))
+    expect(address).not.toBe("none")
+    const again = await runAgentctlPage(one, home, false)
+    expect([addressIn(again), again.includes("Paid")]).toEqual([address, false])
+    const second = addressIn(await runAgentctlPage(other, otherHome, true))
+    expect(["none", address]).not.toContain(second)
+  }, 240_000)
+
+  it("of the page about the packages print the hash that the server lists", async () => {
+    const [code = ""] = await samplesOf("install", "sh")
+    const printed = await shell(code, {})
+    const [, listed] = /"@agentos\/client"[^}]*"sha256": "(\w+)"/.exec(printed) ?? []
+    expect(printed).toMatch(new RegExp(`^${listed} +agentos-client\\.tgz$`, "m"))
+  })
   it("cover every operation in the order of this test", () => {
     expect(ORDER.toSorted()).toEqual(operations.map(({ name }) => name).toSorted())
   })

@@ -18,7 +18,8 @@ const WORK = join(PACKAGE, ".pages")
 const SOURCES = [
   "{content,build,theme}/**/*.*",
   "{astro.config.mjs,package.json}",
-  "../{api,core,http-server}/src/**/*.ts"
+  "../{api,core,http-server}/src/**/*.ts",
+  "../../examples/*/src/*.ts"
 ]
 /** What the packages of the downloads are built from. */
 const PACKAGE_SOURCES = [

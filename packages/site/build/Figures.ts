@@ -28,7 +28,8 @@ import {
   TARGET_LIMIT_BYTES,
   TENANT_FRAMES
 } from "@agentos/http-server/limits"
-import { table } from "./Page.ts"
+import { readFileSync } from "node:fs"
+import { code, table } from "./Page.ts"
 import { topicList } from "./Topics.ts"
 
 const MIB = 1024 * 1024
@@ -87,8 +88,19 @@ const priceOf = (operationId: string): string | undefined => {
   return price === undefined || price === null ? undefined : `${Usdt.toDecimal(price)} ${Usdt.ASSET}`
 }
 
-/** Replaces `{{name}}` and `{{priceOf:operationId}}` in a guide. Throws for a name without a figure. */
+const EXAMPLES = new URL("../../../examples/", import.meta.url)
+
+/** Returns a file of the examples as a block of code. */
+const exampleCode = (path: string): string => code("ts", readFileSync(new URL(path, EXAMPLES), "utf8"))
+
+/**
+ * Replaces `{{name}}`, `{{priceOf:operationId}}` and `{{example:path}}` in a guide. Throws for a name without a figure and
+ * for a missing file.
+ */
 export const withFigures = (markdown: string): string =>
+  withNamedFigures(markdown).replaceAll(/\{\{example:([\w/.-]+)\}\}/g, (_, path: string) => exampleCode(path))
+
+const withNamedFigures = (markdown: string): string =>
   markdown.replaceAll(/\{\{(?:priceOf:)?(\w+)\}\}/g, (written, name: string) => {
     const figure = written.startsWith("{{priceOf:") ? priceOf(name) : FIGURES[name]
     if (figure === undefined) throw new Error(`There is no figure ${written}.`)

@@ -8,8 +8,8 @@ const guides = (label: string, ...slugs: ReadonlyArray<string>): Group => ({ lab
 
 /** Returns every page of the site, in the order of its navigation. */
 export const groups = (): ReadonlyArray<Group> => [
-  guides("Start", "index", "quickstart", "journey", "sandbox"),
-  guides("Use it", "pay", "authentication", "mail", "phone", "events", "webhooks", "tools"),
+  guides("Start", "index", "quickstart", "install", "examples", "journey", "sandbox"),
+  guides("Use it", "client", "agentctl", "tools", "pay", "authentication", "mail", "phone", "events", "webhooks"),
   guides("Make it reliable", "errors", "idempotency", "limits", "security"),
   guides("Run it", "embed", "adapters", "deploy", "operate", "configuration", "payment-networks"),
   { label: "Catalogs", pages: [...catalogPages(), recordsPage()] },

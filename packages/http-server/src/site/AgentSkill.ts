@@ -4,6 +4,7 @@ import { createHash } from "node:crypto"
 import type { PreparedHandler } from "../edge/PreparedDocument.ts"
 import { documentRoute } from "../edge/Route.ts"
 import type { ServerSettings } from "../ServerSettings.ts"
+import { DOWNLOADS_PATH } from "./DownloadRoutes.ts"
 
 /** The facts about a server that its skill depends on. */
 type SkillContext = Pick<ServerSettings["Service"], "environment" | "publicUrl" | "capabilities">
@@ -83,7 +84,10 @@ to the configuration of the host, with the limits of their answer:
   "mcpServers": {
     "agentos": {
       "command": "npx",
-      "args": ["-y", "@agentos/cli", "mcp", "--base-url", "${publicUrl}", "--max-per-call", "6", "--max-per-day", "10"],
+      "args": [
+        "-y", "--package", "${publicUrl}${DOWNLOADS_PATH}/agentos-cli.tgz", "agentctl", "mcp",
+        "--base-url", "${publicUrl}", "--max-per-call", "6", "--max-per-day", "10"
+      ],
       "env": { "AGENTOS_WALLET_FILE": "/path/to/wallet" }
     }
   }
@@ -96,7 +100,7 @@ The tools describe themselves: ${[...(email ? MAIL_TOOLS : []), ...(phone ? PHON
 ## Command line
 
 \`\`\`sh
-npm install --global @agentos/cli
+npm install --global ${publicUrl}${DOWNLOADS_PATH}/agentos-cli.tgz
 agentctl config set base-url ${publicUrl}
 agentctl wallet create
 agentctl budget set --per-call 6 --per-day 10
@@ -108,6 +112,10 @@ agentctl payments list --open
 run \`agentctl payments resume\`, and do not pay again.
 
 ## TypeScript
+
+\`\`\`sh
+npm install ${publicUrl}${DOWNLOADS_PATH}/agentos-client.tgz viem
+\`\`\`
 
 \`\`\`ts
 import { AgentOs } from "@agentos/client"

@@ -62,19 +62,19 @@ const documentOf = (text: string, contentType: string, more: Readonly<Record<str
 
 const pageOf = (publicUrl: string, packages: ReadonlyArray<PackedPackage>): string => {
   const urlOf = ({ file }: PackedPackage): string => `${publicUrl}${DOWNLOADS_PATH}/${file}`
-  const rows = packages.map(
-    (each) =>
-      `<tr><td>${each.name}</td><td><a href="${urlOf(each)}">${each.file}</a><br>${Math.ceil(each.bytes / 1024)} KiB</td>` +
-      `<td>SHA-256 <code>${each.sha256}</code><br>Integrity <code>${each.integrity}</code></td></tr>`
+  const sections = packages.map(
+    (each) => `<h2>${each.name}</h2>
+<p><a href="${urlOf(each)}">${each.file}</a>, ${Math.ceil(each.bytes / 1024)} KiB</p>
+<dl><dt>SHA-256</dt><dd><code>${each.sha256}</code></dd><dt>Integrity</dt><dd><code>${each.integrity}</code></dd></dl>`
   )
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Packages | AgentOS</title>
-<style>:root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
-td,th{text-align:left;vertical-align:top;padding:.5rem .75rem .5rem 0}code{overflow-wrap:anywhere}</style></head>
-<body><main><h1>Packages</h1><p>The packages of this server's own version. <a href="${publicUrl}/docs/install">Install the packages</a> describes
-how to install and verify them.</p>
-<table><thead><tr><th>Package</th><th>File</th><th>Hash</th></tr></thead><tbody>${rows.join("\n")}</tbody></table></main></body></html>
+<style>body{font:1rem/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere;background:#fff;color:#17181c}
+dd{margin:0}</style></head>
+<body><main><h1>Packages</h1><p>The packages of this server's own version. <a href="${publicUrl}/docs/install">Install the packages</a> has the
+commands.</p>
+${sections.join("\n")}</main></body></html>
 `
 }
 
