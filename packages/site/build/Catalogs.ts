@@ -17,6 +17,7 @@ import {
   OPERATION_TRANSITIONS,
   type OperationState,
   PAYMENT_STATES,
+  type PaymentState,
   RECIPIENT_TRANSITIONS,
   Usdt
 } from "@agentos/core"
@@ -25,12 +26,33 @@ import { code, json, type Page, paragraphs, table } from "./Page.ts"
 import { recordDescription, recordFields } from "./Records.ts"
 import { pathOf } from "./Reference.ts"
 
+/** The listed service of which an operation without a service id is another form. */
+const OTHER_FORMS: Readonly<Record<string, string>> = {
+  getService: "discovery.services",
+  replayEvents: "events.list",
+  acknowledgeEventById: "events.ack"
+}
+
+/** Returns why some operations are not in the list of services. Throws for one without a reason. */
+const withoutService = (): string => {
+  const forms = documented().flatMap((operation) => {
+    const { operationId, serviceId } = operation.entry
+    if (serviceId !== null) return []
+    const service = OTHER_FORMS[operationId]
+    if (service === undefined)
+      throw new Error(`${operationId} has no service id. Name the service that it is a form of.`)
+    return [`[\`${operationId}\`](${pathOf(operation)}) (of \`${service}\`)`]
+  })
+  return `An operation without a service id is another form of a listed service, so it is not in that list: ${forms.join(", ")}.`
+}
+
 const servicesPage = (): Page => ({
   slug: "reference/services",
   title: "Services and prices",
   description: "Every operation with its price, path and authentication.",
   markdown: paragraphs(
     "`GET /api/v1/services` returns the same as data, and says which services this server offers.",
+    withoutService(),
     table(
       ["Price in USDT", "Call", "Authentication", "Service"],
       documented().map((operation) => {
@@ -46,20 +68,34 @@ const servicesPage = (): Page => ({
   )
 })
 
+/** Whether money moved, by the state of the payment. */
+const MONEY: Readonly<Record<PaymentState, string>> = {
+  none: "no",
+  pending: "not known yet: do not pay again",
+  unknown: "not known: repeat the identical request, and do not pay again",
+  settled: "yes: repeat the identical request for its result",
+  refund_due: "yes, and the refund is under way",
+  refunded: "yes, and it was returned"
+}
+
+const moneyOf = (states: ReadonlyArray<PaymentState>): string =>
+  states.every((state) => state === "none")
+    ? "No money moved."
+    : `\`error.paymentState\` says whether money moved: ${states.map((state) => `\`${state}\` (${MONEY[state]})`).join(", ")}.`
+
 const errorsPage = (): Page => ({
   slug: "reference/errors",
   title: "Error codes",
-  description: "Every error code with its status, what to do, the payment states and the operations that return it.",
+  description: "Every error code with its status, what to do, whether money moved, and the operations that return it.",
   markdown: paragraphs(
-    "[Errors](/docs/errors) describes the envelope and how to recover. A payment state in a row means that the error can have it in `error.paymentState`.",
+    "[Errors](/docs/errors) describes the envelope and how to recover. Each code has its status, what to do, and whether money moved. A free operation moves no money, and its errors have no `error.paymentState`.",
     ...ErrorCode.literals.map((each) => {
-      const states: ReadonlyArray<string> = ERROR_PAYMENT_STATES[each]
       const named = documented().filter(({ entry }) => entry.errors.includes(each))
       const first = documented().find(({ entry }) => errorCodesOf(entry).has(each))
       return paragraphs(
         `## ${each}`,
         `**${ERROR_STATUS[each]}.** ${ERROR_RECOVERY[each]}`,
-        states.length === 0 ? "" : `Payment states: ${states.map((state) => `\`${state}\``).join(", ")}.`,
+        moneyOf(ERROR_PAYMENT_STATES[each]),
         named.length === 0 || named.length > 20
           ? ""
           : `Returned by ${named.map((operation) => `[\`${operation.operationId}\`](${pathOf(operation)})`).join(", ")}.`,

@@ -32,9 +32,9 @@ describe("the texts of the documentation", () => {
 
   it("cover every operation, event, error code and protocol", () => {
     const whole = read("llms-full.txt")
-    for (const { path } of CATALOG) expect(whole).toContain(path)
+    for (const { path } of core.CATALOG) expect(whole).toContain(path)
     for (const type of EventType.literals) expect(whole).toContain(`# ${type}\n`)
-    for (const code of ErrorCode.literals) expect(whole).toContain(`# ${code}\n`)
+    for (const code of core.ErrorCode.literals) expect(whole).toContain(`# ${code}\n`)
     for (const word of [
       "PAYMENT-SIGNATURE",
       "Idempotency-Key",
@@ -80,6 +80,34 @@ describe("the texts of the documentation", () => {
     }
   })
 
+  it("say for every error code its status, what to do and whether money moved", () => {
+    const page = read("docs/reference/errors.md")
+    for (const code of core.ErrorCode.literals) {
+      const [, section = ""] = new RegExp(`^## ${code}\n([^]*?)(?=^## |$(?![^]))`, "m").exec(page) ?? []
+      expect([code, section]).toEqual([
+        code,
+        expect.stringMatching(/^\*\*\d{3}\.\*\* \S[^]*(?:^No money moved\.|says whether money moved: `)/m)
+      ])
+    }
+  })
+
+  it("say why an operation is not in the list of services", () => {
+    const page = read("docs/reference/services.md")
+    for (const { operationId, serviceId } of core.CATALOG)
+      if (serviceId === null) expect(page).toContain(`[\`${operationId}\`](`)
+  })
+
+  it("install no package by a name that no registry has", () => {
+    for (const [name, text] of [...pages, ["llms.txt", read("llms.txt")] as const]) {
+      const commands = [...text.matchAll(/npm install[^\n`]* @agentos\/[^\n`]*|npx (?:-y )?@agentos\/[^\n`]*/g)].map(
+        ([command]) => command
+      )
+      // The page about the packages says that this command fails.
+      expect([name, commands.filter((command) => command !== "npm install @agentos/client")]).toEqual([name, []])
+      expect(text).not.toContain("npmjs.com/package/@agentos")
+    }
+  })
+
   it("contain the shape of every record", () => {
     const whole = read("llms-full.txt")
     for (const name of Object.keys(at(document, "components", "schemas") as object)) {
@@ -89,7 +117,7 @@ describe("the texts of the documentation", () => {
 
   it("have a topic for each guide that a service record names", () => {
     const page = groups()[0]?.pages[0]?.markdown ?? ""
-    for (const { guide } of CATALOG) {
+    for (const { guide } of core.CATALOG) {
       const [path, topic = ""] = guide.split("#")
       expect(path).toBe("/docs")
       expect(page).toContain(`<a id="${topic}" href="/docs/`)
