@@ -97,8 +97,12 @@ const clientOf = (wallet: number) =>
     spend: { perCall: "0.25" }
   })
 
+/** Returns the program of the README that has a text. */
+const readmeProgram = (text: string): string =>
+  [...readFileSync(README, "utf8").matchAll(/```js\n([^]*?)```/g)].find(([code]) => code.includes(text))?.[1] ?? ""
+
 it("the README shows a first paid request that works as it stands", async () => {
-  const code = /```js\n([^]*?)```/.exec(readFileSync(README, "utf8"))?.[1] ?? ""
+  const code = readmeProgram("wrapAxiosWithPayment")
   writeFileSync(PROGRAM, code)
   onTestFinished(() => rmSync(PROGRAM))
   // Only the first purchase of a wallet returns its token.
@@ -173,6 +177,29 @@ it.each([
   expect(again).toBe(`${address} 0.00\n`)
   expect(other.split(" ")[0]).not.toBe(address)
   expect(new Set([first, other].map((line) => line.split(" ")[1])).size).toBe(1)
+})
+
+it("the README shows an agent that answers a first message, again, and with a second wallet", async () => {
+  const code = readmeProgram("mailbox.messages")
+  const answer = async (wallet: number, from: string): Promise<string> => {
+    const program = `readme-agent-${process.pid}.mjs`
+    writeFileSync(sourceOf(`sign-up/src/${program}`), code.replace("wallets[0]", `wallets[${wallet}]`))
+    onTestFinished(() => rmSync(sourceOf(`sign-up/src/${program}`), { force: true }))
+    const agent = startExample(`sign-up/src/${program}`, [`${sandbox.directory}/sandbox.json`])
+    const to = await agent.find(/^(ada-\S+@sandbox\.agentos\.test)$/m)
+    await sendMail({ from, to, text: "Are you there?" })
+    await agent.find(/^(\S+: Are you there\?)/m)
+    await vi.waitFor(async () => expect((await mailsTo(from)).map(({ text }) => text)).toEqual(["Hello!\n"]), {
+      timeout: 60_000,
+      interval: 50
+    })
+    agent.interrupt()
+    await agent.exit
+    return to
+  }
+  const first = await answer(0, "mia@outside.example")
+  expect(await answer(0, "ned@outside.example")).toBe(first)
+  expect(await answer(2, "oda@outside.example")).not.toBe(first)
 })
 
 it("support-inbox answers several customers in their threads, once, and keeps its payments and token in files", async () => {

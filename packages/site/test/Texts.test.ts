@@ -1,5 +1,5 @@
 import * as core from "@agentos/core"
-import { CATALOG, ErrorCode, EventType } from "@agentos/core"
+import { EventType } from "@agentos/core"
 import { at, document } from "../build/Contract.ts"
 import { textFiles } from "../build/Files.ts"
 import { groups } from "../build/Site.ts"
