@@ -13,7 +13,7 @@ const [dir = path("dist/npm"), declarations = path("dist/index.d.ts")] = process
 await build({
   input: path("src/index.ts"),
   platform: "neutral",
-  // The sources need none, and the context of an image has none.
+  // The sources need none.
   tsconfig: false,
   // Not minified, because errors show its lines and names. Bundlers of pages minify it.
   output: { dir, entryFileNames: "client.js", comments: false, sourcemap: true, cleanDir: true }

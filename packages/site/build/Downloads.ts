@@ -27,7 +27,7 @@ interface Download {
   readonly integrity: string
 }
 
-/** All but the paths, because an image is built without the configuration of the repository. */
+/** All but the paths: the project references of the repository need its other projects. */
 const COMPILER_OPTIONS = {
   target: "ES2024",
   lib: ["ES2024", "DOM"],
