@@ -37,7 +37,14 @@ export const packageLayers: Readonly<Record<string, ReadonlyArray<ReadonlyArray<
   "http-server": [["health"], ["edge"], ["connection", "operation", "site"], ["handler", "ingress", "realtime"]],
   "provider-smtp": [["header"], ["listener", "outbound", "parser"]],
   server: [["variable"], ["output"], ["worker"], ["config"], ["program"], ["check"], ["command"]],
-  sandbox: [["shared"], ["agent", "carrier", "chain", "postgres", "relay"], ["facilitator"], ["supervisor"], ["tour"]],
+  sandbox: [
+    ["shared"],
+    ["agent", "carrier", "chain", "postgres", "relay"],
+    ["clock"],
+    ["facilitator"],
+    ["supervisor"],
+    ["tour"]
+  ],
   x402: [["header", "network"], ["chain"], ["facilitator"], ["self"]]
 }
 

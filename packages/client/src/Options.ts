@@ -244,7 +244,7 @@ const systemClock: Clock = {
 export const settingsOf = (baseUrl: string, options: AgentOsOptions): Settings => {
   const { onPayment, spend, wallet } = options
   if (wallet !== undefined && spend === undefined && onPayment === undefined)
-    throw invalid('A wallet needs a limit: pass spend, for example { perCall: "1.00", perDay: "5.00" }, or onPayment.')
+    throw invalid('A wallet needs a limit: pass spend, for example { perCall: "6.00", perDay: "10.00" }, or onPayment.')
   return {
     baseUrl: baseUrlOf(baseUrl),
     wallet: wallet && walletOf(wallet),

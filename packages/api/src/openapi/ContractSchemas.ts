@@ -151,8 +151,9 @@ const markDeprecated = (component: JsonObject): JsonObject => ({
     : {
         properties: Object.fromEntries(
           Object.entries(child(component, "properties")).map(([name, property]) => {
-            const isDeprecated = isObject(property) && `${String(property["description"])}`.startsWith("Deprecated:")
-            return [name, isDeprecated ? { ...property, deprecated: true } : property]
+            const description = isObject(property) ? property["description"] : undefined
+            const isDeprecated = typeof description === "string" && description.startsWith("Deprecated:")
+            return [name, isObject(property) && isDeprecated ? { ...property, deprecated: true } : property]
           })
         )
       })

@@ -1,5 +1,5 @@
 import { mkdir } from "node:fs/promises"
-import { readOffset } from "../clock/ClockFile.ts"
+import { readOffset } from "../shared/ClockFile.ts"
 import type { ProcessExit } from "../shared/GuardedProcess.ts"
 import { startAnvil } from "./Anvil.ts"
 import {

@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 import { setTimeout as sleep } from "node:timers/promises"
 import { sandboxClient } from "../chain/SandboxNetwork.ts"
 import { decodeJson, HttpError, ok, readJson, type Routes } from "../shared/JsonServer.ts"
-import { readOffset, writeOffset } from "./ClockFile.ts"
+import { readOffset, writeOffset } from "../shared/ClockFile.ts"
 import { SHIFTED_WITHIN_MILLIS } from "./shiftedDate.ts"
 
 /** The clock of a sandbox whose time can be moved. */

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs"
-import { readOffset } from "./ClockFile.ts"
+import { readOffset } from "../shared/ClockFile.ts"
 
 /**
  * Preloaded into the processes of a sandbox (`--import`): shifts the time of `Date` by the offset in a clock file, whose

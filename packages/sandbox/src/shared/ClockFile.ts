@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import { replaceFile } from "../shared/AtomicFile.ts"
+import { replaceFile } from "./AtomicFile.ts"
 
 /** Returns how far the time of a sandbox is ahead of that of this machine, in milliseconds; 0 if it was never moved. */
 export const readOffset = (file: string): number => {
