@@ -26,13 +26,13 @@ export interface DocumentedOperation {
   readonly method: string
   /** With `{parameter}` for variable parts. */
   readonly path: string
-  /** The path with an id that nobody has. */
+  /** The path with an unknown id. */
   readonly samplePath: string
   readonly statuses: ReadonlyArray<number>
   readonly operation: JsonObject
 }
 
-/** An id that nobody has. */
+/** An unknown id. */
 export const UNKNOWN_ID = "019ab1c0-5f3e-7cc1-8a52-000000000000"
 
 /** A request, as far as the contract depends on it. */

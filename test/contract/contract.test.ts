@@ -96,7 +96,7 @@ const drivePaid = async (agent: Agent, request: Request, status: number): Promis
   return data
 }
 
-/** Expects that an id of nobody is not found, and that one of another tenant is refused. */
+/** Expects that an unknown id is not found, and that one of another tenant is refused. */
 const driveIds = async (request: (id: string) => Request, strangers: string): Promise<void> => {
   const unknown = await drive(ada, request(UNKNOWN), 404)
   expect(unknown.body.error.code).toBe("RESOURCE_NOT_FOUND")

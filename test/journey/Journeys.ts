@@ -13,7 +13,7 @@ import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
 import { Treasury } from "../support/Treasury.ts"
 import { Coverage, type EnteredFunction } from "./Coverage.ts"
 
-/** What a journey enters in the server. */
+/** The functions that a journey enters in the server. */
 export interface Journey {
   readonly name: string
   readonly entered: ReadonlyArray<EnteredFunction>
@@ -35,7 +35,7 @@ const inspectServer = async (sandbox: Sandbox, pid: number) => {
   }
 }
 
-/** Walks each journey twice on a sandbox of its own, and returns what the second time entered. */
+/** Walks each journey twice on a sandbox of its own, and returns the functions that the second walk entered. */
 export const walkJourneys = async (): Promise<ReadonlyArray<Journey>> => {
   const sandbox = await startSandbox({
     // The port at which SIGUSR1 opens the inspector.

@@ -14,7 +14,7 @@ const GROUP_LIMIT = 64
  */
 const SHARED_LOCK_TIMEOUT = "50ms"
 
-/** An effect, and what it must not share a transaction with: another one of the same key. */
+/** An effect with its key: two of the same key do not share a transaction. */
 interface Keyed {
   readonly key: string
   readonly effect: Effect.Effect<unknown, unknown>

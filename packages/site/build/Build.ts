@@ -21,7 +21,7 @@ const SOURCES = [
   "../{api,core,http-server}/src/**/*.ts",
   "../../examples/*/src/*.ts"
 ]
-/** What the packages of the downloads are built from. */
+/** The sources of the packages that are downloaded. */
 const PACKAGE_SOURCES = [
   "build/Downloads.ts",
   "../{client,tools,cli}/{src,build}/**/*.*",

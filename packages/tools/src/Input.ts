@@ -93,7 +93,7 @@ export const exampleInput = (
       .map(([name, schema]) => [name, exampleOf(schema)])
   )
 
-/** An input as its tool understands it, or what is wrong with it. */
+/** An input as its tool understands it, or its errors. */
 export type ParsedInput =
   | { readonly input: Readonly<Record<string, unknown>> }
   | { readonly issues: ReadonlyArray<string>; readonly example: Readonly<Record<string, unknown>> }

@@ -3,7 +3,7 @@ import type { Call, Clock, Turn } from "@agentos/client"
 /** The service waits 5 seconds for the first words of an answer, and 30 for the whole. */
 const FILLER_MILLIS = 3_500
 const FILLER = "One moment, please."
-/** What is kept of a person who speaks while nobody listens. */
+/** Limit of the utterances that are kept while no tool call waits for them. */
 const HEARD_MAX = 64
 
 /** Ends the part of a reply that bridges the time until the model answers. */
@@ -29,12 +29,12 @@ export class LiveCall {
     return this.#hasEnded
   }
 
-  /** Returns what the person said since the last time. */
+  /** Returns the utterances since the last time. */
   takeHeard(): ReadonlyArray<string> {
     return this.#heard.splice(0)
   }
 
-  /** Says a text to the person who waits for an answer, and returns whether somebody does. */
+  /** Says a text to the person. Returns whether the person was waiting for an answer. */
   async say(text: string, hangUp: boolean): Promise<boolean> {
     const open = this.#turn
     if (open === undefined || open.turn.signal.aborted) return false

@@ -32,12 +32,12 @@ export interface Tool {
   readonly name: string
   /** Its action, its cost and its result. */
   readonly description: string
-  /** In the keywords that all providers of models accept. `run` checks more, and says what is wrong. */
+  /** In the keywords that all providers of models accept. `run` checks more, and names each error. */
   readonly inputSchema: ObjectSchema
   /** The shape of `data` when the call succeeds. */
   readonly outputSchema: ObjectSchema
   readonly annotations: ToolAnnotations
-  /** Whether a call does more than read: it costs money, reaches people, or gives up what was bought. */
+  /** Whether a call does more than read: it costs money, reaches people, or gives up a purchase. */
   readonly needsWallet: boolean
   /** Whether a call may wait for a person, for longer than a request. */
   readonly waits: boolean

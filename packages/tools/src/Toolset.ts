@@ -32,7 +32,7 @@ const MAILBOXES_MAX = 1_000
 const WAITS_MAX = 1_000
 const CALLS_MAX = 64
 
-/** What the tools of one agent remember between calls. */
+/** The state that the tools of one agent keep between calls. */
 export interface Toolset {
   /** One object for each mailbox, because it remembers which codes it has returned. */
   readonly mailboxes: BoundedMap<Mailbox>

@@ -1,7 +1,7 @@
 import { AgentOs, AgentOsError, type AgentOsOptions } from "@agentos/client"
 import { privateKeyToAccount } from "viem/accounts"
 
-/** What a program of each runtime does. It is JSON. */
+/** The steps of the program of each runtime, as JSON. */
 export interface Order {
   readonly baseUrl: string
   readonly privateKey: `0x${string}`

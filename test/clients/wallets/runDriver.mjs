@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises"
 import { refusedHosts } from "./loopbackOnly.mjs"
 
 /*
- * Runs one driver with one task, and writes what came of it as the last line of its output. A driver exports `buy`, which
+ * Runs one driver with one task, and writes its outcome as the last line of its output. A driver exports `buy`, which
  * returns the response of the service, or the error that its client throws.
  */
 const [driver, taskFile] = process.argv.slice(2)

@@ -49,7 +49,7 @@ export interface OperationShape<
   readonly data: Data
   /** 201 if the operation creates something. */
   readonly status: 200 | 201
-  /** The status if what the operation would create existed and was replaced; absent if it creates something each time. */
+  /** The status if the resource existed and was replaced; absent if the operation creates one each time. */
   readonly replacedStatus?: 200
   /** Whether the response has an entity tag, so that a client which has it gets 304. Bytes always have one. */
   readonly hasEntityTag?: true

@@ -183,7 +183,7 @@ export const eventReadTests: ContractTests<EventStore | EventSignal> = (it, capa
         assert.deepStrictEqual(yield* store.list(two.tenantId, shared, undefined, 10), [])
         assert.deepStrictEqual(yield* store.replayable(two.tenantId, 10), [])
         assert.strictEqual(yield* store.countReplayable(two.tenantId, 10), 0)
-        assert.deepStrictEqual(yield* store.list(yield* Fresh.id, {}, undefined, 10), [], "nor one that nobody knows")
+        assert.deepStrictEqual(yield* store.list(yield* Fresh.id, {}, undefined, 10), [], "nor an unknown one")
       })
     )
   })

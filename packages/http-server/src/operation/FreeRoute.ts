@@ -23,7 +23,7 @@ import { successResponse, withinDeadline } from "./Responses.ts"
 
 type AnyCodec = Schema.Codec<unknown, unknown>
 
-/** The result of an operation that replaced what it would otherwise have created. */
+/** The result of an operation that replaced a resource instead of creating one. */
 export class Replaced<Data> {
   readonly data: Data
 

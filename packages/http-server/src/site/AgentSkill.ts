@@ -17,7 +17,7 @@ const NAME = "agentos"
 const SKILL_URL = `${NAME}/SKILL.md`
 const SKILL_PATH = INDEX_PATH.replace("index.json", SKILL_URL)
 
-/** Returns what the skill gives an agent, and when to use it. */
+/** Returns the purpose of the skill, and when to use it. */
 const descriptionOf = ({ email, phone }: Capabilities): string => {
   const resources = [...(email ? ["a real email address"] : []), ...(phone ? ["a real phone number"] : [])]
   const uses = [

@@ -5,7 +5,7 @@ export type Cell = string | number | boolean | null | undefined
 export interface Column<Row> {
   readonly heading: string
   readonly value: (row: Row) => Cell
-  /** What a terminal shows instead of the value, which programs get: a time without seconds, a short address. */
+  /** The text that a terminal shows instead of the value, which programs get: a time without seconds, a short address. */
   readonly shown?: (row: Row) => Cell
   /** Never cut, because half a value is useless. */
   readonly whole?: boolean

@@ -10,7 +10,7 @@ const textOf = ({ data }: ToolResult): string => JSON.stringify(data)
 const isToolCall = (input: unknown): input is ToolCall =>
   typeof input === "object" && input !== null && (input as { readonly type?: unknown }).type === "tool_call"
 
-/** LangChain checks inputs before the tool does, and does not tell the model what is wrong. So it receives checked ones. */
+/** LangChain checks inputs before the tool does, and hides its errors from the model. So it receives checked ones. */
 const checkedFirst =
   ({ name, parse }: Tool, invoke: Invoke) =>
   async (input: unknown, config?: Parameters<Invoke>[1]): Promise<unknown> => {

@@ -10,7 +10,7 @@ import { CALL_SCHEMA, callOf, chosenNumber, NUMBER_INPUT } from "./PhoneTools.ts
 
 const TURN_TEXT_MAX = 4_000
 
-/** A call is announced by what the person says, which follows at once. */
+/** A call is announced by the first utterance, which follows at once. */
 const SPEECH_MILLIS = 2_000
 
 const SAID_SCHEMA = { type: "array", items: TEXT, description: "What the person said since your last call." }
@@ -113,7 +113,7 @@ export const sayInCall = defineTool({
       })
     const isAnswer = text !== undefined || hangUp
     const spoken = isAnswer && (await live.say(text ?? "", hangUp))
-    // What the person said meanwhile is returned at once.
+    // Utterances that arrived meanwhile are returned at once.
     if (!isAnswer || spoken) await live.wait(waitSecondsOf(timeoutSeconds) * 1_000, call.signal)
     const said = shownOf(live.takeHeard())
     const { call: record } = await agent.call("getCall", { callId }, call)

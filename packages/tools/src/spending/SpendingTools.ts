@@ -44,7 +44,7 @@ const endedPayments = async ({ agent, call, clock }: ToolContext): Promise<Reado
   }
 }
 
-/** Returns the lower of two amounts, of which null is none. */
+/** Returns the lower of two amounts. Null is no amount. */
 const lowerOf = (one: string | null, other: string | null): string | null => {
   if (one === null || other === null) return one ?? other
   return (unitsOf(one) ?? 0n) < (unitsOf(other) ?? 0n) ? one : other
