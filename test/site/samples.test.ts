@@ -32,7 +32,14 @@ const ORDER: ReadonlyArray<Name> = [
   ...(["renewNumber", "addInboundMinutes", "callOneMinute", "callFiveMinutes", "extendCall", "getCall"] as const),
   ...(["getTranscript", "listCalls", "getRealtimeToken", "listEvents", "getEvent", "acknowledgeEvent"] as const),
   ...(["acknowledgeEventById", "replayEvents", "acknowledgeAllEvents", "setEventWebhook"] as const),
-  ...(["getEventWebhook", "listWebhookDeliveries", "deleteEventWebhook", "readPaymentStatus", "getPayment"] as const),
+  ...([
+    "getEventWebhook",
+    "listWebhookDeliveries",
+    "deleteEventWebhook",
+    "readPaymentStatus",
+    "getPayment",
+    "listLimits"
+  ] as const),
   ...(["releaseNumber", "deleteMailbox", "recoverToken", "revokeTokens"] as const)
 ]
 
@@ -199,7 +206,8 @@ const follow = async (owner: SampleCustomer, code: string, address: string): Pro
       const before = await repliesOf()
       await owner.receiveMail(first)
       await printed(/^bob@outside\.example sent note\.txt of 4 bytes$/m)
-      await expect.poll(repliesOf, { timeout: SAMPLE_MILLIS }).toBe(before + 1)
+      // Mail of earlier samples that is still pending is answered too.
+      await expect.poll(repliesOf, { timeout: SAMPLE_MILLIS }).toBeGreaterThan(before)
     }
     return first
   } finally {

@@ -39,14 +39,18 @@ const DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 const toJson = Schema.decodeUnknownSync(Schema.Json)
 
-const withoutNulls = (value: unknown): Schema.Json =>
-  toJson(
-    JSON.parse(
-      JSON.stringify(value, (_key, member: Schema.Json) =>
-        isObject(member) ? Object.fromEntries(Object.entries(member).filter(([, each]) => each !== null)) : member
+/** The levels of an example below its data: the fields of a record, without their parts. */
+const EXAMPLE_DEPTH = 1
+
+/** Returns the fields of an example that are not null, without those that are nested deeper. */
+const shortExample = (value: Schema.Json, depth = EXAMPLE_DEPTH): Schema.Json =>
+  isObject(value)
+    ? Object.fromEntries(
+        Object.entries(value).flatMap(([name, field]) =>
+          field === null || (depth === 0 && typeof field === "object") ? [] : [[name, shortExample(field, depth - 1)]]
+        )
       )
-    )
-  )
+    : value
 
 const bodySchema = (operation: ApiOperation): JsonObject => {
   const inputs = inputsOf(operation)
@@ -61,7 +65,7 @@ const bodySchema = (operation: ApiOperation): JsonObject => {
 /**
  * Returns x402's extension `bazaar` (specs/extensions/bazaar.md), by which directories index the operation and agents
  * call it. Every paid operation is a POST with a JSON body and without parameters. To keep the header short, the example of
- * the response leaves out requestId, guide and fields that are null.
+ * the response leaves out requestId, guide, fields that are null and the parts of a record.
  */
 const bazaar = (operation: ApiOperation): JsonObject => {
   const { entry, example } = operation
@@ -69,7 +73,7 @@ const bazaar = (operation: ApiOperation): JsonObject => {
   return {
     info: {
       input: { type: "http", method: entry.method, bodyType: "json", body: toJson(example.payload) },
-      output: { type: "json", example: { data: withoutNulls(example.data) } }
+      output: { type: "json", example: { data: shortExample(toJson(example.data)) } }
     },
     schema: {
       $schema: DRAFT,

@@ -77,23 +77,20 @@ const COMPACT_KEYWORDS: ReadonlySet<string> = new Set([
   "enum",
   "const",
   "format",
-  "pattern",
   "required",
   "additionalProperties"
 ])
-const COMPACT_PATTERN_LENGTH = 40
 
 const compactKeyword = (key: string, value: Schema.Json): ReadonlyArray<readonly [string, Schema.Json]> => {
   if (key === "properties" && isObject(value)) {
     return [[key, Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, compactSchema(schema)]))]]
   }
   if (key === "items") return [[key, compactSchema(value)]]
-  const isLong = key === "pattern" && typeof value === "string" && value.length > COMPACT_PATTERN_LENGTH
-  return COMPACT_KEYWORDS.has(key) && !isLong ? [[key, value]] : []
+  return COMPACT_KEYWORDS.has(key) ? [[key, value]] : []
 }
 
 /**
- * Reduces a JSON Schema so that it fits into a header: without descriptions, examples, defaults, limits and long
+ * Reduces a JSON Schema so that it fits into a header: without descriptions, examples, defaults, limits and
  * patterns. The result accepts everything that the schema accepts.
  */
 export const compactSchema = (schema: Schema.Json): Schema.Json =>
