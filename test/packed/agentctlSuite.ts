@@ -71,7 +71,7 @@ export const agentctlSuite = (installed: () => Installation): void => {
         "0",
         ...(version === 22 ? ["--yes"] : [])
       ])
-      expect(await dev.find(/In another terminal: (.*)/)).toBe("agentctl mailbox create ada")
+      expect(await dev.find(/In another terminal:\n +(.*)/)).toBe("agentctl mailbox create ada")
 
       const bought = await agentctl(version, "mailbox", "create", `ada${version}`, ...PAY)
       const { mailbox } = JSON.parse(bought) as { readonly mailbox: { readonly address: string } }
