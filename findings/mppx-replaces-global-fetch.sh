@@ -14,7 +14,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 echo '{"type":"module"}' >package.json
-npm install --silent --no-audit --no-fund --legacy-peer-deps mppx@0.11.0 viem@2.41.2
+npm install --silent --no-audit --no-fund --legacy-peer-deps mppx@0.11.0 viem@2.57.20
 cat >run.mjs <<'PROGRAM'
 import assert from "node:assert/strict"
 import { createServer } from "node:http"
