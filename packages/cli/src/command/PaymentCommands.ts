@@ -31,6 +31,13 @@ const paymentsOfProfile = async (context: Context) => {
   return { profile, entries: (await readEntries(context.host)).filter((entry) => entry.profile === profile) }
 }
 
+const PAYMENT_ARGUMENT = {
+  name: "payment",
+  summary: "Id of a payment, a part of it, or latest.",
+  presence: "required",
+  completes: "payment"
+} as const
+
 export const PAYMENTS_LIST = defineCommand(
   {
     name: "payments list",
@@ -78,14 +85,7 @@ export const PAYMENTS_SHOW = defineCommand(
     name: "payments show",
     summary: "Show the request, price and outcome of a payment",
     description: "The signed payment is a secret and is not shown.",
-    arguments: [
-      {
-        name: "payment",
-        summary: "Id of a payment, a part of it, or latest.",
-        presence: "required",
-        completes: "payment"
-      }
-    ],
+    arguments: [PAYMENT_ARGUMENT],
     flags: [],
     examples: [{ line: "agentctl payments show latest", does: "Show a payment" }],
     output: "record",
@@ -146,14 +146,7 @@ export const PAYMENTS_STATUS = defineCommand(
     summary: "Ask the server for the state of a payment",
     description:
       "Reads the state by the signed payment in the journal, without sending the request again and without an access token: state, transaction, refund, and what to do next. Nothing is executed or charged, and the journal is not changed.",
-    arguments: [
-      {
-        name: "payment",
-        summary: "Id of a payment, a part of it, or latest.",
-        presence: "required",
-        completes: "payment"
-      }
-    ],
+    arguments: [PAYMENT_ARGUMENT],
     flags: [],
     examples: [{ line: "agentctl payments status latest", does: "Read the state of a payment" }],
     output: "record",
@@ -191,14 +184,7 @@ export const PAYMENTS_RECEIPT = defineCommand(
     summary: "Verify and show the signed receipt of a payment",
     description:
       "Verifies the signature with the key that the server publishes, and the fields with the payment. The receipt proves the delivery to others, or the refund.",
-    arguments: [
-      {
-        name: "payment",
-        summary: "Id of a payment, a part of it, or latest.",
-        presence: "required",
-        completes: "payment"
-      }
-    ],
+    arguments: [PAYMENT_ARGUMENT],
     flags: [],
     examples: [
       { line: "agentctl payments receipt latest", does: "Verify a receipt" },
@@ -236,14 +222,7 @@ export const PAYMENTS_RESUME = defineCommand(
     summary: "Find out the outcome of a payment and complete it",
     description:
       "After a lost answer, an interruption or a crash, sends the request in the journal again, byte for byte. Nothing is signed, so nothing is charged twice. For an answered payment, shows again what it bought.\nWithout an id, resumes the only open payment of this profile.",
-    arguments: [
-      {
-        name: "payment",
-        summary: "Id of a payment, a part of it, or latest.",
-        presence: "optional",
-        completes: "payment"
-      }
-    ],
+    arguments: [{ ...PAYMENT_ARGUMENT, presence: "optional" }],
     flags: [{ name: "all", type: "boolean", summary: "Resume every open payment of this profile." }],
     examples: [
       { line: "agentctl payments resume", does: "Resume the open payment" },
