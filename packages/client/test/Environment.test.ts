@@ -149,13 +149,14 @@ describe("a wallet", () => {
         return serializeCompactSignature(signatureToCompactSignature(parseSignature(signature)))
       }
     }
-    // Both parities occur.
-    for (const amount of ["1", "2", "3", "4", "5", "6", "7", "8"]) {
-      const { agent, requests } = await connect({ [MAILBOXES]: [challenge({ amount }), bought] }, { wallet })
+    const parities = () => new Set(full.map((signature) => signature.slice(-2)))
+    // The nonce is random, so the parity of each signature is, too. Both have to be seen.
+    while (parities().size < 2) {
+      const { agent, requests } = await connect({ [MAILBOXES]: [challenge(), bought] }, { wallet })
       await agent.call("createMailbox", CREATE)
       expect(signatureIn(requests)).toBe(full.at(-1))
     }
-    expect(new Set(full.map((signature) => signature.slice(-2)))).toEqual(new Set(["1b", "1c"]))
+    expect(parities()).toEqual(new Set(["1b", "1c"]))
   })
 
   it.each([
