@@ -84,4 +84,69 @@ describe("a voice session", () => {
     await vi.waitFor(() => expect(declined()).toStrictEqual(["b"]))
     await end()
   })
+
+  /** A program that places a call to speak in it, before its session is ready. */
+  const placing = async () => {
+    const gateway = new ScriptedGateway(() => undefined)
+    const realtime = {
+      token: "rt",
+      expiresAt: "2026-01-31T12:15:00.000Z",
+      websocketUrl: "wss://agentos.example/realtime"
+    }
+    const call = {
+      callId: "c",
+      phoneNumberId: "mine",
+      direction: "outbound",
+      fromNumber: "+14155550100",
+      toNumber: "+1"
+    }
+    const numbers = { items: [{ phoneNumberId: "mine", number: "+14155550100" }], nextCursor: null }
+    const server = scripted({
+      "/api/v1/events/realtime-token": [success({ realtime, items: [], nextCursor: null, pending: 0 })],
+      "/api/v1/phone/numbers": [success(numbers)],
+      "/api/v1/phone/call-1-minute": [success({ call, operationId: "o" }, 201)]
+    })
+    const client = await AgentOs.connect(BASE_URL, {
+      ...server.options,
+      clock: { now: () => Date.now(), sleep },
+      tokens: new Map([[`${BASE_URL} ${server.options.wallet.address}`, "at_v1_x"]]),
+      WebSocket: gateway.WebSocket
+    })
+    const [number] = await client.phoneNumbers.list()
+    const placed = number!.call({ to: "+12025550150", speak: true })
+    placed.catch(() => undefined)
+    await vi.waitFor(() => expect(gateway.sessions[0]?.received).toHaveLength(1))
+    return { client, gateway, placed, requests: () => server.to("/api/v1/phone/call-1-minute").length }
+  }
+
+  it("is connected before a call is placed by a program that speaks in it, and has its first turn", async () => {
+    const { client, gateway, placed, requests } = await placing()
+    const [session] = gateway.sessions
+    expect(requests()).toBe(0)
+    session!.tell({ type: "session.ready", sessionId: "s", leaseSeconds: 30, maxInFlight: 64, pending: 0 })
+    const call = await placed
+    session!.tell({
+      type: "call.turn",
+      callId: call.id,
+      turnId: "t",
+      phoneNumberId: "mine",
+      direction: "outbound",
+      from: "+14155550100",
+      to: "+12025550150",
+      turn: { text: "Who is there?", at: "2026-01-31T12:00:00.000Z" },
+      transcriptSoFar: []
+    })
+    for await (const turn of call.turns()) {
+      expect(turn.text).toBe("Who is there?")
+      break
+    }
+    client.close()
+  })
+
+  it("places no call if it cannot be connected", async () => {
+    const { client, placed, requests } = await placing()
+    client.close()
+    await expect(placed).rejects.toMatchObject({ code: "UNREACHABLE", moneyMoved: "no" })
+    expect(requests()).toBe(0)
+  })
 })

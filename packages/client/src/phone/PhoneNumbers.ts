@@ -16,6 +16,11 @@ export interface PlaceCallInput extends Omit<InputOf<"callOneMinute">, "phoneNum
   readonly to: string
   /** The paid minutes. Default: 1. */
   readonly minutes?: 1 | 5
+  /**
+   * Whether this program answers the person with `call.turns()`: its voice session is then connected before the call is placed,
+   * so that it misses no word. Default: no, and another program of the wallet may answer.
+   */
+  readonly speak?: boolean
 }
 
 export interface CallsOptions {
@@ -66,13 +71,13 @@ export class PhoneNumber {
     return followCalls(this.#context, this.id, options)
   }
 
-  /** Calls a person. Costs money. Answer with `call.turns()`, begun at once. */
-  async call({ minutes = 1, to, ...input }: PlaceCallInput, options?: CallOptions): Promise<Call> {
-    const { call } = await this.#context.caller.call(
-      minutes === 1 ? "callOneMinute" : "callFiveMinutes",
-      { ...input, phoneNumberId: this.id, toNumber: to },
-      options
-    )
+  /** Calls a person. Costs money. To talk to them, pass `speak: true` and begin `call.turns()` at once. */
+  async call({ minutes = 1, speak = false, to, ...input }: PlaceCallInput, options?: CallOptions): Promise<Call> {
+    const { caller, voice } = this.#context
+    const operation = minutes === 1 ? "callOneMinute" : "callFiveMinutes"
+    const place = async () =>
+      (await caller.call(operation, { ...input, phoneNumberId: this.id, toNumber: to }, options)).call
+    const call = speak ? await voice.place(place) : await place()
     return new Call(this.#context, { ...call, from: call.fromNumber, to: call.toNumber })
   }
 

@@ -1,3 +1,4 @@
+import { AgentOsError } from "../AgentOsError.ts"
 import type { Caller } from "../http/Caller.ts"
 import type { Settings } from "../Options.ts"
 import { followGateway, gatewayOf } from "../realtime/Gateway.ts"
@@ -10,9 +11,19 @@ import { Turn, type TurnMessage } from "./Turn.ts"
  * places a call begins the loop when it has the answer.
  */
 const LOOP_WITHIN_MILLIS = 1_000
+/** How long a call that the program speaks in waits for the session before it is placed. */
+const CONNECTED_WITHIN_MILLIS = 15_000
 /** Calls that wait for a loop, and turns that wait for the loop of their call. */
 const CALLS_MAX = 64
 const TURNS_MAX = 64
+
+const unconnected = (why: string): AgentOsError =>
+  new AgentOsError({
+    code: "UNREACHABLE",
+    message: `The voice session was not connected: ${why}. No call was placed.`,
+    details: {},
+    isRetryable: true
+  })
 
 /** A loop over calls. */
 interface CallListener {
@@ -43,6 +54,10 @@ export class Voice {
   /** Ends the session; undefined without a loop. */
   #stop: AbortController | undefined
   #session: Session | undefined
+  /** Settled when a session is connected, or none will be. */
+  #connected = Promise.withResolvers<void>()
+  /** The calls that are being placed by a program that speaks in them. */
+  #placing = 0
 
   constructor(settings: Settings, caller: Caller) {
     this.#settings = settings
@@ -78,6 +93,31 @@ export class Voice {
     this.#closeUnused()
   }
 
+  /**
+   * Places a call with the session connected, so that no turn of it comes earlier. The call may begin its loop within a second
+   * of the result. Rejects before anything is placed if the session cannot be opened.
+   */
+  async place<Placed extends { readonly callId: string }>(placing: () => Promise<Placed>): Promise<Placed> {
+    this.#placing += 1
+    try {
+      this.#open()
+      const late = this.#settings.clock.sleep(CONNECTED_WITHIN_MILLIS).then(() => {
+        throw unconnected(`not within ${CONNECTED_WITHIN_MILLIS / 1_000} s`)
+      })
+      late.catch(() => undefined)
+      await Promise.race([this.#connected.promise, late])
+      const placed = await placing()
+      const turns = this.#calls.get(placed.callId) ?? this.#add(placed.callId)
+      void this.#settings.clock.sleep(LOOP_WITHIN_MILLIS).then(() => {
+        if (!turns.isTaken && this.#calls.get(placed.callId) === turns) this.release(placed.callId)
+      })
+      return placed
+    } finally {
+      this.#placing -= 1
+      this.#closeUnused()
+    }
+  }
+
   /** Ends all loops. */
   close(): void {
     for (const { queue } of [...this.#listeners, ...this.#calls.values()]) queue.close()
@@ -105,6 +145,8 @@ export class Voice {
     if (this.#stop !== undefined) return
     const stop = new AbortController()
     this.#stop = stop
+    this.#awaitSession()
+    stop.signal.addEventListener("abort", () => this.#connected.reject(unconnected("the client was closed")))
     const follower = {
       mode: "voice" as const,
       serve: (session: Session) => this.#serve(session),
@@ -112,20 +154,31 @@ export class Voice {
     }
     followGateway(gatewayOf(this.#settings, this.#caller), follower, stop.signal).catch((error: unknown) => {
       if (this.#stop === stop) this.#stop = undefined
+      this.#connected.reject(error)
       for (const { queue } of [...this.#listeners, ...this.#calls.values()]) queue.close({ error })
     })
   }
 
   #closeUnused(): void {
-    if (this.#listeners.size > 0 || this.#calls.size > 0) return
+    if (this.#listeners.size > 0 || this.#calls.size > 0 || this.#placing > 0) return
     this.#disconnect()
   }
 
   async #serve(session: Session): Promise<void> {
     this.#session = session
+    this.#connected.resolve()
     await session.receive((message) => this.#receive(message))
-    if (this.#session === session) this.#session = undefined
+    if (this.#session === session) {
+      this.#session = undefined
+      this.#awaitSession()
+    }
     this.#interruptAll()
+  }
+
+  #awaitSession(): void {
+    this.#connected = Promise.withResolvers<void>()
+    // Only a call that is being placed waits for it.
+    this.#connected.promise.catch(() => undefined)
   }
 
   #send(message: ClientMessage): boolean {
@@ -159,11 +212,14 @@ export class Voice {
     const decline = () => this.#send({ type: "call.reply", callId, turnId, decline: true })
     if (direction === "inbound") return void decline()
     this.#undecided.add(turnId)
-    void this.#settings.clock.sleep(LOOP_WITHIN_MILLIS).then(() => {
+    const decide = async (): Promise<void> => {
+      do await this.#settings.clock.sleep(LOOP_WITHIN_MILLIS)
+      while (this.#placing > 0 && this.#undecided.has(turnId) && !this.#calls.has(callId))
       if (!this.#undecided.delete(turnId)) return
       if (this.#calls.has(callId)) this.#addTurn(message)
       else decline()
-    })
+    }
+    void decide()
   }
 
   /** Passes a new call to the loop over calls that wants it. */

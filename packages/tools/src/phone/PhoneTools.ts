@@ -199,7 +199,7 @@ export const placeCall = defineTool({
   effects: "reaches people",
   run: async (context, { from, greeting, minutes = 1, speak = false, to }) => {
     const number = await chosenNumber(context, "from", from)
-    const placed = await number.call({ to, minutes, initialGreeting: greeting }, context.call)
+    const placed = await number.call({ to, minutes, initialGreeting: greeting, speak }, context.call)
     if (speak) context.toolset.calls.set(placed.id, new LiveCall(placed, context.clock))
     const call = await placed.read(context.call)
     return { call: callOf(call) }
