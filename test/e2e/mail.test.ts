@@ -166,6 +166,7 @@ describe("inbound mail", () => {
       from: "zoe@elsewhere.test",
       subject: "Grüße 👋",
       authentication: { spf: "none", dkim: "none", dmarc: "none", domain: null },
+      automatic: null,
       receivedAt: moment
     })
     expect(JSON.stringify(event)).not.toContain("123456")
@@ -331,6 +332,51 @@ describe("inbound mail", () => {
     const { body } = await agent.send({ path: "/api/v1/events/list", body: { agentId: mailbox.mailboxId } })
     const [event] = body.data["items"] as unknown as ReadonlyArray<{ readonly payload: unknown }>
     expect(event!.payload).toMatchObject({ emailId: message!.messageId, authentication: message!.authentication })
+  })
+
+  it("names its Reply-To, its mailing list and why it is automatic, in the message and in the event", async () => {
+    const { agent, mailbox } = await newMailbox()
+    await deliver({
+      from: "news@elsewhere.test",
+      replyTo: ["Desk <desk@elsewhere.test>", "ann@elsewhere.test"],
+      to: mailbox.address,
+      subject: "News",
+      text: "hello",
+      headers: {
+        "List-Id": "Elsewhere News <news.elsewhere.test>",
+        "List-Post": { prepared: true, value: "<mailto:news@elsewhere.test>" },
+        "List-Unsubscribe": { prepared: true, value: "<mailto:off@elsewhere.test>, <https://elsewhere.test/off?u=1>" },
+        "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"
+      }
+    })
+    const [message] = await arrived(agent, mailbox.mailboxId, 1)
+    const expected = {
+      replyTo: ["desk@elsewhere.test", "ann@elsewhere.test"],
+      automatic: "mailing_list",
+      mailingList: {
+        listId: "news.elsewhere.test",
+        post: "news@elsewhere.test",
+        unsubscribe: ["mailto:off@elsewhere.test", "https://elsewhere.test/off?u=1"],
+        oneClick: true
+      }
+    }
+    expect(message).toMatchObject(expected)
+    expect(await fetched(agent, message!.messageId)).toMatchObject(expected)
+    const found = await agent.send({ path: "/api/v1/email/messages/query?q=desk@elsewhere.test" })
+    expect(found.body.data["items"]).toHaveLength(1)
+    const { body } = await agent.send({ path: "/api/v1/events/list", body: { agentId: mailbox.mailboxId } })
+    expect(body.data["items"]).toMatchObject([{ payload: { automatic: "mailing_list" } }])
+  })
+
+  it("with an empty envelope sender is automatic", async () => {
+    const { agent, mailbox } = await newMailbox()
+    await deliver({
+      envelope: { from: "", to: mailbox.address },
+      from: "bob@elsewhere.test",
+      subject: "Away",
+      text: "x"
+    })
+    expect(await arrived(agent, mailbox.mailboxId, 1)).toMatchObject([{ automatic: "null_sender", mailingList: null }])
   })
 
   it("with an unproven domain fails DMARC", async () => {

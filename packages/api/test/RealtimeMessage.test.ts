@@ -28,6 +28,7 @@ const event = {
     from: "bob@example.com",
     subject: "Hello",
     authentication: null,
+    automatic: null,
     receivedAt: "2026-11-21T08:00:00.000Z"
   }
 }

@@ -26,6 +26,7 @@ const eventOf = (eventId: string): EventRecord => ({
     from: "bob@example.com",
     subject: eventId,
     authentication: null,
+    automatic: null,
     receivedAt: "2026-01-31T12:00:00.000Z"
   }
 })

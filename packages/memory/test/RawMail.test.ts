@@ -1,4 +1,5 @@
 import {
+  BLANK_CONTENT,
   InboundMailStore,
   MailboxStore,
   type Message,
@@ -54,26 +55,16 @@ const addMailbox = Effect.fnUntraced(function* (mailboxId: string, inboundMailId
 })
 
 const BLANK = {
+  ...BLANK_CONTENT,
   direction: "inbound",
   from: "",
   sender: { address: "", name: null },
-  to: [],
-  cc: [],
   bcc: [],
-  subject: "",
   snippet: "",
-  messageIdHeader: null,
-  inReplyTo: null,
-  references: [],
-  attachments: [],
   authentication: null,
   malformed: false,
-  truncated: false,
   status: "received",
-  recipients: [],
-  text: null,
-  html: null,
-  extractedText: null
+  recipients: []
 } as const
 
 const kept = Effect.map(MemoryDatabase, ({ tables }) => tables.inboundMails.rows().map((row) => row.mail.inboundMailId))

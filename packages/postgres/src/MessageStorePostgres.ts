@@ -1,4 +1,5 @@
 import {
+  BLANK_CONTENT,
   type Contact,
   type DeliveryReport,
   type Feedback,
@@ -58,30 +59,35 @@ type Columns = "messageId" | "tenantId" | "mailboxId" | "threadId" | "createdAt"
 type StoredSummary = Omit<MessageSummary, Columns>
 type StoredBody = Pick<Message, "text" | "html" | "extractedText">
 
+const { automatic, mailingList, replyTo, truncated } = BLANK_CONTENT
+/** The fields that older versions did not write, apart from names, and what they are then. */
+const LATER = { automatic, mailingList, replyTo, truncated }
+type Later = keyof typeof LATER
+
 /**
- * A summary as any version wrote it: older ones had no `truncated`, no names, no recipients of received messages, and
+ * A summary as any version wrote it: older ones had none of the fields in `Later`, no names, no recipients of received messages, and
  * authentication results without a domain. They have the status `received` for every recipient of a received message.
  */
-type WrittenSummary = Omit<StoredSummary, "authentication" | "truncated" | "sender" | "recipients"> & {
-  readonly truncated?: boolean
-  readonly authentication: (Omit<SenderAuthentication, "domain"> & Partial<SenderAuthentication>) | null
-  readonly sender?: Contact
-  readonly recipients: ReadonlyArray<Omit<Recipient, "name"> & Partial<Recipient>>
-}
+type WrittenSummary = Omit<StoredSummary, "authentication" | "sender" | "recipients" | Later> &
+  Partial<Pick<StoredSummary, Later>> & {
+    readonly authentication: (Omit<SenderAuthentication, "domain"> & Partial<SenderAuthentication>) | null
+    readonly sender?: Contact
+    readonly recipients: ReadonlyArray<Omit<Recipient, "name"> & Partial<Recipient>>
+  }
 
 const withoutName = (address: string): Contact => ({ address, name: null })
 
 const parseSummary = (text: string): StoredSummary => {
   const written: WrittenSummary = JSON.parse(text)
-  const { authentication, cc, direction, from, recipients, sender, to, truncated = false } = written
+  const { authentication, cc, direction, from, recipients, sender, to } = written
   return {
+    ...LATER,
     ...written,
     sender: sender ?? withoutName(from),
     recipients:
       sender === undefined && direction === "inbound"
         ? receivedBy(to.map(withoutName), cc.map(withoutName), () => true)
         : recipients.map((recipient) => ({ name: null, ...recipient })),
-    truncated,
     authentication: authentication === null ? null : { domain: null, ...authentication }
   }
 }

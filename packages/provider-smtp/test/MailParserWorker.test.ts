@@ -58,6 +58,9 @@ describe("the content of a mail", () => {
         { address: "late@agents.test", name: null }
       ],
       cc: [{ address: "j@else.test", name: "Jürgen" }],
+      replyTo: [],
+      automatic: null,
+      mailingList: null,
       subject: "Grüße and more",
       text: "Grüße\n",
       html: "<p>Grüße</p>\n",

@@ -1,4 +1,5 @@
 import {
+  BLANK_CONTENT,
   EmailProvider,
   type InboundEnvelope,
   MailParser,
@@ -58,16 +59,8 @@ const collect = (raw: Stream.Stream<Uint8Array>): Effect.Effect<Uint8Array> =>
   Effect.map(Stream.runCollect(raw), (pieces) => new Uint8Array(Buffer.concat([...pieces])))
 
 const toParsed = (parsed: PlainParsedMail, { authentication }: InboundEnvelope): ParsedMail => ({
-  messageIdHeader: null,
-  inReplyTo: null,
-  references: [],
-  to: [],
-  cc: [],
-  text: null,
-  html: null,
+  ...BLANK_CONTENT,
   extractedText: parsed.text ?? null,
-  truncated: false,
-  attachments: [],
   authentication: authentication ?? UNCHECKED,
   bodyHash: createHash("sha256")
     .update(JSON.stringify([parsed.text, parsed.html]))

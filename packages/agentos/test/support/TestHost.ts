@@ -1,5 +1,12 @@
 import { ScriptedRail } from "@agentos/core/contract-tests"
-import { EmailProvider, MailParser, type OutgoingMail, PaymentRail, type ParsedMail } from "@agentos/core"
+import {
+  BLANK_CONTENT,
+  EmailProvider,
+  MailParser,
+  type OutgoingMail,
+  PaymentRail,
+  type ParsedMail
+} from "@agentos/core"
 import { SignInWithX } from "@agentos/x402"
 import { Effect, Layer, Stream } from "effect"
 import { type AgentOsOptions, memory } from "../../src/index.ts"
@@ -7,18 +14,10 @@ import { type AgentOsOptions, memory } from "../../src/index.ts"
 const unchecked = { spf: "none", dkim: "none", dmarc: "none", domain: null } as const
 
 const parsed = (from: string): ParsedMail => ({
-  messageIdHeader: null,
-  inReplyTo: null,
-  references: [],
+  ...BLANK_CONTENT,
   from: { address: from, name: null },
-  to: [],
-  cc: [],
   subject: "Hello",
   text: "Hello",
-  html: null,
-  extractedText: null,
-  attachments: [],
-  truncated: false,
   authentication: unchecked,
   bodyHash: "0".repeat(64)
 })

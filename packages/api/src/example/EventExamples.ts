@@ -80,6 +80,7 @@ export const EVENT_EXAMPLES: { readonly [Type in EventType]: RecordOf<Type> } = 
       from: "bob@example.com",
       subject: "Your code",
       authentication: { spf: "pass", dkim: "pass", dmarc: "pass", domain: "example.com" },
+      automatic: "auto_generated",
       receivedAt: AT
     }
   }),

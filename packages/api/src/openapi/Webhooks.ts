@@ -28,7 +28,7 @@ const header = (name: string, description: string, example: string): JsonObject 
 const TIMESTAMP = "1769860800"
 
 /** Of the event in the first example, with the secret in the example of `setEventWebhook`. */
-const EVENT_SIGNATURE = "v1,VPubviwRShkOW27X8fQD66wWKG8BDBHhWtjV5sg5QNo="
+const EVENT_SIGNATURE = "v1,IDgcF7vob5O7AZyzBdVXKs9DXi09yOqYOETzTyz8YnA="
 
 const eventDelivery = ({ serverUrl }: DocumentedServer): JsonObject => ({
   post: {

@@ -113,6 +113,7 @@ const messageText = (message: Message, body: string | null, output: Output): str
   )
   const headers = output.recordText([
     ["From", message.from],
+    ["Reply-To", message.replyTo.join(", ")],
     ["To", message.to.join(", ")],
     ["Cc", message.cc.join(", ")],
     ["Bcc", message.bcc.join(", ")],
@@ -121,6 +122,8 @@ const messageText = (message: Message, body: string | null, output: Output): str
     ["Status", message.status],
     ["Message", message.messageId],
     ["Thread", message.threadId],
+    ["Automatic", message.automatic],
+    ["List", message.mailingList?.listId],
     ["Checks", message.direction === "inbound" ? checksText(message.authentication) : null],
     ["Attachments", attachments.join(", ")]
   ])

@@ -31,12 +31,15 @@ export const message: DataOf<"sendMessage">["message"] = {
   to: [ADDRESS],
   cc: [],
   bcc: [],
+  replyTo: [],
   subject: "Hello",
   snippet: "Your code is 482 913.",
   messageIdHeader: "<1@outside.example>",
   inReplyTo: null,
   references: [],
   attachments: [],
+  automatic: null,
+  mailingList: null,
   authentication: { spf: "pass", dkim: "none", dmarc: "none", domain: "example.com" },
   malformed: false,
   truncated: false,
@@ -136,6 +139,7 @@ export const event: Extract<DataOf<"getEvent">["event"], { readonly type: "email
     from: "bob@outside.example",
     subject: "Hello",
     authentication: null,
+    automatic: null,
     receivedAt: AT
   }
 }

@@ -445,6 +445,7 @@ export interface components {
             from: string;
             subject: string;
             authentication: components["schemas"]["SenderAuthentication"] | null;
+            automatic: "auto_replied" | "auto_generated" | "mailing_list" | "bulk" | "no_auto_reply" | "null_sender" | null;
             receivedAt: string;
         };
         SenderAuthentication: {
@@ -819,12 +820,15 @@ export interface components {
             to: string[];
             cc: string[];
             bcc: string[];
+            replyTo: string[];
             subject: string;
             snippet: string;
             messageIdHeader: string | null;
             inReplyTo: string | null;
             references: string[];
             attachments: components["schemas"]["Attachment"][];
+            automatic: "auto_replied" | "auto_generated" | "mailing_list" | "bulk" | "no_auto_reply" | "null_sender" | null;
+            mailingList: components["schemas"]["MailingList"] | null;
             authentication: components["schemas"]["SenderAuthentication"] | null;
             malformed: boolean;
             truncated: boolean;
@@ -841,6 +845,12 @@ export interface components {
             contentType: string;
             sizeBytes: number;
             sha256: string;
+        };
+        MailingList: {
+            listId: string | null;
+            post: string | null;
+            unsubscribe: string[];
+            oneClick: boolean;
         };
         Recipient: {
             address: string;
@@ -866,12 +876,15 @@ export interface components {
             to: string[];
             cc: string[];
             bcc: string[];
+            replyTo: string[];
             subject: string;
             snippet: string;
             messageIdHeader: string | null;
             inReplyTo: string | null;
             references: string[];
             attachments: components["schemas"]["Attachment"][];
+            automatic: "auto_replied" | "auto_generated" | "mailing_list" | "bulk" | "no_auto_reply" | "null_sender" | null;
+            mailingList: components["schemas"]["MailingList"] | null;
             authentication: components["schemas"]["SenderAuthentication"] | null;
             malformed: boolean;
             truncated: boolean;

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { declareEvent, draftEvent, type EventDraft } from "../events/DurableEvent.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Uuid } from "../kernel/Uuid.ts"
-import { type Message, SenderAuthentication } from "./Message.ts"
+import { automaticField, type Message, SenderAuthentication } from "./Message.ts"
 
 export const EMAIL_RECEIVED = declareEvent(
   "email.received",
@@ -15,6 +15,7 @@ export const EMAIL_RECEIVED = declareEvent(
     authentication: Schema.NullOr(SenderAuthentication).annotateKey({
       description: "Results of the checks of the sender; null for a mail that could not be parsed."
     }),
+    automatic: automaticField,
     receivedAt: Timestamp.IsoTimestamp.annotateKey({ description: "When the mail was received." })
   }
 )
@@ -36,6 +37,7 @@ export const emailReceived = (message: Message, source: string): EventDraft =>
       from: message.from,
       subject: message.subject,
       authentication: message.authentication,
+      automatic: message.automatic,
       receivedAt: Timestamp.toIso(message.createdAt)
     }
   })

@@ -12,7 +12,7 @@ import type { InboundAdmission, ReturnPaths } from "./InboundAdmission.ts"
 import { baseLocalPart, isAt, splitAddress } from "./EmailAddress.ts"
 import type { Mailbox } from "./Mailbox.ts"
 import { MailPolicy } from "./MailPolicy.ts"
-import { bodySizeBytes, type Message, receivedBy, snippetOf } from "./Message.ts"
+import { BLANK_CONTENT, bodySizeBytes, type Message, receivedBy, snippetOf } from "./Message.ts"
 import { MessageStore, type NewMessage } from "./MessageStore.ts"
 import { suppress } from "./Suppression.ts"
 
@@ -185,21 +185,17 @@ const receivedMessage = (
     createdAt: mail.receivedAt
   } as const
   if (Option.isNone(parsed)) {
-    const unread = { subject: "", snippet: "", messageIdHeader: null, inReplyTo: null, references: [], cc: [] }
     const message: Message = {
+      ...BLANK_CONTENT,
       ...place,
-      ...unread,
+      snippet: "",
       from: mail.envelope.mailFrom,
       sender: { address: mail.envelope.mailFrom, name: null },
       to: [mailbox.address],
       recipients: receivedBy([{ address: mailbox.address, name: null }], [], () => true),
-      attachments: [],
+      automatic: mail.envelope.mailFrom === "" ? "null_sender" : null,
       authentication: null,
-      malformed: true,
-      truncated: false,
-      text: null,
-      html: null,
-      extractedText: null
+      malformed: true
     }
     return { message, duplicateKey: null, inboundMailId: mail.inboundMailId, sizeBytes: mail.sizeBytes }
   }
@@ -211,6 +207,7 @@ const receivedMessage = (
     sender: from,
     to: to.map(({ address }) => address),
     cc: cc.map(({ address }) => address),
+    automatic: content.automatic ?? (mail.envelope.mailFrom === "" ? "null_sender" : null),
     recipients: receivedBy(to, cc, (address) => isAddressOf(mailbox, address)),
     snippet: snippetOf(content.text),
     malformed: false

@@ -1,7 +1,7 @@
 import { Context, Effect, Schema, type Stream } from "effect"
 import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { DeliveryReport } from "./DeliveryReport.ts"
-import type { Attachment, Contact, SenderAuthentication } from "./Message.ts"
+import type { Attachment, AutomaticReason, Contact, MailingList, SenderAuthentication } from "./Message.ts"
 
 /** The SMTP envelope of a mail, whose values the mail's headers need not repeat. */
 export interface InboundEnvelope {
@@ -63,6 +63,11 @@ export interface ParsedMail {
   readonly from: Contact
   readonly to: ReadonlyArray<Contact>
   readonly cc: ReadonlyArray<Contact>
+  /** The addresses in Reply-To. */
+  readonly replyTo: ReadonlyArray<string>
+  /** The reason that the header gives; null if it gives none. */
+  readonly automatic: AutomaticReason | null
+  readonly mailingList: MailingList | null
   readonly subject: string
   /** The text that the HTML shows if the mail has no text, or a blank one. */
   readonly text: string | null

@@ -96,6 +96,50 @@ export const Recipient = Schema.Struct({
 }).annotate({ identifier: "Recipient" })
 export type Recipient = typeof Recipient.Type
 
+/**
+ * Why a received mail counts as written by a program. The first that applies, in this order:
+ *
+ * | reason | sign |
+ * | --- | --- |
+ * | auto_replied | Auto-Submitted: auto-replied (RFC 3834), or the older Precedence: auto_reply and X-Autoreply |
+ * | auto_generated | Auto-Submitted: any other value but `no` |
+ * | mailing_list | List-Id (RFC 2919), List-Post (RFC 2369), or Precedence: list |
+ * | bulk | Precedence: bulk or junk, or List-Unsubscribe |
+ * | no_auto_reply | X-Auto-Response-Suppress with a value other than None (MS-OXCMAIL, section 2.2.3.2.14) |
+ * | null_sender | an empty envelope sender (RFC 5321, section 4.5.5) |
+ */
+export const AutomaticReason = Schema.Literals([
+  "auto_replied",
+  "auto_generated",
+  "mailing_list",
+  "bulk",
+  "no_auto_reply",
+  "null_sender"
+])
+export type AutomaticReason = typeof AutomaticReason.Type
+
+export const automaticField = Schema.NullOr(AutomaticReason).annotateKey({
+  description:
+    "Why a received mail counts as written by a program: auto_replied, auto_generated, mailing_list, bulk, no_auto_reply or null_sender. Do not answer it automatically. Null for other mail and for sent messages."
+})
+
+/** The list that a mail was sent through, as its header names it (RFC 2369, RFC 2919, RFC 8058). */
+export const MailingList = Schema.Struct({
+  listId: Schema.NullOr(Schema.String).annotateKey({
+    description: "Identifier of the list from List-Id, for example news.example.com; null if there is none."
+  }),
+  post: Schema.NullOr(Schema.String).annotateKey({
+    description: "Address to which members write, from List-Post; null if there is none."
+  }),
+  unsubscribe: Schema.Array(Schema.String).annotateKey({
+    description: "The https, http and mailto addresses of List-Unsubscribe, in their order."
+  }),
+  oneClick: Schema.Boolean.annotateKey({
+    description: "Whether a POST of List-Unsubscribe=One-Click to the first https address unsubscribes (RFC 8058)."
+  })
+}).annotate({ identifier: "MailingList" })
+export type MailingList = typeof MailingList.Type
+
 /** A message of a mailbox without its bodies, as lists return it. */
 export const MessageSummary = Schema.Struct({
   messageId: Uuid.Uuid.annotateKey({ description: "Id of the message." }),
@@ -115,6 +159,9 @@ export const MessageSummary = Schema.Struct({
   bcc: Schema.Array(Schema.String).annotateKey({
     description: "Addresses of blind copies; empty for a received message."
   }),
+  replyTo: Schema.Array(Schema.String).annotateKey({
+    description: "Addresses to which the author wants replies, from Reply-To; empty if replies go to `from`."
+  }),
   subject: Schema.String.annotateKey({ description: "Subject, on one line." }),
   snippet: Schema.String.annotateKey({ description: "The beginning of the text on one line, at most 160 characters." }),
   messageIdHeader: Schema.NullOr(Schema.String).annotateKey({
@@ -129,6 +176,10 @@ export const MessageSummary = Schema.Struct({
     description: "Message-IDs of the conversation, oldest first."
   }),
   attachments: Schema.Array(Attachment),
+  automatic: automaticField,
+  mailingList: Schema.NullOr(MailingList).annotateKey({
+    description: "The mailing list or newsletter that a received mail came from; null if its header names none."
+  }),
   authentication: Schema.NullOr(SenderAuthentication).annotateKey({
     description: "Results of the checks of the sender; null for a sent message."
   }),
@@ -163,6 +214,24 @@ export const Message = Schema.Struct({
 })
 export type Message = typeof Message.Type
 
+/** The content of a message that has none: each field empty. Also the fields that stored messages of older versions lack. */
+export const BLANK_CONTENT = {
+  to: [],
+  cc: [],
+  replyTo: [],
+  subject: "",
+  messageIdHeader: null,
+  inReplyTo: null,
+  references: [],
+  attachments: [],
+  automatic: null,
+  mailingList: null,
+  truncated: false,
+  text: null,
+  html: null,
+  extractedText: null
+} as const satisfies Partial<Message>
+
 const { answers: _answers, createdAt: _createdAt, tenantId: _tenantId, ...summaryFields } = MessageSummary.fields
 
 /** A message as lists return it to clients. */
@@ -192,6 +261,7 @@ export const toMessageSummaryRecord = (message: MessageSummary): MessageSummaryR
   to: message.to,
   cc: message.cc,
   bcc: message.bcc,
+  replyTo: message.replyTo,
   subject: message.subject,
   snippet: message.snippet,
   messageIdHeader: message.messageIdHeader,
@@ -204,6 +274,8 @@ export const toMessageSummaryRecord = (message: MessageSummary): MessageSummaryR
     sizeBytes,
     sha256
   })),
+  automatic: message.automatic,
+  mailingList: message.mailingList,
   authentication: message.authentication,
   malformed: message.malformed,
   truncated: message.truncated,

@@ -78,11 +78,11 @@ export const filterTerms = ({ direction, from, threadId, words = [] }: MessageFi
 ]
 
 type Described = Pick<MessageSummary, "tenantId" | "mailboxId" | "threadId" | "direction"> & MessageText
-type MessageText = Pick<Message, "from" | "sender" | "recipients" | "subject" | "text" | "html">
+type MessageText = Pick<Message, "from" | "sender" | "replyTo" | "recipients" | "subject" | "text" | "html">
 
 /** Returns the terms of a message: its ids, direction and author, and the words of subject, names, addresses and text. */
 export const messageTerms = (message: Described): ReadonlyArray<string> => {
-  const { direction, from, html, mailboxId, recipients, sender, subject, tenantId, text, threadId } = message
+  const { direction, from, html, mailboxId, recipients, replyTo, sender, subject, tenantId, text, threadId } = message
   const body = text ?? withoutTags((html ?? "").slice(0, TEXT_CHARACTERS))
   const named = [sender, ...recipients].map(({ address, name }) => `${name ?? ""} ${address}`)
   return [
@@ -91,6 +91,6 @@ export const messageTerms = (message: Described): ReadonlyArray<string> => {
     term.thread(threadId),
     term.direction(direction),
     term.from(from),
-    ...searchWords([subject, ...named, body.slice(0, TEXT_CHARACTERS)].join(" "))
+    ...searchWords([subject, ...named, ...replyTo, body.slice(0, TEXT_CHARACTERS)].join(" "))
   ]
 }

@@ -1,4 +1,5 @@
 import {
+  BLANK_CONTENT,
   type DeliveryReport,
   effectOf,
   LocalPart,
@@ -64,6 +65,7 @@ describe("a return path", () => {
 const statuses = ["queued", "sent", "delivered", "bounced", "complained", "failed"] as const
 
 const messageTo = (...recipients: ReadonlyArray<readonly [string, OutboundStatus]>): MessageSummary => ({
+  ...BLANK_CONTENT,
   messageId,
   threadId: messageId,
   mailboxId: messageId,
@@ -72,17 +74,12 @@ const messageTo = (...recipients: ReadonlyArray<readonly [string, OutboundStatus
   from: "ada@agents.test",
   sender: { address: "ada@agents.test", name: null },
   to: recipients.map(([address]) => address),
-  cc: [],
   bcc: [],
   subject: "s",
   snippet: "t",
   messageIdHeader: "<1@agents.test>",
-  inReplyTo: null,
-  references: [],
-  attachments: [],
   authentication: null,
   malformed: false,
-  truncated: false,
   status: statusOf(recipients.map(([, status]) => ({ status }))),
   recipients: recipients.map(([address, status]) => ({ address, name: null, kind: "to", status, reason: null })),
   createdAt: Timestamp.Timestamp.make(0)

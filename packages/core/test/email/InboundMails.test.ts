@@ -1,4 +1,5 @@
 import {
+  BLANK_CONTENT,
   InboundMails,
   InboundMailStore,
   Keyring,
@@ -64,18 +65,11 @@ const bounceParser = MailParser.of({
   ...noMailParser,
   parse: () =>
     Effect.succeed({
+      ...BLANK_CONTENT,
       messageIdHeader: "<bounce@else.test>",
-      inReplyTo: null,
-      references: [],
       from: { address: "MAILER-DAEMON@else.test", name: null },
-      to: [],
-      cc: [],
       subject: "Undelivered",
       text: "no such user",
-      html: null,
-      extractedText: null,
-      truncated: false,
-      attachments: [],
       authentication: { spf: "none", dkim: "none", dmarc: "none", domain: null },
       bodyHash: "00",
       report: {

@@ -1,4 +1,5 @@
 import {
+  BLANK_CONTENT,
   AttachmentStore,
   bodySizeBytes,
   EmailProvider,
@@ -146,6 +147,7 @@ const received = Effect.fnUntraced(function* (
   yield* mailboxes.create(mailbox, operationId)
   const messageId = "01900000-0000-7000-8000-0000000000cc"
   const message: Message = {
+    ...BLANK_CONTENT,
     messageId,
     threadId: "01900000-0000-7000-8000-0000000000dd",
     mailboxId: other,
@@ -153,23 +155,16 @@ const received = Effect.fnUntraced(function* (
     direction: "inbound",
     from: "a@else.test",
     sender: { address: "a@else.test", name: null },
-    extractedText: null,
     to: [mailbox.address],
-    cc: [],
     bcc: [],
     subject: "s",
     snippet: "t",
-    inReplyTo: null,
-    references: [],
-    attachments: [],
     authentication: null,
     malformed: false,
-    truncated: false,
     status: "received",
     recipients: [],
     createdAt,
     text: "t",
-    html: null,
     ...parts
   }
   yield* (yield* MessageStore).insert([{ message, duplicateKey: null, inboundMailId: null, sizeBytes: 0 }])

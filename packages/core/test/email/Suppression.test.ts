@@ -1,4 +1,5 @@
 import {
+  BLANK_CONTENT,
   DEFAULT_MAIL_POLICY,
   type DeliveryReport,
   InboundMails,
@@ -29,18 +30,10 @@ const strict = Layer.succeed(MailPolicy, {
 
 const NONE = { spf: "none", dkim: "none", dmarc: "none", domain: null }
 const EMPTY: ParsedMail = {
-  messageIdHeader: null,
-  inReplyTo: null,
-  references: [],
+  ...BLANK_CONTENT,
   from: { address: "", name: null },
-  to: [],
-  cc: [],
   subject: "s",
   text: "t",
-  html: null,
-  extractedText: null,
-  truncated: false,
-  attachments: [],
   authentication: NONE,
   bodyHash: "00"
 }

@@ -11,6 +11,7 @@ const payload = {
   from: "bob@example.com",
   subject: "Hello",
   authentication: null,
+  automatic: null,
   receivedAt: "2026-01-31T12:00:00.000Z"
 }
 

@@ -139,6 +139,7 @@ const asDraft =
       from: "bob@example.com",
       subject: name,
       authentication: null,
+      automatic: null,
       receivedAt: "2026-01-31T12:00:00.000Z"
     },
     dedupeKey: name

@@ -3,10 +3,11 @@ import type { AttachmentSource, Contact, ParsedMail } from "@agentos/core"
 import { makeDecoder } from "@agentos/core/transfer-encoding"
 import type { Address } from "postal-mime"
 import { authorOf } from "../header/Author.ts"
-import { HEADER_LIMIT_BYTES, readHeaderBlock } from "../header/HeaderBlock.ts"
+import { HEADER_LIMIT_BYTES, type HeaderField, readHeaderBlock } from "../header/HeaderBlock.ts"
 import { type BoundedMail, readMime } from "./BoundedMime.ts"
 import { extractReply } from "./ExtractReply.ts"
 import { textOfHtml } from "./HtmlText.ts"
+import { automaticOf, mailingListOf, readerOf } from "./ListHeader.ts"
 import { readReport } from "./ReadReport.ts"
 import { bodyText, headerText } from "./TextLimits.ts"
 
@@ -17,6 +18,7 @@ export type MailContent = Omit<ParsedMail, "authentication">
 const MAIL_LIMITS = {
   /** In To, and in Cc. */
   addresses: 200,
+  replyTo: 20,
   /** RFC 5321, section 4.5.3.1: 64 and 255 octets, with the @ between them. */
   addressCharacters: 320,
   nameCharacters: 255,
@@ -42,13 +44,19 @@ export const readMail = async (raw: Uint8Array): Promise<MailContent> => {
   const html = bodyOf(email.html)
   const text = bodyOf(textOf(email.text, html.kept))
   const report = readReport(raw, mail)
+  const header = readHeaderBlock(raw, HEADER_LIMIT_BYTES)
+  const fields = header._tag === "Fields" ? header.fields : []
+  const field = readerOf(fields)
   return {
     messageIdHeader: messageIdOf(email.messageId),
     inReplyTo: messageIdsOf(email.inReplyTo)[0] ?? null,
     references: referencesOf(email.references),
-    from: authorOfMail(raw, email.from),
+    from: authorOfMail(fields, email.from),
     to: addressesOf(email.to ?? [], MAIL_LIMITS.addresses),
     cc: addressesOf(email.cc ?? [], MAIL_LIMITS.addresses),
+    replyTo: addressesOf(email.replyTo ?? [], MAIL_LIMITS.replyTo).map(({ address }) => address),
+    automatic: automaticOf(field),
+    mailingList: mailingListOf(field),
     subject: headerText(email.subject ?? "", MAIL_LIMITS.subjectCharacters),
     text: text.kept,
     html: html.kept,
@@ -63,9 +71,8 @@ export const readMail = async (raw: Uint8Array): Promise<MailContent> => {
 const NO_AUTHOR: Contact = { address: "", name: null }
 
 /** Returns the author. The name is that of postal-mime, if it read the same address. */
-const authorOfMail = (raw: Uint8Array, from: Address | undefined): Contact => {
-  const header = readHeaderBlock(raw, HEADER_LIMIT_BYTES)
-  const address = header._tag === "Fields" ? authorOf(header.fields)?.address : undefined
+const authorOfMail = (fields: ReadonlyArray<HeaderField>, from: Address | undefined): Contact => {
+  const address = authorOf(fields)?.address
   if (address === undefined) return NO_AUTHOR
   const isSame = from?.address !== undefined && cleanAddress(from.address) === address
   return { address, name: isSame ? nameOf(from.name) : null }

@@ -26,12 +26,17 @@ const COMMON: Readonly<Record<string, JsonSchema>> = {
   senderVerified: {
     type: "boolean",
     description: "Whether DMARC proves that the mail comes from the domain of its sender."
+  },
+  automatic: {
+    type: ["string", "null"],
+    description: "Why a received mail counts as written by a program. Do not answer such a mail on your own. Else null."
   }
 }
 
 const COMMON_UNTRUSTED: Readonly<Record<string, JsonSchema>> = {
   from: TEXT,
   senderName: nullable(TEXT),
+  replyTo: { type: "array", items: TEXT },
   to: { type: "array", items: TEXT },
   cc: { type: "array", items: TEXT },
   subject: TEXT
@@ -66,7 +71,7 @@ export const EMAIL_SCHEMA = objectSchema({
 })
 
 const commonOf = (message: Summary): Json => {
-  const { authentication, createdAt, direction, mailboxId, messageId, status, threadId } = message
+  const { authentication, automatic, createdAt, direction, mailboxId, messageId, status, threadId } = message
   return {
     messageId,
     threadId,
@@ -74,13 +79,15 @@ const commonOf = (message: Summary): Json => {
     direction,
     status,
     createdAt,
-    senderVerified: direction === "outbound" || authentication?.dmarc === "pass"
+    senderVerified: direction === "outbound" || authentication?.dmarc === "pass",
+    automatic
   }
 }
 
-const untrustedOf = ({ cc, sender, subject, to }: Summary): Json => ({
+const untrustedOf = ({ cc, replyTo, sender, subject, to }: Summary): Json => ({
   from: line(sender.address),
   senderName: lineOrNull(sender.name),
+  replyTo: replyTo.map(line),
   to: to.map(line),
   cc: cc.map(line),
   subject: line(subject)

@@ -104,9 +104,8 @@ const distinct = (addresses: ReadonlyArray<string>, without: ReadonlyArray<strin
 }
 
 /** Returns the addresses that a reply goes to: those of Reply-To or the sender, or the recipients of a sent message. */
-const repliedTo = (record: MessageRecord & { readonly replyTo?: ReadonlyArray<string> }): ReadonlyArray<string> => {
-  if (record.direction === "outbound") return record.to
-  const { replyTo = [], sender } = record
+const repliedTo = ({ direction, replyTo, sender, to }: MessageRecord): ReadonlyArray<string> => {
+  if (direction === "outbound") return to
   return replyTo.length > 0 ? replyTo : [sender.address]
 }
 
