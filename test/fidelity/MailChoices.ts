@@ -1,0 +1,56 @@
+/** The fields that are compared. */
+export type ComparedField = "from" | "to" | "cc" | "subject" | "messageId" | "text" | "html" | "attachments"
+
+/** A field, or what happened to the mail as a whole. */
+export type FieldName = ComparedField | "refused" | "lost"
+
+export interface Seen {
+  readonly field: FieldName
+  readonly ours: string
+  readonly others: ReadonlyArray<string>
+}
+
+interface Choice {
+  readonly field: FieldName
+  readonly isMeant: (seen: Seen) => boolean
+  readonly reason: string
+}
+
+/** Where the service differs from other readers on purpose, and why. */
+const CHOICES: ReadonlyArray<Choice> = [
+  {
+    field: "refused",
+    isMeant: ({ ours }) => ours.startsWith("550 5.7.1 The message must have one From field"),
+    reason: "refused at SMTP: no From field with one certain address"
+  },
+  {
+    field: "refused",
+    isMeant: ({ ours }) => ours.startsWith("550 5.6.0 The header is malformed"),
+    reason: "refused at SMTP: a line of the header is no field, so that readers would disagree on what is a header"
+  },
+  {
+    field: "html",
+    isMeant: ({ ours, others }) => others.some((other) => ours.includes(other)),
+    reason: "text parts before and after an HTML part, such as the footer of a list, are shown in the HTML too"
+  },
+  {
+    field: "text",
+    isMeant: ({ ours, others }) => others.some((other) => isWithin(other, ours)),
+    reason: "HTML parts between text parts are shown in the text too"
+  }
+]
+
+/** Whether a text has all words of another in their order. */
+const isWithin = (part: string, whole: string): boolean => {
+  const words = whole.split(" ")
+  let at = 0
+  for (const word of part.split(" ")) {
+    at = words.indexOf(word, at) + 1
+    if (at === 0) return false
+  }
+  return true
+}
+
+/** Returns why a difference is meant; undefined if it is a fault. */
+export const explanationOf = (seen: Seen): string | undefined =>
+  CHOICES.find(({ field, isMeant }) => field === seen.field && isMeant(seen))?.reason
