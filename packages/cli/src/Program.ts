@@ -1,5 +1,6 @@
 import { EXIT, type ExitCode, Failure, type ParsedLine, runProgram, shellWord } from "@agentos/node/command-line"
 import { COMMAND_TREE } from "./command/Commands.ts"
+import { inWordsOf } from "./output/InputNames.ts"
 import { asStarted, type Host } from "./host/Host.ts"
 
 /** Runs one command line and returns its exit code. Never rejects. */
@@ -11,7 +12,7 @@ export const run = async (host: Host): Promise<ExitCode> => {
   }
   return runProgram(host, COMMAND_TREE, {
     explain: misunderstood,
-    complete: (failure, line) => asTyped(withLogout(withLocation(failure, line), host), host)
+    complete: (failure, line) => asTyped(withLogout(withLocation(withInputNames(failure, line), line), host), host)
   })
 }
 
@@ -42,6 +43,10 @@ const withLogout = (failure: Failure, { env }: Host): Failure => {
     ? new Failure({ ...failure.parts, exit: failure.exit, next: ["unset AGENTOS_TOKEN", ...next] })
     : failure
 }
+
+/** Programs that read JSON get the names of the API. */
+const withInputNames = (failure: Failure, line: ParsedLine | undefined): Failure =>
+  line?.command === undefined || line.globals["json"] === true ? failure : inWordsOf(failure, line.command)
 
 /** Commands that need no profile and server: help, and a payment, whose journal entry names both. */
 const NEEDS_NO_LOCATION = /--help$|^agentctl payments (?:resume|show) [^-]/

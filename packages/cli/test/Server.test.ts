@@ -145,6 +145,22 @@ describe("commands with a server", () => {
     }
   })
 
+  it("names the inputs of an error as the command's flags and arguments, and for programs as the API does", async () => {
+    const flawed = async (argv: ReadonlyArray<string>, ...issues: ReadonlyArray<{ path: string; message: string }>) => {
+      const message = issues.length > 1 ? "Several inputs are invalid." : `${issues[0]!.path} ${issues[0]!.message}`
+      api.on("POST /api/v1/events/list", errorReply(400, "INVALID_REQUEST", { message, issues }))
+      api.on("POST /api/v1/events/ack", errorReply(400, "INVALID_REQUEST", { message, issues }))
+      return (await program.run(argv, connected())).stderr
+    }
+    const list = ["events", "list", "--agent", "x"]
+    const agent = { path: "agentId", message: "must be an id." }
+    assert.include(await flawed(list, agent), "Error: --agent must be an id.\n")
+    assert.include(await flawed([...list, "--json"], agent), '"message": "agentId must be an id."')
+    assert.include(await flawed(["events", "ack", ID], { path: "eventId", message: "is not yours." }), "EVENT is not")
+    const several = await flawed(list, agent, { path: "types.0", message: "is unknown" }, { path: "x", message: "y" })
+    assert.include(several, "  --agent: must be an id.\n  --types: is unknown\n  x: y\n")
+  })
+
   it("retries a read without an answer, but not a write", async () => {
     api.on("GET /api/v1/email/mailboxes/query", "cut", errorReply(503, "SERVICE_UNAVAILABLE", { retryable: true }), {
       data: { items: [mailbox] }
