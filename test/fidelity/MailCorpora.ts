@@ -16,7 +16,11 @@ export interface Corpus {
   readonly mails: ReadonlyArray<CorpusMail>
 }
 
-const mailsIn = async (directory: string, isMail: (path: string) => boolean): Promise<ReadonlyArray<CorpusMail>> => {
+/** Returns the files of a directory that are mails, by their paths in it. */
+export const mailsIn = async (
+  directory: string,
+  isMail: (path: string) => boolean
+): Promise<ReadonlyArray<CorpusMail>> => {
   const paths = (await readdir(directory, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))

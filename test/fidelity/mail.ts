@@ -157,8 +157,10 @@ const compare = (mail: string, ours: OurMessage, readings: ReadonlyArray<Reading
 }
 
 /** Sends every mail of the corpora through SMTP, reads it back, and compares it with two other readers. */
-const compareMail = async (directory: string): Promise<ReadonlyArray<CorpusResult>> => {
-  const corpora = await mailCorpora(new DebianPackages(directory))
+export const compareMail = async (
+  corpora: ReadonlyArray<Corpus>,
+  directory: string
+): Promise<ReadonlyArray<CorpusResult>> => {
   const sandbox = await startSandbox({
     environment: {
       ...WITHOUT_LIMITS,
@@ -230,12 +232,23 @@ const rowOf = ({ corpus: { mails, name, source }, differences }: CorpusResult): 
   return `| ${name} | ${source} | ${mails.length} | ${equal} | ${groups.length - wrong} | ${wrong} |`
 }
 
+/** Returns the differences that are not meant, a line for each mail and field. */
+export const faultsOf = ({ corpus, differences }: CorpusResult): ReadonlyArray<string> =>
+  differences
+    .filter(({ choice }) => choice === undefined)
+    .map(({ field, mail, ours, others }) =>
+      `${corpus.name} ${mail}: ${field}\n  ours:   ${JSON.stringify(ours)}\n  others: ${JSON.stringify(others)}`.slice(
+        0,
+        2_000
+      )
+    )
+
 /** How mail is read: every mail of public corpora, beside two other readers. */
 export const mail: Subject = {
   heading: "Mail",
   summary: "reads public corpora of mail through SMTP, beside Python's email package and mailparser",
   measure: async (directory) => {
-    const results = await compareMail(directory)
+    const results = await compareMail(await mailCorpora(new DebianPackages(directory)), directory)
     const all = results.flatMap(({ corpus, differences }) => differences.map((found) => ({ corpus, ...found })))
     const reasons = [...Map.groupBy(all, ({ choice }) => choice ?? "").entries()].flatMap(([reason, found]) =>
       reason === ""
@@ -254,14 +267,6 @@ export const mail: Subject = {
       "| --- | --- |",
       ...reasons
     ].join("\n")
-    const faults = all
-      .filter(({ choice }) => choice === undefined)
-      .map(({ corpus, field, mail, ours, others }) =>
-        `${corpus.name} ${mail}: ${field}\n  ours:   ${JSON.stringify(ours)}\n  others: ${JSON.stringify(others)}`.slice(
-          0,
-          2_000
-        )
-      )
-    return { section, faults }
+    return { section, faults: results.flatMap(faultsOf) }
   }
 }
