@@ -281,21 +281,24 @@ export const layer = (config: EmailProviderSmtpConfig): Layer.Layer<EmailProvide
           catch: (error) => toFailed(PROVIDER, "", error, false).error
         })
         let unanswered: Failed | undefined
-        const outcomes = yield* Effect.forEach(
-          mail.recipients,
-          (address, place): Effect.Effect<Outcome> =>
-            // A relay that does not answer is not asked again for each of the others.
-            Effect.suspend(() =>
-              unanswered === undefined
-                ? Effect.tap(transact(mail, prepared, place, deadline), (outcome) => {
-                    if ("failed" in outcome && outcome.failed.isUnanswered) unanswered = outcome.failed
-                    return Effect.void
-                  })
-                : Effect.succeed({ address, failed: unanswered })
-            ),
-          { concurrency: TRANSACTIONS_MAX }
-        )
-        return yield* toReceipt(outcomes)
+        const transactFor = (address: string, place: number): Effect.Effect<Outcome> =>
+          // A relay that does not answer is not asked again for each of the others.
+          Effect.suspend(() =>
+            unanswered === undefined
+              ? Effect.tap(transact(mail, prepared, place, deadline), (outcome) => {
+                  if ("failed" in outcome && outcome.failed.isUnanswered) unanswered = outcome.failed
+                  return Effect.void
+                })
+              : Effect.succeed({ address, failed: unanswered })
+          )
+        const [first, ...others] = mail.recipients
+        if (first === undefined) return yield* toReceipt([])
+        // Alone, so that a relay that does not answer is asked once, and not by several transactions.
+        const outcome = yield* transactFor(first, 0)
+        const outcomes = yield* Effect.forEach(others, (address, at) => transactFor(address, at + 1), {
+          concurrency: TRANSACTIONS_MAX
+        })
+        return yield* toReceipt([outcome, ...outcomes])
       })
 
       return EmailProvider.of({

@@ -261,6 +261,16 @@ describe("recipients", () => {
     expect(server.commands.filter((line) => line.startsWith("RCPT")).length).toBeLessThan(recipients.length / 2)
   })
 
+  it("are asked for one after the first alone, so that a relay that does not answer is asked once", async () => {
+    const recipients = ["one@else.test", "two@else.test", "three@else.test"]
+    const returnPaths = recipients.map((_, at) => `bounces+${at}@agents.test`)
+    const server = await started({ command: (line) => (line.startsWith("RCPT") ? drop : undefined) })
+    await sendTo(server, {}, { ...mail, recipients, returnPaths })
+    expect(server.commands.filter((line) => line.startsWith("RCPT"))).toEqual([
+      expect.stringContaining("<one@else.test>")
+    ])
+  })
+
   it("are refused alone if the relay refuses the mail for one of them after its transfer", async () => {
     let refuse = false
     const server = await started({

@@ -15,6 +15,8 @@ export class Outbox {
   private readonly directory: string
   /** The Message-IDs of the mails that were stored since the outbox was opened. */
   private readonly messageIds = new Set<string>()
+  /** The time of the last mail, in milliseconds. */
+  private lastTime = 0
 
   private constructor(directory: string) {
     this.directory = directory
@@ -27,10 +29,11 @@ export class Outbox {
 
   /**
    * Stores a mail as `<time>-<id>.eml`, byte for byte. The JSON file of the same name holds the envelope and is written
-   * first. Returns the name.
+   * first. Names sort in the order in which the mails arrived: no two have the same time. Returns the name.
    */
   async store(envelope: Envelope, raw: Uint8Array): Promise<string> {
-    const receivedAt = new Date().toISOString()
+    this.lastTime = Math.max(Date.now(), this.lastTime + 1)
+    const receivedAt = new Date(this.lastTime).toISOString()
     const name = `${receivedAt.replaceAll(/[:.]/g, "-")}-${randomUUID()}`
     const file = join(this.directory, name)
     const messageId = messageIdOf(raw)

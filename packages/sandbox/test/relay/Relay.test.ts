@@ -314,6 +314,12 @@ describe.concurrent("planned faults", () => {
 })
 
 describe.concurrent("the relay", () => {
+  it("stores mails under names that sort as they arrived", async ({ rig }) => {
+    const senders = Array.from({ length: 20 }, (_, at) => `s${at}@agents.test`)
+    for (const from of senders) await rig.send(["friend@else.test"], from)
+    expect((await rig.stored()).map(({ envelope }) => envelope["mailFrom"])).toEqual(senders)
+  })
+
   it("accepts concurrent mails", async ({ rig }) => {
     await Promise.all(
       Array.from({ length: 50 }, (_, index) => rig.send([index % 2 === 0 ? "ada@agents.test" : "one@else.test"]))
