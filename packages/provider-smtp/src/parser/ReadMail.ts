@@ -43,7 +43,7 @@ export const readMail = async (raw: Uint8Array): Promise<MailContent> => {
   const { email, isTruncated } = mail
   const html = bodyOf(email.html)
   const text = bodyOf(textOf(email.text, html.kept))
-  const report = readReport(raw, mail)
+  const report = readReport(raw, mail, text.kept)
   const header = readHeaderBlock(raw, HEADER_LIMIT_BYTES)
   const fields = header._tag === "Fields" ? header.fields : []
   const field = readerOf(fields)
