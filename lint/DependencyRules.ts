@@ -324,8 +324,8 @@ const everywhere: ReadonlyArray<IRegularForbiddenRuleType> = [
   ),
   never(
     "packages-meet-by-name",
-    "Import another package by its name, through its exports. Growth suites measure functions that are not exported.",
-    { path: "^((?:packages|examples)/[^/]+|test|lint)/", pathNot: ["^test/growth/"] },
+    "Import another package by its name, through its exports. Growth and fidelity suites measure functions that are not exported.",
+    { path: "^((?:packages|examples)/[^/]+|test|lint)/", pathNot: ["^test/(?:growth|fidelity)/"] },
     { path: "^packages/", pathNot: ["^$1/"], dependencyTypes: ["local"] }
   ),
   never(

@@ -63,7 +63,9 @@ export const MESSAGE: typeof MessageRecord.Encoded = {
   createdAt: "2026-01-31T12:00:00.000Z",
   text: "Hello Bob",
   html: null,
-  extractedText: null
+  extractedText: null,
+  oneTimeCode: null,
+  confirmationLink: null
 }
 
 export const ATTACHMENT_TEXT = "Hello Ada"
@@ -95,10 +97,18 @@ export const RECEIVED: typeof MessageRecord.Encoded = {
   status: "received",
   recipients: [{ address: MAILBOX.address, name: null, kind: "to", status: "received", reason: null }],
   text: "Your code is 482913.",
-  extractedText: "Your code is 482913."
+  extractedText: "Your code is 482913.",
+  oneTimeCode: "482913"
 }
 
-const { extractedText: _extractedText, html: _html, text: _text, ...summary } = RECEIVED
+const {
+  confirmationLink: _confirmationLink,
+  extractedText: _extractedText,
+  html: _html,
+  oneTimeCode: _oneTimeCode,
+  text: _text,
+  ...summary
+} = RECEIVED
 export const RECEIVED_SUMMARY: typeof MessageSummaryRecord.Encoded = summary
 
 export const RAW_MESSAGE = [

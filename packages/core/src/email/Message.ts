@@ -1,6 +1,8 @@
 import { Schema } from "effect"
 import { IsoTimestamp, Timestamp, toIso } from "../kernel/Timestamp.ts"
 import * as Uuid from "../kernel/Uuid.ts"
+import { confirmationLink } from "./ConfirmationLink.ts"
+import { oneTimeCode } from "./OneTimeCode.ts"
 
 const attachmentFields = {
   filename: Schema.NullOr(Schema.String).annotateKey({
@@ -247,7 +249,15 @@ export const MessageRecord = Schema.Struct({
   ...MessageSummaryRecord.fields,
   text: Message.fields.text,
   html: Message.fields.html,
-  extractedText: Message.fields.extractedText
+  extractedText: Message.fields.extractedText,
+  oneTimeCode: Schema.NullOr(Schema.String).annotateKey({
+    description:
+      "The one-time code of a received message, without spaces and dashes: 4 to 10 digits, or letters and digits. Null if it does not have exactly one, and for sent messages. Check `authentication` before you use it: anyone can send one."
+  }),
+  confirmationLink: Schema.NullOr(Schema.String).annotateKey({
+    description:
+      "The address of the link of a received message that confirms an email address, signs in or resets a password. Null if it does not have exactly one, and for sent messages. Check `authentication` before you open it: anyone can send one."
+  })
 }).annotate({ identifier: "Message" })
 export type MessageRecord = typeof MessageRecord.Type
 
@@ -288,7 +298,10 @@ export const toMessageRecord = (message: Message): MessageRecord => ({
   ...toMessageSummaryRecord(message),
   text: message.text,
   html: message.html,
-  extractedText: message.extractedText
+  extractedText: message.extractedText,
+  // Read here, and not stored, so that a better reading holds for older mail.
+  oneTimeCode: (message.direction === "inbound" ? oneTimeCode(message) : undefined) ?? null,
+  confirmationLink: (message.direction === "inbound" ? confirmationLink(message) : undefined) ?? null
 })
 
 /**
