@@ -29,5 +29,7 @@ export const receivedMessage = (parts: Partial<MessageRecord>): MessageRecord =>
   text: null,
   html: null,
   extractedText: null,
+  oneTimeCode: null,
+  confirmationLink: null,
   ...parts
 })

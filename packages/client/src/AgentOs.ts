@@ -33,7 +33,7 @@ export class AgentOs {
     this.#settings = settings
     this.#caller = caller
     this.payments = payments
-    this.mailboxes = new Mailboxes({ caller, clock, follow: (options) => this.events(options) })
+    this.mailboxes = new Mailboxes({ caller, clock, follow: (options) => this.events(options), lastUsed: new Map() })
     this.#phone = { caller, clock, voice: new Voice(settings, caller) }
     this.phoneNumbers = new PhoneNumbers(this.#phone)
   }

@@ -14,6 +14,7 @@ export type { CallOptions, PlainRequest } from "./http/Caller.ts"
 export type { Answer } from "./http/Answer.ts"
 export type { InputOf, OperationId, OutputOf } from "./http/OperationTypes.ts"
 export type { Mail, MessageRecord, ReplyInput } from "./mail/Mail.ts"
+export { textOfHtml } from "./mail/HtmlText.ts"
 export type {
   CodeOptions,
   Mailbox,
@@ -21,9 +22,9 @@ export type {
   MessageOptions,
   NewMessageOptions,
   ReceivedCode,
+  ReceivedLink,
   WaitOptions
 } from "./mail/Mailboxes.ts"
-export { oneTimeCode, textOfHtml } from "./mail/OneTimeCode.ts"
 export {
   type AcceptedAsset,
   type AgentOsOptions,

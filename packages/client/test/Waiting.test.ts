@@ -16,7 +16,7 @@ const idOf = (id: number): string => `019ab1c0-0000-7000-8000-${String(id).padSt
 const PAGE_MAX = 100
 
 /** Returns the mailbox of a server with these mails, which lists them as the service does: by time, newest first. */
-const mailboxWith = async (mails: ReadonlyArray<Stored>) => {
+const mailboxWith = async (mails: ReadonlyArray<Stored>, skewMillis = 0) => {
   const clock = new TestClock()
   const recordOf = ({ from = "bob@example.com", id, isVerified = true, receivedAt, text = "" }: Stored) => ({
     messageId: idOf(id),
@@ -25,14 +25,20 @@ const mailboxWith = async (mails: ReadonlyArray<Stored>) => {
     authentication: { dmarc: isVerified ? "pass" : "fail" },
     createdAt: receivedAt,
     text,
-    html: null
+    html: null,
+    // The server reads them.
+    oneTimeCode: /code is (\d+)/.exec(text)?.[1] ?? null,
+    confirmationLink: /https:\S+/.exec(text)?.[0] ?? null
   })
   const answer = (query: URLSearchParams): object => {
     const one = mails.find(({ id }) => idOf(id) === query.get("messageId"))
     if (one !== undefined) return { message: recordOf(one) }
     const begin = Number(query.get("cursor") ?? 0)
     const found = mails
-      .filter(({ receivedAt }) => receivedAt >= (query.get("after") ?? "") && Date.parse(receivedAt) <= clock.now())
+      .filter(
+        ({ receivedAt }) =>
+          receivedAt >= (query.get("after") ?? "") && Date.parse(receivedAt) <= clock.now() + skewMillis
+      )
       .filter(({ from }) => from === (query.get("from") ?? from))
       .toSorted((left, right) => (left.receivedAt < right.receivedAt ? 1 : -1))
     const end = begin + PAGE_MAX
@@ -43,7 +49,10 @@ const mailboxWith = async (mails: ReadonlyArray<Stored>) => {
     tokens: { get: () => "at_v1_token", set: () => undefined },
     fetch: async (url) => {
       const { pathname, searchParams } = new URL(url)
-      return success(pathname.endsWith("/mailboxes/query") ? { items: [{ mailboxId: "box" }] } : answer(searchParams))
+      const data = pathname.endsWith("/mailboxes/query") ? { items: [{ mailboxId: "box" }] } : answer(searchParams)
+      const response = success(data)
+      if (skewMillis !== 0) response.headers.set("date", new Date(clock.now() + skewMillis).toUTCString())
+      return response
     }
   })
   const [mailbox] = await agent.mailboxes.list()
@@ -130,6 +139,7 @@ describe("waiting", () => {
     const from = "shop@example.com"
     expect(await mailbox.waitForCode({ ...WAIT, from })).toEqual({
       code: "333333",
+      link: null,
       messageId: idOf(3),
       domain: "example.com",
       verified: true
@@ -138,8 +148,62 @@ describe("waiting", () => {
     expect(await mailbox.waitForCode({ ...WAIT, from })).toMatchObject({ code: "444444" })
     await expect(mailbox.waitForCode({ ...WAIT, from })).rejects.toMatchObject({ code: "TIMEOUT" })
     expect(await mailbox.waitForCode(WAIT)).toMatchObject({ code: "222222" })
+    // The same for each object of the mailbox.
     const [another] = await agent.mailboxes.list()
-    expect(await another?.waitForCode({ ...WAIT, from, unverified: true })).toMatchObject({ code: "444444" })
+    await expect(another?.waitForCode({ ...WAIT, from, unverified: true })).rejects.toMatchObject({ code: "TIMEOUT" })
+  })
+
+  it("for a link returns the newest one of mail with or without a code, each once, and not instead of a code", async () => {
+    const start = new TestClock().now()
+    const mailOf = (id: number, text: string, isVerified = true) => ({
+      id,
+      receivedAt: at(start - 10_000 + id),
+      isVerified,
+      text
+    })
+    const { mailbox } = await mailboxWith([
+      mailOf(1, "Confirm: https://shop.example/1"),
+      mailOf(2, "Your code is 222222, or open https://shop.example/2"),
+      mailOf(3, "Confirm: https://shop.example/3"),
+      mailOf(4, "Confirm: https://evil.example/4", false),
+      mailOf(5, "Nothing.")
+    ])
+    expect(await mailbox.waitForCode(WAIT)).toEqual({
+      code: "222222",
+      link: "https://shop.example/2",
+      messageId: idOf(2),
+      domain: "example.com",
+      verified: true
+    })
+    expect(await mailbox.waitForLink(WAIT)).toEqual({
+      code: null,
+      link: "https://shop.example/3",
+      messageId: idOf(3),
+      domain: "example.com",
+      verified: true
+    })
+    await expect(mailbox.waitForLink(WAIT)).rejects.toMatchObject({ code: "TIMEOUT" })
+    await expect(mailbox.waitForCode(WAIT)).rejects.toMatchObject({ code: "TIMEOUT" })
+    expect(await mailbox.waitForLink({ ...WAIT, unverified: true })).toMatchObject({
+      messageId: idOf(4),
+      verified: false
+    })
+  })
+
+  it("looks back by the clock of the server, which dates mail", async () => {
+    const start = new TestClock().now()
+    for (const skewMillis of [-3_600_000, 3_600_000]) {
+      const { mailbox } = await mailboxWith(
+        [
+          { id: 1, receivedAt: at(start + skewMillis - 90_000), text: "Your code is 111111." },
+          { id: 2, receivedAt: at(start + skewMillis - 30_000), text: "Your code is 222222." }
+        ],
+        skewMillis
+      )
+      expect(await mailbox.waitForCode(WAIT)).toMatchObject({ code: "222222" })
+      const old = mailbox.waitForMail({ ...WAIT, from: "bob@example.com", subject: "Mail 1" })
+      await expect(old).rejects.toMatchObject({ code: "TIMEOUT" })
+    }
   })
 
   it("twice at once for codes returns different ones", async () => {

@@ -1,5 +1,5 @@
 import { readAttachment } from "./mail/AttachmentTools.ts"
-import { listEmails, readEmail, waitForCode, waitForEmail } from "./mail/InboxTools.ts"
+import { listEmails, readEmail, waitForCode, waitForEmail, waitForLink } from "./mail/InboxTools.ts"
 import { createMailbox, listMailboxes } from "./mail/MailboxTools.ts"
 import { replyToEmail, sendEmail } from "./mail/SendTools.ts"
 import {
@@ -33,6 +33,7 @@ export const TOOLS: ReadonlyArray<Tool> = [
   readAttachment,
   waitForEmail,
   waitForCode,
+  waitForLink,
   buyPhoneNumber,
   listPhoneNumbers,
   renewPhoneNumber,

@@ -154,6 +154,21 @@ describe("the tools", () => {
     assert.deepInclude(await succeed(agent, "wait_for_code", { mailbox: address }), { code: "551234" })
   })
 
+  it("wait for a confirmation link, and return it once, with the code of the same mail", async () => {
+    const { agent, address } = await owner()
+    const link = "https://shop.example/verify?token=0f4c3b2a19d8e7"
+    const mail = { to: address, subject: "Welcome", isVerified: true }
+    await world.receive({ ...mail, text: `Confirm your address: ${link}0` })
+    await world.receive({ ...mail, text: `Your verification code is 482913.\n\nOr confirm your address: ${link}` })
+    await world.receive({ ...mail, isVerified: false, text: `Confirm your address: ${link}9` })
+    const found = await succeed(agent, "wait_for_link", { timeoutSeconds: 1 })
+    assert.deepInclude(found, { arrived: true, link, code: "482913", domain: "outside.example", verified: true })
+    const nothing = { arrived: false, link: null, code: null, messageId: null }
+    assert.deepInclude(await succeed(agent, "wait_for_link", { timeoutSeconds: 1 }), nothing)
+    assert.deepInclude(await succeed(agent, "wait_for_code", { timeoutSeconds: 1 }), { code: "482913", link })
+    assert.deepInclude(await succeed(agent, "wait_for_code", { timeoutSeconds: 1 }), nothing)
+  })
+
   it("end a wait when the host cancels it", async () => {
     const reason = new Error("cancelled")
     const controller = new AbortController()

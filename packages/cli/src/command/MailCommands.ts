@@ -159,9 +159,9 @@ const POLL_MILLIS = 1_000
 export const MAIL_WAIT = defineCommand(
   {
     name: "mail wait",
-    summary: "Wait for a message or for the code in it",
+    summary: "Wait for a message, or for the code or link in it",
     description:
-      "Searches the messages of the last 60 seconds, newest first, and then waits for new ones. Prints the first match. Exit code 5 if no message matches in time. Nothing is acknowledged.\nWith --otp, prints only the one-time code of the message: 4 to 10 digits or capital letters with at least one digit (also 123 456, 123-456 and G-123456), next to a word such as code, PIN or verification, or digits alone on a line. The newest code counts, also of a message that arrived shortly before the command. No code is printed twice, and none that is older than the last one of its sender, unless --since is given.\nWith --otp or --from, only messages from a verified sender match: DMARC passed for the domain of the From address. Others are reported on standard error and ignored.",
+      "Searches the messages of the last 60 seconds, newest first, and then waits for new ones. Prints the first match. Exit code 5 if no message matches in time. Nothing is acknowledged.\nWith --otp, prints only the one-time code of the message: 4 to 10 digits, or letters and digits, without spaces and dashes. With --link, prints only the link that confirms an address, signs in or resets a password. A message without exactly one does not match. The newest code or link counts, also of a message that arrived shortly before the command. None is printed twice, and none that is older than the last one of its sender, unless --since is given.\nWith --otp, --link or --from, only messages from a verified sender match: DMARC passed for the domain of the From address. Others are reported on standard error and ignored.",
     arguments: [],
     flags: [
       {
@@ -174,9 +174,14 @@ export const MAIL_WAIT = defineCommand(
       { name: "subject", type: "text", value: "TEXT", summary: "Only with this text in the subject." },
       { name: "otp", type: "boolean", summary: "Wait for a message with a one-time code and print only the code." },
       {
+        name: "link",
+        type: "boolean",
+        summary: "Wait for a message with a confirmation link and print only the link."
+      },
+      {
         name: "unverified",
         type: "boolean",
-        summary: "With --otp or --from, also accept messages whose sender is not verified."
+        summary: "With --otp, --link or --from, also accept messages whose sender is not verified."
       },
       {
         name: "since",
@@ -193,30 +198,33 @@ export const MAIL_WAIT = defineCommand(
         line: "./sign-in.sh; agentctl mail wait --otp --mailbox ada",
         does: "Get the code in a script that signs in first"
       },
+      { line: "agentctl mail wait --from github.com --link", does: "Wait for the next confirmation link" },
       { line: "agentctl mail wait --subject invoice --timeout 10m", does: "Wait for a message" }
     ],
     output: "record",
-    json: "{message}; with --otp {code, messageId, authentication}",
+    json: "{message}; with --otp or --link {code, link, messageId, domain, verified, authentication}",
     exits: [4, 5, 9]
   },
   async (context, { flags }) => {
     const { Inbox, LOOKBACK, readMessage } = await import("../mail/Inbox.ts")
     const { readLastCodes, rememberCode, senderKey } = await import("../mail/LastCodes.ts")
     const { mailboxIdOf } = await import("./Reference.ts")
-    const { oneTimeCode } = await import("@agentos/client")
     const { host, output } = context
+    if (flags.otp && flags.link) throw usageError("Pass --otp or --link, not both.")
+    const isPart = flags.otp || flags.link
     const timeout = durationOfFlag("timeout", flags.timeout)
     const duration = durationOf(timeout / 1_000)
     const since = flags.since ?? LOOKBACK
     timeOfFlag("since", since, host.now())
     const isFrom = flags.from === undefined ? () => true : senderFilter(flags.from)
-    const isTrusted = trustOf(flags)
+    const isTrusted = trustOf(flags.from, isPart, flags.unverified)
     const client = await clientOf(context)
     const mailboxId = flags.mailbox === undefined ? undefined : await mailboxIdOf(client, flags.mailbox)
     const deadline = host.now() + timeout
     const inbox = new Inbox(context, client, mailboxId, since)
-    // With --since the user decides which codes count.
-    const printed = flags.otp && flags.since === undefined ? await readLastCodes(host) : new Map<string, string>()
+    // With --since the user decides which codes and links count.
+    const isOnce = isPart && flags.since === undefined
+    const printed = isOnce ? await readLastCodes(host) : new Map<string, string>()
     let unverified = 0
     for (let isFirst = true; ; isFirst = false) {
       const lookedAt = host.now()
@@ -230,17 +238,20 @@ export const MAIL_WAIT = defineCommand(
           )
           continue
         }
-        const key = senderKey(client.baseUrl, listed)
+        const key = senderKey(client.baseUrl, listed, flags.link ? "link" : "code")
         if (listed.messageId <= (printed.get(key) ?? "")) continue
         const { message } = await readMessage(client, listed.messageId)
-        const code = flags.otp ? oneTimeCode(message) : undefined
-        if (flags.otp && code === undefined) continue
-        const { messageId } = message
-        if (code !== undefined && flags.since === undefined && !(await rememberCode(host, key, messageId))) continue
-        const { authentication }: SentMessage = message
-        const document = code === undefined ? { message } : { code, messageId, authentication: authentication ?? null }
-        return output.data(document, () =>
-          code === undefined ? messageText(message, message.text, output) : `${plainLine(code)}\n`
+        const { confirmationLink: link, messageId, oneTimeCode: code } = message
+        const part = flags.link ? link : code
+        // Older servers read neither.
+        if (isPart && (part ?? null) === null) continue
+        if (isOnce && !(await rememberCode(host, key, messageId))) continue
+        const { authentication, from }: SentMessage = message
+        const domain = from.slice(from.lastIndexOf("@") + 1)
+        const verified = isVerified(message)
+        return output.data(
+          isPart ? { code, link, messageId, domain, verified, authentication: authentication ?? null } : { message },
+          () => (isPart ? `${plainLine(part ?? "")}\n` : messageText(message, message.text, output))
         )
       }
       // The last look begins when the time is over.
@@ -249,7 +260,7 @@ export const MAIL_WAIT = defineCommand(
       if (isFirst && left > 0) output.note(`Waiting ${duration} for a message…`)
       await host.sleep(Math.min(POLL_MILLIS, Math.max(0, left)))
     }
-    const expected = flags.otp ? "no matching message with a code" : "no matching message"
+    const expected = `no matching message${flags.otp ? " with a code" : flags.link ? " with a link" : ""}`
     const ignored = unverified === 0 ? "" : ` Ignored ${countOf(unverified, "message")} without a verified sender.`
     throw new Failure({
       code: "NOT_FOUND",
@@ -259,15 +270,13 @@ export const MAIL_WAIT = defineCommand(
   }
 )
 
-interface TrustFlags {
-  readonly from: string | undefined
-  readonly otp: boolean
-  readonly unverified: boolean
-}
-
-/** Returns which messages are accepted: anyone can write a code, or any name into From. */
-const trustOf = ({ from, otp, unverified }: TrustFlags): ((message: ListedMessage) => boolean) => {
-  if (unverified || (from === undefined && !otp)) return () => true
+/** Returns which messages are accepted: anyone can write a code or a link, or any name into From. */
+const trustOf = (
+  from: string | undefined,
+  isPart: boolean,
+  isUnverified: boolean
+): ((message: ListedMessage) => boolean) => {
+  if (isUnverified || (from === undefined && !isPart)) return () => true
   return from === undefined ? isVerified : isVerifiedSender
 }
 

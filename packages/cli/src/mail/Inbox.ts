@@ -11,7 +11,7 @@ export type ListedMessage = Extract<DataOf<"queryMessages">, { readonly items: u
 
 /**
  * How far back the first query looks without --since, because a message often arrives before the command starts. The same
- * for messages and codes, and the same as that of the client's `waitForMail` and `waitForCode`.
+ * for messages, codes and links, and the same as that of the client's `waitForMail`, `waitForCode` and `waitForLink`.
  */
 export const LOOKBACK = "60s"
 const PAGE_SIZE = 100
@@ -44,7 +44,7 @@ export class Inbox {
     this.#started = context.host.now()
   }
 
-  /** Returns the messages that it has not returned before, newest first. */
+  /** Returns the messages that it has not returned before, the one that was stored last first. */
   async poll(): Promise<ReadonlyArray<ListedMessage>> {
     const found: Array<ListedMessage> = []
     let cursor: string | undefined
@@ -57,7 +57,8 @@ export class Inbox {
       cursor = nextCursor
     }
     for (const { messageId } of found) this.#seen.add(messageId)
-    return found
+    // Ids sort by the time of storing, and a mail that arrived before another may be stored after it.
+    return found.toSorted((one, other) => (one.messageId < other.messageId ? 1 : -1))
   }
 
   #earliestAt(serverNow: string): string {

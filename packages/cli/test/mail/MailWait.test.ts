@@ -119,9 +119,16 @@ describe("mail wait --otp or --from", () => {
 
   it("prints the checks beside the code with --json", async () => {
     const { text } = await wait(["--otp", "--json"], mail({ authentication: PASS }))
-    assert.deepStrictEqual(JSON.parse(text), { code: "482913", messageId: message.messageId, authentication: PASS })
+    assert.deepStrictEqual(JSON.parse(text), {
+      code: "482913",
+      link: null,
+      messageId: message.messageId,
+      domain: "github.com",
+      verified: true,
+      authentication: PASS
+    })
     const unchecked = await wait(["--otp", "--json", "--unverified"], mail({ authentication: undefined }))
-    assert.strictEqual((JSON.parse(unchecked.text) as { authentication: unknown }).authentication, null)
+    assert.deepInclude(JSON.parse(unchecked.text), { authentication: null, verified: false })
   })
 
   it("reports the ignored messages after a timeout", async () => {
@@ -154,6 +161,20 @@ describe("mail wait --otp", () => {
     const { exit, text } = await otp(["--timeout", "0s"], page(fresh, old), { data: { message: fresh } })
     assert.deepStrictEqual([exit, text], [0, "482913\n"])
     assert.include(api.seen.at(-1)!.url, fresh.messageId)
+  })
+
+  it("prints the code of the message that was stored last, also if another arrived later", async () => {
+    const later = { ...old, createdAt: "2026-01-31T12:00:32.000Z" }
+    const { text } = await otp(["--timeout", "0s"], page(later, fresh), { data: { message: fresh } })
+    assert.strictEqual(text, "482913\n")
+    assert.include(api.seen.at(-1)!.url, fresh.messageId)
+  })
+
+  it("ignores a message without a code, also of a server that reads none", async () => {
+    for (const oneTimeCode of [null, undefined]) {
+      const { exit } = await otp(["--timeout", "0s"], page(fresh), { data: { message: { ...fresh, oneTimeCode } } })
+      assert.strictEqual(exit, 5)
+    }
   })
 
   it("looks back 60 s", async () => {
@@ -210,6 +231,54 @@ describe("mail wait --otp", () => {
     const { exit, text } = await otp(["--since", "yesterday"], "hang")
     assert.strictEqual(exit, 3, text)
     assert.include(text, "--since takes a duration before now")
+  })
+})
+
+describe("mail wait --link", () => {
+  const confirmationLink = "https://github.com/verify?token=0f4c3b2a19d8e7"
+  const linked = mail({ authentication: PASS, confirmationLink, oneTimeCode: null })
+  const args = ["mail", "wait", "--link", "--timeout", "0s"]
+  const server = { [MESSAGES]: [page(linked), { data: { message: linked } }] }
+
+  it("prints the link of a message from a verified sender", async () => {
+    const { exit, text } = await play(api, { args, exit: 0, server }, "program")
+    assert.deepStrictEqual([exit, text], [0, `${confirmationLink}\n`])
+    const { text: document } = await play(api, { args: [...args, "--json"], exit: 0, server }, "program")
+    assert.deepInclude(JSON.parse(document), {
+      code: null,
+      link: confirmationLink,
+      domain: "github.com",
+      verified: true
+    })
+    const forged = page({ ...linked, authentication: FAIL })
+    const ignored = await play(api, { args, exit: 5, server: { [MESSAGES]: [forged] } }, "program")
+    assert.strictEqual(ignored.exit, 5)
+    assert.include(ignored.text, "the sender is not verified")
+  })
+
+  it("prints no link twice, and remembers links apart from codes", async () => {
+    const key = (baseUrl: string) => `${baseUrl} ${linked.mailboxId} noreply@github.com`
+    const after = (part: string) => {
+      const prepare = (folder: string, baseUrl: string) =>
+        writeFileSync(join(folder, "codes.json"), JSON.stringify({ [key(baseUrl) + part]: linked.messageId }), {
+          mode: 0o600
+        })
+      return play(api, { args, exit: 0, prepare, server }, "program")
+    }
+    assert.strictEqual((await after(" link")).exit, 5)
+    assert.strictEqual((await after("")).exit, 0)
+  })
+
+  it("ignores a message without a link", async () => {
+    const without = { ...linked, confirmationLink: null, oneTimeCode: "482913" }
+    const replies = [page(without), { data: { message: without } }]
+    assert.strictEqual((await play(api, { args, exit: 5, server: { [MESSAGES]: replies } }, "program")).exit, 5)
+  })
+
+  it("cannot be combined with --otp", async () => {
+    const { exit, text } = await play(api, { args: [...args, "--otp"], exit: 3, server: {} }, "program")
+    assert.strictEqual(exit, 3)
+    assert.include(text, "Pass --otp or --link, not both.")
   })
 })
 

@@ -48,7 +48,9 @@ export const message: DataOf<"sendMessage">["message"] = {
   createdAt: AT,
   text: "Your code is 482 913.",
   html: null,
-  extractedText: "Your code is 482 913."
+  extractedText: "Your code is 482 913.",
+  oneTimeCode: "482913",
+  confirmationLink: null
 }
 
 const FILE_ID = "0190f3c2-0000-8000-8000-000000000001"

@@ -838,6 +838,8 @@ export interface components {
             text: string | null;
             html: string | null;
             extractedText: string | null;
+            oneTimeCode: string | null;
+            confirmationLink: string | null;
         };
         Attachment: {
             attachmentId: string;

@@ -49,12 +49,19 @@ export class Caller {
   readonly #http: Http
   readonly #tokens: Tokens
   readonly #payments: Payments
+  /** How far the clock of the server is ahead of the own one, by its last answer that says so. */
+  #skewMillis = 0
 
   constructor(settings: Settings, http: Http, tokens: Tokens, payments: Payments) {
     this.#settings = settings
     this.#http = http
     this.#tokens = tokens
     this.#payments = payments
+  }
+
+  /** The time by the clock of the server, which dates mail. */
+  serverNow(): number {
+    return this.#settings.clock.now() + this.#skewMillis
   }
 
   async call<Id extends OperationId>(id: Id, input: InputOf<Id>, { signal }: CallOptions = {}): Promise<OutputOf<Id>> {
@@ -98,10 +105,12 @@ export class Caller {
     isRepeatable: boolean,
     signal: AbortSignal | undefined
   ) {
-    const send = async (token: string | undefined) => ({
-      token,
-      answer: await this.#send({ ...request, token }, isRepeatable, signal)
-    })
+    const send = async (token: string | undefined) => {
+      const answer = await this.#send({ ...request, token }, isRepeatable, signal)
+      const date = Date.parse(answer.headers.get("date") ?? "")
+      if (date > 0) this.#skewMillis = date - this.#settings.clock.now()
+      return { token, answer }
+    }
     if (authentication === "none") return send(undefined)
     const isNeeded = authentication === undefined
     const first = await send(await (isNeeded ? this.#tokens.recover() : this.#tokens.find()))

@@ -1,7 +1,6 @@
 import type { components } from "../generated/Components.ts"
 import type { Caller, CallOptions } from "../http/Caller.ts"
 import type { InputOf } from "../http/OperationTypes.ts"
-import { oneTimeCode } from "./OneTimeCode.ts"
 
 export type MessageRecord = components["schemas"]["Message"]
 type SendInput = InputOf<"sendMessage">
@@ -40,9 +39,14 @@ export class Mail {
     return this.record.authentication?.dmarc === "pass"
   }
 
-  /** The one-time code of the mail, without spaces and dashes; undefined if none is found. */
+  /** The one-time code of the mail, without spaces and dashes; undefined if it does not have exactly one. */
   get code(): string | undefined {
-    return oneTimeCode(this.record)
+    return this.record.oneTimeCode ?? undefined
+  }
+
+  /** The address that confirms, signs in or resets a password; undefined if the mail does not have exactly one. */
+  get link(): string | undefined {
+    return this.record.confirmationLink ?? undefined
   }
 
   /** Sends a reply to the sender, in the same thread. Costs money. */

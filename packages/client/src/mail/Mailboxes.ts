@@ -28,7 +28,7 @@ export interface WaitOptions {
   readonly subject?: string
   /** Default: 120. */
   readonly timeoutSeconds?: number
-  /** How far back to look, because mail often arrives before the wait. The same for mails and codes. Default: 60. */
+  /** How far back to look, because mail often arrives before the wait. The same for mails, codes and links. Default: 60. */
   readonly sinceSeconds?: number
   /** Only mail that was stored after this one, instead of `sinceSeconds`. */
   readonly after?: Mail
@@ -36,19 +36,31 @@ export interface WaitOptions {
 }
 
 export interface CodeOptions extends WaitOptions {
-  /** Also takes codes whose sender is not verified. Anyone can send those. Default: no. */
+  /** Also takes codes and links whose sender is not verified. Anyone can send those. Default: no. */
   readonly unverified?: boolean
 }
 
-/** A one-time code, and the mail that it came in. */
-export interface ReceivedCode {
-  /** 4 to 10 digits or capital letters, without spaces and dashes. */
-  readonly code: string
+interface Received {
   readonly messageId: string
   /** The domain of the sender, for example shop.example. */
   readonly domain: string
   /** Whether that domain is proven (`Mail.isVerified`). Only with `unverified: true` is it false. */
   readonly verified: boolean
+}
+
+/** A one-time code, and the mail that it came in. */
+export interface ReceivedCode extends Received {
+  /** 4 to 10 digits, or letters and digits, without spaces and dashes. */
+  readonly code: string
+  /** The confirmation link of the same mail; null without exactly one. */
+  readonly link: string | null
+}
+
+/** A confirmation link, and the mail that it came in. */
+export interface ReceivedLink extends Received {
+  readonly link: string
+  /** The one-time code of the same mail; null without exactly one. */
+  readonly code: string | null
 }
 
 type FollowMail = (
@@ -74,6 +86,8 @@ export interface MailContext {
   readonly caller: Caller
   readonly clock: Clock
   readonly follow: FollowMail
+  /** The id of the last mail whose code or link was returned, by mailbox and sender. */
+  readonly lastUsed: Map<string, string>
 }
 
 const PAGE_SIZE = 100
@@ -92,8 +106,6 @@ export class Mailbox {
   readonly id: string
   readonly address: string
   readonly #context: MailContext
-  /** The id of the last mail whose code was returned, by the address of its sender. */
-  readonly #lastCodes = new Map<string, string>()
 
   /** @internal */
   constructor(context: MailContext, record: MailboxRecord) {
@@ -172,21 +184,39 @@ export class Mailbox {
 
   /**
    * Waits for a mail of a verified sender with a one-time code, and returns the newest code, also one that arrived up to
-   * `sinceSeconds` before the call. Returns no code twice, and none older than the last one of the same sender: for that, use
-   * one Mailbox object. Throws TIMEOUT.
+   * `sinceSeconds` before the call. One AgentOs returns no code twice, and none older than the last one of the same sender.
+   * Throws TIMEOUT.
    */
-  async waitForCode({ unverified = false, ...options }: CodeOptions = {}): Promise<ReceivedCode> {
-    const what = unverified ? "one-time code" : "one-time code of a verified sender"
-    return this.#wait(options, what, async (unread) => {
+  async waitForCode(options: CodeOptions = {}): Promise<ReceivedCode> {
+    return this.#waitForPart(options, "one-time code", ({ code, link = null }) => code && { code, link })
+  }
+
+  /** Waits for a mail with a confirmation link, as `waitForCode` does for one with a code. Throws TIMEOUT. */
+  async waitForLink(options: CodeOptions = {}): Promise<ReceivedLink> {
+    return this.#waitForPart(options, "confirmation link", ({ code = null, link }) => link && { code, link })
+  }
+
+  /** Waits for the newest mail that has a part, which one mail of each sender gives once. */
+  #waitForPart<Part extends object>(
+    { unverified = false, ...options }: CodeOptions,
+    what: string,
+    partOf: (mail: Mail) => Part | "" | undefined
+  ): Promise<Part & Received> {
+    const { lastUsed } = this.#context
+    const whose = unverified ? what : `${what} of a verified sender`
+    return this.#wait(options, whose, async (unread) => {
       for (const { messageId, sender } of unread.toReversed()) {
-        const isUsed = () => messageId <= (this.#lastCodes.get(sender.address) ?? "")
+        const key = `${what} ${this.id} ${sender.address.toLowerCase()}`
+        const isUsed = () => messageId <= (lastUsed.get(key) ?? "")
         const record = isUsed() ? undefined : await this.#read(messageId)
-        const { code, isVerified = false } = record === undefined ? {} : new Mail(this.#context.caller, record)
-        // Another wait of this object may have returned it meanwhile.
-        if (code === undefined || !(isVerified || unverified) || isUsed()) continue
-        this.#lastCodes.set(sender.address, messageId)
+        if (record === undefined) continue
+        const mail = new Mail(this.#context.caller, record)
+        const part = partOf(mail)
+        // Another wait may have returned it meanwhile.
+        if (!part || !(mail.isVerified || unverified) || isUsed()) continue
+        lastUsed.set(key, messageId)
         const domain = sender.address.slice(sender.address.lastIndexOf("@") + 1)
-        return { code, messageId, domain, verified: isVerified }
+        return { ...part, messageId, domain, verified: mail.isVerified }
       }
       return undefined
     })
@@ -204,7 +234,9 @@ export class Mailbox {
     const end = start + timeoutSeconds * 1_000
     const { id: handled = "", record: last } = options.after ?? {}
     const since =
-      last === undefined ? start - sinceSeconds * 1_000 : Date.parse(last.createdAt) - STORING_SECONDS * 1_000
+      last === undefined
+        ? this.#context.caller.serverNow() - sinceSeconds * 1_000
+        : Date.parse(last.createdAt) - STORING_SECONDS * 1_000
     const query: Query = {
       direction: "inbound",
       after: new Date(since).toISOString(),

@@ -152,31 +152,54 @@ export const waitForEmail = defineTool({
   }
 })
 
-const NO_CODE = { code: null, messageId: null, domain: null, verified: null }
+const NO_PART = { code: null, link: null, messageId: null, domain: null, verified: null }
+
+const PART_OUTPUT = {
+  arrived: ARRIVED,
+  code: { ...nullable(TEXT), description: "One-time code; null if the mail does not have exactly one." },
+  link: { ...nullable(TEXT), description: "Confirmation link; null if the mail does not have exactly one." },
+  messageId: nullable(TEXT),
+  domain: { type: ["string", "null"], description: "Domain of the sender." },
+  verified: { type: ["boolean", "null"], description: "Whether DMARC proves that domain." },
+  next: NEXT
+} as const
+
+/** Waits for a code or a link of a mailbox. */
+const waitedForPart = async (
+  context: ToolContext,
+  what: "waitForCode" | "waitForLink",
+  { mailbox, ...wait }: Wait & { readonly mailbox?: string }
+): Promise<Json> => {
+  const box = await chosenMailbox(context, mailbox)
+  const arrival = async (options: WaitOptions): Promise<Json> => {
+    const { code, domain, link, messageId: id, verified } = await box[what](options)
+    return { code, link, messageId: id, domain: line(domain), verified }
+  }
+  return waited(context, `${what} ${box.id}`, wait, arrival, NO_PART)
+}
 
 export const waitForCode = defineTool({
   name: "wait_for_code",
   title: "Wait for a one-time code",
   description:
-    "Waits for a mail with a one-time code, for example from a sign-up, and returns the newest code alone, as it is written, with the domain of its sender. No code is returned twice. Codes of senders that are not verified are ignored. Pass from, because anyone can send a code.",
+    "Waits for a mail with a one-time code, for example from a sign-up, and returns the newest code without spaces and dashes, with the domain of its sender and the confirmation link of the same mail. No code is returned twice. Codes of senders that are not verified are ignored. Pass from, because anyone can send a code. For mail with only a link, use wait_for_link.",
   properties: WAIT_INPUTS,
   required: [],
-  output: {
-    arrived: ARRIVED,
-    code: nullable(TEXT),
-    messageId: nullable(TEXT),
-    domain: { type: ["string", "null"], description: "Domain of the sender." },
-    verified: { type: ["boolean", "null"], description: "Whether DMARC proves that domain." },
-    next: NEXT
-  },
+  output: PART_OUTPUT,
   waits: true,
   effects: "reads mail",
-  run: async (context, { mailbox, ...wait }) => {
-    const box = await chosenMailbox(context, mailbox)
-    const arrival = async (options: WaitOptions): Promise<Json> => {
-      const { code, domain, messageId: id, verified } = await box.waitForCode(options)
-      return { code, messageId: id, domain: line(domain), verified }
-    }
-    return waited(context, `code ${box.id}`, wait, arrival, NO_CODE)
-  }
+  run: (context, input) => waitedForPart(context, "waitForCode", input)
+})
+
+export const waitForLink = defineTool({
+  name: "wait_for_link",
+  title: "Wait for a confirmation link",
+  description:
+    "Waits for a mail with a link that confirms an address, signs in or resets a password, and returns the newest link, with the domain of its sender and the one-time code of the same mail. No link is returned twice. Links of senders that are not verified are ignored. Pass from, because anyone can send a link.",
+  properties: WAIT_INPUTS,
+  required: [],
+  output: PART_OUTPUT,
+  waits: true,
+  effects: "reads mail",
+  run: (context, input) => waitedForPart(context, "waitForLink", input)
 })
