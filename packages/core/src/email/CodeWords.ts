@@ -29,7 +29,7 @@ export const CODE = any(
 /** Codes that are not for one time: of places, errors, goods, promotions and programs. */
 export const OTHER_CODE = any(
   whole(
-    "(?:error|status|https?|exit|return|response|country|area|diall?ing|zip|postal|post|routing|sort|swift|bic|bank|branch|qr|bar|source|dress|tax|vat|product|item|article|model|style|part|hex|colou?r|course|class|subject|room|building|project|cost|company|department|employee|customer|member|account|order|booking|reservation|tracking|shipping|shipment|parcel|pick-?up|collection|locker|door|gate|promo|promotion|promotional|discount|coupon|voucher|gift|gift card|redemption|offer|referral|invite|invitation|partner|affiliate|airport|airline|currency|language|reference|ref|reason|diagnostic|fault|warning|event|serial|backup|scratch|meeting|game|join|job|build)[ -]?codes?"
+    "(?:error|status|https?|exit|return|response|country|area|diall?ing|zip|postal|post|routing|sort|swift|bic|bank|branch|qr|bar|source|dress|tax|vat|product|item|article|model|style|part|hex|colou?r|course|class|subject|room|building|project|cost|company|department|employee|customer|member|account|order|booking|reservation|tracking|shipping|shipment|parcel|pick-?up|collection|locker|door|gate|promo|promotion|promotional|discount|coupon|voucher|gift|gift card|redemption|offer|referral|invite|invitation|partner|affiliate|airport|airline|currency|language|reference|ref|reason|diagnostic|fault|warning|event|serial|backup|scratch|meeting|game|join|job|build)[ -]?(?:code|pin)s?"
   ),
   "[a-z]{0,20}(?:fehler|post|lander|bar|quell|farb|artikel|produkt|buchungs|gutschein|rabatt|aktions|land|fout|kortings|reserverings|streepjes|boekings|felanmalnings|rabat|port|dorr|tur)(?:code|kode|kod)[a-z]{0,3}",
   whole(
@@ -73,7 +73,7 @@ export const RESET = any(
 )
 /** Words for signing in and up. */
 export const SIGN_IN = any(
-  "log.?in|sign.?(?:in|up|on)|auth|regist|anmeld|einlogg|connexion|connect|inici[a-z]+ (?:de )?ses|acced|acess|access|entrar|prihlas|zaloguj|logowan",
+  "log.?in|sign.?(?:in|up|on)|auth|regist|anmeld|einlogg|connexion|connect|inici[a-z]+ (?:de )?ses|acced|acess|acces|entrar|prihlas|zaloguj|logowan",
   "inlog|logga in|logg inn|log ind|kirjaudu|bejelentkez|giris|dang (?:nhap|ky)|masuk|вход|воити|регистр|увіити|вхід|συνδε",
   "ログイン|登録|登录|登入|註冊|注册|로그인|가입|เข้าสู่ระบบ|تسجيل|כניסה|התחבר|लॉग ?इन"
 )
@@ -83,8 +83,8 @@ export const SECURITY = any("secur|segur|sicur|bezpec|безопас")
 
 /** Words for other numbers, which follow them. */
 export const OTHER = any(
-  begun(
-    "order|account|invoice|bill|ticket|case|ref|phone|tel|fax|mobile|call|customer|client|member|user|track|parcel|ship|serial|version|build|room|gate|suite|zip|(?:ending|ends)(?: (?:in|with))?|amount|total|card|port|error|status|year|since|lines?|page|post|country|area|license|request|issue|reply|extension|ext|dial"
+  whole(
+    "(?:order|account|invoice|bill|ticket|case|ref|reference|phone|tel|telephone|fax|mobile|call|customer|client|member|user|track|tracking|parcel|ship|shipment|serial|version|build|room|gate|suite|zip|amount|total|card|port|error|status|year|since|line|page|country|area|license|request|issue|reply|extension|ext|dial)s?|(?:ending|ends)(?: (?:in|with))?"
   ),
   begun(
     "bestell|konto|rechnung|kunden|vorgang|auftrag|sendung|plz|endet auf|commande|compte|factur|dossier|pedido|cuenta|conta|fattur|fatur|cliente|ordin|pratica|objednav|zamow|siparis|musteri|hesap|ordre|tilaus|rendeles|pesanan|don hang"
@@ -110,7 +110,7 @@ const VERB = "is|ist|est|es|e|jest|je|ar|er|on|este|yra|ir|adalah|ialah|la|laute
 export const ENDS_WITH_VERB = new RegExp(`(?:(?:^|\\s)(?:${VERB})|[为為是は:=]|คือ)[^\\p{L}\\d]*$`, "iu")
 /** What is between a code at the beginning of a sentence and its name: a verb, a dash with "your", or a bracket. */
 export const BEGINS_WITH_VERB = new RegExp(
-  `^["'*)\\]»”]*(?:\\s(?:${VERB}|to|dir|as|als|como|comme|come|jako|olarak|sebagai|som|как)\\s|\\s?[-–—]+\\s(?:your|votre|ihr|dein|tu|su|seu|il tuo|ваш|твои|twoj|vas|uw|din|sizin)|\\s?\\(|\\s?[がはも是为為은는이가])`,
+  `^["'*)\\]»”]*(?:\\s(?:${VERB}|to|dir|tek|as|als|como|comme|come|jako|olarak|sebagai|som|как)\\s|\\s?[-–—]+\\s(?:your|votre|ihr|dein|tu|su|seu|il tuo|ваш|твои|twoj|vas|uw|din|sizin)|\\s?\\(|\\s?[がはも是为為은는이가])`,
   "iu"
 )
 /** A verb that tells to enter the code behind it. */

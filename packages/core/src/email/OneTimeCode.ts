@@ -100,7 +100,7 @@ const rateInline = (before: string, after: string, isNumber: boolean): number =>
   }
   const [first] = after.matchAll(CODE)
   const isNamed = first !== undefined && first.index < 45 && !/\d{3}/.test(after.slice(0, first.index))
-  const isFirst = /^[^\p{L}\d]*$|[,:]\s*$/u.test(before.replace(/[[【][^\]】]*[\]】]/, ""))
+  const isFirst = /^[^\p{L}\d]*$|(?:[,:]|\s[-–—])\s*$/u.test(before.replace(/[[【][^\]】]*[\]】]/, ""))
   if (isNamed && BEGINS_WITH_VERB.test(after) && (isFirst || ENTER.test(before))) return 3
   const isEntered =
     (ENTER.test(before) && has(after.slice(0, 30), CONFIRM, RESET, SIGN_IN)) ||
