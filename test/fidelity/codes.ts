@@ -1,11 +1,10 @@
 import { spawnSync } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
 import { createRequire } from "node:module"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import type { LabeledMail } from "./codes/LabeledMail.ts"
 import { ownScore, RECORDS, type Score, scoreOf } from "./codes/Score.ts"
+import type { Subject } from "./Subject.ts"
 
 /*
  * One-time codes and confirmation links of the labeled set, beside two public libraries that find codes in text. They get the
@@ -39,32 +38,33 @@ const row = (name: string, { missed, right, wrong }: Score): string => {
   return `| ${name} | ${right} | ${percent} % | ${missed.length} | ${wrong.length} |`
 }
 
-export const measure = async (): Promise<boolean> => {
-  const folder = mkdtempSync(join(tmpdir(), "fidelity-codes-"))
-  try {
+/** How codes and links are read: a labeled set, beside libraries that find codes in text. */
+export const codes: Subject = {
+  heading: "Codes and links",
+  summary: "finds one-time codes and confirmation links in a labeled set, beside two libraries",
+  measure: async (folder) => {
     const libraries = await installed(folder)
     const languages = new Set(RECORDS.map(({ language }) => language)).size
-    const codes = RECORDS.filter(({ code }) => code !== null).length
-    const links = RECORDS.filter(({ link }) => link !== null).length
+    const withCode = RECORDS.filter(({ code }) => code !== null).length
+    const withLink = RECORDS.filter(({ link }) => link !== null).length
     const [code, link] = [ownScore("code"), ownScore("link")]
-    console.log(
-      [
-        `${RECORDS.length} mails in ${languages} languages: ${codes} with a code, ${RECORDS.length - codes} without, ${links} with a link.`,
-        "",
-        "| reader | right | | missed | wrong |",
-        "| --- | ---: | ---: | ---: | ---: |",
-        row("AgentOS, codes", code),
-        ...Object.entries(libraries).map(([name, read]) => {
-          const plain = ({ subject, text }: LabeledMail) =>
-            read(`${subject}\n${text ?? ""}`)?.replaceAll(/[ -]/g, "") || undefined
-          return row(`${name} ${LIBRARIES[name as keyof typeof LIBRARIES]}, codes`, scoreOf(RECORDS, "code", plain))
-        }),
-        row("AgentOS, links", link)
-      ].join("\n")
-    )
-    for (const line of [code, link].flatMap(({ missed, wrong }) => [...missed, ...wrong])) console.log(`- ${line}`)
-    return [code, link].every(({ right, wrong }) => wrong.length === 0 && right >= RIGHT_MIN * RECORDS.length)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
+    const isMissed = [code, link].some(({ right, wrong }) => wrong.length > 0 || right < RIGHT_MIN * RECORDS.length)
+    const section = [
+      `${RECORDS.length} labeled mails in ${languages} languages (test/fidelity/codes): ${withCode} with a code, ${withLink} with a link.`,
+      "The forms are those of real services; the texts are written anew. Missed is nothing where there is a code; wrong is",
+      "another one, or one where there is none.",
+      "",
+      "| reader | right | | missed | wrong |",
+      "| --- | ---: | ---: | ---: | ---: |",
+      row("AgentOS, codes", code),
+      ...Object.entries(libraries).map(([name, read]) => {
+        const plain = ({ subject, text }: LabeledMail) =>
+          read(`${subject}\n${text ?? ""}`)?.replaceAll(/[ -]/g, "") || undefined
+        return row(`${name} ${LIBRARIES[name as keyof typeof LIBRARIES]}, codes`, scoreOf(RECORDS, "code", plain))
+      }),
+      row("AgentOS, links", link)
+    ].join("\n")
+    const lines = [code, link].flatMap(({ missed, wrong }) => [...wrong, ...missed])
+    return { section, faults: isMissed ? lines : [] }
   }
 }

@@ -2,10 +2,11 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
+import { codes } from "./codes.ts"
 import { mail } from "./mail.ts"
 import type { Subject } from "./Subject.ts"
 
-const SUBJECTS: Readonly<Record<string, Subject>> = { mail }
+const SUBJECTS: Readonly<Record<string, Subject>> = { mail, codes }
 
 const names = Object.keys(SUBJECTS)
 const help = `Usage: npx -y pnpm@12 fidelity [SUBJECT...]
