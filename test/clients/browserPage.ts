@@ -80,7 +80,7 @@ const correspond = async (
   const subjects: Array<string> = []
   for await (const mail of mailbox.messages({ new: true })) {
     const reply = await mail.reply({ text: "Hello!" })
-    subjects.push(mail.subject, reply.subject)
+    subjects.push(mail.subject, reply?.subject ?? "")
     await mail.acknowledge()
     break
   }

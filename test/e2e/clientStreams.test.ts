@@ -86,7 +86,7 @@ describe("new mail", () => {
     await receive(mailbox, "Question")
     await readUntil(mailbox, async (mail) => {
       const reply = await mail.reply({ text: "Answer." })
-      expect(reply.record).toMatchObject({
+      expect(reply?.record).toMatchObject({
         subject: "Re: Question",
         threadId: mail.record.threadId,
         to: [`visitor@${host.sandbox.mail.outside.domain}`]

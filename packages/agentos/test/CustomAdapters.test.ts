@@ -32,6 +32,8 @@ const mail: OutgoingMail = {
   recipients: ["bob@outside.example"],
   to: ["bob@outside.example"],
   cc: [],
+  replyTo: [],
+  autoSubmitted: null,
   bcc: [],
   subject: "Hi",
   text: "Hello",

@@ -133,10 +133,12 @@ export const layer = Layer.effect(
             .where("message", messageId)
             .toSorted((a, b) => a.receivedAt - b.receivedAt || (a.reportId < b.reportId ? -1 : 1))
         ),
-      setOutcome: (messageId, { recipients, status }) =>
+      setOutcome: (messageId, { recipients, relayIds = [], status }) =>
         run(() => {
           const row = messages.get(messageId)
-          if (row !== undefined) messages.set(messageId, { ...row, message: { ...row.message, recipients, status } })
+          if (row === undefined) return
+          const added = relayIds.length === 0 ? {} : { relayIds: [...(row.message.relayIds ?? []), ...relayIds] }
+          messages.set(messageId, { ...row, message: { ...row.message, recipients, status, ...added } })
         }),
       findSending: (tenantId) => run(() => sending.get(tenantId)),
       putSending: (tenantId, record) =>

@@ -213,14 +213,17 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
 
     const setOutcome = Effect.fnUntraced(function* (
       messageId: string,
-      { recipients, status }: Pick<MessageSummary, "recipients" | "status">
+      { recipients, relayIds = [], status }: Parameters<MessageStore["Service"]["setOutcome"]>[1]
     ) {
       const [row] = yield* sql<Pick<SummaryRow, "summary">>`
         select summary from messages where message_id = ${Parameter.uuid(messageId)} for update`
       if (row === undefined) return
       const summary: WrittenSummary = JSON.parse(row.summary)
+      const added = relayIds.length === 0 ? {} : { relayIds: [...(summary.relayIds ?? []), ...relayIds] }
+      const terms = relayIds.map(term.relay).join("\n")
       yield* sql`
-        update messages set summary = ${Parameter.text(JSON.stringify({ ...summary, recipients, status }))}
+        update messages set summary = ${Parameter.text(JSON.stringify({ ...summary, recipients, status, ...added }))}
+          ${terms === "" ? sql`` : sql`, search = search || array_to_tsvector(string_to_array(${Parameter.text(terms)}, E'\\n'))`}
         where message_id = ${Parameter.uuid(messageId)}`
     })
 

@@ -2,6 +2,7 @@ import { createPrivateKey } from "node:crypto"
 import {
   ATTACHMENTS_LIMIT_BYTES,
   EmailProvider,
+  needsSmtpUtf8,
   type OutgoingMail,
   ProviderError,
   type SendReceipt
@@ -142,13 +143,16 @@ const loadedBytes = ({ attachments }: OutgoingMail): number =>
 
 /** nodemailer opens the content again if it moves to another connection, so it must not be a stream. */
 const load = (mail: OutgoingMail): Effect.Effect<Files> =>
-  Effect.forEach(mail.attachments, ({ content, contentType, filename }) =>
+  Effect.forEach(mail.attachments, ({ content, contentId, contentType, filename }) =>
     Effect.map(Stream.runCollect(content), (pieces) => ({
       filename,
       contentType,
       content: Buffer.concat(pieces),
-      contentDisposition: "attachment" as const,
-      contentTransferEncoding: "base64" as const
+      contentTransferEncoding: "base64" as const,
+      // With a Content-ID it is a part of multipart/related, beside the HTML that shows it (RFC 2387).
+      ...(contentId === null || contentId === undefined
+        ? { contentDisposition: "attachment" as const }
+        : { contentDisposition: "inline" as const, cid: contentId })
     }))
   )
 
@@ -160,23 +164,52 @@ const reportRequest = ({ messageIdHeader }: OutgoingMail, recipient: string): No
   recipient
 })
 
+/**
+ * Returns the addresses of a header field. A relay that was not asked for SMTPUTF8 can't take one beyond ASCII, so the copy
+ * of an ASCII recipient has it as the name of an empty group, as RFC 6857, section 3.2.4, writes it for mail programs.
+ */
+const shown = (addresses: ReadonlyArray<string>, isAscii: boolean): Array<string> =>
+  addresses.map((address) => (isAscii && needsSmtpUtf8(address) ? `"${address}":;` : address))
+
 /** Bcc recipients are in the envelopes only. */
-const compose = (mail: OutgoingMail, attachments: Files): SendMailOptions => ({
+const compose = (mail: OutgoingMail, attachments: Files, isAscii: boolean): SendMailOptions => ({
   messageId: mail.messageIdHeader,
   date: new Date(mail.date),
   ...(mail.inReplyTo === null ? {} : { inReplyTo: mail.inReplyTo }),
   references: [...mail.references],
   from: { address: mail.from.address, name: mail.from.name ?? "" },
-  to: [...mail.to],
-  cc: [...mail.cc],
+  to: shown(mail.to, isAscii),
+  cc: shown(mail.cc, isAscii),
+  replyTo: shown(mail.replyTo, isAscii),
+  ...(mail.autoSubmitted === null ? {} : { headers: { "Auto-Submitted": mail.autoSubmitted } }),
   subject: mail.subject,
   text: mail.text,
   ...(mail.html === null ? {} : { html: mail.html }),
   attachments
 })
 
+/** Whether the header has an address that needs SMTPUTF8. */
+const hasUnicode = ({ cc, replyTo, to }: OutgoingMail): boolean => [...to, ...cc, ...replyTo].some(needsSmtpUtf8)
+
 /** The result of the transaction with one recipient: the reply by which the relay accepts the mail, or the failure. */
 type Outcome = { readonly address: string } & ({ readonly response: string } | { readonly failed: Failed })
+
+/** Ids of queues are shorter, and of no use to anyone outside. Names of hosts have dots. */
+const RELAY_ID = /^[\w+=$/-]{16,128}$/
+
+/**
+ * Returns the id that a relay gave a mail by its reply, without brackets and domain: `250 Ok 0100018f2a…-000000` of Amazon
+ * SES, `250 2.0.0 OK <AM0PR…@eurprd01.prod.outlook.com> [Hostname=…]` of Microsoft 365.
+ */
+export const relayIdOf = (response: string): string | undefined => {
+  const words = response.slice(0, 500).split(/[\s=:;,[\]()]+/)
+  const ids = words.flatMap((word) => {
+    const bracketed = /^<([^<>@]{1,128})@[^<>@]+>$/.exec(word)
+    if (bracketed !== null) return [bracketed[1]!]
+    return RELAY_ID.test(word) && /\d/.test(word) ? [word] : []
+  })
+  return ids[0]
+}
 
 /** Returns the outcomes as one, or fails if no recipient was accepted, or deferred by a relay that answered for each. */
 const toReceipt = (outcomes: ReadonlyArray<Outcome>): Effect.Effect<SendReceipt, ProviderError> => {
@@ -189,7 +222,8 @@ const toReceipt = (outcomes: ReadonlyArray<Outcome>): Effect.Effect<SendReceipt,
   return Effect.succeed({
     accepted: accepted.map(({ address }) => address),
     rejected: failed.map(({ address, failed: { refusal } }) => ({ address, reason: refusal })),
-    response
+    response,
+    relayIds: [...new Set(accepted.map((each) => relayIdOf(each.response)).filter((id) => id !== undefined))]
   })
 }
 
@@ -274,18 +308,22 @@ export const layer = (config: EmailProviderSmtpConfig): Layer.Layer<EmailProvide
         )
       }
 
-      const transfer = Effect.fnUntraced(function* (mail: OutgoingMail, attachments: Files) {
-        const deadline = AbortSignal.timeout(timeouts.send)
-        const prepared = yield* Effect.tryPromise({
-          try: () => transport.sendMail(compose(mail, attachments)),
+      const prepare = (mail: OutgoingMail, attachments: Files, isAscii: boolean) =>
+        Effect.tryPromise({
+          try: () => transport.sendMail(compose(mail, attachments, isAscii)),
           catch: (error) => toFailed(PROVIDER, "", error, false).error
         })
+
+      const transfer = Effect.fnUntraced(function* (mail: OutgoingMail, attachments: Files) {
+        const deadline = AbortSignal.timeout(timeouts.send)
+        const prepared = yield* prepare(mail, attachments, true)
+        const unicode = hasUnicode(mail) ? yield* prepare(mail, attachments, false) : prepared
         let unanswered: Failed | undefined
         const transactFor = (address: string, place: number): Effect.Effect<Outcome> =>
           // A relay that does not answer is not asked again for each of the others.
           Effect.suspend(() =>
             unanswered === undefined
-              ? Effect.tap(transact(mail, prepared, place, deadline), (outcome) => {
+              ? Effect.tap(transact(mail, needsSmtpUtf8(address) ? unicode : prepared, place, deadline), (outcome) => {
                   if ("failed" in outcome && outcome.failed.isUnanswered) unanswered = outcome.failed
                   return Effect.void
                 })

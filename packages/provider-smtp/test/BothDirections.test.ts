@@ -40,6 +40,8 @@ const mail = (id: string, to: ReadonlyArray<string>): OutgoingMail => ({
   recipients: to,
   to,
   cc: [],
+  replyTo: [],
+  autoSubmitted: null,
   bcc: [],
   subject: "Grüße",
   text: "Guten Tag\n",

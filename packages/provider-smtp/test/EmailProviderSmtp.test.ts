@@ -17,6 +17,8 @@ const mail: OutgoingMail = {
   recipients: ["one@else.test", "two@else.test", "three@hidden.test"],
   to: ["one@else.test"],
   cc: ["two@else.test"],
+  replyTo: [],
+  autoSubmitted: null,
   bcc: ["three@hidden.test"],
   subject: "Grüße aus der Ferne",
   text: "Guten Tag\n.\n-- \nAda\n",
@@ -71,7 +73,8 @@ describe("a sent mail", () => {
     expect(receipt).toEqual({
       accepted: ["one@else.test", "two@else.test", "three@hidden.test"],
       rejected: [],
-      response: "250 2.0.0 queued as 1"
+      response: "250 2.0.0 queued as 1",
+      relayIds: []
     })
     expect(server.commands).toContain("EHLO mail.agents.test")
     expect(
@@ -95,6 +98,60 @@ describe("a sent mail", () => {
     expect(parsed.text?.trimEnd()).toBe("Guten Tag\n.\n-- \nAda")
     expect(parsed.html?.trimEnd()).toBe("<p>Guten Tag</p>")
     expect(parsed.attachments).toEqual([])
+  })
+
+  it("has Reply-To and Auto-Submitted if they are given", async () => {
+    const server = await started()
+    const sent = { ...mail, replyTo: ["help@else.test", "team@else.test"], autoSubmitted: "auto-replied" } as const
+    Result.getOrThrow(await sendTo(server, {}, sent))
+    expect(server.messages[0]).toContain("Reply-To: help@else.test, team@else.test\r\n")
+    expect(server.messages[0]).toContain("Auto-Submitted: auto-replied\r\n")
+  })
+
+  it("has a file with a Content-ID beside the HTML that shows it, and others after the text", async () => {
+    const server = await started()
+    const file = (filename: string, contentType: string, text: string, contentId: string | null) => {
+      const content = new TextEncoder().encode(text)
+      return { filename, contentType, contentId, sizeBytes: content.length, content: Stream.make(content) }
+    }
+    const attachments = [
+      file("logo.png", "image/png", "PNG", "logo@agents.test"),
+      file("list.csv", "text/csv", "a;b", null)
+    ]
+    const html = '<img src="cid:logo@agents.test">'
+    Result.getOrThrow(await sendTo(server, {}, { ...mail, html, attachments }))
+    const raw = server.messages[0] ?? ""
+    expect(raw).toMatch(/Content-Type: multipart\/related; type="text\/html"/)
+    const parsed = await PostalMime.parse(raw)
+    expect(
+      parsed.attachments.map(({ contentId, disposition, filename, related }) => [
+        filename,
+        disposition,
+        contentId ?? null,
+        related ?? false
+      ])
+    ).toEqual([
+      ["logo.png", "inline", "<logo@agents.test>", true],
+      ["list.csv", "attachment", null, false]
+    ])
+  })
+
+  it.each([
+    [
+      "250 Ok 0100018f2a3b4c5d-6e7f8091-a2b3-4c4d-8e9f-0a1b2c3d4e5f-000000",
+      ["0100018f2a3b4c5d-6e7f8091-a2b3-4c4d-8e9f-0a1b2c3d4e5f-000000"]
+    ],
+    [
+      "250 2.0.0 OK <AM0PR07MB1234@AM0PR07MB1234.eurprd07.prod.outlook.com> [Hostname=AM0PR07MB1234.eurprd07.prod.outlook.com]",
+      ["AM0PR07MB1234"]
+    ],
+    ["250 2.6.0 <0199-abc@agents.test> [InternalId=123] Queued mail for delivery", ["0199-abc"]],
+    ["250 2.0.0 Ok: queued as 4XyZ12", []],
+    ["250 Great success", []],
+    ["250 2.0.0 OK mail-relay-0123456789.region-1.example.com accepted", []]
+  ])("is known by the id of the reply %s", async (reply, relayIds) => {
+    const server = await started({ message: reply })
+    expect(receiptOf(await sendTo(server)).relayIds).toEqual(relayIds)
   })
 
   it("is signed so that it verifies with the DNS record", async () => {
@@ -221,6 +278,45 @@ describe("a sent mail", () => {
   })
 })
 
+describe("an address beyond ASCII", () => {
+  const unicode = {
+    ...mail,
+    recipients: ["jürgen@xn--mller-kva.example", "two@else.test"],
+    returnPaths: ["bounces+1@agents.test", "bounces+2@agents.test"],
+    to: ["jürgen@xn--mller-kva.example"],
+    cc: ["two@else.test"],
+    bcc: []
+  }
+
+  it("is named with SMTPUTF8, and as an empty group in the copies of others", async () => {
+    const server = await started({ extensions: ["SMTPUTF8", "8BITMIME"] })
+    const receipt = receiptOf(await sendTo(server, { connectionsMax: 1 }, unicode))
+    expect(receipt.rejected).toEqual([])
+    const [first = "", second = ""] = server.commands.filter((line) => /^MAIL/.test(line))
+    expect(first).toMatch(/ SMTPUTF8( |$)/)
+    expect(second).not.toContain("SMTPUTF8")
+    const [own = "", other = ""] = server.messages.map((raw) => Buffer.from(raw, "latin1").toString())
+    expect(own).toMatch(/^To: jürgen@müller\.example\r$/m)
+    expect(other).toMatch(/^To: =\?UTF-8\?.*\?=:;\r$/m)
+    expect(other.slice(0, other.indexOf("\r\n\r\n"))).toMatch(/^[\0-\x7f]*$/)
+  })
+
+  it("is refused, and not named, if the relay does not offer SMTPUTF8", async () => {
+    const server = await started({ extensions: ["8BITMIME"] })
+    const receipt = receiptOf(await sendTo(server, { connectionsMax: 1 }, unicode))
+    expect(receipt.accepted).toEqual(["two@else.test"])
+    expect(receipt.rejected).toEqual([
+      { address: unicode.recipients[0], reason: expect.stringMatching(/^553 5\.6\.7 .*SMTPUTF8/) }
+    ])
+    expect(server.commands.filter((line) => /^RCPT/.test(line))).toEqual(["RCPT TO:<two@else.test>"])
+    const alone = { ...unicode, recipients: [unicode.recipients[0]!], cc: [] }
+    expect(failureOf(await sendTo(server, {}, alone))).toMatchObject({
+      reason: "Rejected",
+      refused: [{ reason: expect.stringMatching(/^553 5\.6\.7 /) }]
+    })
+  })
+})
+
 describe("recipients", () => {
   const refusing = (refused: Record<string, string>): Script => ({
     command: (line) => Object.entries(refused).find(([address]) => line.includes(`<${address}>`))?.[1]
@@ -236,7 +332,8 @@ describe("recipients", () => {
         { address: "two@else.test", reason: "550 5.1.1 no such user" },
         { address: "three@hidden.test", reason: "450 later" }
       ],
-      response: "250 2.0.0 queued as 1"
+      response: "250 2.0.0 queued as 1",
+      relayIds: []
     })
   })
 

@@ -29,7 +29,7 @@ const FORMATS: ReadonlyArray<unknown> = ["date-time"]
 
 const FORMAT_TEXTS: Readonly<Record<string, string>> = {
   "date-time": "A time in ISO 8601 with its zone.",
-  email: "An email address.",
+  "idn-email": "An email address.",
   uuid: "A UUID."
 }
 

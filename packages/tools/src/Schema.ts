@@ -1,4 +1,4 @@
-import { type Schema, Validator } from "@cfworker/json-schema"
+import { format, type Schema, Validator } from "@cfworker/json-schema"
 
 /** A JSON Schema of one value. */
 export interface JsonSchema {
@@ -52,6 +52,9 @@ export const nullable = (schema: JsonSchema & { readonly type: string }): JsonSc
   ...schema,
   type: [schema.type, "null"]
 })
+
+/** A check before anything is sent; the server has the exact rule. The validator ignores formats that it does not know. */
+format["idn-email"] ??= (text) => /^[^\s@<>,;]+@[^\s@<>,;]+$/.test(text)
 
 /** More are not reported, because the first one is mostly the cause of the others. */
 const ISSUES_MAX = 5

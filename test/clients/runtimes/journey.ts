@@ -39,7 +39,7 @@ export const journey = async (order: Order, wallet?: AgentOsOptions["wallet"]): 
   const subjects: Array<string> = []
   for await (const mail of mailbox.messages({ new: true })) {
     const reply = await mail.reply({ text: "Hello!" })
-    subjects.push(mail.subject, reply.subject)
+    subjects.push(mail.subject, reply?.subject ?? "")
     await mail.acknowledge()
     break
   }

@@ -75,7 +75,8 @@ export const ATTACHMENT: typeof AttachmentRecord.Encoded = {
   filename: "hello.txt",
   contentType: "text/plain",
   sizeBytes: 9,
-  sha256: "d3ce3532b03b6df16922e95ee5be0aace0dcefeb8ad0d5efd537e7b799e7e182"
+  sha256: "d3ce3532b03b6df16922e95ee5be0aace0dcefeb8ad0d5efd537e7b799e7e182",
+  contentId: null
 }
 
 /** A message that the mailbox received. */

@@ -1,9 +1,7 @@
 import { type FlagSpec, usageError } from "@agentos/node/command-line"
 import { asStarted } from "../host/Host.ts"
 import type { NewAttachment } from "../mail/Attachments.ts"
-import type { Message } from "../mail/Inbox.ts"
 import { countOf, timeOf } from "../output/Wording.ts"
-import type { Server } from "../server/Server.ts"
 import { defineCommand } from "./Command.ts"
 import type { Context } from "../context/Context.ts"
 import {
@@ -42,6 +40,12 @@ const HTML_FLAG = {
 } as const satisfies FlagSpec
 
 const CC_FLAG = { name: "cc", type: "list", value: "ADDRESS", summary: "Cc recipient." } as const satisfies FlagSpec
+const REPLY_TO_FLAG = {
+  name: "reply-to",
+  type: "list",
+  value: "ADDRESS",
+  summary: "Address to which answers shall go, instead of the mailbox."
+} as const satisfies FlagSpec
 const BCC_FLAG = { name: "bcc", type: "list", value: "ADDRESS", summary: "Bcc recipient." } as const satisfies FlagSpec
 
 /** The text comes from a flag or a pipe, whose reader cannot be asked to confirm. */
@@ -81,28 +85,42 @@ const bodyOf = async (context: Context, flags: BodyFlags) => {
 
 interface Draft {
   readonly mailboxId: string
+  /** Empty if the server chooses: a reply. */
   readonly to: ReadonlyArray<string>
+  readonly replyTo: ReadonlyArray<string>
   readonly cc: ReadonlyArray<string>
   readonly bcc: ReadonlyArray<string>
-  readonly subject: string
+  readonly subject?: string
   readonly text: string
   readonly html?: string | undefined
   readonly attachments: ReadonlyArray<NewAttachment>
   readonly inReplyTo?: string
+  readonly replyAll?: boolean
+  readonly automatic?: boolean
 }
 
 /** Pays for a message and prints it. */
-const send = async (context: Context, draft: Draft, flags: PayFlagValues): Promise<void> => {
+const send = async (context: Context, draft: Draft, flags: PayFlagValues, purchase?: string): Promise<void> => {
   const { payAndPrint } = await import("./PaidOutput.ts")
-  const { attachments, bcc, cc, html, to, ...rest } = draft
+  const { attachments, bcc, cc, html, replyTo, to, ...rest } = draft
   const recipients = to.length + cc.length + bcc.length
   const some = <Item>(items: ReadonlyArray<Item>) => (items.length === 0 ? undefined : items)
   await payAndPrint(
     context,
     {
       operation: "sendMessage",
-      payload: { ...rest, to, ...given({ cc: some(cc), bcc: some(bcc), html, attachments: some(attachments) }) },
-      purchase: `one message to ${recipients === 1 ? (to[0] ?? "") : countOf(recipients, "recipient")}`
+      payload: {
+        ...rest,
+        ...given({
+          to: some(to),
+          cc: some(cc),
+          bcc: some(bcc),
+          replyTo: some(replyTo),
+          html,
+          attachments: some(attachments)
+        })
+      },
+      purchase: purchase ?? `one message to ${recipients === 1 ? (to[0] ?? "") : countOf(recipients, "recipient")}`
     },
     flags,
     ({ message }) => [
@@ -134,6 +152,7 @@ export const MAIL_SEND = defineCommand(
       { name: "to", type: "list", value: "ADDRESS", summary: "Recipient. Required." },
       CC_FLAG,
       BCC_FLAG,
+      REPLY_TO_FLAG,
       { name: "subject", short: "s", type: "text", value: "TEXT", summary: "Subject. Required." },
       ...TEXT_FLAGS,
       HTML_FLAG,
@@ -162,49 +181,29 @@ export const MAIL_SEND = defineCommand(
     const { mailboxIdOf } = await import("./Reference.ts")
     const client = await clientOf(context)
     const mailboxId = from === undefined ? await onlyMailboxId(client) : await mailboxIdOf(client, from)
-    await send(context, { mailboxId, to, cc, bcc, subject, ...body }, flags)
+    await send(context, { mailboxId, to, cc, bcc, replyTo: flags["reply-to"], subject, ...body }, flags)
   }
 )
-
-/** Returns the address without a tag, in lower case: ada+news@x is delivered to ada@x. */
-const canonical = (address: string): string => address.toLowerCase().replace(/\+[^@]*@/, "@")
-
-/**
- * Returns the recipients of a reply: the sender, and with `all` also the other recipients except the own mailbox. A reply
- * to a sent message goes to its recipients.
- */
-const recipientsOf = (message: Message, own: string, all: boolean) => {
-  const isSent = message.direction === "outbound"
-  const to = isSent ? message.to : [message.from]
-  const others = isSent ? message.cc : [...message.to, ...message.cc]
-  const seen = new Set([canonical(own), ...to.map(canonical)])
-  const isNew = (address: string): boolean =>
-    !seen.has(canonical(address)) && seen.add(canonical(address)) !== undefined
-  return { to, cc: all ? others.filter(isNew) : [] }
-}
 
 /** Returns the subject with a prefix, once. */
 const prefixed = (prefix: string, subject: string): string =>
   subject.toLowerCase().startsWith(prefix.toLowerCase()) ? subject : `${prefix} ${subject}`.trimEnd()
 
-/** Returns a message and the address of its mailbox. */
-const originalOf = async (client: Server, messageId: string) => {
-  const { readMessage } = await import("../mail/Inbox.ts")
-  const { message } = await readMessage(client, messageId)
-  const { items } = await client.call("listMailboxes")
-  return { message, own: items.find(({ mailboxId }) => mailboxId === message.mailboxId)?.address ?? "" }
-}
+const firstAndMore = ([first = "", ...others]: ReadonlyArray<string>): string =>
+  others.length === 0 ? first : `${first} +${others.length}`
 
 export const MAIL_REPLY = defineCommand(
   {
     name: "mail reply",
     summary: "Reply to a message",
-    description: `Sends from the mailbox of the message to its sender, in the same thread. latest is the newest received message. A reply to a message that you sent goes to its recipients. ${TEXT_ADVICE}`,
+    description: `Sends from the mailbox of the message to the addresses in its Reply-To, or else to its sender, in the same thread. latest is the newest received message. A reply to a message that you sent goes to its recipients. It says that a program wrote it, and an automatic reply or a bounce is not answered, unless --personal is given. ${TEXT_ADVICE}`,
     arguments: [MESSAGE_ARGUMENT],
     flags: [
-      { name: "all", short: "a", type: "boolean", summary: "Also reply to the other recipients." },
+      { name: "all", short: "a", type: "boolean", summary: "Also reply to the other recipients and the mailing list." },
+      { name: "personal", type: "boolean", summary: "A person decided to send it, not a program by itself." },
       CC_FLAG,
       BCC_FLAG,
+      REPLY_TO_FLAG,
       ...TEXT_FLAGS,
       HTML_FLAG,
       ATTACH_FLAG,
@@ -222,21 +221,25 @@ export const MAIL_REPLY = defineCommand(
     const { messageIdOf } = await import("./Reference.ts")
     const body = await bodyOf(context, flags)
     const client = await clientOf(context)
-    const { message, own } = await originalOf(client, await messageIdOf(client, reference, "inbound"))
-    const { mailboxId, messageId, subject } = message
-    const { cc, to } = recipientsOf(message, own, flags.all)
+    const { readMessage } = await import("../mail/Inbox.ts")
+    const { message } = await readMessage(client, await messageIdOf(client, reference, "inbound"))
+    const { direction, from, mailboxId, messageId, replyTo, to } = message
+    const named = direction === "outbound" ? to : replyTo.length > 0 ? replyTo : [from]
     await send(
       context,
       {
         mailboxId,
-        to,
-        cc: [...cc, ...flags.cc],
+        to: [],
+        cc: flags.cc,
         bcc: flags.bcc,
-        subject: prefixed("Re:", subject),
+        replyTo: flags["reply-to"],
         ...body,
-        inReplyTo: messageId
+        inReplyTo: messageId,
+        ...(flags.all ? { replyAll: true } : {}),
+        ...(flags.personal ? { automatic: false } : {})
       },
-      flags
+      flags,
+      `one reply to ${firstAndMore(named)}${flags.all ? " and all others" : ""}`
     )
   }
 )
@@ -252,6 +255,7 @@ export const MAIL_FORWARD = defineCommand(
       { name: "to", type: "list", value: "ADDRESS", summary: "Recipient. Required." },
       CC_FLAG,
       BCC_FLAG,
+      REPLY_TO_FLAG,
       { ...TEXT_FLAGS[0], summary: "Note above the message." },
       { ...TEXT_FLAGS[1], summary: "Read the note from this file (- for standard input)." },
       { name: "no-attachments", type: "boolean", summary: "Leave out the attachments of the message." },
@@ -300,6 +304,7 @@ export const MAIL_FORWARD = defineCommand(
         to,
         cc,
         bcc,
+        replyTo: flags["reply-to"],
         subject: prefixed("Fwd:", subject),
         ...forwardedBody(message, note),
         attachments: files

@@ -63,7 +63,8 @@ export const withFile: typeof message = {
       filename: "invoice.txt",
       contentType: "text/plain",
       sizeBytes: 10,
-      sha256: "0".repeat(64)
+      sha256: "0".repeat(64),
+      contentId: null
     }
   ]
 }

@@ -794,17 +794,21 @@ export interface components {
         };
         SendMessageInput: {
             mailboxId: string;
-            to: string[];
+            to?: string[];
             cc?: string[];
             bcc?: string[];
-            subject: string;
+            replyTo?: string[];
+            subject?: string;
             text: string;
             html?: string;
             inReplyTo?: string;
+            replyAll?: boolean;
+            automatic?: boolean;
             attachments?: {
                 filename: string;
                 contentType: string;
                 contentBase64: string;
+                contentId?: string;
             }[];
         };
         Message: {
@@ -847,6 +851,7 @@ export interface components {
             contentType: string;
             sizeBytes: number;
             sha256: string;
+            contentId: string | null;
         };
         MailingList: {
             listId: string | null;

@@ -1,33 +1,62 @@
-import { Schema } from "effect"
+import { Schema, SchemaTransformation } from "effect"
 import { foldDomain } from "./DomainName.ts"
 
-/** RFC 5321, section 4.5.3.1: the longest local part, and the longest forward path without its brackets. */
+/** RFC 5321, section 4.5.3.1: the longest local part, and the longest forward path without its brackets, in octets. */
 const LOCAL_PART_LIMIT = 64
 export const ADDRESS_LIMIT = 254
 
-/** RFC 5321 dot-atom. Quoted local parts are rejected: no recipient of agents' mail needs one. */
-const DOT_ATOM = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/i
+/**
+ * RFC 5321 dot-atom, with letters beyond ASCII (RFC 6531, section 3.3). Quoted local parts are rejected: no recipient of
+ * agents' mail needs one.
+ */
+const DOT_ATOM =
+  /^[a-z0-9!#$%&'*+/=?^_`{|}~\p{L}\p{M}\p{N}\p{S}-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~\p{L}\p{M}\p{N}\p{S}-]+)*$/iu
+/** Of ASCII, a dot-atom has no other symbols: not `<` or `>`. */
+const NO_ATOM = /[<>\p{Default_Ignorable_Code_Point}]/u
 const DOMAIN = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i
+const NOT_ASCII = /[^\0-\x7f]/
+
+const octets = (text: string): number => (NOT_ASCII.test(text) ? new TextEncoder().encode(text).length : text.length)
+
+const isLocalPart = (text: string): boolean =>
+  text.length > 0 &&
+  text.length <= LOCAL_PART_LIMIT &&
+  octets(text) <= LOCAL_PART_LIMIT &&
+  DOT_ATOM.test(text) &&
+  !NO_ATOM.test(text)
+
+/** Whether a mail that names the address needs SMTPUTF8 (RFC 6531): its local part is not ASCII. */
+export const needsSmtpUtf8 = (address: string): boolean => NOT_ASCII.test(address)
 
 /**
- * Whether a text is a plain address of the form local@domain. Rejects control characters, so a valid address is safe in
- * a header.
+ * Returns an address as it is stored and sent: with a domain beyond ASCII as A-labels (RFC 5890). Undefined if the text is
+ * not a plain address of the form local@domain. An address has no control characters, so it is safe in a header.
  */
-export const isEmailAddress = (text: string): boolean => {
+export const toEmailAddress = (text: string): string | undefined => {
+  if (text.length > ADDRESS_LIMIT) return undefined
   const at = text.lastIndexOf("@")
-  return (
-    text.length <= ADDRESS_LIMIT &&
-    at > 0 &&
-    at <= LOCAL_PART_LIMIT &&
-    DOT_ATOM.test(text.slice(0, at)) &&
-    DOMAIN.test(text.slice(at + 1))
-  )
+  const localPart = text.slice(0, Math.max(at, 0))
+  const given = text.slice(at + 1)
+  if (!isLocalPart(localPart)) return undefined
+  const domain = NOT_ASCII.test(given) ? foldDomain(given) : given
+  if (domain === undefined || !DOMAIN.test(domain)) return undefined
+  const address = `${localPart}@${domain}`
+  return octets(address) <= ADDRESS_LIMIT ? address : undefined
 }
 
+/** Whether a text is a plain address of the form local@domain, in the form that is stored. */
+export const isEmailAddress = (text: string): boolean => toEmailAddress(text) === text
+
+/** An address in a client's request. Its domain may be in Unicode, and is converted to A-labels. */
 export const EmailAddress = Schema.String.check(
-  Schema.makeFilter((text: string) => isEmailAddress(text) || "must be an email address", {
-    toJsonSchema: () => ({ type: "string", format: "email", maxLength: ADDRESS_LIMIT })
+  Schema.makeFilter((text: string) => toEmailAddress(text) !== undefined || "must be an email address", {
+    toJsonSchema: () => ({ type: "string", format: "idn-email", maxLength: ADDRESS_LIMIT })
   })
+).pipe(
+  Schema.decodeTo(
+    Schema.String,
+    SchemaTransformation.transform({ decode: (text) => toEmailAddress(text) ?? text, encode: (address) => address })
+  )
 )
 export type EmailAddress = string
 

@@ -6,12 +6,13 @@ import { GivenUuid } from "../kernel/Uuid.ts"
 import { EmailAddress } from "./EmailAddress.ts"
 import { searchWords } from "./MessageTerms.ts"
 import { LocalPart } from "./LocalPart.ts"
+import { SUBJECT_LIMIT } from "./Subject.ts"
 import { SENDER_LIST_LIMIT, SenderPolicyInput } from "./SenderPolicy.ts"
 
 /** The maximum number of recipients of one message, in to, cc and bcc together. */
 export const RECIPIENT_LIMIT = 50
-/** RFC 5322, section 2.1.1: the longest line, and so the longest subject. */
-export const SUBJECT_LIMIT = 998
+/** The maximum number of addresses in Reply-To. */
+export const REPLY_TO_LIMIT = 10
 /** The maximum length of the text and of the HTML of a message, each in UTF-8 bytes. */
 export const BODY_LIMIT_BYTES = 1024 * 1024
 /** The maximum number of attachments of one message. */
@@ -25,6 +26,7 @@ const SIGNATURE_LIMIT = 4_096
 const FILENAME_LIMIT = 255
 /** RFC 6838, section 4.2: 127 characters each. No registered type comes close. */
 const CONTENT_TYPE_LIMIT = 127
+const CONTENT_ID_LIMIT = 128
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
@@ -102,6 +104,16 @@ const contentBase64 = Schema.String.check(
   Schema.makeFilter((text: string) => isBase64(text) || "must be base64 with padding and without line breaks")
 )
 
+/** RFC 2045, section 7: a Message-ID without its brackets. Domains may be missing, as most programs leave them out. */
+const CONTENT_ID = /^[\w!#$%&'*+/=?^`{|}~-]+(?:[.@][\w!#$%&'*+/=?^`{|}~-]+)*$/
+const contentId = Schema.String.check(
+  Schema.isMaxLength(CONTENT_ID_LIMIT),
+  Schema.makeFilter(
+    (id: string) =>
+      CONTENT_ID.test(id) || "must be letters, digits and signs without brackets, for example logo@example.com"
+  )
+)
+
 const attachment = Schema.Struct({
   filename: filename.annotateKey({ description: "Name of the file, without a path." }),
   contentType: contentType.annotateKey({
@@ -109,6 +121,10 @@ const attachment = Schema.Struct({
   }),
   contentBase64: contentBase64.annotateKey({
     description: "The bytes in base64, with padding and without line breaks."
+  }),
+  contentId: Schema.optionalKey(contentId).annotateKey({
+    description:
+      'Makes the file part of the HTML, which shows it by `cid:` and this id: `<img src="cid:logo">`. Requires html.'
   })
 })
 
@@ -150,8 +166,9 @@ export type DeleteMailboxInput = typeof DeleteMailboxInput.Type
 
 export const SendMessageInput = Schema.Struct({
   mailboxId,
-  to: addresses.check(Schema.isMinLength(1)).annotateKey({
-    description: "Addresses of the recipients.",
+  to: Schema.optionalKey(addresses.check(Schema.isMinLength(1))).annotateKey({
+    description:
+      "Addresses of the recipients. Required without inReplyTo. Default of a reply: the addresses in Reply-To of the message, or its sender; those in `to` of a message that you sent. Your own address is left out.",
     examples: [["bob@example.com"]]
   }),
   cc: Schema.optionalKey(addresses).annotateKey({
@@ -162,7 +179,15 @@ export const SendMessageInput = Schema.Struct({
     description: "Addresses that receive a copy without being shown to other recipients.",
     examples: [["dan@example.com"]]
   }),
-  subject: headerText(SUBJECT_LIMIT).annotateKey({ description: "Subject, on one line.", examples: ["Hello"] }),
+  replyTo: Schema.optionalKey(Schema.Array(EmailAddress).check(maxEntries(REPLY_TO_LIMIT))).annotateKey({
+    description: "Addresses to which replies shall go, in Reply-To. Default: your mailbox.",
+    examples: [["help@example.com"]]
+  }),
+  subject: Schema.optionalKey(headerText(SUBJECT_LIMIT)).annotateKey({
+    description:
+      "Subject, on one line. Required without inReplyTo and forwards. Default: that of the message with Re: or Fwd: before it.",
+    examples: ["Hello"]
+  }),
   text: bodyText(BODY_LIMIT_BYTES).annotateKey({
     description: "Body as plain text. The limit is also counted in UTF-8 bytes.",
     examples: ["Hello Bob"]
@@ -175,8 +200,18 @@ export const SendMessageInput = Schema.Struct({
     description: "Id of your message, received or sent, that this one answers. Sets the headers and the thread.",
     examples: ["019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7"]
   }),
+  replyAll: Schema.optionalKey(Schema.Boolean).annotateKey({
+    description:
+      "Whether a reply is copied to everyone in to and cc of the message, and to its mailing list, without your own address. Requires inReplyTo. Default: false.",
+    examples: [true]
+  }),
+  automatic: Schema.optionalKey(Schema.Boolean).annotateKey({
+    description:
+      "Whether a program sends the message by itself. It then carries Auto-Submitted (RFC 3834), and is refused as an answer to an automatic reply or a bounce, so that two programs do not answer each other forever. Default: true with inReplyTo, otherwise false. Pass false if a person or a decision of its own stands behind it.",
+    examples: [false]
+  }),
   attachments: Schema.optionalKey(attachments).annotateKey({
-    description: `Files, each with filename (without a path), contentType and contentBase64. At most ${ATTACHMENTS_LIMIT_BYTES} bytes together, after decoding.`,
+    description: `Files, each with filename (without a path), contentType and contentBase64, and contentId if the HTML shows it. At most ${ATTACHMENTS_LIMIT_BYTES} bytes together, after decoding.`,
     examples: [[{ filename: "hello.txt", contentType: "text/plain", contentBase64: "SGVsbG8=" }]]
   })
 }).annotate({ identifier: "SendMessageInput" })

@@ -10,13 +10,18 @@ export interface OutgoingAttachment {
   readonly contentType: string
   readonly sizeBytes: number
   readonly content: Stream.Stream<Uint8Array>
+  /** Content-ID without its brackets, by which the HTML shows the file; absent or null if it does not. */
+  readonly contentId?: string | null | undefined
 }
 
 /** One email to send. All texts for headers are free of control characters. */
 export interface OutgoingMail {
   /** Includes the angle brackets. It is the same for every attempt, so that receivers drop duplicates. */
   readonly messageIdHeader: string
-  /** The Message-ID that the mail answers, if any, and those of its conversation, oldest first. */
+  /**
+   * The Message-ID that the mail answers, if any, and those of its conversation, oldest first. A mail that begins a
+   * conversation names itself: a relay may replace its Message-ID, and answers then keep this one.
+   */
   readonly inReplyTo: string | null
   readonly references: ReadonlyArray<string>
   readonly from: { readonly address: string; readonly name: string | null }
@@ -35,6 +40,10 @@ export interface OutgoingMail {
   readonly to: ReadonlyArray<string>
   readonly cc: ReadonlyArray<string>
   readonly bcc: ReadonlyArray<string>
+  /** Addresses for Reply-To; empty without the field. */
+  readonly replyTo: ReadonlyArray<string>
+  /** The value of Auto-Submitted (RFC 3834); null without the field. */
+  readonly autoSubmitted: "auto-replied" | "auto-generated" | null
   readonly subject: string
   readonly text: string
   readonly html: string | null
@@ -53,6 +62,11 @@ export interface SendReceipt {
   readonly rejected: ReadonlyArray<{ readonly address: string; readonly reason: string }>
   /** The provider's response text, for example `250 2.0.0 Ok: queued as …`. */
   readonly response: string
+  /**
+   * Ids that the relay gave the mail, one for each transaction, without brackets and domain. Relays such as Amazon SES
+   * replace Message-ID by one with this local part, so answers may name it.
+   */
+  readonly relayIds?: ReadonlyArray<string> | undefined
 }
 
 /** The port to the provider of outbound mail. */

@@ -9,12 +9,12 @@ import { emailReceived } from "./EmailEvent.ts"
 import { EmailProvider } from "./EmailProvider.ts"
 import { type InboundEnvelope, InboundMailStore, type ParsedMail, type WaitingMail } from "./InboundMail.ts"
 import type { InboundAdmission, ReturnPaths } from "./InboundAdmission.ts"
-import { baseLocalPart, isAt, splitAddress } from "./EmailAddress.ts"
-import type { Mailbox } from "./Mailbox.ts"
+import { isAddressOf, type Mailbox } from "./Mailbox.ts"
 import { MailPolicy } from "./MailPolicy.ts"
 import { BLANK_CONTENT, bodySizeBytes, type Message, receivedBy, snippetOf } from "./Message.ts"
 import { MessageStore, type NewMessage } from "./MessageStore.ts"
 import { suppress } from "./Suppression.ts"
+import { guessThread } from "./ThreadGuess.ts"
 
 /** Size of the mails that one transaction delivers, in bytes. A mail counts at least as much as a small one. */
 const GROUP_BYTES = 4 * 1024 * 1024
@@ -106,7 +106,11 @@ export const makeInboundDelivery = Effect.fnUntraced(function* ({ findMailboxes,
         const messageId = yield* Uuid.next
         const place = (messageIdHeader: string) => `${mailbox.mailboxId} ${messageIdHeader}`
         const known = answered.map((id) => grouped.get(place(id))).find((threadId) => threadId !== undefined)
-        const threadId = threads.get(mailbox.mailboxId) ?? known ?? messageId
+        const guessed =
+          answered.length === 0 || threads.has(mailbox.mailboxId) || known !== undefined
+            ? undefined
+            : yield* guessThread(messages, mailbox, Option.getOrThrow(parsed), mail.receivedAt)
+        const threadId = threads.get(mailbox.mailboxId) ?? known ?? guessed ?? messageId
         const received = receivedMessage(mail, parsed, mailbox, messageId, threadId)
         if (received.message.messageIdHeader !== null) grouped.set(place(received.message.messageIdHeader), threadId)
         composed.push(received)
@@ -160,12 +164,6 @@ export const makeInboundDelivery = Effect.fnUntraced(function* ({ findMailboxes,
  */
 const duplicateKey = (envelope: InboundEnvelope, mail: ParsedMail): string | null =>
   mail.messageIdHeader === null ? null : [envelope.mailFrom, mail.messageIdHeader, mail.bodyHash].join("\n")
-
-/** Returns whether mail to an address arrives in the mailbox. */
-const isAddressOf = ({ address: own, localPart }: Mailbox, address: string): boolean => {
-  const named = splitAddress(address)
-  return isAt(own, named.domain) && baseLocalPart(named.localPart) === localPart
-}
 
 const receivedMessage = (
   mail: WaitingMail,

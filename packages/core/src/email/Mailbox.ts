@@ -1,6 +1,7 @@
 import { Schema, Struct } from "effect"
 import { IsoTimestamp, Timestamp, toIso } from "../kernel/Timestamp.ts"
 import { Uuid } from "../kernel/Uuid.ts"
+import { baseLocalPart, isAt, splitAddress } from "./EmailAddress.ts"
 import type { UpdateMailboxInput } from "./EmailInput.ts"
 import * as SenderPolicy from "./SenderPolicy.ts"
 
@@ -41,6 +42,15 @@ export const toMailboxRecord = (mailbox: Mailbox): MailboxRecord => ({
   createdAt: toIso(mailbox.createdAt),
   updatedAt: toIso(mailbox.updatedAt)
 })
+
+/** Returns whether mail to an address arrives in the mailbox. */
+export const isAddressOf = (
+  { address: own, localPart }: Pick<Mailbox, "address" | "localPart">,
+  address: string
+): boolean => {
+  const named = splitAddress(address)
+  return isAt(own, named.domain) && baseLocalPart(named.localPart) === localPart
+}
 
 /** The fields that the owner of a mailbox sets. */
 export type MailboxSettings = Omit<UpdateMailboxInput, "mailboxId">

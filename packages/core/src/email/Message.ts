@@ -23,9 +23,15 @@ export const AttachmentSource = Schema.Struct({
 })
 export type AttachmentSource = typeof AttachmentSource.Type
 
+const contentIdText = {
+  description: "Content-ID without its brackets, by which the HTML shows the file as `cid:…`; null if there is none."
+}
+
 /** The description of an attachment. Its bytes are in the raw mail of an inbound message, or in `AttachmentStore`. */
 export const Attachment = Schema.Struct({
   ...attachmentFields,
+  /** Absent in messages from before it was recorded. */
+  contentId: Schema.optionalKey(Schema.NullOr(Schema.String)).annotateKey(contentIdText),
   /** Absent for an attachment that is not in a raw mail, and for mail from before the place was recorded. */
   source: Schema.optionalKey(AttachmentSource)
 })
@@ -34,7 +40,8 @@ export type Attachment = typeof Attachment.Type
 /** An attachment as clients see it. */
 export const AttachmentRecord = Schema.Struct({
   attachmentId: Uuid.Uuid.annotateKey({ description: "Id of the attachment within its message." }),
-  ...attachmentFields
+  ...attachmentFields,
+  contentId: Schema.NullOr(Schema.String).annotateKey(contentIdText)
 }).annotate({
   identifier: "Attachment"
 })
@@ -122,7 +129,7 @@ export type AutomaticReason = typeof AutomaticReason.Type
 
 export const automaticField = Schema.NullOr(AutomaticReason).annotateKey({
   description:
-    "Why a received mail counts as written by a program: auto_replied, auto_generated, mailing_list, bulk, no_auto_reply or null_sender. Do not answer it automatically. Null for other mail and for sent messages."
+    "Why a mail counts as sent by a program: auto_replied, auto_generated, mailing_list, bulk, no_auto_reply or null_sender. Do not answer a received one automatically. Of a sent message: auto_replied or auto_generated if it carries Auto-Submitted. Null otherwise."
 })
 
 /** The list that a mail was sent through, as its header names it (RFC 2369, RFC 2919, RFC 8058). */
@@ -162,7 +169,7 @@ export const MessageSummary = Schema.Struct({
     description: "Addresses of blind copies; empty for a received message."
   }),
   replyTo: Schema.Array(Schema.String).annotateKey({
-    description: "Addresses to which the author wants replies, from Reply-To; empty if replies go to `from`."
+    description: "Addresses to which the author wants replies, in Reply-To; empty if replies go to `from`."
   }),
   subject: Schema.String.annotateKey({ description: "Subject, on one line." }),
   snippet: Schema.String.annotateKey({ description: "The beginning of the text on one line, at most 160 characters." }),
@@ -172,6 +179,8 @@ export const MessageSummary = Schema.Struct({
   inReplyTo: Schema.NullOr(Schema.String).annotateKey({
     description: "Message-ID of the mail that this one answers; null if it answers none."
   }),
+  /** Ids that relays gave to a sent message (`SendReceipt.relayIds`). Internal. */
+  relayIds: Schema.optionalKey(Schema.Array(Schema.String)),
   /** The messageId of the message that a sent reply answers. Internal: a header can be missing, or shared. */
   answers: Schema.optionalKey(Uuid.Uuid),
   references: Schema.Array(Schema.String).annotateKey({
@@ -234,7 +243,7 @@ export const BLANK_CONTENT = {
   extractedText: null
 } as const satisfies Partial<Message>
 
-const { answers: _answers, createdAt: _createdAt, tenantId: _tenantId, ...summaryFields } = MessageSummary.fields
+const { answers: _1, createdAt: _2, relayIds: _3, tenantId: _4, ...summaryFields } = MessageSummary.fields
 
 /** A message as lists return it to clients. */
 export const MessageSummaryRecord = Schema.Struct({
@@ -277,12 +286,13 @@ export const toMessageSummaryRecord = (message: MessageSummary): MessageSummaryR
   messageIdHeader: message.messageIdHeader,
   inReplyTo: message.inReplyTo,
   references: message.references,
-  attachments: message.attachments.map(({ contentType, filename, sha256, sizeBytes }, index) => ({
+  attachments: message.attachments.map(({ contentId = null, contentType, filename, sha256, sizeBytes }, index) => ({
     attachmentId: attachmentIdOf(message.messageId, index),
     filename,
     contentType,
     sizeBytes,
-    sha256
+    sha256,
+    contentId
   })),
   automatic: message.automatic,
   mailingList: message.mailingList,

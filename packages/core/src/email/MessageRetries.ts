@@ -36,6 +36,7 @@ type Outcome = (recipients: ReadonlyArray<Recipient>) => ReadonlyArray<Recipient
 interface Attempted {
   readonly outcome: Outcome
   readonly bounced: ReadonlyArray<string>
+  readonly relayIds?: ReadonlyArray<string> | undefined
 }
 
 const giveUp = (reason?: string): Attempted => ({
@@ -86,7 +87,8 @@ export class MessageRetries extends Context.Service<
         const { refused: suppressed, ...message } = yield* withoutSuppressed(stored)
         if (!message.recipients.some(isQueued)) return giveUp("suppressed: the address bounced or complained")
         return yield* Effect.match(provider.send(compose(message)), {
-          onSuccess: ({ rejected }): Attempted => ({
+          onSuccess: ({ rejected, relayIds }): Attempted => ({
+            relayIds,
             outcome: (recipients) => afterAttempt(recipients, [...suppressed, ...rejected], accepted),
             bounced: bouncedOf(rejected)
           }),
@@ -103,14 +105,14 @@ export class MessageRetries extends Context.Service<
       })
 
       /** Records an attempt, also if the lease was lost meanwhile: the relay's answer remains true. */
-      const record = (lease: RetryLease, { bounced, outcome }: Attempted) =>
+      const record = (lease: RetryLease, { bounced, outcome, relayIds }: Attempted) =>
         transactor.transact(
           Effect.gen(function* () {
             yield* tenants.lock([lease.tenantId])
             const current = Option.getOrUndefined(yield* messages.findSent(lease.messageId))
             if (current === undefined) return
             const recipients = outcome(current.recipients)
-            yield* messages.setOutcome(lease.messageId, { recipients, status: statusOf(recipients) })
+            yield* messages.setOutcome(lease.messageId, { recipients, status: statusOf(recipients), relayIds })
             yield* suppress(suppression, {
               message: current,
               addresses: bounced,

@@ -8,7 +8,7 @@ import * as Uuid from "../kernel/Uuid.ts"
 import type { OperationContext, PaidService } from "../payment/PaidService.ts"
 import type { Tenant, TenantId } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
-import { AttachmentStore } from "./AttachmentStore.ts"
+import { AttachmentStore, type StoredAttachment } from "./AttachmentStore.ts"
 import { statusOf } from "./DeliveryReport.ts"
 import { baseLocalPart, foldAddress, isAt, splitAddress } from "./EmailAddress.ts"
 import { RECIPIENT_LIMIT, SendMessageInput } from "./EmailInput.ts"
@@ -19,8 +19,11 @@ import { bodySizeBytes, type Message, type Recipient, snippetOf, toMessageRecord
 import { retryDelay, SEND_WINDOW } from "./MessageRetries.ts"
 import { MessageRetryStore, MessageStore } from "./MessageStore.ts"
 import { accepted, afterAttempt, bouncedOf, isQueued, makeComposer } from "./OutboundMail.ts"
+import type { Mailbox } from "./Mailbox.ts"
 import { owned, remainingMailbox } from "./Mailboxes.ts"
+import { copiedTo, isLooping, repliedTo } from "./Reply.ts"
 import * as SendingQuota from "./SendingQuota.ts"
+import { replySubject } from "./Subject.ts"
 import { suppress } from "./Suppression.ts"
 
 /** The parts of the mail that are fixed before the first attempt, above all the Message-ID. */
@@ -37,6 +40,10 @@ const Plan = Schema.Struct({
       references: Schema.Array(Schema.String)
     })
   ),
+  /** Present where the service chooses recipients or subject. */
+  chosen: Schema.optionalKey(
+    Schema.Struct({ to: Schema.Array(Schema.String), cc: Schema.Array(Schema.String), subject: Schema.String })
+  ),
   /** Absent without attachments. Their bytes are in `AttachmentStore`. */
   attachments: Schema.optionalKey(
     Schema.Array(
@@ -44,7 +51,8 @@ const Plan = Schema.Struct({
         filename: Schema.String,
         contentType: Schema.String,
         sizeBytes: Schema.Int,
-        sha256: Schema.String
+        sha256: Schema.String,
+        contentId: Schema.optionalKey(Schema.String)
       })
     )
   )
@@ -122,12 +130,6 @@ export const messageSending = Effect.gen(function* () {
     }
   })
 
-  /** Returns the thread that a reply joins, or fails if the message that it answers is not the tenant's. */
-  const threadOf = Effect.fnUntraced(function* (tenantId: TenantId, { inReplyTo }: SendMessageInput) {
-    if (inReplyTo === undefined) return undefined
-    return replyTo(yield* orFail(yield* messages.find(tenantId, inReplyTo), "message", inReplyTo))
-  })
-
   /**
    * Returns the tenant's sending record of today, or fails if the tenant can't write to this many more recipients.
    */
@@ -147,18 +149,44 @@ export const messageSending = Effect.gen(function* () {
     return yield* new QuotaExceeded({ quota, message: quotaMessage(refusal, recipients), retryAfterSeconds })
   })
 
-  /** Checks that the tenant may send the message from its mailbox now. Returns what sending it needs. */
+  /** Returns the mailboxes whose own addresses a reply leaves out: the one that sends, and that of the message. */
+  const ownOf = Effect.fnUntraced(function* (tenantId: TenantId, mailboxIds: ReadonlyArray<string>) {
+    const found = yield* Effect.forEach([...new Set(mailboxIds)], (mailboxId) => mailboxes.find(tenantId, mailboxId))
+    return found.flatMap((each) => (each._tag === "Owned" ? [each.value] : []))
+  })
+
+  /**
+   * Checks that the tenant may send the message from its mailbox now. Returns what sending it needs. A mailbox that is not
+   * the tenant's is reported before a message that is not.
+   */
   const requireSender = Effect.fnUntraced(function* (tenant: Tenant | null, input: SendMessageInput) {
-    const listed = listRecipients(input)
+    yield* checkParts(input)
+    const { inReplyTo, mailboxId } = input
+    const found =
+      tenant === null || inReplyTo === undefined ? undefined : yield* messages.find(tenant.tenantId, inReplyTo)
+    const answered = found?._tag === "Owned" ? found.value : undefined
+    const own =
+      answered === undefined ? [] : yield* ownOf(answered.tenantId as TenantId, [mailboxId, answered.mailboxId])
+    const chosen = choose(input, answered, own)
+    const listed = listRecipients({ ...input, ...chosen })
     const addresses = listed.slice(0, RECIPIENT_LIMIT).map(({ address }) => foldAddress(address))
-    const sender = yield* owned(tenant, input.mailboxId, ({ tenantId }) =>
-      mailboxes.findSender(tenantId, input.mailboxId, addresses)
+    const sender = yield* owned(tenant, mailboxId, ({ tenantId }) =>
+      mailboxes.findSender(tenantId, mailboxId, addresses)
     )
-    const thread = yield* threadOf(sender.mailbox.tenantId, input)
+    if (inReplyTo !== undefined && found !== undefined) yield* orFail(found, "message", inReplyTo)
+    if (answered !== undefined && isLooping(answered) && input.automatic !== false)
+      return yield* new Conflict({ message: LOOP, read: { kind: "message", id: answered.messageId } })
+    if (listed.length === 0)
+      return yield* invalid("to", "is missing: the message names nobody to answer. Pass the recipients")
     yield* checkRecipients(listed, sender)
     const record = yield* requireQuota(sender, listed.length)
     yield* requireRoom(sender)
-    return { mailbox: sender.mailbox, thread, sending: SendingQuota.sent(record, listed.length) }
+    return {
+      mailbox: sender.mailbox,
+      thread: answered === undefined ? undefined : threadOf(answered),
+      chosen: answered === undefined ? undefined : chosen,
+      sending: SendingQuota.sent(record, listed.length)
+    }
   })
 
   const suppressBounced = (message: Message, refused: SendReceipt["rejected"]) =>
@@ -169,12 +197,13 @@ export const messageSending = Effect.gen(function* () {
       isReporter: false
     })
 
-  /** Leaves an empty list in the place of the attachments that it stores. */
+  /** Leaves the Content-IDs in the place of the attachments that it stores, or an empty list without any. */
   const stage = Effect.fnUntraced(function* (operationId: string, input: SendMessageInput) {
     const { attachments: given = [], ...kept } = input
     if (given.length === 0) return kept
     yield* attachments.stage(operationId, given)
-    return { ...kept, attachments: [] }
+    const isInline = given.some(({ contentId }) => contentId !== undefined)
+    return { ...kept, attachments: isInline ? given.map((file) => ({ ...file, contentBase64: "" })) : [] }
   })
 
   const service: PaidService<SendMessageInput, Plan, SendReceipt> = {
@@ -185,7 +214,7 @@ export const messageSending = Effect.gen(function* () {
     check: (tenant, input) => Effect.asVoid(requireSender(tenant, input)),
     staging: { store: stage, discard: attachments.discard },
     prepare: Effect.fnUntraced(function* ({ operationId, tenant }, input) {
-      const { mailbox, sending, thread } = yield* requireSender(tenant, input)
+      const { chosen, mailbox, sending, thread } = yield* requireSender(tenant, input)
       yield* messages.putSending(tenant.tenantId, sending)
       const messageId = yield* Uuid.next
       const assigned =
@@ -196,7 +225,8 @@ export const messageSending = Effect.gen(function* () {
         from: { address: mailbox.address, name: mailbox.displayName },
         signature: mailbox.outboundSignature,
         ...(thread === undefined ? {} : { thread }),
-        ...(assigned.length === 0 ? {} : { attachments: assigned })
+        ...(chosen === undefined ? {} : { chosen }),
+        ...(assigned.length === 0 ? {} : { attachments: withContentIds(assigned, input) })
       }
     }),
     abandon: (_context, { messageId }) => attachments.remove(messageId),
@@ -210,7 +240,13 @@ export const messageSending = Effect.gen(function* () {
     record: Effect.fnUntraced(function* (context, plan, input, receipt) {
       const queued = queuedMessage(context, plan, input)
       const recipients = afterAttempt(queued.recipients, receipt.rejected, accepted)
-      const message = { ...queued, recipients, status: statusOf(recipients) }
+      const { relayIds = [] } = receipt
+      const message = {
+        ...queued,
+        recipients,
+        status: statusOf(recipients),
+        ...(relayIds.length === 0 ? {} : { relayIds })
+      }
       // If the mailbox was deleted during the send, no copy is stored; the mail was sent nevertheless.
       const sizeBytes = message.attachments.reduce((sum, file) => sum + file.sizeBytes, bodySizeBytes(message))
       const stored = yield* messages.insert([{ message, duplicateKey: null, inboundMailId: null, sizeBytes }])
@@ -230,13 +266,53 @@ export const messageSending = Effect.gen(function* () {
 const REFERENCE_LIMIT = 50
 
 /** Returns the headers and the thread of a reply to a message (RFC 5322, section 3.6.4). */
-const replyTo = ({ inReplyTo, messageIdHeader, references, threadId }: Message): Plan["thread"] & {} => {
+const threadOf = ({ inReplyTo, messageIdHeader, references, threadId }: Message): Plan["thread"] & {} => {
   // A message without a Message-ID can only be answered in the thread of its mailbox.
   if (messageIdHeader === null) return { threadId, inReplyTo: null, references: [] }
   const before = references.length === 0 && inReplyTo !== null ? [inReplyTo] : references
   const all = [...before.filter((id) => id !== messageIdHeader), messageIdHeader]
   const kept = all.length <= REFERENCE_LIMIT ? all : [all[0]!, ...all.slice(1 - REFERENCE_LIMIT)]
   return { threadId, inReplyTo: messageIdHeader, references: kept }
+}
+
+const withContentIds = (
+  assigned: ReadonlyArray<StoredAttachment>,
+  { attachments: given = [] }: SendMessageInput
+): Plan["attachments"] & {} =>
+  assigned.map(({ contentType, filename, sha256, sizeBytes }, index) => {
+    const contentId = given[index]?.contentId
+    return { filename, contentType, sizeBytes, sha256, ...(contentId === undefined ? {} : { contentId }) }
+  })
+
+const LOOP =
+  "The message that inReplyTo names is an automatic reply or a bounce, and a program that answers it begins a loop. Do not answer it. If a person or a decision of its own stands behind the answer, pass automatic: false."
+
+/** Fails if a part is missing that has no default, or that another part needs. */
+const checkParts = (input: SendMessageInput): Effect.Effect<void, InvalidRequest> => {
+  const { attachments = [], html, inReplyTo, replyAll, subject, to } = input
+  if (inReplyTo === undefined) {
+    if (to === undefined) return Effect.fail(invalid("to", "is missing. Pass the recipients, or inReplyTo for a reply"))
+    if (subject === undefined) return Effect.fail(invalid("subject", "is missing. It may be empty"))
+    if (replyAll === true) return Effect.fail(invalid("replyAll", "requires inReplyTo"))
+  }
+  const inline = attachments.findIndex(({ contentId }) => contentId !== undefined)
+  if (inline >= 0 && html === undefined)
+    return Effect.fail(invalid(`attachments.${inline}.contentId`, "requires html, which shows the file"))
+  return Effect.void
+}
+
+/** The recipients that are shown, and the subject. */
+type Chosen = Plan["chosen"] & {}
+
+/** Returns the given recipients and subject, and in a reply those that are not given. */
+const choose = (input: SendMessageInput, answered: Message | undefined, own: ReadonlyArray<Mailbox>): Chosen => {
+  const { cc = [], replyAll = false, subject, to } = input
+  if (answered === undefined) return { to: to ?? [], cc, subject: subject ?? "" }
+  return {
+    to: to ?? repliedTo(answered, own),
+    cc: replyAll ? copiedTo(answered, own, cc) : cc,
+    subject: subject ?? replySubject(answered.subject)
+  }
 }
 
 interface ListedRecipient {
@@ -246,7 +322,9 @@ interface ListedRecipient {
 }
 
 /** Returns every recipient once, under the first of to, cc and bcc that contains it. */
-const listRecipients = (input: SendMessageInput): ReadonlyArray<ListedRecipient> => {
+const listRecipients = (
+  input: Pick<Chosen, "to" | "cc"> & { readonly bcc?: ReadonlyArray<string> | undefined }
+): ReadonlyArray<ListedRecipient> => {
   const seen = new Set<string>()
   const list = (kind: Recipient["kind"], addresses: ReadonlyArray<string>) =>
     addresses.flatMap((address, index) => {
@@ -255,13 +333,8 @@ const listRecipients = (input: SendMessageInput): ReadonlyArray<ListedRecipient>
       seen.add(folded)
       return [{ address, kind, path: `${kind}.${index}` }]
     })
-  return [...list("to", input.to), ...list("cc", input.cc ?? []), ...list("bcc", input.bcc ?? [])]
+  return [...list("to", input.to), ...list("cc", input.cc), ...list("bcc", input.bcc ?? [])]
 }
-
-const addressesOf = (input: SendMessageInput, kind: Recipient["kind"]): ReadonlyArray<string> =>
-  listRecipients(input)
-    .filter((recipient) => recipient.kind === kind)
-    .map(({ address }) => address)
 
 /** A loop, because `/\n+$/` takes quadratic time in the number of line breaks: minutes for a text of a million. */
 const withoutLastBreaks = (text: string): string => {
@@ -285,9 +358,19 @@ const signedHtml = (html: string, signature: string | null): string => {
   return html.slice(0, end) + block + html.slice(end)
 }
 
+/** An answer is taken for that of a program, unless the caller says otherwise. */
+const automaticOf = ({ automatic, inReplyTo }: SendMessageInput): Message["automatic"] => {
+  if (!(automatic ?? inReplyTo !== undefined)) return null
+  return inReplyTo === undefined ? "auto_generated" : "auto_replied"
+}
+
 /** Returns the message before its first attempt, with every recipient queued. */
 const queuedMessage = ({ createdAt, tenant }: OperationContext, plan: Plan, input: SendMessageInput): Message => {
   const text = signed(input.text, plan.signature)
+  const { cc, subject, to } = plan.chosen ?? choose(input, undefined, [])
+  const listed = listRecipients({ to, cc, bcc: input.bcc })
+  const addressesOf = (kind: Recipient["kind"]) =>
+    listed.filter((recipient) => recipient.kind === kind).map(({ address }) => address)
   return {
     messageId: plan.messageId,
     threadId: plan.thread?.threadId ?? plan.messageId,
@@ -296,13 +379,13 @@ const queuedMessage = ({ createdAt, tenant }: OperationContext, plan: Plan, inpu
     direction: "outbound",
     from: plan.from.address,
     sender: plan.from,
-    to: addressesOf(input, "to"),
-    cc: addressesOf(input, "cc"),
-    bcc: addressesOf(input, "bcc"),
-    replyTo: [],
-    automatic: null,
+    to: addressesOf("to"),
+    cc: addressesOf("cc"),
+    bcc: addressesOf("bcc"),
+    replyTo: input.replyTo ?? [],
+    automatic: automaticOf(input),
     mailingList: null,
-    subject: input.subject,
+    subject,
     snippet: snippetOf(text),
     messageIdHeader: plan.messageIdHeader,
     inReplyTo: plan.thread?.inReplyTo ?? null,
@@ -313,7 +396,7 @@ const queuedMessage = ({ createdAt, tenant }: OperationContext, plan: Plan, inpu
     malformed: false,
     truncated: false,
     status: "queued",
-    recipients: listRecipients(input).map(({ address, kind }) => ({
+    recipients: listed.map(({ address, kind }) => ({
       address,
       name: null,
       kind,

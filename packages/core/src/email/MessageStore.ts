@@ -80,6 +80,8 @@ export interface MessageFilter {
   readonly since?: Timestamp | undefined
   /** Created earlier than this time. */
   readonly until?: Timestamp | undefined
+  /** An id that a relay gave the message. */
+  readonly relayId?: string | undefined
   /** Words as `searchWords` returns them; the message must contain all. */
   readonly words?: ReadonlyArray<string> | undefined
 }
@@ -152,10 +154,12 @@ export class MessageStore extends Context.Service<
     readonly addReport: (report: StoredReport) => Effect.Effect<boolean>
     /** Returns the reports about a message, oldest first. */
     readonly listReports: (messageId: string) => Effect.Effect<ReadonlyArray<StoredReport>>
-    /** Replaces recipients and status of a message. Call it under the tenant's lock, held since they were read. */
+    /** Replaces recipients and status of a message, and adds ids of relays. Call it under the tenant's lock, held since they were read. */
     readonly setOutcome: (
       messageId: string,
-      outcome: Pick<MessageSummary, "recipients" | "status">
+      outcome: Pick<MessageSummary, "recipients" | "status"> & {
+        readonly relayIds?: ReadonlyArray<string> | undefined
+      }
     ) => Effect.Effect<void>
     readonly findSending: (tenantId: TenantId) => Effect.Effect<SendingRecord | undefined>
     /** Replaces the tenant's record. Code that changes it must hold the tenant's lock from reading to writing. */

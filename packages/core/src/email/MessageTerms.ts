@@ -64,25 +64,51 @@ export const term = {
   tenant: (tenantId: string) => `tenant:${tenantId}`,
   mailbox: (mailboxId: string) => `mailbox:${mailboxId}`,
   thread: (threadId: string) => `thread:${threadId}`,
+  relay: (relayId: string) => `relay:${foldRelayId(relayId)}`,
   direction: (direction: Message["direction"]) => `direction:${direction}`,
   /** On one line, and no longer than an address can be: an unreadable mail may claim any sender. */
   from: (address: string) => `from:${foldAddress(address).replace(/\s/g, " ").slice(0, ADDRESS_CHARACTERS)}`
 }
 
+const RELAY_ID_CHARACTERS = 128
+
+/** Programs change the case of Message-IDs, and a term is one line. */
+const foldRelayId = (relayId: string): string => relayId.toLowerCase().replace(/\s/g, " ").slice(0, RELAY_ID_CHARACTERS)
+
 /** Returns the terms of a filter, apart from the mailbox; a message that matches it has them all. */
-export const filterTerms = ({ direction, from, threadId, words = [] }: MessageFilter): ReadonlyArray<string> => [
+export const filterTerms = ({
+  direction,
+  from,
+  relayId,
+  threadId,
+  words = []
+}: MessageFilter): ReadonlyArray<string> => [
   ...(threadId === undefined ? [] : [term.thread(threadId)]),
   ...(direction === undefined ? [] : [term.direction(direction)]),
   ...(from === undefined ? [] : [term.from(from)]),
+  ...(relayId === undefined ? [] : [term.relay(relayId)]),
   ...words
 ]
 
-type Described = Pick<MessageSummary, "tenantId" | "mailboxId" | "threadId" | "direction"> & MessageText
+type Described = Pick<MessageSummary, "tenantId" | "mailboxId" | "threadId" | "direction" | "relayIds"> & MessageText
 type MessageText = Pick<Message, "from" | "sender" | "replyTo" | "recipients" | "subject" | "text" | "html">
 
 /** Returns the terms of a message: its ids, direction and author, and the words of subject, names, addresses and text. */
 export const messageTerms = (message: Described): ReadonlyArray<string> => {
-  const { direction, from, html, mailboxId, recipients, replyTo, sender, subject, tenantId, text, threadId } = message
+  const {
+    direction,
+    from,
+    html,
+    mailboxId,
+    recipients,
+    relayIds = [],
+    replyTo,
+    sender,
+    subject,
+    tenantId,
+    text,
+    threadId
+  } = message
   const body = text ?? withoutTags((html ?? "").slice(0, TEXT_CHARACTERS))
   const named = [sender, ...recipients].map(({ address, name }) => `${name ?? ""} ${address}`)
   return [
@@ -91,6 +117,7 @@ export const messageTerms = (message: Described): ReadonlyArray<string> => {
     term.thread(threadId),
     term.direction(direction),
     term.from(from),
+    ...relayIds.map(term.relay),
     ...searchWords([subject, ...named, ...replyTo, body.slice(0, TEXT_CHARACTERS)].join(" "))
   ]
 }

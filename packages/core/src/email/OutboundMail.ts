@@ -19,7 +19,11 @@ export const makeComposer = Effect.gen(function* () {
   /** Reads the bytes of an attachment when the mail is transferred. It exists as long as the operation or the message. */
   const outgoing =
     ({ messageId, tenantId }: Message) =>
-    ({ contentType, filename, sizeBytes }: Message["attachments"][number], index: number): OutgoingAttachment => ({
+    (
+      { contentId = null, contentType, filename, sizeBytes }: Message["attachments"][number],
+      index: number
+    ): OutgoingAttachment => ({
+      contentId,
       filename: filename ?? "",
       contentType,
       sizeBytes,
@@ -50,12 +54,14 @@ export const makeComposer = Effect.gen(function* () {
   return (message: Message): OutgoingMail => ({
     messageIdHeader: message.messageIdHeader ?? "",
     inReplyTo: message.inReplyTo,
-    references: message.references,
+    references: referencesOf(message),
     from: message.sender,
     ...envelopes(message),
     to: message.to,
     cc: message.cc,
     bcc: message.bcc,
+    replyTo: message.replyTo,
+    autoSubmitted: autoSubmittedOf(message),
     subject: message.subject,
     text: message.text ?? "",
     html: message.html,
@@ -63,6 +69,15 @@ export const makeComposer = Effect.gen(function* () {
     date: message.createdAt
   })
 })
+
+/** A first message names itself, so that the answers to a copy with the relay's Message-ID name it too. */
+const referencesOf = ({ messageIdHeader, references }: Message): ReadonlyArray<string> =>
+  references.length === 0 && messageIdHeader !== null ? [messageIdHeader] : references
+
+const autoSubmittedOf = ({ automatic }: Message): OutgoingMail["autoSubmitted"] => {
+  if (automatic === null) return null
+  return automatic === "auto_replied" ? "auto-replied" : "auto-generated"
+}
 
 export const isQueued = ({ status }: Pick<Recipient, "status">): boolean => status === "queued"
 

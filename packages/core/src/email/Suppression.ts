@@ -73,7 +73,7 @@ const reportersOf = Effect.fnUntraced(function* (
     return addresses.filter((address) => !authors.has(address)).map(personOf)
   }
   const namedIn = (mails: ReadonlyArray<MessageSummary>) =>
-    new Set(mails.flatMap(({ cc, from, to }) => [from, ...to, ...cc].map(foldAddress)))
+    new Set(mails.flatMap(({ cc, from, replyTo, to }) => [from, ...replyTo, ...to, ...cc].map(foldAddress)))
   const known = namedIn(received.filter((mail) => dmarcOf(mail) !== "fail"))
   const claimed = namedIn(received.filter((mail) => dmarcOf(mail) === "fail"))
   return addresses

@@ -1,4 +1,13 @@
-import { baseLocalPart, CreateMailboxInput, isEmailAddress, LocalPart, SendMessageInput } from "@agentos/core"
+import {
+  baseLocalPart,
+  CreateMailboxInput,
+  EmailAddress,
+  isEmailAddress,
+  LocalPart,
+  needsSmtpUtf8,
+  SendMessageInput,
+  toEmailAddress
+} from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 
@@ -29,13 +38,36 @@ describe("EmailAddress", () => {
       "a@[127.0.0.1]",
       "a@b\r\nBcc: c@d",
       "a\u0000@b",
-      "ä@b",
+      "a\u00a0b@c",
+      "a\u200bb@c",
+      "a\u0085@b",
+      "ä..b@c",
+      `${"ä".repeat(33)}@example.com`,
+      "a@ｂ.example",
+      "a@b\u200b.example",
+      "ä＠b",
       "A <a@b>",
       "a@b,c@d",
       `${"a".repeat(65)}@example.com`,
       `a@${"b.".repeat(130)}c`
     ]
     for (const address of wrong) assert.isFalse(isEmailAddress(address), JSON.stringify(address))
+  })
+
+  it("accepts letters of all scripts, and converts a domain to A-labels", () => {
+    const converted: ReadonlyArray<readonly [string, string]> = [
+      ["bob@münchen.example", "bob@xn--mnchen-3ya.example"],
+      ["jürgen@Müller.example", "jürgen@xn--mller-kva.example"],
+      ["用户@例子.example", "用户@xn--fsqu00a.example"],
+      ["Bob@Example.com", "Bob@Example.com"],
+      ["अजय@xn--mller-kva.example", "अजय@xn--mller-kva.example"]
+    ]
+    for (const [given, stored] of converted) {
+      assert.strictEqual(toEmailAddress(given), stored)
+      assert.strictEqual(Schema.decodeSync(EmailAddress)(given), stored)
+      assert.isTrue(isEmailAddress(stored))
+    }
+    assert.deepStrictEqual(["bob@xn--mnchen-3ya.example", "jürgen@b.example"].map(needsSmtpUtf8), [false, true])
   })
 
   it("finds the mailbox behind a tag", () => {

@@ -5,6 +5,7 @@ import {
   EmailProvider,
   MailboxStore,
   type Message,
+  type MessageRecord,
   messageSending,
   MessageStore,
   newMailbox,
@@ -12,6 +13,7 @@ import {
   OperationStore,
   type OutgoingMail,
   ProviderError,
+  type SendMessageInput,
   snippetOf,
   type Tenant
 } from "@agentos/core"
@@ -208,18 +210,188 @@ describe("a reply", () => {
     })
   )
 
-  scenario("to a message without a Message-ID joins its thread without headers", ({ sent }) =>
+  scenario("to a message without a Message-ID joins its thread, and names only itself", ({ sent }) =>
     Effect.gen(function* () {
       const { mailboxId, tenant } = yield* adasMailbox
       const { messageId, threadId } = yield* received(tenant, { messageIdHeader: null })
       const challenge = yield* reply(tenant, mailboxId, messageId, null)
       yield* reply(tenant, mailboxId, messageId, pay(challengeIn(challenge), ADA, "02"))
-      assert.deepInclude(sent[0], { inReplyTo: null, references: [] })
+      assert.deepInclude(sent[0], { inReplyTo: null, references: [sent[0]!.messageIdHeader] })
       const [stored] = yield* (yield* MessageStore).list(tenant.tenantId, { mailboxId }, undefined, 1)
       assert.strictEqual(stored?.threadId, threadId)
     })
   )
 })
+
+/** Prepares a message of Ada, and returns how it is recorded before it is sent, or the error. */
+const prepared = Effect.fnUntraced(function* (
+  tenant: Tenant,
+  input: Partial<SendMessageInput> & Pick<SendMessageInput, "mailboxId">
+) {
+  const service = yield* messageSending
+  const context = { operationId, tenant, createdAt: tenant.createdAt, attended: true, isAuthenticated: true }
+  const given = { text: "t", ...input }
+  const plan = yield* service.prepare(context, given)
+  const receipt = { accepted: [], rejected: [], response: "250 ok" }
+  const { data } = yield* service.record(context, plan, given, receipt)
+  return (data as { readonly message: MessageRecord }).message
+})
+
+const mailingList = { listId: "team.else.test", post: "team@else.test", unsubscribe: [], oneClick: false }
+
+describe("the recipients of a reply that names none", () => {
+  const cases: ReadonlyArray<
+    readonly [title: string, answered: Partial<Message>, replyAll: boolean, to: string, cc?: string]
+  > = [
+    ["are the author", {}, false, "a@else.test"],
+    [
+      "are those in Reply-To",
+      { replyTo: ["h@else.test", "H@else.test", "i@else.test"] },
+      false,
+      "h@else.test i@else.test"
+    ],
+    ["are the author if Reply-To is the own address", { replyTo: ["Other@agents.test"] }, false, "a@else.test"],
+    [
+      "are the recipients of a mail that the mailbox wrote to itself",
+      { from: "other@agents.test", to: ["b@else.test", "other+x@agents.test"] },
+      false,
+      "b@else.test"
+    ],
+    ["are the mailbox itself if nobody else is named", { from: "other@agents.test" }, false, "other@agents.test"],
+    [
+      "are those of a sent message",
+      { direction: "outbound", from: "other@agents.test", to: ["b@else.test"] },
+      false,
+      "b@else.test"
+    ],
+    ["are those in Reply-To of a mailing list, without the list", { mailingList }, false, "a@else.test"],
+    [
+      "are with replyAll also the others and the list, without the own addresses",
+      {
+        to: ["other@agents.test", "b@else.test"],
+        cc: ["ada+tag@agents.test", "A@else.test", "c@else.test"],
+        mailingList
+      },
+      true,
+      "a@else.test",
+      "b@else.test c@else.test team@else.test"
+    ],
+    [
+      "are with replyAll those of a sent message, without its hidden ones",
+      {
+        direction: "outbound",
+        from: "other@agents.test",
+        to: ["b@else.test"],
+        cc: ["c@else.test"],
+        bcc: ["d@else.test"]
+      },
+      true,
+      "b@else.test",
+      "c@else.test"
+    ],
+    ["are written with A-labels", { replyTo: ["jürgen@müller.example"] }, false, "jürgen@xn--mller-kva.example"],
+    ["leave out what is no address", { replyTo: ["not an address", "h@else.test"] }, false, "h@else.test"]
+  ]
+  for (const [title, answered, replyAll, to, cc = ""] of cases)
+    scenario(title, () =>
+      Effect.gen(function* () {
+        const { mailboxId, tenant } = yield* adasMailbox
+        const { messageId } = yield* received(tenant, {
+          messageIdHeader: "<1@else.test>",
+          subject: "Plan",
+          ...answered
+        })
+        const message = yield* prepared(tenant, { mailboxId, inReplyTo: messageId, replyAll })
+        assert.deepStrictEqual([message.to.join(" "), message.cc.join(" ")], [to, cc])
+        assert.strictEqual(message.subject, "Re: Plan")
+      })
+    )
+
+  scenario("must be given if the message names nobody", () =>
+    Effect.gen(function* () {
+      const { mailboxId, tenant } = yield* adasMailbox
+      const { messageId } = yield* received(tenant, { messageIdHeader: null, from: "", to: [] })
+      const error = yield* Effect.flip(prepared(tenant, { mailboxId, inReplyTo: messageId }))
+      assert.deepInclude(error, { _tag: "InvalidRequest" })
+      assert.include(error.message, "to is missing: the message names nobody to answer")
+    })
+  )
+
+  scenario("and its subject are those that are given, if they are", () =>
+    Effect.gen(function* () {
+      const { mailboxId, tenant } = yield* adasMailbox
+      const { messageId } = yield* received(tenant, { messageIdHeader: "<1@else.test>" })
+      const given = { to: ["x@else.test"], subject: "Other", replyTo: ["help@else.test"] }
+      const message = yield* prepared(tenant, { mailboxId, inReplyTo: messageId, ...given })
+      assert.deepInclude(message, { ...given, cc: [] })
+    })
+  )
+})
+
+describe("a message that is no reply", () => {
+  for (const [field, input] of [
+    ["to", { subject: "s" }],
+    ["subject", { to: ["x@else.test"] }],
+    ["replyAll", { to: ["x@else.test"], subject: "s", replyAll: true }],
+    [
+      "attachments.0.contentId",
+      {
+        to: ["x@else.test"],
+        subject: "s",
+        attachments: [{ filename: "a.png", contentType: "image/png", contentBase64: "", contentId: "a" }]
+      }
+    ]
+  ] as const)
+    scenario(`is refused by the name of the field: ${field}`, () =>
+      Effect.gen(function* () {
+        const { mailboxId, tenant } = yield* adasMailbox
+        const error = yield* Effect.flip(prepared(tenant, { mailboxId, ...input }))
+        if (error._tag !== "InvalidRequest") throw error
+        assert.strictEqual(error.issues[0]?.path, field)
+      })
+    )
+})
+
+describe("Auto-Submitted", () => {
+  scenario("marks a reply, unless a person sends it, and another message if it is asked for", ({ sent }) =>
+    Effect.gen(function* () {
+      const { mailboxId, tenant } = yield* adasMailbox
+      const { messageId } = yield* received(tenant, { messageIdHeader: "<1@else.test>" })
+      const first = { mailboxId, to: ["x@else.test"], subject: "s" }
+      const reply = { mailboxId, inReplyTo: messageId }
+      const marked = yield* Effect.forEach(
+        [first, { ...first, automatic: true }, reply, { ...reply, automatic: false }],
+        (input) => Effect.map(prepared(tenant, input), ({ automatic }) => automatic)
+      )
+      assert.deepStrictEqual(marked, [null, "auto_generated", "auto_replied", null])
+      const challenge = yield* Effect.map(failureOf(answer(tenant, mailboxId, messageId, null)), (error) =>
+        error._tag === "PaymentRequired" ? error.challenge : ""
+      )
+      yield* answer(tenant, mailboxId, messageId, pay(challenge, ADA, "02"))
+      assert.deepInclude(sent[0], { autoSubmitted: "auto-replied", to: ["a@else.test"], subject: "Re: s" })
+    })
+  )
+
+  for (const automatic of ["auto_replied", "null_sender", "auto_generated", "mailing_list"] as const)
+    scenario(`of a mail (${automatic}) decides whether a program answers it`, () =>
+      Effect.gen(function* () {
+        const { mailboxId, tenant } = yield* adasMailbox
+        const { messageId } = yield* received(tenant, { messageIdHeader: "<1@else.test>", automatic })
+        const before = yield* balances
+        const input = { mailboxId, inReplyTo: messageId, to: ["a@else.test"] }
+        const result = yield* Effect.result(prepared(tenant, input))
+        const isRefused = automatic === "auto_replied" || automatic === "null_sender"
+        assert.strictEqual(result._tag, isRefused ? "Failure" : "Success")
+        if (result._tag === "Failure") assert.deepInclude(result.failure, { _tag: "Conflict" })
+        assert.deepStrictEqual(yield* balances, before)
+        yield* prepared(tenant, { ...input, automatic: false })
+      })
+    )
+})
+
+/** Answers a message without naming its recipients. */
+const answer = (tenant: Tenant, mailboxId: string, inReplyTo: string, signature: string | null) =>
+  order(messageSending, { tenant, signature, body: "answer" }, { mailboxId, text: "t", inReplyTo })
 
 const FILES = [
   { filename: "a.txt", contentType: "text/plain", contentBase64: "SGk=" },

@@ -68,7 +68,9 @@ const makeAda = Effect.fnUntraced(function* (host: Host, policies: Layer.Layer<n
   )
 
   const receive = Effect.fnUntraced(function* (rcptTo: ReadonlyArray<string>, mail: Partial<ParsedMail>) {
-    const envelope = { mailFrom: "", rcptTo, remoteAddress: "192.0.2.1", helo: "else.test", secure: false }
+    // Only reports have no envelope sender: other mail without one is not answered.
+    const mailFrom = mail.report === undefined ? "x@else.test" : ""
+    const envelope = { mailFrom, rcptTo, remoteAddress: "192.0.2.1", helo: "else.test", secure: false }
     yield* inbound.accept(envelope, new TextEncoder().encode(JSON.stringify(mail)), "x@else.test")
     yield* deliverMail(inbound)
   })

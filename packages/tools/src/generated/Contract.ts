@@ -82,11 +82,11 @@ export const INPUTS = {
       ]
     },
     "to": {
-      "description": "Addresses of the recipients.",
+      "description": "Addresses of the recipients. Required without inReplyTo. Default of a reply: the addresses in Reply-To of the message, or its sender; those in `to` of a message that you sent. Your own address is left out.",
       "type": "array",
       "items": {
         "type": "string",
-        "format": "email",
+        "format": "idn-email",
         "maxLength": 254
       },
       "maxItems": 50,
@@ -102,7 +102,7 @@ export const INPUTS = {
       "type": "array",
       "items": {
         "type": "string",
-        "format": "email",
+        "format": "idn-email",
         "maxLength": 254
       },
       "maxItems": 50,
@@ -117,7 +117,7 @@ export const INPUTS = {
       "type": "array",
       "items": {
         "type": "string",
-        "format": "email",
+        "format": "idn-email",
         "maxLength": 254
       },
       "maxItems": 50,
@@ -127,8 +127,23 @@ export const INPUTS = {
         ]
       ]
     },
+    "replyTo": {
+      "description": "Addresses to which replies shall go, in Reply-To. Default: your mailbox.",
+      "type": "array",
+      "items": {
+        "type": "string",
+        "format": "idn-email",
+        "maxLength": 254
+      },
+      "maxItems": 10,
+      "examples": [
+        [
+          "help@example.com"
+        ]
+      ]
+    },
     "subject": {
-      "description": "Subject, on one line.",
+      "description": "Subject, on one line. Required without inReplyTo and forwards. Default: that of the message with Re: or Fwd: before it.",
       "type": "string",
       "maxLength": 998,
       "examples": [
@@ -159,8 +174,22 @@ export const INPUTS = {
         "019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7"
       ]
     },
+    "replyAll": {
+      "description": "Whether a reply is copied to everyone in to and cc of the message, and to its mailing list, without your own address. Requires inReplyTo. Default: false.",
+      "type": "boolean",
+      "examples": [
+        true
+      ]
+    },
+    "automatic": {
+      "description": "Whether a program sends the message by itself. It then carries Auto-Submitted (RFC 3834), and is refused as an answer to an automatic reply or a bounce, so that two programs do not answer each other forever. Default: true with inReplyTo, otherwise false. Pass false if a person or a decision of its own stands behind it.",
+      "type": "boolean",
+      "examples": [
+        false
+      ]
+    },
     "attachments": {
-      "description": "Files, each with filename (without a path), contentType and contentBase64. At most 10485760 bytes together, after decoding.",
+      "description": "Files, each with filename (without a path), contentType and contentBase64, and contentId if the HTML shows it. At most 10485760 bytes together, after decoding.",
       "type": "array",
       "items": {
         "type": "object",
@@ -180,6 +209,11 @@ export const INPUTS = {
             "type": "string",
             "maxLength": 13981016,
             "description": "The bytes in base64, with padding and without line breaks."
+          },
+          "contentId": {
+            "type": "string",
+            "maxLength": 128,
+            "description": "Makes the file part of the HTML, which shows it by `cid:` and this id: `<img src=\"cid:logo\">`. Requires html."
           }
         },
         "required": [
@@ -239,7 +273,7 @@ export const INPUTS = {
     },
     "from": {
       "type": "string",
-      "format": "email",
+      "format": "idn-email",
       "maxLength": 254,
       "examples": [
         "bob@example.com"

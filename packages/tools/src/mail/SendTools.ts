@@ -1,9 +1,9 @@
-import { AgentOsError, type InputOf, type MessageRecord } from "@agentos/client"
+import { AgentOsError, type InputOf } from "@agentos/client"
 import { INPUTS } from "../generated/Contract.ts"
 import { defineTool } from "../Tool.ts"
 import { EMAIL_SCHEMA, emailOf, MAILBOX_INPUT, sendingMailbox } from "./Records.ts"
 
-const { bcc, cc, html, subject, text, to } = INPUTS.sendMessage
+const { automatic, bcc, cc, html, replyAll, replyTo, subject, text, to } = INPUTS.sendMessage
 
 /** A file that a model can write: as text, or as base64. */
 const ATTACHMENTS_INPUT = {
@@ -80,7 +80,7 @@ export const sendEmail = defineTool({
   title: "Send an email",
   description:
     "Sends a real email to people, and returns the stored message. It cannot be recalled. To answer a message, use reply_to_email.",
-  properties: { mailbox: SENDER_INPUT, to, cc, bcc, subject, text, html, attachments: ATTACHMENTS_INPUT },
+  properties: { mailbox: SENDER_INPUT, to, cc, bcc, replyTo, subject, text, html, attachments: ATTACHMENTS_INPUT },
   required: ["to", "subject", "text"],
   output: { email: EMAIL_SCHEMA },
   paysFor: ["sendMessage"],
@@ -93,32 +93,17 @@ export const sendEmail = defineTool({
   }
 })
 
-/** Returns addresses once each, in any case, without some. */
-const distinct = (addresses: ReadonlyArray<string>, without: ReadonlyArray<string>): Array<string> => {
-  const seen = new Set(without.map((address) => address.toLowerCase()))
-  return addresses.filter((address) => {
-    const isNew = !seen.has(address.toLowerCase())
-    seen.add(address.toLowerCase())
-    return isNew
-  })
-}
-
-/** Returns the addresses that a reply goes to: those of Reply-To or the sender, or the recipients of a sent message. */
-const repliedTo = ({ direction, replyTo, sender, to }: MessageRecord): ReadonlyArray<string> => {
-  if (direction === "outbound") return to
-  return replyTo.length > 0 ? replyTo : [sender.address]
-}
-
 export const replyToEmail = defineTool({
   name: "reply_to_email",
   title: "Reply to an email",
   description:
-    "Sends a reply to the sender of a received message, or to the recipients of a sent one, in the same thread, and returns the stored message. The subject and the mailbox are those of the message. With replyAll, everyone who received the message receives the reply.",
+    "Sends a reply to the addresses in Reply-To or to the sender of a received message, or to the recipients of a sent one, in the same thread, and returns the stored message. The subject and the mailbox are those of the message. With replyAll, everyone who received the message receives the reply.",
   properties: {
     messageId: { ...INPUTS.queryMessages.messageId, description: "Id of the message to answer." },
     text,
     html,
-    replyAll: { type: "boolean", default: false, description: "Whether all other recipients receive a copy." },
+    replyAll: { ...replyAll, description: "Whether all other recipients receive a copy. Default: false." },
+    automatic,
     cc,
     bcc,
     attachments: ATTACHMENTS_INPUT
@@ -128,28 +113,11 @@ export const replyToEmail = defineTool({
   paysFor: ["sendMessage"],
   isUntrusted: true,
   effects: "reaches people",
-  run: async ({ agent, call }, { attachments, bcc: hidden, cc: copied = [], messageId, replyAll = false, ...body }) => {
+  run: async ({ agent, call }, { attachments, messageId, ...body }) => {
     const files = attached(attachments)
     const { record } = await agent.mailboxes.message(messageId, call)
-    const { mailboxId, subject: answered } = record
-    const own = (await agent.mailboxes.list(call)).find(({ id }) => id === mailboxId)?.address
-    const recipients = distinct(repliedTo(record), [])
-    const others = replyAll ? [...record.to, ...record.cc] : []
-    const copies = distinct([...copied, ...others], [...recipients, ...(own === undefined ? [] : [own])])
-    const { message } = await agent.call(
-      "sendMessage",
-      {
-        ...body,
-        ...files,
-        mailboxId,
-        to: recipients,
-        ...(copies.length > 0 ? { cc: copies } : {}),
-        ...(hidden === undefined ? {} : { bcc: hidden }),
-        subject: /^re:/i.test(answered) ? answered : `Re: ${answered}`,
-        inReplyTo: messageId
-      },
-      call
-    )
+    const { mailboxId } = record
+    const { message } = await agent.call("sendMessage", { ...body, ...files, mailboxId, inReplyTo: messageId }, call)
     return { email: emailOf(message) }
   }
 })
