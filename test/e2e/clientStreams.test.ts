@@ -67,6 +67,44 @@ describe("new mail", () => {
     ])
   })
 
+  it("is answered once by each of two agents that answer every mail, and both go on", async () => {
+    const [ada, bob] = [await open(), await open()]
+    const answered = Promise.withResolvers<void>()
+    const answerAll = async ({ mailbox }: typeof ada) => {
+      const seen: Array<unknown> = []
+      await readUntil(mailbox, async (mail) => {
+        const reply = await mail.reply({ text: "Hello!" })
+        seen.push([mail.subject, mail.record.automatic, reply?.subject ?? null])
+        if (mail.subject === "Re: Hi") answered.resolve()
+        return mail.subject === "Last"
+      })
+      return seen
+    }
+    const loops = Promise.all([answerAll(ada), answerAll(bob)])
+    await ada.mailbox.send({ to: [bob.mailbox.address], subject: "Hi", text: "Hello" })
+    await answered.promise
+    await receive(ada.mailbox, "Last")
+    await receive(bob.mailbox, "Last")
+    expect(await loops).toEqual([
+      [
+        ["Re: Hi", "auto_replied", null],
+        ["Last", null, "Re: Last"]
+      ],
+      [
+        ["Hi", null, "Re: Hi"],
+        ["Last", null, "Re: Last"]
+      ]
+    ])
+    const answer = (await all(ada.mailbox.messages({ direction: "inbound", q: "Hi" })))[0]!
+    await expect(
+      ada.client.call("sendMessage", { mailboxId: ada.mailbox.id, inReplyTo: answer.id, text: "Hello!" })
+    ).rejects.toMatchObject({ code: "CONFLICT", moneyMoved: "no" })
+    expect((await answer.reply({ text: "It was me.", automatic: false })).record).toMatchObject({
+      to: [bob.mailbox.address],
+      automatic: null
+    })
+  })
+
   it("is not acknowledged when the body throws, and comes again", async () => {
     const { client, mailbox } = await open()
     await receive(mailbox, "Hard")

@@ -12,7 +12,7 @@ const TABLE: Readonly<Record<string, string>> = {
   updateMailbox: "body.mailboxId* body.displayName body.outboundSignature body.active body.senderPolicy",
   deleteMailbox: "body.mailboxId*",
   sendMessage:
-    "body.mailboxId* body.to* body.cc body.bcc body.subject* body.text* body.html body.inReplyTo body.attachments",
+    "body.mailboxId* body.to body.cc body.bcc body.replyTo body.subject body.text* body.html body.inReplyTo body.replyAll body.automatic body.attachments",
   queryMessages:
     "query.mailboxId query.messageId query.threadId query.direction query.from query.q query.limit query.cursor query.after query.before",
   purchaseUsNumber:
@@ -102,8 +102,12 @@ describe("describeInput", () => {
       described(OPERATIONS.queryMessages, "limit"),
       "Maximum number of items to return. 1 to 100. Default: 50."
     )
-    assert.strictEqual(described(OPERATIONS.sendMessage, "to"), "Addresses of the recipients. 1 to 50 items.")
-    assert.strictEqual(described(OPERATIONS.sendMessage, "subject"), "Subject, on one line. At most 998 characters.")
+    assert.strictEqual(described(OPERATIONS.sendMessage, "cc"), "Addresses that receive a copy. At most 50 items.")
+    assert.match(described(OPERATIONS.sendMessage, "to") ?? "", /^Addresses of the recipients\. .* 1 to 50 items\.$/)
+    assert.match(
+      described(OPERATIONS.sendMessage, "subject") ?? "",
+      /^Subject, on one line\. .* At most 998 characters\.$/
+    )
     assert.strictEqual(
       described(OPERATIONS.listEvents, "status"),
       "Status of the events. One of pending, delivered, acknowledged, expired, failed."

@@ -61,6 +61,29 @@ export const threadTests: ContractTests<MailboxStore | MessageStore> = (it) => {
       })
     )
 
+    it.effect("is complemented by the ids of relays, stored with the message or after a retry, in any case", () =>
+      Effect.gen(function* () {
+        const store = yield* MessageStore
+        const { mailbox, tenant } = yield* Mailboxes.owner
+        const [a, b, c] = yield* Effect.all([Fresh.word, Fresh.word, Fresh.word])
+        const sent = yield* Sample.stored(mailbox, { direction: "outbound", relayIds: [a] })
+        const named = (relayId: string) =>
+          Effect.map(store.list(tenant.tenantId, { mailboxId: mailbox.mailboxId, relayId }, undefined, 2), (found) =>
+            found.map(({ messageId }) => messageId)
+          )
+        const { recipients, status } = sent
+        yield* store.setOutcome(sent.messageId, { recipients, status, relayIds: [b] })
+        yield* store.setOutcome(sent.messageId, { recipients, status })
+        assert.deepStrictEqual(yield* Effect.forEach([a, b.toUpperCase(), c], named), [
+          [sent.messageId],
+          [sent.messageId],
+          []
+        ])
+        const found = yield* store.find(tenant.tenantId, sent.messageId)
+        assert.deepStrictEqual(found._tag === "Owned" ? found.value.relayIds : undefined, [a, b])
+      })
+    )
+
     it.effect("returns nothing without mailboxes, and without headers", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore

@@ -39,7 +39,7 @@ export const guessThread = Effect.fnUntraced(function* (
   if (ids.length === 0 || from.address === "" || !isReplySubject(subject)) return undefined
   const base = baseSubject(subject)
   const author = foldAddress(from.address)
-  const since = Timestamp.add(now, -GUESS_WINDOW)
+  const since = Timestamp.Timestamp.make(Math.max(0, now - GUESS_WINDOW))
   const words = [...searchWords(`${base} ${author}`)]
   const sent = yield* messages.list(
     tenantId,
