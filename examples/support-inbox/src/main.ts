@@ -51,8 +51,8 @@ const handle = async (mailbox: Mailbox, mail: Mail): Promise<string> => {
   // The new part of the mail, without the quoted text. Attachments are not opened.
   const text = answerTo(mail.record.extractedText ?? "")
   try {
-    await mail.reply({ text })
-    return `answered: ${text}`
+    const reply = await mail.reply({ text })
+    return reply === undefined ? "not answered: an automatic reply or a bounce" : `answered: ${text}`
   } catch (error) {
     // The address refuses mail, which no retry changes. Every other error stops the inbox.
     if (error instanceof AgentOsError && error.code === "PROVIDER_REJECTED") return `not answered: ${error.message}`

@@ -12,6 +12,7 @@ import {
   RealtimeSession,
   RECIPIENT_LIMIT,
   SenderPolicy,
+  REPLY_TO_LIMIT,
   SUBJECT_LIMIT,
   Usdt
 } from "@agentos/core"
@@ -50,6 +51,7 @@ const FIGURES: Readonly<Record<string, string>> = {
   senderListLength: grouped(SenderPolicy.SENDER_LIST_LIMIT),
   recipients: grouped(RECIPIENT_LIMIT),
   subjectLength: grouped(SUBJECT_LIMIT),
+  replyToAddresses: grouped(REPLY_TO_LIMIT),
   textMiB: grouped(BODY_LIMIT_BYTES / MIB),
   attachments: grouped(ATTACHMENT_LIMIT),
   attachmentsMiB: grouped(ATTACHMENTS_LIMIT_BYTES / MIB),

@@ -109,7 +109,7 @@ export const EMAIL_OPERATIONS = {
     data: paidData({ message: MessageRecord.annotateKey({ description: "The sent message." }) }),
     status: 201,
     description:
-      "The response has the outcome for each recipient: some may be refused while others are accepted. Recipients that are refused temporarily are `queued` and retried for 24 hours without charge. `inReplyTo` makes the message a reply, with the headers and the thread of the message that it answers. Repeating the request never sends the message twice.",
+      "The response has the outcome for each recipient: some may be refused while others are accepted. Recipients that are refused temporarily are `queued` and retried for 24 hours without charge. `inReplyTo` makes the message a reply, with the headers and the thread of the message that it answers; recipients and subject then have defaults. Repeating the request never sends the message twice.",
     example: {
       payload: { mailboxId: MAILBOX.mailboxId, to: ["bob@example.com"], subject: "Hello", text: "Hello Bob" },
       data: { message: MESSAGE, operationId: OPERATION_ID }

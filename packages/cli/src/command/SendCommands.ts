@@ -239,7 +239,7 @@ export const MAIL_REPLY = defineCommand(
         ...(flags.personal ? { automatic: false } : {})
       },
       flags,
-      `one reply to ${firstAndMore(named)}${flags.all ? " and all others" : ""}`
+      `one message to ${firstAndMore(named)}${flags.all ? " and all others" : ""}`
     )
   }
 )
