@@ -105,6 +105,31 @@ describe("new mail", () => {
     })
   })
 
+  it("is forwarded with its HTML and its files", async () => {
+    const { mailbox } = await open()
+    await sendMail(host.sandbox, mailbox.address, {
+      subject: "List",
+      text: "See the list.",
+      html: "<body><p>See the list.</p></body>",
+      attachments: [{ filename: "list.csv", contentType: "text/csv", content: "a;b\n" }]
+    })
+    await readUntil(mailbox, async (mail) => {
+      const forwarded = await mail.forward({ to: ["carol@outside.example"], text: "For you <3" })
+      expect(forwarded.record).toMatchObject({
+        subject: "Fwd: List",
+        to: ["carol@outside.example"],
+        automatic: null,
+        attachments: [{ filename: "list.csv", contentType: "text/csv", sizeBytes: 4 }],
+        text: expect.stringMatching(/^For you <3\n\n-+ Forwarded message -+\nFrom: .*\n(?:.*\n)+\nSee the list\.\s*$/),
+        html: expect.stringMatching(/^<body><div>For you &lt;3<\/div>[^]*<p>See the list\.<\/p><\/body>\s*$/)
+      })
+      expect(forwarded.record.threadId).toBe(forwarded.id)
+      const [file] = forwarded.record.attachments
+      expect(new TextDecoder().decode(await forwarded.attachment(file!.attachmentId))).toBe("a;b\n")
+      return true
+    })
+  })
+
   it("is not acknowledged when the body throws, and comes again", async () => {
     const { client, mailbox } = await open()
     await receive(mailbox, "Hard")

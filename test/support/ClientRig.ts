@@ -1,6 +1,6 @@
 import { AgentOs, type AgentOsOptions, type JournalEntry, type PaymentJournal } from "@agentos/client"
 import type { SandboxDescription } from "@agentos/sandbox"
-import { createTransport } from "nodemailer"
+import { createTransport, type SendMailOptions } from "nodemailer"
 import { readFile } from "node:fs/promises"
 
 /** A request of a client, and its answer if it has arrived. */
@@ -71,7 +71,11 @@ export const connectTo = (sandbox: SandboxDescription, options: AgentOsOptions):
 export const sendMail = async (
   { mail }: SandboxDescription,
   to: string,
-  content: { readonly subject: string; readonly text: string; readonly from?: string }
+  content: Pick<SendMailOptions, "html" | "attachments"> & {
+    readonly subject: string
+    readonly text: string
+    readonly from?: string
+  }
 ): Promise<void> => {
   const { host, outside, port } = mail
   const transport = createTransport({ host, port, tls: { rejectUnauthorized: false } })

@@ -1,7 +1,7 @@
 import { readAttachment } from "./mail/AttachmentTools.ts"
 import { listEmails, readEmail, waitForCode, waitForEmail, waitForLink } from "./mail/InboxTools.ts"
 import { createMailbox, listMailboxes } from "./mail/MailboxTools.ts"
-import { replyToEmail, sendEmail } from "./mail/SendTools.ts"
+import { forwardEmail, replyToEmail, sendEmail } from "./mail/SendTools.ts"
 import {
   addInboundMinutes,
   buyPhoneNumber,
@@ -28,6 +28,7 @@ export const TOOLS: ReadonlyArray<Tool> = [
   listMailboxes,
   sendEmail,
   replyToEmail,
+  forwardEmail,
   listEmails,
   readEmail,
   readAttachment,

@@ -802,6 +802,7 @@ export interface components {
             text: string;
             html?: string;
             inReplyTo?: string;
+            forwards?: string;
             replyAll?: boolean;
             automatic?: boolean;
             attachments?: {

@@ -114,6 +114,17 @@ const contentId = Schema.String.check(
   )
 )
 
+/** Returns a file of a received message in the form in which it can be sent again. Its names are the sender's. */
+export const sendable = (file: {
+  readonly filename: string | null
+  readonly contentType: string
+  readonly contentId: string | null
+}) => ({
+  filename: Schema.is(filename)(file.filename) ? file.filename : "attachment",
+  contentType: Schema.is(contentType)(file.contentType) ? file.contentType : "application/octet-stream",
+  ...(Schema.is(contentId)(file.contentId) ? { contentId: file.contentId } : {})
+})
+
 const attachment = Schema.Struct({
   filename: filename.annotateKey({ description: "Name of the file, without a path." }),
   contentType: contentType.annotateKey({
@@ -198,6 +209,11 @@ export const SendMessageInput = Schema.Struct({
   }),
   inReplyTo: Schema.optionalKey(GivenUuid).annotateKey({
     description: "Id of your message, received or sent, that this one answers. Sets the headers and the thread.",
+    examples: ["019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7"]
+  }),
+  forwards: Schema.optionalKey(GivenUuid).annotateKey({
+    description:
+      "Id of your message, received or sent, that this one forwards: below text and html follow its header, its text and HTML, and its attachments. Begins a new thread.",
     examples: ["019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7"]
   }),
   replyAll: Schema.optionalKey(Schema.Boolean).annotateKey({

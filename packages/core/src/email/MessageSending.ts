@@ -1,4 +1,6 @@
-import { Effect, Schema } from "effect"
+import { Effect, Schema, Semaphore, Stream } from "effect"
+import { Base64 } from "effect/encoding"
+import * as Bytes from "../kernel/Bytes.ts"
 import { orFail } from "../kernel/Lookup.ts"
 import { Conflict, invalid, InvalidRequest, type Issue } from "../kernel/ResourceError.ts"
 import { countRefusal, QuotaExceeded } from "../limits/Refusals.ts"
@@ -11,11 +13,20 @@ import { TenantStore } from "../tenancy/TenantStore.ts"
 import { AttachmentStore, type StoredAttachment } from "./AttachmentStore.ts"
 import { statusOf } from "./DeliveryReport.ts"
 import { baseLocalPart, foldAddress, isAt, splitAddress } from "./EmailAddress.ts"
-import { RECIPIENT_LIMIT, SendMessageInput } from "./EmailInput.ts"
+import {
+  ATTACHMENT_LIMIT,
+  ATTACHMENTS_LIMIT_BYTES,
+  BODY_LIMIT_BYTES,
+  RECIPIENT_LIMIT,
+  sendable,
+  SendMessageInput
+} from "./EmailInput.ts"
 import { EmailProvider, type SendReceipt } from "./EmailProvider.ts"
 import { type MailboxSender, MailboxStore } from "./MailboxStore.ts"
 import { MailPolicy, reachedLimit } from "./MailPolicy.ts"
-import { bodySizeBytes, type Message, type Recipient, snippetOf, toMessageRecord } from "./Message.ts"
+import { attachmentIdOf, bodySizeBytes, type Message, type Recipient, snippetOf, toMessageRecord } from "./Message.ts"
+import { forwardedBody } from "./Forward.ts"
+import { MessageContents } from "./MessageContents.ts"
 import { retryDelay, SEND_WINDOW } from "./MessageRetries.ts"
 import { MessageRetryStore, MessageStore } from "./MessageStore.ts"
 import { accepted, afterAttempt, bouncedOf, isQueued, makeComposer } from "./OutboundMail.ts"
@@ -23,7 +34,7 @@ import type { Mailbox } from "./Mailbox.ts"
 import { owned, remainingMailbox } from "./Mailboxes.ts"
 import { copiedTo, isLooping, repliedTo } from "./Reply.ts"
 import * as SendingQuota from "./SendingQuota.ts"
-import { replySubject } from "./Subject.ts"
+import { forwardSubject, replySubject } from "./Subject.ts"
 import { suppress } from "./Suppression.ts"
 
 /** The parts of the mail that are fixed before the first attempt, above all the Message-ID. */
@@ -59,6 +70,9 @@ const Plan = Schema.Struct({
 })
 type Plan = typeof Plan.Type
 
+/** Messages whose files are read to be forwarded at the same time. */
+const FORWARDS_MAX = 2
+
 const FULL = {
   mailbox: "The mailbox is full, and a copy of each sent message is stored in it. Send from another mailbox.",
   tenant: "Your mailboxes have reached their total storage quota. Delete a mailbox that you no longer need."
@@ -83,6 +97,65 @@ export const messageSending = Effect.gen(function* () {
   const transactor = yield* Transactor
   const policy = yield* MailPolicy
   const suppression = { messages, policy, ownDomain: provider.domain }
+
+  const contents = yield* Effect.provide(MessageContents, MessageContents.layer)
+  /** The files of a forwarded message are in memory as base64, like those of a request. */
+  const forwarding = yield* Semaphore.make(FORWARDS_MAX)
+
+  /** Opens the files of a message, or fails if one is no longer stored. */
+  const filesOf = (tenant: Tenant, { attachments: files, messageId }: Message) =>
+    Effect.forEach(files, (file, index) =>
+      Effect.map(contents.openAttachment(tenant, messageId, attachmentIdOf(messageId, index)), ({ bytes }) => ({
+        ...sendable({ ...file, contentId: file.contentId ?? null }),
+        bytes
+      }))
+    )
+
+  /** Fails unless the message can be forwarded with the parts that are given. */
+  const checkForwarded = Effect.fnUntraced(function* (tenant: Tenant, original: Message, input: SendMessageInput) {
+    const { attachments: given = [] } = input
+    const sizeBytes = [
+      ...original.attachments.map((file) => file.sizeBytes),
+      ...given.map(({ contentBase64 }) => (contentBase64.length / 4) * 3)
+    ].reduce((sum, size) => sum + size, 0)
+    const { html, text } = forwardedBody(original, input)
+    const isLong = [text, html ?? ""].some((body) => new TextEncoder().encode(body).length > BODY_LIMIT_BYTES)
+    if (isLong || sizeBytes > ATTACHMENTS_LIMIT_BYTES || original.attachments.length + given.length > ATTACHMENT_LIMIT)
+      return yield* invalid(
+        "forwards",
+        "names a message that is too large to be sent together with text, html and attachments"
+      )
+    yield* Effect.catchTag(filesOf(tenant, original), "ContentNotStored", () =>
+      Effect.fail(invalid("forwards", "names a message whose attachments are no longer stored"))
+    )
+  })
+
+  /** Returns the message with the header, the body and the files of the one that it forwards. */
+  const withForwarded = Effect.fnUntraced(function* (
+    tenant: Tenant | null,
+    { forwards, ...input }: SendMessageInput
+  ): Effect.fn.Return<SendMessageInput> {
+    if (forwards === undefined || tenant === null) return input
+    const found = yield* messages.find(tenant.tenantId, forwards)
+    if (found._tag !== "Owned") throw new Error(`the forwarded message ${forwards} was deleted after it was checked`)
+    const original = found.value
+    const body = forwardedBody(original, input)
+    const files = yield* Effect.orDie(filesOf(tenant, original))
+    const added = yield* Effect.forEach(files, ({ bytes, contentId, ...file }) =>
+      Effect.map(Stream.runCollect(bytes), (pieces) => ({
+        ...file,
+        ...(contentId === undefined || body.html === undefined ? {} : { contentId }),
+        contentBase64: Base64.encode(Bytes.concat(...pieces))
+      }))
+    )
+    const all = [...(input.attachments ?? []), ...added]
+    return {
+      ...input,
+      ...body,
+      subject: input.subject ?? forwardSubject(original.subject),
+      ...(all.length === 0 ? {} : { attachments: all })
+    }
+  })
 
   const requireRoom = Effect.fnUntraced(function* ({ standing }: MailboxSender) {
     const reached = reachedLimit(policy, standing)
@@ -161,7 +234,7 @@ export const messageSending = Effect.gen(function* () {
    */
   const requireSender = Effect.fnUntraced(function* (tenant: Tenant | null, input: SendMessageInput) {
     yield* checkParts(input)
-    const { inReplyTo, mailboxId } = input
+    const { forwards, inReplyTo, mailboxId } = input
     const found =
       tenant === null || inReplyTo === undefined ? undefined : yield* messages.find(tenant.tenantId, inReplyTo)
     const answered = found?._tag === "Owned" ? found.value : undefined
@@ -174,6 +247,10 @@ export const messageSending = Effect.gen(function* () {
       mailboxes.findSender(tenantId, mailboxId, addresses)
     )
     if (inReplyTo !== undefined && found !== undefined) yield* orFail(found, "message", inReplyTo)
+    if (forwards !== undefined && tenant !== null) {
+      const original = yield* orFail(yield* messages.find(tenant.tenantId, forwards), "message", forwards)
+      yield* checkForwarded(tenant, original, input)
+    }
     if (answered !== undefined && isLooping(answered) && input.automatic !== false)
       return yield* new Conflict({ message: LOOP, read: { kind: "message", id: answered.messageId } })
     if (listed.length === 0)
@@ -198,13 +275,22 @@ export const messageSending = Effect.gen(function* () {
     })
 
   /** Leaves the Content-IDs in the place of the attachments that it stores, or an empty list without any. */
-  const stage = Effect.fnUntraced(function* (operationId: string, input: SendMessageInput) {
+  const stageFiles = Effect.fnUntraced(function* (operationId: string, input: SendMessageInput) {
     const { attachments: given = [], ...kept } = input
     if (given.length === 0) return kept
     yield* attachments.stage(operationId, given)
     const isInline = given.some(({ contentId }) => contentId !== undefined)
     return { ...kept, attachments: isInline ? given.map((file) => ({ ...file, contentBase64: "" })) : [] }
   })
+
+  const stage = (operationId: string, input: SendMessageInput, tenant: Tenant | null) =>
+    input.forwards === undefined
+      ? stageFiles(operationId, input)
+      : Semaphore.withPermits(
+          forwarding,
+          1,
+          Effect.flatMap(withForwarded(tenant, input), (whole) => stageFiles(operationId, whole))
+        )
 
   const service: PaidService<SendMessageInput, Plan, SendReceipt> = {
     serviceId: "email.message.send",
@@ -289,10 +375,13 @@ const LOOP =
 
 /** Fails if a part is missing that has no default, or that another part needs. */
 const checkParts = (input: SendMessageInput): Effect.Effect<void, InvalidRequest> => {
-  const { attachments = [], html, inReplyTo, replyAll, subject, to } = input
+  const { attachments = [], forwards, html, inReplyTo, replyAll, subject, to } = input
+  if (inReplyTo !== undefined && forwards !== undefined)
+    return Effect.fail(invalid("forwards", "can't be combined with inReplyTo"))
   if (inReplyTo === undefined) {
     if (to === undefined) return Effect.fail(invalid("to", "is missing. Pass the recipients, or inReplyTo for a reply"))
-    if (subject === undefined) return Effect.fail(invalid("subject", "is missing. It may be empty"))
+    if (subject === undefined && forwards === undefined)
+      return Effect.fail(invalid("subject", "is missing. It may be empty"))
     if (replyAll === true) return Effect.fail(invalid("replyAll", "requires inReplyTo"))
   }
   const inline = attachments.findIndex(({ contentId }) => contentId !== undefined)

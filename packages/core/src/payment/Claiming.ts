@@ -80,7 +80,7 @@ export const claim = Effect.fnUntraced(function* <Input, Plan, Receipt>(
       { key: payment.proof.payer }
     )
   if (staging === undefined) return yield* claimed(input)
-  const stored = Effect.tap(staging.store(operationId, input), () => reach("staged", draft))
+  const stored = Effect.tap(staging.store(operationId, input, request.tenant), () => reach("staged", draft))
   return yield* Effect.onError(Effect.flatMap(stored, claimed), () => staging.discard(operationId))
 })
 

@@ -86,8 +86,11 @@ export interface PaidService<Input, Plan, Receipt> {
   readonly check: (tenant: Tenant | null, input: Input) => Effect.Effect<void, CheckError>
   /** For inputs with parts that are too large to be stored with their operation. */
   readonly staging?: {
-    /** Stores these parts before the transaction of the claim, and returns the input without them. */
-    readonly store: (operationId: string, input: Input) => Effect.Effect<Input>
+    /**
+     * Stores these parts before the transaction of the claim, and returns the input without them. `tenant` is the one
+     * for which the input was checked.
+     */
+    readonly store: (operationId: string, input: Input, tenant: Tenant | null) => Effect.Effect<Input>
     /** Deletes the parts of an operation that was not claimed. */
     readonly discard: (operationId: string) => Effect.Effect<void>
   }

@@ -411,6 +411,58 @@ const challengeForFiles = (tenant: Tenant, mailboxId: string) =>
     error._tag === "PaymentRequired" ? error.challenge : ""
   )
 
+describe("a forwarded message", () => {
+  scenario("has the note, the header, the text and the files of the original", ({ sent }) =>
+    Effect.gen(function* () {
+      const { mailboxId, tenant } = yield* adasMailbox
+      const first = yield* sendFiles(tenant, mailboxId, pay(yield* challengeForFiles(tenant, mailboxId), ADA, "02"))
+      const { messageId } = (JSON.parse(Redacted.value(first.body)) as { data: { message: MessageRecord } }).data
+        .message
+      const forward = (signature: string | null) =>
+        order(
+          messageSending,
+          { tenant, signature, body: "forward", key: "key-2" },
+          { mailboxId, to: ["carol@example.com"], text: "Look\n", forwards: messageId, attachments: [FILES[1]!] }
+        )
+      const required = yield* failureOf(forward(null))
+      const challenge = required._tag === "PaymentRequired" ? required.challenge : ""
+      yield* forward(pay(challenge, ADA, "03"))
+      const mail = sent.at(-1)!
+      assert.deepInclude(mail, { subject: "Fwd: Files", inReplyTo: null, autoSubmitted: null, html: null })
+      assert.match(
+        mail.text,
+        /^Look\n\n-{10} Forwarded message -{10}\nFrom: ada@agents\.test\nDate: .* GMT\nSubject: Files\nTo: friend@example\.com\n\nHi$/
+      )
+      assert.deepStrictEqual(
+        mail.attachments.map(({ filename, sizeBytes }) => [filename, sizeBytes]),
+        [
+          ["b.bin", 4],
+          ["a.txt", 2],
+          ["b.bin", 4]
+        ]
+      )
+      const contents = yield* Effect.forEach(mail.attachments, ({ content }) => Stream.runCollect(content))
+      assert.strictEqual(Buffer.concat(contents[1]!).toString("base64"), FILES[0]!.contentBase64)
+    })
+  )
+
+  scenario("is refused before the payment if it is too large, unknown, or also a reply", () =>
+    Effect.gen(function* () {
+      const { mailboxId, tenant } = yield* adasMailbox
+      const long = yield* received(tenant, { messageIdHeader: null, text: "x".repeat(1024 * 1024) })
+      const input = { mailboxId, to: ["x@else.test"] }
+      const failure = (more: Partial<SendMessageInput>) => Effect.flip(prepared(tenant, { ...input, ...more }))
+      assert.include(
+        (yield* failure({ forwards: long.messageId })).message,
+        "forwards names a message that is too large"
+      )
+      const forwards = "01900000-0000-7000-8000-0000000000ff"
+      assert.strictEqual((yield* failure({ forwards }))._tag, "ResourceNotFound")
+      assert.include((yield* failure({ forwards, inReplyTo: forwards })).message, "can't be combined with inReplyTo")
+    })
+  )
+})
+
 /** Returns how many attachments are staged, and removes them. */
 const stagedFiles = Effect.flatMap(AttachmentStore, (store) => store.removeStaged({ age: 0, limit: 100 }))
 

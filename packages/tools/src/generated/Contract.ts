@@ -174,6 +174,14 @@ export const INPUTS = {
         "019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7"
       ]
     },
+    "forwards": {
+      "description": "Id of your message, received or sent, that this one forwards: below text and html follow its header, its text and HTML, and its attachments. Begins a new thread.",
+      "type": "string",
+      "format": "uuid",
+      "examples": [
+        "019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7"
+      ]
+    },
     "replyAll": {
       "description": "Whether a reply is copied to everyone in to and cc of the message, and to its mailing list, without your own address. Requires inReplyTo. Default: false.",
       "type": "boolean",

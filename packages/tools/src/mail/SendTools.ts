@@ -93,6 +93,29 @@ export const sendEmail = defineTool({
   }
 })
 
+export const forwardEmail = defineTool({
+  name: "forward_email",
+  title: "Forward an email",
+  description:
+    "Forwards a received or sent message with its attachments to other people, below your text, and returns the stored message. It begins a new thread. The mailbox is that of the message.",
+  properties: {
+    messageId: { ...INPUTS.queryMessages.messageId, description: "Id of the message to forward." },
+    to,
+    text: { ...text, description: "Note above the message. May be empty." },
+    cc,
+    bcc
+  },
+  required: ["messageId", "to", "text"],
+  output: { email: EMAIL_SCHEMA },
+  paysFor: ["sendMessage"],
+  isUntrusted: true,
+  effects: "reaches people",
+  run: async ({ agent, call }, { messageId, ...input }) => {
+    const mail = await agent.mailboxes.message(messageId, call)
+    return { email: emailOf((await mail.forward(input, call)).record) }
+  }
+})
+
 export const replyToEmail = defineTool({
   name: "reply_to_email",
   title: "Reply to an email",
