@@ -183,6 +183,24 @@ describe("new mail", () => {
     const inVain = mailbox.waitForCode({ from: "nobody@outside.example", timeoutSeconds: 1 })
     await expect(inVain).rejects.toMatchObject({ code: "TIMEOUT", isRetryable: true })
   })
+
+  it("is found by its confirmation link, also in HTML alone, with the code of the same mail", async () => {
+    const { mailbox } = await open()
+    const link = "https://shop.example/verify?token=0f4c3b2a19d8e7&lang=en"
+    const cells = "739204".replaceAll(/./g, "<td>$&</td>")
+    const html = `<p>Your code:</p><table><tr>${cells}</tr></table><p><a href="${link.replace("&", "&amp;")}">Verify</a></p>`
+    await sendMail(host.sandbox, mailbox.address, { subject: "Welcome", html })
+    const { messageId } = await mailbox.waitForLink()
+    expect(await mailbox.waitForCode()).toMatchObject({ code: "739204", link, messageId, verified: true })
+    await expect(mailbox.waitForLink({ timeoutSeconds: 1 })).rejects.toMatchObject({ code: "TIMEOUT" })
+    // A sent message has neither, although a copy of it would.
+    const sent = await mailbox.send({
+      to: ["bob@outside.example"],
+      subject: "Code",
+      text: `Your code is 739204: ${link}`
+    })
+    expect([sent.code, sent.link]).toEqual([undefined, undefined])
+  })
 })
 
 describe("a subscription", () => {

@@ -52,7 +52,7 @@ export const codes: Subject = {
     const section = [
       `${RECORDS.length} labeled mails in ${languages} languages (test/fidelity/codes): ${withCode} with a code, ${withLink} with a link.`,
       "The forms are those of real services; the texts are written anew. Missed is nothing where there is a code; wrong is",
-      "another one, or one where there is none.",
+      "another one, or one where there is none. `test/fidelity/codes.test.ts` holds the goals: 97 % right, none wrong.",
       "",
       "| reader | right | | missed | wrong |",
       "| --- | ---: | ---: | ---: | ---: |",
@@ -62,7 +62,13 @@ export const codes: Subject = {
           read(`${subject}\n${text ?? ""}`)?.replaceAll(/[ -]/g, "") || undefined
         return row(`${name} ${LIBRARIES[name as keyof typeof LIBRARIES]}, codes`, scoreOf(RECORDS, "code", plain))
       }),
-      row("AgentOS, links", link)
+      row("AgentOS, links", link),
+      "",
+      "Right includes rightly nothing. The libraries were made for short messages: they get the subject and the text that the service",
+      "derives from HTML. The rules were adjusted to this set, so its figures say less about new mail. When its last two parts",
+      "(`More.ts`), many of them written to mislead, were read for the first time, 89 of 104 and 66 of 72 codes were right, 8 and 5",
+      "missed, 7 and 1 wrong. Missed on purpose: a Korean sentence that names the code after its end, and a link with the text",
+      '"Sign in" behind an address that only counts clicks.'
     ].join("\n")
     const lines = [code, link].flatMap(({ missed, wrong }) => [...wrong, ...missed])
     return { section, faults: isMissed ? lines : [] }

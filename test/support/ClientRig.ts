@@ -73,7 +73,7 @@ export const sendMail = async (
   to: string,
   content: Pick<SendMailOptions, "html" | "attachments"> & {
     readonly subject: string
-    readonly text: string
+    readonly text?: string
     readonly from?: string
   }
 ): Promise<void> => {

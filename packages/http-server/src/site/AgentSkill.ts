@@ -136,7 +136,14 @@ The whole guide: ${publicUrl}${LLMS_PATH}. Every type, limit and example: ${publ
 `
 }
 
-const MAIL_TOOLS = ["create_mailbox", "send_email", "wait_for_email", "wait_for_code", "reply_to_email"]
+const MAIL_TOOLS = [
+  "create_mailbox",
+  "send_email",
+  "wait_for_email",
+  "wait_for_code",
+  "wait_for_link",
+  "reply_to_email"
+]
 const PHONE_TOOLS = ["buy_phone_number", "place_call", "get_transcript"]
 
 const MAIL_COMMANDS = [
