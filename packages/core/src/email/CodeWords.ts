@@ -144,6 +144,8 @@ const LETTERS: Readonly<Record<string, string>> = {
  */
 export const folded = (text: string): string =>
   text
+    // Normalization sorts the marks after a letter, in time that grows with their square. No text has so many.
+    .replaceAll(/(\p{M}{30})\p{M}+/gu, "$1")
     .replaceAll(/[，、！？；]/g, "$& ")
     .normalize("NFKD")
     .replaceAll(/[\u{300}-\u{36f}\u{ad}\u{61c}\u{200b}-\u{200f}\u{202a}-\u{202e}\u{2060}-\u{2069}\u{feff}]/gu, "")
