@@ -238,6 +238,15 @@ describe("the server answers as its OpenAPI document describes", () => {
     await drive(ada, { path: `${EMAIL}/messages/query?limit=1` }, 200)
     await drive(ada, { path: `${EMAIL}/messages/query?messageId=${messageId}` }, 200)
     await driveIds((id) => ({ path: `${EMAIL}/messages/query?messageId=${id}` }), idOf(theirs, "messageId"))
+    const update = (id: string) =>
+      post(`${EMAIL}/messages/update`, { messageIds: [id], addLabels: ["a"], unread: false })
+    await drive(ada, update(messageId), 200)
+    await driveIds(update, idOf(theirs, "messageId"))
+    await drive(ada, post(`${EMAIL}/messages/update`, { messageIds: [messageId] }), 400)
+    await drive(ada, { path: `${EMAIL}/messages/query?label=a&unread=false` }, 200)
+    await drive(ada, { path: `${EMAIL}/threads/query?label=a&unread=false&mailboxId=${mailboxId}` }, 200)
+    await drive(ada, { path: `${EMAIL}/threads/query?threadId=${messageId}` }, 200)
+    await driveIds((id) => ({ path: `${EMAIL}/threads/query?threadId=${id}` }), idOf(theirs, "threadId"))
     const attachments = mine["attachments"] as unknown as ReadonlyArray<{ readonly attachmentId: string }>
     const fileOf = (id: string, attachmentId: string) => ({
       path: `${EMAIL}/messages/${id}/attachments/${attachmentId}`

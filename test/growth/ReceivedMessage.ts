@@ -25,6 +25,8 @@ export const receivedMessage = (parts: Partial<MessageRecord>): MessageRecord =>
   truncated: false,
   status: "received",
   recipients: [],
+  labels: [],
+  unread: true,
   createdAt: "2026-11-23T09:41:00.000Z",
   text: null,
   html: null,

@@ -123,6 +123,13 @@ describe("the use cases of a tenant", () => {
     assert.strictEqual((await agentos.messages.get(tenant, messageId)).subject, "Hello")
     const filter = { threadId, from: "bob@outside.example", after: "2020-01-01T00:00:00Z", limit: 1 }
     assert.strictEqual((await agentos.messages.list(tenant, filter)).items[0]?.messageId, messageId)
+    const marks = { labels: ["a"], unread: false }
+    const change = { messageIds: [messageId], addLabels: ["A"], unread: false }
+    assert.deepStrictEqual(await agentos.messages.update(tenant, change), [{ messageId, ...marks }])
+    const { items: threads } = await agentos.threads.list(tenant, { label: "a" })
+    assert.deepInclude(threads[0], { lastMessageId: messageId, unreadCount: 0 })
+    const { messages, thread } = await agentos.threads.get(tenant, threads[0]!.threadId)
+    assert.deepStrictEqual([thread, messages.at(-1)?.messageId], [threads[0], messageId])
     assert.deepStrictEqual(await agentos.suppressions.list(tenant, { limit: 1 }), { items: [], nextCursor: null })
     assert.isFalse(await agentos.suppressions.lift(tenant, "bob@outside.example"))
     const raw = await agentos.messages.raw(tenant, messageId)

@@ -4,7 +4,9 @@ import { InboundMails } from "./email/InboundMails.ts"
 import { Mailboxes } from "./email/Mailboxes.ts"
 import { MessageContents } from "./email/MessageContents.ts"
 import { MessageRetries } from "./email/MessageRetries.ts"
+import { MessageLabels } from "./email/MessageLabels.ts"
 import { Suppressions } from "./email/Suppressions.ts"
+import { Threads } from "./email/Threads.ts"
 import { Events } from "./events/Events.ts"
 import { EventWebhooks } from "./events/EventWebhooks.ts"
 import { type Job, Jobs } from "./jobs/Job.ts"
@@ -60,6 +62,8 @@ const foundation = <R1, R2>(
     InboundMails.layer,
     MessageRetries.layer,
     Suppressions.layer,
+    MessageLabels.layer,
+    Threads.layer,
     JobRunner.layer.pipe(Layer.provideMerge(Layer.effect(Jobs, jobs)), Layer.provideMerge(LedgerCheck.layer)),
     PaymentStatuses.layer,
     PaidOperations.layer.pipe(Layer.provideMerge(OperationWorker.layer), Layer.provideMerge(paidServices))

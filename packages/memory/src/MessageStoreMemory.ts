@@ -9,6 +9,9 @@ import {
   type NewMessage,
   type Position,
   REPORT_LIMIT,
+  type Thread,
+  threadOf,
+  type TenantId,
   Timestamp
 } from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
@@ -25,6 +28,14 @@ export const layer = Layer.effect(
       mailboxes.get(mailboxId)?.tenantId === tenantId &&
       !messages.has(messageId) &&
       (duplicateKey === null || messages.where("duplicateKey", compositeKey(mailboxId, duplicateKey)).length === 0)
+
+    const threadsOf = (tenantId: TenantId): ReadonlyArray<Thread> => {
+      const threads = Map.groupBy(
+        messages.where("tenant", tenantId).map(({ message }) => message),
+        ({ mailboxId, threadId }) => compositeKey(mailboxId, threadId)
+      )
+      return [...threads.values()].map(threadOf)
+    }
 
     return MessageStore.of({
       insert: (batch) =>
@@ -55,6 +66,65 @@ export const layer = Layer.effect(
             .map(summaryOf)
         ),
       makeSearchable: () => Effect.succeed(0),
+      addToThreads: () => Effect.succeed(0),
+      findMarks: (tenantId, messageIds) =>
+        run(() => {
+          const found = messageIds.flatMap((messageId) => messages.get(messageId)?.message ?? [])
+          return new Map(
+            found.map((message) => [
+              message.messageId,
+              message.tenantId === tenantId
+                ? Lookup.owned({ labels: message.labels, unread: message.unread })
+                : Lookup.foreign
+            ])
+          )
+        }),
+      setMarks: (tenantId, marks) =>
+        run(() => {
+          for (const [messageId, { labels, unread }] of marks) {
+            const row = messages.get(messageId)
+            if (row?.message.tenantId !== tenantId) continue
+            messages.set(messageId, { ...row, message: { ...row.message, labels, unread } })
+          }
+        }),
+      listThreads: (tenantId, { label, mailboxId, unread }, after, limit) =>
+        run(() =>
+          threadsOf(tenantId)
+            .filter(
+              (thread) =>
+                (mailboxId === undefined || thread.mailboxId === mailboxId) &&
+                (label === undefined || thread.labels.includes(label)) &&
+                (unread === undefined || thread.unreadCount > 0 === unread)
+            )
+            .map((thread) => ({ thread, createdAt: thread.lastMessageAt, messageId: thread.lastMessageId }))
+            .filter((place) => follows(place, after))
+            .toSorted(newestFirst)
+            .slice(0, limit)
+            .map(({ thread }) => thread)
+        ),
+      findThread: (tenantId, threadId, mailboxId) =>
+        run(() => {
+          const found = messages
+            .where("thread", threadId)
+            .map(({ message }) => message)
+            .filter((message) => mailboxId === undefined || message.mailboxId === mailboxId)
+          if (found.length === 0) return Lookup.missing
+          const own = found.filter((message) => message.tenantId === tenantId)
+          const [first] = own.toSorted((a, b) => a.createdAt - b.createdAt || (a.mailboxId < b.mailboxId ? -1 : 1))
+          if (first === undefined) return Lookup.foreign
+          return Lookup.owned(threadOf(own.filter((message) => message.mailboxId === first.mailboxId)))
+        }),
+      listThread: (tenantId, { mailboxId, threadId }, after, limit) =>
+        run(() =>
+          messages
+            .where("thread", threadId)
+            .map(({ message }) => message)
+            .filter((message) => message.tenantId === tenantId && message.mailboxId === mailboxId)
+            .filter((message) => after === undefined || oldestFirst(message, positioned(after)) > 0)
+            .toSorted(oldestFirst)
+            .slice(0, limit)
+            .map(summaryOf)
+        ),
       findThreads: (mailboxIds, messageIdHeaders) =>
         run(() => {
           const threads = new Map<string, string>()
@@ -156,17 +226,28 @@ const matches = (message: Message, filter: MessageFilter): boolean => {
   const { mailboxId = message.mailboxId, since = message.createdAt, until } = filter
   if (message.mailboxId !== mailboxId || message.createdAt < since) return false
   if (until !== undefined && message.createdAt >= until) return false
+  if (filter.label !== undefined && !message.labels.includes(filter.label)) return false
+  if (filter.unread !== undefined && message.unread !== filter.unread) return false
   const wanted = filterTerms(filter)
   if (wanted.length === 0) return true
   const terms = new Set(messageTerms(message))
   return wanted.every((each) => terms.has(each))
 }
 
-const newestFirst = (a: Message, b: Message): number =>
-  b.createdAt - a.createdAt || (a.messageId > b.messageId ? -1 : 1)
+type Placed = Pick<Message, "createdAt" | "messageId">
+
+const newestFirst = (a: Placed, b: Placed): number =>
+  b.createdAt - a.createdAt || (a.messageId > b.messageId ? -1 : Number(a.messageId < b.messageId))
+
+const oldestFirst = (a: Placed, b: Placed): number => newestFirst(b, a)
+
+const positioned = ({ createdAt, id }: Position): Placed => ({
+  createdAt: Timestamp.fromMillis(createdAt),
+  messageId: id
+})
 
 /** Returns whether a message comes after a position in a list that begins with the newest. */
-const follows = ({ createdAt, messageId }: Message, after: Position | undefined): boolean =>
+const follows = ({ createdAt, messageId }: Placed, after: Position | undefined): boolean =>
   after === undefined || createdAt < after.createdAt || (createdAt === after.createdAt && messageId < after.id)
 
 const summaryOf = ({ extractedText: _, html: __, text: ___, ...summary }: Message): MessageSummary => summary

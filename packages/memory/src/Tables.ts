@@ -195,15 +195,19 @@ export const makeTables = (undoLog: UndoLog) => ({
   /** By mailboxId. */
   mailUsages: new Table<MailUsage>(undoLog, {}),
   /** By messageId. */
-  messages: new Table<NewMessage, "tenant" | "mailbox" | "duplicateKey" | "header" | "inboundMail">(undoLog, {
-    tenant: ({ message }) => message.tenantId,
-    mailbox: ({ message }) => message.mailboxId,
-    duplicateKey: ({ duplicateKey, message }) =>
-      duplicateKey === null ? null : compositeKey(message.mailboxId, duplicateKey),
-    header: ({ message }) =>
-      message.messageIdHeader === null ? null : compositeKey(message.mailboxId, message.messageIdHeader),
-    inboundMail: ({ inboundMailId }) => inboundMailId
-  }),
+  messages: new Table<NewMessage, "tenant" | "mailbox" | "thread" | "duplicateKey" | "header" | "inboundMail">(
+    undoLog,
+    {
+      tenant: ({ message }) => message.tenantId,
+      mailbox: ({ message }) => message.mailboxId,
+      thread: ({ message }) => message.threadId,
+      duplicateKey: ({ duplicateKey, message }) =>
+        duplicateKey === null ? null : compositeKey(message.mailboxId, duplicateKey),
+      header: ({ message }) =>
+        message.messageIdHeader === null ? null : compositeKey(message.mailboxId, message.messageIdHeader),
+      inboundMail: ({ inboundMailId }) => inboundMailId
+    }
+  ),
   /** By reportId and messageId. */
   mailReports: new Table<StoredReport, "message">(undoLog, { message: ({ messageId }) => messageId }),
   /** By id. */

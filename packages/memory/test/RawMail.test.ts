@@ -64,7 +64,9 @@ const BLANK = {
   authentication: null,
   malformed: false,
   status: "received",
-  recipients: []
+  recipients: [],
+  labels: [],
+  unread: true
 } as const
 
 const kept = Effect.map(MemoryDatabase, ({ tables }) => tables.inboundMails.rows().map((row) => row.mail.inboundMailId))

@@ -17,6 +17,11 @@ const CHANGING = {
     (policy) => policy ?? SenderPolicy.ANYONE,
     (policy) => (SenderPolicy.isAnyone(policy) ? null : policy)
   ),
+  metadata: Table.map(
+    Table.json<Mailbox["metadata"]>().orNull("metadata"),
+    (metadata) => metadata ?? {},
+    (metadata) => (Object.keys(metadata).length === 0 ? null : metadata)
+  ),
   updatedAt: Table.moment("updated_at")
 }
 
@@ -119,6 +124,9 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
       yield* sql`
         delete from inbound_mails where inbound_mail_id = any(${Parameter.uuids(removed?.mails ?? [])}) and completed
           and not exists (select 1 from messages where messages.inbound_mail_id = inbound_mails.inbound_mail_id)`
+      yield* sql`delete from message_labels where ${mine}`
+      yield* sql`delete from thread_labels where ${mine}`
+      yield* sql`delete from threads where ${mine}`
       yield* sql`update local_parts set mailbox_id = null where local_part = ${Parameter.text(mailbox.local_part)}`
       yield* sql`delete from mailboxes where ${mine}`
       return Number(removed?.count ?? 0n)

@@ -4,6 +4,7 @@ import {
   type DeliveryReport,
   type Feedback,
   filterTerms,
+  Lookup,
   type Message,
   type MessageFilter,
   MessageStore,
@@ -17,7 +18,8 @@ import {
   type SenderAuthentication,
   type SendingQuota,
   type StoredReport,
-  term
+  term,
+  UNREAD
 } from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
 import type { Statement } from "effect/sql"
@@ -25,6 +27,7 @@ import { createHash } from "node:crypto"
 import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
+import { make as makeThreads, type MarksRow, toMarks } from "./MessageThreads.ts"
 import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
 import * as Table from "./Table.ts"
@@ -55,7 +58,7 @@ const SUPPRESSIONS = Table.table("suppressions", {
 })
 
 /** The fields of a message that have columns of their own; the rest is JSON. */
-type Columns = "messageId" | "tenantId" | "mailboxId" | "threadId" | "createdAt"
+type Columns = "messageId" | "tenantId" | "mailboxId" | "threadId" | "createdAt" | "labels" | "unread"
 type StoredSummary = Omit<MessageSummary, Columns>
 type StoredBody = Pick<Message, "text" | "html" | "extractedText">
 
@@ -107,17 +110,17 @@ const SUMMARY = {
 const SUMMARIES = Table.table("messages", SUMMARY)
 const MESSAGES = Table.table("messages", { ...SUMMARY, body: Table.json<WrittenBody>().column("body") })
 
-type SummaryRow = Table.Stored<typeof SUMMARIES>
-type MessageRow = Table.Stored<typeof MESSAGES>
+type SummaryRow = Table.Stored<typeof SUMMARIES> & MarksRow
+type MessageRow = Table.Stored<typeof MESSAGES> & MarksRow
 
 const toSummary = (row: SummaryRow): MessageSummary => {
   const { summary, ...message } = SUMMARIES.toRecord(row)
-  return { ...message, ...summary }
+  return { ...message, ...summary, ...toMarks(row, summary) }
 }
 
 const toMessage = (row: MessageRow): Message => {
   const { body, summary, ...message } = MESSAGES.toRecord(row)
-  return { ...message, ...summary, extractedText: null, ...body }
+  return { ...message, ...summary, ...toMarks(row, summary), extractedText: null, ...body }
 }
 
 const toStored = (message: Message): { readonly summary: string; readonly body: string } => {
@@ -125,11 +128,13 @@ const toStored = (message: Message): { readonly summary: string; readonly body: 
     createdAt: _1,
     extractedText,
     html,
-    mailboxId: _2,
-    messageId: _3,
-    tenantId: _4,
+    labels: _2,
+    mailboxId: _3,
+    messageId: _4,
+    tenantId: _5,
     text,
-    threadId: _5,
+    threadId: _6,
+    unread: _7,
     ...rest
   } = message
   const summary: StoredSummary = rest
@@ -139,6 +144,12 @@ const toStored = (message: Message): { readonly summary: string; readonly body: 
 
 const digest = (text: string): Uint8Array => createHash("sha256").update(text).digest()
 const digestOrNull = (text: string | null): Uint8Array | null => (text === null ? null : digest(text))
+
+/** The labels that the messages of a filter have. The first one is the rarest, as far as is known. */
+const labelsOf = ({ label, unread }: MessageFilter): ReadonlyArray<string> => [
+  ...(label === undefined ? [] : [label]),
+  ...(unread === true ? [UNREAD] : [])
+]
 
 /** The number of newest messages that are searched without the index on terms. */
 const NEWEST = 500
@@ -152,28 +163,34 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
   Effect.gen(function* () {
     const { sql, transact } = yield* Database
     const { now } = yield* storeClock
-    const summaryColumns = sql.literal(SUMMARIES.columns)
-    const columns = sql.literal(MESSAGES.columns)
+    const threads = makeThreads(sql)
+    const summaryColumns = sql`${sql.literal(SUMMARIES.columns)}, ${threads.marksOf("messages")}`
+    const columns = sql`${sql.literal(MESSAGES.columns)}, ${threads.marksOf("messages")}`
 
     /**
      * Waits for a mailbox that is being removed, and then finds it gone; an existing mailbox stays until the
      * insert ends. Of two copies in one call, the first is stored.
      */
-    const insert = (messages: ReadonlyArray<NewMessage>) => {
+    const insertAll = (messages: ReadonlyArray<NewMessage>) => {
       const stored = messages.map(({ message }) => toStored(message))
       const ids = (of: (message: Message) => string) => Parameter.uuids(messages.map(({ message }) => of(message)))
-      return sql<{ readonly message_id: string }>`
+      return sql<{
+        readonly message_id: string
+        readonly thread_id: string
+        readonly mailbox_id: string
+        readonly labeled: boolean
+      }>`
         with mailbox as materialized (
           select mailbox_id, tenant_id from mailboxes where mailbox_id = any(${ids((message) => message.mailboxId)})
           order by mailbox_id for key share
         ), stored as (
         insert into messages (
           message_id, tenant_id, mailbox_id, thread_id, message_id_digest, duplicate_key, inbound_mail_id, created_at,
-          size_bytes, summary, body, search
+          size_bytes, summary, body, search, threaded
         )
         select
           given.message_id, given.tenant_id, given.mailbox_id, thread_id, message_id_digest, duplicate_key,
-          inbound_mail_id, created_at, size_bytes, summary, body, ${searchOf("terms")}
+          inbound_mail_id, created_at, size_bytes, summary, body, ${searchOf("terms")}, true
         from unnest(
           ${ids((message) => message.messageId)},
           ${ids((message) => message.tenantId)},
@@ -194,16 +211,56 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
         join mailbox on mailbox.mailbox_id = given.mailbox_id and mailbox.tenant_id = given.tenant_id
         order by place
         on conflict do nothing
-        returning message_id, mailbox_id, size_bytes
+        returning message_id, tenant_id, mailbox_id, thread_id, created_at, size_bytes
         ), counted as (
           update mailboxes set message_count = message_count + added.messages, stored_bytes = stored_bytes + added.bytes
           from (
             select mailbox_id, count(*) as messages, sum(size_bytes)::bigint as bytes from stored group by mailbox_id
           ) as added
           where mailboxes.mailbox_id = added.mailbox_id
-        )
-        select message_id from stored`
+        ), ${threads.joinThreads(messages.map(({ message }) => message))}
+        select message_id, thread_id, mailbox_id, labeled from stored join threaded using (thread_id, mailbox_id)`
     }
+
+    const insert = Effect.fnUntraced(function* (messages: ReadonlyArray<NewMessage>) {
+      const rows = yield* insertAll(messages)
+      const inserted = new Set(rows.map((row) => row.message_id))
+      const labeled = rows.filter((row) => row.labeled)
+      const added = messages
+        .map(({ message }) => message)
+        .filter(({ labels, messageId }) => labels.length > 0 && inserted.has(messageId))
+      if (labeled.length + added.length > 0) yield* threads.relabel(labeled, added)
+      return inserted
+    })
+
+    /** Adds messages to their threads that are in none, except those of a mailbox that is being removed. */
+    const addToThreads = Effect.fnUntraced(function* (chosen: Statement.Fragment) {
+      const rows = yield* sql<SummaryRow>`
+        select ${summaryColumns} from messages where threaded is null and ${chosen}`
+      if (rows.length === 0) return 0
+      yield* sql`
+        with stored as (
+          update messages set threaded = true where message_id = any(${Parameter.uuids(rows.map((row) => row.message_id))})
+          returning message_id, tenant_id, mailbox_id, thread_id, created_at
+        ), ${threads.joinThreads(rows.map(toSummary))}
+        select 1 from threaded`
+      return rows.length
+    })
+
+    const findMarks = (messageIds: ReadonlyArray<string>) => sql<
+      MarksRow & Pick<SummaryRow, "message_id" | "tenant_id" | "summary">
+    >`
+      select message_id, tenant_id, summary, ${threads.marksOf("messages")} from messages
+      where message_id = any(${Parameter.uuids(messageIds)})`
+
+    const setMarks = Effect.fnUntraced(function* (
+      tenantId: string,
+      marks: Parameters<MessageStore["Service"]["setMarks"]>[1]
+    ) {
+      if (marks.size === 0) return
+      yield* addToThreads(sql`message_id = any(${Parameter.uuids([...marks.keys()])}) order by message_id for update`)
+      yield* threads.setMarks(tenantId, marks)
+    })
 
     const addReport = (report: StoredReport) => sql`
       insert into mail_reports ${Table.insertSelect(sql, Table.valuesOf(REPORTS.fields, report))}
@@ -258,7 +315,30 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
         : [sql`(created_at, message_id) < (${Parameter.integer(after.createdAt)}, ${Parameter.uuid(after.id)})`])
     ]
 
-    /** Reads the messages of a mailbox or of the tenant in the order of their index. */
+    /** Returns the condition on the mailbox, or on the tenant. */
+    const ownedBy = (tenantId: string, { mailboxId }: MessageFilter) =>
+      mailboxId === undefined
+        ? sql`tenant_id = ${Parameter.uuid(tenantId)}`
+        : sql`mailbox_id = (
+            select mailbox_id from mailboxes
+            where mailbox_id = ${Parameter.uuid(mailboxId)} and tenant_id = ${Parameter.uuid(tenantId)}
+          )`
+
+    /** Returns the conditions on labels of the messages of a relation, except that they have the label `but`. */
+    const labelConditions = (relation: string, filter: MessageFilter, but?: string) => {
+      const has = (label: string) => sql`exists (
+        select 1 from message_labels as other
+        where other.message_id = ${sql.literal(relation)}.message_id and other.label = ${Parameter.text(label)}
+      )`
+      return [
+        ...labelsOf(filter)
+          .filter((label) => label !== but)
+          .map(has),
+        ...(filter.unread === false ? [sql`not ${has(UNREAD)}`] : [])
+      ]
+    }
+
+    /** Reads the messages of a mailbox or of the tenant in the order of their index, or in that of their labels. */
     const inOrder = (
       tenantId: string,
       filter: MessageFilter,
@@ -266,16 +346,24 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
       columns: Statement.Fragment,
       limit: number
     ) => {
-      const owned =
-        filter.mailboxId === undefined
-          ? sql`tenant_id = ${Parameter.uuid(tenantId)}`
-          : sql`mailbox_id = (
-              select mailbox_id from mailboxes
-              where mailbox_id = ${Parameter.uuid(filter.mailboxId)} and tenant_id = ${Parameter.uuid(tenantId)}
-            )`
+      const [label] = labelsOf(filter)
+      const conditions = [ownedBy(tenantId, filter), ...timeConditions(filter, after)]
+      if (label === undefined) {
+        return sql<SummaryRow>`
+          select ${columns} from messages where ${sql.and([...conditions, ...labelConditions("messages", filter)])}
+          order by created_at desc, message_id desc limit ${Parameter.integer(limit)}`
+      }
+      const labeled = [
+        ...conditions,
+        sql`label = ${Parameter.text(label)}`,
+        ...labelConditions("message_labels", filter, label)
+      ]
       return sql<SummaryRow>`
-        select ${columns} from messages where ${sql.and([owned, ...timeConditions(filter, after)])}
-        order by created_at desc, message_id desc limit ${Parameter.integer(limit)}`
+        select ${columns} from messages where message_id = any(array(
+          select message_id from message_labels where ${sql.and(labeled)}
+          order by created_at desc, message_id desc limit ${Parameter.integer(limit)}
+        ))
+        order by created_at desc, message_id desc`
     }
 
     /**
@@ -293,14 +381,18 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
       if (filtered.length === 0) return yield* inOrder(tenantId, filter, after, summaryColumns, limit)
       const query = sql`${Parameter.text(tsqueryOf(filtered))}::tsquery`
       const newest = yield* sql<SummaryRow>`
-        select ${summaryColumns} from (
+        select ${sql.literal(SUMMARIES.columns)}, ${threads.marksOf("newest")} from (
           ${inOrder(tenantId, filter, after, sql.literal("*"), NEWEST)}
         ) as newest
         where search @@ ${query} order by created_at desc, message_id desc limit ${Parameter.integer(limit)}`
       if (newest.length === limit) return newest
       const { mailboxId } = filter
       const place = [term.tenant(tenantId), ...(mailboxId === undefined ? [] : [term.mailbox(mailboxId)])]
-      const conditions = [sql`tenant_id = ${Parameter.uuid(tenantId)}`, ...timeConditions(filter, after)]
+      const conditions = [
+        sql`tenant_id = ${Parameter.uuid(tenantId)}`,
+        ...timeConditions(filter, after),
+        ...labelConditions("found", filter)
+      ]
       return yield* sql<SummaryRow>`
         with found as materialized (
           select message_id, tenant_id, created_at from messages
@@ -312,6 +404,31 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
         select ${summaryColumns} from messages where message_id = any(array(select message_id from page))
         order by created_at desc, message_id desc`
     })
+
+    /** Reads the messages in the order of their index on threads. No other column restricts them where it is chosen. */
+    const listThread = (
+      tenantId: string,
+      { mailboxId, threadId }: { readonly mailboxId: string; readonly threadId: string },
+      after: Position | undefined,
+      limit: number
+    ) => {
+      const conditions = [
+        sql`thread_id = ${Parameter.uuid(threadId)}`,
+        ...(after === undefined
+          ? []
+          : [sql`(created_at, message_id) > (${Parameter.integer(after.createdAt)}, ${Parameter.uuid(after.id)})`])
+      ]
+      return sql<SummaryRow>`
+        select ${summaryColumns} from messages where message_id = any(array(
+          select message_id from (
+            select message_id, tenant_id, mailbox_id, created_at from messages where ${sql.and(conditions)}
+            order by created_at, message_id offset 0
+          ) as thread
+          where mailbox_id = ${Parameter.uuid(mailboxId)} and tenant_id = ${Parameter.uuid(tenantId)}
+          order by created_at, message_id limit ${Parameter.integer(limit)}
+        ))
+        order by created_at, message_id`
+    }
 
     const makeSearchable = Effect.fnUntraced(function* (limit: number) {
       const rows = yield* sql<MessageRow>`
@@ -329,10 +446,7 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
     })
 
     return MessageStore.of({
-      insert: (messages) =>
-        messages.length === 0
-          ? Effect.succeed(new Set())
-          : Effect.map(orDie(insert(messages)), (rows) => new Set(rows.map((row) => row.message_id))),
+      insert: (messages) => (messages.length === 0 ? Effect.succeed(new Set()) : transact(orDie(insert(messages)))),
       find: (tenantId, messageId) =>
         Effect.map(
           orDie(sql<MessageRow>`
@@ -342,6 +456,25 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
       list: (tenantId, filter, after, limit) =>
         Effect.map(orDie(list(tenantId, filter, after, limit)), Row.all(toSummary)),
       makeSearchable: (limit) => transact(orDie(makeSearchable(limit))),
+      addToThreads: (limit) =>
+        transact(
+          orDie(addToThreads(sql`true order by message_id limit ${Parameter.integer(limit)} for update skip locked`))
+        ),
+      findMarks: (tenantId, messageIds) =>
+        Effect.map(
+          orDie(findMarks(messageIds)),
+          (rows) =>
+            new Map(
+              rows.map((row) => [
+                row.message_id,
+                row.tenant_id === tenantId ? Lookup.owned(toMarks(row, parseSummary(row.summary))) : Lookup.foreign
+              ])
+            )
+        ),
+      setMarks: (tenantId, marks) => transact(orDie(setMarks(tenantId, marks))),
+      listThreads: (...request) => orDie(threads.list(...request)),
+      findThread: (...request) => orDie(threads.find(...request)),
+      listThread: (...request) => Effect.map(orDie(listThread(...request)), Row.all(toSummary)),
       findThreads: (mailboxIds, messageIdHeaders) =>
         Effect.map(
           orDie(sql<{ readonly mailbox_id: string; readonly thread_id: string }>`

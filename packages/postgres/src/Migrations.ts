@@ -4,6 +4,7 @@ import { buildIndexes, type ConcurrentIndex } from "./ConcurrentIndexes.ts"
 import { fromSqlError } from "./DatabaseFailure.ts"
 import { type DatabaseUnsuitable, unsuitable } from "./DatabaseUnsuitable.ts"
 import { createBaseline } from "./migration/0001_baseline.ts"
+import { createThreads } from "./migration/0002_threads.ts"
 
 /** How a program creates its schema, from nothing or from that of an older program. */
 export interface SchemaDefinition {
@@ -15,8 +16,19 @@ export interface SchemaDefinition {
 
 /** The schema of this program. */
 export const SCHEMA: SchemaDefinition = {
-  migrations: { "0001_baseline": createBaseline },
-  indexes: []
+  migrations: { "0001_baseline": createBaseline, "0002_threads": createThreads },
+  indexes: [
+    {
+      // Serves the job that adds messages to their threads: it contains only those that are in none.
+      name: "messages_unthreaded",
+      definition: "on messages (message_id) where threaded is null"
+    },
+    {
+      // Serves the messages of a thread, oldest first.
+      name: "messages_thread_order",
+      definition: "on messages (thread_id, created_at, message_id)"
+    }
+  ]
 }
 
 /** The table that records which migrations ran. */
@@ -45,6 +57,7 @@ export const TABLES: ReadonlyArray<string> = [
   "mail_reports",
   "mail_sending",
   "mailboxes",
+  "message_labels",
   "message_retries",
   "messages",
   "operations",
@@ -55,7 +68,9 @@ export const TABLES: ReadonlyArray<string> = [
   "server_messages",
   "sign_ins",
   "suppressions",
-  "tenants"
+  "tenants",
+  "thread_labels",
+  "threads"
 ]
 
 /** The number spells "agen" in ASCII, to be recognized in pg_locks. */

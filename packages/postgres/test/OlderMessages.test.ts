@@ -93,5 +93,73 @@ layer(Layer.provideMerge(Postgres.layer, layerTestPGlite), { excludeTestServices
         assert.lengthOf(yield* find, 3)
       })
     )
+
+    it.effect("is unread, and in no thread until the job or a change of its labels has added it", () =>
+      Effect.gen(function* () {
+        const store = yield* MessageStore
+        const {
+          messageIds: [first, second, third],
+          tenantId
+        } = yield* addMessages([null, null, null])
+        const found = yield* store.find(tenantId, first!)
+        assert(found._tag === "Owned")
+        assert.deepInclude(found.value, { labels: [], unread: true })
+        assert.deepStrictEqual(yield* store.listThreads(tenantId, {}, undefined, 10), [])
+        assert.deepStrictEqual(yield* store.list(tenantId, { unread: true }, undefined, 10), [])
+        yield* store.setMarks(tenantId, new Map([[second!, { labels: ["a"], unread: false }]]))
+        const counted: Array<number> = []
+        while (counted.at(-1) !== 0) counted.push(yield* store.addToThreads(4))
+        // With those of the tests before.
+        assert.deepStrictEqual(counted, [4, 3, 0])
+        const threads = yield* store.listThreads(tenantId, {}, undefined, 10)
+        assert.sameDeepMembers(
+          threads.map(({ labels, messageCount, participants, threadId, unreadCount }) => ({
+            labels,
+            messageCount,
+            participants,
+            threadId,
+            unreadCount
+          })),
+          [first!, second!, third!].map((threadId) => ({
+            threadId,
+            labels: threadId === second ? ["a"] : [],
+            messageCount: 1,
+            participants: ["somebody@example.org", "ada@agents.test"],
+            unreadCount: threadId === second ? 0 : 1
+          }))
+        )
+        const unread = yield* store.list(tenantId, { unread: true }, undefined, 10)
+        assert.sameMembers(
+          unread.map(({ messageId }) => messageId),
+          [first!, third!]
+        )
+      })
+    )
+
+    it.effect("joins a thread that newer messages are in", () =>
+      Effect.gen(function* () {
+        const { sql } = yield* Database
+        const store = yield* MessageStore
+        const {
+          messageIds: [older],
+          tenantId
+        } = yield* addMessages([null])
+        const found = yield* store.find(tenantId, older!)
+        assert(found._tag === "Owned")
+        const message = { ...found.value, messageId: yield* Uuid.next, subject: "Re: Hello", snippet: "newer" }
+        const createdAt = Timestamp.add(message.createdAt, 1)
+        const stored = { message: { ...message, createdAt }, duplicateKey: null, inboundMailId: null, sizeBytes: 0 }
+        yield* store.insert([stored])
+        const [before] = yield* store.listThreads(tenantId, {}, undefined, 10)
+        assert.deepInclude(before, { messageCount: 1, subject: "Re: Hello", snippet: "newer" })
+        assert.strictEqual(yield* store.addToThreads(10), 1)
+        const [after] = yield* store.listThreads(tenantId, {}, undefined, 10)
+        assert.deepInclude(after, { messageCount: 2, unreadCount: 2, subject: "Hello", snippet: "newer" })
+        // A server of the old version deletes a mailbox without its threads.
+        yield* sql`delete from messages where tenant_id = ${tenantId}`
+        yield* sql`delete from mailboxes where tenant_id = ${tenantId}`
+        assert.deepStrictEqual(yield* store.listThreads(tenantId, {}, undefined, 10), [])
+      })
+    )
   }
 )

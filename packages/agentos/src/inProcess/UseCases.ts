@@ -22,6 +22,8 @@ export interface StoredContent {
 }
 
 type MessageFilter = Omit<QueryOf<"queryMessages">, "messageId">
+type ThreadQuery = QueryOf<"queryThreads">
+type ThreadFilter = Omit<ThreadQuery, "threadId">
 
 /**
  * The use cases, in this process. Those of a tenant take the record that `authenticate` returns. They return the records
@@ -98,12 +100,29 @@ export const useCases = (run: Run, invoker: Invoker) => {
         if ("message" in data) return data.message
         throw new Error("a query for one message returned a list")
       },
+      /** Labels messages, or marks them as read or unread: all of them, or none if it rejects. */
+      update: async (tenant: Tenant, change: PayloadOf<"updateMessages">) =>
+        (await as(tenant, "updateMessages", { payload: change })).items,
       /** The bytes of an attachment, streamed. */
       attachment: (tenant: Tenant, messageId: string, attachmentId: string) =>
         download(tenant, "getAttachment", { messageId, attachmentId }),
       /** A received message as it arrived, streamed. */
       raw: (tenant: Tenant, messageId: string) => download(tenant, "getRawMessage", { messageId }),
       receive: receiveMail(run)
+    },
+
+    threads: {
+      /** Returns threads, newest activity first. */
+      list: async (tenant: Tenant, filter: ThreadFilter = {}) => {
+        const data = await as(tenant, "queryThreads", { query: filter })
+        return "items" in data ? data : { items: [], nextCursor: null }
+      },
+      /** Returns a thread with a page of its messages, oldest first, without bodies. */
+      get: async (tenant: Tenant, threadId: string, page: Omit<ThreadQuery, "threadId" | "label" | "unread"> = {}) => {
+        const data = await as(tenant, "queryThreads", { query: { ...page, threadId } })
+        if ("thread" in data) return data
+        throw new Error("a query for one thread returned a list")
+      }
     },
 
     /** The limits of the tenant's mail and calls, and how much of each is used. */

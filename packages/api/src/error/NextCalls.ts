@@ -23,6 +23,7 @@ export const startOf = ({ capabilities, entry }: FailedRequest): NextCall | unde
 const LIST_OF: Readonly<Record<ResourceKind, NextCall | undefined>> = {
   mailbox: callOf("email.mailbox.list"),
   message: callOf("email.message.query"),
+  thread: callOf("email.thread.query"),
   attachment: undefined,
   event: { ...callOf("events.list"), body: {} },
   number: callOf("phone.number.list"),

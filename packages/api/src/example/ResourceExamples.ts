@@ -6,6 +6,7 @@ import type {
   MessageSummaryRecord,
   PaymentStatusRecord,
   PhoneNumberRecord,
+  ThreadRecord,
   TranscriptRecord,
   Voice
 } from "@agentos/core"
@@ -32,6 +33,7 @@ export const MAILBOX: typeof MailboxRecord.Encoded = {
   outboundSignature: null,
   active: true,
   senderPolicy: { mode: "anyone", allow: [], block: [] },
+  metadata: {},
   createdAt: "2026-01-31T12:00:00.000Z",
   updatedAt: "2026-01-31T12:00:00.000Z"
 }
@@ -60,6 +62,8 @@ export const MESSAGE: typeof MessageRecord.Encoded = {
   truncated: false,
   status: "sent",
   recipients: [{ address: "bob@example.com", name: null, kind: "to", status: "sent", reason: null }],
+  labels: [],
+  unread: false,
   createdAt: "2026-01-31T12:00:00.000Z",
   text: "Hello Bob",
   html: null,
@@ -97,6 +101,7 @@ export const RECEIVED: typeof MessageRecord.Encoded = {
   authentication: { spf: "pass", dkim: "pass", dmarc: "pass", domain: "example.com" },
   status: "received",
   recipients: [{ address: MAILBOX.address, name: null, kind: "to", status: "received", reason: null }],
+  unread: true,
   text: "Your code is 482913.",
   extractedText: "Your code is 482913.",
   oneTimeCode: "482913"
@@ -111,6 +116,21 @@ const {
   ...summary
 } = RECEIVED
 export const RECEIVED_SUMMARY: typeof MessageSummaryRecord.Encoded = summary
+
+export const THREAD: typeof ThreadRecord.Encoded = {
+  threadId: RECEIVED.threadId,
+  mailboxId: MAILBOX.mailboxId,
+  subject: RECEIVED.subject,
+  participants: ["bob@example.com", MAILBOX.address],
+  messageCount: 1,
+  unreadCount: 1,
+  hasAttachments: true,
+  labels: [],
+  lastMessageId: RECEIVED.messageId,
+  snippet: RECEIVED.snippet,
+  firstMessageAt: RECEIVED.createdAt,
+  lastMessageAt: RECEIVED.createdAt
+}
 
 export const RAW_MESSAGE = [
   "From: Bob <bob@example.com>",

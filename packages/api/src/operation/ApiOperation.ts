@@ -23,6 +23,7 @@ export const TAGS = {
   Payments: "The state of payments.",
   Mailboxes: "Addresses that receive and send mail.",
   Messages: "Sent and received mail.",
+  Threads: "Conversations: the messages that answer each other.",
   Attachments: "The files of messages.",
   Suppressions: "Addresses that you can't write to.",
   "Phone numbers": "Numbers and their inbound minutes.",

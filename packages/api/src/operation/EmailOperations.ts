@@ -7,10 +7,13 @@ import {
   MessageSummaryRecord,
   QueryMessagesInput,
   QuerySuppressionsInput,
+  QueryThreadsInput,
   SendMessageInput,
   SuppressionRecord,
+  ThreadRecord,
   Timestamp,
   UpdateMailboxInput,
+  UpdateMessagesInput,
   Uuid
 } from "@agentos/core"
 import { Schema } from "effect"
@@ -23,7 +26,8 @@ import {
   OPERATION_ID,
   RAW_MESSAGE,
   RECEIVED,
-  RECEIVED_SUMMARY
+  RECEIVED_SUMMARY,
+  THREAD
 } from "../example/ResourceExamples.ts"
 import { DateTime } from "../schema/DateTime.ts"
 import { bytes, NO_INPUT, operation } from "./ApiOperation.ts"
@@ -151,6 +155,62 @@ export const EMAIL_OPERATIONS = {
       data: { items: [RECEIVED_SUMMARY], nextCursor: null }
     },
     variants: { message: { query: { messageId: RECEIVED.messageId }, data: { message: RECEIVED } } }
+  }),
+
+  /** Returns a page of threads, or a single thread with a page of its messages for a query with a threadId. */
+  queryThreads: operation("queryThreads", {
+    tag: "Threads",
+    summary: "List or read threads",
+    ...NO_INPUT,
+    query: QueryThreadsInput,
+    data: Schema.Union([
+      Schema.Struct({
+        items: Schema.Array(ThreadRecord).annotateKey({
+          description: "The threads of this page, newest activity first."
+        }),
+        nextCursor
+      }).annotate({ identifier: "ThreadPage" }),
+      Schema.Struct({
+        thread: ThreadRecord.annotateKey({ description: "The thread." }),
+        messages: Schema.Array(MessageSummaryRecord).annotateKey({
+          description: "The messages of this page, oldest first, without bodies."
+        }),
+        nextCursor
+      }).annotate({ identifier: "SingleThread" })
+    ]),
+    status: 200,
+    description:
+      "A thread is the messages of one mailbox with the same `threadId`. With `threadId`, returns that thread with a page of its messages; without `mailboxId`, that of the mailbox in which it began first. Otherwise returns a page of threads that match all given filters. Pass `nextCursor` as `cursor` to read on: a thread with new activity moves to the beginning of the list.",
+    example: { query: { mailboxId: MAILBOX.mailboxId, limit: 10 }, data: { items: [THREAD], nextCursor: null } },
+    variants: {
+      thread: {
+        query: { threadId: THREAD.threadId },
+        data: { thread: THREAD, messages: [RECEIVED_SUMMARY], nextCursor: null }
+      }
+    }
+  }),
+
+  updateMessages: operation("updateMessages", {
+    tag: "Messages",
+    summary: "Label or mark messages",
+    ...NO_INPUT,
+    payload: UpdateMessagesInput,
+    data: Schema.Struct({
+      items: Schema.Array(
+        Schema.Struct({
+          messageId: MessageSummaryRecord.fields.messageId,
+          labels: MessageSummaryRecord.fields.labels,
+          unread: MessageSummaryRecord.fields.unread
+        })
+      ).annotateKey({ description: "The messages after the change, in the order in which they were given." })
+    }),
+    status: 200,
+    description:
+      "Changes all of the messages, or none if one is not yours or would have too many labels. Labels are compared in lower case and need no setup. Received messages are unread until you mark them: reading a message by the API, or acknowledging its event, changes nothing.",
+    example: {
+      payload: { messageIds: [RECEIVED.messageId], addLabels: ["invoice"], unread: false },
+      data: { items: [{ messageId: RECEIVED.messageId, labels: ["invoice"], unread: false }] }
+    }
   }),
 
   getAttachment: operation("getAttachment", {

@@ -7,14 +7,14 @@ const TABLE: Readonly<Record<string, string>> = {
   describeApi: "",
   listServices: "",
   getService: "path.serviceId*",
-  createMailbox: "body.localPart* body.displayName body.outboundSignature body.senderPolicy",
+  createMailbox: "body.localPart* body.displayName body.outboundSignature body.senderPolicy body.metadata",
   listMailboxes: "",
-  updateMailbox: "body.mailboxId* body.displayName body.outboundSignature body.active body.senderPolicy",
+  updateMailbox: "body.mailboxId* body.displayName body.outboundSignature body.active body.senderPolicy body.metadata",
   deleteMailbox: "body.mailboxId*",
   sendMessage:
     "body.mailboxId* body.to body.cc body.bcc body.replyTo body.subject body.text* body.html body.inReplyTo body.forwards body.replyAll body.automatic body.attachments",
   queryMessages:
-    "query.mailboxId query.messageId query.threadId query.direction query.from query.q query.limit query.cursor query.after query.before",
+    "query.mailboxId query.messageId query.threadId query.direction query.from query.q query.label query.unread query.limit query.cursor query.after query.before",
   purchaseUsNumber:
     "body.agentName* body.agentWebhookUrl* body.areaCode body.description body.beginMessage body.voice body.language",
   purchaseCanadaNumber:
@@ -45,6 +45,8 @@ const TABLE: Readonly<Record<string, string>> = {
   deleteEventWebhook: "",
   listWebhookDeliveries: "",
   listVoices: "",
+  queryThreads: "query.mailboxId query.threadId query.label query.unread query.limit query.cursor",
+  updateMessages: "body.messageIds* body.addLabels body.removeLabels body.unread",
   getAttachment: "path.messageId* path.attachmentId*",
   getRawMessage: "path.messageId*",
   listSuppressions: "query.limit query.cursor",

@@ -45,6 +45,8 @@ export const message: DataOf<"sendMessage">["message"] = {
   truncated: false,
   status: "received",
   recipients: [],
+  labels: [],
+  unread: true,
   createdAt: AT,
   text: "Your code is 482 913.",
   html: null,

@@ -27,7 +27,8 @@ export const mailboxRecordTests: ContractTests<MailboxStore> = (it) => {
         const tenant = yield* Fresh.tenant
         for (const text of AWKWARD_TEXTS) {
           const senderPolicy = { mode: "authenticated", allow: [text, "b.test"], block: ["a.test", text] } as const
-          const parts = { displayName: text, outboundSignature: text, active: false, senderPolicy }
+          const metadata = { key: text, [text.slice(0, 40) || "empty"]: "value" }
+          const parts = { displayName: text, outboundSignature: text, active: false, senderPolicy, metadata }
           const mailbox = yield* Sample.stored(tenant, parts)
           assert.deepStrictEqual(yield* store.find(tenant.tenantId, mailbox.mailboxId), {
             _tag: "Owned",
@@ -111,6 +112,7 @@ export const mailboxRecordTests: ContractTests<MailboxStore> = (it) => {
             updatedAt
           },
           { ...mailbox, senderPolicy: { mode: "anyone", allow: [], block: ["e.test"] }, updatedAt },
+          { ...mailbox, metadata: { customer: "cus_'1", note: "b" }, updatedAt },
           {
             ...mailbox,
             displayName: "",

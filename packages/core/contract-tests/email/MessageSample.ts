@@ -36,6 +36,8 @@ export const message = Effect.fnUntraced(function* (mailbox: Mailbox, parts?: Pa
     malformed: false,
     status: "received",
     recipients: [],
+    labels: [],
+    unread: parts?.direction !== "outbound",
     createdAt: yield* clock.now,
     text: "How are you?",
     extractedText: "How are you?",

@@ -9,6 +9,7 @@ import { rolledBack } from "../RolledBack.ts"
 import { messageOverlapTests } from "./EmailOverlapTests.ts"
 import { filterTests } from "./MessageFilterTests.ts"
 import { feedbackTests, reportTests, sendingTests, suppressionListTests, suppressionTests } from "./SuppressionTests.ts"
+import { markTests, threadListTests } from "./OrganizedMailTests.ts"
 import { threadTests } from "./ThreadTests.ts"
 import * as Mailboxes from "./MailboxSample.ts"
 import * as Sample from "./MessageSample.ts"
@@ -332,6 +333,8 @@ export const MessageStoreContract = defineContract<MailboxStore | MessageStore>(
   findTests(it, capabilities)
   listTests(it, capabilities)
   threadTests(it, capabilities)
+  threadListTests(it, capabilities)
+  markTests(it, capabilities)
   filterTests(it, capabilities)
   suppressionTests(it, capabilities)
   suppressionListTests(it, capabilities)

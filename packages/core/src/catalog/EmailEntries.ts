@@ -91,6 +91,34 @@ export const EMAIL_ENTRIES = [
 /** Rows beyond the specification. */
 export const EMAIL_EXTENSIONS = [
   {
+    operationId: "queryThreads",
+    serviceId: "email.thread.query",
+    method: "GET",
+    path: "/api/v1/email/threads/query",
+    price: null,
+    authentication: "bearer",
+    capability: "email",
+    guide: "/docs#threads",
+    purpose: "Lists conversations, newest activity first, or returns one with its messages.",
+    errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED"],
+    extension: true,
+    nextActions: [{ serviceId: "email.message.query", why: "Read a message with its body." }]
+  },
+  {
+    operationId: "updateMessages",
+    serviceId: "email.message.update",
+    method: "POST",
+    path: "/api/v1/email/messages/update",
+    price: null,
+    authentication: "bearer",
+    capability: "email",
+    guide: "/docs#labels",
+    purpose: "Marks messages as read or unread, and adds or removes their labels.",
+    errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED"],
+    extension: true,
+    nextActions: [{ serviceId: "email.message.query", why: "List the messages with a label, or the unread ones." }]
+  },
+  {
     operationId: "getAttachment",
     serviceId: "email.message.attachment",
     method: "GET",

@@ -4,8 +4,15 @@ import * as PageInput from "../kernel/PageInput.ts"
 import { nameText, plainText } from "../kernel/PlainText.ts"
 import { GivenUuid } from "../kernel/Uuid.ts"
 import { EmailAddress } from "./EmailAddress.ts"
+import { Label, LABEL_LIMIT } from "./Label.ts"
 import { searchWords } from "./MessageTerms.ts"
 import { LocalPart } from "./LocalPart.ts"
+import {
+  MailboxMetadataInput,
+  METADATA_KEY_CHARACTERS,
+  METADATA_LIMIT,
+  METADATA_VALUE_CHARACTERS
+} from "./MailboxMetadata.ts"
 import { SUBJECT_LIMIT } from "./Subject.ts"
 import { SENDER_LIST_LIMIT, SenderPolicyInput } from "./SenderPolicy.ts"
 
@@ -67,6 +74,10 @@ const outboundSignature = Schema.optionalKey(bodyText(SIGNATURE_LIMIT)).annotate
 const senderPolicy = Schema.optionalKey(SenderPolicyInput).annotateKey({
   description: `The senders from which the mailbox receives mail: mode (anyone, authenticated or listed; default anyone), allow and block, each a list of at most ${SENDER_LIST_LIMIT} addresses or domains. Replaces the whole policy; omitted parts take their defaults.`,
   examples: [{ mode: "listed", allow: ["bob@example.com", "example.org"] }]
+})
+const metadata = Schema.optionalKey(MailboxMetadataInput).annotateKey({
+  description: `Your own data on the mailbox: at most ${METADATA_LIMIT} keys of 1 to ${METADATA_KEY_CHARACTERS} characters, with values of at most ${METADATA_VALUE_CHARACTERS}. Other keys stay as they are; an empty value deletes its key.`,
+  examples: [{ customer: "cus_42" }]
 })
 const addresses = Schema.Array(EmailAddress).check(maxEntries(RECIPIENT_LIMIT))
 
@@ -155,7 +166,8 @@ export const CreateMailboxInput = Schema.Struct({
   }),
   displayName,
   outboundSignature,
-  senderPolicy
+  senderPolicy,
+  metadata
 }).annotate({ identifier: "CreateMailboxInput" })
 export type CreateMailboxInput = typeof CreateMailboxInput.Type
 
@@ -168,7 +180,8 @@ export const UpdateMailboxInput = Schema.Struct({
     description: "Whether the mailbox receives mail. Mail to an inactive mailbox is rejected.",
     examples: [false]
   }),
-  senderPolicy
+  senderPolicy,
+  metadata
 }).annotate({ identifier: "UpdateMailboxInput" })
 export type UpdateMailboxInput = typeof UpdateMailboxInput.Type
 
@@ -288,6 +301,61 @@ export const QueryMessagesInput = Schema.Struct({
       "Only messages with all of these words, in any case, in the subject, the names, the addresses or the text. Punctuation separates words.",
     examples: ["invoice 2026"]
   }),
+  label: Schema.optionalKey(Label).annotateKey({
+    description: "Only messages with this label, in any case.",
+    examples: ["invoice"]
+  }),
+  unread: Schema.optionalKey(Schema.Boolean).annotateKey({
+    description: "Only unread messages if true, only read ones if false.",
+    examples: [true]
+  }),
   limit: PageInput.limit({ maximum: 100, default: DEFAULT_MESSAGE_LIMIT }),
   cursor: PageInput.cursor
 })
+
+/** Selects a page of the threads of a mailbox, or of all mailboxes; or one thread by its id. */
+export const QueryThreadsInput = Schema.Struct({
+  mailboxId: Schema.optionalKey(GivenUuid).annotateKey({
+    description: "Only threads of this mailbox.",
+    examples: ["019ab1c0-5f3e-7cc1-8a52-3f6f0c8f2a11"]
+  }),
+  threadId: Schema.optionalKey(GivenUuid).annotateKey({
+    description: "Return this thread with its messages instead of a list.",
+    examples: ["019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7"]
+  }),
+  label: Schema.optionalKey(Label).annotateKey({
+    description: "Only threads with a message that has this label, in any case.",
+    examples: ["invoice"]
+  }),
+  unread: Schema.optionalKey(Schema.Boolean).annotateKey({
+    description: "Only threads with an unread message if true, only those without one if false.",
+    examples: [true]
+  }),
+  limit: PageInput.limit({ maximum: 100, default: DEFAULT_MESSAGE_LIMIT }),
+  cursor: PageInput.cursor
+})
+
+/** The maximum number of messages of one update. */
+export const UPDATE_LIMIT = 100
+
+const labels = Schema.optionalKey(Schema.Array(Label).check(maxEntries(LABEL_LIMIT)))
+
+/** A change of labels and of the unread flag of messages. */
+export const UpdateMessagesInput = Schema.Struct({
+  messageIds: Schema.Array(GivenUuid)
+    .check(Schema.isMinLength(1), maxEntries(UPDATE_LIMIT))
+    .annotateKey({
+      description: `Ids of your messages, at most ${UPDATE_LIMIT}.`,
+      examples: [["019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7"]]
+    }),
+  addLabels: labels.annotateKey({
+    description: `Labels to add, in any case. A message has at most ${LABEL_LIMIT}.`,
+    examples: [["invoice"]]
+  }),
+  removeLabels: labels.annotateKey({ description: "Labels to remove, in any case.", examples: [["inbox"]] }),
+  unread: Schema.optionalKey(Schema.Boolean).annotateKey({
+    description: "`false` marks the messages as read, `true` as unread.",
+    examples: [false]
+  })
+}).annotate({ identifier: "UpdateMessagesInput" })
+export type UpdateMessagesInput = typeof UpdateMessagesInput.Type

@@ -180,6 +180,8 @@ const receivedMessage = (
     direction: "inbound",
     bcc: [],
     status: "received",
+    labels: [],
+    unread: true,
     createdAt: mail.receivedAt
   } as const
   if (Option.isNone(parsed)) {

@@ -3,6 +3,7 @@ import { IsoTimestamp, Timestamp, toIso } from "../kernel/Timestamp.ts"
 import { Uuid } from "../kernel/Uuid.ts"
 import { baseLocalPart, isAt, splitAddress } from "./EmailAddress.ts"
 import type { UpdateMailboxInput } from "./EmailInput.ts"
+import { changeMetadata, MailboxMetadata } from "./MailboxMetadata.ts"
 import * as SenderPolicy from "./SenderPolicy.ts"
 
 /** The fields that clients see as they are stored. */
@@ -21,7 +22,8 @@ const shared = {
   }),
   senderPolicy: SenderPolicy.SenderPolicy.annotateKey({
     description: "The senders from which the mailbox receives mail."
-  })
+  }),
+  metadata: MailboxMetadata.annotateKey({ description: "Your own data on the mailbox, by key." })
 }
 const SHARED = Struct.keys(shared)
 
@@ -64,6 +66,7 @@ export const changeMailbox = (mailbox: Mailbox, settings: MailboxSettings, updat
   active: settings.active ?? mailbox.active,
   senderPolicy:
     settings.senderPolicy === undefined ? mailbox.senderPolicy : SenderPolicy.fromInput(settings.senderPolicy),
+  metadata: changeMetadata(mailbox.metadata, settings.metadata),
   updatedAt
 })
 
@@ -88,6 +91,7 @@ export const newMailbox = (
       outboundSignature: null,
       active: true,
       senderPolicy: SenderPolicy.ANYONE,
+      metadata: {},
       createdAt,
       updatedAt: createdAt
     },

@@ -9,6 +9,7 @@ import { CreateMailboxInput, DeleteMailboxInput, UpdateMailboxInput } from "./Em
 import { EmailProvider } from "./EmailProvider.ts"
 import * as LocalPart from "./LocalPart.ts"
 import { changeMailbox, newMailbox, toMailboxRecord } from "./Mailbox.ts"
+import { hasRoomForMetadata, METADATA_LIMIT } from "./MailboxMetadata.ts"
 import { MailboxStore } from "./MailboxStore.ts"
 import { EventStore } from "../events/EventStore.ts"
 import { ownedMailbox, remainingMailbox } from "./Mailboxes.ts"
@@ -117,6 +118,8 @@ export const mailboxDeletion = Effect.gen(function* () {
   return service
 })
 
+const NO_ROOM = `would have more than ${METADATA_LIMIT} keys. Delete some in the same request, each by an empty value`
+
 /** The names of the settings, as a list with "or". */
 const SETTINGS = new Intl.ListFormat("en", { type: "disjunction" }).format(
   Struct.keys(Struct.omit(UpdateMailboxInput.fields, ["mailboxId"]))
@@ -130,7 +133,8 @@ export const mailboxUpdate = Effect.gen(function* () {
     plan: Schema.Null,
     retryFor: Timestamp.HOUR,
     check: Effect.fnUntraced(function* (tenant, input) {
-      yield* ownedMailbox(store, tenant, input.mailboxId)
+      const { metadata } = yield* ownedMailbox(store, tenant, input.mailboxId)
+      if (!hasRoomForMetadata(metadata, input.metadata)) return yield* invalid("metadata", NO_ROOM)
       const { mailboxId: _, ...settings } = input
       if (Object.values(settings).every((value) => value === undefined)) {
         return yield* invalid("", `must contain ${SETTINGS}`)
@@ -143,6 +147,10 @@ export const mailboxUpdate = Effect.gen(function* () {
     record: Effect.fnUntraced(function* ({ tenant }, _plan, input) {
       const { mailboxId, ...settings } = input
       const current = yield* remainingMailbox(store, tenant, mailboxId)
+      // Another update may have added keys since the check.
+      if (!hasRoomForMetadata(current.metadata, input.metadata)) {
+        return yield* new ResourceGone({ message: `metadata ${NO_ROOM}.` })
+      }
       const mailbox = changeMailbox(current, settings, yield* Timestamp.now)
       yield* store.update(mailbox)
       return { created: false, data: { mailbox: toMailboxRecord(mailbox) } }

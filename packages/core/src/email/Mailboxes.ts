@@ -5,6 +5,7 @@ import { type Lookup, orFail } from "../kernel/Lookup.ts"
 import type { Page } from "../kernel/Page.ts"
 import { invalid, type InvalidRequest, ResourceNotFound, type ResourceNotOwned } from "../kernel/ResourceError.ts"
 import type { Tenant } from "../tenancy/Tenant.ts"
+import { foldLabel } from "./Label.ts"
 import type { Mailbox } from "./Mailbox.ts"
 import { DEFAULT_MESSAGE_LIMIT } from "./EmailInput.ts"
 import { MailboxStore } from "./MailboxStore.ts"
@@ -40,7 +41,8 @@ export class Mailboxes extends Context.Service<
       return Mailboxes.of({
         list: ({ tenantId }) => mailboxes.list(tenantId),
         listMessages: Effect.fnUntraced(
-          function* (tenant, filter, page) {
+          function* (tenant, { label, ...rest }, page) {
+            const filter = { ...rest, label: label === undefined ? undefined : foldLabel(label) }
             const { mailboxId, since, until } = filter
             if (since !== undefined && until !== undefined && since >= until) {
               return yield* invalid("after", "must be earlier than before")
@@ -69,7 +71,7 @@ export class Mailboxes extends Context.Service<
 const scopeOf = ({ mailboxId, ...rest }: MessageFilter): unknown =>
   Object.values(rest).every((part) => part === undefined)
     ? (mailboxId ?? null)
-    : [mailboxId, rest.threadId, rest.direction, rest.from, rest.since, rest.until, rest.words]
+    : [mailboxId, rest.threadId, rest.direction, rest.from, rest.since, rest.until, rest.words, rest.label, rest.unread]
 
 /** Returns the result of `find` for the tenant. A paid service on a mailbox is never offered without a tenant. */
 export const owned = <A>(

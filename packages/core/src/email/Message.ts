@@ -207,6 +207,10 @@ export const MessageSummary = Schema.Struct({
   recipients: Schema.Array(Recipient).annotateKey({
     description: "The recipients and the status of the message for each."
   }),
+  labels: Schema.Array(Schema.String).annotateKey({ description: "Your labels, in lower case, sorted." }),
+  unread: Schema.Boolean.annotateKey({
+    description: "Whether it is unread. A received message is, until you mark it as read; reading it changes nothing."
+  }),
   createdAt: Timestamp
 })
 export type MessageSummary = typeof MessageSummary.Type
@@ -301,6 +305,8 @@ export const toMessageSummaryRecord = (message: MessageSummary): MessageSummaryR
   truncated: message.truncated,
   status: message.status,
   recipients: message.recipients,
+  labels: message.labels,
+  unread: message.unread,
   createdAt: toIso(message.createdAt)
 })
 

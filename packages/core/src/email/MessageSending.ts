@@ -492,6 +492,8 @@ const queuedMessage = ({ createdAt, tenant }: OperationContext, plan: Plan, inpu
       status: "queued",
       reason: null
     })),
+    labels: [],
+    unread: false,
     createdAt,
     text,
     html: input.html === undefined ? null : signedHtml(input.html, plan.signature),

@@ -4,8 +4,10 @@ import type { Position } from "../kernel/Page.ts"
 import { IsoTimestamp, type Timestamp, toIso } from "../kernel/Timestamp.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import type { DeliveryReport } from "./DeliveryReport.ts"
+import type { MessageMarks } from "./Label.ts"
 import type { Message, MessageSummary } from "./Message.ts"
 import type { FeedbackCount, PauseReason, SendingRecord } from "./SendingQuota.ts"
+import type { Thread, ThreadFilter } from "./Thread.ts"
 
 /** A message to store, with the key that identifies its duplicates (inbound only) and its raw mail (inbound only). */
 export interface NewMessage {
@@ -84,6 +86,9 @@ export interface MessageFilter {
   readonly relayId?: string | undefined
   /** Words as `searchWords` returns them; the message must contain all. */
   readonly words?: ReadonlyArray<string> | undefined
+  /** Folded. */
+  readonly label?: string | undefined
+  readonly unread?: boolean | undefined
 }
 
 /**
@@ -111,6 +116,41 @@ export class MessageStore extends Context.Service<
      * Until then, they match no filter but the mailbox and the time.
      */
     readonly makeSearchable: (limit: number) => Effect.Effect<number>
+    /**
+     * Adds up to `limit` messages to their threads that were stored by a version without threads, and returns their
+     * number. Until then, no thread counts them, and they match no filter by label and none by unread.
+     */
+    readonly addToThreads: (limit: number) => Effect.Effect<number>
+    /** Returns the marks of those of these messages that exist. */
+    readonly findMarks: (
+      tenantId: TenantId,
+      messageIds: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyMap<string, Lookup<MessageMarks>>>
+    /** Replaces the marks of messages of the tenant. Call it under the tenant's lock, held since they were read. */
+    readonly setMarks: (tenantId: TenantId, marks: ReadonlyMap<string, MessageMarks>) => Effect.Effect<void>
+    /**
+     * Returns the threads that match the filter, newest activity first, strictly after `after` in that order: the time
+     * and the id of the newest message.
+     */
+    readonly listThreads: (
+      tenantId: TenantId,
+      filter: ThreadFilter,
+      after: Position | undefined,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<Thread>>
+    /** Returns a thread. Without a mailbox, that of the mailbox in which it began first. */
+    readonly findThread: (
+      tenantId: TenantId,
+      threadId: string,
+      mailboxId: string | undefined
+    ) => Effect.Effect<Lookup<Thread>>
+    /** Returns the messages of a thread in a mailbox, oldest first, strictly after `after` in that order. */
+    readonly listThread: (
+      tenantId: TenantId,
+      thread: Pick<Thread, "threadId" | "mailboxId">,
+      after: Position | undefined,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<MessageSummary>>
     /**
      * Returns, for each mailbox, the thread of its newest message with one of these Message-IDs. Mailboxes without such
      * a message are left out.

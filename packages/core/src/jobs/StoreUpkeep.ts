@@ -97,6 +97,12 @@ export const make = Effect.gen(function* () {
       name: "message-search",
       every: Timestamp.MINUTE,
       run: inBatches(messages.makeSearchable, LARGE_ROWS)
+    },
+    {
+      // Adds messages to their threads that an older server stored.
+      name: "message-threads",
+      every: Timestamp.MINUTE,
+      run: inBatches(messages.addToThreads, LARGE_ROWS)
     }
   ]
   return jobs

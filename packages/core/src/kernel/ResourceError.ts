@@ -3,6 +3,7 @@ import { Schema } from "effect"
 export const ResourceKind = Schema.Literals([
   "mailbox",
   "message",
+  "thread",
   "attachment",
   "event",
   "number",

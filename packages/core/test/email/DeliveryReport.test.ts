@@ -82,6 +82,8 @@ const messageTo = (...recipients: ReadonlyArray<readonly [string, OutboundStatus
   malformed: false,
   status: statusOf(recipients.map(([, status]) => ({ status }))),
   recipients: recipients.map(([address, status]) => ({ address, name: null, kind: "to", status, reason: null })),
+  labels: [],
+  unread: false,
   createdAt: Timestamp.Timestamp.make(0)
 })
 

@@ -161,6 +161,8 @@ const received = Effect.fnUntraced(function* (
     bcc: [],
     subject: "s",
     snippet: "t",
+    labels: [],
+    unread: true,
     authentication: null,
     malformed: false,
     status: "received",

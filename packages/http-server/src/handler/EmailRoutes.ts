@@ -3,12 +3,15 @@ import {
   invalid,
   Mailboxes,
   MessageContents,
+  MessageLabels,
   searchWords,
   Suppressions,
+  Threads,
   toMailboxRecord,
   toMessageRecord,
   toMessageSummaryRecord,
-  toSuppressionRecord
+  toSuppressionRecord,
+  toThreadRecord
 } from "@agentos/core"
 import { Effect } from "effect"
 import { downloadRoute, tenantRoute } from "../operation/FreeRoute.ts"
@@ -17,6 +20,8 @@ export const routes = Effect.gen(function* () {
   const mailboxes = yield* Mailboxes
   const contents = yield* MessageContents
   const suppressions = yield* Suppressions
+  const threads = yield* Threads
+  const labels = yield* MessageLabels
   return [
     tenantRoute(OPERATIONS.listMailboxes, (tenant) =>
       Effect.map(mailboxes.list(tenant), (found) => ({ items: found.map(toMailboxRecord) }))
@@ -37,6 +42,30 @@ export const routes = Effect.gen(function* () {
         const { items, nextCursor } = yield* mailboxes.listMessages(tenant, filter, { limit, cursor })
         return { items: items.map(toMessageSummaryRecord), nextCursor }
       })
+    ),
+
+    tenantRoute(
+      OPERATIONS.queryThreads,
+      Effect.fnUntraced(function* (tenant, { query: { cursor, limit, mailboxId, threadId, ...filters } }) {
+        const page = { limit, cursor }
+        if (threadId !== undefined) {
+          const [other] = Object.keys(filters)
+          if (other !== undefined) {
+            return yield* invalid("threadId", `selects one thread, and cannot be combined with ${other}`)
+          }
+          const { messages, thread } = yield* threads.get(tenant, threadId, mailboxId, page)
+          const { items, nextCursor } = messages
+          return { thread: toThreadRecord(thread), messages: items.map(toMessageSummaryRecord), nextCursor }
+        }
+        const { items, nextCursor } = yield* threads.list(tenant, { ...filters, mailboxId }, page)
+        return { items: items.map(toThreadRecord), nextCursor }
+      })
+    ),
+
+    tenantRoute(OPERATIONS.updateMessages, (tenant, { payload }) =>
+      Effect.map(labels.update(tenant, payload), (changed) => ({
+        items: [...changed].map(([messageId, marks]) => ({ messageId, ...marks }))
+      }))
     ),
 
     downloadRoute(OPERATIONS.getAttachment, (tenant, { params: { attachmentId, messageId } }) =>
