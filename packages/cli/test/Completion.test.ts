@@ -36,7 +36,7 @@ describe("completion", () => {
 
   /** For each typed line: the command that runs after Tab and Enter. */
   const LINES: ReadonlyArray<readonly [typed: string, run: string]> = [
-    ["agentctl mail l", "mail list"],
+    ["agentctl mail li", "mail list"],
     ["agentctl events list --status p", "events list --status pending"],
     ["agentctl events list --status=p", "events list --status=pending"],
     ["agentctl mailbox update x --active=f", "mailbox update x --active=false"],

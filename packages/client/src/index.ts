@@ -13,7 +13,7 @@ export type { components } from "./generated/Components.ts"
 export type { CallOptions, PlainRequest } from "./http/Caller.ts"
 export type { Answer } from "./http/Answer.ts"
 export type { InputOf, OperationId, OutputOf } from "./http/OperationTypes.ts"
-export type { ForwardInput, Mail, MessageRecord, ReplyInput } from "./mail/Mail.ts"
+export type { ForwardInput, Mail, MarkChange, MessageRecord, ReplyInput } from "./mail/Mail.ts"
 export { textOfHtml } from "./mail/HtmlText.ts"
 export type {
   CodeOptions,
@@ -23,6 +23,8 @@ export type {
   NewMessageOptions,
   ReceivedCode,
   ReceivedLink,
+  ThreadOptions,
+  ThreadRecord,
   WaitOptions
 } from "./mail/Mailboxes.ts"
 export {

@@ -28,7 +28,16 @@ interface Document {
 }
 
 /** The operations whose inputs become inputs of tools. */
-const OPERATIONS = ["createMailbox", "sendMessage", "queryMessages", "purchaseUsNumber", "callOneMinute", "getCall"]
+const OPERATIONS = [
+  "createMailbox",
+  "sendMessage",
+  "queryMessages",
+  "queryThreads",
+  "updateMessages",
+  "purchaseUsNumber",
+  "callOneMinute",
+  "getCall"
+]
 
 /** Moves the members of `allOf` beside it, because some hosts do not support the keyword. */
 const flat = ({ allOf, ...schema }: Json): Json =>

@@ -75,13 +75,14 @@ interface ToolParts<Properties, Required extends string> {
   /** Whether a result contains text from strangers. */
   readonly isUntrusted?: true
   readonly waits?: true
-  readonly effects: "reads" | "reads mail" | "buys" | "reaches people" | "completes" | "gives up" | "answers"
+  readonly effects: "reads" | "reads mail" | "buys" | "reaches people" | "completes" | "gives up" | "answers" | "marks"
   readonly run: (context: ToolContext, input: InputOf<Properties, Required>) => Promise<Json>
 }
 
 const EFFECTS = {
   reads: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   "reads mail": { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+  marks: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   buys: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   "reaches people": { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   answers: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
@@ -138,7 +139,7 @@ export const defineTool = <
   const { effects, name, output, paysFor = [], properties, required, title } = parts
   const isUntrusted = parts.isUntrusted === true
   const isPaid = paysFor.length > 0
-  const needsWallet = !EFFECTS[effects].readOnlyHint
+  const needsWallet = !EFFECTS[effects].readOnlyHint && effects !== "marks"
   const schema = objectSchema(properties, required)
   const parse: Tool["parse"] = (sent) => {
     const read = parseInput(schema, sent)

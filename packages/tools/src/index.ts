@@ -1,5 +1,5 @@
 import { readAttachment } from "./mail/AttachmentTools.ts"
-import { listEmails, readEmail, waitForCode, waitForEmail, waitForLink } from "./mail/InboxTools.ts"
+import { listEmails, listThreads, readEmail, updateEmails, waitForCode, waitForEmail, waitForLink } from "./mail/InboxTools.ts"
 import { createMailbox, listMailboxes } from "./mail/MailboxTools.ts"
 import { forwardEmail, replyToEmail, sendEmail } from "./mail/SendTools.ts"
 import {
@@ -30,7 +30,9 @@ export const TOOLS: ReadonlyArray<Tool> = [
   replyToEmail,
   forwardEmail,
   listEmails,
+  listThreads,
   readEmail,
+  updateEmails,
   readAttachment,
   waitForEmail,
   waitForCode,

@@ -53,7 +53,8 @@ describe("the tools", () => {
     for (const { annotations, description, inputSchema, name, needsWallet } of TOOLS) {
       assert.match(name, /^[a-z_]{1,64}$/)
       assert.match(description, /(?:Costs [\d.]+(?: or [\d.]+)? USDT|Free|Costs nothing beyond)/, name)
-      assert.strictEqual(annotations.readOnlyHint, !needsWallet, name)
+      // Labels are free to change, and can be changed back.
+      assert.strictEqual(annotations.readOnlyHint, !needsWallet && name !== "update_emails", name)
       assert.strictEqual(annotations.destructiveHint, needsWallet, name)
       assert.notInclude(JSON.stringify(inputSchema), "allOf", name)
       for (const property of Object.values(inputSchema.properties)) assert.isString(property["description"], name)
@@ -104,6 +105,39 @@ describe("the tools", () => {
     const reply = await succeed(agent, "reply_to_email", { messageId, text: "On Friday." })
     assert.deepNestedInclude(reply, { "email.threadId": threadId, "email.untrusted.subject": "Re: Question" })
     assert.deepInclude(world.sent.at(-1), { to: ["bob@outside.example"], subject: "Re: Question" })
+  })
+
+  it("label emails and mark them as read, and list conversations by that", async () => {
+    const { agent, address } = await owner()
+    await world.receive({ to: address, name: "Bob", subject: "Question", text: "When do we meet?" })
+    const waited = await succeed(agent, "wait_for_email", { subject: "Question" })
+    const { messageId } = waited["email"] as { messageId: string }
+    await world.receive({ to: address, subject: "Offer", text: "Buy it." })
+    await succeed(agent, "wait_for_email", { subject: "Offer" })
+    const list = async (name: "list_emails" | "list_threads", input: unknown = {}) =>
+      (await succeed(agent, name, input))[name === "list_emails" ? "emails" : "threads"] as ReadonlyArray<
+        Readonly<Record<string, unknown>> & { readonly messageId: string }
+      >
+    assert.deepInclude((await list("list_emails"))[1], { messageId, unread: true, labels: [] })
+    assert.deepStrictEqual(
+      await succeed(agent, "update_emails", { messageIds: messageId, addLabels: "To Do", unread: "false" }),
+      { emails: [{ messageId, labels: ["to do"], unread: false }] }
+    )
+    const [labeled, ...others] = await list("list_threads", { label: "TO DO" })
+    assert.lengthOf(others, 0)
+    assert.deepNestedInclude(labeled, {
+      messageCount: 1,
+      unreadCount: 0,
+      labels: ["to do"],
+      "untrusted.subject": "Question",
+      "untrusted.participants": ["bob@outside.example"]
+    })
+    assert.deepStrictEqual(
+      (await list("list_emails", { unread: true })).map(({ untrusted }) => (untrusted as { subject: string }).subject),
+      ["Offer"]
+    )
+    assert.lengthOf(await list("list_threads", { mailbox: address, unread: true }), 1)
+    assert.strictEqual((await fail(agent, "update_emails", { messageIds: [messageId] })).code, "INVALID_REQUEST")
   })
 
   it("wait for the mail after the one that was handled", async () => {

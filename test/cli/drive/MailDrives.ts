@@ -12,6 +12,13 @@ const receivedId = async (stage: Stage): Promise<string> => {
   return messageId
 }
 
+/** A command on a message or a conversation that does not exist. */
+const unknown = (command: string, flags = ""): Scene => ({
+  args: `${command} 0190f3c2-0000-7000-8000-000000000009${flags}`,
+  exit: 5,
+  env: {}
+})
+
 /** The mailboxes are bought first, then used and deleted. */
 export const MAIL_DRIVES: Drives<
   | "mailbox create"
@@ -21,6 +28,10 @@ export const MAIL_DRIVES: Drives<
   | "mail send"
   | "mail list"
   | "mail read"
+  | "mail threads"
+  | "mail thread"
+  | "mail mark"
+  | "mail label"
   | "mail suppressions list"
   | "mail suppressions lift"
   | "mailbox delete"
@@ -113,12 +124,12 @@ export const MAIL_DRIVES: Drives<
     }
   },
   "mail list": () => asking("mail list"),
-  "mail read": async (stage) =>
-    asking(`mail read ${await receivedId(stage)}`, {
-      args: "mail read 0190f3c2-0000-7000-8000-000000000009",
-      exit: 5,
-      env: {}
-    }),
+  "mail read": async (stage) => asking(`mail read ${await receivedId(stage)}`, unknown("mail read")),
+  "mail threads": () => asking("mail threads"),
+  "mail thread": async (stage) => asking(`mail thread ${await receivedId(stage)}`, unknown("mail thread")),
+  "mail mark": async (stage) => asking(`mail mark ${await receivedId(stage)} --read`, unknown("mail mark", " --read")),
+  "mail label": async (stage) =>
+    asking(`mail label ${await receivedId(stage)} --add Invoice`, unknown("mail label", " --add invoice")),
   "mail suppressions list": () => asking("mail suppressions list"),
   "mail suppressions lift": () => asking("mail suppressions lift bob@outside.example"),
   "mailbox delete": (stage) => ({

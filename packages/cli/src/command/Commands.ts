@@ -29,6 +29,7 @@ import {
   PAYMENTS_STATUS
 } from "./PaymentCommands.ts"
 import { SANDBOX_CALL, SANDBOX_MAIL, SANDBOX_REPORT } from "./SandboxCommands.ts"
+import { MAIL_LABEL, MAIL_MARK, MAIL_THREAD, MAIL_THREADS } from "./OrganizeCommands.ts"
 import { MAIL_FORWARD, MAIL_REPLY, MAIL_SEND } from "./SendCommands.ts"
 import { API, QUOTE, SERVICES_LIST, SERVICES_SHOW } from "./ServiceCommands.ts"
 import { LOGIN, LOGOUT, TOKEN_ROTATE, WHOAMI } from "./SessionCommands.ts"
@@ -61,6 +62,10 @@ export const COMMANDS = [
   MAIL_FORWARD,
   MAIL_LIST,
   MAIL_READ,
+  MAIL_THREADS,
+  MAIL_THREAD,
+  MAIL_MARK,
+  MAIL_LABEL,
   MAIL_ATTACHMENTS,
   MAIL_RAW,
   MAIL_WAIT,

@@ -15,13 +15,22 @@ import {
 import { defineCommand } from "./Command.ts"
 import { clientOf } from "./Resources.ts"
 
-const MAILBOX_FLAG = {
+export const MAILBOX_FLAG = {
   name: "mailbox",
   type: "text",
   value: "MAILBOX",
   summary: "Only this mailbox, by local part, address or id.",
   completes: "mailbox"
 } as const satisfies FlagSpec
+
+export const LABEL_FLAG = {
+  name: "label",
+  type: "text",
+  value: "LABEL",
+  summary: "Only with this label."
+} as const satisfies FlagSpec
+
+export const UNREAD_FLAG = { name: "unread", type: "boolean", summary: "Only unread." } as const satisfies FlagSpec
 
 export const MAIL_LIST = defineCommand(
   {
@@ -48,6 +57,8 @@ export const MAIL_LIST = defineCommand(
         value: "WORDS",
         summary: "Only with all of these words in the subject, the names, the addresses or the text."
       },
+      LABEL_FLAG,
+      UNREAD_FLAG,
       LIMIT_FLAG,
       CURSOR_FLAG
     ],
@@ -63,10 +74,11 @@ export const MAIL_LIST = defineCommand(
   async (context, { flags }) => {
     const { collectPages } = await import("../server/Server.ts")
     const range = timeRangeOf(flags, context.host.now())
-    const { direction, from, search, thread } = flags
+    const { direction, from, label, search, thread } = flags
     if (search !== undefined && !/[\p{L}\p{N}]/u.test(search))
       throw usageError("--search must contain a letter or a digit.")
-    const filters = { direction, from, after: range.since, before: range.until, q: search }
+    const unread = flags.unread || undefined
+    const filters = { direction, from, after: range.since, before: range.until, q: search, label, unread }
     const { mailboxIdOf, threadIdOf } = await import("./Reference.ts")
     const client = await clientOf(context)
     const threadId = thread === undefined ? undefined : await threadIdOf(client, thread)
@@ -122,6 +134,8 @@ const messageText = (message: Message, body: string | null, output: Output): str
     ["Status", message.status],
     ["Message", message.messageId],
     ["Thread", message.threadId],
+    ["Unread", message.unread === undefined ? null : message.unread ? "yes" : "no"],
+    ["Labels", message.labels?.join(", ")],
     ["Automatic", message.automatic],
     ["List", message.mailingList?.listId],
     ["Checks", message.direction === "inbound" ? checksText(message.authentication) : null],

@@ -41,6 +41,25 @@ const POLICY_FLAGS = [
   }
 ] as const satisfies ReadonlyArray<FlagSpec>
 
+const METADATA_FLAG = {
+  name: "metadata",
+  type: "list",
+  value: "KEY=VALUE",
+  summary: "Set a key of your own data on the mailbox. An empty value deletes the key."
+} as const satisfies FlagSpec
+
+/** Returns the changes of metadata that the flags set; undefined without one. */
+const metadataOf = (pairs: ReadonlyArray<string>): Readonly<Record<string, string>> | undefined => {
+  if (pairs.length === 0) return undefined
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf("=")
+      if (at < 1) throw usageError("--metadata must be KEY=VALUE, for example customer=42.")
+      return [pair.slice(0, at), pair.slice(at + 1)]
+    })
+  )
+}
+
 /**
  * Returns the policy that the flags set, with the parts of `current` that they leave out; undefined without such a flag.
  * A list with an empty text clears it.
@@ -90,6 +109,12 @@ const mailboxFields = (mailbox: Mailbox) =>
     ["Name", mailbox.displayName],
     ["Active", mailbox.active ? "yes" : "no"],
     ["Senders", policyText(mailbox.senderPolicy)],
+    [
+      "Metadata",
+      Object.entries(mailbox.metadata ?? {})
+        .map(([key, value]) => `${key}=${value}`)
+        .join(", ")
+    ],
     ["Created", timeOf(mailbox.createdAt)]
   ] as const
 
@@ -100,7 +125,7 @@ export const MAILBOX_CREATE = defineCommand(
     description:
       "The first purchase of a wallet also returns an access token, which is saved in this profile and not printed.\nThe address stays yours, even after you delete the mailbox.",
     arguments: [{ name: "localpart", summary: "Part of the address before the @.", presence: "required" }],
-    flags: [DISPLAY_NAME_FLAG, SIGNATURE_FLAG, ...POLICY_FLAGS, ...PAY_FLAGS],
+    flags: [DISPLAY_NAME_FLAG, SIGNATURE_FLAG, ...POLICY_FLAGS, METADATA_FLAG, ...PAY_FLAGS],
     examples: [
       { line: "agentctl mailbox create ada", does: "Show the price and ask for confirmation" },
       { line: "agentctl mailbox create ada --yes --max-amount 0.25 --json", does: "In a script" }
@@ -120,7 +145,8 @@ export const MAILBOX_CREATE = defineCommand(
           ...given({
             displayName: flags["display-name"],
             outboundSignature: flags.signature,
-            senderPolicy: policyOf(flags)
+            senderPolicy: policyOf(flags),
+            metadata: metadataOf(flags.metadata)
           })
         },
         purchase: `mailbox ${localpart}`
@@ -186,6 +212,7 @@ export const MAILBOX_UPDATE = defineCommand(
         choices: ["true", "false"]
       },
       ...POLICY_FLAGS,
+      METADATA_FLAG,
       ...PAY_FLAGS
     ],
     examples: [
@@ -204,13 +231,14 @@ export const MAILBOX_UPDATE = defineCommand(
     const fields = given({
       displayName: flags["display-name"],
       outboundSignature: flags.signature,
-      active: flags.active === undefined ? undefined : flags.active === "true"
+      active: flags.active === undefined ? undefined : flags.active === "true",
+      metadata: metadataOf(flags.metadata)
     })
     const changesPolicy = flags["sender-policy"] !== undefined || flags.allow.length > 0 || flags.block.length > 0
     // The server would accept an update without changes, and charge for it.
     if (Object.keys(fields).length === 0 && !changesPolicy)
       throw usageError(
-        "Nothing to update. Pass --display-name, --signature, --active, --sender-policy, --allow or --block."
+        "Nothing to update. Pass --display-name, --signature, --active, --sender-policy, --allow, --block or --metadata."
       )
     const client = await clientOf(context)
     const { mailboxIdOf } = await import("./Reference.ts")

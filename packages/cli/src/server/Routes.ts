@@ -30,6 +30,8 @@ const COMMANDS: { readonly [Name in OperationName]?: string } = {
   deleteMailbox: "mailbox delete MAILBOX",
   sendMessage: "mail send",
   queryMessages: "mail list",
+  queryThreads: "mail threads",
+  updateMessages: "mail label MESSAGE",
   getAttachment: "mail attachments MESSAGE",
   getRawMessage: "mail raw MESSAGE",
   listSuppressions: "mail suppressions list",

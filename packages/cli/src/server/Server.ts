@@ -19,13 +19,16 @@ export interface Request {
 /** The input of an operation. */
 export interface CallInput<Name extends OperationName> {
   readonly params?: Operations[Name]["params"]["Encoded"]
-  readonly query?: Readonly<Record<string, string | number | undefined>>
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   readonly payload?: Operations[Name]["payload"]["Encoded"]
   readonly headers?: Readonly<Record<string, string>>
 }
 
 /** The `data` of an operation's response. */
 export type DataOf<Name extends OperationName> = Operations[Name]["data"]["Encoded"]
+
+/** The body of an operation's request. */
+export type PayloadOf<Name extends OperationName> = Operations[Name]["payload"]["Encoded"]
 
 const pathOf = (pattern: string, params: unknown): string =>
   pattern.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
@@ -44,7 +47,7 @@ const requestOf = <Name extends OperationName>(name: Name, input: CallInput<Name
 }
 
 /** Formats a query string with its question mark; empty without parameters. */
-export const queryOf = (query: Readonly<Record<string, string | number | undefined>>): string => {
+export const queryOf = (query: Readonly<Record<string, string | number | boolean | undefined>>): string => {
   const given = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)] as [string, string]]
   )

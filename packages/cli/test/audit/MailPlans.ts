@@ -14,6 +14,22 @@ import {
 import { asking, NO_TOKEN, NOT_YOURS, paying, type Plans } from "./Plan.ts"
 
 const MESSAGES = "GET /api/v1/email/messages/query"
+const THREADS = "GET /api/v1/email/threads/query"
+const UPDATE = "POST /api/v1/email/messages/update"
+const thread = {
+  threadId: ID,
+  mailboxId: ID,
+  subject: "Hello",
+  participants: ["bob@outside.example", ADDRESS],
+  messageCount: 2,
+  unreadCount: 1,
+  hasAttachments: false,
+  labels: ["invoice"],
+  lastMessageId: ID,
+  snippet: "Your code is 482 913.",
+  firstMessageAt: AT,
+  lastMessageAt: AT
+}
 const page = (...items: ReadonlyArray<typeof message>) => ({ data: { items, nextCursor: null } })
 const mailboxes = { "GET /api/v1/email/mailboxes/query": [{ data: { items: [mailbox] } }] }
 const SEND = ["mail", "send", "--to", "bob@outside.example", "--subject", "Hello", "--text", "Are you there?"]
@@ -29,6 +45,10 @@ export const MAIL_PLANS: Plans<
   | "mail forward"
   | "mail list"
   | "mail read"
+  | "mail threads"
+  | "mail thread"
+  | "mail mark"
+  | "mail label"
   | "mail attachments"
   | "mail raw"
   | "mail wait"
@@ -73,6 +93,30 @@ export const MAIL_PLANS: Plans<
   ),
   "mail list": asking(["mail", "list"], MESSAGES, page(message, sent), NO_TOKEN),
   "mail read": asking(["mail", "read", ID], MESSAGES, { data: { message } }, NOT_YOURS),
+  "mail threads": asking(
+    ["mail", "threads"],
+    THREADS,
+    { data: { items: [thread, { ...thread, subject: "Bye", unreadCount: 0, labels: [] }], nextCursor: null } },
+    NO_TOKEN
+  ),
+  "mail thread": asking(
+    ["mail", "thread", ID],
+    THREADS,
+    { data: { thread, messages: [message, sent], nextCursor: null } },
+    NOT_YOURS
+  ),
+  "mail mark": asking(
+    ["mail", "mark", ID, "--read"],
+    UPDATE,
+    { data: { items: [{ messageId: ID, labels: ["invoice"], unread: false }] } },
+    NOT_YOURS
+  ),
+  "mail label": asking(
+    ["mail", "label", ID, "--add", "invoice", "--remove", "inbox"],
+    UPDATE,
+    { data: { items: [{ messageId: ID, labels: ["invoice"], unread: true }] } },
+    NOT_YOURS
+  ),
   "mail attachments": asking(["mail", "attachments", ID], MESSAGES, { data: { message: withFile } }, NOT_YOURS),
   "mail raw": asking(
     ["mail", "raw", ID],

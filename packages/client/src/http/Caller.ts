@@ -40,7 +40,8 @@ const REPEATABLE: ReadonlySet<OperationId> = new Set([
   "getEvent",
   "listEvents",
   "readPaymentStatus",
-  "releaseNumber"
+  "releaseNumber",
+  "updateMessages"
 ])
 
 /** Calls operations: with the token, signed in again where it was lost, and paid where they cost money. */

@@ -10,6 +10,14 @@ export type MailboxRecord = components["schemas"]["Mailbox"]
 type MessageSummary = components["schemas"]["MessageSummary"]
 type Query = InputOf<"queryMessages">
 type QueryAnswer = OutputOf<"queryMessages">
+export type ThreadRecord = components["schemas"]["Thread"]
+type ThreadPage = Extract<OutputOf<"queryThreads">, { readonly thread: unknown }>
+
+export interface ThreadOptions {
+  readonly label?: string
+  readonly unread?: boolean
+  readonly signal?: AbortSignal | undefined
+}
 
 export interface MessageOptions extends Omit<Query, "mailboxId" | "messageId" | "cursor" | "limit"> {
   readonly new?: false
@@ -67,10 +75,10 @@ type FollowMail = (
   options: EventOptions<"email.received">
 ) => AsyncGenerator<AgentEvent<"email.received">, void, undefined>
 
-const unexpected = (): AgentOsError =>
+const unexpected = (operation = "queryMessages"): AgentOsError =>
   new AgentOsError({
     code: "UNEXPECTED_ANSWER",
-    message: "queryMessages returned another shape.",
+    message: `${operation} returned another shape.`,
     details: {}
   })
 
@@ -158,6 +166,17 @@ export class Mailbox {
       yield* data.items
       const { nextCursor } = data
       more = nextCursor === null || this.#context.clock.now() > until ? undefined : { cursor: nextCursor }
+    }
+  }
+
+  /** Yields the threads, newest activity first. */
+  async *threads({ signal, ...query }: ThreadOptions = {}): AsyncGenerator<ThreadRecord, void, undefined> {
+    for (let more: { cursor?: string } | undefined = {}; more !== undefined;) {
+      const input: InputOf<"queryThreads"> = { ...query, ...more, limit: PAGE_SIZE, mailboxId: this.id }
+      const data: OutputOf<"queryThreads"> = await this.#context.caller.call("queryThreads", input, { signal })
+      if (!("items" in data)) throw unexpected("queryThreads")
+      yield* data.items
+      more = data.nextCursor === null ? undefined : { cursor: data.nextCursor }
     }
   }
 
@@ -358,6 +377,16 @@ export class Mailboxes {
   async message(messageId: string, options?: CallOptions): Promise<Mail> {
     const { caller } = this.#context
     return new Mail(caller, await readMessage(caller, messageId, options))
+  }
+
+  /** Returns a thread with a page of its messages, oldest first, without bodies. Throws RESOURCE_NOT_FOUND. */
+  async thread(
+    threadId: string,
+    { signal, ...page }: CallOptions & Pick<InputOf<"queryThreads">, "mailboxId" | "limit" | "cursor"> = {}
+  ): Promise<ThreadPage> {
+    const data = await this.#context.caller.call("queryThreads", { ...page, threadId }, { signal })
+    if ("thread" in data) return data
+    throw unexpected("queryThreads")
   }
 
   /** Returns the mailbox with this id or address; undefined without one. */

@@ -70,6 +70,23 @@ export const INPUTS = {
           ]
         }
       ]
+    },
+    "metadata": {
+      "description": "Your own data on the mailbox: at most 20 keys of 1 to 40 characters, with values of at most 500. Other keys stay as they are; an empty value deletes its key.",
+      "type": "object",
+      "additionalProperties": {
+        "type": [
+          "string",
+          "null"
+        ],
+        "maxLength": 500
+      },
+      "maxProperties": 20,
+      "examples": [
+        {
+          "customer": "cus_42"
+        }
+      ]
     }
   },
   "sendMessage": {
@@ -296,6 +313,21 @@ export const INPUTS = {
       ],
       "description": "Only messages with all of these words, in any case, in the subject, the names, the addresses or the text. Punctuation separates words."
     },
+    "label": {
+      "type": "string",
+      "maxLength": 64,
+      "examples": [
+        "invoice"
+      ],
+      "description": "Only messages with this label, in any case."
+    },
+    "unread": {
+      "type": "boolean",
+      "examples": [
+        true
+      ],
+      "description": "Only unread messages if true, only read ones if false."
+    },
     "limit": {
       "type": "integer",
       "minimum": 1,
@@ -427,6 +459,109 @@ export const INPUTS = {
         "019ab1cb-1c5d-7f39-8f6f-02a8a0c1d9b4"
       ],
       "description": "Id of your call."
+    }
+  },
+  "queryThreads": {
+    "mailboxId": {
+      "type": "string",
+      "format": "uuid",
+      "examples": [
+        "019ab1c0-5f3e-7cc1-8a52-3f6f0c8f2a11"
+      ],
+      "description": "Only threads of this mailbox."
+    },
+    "threadId": {
+      "type": "string",
+      "format": "uuid",
+      "examples": [
+        "019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7"
+      ],
+      "description": "Return this thread with its messages instead of a list."
+    },
+    "label": {
+      "type": "string",
+      "maxLength": 64,
+      "examples": [
+        "invoice"
+      ],
+      "description": "Only threads with a message that has this label, in any case."
+    },
+    "unread": {
+      "type": "boolean",
+      "examples": [
+        true
+      ],
+      "description": "Only threads with an unread message if true, only those without one if false."
+    },
+    "limit": {
+      "type": "integer",
+      "minimum": 1,
+      "maximum": 100,
+      "default": 50,
+      "examples": [
+        10
+      ],
+      "description": "Maximum number of items to return."
+    },
+    "cursor": {
+      "type": "string",
+      "maxLength": 256,
+      "examples": [
+        "4dVQZ1n0bF9xJ2kT7mR3c"
+      ],
+      "description": "`nextCursor` of the previous page."
+    }
+  },
+  "updateMessages": {
+    "messageIds": {
+      "description": "Ids of your messages, at most 100.",
+      "type": "array",
+      "items": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "minItems": 1,
+      "maxItems": 100,
+      "examples": [
+        [
+          "019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7"
+        ]
+      ]
+    },
+    "addLabels": {
+      "description": "Labels to add, in any case. A message has at most 20.",
+      "type": "array",
+      "items": {
+        "type": "string",
+        "maxLength": 64
+      },
+      "maxItems": 20,
+      "examples": [
+        [
+          "invoice"
+        ]
+      ]
+    },
+    "removeLabels": {
+      "description": "Labels to remove, in any case.",
+      "type": "array",
+      "items": {
+        "type": "string",
+        "maxLength": 64
+      },
+      "maxItems": 20,
+      "examples": [
+        [
+          "inbox"
+        ]
+      ]
+    },
+    "unread": {
+      "description": "`false` marks the messages as read, `true` as unread.",
+      "type": "boolean",
+      "examples": [
+        false
+      ]
     }
   }
 } as const

@@ -1,7 +1,7 @@
 import { AgentOsError, type WaitOptions } from "@agentos/client"
 import { INPUTS } from "../generated/Contract.ts"
 import type { Json } from "../Result.ts"
-import { nullable, TEXT } from "../Schema.ts"
+import { nullable, objectSchema, TEXT } from "../Schema.ts"
 import { defineTool, type ToolContext } from "../Tool.ts"
 import { line } from "../Untrusted.ts"
 import { TIMEOUT_INPUT, waitSecondsOf } from "../Wait.ts"
@@ -11,11 +11,19 @@ import {
   emailOf,
   MAILBOX_INPUT,
   mailboxFilter,
+  MARKS,
   SUMMARY_SCHEMA,
-  summaryOf
+  summaryOf,
+  THREAD_SCHEMA,
+  threadOf
 } from "./Records.ts"
 
-const { after, before, cursor, direction, from, messageId, q, threadId } = INPUTS.queryMessages
+const { after, before, cursor, direction, from, label, messageId, q, threadId, unread } = INPUTS.queryMessages
+
+const NEXT_CURSOR = {
+  type: ["string", "null"],
+  description: "Pass it as cursor for the next page; null on the last."
+} as const
 
 export const listEmails = defineTool({
   name: "list_emails",
@@ -28,6 +36,8 @@ export const listEmails = defineTool({
     from,
     q,
     threadId,
+    label,
+    unread,
     after,
     before,
     limit: { ...INPUTS.queryMessages.limit, default: 20, maximum: 50 },
@@ -36,7 +46,7 @@ export const listEmails = defineTool({
   required: [],
   output: {
     emails: { type: "array", items: SUMMARY_SCHEMA },
-    nextCursor: { type: ["string", "null"], description: "Pass it as cursor for the next page; null on the last." }
+    nextCursor: NEXT_CURSOR
   },
   isUntrusted: true,
   effects: "reads mail",
@@ -46,6 +56,52 @@ export const listEmails = defineTool({
     if (!("items" in data))
       throw new AgentOsError({ code: "UNEXPECTED_ANSWER", message: "The server returned no list.", details: {} })
     return { emails: data.items.map(summaryOf), nextCursor: data.nextCursor }
+  }
+})
+
+export const listThreads = defineTool({
+  name: "list_threads",
+  title: "List conversations",
+  description:
+    "Returns conversations, newest activity first. List the messages of one with list_emails and its threadId.",
+  properties: {
+    mailbox: { ...MAILBOX_INPUT, description: "Only conversations of this mailbox of yours: its address or id." },
+    label: INPUTS.queryThreads.label,
+    unread: INPUTS.queryThreads.unread,
+    limit: { ...INPUTS.queryThreads.limit, default: 20, maximum: 50 },
+    cursor
+  },
+  required: [],
+  output: { threads: { type: "array", items: THREAD_SCHEMA }, nextCursor: NEXT_CURSOR },
+  isUntrusted: true,
+  effects: "reads mail",
+  run: async (context, { limit = 20, mailbox, ...filter }) => {
+    const input = { ...filter, ...(await mailboxFilter(context, mailbox)), limit }
+    const data = await context.agent.call("queryThreads", input, context.call)
+    if (!("items" in data))
+      throw new AgentOsError({ code: "UNEXPECTED_ANSWER", message: "The server returned no list.", details: {} })
+    return { threads: data.items.map(threadOf), nextCursor: data.nextCursor }
+  }
+})
+
+export const updateEmails = defineTool({
+  name: "update_emails",
+  title: "Label emails or mark them as read",
+  description:
+    "Adds and removes labels, and marks messages as read (unread: false) or unread. Received mail stays unread until you mark it.",
+  properties: INPUTS.updateMessages,
+  required: ["messageIds"],
+  output: { emails: { type: "array", items: objectSchema({ messageId: TEXT, ...MARKS }) } },
+  effects: "marks",
+  run: async ({ agent, call }, input) => {
+    const { items } = await agent.call("updateMessages", input, call)
+    return {
+      emails: items.map(({ labels, messageId: id, unread: flag }) => ({
+        messageId: id,
+        labels: [...labels],
+        unread: flag
+      }))
+    }
   }
 })
 

@@ -1,4 +1,11 @@
-import { AgentOsError, type Mailbox, type MessageRecord, type OutputOf, textOfHtml } from "@agentos/client"
+import {
+  AgentOsError,
+  type Mailbox,
+  type MessageRecord,
+  type OutputOf,
+  textOfHtml,
+  type ThreadRecord
+} from "@agentos/client"
 import { type JsonSchema, nullable, objectSchema, TEXT, TIME } from "../Schema.ts"
 import type { Json } from "../Result.ts"
 import type { ToolContext } from "../Tool.ts"
@@ -16,12 +23,15 @@ export const MAILBOX_INPUT = {
   description: "Address or id of your mailbox. May be omitted if you have exactly one."
 } as const
 
+export const MARKS = { labels: { type: "array", items: TEXT }, unread: { type: "boolean" } } as const
+
 const COMMON: Readonly<Record<string, JsonSchema>> = {
   messageId: TEXT,
   threadId: TEXT,
   mailboxId: TEXT,
   direction: { type: "string", enum: ["inbound", "outbound"] },
   status: TEXT,
+  ...MARKS,
   createdAt: TIME,
   senderVerified: {
     type: "boolean",
@@ -47,6 +57,30 @@ export const SUMMARY_SCHEMA = objectSchema({
   untrusted: objectSchema({ ...COMMON_UNTRUSTED, snippet: TEXT })
 })
 
+export const THREAD_SCHEMA = objectSchema({
+  threadId: TEXT,
+  mailboxId: TEXT,
+  messageCount: { type: "integer" },
+  unreadCount: { type: "integer" },
+  labels: MARKS.labels,
+  lastMessageAt: TIME,
+  untrusted: objectSchema({ subject: TEXT, participants: { type: "array", items: TEXT }, snippet: TEXT })
+})
+
+export const threadOf = (thread: ThreadRecord): Json => {
+  const { labels, lastMessageAt, mailboxId, messageCount, participants, snippet, subject, threadId, unreadCount } =
+    thread
+  return {
+    threadId,
+    mailboxId,
+    messageCount,
+    unreadCount,
+    labels: [...labels],
+    lastMessageAt,
+    untrusted: { subject: line(subject), participants: participants.map(line), snippet: line(snippet) }
+  }
+}
+
 export const ATTACHMENT_SCHEMA = objectSchema({
   attachmentId: TEXT,
   filename: nullable(TEXT),
@@ -71,13 +105,15 @@ export const EMAIL_SCHEMA = objectSchema({
 })
 
 const commonOf = (message: Summary): Json => {
-  const { authentication, automatic, createdAt, direction, mailboxId, messageId, status, threadId } = message
+  const { authentication, automatic, createdAt, direction, labels, mailboxId, messageId, status, threadId, unread } = message
   return {
     messageId,
     threadId,
     mailboxId,
     direction,
     status,
+    labels: [...labels],
+    unread,
     createdAt,
     senderVerified: direction === "outbound" || authentication?.dmarc === "pass",
     automatic
