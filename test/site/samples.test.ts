@@ -23,6 +23,8 @@ const ORDER: ReadonlyArray<Name> = [
   ...([
     "getAttachment",
     "getRawMessage",
+    "queryThreads",
+    "updateMessages",
     "listSuppressions",
     "liftSuppression",
     "purchaseUsNumber",

@@ -10,6 +10,8 @@ const TOPICS: Readonly<Record<string, readonly [title: string, path: string]>> =
   mailboxes: ["Mailboxes", "/docs/mail#mailboxes"],
   sending: ["Sending", "/docs/mail#sending"],
   reading: ["Reading", "/docs/mail#reading"],
+  threads: ["Threads", "/docs/mail#threads"],
+  labels: ["Labels", "/docs/mail#labels"],
   events: ["Events", "/docs/events"],
   realtime: ["Realtime", "/docs/events#realtime"],
   webhooks: ["Event webhooks", "/docs/webhooks"],
