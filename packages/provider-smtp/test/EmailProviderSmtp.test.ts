@@ -164,6 +164,8 @@ describe("a sent mail", () => {
       ip: "127.0.0.1",
       helo: "mail.agents.test",
       sender: "ada@agents.test",
+      // Another suite of this process may have loaded mailauth without it.
+      disableBimi: true,
       resolver: async (name, type) => {
         if (name === key.record.name && type === "TXT") return [[key.record.value]]
         throw Object.assign(new Error("no such name"), { code: "ENOTFOUND" })

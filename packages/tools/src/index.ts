@@ -1,5 +1,13 @@
 import { readAttachment } from "./mail/AttachmentTools.ts"
-import { listEmails, listThreads, readEmail, updateEmails, waitForCode, waitForEmail, waitForLink } from "./mail/InboxTools.ts"
+import {
+  listEmails,
+  listThreads,
+  readEmail,
+  updateEmails,
+  waitForCode,
+  waitForEmail,
+  waitForLink
+} from "./mail/InboxTools.ts"
 import { createMailbox, listMailboxes } from "./mail/MailboxTools.ts"
 import { forwardEmail, replyToEmail, sendEmail } from "./mail/SendTools.ts"
 import {

@@ -50,6 +50,8 @@ const joined = Effect.fnUntraced(function* (sent: ReadonlyArray<Partial<Message>
     const to = parts.to ?? ["carol@else.test"]
     const message: Message = {
       ...BLANK_CONTENT,
+      labels: [],
+      unread: false,
       messageId,
       threadId: messageId,
       mailboxId,

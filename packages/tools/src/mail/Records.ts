@@ -105,7 +105,8 @@ export const EMAIL_SCHEMA = objectSchema({
 })
 
 const commonOf = (message: Summary): Json => {
-  const { authentication, automatic, createdAt, direction, labels, mailboxId, messageId, status, threadId, unread } = message
+  const { authentication, automatic, createdAt, direction, labels, mailboxId, messageId, status, threadId, unread } =
+    message
   return {
     messageId,
     threadId,
