@@ -20,8 +20,22 @@ describe("the text that HTML shows", () => {
   })
 })
 
-describe("the new part of a reply", () => {
-  it.each(hostileText)("is found in time that grows with the size of a text that is %s", (_, make) => {
+describe("the words of the author of a reply", () => {
+  const lines: ReadonlyArray<Shape> = [
+    "a:\n",
+    "From: a@b\n",
+    "From: a@b\nTo: x\n\n",
+    "Hi\nFrom: a@b\nSent: 1\nSubject: x\n",
+    "On 2026 10:10 a@b wrote:\n",
+    "On 2026 10:10 a@b wrote:\n> a\n",
+    "-- \n",
+    "--\n",
+    "Sent from my iPhone\n",
+    "--Original message--\n> a\n",
+    `${"-".repeat(398)}a\n`,
+    `${"(".repeat(399)}:\n`
+  ].map((line) => [JSON.stringify(line.slice(0, 40)), (size) => line.repeat(Math.ceil(size / line.length))])
+  it.each([...hostileText, ...lines])("is found in time that grows with the size of a text that is %s", (_, make) => {
     expectLinear({ make: (size) => make(size).slice(0, size), read: extractReply, sizeMaxBytes: SEARCHED_MAX })
   })
 })

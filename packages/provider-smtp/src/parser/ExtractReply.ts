@@ -1,95 +1,225 @@
+import { announcesAnswers, hasAnswers } from "./reply/InlineAnswers.ts"
+import { introductionAt } from "./reply/Introduction.ts"
+import { comparable, isMarked, withoutMarks } from "./reply/Lines.ts"
+import { headerAt, isForwardedLine, isOriginalLine, isReplyAboveLine } from "./reply/Original.ts"
+import { withoutSignature } from "./reply/Signature.ts"
+
 /** Longer texts are not searched for quotes. Replies are a hundredth of it. */
 const TEXT_CHARACTERS = 128 * 1024
 
-/** Limits of a line that introduces a quote, which mail programs wrap. They bound the work for each line. */
-const INTRODUCTION_CHARACTERS = 400
-const INTRODUCTION_LINES = 3
-/** How many of the lines after From of a quoted header must name another of its fields. */
-const HEADER_LINES = 3
-const SIGNATURE_CHARACTERS = 200
-
-/** "On … wrote:" in the languages of most mail programs. */
-const WROTE =
-  /wrote|écrit|escribió|scritto|escreveu|schrieb|schreef|skrev|kirjoitti|pisze|napisał|пишет|写道|寫道|작성|のメッセージ|書きました/
-const OPENING = /^(?:On|Le|El|Il|Em|Am|Op|Den|pe|W dniu|Dnia|\p{L}{2,4}[,.]|在|于|\d)[\s\p{L}\d.,:/-]/u
-/** A date, or an address in brackets. */
-const DATED = /[\d<@]/
-const ORIGINAL =
-  /^-{1,12} ?(?:original message|forwarded message|oprindelig besked|message d['’]origine|ursprüngliche nachricht|mensaje original|messaggio originale) ?-{0,12}$/i
-const FROM = /^\*?(?:From|Von|De|Van|Da|Fra|Från|Od|Lähettäjä|发件人|寄件者|差出人|보낸 사람)\*? ?[:：]/
-const FIELD =
-  /^\*?(?:Sent|Date|To|Subject|Gesendet|Datum|An|Betreff|Envoyé|À|Objet|Enviado|Fecha|Para|Asunto|Verzonden|Aan|Onderwerp|Inviato|Data|A|Oggetto|Sendt|Til|Emne|Skickat|Till|Ämne|Wysłano|Do|Temat|发送时间|收件人|主题|送信日時|宛先|件名)\*? ?[:：]/
-
-const SIGNATURES = [
-  /^\s*(?:-{2,4}|_{2,40}|\+{2,4}|={2,4})$/,
-  /^(?:Sent from|Get Outlook for|Gesendet von|Sendt fra|Envoyé depuis|Envoyé de mon|Envoyé à partir de|Télécharger Outlook pour|Enviado desde|Inviato da|Verzonden vanaf|Verstuurd vanaf) \S/,
-  /^Von .+ gesendet$/,
-  /^(?:Cheers|Best wishes|Bien . vous|Bonne (?:journ.e|soir.e)|(?:[\p{L} ]{0,30} )?(?:regards|cordialement))[,!！]{0,2}$/iu
-]
-
-const isSignature = (line: string): boolean =>
-  line.length <= SIGNATURE_CHARACTERS && SIGNATURES.some((signature) => signature.test(line))
-
-/** Returns the index of the next line that is not empty. */
-const nextText = (lines: ReadonlyArray<string>, start: number): number => {
-  let at = start
-  while (lines[at] === "") at++
-  return at
+/** What the header of a mail says about its text. */
+export interface MailKind {
+  /** Whether the mail answers another one. In other mail, lines with `>` are quotes only below "On …, Ada wrote:". */
+  readonly isReply: boolean
+  /** Whether the mail forwards another one, which then belongs to its text. */
+  readonly isForward: boolean
 }
 
-/** Returns the number of lines from `at` on that introduce a quote, such as "On … wrote:"; 0 if they don't. */
-const introductionAt = (lines: ReadonlyArray<string>, at: number): number => {
-  let joined = ""
-  for (let count = 1; count <= INTRODUCTION_LINES; count++) {
-    const line = lines[at + count - 1]
-    if (line === undefined || line === "" || line.startsWith(">")) return 0
-    if (joined.length + line.length > INTRODUCTION_CHARACTERS) return 0
-    joined = joined === "" ? line.replace(/^[-\s]+/, "") : `${joined} ${line.trimStart()}`
-    if (count === 1 && !OPENING.test(joined) && !joined.includes("<")) return 0
-    if (!/[:：]-*$/.test(line)) continue
-    // Before marks, "On Monday, Ann wrote:" is enough.
-    const isCertain = DATED.test(joined) || lines[nextText(lines, at + count)]?.startsWith(">") === true
-    return WROTE.test(joined) && isCertain ? count : 0
+const REPLY: MailKind = { isReply: true, isForward: false }
+
+/** Prefixes of subjects, as mail programs of many languages write them. */
+const REPLY_PREFIX =
+  /^(?:re|aw|antw|antwort|sv|vs|odp|ynt|rif|r|res|atb|vá|ответ|отв|відп|απ|回复|答复|回覆|返信|회신|답장|رد|תגובה|השב|trả lời|bls)\s?(?:\[\d{1,3}\]|\(\d{1,3}\))?\s?[:：]/iu
+const FORWARD_PREFIX =
+  /^(?:fwd?|wg|tr|rv|enc|i|vb|vl|pd|ilt|İLT|doorst|videresend|továbbítás|redir\.?|переслано|пересл|πρθ|προώθ|转发|轉寄|転送|전달|إعادة توجيه|הועבר|chuyển tiếp|trs)\s?[:：]/iu
+
+/** Returns what a subject, and In-Reply-To or References, say about a mail. */
+export const mailKindOf = (subject: string, answered: string | undefined): MailKind => {
+  const start = subject.slice(0, SUBJECT_CHARACTERS).trimStart()
+  return {
+    isReply: answered !== undefined || REPLY_PREFIX.test(start),
+    isForward: FORWARD_PREFIX.test(start)
   }
-  return 0
 }
 
-/** Whether the original follows the line without marks, as Outlook writes it. */
-const isOriginalAt = (lines: ReadonlyArray<string>, at: number): boolean => {
-  const line = lines[at]!.trimStart()
-  if (line.length > INTRODUCTION_CHARACTERS) return false
-  return (
-    ORIGINAL.test(line) ||
-    (FROM.test(line) && lines.slice(at + 1, at + 1 + HEADER_LINES).some((next) => FIELD.test(next.trimStart())))
-  )
-}
+const SUBJECT_CHARACTERS = 100
 
 /**
  * Returns the part of a text that its author wrote, without quotes and signature; null if nothing is left, or if the
- * text is too long. Every line is read a bounded number of times, whatever is in it.
+ * text is too long. Words stay where it is not certain that they are quoted, and so does a forwarded message. Every line
+ * is read a bounded number of times, whatever is in it.
  */
-export const extractReply = (text: string | null): string | null => {
+export const extractReply = (text: string | null, kind: MailKind = REPLY): string | null => {
   if (text === null || text.length > TEXT_CHARACTERS) return null
-  const lines = text.split(/\r?\n/).map((line) => line.trimEnd())
+  const raw = text.split(/\r?\n/)
+  if (kind.isForward) return joined(raw) || null
+  const body = readBody(raw)
+  const quotation = findQuotation(body)
+  const isQuoted = quotedLines(body, quotation, kind)
   const parts: Array<Array<string>> = [[]]
-  let isSigned = false
+  for (let at = 0; at < quotation.end; at++) {
+    if (!isQuoted[at]) parts.at(-1)!.push(raw[at]!)
+    else if (parts.at(-1)!.length > 0) parts.push([])
+  }
+  const written = parts.map((part, at) =>
+    quotation.isKept && at === parts.length - 1 ? part.concat(raw.slice(quotation.end)) : withoutSignature(part)
+  )
+  return (
+    written
+      .map(joined)
+      .filter((part) => part !== "")
+      .join("\n") || null
+  )
+}
+
+const joined = (lines: ReadonlyArray<string>): string =>
+  lines
+    .map((line) => line.trimEnd())
+    .join("\n")
+    .trim()
+
+interface Body {
+  /** The lines as they are compared. */
+  readonly lines: ReadonlyArray<string>
+  readonly marked: ReadonlyArray<boolean>
+  /** The lines without quote marks. */
+  readonly bare: ReadonlyArray<string>
+  /** For each line, the next one that is not empty. */
+  readonly nextText: ReadonlyArray<number>
+}
+
+const readBody = (raw: ReadonlyArray<string>): Body => {
+  const lines = raw.map(comparable)
+  const marked = raw.map(isMarked)
+  const nextText: Array<number> = []
+  for (let at = raw.length - 1, next = raw.length; at >= 0; at--) {
+    if (lines[at] !== "") next = at
+    nextText[at] = next
+  }
+  return { lines, marked, bare: lines.map((line, at) => (marked[at] ? withoutMarks(line) : line)), nextText }
+}
+
+interface Quotation {
+  /** The line from which on all is quoted, or all is kept. */
+  readonly end: number
+  /** Whether the lines from `end` on belong to the text: a forwarded message, or answers that have no marks. */
+  readonly isKept: boolean
+  /** Lines that introduce quotes. */
+  readonly introductions: ReadonlySet<number>
+  /** The first of them; the number of lines if there is none. */
+  readonly first: number
+}
+
+const findQuotation = (body: Body): Quotation => {
+  const { bare, lines, marked } = body
+  const introductions = new Set<number>()
+  let first = lines.length
+  const introduce = (from: number, to: number): void => {
+    first = Math.min(first, from)
+    for (let at = from; at < to; at++) if (!marked[at]) introductions.add(at)
+  }
+  const cut = (end: number, isSeparated: boolean): Quotation => {
+    const own = ownLines(body, end, introductions, first)
+    return { end, isKept: isDoubtful(own, lines.slice(end), isSeparated), introductions, first }
+  }
+
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at]!
-    const introduction = introductionAt(lines, at)
-    if (introduction > 0) {
-      const quote = nextText(lines, at + introduction)
-      // Without marks, the quote has no end that could be found.
-      if (lines[quote]?.startsWith(">") !== true) break
-      at = quote - 1
-    } else if (isOriginalAt(lines, at)) break
-    else if (line.startsWith(">")) {
-      isSigned = false
-      if (parts.at(-1)!.length > 0) parts.push([])
-    } else {
-      isSigned ||= isSignature(line)
-      if (!isSigned) parts.at(-1)!.push(line)
+    if (line === "") continue
+    const next = nextTextOf(body, at + 1)
+    // Apple Mail marks what it forwards.
+    if (isForwardedLine(bare[at]!) && at < first) return { end: at, isKept: true, introductions, first }
+    if (marked[at]) {
+      // Apple Mail marks its introduction too.
+      const count = introductionAt(bare, at, true)
+      if (count > 0) introduce(at - count + 1, at + 1)
+      continue
+    }
+    if (isForwardedLine(line)) return { end: at, isKept: true, introductions, first }
+    if (isReplyAboveLine(line) && ownLines(body, at, introductions, first).length > 0) return cut(at, true)
+    const isOriginal = isOriginalLine(line)
+    const start = isOriginal ? next : at
+    const header = start < lines.length && !marked[start] ? headerAt(lines, start) : 0
+    if (isOriginal || header > 0) {
+      const quoted = nextTextOf(body, start + header)
+      if (marked[quoted]) {
+        introduce(at, start + header)
+        at = start + header - 1
+      } else if (header > 0 || !isIntroduced(body, quoted)) return cut(at, isOriginal || isRule(lastText(lines, at)))
+      else introduce(at, at + 1)
+      continue
+    }
+    const count = introductionAt(lines, at, marked[next] === true)
+    if (count === 0) continue
+    if (!marked[next]) return cut(at - count + 1, true)
+    introduce(at - count + 1, at + 1)
+  }
+  return { end: lines.length, isKept: false, introductions, first }
+}
+
+const nextTextOf = ({ lines, nextText }: Body, at: number): number => nextText[at] ?? lines.length
+
+/** Whether one of the lines from `at` on introduces a quote with marks. */
+const isIntroduced = (body: Body, at: number): boolean =>
+  [0, 1, 2, 3].some((more) => {
+    const last = at + more
+    return (
+      last < body.lines.length && body.marked[nextTextOf(body, last + 1)] && introductionAt(body.lines, last, true) > 0
+    )
+  })
+
+/** A line as Outlook draws it above a header. Alone, it is text. */
+const isRule = (line: string): boolean => /^[_=*-]{5,80}$/.test(line)
+
+const lastText = (lines: ReadonlyArray<string>, end: number): string => {
+  let at = end - 1
+  while (at >= end - RULE_DISTANCE && lines[at] === "") at--
+  return lines[at] ?? ""
+}
+
+/** How many empty lines may be between a rule and a header. */
+const RULE_DISTANCE = 4
+
+/** Returns the lines before `end` that are words of the author, as far as it is known there. */
+const ownLines = (
+  { lines, marked }: Body,
+  end: number,
+  introductions: ReadonlySet<number>,
+  first: number
+): ReadonlyArray<string> =>
+  withoutSignature(
+    lines
+      .slice(0, end)
+      .filter((line, at) => line !== "" && !isRule(line) && !introductions.has(at) && !(marked[at] && at > first))
+  )
+
+/** A greeting alone is not an answer, so the answer is below it. */
+const isGreeting = (line: string): boolean => line.length <= 40 && /[,،，、]$/.test(line)
+
+/** Whether a quotation without marks can contain words of the author, or is shown by the author. */
+const isDoubtful = (own: ReadonlyArray<string>, quoted: ReadonlyArray<string>, isSeparated: boolean): boolean =>
+  own.length === 0 ||
+  (own.length === 1 && isGreeting(own[0]!)) ||
+  (!isSeparated && /[:：]$/.test(own.at(-1)!)) ||
+  announcesAnswers(own) ||
+  hasAnswers(quoted)
+
+/** For each line before the end: whether it is quoted, or introduces a quote. */
+const quotedLines = (body: Body, quotation: Quotation, { isReply }: MailKind): ReadonlyArray<boolean> => {
+  const { lines, marked } = body
+  const { end, first, introductions } = quotation
+  const beginsWithQuote = marked[nextTextOf(body, 0)] === true
+  const isAlone = first === lines.length && end === lines.length
+  const quoted: Array<boolean> = []
+  let isQuote = false
+  let above = ""
+  for (let at = 0; at < end; at++) {
+    if (!marked[at]) {
+      quoted.push(introductions.has(at))
+      if (lines[at] !== "") above = lines[at]!
+      continue
+    }
+    // A run of marked lines is judged as a whole. "Run this:" shows the author's own lines.
+    if (!marked[at - 1])
+      isQuote = at >= first || (isReply && beginsWithQuote) || (isReply && isAlone && !/[:：]$|^</.test(above))
+    quoted.push(isQuote || at >= first)
+  }
+  // The rule that Outlook draws above a header belongs to it.
+  if (end < lines.length && !quotation.isKept) {
+    for (let at = end - 1; at >= 0 && at >= end - RULE_DISTANCE; at--) {
+      if (isRule(lines[at]!)) quoted[at] = true
+      else if (lines[at] !== "") break
     }
   }
-  const written = parts.map((part) => part.join("\n").trim()).filter((part) => part !== "")
-  return written.join("\n") || null
+  return quoted
 }

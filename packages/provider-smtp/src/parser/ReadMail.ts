@@ -5,7 +5,7 @@ import type { Address } from "postal-mime"
 import { authorOf } from "../header/Author.ts"
 import { HEADER_LIMIT_BYTES, type HeaderField, readHeaderBlock } from "../header/HeaderBlock.ts"
 import { type BoundedMail, readMime } from "./BoundedMime.ts"
-import { extractReply } from "./ExtractReply.ts"
+import { extractReply, mailKindOf } from "./ExtractReply.ts"
 import { textOfHtml } from "./HtmlText.ts"
 import { automaticOf, mailingListOf, readerOf } from "./ListHeader.ts"
 import { readReport } from "./ReadReport.ts"
@@ -60,7 +60,7 @@ export const readMail = async (raw: Uint8Array): Promise<MailContent> => {
     subject: headerText(email.subject ?? "", MAIL_LIMITS.subjectCharacters),
     text: text.kept,
     html: html.kept,
-    extractedText: extractReply(text.kept),
+    extractedText: extractReply(text.kept, mailKindOf(email.subject ?? "", email.inReplyTo ?? email.references)),
     truncated: isTruncated || text.isCut || html.isCut,
     attachments: attachmentsOf(raw, mail),
     bodyHash: createHash("sha256").update(bodyBytes(raw)).digest("hex"),

@@ -1,0 +1,13 @@
+/** A labeled text of a mail. */
+export interface LabeledReply {
+  readonly name: string
+  readonly text: string
+  /** The words of the author, line by line. Empty lines do not count. */
+  readonly own: string
+  /** Lines that are neither the author's words nor a quotation: signatures of programs, separators. */
+  readonly neutral?: string
+  /** What the header of the mail says; a reply without it. */
+  readonly kind?: { readonly isReply: boolean; readonly isForward: boolean }
+  /** Whether answers stand inside a quotation that has no marks, so that nobody can remove it for certain. */
+  readonly isUnmarkedInline?: boolean
+}
