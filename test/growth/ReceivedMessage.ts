@@ -31,6 +31,7 @@ export const receivedMessage = (parts: Partial<MessageRecord>): MessageRecord =>
   text: null,
   html: null,
   extractedText: null,
+  hasOmittedText: false,
   oneTimeCode: null,
   confirmationLink: null,
   ...parts

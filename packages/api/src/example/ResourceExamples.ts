@@ -68,6 +68,7 @@ export const MESSAGE: typeof MessageRecord.Encoded = {
   text: "Hello Bob",
   html: null,
   extractedText: null,
+  hasOmittedText: false,
   oneTimeCode: null,
   confirmationLink: null
 }
@@ -110,6 +111,7 @@ export const RECEIVED: typeof MessageRecord.Encoded = {
 const {
   confirmationLink: _confirmationLink,
   extractedText: _extractedText,
+  hasOmittedText: _hasOmittedText,
   html: _html,
   oneTimeCode: _oneTimeCode,
   text: _text,

@@ -51,6 +51,7 @@ export const message: DataOf<"sendMessage">["message"] = {
   text: "Your code is 482 913.",
   html: null,
   extractedText: "Your code is 482 913.",
+  hasOmittedText: false,
   oneTimeCode: "482913",
   confirmationLink: null
 }

@@ -224,7 +224,7 @@ export const Message = Schema.Struct({
   html: Schema.NullOr(Schema.String).annotateKey({ description: "The HTML; null if there is none." }),
   extractedText: Schema.NullOr(Schema.String).annotateKey({
     description:
-      "The new part of a received text, without quotes and signature; null if it is not known, and for sent messages."
+      "The words of the author of a received text, without quotes and signature. Words stay where it is not certain that they are quoted, and so does a forwarded message. Null if it is not known, and for sent messages."
   })
 })
 export type Message = typeof Message.Type
@@ -263,6 +263,10 @@ export const MessageRecord = Schema.Struct({
   text: Message.fields.text,
   html: Message.fields.html,
   extractedText: Message.fields.extractedText,
+  hasOmittedText: Schema.Boolean.annotateKey({
+    description:
+      "Whether extractedText leaves out a part of the text, such as a quotation or a signature; false for sent messages."
+  }),
   oneTimeCode: Schema.NullOr(Schema.String).annotateKey({
     description:
       "The one-time code of a received message, without spaces and dashes: 4 to 10 digits, or letters and digits. Null if it does not have exactly one, and for sent messages. Check `authentication` before you use it: anyone can send one."
@@ -315,10 +319,18 @@ export const toMessageRecord = (message: Message): MessageRecord => ({
   text: message.text,
   html: message.html,
   extractedText: message.extractedText,
+  hasOmittedText: hasOmittedText(message),
   // Read here, and not stored, so that a better reading holds for older mail.
   oneTimeCode: (message.direction === "inbound" ? oneTimeCode(message) : undefined) ?? null,
   confirmationLink: (message.direction === "inbound" ? confirmationLink(message) : undefined) ?? null
 })
+
+/** Whether words of a received text are missing in `extractedText`. It is derived, so that stored messages have it too. */
+const hasOmittedText = ({ direction, extractedText, text }: Message): boolean => {
+  if (direction === "outbound" || text === null) return false
+  if (extractedText === null) return text.trim() !== ""
+  return text.replaceAll(/\s+/g, "") !== extractedText.replaceAll(/\s+/g, "")
+}
 
 /**
  * Returns the id of an attachment by its index in the message. It is derived, so that every server gives it to the

@@ -94,9 +94,17 @@ export const EMAIL_SCHEMA = objectSchema({
     type: ["integer", "null"],
     description: `Length of the whole text if it was cut to ${TEXT_MAX} characters; else null.`
   },
+  hasOmittedText: {
+    type: "boolean",
+    description: "Whether text has more than the words of its author, such as a quotation or a signature."
+  },
   untrusted: objectSchema({
     ...COMMON_UNTRUSTED,
     text: TEXT,
+    extractedText: {
+      type: ["string", "null"],
+      description: "The words of the author of text, if they are not all of it and are known; else null."
+    },
     attachments: {
       type: "array",
       items: ATTACHMENT_SCHEMA
@@ -144,12 +152,15 @@ export const attachmentOf = ({ attachmentId, contentType, filename, sizeBytes }:
 
 export const emailOf = (message: MessageRecord): Json => {
   const { cutFrom, text } = cut(message.text ?? textOfHtml(message.html ?? ""), TEXT_MAX)
+  const extracted = message.hasOmittedText ? message.extractedText : null
   return {
     ...commonOf(message),
     textCutFrom: cutFrom,
+    hasOmittedText: message.hasOmittedText,
     untrusted: {
       ...untrustedOf(message),
       text,
+      extractedText: extracted === null ? null : cut(extracted, TEXT_MAX).text,
       attachments: message.attachments.map(attachmentOf)
     }
   }
