@@ -4,9 +4,10 @@ import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { codes } from "./codes.ts"
 import { mail } from "./mail.ts"
+import { replies } from "./replies.ts"
 import type { Subject } from "./Subject.ts"
 
-const SUBJECTS: Readonly<Record<string, Subject>> = { mail, codes }
+const SUBJECTS: Readonly<Record<string, Subject>> = { mail, replies, codes }
 
 const names = Object.keys(SUBJECTS)
 const help = `Usage: npx -y pnpm@12 fidelity [SUBJECT...]
