@@ -84,7 +84,7 @@ export const replies: Subject = {
     ].join("\n")
     return {
       section,
-      faults: score(LABELED_REPLIES, own).losing.map(({ text }) => `loses words of: ${JSON.stringify(text)}`)
+      faults: score(LABELED_REPLIES, own).losing.map((name) => `words are lost: ${name}`)
     }
   }
 }

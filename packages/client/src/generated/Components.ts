@@ -82,6 +82,8 @@ export interface components {
                     direction?: "inbound" | "outbound";
                     from?: string;
                     q?: string;
+                    label?: string;
+                    unread?: boolean;
                     limit?: number;
                     cursor?: string;
                     after?: string;
@@ -302,6 +304,27 @@ export interface components {
                     items: components["schemas"]["WebhookDelivery"][];
                 };
             };
+            queryThreads: {
+                input: {
+                    mailboxId?: string;
+                    threadId?: string;
+                    label?: string;
+                    unread?: boolean;
+                    limit?: number;
+                    cursor?: string;
+                };
+                output: components["schemas"]["ThreadPage"] | components["schemas"]["SingleThread"];
+            };
+            updateMessages: {
+                input: components["schemas"]["UpdateMessagesInput"];
+                output: {
+                    items: {
+                        messageId: string;
+                        labels: string[];
+                        unread: boolean;
+                    }[];
+                };
+            };
             getAttachment: {
                 input: {
                     messageId: string;
@@ -377,7 +400,7 @@ export interface components {
                 description: string;
             }[];
         };
-        ServiceId: "discovery.api" | "discovery.services" | "email.mailbox.create" | "email.mailbox.list" | "email.mailbox.update" | "email.mailbox.delete" | "email.message.send" | "email.message.query" | "phone.number.us.30d" | "phone.number.ca.30d" | "phone.number.renew.30d" | "phone.call.outbound.1m" | "phone.call.outbound.5m" | "phone.call.extend.1m" | "phone.call.inbound.add.10m" | "phone.number.release" | "phone.number.list" | "phone.call.get" | "phone.call.transcript" | "events.realtime-token" | "events.list" | "events.get" | "events.ack" | "events.ack-all" | "domain.register" | "auth.token" | "auth.revoke" | "phone.call.list" | "phone.voice.list" | "events.webhook.set" | "events.webhook.get" | "events.webhook.delete" | "events.webhook.deliveries" | "email.message.attachment" | "email.message.raw" | "email.suppression.list" | "email.suppression.lift" | "payment.status" | "payment.get" | "limits.list";
+        ServiceId: "discovery.api" | "discovery.services" | "email.mailbox.create" | "email.mailbox.list" | "email.mailbox.update" | "email.mailbox.delete" | "email.message.send" | "email.message.query" | "phone.number.us.30d" | "phone.number.ca.30d" | "phone.number.renew.30d" | "phone.call.outbound.1m" | "phone.call.outbound.5m" | "phone.call.extend.1m" | "phone.call.inbound.add.10m" | "phone.number.release" | "phone.number.list" | "phone.call.get" | "phone.call.transcript" | "events.realtime-token" | "events.list" | "events.get" | "events.ack" | "events.ack-all" | "domain.register" | "auth.token" | "auth.revoke" | "phone.call.list" | "phone.voice.list" | "events.webhook.set" | "events.webhook.get" | "events.webhook.delete" | "events.webhook.deliveries" | "email.thread.query" | "email.message.update" | "email.message.attachment" | "email.message.raw" | "email.suppression.list" | "email.suppression.lift" | "payment.status" | "payment.get" | "limits.list";
         Price: {
             amount: string;
             asset: "USDT";
@@ -445,6 +468,7 @@ export interface components {
             from: string;
             subject: string;
             authentication: components["schemas"]["SenderAuthentication"] | null;
+            automatic: "auto_replied" | "auto_generated" | "mailing_list" | "bulk" | "no_auto_reply" | "null_sender" | null;
             receivedAt: string;
         };
         SenderAuthentication: {
@@ -755,6 +779,9 @@ export interface components {
                 allow?: string[];
                 block?: string[];
             };
+            metadata?: {
+                [key: string]: string | null;
+            };
         };
         Mailbox: {
             mailboxId: string;
@@ -764,6 +791,9 @@ export interface components {
             outboundSignature: string | null;
             active: boolean;
             senderPolicy: components["schemas"]["SenderPolicy"];
+            metadata: {
+                [key: string]: string;
+            };
             createdAt: string;
             updatedAt: string;
         };
@@ -787,23 +817,31 @@ export interface components {
                 allow?: string[];
                 block?: string[];
             };
+            metadata?: {
+                [key: string]: string | null;
+            };
         };
         DeleteMailboxInput: {
             mailboxId: string;
         };
         SendMessageInput: {
             mailboxId: string;
-            to: string[];
+            to?: string[];
             cc?: string[];
             bcc?: string[];
-            subject: string;
+            replyTo?: string[];
+            subject?: string;
             text: string;
             html?: string;
             inReplyTo?: string;
+            forwards?: string;
+            replyAll?: boolean;
+            automatic?: boolean;
             attachments?: {
                 filename: string;
                 contentType: string;
                 contentBase64: string;
+                contentId?: string;
             }[];
         };
         Message: {
@@ -819,22 +857,29 @@ export interface components {
             to: string[];
             cc: string[];
             bcc: string[];
+            replyTo: string[];
             subject: string;
             snippet: string;
             messageIdHeader: string | null;
             inReplyTo: string | null;
             references: string[];
             attachments: components["schemas"]["Attachment"][];
+            automatic: "auto_replied" | "auto_generated" | "mailing_list" | "bulk" | "no_auto_reply" | "null_sender" | null;
+            mailingList: components["schemas"]["MailingList"] | null;
             authentication: components["schemas"]["SenderAuthentication"] | null;
             malformed: boolean;
             truncated: boolean;
             status: "received" | "queued" | "sent" | "delivered" | "bounced" | "complained" | "failed";
             recipients: components["schemas"]["Recipient"][];
+            labels: string[];
+            unread: boolean;
             createdAt: string;
             text: string | null;
             html: string | null;
             extractedText: string | null;
             hasOmittedText: boolean;
+            oneTimeCode: string | null;
+            confirmationLink: string | null;
         };
         Attachment: {
             attachmentId: string;
@@ -842,6 +887,13 @@ export interface components {
             contentType: string;
             sizeBytes: number;
             sha256: string;
+            contentId: string | null;
+        };
+        MailingList: {
+            listId: string | null;
+            post: string | null;
+            unsubscribe: string[];
+            oneClick: boolean;
         };
         Recipient: {
             address: string;
@@ -867,17 +919,22 @@ export interface components {
             to: string[];
             cc: string[];
             bcc: string[];
+            replyTo: string[];
             subject: string;
             snippet: string;
             messageIdHeader: string | null;
             inReplyTo: string | null;
             references: string[];
             attachments: components["schemas"]["Attachment"][];
+            automatic: "auto_replied" | "auto_generated" | "mailing_list" | "bulk" | "no_auto_reply" | "null_sender" | null;
+            mailingList: components["schemas"]["MailingList"] | null;
             authentication: components["schemas"]["SenderAuthentication"] | null;
             malformed: boolean;
             truncated: boolean;
             status: "received" | "queued" | "sent" | "delivered" | "bounced" | "complained" | "failed";
             recipients: components["schemas"]["Recipient"][];
+            labels: string[];
+            unread: boolean;
             createdAt: string;
         };
         SingleMessage: {
@@ -1005,6 +1062,35 @@ export interface components {
             responseStatus: number | null;
             error: string | null;
             nextAttemptAt: string | null;
+        };
+        ThreadPage: {
+            items: components["schemas"]["Thread"][];
+            nextCursor: string | null;
+        };
+        Thread: {
+            threadId: string;
+            mailboxId: string;
+            subject: string;
+            participants: string[];
+            messageCount: number;
+            unreadCount: number;
+            hasAttachments: boolean;
+            labels: string[];
+            lastMessageId: string;
+            snippet: string;
+            firstMessageAt: string;
+            lastMessageAt: string;
+        };
+        SingleThread: {
+            thread: components["schemas"]["Thread"];
+            messages: components["schemas"]["MessageSummary"][];
+            nextCursor: string | null;
+        };
+        UpdateMessagesInput: {
+            messageIds: string[];
+            addLabels?: string[];
+            removeLabels?: string[];
+            unread?: boolean;
         };
         Suppression: {
             address: string;
