@@ -7,6 +7,7 @@ import {
   type NumberType,
   parsePhoneNumberFromString
 } from "libphonenumber-js/max"
+import { lookUp } from "./NorthAmerica.ts"
 
 const e164 = /^\+[1-9]\d{1,14}$/
 
@@ -35,19 +36,11 @@ const isEmergency = (digits: string): boolean =>
   EMERGENCY_CODES.has(digits) ||
   [1, 2, 3].some((length) => callingCodes().has(digits.slice(0, length)) && EMERGENCY_CODES.has(digits.slice(length)))
 
-/** The North American plan: area code 900, exchange 976 of any area, and directory assistance. */
-const northAmericanPremium = /^\+1(?:900\d{7}|\d{3}976\d{4}|\d{3}5551212)$/
-
 /**
  * Satellite telephones and worldwide networks. They cost many times an ordinary call, and revenue-share fraud uses
  * them. 979 is the premium rate code.
  */
 const worldwidePremium = /^\+(?:870|878|881|882|883|979)/
-
-/**
- * Numbers for films and tests in North America. The metadata accepts only some of them, and none reaches a subscriber.
- */
-const fictional = /^\+1[2-9]\d{2}55501\d{2}$/
 
 const ofType = (type: NumberType): NumberKind => {
   switch (type) {
@@ -71,33 +64,37 @@ const ofType = (type: NumberType): NumberKind => {
   }
 }
 
+/** The kind of an ordinary North American number: callable, unless the metadata knows it as a pager or the like. */
+const ordinaryKindOf = (number: string): NumberKind => {
+  const parsed = parsePhoneNumberFromString(number)
+  return parsed?.isValid() === true ? ofType(parsed.getType()) : "callable"
+}
+
 const kindOf = (number: string): NumberKind => {
   if (!e164.test(number)) return "uncallable"
   if (isEmergency(number.slice(1))) return "emergency"
-  if (northAmericanPremium.test(number) || worldwidePremium.test(number)) return "premium"
-  if (fictional.test(number)) return "callable"
+  if (number.startsWith("+1")) {
+    const { kind, rule } = lookUp(number)
+    return rule === undefined && kind === "callable" ? ordinaryKindOf(number) : kind
+  }
+  if (worldwidePremium.test(number)) return "premium"
   const parsed = parsePhoneNumberFromString(number)
   // The library corrects a trunk prefix or an older form to the intended number, but the network might not.
   return parsed?.number === number && parsed.isValid() ? ofType(parsed.getType()) : "uncallable"
 }
 
-/**
- * Replaces the subscriber part with one that exists in every area, so that a fictional number has its area's country.
- */
-const realOf = (fiction: string): string => `${fiction.slice(0, 5)}2345678`
-
 const countryOf = (number: string): string | undefined => {
-  if (!fictional.test(number)) return parsePhoneNumberFromString(number)?.country
-  // Unassigned area codes are fictional too, and reach no subscriber.
-  return parsePhoneNumberFromString(realOf(number))?.country ?? "US"
+  const country = parsePhoneNumberFromString(number)?.country
+  // Most of the area codes that enter service are in the United States.
+  return number.startsWith("+1") ? (lookUp(number).country ?? country ?? "US") : country
 }
 
 /** Whether a country or territory has telephone numbers. Takes codes of ISO 3166-1 alpha-2, and AC and TA, which it reserves. */
 export const isCountry = (code: string): boolean => isSupportedCountry(code)
 
 /**
- * The numbering plan of every country from libphonenumber's complete metadata, with added emergency codes and with the
- * North American numbers that cost more than their form shows. North America's fictional numbers (area code, 555 01xx)
- * are callable.
+ * The numbering plan of every country from libphonenumber's complete metadata, with added emergency codes. North America
+ * has its own rules and area codes (`NUMBER_RULES`, `AREA_CODES`): the metadata lacks some that are in service. Its
+ * fictional numbers (area code, 555 01xx) are callable.
  */
 export const layer: Layer.Layer<NumberingPlan> = Layer.succeed(NumberingPlan, { kindOf, countryOf })
