@@ -84,6 +84,7 @@ describe("an agent behind a number", () => {
         "phoneNumberId",
         "direction",
         "from",
+        "fromWithheld",
         "to",
         "turn",
         "transcriptSoFar"
@@ -94,6 +95,7 @@ describe("an agent behind a number", () => {
         phoneNumberId: bought.phoneNumberId,
         direction: "outbound",
         from: bought.number,
+        fromWithheld: null,
         to: person
       })
       const before = message.transcriptSoFar.map(({ role, text }) => [role, text])
@@ -214,6 +216,26 @@ describe("a number that is called", () => {
     customer: PhoneCustomer,
     { phoneNumberId }: Purchase
   ): Promise<NumberFields["inboundAllowance"]> => (await customer.number(phoneNumberId)).inboundAllowance
+
+  it.each([
+    ["anonymous", "anonymous"],
+    ["+266696687", "anonymous"],
+    ["+12562533", "restricted"],
+    ["", "unknown"]
+  ])("answers a caller who is sent as %j, and shows why there is no number", async (from, fromWithheld) => {
+    const { carrier } = host
+    const customer = await host.customer()
+    const path = `/withheld${fromWithheld}${from.length}`
+    const bought = await customer.buy({ agentWebhookUrl: voice.at(path, saying({ text: "Gladly." })) })
+    await customer.addMinutes(bought.phoneNumberId)
+    const play = await carrier.over(await carrier.callIn(bought.number, { from, lines: ["Help me."] }))
+    expect(play).toMatchObject({ state: "completed", heard: ["Gladly."] })
+    const caller = { fromNumber: null, fromWithheld, toNumber: bought.number }
+    const events = await customer.events("phone.call.started")
+    expect(events).toMatchObject([{ payload: caller }])
+    expect(await customer.call(events[0]!.resourceId)).toMatchObject(caller)
+    expect(voice.of(path)[0]!.message).toMatchObject({ from: null, fromWithheld, to: bought.number })
+  })
 
   it("rejects calls without inbound minutes", async () => {
     const customer = await host.customer()

@@ -85,9 +85,11 @@ export class PhoneCarrier {
     return `+1${areaCode}55501${50 + (index % PEOPLE)}`
   }
 
-  /** Makes a new person call a number and returns the id of the call. */
-  async callIn(to: string, behaviour: Omit<Behaviour, "behaviour"> = {}): Promise<string> {
-    const from = PhoneCarrier.personNumber()
+  /** Makes a new person call a number, or one whom the carrier names `from`, and returns the id of the call. */
+  async callIn(
+    to: string,
+    { from = PhoneCarrier.personNumber(), ...behaviour }: Omit<Behaviour, "behaviour"> & { readonly from?: string } = {}
+  ): Promise<string> {
     const { id } = await this.ask<{ readonly id: string }>("calls", { from, to, lines: [], ...behaviour })
     return id
   }

@@ -39,7 +39,8 @@ export interface NumberFields {
 export interface CallFields {
   readonly callId: string
   readonly phoneNumberId: string
-  readonly fromNumber: string
+  readonly fromNumber: string | null
+  readonly fromWithheld: string | null
   readonly toNumber: string
   readonly status: "queued" | "ringing" | "in_progress" | "ended"
   readonly endReason: string | null

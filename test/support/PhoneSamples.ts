@@ -87,6 +87,18 @@ export const UNCALLABLE: ReadonlyArray<string> = [
   "+141555",
   "+1415555015000000",
   "+14155550150\n",
+  // The parts of a number that can't begin with 0 or 1, service codes, and a number of 7 digits.
+  "+14150550150",
+  "+14154112671",
+  "+14112345678",
+  "+13102345",
+  // Shown for callers who withheld their number.
+  "+266696687",
+  "+2562533",
+  "+12562533",
+  "+7378742833",
+  "+86282452253",
+  "+10000000000",
   "sip:a@b.example",
   // Emergency numbers, with a plus or in the plan of a country.
   "+911",

@@ -1,4 +1,4 @@
-import { CallDirection, ErrorCode, EventRecord, maxEntries, TURN_FIELDS, Uuid } from "@agentos/core"
+import { CallDirection, ErrorCode, EventRecord, maxEntries, PARTY_FIELDS, TURN_FIELDS, Uuid } from "@agentos/core"
 import { Schema } from "effect"
 
 /** Maximum length of a credential in a message, in characters. A realtime token is far shorter. */
@@ -155,8 +155,7 @@ export const CallTurn = Schema.Struct({
   direction: CallDirection.annotateKey({
     description: "inbound: a person called your number. outbound: you placed the call."
   }),
-  from: Schema.String.annotateKey({ description: "Number that calls, in E.164 format." }),
-  to: Schema.String.annotateKey({ description: "Number that is called, in E.164 format." }),
+  ...PARTY_FIELDS,
   ...TURN_FIELDS
 }).annotate({
   identifier: "CallTurn",

@@ -27,9 +27,6 @@ export interface RelayEnd {
 }
 
 const Sid = Schema.String.check(Schema.isPattern(/^CA[0-9a-fA-F]{32}$/))
-/** A phone number, or Twilio's placeholder for a withheld one. */
-const Party = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(64))
-const Word = Schema.String.check(Schema.isMaxLength(32))
 
 /*
  * The fields that are read of those that Twilio sends
@@ -37,12 +34,13 @@ const Word = Schema.String.check(Schema.isMaxLength(32))
  * of recordings.
  */
 
-const VoiceForm = Schema.Struct({ CallSid: Sid, From: Party, To: Party })
+/** `From` is a number, an address, Twilio's placeholder for a withheld number, or missing. */
+const VoiceForm = Schema.Struct({ CallSid: Sid, From: Schema.optionalKey(Schema.String), To: Schema.String })
 const AnswerForm = Schema.Struct({ CallSid: Sid })
 const StatusForm = Schema.Struct({
   CallSid: Sid,
-  CallStatus: Word,
-  CallDuration: Schema.optionalKey(Word)
+  CallStatus: Schema.String,
+  CallDuration: Schema.optionalKey(Schema.String)
 })
 /**
  * https://www.twilio.com/docs/voice/twiml/connect/conversationrelay: the action's fields in addition to those
@@ -50,9 +48,9 @@ const StatusForm = Schema.Struct({
  */
 const ActionForm = Schema.Struct({
   CallSid: Sid,
-  CallStatus: Word,
-  SessionStatus: Schema.optionalKey(Word),
-  ErrorCode: Schema.optionalKey(Word)
+  CallStatus: Schema.String,
+  SessionStatus: Schema.optionalKey(Schema.String),
+  ErrorCode: Schema.optionalKey(Schema.String)
 })
 
 const reader = <Form>(schema: Schema.Codec<Form, unknown>) => {
@@ -66,7 +64,7 @@ const readActionForm = reader(ActionForm)
 
 /** Returns the caller and the called number. None if the form is invalid. */
 export const readVoice = (form: URLSearchParams): Option.Option<InboundCall> =>
-  Option.map(readVoiceForm(form), ({ CallSid, From, To }) => ({ providerCallId: CallSid, from: From, to: To }))
+  Option.map(readVoiceForm(form), ({ CallSid, From = "", To }) => ({ providerCallId: CallSid, from: From, to: To }))
 
 /** Returns the call that was answered. None if the form is invalid. */
 export const readAnswer = (form: URLSearchParams): Option.Option<AnsweredCall> =>

@@ -34,11 +34,34 @@ describe("a webhook", () => {
 
   it.each([
     ["no call", { From: "+1", To: "+1" }],
-    ["another kind of thing", { ...call, CallSid: `RE${"0f".repeat(16)}` }],
-    ["no caller", { ...call, From: "" }],
-    ["a caller without end", { ...call, From: "9".repeat(65) }]
+    ["another kind of thing", { ...call, CallSid: `RE${"0f".repeat(16)}` }]
   ])("is not decoded with %s", (_, fields) => {
     expect(WebhookForm.readVoice(form(fields as typeof call))).toStrictEqual(Option.none())
+  })
+
+  it("may have no caller, or one of any form", () => {
+    const { From, ...others } = call
+    const from = (fields: Readonly<Record<string, string>>) =>
+      Option.getOrThrow(WebhookForm.readVoice(form(fields))).from
+    expect(from(call)).toBe(From)
+    expect(from(others)).toBe("")
+    for (const caller of ["", "anonymous", "sip:alice@pbx.example", "9".repeat(300)])
+      expect(from({ ...call, From: caller })).toBe(caller)
+  })
+
+  it("is decoded whatever its unused fields contain", () => {
+    const odd = {
+      ...call,
+      CallStatus: "completed",
+      CallDuration: "about a minute, they say, maybe two",
+      ErrorCode: "?"
+    }
+    expect(WebhookForm.readStatus(form(odd), now)).toStrictEqual(
+      Option.some({
+        providerCallId: sid,
+        report: Option.some({ _tag: "Ended", at: now, ending: "completed", seconds: null })
+      })
+    )
   })
 
   it.each([

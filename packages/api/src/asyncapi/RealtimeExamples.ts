@@ -40,6 +40,7 @@ export const REALTIME_EXAMPLES: {
     phoneNumberId: PHONE_NUMBER.phoneNumberId,
     direction: "inbound",
     from: CALL.toNumber,
+    fromWithheld: null,
     to: PHONE_NUMBER.number,
     turn: { text: "When are you open?", at: "2026-01-31T12:00:09.000Z" },
     transcriptSoFar: [{ role: "agent", text: "Hello, this is Ada.", at: "2026-01-31T12:00:05.000Z" }]

@@ -47,6 +47,7 @@ const call = {
   phoneNumberId,
   direction: "inbound",
   fromNumber: CALL.toNumber,
+  fromWithheld: null,
   toNumber: number
 } as const
 

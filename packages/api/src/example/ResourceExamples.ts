@@ -175,6 +175,7 @@ export const CALL: typeof CallRecord.Encoded = {
   phoneNumberId: PHONE_NUMBER.phoneNumberId,
   direction: "outbound",
   fromNumber: PHONE_NUMBER.number,
+  fromWithheld: null,
   toNumber: "+14155550123",
   status: "queued",
   endReason: null,

@@ -77,13 +77,14 @@ export const AGENT_MESSAGE: AgentMessageRecord = {
   phoneNumberId: PHONE_NUMBER.phoneNumberId,
   direction: "inbound",
   from: CALL.toNumber,
+  fromWithheld: null,
   to: PHONE_NUMBER.number,
   turn: { text: "When are you open?", at: "2026-01-31T12:00:09.000Z" },
   transcriptSoFar: [{ role: "agent", text: "Hello, this is Ada.", at: "2026-01-31T12:00:05.000Z" }]
 }
 
 /** Of the message in the example, with the secret in the example of a purchase. */
-const CALLBACK_SIGNATURE = "v1=a32e9b16fb5076aded3d6137713d9d9fd54b7c1f4371cdeae22845632d54cf8b"
+const CALLBACK_SIGNATURE = "v1=833e57ff67d333b9e7c818f9df79490a88e6357f20981ecc9599532ffb4b9214"
 
 const voiceCallback = ({ serverUrl }: DocumentedServer): JsonObject => ({
   post: {

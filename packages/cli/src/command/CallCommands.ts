@@ -10,7 +10,7 @@ import {
   timeFlags
 } from "../context/Flags.ts"
 import { asStarted } from "../host/Host.ts"
-import { durationOf, timeColumn, timeOf, timeRangeOf } from "../output/Wording.ts"
+import { callerOf, durationOf, timeColumn, timeOf, timeRangeOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/Server.ts"
 import { defineCommand } from "./Command.ts"
 import { clientOf, onlyNumberId } from "./Resources.ts"
@@ -26,7 +26,7 @@ const callFields = (call: DataOf<"getCall">["call"]) =>
   [
     ["Call", call.callId],
     ["Direction", call.direction],
-    ["From", call.fromNumber],
+    ["From", callerOf(call.fromNumber, call.fromWithheld)],
     ["To", call.toNumber],
     ["Status", call.status],
     ["End reason", call.endReason],
@@ -174,7 +174,8 @@ export const CALL_LIST = defineCommand(
         { heading: "", value: ({ direction }) => (direction === "inbound" ? "from" : "to"), whole: true },
         {
           heading: "PERSON",
-          value: ({ direction, fromNumber, toNumber }) => (direction === "inbound" ? fromNumber : toNumber),
+          value: ({ direction, fromNumber, fromWithheld, toNumber }) =>
+            direction === "inbound" ? callerOf(fromNumber, fromWithheld) : toNumber,
           whole: true
         },
         { heading: "STATUS", value: ({ endReason, status }) => endReason ?? status, whole: true },
@@ -212,7 +213,7 @@ export const VOICE_ANSWER = defineCommand(
     name: "voice answer",
     summary: "Answer the calls of your numbers with a command",
     description:
-      "Needs no public address: the turns of calls arrive over a WebSocket. Runs the command once for each turn, in its own process, with the turn as JSON on standard input: {callId, turnId, phoneNumberId, direction, from, to, turn: {text, at}, transcriptSoFar}. Its standard output is spoken, each line when it is complete. Exit code 0 ends the answer, 10 also ends the call; with another code the caller hears an apology. The first output must come within 5 s and the whole answer within 30 s. If the caller speaks over the answer, the command receives SIGTERM.\nReconnects automatically. While it runs, the webhooks of your numbers are not called. Prints one line of JSON per turn if the output is not a terminal.",
+      "Needs no public address: the turns of calls arrive over a WebSocket. Runs the command once for each turn, in its own process, with the turn as JSON on standard input: {callId, turnId, phoneNumberId, direction, from, fromWithheld, to, turn: {text, at}, transcriptSoFar}. Its standard output is spoken, each line when it is complete. Exit code 0 ends the answer, 10 also ends the call; with another code the caller hears an apology. The first output must come within 5 s and the whole answer within 30 s. If the caller speaks over the answer, the command receives SIGTERM.\nReconnects automatically. While it runs, the webhooks of your numbers are not called. Prints one line of JSON per turn if the output is not a terminal.",
     arguments: [],
     flags: [
       {

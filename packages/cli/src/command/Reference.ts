@@ -1,6 +1,6 @@
 import { Failure, usageError } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
-import { countOf } from "../output/Wording.ts"
+import { callerOf, countOf } from "../output/Wording.ts"
 import { collectPages, type DataOf, type Server } from "../server/Server.ts"
 
 /*
@@ -187,9 +187,9 @@ export const callIdOf = async (client: Server, text: string): Promise<string> =>
   const { items } = await collectPages(text === LATEST ? 1 : SEARCHED, undefined, (limit, cursor) =>
     client.call("listCalls", { query: { limit, cursor } })
   )
-  const found = items.map(({ callId, direction, fromNumber, status, toNumber }) => ({
+  const found = items.map(({ callId, direction, fromNumber, fromWithheld, status, toNumber }) => ({
     id: callId,
-    about: `${direction === "inbound" ? `from ${fromNumber}` : `to ${toNumber}`}, ${status}`
+    about: `${direction === "inbound" ? `from ${callerOf(fromNumber, fromWithheld)}` : `to ${toNumber}`}, ${status}`
   }))
   return onlyOf(CALL, text, text === LATEST ? found : withPart(text, found))
 }

@@ -8,6 +8,7 @@ import {
 } from "@agentos/node/command-line"
 import { GLOBAL_FLAGS, type GlobalValues } from "../context/Flags.ts"
 import type { Host } from "../host/Host.ts"
+import { callerOf } from "../output/Wording.ts"
 
 /** How long a press of Tab may take. */
 const TIMEOUT_MILLIS = 1_500
@@ -142,9 +143,9 @@ const resourceCandidates = async (
     case "call": {
       const { client } = await connectWithToken(context)
       const { items } = await client.call("listCalls", { query: { limit: PAGE_SIZE } })
-      return items.map(({ callId, direction, fromNumber, status, toNumber }) => ({
+      return items.map(({ callId, direction, fromNumber, fromWithheld, status, toNumber }) => ({
         word: callId,
-        does: `${direction === "inbound" ? `from ${fromNumber}` : `to ${toNumber}`}, ${status}`
+        does: `${direction === "inbound" ? `from ${callerOf(fromNumber, fromWithheld)}` : `to ${toNumber}`}, ${status}`
       }))
     }
     case "event": {

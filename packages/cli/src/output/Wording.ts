@@ -33,6 +33,10 @@ export const timeOf = (iso: string | null | undefined): string | null =>
 /** The same without seconds, for tables whose heading says that times are in UTC: `2026-01-31 12:00`. */
 export const minuteOf = (iso: string | null | undefined): string | null => timeOf(iso)?.slice(0, 16) ?? null
 
+/** Names the caller of a call, also one who withheld the number: `withheld (anonymous)`. */
+export const callerOf = (number: string | null, withheld: string | null): string =>
+  number ?? `withheld (${withheld ?? "unknown"})`
+
 /** Shortens an address or a hash of a chain for a table: `0x779D…3736`. */
 export const shortAddress = (text: string): string =>
   /^0x[\da-fA-F]{40,}$/.test(text) ? `${text.slice(0, 6)}…${text.slice(-4)}` : text

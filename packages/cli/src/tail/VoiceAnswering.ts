@@ -2,6 +2,7 @@ import type { GatewayMessage, GatewaySession } from "@agentos/client"
 import { plainJson, plainLine } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
 import type { Server } from "../server/Server.ts"
+import { callerOf } from "../output/Wording.ts"
 import { runShell } from "./EventHandling.ts"
 import { follow } from "./Gateway.ts"
 import { pause } from "./TailEvent.ts"
@@ -98,12 +99,14 @@ export class VoiceAnswering {
     }
   }
 
-  #print({ callId, from, turn, turnId }: Turn, answer: Answer): void {
+  #print({ callId, from, fromWithheld, turn, turnId }: Turn, answer: Answer): void {
     const { host, output } = this.#context
     if (output.options.json || !host.stdout.isTerminal)
       return output.text(`${plainJson({ callId, turnId, heard: turn.text, ...answer })}\n`)
     const end = answer.interrupted ? " (interrupted)" : answer.hangup ? " (hung up)" : ""
-    output.text(`${plainLine(`${from}: ${turn.text}`)}\n${plainLine(`agent: ${answer.text}`)}${end}\n`)
+    output.text(
+      `${plainLine(`${callerOf(from, fromWithheld)}: ${turn.text}`)}\n${plainLine(`agent: ${answer.text}`)}${end}\n`
+    )
   }
 }
 

@@ -114,6 +114,7 @@ export const call: DataOf<"getCall">["call"] = {
   phoneNumberId: ID,
   direction: "outbound",
   fromNumber: NUMBER,
+  fromWithheld: null,
   toNumber: PERSON,
   status: "queued",
   endReason: null,

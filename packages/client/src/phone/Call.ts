@@ -19,7 +19,10 @@ export interface CallFields {
   readonly callId: string
   readonly phoneNumberId: string
   readonly direction: CallRecord["direction"]
-  readonly from: string
+  /** The caller's number or address; null if it is withheld. */
+  readonly from: string | null
+  /** Why an inbound call has no caller's number; otherwise null. */
+  readonly fromWithheld: CallRecord["fromWithheld"]
   readonly to: string
 }
 
@@ -30,17 +33,21 @@ export class Call {
   readonly id: string
   readonly phoneNumberId: string
   readonly direction: CallRecord["direction"]
-  readonly from: string
+  /** The caller's number or address; null if it is withheld. */
+  readonly from: string | null
+  /** Why an inbound call has no caller's number; otherwise null. */
+  readonly fromWithheld: CallRecord["fromWithheld"]
   readonly to: string
   readonly #context: PhoneContext
 
   /** @internal */
-  constructor(context: PhoneContext, { callId, direction, from, phoneNumberId, to }: CallFields) {
+  constructor(context: PhoneContext, { callId, direction, from, fromWithheld, phoneNumberId, to }: CallFields) {
     this.#context = context
     this.id = callId
     this.phoneNumberId = phoneNumberId
     this.direction = direction
     this.from = from
+    this.fromWithheld = fromWithheld
     this.to = to
   }
 

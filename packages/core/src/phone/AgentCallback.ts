@@ -3,6 +3,7 @@ import type { Redacted } from "effect"
 import { IsoTimestamp, type Timestamp, toIso } from "../kernel/Timestamp.ts"
 import { Uuid } from "../kernel/Uuid.ts"
 import { CallDirection } from "./Call.ts"
+import { callerOf, fromWithheld } from "./CallerId.ts"
 import { type Turn, TurnRecord } from "./Transcript.ts"
 
 /** The maximum number of previous turns that an agent receives with each message. */
@@ -13,6 +14,7 @@ export interface AgentMessage {
   readonly callId: string
   readonly phoneNumberId: string
   readonly direction: CallDirection
+  /** Of an inbound call, in the form of `storedCaller`. */
   readonly from: string
   readonly to: string
   readonly turn: { readonly text: string; readonly at: Timestamp }
@@ -31,6 +33,22 @@ export const TURN_FIELDS = {
   })
 }
 
+/** The parties of a call, as a webhook or a session of an agent receives them. */
+export const PARTY_FIELDS = {
+  from: Schema.NullOr(Schema.String).annotateKey({
+    description:
+      "Number that calls, in E.164 format, or an address such as sip:alice@example.com; null if the caller's number is withheld."
+  }),
+  fromWithheld,
+  to: Schema.String.annotateKey({ description: "Number that is called, in E.164 format." })
+}
+
+/** Returns the parties of a call for `PARTY_FIELDS`. */
+export const partiesOf = ({ direction, from: fromNumber, to }: Pick<AgentMessage, "direction" | "from" | "to">) => {
+  const { from, withheld } = callerOf({ direction, fromNumber })
+  return { from, fromWithheld: withheld, to }
+}
+
 /** A turn of the caller as the webhook of an agent receives it. */
 export const AgentMessageRecord = Schema.Struct({
   type: Schema.Literal("agent.message").annotateKey({ description: "Always agent.message." }),
@@ -39,8 +57,7 @@ export const AgentMessageRecord = Schema.Struct({
   direction: CallDirection.annotateKey({
     description: "inbound: a person called your number. outbound: you placed the call."
   }),
-  from: Schema.String.annotateKey({ description: "Number that calls, in E.164 format." }),
-  to: Schema.String.annotateKey({ description: "Number that is called, in E.164 format." }),
+  ...PARTY_FIELDS,
   ...TURN_FIELDS
 }).annotate({
   identifier: "AgentMessage",
@@ -53,8 +70,7 @@ export const toAgentMessageRecord = (message: AgentMessage): AgentMessageRecord 
   callId: message.callId,
   phoneNumberId: message.phoneNumberId,
   direction: message.direction,
-  from: message.from,
-  to: message.to,
+  ...partiesOf(message),
   turn: { text: message.turn.text, at: toIso(message.turn.at) },
   transcriptSoFar: message.transcriptSoFar
     .slice(-CONTEXT_TURNS)

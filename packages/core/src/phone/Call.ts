@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { IsoTimestamp, Timestamp, toIso, toIsoOrNull } from "../kernel/Timestamp.ts"
 import { Uuid } from "../kernel/Uuid.ts"
+import { callerOf, fromWithheld } from "./CallerId.ts"
 import { CallState } from "./PhoneState.ts"
 
 export const CallDirection = Schema.Literals(["inbound", "outbound"])
@@ -28,6 +29,7 @@ export const Call = Schema.Struct({
   /** The agent behind the number. */
   agentId: Uuid,
   direction: CallDirection,
+  /** Of an inbound call, in the form of `storedCaller`. */
   fromNumber: Schema.String,
   toNumber: Schema.String,
   state: CallState,
@@ -61,9 +63,11 @@ export const CallRecord = Schema.Struct({
   direction: CallDirection.annotateKey({
     description: "inbound: a person called your number. outbound: you placed the call."
   }),
-  fromNumber: Schema.String.annotateKey({
-    description: "Number that calls, in E.164 format. Of a declined call, `multiple` stands for several callers."
+  fromNumber: Schema.NullOr(Schema.String).annotateKey({
+    description:
+      "Number that calls, in E.164 format, or an address such as sip:alice@example.com; null if the caller's number is withheld. Of a declined call, `multiple` stands for several callers."
   }),
+  fromWithheld,
   toNumber: Schema.String.annotateKey({ description: "Number that is called, in E.164 format." }),
   status: CallState.annotateKey({ description: "State of the call. It moves forward only." }),
   endReason: Schema.NullOr(CallEndReason).annotateKey({ description: "Why the call ended; null before its end." }),
@@ -77,11 +81,19 @@ export const CallRecord = Schema.Struct({
 }).annotate({ identifier: "Call" })
 export type CallRecord = typeof CallRecord.Type
 
+/** The caller as records and events have it. */
+export const fromOf = (
+  call: Pick<Call, "direction" | "fromNumber">
+): Pick<CallRecord, "fromNumber" | "fromWithheld"> => {
+  const { from, withheld } = callerOf(call)
+  return { fromNumber: from, fromWithheld: withheld }
+}
+
 export const toCallRecord = (call: Call): CallRecord => ({
   callId: call.callId,
   phoneNumberId: call.phoneNumberId,
   direction: call.direction,
-  fromNumber: call.fromNumber,
+  ...fromOf(call),
   toNumber: call.toNumber,
   status: call.state,
   endReason: call.endReason,

@@ -11,6 +11,7 @@ import type { Call } from "./Call.ts"
 import { reserveAllowance } from "./CallLimits.ts"
 import { CallReports } from "./Calls.ts"
 import { CallStore } from "./CallStore.ts"
+import { storedCaller } from "./CallerId.ts"
 import { makeDeclinedCalls } from "./DeclinedCalls.ts"
 import * as PhoneEvent from "./PhoneEvent.ts"
 import type { PhoneNumber } from "./PhoneNumber.ts"
@@ -22,6 +23,7 @@ import { makeRetries, makeToken } from "./VoiceRelay.ts"
 /** An incoming call to one of the service's numbers, as the carrier reports it. */
 export interface InboundCall {
   readonly providerCallId: string
+  /** The caller as the carrier sends it; empty if it sends none. */
   readonly from: string
   readonly to: string
 }
@@ -124,7 +126,8 @@ export class CallAdmission extends Context.Service<
         )
 
       return CallAdmission.of({
-        admit: Effect.fnUntraced(function* (inbound) {
+        admit: Effect.fnUntraced(function* (announced) {
+          const inbound = { ...announced, from: storedCaller(announced.from) }
           const number = yield* numbers.findByNumber(inbound.to)
           return Option.isNone(number) ? DECLINE : yield* connect(yield* store(number.value, inbound))
         }),

@@ -10,6 +10,7 @@ import type { OperationContext, PaidService } from "../payment/PaidService.ts"
 import { isSuspended, type Tenant, type TenantId } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import { type Call, toCallRecord } from "./Call.ts"
+import { isPlaceholderNumber } from "./CallerId.ts"
 import * as CallProgress from "./CallProgress.ts"
 import { CallPolicy, RECENT_LIMIT, VELOCITY_WINDOW, velocityRefusal } from "./CallPolicy.ts"
 import { CallReports } from "./Calls.ts"
@@ -88,6 +89,9 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
 
     const usable = (tenant: Tenant | null, input: PlaceCallInput) =>
       Effect.gen(function* () {
+        if (isPlaceholderNumber(input.toNumber)) {
+          return yield* invalid("toNumber", "stands for a caller who withheld the number. It can't be called back")
+        }
         const kind = plan.kindOf(input.toNumber)
         if (kind !== "callable") return yield* invalid("toNumber", REFUSALS[kind])
         yield* checkCountry(input.toNumber)

@@ -6,7 +6,8 @@ import * as Timestamp from "../kernel/Timestamp.ts"
 import { Uuid } from "../kernel/Uuid.ts"
 import { PriceRecord } from "../payment/PaymentTerms.ts"
 import { NOTICE_DAYS, type Notice } from "./Allowance.ts"
-import { type Call, CallDirection, CallEndReason } from "./Call.ts"
+import { type Call, CallDirection, CallEndReason, fromOf } from "./Call.ts"
+import { WithheldReason } from "./CallerId.ts"
 import { E164, type PhoneNumber } from "./PhoneNumber.ts"
 import { Suspension } from "./PhoneState.ts"
 
@@ -85,8 +86,13 @@ const call = {
   direction: CallDirection.annotateKey({
     description: "inbound: a person called your number. outbound: you placed the call."
   }),
-  fromNumber: Schema.String.annotateKey({
-    description: "Number that calls, in E.164 format. Of declined calls, `multiple` stands for several callers."
+  fromNumber: Schema.NullOr(Schema.String).annotateKey({
+    description:
+      "Number that calls, in E.164 format, or an address such as sip:alice@example.com; null if the caller's number is withheld. Of declined calls, `multiple` stands for several callers."
+  }),
+  fromWithheld: Schema.optionalKey(Schema.NullOr(WithheldReason)).annotateKey({
+    description:
+      "Why an inbound call has no caller's number, as in the record of a call. Missing in events of 0.1.0 and earlier."
   }),
   toNumber: Schema.String.annotateKey({ description: "Number that is called, in E.164 format." })
 }
@@ -207,7 +213,7 @@ const callOf = ({ callId, direction, fromNumber, phoneNumberId, toNumber }: Call
   callId,
   phoneNumberId,
   direction,
-  fromNumber,
+  ...fromOf({ direction, fromNumber }),
   toNumber
 })
 

@@ -1,4 +1,4 @@
-import { type AgentSessions, type ConnectedSession, Timestamp, type TurnReply } from "@agentos/core"
+import { type AgentSessions, type ConnectedSession, partiesOf, Timestamp, type TurnReply } from "@agentos/core"
 import type { SessionActions, SessionOwner } from "./SessionOwner.ts"
 
 /** A session that answers calls. It receives the turns of its tenant's calls, and no events. */
@@ -29,6 +29,7 @@ export class AnsweringSession implements SessionActions {
         connection.send({
           type: "call.turn",
           ...message,
+          ...partiesOf(message),
           turn: { text: turn.text, at: Timestamp.toIso(turn.at) },
           transcriptSoFar: transcriptSoFar.map(({ at, role, text }) => ({ role, text, at: Timestamp.toIso(at) }))
         }),

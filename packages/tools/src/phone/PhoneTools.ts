@@ -46,6 +46,17 @@ export const callOf = (call: CallRecord): Json => {
   return { callId, phoneNumberId, direction, status, endReason, authorizedSeconds, connectedSeconds, createdAt }
 }
 
+export const OTHER_SCHEMA = {
+  otherNumber: nullable({ type: "string", description: "Number of the person; null if the caller withheld it." }),
+  otherWithheld: nullable({ type: "string", description: "Why there is no number, for example anonymous." })
+} as const
+
+/** The person in a call, for `OTHER_SCHEMA`. */
+export const otherOf = ({ direction, fromNumber, fromWithheld, toNumber }: CallRecord) => {
+  const number = direction === "inbound" ? fromNumber : toNumber
+  return { otherNumber: number === null ? null : line(number), otherWithheld: fromWithheld }
+}
+
 export const chosenNumber = async (
   context: ToolContext,
   field: string,
@@ -241,7 +252,7 @@ export const getTranscript = defineTool({
     complete: { type: "boolean", description: "Whether the call has ended and every turn is in the transcript." },
     next: nullable(TEXT),
     untrusted: objectSchema({
-      otherNumber: TEXT,
+      ...OTHER_SCHEMA,
       turns: { type: "array", items: objectSchema({ role: TEXT, at: TEXT, text: TEXT }) }
     })
   },
@@ -263,7 +274,7 @@ export const getTranscript = defineTool({
             ? null
             : "The call goes on. To wait for its end, call again with waitSeconds: nothing that is said in between is lost.",
           untrusted: {
-            otherNumber: line(call.direction === "inbound" ? call.fromNumber : call.toNumber),
+            ...otherOf(call),
             turns: transcript.turns
               .slice(-TURNS_MAX)
               .map(({ at, role, text }) => ({ role, at, text: cut(text, TURN_TEXT_MAX).text }))

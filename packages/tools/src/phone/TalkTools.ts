@@ -4,9 +4,9 @@ import { LiveCall } from "../LiveCall.ts"
 import type { Json } from "../Result.ts"
 import { nullable, objectSchema, TEXT } from "../Schema.ts"
 import { defineTool, type ToolContext } from "../Tool.ts"
-import { cut, line } from "../Untrusted.ts"
+import { cut } from "../Untrusted.ts"
 import { TIMEOUT_INPUT, waitSecondsOf } from "../Wait.ts"
-import { CALL_SCHEMA, callOf, chosenNumber, NUMBER_INPUT } from "./PhoneTools.ts"
+import { CALL_SCHEMA, callOf, chosenNumber, NUMBER_INPUT, OTHER_SCHEMA, otherOf } from "./PhoneTools.ts"
 
 const TURN_TEXT_MAX = 4_000
 
@@ -54,7 +54,7 @@ export const waitForCall = defineTool({
     arrived: { type: "boolean", description: "False if nobody called in time." },
     callId: nullable(TEXT),
     next: nullable(TEXT),
-    untrusted: objectSchema({ otherNumber: nullable(TEXT), said: SAID_SCHEMA })
+    untrusted: objectSchema({ ...OTHER_SCHEMA, said: SAID_SCHEMA })
   },
   isUntrusted: true,
   waits: true,
@@ -67,7 +67,7 @@ export const waitForCall = defineTool({
     const live = await nextCall(context, calls, seconds)
     if (live === undefined) {
       const next = `Nobody called within ${seconds} s. Call again to keep waiting.`
-      return { arrived: false, callId: null, next, untrusted: { otherNumber: null, said: [] } }
+      return { arrived: false, callId: null, next, untrusted: { otherNumber: null, otherWithheld: null, said: [] } }
     }
     await live.wait(SPEECH_MILLIS, call.signal)
     const { call: record } = await agent.call("getCall", { callId: live.id }, call)
@@ -75,7 +75,7 @@ export const waitForCall = defineTool({
       arrived: true,
       callId: live.id,
       next: "Answer with say_in_call.",
-      untrusted: { otherNumber: line(record.fromNumber), said: shownOf(live.takeHeard()) }
+      untrusted: { ...otherOf(record), said: shownOf(live.takeHeard()) }
     }
   }
 })

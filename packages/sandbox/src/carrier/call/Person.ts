@@ -57,8 +57,24 @@ export const Person = Schema.Struct({
 })
 export type Person = typeof Person.Type
 
+/**
+ * The texts that Twilio sends in place of a withheld number. Numbers are words on a telephone's keys: ANONYMOUS, RESTRICTED,
+ * UNAVAILABLE, UNKNOWN, BLOCKED.
+ */
+const Withheld = Schema.Literals([
+  "anonymous",
+  "Restricted",
+  "",
+  "+266696687",
+  "+7378742833",
+  "+86282452253",
+  "+8656696",
+  "+2562533",
+  "+12562533"
+])
+
 /** A person who calls one of the account's numbers. */
-export const Caller = Schema.Struct({ from: PersonNumber, to: Schema.String, ...script })
+export const Caller = Schema.Struct({ from: Schema.Union([PersonNumber, Withheld]), to: Schema.String, ...script })
 export type Caller = typeof Caller.Type
 
 export type CallScript = Omit<Caller, "from" | "to">
