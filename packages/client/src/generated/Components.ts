@@ -487,7 +487,8 @@ export interface components {
             callId: string;
             phoneNumberId: string;
             direction: "inbound" | "outbound";
-            fromNumber: string;
+            fromNumber: string | null;
+            fromWithheld?: "anonymous" | "restricted" | "unavailable" | "unknown" | null;
             toNumber: string;
             answeredAt: string | null;
         };
@@ -501,7 +502,8 @@ export interface components {
             callId: string;
             phoneNumberId: string;
             direction: "inbound" | "outbound";
-            fromNumber: string;
+            fromNumber: string | null;
+            fromWithheld?: "anonymous" | "restricted" | "unavailable" | "unknown" | null;
             toNumber: string;
             endReason: "completed" | "hangup_agent" | "time_limit" | "no_answer" | "busy" | "failed" | "allowance_exhausted" | null;
             connectedSeconds: number;
@@ -680,7 +682,8 @@ export interface components {
             turnId: string;
             phoneNumberId: string;
             direction: "inbound" | "outbound";
-            from: string;
+            from: string | null;
+            fromWithheld: "anonymous" | "restricted" | "unavailable" | "unknown" | null;
             to: string;
             turn: {
                 text: string;
@@ -986,7 +989,8 @@ export interface components {
             callId: string;
             phoneNumberId: string;
             direction: "inbound" | "outbound";
-            fromNumber: string;
+            fromNumber: string | null;
+            fromWithheld: "anonymous" | "restricted" | "unavailable" | "unknown" | null;
             toNumber: string;
             status: "queued" | "ringing" | "in_progress" | "ended";
             endReason: "completed" | "hangup_agent" | "time_limit" | "no_answer" | "busy" | "failed" | "allowance_exhausted" | null;
