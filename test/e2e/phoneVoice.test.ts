@@ -13,7 +13,7 @@ import {
   type Purchase,
   refusalOf
 } from "../support/PhoneCustomer.ts"
-import type { Behaviour } from "../support/PhoneCarrier.ts"
+import { type Behaviour, PhoneCarrier } from "../support/PhoneCarrier.ts"
 import { Realtime, type RealtimeMessage } from "../support/Realtime.ts"
 import { usePhone } from "../support/usePhone.ts"
 import { type Answer, moving, saying, sending, streaming, VoiceAgent } from "../support/VoiceAgent.ts"
@@ -216,6 +216,34 @@ describe("a number that is called", () => {
     customer: PhoneCustomer,
     { phoneNumberId }: Purchase
   ): Promise<NumberFields["inboundAllowance"]> => (await customer.number(phoneNumberId)).inboundAllowance
+
+  it("has in its transcripts what callers heard, who interrupt at each word", async () => {
+    const { carrier } = host
+    const customer = await host.customer()
+    const story = "We open at nine, and on Sundays we do not open at all, I am afraid."
+    const words = story.split(" ")
+    const agentWebhookUrl = voice.at("/words", saying({ text: story }))
+    const bought = await customer.buy({ agentWebhookUrl, beginMessage: story })
+    await customer.addMinutes(bought.phoneNumberId)
+    const heardOf = async (count: number): Promise<void> => {
+      const part = words.slice(0, count).join(" ")
+      // The stand-in hears 50 characters a second.
+      const stop = { interrupt: true, afterMillis: part.length * 20 + 10 }
+      const lines = [{ text: "Stop!", ...stop }, { text: "Stop it!", ...stop }, { silence: 0 }]
+      const from = PhoneCarrier.personNumber()
+      const play = await carrier.over(await carrier.callIn(bought.number, { from, lines }))
+      expect(play.heard.slice(0, 2)).toEqual([part, part])
+      const call = await inboundOf(customer, "ended", from)
+      const { turns } = await customer.transcript(call.callId)
+      expect(turns.slice(0, 4).map(({ role, text }) => [role, text.trim()])).toEqual([
+        ["agent", part],
+        ["caller", "Stop!"],
+        ["agent", part],
+        ["caller", "Stop it!"]
+      ])
+    }
+    await Promise.all(words.slice(1).map((_, index) => heardOf(index)))
+  })
 
   it.each([
     ["anonymous", "anonymous"],

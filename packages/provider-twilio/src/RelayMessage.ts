@@ -2,49 +2,45 @@ import { Option, Schema } from "effect"
 
 /*
  * The messages of ConversationRelay's socket, each a text frame of JSON, by
- * https://www.twilio.com/docs/voice/conversationrelay/websocket-messages. Only the fields declared here are
- * kept: a message may contain undocumented fields, which are private to the caller.
+ * https://www.twilio.com/docs/voice/conversationrelay/websocket-messages. Only the fields declared here are read, and
+ * only these can make a message invalid: Twilio's messages were seen with other fields, and with values of another type.
  */
 
 /** Size limit of a message. The longest messages contain the text of one utterance. */
 export const RELAY_MESSAGE_BYTES_MAX = 64 * 1_024
 
 /** The first message of a session, which identifies the call. */
-export const RelaySetup = Schema.Struct({
-  type: Schema.Literal("setup"),
-  sessionId: Schema.String,
-  callSid: Schema.String,
-  from: Schema.optionalKey(Schema.String),
-  to: Schema.optionalKey(Schema.String),
-  direction: Schema.optionalKey(Schema.String)
-})
+export const RelaySetup = Schema.Struct({ type: Schema.Literal("setup"), callSid: Schema.String })
 
 /**
- * The caller's speech as text. Messages that are not the last occur only with partial prompts, which are not
- * enabled.
+ * The caller's speech as text. Messages whose `last` is false occur only with partial prompts, which are not enabled.
  */
 export const RelayPrompt = Schema.Struct({
   type: Schema.Literal("prompt"),
   voicePrompt: Schema.String,
-  lang: Schema.optionalKey(Schema.String),
-  last: Schema.optionalKey(Schema.Boolean)
+  last: Schema.optionalKey(Schema.Unknown)
 })
 
-/** The caller spoke during speech output: contains the text that was heard by then. */
+/** The caller spoke during speech output: contains the text that was heard by then, if any was. */
 export const RelayInterrupt = Schema.Struct({
   type: Schema.Literal("interrupt"),
-  utteranceUntilInterrupt: Schema.String,
-  durationUntilInterruptMs: Schema.optionalKey(Schema.Number)
+  utteranceUntilInterrupt: Schema.optionalKey(Schema.NullOr(Schema.String))
 })
 
 /** The caller pressed a key: one of 0 to 9, `*`, `#`, A to D. */
 export const RelayDtmf = Schema.Struct({
   type: Schema.Literal("dtmf"),
-  digit: Schema.String.check(Schema.isPattern(/^[0-9A-D*#]$/i))
+  digit: Schema.Union([
+    Schema.String.check(Schema.isPattern(/^[0-9A-D*#]$/i)),
+    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 }))
+  ])
 })
 
 /** Twilio could not process a message. */
-export const RelayError = Schema.Struct({ type: Schema.Literal("error"), description: Schema.String })
+export const RelayError = Schema.Struct({
+  type: Schema.Literal("error"),
+  description: Schema.optionalKey(Schema.Unknown)
+})
 
 /** The messages that Twilio sends. */
 export const RelayInbound = Schema.Union([RelaySetup, RelayPrompt, RelayInterrupt, RelayDtmf, RelayError])

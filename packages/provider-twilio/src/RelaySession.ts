@@ -30,13 +30,15 @@ const relayEventOf = (message: RelayInbound): RelayEvent | undefined => {
       return undefined
     case "prompt":
       // A prompt that is not the last is a partial transcription; the last one contains the whole text.
-      return message.last === false ? undefined : { _tag: "Said", text: message.voicePrompt }
+      return message.last === false || message.last === "false"
+        ? undefined
+        : { _tag: "Said", text: message.voicePrompt }
     case "interrupt":
-      return { _tag: "Interrupted", spoken: message.utteranceUntilInterrupt }
+      return { _tag: "Interrupted", spoken: message.utteranceUntilInterrupt ?? "" }
     case "dtmf":
-      return { _tag: "Pressed", key: message.digit }
+      return { _tag: "Pressed", key: String(message.digit) }
     case "error":
-      return { _tag: "Failed", why: message.description }
+      return { _tag: "Failed", why: typeof message.description === "string" ? message.description : "no description" }
   }
 }
 
