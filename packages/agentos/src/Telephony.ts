@@ -24,17 +24,29 @@ export interface Telephony {
 export interface TwilioOptions {
   readonly accountSid: string
   readonly authToken: string | Redacted.Redacted<string>
+  /** The secrets of the SharedKeys that sign Twilio's requests instead of the auth token; several during a rotation. */
+  readonly sharedKeys?: ReadonlyArray<string | Redacted.Redacted<string>> | undefined
   /** Marks this deployment's numbers at Twilio; by default `agentos`. */
   readonly label?: string | undefined
   /** Without a trailing slash; by default Twilio's own. */
   readonly apiUrl?: string | undefined
 }
 
+const redacted = (secret: string | Redacted.Redacted<string>): Redacted.Redacted<string> =>
+  typeof secret === "string" ? Redacted.make(secret) : secret
+
 const load = Effect.promise(() => import("@agentos/provider-twilio"))
 
 /** Numbers and calls at Twilio. */
-export const twilio = ({ accountSid, apiUrl, authToken: token, label = "agentos" }: TwilioOptions): Telephony => {
-  const authToken = typeof token === "string" ? Redacted.make(token) : token
+export const twilio = ({
+  accountSid,
+  apiUrl,
+  authToken: token,
+  label = "agentos",
+  sharedKeys: keys = []
+}: TwilioOptions): Telephony => {
+  const authToken = redacted(token)
+  const sharedKeys = keys.map(redacted)
   const config = { accountSid, authToken, apiUrl, label }
   return {
     layer: (publicUrl) =>
@@ -45,7 +57,7 @@ export const twilio = ({ accountSid, apiUrl, authToken: token, label = "agentos"
       Effect.flatMap(load, ({ TelephonyProviderTwilio }) => TelephonyProviderTwilio.verify({ ...config, publicUrl })),
     ingress: (publicUrl) =>
       Effect.flatMap(load, ({ TwilioIngress }) =>
-        Effect.all([TwilioIngress.make({ accountSid, authToken, publicUrl })])
+        Effect.all([TwilioIngress.make({ accountSid, authToken, publicUrl, sharedKeys })])
       )
   }
 }

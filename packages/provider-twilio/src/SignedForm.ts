@@ -8,6 +8,8 @@ export interface SigningAccount {
   readonly accountSid: string
   /** The key of Twilio's signatures. */
   readonly authToken: Redacted.Redacted
+  /** The secrets of the SharedKeys that may sign instead, at most `TwilioSignature.SHARED_KEYS_MAX`. Default: none. */
+  readonly sharedKeys?: ReadonlyArray<Redacted.Redacted> | undefined
   /** The URL at which Twilio reaches this service, without a trailing slash. */
   readonly publicUrl: string
 }
@@ -33,14 +35,17 @@ const hasTooManyFields = (bytes: Uint8Array): boolean => {
  */
 export const readSignedForm = Effect.fnUntraced(function* <BodyError>(
   request: IngressWebhookRequest<BodyError>,
-  { accountSid, authToken, publicUrl }: SigningAccount
+  { accountSid, authToken, publicUrl, sharedKeys = [] }: SigningAccount
 ): Effect.fn.Return<URLSearchParams, BodyError | Unauthenticated> {
   const signature = request.headers[TwilioSignature.SIGNATURE_HEADER]
   if (signature === undefined) return yield* new Unauthenticated()
   const bytes = yield* request.body
   if (hasTooManyFields(bytes)) return yield* new Unauthenticated()
   const form = new URLSearchParams(decoder.decode(bytes))
-  const isSigned = TwilioSignature.verify(authToken, `${publicUrl}${request.target}`, form, signature)
+  const isSigned = TwilioSignature.verify(authToken, `${publicUrl}${request.target}`, form, signature, {
+    header: request.headers[TwilioSignature.SETTINGS_HEADER],
+    sharedKeys
+  })
   const isOurs = form.getAll("AccountSid").every((sid) => sid === accountSid)
   return isSigned && isOurs ? form : yield* new Unauthenticated()
 })

@@ -62,7 +62,7 @@ type Answer = (form: URLSearchParams, parameter: string) => Effect.Effect<Ingres
 export const make = Effect.fnUntraced(function* (
   config: TwilioIngressConfig
 ): Effect.fn.Return<ProviderIngress, never, CallAdmission | CallReports | VoiceConversations> {
-  const { authToken, publicUrl } = config
+  const { authToken, publicUrl, sharedKeys = [] } = config
   const admission = yield* CallAdmission
   const reports = yield* CallReports
   const conversations = yield* VoiceConversations
@@ -154,13 +154,14 @@ export const make = Effect.fnUntraced(function* (
       authToken,
       `${socketUrl}${target}`,
       new URLSearchParams(),
-      headers[TwilioSignature.SIGNATURE_HEADER]
+      headers[TwilioSignature.SIGNATURE_HEADER],
+      { header: headers[TwilioSignature.SETTINGS_HEADER], sharedKeys }
     )
 
   const end = () => Twiml.end
   return {
     provider: PROVIDER,
-    singleHeaders: [TwilioSignature.SIGNATURE_HEADER],
+    singleHeaders: [TwilioSignature.SIGNATURE_HEADER, TwilioSignature.SETTINGS_HEADER],
     webhooks: [
       webhook(WEBHOOK_PATHS.voice, voice, refusalOf),
       webhook(WEBHOOK_PATHS.answer, answered, end),

@@ -68,8 +68,8 @@ const named = (vendor: Vendor, language: string, voice: string): Voice => ({ voi
 /**
  * The voices that a number can be bought with: a selection from Twilio's table of voices
  * (https://www.twilio.com/docs/voice/twiml/say/text-speech), in the form that it states for ConversationRelay: the name
- * without the prefix of the provider, Amazon's names with the engine. Each is also in the library `twilio` 6.2.0 of
- * 2026-10-12, which a test checks. ElevenLabs has voices by id alone, which can't be listed.
+ * without the prefix of the provider, Amazon's names with the engine. Each is also in the library `twilio` 6.3.1 of
+ * 2026-11-18, which a test checks. ElevenLabs has voices by id alone, which can't be listed.
  */
 export const VOICES: ReadonlyArray<Voice> = [
   ...CHIRP_LANGUAGES.flatMap((language) =>

@@ -18,7 +18,7 @@ describe("a signature", () => {
     expect(TwilioSignature.verify(Redacted.make("12345"), url, form, "RSOYDt4T1cUTdK1PDd93/VVr8B8=")).toBe(true)
   })
 
-  // Made by getExpectedTwilioSignature of the vendor's SDK, twilio 6.2.0 on npm.
+  // Made by getExpectedTwilioSignature of the vendor's SDK, twilio 6.3.1 on npm.
   it.each([
     [
       "a form with all kinds of letters, and a query",
@@ -57,6 +57,28 @@ describe("a signature", () => {
     ]
   ])("is refused where it %s", (_, url, form, signature) => {
     expect(TwilioSignature.verify(token, url, new URLSearchParams(form), signature)).toBe(false)
+  })
+
+  const form =
+    "CallSid=CA1&CallStatus=completed&From=%2B14155550150&To=%2B14155550100&Note=%C3%A9+%26+%3D+%2B+%E2%9C%93"
+  // Made by getExpectedTwilioSignature of the vendor's SDK, twilio 6.3.1 on npm.
+  it.each([
+    ["https://agents.example/webhooks/twilio/status/3f0e?x=%27a", form, "NTIzPZQtioISCslK81vuNeRBauOeVoM+wOVoJvnit20="],
+    [voice, "CallSid=CA1", "3S6AR2buv0gPmrFIkgo/LPdySKoak8pNJ+k1tGddgw8="],
+    ["wss://agents.example/webhooks/twilio/relay/abc", "", "MGsVUSNSKzsnmpA+AQoad+UKX0cjr4aO7IXF3yperjI="]
+  ])("with a SharedKey is that of the vendor's SDK for %s", (url, fields, signature) => {
+    const params = new URLSearchParams(fields)
+    const header = "key=webhooks_sharedkey_01, algorithm=hmac_sha256"
+    const sharedKeys = [Redacted.make("another"), Redacted.make("whsk_0123456789abcdef")]
+    const verify = (settings: string | undefined, keys = sharedKeys) =>
+      TwilioSignature.verify(token, url, params, signature, { header: settings, sharedKeys: keys })
+    expect(verify(header)).toBe(true)
+    expect(verify(header, [])).toBe(false)
+    expect(verify(undefined)).toBe(false)
+    expect(verify("algorithm=HMAC_SHA1")).toBe(false)
+    expect(verify("algorithm=HMAC_SHA512")).toBe(false)
+    expect(verify(`${"x".repeat(600)},algorithm=HMAC_SHA256`)).toBe(false)
+    expect(verify(header, [...Array.from({ length: 5 }, () => token), sharedKeys[1]!])).toBe(false)
   })
 
   it("is rejected with another token", () => {

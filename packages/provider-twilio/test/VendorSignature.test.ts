@@ -17,11 +17,13 @@ const parts = {
   path: Schema.Literals(["/", "/webhooks/twilio/voice", "/webhooks/twilio/status/3f0e"]),
   query: Schema.Literals(["", "?", "?call=1&x=%20a", "?a=2&a=1", "?x=%27a"]),
   form: Schema.Array(Schema.Struct({ name: Name, value: Value })).check(Schema.isMaxLength(6)),
-  token: Schema.Literals(["sandbox-token", "another"])
+  token: Schema.Literals(["sandbox-token", "another"]),
+  /** Of the header with the settings; the first means no header. */
+  algorithm: Schema.Literals(["", "HMAC_SHA1", "HMAC_SHA256"])
 }
 const Request = Schema.Struct(parts)
 type Request = typeof Request.Type
-const Part = Schema.Literals(["scheme", "host", "port", "path", "query", "form", "token"])
+const Part = Schema.Literals(["scheme", "host", "port", "path", "query", "form", "token", "algorithm"])
 
 const written = ({ host, path, port, query, scheme }: Request): string => `${scheme}://${host}${port}${path}${query}`
 
@@ -38,13 +40,22 @@ const fieldsOf = (request: Request): Record<string, string | ReadonlyArray<strin
 }
 
 const sign = (request: Request): string =>
-  twilio.getExpectedTwilioSignature(request.token, written(request), fieldsOf(request))
+  twilio.getExpectedTwilioSignature(request.token, written(request), fieldsOf(request), request.algorithm)
 
 const ours = (request: Request, signature: string): boolean =>
-  TwilioSignature.verify(Redacted.make(request.token), written(request), formOf(request), signature)
+  TwilioSignature.verify(
+    Redacted.make(request.algorithm === "" ? request.token : "the auth token"),
+    written(request),
+    formOf(request),
+    signature,
+    {
+      header: request.algorithm === "" ? undefined : `key=1,algorithm=${request.algorithm}`,
+      sharedKeys: [Redacted.make(request.token)]
+    }
+  )
 
 const theirs = (request: Request, signature: string): boolean =>
-  twilio.validateRequest(request.token, signature, written(request), fieldsOf(request))
+  twilio.validateRequest(request.token, signature, written(request), fieldsOf(request), request.algorithm)
 
 /** The default port of each scheme. The SDK knows those of http and https, and uses that of http for a socket. */
 const usualPort = { http: ":80", https: ":443", ws: ":80", wss: ":443" } as const

@@ -11,11 +11,12 @@ export const PUBLIC_URL = "http://agentos.test"
 export const signatureOf = (
   url: string,
   form: Readonly<Record<string, string>> = {},
-  token = CARRIER_TOKEN
+  token = CARRIER_TOKEN,
+  hash = "sha1"
 ): string => {
   const fields = Object.entries(form).toSorted(([a], [b]) => (a < b ? -1 : 1))
   const text = url + fields.map(([name, value]) => `${name}${value}`).join("")
-  return createHmac("sha1", token).update(text).digest("base64")
+  return createHmac(hash, token).update(text).digest("base64")
 }
 
 const FORM_TYPE = "application/x-www-form-urlencoded"

@@ -18,10 +18,12 @@ import {
 
 let server: TestServer
 beforeAll(async () => {
-  server = await startServer({ carrierToken: CARRIER_TOKEN, publicUrl: PUBLIC_URL })
+  server = await startServer({ carrierToken: CARRIER_TOKEN, carrierKeys: SHARED_KEYS, publicUrl: PUBLIC_URL })
 })
 afterAll(() => server.stop())
 
+/** The keys of a rotation. */
+const SHARED_KEYS = ["whsk-new", "whsk-old"]
 const VOICE = "/webhooks/twilio/voice"
 
 const ringing = (to: string, callSid = freshCallSid()) => ({
@@ -75,6 +77,28 @@ describe("a request of the carrier", () => {
     }
     const query = `${VOICE}?a=%20b&a=c`
     assert.strictEqual((await ask(server, query, form)).status, 200)
+  })
+
+  it("may be signed with a SharedKey and the algorithm that it names", async () => {
+    const form = ringing("+14155550199")
+    const statusOf = async (key: string, hash: string, settings: string) => {
+      const signature = signatureOf(`${PUBLIC_URL}${VOICE}`, form, key, hash)
+      const headers = { "x-twilio-signature": signature, "x-twilio-webhooks-signature-settings": settings }
+      return (await ask(server, VOICE, form, headers)).status
+    }
+    const settings = "key=webhooks_sharedkey_01,algorithm=HMAC_SHA256"
+    for (const key of SHARED_KEYS) assert.strictEqual(await statusOf(key, "sha256", settings), 200)
+    assert.strictEqual(await statusOf(SHARED_KEYS[0]!, "sha1", "key=webhooks_sharedkey_01"), 200)
+    assert.strictEqual(await statusOf(CARRIER_TOKEN, "sha1", ""), 200)
+    for (const [key, hash, sent] of [
+      ["another", "sha256", settings],
+      [SHARED_KEYS[0]!, "sha1", settings],
+      [SHARED_KEYS[0]!, "sha256", "key=webhooks_sharedkey_01,algorithm=HMAC_SHA1"],
+      [SHARED_KEYS[0]!, "sha256", "key=webhooks_sharedkey_01,algorithm=HMAC_MD5"],
+      [SHARED_KEYS[0]!, "sha1", ""]
+    ] as const) {
+      assert.strictEqual(await statusOf(key, hash, sent), 403, sent)
+    }
   })
 
   it("is refused with 400 if its signature is given twice", async () => {

@@ -84,6 +84,8 @@ export interface TestServerOptions {
   readonly capabilities?: Capabilities
   /** The token that signs the requests of Twilio. Enables telephony. */
   readonly carrierToken?: string
+  /** The secrets of the carrier's SharedKeys. */
+  readonly carrierKeys?: ReadonlyArray<string>
   /** The ingress of another provider. */
   readonly ingress?: Effect.Effect<ProviderIngress, never, CallAdmission | CallReports | VoiceConversations>
   readonly rateLimit?: RateLimit
@@ -179,6 +181,7 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
           TwilioIngress.make({
             accountSid: ScriptedCarrier.ACCOUNT_SID,
             authToken: Redacted.make(options.carrierToken),
+            sharedKeys: options.carrierKeys?.map((key) => Redacted.make(key)),
             publicUrl
           })
         ]),

@@ -15,7 +15,7 @@ describe("the signature", () => {
     )
   })
 
-  // From getExpectedTwilioSignature of Twilio's SDK, twilio 6.2.0 on npm.
+  // From getExpectedTwilioSignature of Twilio's SDK, twilio 6.3.1 on npm.
   it.each([
     [
       "http://127.0.0.1:3000/phone/status?call=1&x=%20a",

@@ -19,6 +19,8 @@ export type AllowedAgentConfig = typeof AllowedAgentConfig.Type
 export interface CarrierConfig {
   readonly accountSid: string
   readonly authToken: Redacted.Redacted
+  /** The secrets of the SharedKeys with which the carrier may sign. */
+  readonly sharedKeys: ReadonlyArray<Redacted.Redacted>
   /** Marks this deployment's numbers at the carrier. */
   readonly label: string
   /** Without a trailing slash. */
@@ -35,6 +37,7 @@ type Mode = "production" | "sandbox"
 
 const ACCOUNT_SID = /^AC[0-9a-fA-F]{32}$/
 const LABEL_CHARACTERS_MAX = 64
+const SHARED_KEYS_MAX = 5
 
 export const readPhone = (reader: EnvironmentReader, mode: Mode): PhoneConfig => ({
   carrier: readCarrier(reader, mode),
@@ -46,13 +49,21 @@ const readCarrier = (reader: EnvironmentReader, mode: Mode): CarrierConfig | und
   const account = reader.pair("AGENTOS_TWILIO_ACCOUNT_SID", "AGENTOS_TWILIO_AUTH_TOKEN")
   const label = reader.text("AGENTOS_TWILIO_LABEL")
   const apiUrl = readApiUrl(reader, mode)
+  const sharedKeys = readSharedKeys(reader)
   if (accountSid !== undefined && !ACCOUNT_SID.test(accountSid)) {
     reader.issues.push("AGENTOS_TWILIO_ACCOUNT_SID must be AC followed by 32 hexadecimal digits")
   }
   if (label.length > LABEL_CHARACTERS_MAX) {
     reader.issues.push(`AGENTOS_TWILIO_LABEL must have at most ${LABEL_CHARACTERS_MAX} characters`)
   }
-  return account && { accountSid: account[0], authToken: Redacted.make(account[1]), label, apiUrl }
+  return account && { accountSid: account[0], authToken: Redacted.make(account[1]), sharedKeys, label, apiUrl }
+}
+
+const readSharedKeys = (reader: EnvironmentReader): ReadonlyArray<Redacted.Redacted> => {
+  const name = "AGENTOS_TWILIO_SHARED_KEYS"
+  const secrets = (reader.given(name) ?? "").split(",").flatMap((secret) => secret.trim() || [])
+  if (secrets.length > SHARED_KEYS_MAX) reader.issues.push(`${name} must have at most ${SHARED_KEYS_MAX} secrets`)
+  return secrets.map((secret) => Redacted.make(secret))
 }
 
 /** Returns whether the URL is Twilio's. A production server never uses a substitute for Twilio. */

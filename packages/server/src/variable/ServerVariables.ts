@@ -168,6 +168,14 @@ export const SERVER_VARIABLES = {
     isSecret: true,
     meaning: "its token"
   },
+  AGENTOS_TWILIO_SHARED_KEYS: {
+    group: "telephone",
+    kind: "text",
+    isSecret: true,
+    otherwise: "the auth token signs",
+    meaning:
+      "the secrets of the [SharedKeys](https://www.twilio.com/docs/usage/webhooks/webhook-shared-keys) with which Twilio signs its requests, comma-separated: the current one, and others during a rotation, at most 5. Requests that the auth token signs are accepted too"
+  },
   AGENTOS_TWILIO_LABEL: {
     group: "telephone",
     kind: "text",

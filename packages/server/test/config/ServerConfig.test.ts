@@ -285,9 +285,15 @@ describe("ServerConfig", () => {
     const { carrier } = read({ ...COMPLETE, ...account }).phone
     assert.deepInclude(carrier, {
       accountSid: account.AGENTOS_TWILIO_ACCOUNT_SID,
+      sharedKeys: [],
       label: "agentos",
       apiUrl: "https://api.twilio.com"
     })
+    const keys = { AGENTOS_TWILIO_SHARED_KEYS: "new, old" }
+    assert.deepStrictEqual(
+      read({ ...COMPLETE, ...account, ...keys }).phone.carrier?.sharedKeys.map((key) => Redacted.value(key)),
+      ["new", "old"]
+    )
     assert.strictEqual(carrier === undefined ? "" : Redacted.value(carrier.authToken), "hunter2")
     const sandbox = { ...COMPLETE, ...account, AGENTOS_ENVIRONMENT: "sandbox" }
     const urlOf = (environment: Record<string, string>, url: string) =>
@@ -317,6 +323,7 @@ describe("ServerConfig", () => {
       ["AGENTOS_TWILIO_ACCOUNT_SID", { AGENTOS_TWILIO_AUTH_TOKEN: undefined }],
       ["AGENTOS_TWILIO_ACCOUNT_SID", { AGENTOS_TWILIO_ACCOUNT_SID: undefined }],
       ["AGENTOS_TWILIO_ACCOUNT_SID", { AGENTOS_TWILIO_ACCOUNT_SID: "ACme" }],
+      ["AGENTOS_TWILIO_SHARED_KEYS", { AGENTOS_TWILIO_SHARED_KEYS: "1,2,3,4,5,6" }],
       ["AGENTOS_TWILIO_LABEL", { AGENTOS_TWILIO_LABEL: "l".repeat(65) }]
     ] as const) {
       const flaws = flawsOf({ ...COMPLETE, ...account, ...change })
