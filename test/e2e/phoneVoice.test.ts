@@ -303,6 +303,15 @@ describe("a number that is called", () => {
       () => carrier.limitsTold(id),
       (told) => told.at(-1) === 1_260
     )
+    // The records show the seconds of a call while it lasts.
+    const live = await carrier.until(
+      () => customer.call(callId),
+      ({ connectedSeconds }) => connectedSeconds > 0
+    )
+    expect(live.status).toBe("in_progress")
+    const { purchasedSeconds, remainingSeconds, usedSeconds } = await allowance(customer, bought)
+    expect(usedSeconds).toBeGreaterThanOrEqual(live.connectedSeconds)
+    expect(remainingSeconds).toBe(purchasedSeconds - usedSeconds)
     await carrier.speed(100)
     const play = await carrier.over(id)
     expect(play.heard).toEqual(["Ada speaking.", "Gladly."])

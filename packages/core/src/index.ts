@@ -140,6 +140,7 @@ export {
 export * from "./phone/AgentSessionStore.ts"
 export * as Allowance from "./phone/Allowance.ts"
 export * from "./phone/Call.ts"
+export { CallRecord, toCallRecord } from "./phone/CallRecord.ts"
 export * from "./phone/CallAdmission.ts"
 export { readCallerId, type CallerId, WithheldReason } from "./phone/CallerId.ts"
 export { CallPolicy, type CallsPerHour, DEFAULT_CALL_POLICY } from "./phone/CallPolicy.ts"

@@ -231,7 +231,7 @@ export const PHONE_OPERATIONS = {
     data: Schema.Struct({ call: CallRecord.annotateKey({ description: "The call." }) }),
     status: 200,
     description:
-      "Use it to see whether a call was answered and why it ended. `authorizedSeconds` is its limit, `connectedSeconds` the time from its answer to its end.",
+      "Use it to see whether a call was answered and why it ended. `authorizedSeconds` is its limit, `connectedSeconds` the time since its answer, until its end.",
     example: { params: { callId: CALL.callId }, data: { call: CALL } }
   }),
 

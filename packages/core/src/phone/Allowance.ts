@@ -166,6 +166,25 @@ export const limitOf = (
 export const secondsSince = (answeredAt: Timestamp.Timestamp, now: Timestamp.Timestamp): number =>
   Math.max(0, Math.ceil((now - answeredAt) / Timestamp.SECOND))
 
+/** Returns the connected seconds of a call at `now`: those until its end, and at most its limit while it lasts. */
+export const connectedSecondsAt = (
+  { answeredAt, authorizedSeconds, connectedSeconds, state }: Call,
+  now: Timestamp.Timestamp
+): number =>
+  state === "in_progress" && answeredAt !== null
+    ? Math.min(authorizedSeconds, secondsSince(answeredAt, now))
+    : connectedSeconds
+
+/** Returns the allowance at `now`, of which the number's live inbound calls have used their seconds so far. */
+export const usedAt = (
+  allowance: InboundAllowance,
+  live: ReadonlyArray<Call>,
+  now: Timestamp.Timestamp
+): InboundAllowance =>
+  live
+    .filter(({ direction }) => direction === "inbound")
+    .reduce((used, call) => consume(used, allowanceSeconds(call, connectedSecondsAt(call, now))), allowance)
+
 /** Returns when an answered call must end, or null for a call that was not answered or has ended. */
 export const deadlineOf = ({ answeredAt, authorizedSeconds, state }: Call): Timestamp.Timestamp | null =>
   state === "in_progress" && answeredAt !== null

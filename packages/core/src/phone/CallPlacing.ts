@@ -9,7 +9,8 @@ import { Transactor } from "../kernel/Transactor.ts"
 import type { OperationContext, PaidService } from "../payment/PaidService.ts"
 import { isSuspended, type Tenant, type TenantId } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
-import { type Call, toCallRecord } from "./Call.ts"
+import type { Call } from "./Call.ts"
+import { toCallRecord } from "./CallRecord.ts"
 import { isPlaceholderNumber } from "./CallerId.ts"
 import * as CallProgress from "./CallProgress.ts"
 import { CallPolicy, RECENT_LIMIT, VELOCITY_WINDOW, velocityRefusal } from "./CallPolicy.ts"
@@ -230,7 +231,7 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
       }),
       record: Effect.fnUntraced(function* (_context, { callId }) {
         const call = Option.getOrThrow(yield* calls.get(callId))
-        return { created: true, data: { call: toCallRecord(call) } }
+        return { created: true, data: { call: toCallRecord(call, yield* Timestamp.now) } }
       })
     }
     return service

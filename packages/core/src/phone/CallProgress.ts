@@ -23,8 +23,11 @@ export type CallReport =
 
 /** How long a call may ring without a report before the carrier is polled. */
 const UNANSWERED_WATCH = 10 * Timestamp.SECOND
-/** The interval at which the carrier is polled about a call in progress, in case the report of its end was lost. */
-const ANSWERED_WATCH = 60 * Timestamp.SECOND
+/**
+ * The interval at which the carrier is polled about a call in progress, in case the report of its end was lost: well below
+ * the shortest limit of a call.
+ */
+const ANSWERED_WATCH = 20 * Timestamp.SECOND
 /** The delay before a call without a relay is polled: usually the carrier reports its end, or opens another relay. */
 const RELAY_END_WATCH = 3 * Timestamp.SECOND
 /** The delay before a call is polled again after the carrier was asked to end it. */

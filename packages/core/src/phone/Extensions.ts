@@ -9,7 +9,8 @@ import type { OperationContext, PaidService } from "../payment/PaidService.ts"
 import type { Tenant } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import * as Allowance from "./Allowance.ts"
-import { type Call, toCallRecord } from "./Call.ts"
+import type { Call } from "./Call.ts"
+import { toCallRecord } from "./CallRecord.ts"
 import { reserveAllowance, sendLimit } from "./CallLimits.ts"
 import { CallStore } from "./CallStore.ts"
 import { ownedCall, remainingNumber, requireAttended, usableNumber } from "./PhoneChecks.ts"
@@ -27,6 +28,7 @@ type NumberExtension = PaidService<NumberIdInput, null, void>
  */
 const extendsNumber = (
   numbers: PhoneNumberStore["Service"],
+  calls: CallStore["Service"],
   serviceId: ServiceId,
   seconds: number,
   extend: (number: PhoneNumber) => PhoneNumber,
@@ -50,26 +52,30 @@ const extendsNumber = (
       const now = yield* Timestamp.now
       yield* numbers.update(number)
       yield* follow(number, operationId, now)
-      return { created: false, data: { phoneNumber: toPhoneNumberRecord(number, now) } }
+      const live = yield* calls.live(phoneNumberId)
+      return { created: false, data: { phoneNumber: toPhoneNumberRecord(number, now, live) } }
     })
   }
 }
 
 /** Adds 30 days to the end of a number's entitlement. */
-export const numberRenewal = Effect.zipWith(PhoneNumberStore, EventStore, (numbers, events) =>
-  extendsNumber(
-    numbers,
+export const numberRenewal = Effect.gen(function* () {
+  const events = yield* EventStore
+  return extendsNumber(
+    yield* PhoneNumberStore,
+    yield* CallStore,
     "phone.number.renew.30d",
     0,
     (number) => ({ ...number, ...Allowance.extendEntitlement(number.expiresAt) }),
     (number, operationId) => events.append([PhoneEvent.renewed(number, operationId)])
   )
-)
+})
 
 /** Adds 10 minutes of inbound call time to a number. Calls in progress share the new seconds immediately. */
 export const inboundMinutes = Effect.zipWith(PhoneNumberStore, CallStore, (numbers, calls) =>
   extendsNumber(
     numbers,
+    calls,
     "phone.call.inbound.add.10m",
     Allowance.INBOUND_SECONDS,
     (number) => ({ ...number, allowance: Allowance.extendInbound(number.allowance) }),
@@ -95,7 +101,11 @@ export const callExtension = Effect.gen(function* () {
     const call = yield* ownedCall(calls, tenant, callId)
     const { phoneNumberId } = call
     const endReason = call.endReason ?? call.hangUpReason
-    if (endReason === "allowance_exhausted") return yield* new AllowanceExhausted({ phoneNumberId })
+    if (endReason === "allowance_exhausted") {
+      // No minutes can be bought for a number that is gone.
+      yield* usableNumber(numbers, tenant, phoneNumberId)
+      return yield* new AllowanceExhausted({ phoneNumberId })
+    }
     const deadline = Allowance.deadlineOf(call)
     if (deadline === null || call.hangUpReason !== null) {
       const why = call.state === "ended" || call.hangUpReason !== null ? "has ended" : "is not answered yet"
@@ -141,7 +151,8 @@ export const callExtension = Effect.gen(function* () {
       const extended = yield* extend(context, callId)
       return yield* Option.isSome(extended) ? send(extended.value) : rejected()
     }),
-    record: (_context, _plan, _input, call) => Effect.succeed({ created: false, data: { call: toCallRecord(call) } })
+    record: (_context, _plan, _input, call) =>
+      Effect.map(Timestamp.now, (now) => ({ created: false, data: { call: toCallRecord(call, now) } }))
   }
   return service
 })

@@ -127,6 +127,8 @@ export class Numbers extends Context.Service<
   Numbers,
   {
     readonly list: (tenant: Tenant) => Effect.Effect<ReadonlyArray<PhoneNumber>>
+    /** Returns the live calls of numbers, in no defined order. */
+    readonly liveCalls: (numbers: ReadonlyArray<PhoneNumber>) => Effect.Effect<ReadonlyArray<Call>>
     /** The voices that a number can be bought with. */
     readonly voices: ReadonlyArray<Voice>
     /**
@@ -144,11 +146,13 @@ export class Numbers extends Context.Service<
     Numbers,
     Effect.gen(function* () {
       const numbers = yield* PhoneNumberStore
+      const calls = yield* CallStore
       const { voices } = yield* TelephonyProvider
       const releases = yield* makeRelease
       return Numbers.of({
         voices,
         list: ({ tenantId }) => numbers.list(tenantId),
+        liveCalls: (some) => calls.liveEach(some.map(({ phoneNumberId }) => phoneNumberId)),
         release: Effect.fnUntraced(function* (tenant, phoneNumberId) {
           const number = yield* ownedNumber(numbers, tenant, phoneNumberId)
           const isBegun = number.state === "suspended" && number.suspension === "release_requested"

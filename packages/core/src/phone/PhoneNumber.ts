@@ -2,6 +2,7 @@ import { Schema, Struct } from "effect"
 import { IsoTimestamp, Timestamp, toIso, toIsoOrNull } from "../kernel/Timestamp.ts"
 import { Uuid } from "../kernel/Uuid.ts"
 import * as Allowance from "./Allowance.ts"
+import type { Call } from "./Call.ts"
 import { NumberState, Suspension } from "./PhoneState.ts"
 
 /** A telephone number in E.164: `+`, then 7 to 15 digits of which the first is not 0. */
@@ -78,10 +79,8 @@ export const PhoneNumberRecord = Schema.Struct({
   }).annotateKey({ description: "The time for which the number is paid." }),
   inboundAllowance: Schema.Struct({
     purchasedSeconds: Schema.Int.annotateKey({ description: "Seconds bought so far." }),
-    usedSeconds: Schema.Int.annotateKey({ description: "Seconds that ended calls used." }),
-    remainingSeconds: Schema.Int.annotateKey({
-      description: "Seconds that ended calls left. Calls in progress are using them."
-    })
+    usedSeconds: Schema.Int.annotateKey({ description: "Seconds that calls used, also those in progress." }),
+    remainingSeconds: Schema.Int.annotateKey({ description: "Seconds that are left." })
   }).annotateKey({ description: "The seconds that inbound calls may use." }),
   createdAt: IsoTimestamp.annotateKey({ description: "When the number was bought." }),
   releasedAt: Schema.NullOr(IsoTimestamp).annotateKey({
@@ -90,7 +89,12 @@ export const PhoneNumberRecord = Schema.Struct({
 }).annotate({ identifier: "PhoneNumber" })
 export type PhoneNumberRecord = typeof PhoneNumberRecord.Type
 
-export const toPhoneNumberRecord = (number: PhoneNumber, now: Timestamp): PhoneNumberRecord => ({
+/** Returns the record of a number at `now`, given its live calls; those of other numbers are ignored. */
+export const toPhoneNumberRecord = (
+  number: PhoneNumber,
+  now: Timestamp,
+  live: ReadonlyArray<Call> = []
+): PhoneNumberRecord => ({
   ...Struct.pick(number, SHARED),
   status: Allowance.statusAt(number, now),
   entitlement: {
@@ -98,7 +102,13 @@ export const toPhoneNumberRecord = (number: PhoneNumber, now: Timestamp): PhoneN
     expiresAt: toIso(number.expiresAt),
     secondsRemaining: Allowance.secondsRemaining(number, now)
   },
-  inboundAllowance: { ...number.allowance, remainingSeconds: Allowance.remaining(number.allowance) },
+  inboundAllowance: allowanceOf(number, now, live),
   createdAt: toIso(number.createdAt),
   releasedAt: toIsoOrNull(number.releasedAt)
 })
+
+const allowanceOf = ({ allowance, phoneNumberId }: PhoneNumber, now: Timestamp, live: ReadonlyArray<Call>) => {
+  const own = live.filter((call) => call.phoneNumberId === phoneNumberId)
+  const used = Allowance.usedAt(allowance, own, now)
+  return { ...used, remainingSeconds: Allowance.remaining(used) }
+}

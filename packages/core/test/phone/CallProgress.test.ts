@@ -55,7 +55,7 @@ describe("a call that receives reports", () => {
       ...begun,
       state: "in_progress",
       answeredAt: after(5),
-      watchAt: after(5 + LIMIT)
+      watchAt: after(25)
     })
     assert.deepStrictEqual(CallProgress.apply(talking, endedAt(after(17.4))), {
       ...talking,
@@ -118,11 +118,11 @@ describe("a call that receives reports", () => {
     }
   })
 
-  it("is polled at its deadline, every minute before, every ten seconds while it rings, and 2 s after the request to end it", () => {
+  it("is polled at its deadline, every 20 s before, every ten seconds while it rings, and 2 s after the request to end it", () => {
     const long = { ...answered, authorizedSeconds: 300 }
-    assert.strictEqual(answered.watchAt, after(65))
-    assert.strictEqual(CallProgress.nextWatch(long, after(10)), after(70))
-    assert.strictEqual(CallProgress.nextWatch(long, after(70)), after(130))
+    assert.strictEqual(answered.watchAt, after(25))
+    assert.strictEqual(CallProgress.nextWatch(long, after(10)), after(30))
+    assert.strictEqual(CallProgress.nextWatch(long, after(70)), after(90))
     assert.strictEqual(CallProgress.nextWatch(long, after(290)), after(305))
     assert.strictEqual(CallProgress.nextWatch(long, after(400)), after(400))
     assert.isAtMost(CallProgress.setLimit(long, 20, after(12)).watchAt!, after(25))

@@ -1,4 +1,4 @@
-import { CallAdmission, CallReports, CallWatch } from "@agentos/core"
+import { CallAdmission, CallReports, Calls, CallWatch, Timestamp } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -9,6 +9,25 @@ import { scenario } from "../support/Purchase.ts"
 const CALLS = 20
 /** The maximum number of concurrent writers: each needs its own connection, and conversations need some too. */
 const WRITERS = 3
+
+describe("a call whose end the carrier never reported", () => {
+  scenario("ends within 21 s of its last poll, with its own end reason and length", (host) =>
+    Effect.gen(function* () {
+      const { phoneNumberId, tenant } = yield* adasNumber
+      const input = { phoneNumberId, toNumber: PERSON }
+      const data = yield* bought({ serviceId: "phone.call.outbound.1m", tenant, input })
+      const { callId } = data["call"] as { readonly callId: string }
+      yield* (yield* CallAdmission).answered(callId)
+      yield* Effect.forkScoped(CallWatch.run)
+      yield* TestClock.adjust("7 seconds")
+      const at = yield* Timestamp.now
+      host.carrier.calls[0]!.report = { _tag: "Ended", at, ending: "completed", seconds: 7 }
+      yield* TestClock.adjust("14 seconds")
+      const call = yield* (yield* Calls).get(tenant, callId)
+      assert.deepInclude(call, { state: "ended", endReason: "completed", connectedSeconds: 7 })
+    })
+  )
+})
 
 describe("the call watch with many calls", () => {
   scenario("sends every limit to the carrier, and leaves database connections for the conversations", (host) =>

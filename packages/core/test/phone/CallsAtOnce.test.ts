@@ -40,7 +40,7 @@ describe("a limit that changes while an older one is sent to the carrier", () =>
       const { signed } = yield* phoneRequest({ serviceId: "phone.call.extend.1m", tenant, input: { callId } })
       const extend = yield* signed
       yield* slowWatch
-      yield* TestClock.adjust("60 seconds")
+      yield* TestClock.adjust("20 seconds")
       yield* extend
       yield* TestClock.adjust("3 seconds")
       const limits = host.carrier.limits.map(([, seconds]) => seconds)

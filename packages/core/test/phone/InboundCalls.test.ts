@@ -5,8 +5,11 @@ import {
   CallStore,
   CallWatch,
   EventStore,
+  Numbers,
   PhoneNumberStore,
   Timestamp,
+  toCallRecord,
+  toPhoneNumberRecord,
   VoiceConversations
 } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
@@ -264,6 +267,36 @@ describe("an inbound call", () => {
         _tag: "AllowanceExhausted",
         phoneNumberId: number.phoneNumberId
       })
+      // No minutes can be bought for a number that is gone.
+      yield* (yield* Numbers).release(number.tenant, number.phoneNumberId)
+      assert.deepInclude(yield* failureOf(unpaid), { _tag: "NumberReleased", phoneNumberId: number.phoneNumberId })
+    })
+  )
+
+  scenario("has its seconds so far in the records of the call and the number while it lasts", (host) =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      yield* bought(minutes(number))
+      const admission = yield* incoming(host, number, "CA1")
+      const callId = admission._tag === "Connect" ? admission.call.callId : ""
+      const numbers = yield* Numbers
+      const recorded = Effect.gen(function* () {
+        const now = yield* Timestamp.now
+        const { connectedSeconds } = toCallRecord(yield* (yield* Calls).get(number.tenant, callId), now)
+        const [one] = yield* numbers.list(number.tenant)
+        const { inboundAllowance } = toPhoneNumberRecord(one!, now, yield* numbers.liveCalls([one!]))
+        return [connectedSeconds, inboundAllowance] as const
+      })
+      const used = (seconds: number) =>
+        [seconds, { purchasedSeconds: 600, usedSeconds: seconds, remainingSeconds: 600 - seconds }] as const
+      assert.deepStrictEqual(yield* recorded, used(0))
+      yield* TestClock.adjust("42 seconds")
+      assert.deepStrictEqual(yield* recorded, used(42))
+      yield* TestClock.adjust("700 seconds")
+      assert.deepStrictEqual(yield* recorded, used(600))
+      const at = yield* Timestamp.now
+      yield* (yield* CallReports).apply(callId, { _tag: "Ended", at, ending: "completed", seconds: 599 })
+      assert.deepStrictEqual(yield* recorded, used(599))
     })
   )
 })

@@ -1,5 +1,13 @@
 import { OPERATIONS } from "@agentos/api"
-import { Calls, Numbers, Timestamp, toCallRecord, toPhoneNumberRecord, toTranscriptRecord } from "@agentos/core"
+import {
+  Calls,
+  Numbers,
+  type PhoneNumber,
+  Timestamp,
+  toCallRecord,
+  toPhoneNumberRecord,
+  toTranscriptRecord
+} from "@agentos/core"
 import { Effect } from "effect"
 import { publicRoute, tenantRoute } from "../operation/FreeRoute.ts"
 import { requireAvailable } from "../operation/OperationRoute.ts"
@@ -8,17 +16,25 @@ import { successResponse } from "../operation/Responses.ts"
 export const routes = Effect.gen(function* () {
   const numbers = yield* Numbers
   const calls = yield* Calls
+
+  /** The records of numbers now, with the seconds that their live calls have used. */
+  const recordsOf = (some: ReadonlyArray<PhoneNumber>) =>
+    Effect.zipWith(numbers.liveCalls(some), Timestamp.now, (live, now) =>
+      some.map((number) => toPhoneNumberRecord(number, now, live))
+    )
+
   return [
     tenantRoute(OPERATIONS.releaseNumber, (tenant, { payload: { phoneNumberId } }) =>
-      Effect.zipWith(numbers.release(tenant, phoneNumberId), Timestamp.now, (number, now) => ({
-        phoneNumber: toPhoneNumberRecord(number, now)
-      }))
+      Effect.map(
+        Effect.flatMap(numbers.release(tenant, phoneNumberId), (number) => recordsOf([number])),
+        ([record]) => ({
+          phoneNumber: record!
+        })
+      )
     ),
 
     tenantRoute(OPERATIONS.listNumbers, (tenant) =>
-      Effect.zipWith(numbers.list(tenant), Timestamp.now, (found, now) => ({
-        items: found.map((number) => toPhoneNumberRecord(number, now))
-      }))
+      Effect.map(Effect.flatMap(numbers.list(tenant), recordsOf), (items) => ({ items }))
     ),
 
     publicRoute(OPERATIONS.listVoices, (_input, _request, { requestId }) =>
@@ -29,14 +45,14 @@ export const routes = Effect.gen(function* () {
     ),
 
     tenantRoute(OPERATIONS.listCalls, (tenant, { query: { cursor, limit, ...filter } }) =>
-      Effect.map(calls.list(tenant, filter, { limit, cursor }), ({ items, nextCursor }) => ({
-        items: items.map(toCallRecord),
+      Effect.zipWith(calls.list(tenant, filter, { limit, cursor }), Timestamp.now, ({ items, nextCursor }, now) => ({
+        items: items.map((call) => toCallRecord(call, now)),
         nextCursor
       }))
     ),
 
     tenantRoute(OPERATIONS.getCall, (tenant, { params: { callId } }) =>
-      Effect.map(calls.get(tenant, callId), (call) => ({ call: toCallRecord(call) }))
+      Effect.zipWith(calls.get(tenant, callId), Timestamp.now, (call, now) => ({ call: toCallRecord(call, now) }))
     ),
 
     tenantRoute(OPERATIONS.getTranscript, (tenant, { params: { callId }, query }) =>
