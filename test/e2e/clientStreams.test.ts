@@ -37,14 +37,16 @@ const all = async <A>(stream: AsyncIterable<A>): Promise<ReadonlyArray<A>> => {
   return items
 }
 
-/** Returns a WebSocket that counts the sessions which have become ready. */
+/** Returns a WebSocket that counts the sessions which have become ready, and lists the numbers of the turns it received. */
 const countingSocket = () => {
-  const sessions = { ready: 0 }
+  const sessions = { ready: 0, numbers: new Array<string>() }
   class Counted extends WebSocket {
     constructor(url: string) {
       super(url)
       this.addEventListener("message", ({ data }) => {
-        if (String(data).includes("session.ready")) sessions.ready++
+        const message: { readonly type: string; readonly phoneNumberId?: string } = JSON.parse(String(data))
+        if (message.type === "session.ready") sessions.ready++
+        if (message.type === "call.turn") sessions.numbers.push(message.phoneNumberId!)
       })
     }
   }
@@ -288,6 +290,36 @@ describe("calls", () => {
     const call = await answering
     expect((await host.carrier.over(played)).heard).toEqual(["This is Ada.", "You said: Hello?", "Goodbye."])
     await expect.poll(async () => (await call.transcript()).complete).toBe(true)
+  })
+
+  it("to the numbers of two programs of one wallet go to the program that follows the number, and to no other", async () => {
+    const { agent } = await host.customer()
+    const programs = await Promise.all(
+      ["Ada", "Bob"].map(async (name) => {
+        const { sessions, WebSocket } = countingSocket()
+        const client = await connectTo(host.sandbox, { wallet: agent.account, WebSocket })
+        onTestFinished(() => client.close())
+        const number = await client.phoneNumbers.buy({ beginMessage: `${name}'s line.` })
+        await number.addMinutes()
+        void (async () => {
+          for await (const call of number.calls())
+            void (async () => {
+              for await (const turn of call.turns()) await turn.hangUp(`${name} speaking.`)
+            })()
+        })()
+        await expect.poll(() => sessions.ready).toBe(1)
+        return { name, number, sessions }
+      })
+    )
+    await Promise.all(
+      programs.flatMap(({ name, number }) =>
+        Array.from({ length: 4 }, async () => {
+          const play = await host.carrier.over(await host.carrier.callIn(number.number, { lines: ["Hello?"] }))
+          expect(play.heard).toEqual([`${name}'s line.`, `${name} speaking.`])
+        })
+      )
+    )
+    for (const { number, sessions } of programs) expect(new Set(sessions.numbers)).toEqual(new Set([number.id]))
   })
 
   it("by a number end with their turns, and stream their answers", async () => {

@@ -45,6 +45,7 @@ const answering = async () => {
   })()
   await vi.waitFor(() => expect(gateway.sessions[0]?.received).toHaveLength(1))
   const [session] = gateway.sessions
+  expect(session!.received[0]).toMatchObject({ type: "session.authenticate", mode: "voice", phoneNumberIds: ["mine"] })
   const turnOf = (callId: string, phoneNumberId: string, direction: string) =>
     session!.tell({
       type: "call.turn",

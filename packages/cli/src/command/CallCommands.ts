@@ -222,6 +222,14 @@ export const VOICE_ANSWER = defineCommand(
         value: "CMD",
         summary:
           "Run this shell command for each turn, with AGENTOS_CALL_ID and AGENTOS_TURN_ID in the environment, but without AGENTOS_PRIVATE_KEY, AGENTOS_PASSWORD and AGENTOS_TOKEN. Required."
+      },
+      {
+        name: "number",
+        type: "list",
+        value: "NUMBER",
+        summary:
+          "Only calls of this number of yours: a phone number, the name of its agent, or an id. May be repeated. Default: all numbers.",
+        completes: "number"
       }
     ],
     examples: [
@@ -230,13 +238,16 @@ export const VOICE_ANSWER = defineCommand(
     ],
     output: "rows",
     json: "{callId, turnId, heard, text, hangup, interrupted} per turn",
-    exits: [4, 9]
+    exits: [4, 5, 9]
   },
   async (context, { flags }) => {
     const { Failure } = await import("@agentos/node/command-line")
     const { VoiceAnswering } = await import("../tail/VoiceAnswering.ts")
     const command = required(flags.exec, "exec")
-    await new VoiceAnswering(context, command).follow(await clientOf(context))
+    const { numberIdOf } = await import("./Reference.ts")
+    const client = await clientOf(context)
+    const ids = await Promise.all(flags.number.map((number) => numberIdOf(client, number)))
+    await new VoiceAnswering(context, command).follow(client, ids.length === 0 ? undefined : ids)
     throw new Failure({ code: "INTERRUPTED", message: "Interrupted." })
   }
 )

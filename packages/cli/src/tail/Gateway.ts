@@ -47,6 +47,8 @@ export const isTransient = (error: unknown): error is Failure =>
 /** The work to do over a socket, and without one. */
 export interface TailFollower {
   readonly mode: "deliver" | "observe" | "voice"
+  /** The numbers whose calls a session of mode `voice` receives; undefined for all. */
+  readonly phoneNumberIds?: ReadonlyArray<string> | undefined
   /** Serves a session until it ends. `startedAt` is the server's time before it started. */
   readonly serve: (session: GatewaySession, startedAt: string) => Promise<void>
   /** Does the same over REST until `until` is aborted. */
@@ -77,7 +79,7 @@ const reporterOf = ({ output }: Context): NonNullable<Gateway["onConnection"]> =
 export const follow = async (
   context: Context,
   client: Server,
-  { mode, serve, serveWithoutSocket }: TailFollower,
+  { mode, phoneNumberIds, serve, serveWithoutSocket }: TailFollower,
   stop: AbortSignal
 ): Promise<void> => {
   let startedAt = ""
@@ -95,6 +97,7 @@ export const follow = async (
   }
   const follower = {
     mode: mode === "deliver" ? undefined : mode,
+    phoneNumberIds,
     serve: (session: GatewaySession) => serve(session, startedAt),
     serveWithoutSocket
   }

@@ -35,8 +35,8 @@ export class VoiceAnswering {
     this.#command = command
   }
 
-  /** Follows the gateway until the program is interrupted. */
-  async follow(client: Server): Promise<void> {
+  /** Follows the gateway until the program is interrupted. Answers the calls of these numbers, or of all. */
+  async follow(client: Server, phoneNumberIds: ReadonlyArray<string> | undefined): Promise<void> {
     const { signal } = this.#context.host
     const stopAll = () => this.#running.forEach((turn) => turn.abort())
     signal.addEventListener("abort", stopAll, { once: true })
@@ -45,6 +45,7 @@ export class VoiceAnswering {
       client,
       {
         mode: "voice",
+        phoneNumberIds,
         serve: async (session) => {
           this.#context.output.note("Waiting for calls.")
           for await (const message of session.messages()) {

@@ -51,7 +51,7 @@ const answer = async (exec: string, talk: (socket: WebSocket, received: Readonly
   const { port } = gateway.address() as AddressInfo
   const realtime = { token: "t", expiresAt: LATER, websocketUrl: `ws://127.0.0.1:${port}` }
   const scene = {
-    args: ["voice", "answer", "--exec", exec],
+    args: ["voice", "answer", "--exec", exec, "--number", ID],
     exit: 130,
     server: { "GET /api/v1/events/realtime-token": [{ data: { realtime, items: [] } }] },
     // One line is printed per turn.
@@ -60,7 +60,7 @@ const answer = async (exec: string, talk: (socket: WebSocket, received: Readonly
   const { exit, text } = await play(api, scene, "program")
   assert.strictEqual(exit, 130, text)
   const [authenticate, ...replies] = received
-  assert.deepInclude(authenticate, { type: "session.authenticate", mode: "voice" })
+  assert.deepInclude(authenticate, { type: "session.authenticate", mode: "voice", phoneNumberIds: [ID] })
   return { text, replies }
 }
 const reply = (more: object) => ({ type: "call.reply", callId, turnId, ...more })

@@ -54,7 +54,7 @@ export class Call {
   /** Yields the turns of the person on the line, until the call ends or a turn hung up. */
   async *turns({ signal }: { readonly signal?: AbortSignal | undefined } = {}): AsyncGenerator<Turn, void, undefined> {
     const { clock, voice } = this.#context
-    const { queue } = voice.take(this.id)
+    const { queue } = voice.take(this.id, this.phoneNumberId)
     const close = () => queue.close()
     signal?.addEventListener("abort", close)
     if (signal?.aborted === true) close()

@@ -77,7 +77,7 @@ export class PhoneNumber {
     const operation = minutes === 1 ? "callOneMinute" : "callFiveMinutes"
     const place = async () =>
       (await caller.call(operation, { ...input, phoneNumberId: this.id, toNumber: to }, options)).call
-    const call = speak ? await voice.place(place) : await place()
+    const call = speak ? await voice.place(this.id, place) : await place()
     return new Call(this.#context, { ...call, from: call.fromNumber, to: call.toNumber })
   }
 

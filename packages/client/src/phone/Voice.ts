@@ -3,7 +3,7 @@ import type { Caller } from "../http/Caller.ts"
 import type { Settings } from "../Options.ts"
 import { followGateway, gatewayOf } from "../realtime/Gateway.ts"
 import { Queue } from "../realtime/Queue.ts"
-import type { ClientMessage, ServerMessage, Session } from "../realtime/Session.ts"
+import type { ServerMessage, Session } from "../realtime/Session.ts"
 import { Turn, type TurnMessage } from "./Turn.ts"
 
 /**
@@ -15,6 +15,8 @@ const LOOP_WITHIN_MILLIS = 1_000
 const CONNECTED_WITHIN_MILLIS = 15_000
 /** Calls that wait for a loop, and turns that wait for the loop of their call. */
 const CALLS_MAX = 64
+/** Sessions for one number each. Further numbers share the one for all: the service limits the sessions of a wallet. */
+const LINES_MAX = 16
 const TURNS_MAX = 64
 
 const unconnected = (why: string): AgentOsError =>
@@ -29,6 +31,7 @@ const unconnected = (why: string): AgentOsError =>
 interface CallListener {
   readonly phoneNumberId: string | undefined
   readonly queue: Queue<TurnMessage>
+  readonly line: Line
 }
 
 /** The turns of a call. */
@@ -36,28 +39,43 @@ interface CallTurns {
   readonly queue: Queue<Turn>
   /** The turns without a complete answer, by id. */
   readonly open: Map<string, Turn>
+  /** The session that answers the call; undefined before a loop over its turns runs. */
+  line: Line | undefined
   /** Whether a loop over them runs. */
   isTaken: boolean
 }
 
+/** The voice session for one number, or for all numbers of the wallet. It is opened again whenever it ends. */
+interface Line {
+  readonly phoneNumberId: string | undefined
+  readonly stop: AbortController
+  session: Session | undefined
+  /** Settled when a session is connected, or none will be. */
+  connected: ReturnType<typeof Promise.withResolvers<void>>
+}
+
+const newConnected = (): Line["connected"] => {
+  const connected = Promise.withResolvers<void>()
+  // Only a call that is being placed waits for it.
+  connected.promise.catch(() => undefined)
+  return connected
+}
+
 /**
- * The voice session of a client. One session answers all calls of the wallet, because the service gives a call to any
- * session. It is open while a loop over calls or turns runs.
+ * The voice sessions of a client. A session names the number that it answers, so that the service offers it no calls of
+ * others; a loop over the calls of all numbers has one for all. It is open while a loop over its calls or their turns runs.
  */
 export class Voice {
   readonly #settings: Settings
   readonly #caller: Caller
   readonly #listeners = new Set<CallListener>()
   readonly #calls = new Map<string, CallTurns>()
+  /** By number; under undefined, the one for all numbers. */
+  readonly #lines = new Map<string | undefined, Line>()
   /** The turns of outbound calls that wait for a loop. */
   readonly #undecided = new Set<string>()
-  /** Ends the session; undefined without a loop. */
-  #stop: AbortController | undefined
-  #session: Session | undefined
-  /** Settled when a session is connected, or none will be. */
-  #connected = Promise.withResolvers<void>()
-  /** The calls that are being placed by a program that speaks in them. */
-  #placing = 0
+  /** The lines of calls that are being placed by a program that speaks in them. */
+  readonly #placing: Array<Line> = []
 
   constructor(settings: Settings, caller: Caller) {
     this.#settings = settings
@@ -66,9 +84,8 @@ export class Voice {
 
   /** Listens for calls, each by its first turn. */
   listen(phoneNumberId: string | undefined): CallListener {
-    const listener = { phoneNumberId, queue: new Queue<TurnMessage>(CALLS_MAX) }
+    const listener = { phoneNumberId, queue: new Queue<TurnMessage>(CALLS_MAX), line: this.#open(phoneNumberId) }
     this.#listeners.add(listener)
-    this.#open()
     return listener
   }
 
@@ -79,11 +96,11 @@ export class Voice {
     this.#closeUnused()
   }
 
-  /** Takes the turns of a call. */
-  take(callId: string): CallTurns {
+  /** Takes the turns of a call of a number. */
+  take(callId: string, phoneNumberId: string): CallTurns {
     const turns = this.#calls.get(callId) ?? this.#add(callId)
     turns.isTaken = true
-    this.#open()
+    turns.line ??= this.#lines.get(undefined) ?? this.#open(phoneNumberId)
     return turns
   }
 
@@ -94,26 +111,30 @@ export class Voice {
   }
 
   /**
-   * Places a call with the session connected, so that no turn of it comes earlier. The call may begin its loop within a second
-   * of the result. Rejects before anything is placed if the session cannot be opened.
+   * Places a call of a number with its session connected, so that no turn of it comes earlier. The call may begin its loop
+   * within a second of the result. Rejects before anything is placed if the session cannot be opened.
    */
-  async place<Placed extends { readonly callId: string }>(placing: () => Promise<Placed>): Promise<Placed> {
-    this.#placing += 1
+  async place<Placed extends { readonly callId: string }>(
+    phoneNumberId: string,
+    placing: () => Promise<Placed>
+  ): Promise<Placed> {
+    const line = this.#lines.get(undefined) ?? this.#open(phoneNumberId)
+    this.#placing.push(line)
     try {
-      this.#open()
       const late = this.#settings.clock.sleep(CONNECTED_WITHIN_MILLIS).then(() => {
         throw unconnected(`not within ${CONNECTED_WITHIN_MILLIS / 1_000} s`)
       })
       late.catch(() => undefined)
-      await Promise.race([this.#connected.promise, late])
+      await Promise.race([line.connected.promise, late])
       const placed = await placing()
       const turns = this.#calls.get(placed.callId) ?? this.#add(placed.callId)
+      turns.line ??= line
       void this.#settings.clock.sleep(LOOP_WITHIN_MILLIS).then(() => {
         if (!turns.isTaken && this.#calls.get(placed.callId) === turns) this.release(placed.callId)
       })
       return placed
     } finally {
-      this.#placing -= 1
+      this.#placing.splice(this.#placing.indexOf(line), 1)
       this.#closeUnused()
     }
   }
@@ -121,16 +142,21 @@ export class Voice {
   /** Ends all loops. */
   close(): void {
     for (const { queue } of [...this.#listeners, ...this.#calls.values()]) queue.close()
-    this.#disconnect()
+    for (const line of this.#lines.values()) this.#disconnect(line)
   }
 
-  #disconnect(): void {
-    this.#stop?.abort()
-    this.#stop = undefined
+  #disconnect(line: Line): void {
+    if (this.#lines.get(line.phoneNumberId) === line) this.#lines.delete(line.phoneNumberId)
+    line.stop.abort()
   }
 
   #add(callId: string): CallTurns {
-    const turns = { queue: new Queue<Turn>(TURNS_MAX), open: new Map<string, Turn>(), isTaken: false }
+    const turns: CallTurns = {
+      queue: new Queue<Turn>(TURNS_MAX),
+      open: new Map<string, Turn>(),
+      line: undefined,
+      isTaken: false
+    }
     this.#calls.set(callId, turns)
     return turns
   }
@@ -141,51 +167,47 @@ export class Voice {
     for (const [callId] of untaken.slice(0, Math.max(0, untaken.length - kept))) this.#calls.delete(callId)
   }
 
-  #open(): void {
-    if (this.#stop !== undefined) return
+  #open(wanted: string | undefined): Line {
+    const phoneNumberId = this.#lines.has(wanted) || this.#lines.size < LINES_MAX ? wanted : undefined
+    const known = this.#lines.get(phoneNumberId)
+    if (known !== undefined) return known
     const stop = new AbortController()
-    this.#stop = stop
-    this.#awaitSession()
-    stop.signal.addEventListener("abort", () => this.#connected.reject(unconnected("the client was closed")))
+    const line: Line = { phoneNumberId, stop, session: undefined, connected: newConnected() }
+    this.#lines.set(phoneNumberId, line)
+    stop.signal.addEventListener("abort", () => line.connected.reject(unconnected("the client was closed")))
     const follower = {
       mode: "voice" as const,
-      serve: (session: Session) => this.#serve(session),
+      phoneNumberIds: phoneNumberId === undefined ? undefined : [phoneNumberId],
+      serve: (session: Session) => this.#serve(line, session),
       serveWithoutSocket: undefined
     }
     followGateway(gatewayOf(this.#settings, this.#caller), follower, stop.signal).catch((error: unknown) => {
-      if (this.#stop === stop) this.#stop = undefined
-      this.#connected.reject(error)
-      for (const { queue } of [...this.#listeners, ...this.#calls.values()]) queue.close({ error })
+      if (this.#lines.get(phoneNumberId) === line) this.#lines.delete(phoneNumberId)
+      line.connected.reject(error)
+      for (const one of [...this.#listeners, ...this.#calls.values()]) if (one.line === line) one.queue.close({ error })
     })
+    return line
   }
 
   #closeUnused(): void {
-    if (this.#listeners.size > 0 || this.#calls.size > 0 || this.#placing > 0) return
-    this.#disconnect()
-  }
-
-  async #serve(session: Session): Promise<void> {
-    this.#session = session
-    this.#connected.resolve()
-    await session.receive((message) => this.#receive(message))
-    if (this.#session === session) {
-      this.#session = undefined
-      this.#awaitSession()
+    for (const line of this.#lines.values()) {
+      const isUsed = [...this.#listeners, ...this.#calls.values()].some((one) => one.line === line)
+      if (!isUsed && !this.#placing.includes(line)) this.#disconnect(line)
     }
-    this.#interruptAll()
   }
 
-  #awaitSession(): void {
-    this.#connected = Promise.withResolvers<void>()
-    // Only a call that is being placed waits for it.
-    this.#connected.promise.catch(() => undefined)
+  async #serve(line: Line, session: Session): Promise<void> {
+    line.session = session
+    line.connected.resolve()
+    await session.receive((message) => this.#receive(line, message))
+    if (line.session === session) {
+      line.session = undefined
+      line.connected = newConnected()
+    }
+    this.#interruptAll(line)
   }
 
-  #send(message: ClientMessage): boolean {
-    return this.#session?.send(message) ?? false
-  }
-
-  #receive(message: ServerMessage): void {
+  #receive(line: Line, message: ServerMessage): void {
     if (message.type === "call.interrupted") {
       const turns = this.#calls.get(message.callId)
       turns?.open.get(message.turnId)?.interrupt()
@@ -193,30 +215,31 @@ export class Voice {
       turns?.queue.keep(({ id }) => id !== message.turnId)
       this.#undecided.delete(message.turnId)
     }
-    if (message.type === "call.turn") this.#addTurn(message)
+    if (message.type === "call.turn") this.#addTurn(line, message)
   }
 
-  #addTurn(message: TurnMessage): void {
+  #addTurn(line: Line, message: TurnMessage): void {
     const turns = this.#calls.get(message.callId) ?? this.#announce(message)
-    if (turns === undefined) return this.#decline(message)
+    if (turns === undefined) return this.#decline(line, message)
+    turns.line = line
     const turn = new Turn(message, (reply) => {
       if (reply.more !== true) turns.open.delete(message.turnId)
-      return this.#send(reply)
+      return line.session?.send(reply) ?? false
     })
     if (turns.queue.offer(turn)) turns.open.set(message.turnId, turn)
   }
 
   /** Leaves a call to the next session of the wallet, which may be that of another program. */
-  #decline(message: TurnMessage): void {
+  #decline(line: Line, message: TurnMessage): void {
     const { callId, direction, turnId } = message
-    const decline = () => this.#send({ type: "call.reply", callId, turnId, decline: true })
+    const decline = () => line.session?.send({ type: "call.reply", callId, turnId, decline: true })
     if (direction === "inbound") return void decline()
     this.#undecided.add(turnId)
     const decide = async (): Promise<void> => {
       do await this.#settings.clock.sleep(LOOP_WITHIN_MILLIS)
-      while (this.#placing > 0 && this.#undecided.has(turnId) && !this.#calls.has(callId))
+      while (this.#placing.length > 0 && this.#undecided.has(turnId) && !this.#calls.has(callId))
       if (!this.#undecided.delete(turnId)) return
-      if (this.#calls.has(callId)) this.#addTurn(message)
+      if (this.#calls.has(callId)) this.#addTurn(line, message)
       else decline()
     }
     void decide()
@@ -234,12 +257,13 @@ export class Voice {
   }
 
   /** Ends the open turns of a session that closed. The service asks those without an answer again. */
-  #interruptAll(): void {
+  #interruptAll(line: Line): void {
     this.#undecided.clear()
-    for (const { open, queue } of this.#calls.values()) {
-      for (const turn of open.values()) turn.interrupt()
-      open.clear()
-      queue.keep(() => false)
+    for (const turns of this.#calls.values()) {
+      if (turns.line !== line) continue
+      for (const turn of turns.open.values()) turn.interrupt()
+      turns.open.clear()
+      turns.queue.keep(() => false)
     }
   }
 }

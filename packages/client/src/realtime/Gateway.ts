@@ -28,6 +28,8 @@ export interface Gateway {
 export interface Follower {
   /** `deliver` if it is undefined. */
   readonly mode: SessionMode | undefined
+  /** The numbers whose calls a session of mode `voice` receives; undefined for all. */
+  readonly phoneNumberIds?: ReadonlyArray<string> | undefined
   /** Serves a session until it ends. */
   readonly serve: (session: Session) => Promise<void>
   /** Does the same over REST until the signal is aborted. Without it, a first session that can't be opened is an error. */
@@ -55,7 +57,7 @@ export const backoff = (
   return span / 2 + random(span / 2)
 }
 
-const open = async (gateway: Gateway, mode: SessionMode | undefined, stop: AbortSignal): Promise<Session> => {
+const open = async (gateway: Gateway, { mode, phoneNumberIds }: Follower, stop: AbortSignal): Promise<Session> => {
   const { token, websocketUrl } = await gateway.requestSession(stop)
   if (!websocketUrl.startsWith("wss:") && !gateway.baseUrl.startsWith("http:"))
     throw new AgentOsError({
@@ -63,7 +65,7 @@ const open = async (gateway: Gateway, mode: SessionMode | undefined, stop: Abort
       message: "The server returned an unencrypted WebSocket URL.",
       details: {}
     })
-  return Session.open(gateway, { websocketUrl, token, mode }, stop)
+  return Session.open(gateway, { websocketUrl, token, mode, phoneNumberIds }, stop)
 }
 
 const serveUntil = async (session: Session, stop: AbortSignal, serve: () => Promise<void>): Promise<void> => {
@@ -105,7 +107,7 @@ const serveOverRest = async (
  */
 export const followGateway = async (gateway: Gateway, follower: Follower, stop: AbortSignal): Promise<void> => {
   const { clock, onConnection } = gateway
-  const { mode, serve, serveWithoutSocket } = follower
+  const { serve, serveWithoutSocket } = follower
   let attempts = 0
   let blocked = 0
   let isReached = false
@@ -113,7 +115,7 @@ export const followGateway = async (gateway: Gateway, follower: Follower, stop: 
     const start = clock.now()
     let reason: string
     try {
-      const session = await open(gateway, mode, stop)
+      const session = await open(gateway, follower, stop)
       isReached = true
       blocked = 0
       await serveUntil(session, stop, () => {

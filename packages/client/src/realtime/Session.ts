@@ -48,6 +48,8 @@ interface SessionRequest {
   readonly token: string
   /** `deliver` if it is undefined. */
   readonly mode: SessionMode | undefined
+  /** The numbers whose calls a session of mode `voice` receives; undefined for all. */
+  readonly phoneNumberIds?: ReadonlyArray<string> | undefined
 }
 
 /** One session of the realtime gateway. */
@@ -68,14 +70,14 @@ export class Session {
   #isPaused = false
   #isReplaced = false
 
-  private constructor({ WebSocket, clock }: Sockets, { mode, token, websocketUrl }: SessionRequest) {
+  private constructor({ WebSocket, clock }: Sockets, { mode, phoneNumberIds, token, websocketUrl }: SessionRequest) {
     const socket = new WebSocket(websocketUrl)
     this.#socket = socket
     this.#clock = clock
     this.#heardAt = clock.now()
     socket.addEventListener("open", () => {
       this.#isOpen = true
-      socket.send(JSON.stringify({ type: "session.authenticate", token, mode }))
+      socket.send(JSON.stringify({ type: "session.authenticate", token, mode, phoneNumberIds }))
     })
     socket.addEventListener("message", ({ data }) => this.#receive(data))
     socket.addEventListener("error", ({ message }) => {

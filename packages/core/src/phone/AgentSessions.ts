@@ -28,7 +28,7 @@ export class AgentSessions extends Context.Service<
     readonly reply: (sessionId: string, reply: TurnReply) => string | undefined
     /**
      * Asks one of the tenant's sessions that answer the call's number, and streams its answer. A call is assigned to a
-     * random session and keeps it while it is connected. A session that declines the turn, closes before its answer is
+     * random session and keeps it while it is connected; those that name its number come before those for all numbers. A session that declines the turn, closes before its answer is
      * complete, or has too many open turns, is replaced by the next one, and by `otherwise` if none is left.
      */
     readonly ask: (

@@ -95,11 +95,13 @@ export class AskedTurns {
     )
   }
 
-  /** The session that the call has, otherwise a random one. */
+  /** The session that the call has, otherwise a random one: of those that name the number, if there are any. */
   private select(callId: string, candidates: ReadonlyArray<AgentSession>): Effect.Effect<AgentSession | undefined> {
     const kept = candidates.find(({ sessionId }) => sessionId === this.assigned.get(callId)?.session.sessionId)
     if (kept !== undefined || candidates.length === 0) return Effect.succeed(kept)
-    return Effect.map(Random.nextIntBetween(0, candidates.length - 1), (index) => candidates[index])
+    const naming = candidates.filter(({ phoneNumberIds }) => phoneNumberIds !== null)
+    const preferred = naming.length > 0 ? naming : candidates
+    return Effect.map(Random.nextIntBetween(0, preferred.length - 1), (index) => preferred[index])
   }
 
   /** Exchanges one turn with one session. Fails with `SessionLost` if the session can't complete its answer. */
