@@ -311,7 +311,7 @@ describe("unusual mail is read", () => {
 
   it("an unknown charset, broken UTF-8, truncated base64, lone surrogates", async () => {
     expect((await kept(`${HEADER}Content-Type: text/plain; charset=x-nobody\r\n\r\nna\xefve`)).text).toBe("naïve\n")
-    expect((await kept(`${HEADER}Content-Type: text/plain; charset=utf-8\r\n\r\n\xff\xfe`)).text).toContain("\ufffd")
+    expect((await kept(`${HEADER}Content-Type: text/plain; charset=utf-8\r\n\r\n\xc3\xbc\xff`)).text).toBe("ü\ufffd\n")
     expect((await kept(`${HEADER}Content-Transfer-Encoding: base64\r\n\r\naGVsbG8gd29ybGQ`)).text).toBe("hello world")
     await kept(`${HEADER}Content-Type: text/plain; charset=utf-16le\r\n\r\n\x00\xd8x\x00`)
     await kept("Subject: =?utf-16le?b?ANg=?=\r\n\r\nx")

@@ -1,6 +1,10 @@
+import { isUtf8 } from "node:buffer"
 import type { AttachmentSource } from "@agentos/core"
 import { makeDecoder, type TransferEncoding } from "@agentos/core/transfer-encoding"
-import PostalMime, { type Email } from "postal-mime"
+import PostalMime, { type Attachment, type Email } from "postal-mime"
+import { decodeText, metaCharset } from "../header/Charset.ts"
+import { decodeWords, joinWords } from "../header/EncodedWords.ts"
+import { unflow } from "./FlowedText.ts"
 import { textOfHtml } from "./HtmlText.ts"
 
 /** Size limit of all header fields together, those of every part included. A message beyond it is unreadable. */
@@ -8,6 +12,12 @@ const HEADERS_LIMIT_BYTES = 2 * 1024 * 1024
 
 /** Limit of the text that is read from all text parts together, before decoding. The rest is dropped. */
 const TEXT_LIMIT_BYTES = 4 * 1024 * 1024
+
+/** Limit of the text that is read from a named part that may turn out to be the only text. */
+const NAMED_TEXT_LIMIT_BYTES = 1024 * 1024
+
+/** The beginning of a message that can name the charset of its raw header fields, in bytes. */
+const CHARSET_BYTES = 64 * 1024
 
 /** Limit of parts that are read. The rest are dropped. */
 const PARTS_MAX = 20_000
@@ -28,33 +38,33 @@ interface PostalMimeReader {
   readPos: number
   readonly root: PostalMimeNode
   readonly currentNode: PostalMimeNode
-  readonly isInlineTextNode: (node: PostalMimeNode) => boolean
-  readLine: () => unknown
-  /** The text parts by the part that they belong to, in order. */
-  readonly textMap: ReadonlyMap<
-    PostalMimeNode,
-    Readonly<Partial<Record<TextType, ReadonlyArray<{ readonly value: string }>>>>
-  >
-  /** The types that the mail has. */
-  readonly textTypes: ReadonlySet<TextType>
-  readonly textContent: Partial<Record<TextType, string>>
-  renderTextContent: () => void
+  readLine: () => { readonly bytes: Uint8Array; readonly done: boolean }
+  /** Sorts the parts of the message into text and attachments. */
+  collectNode: (node: PostalMimeNode) => Promise<void>
 }
 
-type TextType = "plain" | "html"
+interface StructuredField {
+  /** In lower case. */
+  readonly value: string
+  /** The parameters by name in lower case. */
+  readonly params: Readonly<Record<string, string>>
+}
 
 interface PostalMimeNode {
   readonly state: "header" | "body" | "finished"
+  readonly headers: ReadonlyArray<{ readonly key: string; value: string }>
   contentDecoder: PartDecoder | null
   /** Null for a part that has no body. */
   readonly content: ArrayBuffer | null
-  readonly contentType: {
-    readonly multipart: string | false
-    readonly parsed: { readonly params: Readonly<Record<string, string>> }
-  }
+  readonly contentType: { readonly multipart: string | false; readonly parsed: StructuredField }
+  readonly contentDisposition: { readonly parsed: StructuredField }
   readonly contentTransferEncoding: { readonly encoding: string }
+  readonly contentId?: string
+  readonly parentNode?: PostalMimeNode
   readonly childNodes: ReadonlyArray<PostalMimeNode>
 }
+
+type TextType = "plain" | "html"
 
 /** Collects the body of a part without encoding. postal-mime would keep an object for each line. */
 class PlainDecoder implements PartDecoder {
@@ -106,8 +116,12 @@ const discarding: PartDecoder = { update: () => undefined, finalize: () => Promi
 
 /** The size limit that all text parts of a message share. */
 class TextBudget {
-  leftBytes = TEXT_LIMIT_BYTES
+  leftBytes: number
   isExceeded = false
+
+  constructor(limitBytes: number) {
+    this.leftBytes = limitBytes
+  }
 
   /** Returns the part of a line that may still be read; undefined if none. */
   take(line: Uint8Array): Uint8Array | undefined {
@@ -147,15 +161,74 @@ const decoderFor = (part: PostalMimeNode): PartDecoder | null => {
 const htmlOfText = (text: string): string =>
   `<div>${text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("\n", "<br>\n")}</div>`
 
+/** What a part is: text of the mail, a file, or a named text that is text of the mail if nothing else is. */
+type Role = "text" | "named text" | "file"
+
+const nameOf = ({ contentDisposition, contentType }: PostalMimeNode): string =>
+  contentDisposition.parsed.params["filename"] || contentType.parsed.params["name"] || ""
+
+/** Whether a part is one form of the text: a direct part of multipart/alternative, or the root of multipart/related. */
+const isForm = (part: PostalMimeNode): boolean => {
+  const multipart = part.parentNode?.contentType.multipart
+  return multipart === "alternative" || (multipart === "related" && part.parentNode?.childNodes[0] === part)
+}
+
+/** Returns what a part is. A text with a name is a file, unless it is the whole mail or one form of its text. */
+const roleOf = (part: PostalMimeNode, isFirst: boolean): Role => {
+  const { value } = part.contentType.parsed
+  if (value !== "text/plain" && value !== "text/html") return "file"
+  if (part.parentNode === undefined) return "text"
+  if (part.contentDisposition.parsed.value === "attachment") return "file"
+  if (nameOf(part) === "" || isForm(part)) return "text"
+  return isFirst ? "named text" : "file"
+}
+
+/** Whether the whole mail is a file, which is also its text. */
+const isNamedRoot = (part: PostalMimeNode): boolean =>
+  part.parentNode === undefined && (nameOf(part) !== "" || part.contentDisposition.parsed.value === "attachment")
+
+/** Returns the text of a part. postal-mime trusts every label, and joins flowed lines whatever their quote depth. */
+const textOf = ({ content, contentType: { parsed } }: PostalMimeNode): string => {
+  const bytes = new Uint8Array(content ?? new ArrayBuffer(0))
+  const { charset, delsp = "", format = "" } = parsed.params
+  if (parsed.value === "text/html") return decodeText(bytes, charset, metaCharset(bytes))
+  const text = decodeText(bytes, charset)
+  return /^flowed$/i.test(format) ? unflow(text, /^yes$/i.test(delsp)) : text
+}
+
+/** Returns the parts without others in them, in order. */
+const leavesOf = (part: PostalMimeNode): ReadonlyArray<PostalMimeNode> => [
+  ...(part.contentType.multipart === false ? [part] : []),
+  ...part.childNodes.flatMap(leavesOf)
+]
+
+/** Returns the closest multipart/alternative around a part, of whose forms one is shown; the part itself without one. */
+const selectorOf = (part: PostalMimeNode): PostalMimeNode => {
+  for (let each = part.parentNode; each !== undefined; each = each.parentNode) {
+    if (each.contentType.multipart === "alternative") return each
+  }
+  return part
+}
+
 /** Joins the text parts of each type. A part without that type is converted, in linear time, which postal-mime is not. */
-const joinTexts = ({ textContent, textMap, textTypes }: PostalMimeReader): void => {
-  for (const type of textTypes) {
-    const texts = [...textMap.values()].flatMap(({ html = [], plain = [] }) => {
-      if (type === "html")
-        return html.length > 0 ? html.map(({ value }) => value) : plain.map((part) => htmlOfText(part.value))
-      return plain.length > 0 ? plain.map(({ value }) => value) : html.map((part) => textOfHtml(part.value) ?? "")
-    })
-    textContent[type] = texts.join("\n")
+const joinTexts = (parts: ReadonlyArray<PostalMimeNode>): Record<TextType, string | undefined> => {
+  const entries = new Map<PostalMimeNode, Record<TextType, Array<string>>>()
+  for (const part of parts) {
+    const selector = selectorOf(part)
+    const entry = entries.get(selector) ?? { plain: [], html: [] }
+    entries.set(selector, entry)
+    entry[part.contentType.parsed.value === "text/html" ? "html" : "plain"].push(textOf(part))
+  }
+  const all = [...entries.values()]
+  const joined = (type: TextType, convert: (text: string) => string): string | undefined => {
+    if (!all.some((entry) => entry[type].length > 0)) return undefined
+    const other = type === "html" ? "plain" : "html"
+    const texts = all.flatMap((entry) => (entry[type].length > 0 ? entry[type] : entry[other].map(convert)))
+    return texts.join("\n") || undefined
+  }
+  return {
+    plain: joined("plain", (html) => textOfHtml(html) ?? ""),
+    html: joined("html", htmlOfText)
   }
 }
 
@@ -177,19 +250,25 @@ export const readMime = async (raw: Uint8Array): Promise<BoundedMail> => {
   const parser = new PostalMime({ forceRfc822Attachments: true, maxHeadersSize: HEADERS_LIMIT_BYTES })
   const reader = parser as unknown as PostalMimeReader
   const readLine = reader.readLine.bind(reader)
-  const budget = new TextBudget()
+  const budget = new TextBudget(TEXT_LIMIT_BYTES)
+  const namedBudget = new TextBudget(NAMED_TEXT_LIMIT_BYTES)
+  const roles = new Map<PostalMimeNode, Role>()
   const decoders = new WeakMap<PostalMimeNode, PartDecoder>()
   const bodies = new Map<PostalMimeNode, { readonly start: number; readonly end: number }>()
   let node: PostalMimeNode | undefined
   let parts = 0
   let hasTooManyParts = false
+  let hasLeaf = false
 
   /** Replaces the decoder of a part when its body begins. */
   const decoderOf = (part: PostalMimeNode): PartDecoder | undefined => {
     const known = decoders.get(part)
     if (known !== undefined || part.contentDecoder === null) return known
-    const decoder = reader.isInlineTextNode(part) ? decoderFor(part) : null
-    part.contentDecoder = decoder === null ? discarding : bounded(decoder, budget)
+    const role = roleOf(part, !hasLeaf)
+    hasLeaf ||= part.contentType.multipart === false
+    roles.set(part, role)
+    const decoder = role === "file" ? null : decoderFor(part)
+    part.contentDecoder = decoder === null ? discarding : bounded(decoder, budgetOf(role))
     bodies.set(part, { start: reader.readPos, end: reader.readPos })
     decoders.set(part, part.contentDecoder)
     return part.contentDecoder
@@ -199,7 +278,8 @@ export const readMime = async (raw: Uint8Array): Promise<BoundedMail> => {
   const readBody = (decoder: PartDecoder): void => {
     const bytes = Buffer.from(reader.av.buffer, reader.av.byteOffset, reader.av.byteLength)
     const end = boundaryStart(bytes, reader.readPos, Math.max(reader.readPos, lastLineStart(bytes)))
-    for (let start = reader.readPos; start < end && !(budget.isExceeded && isText());) {
+    const limit = node === undefined ? undefined : limitOf(node)
+    for (let start = reader.readPos; start < end && limit?.isExceeded !== true;) {
       const next = bytes.indexOf(LF, start) + 1
       let lineEnd = next - 1
       while (lineEnd > start && bytes[lineEnd - 1] === CR) lineEnd--
@@ -210,7 +290,12 @@ export const readMime = async (raw: Uint8Array): Promise<BoundedMail> => {
     // Where the next line is a boundary, the body ends before it. Otherwise a later call sets a later end.
     if (node !== undefined) bodies.set(node, { start: bodies.get(node)?.start ?? end, end })
   }
-  const isText = () => node !== undefined && reader.isInlineTextNode(node)
+  const budgetOf = (role: Role): TextBudget => (role === "named text" ? namedBudget : budget)
+  const limitOf = (part: PostalMimeNode): TextBudget | undefined => {
+    const role = roles.get(part)
+    return role === undefined || role === "file" ? undefined : budgetOf(role)
+  }
+  const isHeader = (): boolean => reader.currentNode.state === "header"
 
   reader.readLine = () => {
     if (reader.currentNode !== node) {
@@ -222,9 +307,15 @@ export const readMime = async (raw: Uint8Array): Promise<BoundedMail> => {
       const decoder = decoderOf(node)
       if (decoder !== undefined) readBody(decoder)
     }
-    return readLine()
+    if (!isHeader()) return readLine()
+    const line = readLine()
+    return isUtf8(line.bytes) ? line : { ...line, bytes: headerAsUtf8(raw, line.bytes) }
   }
-  reader.renderTextContent = () => joinTexts(reader)
+  // postal-mime's own way gives every text part without "attachment" to the text, and decodes words one by one.
+  reader.collectNode = (root) => {
+    for (const header of root.headers) header.value = joinWords(header.value)
+    return Promise.resolve()
+  }
   const email = await parser.parse(raw)
 
   /** The last body ends with the message, unless a boundary ended it. */
@@ -234,21 +325,49 @@ export const readMime = async (raw: Uint8Array): Promise<BoundedMail> => {
     const bodyEnd = isLast ? raw.length : withoutLineBreak(raw, start, end)
     return { offset: start, encodedBytes: bodyEnd - start, encoding: encodingOf(part) }
   }
-  // In the order in which postal-mime collects attachments: every other part with a body.
-  const attached = (part: PostalMimeNode): ReadonlyArray<PostalMimeNode> => {
-    const isAttachment = part.contentType.multipart === false && part.content !== null && !reader.isInlineTextNode(part)
-    return [...(isAttachment ? [part] : []), ...part.childNodes.flatMap(attached)]
-  }
-  const attachedParts = attached(reader.root)
-  const sources = attachedParts.map(sourceOf)
-  if (sources.length !== email.attachments.length) throw new Error("the attachments could not be located")
+  const leaves = leavesOf(reader.root).filter(({ content }) => content !== null)
+  // A part that ends with its header has no role yet.
+  const withRole = (role: Role) => leaves.filter((part) => (roles.get(part) ?? roleOf(part, false)) === role)
+  const nameless = withRole("text")
+  const shown = new Set(nameless)
+  const texts = nameless.length > 0 ? nameless : withRole("named text")
+  const files = leaves.filter((part) => !shown.has(part) || isNamedRoot(part))
+  const { html, plain } = joinTexts(texts)
   return {
-    email,
-    sources,
-    typeParameters: attachedParts.map(({ contentType }) => contentType.parsed.params),
-    isTruncated: budget.isExceeded || hasTooManyParts
+    email: {
+      ...email,
+      ...(html === undefined ? {} : { html }),
+      ...(plain === undefined ? {} : { text: plain }),
+      attachments: files.map(attachmentOf)
+    },
+    sources: files.map(sourceOf),
+    typeParameters: files.map(({ contentType }) => contentType.parsed.params),
+    isTruncated: budget.isExceeded || (nameless.length === 0 && namedBudget.isExceeded) || hasTooManyParts
   }
 }
+
+/** Returns a line of a header in UTF-8. Raw text in it is in the first charset that the message names, or windows-1252. */
+const headerAsUtf8 = (raw: Uint8Array, line: Uint8Array): Uint8Array => {
+  const beginning = Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.length, CHARSET_BYTES)).toString("latin1")
+  const charset = /\bcharset="?([\w.:-]{1,40})/i.exec(beginning)?.[1]
+  return Buffer.from(decodeText(line, charset), "utf8")
+}
+
+const NOTHING = new ArrayBuffer(0)
+
+const attachmentOf = (part: PostalMimeNode): Attachment => {
+  const { value } = part.contentDisposition.parsed
+  const isInline = value === "inline" || (value === "" && part.contentId !== undefined && isRelated(part))
+  return {
+    filename: decodeWords(nameOf(part)) || null,
+    mimeType: part.contentType.parsed.value,
+    disposition: isInline ? "inline" : "attachment",
+    ...(part.contentId === undefined ? {} : { contentId: part.contentId }),
+    content: NOTHING
+  }
+}
+
+const isRelated = ({ parentNode }: PostalMimeNode): boolean => parentNode?.contentType.multipart === "related"
 
 /** A mail as postal-mime read it, but with empty attachments. */
 export interface BoundedMail {

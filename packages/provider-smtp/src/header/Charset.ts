@@ -1,0 +1,125 @@
+import { isAscii, isUtf8 } from "node:buffer"
+import iconv from "iconv-lite"
+
+/** Limit of a label that is looked up, in characters. */
+const LABEL_CHARACTERS = 40
+
+/** Decoders that are kept. A mail can name any number of charsets. */
+const DECODERS_MAX = 100
+
+/** Names of UTF-8, as `plain` writes them. */
+const UTF8 = new Set("utf8 utf8mb3 utf8mb4 utf8bom unicode11utf8 unicode20utf8 cp65001 65001".split(" "))
+
+/** Names that say nothing of bytes above 127, as `plain` writes them; the last ones are encodings of bytes. */
+const UNKNOWN = new Set(
+  "ascii usascii ansix341968 iso646us unknown unknown8bit xunknown default none 7bit 8bit binary base64 hex internal".split(
+    " "
+  )
+)
+
+/** Charsets by names that neither TextDecoder nor iconv-lite has. */
+const ALIASES: Readonly<Record<string, string>> = {
+  iso2022jp1: "iso-2022-jp",
+  iso2022jp2: "iso-2022-jp",
+  iso2022jp3: "iso-2022-jp",
+  iso2022jpms: "iso-2022-jp",
+  cp50220: "iso-2022-jp",
+  cp50221: "iso-2022-jp",
+  cp50222: "iso-2022-jp",
+  eucjpms: "euc-jp",
+  cp51932: "euc-jp",
+  shiftjisx0213: "shift_jis",
+  ksc56011987: "euc-kr",
+  uhc: "euc-kr",
+  gb180302000: "gb18030",
+  unicode11utf7: "utf-7",
+  utf7imap: "utf-7",
+  iso88598i: "iso-8859-8",
+  iso88598e: "iso-8859-8"
+}
+
+type Decode = (bytes: Uint8Array) => string
+
+/** A charset by its label: UTF-8, another one, or none that says how to read bytes above 127. */
+type Charset = "utf-8" | "unknown" | Decode
+
+const plain = (label: string): string => label.toLowerCase().replace(/[^a-z0-9]/g, "")
+
+const textDecoder = (label: string): Decode | undefined => {
+  try {
+    const decoder = new TextDecoder(label)
+    return (bytes) => decoder.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+const findCharset = (label: string): Charset => {
+  const name = plain(label)
+  if (UTF8.has(name)) return "utf-8"
+  if (UNKNOWN.has(name)) return "unknown"
+  const alias = ALIASES[name] ?? label
+  const known = textDecoder(alias) ?? textDecoder(alias.replace(/^(?:x-|cs)/i, ""))
+  if (known !== undefined) return known
+  return iconv.encodingExists(alias) ? (bytes) => iconv.decode(Buffer.from(bytes), alias) : "unknown"
+}
+
+const charsets = new Map<string, Charset>()
+
+const charsetOf = (label: string | undefined): Charset => {
+  const name = label?.trim()
+  if (name === undefined || name === "" || name.length > LABEL_CHARACTERS) return "unknown"
+  const kept = charsets.get(name)
+  if (kept !== undefined) return kept
+  const found = findCharset(name)
+  if (charsets.size < DECODERS_MAX) charsets.set(name, found)
+  return found
+}
+
+const utf8 = new TextDecoder()
+const western = new TextDecoder("windows-1252")
+const iso2022jp = new TextDecoder("iso-2022-jp")
+
+/** Escape sequences of ISO-2022-JP that begin two-byte characters. */
+const JAPANESE = ["\u001b$B", "\u001b$@"]
+
+/** Returns text whose label says UTF-8, although some or all of it is not. */
+const decodeBrokenUtf8 = (bytes: Uint8Array): string => {
+  const text = utf8.decode(bytes)
+  // Without a single valid character above 127 it is not UTF-8 at all; with one, a byte of it was lost.
+  return /[^\u0000-\u007f\ufffd]/u.test(text) ? text : western.decode(bytes)
+}
+
+const decodeUnlabelled = (bytes: Uint8Array, fallback: Charset): string => {
+  if (isAscii(bytes)) {
+    const escape = bytes.indexOf(0x1b)
+    return escape >= 0 && JAPANESE.some((sequence) => Buffer.from(bytes).includes(sequence, escape))
+      ? iso2022jp.decode(bytes)
+      : utf8.decode(bytes)
+  }
+  if (isUtf8(bytes)) return utf8.decode(bytes)
+  return typeof fallback === "string" ? western.decode(bytes) : fallback(bytes)
+}
+
+/** Whether text in this charset could be UTF-8 with a wrong label: that of UTF-16 contains zeros. */
+const isWide = (label: string): boolean => /^(?:utf-?16|utf-?32|ucs-?[24]|unicode$|iso-10646)/i.test(label.trim())
+
+/**
+ * Decodes text by the label of its charset. Bytes whose label is missing, unknown or names only ASCII are UTF-8 if they
+ * are valid as UTF-8, or in the charset of `fallback`, or in windows-1252. A label that names a known charset is right,
+ * except where the bytes rule it out. Never throws.
+ */
+export const decodeText = (bytes: Uint8Array, label: string | undefined, fallback?: string): string => {
+  const charset = charsetOf(label)
+  if (charset === "utf-8") return isUtf8(bytes) ? utf8.decode(bytes) : decodeBrokenUtf8(bytes)
+  if (charset === "unknown") return decodeUnlabelled(bytes, charsetOf(fallback))
+  return isWide(label!) && !bytes.includes(0) && isUtf8(bytes) ? utf8.decode(bytes) : charset(bytes)
+}
+
+/** The beginning of HTML that can name its charset, in bytes. */
+const META_BYTES = 4 * 1024
+const META = /<meta\b[^>]{0,300}?\bcharset\s{0,9}=\s{0,9}["']?\s{0,9}([\w.:-]{1,40})/i
+
+/** Returns the charset that the meta element of HTML names. */
+export const metaCharset = (html: Uint8Array): string | undefined =>
+  META.exec(Buffer.from(html.subarray(0, META_BYTES)).toString("latin1"))?.[1]
