@@ -133,25 +133,86 @@ const domainOf = (tokens: ReadonlyArray<Token>): string | undefined => {
   return /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/.test(domain) && domain.length <= DOMAIN_LIMIT ? domain : undefined
 }
 
-const mailboxOf = (value: string): Author | undefined => {
-  const tokens = tokensOf(value)
-  const address = tokens === undefined ? undefined : addressTokens(tokens)
-  if (address === undefined || address.slice(1).some(({ isApart }) => isApart)) return undefined
-  const at = address.findIndex(({ kind, text }) => kind === "special" && text === "@")
+const addressIn = (tokens: ReadonlyArray<Token>): Author | undefined => {
+  if (tokens.slice(1).some(({ isApart }) => isApart)) return undefined
+  const at = tokens.findIndex(({ kind, text }) => kind === "special" && text === "@")
   if (at < 1) return undefined
-  const localPart = localPartOf(address.slice(0, at))
-  const domain = domainOf(address.slice(at + 1))
+  const localPart = localPartOf(tokens.slice(0, at))
+  const domain = domainOf(tokens.slice(at + 1))
   if (localPart === undefined || domain === undefined || localPart.length > LOCAL_PART_LIMIT) return undefined
   return { address: `${localPart}@${domain}`, domain }
 }
 
+const mailboxOf = (value: string): Author | undefined => {
+  const tokens = tokensOf(value)
+  const address = tokens === undefined ? undefined : addressTokens(tokens)
+  return address === undefined ? undefined : addressIn(address)
+}
+
+/** What separates the words of a name that no grammar describes. */
+const NAME_SEPARATORS = /[\s"'`(),:;[\]\\]+/
+
+/** The text before and in the last angle brackets, and what some programs add after them. */
+const BRACKETED = /^([^<>]*)<([^<>]*)>$/
+
+/** Removes the comma or semicolon that some programs write after the address. */
+const withoutEnd = (value: string): string => {
+  let end = value.length
+  while (end > 0 && " \t,;".includes(value[end - 1]!)) end--
+  return value.slice(0, end)
+}
+
 /**
- * Returns the author of a message: the single mailbox in its single From field (RFC 5322, section 3.6.2).
- * Undefined if the message has no author or several, or if readers could disagree on it: a group, a list, a
- * route, an encoded word in the address, a second address in the display name.
+ * Returns the mailbox of a field whose name breaks the grammar, for example by a comma, colon, backslash or single
+ * quote mark. Its only angle brackets contain the only address: one in the name must be the same.
+ */
+const bracketedMailboxOf = (value: string): Author | undefined => {
+  const [, name = "", address = ""] = BRACKETED.exec(value) ?? []
+  const author = /\p{Cc}/u.test(name.replaceAll("\t", " ")) ? undefined : mailboxOf(address)
+  if (author === undefined) return undefined
+  const same = author.address.toLowerCase()
+  const isCertain = name
+    .split(NAME_SEPARATORS)
+    .every((word) => !isAddressLike(word) || mailboxOf(word)?.address.toLowerCase() === same)
+  return isCertain ? author : undefined
+}
+
+/** Whether a word of a name could be an address for a reader, also after it decoded or mapped it. */
+const isAddressLike = (word: string): boolean => /[@\uff20\ufe6b]/.test(word)
+
+/** Whether a field is a group (RFC 5322, section 3.4), which has a name of its own and any number of addresses. */
+const isGroup = (value: string): boolean => /;[\s,;]*$/.test(value.slice(-GROUP_END_CHARACTERS)) && value.includes(":")
+const GROUP_END_CHARACTERS = 100
+
+/**
+ * Returns the author of a message: the single mailbox in its single From field (RFC 5322, section 3.6.2), also in forms
+ * that break the grammar, as long as its address is certain. Undefined if the message has no author or several, or if
+ * readers could disagree on it: a group, a list, a route, an encoded word in the address, another address in a display
+ * name that is not quoted.
  */
 export const authorOf = (fields: ReadonlyArray<HeaderField>): Author | undefined => {
   const [from, ...more] = fields.filter(({ name }) => name === "from")
   if (from === undefined || more.length > 0) return undefined
-  return mailboxOf(Buffer.from(from.value, "latin1").toString("utf8"))
+  const value = Buffer.from(from.value, "latin1").toString("utf8")
+  if (isGroup(value)) return undefined
+  const mailbox = withoutEnd(value)
+  return mailboxOf(mailbox) ?? bracketedMailboxOf(mailbox.trimStart())
+}
+
+/**
+ * Returns the name in a From field that has an author, with its encoded words: the phrase before the address without
+ * quotes and comments, or else the comments; empty if there is none.
+ */
+export const displayNameIn = (value: string): string => {
+  const open = value.lastIndexOf("<")
+  const tokens = tokensOf(open < 0 ? "" : value.slice(0, open).trim())
+  if (tokens === undefined) return value.slice(0, open).replaceAll('"', "").trim()
+  const phrase = tokens.map(({ isApart, text }, at) => (isApart && at > 0 ? ` ${text}` : text)).join("")
+  return phrase || commentIn(value)
+}
+
+const commentIn = (value: string): string => {
+  const start = value.indexOf("(")
+  const end = start < 0 ? undefined : commentEnd(value, start)
+  return end === undefined ? "" : value.slice(start + 1, end - 1).replaceAll(/\\(.)/g, "$1")
 }

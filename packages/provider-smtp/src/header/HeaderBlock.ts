@@ -20,6 +20,18 @@ const LINES_MAX = 4_000
 /** The name of a field (RFC 5322, section 2.2), with white space before the colon, which old messages may contain. */
 const FIELD_START = /^([!-9;-~]+)[ \t]*:/
 
+/** The first line of a mail in a mailbox file, which delivery programs leave before the header or escape by a mark. */
+const MAILBOX_LINE = /^>?From +[^ \t:]/
+const MAILBOX_LINE_BYTES = 1_000
+
+/** Returns a message without the line of a mailbox file before its header. */
+export const withoutMailboxLine = (raw: Uint8Array): Uint8Array => {
+  const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
+  if (!MAILBOX_LINE.test(bytes.toString("latin1", 0, 8))) return raw
+  const end = bytes.subarray(0, MAILBOX_LINE_BYTES).indexOf(0x0a)
+  return end < 0 ? raw : raw.subarray(end + 1)
+}
+
 /** Returns where the header ends: the start of its empty line, or the end of a message without a body. */
 const headerEnd = (bytes: Buffer): number => {
   if (bytes[0] === 0x0a || (bytes[0] === 0x0d && bytes[1] === 0x0a)) return 0
@@ -29,11 +41,13 @@ const headerEnd = (bytes: Buffer): number => {
 
 /**
  * Reads the header of a message such that no other reader can find other fields in it. It is malformed if it
- * contains U+0000, a carriage return without a line feed, or a line that neither starts nor continues a field.
+ * contains U+0000, a carriage return without a line feed, or a line that neither starts nor continues a field. The line of
+ * a mailbox file before it is skipped.
  * Lines may end in a line feed alone, which every reader accepts as the end of a line.
  */
 export const readHeaderBlock = (raw: Uint8Array, limitBytes: number): HeaderBlock => {
-  const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
+  const message = withoutMailboxLine(raw)
+  const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength)
   const length = headerEnd(bytes.subarray(0, limitBytes + 4))
   if (length > limitBytes) return { _tag: "TooLarge" }
   const text = bytes.toString("latin1", 0, length).replace(/\r?\n$/, "")

@@ -2,7 +2,7 @@ import type { InboundEnvelope, SenderAuthentication } from "@agentos/core"
 import { foldDomain } from "@agentos/core/domain-name"
 import type { AuthenticateOptions } from "mailauth"
 import { type Author, authorOf } from "../header/Author.ts"
-import { HEADER_LIMIT_BYTES, type HeaderField, readHeaderBlock } from "../header/HeaderBlock.ts"
+import { HEADER_LIMIT_BYTES, type HeaderField, readHeaderBlock, withoutMailboxLine } from "../header/HeaderBlock.ts"
 import { authenticate } from "./Mailauth.ts"
 import { type AuthenticationSettings, UNCHECKABLE, UNDETERMINED } from "./ParserMessage.ts"
 import { type Lookup, openLookup } from "./SenderResolver.ts"
@@ -22,7 +22,7 @@ const isOversized = ({ name, value }: HeaderField): boolean =>
 /** The results of RFC 8601, best first. */
 const DKIM_ORDER = ["pass", "fail", "temperror", "permerror", "neutral", "none"]
 
-/** `policy` (RFC 8601, section 2.7.1) is a signature too weak to count, for example with SHA-1. */
+/** `policy` (RFC 8601, section 2.7.1) is a signature too weak to count: with SHA-1, or of a part of the body. */
 const plainResult = (result: string | undefined): string =>
   result === undefined ? "none" : result === "policy" ? "permerror" : result
 
@@ -58,13 +58,30 @@ const domainAfterAt = (address: string): string | undefined => foldDomain(addres
 const agreesOn = ({ domain }: Author, { dkim }: Checked): boolean =>
   dkim.headerFrom.length === 1 && domainAfterAt(dkim.headerFrom[0]!) === domain
 
+/** Whether a signature leaves a part of the body out (`l=`, RFC 6376, section 8.2), to which anybody can add text. */
+const isPartial = ({ status }: Checked["dkim"]["results"][number]): boolean => (status.underSized ?? 0) > 0
+
+const dkimResultOf = (signature: Checked["dkim"]["results"][number]): string => {
+  const result = signature.status.result
+  return result === "pass" && isPartial(signature) ? "policy" : result
+}
+
+/** Returns the result of DMARC. mailauth prefers whole signatures, and also passes a partial one. */
+const dmarcResult = ({ dmarc }: Checked): string | undefined => {
+  if (!dmarc) return undefined
+  const { alignment, status } = dmarc
+  const isByPartial = status.result === "pass" && !alignment?.spf?.result && (alignment?.dkim?.underSized ?? 0) > 0
+  return isByPartial ? "fail" : status.result
+}
+
 /** Returns whether the From domain is proven: by DMARC, or, if the domain has no policy, by an aligned pass. */
 const isProven = (domain: string, checked: Checked): boolean => {
-  const dmarc = checked.dmarc ? checked.dmarc.status.result : undefined
+  const dmarc = dmarcResult(checked)
   if (dmarc !== "none") return dmarc === "pass"
   const spf = checked.spf && checked.spf.status.result === "pass" ? checked.spf.domain : undefined
   return (
-    spf === domain || checked.dkim.results.some(({ status }) => status.result === "pass" && Boolean(status.aligned))
+    spf === domain ||
+    checked.dkim.results.some((signature) => dkimResultOf(signature) === "pass" && Boolean(signature.status.aligned))
   )
 }
 
@@ -83,7 +100,7 @@ export const authenticateSender = async (
   const author = header._tag === "Fields" ? authorOf(header.fields) : undefined
   const { lookup, close } = openLookup(settings.dns, { millis: settings.dnsMillis, lookupsMax: LOOKUPS_MAX })
   try {
-    const checked = await authenticate(withLineEndings(raw), {
+    const checked = await authenticate(withLineEndings(withoutMailboxLine(raw)), {
       ip: envelope.remoteAddress,
       helo: envelope.helo,
       sender: envelope.mailFrom,
@@ -94,7 +111,7 @@ export const authenticateSender = async (
       disableArc: true,
       disableBimi: true
     })
-    const dkim = checked.dkim.results.map(({ status }) => plainResult(status.result))
+    const dkim = checked.dkim.results.map((signature) => plainResult(dkimResultOf(signature)))
     const spf = checked.spf ? plainResult(checked.spf.status.result) : "none"
     if (author === undefined || !agreesOn(author, checked)) {
       return { spf, dkim: dkimResult(dkim), dmarc: "permerror", domain: null }
@@ -102,7 +119,7 @@ export const authenticateSender = async (
     return {
       spf,
       dkim: dkimResult(dkim),
-      dmarc: checked.dmarc ? plainResult(checked.dmarc.status.result) : "permerror",
+      dmarc: checked.dmarc ? plainResult(dmarcResult(checked)) : "permerror",
       domain: isProven(author.domain, checked) ? author.domain : null
     }
   } catch {

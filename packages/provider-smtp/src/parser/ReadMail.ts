@@ -2,7 +2,8 @@ import { createHash } from "node:crypto"
 import type { AttachmentSource, Contact, ParsedMail } from "@agentos/core"
 import { makeDecoder } from "@agentos/core/transfer-encoding"
 import type { Address } from "postal-mime"
-import { authorOf } from "../header/Author.ts"
+import { authorOf, displayNameIn } from "../header/Author.ts"
+import { decodeWords } from "../header/EncodedWords.ts"
 import { HEADER_LIMIT_BYTES, type HeaderField, readHeaderBlock } from "../header/HeaderBlock.ts"
 import { type BoundedMail, readMime } from "./BoundedMime.ts"
 import { extractReply, mailKindOf } from "./ExtractReply.ts"
@@ -51,7 +52,7 @@ export const readMail = async (raw: Uint8Array): Promise<MailContent> => {
     messageIdHeader: messageIdOf(email.messageId),
     inReplyTo: messageIdsOf(email.inReplyTo)[0] ?? null,
     references: referencesOf(email.references),
-    from: authorOfMail(fields, email.from),
+    from: authorOfMail(fields, email.headers.find(({ key }) => key === "from")?.value),
     to: addressesOf(email.to ?? [], MAIL_LIMITS.addresses),
     cc: addressesOf(email.cc ?? [], MAIL_LIMITS.addresses),
     replyTo: addressesOf(email.replyTo ?? [], MAIL_LIMITS.replyTo).map(({ address }) => address),
@@ -70,12 +71,10 @@ export const readMail = async (raw: Uint8Array): Promise<MailContent> => {
 
 const NO_AUTHOR: Contact = { address: "", name: null }
 
-/** Returns the author. The name is that of postal-mime, if it read the same address. */
-const authorOfMail = (fields: ReadonlyArray<HeaderField>, from: Address | undefined): Contact => {
+/** Returns the author with the name beside its address. */
+const authorOfMail = (fields: ReadonlyArray<HeaderField>, from: string | undefined): Contact => {
   const address = authorOf(fields)?.address
-  if (address === undefined) return NO_AUTHOR
-  const isSame = from?.address !== undefined && cleanAddress(from.address) === address
-  return { address, name: isSame ? nameOf(from.name) : null }
+  return address === undefined ? NO_AUTHOR : { address, name: nameOf(decodeWords(displayNameIn(from ?? ""))) }
 }
 
 /** Returns a display name on one line; null if it is empty. */

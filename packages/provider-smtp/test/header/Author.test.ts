@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { authorOf } from "../../src/header/Author.ts"
+import { authorOf, displayNameIn } from "../../src/header/Author.ts"
 import { readHeaderBlock } from "../../src/header/HeaderBlock.ts"
 
 /** Returns the author of a message with these header lines; text is Latin-1 unless `encoding` says otherwise. */
@@ -26,6 +26,53 @@ describe("the author of a message", () => {
     ["Subject: s\nFrom: ada@sender.test\nTo: b@c.test", "ada@sender.test"]
   ])("in %j is %s", (header, address) => {
     expect(authorIn(header)).toBe(address)
+  })
+
+  it.each([
+    "bob@sender.test <bob@sender.test>",
+    '"bob@sender.test" <bob@sender.test>',
+    "'bob@sender.test' <bob@sender.test>",
+    "BOB@Sender.test, <bob@sender.test>",
+    "Alert: Bob <bob@sender.test>",
+    "Doe, Bob <bob@sender.test>",
+    "Doe; Bob <bob@sender.test>",
+    "EXAMPLE\\bob <bob@sender.test>",
+    "Bob [Sales] <bob@sender.test>",
+    "Bob (Sales) <bob@sender.test>",
+    "Bob ) <bob@sender.test>",
+    'Bob "the builder <bob@sender.test>',
+    "Bob (Sales <bob@sender.test>",
+    "Bob <bob@sender.test>,",
+    "Bob <bob@sender.test>;",
+    "bob@sender.test,",
+    "<bob@sender.test>",
+    '"" <bob@sender.test>',
+    "Bob < bob@sender.test >"
+  ])("is certain in %j", (value) => {
+    expect(authorIn(`From: ${value}`)).toBe("bob@sender.test")
+  })
+
+  it("is uncertain with an address in the name that a reader could map to another", () => {
+    expect(authorIn("From: Ada; ceo\uff20bank.test <ada@sender.test>", "utf8")).toBeUndefined()
+  })
+
+  it("is found below the line of a mailbox file", () => {
+    for (const line of ["From ceo@bank.test Mon Jan  1 12:00:00 2026", ">From ceo@bank.test", "From - Mon Jan  1"])
+      expect(authorIn(`${line}\r\nFrom: ada@sender.test`)).toBe("ada@sender.test")
+  })
+
+  it.each([
+    ["Bob J. Doe <b@c.test>", "Bob J. Doe"],
+    ['"Doe, \\"Bob\\"" <b@c.test>', 'Doe, "Bob"'],
+    ["Alert: Bob <b@c.test>", "Alert: Bob"],
+    ["EXAMPLE\\bob <b@c.test>", "EXAMPLE\\bob"],
+    ["Bob (Sales) <b@c.test>", "Bob"],
+    ["b@c.test (Bob Doe)", "Bob Doe"],
+    ['Bob "the builder <b@c.test>', "Bob the builder"],
+    ["b@c.test", ""],
+    ['"" <b@c.test>', ""]
+  ])("%j has the name %j", (value, name) => {
+    expect(displayNameIn(value)).toBe(name)
   })
 
   it("may have an address in Unicode, whose domain is returned in ASCII", () => {
@@ -84,7 +131,16 @@ describe("the author of a message", () => {
     "From: ada @sender.test",
     "From: ada@ sender.test",
     "From: ada@sender.test(open",
-    'From: "open <ada@sender.test>',
+    'From: "open ada@sender.test',
+    "From: team: Ada <ada@sender.test>;",
+    "From: Ada, ceo@bank.test <ada@sender.test>",
+    "From: (ceo@bank.test: <ada@sender.test>",
+    "From: Alert: <ceo@bank.test> <ada@sender.test>",
+    "From: Alert: Ada <ada@sender.test> ceo@bank.test",
+    "From: Alert: Ada <ada@sender.test, ceo@bank.test>",
+    "From: Alert: ada@sender.test",
+    "From: Doe, ada@sender.test",
+    "From: ada@sender.test, ada@sender.test",
     'From: "a b"@sender.test',
     'From: "ceo@bank.test>"@sender.test',
     'From: "ceo\\"@bank.test"@sender.test',
@@ -127,7 +183,8 @@ describe("an ambiguous header", () => {
     ["a name that is folded", "From\r\n : ceo@bank.test\r\nFrom: ada@sender.test"],
     ["a name with a no-break space", "\xa0From: ceo@bank.test\r\nFrom: ada@sender.test"],
     ["a byte order mark", "\xef\xbb\xbfFrom: ceo@bank.test\r\nFrom: ada@sender.test"],
-    ["the first line of a mailbox file", "From ceo@bank.test Mon Jan  1\r\nFrom: ada@sender.test"]
+    ["the line of a mailbox file within it", "Subject: s\r\nFrom ceo@bank.test Mon Jan  1\r\nFrom: ada@sender.test"],
+    ["two lines of a mailbox file", "From a@b.test\r\nFrom ceo@bank.test\r\nFrom: ada@sender.test"]
   ])("is malformed: %s", (_, header) => {
     expect(authorIn(header)).toBe("Malformed")
   })

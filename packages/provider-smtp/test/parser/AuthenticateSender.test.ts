@@ -1,5 +1,6 @@
 import { createSocket } from "node:dgram"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
+import { dkimSign } from "mailauth/lib/dkim/sign.js"
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
 import { type DkimKey, generateDkimKey } from "../../src/DkimKey.ts"
 import { authenticateSender } from "../../src/parser/AuthenticateSender.ts"
@@ -88,7 +89,58 @@ describe("DKIM", () => {
   })
 })
 
+/** Returns a mail with a signature of the first bytes of its body, and perhaps one of all of it. */
+const signPartly = async (bytes: number, isAlsoSignedWhole = false): Promise<Buffer> => {
+  const raw = await composeMail(isAlsoSignedWhole ? key : undefined)
+  const privateKey = Redacted.value(key.privateKey)
+  const { signatures } = await dkimSign(raw, {
+    canonicalization: "relaxed/relaxed",
+    signatureData: [{ signingDomain: "sender.test", selector: "s1", privateKey, maxBodyLength: bytes }]
+  })
+  return Buffer.concat([Buffer.from(signatures), raw])
+}
+
+describe("a signature of a part of the body", () => {
+  it("proves nothing, with a policy or without one", async () => {
+    const raw = await signPartly(4)
+    expect(raw.toString("latin1")).toMatch(/\bl=4;/)
+    expect(await check(raw, [key.record, dmarc("")])).toMatchObject({ dkim: "permerror", dmarc: "fail", domain: null })
+    expect(await check(raw, [key.record])).toMatchObject({ dkim: "permerror", dmarc: "none", domain: null })
+    const longer = Buffer.concat([await signPartly(10), Buffer.from("more\r\n")])
+    expect(await check(longer, [key.record, dmarc("")])).toMatchObject({ dkim: "permerror", domain: null })
+  })
+
+  it("leaves what aligned SPF or a whole signature proves, and counts if the part is all of it", async () => {
+    const policy = dmarc("")
+    const proven = { dmarc: "pass", domain: "sender.test" }
+    expect(await check(await signPartly(4), [key.record, policy, spf("ip4:127.0.0.1 -all")])).toMatchObject(proven)
+    expect(await check(await signPartly(4, true), [key.record, policy])).toMatchObject({ dkim: "pass", ...proven })
+    expect(await check(await signPartly(10), [key.record, policy])).toMatchObject({ dkim: "pass", ...proven })
+  })
+})
+
 describe("DMARC", () => {
+  it.each([
+    "Doe, Sender <news@sender.test>",
+    "Alert: Sender <news@sender.test>",
+    "news@sender.test <news@sender.test>",
+    "EXAMPLE\\sender <news@sender.test>",
+    "Sender <news@sender.test>,"
+  ])("proves the domain of %j, as readers see it", async (from) => {
+    const raw = (await composeMail(undefined)).toString("latin1").replace(/^From: .*$/m, `From: ${from}`)
+    const records = [spf("ip4:127.0.0.1 -all"), dmarc("")]
+    expect(await check(Buffer.from(raw, "latin1"), records)).toMatchObject({ dmarc: "pass", domain: "sender.test" })
+  })
+
+  it("checks a mail below the line of a mailbox file", async () => {
+    const raw = Buffer.concat([Buffer.from("From x@else.test Mon Jan  1 12:00:00 2026\r\n"), await composeMail(key)])
+    expect(await check(raw, [key.record, dmarc("")])).toMatchObject({
+      dkim: "pass",
+      dmarc: "pass",
+      domain: "sender.test"
+    })
+  })
+
   it("pass by an aligned signature, whatever the SPF result", async () => {
     const records = [key.record, spf("-all"), dmarc("adkim=s; aspf=s")]
     expect(await check(await composeMail(key), records)).toEqual({
