@@ -21,6 +21,7 @@ interface MessageFields {
   readonly extractedText?: string | null
   readonly oneTimeCode?: string | null
   readonly confirmationLink?: string | null
+  readonly links?: ReadonlyArray<{ readonly text: string; readonly url: string }>
   readonly status: string
   readonly malformed: boolean
   readonly messageIdHeader: string
@@ -208,7 +209,9 @@ describe("inbound mail", () => {
     const {
       confirmationLink: _confirmationLink,
       extractedText: _extractedText,
+      hasOmittedText: _hasOmittedText,
       html: _html,
+      links: _links,
       oneTimeCode: _oneTimeCode,
       text: _text,
       ...withoutBodies
@@ -426,14 +429,61 @@ describe("inbound mail", () => {
       from: "a@elsewhere.test",
       to: mailbox.address,
       subject: "twice",
+      date: new Date("2026-01-31T12:00:00Z"),
       messageId: `<${freshName()}@elsewhere.test>`
     }
     await deliver({ ...mail, text: "one" })
     await deliver({ ...mail, text: "one" })
     await deliver({ ...mail, text: "two" })
-    await arrived(agent, mailbox.mailboxId, 2)
+    await deliver({ ...mail, text: "one", subject: "other" })
+    await deliver({ ...mail, text: "one", date: new Date("2026-01-31T12:00:01Z") })
+    await arrived(agent, mailbox.mailboxId, 4)
     const { body } = await agent.send({ path: "/api/v1/events/list", body: { agentId: mailbox.mailboxId } })
-    expect(body.data["items"]).toHaveLength(2)
+    expect(body.data["items"]).toHaveLength(4)
+  })
+
+  it("keeps named texts as files, tells pictures of one name apart, and lists its links", async () => {
+    const { agent, mailbox } = await newMailbox()
+    const from = "zoe@elsewhere.test"
+    const picture = (id: string) =>
+      `--b\r\nContent-Type: image/png; name="image001.png"\r\nContent-ID: <${id}>\r\nContent-Disposition: inline\r\n\r\nx\r\n`
+    await deliver({
+      envelope: { from, to: mailbox.address },
+      raw: [
+        `From: Zoe, Elsewhere: Sales <${from}>`,
+        "Subject: =?utf-8?B?R3LD?= =?utf-8?B?vMOfZQ==?=",
+        "Content-Type: multipart/related; boundary=b",
+        "",
+        "--b",
+        "Content-Type: text/html; charset=us-ascii",
+        "Content-Transfer-Encoding: 8bit",
+        "",
+        '<div style="display:none">Preview</div><p>Grüße: <a href="https://elsewhere.test/a?b=1&amp;c=2">open</a></p>',
+        `${picture("a1@x")}${picture("b2@x")}--b`,
+        'Content-Type: text/plain; name="list.csv"',
+        "",
+        "a,b",
+        "--b--",
+        ""
+      ].join("\r\n")
+    })
+    const [{ messageId } = undefined!] = await arrived(agent, mailbox.mailboxId, 1)
+    const { body } = await agent.send({ path: `/api/v1/email/messages/query?messageId=${messageId}` })
+    const url = "https://elsewhere.test/a?b=1&c=2"
+    expect(body.data).toMatchObject({
+      message: {
+        from,
+        sender: { address: from, name: "Zoe, Elsewhere: Sales" },
+        subject: "Grüße",
+        text: `Grüße: open <${url}>`,
+        links: [{ text: "open", url }],
+        attachments: [
+          { filename: "image001.png", contentId: "a1@x", disposition: "inline" },
+          { filename: "image001.png", contentId: "b2@x", disposition: "inline" },
+          { filename: "list.csv", contentId: null, disposition: "attachment" }
+        ]
+      }
+    })
   })
 
   it("is refused for unknown and inactive mailboxes and other domains, and if it is too large", async () => {

@@ -34,5 +34,6 @@ export const receivedMessage = (parts: Partial<MessageRecord>): MessageRecord =>
   hasOmittedText: false,
   oneTimeCode: null,
   confirmationLink: null,
+  links: [],
   ...parts
 })

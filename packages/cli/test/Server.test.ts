@@ -42,7 +42,8 @@ const message = {
   authentication: { spf: "pass", dkim: "none", dmarc: "none", domain: null },
   createdAt: "2026-01-31T12:00:00.000Z",
   text: "One line\nand \u001b]0;another\u0007",
-  html: null
+  html: null,
+  links: []
 }
 
 describe("commands with a server", () => {

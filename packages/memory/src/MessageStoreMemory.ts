@@ -250,4 +250,4 @@ const positioned = ({ createdAt, id }: Position): Placed => ({
 const follows = ({ createdAt, messageId }: Placed, after: Position | undefined): boolean =>
   after === undefined || createdAt < after.createdAt || (createdAt === after.createdAt && messageId < after.id)
 
-const summaryOf = ({ extractedText: _, html: __, text: ___, ...summary }: Message): MessageSummary => summary
+const summaryOf = ({ extractedText: _1, html: _2, links: _3, text: _4, ...summary }: Message): MessageSummary => summary

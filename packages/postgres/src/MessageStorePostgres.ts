@@ -60,7 +60,7 @@ const SUPPRESSIONS = Table.table("suppressions", {
 /** The fields of a message that have columns of their own; the rest is JSON. */
 type Columns = "messageId" | "tenantId" | "mailboxId" | "threadId" | "createdAt" | "labels" | "unread"
 type StoredSummary = Omit<MessageSummary, Columns>
-type StoredBody = Pick<Message, "text" | "html" | "extractedText">
+type StoredBody = Pick<Message, "text" | "html" | "extractedText" | "links">
 
 const { automatic, mailingList, replyTo, truncated } = BLANK_CONTENT
 /** The fields that older versions did not write, apart from names, and what they are then. */
@@ -129,6 +129,7 @@ const toStored = (message: Message): { readonly summary: string; readonly body: 
     extractedText,
     html,
     labels: _2,
+    links,
     mailboxId: _3,
     messageId: _4,
     tenantId: _5,
@@ -138,7 +139,7 @@ const toStored = (message: Message): { readonly summary: string; readonly body: 
     ...rest
   } = message
   const summary: StoredSummary = rest
-  const body: StoredBody = { text, html, extractedText }
+  const body: StoredBody = { text, html, extractedText, ...(links === undefined ? {} : { links }) }
   return { summary: JSON.stringify(summary), body: JSON.stringify(body) }
 }
 

@@ -65,12 +65,14 @@ describe("the content of a mail", () => {
       text: "Grüße\n",
       html: "<p>Grüße</p>\n",
       extractedText: "Grüße",
+      links: [],
       truncated: false,
       attachments: [],
       authentication: { spf: "none", dkim: "none", dmarc: "none", domain: null },
       bodyHash: createHash("sha256")
         .update(raw.slice(raw.indexOf("\r\n\r\n") + 4), "latin1")
-        .digest("hex")
+        .digest("hex"),
+      headerHash: expect.stringMatching(/^[\da-f]{64}$/)
     })
   })
 
@@ -192,6 +194,8 @@ describe("the content of a mail", () => {
         contentType: "application/pdf",
         sizeBytes: 4,
         sha256: createHash("sha256").update("%PDF").digest("hex"),
+        contentId: null,
+        disposition: "attachment",
         source: { offset: expect.any(Number), encodedBytes: 8, encoding: "base64" }
       },
       {
@@ -199,6 +203,8 @@ describe("the content of a mail", () => {
         contentType: "image/png",
         sizeBytes: 10,
         sha256: createHash("sha256").update("not really").digest("hex"),
+        contentId: null,
+        disposition: "attachment",
         source: { offset: expect.any(Number), encodedBytes: 10, encoding: "identity" }
       }
     ])

@@ -70,7 +70,8 @@ export const MESSAGE: typeof MessageRecord.Encoded = {
   extractedText: null,
   hasOmittedText: false,
   oneTimeCode: null,
-  confirmationLink: null
+  confirmationLink: null,
+  links: []
 }
 
 export const ATTACHMENT_TEXT = "Hello Ada"
@@ -81,7 +82,8 @@ export const ATTACHMENT: typeof AttachmentRecord.Encoded = {
   contentType: "text/plain",
   sizeBytes: 9,
   sha256: "d3ce3532b03b6df16922e95ee5be0aace0dcefeb8ad0d5efd537e7b799e7e182",
-  contentId: null
+  contentId: null,
+  disposition: "attachment"
 }
 
 /** A message that the mailbox received. */
@@ -113,6 +115,7 @@ const {
   extractedText: _extractedText,
   hasOmittedText: _hasOmittedText,
   html: _html,
+  links: _links,
   oneTimeCode: _oneTimeCode,
   text: _text,
   ...summary

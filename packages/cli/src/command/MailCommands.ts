@@ -121,7 +121,8 @@ const firstOf = ([first = "", ...others]: ReadonlyArray<string>): string =>
 /** Formats a message with its headers and a body. */
 const messageText = (message: Message, body: string | null, output: Output): string => {
   const attachments = message.attachments.map(
-    ({ filename, sizeBytes }) => `${filename ?? "unnamed"} (${sizeBytes} bytes)`
+    ({ contentId, filename, sizeBytes }) =>
+      `${filename ?? "unnamed"} (${sizeBytes} bytes${contentId === null ? "" : `, cid:${contentId}`})`
   )
   const headers = output.recordText([
     ["From", message.from],
@@ -139,7 +140,8 @@ const messageText = (message: Message, body: string | null, output: Output): str
     ["Automatic", message.automatic],
     ["List", message.mailingList?.listId],
     ["Checks", message.direction === "inbound" ? checksText(message.authentication) : null],
-    ["Attachments", attachments.join(", ")]
+    ["Attachments", attachments.join(", ")],
+    ["Links", message.links.map(({ url }) => url).join(", ")]
   ])
   return `${headers}\n${body === null ? "" : plain(body).replace(/\n*$/, "\n")}`
 }

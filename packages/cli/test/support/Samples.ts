@@ -53,7 +53,8 @@ export const message: DataOf<"sendMessage">["message"] = {
   extractedText: "Your code is 482 913.",
   hasOmittedText: false,
   oneTimeCode: "482913",
-  confirmationLink: null
+  confirmationLink: null,
+  links: []
 }
 
 const FILE_ID = "0190f3c2-0000-8000-8000-000000000001"
@@ -67,7 +68,8 @@ export const withFile: typeof message = {
       contentType: "text/plain",
       sizeBytes: 10,
       sha256: "0".repeat(64),
-      contentId: null
+      contentId: null,
+      disposition: "attachment"
     }
   ]
 }

@@ -883,6 +883,7 @@ export interface components {
             hasOmittedText: boolean;
             oneTimeCode: string | null;
             confirmationLink: string | null;
+            links: components["schemas"]["MailLink"][];
         };
         Attachment: {
             attachmentId: string;
@@ -891,6 +892,7 @@ export interface components {
             sizeBytes: number;
             sha256: string;
             contentId: string | null;
+            disposition: "inline" | "attachment";
         };
         MailingList: {
             listId: string | null;
@@ -904,6 +906,10 @@ export interface components {
             kind: "to" | "cc" | "bcc";
             status: "received" | "queued" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "unknown";
             reason: string | null;
+        };
+        MailLink: {
+            text: string;
+            url: string;
         };
         MessagePage: {
             items: components["schemas"]["MessageSummary"][];

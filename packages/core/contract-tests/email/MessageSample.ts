@@ -41,6 +41,7 @@ export const message = Effect.fnUntraced(function* (mailbox: Mailbox, parts?: Pa
     createdAt: yield* clock.now,
     text: "How are you?",
     extractedText: "How are you?",
+    links: [{ text: "Open", url: "https://example.org/" }],
     ...parts
   }
   return made
@@ -74,7 +75,7 @@ export const inserted = Effect.fnUntraced(function* (made: Message, more?: Parti
 })
 
 /** Returns the message as lists show it. */
-export const summary = ({ extractedText: _, html: __, text: ___, ...rest }: Message): MessageSummary => rest
+export const summary = ({ extractedText: _1, html: _2, links: _3, text: _4, ...rest }: Message): MessageSummary => rest
 
 /** An inbound mail with a unique id and bytes, unless `parts` say otherwise. */
 export const inboundMail = Effect.fnUntraced(function* (parts?: Partial<InboundMail>) {

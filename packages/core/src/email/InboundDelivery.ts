@@ -159,11 +159,14 @@ export const makeInboundDelivery = Effect.fnUntraced(function* ({ findMailboxes,
 })
 
 /**
- * The envelope sender, Message-ID and body identify duplicates of a mail. A mail without a Message-ID has no
- * duplicates.
+ * The envelope sender, Message-ID, body, author, subject and date identify duplicates of a mail: some programs write one
+ * Message-ID into several. A mail without a Message-ID has no duplicates.
  */
-const duplicateKey = (envelope: InboundEnvelope, mail: ParsedMail): string | null =>
-  mail.messageIdHeader === null ? null : [envelope.mailFrom, mail.messageIdHeader, mail.bodyHash].join("\n")
+const duplicateKey = ({ mailFrom }: InboundEnvelope, mail: ParsedMail): string | null => {
+  const { bodyHash, from, headerHash, messageIdHeader, subject } = mail
+  if (messageIdHeader === null) return null
+  return [mailFrom, messageIdHeader, bodyHash, headerHash ?? `${from.address} ${subject}`].join("\n")
+}
 
 const receivedMessage = (
   mail: WaitingMail,
@@ -199,10 +202,11 @@ const receivedMessage = (
     }
     return { message, duplicateKey: null, inboundMailId: mail.inboundMailId, sizeBytes: mail.sizeBytes }
   }
-  const { bodyHash: _1, cc, from, report: _2, to, ...content } = parsed.value
+  const { bodyHash: _1, cc, from, headerHash: _2, links = [], report: _3, to, ...content } = parsed.value
   const message: Message = {
     ...content,
     ...place,
+    links,
     from: from.address,
     sender: from,
     to: to.map(({ address }) => address),

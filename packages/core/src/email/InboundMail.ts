@@ -1,7 +1,7 @@
 import { Context, Effect, Schema, type Stream } from "effect"
 import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { DeliveryReport } from "./DeliveryReport.ts"
-import type { Attachment, AutomaticReason, Contact, MailingList, SenderAuthentication } from "./Message.ts"
+import type { Attachment, AutomaticReason, Contact, MailingList, MailLink, SenderAuthentication } from "./Message.ts"
 
 /** The SMTP envelope of a mail, whose values the mail's headers need not repeat. */
 export interface InboundEnvelope {
@@ -74,12 +74,16 @@ export interface ParsedMail {
   readonly html: string | null
   /** The part of the text that the author wrote, without quotes and signature; null if it could not be determined. */
   readonly extractedText: string | null
+  /** The links of the HTML, or those in the text if it has none. */
+  readonly links?: ReadonlyArray<MailLink> | undefined
   /** Whether text or html was truncated. */
   readonly truncated: boolean
   readonly attachments: ReadonlyArray<Attachment>
   readonly authentication: SenderAuthentication
   /** SHA-256 of the body, in hex. */
   readonly bodyHash: string
+  /** SHA-256 of the From, Subject and Date fields, in hex. */
+  readonly headerHash?: string | undefined
   /** Present if the mail is a delivery status notification or a feedback report. */
   readonly report?: DeliveryReport | undefined
 }

@@ -15,6 +15,16 @@ const attachmentFields = {
   sha256: Schema.String.annotateKey({ description: "SHA-256 of the file, in hexadecimal." })
 }
 
+const placeFields = {
+  contentId: Schema.NullOr(Schema.String).annotateKey({
+    description:
+      "Content-ID of the file without its angle brackets, by which `cid:` addresses in the HTML name it; null if there is none."
+  }),
+  disposition: Schema.Literals(["inline", "attachment"]).annotateKey({
+    description: "`inline` if the sender shows the file within the text, such as a picture; otherwise `attachment`."
+  })
+}
+
 /** The place of an attachment in the raw mail: its encoded bytes, and how they are encoded. */
 export const AttachmentSource = Schema.Struct({
   offset: Schema.Int,
@@ -23,15 +33,12 @@ export const AttachmentSource = Schema.Struct({
 })
 export type AttachmentSource = typeof AttachmentSource.Type
 
-const contentIdText = {
-  description: "Content-ID without its brackets, by which the HTML shows the file as `cid:…`; null if there is none."
-}
-
 /** The description of an attachment. Its bytes are in the raw mail of an inbound message, or in `AttachmentStore`. */
 export const Attachment = Schema.Struct({
   ...attachmentFields,
-  /** Absent in messages from before it was recorded. */
-  contentId: Schema.optionalKey(Schema.NullOr(Schema.String)).annotateKey(contentIdText),
+  /** Absent for files of sent messages, and for mail from before they were recorded. */
+  contentId: Schema.optionalKey(placeFields.contentId),
+  disposition: Schema.optionalKey(placeFields.disposition),
   /** Absent for an attachment that is not in a raw mail, and for mail from before the place was recorded. */
   source: Schema.optionalKey(AttachmentSource)
 })
@@ -41,11 +48,22 @@ export type Attachment = typeof Attachment.Type
 export const AttachmentRecord = Schema.Struct({
   attachmentId: Uuid.Uuid.annotateKey({ description: "Id of the attachment within its message." }),
   ...attachmentFields,
-  contentId: Schema.NullOr(Schema.String).annotateKey(contentIdText)
+  ...placeFields
 }).annotate({
   identifier: "Attachment"
 })
 export type AttachmentRecord = typeof AttachmentRecord.Type
+
+/** A link in a mail. */
+export const MailLink = Schema.Struct({
+  text: Schema.String.annotateKey({
+    description: "The text of the link on one line, at most 200 characters; empty if it has none. It is only a claim."
+  }),
+  url: Schema.String.annotateKey({
+    description: "The address: http, https, mailto or tel, at most 2,000 characters."
+  })
+}).annotate({ identifier: "MailLink" })
+export type MailLink = typeof MailLink.Type
 
 /** An address with the name that the sender gave it; null if none. A name is a claim, even where the address is not. */
 export const Contact = Schema.Struct({
@@ -225,7 +243,9 @@ export const Message = Schema.Struct({
   extractedText: Schema.NullOr(Schema.String).annotateKey({
     description:
       "The words of the author of a received text, without quotes and signature. Words stay where it is not certain that they are quoted, and so does a forwarded message. Null if it is not known, and for sent messages."
-  })
+  }),
+  /** Absent for sent messages, and for mail from before links were recorded. */
+  links: Schema.optionalKey(Schema.Array(MailLink))
 })
 export type Message = typeof Message.Type
 
@@ -274,6 +294,10 @@ export const MessageRecord = Schema.Struct({
   confirmationLink: Schema.NullOr(Schema.String).annotateKey({
     description:
       "The address of the link of a received message that confirms an email address, signs in or resets a password. Null if it does not have exactly one, and for sent messages. Check `authentication` before you open it: anyone can send one."
+  }),
+  links: Schema.Array(MailLink).annotateKey({
+    description:
+      "The links of a received mail in their order, each address once, at most 100: those of its HTML, or those in its text if the HTML has none."
   })
 }).annotate({ identifier: "Message" })
 export type MessageRecord = typeof MessageRecord.Type
@@ -294,13 +318,14 @@ export const toMessageSummaryRecord = (message: MessageSummary): MessageSummaryR
   messageIdHeader: message.messageIdHeader,
   inReplyTo: message.inReplyTo,
   references: message.references,
-  attachments: message.attachments.map(({ contentId = null, contentType, filename, sha256, sizeBytes }, index) => ({
+  attachments: message.attachments.map((attachment, index) => ({
     attachmentId: attachmentIdOf(message.messageId, index),
-    filename,
-    contentType,
-    sizeBytes,
-    sha256,
-    contentId
+    filename: attachment.filename,
+    contentType: attachment.contentType,
+    sizeBytes: attachment.sizeBytes,
+    sha256: attachment.sha256,
+    contentId: attachment.contentId ?? null,
+    disposition: attachment.disposition ?? (typeof attachment.contentId === "string" ? "inline" : "attachment")
   })),
   automatic: message.automatic,
   mailingList: message.mailingList,
@@ -322,7 +347,8 @@ export const toMessageRecord = (message: Message): MessageRecord => ({
   hasOmittedText: hasOmittedText(message),
   // Read here, and not stored, so that a better reading holds for older mail.
   oneTimeCode: (message.direction === "inbound" ? oneTimeCode(message) : undefined) ?? null,
-  confirmationLink: (message.direction === "inbound" ? confirmationLink(message) : undefined) ?? null
+  confirmationLink: (message.direction === "inbound" ? confirmationLink(message) : undefined) ?? null,
+  links: message.links ?? []
 })
 
 /** Whether words of a received text are missing in `extractedText`. It is derived, so that stored messages have it too. */

@@ -1,14 +1,15 @@
 import { createHash } from "node:crypto"
-import type { AttachmentSource, Contact, ParsedMail } from "@agentos/core"
+import type { AttachmentSource, Contact, MailLink, ParsedMail } from "@agentos/core"
 import { makeDecoder } from "@agentos/core/transfer-encoding"
 import type { Address } from "postal-mime"
 import { authorOf, displayNameIn } from "../header/Author.ts"
 import { decodeWords } from "../header/EncodedWords.ts"
-import { HEADER_LIMIT_BYTES, type HeaderField, readHeaderBlock } from "../header/HeaderBlock.ts"
+import { type HeaderBlock, HEADER_LIMIT_BYTES, type HeaderField, readHeaderBlock } from "../header/HeaderBlock.ts"
 import { type BoundedMail, readMime } from "./BoundedMime.ts"
 import { extractReply, mailKindOf } from "./ExtractReply.ts"
-import { textOfHtml } from "./HtmlText.ts"
+import { readHtml } from "./HtmlText.ts"
 import { automaticOf, mailingListOf, readerOf } from "./ListHeader.ts"
+import { linksInText } from "./MailLinks.ts"
 import { readReport } from "./ReadReport.ts"
 import { bodyText, headerText } from "./TextLimits.ts"
 
@@ -30,6 +31,7 @@ const MAIL_LIMITS = {
   messageIdCharacters: 998,
   attachments: 200,
   filenameCharacters: 255,
+  contentIdCharacters: 255,
   contentTypeCharacters: 127,
   bodyBytes: 1024 * 1024
 } as const
@@ -43,7 +45,8 @@ export const readMail = async (raw: Uint8Array): Promise<MailContent> => {
   const mail = await readMime(raw)
   const { email, isTruncated } = mail
   const html = bodyOf(email.html)
-  const text = bodyOf(textOf(email.text, html.kept))
+  const shown = shownOf(email.text, html.kept)
+  const text = bodyOf(shown.text)
   const report = readReport(raw, mail, text.kept)
   const header = readHeaderBlock(raw, HEADER_LIMIT_BYTES)
   const fields = header._tag === "Fields" ? header.fields : []
@@ -62,11 +65,22 @@ export const readMail = async (raw: Uint8Array): Promise<MailContent> => {
     text: text.kept,
     html: html.kept,
     extractedText: extractReply(text.kept, mailKindOf(email.subject ?? "", email.inReplyTo ?? email.references)),
+    links: shown.links.length > 0 || text.kept === null ? shown.links : linksInText(text.kept),
     truncated: isTruncated || text.isCut || html.isCut,
     attachments: attachmentsOf(raw, mail),
     bodyHash: createHash("sha256").update(bodyBytes(raw)).digest("hex"),
+    headerHash: headerHashOf(header),
     ...(report === undefined ? {} : { report })
   }
+}
+
+/** The fields that tell mails with one Message-ID apart. Relays do not change them. */
+const IDENTIFYING: ReadonlySet<string> = new Set(["date", "from", "subject"])
+
+const headerHashOf = (header: HeaderBlock): string => {
+  const fields = header._tag === "Fields" ? header.fields.filter(({ name }) => IDENTIFYING.has(name)) : []
+  const written = fields.map(({ name, value }) => `${name}:${value.replaceAll(/[ \t]+/g, " ").trim()}`)
+  return createHash("sha256").update(written.toSorted().join("\n")).digest("hex")
 }
 
 const NO_AUTHOR: Contact = { address: "", name: null }
@@ -124,9 +138,18 @@ const referencesOf = (header: string | undefined): ReadonlyArray<string> => {
   return ids.length <= MAIL_LIMITS.references ? ids : [ids[0]!, ...ids.slice(1 - MAIL_LIMITS.references)]
 }
 
-/** Returns the text, or that of the HTML if the mail has no text or a blank one. */
-const textOf = (text: string | undefined, html: string | null): string | undefined =>
-  html === null || text?.trim() ? text : (textOfHtml(html) ?? text)
+const LINK = /<(?:a|area)\s/i
+
+/** Returns the text, or that of the HTML if the mail has no text or a blank one, and the links of the HTML. */
+const shownOf = (
+  text: string | undefined,
+  html: string | null
+): { readonly text: string | undefined; readonly links: ReadonlyArray<MailLink> } => {
+  const isBlank = !text?.trim()
+  if (html === null || (!isBlank && !LINK.test(html))) return { text, links: [] }
+  const shown = readHtml(html)
+  return { text: isBlank ? (shown.text ?? text) : text, links: shown.links }
+}
 
 const bodyOf = (text: string | undefined): { readonly kept: string | null; readonly isCut: boolean } =>
   text === undefined
@@ -159,9 +182,17 @@ const attachmentsOf = (raw: Uint8Array, { email, sources, typeParameters }: Boun
       filename: filename === "" ? null : filename,
       contentType: mediaTypeOf(attachment.mimeType, typeParameters[index] ?? {}),
       ...measure(raw, source),
+      contentId: contentIdOf(attachment.contentId),
+      disposition: attachment.disposition === "inline" ? "inline" : "attachment",
       source
     }
   })
+
+/** Returns a Content-ID without its angle brackets. One that is too long names nothing. */
+const contentIdOf = (header: string | undefined): string | null => {
+  const id = headerText(header ?? "", MAIL_LIMITS.contentIdCharacters + 3).replace(/^<([^<>]*)>$/, "$1")
+  return id === "" || id.length > MAIL_LIMITS.contentIdCharacters ? null : id
+}
 
 /** Returns the size and the hash of the bytes of an attachment. */
 const measure = (raw: Uint8Array, { encodedBytes, encoding, offset }: AttachmentSource) => {

@@ -92,10 +92,11 @@ describe("DKIM", () => {
 /** Returns a mail with a signature of the first bytes of its body, and perhaps one of all of it. */
 const signPartly = async (bytes: number, isAlsoSignedWhole = false): Promise<Buffer> => {
   const raw = await composeMail(isAlsoSignedWhole ? key : undefined)
-  const privateKey = Redacted.value(key.privateKey)
+  const signer = { signingDomain: "sender.test", selector: "s1", privateKey: Redacted.value(key.privateKey) }
   const { signatures } = await dkimSign(raw, {
+    ...signer,
     canonicalization: "relaxed/relaxed",
-    signatureData: [{ signingDomain: "sender.test", selector: "s1", privateKey, maxBodyLength: bytes }]
+    signatureData: [{ ...signer, maxBodyLength: bytes }]
   })
   return Buffer.concat([Buffer.from(signatures), raw])
 }

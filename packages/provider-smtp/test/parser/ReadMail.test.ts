@@ -215,6 +215,122 @@ describe("text in a header", () => {
   })
 })
 
+describe("the links of a mail", () => {
+  const linksOf = async (type: string, body: string) => (await read(`Content-Type: ${type}`, body)).links
+  const html = (body: string) => linksOf("text/html; charset=utf-8", body)
+
+  it("are those of its HTML, in order, each address once", async () => {
+    expect(
+      await html(
+        '<a href="https://a.test/x?a=1&amp;b=2">Open\n the  <b>page</b></a> <a href="mailto:b@c.test">write</a>' +
+          '<a href="https://a.test/x?a=1&amp;b=2">again</a><a href="javascript:x()">no</a><a href="cid:1">no</a><a href="#x">no</a>' +
+          '<a href="https://b.test"><img src="x" alt="Shop"></a><map><area href="tel:+12" alt="call"></map>'
+      )
+    ).toEqual([
+      { text: "Open the page", url: "https://a.test/x?a=1&b=2" },
+      { text: "write", url: "mailto:b@c.test" },
+      { text: "Shop", url: "https://b.test/" },
+      { text: "call", url: "tel:+12" }
+    ])
+  })
+
+  it("have a text if one of the same address has it, and no address that is too long", async () => {
+    const long = `https://a.test/${"x".repeat(2_000)}`
+    expect(
+      await html(
+        `<a href="https://a.test/"></a><a href="https://a.test/">A${"b".repeat(300)}</a><a href="${long}">long</a>`
+      )
+    ).toEqual([{ text: `A${"b".repeat(199)}`, url: "https://a.test/" }])
+  })
+
+  it("are read from the address that base names", async () => {
+    expect(await html('<base href="https://a.test/b/"><a href="../c?d">go</a>')).toEqual([
+      { text: "go", url: "https://a.test/c?d" }
+    ])
+  })
+
+  it("are those of the text without HTML, or with HTML without any", async () => {
+    const text =
+      "See https://a.test/x_(y), (https://b.test/z). 请点击https://c.test/q。谢谢 <mailto:d@e.test> ftp://no.test tel: https://a.test/x_(y)\n"
+    const links = [
+      { text: "https://a.test/x_(y)", url: "https://a.test/x_(y)" },
+      { text: "https://b.test/z", url: "https://b.test/z" },
+      { text: "https://c.test/q", url: "https://c.test/q" },
+      { text: "mailto:d@e.test", url: "mailto:d@e.test" }
+    ]
+    expect(await linksOf("text/plain; charset=utf-8", text)).toEqual(links)
+    expect(await html(text.replaceAll(/[<>]/g, " "))).toEqual(links)
+    expect(await linksOf("text/plain", "none\n")).toEqual([])
+  })
+
+  it("are at most 100, found in time in proportion to the text", async () => {
+    const many = Array.from({ length: 150 }, (_, index) => `https://a.test/${index}`)
+    expect(await linksOf("text/plain", many.join("\n"))).toHaveLength(100)
+    expect(await html(many.map((url) => `<a href="${url}">x</a>`).join("\n"))).toHaveLength(100)
+    for (const part of ["https://", `https://a.test/${")".repeat(1_900)} `, "mailto:", "(".repeat(100)])
+      expect((await linksOf("text/plain", part.repeat(1_000_000 / part.length)))?.length).toBeLessThan(2)
+  })
+})
+
+describe("the text of HTML", () => {
+  const shown = async (body: string) => (await read("Content-Type: text/html; charset=utf-8", body)).text
+
+  it.each([
+    ["a preview", '<div style="display:none;font-size:1px">Preview <div>of it</div></div><p>Text</p>', "Text"],
+    ["an attribute", "<span hidden>Preview</span>Text", "Text"],
+    [
+      "a row",
+      '<table><tr style="DISPLAY : NONE !important"><td><table><tr><td>x</td></tr></table></td></tr><tr><td>Text</td></tr></table>',
+      "Text"
+    ],
+    ["a paragraph without an end", '<p style="display:none">Preview<p>Text', "Text"],
+    ["a clipped block", '<div style="max-height:0px;overflow:hidden">Preview</div>Text', "Text"],
+    ["a transparent block", '<div style="opacity:0">Preview</div><b style="opacity:0.5">Text</b>', "Text"],
+    ["a picture", '<img style="display:none" alt="dot">Text', "Text"],
+    ["a style in it", '<div style="display:none"><style>p { }</div></style>x</div>Text', "Text"]
+  ])("leaves out what %s hides", async (_, body, text) => {
+    expect(await shown(body)).toBe(text)
+  })
+
+  it("has all text if a hidden element does not end, or nothing else is there", async () => {
+    expect(await shown('<div style="display:none">Preview<p>Text</p>')).toBe("Preview\n\nText")
+    expect(await shown('<div style="display:none">All</div>')).toBe("All")
+  })
+
+  it("takes time in proportion to its length", async () => {
+    for (const part of ['<div style="display:none">', "<p hidden>", "</div>", `<a style="${";".repeat(500)}">`])
+      expect((await read("Content-Type: text/html", part.repeat(1_000_000 / part.length))).text).toBeNull()
+  })
+})
+
+it("tells two pictures with one name apart", async () => {
+  const picture = (header: string) => `Content-Type: image/png; name="image001.png"\n${header}\n\nx\n`
+  const mail = await inParts(
+    "multipart/related",
+    'Content-Type: text/html\n\n<img src="cid:a1@x">\n',
+    picture('Content-ID: <a1@x>\nContent-Disposition: inline; filename="image001.png"'),
+    picture("Content-ID: <b2@x>"),
+    picture("Content-ID: c3@x\nContent-Disposition: attachment"),
+    picture(`Content-ID: <${"d".repeat(300)}>\nContent-Disposition: form-data`),
+    picture("X-Other: 1")
+  )
+  expect(mail.attachments.map(({ contentId, disposition }) => [contentId, disposition])).toEqual([
+    ["a1@x", "inline"],
+    ["b2@x", "inline"],
+    ["c3@x", "attachment"],
+    [null, "attachment"],
+    [null, "attachment"]
+  ])
+})
+
+it("tells mails with one Message-ID and body apart by author, subject and date", async () => {
+  const hashOf = async (header: string) => (await read(header)).headerHash
+  const first = await hashOf("Subject: a\nDate: Mon, 1 Jan 2024 00:00:00 +0000\nReceived: x")
+  expect(await hashOf("Received: y\nDate: Mon, 1 Jan 2024 00:00:00 +0000\nSubject:\n a")).toBe(first)
+  expect(await hashOf("Subject: b\nDate: Mon, 1 Jan 2024 00:00:00 +0000")).not.toBe(first)
+  expect(await hashOf("Subject: a\nDate: Mon, 1 Jan 2024 00:00:01 +0000")).not.toBe(first)
+})
+
 /** These fail when postal-mime has mended what this package does in its place. */
 describe("postal-mime 4.0.0 still", () => {
   const parse = (header: string, body: string | Uint8Array = "x\n") => PostalMime.parse(mailOf(header, body))

@@ -85,7 +85,9 @@ export const ATTACHMENT_SCHEMA = objectSchema({
   attachmentId: TEXT,
   filename: nullable(TEXT),
   contentType: TEXT,
-  sizeBytes: { type: "integer" }
+  sizeBytes: { type: "integer" },
+  contentId: nullable(TEXT),
+  disposition: { type: "string", enum: ["inline", "attachment"] }
 })
 
 export const EMAIL_SCHEMA = objectSchema({
@@ -104,6 +106,10 @@ export const EMAIL_SCHEMA = objectSchema({
     extractedText: {
       type: ["string", "null"],
       description: "The words of the author of text, if they are not all of it and are known; else null."
+    },
+    links: {
+      type: "array",
+      items: objectSchema({ text: TEXT, url: TEXT })
     },
     attachments: {
       type: "array",
@@ -143,11 +149,13 @@ export const summaryOf = (message: Summary): Json => ({
   untrusted: { ...untrustedOf(message), snippet: line(message.snippet) }
 })
 
-export const attachmentOf = ({ attachmentId, contentType, filename, sizeBytes }: Attachment): Json => ({
-  attachmentId,
-  filename: lineOrNull(filename),
-  contentType: line(contentType),
-  sizeBytes
+export const attachmentOf = (attachment: Attachment): Json => ({
+  attachmentId: attachment.attachmentId,
+  filename: lineOrNull(attachment.filename),
+  contentType: line(attachment.contentType),
+  sizeBytes: attachment.sizeBytes,
+  contentId: lineOrNull(attachment.contentId),
+  disposition: attachment.disposition
 })
 
 export const emailOf = (message: MessageRecord): Json => {
@@ -161,6 +169,7 @@ export const emailOf = (message: MessageRecord): Json => {
       ...untrustedOf(message),
       text,
       extractedText: extracted === null ? null : cut(extracted, TEXT_MAX).text,
+      links: message.links.map((link) => ({ text: line(link.text), url: link.url })),
       attachments: message.attachments.map(attachmentOf)
     }
   }
