@@ -19,6 +19,7 @@ interface MessageFields {
   readonly text?: string | null
   readonly html?: string | null
   readonly extractedText?: string | null
+  readonly hasOmittedText?: boolean
   readonly oneTimeCode?: string | null
   readonly confirmationLink?: string | null
   readonly links?: ReadonlyArray<{ readonly text: string; readonly url: string }>
@@ -843,7 +844,7 @@ describe("outbound mail", () => {
     expect(sent).toMatchObject({ ...headers, threadId: received!.threadId })
     const [arrival] = await arrived(agent, mailbox.mailboxId, 2)
     expect(arrival).toMatchObject({ ...headers, threadId: question.threadId })
-    const thanks = { ...ask, subject: "Re: Question", text: "Thanks", inReplyTo: arrival!.messageId }
+    const thanks = { ...ask, subject: "Re: Question", text: "Thanks", inReplyTo: arrival!.messageId, automatic: false }
     expect((await send(agent, thanks)).body.data["message"]).toMatchObject({
       inReplyTo: sent.messageIdHeader,
       references: [question.messageIdHeader, sent.messageIdHeader],

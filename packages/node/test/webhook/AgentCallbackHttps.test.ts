@@ -52,6 +52,7 @@ describe("AgentCallbackHttps", () => {
         phoneNumberId: question.phoneNumberId,
         direction: "inbound",
         from: "+12125550100",
+        fromWithheld: null,
         to: "+12125550101",
         turn: { text: "Grüß Gott", at: "2025-11-21T08:05:45.678Z" },
         transcriptSoFar: Array.from({ length: 20 }, (_, index) => ({

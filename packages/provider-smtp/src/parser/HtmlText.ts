@@ -103,7 +103,7 @@ interface Scanned extends ShownHtml {
 }
 
 /** Takes time in proportion to the length: tokens are read one by one, and no tree is built. */
-const scan = (html: string, skipsHidden: boolean): Scanned => {
+const scan = (html: string, skipsHidden: boolean, wantsText: boolean): Scanned => {
   const lines = new LineWriter()
   const links = new Map<string, string>()
   let hidden: string | undefined
@@ -116,6 +116,7 @@ const scan = (html: string, skipsHidden: boolean): Scanned => {
 
   const write = (text: string): void => {
     if (link !== undefined && link.text.length <= ADDRESS_CHARACTERS) link.text += text
+    if (!wantsText) return
     for (const [index, line] of (preformatted > 0 ? text.split(/\r?\n/) : [text]).entries()) {
       if (index > 0) lines.break(1)
       for (const [piece] of line.matchAll(/\S+|\s+/g)) {
@@ -217,8 +218,14 @@ const scan = (html: string, skipsHidden: boolean): Scanned => {
  * or nothing else is there, its content is included: no text of the author is lost.
  */
 export const readHtml = (html: string): ShownHtml => {
-  const shown = scan(html, true)
-  return shown.isOpen || (shown.hides && shown.text === null) ? scan(html, false) : shown
+  const shown = scan(html, true, true)
+  return shown.isOpen || (shown.hides && shown.text === null) ? scan(html, false, true) : shown
+}
+
+/** Returns the links of HTML alone, in half the time. */
+export const linksOfHtml = (html: string): ReadonlyArray<MailLink> => {
+  const shown = scan(html, true, false)
+  return shown.isOpen || (shown.hides && shown.links.length === 0) ? scan(html, false, false).links : shown.links
 }
 
 /** Returns the text that HTML shows; null if there is none. */

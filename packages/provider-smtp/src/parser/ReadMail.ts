@@ -7,7 +7,7 @@ import { decodeWords } from "../header/EncodedWords.ts"
 import { type HeaderBlock, HEADER_LIMIT_BYTES, type HeaderField, readHeaderBlock } from "../header/HeaderBlock.ts"
 import { type BoundedMail, readMime } from "./BoundedMime.ts"
 import { extractReply, mailKindOf } from "./ExtractReply.ts"
-import { readHtml } from "./HtmlText.ts"
+import { linksOfHtml, readHtml } from "./HtmlText.ts"
 import { automaticOf, mailingListOf, readerOf } from "./ListHeader.ts"
 import { linksInText } from "./MailLinks.ts"
 import { readReport } from "./ReadReport.ts"
@@ -145,10 +145,10 @@ const shownOf = (
   text: string | undefined,
   html: string | null
 ): { readonly text: string | undefined; readonly links: ReadonlyArray<MailLink> } => {
-  const isBlank = !text?.trim()
-  if (html === null || (!isBlank && !LINK.test(html))) return { text, links: [] }
+  if (html === null) return { text, links: [] }
+  if (text?.trim()) return { text, links: LINK.test(html) ? linksOfHtml(html) : [] }
   const shown = readHtml(html)
-  return { text: isBlank ? (shown.text ?? text) : text, links: shown.links }
+  return { text: shown.text ?? text, links: shown.links }
 }
 
 const bodyOf = (text: string | undefined): { readonly kept: string | null; readonly isCut: boolean } =>

@@ -204,6 +204,15 @@ describe("text in a header", () => {
       expect(await subject(part.repeat(200_000 / part.length))).toBeTypeOf("string")
   })
 
+  it("names the author, also in a domain with letters outside ASCII", async () => {
+    const of = async (from: string | Uint8Array) =>
+      (await readMail(Buffer.concat([Buffer.from("From: "), Buffer.from(from), Buffer.from("\r\n\r\nx")]))).from
+    const address = "jürgen@xn--mller-kva.test"
+    for (const from of ["Jürgen <jürgen@müller.test>", "=?utf-8?Q?J=C3?= =?utf-8?Q?=BCrgen?= <jürgen@müller.test>"])
+      expect(await of(from)).toEqual({ address, name: "Jürgen" })
+    expect(await of(latin1("J\xfcrgen: Sales <b@c.test>"))).toEqual({ address: "b@c.test", name: "Jürgen: Sales" })
+  })
+
   it("names recipients, whose commas are not those of the list", async () => {
     const mail = await read(
       'To: =?utf-8?Q?M=C3?=\n =?utf-8?Q?=BCller=2C_Bob?= <b@c.test>, "=?utf-8?b?w7w=?=" <d@e.test>'
