@@ -54,12 +54,9 @@ const NUMBER = /^[+0-9 ().-]+$/u
 /** Matches no digit: at most a country code of North America, and zeros. */
 const NO_NUMBER = /^1?0*$/u
 
-/** With +1 before it, `restricted` spells a number of Austin, Texas, that a subscriber may have. */
-const withheldAs = (digits: string): WithheldReason | undefined => {
-  if (NO_NUMBER.test(digits)) return "unknown"
-  const national = digits.startsWith("1") && digits.length !== 11 ? digits.slice(1) : digits
-  return NUMBERS.get(digits) ?? NUMBERS.get(national)
-}
+/** The carrier may put North America's country code before it: +1 737 874 2833 spells `restricted`, and is treated as that. */
+const withheldAs = (digits: string): WithheldReason | undefined =>
+  NO_NUMBER.test(digits) ? "unknown" : (NUMBERS.get(digits) ?? NUMBERS.get(digits.replace(/^1/u, "")))
 
 /** Returns the user of a SIP or client address, or the text itself. */
 const userOf = (text: string): string => /^(?:sips?|tel|client):([^@;]*)/iu.exec(text)?.[1] ?? text
