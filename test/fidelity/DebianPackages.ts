@@ -65,7 +65,9 @@ export class DebianPackages {
     const options = await this.#open()
     const directory = join(this.#directory, `source-${name}`)
     await mkdir(directory, { recursive: true })
-    await run("apt-get", [...options, "source", "--download-only", "-q", name], { cwd: directory, maxBuffer: 16 << 20 })
+    // Mirrors may lack the packaging of a source whose name has a plus sign. Only the upstream archive is needed.
+    const download = ["source", "--download-only", "-q", name]
+    await run("apt-get", [...options, ...download], { cwd: directory, maxBuffer: 16 << 20 }).catch(() => undefined)
     const archive = (await readdir(directory)).find((file) => /\.orig\.tar\.\w+$/.test(file))
     if (archive === undefined) throw new Error(`the source of ${name} has no archive`)
     await run("tar", ["-xf", archive], { cwd: directory })

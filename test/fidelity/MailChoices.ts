@@ -16,8 +16,24 @@ interface Choice {
   readonly reason: string
 }
 
+/** What readers show for bytes that are invalid in the charset. Python reads raw bytes of a header as such ones too. */
+const INVALID = /[\ufffd\udc80-\udcff]/
+
+const isGuessed = ({ ours, others }: Seen): boolean =>
+  !INVALID.test(ours) && others.every((other) => other === "" || INVALID.test(other))
+
 /** Where the service differs from other readers on purpose, and why. */
 const CHOICES: ReadonlyArray<Choice> = [
+  ...(["subject", "text", "html"] as const).map((field) => ({
+    field,
+    isMeant: isGuessed,
+    reason: "bytes that are invalid in the charset of the label, or have none, are read in the likely one"
+  })),
+  {
+    field: "text",
+    isMeant: ({ ours, others }) => others.includes("") && others.some((other) => other.startsWith(`${ours} `)),
+    reason: "a text part with a name is a file; the first one is also the text of a mail without another"
+  },
   {
     field: "refused",
     isMeant: ({ ours }) => ours.startsWith("550 5.7.1 The message must have one From field"),

@@ -2,12 +2,13 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
+import { bounces } from "./bounces.ts"
 import { codes } from "./codes.ts"
 import { mail } from "./mail.ts"
 import { replies } from "./replies.ts"
 import type { Subject } from "./Subject.ts"
 
-const SUBJECTS: Readonly<Record<string, Subject>> = { mail, replies, codes }
+const SUBJECTS: Readonly<Record<string, Subject>> = { mail, bounces, replies, codes }
 
 const names = Object.keys(SUBJECTS)
 const help = `Usage: npx -y pnpm@12 fidelity [SUBJECT...]

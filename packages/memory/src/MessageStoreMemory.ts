@@ -168,6 +168,13 @@ export const layer = Layer.effect(
           suppressions.delete(key)
           return isFound
         }),
+      liftBounces: (lifted) =>
+        run(() => {
+          for (const { address, tenantId } of lifted) {
+            const key = compositeKey(tenantId, address)
+            if (suppressions.get(key)?.suppression.reason === "bounced") suppressions.delete(key)
+          }
+        }),
       addFeedback: ({ at, messageId, reason, reporters, tenantId }, windowMillis) =>
         run(() => {
           requireTenant(tables, tenantId)

@@ -552,6 +552,18 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
             where tenant_id = ${Parameter.uuid(tenantId)} and address = ${Parameter.text(address)} returning address`),
           Row.any
         ),
+      liftBounces: (lifted) =>
+        lifted.length === 0
+          ? Effect.void
+          : orDie(
+              Effect.asVoid(sql`
+                delete from suppressions using unnest(
+                  ${Parameter.uuids(lifted.map(({ tenantId }) => tenantId))},
+                  ${Parameter.texts(lifted.map(({ address }) => address))}
+                ) as given (tenant_id, address)
+                where suppressions.tenant_id = given.tenant_id and suppressions.address = given.address
+                  and suppressions.reason = 'bounced'`)
+            ),
       addFeedback: (feedback, windowMillis) => transact(orDie(addFeedback(feedback, windowMillis))),
       clearFeedback: (tenantId) =>
         orDie(Effect.asVoid(sql`delete from mail_feedback where tenant_id = ${Parameter.uuid(tenantId)}`))

@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Metric, Redacted, Schema } from "effect"
 import {
   EmailProvider,
   type InboundRefusal,
@@ -10,7 +10,7 @@ import {
 } from "@agentos/core"
 import type { Certificate } from "./Certificate.ts"
 import { DEFAULT_SMTP_LIMITS, type SmtpLimits } from "./listener/SmtpLimits.ts"
-import { SmtpService } from "./listener/SmtpService.ts"
+import { type ListenerRefusal, SmtpService } from "./listener/SmtpService.ts"
 
 export { DEFAULT_SMTP_LIMITS, sessionLimits, type SmtpLimits } from "./listener/SmtpLimits.ts"
 
@@ -65,8 +65,22 @@ const NANOS_PER_MILLI = 1e6
 const inTime = <A>(effect: Effect.Effect<A>, millis: number): Effect.Effect<A> =>
   Effect.orDie(Effect.timeout(effect, millis))
 
+/** Counts a refused recipient or mail. */
+const countRefused = (reason: InboundRefusal | ListenerRefusal): Effect.Effect<void> =>
+  Metric.update(
+    Metric.counter("agentos_mail_refused_total", {
+      description: "Recipients and mails that this server refused, by reason.",
+      attributes: { reason: reason.replaceAll(" ", "_") },
+      incremental: true
+    }),
+    1
+  )
+
 const refusalOf = (taken: Effect.Effect<void, InboundRefused>): Effect.Effect<InboundRefusal | null> =>
-  Effect.match(taken, { onFailure: ({ refusal }) => refusal, onSuccess: () => null })
+  Effect.matchEffect(taken, {
+    onFailure: ({ refusal }) => Effect.as(countRefused(refusal), refusal),
+    onSuccess: () => Effect.succeed(null)
+  })
 
 /** If the rate limiter fails, mail is accepted. */
 const takeOrAdmit = (taking: Effect.Effect<RateDecision>): Effect.Effect<RateDecision> =>
@@ -108,6 +122,7 @@ export const layer = (
             refusalOf: (address, from) => run(inTime(refusalOf(inbound.admit(address, from)), ANSWER_MILLIS)),
             accept: (envelope, raw, author) =>
               run(inTime(refusalOf(inbound.accept(envelope, raw, author)), STORE_MILLIS)),
+            countRefused: (reason) => void run(countRefused(reason)),
             report: (cause) => void run(Effect.logError("inbound mail could not be handled", cause))
           }),
         catch: (cause) =>

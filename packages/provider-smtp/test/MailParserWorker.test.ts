@@ -173,8 +173,7 @@ describe("the content of a mail", () => {
       feedbackType: "abuse",
       recipients: ["bob@example.com", "carol@example.com"]
     })
-    const { report } = await parse(feedback)
-    expect((await parse(feedback.replace("multipart/report", "multipart/mixed"))).report).toEqual(report)
+    expect(await parse(feedback.replace("multipart/report", "multipart/mixed"))).not.toHaveProperty("report")
     expect(await parse(feedback.replace("message/feedback-report", "text/x-report"))).not.toHaveProperty("report")
   })
 

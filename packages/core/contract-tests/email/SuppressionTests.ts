@@ -218,6 +218,25 @@ export const suppressionListTests: ContractTests<MailboxStore | MessageStore> = 
         assert.deepStrictEqual(yield* store.suppress(tenantId, [a], "complained"), [a])
       })
     )
+
+    it.effect("liftBounces lifts what bounced, for its tenant, and no complaint", () =>
+      Effect.gen(function* () {
+        const store = yield* MessageStore
+        const [{ tenantId }, other] = [yield* Fresh.tenant, yield* Fresh.tenant]
+        yield* store.suppress(tenantId, ["gone@b.test", "kept@b.test"], "bounced")
+        yield* store.suppress(tenantId, ["angry@b.test"], "complained")
+        yield* store.suppress(other.tenantId, ["gone@b.test"], "bounced")
+        yield* store.liftBounces([])
+        yield* store.liftBounces(
+          ["gone@b.test", "angry@b.test", "new@b.test"].map((address) => ({ tenantId, address }))
+        )
+        assert.deepStrictEqual(addressesOf(yield* store.listSuppressions(tenantId, undefined, 9)), [
+          "angry@b.test",
+          "kept@b.test"
+        ])
+        assert.lengthOf(yield* store.findSuppressed(other.tenantId, ["gone@b.test"]), 1)
+      })
+    )
   })
 }
 

@@ -18,7 +18,14 @@ const ReportedRecipient = Schema.Struct({
 export const DeliveryReport = Schema.Union([
   Schema.TaggedStruct("DeliveryStatus", { recipients: Schema.Array(ReportedRecipient) }),
   /** RFC 5965. Many feedback reports name no recipient. */
-  Schema.TaggedStruct("Feedback", { feedbackType: Schema.String, recipients: Schema.Array(Schema.String) })
+  Schema.TaggedStruct("Feedback", { feedbackType: Schema.String, recipients: Schema.Array(Schema.String) }),
+  /**
+   * A mail that is no report and reached no mailbox: to the return path of a message that is not stored, or whose mailbox
+   * is gone or inactive, or to a postmaster for whom no mailbox is configured.
+   */
+  Schema.TaggedStruct("Undelivered", {
+    reason: Schema.Literals(["message unknown", "mailbox unknown", "no postmaster"])
+  })
 ])
 export type DeliveryReport = typeof DeliveryReport.Type
 
@@ -122,23 +129,50 @@ const identified = (report: DeliveryReport, recipients: ReadonlyArray<Recipient>
   return places
 }
 
+/** Undoes xtext (RFC 3461, section 4) and its form for UTF-8 (RFC 6533, section 3), in which reports return an address. */
+const decodeXtext = (address: string): string =>
+  address
+    .replace(/\+([0-9A-F]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    .replace(/\\x\{([0-9A-F]{2,6})\}/gi, (written, code: string) => {
+      const point = Number.parseInt(code, 16)
+      return point > 0x10_ffff ? written : String.fromCodePoint(point)
+    })
+
+type ReportedRecipient = typeof ReportedRecipient.Type
+
+/** Whether a part of a report names an address, as it is or encoded. */
+const isNaming = ({ final, original }: ReportedRecipient, address: string): boolean =>
+  [final, original].some(
+    (name) => name !== null && [name, decodeXtext(name)].some((each) => foldAddress(each) === foldAddress(address))
+  )
+
 /**
  * Returns the claim of a report about a recipient that it is about. If it has several, for example because the mail was
- * forwarded to several addresses, those that name the recipient count, and of these a failure before a delivery.
+ * forwarded to several addresses, those that name the recipient count, and of these a failure before a delivery. A claim
+ * that names another recipient of the message does not count: this one's path proves nothing about that one, and the
+ * claim says nothing about this one.
  */
-const outcomeOf = (report: DeliveryReport, { address }: Recipient): Outcome | undefined => {
+const outcomeOf = (
+  report: DeliveryReport,
+  { address }: Recipient,
+  recipients: ReadonlyArray<Recipient>
+): Outcome | undefined => {
+  if (report._tag === "Undelivered") return undefined
   if (report._tag === "Feedback") {
     return COMPLAINTS.has(report.feedbackType)
       ? { move: "ReportComplaint", reason: report.feedbackType, isHardBounce: false }
       : undefined
   }
-  const isNamed = (name: string | null) => name !== null && foldAddress(name) === foldAddress(address)
-  const named = report.recipients.filter(({ final, original }) => isNamed(original) || isNamed(final))
-  const claims = named.length > 0 ? named : report.recipients
+  const named = report.recipients.filter((claim) => isNaming(claim, address))
+  const others = recipients.filter((other) => foldAddress(other.address) !== foldAddress(address))
+  const claims =
+    named.length > 0
+      ? named
+      : report.recipients.filter((claim) => !others.some((other) => isNaming(claim, other.address)))
   const failure = claims.find(({ action }) => action === "failed")
   if (failure !== undefined) {
     const { diagnostic, status } = failure
-    return { move: "ReportBounce", reason: diagnostic ?? status, isHardBounce: isHardBounceStatus(status) }
+    return { move: "ReportBounce", reason: diagnostic ?? (status || null), isHardBounce: isHardBounceStatus(status) }
   }
   return claims.some(({ action }) => action === "delivered")
     ? { move: "ReportDelivery", reason: null, isHardBounce: false }
@@ -164,7 +198,7 @@ export const effectOf = (
 ): ReportEffect | undefined => {
   const places = identified(report, message.recipients, authority)
   const moves = message.recipients.map((recipient, place) => {
-    const outcome = places.has(place) ? outcomeOf(report, recipient) : undefined
+    const outcome = places.has(place) ? outcomeOf(report, recipient, message.recipients) : undefined
     const isAllowed = outcome !== undefined && moveRecipient(recipient.status, outcome.move) !== undefined
     return { recipient, outcome: isAllowed ? outcome : undefined }
   })

@@ -4,21 +4,33 @@ import { Keyring } from "../kernel/Keyring.ts"
 import * as ClientAddress from "../limits/ClientAddress.ts"
 import * as RateLimiter from "../limits/RateLimiter.ts"
 import type { RateRule } from "../limits/RateLimitStore.ts"
+import * as Timestamp from "../kernel/Timestamp.ts"
+import * as Uuid from "../kernel/Uuid.ts"
 import { countRefusal, type RefusalReason } from "../limits/Refusals.ts"
 import { baseLocalPart, splitAddress } from "./EmailAddress.ts"
 import { EmailProvider } from "./EmailProvider.ts"
 import { type InboundEnvelope, type InboundRefusal, InboundRefused, MailParser } from "./InboundMail.ts"
 import type { Mailbox } from "./Mailbox.ts"
 import { MailboxStore } from "./MailboxStore.ts"
+import { MessageStore } from "./MessageStore.ts"
 import { MailPolicy, type MailUsage, reachedLimit } from "./MailPolicy.ts"
-import type { SenderAuthentication } from "./Message.ts"
+import type { Message, SenderAuthentication } from "./Message.ts"
 import * as ReturnPath from "./ReturnPath.ts"
 import { decide, type SenderVerdict } from "./SenderPolicy.ts"
+
+/** Age of a message, in milliseconds, from which it is stored for certain, or deleted: a relay answers before it is stored. */
+const STORED_AFTER = 1 * Timestamp.HOUR
 
 export type InboundSender = Pick<InboundEnvelope, "mailFrom" | "remoteAddress">
 
 /** The recipients whose return paths a mail was sent to, by messageId. Null: the path of the whole message. */
 export type ReturnPaths = ReadonlyMap<string, ReadonlyArray<number | null>>
+
+/** The part of an outbound message that leads to its mailbox. */
+export type SentMessage = Pick<Message, "from" | "mailboxId" | "messageId" | "tenantId" | "threadId">
+
+/** The addresses of RFC 5321, section 4.5.1, and RFC 2142, section 4. */
+const ROLES: ReadonlySet<string> = new Set(["postmaster", "abuse"])
 
 /** Takes the tokens of a mail, or only checks that they are available. */
 type TokenUse = "check" | "take"
@@ -79,6 +91,7 @@ export const makeInboundAdmission = Effect.gen(function* () {
   const keyring = yield* Keyring
   const parser = yield* MailParser
   const mailboxes = yield* MailboxStore
+  const messages = yield* MessageStore
   const policy = yield* MailPolicy
   const limiter = yield* RateLimiter.RateLimiter
   const rules = {
@@ -86,6 +99,12 @@ export const makeInboundAdmission = Effect.gen(function* () {
     network: hourly("mail.inbound.network", policy.inboundPerHour.network),
     mailbox: hourly("mail.inbound.mailbox", policy.inboundPerHour.mailbox)
   }
+
+  const refusalOf = (effect: Effect.Effect<void, InboundRefused>) =>
+    effect.pipe(
+      Effect.as(undefined),
+      Effect.catchTag("InboundRefused", ({ refusal }) => Effect.succeed(refusal))
+    )
 
   const isOwn = ({ domain }: { readonly domain: string }) => domain === provider.domain.toLowerCase()
 
@@ -101,13 +120,20 @@ export const makeInboundAdmission = Effect.gen(function* () {
     }
   })
 
+  /** Whether an address is one that every domain must accept. */
+  const isRole = (address: string): boolean => {
+    const named = splitAddress(address)
+    return isOwn(named) && ROLES.has(baseLocalPart(named.localPart))
+  }
+
+  /** Returns the local part of the mailbox that an address of this domain names. */
+  const mailboxPartOf = (address: string): string => {
+    const { localPart } = splitAddress(policy.postmaster !== null && isRole(address) ? policy.postmaster : address)
+    return baseLocalPart(localPart)
+  }
+
   const localPartsOf = (addresses: ReadonlyArray<string>): ReadonlySet<string> =>
-    new Set(
-      addresses
-        .map(splitAddress)
-        .filter(isOwn)
-        .map(({ localPart }) => baseLocalPart(localPart))
-    )
+    new Set(addresses.filter((address) => isOwn(splitAddress(address))).map(mailboxPartOf))
 
   /** Reads the mailboxes that these addresses name, as part of an open transaction. */
   const findMailboxes = (addresses: ReadonlyArray<string>) => {
@@ -173,9 +199,75 @@ export const makeInboundAdmission = Effect.gen(function* () {
     )
   }
 
+  /** Returns the mailboxes that sent these messages, and are active. As part of an open transaction. */
+  const findSenders = Effect.fnUntraced(function* (sent: ReadonlyArray<SentMessage>) {
+    const found = sent.length === 0 ? [] : yield* findMailboxes(sent.map(({ from }) => from))
+    const ids = new Set(sent.map(({ mailboxId }) => mailboxId))
+    return found.filter(({ mailboxId }) => ids.has(mailboxId))
+  })
+
+  const requireMailboxRate = (recipients: ReadonlyArray<Mailbox>, use: TokenUse) =>
+    requireTokens(
+      recipients.map(({ mailboxId }) => [rules.mailbox, mailboxId] as const),
+      use
+    )
+
+  const requireRoom = Effect.fnUntraced(function* (recipients: ReadonlyArray<Mailbox>) {
+    const refusal = (yield* readRoom(recipients))(recipients, 0)
+    if (refusal !== undefined) return yield* refuse(...refusal)
+  })
+
+  /** Returns why a mail would be refused as a message to the sender of one of these messages; undefined if it would not. */
+  const refusalToSenders = Effect.fnUntraced(function* (
+    envelope: InboundEnvelope,
+    raw: Uint8Array,
+    author: string,
+    paths: ReturnPaths
+  ) {
+    const sent = yield* Effect.forEach(paths.keys(), messages.findSent)
+    const senders = yield* findSenders(sent.flatMap(Option.toArray))
+    const present = new Set(senders.map(({ mailboxId }) => mailboxId))
+    const now = yield* Timestamp.now
+    const isLost = [...paths.keys()].some((messageId, at) =>
+      Option.match(sent[at]!, {
+        onNone: () => Uuid.toParts(messageId).millis < now - STORED_AFTER,
+        onSome: ({ mailboxId }) => !present.has(mailboxId)
+      })
+    )
+    if (isLost) return { senders, refusal: "mailbox unknown" as const }
+    const given = envelope.authentication
+    const verdictsBy = (dmarc: string | undefined) =>
+      senders.map(({ senderPolicy }) => decide(senderPolicy, author, dmarc))
+    const first = verdictsBy(given === undefined ? undefined : dmarcOf(given))
+    const verdicts =
+      given === undefined && first.includes("undetermined")
+        ? verdictsBy(dmarcOf(yield* parser.authenticate(piecesOf(raw), envelope)))
+        : first
+    if (verdicts.includes("refused")) return { senders, refusal: "sender refused" as const }
+    if (verdicts.includes("undetermined")) return { senders, refusal: "sender unchecked" as const }
+    const refusal = yield* refusalOf(Effect.andThen(requireRoom(senders), requireMailboxRate(senders, "take")))
+    return { senders, refusal }
+  })
+
   return {
     findMailboxes,
     findReported,
+    findSenders,
+    isRole,
+
+    /**
+     * Returns the mailboxes that a mail to return paths reaches if it is no report. If they do not accept it, the mail is
+     * read now, and refused unless it is a report: a mail that was accepted is never dropped. Reports need no mailbox.
+     */
+    requireReturnPaths: Effect.fnUntraced(function* (envelope: InboundEnvelope, raw: Uint8Array, author: string) {
+      const paths = findReported(envelope.rcptTo)
+      if (paths.size === 0) return []
+      const { refusal, senders } = yield* refusalToSenders(envelope, raw, author, paths)
+      if (refusal === undefined) return senders
+      const parsed = yield* Effect.option(parser.parse(piecesOf(raw), envelope))
+      if (Option.getOrUndefined(parsed)?.report === undefined) return yield* new InboundRefused({ refusal })
+      return []
+    }),
     mailboxesOf,
     peekMailboxes,
     readRoom,
@@ -189,16 +281,8 @@ export const makeInboundAdmission = Effect.gen(function* () {
       return requireTokens([...sender, [rules.network, network]], use)
     },
 
-    requireMailboxRate: (recipients: ReadonlyArray<Mailbox>, use: TokenUse) =>
-      requireTokens(
-        recipients.map(({ mailboxId }) => [rules.mailbox, mailboxId] as const),
-        use
-      ),
-
-    requireRoom: Effect.fnUntraced(function* (recipients: ReadonlyArray<Mailbox>) {
-      const refusal = (yield* readRoom(recipients))(recipients, 0)
-      if (refusal !== undefined) return yield* refuse(...refusal)
-    }),
+    requireMailboxRate,
+    requireRoom,
 
     /**
      * Returns the envelope with the recipients whose sender policies admit the mail, and their mailboxes; fails without
@@ -219,8 +303,7 @@ export const makeInboundAdmission = Effect.gen(function* () {
         yield* Metric.update(keptOut("deferred"), found.length)
         return yield* new InboundRefused({ refusal: "sender unchecked" })
       }
-      const isAdmitting = (address: string) =>
-        verdicts.get(baseLocalPart(splitAddress(address).localPart)) !== "refused"
+      const isAdmitting = (address: string) => verdicts.get(mailboxPartOf(address)) !== "refused"
       const rcptTo = envelope.rcptTo.filter(isAdmitting)
       const recipients = found.filter(({ address }) => isAdmitting(address))
       const admitted = { envelope: { ...envelope, rcptTo, authentication }, recipients }

@@ -8,12 +8,12 @@ import { type DeliveryReport, effectOf, type ReportAuthority } from "./DeliveryR
 import { emailReceived } from "./EmailEvent.ts"
 import { EmailProvider } from "./EmailProvider.ts"
 import { type InboundEnvelope, InboundMailStore, type ParsedMail, type WaitingMail } from "./InboundMail.ts"
-import type { InboundAdmission, ReturnPaths } from "./InboundAdmission.ts"
+import type { InboundAdmission, ReturnPaths, SentMessage } from "./InboundAdmission.ts"
 import { isAddressOf, type Mailbox } from "./Mailbox.ts"
 import { MailPolicy } from "./MailPolicy.ts"
 import { BLANK_CONTENT, bodySizeBytes, type Message, receivedBy, snippetOf } from "./Message.ts"
 import { MessageStore, type NewMessage } from "./MessageStore.ts"
-import { suppress } from "./Suppression.ts"
+import { suppress, workingAddress } from "./Suppression.ts"
 import { guessThread } from "./ThreadGuess.ts"
 
 /** Size of the mails that one transaction delivers, in bytes. A mail counts at least as much as a small one. */
@@ -24,10 +24,10 @@ const SMALL_MAIL_BYTES = 64 * 1024
 export interface ReadMail {
   readonly mail: WaitingMail
   readonly parsed: Option.Option<ParsedMail>
-  /** The return paths that it reports to. */
+  /** The return paths that it was sent to. */
   readonly reported: ReturnPaths
   /** The messages of these, as far as they are stored. They never change tenant. */
-  readonly sent: ReadonlyArray<Pick<Message, "messageId" | "tenantId">>
+  readonly sent: ReadonlyArray<SentMessage>
 }
 
 /** Another worker has leased the mail. */
@@ -44,7 +44,12 @@ const answeredBy = (parsed: Option.Option<ParsedMail>): ReadonlyArray<string> =>
  * Opens the delivery of mails that were read: mails of overlapping calls in one transaction, in which each matching
  * mailbox gets one message and one event for each mail. A mail that can't be delivered does not affect the others.
  */
-export const makeInboundDelivery = Effect.fnUntraced(function* ({ findMailboxes, mailboxesOf }: InboundAdmission) {
+export const makeInboundDelivery = Effect.fnUntraced(function* ({
+  findMailboxes,
+  findSenders,
+  isRole,
+  mailboxesOf
+}: InboundAdmission) {
   const provider = yield* EmailProvider
   const store = yield* InboundMailStore
   const messages = yield* MessageStore
@@ -88,12 +93,55 @@ export const makeInboundDelivery = Effect.fnUntraced(function* ({ findMailboxes,
     yield* suppress(suppression, { message, addresses: effect.complained, reason: "complained", isReporter })
   })
 
+  /** Records that a mail to a return path reached no mailbox, because there is none any more. */
+  const recordLost = ({ mail, reported, sent }: ReadMail, senders: ReadonlyArray<Mailbox>) =>
+    Effect.forEach(
+      reported.keys(),
+      (messageId) => {
+        const found = sent.find((each) => each.messageId === messageId)
+        if (senders.some(({ mailboxId }) => mailboxId === found?.mailboxId)) return Effect.void
+        const { envelope, inboundMailId, receivedAt } = mail
+        return messages.addReport({
+          reportId: inboundMailId,
+          messageId,
+          receivedAt,
+          remoteAddress: envelope.remoteAddress,
+          report: { _tag: "Undelivered", reason: found === undefined ? "message unknown" : "mailbox unknown" }
+        })
+      },
+      { discard: true }
+    )
+
+  /** Records and logs a mail to a postmaster for whom there is no mailbox. */
+  const recordForOperator = Effect.fnUntraced(function* (
+    { mail, parsed }: ReadMail,
+    mailboxes: ReadonlyArray<Mailbox>
+  ) {
+    const { envelope, inboundMailId, receivedAt } = mail
+    const roles = envelope.rcptTo.filter((address) => isRole(address) && mailboxesOf(mailboxes, [address]).length === 0)
+    if (roles.length === 0) return
+    yield* messages.addReport({
+      reportId: inboundMailId,
+      messageId: Uuid.NIL,
+      receivedAt,
+      remoteAddress: envelope.remoteAddress,
+      report: { _tag: "Undelivered", reason: "no postmaster" }
+    })
+    const { from, subject } = Option.getOrElse(parsed, () => ({ from: { address: envelope.mailFrom }, subject: "" }))
+    yield* Effect.logWarning("mail to the postmaster reached no mailbox: configure one").pipe(
+      Effect.annotateLogs({ to: roles.join(", "), from: from.address, subject, inboundMailId })
+    )
+  })
+
   /** Returns the message of each recipient. A reply joins the thread of a message that is stored, or in the group. */
   const composeAll = Effect.fnUntraced(function* (mails: ReadonlyArray<ReadMail>, mailboxes: ReadonlyArray<Mailbox>) {
     const grouped = new Map<string, string>()
     const composed: Array<NewMessage> = []
-    for (const { mail, parsed } of mails) {
-      const recipients = mailboxesOf(mailboxes, mail.envelope.rcptTo)
+    for (const { mail, parsed, sent } of mails) {
+      const answers = Option.getOrUndefined(parsed)?.report === undefined ? sent : []
+      const threadOf = new Map(answers.map(({ mailboxId, threadId }) => [mailboxId, threadId]))
+      const named = new Set(mailboxesOf(mailboxes, mail.envelope.rcptTo))
+      const recipients = mailboxes.filter((mailbox) => named.has(mailbox) || threadOf.has(mailbox.mailboxId))
       const answered = answeredBy(parsed)
       const threads =
         answered.length === 0 || recipients.length === 0
@@ -107,10 +155,14 @@ export const makeInboundDelivery = Effect.fnUntraced(function* ({ findMailboxes,
         const place = (messageIdHeader: string) => `${mailbox.mailboxId} ${messageIdHeader}`
         const known = answered.map((id) => grouped.get(place(id))).find((threadId) => threadId !== undefined)
         const guessed =
-          answered.length === 0 || threads.has(mailbox.mailboxId) || known !== undefined
+          answered.length === 0 ||
+          threads.has(mailbox.mailboxId) ||
+          known !== undefined ||
+          threadOf.has(mailbox.mailboxId)
             ? undefined
             : yield* guessThread(messages, mailbox, Option.getOrThrow(parsed), mail.receivedAt)
-        const threadId = threads.get(mailbox.mailboxId) ?? known ?? guessed ?? messageId
+        const threadId =
+          threads.get(mailbox.mailboxId) ?? known ?? threadOf.get(mailbox.mailboxId) ?? guessed ?? messageId
         const received = receivedMessage(mail, parsed, mailbox, messageId, threadId)
         if (received.message.messageIdHeader !== null) grouped.set(place(received.message.messageIdHeader), threadId)
         composed.push(received)
@@ -124,12 +176,21 @@ export const makeInboundDelivery = Effect.fnUntraced(function* ({ findMailboxes,
     culprit: CallGroup.Culprit<ReadMail>
   ) {
     culprit.item = undefined
-    const mailboxes = yield* findMailboxes(mails.flatMap(({ mail }) => mail.envelope.rcptTo))
     const owners = mails.flatMap(({ sent }) => sent)
+    const senders = yield* findSenders(owners)
+    const named = yield* findMailboxes(mails.flatMap(({ mail }) => mail.envelope.rcptTo))
+    const mailboxes = [
+      ...named,
+      ...senders.filter(({ mailboxId }) => !named.some((each) => each.mailboxId === mailboxId))
+    ]
     yield* tenants.lock([...new Set([...mailboxes, ...owners].map(({ tenantId }) => tenantId))])
     for (const read of mails) {
+      yield* recordForOperator(read, named).pipe(CallGroup.onBehalfOf(culprit, read))
       const parsed = Option.getOrUndefined(read.parsed)
-      if (parsed?.report === undefined) continue
+      if (parsed?.report === undefined) {
+        yield* recordLost(read, senders).pipe(CallGroup.onBehalfOf(culprit, read))
+        continue
+      }
       const { report } = parsed
       const isReporter = isFromReporter(parsed)
       const locked = new Set(read.sent.map(({ messageId }) => messageId))
@@ -144,6 +205,12 @@ export const makeInboundDelivery = Effect.fnUntraced(function* ({ findMailboxes,
     const stored = yield* messages.insert(received)
     const fresh = received.map(({ message }) => message).filter(({ messageId }) => stored.has(messageId))
     yield* events.append(fresh.map((message) => emailReceived(message, provider.name)))
+    yield* messages.liftBounces(
+      fresh.flatMap((message) => {
+        const address = workingAddress(message)
+        return address === undefined ? [] : [{ tenantId: message.tenantId, address }]
+      })
+    )
     const completed = yield* store.complete(mails.map(({ mail }) => mail))
     const lost = mails.find(({ mail }) => !completed.has(mail.inboundMailId))
     // Rolls back if another worker has leased the mail after this worker's lease expired.

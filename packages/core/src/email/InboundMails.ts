@@ -18,13 +18,7 @@ import {
   type ParsedMail,
   type WaitingMail
 } from "./InboundMail.ts"
-import {
-  type InboundSender,
-  makeInboundAdmission,
-  piecesOf,
-  type ReturnPaths,
-  type RoomRefusal
-} from "./InboundAdmission.ts"
+import { type InboundSender, makeInboundAdmission, piecesOf, type RoomRefusal } from "./InboundAdmission.ts"
 import { makeInboundDelivery } from "./InboundDelivery.ts"
 import { NetworkShares } from "./NetworkShares.ts"
 import { MessageStore } from "./MessageStore.ts"
@@ -47,17 +41,27 @@ const POLL_INTERVAL = "2 seconds"
 const LEASE = 15 * Timestamp.SECOND
 /** Milliseconds before a mail whose delivery failed is retried. */
 const RETRY_DELAY = Timestamp.MINUTE
-/** Milliseconds before a report about a message that is not stored yet is retried, by attempt. */
-const REPORT_DELAYS = [5 * Timestamp.SECOND, Timestamp.MINUTE, 10 * Timestamp.MINUTE]
+/**
+ * Milliseconds before mail to the return path of a message that is not stored yet is retried, by attempt. The attempt
+ * after them must still read the mail.
+ */
+const RETURN_DELAYS = [5 * Timestamp.SECOND, 10 * Timestamp.MINUTE]
 /** The number of attempts after which a mail is delivered unparsed: it may be the cause of the failures. */
 const ATTEMPT_LIMIT = 3
+
+/** A mail to store, and the addresses of the mailboxes that it may reach. */
+interface AcceptedMail {
+  readonly mail: InboundMail
+  readonly addresses: ReadonlyArray<string>
+}
 
 /**
  * Inbound mail, from SMTP to the mailboxes.
  *
  * The raw mail is stored before its sender receives the acceptance. Parsing comes later, can fail and is retried.
  * Delivery is one transaction, in which each matching mailbox gets one message and one `email.received` event. A report
- * to the return path of an outbound message updates that message instead, without a message or event of its own.
+ * to the return path of an outbound message updates that message instead, without a message or event of its own. Other
+ * mail to it, for example a vacation reply, is a message of the mailbox that sent the outbound message, in its thread.
  */
 export class InboundMails extends Context.Service<
   InboundMails,
@@ -96,15 +100,15 @@ export class InboundMails extends Context.Service<
       const arrived = yield* Queue.dropping<void>(1)
 
       /** Adds mails for the recipients that they have now, or returns why one has no room. */
-      const addAll = Effect.fnUntraced(function* (mails: ReadonlyArray<InboundMail>) {
-        const found = yield* findMailboxes(mails.flatMap(({ envelope }) => envelope.rcptTo))
+      const addAll = Effect.fnUntraced(function* (mails: ReadonlyArray<AcceptedMail>) {
+        const found = yield* findMailboxes(mails.flatMap(({ addresses }) => addresses))
         // Under the lock, so that concurrent mails do not all use the same remaining room.
         yield* tenants.lock([...new Set(found.map(({ tenantId }) => tenantId))])
         const decideRoom = yield* admission.readRoom(found)
         const results: Array<Exit.Exit<RoomRefusal | undefined>> = []
         const admitted: Array<CountedMail> = []
-        for (const mail of mails) {
-          const recipients = mailboxesOf(found, mail.envelope.rcptTo)
+        for (const { addresses, mail } of mails) {
+          const recipients = mailboxesOf(found, addresses)
           const refusal = decideRoom(recipients, mail.raw.length)
           results.push(Exit.succeed(refusal))
           if (refusal === undefined) admitted.push({ mail, mailboxIds: recipients.map(({ mailboxId }) => mailboxId) })
@@ -112,9 +116,9 @@ export class InboundMails extends Context.Service<
         if (admitted.length > 0) yield* store.add(admitted)
         return results
       })
-      const add = yield* CallGroup.make<InboundMail, RoomRefusal | undefined, never>({
+      const add = yield* CallGroup.make<AcceptedMail, RoomRefusal | undefined, never>({
         limit: GROUP_BYTES,
-        sizeOf: ({ raw }) => Math.max(raw.length, SMALL_MAIL_BYTES),
+        sizeOf: ({ mail: { raw } }) => Math.max(raw.length, SMALL_MAIL_BYTES),
         work: (mails) => transactor.transact(addAll(mails))
       })
 
@@ -134,11 +138,10 @@ export class InboundMails extends Context.Service<
 
       const readAndDeliver = Effect.fnUntraced(function* (mail: WaitingMail, deliver: Deliver) {
         const parsed = yield* read(mail)
-        const report = Option.getOrUndefined(parsed)?.report
-        const reported: ReturnPaths = report === undefined ? new Map() : findReported(mail.envelope.rcptTo)
-        // A report may arrive before its message is stored: the relay answers first. The message never changes tenant.
+        const reported = findReported(mail.envelope.rcptTo)
+        // A mail may arrive before its message is stored: the relay answers first. The message never changes tenant.
         const sent = yield* Effect.forEach(reported.keys(), messages.findSent)
-        const delay = REPORT_DELAYS[mail.attempts - 1]
+        const delay = RETURN_DELAYS[mail.attempts - 1]
         if (sent.some(Option.isNone) && delay !== undefined) return yield* Effect.asVoid(store.renew(mail, delay))
         yield* deliver({ mail, parsed, reported, sent: sent.flatMap(Option.toArray) })
       })
@@ -153,7 +156,7 @@ export class InboundMails extends Context.Service<
       return InboundMails.of({
         admit: Effect.fnUntraced(function* (address, from) {
           const found = yield* peekMailboxes([address])
-          if (found.length === 0 && findReported([address]).size === 0) {
+          if (found.length === 0 && findReported([address]).size === 0 && !admission.isRole(address)) {
             return yield* new InboundRefused({ refusal: "mailbox unknown" })
           }
           yield* admission.requireSourceRate(from, "check")
@@ -164,6 +167,7 @@ export class InboundMails extends Context.Service<
           yield* admission.requireSourceRate(offered, "take")
           const { envelope, recipients: admitting } = yield* admission.applySenderPolicies(offered, raw, author)
           yield* admission.requireMailboxRate(admitting, "take")
+          const senders = yield* admission.requireReturnPaths(envelope, raw, author)
           const inboundMailId = yield* Uuid.next
           const network = ClientAddress.networkOf(envelope.remoteAddress)
           const mail = {
@@ -174,7 +178,10 @@ export class InboundMails extends Context.Service<
             attempts: 0
           }
           yield* store.stage(mail)
-          const refusal = yield* add(mail)
+          const refusal = yield* add({
+            mail,
+            addresses: [...envelope.rcptTo, ...senders.map(({ address }) => address)]
+          })
           if (refusal !== undefined) {
             yield* store.discard(inboundMailId)
             return yield* admission.refuse(...refusal)

@@ -29,6 +29,11 @@ export interface MailPolicy {
   /** The domains whose complaints count for the recipients that they name, if DMARC or an aligned check proves them. */
   readonly feedbackReporters: ReadonlyArray<string>
   readonly inboundPerHour: InboundPerHour
+  /**
+   * The address of the mailbox that receives mail to `postmaster` and `abuse` (RFC 5321, section 4.5.1; RFC 2142); null:
+   * such mail is accepted, and only recorded and logged.
+   */
+  readonly postmaster: string | null
   /** How long raw mail is kept after it was received, in milliseconds; null: as long as its message. */
   readonly rawRetention: number | null
 }
@@ -45,6 +50,7 @@ export const DEFAULT_MAIL_POLICY: MailPolicy = {
   },
   feedbackReporters: [],
   inboundPerHour: { sender: 1_000, network: 5_000, mailbox: 2_000 },
+  postmaster: null,
   rawRetention: null
 }
 

@@ -178,6 +178,10 @@ export class MessageStore extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<Suppression>>
     /** Lifts the suppression of a (folded) address. Returns false if the tenant has none. */
     readonly liftSuppression: (tenantId: TenantId, address: string) => Effect.Effect<boolean>
+    /** Lifts the suppressions of (folded) addresses that bounced, each for its tenant. Complaints stay. */
+    readonly liftBounces: (
+      lifted: ReadonlyArray<{ readonly tenantId: TenantId; readonly address: string }>
+    ) => Effect.Effect<void>
     /**
      * Stores feedback, and returns how much of the tenant with the same reason is less than `windowMillis` older. A
      * reporter is stored once, with its latest message. Deletes the tenant's feedback that is older.

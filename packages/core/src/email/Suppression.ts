@@ -4,7 +4,7 @@ import * as Timestamp from "../kernel/Timestamp.ts"
 import { baseLocalPart, foldAddress, isAt, splitAddress } from "./EmailAddress.ts"
 import { MAILBOX_PROVIDERS } from "./MailboxProviders.ts"
 import type { MailPolicy } from "./MailPolicy.ts"
-import type { MessageSummary } from "./Message.ts"
+import type { Message, MessageSummary, SenderAuthentication } from "./Message.ts"
 import type { MessageFilter, MessageStore } from "./MessageStore.ts"
 import * as SendingQuota from "./SendingQuota.ts"
 
@@ -80,6 +80,22 @@ const reportersOf = Effect.fnUntraced(function* (
     .filter((address) => !known.has(address))
     .map((address) => (claimed.has(address) ? domainOf(address) : bounceReporterOf(address)))
 })
+
+const isDisproved = ({ dkim, dmarc, spf }: SenderAuthentication): boolean =>
+  [dkim, dmarc, spf].some((result) => result === "fail" || result === "softfail" || result === "temperror")
+
+/**
+ * Returns the (folded) author if a received message shows that the address works, so that a suppression after a bounce is
+ * lifted. No check of the sender may have failed: a domain that publishes how its mail is proved is believed only then. A
+ * forgery in the name of another domain lifts at most one address that then bounces again. A complaint is never lifted.
+ */
+export const workingAddress = ({
+  authentication,
+  from
+}: Pick<Message, "authentication" | "from">): string | undefined =>
+  from === "" || authentication === null || (authentication.dmarc !== "pass" && isDisproved(authentication))
+    ? undefined
+    : foldAddress(from)
 
 /** What `suppress` works with. */
 interface Context {

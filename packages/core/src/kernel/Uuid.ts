@@ -5,6 +5,9 @@ import { Hex } from "effect/encoding"
 export const Uuid = Schema.String.check(Schema.isUUID())
 export type Uuid = string
 
+/** The UUID of nothing (RFC 9562, section 5.9). */
+export const NIL: Uuid = "00000000-0000-0000-0000-000000000000"
+
 /** A UUID in a client's request. Upper case is accepted and converted (RFC 9562, section 4). */
 export const GivenUuid = Uuid.pipe(Schema.decodeTo(Schema.String, SchemaTransformation.toLowerCase()))
 

@@ -1,17 +1,24 @@
 import {
   BLANK_CONTENT,
+  changeMailbox,
+  DEFAULT_MAIL_POLICY,
   InboundMails,
   InboundMailStore,
   Keyring,
   Mailboxes,
+  type MailboxSettings,
+  MailboxStore,
+  MailPolicy,
   MailParser,
   MailUnreadable,
   type MessageRecord,
   MessageStore,
   noMailParser,
   ReturnPath,
+  type SenderAuthentication,
   type Tenant,
-  Timestamp
+  Timestamp,
+  Uuid
 } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber, Latch, Layer, Redacted } from "effect"
@@ -213,6 +220,173 @@ describe("a report to a return path", () => {
         const error = yield* Effect.flip(inbound.admit(address, report))
         assert.strictEqual(error.refusal, "mailbox unknown")
       }
+    })
+  )
+})
+
+/** A parser of a person's answer, which is no report. */
+const answerParser = MailParser.of({
+  ...noMailParser,
+  parse: (raw, given) =>
+    Effect.map(bounceParser.parse(raw, given), ({ report: _, ...mail }) => ({
+      ...mail,
+      messageIdHeader: "<away@else.test>",
+      from: { address: "friend@example.com", name: null },
+      subject: "I am away"
+    }))
+})
+
+/** Changes Ada's mailbox. */
+const change = Effect.fnUntraced(function* (settings: MailboxSettings) {
+  const store = yield* MailboxStore
+  const [mailbox] = yield* store.findActive(["ada"])
+  assert.isTrue(yield* store.update(changeMailbox(mailbox!, settings, yield* Timestamp.now)))
+})
+
+describe("other mail to a return path", () => {
+  scenario("is a message in the thread of the sent message, with an event", () =>
+    Effect.gen(function* () {
+      const { message, report, tenant } = yield* sentByAda
+      const inbound = yield* serverWith({ parser: answerParser })
+      yield* inbound.admit(report.rcptTo[0]!, report)
+      yield* inbound.accept(report, raw("away"), "friend@example.com")
+      yield* deliverMail(inbound)
+      const received = (yield* messagesOf(tenant)).find(({ direction }) => direction === "inbound")
+      assert.deepInclude(received, {
+        subject: "I am away",
+        from: "friend@example.com",
+        mailboxId: message.mailboxId,
+        threadId: message.threadId
+      })
+      assert.strictEqual((yield* messagesOf(tenant)).find(({ direction }) => direction === "outbound")?.status, "sent")
+      const events = (yield* eventsOf(tenant)).filter(({ type }) => type === "email.received")
+      assert.lengthOf(events, 1)
+      assert.isEmpty(yield* (yield* MessageStore).listReports(message.messageId))
+    })
+  )
+
+  scenario("is a message even if it can't be read", () =>
+    Effect.gen(function* () {
+      const { report, tenant } = yield* sentByAda
+      const inbound = yield* serverWith({ parser: noMailParser })
+      yield* inbound.accept(report, raw("noise"), AUTHOR)
+      yield* deliverMail(inbound)
+      assert.deepInclude(
+        (yield* messagesOf(tenant)).find(({ direction }) => direction === "inbound"),
+        { malformed: true }
+      )
+    })
+  )
+
+  scenario("is refused if the mailbox is inactive or its sender policy refuses the author, and a report is not", () =>
+    Effect.gen(function* () {
+      const { message, report, tenant } = yield* sentByAda
+      const inbound = yield* serverWith({ parser: answerParser })
+      const reporting = yield* serverWith({ parser: bounceParser })
+      for (const [settings, refusal] of [
+        [{ senderPolicy: { mode: "listed", allow: ["eve@else.test"] } }, "sender refused"],
+        [{ active: false }, "mailbox unknown"]
+      ] as const) {
+        yield* change(settings)
+        const error = yield* Effect.flip(inbound.accept(report, raw("away"), "friend@example.com"))
+        assert.strictEqual(error.refusal, refusal)
+        yield* reporting.accept(report, raw(refusal), AUTHOR)
+      }
+      yield* deliverMail(reporting)
+      assert.strictEqual((yield* messagesOf(tenant))[0]?.status, "bounced")
+      assert.lengthOf(yield* (yield* MessageStore).listReports(message.messageId), 2)
+    })
+  )
+
+  scenario("is recorded if its message is unknown, or its mailbox is gone when it is delivered", () =>
+    Effect.gen(function* () {
+      const { message, report } = yield* sentByAda
+      const keyring = yield* Keyring
+      const messages = yield* MessageStore
+      const inbound = yield* serverWith({ parser: answerParser })
+      const unknown = yield* Uuid.next
+      const other = { ...report, rcptTo: [`${ReturnPath.make(keyring, unknown, 0)}@agents.test`] }
+      yield* inbound.accept(report, raw("away"), "friend@example.com")
+      yield* inbound.accept(other, raw("away"), "friend@example.com")
+      yield* change({ active: false })
+      yield* Effect.forkScoped(inbound.run)
+      for (const delay of ["7 seconds", "11 minutes", "4 seconds"] as const) yield* TestClock.adjust(delay)
+      const reasons = (id: string) =>
+        Effect.map(messages.listReports(id), (reports) => reports.map((each) => each.report))
+      assert.deepStrictEqual(yield* reasons(message.messageId), [{ _tag: "Undelivered", reason: "mailbox unknown" }])
+      assert.deepStrictEqual(yield* reasons(unknown), [{ _tag: "Undelivered", reason: "message unknown" }])
+    })
+  )
+
+  scenario("is refused once its message must have been stored, and is not", () =>
+    Effect.gen(function* () {
+      const { report } = yield* sentByAda
+      const lost = `${ReturnPath.make(yield* Keyring, yield* Uuid.next, 0)}@agents.test`
+      yield* TestClock.adjust("2 hours")
+      const inbound = yield* serverWith({ parser: answerParser })
+      const error = yield* Effect.flip(inbound.accept({ ...report, rcptTo: [lost] }, raw("late"), AUTHOR))
+      assert.strictEqual(error.refusal, "mailbox unknown")
+    })
+  )
+})
+
+describe("mail to the postmaster", () => {
+  const toPostmaster = { ...envelope, rcptTo: ["Postmaster@agents.test", "abuse@agents.test"] }
+
+  scenario("is accepted and recorded without a configured mailbox", () =>
+    Effect.gen(function* () {
+      const inbound = yield* serverWith({ parser: answerParser })
+      for (const address of toPostmaster.rcptTo) yield* inbound.admit(address, toPostmaster)
+      yield* inbound.accept(toPostmaster, raw("abuse"), AUTHOR)
+      yield* deliverMail(inbound)
+      const [kept] = yield* (yield* MessageStore).listReports(Uuid.NIL)
+      assert.deepStrictEqual(kept?.report, { _tag: "Undelivered", reason: "no postmaster" })
+    })
+  )
+
+  scenario("arrives once in the configured mailbox", () =>
+    Effect.gen(function* () {
+      const { tenant } = yield* adasMailbox
+      const policy = { ...DEFAULT_MAIL_POLICY, postmaster: "ada@agents.test" }
+      const inbound = yield* Effect.provideService(serverWith({ parser: answerParser }), MailPolicy, policy)
+      yield* inbound.accept(toPostmaster, raw("abuse"), AUTHOR)
+      yield* deliverMail(inbound)
+      yield* assertDeliveredOnce(tenant)
+      assert.isEmpty(yield* (yield* MessageStore).listReports(Uuid.NIL))
+    })
+  )
+})
+
+describe("mail from a suppressed address", () => {
+  scenario("lifts its bounce unless a check of the sender failed, and never a complaint", () =>
+    Effect.gen(function* () {
+      const { tenantId } = (yield* sentByAda).tenant
+      const store = yield* MessageStore
+      const isSuppressed = Effect.map(
+        store.findSuppressed(tenantId, ["friend@example.com"]),
+        ({ length }) => length > 0
+      )
+      const receive = Effect.fnUntraced(function* (messageIdHeader: string, results: Partial<SenderAuthentication>) {
+        const parse: MailParser["Service"]["parse"] = (bytes, given) =>
+          Effect.map(answerParser.parse(bytes, given), (mail) => ({
+            ...mail,
+            messageIdHeader,
+            authentication: { ...mail.authentication, ...results }
+          }))
+        const inbound = yield* serverWith({ parser: MailParser.of({ ...noMailParser, parse }) })
+        yield* inbound.accept(envelope, raw("hello"), AUTHOR)
+        yield* deliverMail(inbound)
+      })
+      yield* store.suppress(tenantId, ["friend@example.com"], "bounced")
+      for (const [at, results] of [{ spf: "softfail" }, { dkim: "fail" }, { dmarc: "fail" }].entries()) {
+        yield* receive(`<failed-${at}@else.test>`, results)
+        assert.isTrue(yield* isSuppressed, JSON.stringify(results))
+      }
+      yield* receive("<none@else.test>", {})
+      assert.isFalse(yield* isSuppressed)
+      yield* store.suppress(tenantId, ["friend@example.com"], "complained")
+      yield* receive("<proved@else.test>", { dmarc: "pass" })
+      assert.isTrue(yield* isSuppressed)
     })
   )
 })

@@ -23,6 +23,9 @@ import { type SmtpLimits, smtpRates } from "./SmtpLimits.ts"
 import { SmtpDismissal, SmtpReply } from "./SmtpReply.ts"
 import { SmtpSession } from "./SmtpSession.ts"
 
+/** Why the listener itself refuses a mail, before its mailboxes are asked. */
+export type ListenerRefusal = "header too large" | "header malformed" | "no single author" | "message too large"
+
 export interface SmtpServiceOptions {
   readonly domain: string
   readonly hostName: string
@@ -43,6 +46,7 @@ export interface SmtpServiceOptions {
     raw: Uint8Array,
     author: string
   ) => Promise<Exit.Exit<InboundRefusal | null>>
+  readonly countRefused: (reason: ListenerRefusal) => void
   readonly report: (cause: Cause.Cause<never>) => void
 }
 
@@ -73,6 +77,9 @@ const LOOKUP_MILLIS = 2
 const STORE_MILLIS_PER_MIB = 15
 const MIB = 1024 * 1024
 
+/** `<Postmaster>` is the only address without a domain (RFC 5321, section 4.1.1.3). */
+const isPostmaster = (address: string): boolean => address.toLowerCase() === "postmaster"
+
 /** Returns an address with its domain in ASCII and lower case; undefined if its domain is ambiguous. */
 const plainAddress = ({ address }: SMTPServerAddress) => {
   const at = address.lastIndexOf("@")
@@ -94,27 +101,41 @@ const replyTo = (session: SmtpSession, refusal: InboundRefusal | null): Error | 
 const envelopeSender = ({ mailFrom }: SMTPServerSession["envelope"]): string =>
   mailFrom === false ? "" : (plainAddress(mailFrom)?.address ?? "")
 
-const envelopeOf = (session: SMTPServerSession): InboundEnvelope => ({
+const envelopeOf = (session: SMTPServerSession, domain: string): InboundEnvelope => ({
   mailFrom: envelopeSender(session.envelope),
-  rcptTo: session.envelope.rcptTo.flatMap((recipient) => plainAddress(recipient)?.address ?? []),
+  rcptTo: session.envelope.rcptTo.flatMap((recipient) => {
+    if (isPostmaster(recipient.address)) return `${recipient.address}@${domain}`
+    return plainAddress(recipient)?.address ?? []
+  }),
   remoteAddress: session.remoteAddress,
   helo: session.hostNameAppearsAs,
   secure: session.secure
 })
 
+/** Whether a mail is from the null sender, and to return paths only. */
+const isToReturnPaths = ({ mailFrom, rcptTo }: SMTPServerSession["envelope"]): boolean =>
+  mailFrom !== false &&
+  mailFrom.address === "" &&
+  rcptTo.every(({ address }) => ReturnPath.hasForm(address.slice(0, address.lastIndexOf("@"))))
+
 /**
  * Returns the author, or refuses a message whose header is ambiguous or does not name exactly one: otherwise a mail
- * program could show one address while the sender checks use another (RFC 7489, section 6.6.1).
+ * program could show one address while the sender checks use another (RFC 7489, section 6.6.1). Old servers write bounces
+ * with an empty From, or none: such mail to return paths is accepted without an author.
  */
-const readAuthor = (raw: Uint8Array, { headerBytes }: SmtpLimits): Author | Error => {
+const readAuthor = (
+  raw: Uint8Array,
+  { headerBytes }: SmtpLimits,
+  isReturned: boolean
+): Pick<Author, "address"> | ListenerRefusal => {
   const header = readHeaderBlock(raw, headerBytes)
   switch (header._tag) {
     case "TooLarge":
-      return SmtpReply.headerTooLarge(headerBytes)
+      return "header too large"
     case "Malformed":
-      return SmtpReply.headerMalformed()
+      return "header malformed"
     case "Fields":
-      return authorOf(header.fields) ?? SmtpReply.noSingleAuthor()
+      return authorOf(header.fields) ?? (isReturned ? { address: "" } : "no single author")
   }
 }
 
@@ -304,13 +325,29 @@ export class SmtpService {
     if (known !== undefined) return answer(replyTo(session, known))
     const tooFast = await this.#takeCommands(session, peerOf(remoteAddress), LOOKUP_COST)
     if (tooFast !== undefined) return answer(Object.assign(new Error(tooFast), { responseCode: 421 }))
-    const exit = await this.#lookups.find(address, { mailFrom: envelopeSender(envelope), remoteAddress })
+    const complete = isPostmaster(address) ? `${address}@${this.#options.domain}` : address
+    const exit = await this.#lookups.find(complete, { mailFrom: envelopeSender(envelope), remoteAddress })
     if (Exit.isFailure(exit)) {
       this.#options.report(exit.cause)
       return answer(SmtpReply.localError())
     }
     session.keepVerdict(mailbox, exit.value)
     answer(replyTo(session, exit.value))
+  }
+
+  #refuse(reason: ListenerRefusal): Error {
+    const { countRefused, limits } = this.#options
+    countRefused(reason)
+    switch (reason) {
+      case "header too large":
+        return SmtpReply.headerTooLarge(limits.headerBytes)
+      case "header malformed":
+        return SmtpReply.headerMalformed()
+      case "no single author":
+        return SmtpReply.noSingleAuthor()
+      case "message too large":
+        return SmtpReply.messageTooLarge(limits.messageBytes)
+    }
   }
 
   #onData(stream: SMTPServerDataStream, session: SMTPServerSession, answer: Answer): void {
@@ -346,7 +383,7 @@ export class SmtpService {
     stream.once("error", end)
     stream.once("end", () => {
       clearTimeout(deadline)
-      if (stream.sizeExceeded) refuse(SmtpReply.messageTooLarge(limits.messageBytes))
+      if (stream.sizeExceeded) refuse(this.#refuse("message too large"))
       if (buffer === undefined || refusal !== undefined) {
         answer(refusal)
         end()
@@ -356,10 +393,10 @@ export class SmtpService {
 
   async #store(buffer: MessageBuffer, session: SMTPServerSession, answer: Answer): Promise<void> {
     const raw = buffer.take()
-    const author = readAuthor(raw, this.#options.limits)
-    if (author instanceof Error) return answer(author)
+    const author = readAuthor(raw, this.#options.limits, isToReturnPaths(session.envelope))
+    if (typeof author === "string") return answer(this.#refuse(author))
     this.#share.charge((raw.length / MIB) * STORE_MILLIS_PER_MIB)
-    const exit = await this.#options.accept(envelopeOf(session), raw, author.address)
+    const exit = await this.#options.accept(envelopeOf(session, this.#options.domain), raw, author.address)
     if (Exit.isFailure(exit)) {
       this.#options.report(exit.cause)
       return answer(SmtpReply.localError())

@@ -1,9 +1,8 @@
 import type { DeliveryReport } from "@agentos/core"
 import { makeDecoder } from "@agentos/core/transfer-encoding"
-import { type HeaderField, readHeaderBlock } from "../header/HeaderBlock.ts"
+import type { HeaderField } from "../header/HeaderBlock.ts"
 import type { BoundedMail } from "./BoundedMime.ts"
-import { specificStatus } from "./StatusCode.ts"
-import { readTextBounce } from "./TextBounce.ts"
+import { readTextReport, statusIn } from "./TextReport.ts"
 import { headerText } from "./TextLimits.ts"
 
 /** Size limit of the machine-readable part. A report about 50 recipients takes less than a tenth of it. */
@@ -14,107 +13,196 @@ const ADDRESS_CHARACTERS = 320
 const WORD_CHARACTERS = 64
 const DIAGNOSTIC_CHARACTERS = 500
 
-/** RFC 3464, and RFC 6533 for addresses in UTF-8. */
-const STATUS_TYPES = ["message/delivery-status", "message/global-delivery-status"]
-/** RFC 5965. */
-const FEEDBACK_TYPE = "message/feedback-report"
+const REPORT = /^\s*multipart\/report\b/i
 
-/** Returns the beginning of the first part with one of these types. No encoding takes more than three bytes for one. */
-const contentOf = (raw: Uint8Array, { email, sources }: BoundedMail, types: ReadonlyArray<string>) => {
-  const source = sources[email.attachments.findIndex(({ mimeType }) => types.includes(mimeType.toLowerCase()))]
-  if (source === undefined) return undefined
-  const encodedBytes = Math.min(source.encodedBytes, 3 * PART_LIMIT_BYTES)
-  return makeDecoder(source.encoding).decode(raw.subarray(source.offset, source.offset + encodedBytes))
+/** RFC 3464; RFC 6533 for internationalized mail; a type that old servers write. */
+const STATUS_TYPES: ReadonlySet<string> = new Set([
+  "message/delivery-status",
+  "message/global-delivery-status",
+  "message/x-delivery-status"
+])
+const DISPOSITION_TYPES: ReadonlySet<string> = new Set([
+  "message/disposition-notification",
+  "message/global-disposition-notification"
+])
+const FEEDBACK_TYPES: ReadonlySet<string> = new Set(["message/feedback-report"])
+
+type Reported = Extract<DeliveryReport, { readonly _tag: "DeliveryStatus" }>["recipients"][number]
+
+/** Returns the beginning of the parts with one of these types. No encoding takes more than three bytes for one. */
+const contentsOf = (
+  raw: Uint8Array,
+  { email, sources }: BoundedMail,
+  types: ReadonlySet<string>
+): ReadonlyArray<Uint8Array> => {
+  let left = PART_LIMIT_BYTES
+  return email.attachments.flatMap(({ mimeType }, index) => {
+    const source = sources[index]
+    if (source === undefined || left <= 0 || !types.has(mimeType.toLowerCase())) return []
+    const encodedBytes = Math.min(source.encodedBytes, 3 * left)
+    const decoder = makeDecoder(source.encoding)
+    const content = Buffer.concat([
+      decoder.decode(raw.subarray(source.offset, source.offset + encodedBytes)),
+      decoder.end()
+    ]).subarray(0, left)
+    left -= content.length
+    return [content]
+  })
 }
 
-/** Returns the groups of fields, which empty lines separate. A group that is not readable is left out. */
-const groupsOf = (content: Uint8Array): ReadonlyArray<ReadonlyArray<HeaderField>> =>
-  Buffer.from(content.subarray(0, PART_LIMIT_BYTES))
-    .toString("latin1")
-    .split(/(?:\r?\n){2,}/)
-    .slice(0, RECIPIENTS_MAX + 1)
-    .flatMap((group) => {
-      const block = readHeaderBlock(Buffer.from(group.trimStart(), "latin1"), PART_LIMIT_BYTES)
-      return block._tag === "Fields" && block.fields.length > 0 ? [block.fields] : []
-    })
+const FIELD_START = /^([!-9;-~]{1,78})[ \t]*:/
 
-/** Returns a value in UTF-8, as RFC 6533 allows, or in Latin-1 if it is not. */
-const decoded = (value: string): string => {
-  const text = Buffer.from(value, "latin1").toString("utf8")
-  return text.includes("\ufffd") ? value : text
+/** Decodes UTF-8, which RFC 6533 allows, and otherwise Latin-1. */
+const decode = (content: Uint8Array): string => {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(content)
+  } catch {
+    return Buffer.from(content).toString("latin1")
+  }
+}
+
+/**
+ * Returns the groups of fields, which empty lines separate. Lines that belong to no field are left out: what is readable
+ * counts, however the rest is written.
+ */
+const groupsOf = (content: Uint8Array): ReadonlyArray<ReadonlyArray<HeaderField>> => {
+  const groups: Array<Array<{ readonly name: string; value: string }>> = [[]]
+  for (const line of decode(content).split(/\r\n|\r|\n/)) {
+    const group = groups.at(-1)!
+    if (line.trim() === "") {
+      if (group.length > 0 && groups.push([]) > RECIPIENTS_MAX + 1) break
+      continue
+    }
+    const start = /^[ \t]/.test(line) ? null : FIELD_START.exec(line)
+    const last = group.at(-1)
+    if (start !== null) group.push({ name: start[1]!.toLowerCase(), value: line.slice(start[0].length) })
+    else if (last !== undefined && /^[ \t]/.test(line) && last.value.length < 2 * DIAGNOSTIC_CHARACTERS)
+      last.value += line
+  }
+  return groups.filter(({ length }) => length > 0)
+}
+
+const RECIPIENT_FIELDS: ReadonlySet<string> = new Set(["final-recipient", "original-recipient"])
+
+/** Splits a group without empty lines between its recipients, where one of their fields repeats. */
+const splitGroup = (group: ReadonlyArray<HeaderField>): ReadonlyArray<ReadonlyArray<HeaderField>> => {
+  const parts: Array<Array<HeaderField>> = [[]]
+  let seen = new Set<string>()
+  for (const field of group) {
+    if ((RECIPIENT_FIELDS.has(field.name) || field.name === "action") && seen.has(field.name)) {
+      parts.push([])
+      seen = new Set()
+    }
+    seen.add(field.name)
+    parts.at(-1)!.push(field)
+  }
+  return parts.slice(0, RECIPIENTS_MAX)
+}
+
+const hasField = (fields: ReadonlyArray<HeaderField>, names: ReadonlySet<string>): boolean =>
+  fields.some(({ name }) => names.has(name))
+
+const OUTCOME_FIELDS: ReadonlySet<string> = new Set(["action", "status"])
+
+/** Joins the fields of a recipient that an empty line separates from its action. */
+const joinGroups = (groups: ReadonlyArray<ReadonlyArray<HeaderField>>): ReadonlyArray<ReadonlyArray<HeaderField>> => {
+  const joined: Array<ReadonlyArray<HeaderField>> = []
+  for (const group of groups) {
+    const before = joined.at(-1)
+    const isRest =
+      before !== undefined &&
+      hasField(before, RECIPIENT_FIELDS) &&
+      !hasField(before, OUTCOME_FIELDS) &&
+      !hasField(group, RECIPIENT_FIELDS)
+    if (isRest) joined[joined.length - 1] = [...before, ...group]
+    else joined.push(group)
+  }
+  return joined
 }
 
 const valueOf = (fields: ReadonlyArray<HeaderField>, name: string, limit: number): string | null => {
   const value = fields.find((field) => field.name === name)?.value
-  return value === undefined ? null : headerText(decoded(value), limit)
+  return value === undefined ? null : headerText(value, limit)
 }
 
 /** Returns the part after the type, for example `ada@example.com` of `rfc822; ada@example.com`. */
-const typed = (value: string | null): string | null => value?.replace(/^[^;]*;\s*/, "") ?? null
+const typed = (value: string | null): string | null => value?.replace(/^[a-z][\w-]*\s*;\s*/i, "") ?? null
 
-/** Decodes xtext (RFC 3461, section 4) and utf-8-addr-xtext (RFC 6533, section 3), in which a plus sign is `+2B`. */
-const withoutXtext = (address: string): string =>
-  address
-    .replaceAll(/\+([0-9A-F]{2})/g, (written, hex: string) => {
-      const code = Number.parseInt(hex, 16)
-      // Other characters need no encoding: what looks like one is a tag of the address.
-      return code === 0x2b || code === 0x3d ? String.fromCharCode(code) : written
-    })
-    .replaceAll(/\\x\{([0-9A-F]{2,6})\}/gi, (written, hex: string) => {
-      const code = Number.parseInt(hex, 16)
-      return code > 0x20 && code <= 0x10_ffff ? String.fromCodePoint(code) : written
-    })
-
-/** Returns an address without the brackets that some servers add; null if the field names none. */
+/** Returns an address without the brackets that some servers add; null for an empty one and for `unknown`. */
 const addressIn = (value: string | null): string | null => {
-  const address =
-    typed(value)
-      ?.trim()
-      .replace(/^<(.*)>$/, "$1") ?? ""
-  return address.includes("@") ? withoutXtext(address) : null
+  const address = typed(value)
+    ?.trim()
+    .replace(/^<(.*)>$/, "$1")
+  return address === undefined || address === "" || /^unknown$/i.test(address) ? null : address
 }
 
-/** The actions of RFC 3464, section 2.3.3, by the class of a status code, for reports that omit the action. */
-const ACTIONS: Readonly<Record<string, string>> = { "2": "delivered", "4": "delayed", "5": "failed" }
-
-/** Actions as some servers spell them. */
-const SPELLINGS: Readonly<Record<string, string>> = {
+/** Words that servers write in place of those of RFC 3464. */
+const ACTIONS: Readonly<Record<string, string>> = {
   failure: "failed",
   fail: "failed",
   error: "failed",
-  delay: "delayed"
+  delay: "delayed",
+  deferred: "delayed",
+  success: "delivered"
 }
 
-const recipientOf = (fields: ReadonlyArray<HeaderField>) => {
-  const written = /^\d\.\d{1,3}\.\d{1,3}/.exec(valueOf(fields, "status", WORD_CHARACTERS) ?? "")?.[0] ?? ""
+/** By the class of the status, for a recipient without an action. A temporary one says too little: challenges have it. */
+const ACTION_BY_CLASS: Readonly<Record<string, string>> = { "2": "delivered", "5": "failed" }
+
+/** Returns the recipient of a group; undefined if the group has neither an action nor a status. */
+const recipientOf = (fields: ReadonlyArray<HeaderField>): Reported | undefined => {
+  const written = /[a-z]+/i
+    .exec((valueOf(fields, "action", WORD_CHARACTERS) ?? "").replace(/^\s*\([^)]*\)/, ""))?.[0]
+    .toLowerCase()
   const diagnostic = typed(valueOf(fields, "diagnostic-code", DIAGNOSTIC_CHARACTERS))
-  const status = specificStatus(written, diagnostic)
-  // A comment may follow the action (RFC 3464, section 2.1.1).
-  const action = /^[a-z-]+/i.exec(valueOf(fields, "action", WORD_CHARACTERS) ?? "")?.[0].toLowerCase()
-  const claimed = SPELLINGS[action ?? ""] ?? action ?? ACTIONS[status[0] ?? ""]
-  if (claimed === undefined) return []
-  return [
-    {
-      original: addressIn(valueOf(fields, "original-recipient", ADDRESS_CHARACTERS)),
-      final: addressIn(valueOf(fields, "final-recipient", ADDRESS_CHARACTERS)),
-      action: claimed,
-      status,
-      diagnostic
-    }
-  ]
+  const given = /[245]\.\d{1,3}\.\d{1,3}/.exec(valueOf(fields, "status", WORD_CHARACTERS) ?? "")?.[0] ?? ""
+  const action = written === undefined ? ACTION_BY_CLASS[given.charAt(0)] : (ACTIONS[written] ?? written)
+  if (action === undefined) return undefined
+  const isGeneric = given === "" || given.endsWith(".0.0")
+  return {
+    original: addressIn(valueOf(fields, "original-recipient", ADDRESS_CHARACTERS)),
+    final: addressIn(valueOf(fields, "final-recipient", ADDRESS_CHARACTERS)),
+    action,
+    // Exim, among others, writes 5.0.0, and the code of the other server in the diagnostic.
+    status: (isGeneric ? statusIn(diagnostic ?? "", given.charAt(0)) : undefined) ?? given,
+    diagnostic
+  }
+}
+
+const statusReport = (contents: ReadonlyArray<Uint8Array>): DeliveryReport | undefined => {
+  const groups = contents.flatMap((content) => joinGroups(groupsOf(content).flatMap(splitGroup)))
+  // The fields of the whole message may have an action, too; they count if no group names a recipient.
+  const named = groups.filter((fields) => hasField(fields, RECIPIENT_FIELDS))
+  const counted = named.some((fields) => hasField(fields, OUTCOME_FIELDS)) ? named : groups
+  const recipients = counted.flatMap((fields) => recipientOf(fields) ?? []).slice(0, RECIPIENTS_MAX)
+  return recipients.length === 0 ? undefined : { _tag: "DeliveryStatus", recipients }
 }
 
 /**
- * Returns the report in a mail: the machine-readable part, wherever in the mail its sender put it (RFC 3464, RFC 6533,
- * RFC 5965), or a failure in a well-known form of text. Undefined if the mail reports nothing.
+ * Returns the refusal of a mail by a filter of its recipient (Sieve `reject`, RFC 5429, section 2.1.2): a disposition
+ * notification that the mail was deleted automatically. No other one is requested, and it says nothing about delivery.
  */
-export const readReport = (raw: Uint8Array, mail: BoundedMail, text: string | null): DeliveryReport | undefined => {
-  const status = contentOf(raw, mail, STATUS_TYPES)
-  const recipients = status === undefined ? [] : groupsOf(status).flatMap(recipientOf)
-  if (recipients.length > 0) return { _tag: "DeliveryStatus", recipients }
-  const feedback = contentOf(raw, mail, [FEEDBACK_TYPE])
-  if (feedback === undefined) return readTextBounce(mail.email, text)
-  const [fields = []] = groupsOf(feedback)
+const dispositionReport = (contents: ReadonlyArray<Uint8Array>, text: string | null): DeliveryReport | undefined => {
+  const fields = contents.flatMap((content) => groupsOf(content).flat())
+  const disposition = valueOf(fields, "disposition", DIAGNOSTIC_CHARACTERS) ?? ""
+  if (!/^automatic-action\b/i.test(disposition) || !/;\s*deleted\b/i.test(disposition)) return undefined
+  return {
+    _tag: "DeliveryStatus",
+    recipients: [
+      {
+        original: addressIn(valueOf(fields, "original-recipient", ADDRESS_CHARACTERS)),
+        final: addressIn(valueOf(fields, "final-recipient", ADDRESS_CHARACTERS)),
+        action: "failed",
+        status: "5.7.1",
+        diagnostic: headerText((text ?? "").slice(0, 4 * DIAGNOSTIC_CHARACTERS), DIAGNOSTIC_CHARACTERS) || null
+      }
+    ]
+  }
+}
+
+const feedbackReport = ([content]: ReadonlyArray<Uint8Array>): DeliveryReport | undefined => {
+  if (content === undefined) return undefined
+  const [fields = []] = groupsOf(content)
   return {
     _tag: "Feedback",
     feedbackType: (valueOf(fields, "feedback-type", WORD_CHARACTERS) ?? "").toLowerCase(),
@@ -123,4 +211,21 @@ export const readReport = (raw: Uint8Array, mail: BoundedMail, text: string | nu
       .slice(0, RECIPIENTS_MAX)
       .map(({ value }) => headerText(value, ADDRESS_CHARACTERS).replace(/^<(.*)>$/, "$1"))
   }
+}
+
+/**
+ * Returns the report in a mail; undefined if the mail is not one. The machine-readable part counts wherever it is (RFC
+ * 3464, RFC 6533, RFC 8098): OpenSMTPD, for example, writes multipart/mixed. A feedback report (RFC 5965), whose writers
+ * are few, must be multipart/report. Without a part, the text of a mail
+ * system counts if it has a known form.
+ */
+export const readReport = (raw: Uint8Array, mail: BoundedMail, text: string | null): DeliveryReport | undefined => {
+  const isReport = mail.email.headers.some(({ key, value }) => key === "content-type" && REPORT.test(value))
+  const dispositions = contentsOf(raw, mail, DISPOSITION_TYPES)
+  if (dispositions.length > 0) return dispositionReport(dispositions, text)
+  return (
+    statusReport(contentsOf(raw, mail, STATUS_TYPES)) ??
+    (isReport ? feedbackReport(contentsOf(raw, mail, FEEDBACK_TYPES)) : undefined) ??
+    readTextReport(mail.email, text)
+  )
 }

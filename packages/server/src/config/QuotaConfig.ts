@@ -34,6 +34,7 @@ export const readQuotas = (reader: EnvironmentReader, hasRateLimits: boolean): Q
     sending: readSending(reader),
     feedbackReporters: readReporters(reader),
     inboundPerHour: readInbound(reader),
+    postmaster: readPostmaster(reader),
     rawRetention: readRawRetention(reader)
   }
 })
@@ -92,6 +93,19 @@ const readReporters = (reader: EnvironmentReader): ReadonlyArray<string> => {
     )
   }
   return given.flatMap((domain) => asciiDomain(domain) ?? [])
+}
+
+const readPostmaster = (reader: EnvironmentReader): string | null => {
+  const name = "AGENTOS_POSTMASTER"
+  const given = reader.text(name)
+  if (given === undefined) return null
+  const domain = asciiDomain(reader.text("AGENTOS_EMAIL_DOMAIN") ?? "")
+  const at = given.lastIndexOf("@")
+  if (at < 1 || asciiDomain(given.slice(at + 1)) !== domain) {
+    reader.issues.push(`${name} must be the address of a mailbox of AGENTOS_EMAIL_DOMAIN, not ${JSON.stringify(given)}`)
+    return null
+  }
+  return given
 }
 
 const readStorage = (

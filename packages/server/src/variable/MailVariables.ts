@@ -8,6 +8,13 @@ export const MAIL_VARIABLES = {
     example: "agents.example.com",
     meaning: "domain of the mailboxes"
   },
+  AGENTOS_POSTMASTER: {
+    group: "mail",
+    kind: "text",
+    otherwise: "such mail is accepted, recorded and logged as a warning",
+    example: "operator@agents.example.com",
+    meaning: "address of a mailbox of this service that receives mail to `postmaster` and `abuse`"
+  },
   AGENTOS_SMTP_RELAY_HOST: {
     group: "mail",
     kind: "text",

@@ -1,0 +1,213 @@
+import type { DeliveryReport } from "@agentos/core"
+import type { Email } from "postal-mime"
+import { headerText } from "./TextLimits.ts"
+
+/** Beginning of the text that is read, in characters. Forms name the failure before they quote the mail. */
+const TEXT_CHARACTERS = 6_000
+const ADDRESS_CHARACTERS = 320
+const DIAGNOSTIC_CHARACTERS = 500
+const RECIPIENTS_MAX = 50
+
+/** Where forms begin to quote the original mail, which is not part of the report. */
+const QUOTED = [
+  "--- below this line is a copy",
+  "--- below the next line is a copy",
+  "copy of the message, including",
+  "original message follows",
+  "original message -----",
+  "--- original message",
+  "--- mensaje original",
+  "message header follows",
+  "message headers follow",
+  "returned mail follows",
+  "returned mail ---",
+  "message text follows",
+  "unsent message below",
+  "header of the source mail",
+  "original message below this line",
+  "copy of the first part of the message",
+  "here is a copy of"
+]
+
+/** Phrases of reports that a mail is still being retried. They count before those of a failure, which they may contain. */
+const DELAYS = [
+  "not yet been delivered",
+  "has been delayed",
+  "is delayed",
+  "delivery is delayed",
+  "was delayed",
+  "warning message only",
+  "this is just a warning",
+  "this is a warning",
+  "do not need to resend",
+  "attempts will continue to be made",
+  "will continue to attempt",
+  "will continue to try",
+  "will keep trying",
+  "will be retried",
+  "has been postponed",
+  "still trying to deliver",
+  "advisory-only",
+  "no action is required on your part"
+]
+
+/** Phrases of reports of a final failure, by qmail (QSBMF), Exim, Postfix, sendmail, Exchange, Domino and others. */
+const FAILURES = [
+  "able to deliver your message",
+  "was unable to deliver",
+  "unable to deliver",
+  "could not deliver",
+  "could not be delivered",
+  "couldn't be delivered",
+  "cannot be delivered",
+  "can not be delivered",
+  "can't be delivered",
+  "was not delivered",
+  "were not delivered",
+  "not been delivered",
+  "not delivered to",
+  "did not reach",
+  "could not be reached",
+  "could not reach",
+  "did not receive a copy",
+  "permanent fatal",
+  "permanent error",
+  "failed permanently",
+  "following recipients failed",
+  "following recipient failed",
+  "recipients was aborted",
+  "following address(es) failed",
+  "following addresses failed",
+  "following address failed",
+  "following addresses could not",
+  "failed addresses follow",
+  "failed recipient",
+  "undeliverable address",
+  "undeliverable mail",
+  "undeliverable message",
+  "non-delivery report",
+  "has been returned because",
+  "no valid recipients",
+  "no mailbox here by that name",
+  "no such user",
+  "no user by that name",
+  "user unknown",
+  "unknown user",
+  "user not known",
+  "user not found",
+  "mailbox is full",
+  "mailbox unavailable",
+  "is no longer valid",
+  "did not exactly match",
+  "invalid final delivery",
+  "does not like recipient",
+  "problem with the e-mail address",
+  "was automatically rejected",
+  "was not accepted",
+  "encountered delivery problems",
+  "error-for:",
+  "does not have a final email delivery point",
+  "pudo ser entregado",
+  "pas pu etre delivre",
+  "pas pu être délivré",
+  "konnte nicht zugestellt werden",
+  "nicht zugestellt werden konnte",
+  "did not succeed",
+  "could not be sent",
+  "not a valid user",
+  "无法发送",
+  "无法投递",
+  "配信できません",
+  "не может быть доставлено",
+  "не удалось доставить",
+  "check your send e-mail address"
+]
+
+/** Forms that no person and no other program writes. They begin the text, whoever the author is. */
+const OPENINGS = [
+  "hi. this is the",
+  "this message was created automatically by mail delivery software",
+  "this is the postfix program",
+  "this is the mail system at host",
+  "this is the mail delivery agent",
+  "this is an automatically generated delivery status notification",
+  "the original message was received at"
+]
+
+/** Local parts and names by which mail systems sign (RFC 5321, section 6.1, and their defaults). */
+const DAEMON =
+  /^(?:"?(?:mailer-?daemon|postmaster|mdaemon|mail-?daemon|mail[ ._-]delivery[ ._-](?:sub)?system|ndr|smtp-?server|root|imss|system administrator)\b)/i
+const DAEMON_NAME =
+  /^["'\s]*(?:mail delivery (?:sub)?system|mailer-?daemon|postmaster|delivery subsystem|system administrator|mail administrator|mail deliver|microsoft outlook|e\d+_smtp_mail_service)/i
+
+/** Subjects by which other mail systems begin, whatever their author is. A reply begins with its own prefix. */
+const SUBJECT =
+  /^(?:undeliver|undelivered|returned mail|failure notice|mail (?:delivery failed|could not be delivered|delivery failure)|delivery (?:status notification \(fail|fail)|non-delivery)/
+
+/**
+ * Returns the enhanced status code (RFC 3463) that a text from another server names after its reply code, or after `#`
+ * as qmail does; undefined if there is none of the class.
+ */
+export const statusIn = (text: string, ofClass = ""): string | undefined => {
+  const found = /(?:(?:^|[^\d.])[45]\d\d[ \t-]{1,8}#?|#)([45]\.\d{1,3}\.\d{1,3})(?![.\d])/.exec(text)?.[1]
+  return found === undefined || !found.startsWith(ofClass) ? undefined : found
+}
+
+const ADDRESS = /[^\s<>"'`,;:()[\]@]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}/gi
+
+const earliest = (text: string, phrases: ReadonlyArray<string>): number => {
+  const found = phrases.map((phrase) => text.indexOf(phrase)).filter((at) => at >= 0)
+  return found.length === 0 ? -1 : Math.min(...found)
+}
+
+const headerOf = ({ headers }: Email, name: string): string | undefined =>
+  headers.find(({ key }) => key === name)?.value
+
+/** Returns the reply of the other server in the text of a report, or what follows the phrase of the failure. */
+const diagnosticIn = (text: string, from: number): string | null => {
+  const reply = text
+    .split("\n")
+    .flatMap(
+      (line) => /(?:^|[^\d.])([45][0-5]\d[ -].{3,})/.exec(line)?.[1] ?? (/#[45]\.\d{1,3}\.\d/.test(line) ? line : [])
+    )[0]
+  return headerText(reply ?? text.slice(from, from + DIAGNOSTIC_CHARACTERS), DIAGNOSTIC_CHARACTERS).trim() || null
+}
+
+/**
+ * Returns the report in a mail of a mail system without a machine-readable part; undefined if its text has no known
+ * form. The addresses that it names are a hint: the return path decides whom the report is about.
+ */
+export const readTextReport = (email: Email, text: string | null): DeliveryReport | undefined => {
+  const subject = (email.subject ?? "").trim().toLowerCase()
+  const failed = headerOf(email, "x-failed-recipients")
+  const author = email.from
+  const isDaemon =
+    failed !== undefined ||
+    DAEMON.test(author?.address ?? "") ||
+    DAEMON_NAME.test(author?.name ?? "") ||
+    (author?.address ?? "") === "" ||
+    SUBJECT.test(subject)
+  const begin = (text ?? "").slice(0, TEXT_CHARACTERS)
+  // Of the same length as the text, so that places in one are places in the other.
+  const folded = begin.toLowerCase().replace(/\s/g, " ")
+  if (!isDaemon && !OPENINGS.some((opening) => folded.trimStart().startsWith(opening))) return undefined
+  if (folded.length !== begin.length) return undefined
+  const end = earliest(folded, QUOTED)
+  const own = folded.slice(0, end < 0 ? undefined : end).replace(/ {2}/g, " ")
+  const isDelay = earliest(own, DELAYS) >= 0 || /\bdelay(?:ed)?\b|not yet delivered/.test(subject)
+  const at = earliest(own, FAILURES)
+  const isFailure = at >= 0 || failed !== undefined || (isDaemon && SUBJECT.test(subject))
+  if (!isDelay && !isFailure) return undefined
+  const report = begin.slice(0, end < 0 ? undefined : end)
+  const named = (failed ?? report.slice(Math.max(at, 0))).slice(0, TEXT_CHARACTERS).match(ADDRESS) ?? []
+  const addresses = failed === undefined ? named.slice(0, 1) : named.slice(0, RECIPIENTS_MAX)
+  const diagnostic = diagnosticIn(report, Math.max(at, 0))
+  const fields = {
+    original: null,
+    action: isDelay ? "delayed" : "failed",
+    status: isDelay ? "" : (statusIn(report, "5") ?? ""),
+    diagnostic
+  }
+  const finals = addresses.length === 0 ? [null] : addresses.map((address) => address.slice(0, ADDRESS_CHARACTERS))
+  return { _tag: "DeliveryStatus", recipients: finals.map((final) => ({ ...fields, final })) }
+}
