@@ -114,6 +114,16 @@ describe("a recipient", () => {
     expect(listener.taken[0]?.envelope.rcptTo).toEqual(["ADA@agents.test"])
   })
 
+  it("postmaster needs no domain", async () => {
+    const listener = await opened({ admit: () => Effect.void })
+    const session = await openSession(listener.port)
+    await session.say("MAIL FROM:<news@sender.test>")
+    expect(await session.say("RCPT TO:<Postmaster>")).toMatch(/^250/)
+    await session.say("DATA")
+    expect(await session.say(`${FROM}x\r\n.`)).toMatch(/^250/)
+    expect(listener.taken[0]?.envelope.rcptTo).toEqual(["Postmaster@agents.test"])
+  })
+
   it("beyond the limit of one mail is deferred with 452", async () => {
     const listener = await opened()
     const session = await openSession(listener.port)
@@ -314,6 +324,23 @@ describe("a message with an ambiguous sender", () => {
     expect(await answerTo(`From: ada@sender.test\r\n${"X: x\r\n".repeat(5_000)}X: x`)).toMatch(
       /^552 5\.3\.4 Header larger/
     )
+  })
+
+  it("is accepted without an author only from the null sender to return paths, as old servers write bounces", async () => {
+    const path = `bounces+${"0".repeat(56)}@agents.test`
+    const listener = await opened({ admit: () => Effect.void })
+    const session = await openSession(listener.port)
+    for (const [from, to, answer] of [
+      ["", [path], /^250/],
+      ["", [path, "ada@agents.test"], /^550 5\.7\.1 /],
+      ["news@sender.test", [path], /^550 5\.7\.1 /]
+    ] as const) {
+      await session.say(`MAIL FROM:<${from}>`)
+      for (const address of to) expect(await session.say(`RCPT TO:<${address}>`)).toMatch(/^250/)
+      await session.say("DATA")
+      expect(await session.say("From: Jetmail <>\r\n\r\nx\r\n.")).toMatch(answer)
+    }
+    expect(listener.taken).toHaveLength(1)
   })
 
   it("is accepted if From contains one address, with any name", async () => {

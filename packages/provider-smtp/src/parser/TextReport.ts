@@ -205,7 +205,8 @@ export const readTextReport = (email: Email, text: string | null): DeliveryRepor
   const fields = {
     original: null,
     action: isDelay ? "delayed" : "failed",
-    status: isDelay ? "" : (statusIn(report, "5") ?? ""),
+    // No code: what is read in words is not certain enough to suppress an address for ever.
+    status: "",
     diagnostic
   }
   const finals = addresses.length === 0 ? [null] : addresses.map((address) => address.slice(0, ADDRESS_CHARACTERS))
