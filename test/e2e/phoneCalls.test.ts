@@ -53,7 +53,7 @@ describe("a call", () => {
       expect(result.headers.get("payment-response")).not.toBeNull()
       const { call } = dataOf<{ readonly call: CallFields }>(result)
       const { callId } = call
-      const always = { callId, phoneNumberId, direction: "outbound", fromNumber: number, toNumber }
+      const always = { callId, phoneNumberId, direction: "outbound", fromNumber: number, fromWithheld: null, toNumber }
       const unanswered = { endReason: null, connectedSeconds: 0, answeredAt: null, endedAt: null }
       expect(dataOf(result)).toStrictEqual({
         call: {

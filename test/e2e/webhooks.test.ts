@@ -100,6 +100,7 @@ const append = async ({ tenantId }: Tenant, count: number): Promise<ReadonlyArra
       from: "bob@example.com",
       subject: "Grüße 👋",
       authentication: null,
+      automatic: null,
       receivedAt: "2026-01-31T12:00:00.000Z"
     },
     dedupeKey: id

@@ -9,6 +9,8 @@ import { isRunning } from "../../src/shared/ProcessTable.ts"
 
 const directory = mkdtempSync(join(tmpdir(), "agentos-launch-"))
 afterAll(() => rmSync(directory, { recursive: true }))
+// A package.json of a directory above it does not decide how the scripts are read.
+writeFileSync(join(directory, "package.json"), '{"type":"commonjs"}')
 
 const launched = fileURLToPath(new URL("launchedMain.ts", import.meta.url))
 
