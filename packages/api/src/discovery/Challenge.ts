@@ -42,12 +42,14 @@ const toJson = Schema.decodeUnknownSync(Schema.Json)
 /** The levels of an example below its data: the fields of a record, without their parts. */
 const EXAMPLE_DEPTH = 1
 
-/** Returns the fields of an example that are not null, without those that are nested deeper. */
+/** Returns the fields of an example that are not null or false, without those that are nested deeper. */
 const shortExample = (value: Schema.Json, depth = EXAMPLE_DEPTH): Schema.Json =>
   isObject(value)
     ? Object.fromEntries(
         Object.entries(value).flatMap(([name, field]) =>
-          field === null || (depth === 0 && typeof field === "object") ? [] : [[name, shortExample(field, depth - 1)]]
+          field === null || field === false || (depth === 0 && typeof field === "object")
+            ? []
+            : [[name, shortExample(field, depth - 1)]]
         )
       )
     : value
@@ -65,7 +67,7 @@ const bodySchema = (operation: ApiOperation): JsonObject => {
 /**
  * Returns x402's extension `bazaar` (specs/extensions/bazaar.md), by which directories index the operation and agents
  * call it. Every paid operation is a POST with a JSON body and without parameters. To keep the header short, the example of
- * the response leaves out requestId, guide, fields that are null and the parts of a record.
+ * the response leaves out requestId, guide, fields that are null or false and the parts of a record.
  */
 const bazaar = (operation: ApiOperation): JsonObject => {
   const { entry, example } = operation

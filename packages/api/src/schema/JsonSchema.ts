@@ -85,7 +85,9 @@ const compactKeyword = (key: string, value: Schema.Json): ReadonlyArray<readonly
   if (key === "properties" && isObject(value)) {
     return [[key, Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, compactSchema(schema)]))]]
   }
-  if (key === "items") return [[key, compactSchema(value)]]
+  // Of the objects in a list only that they are objects.
+  if (key === "items")
+    return [[key, isObject(value) && value["type"] === "object" ? { type: "object" } : compactSchema(value)]]
   return COMPACT_KEYWORDS.has(key) ? [[key, value]] : []
 }
 

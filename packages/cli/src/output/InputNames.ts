@@ -28,7 +28,10 @@ const asWritten = (path: string, { arguments: given, flags }: CommandSpec): stri
   const [first = "", second = ""] = path.split(".")
   const names = [...(INNER.has(first) ? [second] : []), ...(NAMES[first] ?? []), kebab(first)]
   for (const name of names) {
-    if (flags.some((flag) => flag.name === name)) return `--${name}`
+    if (flags.some((flag) => flag.name === name)) {
+      // One of several values of a flag.
+      return /^\d+$/.test(second) && Number(second) > 0 ? `value ${Number(second) + 1} of --${name}` : `--${name}`
+    }
     if (given.some((argument) => argument.name === name)) return name.toUpperCase()
   }
   return undefined
