@@ -133,7 +133,7 @@ describe("the content of a mail", () => {
           final: "robert@example.net",
           action: "failed",
           status: "5.1.1",
-          diagnostic: "550 5.1.1 <robert@example.net>:    Recipient address rejected"
+          diagnostic: "550 5.1.1 <robert@example.net>: Recipient address rejected"
         },
         { original: null, final: "carol@example.com", action: "delivered", status: "2.1.5", diagnostic: null }
       ]

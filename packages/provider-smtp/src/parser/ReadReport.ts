@@ -77,7 +77,7 @@ const groupsOf = (content: Uint8Array): ReadonlyArray<ReadonlyArray<HeaderField>
     const last = group.at(-1)
     if (start !== null) group.push({ name: start[1]!.toLowerCase(), value: line.slice(start[0].length) })
     else if (last !== undefined && /^[ \t]/.test(line) && last.value.length < 2 * DIAGNOSTIC_CHARACTERS)
-      last.value += line
+      last.value += ` ${line.trimStart()}`
   }
   return groups.filter(({ length }) => length > 0)
 }
@@ -149,19 +149,44 @@ const ACTIONS: Readonly<Record<string, string>> = {
 /** By the class of the status, for a recipient without an action. A temporary one says too little: challenges have it. */
 const ACTION_BY_CLASS: Readonly<Record<string, string>> = { "2": "delivered", "5": "failed" }
 
+/** The beginning of the text in which the reason of a recipient is searched. */
+const TEXT_CHARACTERS = 8_000
+
+/**
+ * Returns the reason that the text of a report gives for an address, for servers that write no Diagnostic-Code: on the
+ * line of the address after a colon (OpenSMTPD), or below a line that names it and ends with a colon (Dovecot).
+ */
+const reasonIn = (text: string, address: string): string | null => {
+  const wanted = address.toLowerCase()
+  const lines = text
+    .slice(0, TEXT_CHARACTERS)
+    .split("\n")
+    .map((line) => line.trim())
+  for (const [index, line] of lines.entries()) {
+    const folded = line.toLowerCase()
+    const start = [`${wanted}:`, `<${wanted}>:`].find((each) => folded.startsWith(each))
+    const isAnnounced = start === undefined && folded.includes(`<${wanted}>`) && folded.endsWith(":")
+    const reason = start === undefined ? (isAnnounced ? (lines[index + 1] ?? "") : "") : line.slice(start.length)
+    if (reason.trim() !== "") return headerText(reason, DIAGNOSTIC_CHARACTERS)
+  }
+  return null
+}
+
 /** Returns the recipient of a group; undefined if the group has neither an action nor a status. */
-const recipientOf = (fields: ReadonlyArray<HeaderField>): Reported | undefined => {
+const recipientOf = (fields: ReadonlyArray<HeaderField>, text: string): Reported | undefined => {
   const written = /[a-z]+/i
     .exec((valueOf(fields, "action", WORD_CHARACTERS) ?? "").replace(/^\s*\([^)]*\)/, ""))?.[0]
     .toLowerCase()
-  const diagnostic = typed(valueOf(fields, "diagnostic-code", DIAGNOSTIC_CHARACTERS))
+  const final = addressIn(valueOf(fields, "final-recipient", ADDRESS_CHARACTERS))
+  const diagnostic =
+    typed(valueOf(fields, "diagnostic-code", DIAGNOSTIC_CHARACTERS)) ?? (final === null ? null : reasonIn(text, final))
   const given = /[245]\.\d{1,3}\.\d{1,3}/.exec(valueOf(fields, "status", WORD_CHARACTERS) ?? "")?.[0] ?? ""
   const action = written === undefined ? ACTION_BY_CLASS[given.charAt(0)] : (ACTIONS[written] ?? written)
   if (action === undefined) return undefined
   const isGeneric = given === "" || given.endsWith(".0.0")
   return {
     original: addressIn(valueOf(fields, "original-recipient", ADDRESS_CHARACTERS)),
-    final: addressIn(valueOf(fields, "final-recipient", ADDRESS_CHARACTERS)),
+    final,
     action,
     // Exim, among others, writes 5.0.0, and the code of the other server in the diagnostic.
     status: (isGeneric ? statusIn(diagnostic ?? "", given.charAt(0)) : undefined) ?? given,
@@ -169,12 +194,12 @@ const recipientOf = (fields: ReadonlyArray<HeaderField>): Reported | undefined =
   }
 }
 
-const statusReport = (contents: ReadonlyArray<Uint8Array>): DeliveryReport | undefined => {
+const statusReport = (contents: ReadonlyArray<Uint8Array>, text: string): DeliveryReport | undefined => {
   const groups = contents.flatMap((content) => joinGroups(groupsOf(content).flatMap(splitGroup)))
   // The fields of the whole message may have an action, too; they count if no group names a recipient.
   const named = groups.filter((fields) => hasField(fields, RECIPIENT_FIELDS))
   const counted = named.some((fields) => hasField(fields, OUTCOME_FIELDS)) ? named : groups
-  const recipients = counted.flatMap((fields) => recipientOf(fields) ?? []).slice(0, RECIPIENTS_MAX)
+  const recipients = counted.flatMap((fields) => recipientOf(fields, text) ?? []).slice(0, RECIPIENTS_MAX)
   return recipients.length === 0 ? undefined : { _tag: "DeliveryStatus", recipients }
 }
 
@@ -224,7 +249,7 @@ export const readReport = (raw: Uint8Array, mail: BoundedMail, text: string | nu
   const dispositions = contentsOf(raw, mail, DISPOSITION_TYPES)
   if (dispositions.length > 0) return dispositionReport(dispositions, text)
   return (
-    statusReport(contentsOf(raw, mail, STATUS_TYPES)) ??
+    statusReport(contentsOf(raw, mail, STATUS_TYPES), text ?? "") ??
     (isReport ? feedbackReport(contentsOf(raw, mail, FEEDBACK_TYPES)) : undefined) ??
     readTextReport(mail.email, text)
   )
