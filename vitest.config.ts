@@ -29,6 +29,9 @@ const PACKAGES = "test/packed/**/*.test.ts"
 /** Runs the client in other runtimes, and the tools in the frameworks of agents, which they install: `test:clients`. */
 const CLIENTS = "test/clients/{frameworks,runtimes}/*.test.ts"
 
+/** Exchanges mail with the mail servers of Debian's packages, which it installs: `test:peers`. */
+const PEERS = "test/peers/*.test.ts"
+
 /** Suites whose servers must restart before a carrier gives up, which it does after 15 s of real time. */
 const TIMED = "test/calls/**/*.test.ts"
 
@@ -60,7 +63,7 @@ export default defineConfig({
           ...common,
           name: "shared",
           include: ["packages/*/test/**/*.test.ts", "examples/*/test/**/*.test.ts", "test/**/*.test.ts"],
-          exclude: [...exclude, ...ISOLATED, ...FAULTS, PACKAGES, CLIENTS, TIMED],
+          exclude: [...exclude, ...ISOLATED, ...FAULTS, PACKAGES, CLIENTS, PEERS, TIMED],
           maxWorkers: MAX_WORKERS,
           // A process and its modules take seconds of processor time, more than most files.
           isolate: false
@@ -90,7 +93,19 @@ export default defineConfig({
         }
       },
       { test: { ...common, name: "packages", include: [PACKAGES], exclude, sequence: { groupOrder: 3 } } },
-      { test: { ...common, name: "clients", include: [CLIENTS], exclude, sequence: { groupOrder: 4 } } }
+      { test: { ...common, name: "clients", include: [CLIENTS], exclude, sequence: { groupOrder: 4 } } },
+      {
+        test: {
+          ...common,
+          name: "peers",
+          include: [PEERS],
+          exclude,
+          maxWorkers: 1,
+          // Mail servers look at their queues only every few seconds.
+          expect: { poll: { timeout: 30_000, interval: 100 } },
+          sequence: { groupOrder: 5 }
+        }
+      }
     ]
   }
 })
