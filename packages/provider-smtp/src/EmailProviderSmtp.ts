@@ -9,6 +9,7 @@ import {
 } from "@agentos/core"
 import { Effect, Layer, Redacted, Semaphore, Stream } from "effect"
 import nodemailer, { type SendMailOptions, type Transport } from "nodemailer"
+import type { PluginFunction } from "nodemailer/lib/mailer"
 import type { SMTPPoolOptions } from "nodemailer/lib/smtp-pool"
 import { type DkimSigner, signing } from "./outbound/DkimSigning.ts"
 import { type PreparedMail, RelayPool } from "./outbound/RelayPool.ts"
@@ -188,6 +189,15 @@ const compose = (mail: OutgoingMail, attachments: Files, isAscii: boolean): Send
   attachments
 })
 
+/** Adds the field of an empty subject, which filters expect. nodemailer leaves out fields without a value. */
+const keepEmptySubject: PluginFunction<PreparedMail> = ({ data, message }, done) => {
+  if (data.subject === "") {
+    const buildHeaders = message.buildHeaders.bind(message)
+    message.buildHeaders = () => `${buildHeaders()}\r\nSubject: `
+  }
+  done()
+}
+
 /** Whether the header has an address that needs SMTPUTF8. */
 const hasUnicode = ({ cc, replyTo, to }: OutgoingMail): boolean => [...to, ...cc, ...replyTo].some(needsSmtpUtf8)
 
@@ -285,6 +295,7 @@ export const layer = (config: EmailProviderSmtpConfig): Layer.Layer<EmailProvide
       // Each send reports its own failure; an error event without a listener would end the process.
       pool.on("error", () => undefined)
       const transport = nodemailer.createTransport(composer, MAIL_DEFAULTS)
+      transport.use("stream", keepEmptySubject)
       if (dkim !== undefined) transport.use("stream", signing(dkim))
 
       const loaded = yield* Semaphore.make(LOADED_BYTES_MAX)

@@ -100,6 +100,12 @@ describe("a sent mail", () => {
     expect(parsed.attachments).toEqual([])
   })
 
+  it("has the field of an empty subject", async () => {
+    const server = await started()
+    Result.getOrThrow(await sendTo(server, {}, { ...mail, subject: "" }))
+    expect(server.messages[0]!.split("\r\n\r\n")[0]!.split("\r\n")).toContain("Subject: ")
+  })
+
   it("has Reply-To and Auto-Submitted if they are given", async () => {
     const server = await started()
     const sent = { ...mail, replyTo: ["help@else.test", "team@else.test"], autoSubmitted: "auto-replied" } as const
