@@ -78,6 +78,8 @@ describe("the largest mail is read within the memory of its process", () => {
         contentType: "application/zip",
         sizeBytes: content.length,
         sha256: createHash("sha256").update(content).digest("hex"),
+        contentId: null,
+        disposition: "attachment",
         source: { offset: expect.any(Number), encodedBytes: encoded.length, encoding: "base64" }
       }
     ])
