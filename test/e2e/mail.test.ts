@@ -713,6 +713,29 @@ describe("outbound mail", () => {
     expect([again.status, again.body.error.issues?.[0]?.path]).toEqual([400, "to.0"])
   })
 
+  it("to the postmaster of the service is sent, as every domain accepts it", async () => {
+    const { agent, mailbox } = await newMailbox()
+    const to = [`postmaster@${host.sandbox.emailDomain}`, `Abuse@${host.sandbox.emailDomain}`]
+    const sent = await send(agent, { mailboxId: mailbox.mailboxId, to, subject: "Question", text: "?" })
+    expect(sent.body.data["message"]).toMatchObject({ to, status: "sent" })
+  })
+
+  it("answers all but the return path that a vacation reply was sent to", async () => {
+    const { agent, mailbox } = await newMailbox()
+    const person = `${freshName()}@elsewhere.test`
+    const ask = { mailboxId: mailbox.mailboxId, to: [person], subject: "Question", text: "?" }
+    const question = (await send(agent, ask)).body.data["message"]! as MessageFields
+    const returnPath = await returnPathOf(person)
+    await deliver({ from: person, to: returnPath, cc: "dan@elsewhere.test", subject: "Re: Question", text: "Yes." })
+    const arrival = (await arrived(agent, mailbox.mailboxId, 2)).find(({ direction }) => direction === "inbound")!
+    expect(arrival).toMatchObject({
+      threadId: question.threadId,
+      recipients: [{ status: "received" }, { status: "unknown" }]
+    })
+    const answer = { mailboxId: mailbox.mailboxId, inReplyTo: arrival.messageId, replyAll: true, text: "Thanks" }
+    expect((await send(agent, answer)).body.data["message"]).toMatchObject({ to: [person], cc: ["dan@elsewhere.test"] })
+  })
+
   it("to an unknown or inactive mailbox of the service is refused before payment, and suppresses nothing", async () => {
     const { agent, mailbox } = await newMailbox()
     const friend = await newMailbox(1)

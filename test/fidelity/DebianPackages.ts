@@ -8,18 +8,17 @@ const run = promisify(execFile)
 /** Where apt finds packages, in one line for each source, with sources instead of binaries. */
 const sourceList = async (): Promise<string> => {
   const lines: Array<string> = []
-  for (const folder of ["/etc/apt/sources.list.d"]) {
-    for (const name of await readdir(folder)) {
-      const text = await readFile(join(folder, name), "utf8")
-      for (const stanza of text.split(/\n{2,}/)) {
-        const field = (key: string) => new RegExp(`^${key}:\\s*(.+)$`, "m").exec(stanza)?.[1]
-        const uris = field("URIs")
-        if (uris === undefined) continue
-        const signed = field("Signed-By")
-        const options = signed === undefined ? "" : ` [signed-by=${signed}]`
-        for (const suite of (field("Suites") ?? "").split(/\s+/)) {
-          lines.push(`deb-src${options} ${uris} ${suite} ${field("Components") ?? "main"}`)
-        }
+  const folder = "/etc/apt/sources.list.d"
+  for (const name of await readdir(folder)) {
+    const text = await readFile(join(folder, name), "utf8")
+    for (const stanza of text.split(/\n{2,}/)) {
+      const field = (key: string) => new RegExp(`^${key}:\\s*(.+)$`, "m").exec(stanza)?.[1]
+      const uris = field("URIs")
+      if (uris === undefined) continue
+      const signed = field("Signed-By")
+      const options = signed === undefined ? "" : ` [signed-by=${signed}]`
+      for (const suite of (field("Suites") ?? "").split(/\s+/)) {
+        lines.push(`deb-src${options} ${uris} ${suite} ${field("Components") ?? "main"}`)
       }
     }
   }

@@ -80,6 +80,11 @@ export const foldAddress = (address: string): string => address.toLowerCase()
 /** Lowercases ASCII letters only: the Kelvin sign would become an ASCII letter, and so another address. */
 export const lowerAscii = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 
+const ROLES: ReadonlySet<string> = new Set(["postmaster", "abuse"])
+
+/** Whether every domain accepts mail to a local part (RFC 5321, section 4.5.1; RFC 2142, section 4). No mailbox has it. */
+export const isRoleLocalPart = (localPart: string): boolean => ROLES.has(baseLocalPart(localPart))
+
 /** Returns the local part of the mailbox that receives the mail: in lower case, without a plus-tag. */
 export const baseLocalPart = (localPart: string): string => {
   const plus = localPart.indexOf("+")

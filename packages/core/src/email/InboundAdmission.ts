@@ -7,7 +7,7 @@ import type { RateRule } from "../limits/RateLimitStore.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import { countRefusal, type RefusalReason } from "../limits/Refusals.ts"
-import { baseLocalPart, splitAddress } from "./EmailAddress.ts"
+import { baseLocalPart, isRoleLocalPart, splitAddress } from "./EmailAddress.ts"
 import { EmailProvider } from "./EmailProvider.ts"
 import { type InboundEnvelope, type InboundRefusal, InboundRefused, MailParser } from "./InboundMail.ts"
 import type { Mailbox } from "./Mailbox.ts"
@@ -28,9 +28,6 @@ export type ReturnPaths = ReadonlyMap<string, ReadonlyArray<number | null>>
 
 /** The part of an outbound message that leads to its mailbox. */
 export type SentMessage = Pick<Message, "from" | "mailboxId" | "messageId" | "tenantId" | "threadId">
-
-/** The addresses of RFC 5321, section 4.5.1, and RFC 2142, section 4. */
-const ROLES: ReadonlySet<string> = new Set(["postmaster", "abuse"])
 
 /** Takes the tokens of a mail, or only checks that they are available. */
 type TokenUse = "check" | "take"
@@ -123,7 +120,7 @@ export const makeInboundAdmission = Effect.gen(function* () {
   /** Whether an address is one that every domain must accept. */
   const isRole = (address: string): boolean => {
     const named = splitAddress(address)
-    return isOwn(named) && ROLES.has(baseLocalPart(named.localPart))
+    return isOwn(named) && isRoleLocalPart(named.localPart)
   }
 
   /** Returns the local part of the mailbox that an address of this domain names. */

@@ -9,10 +9,12 @@ import { emailReceived } from "./EmailEvent.ts"
 import { EmailProvider } from "./EmailProvider.ts"
 import { type InboundEnvelope, InboundMailStore, type ParsedMail, type WaitingMail } from "./InboundMail.ts"
 import type { InboundAdmission, ReturnPaths, SentMessage } from "./InboundAdmission.ts"
+import { foldAddress, splitAddress } from "./EmailAddress.ts"
 import { isAddressOf, type Mailbox } from "./Mailbox.ts"
 import { MailPolicy } from "./MailPolicy.ts"
 import { BLANK_CONTENT, bodySizeBytes, type Message, receivedBy, snippetOf } from "./Message.ts"
 import { MessageStore, type NewMessage } from "./MessageStore.ts"
+import { hasForm } from "./ReturnPath.ts"
 import { suppress, workingAddress } from "./Suppression.ts"
 import { guessThread } from "./ThreadGuess.ts"
 
@@ -269,6 +271,9 @@ const receivedMessage = (
     }
     return { message, duplicateKey: null, inboundMailId: mail.inboundMailId, sizeBytes: mail.sizeBytes }
   }
+  const returnPaths = new Set(
+    mail.envelope.rcptTo.filter((address) => hasForm(splitAddress(address).localPart)).map(foldAddress)
+  )
   const { bodyHash: _1, cc, from, headerHash: _2, links = [], report: _3, to, ...content } = parsed.value
   const message: Message = {
     ...content,
@@ -279,7 +284,7 @@ const receivedMessage = (
     to: to.map(({ address }) => address),
     cc: cc.map(({ address }) => address),
     automatic: content.automatic ?? (mail.envelope.mailFrom === "" ? "null_sender" : null),
-    recipients: receivedBy(to, cc, (address) => isAddressOf(mailbox, address)),
+    recipients: receivedBy(to, cc, (address) => isAddressOf(mailbox, address) || returnPaths.has(foldAddress(address))),
     snippet: snippetOf(content.text),
     malformed: false
   }

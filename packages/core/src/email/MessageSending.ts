@@ -12,7 +12,7 @@ import type { Tenant, TenantId } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import { AttachmentStore, type StoredAttachment } from "./AttachmentStore.ts"
 import { statusOf } from "./DeliveryReport.ts"
-import { baseLocalPart, foldAddress, isAt, splitAddress } from "./EmailAddress.ts"
+import { baseLocalPart, foldAddress, isAt, isRoleLocalPart, splitAddress } from "./EmailAddress.ts"
 import {
   ATTACHMENT_LIMIT,
   ATTACHMENTS_LIMIT_BYTES,
@@ -167,7 +167,7 @@ export const messageSending = Effect.gen(function* () {
   /** Returns the addresses of the service's own domain that are no active mailbox: the relay would refuse them. */
   const findUnknown = Effect.fnUntraced(function* (listed: ReadonlyArray<ListedRecipient>) {
     const own = listed
-      .filter(({ address }) => isAt(address, provider.domain))
+      .filter(({ address }) => isAt(address, provider.domain) && !isRoleLocalPart(splitAddress(address).localPart))
       .map(({ address }) => ({ address, localPart: baseLocalPart(splitAddress(address).localPart) }))
     if (own.length === 0) return new Set<string>()
     const found = yield* mailboxes.findActive([...new Set(own.map(({ localPart }) => localPart))])
@@ -447,7 +447,7 @@ const signedHtml = (html: string, signature: string | null): string => {
   return html.slice(0, end) + block + html.slice(end)
 }
 
-/** An answer is taken for that of a program, unless the caller says otherwise. */
+/** An answer counts as written by a program, unless the caller says otherwise. */
 const automaticOf = ({ automatic, inReplyTo }: SendMessageInput): Message["automatic"] => {
   if (!(automatic ?? inReplyTo !== undefined)) return null
   return inReplyTo === undefined ? "auto_generated" : "auto_replied"

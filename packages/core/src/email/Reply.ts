@@ -1,13 +1,17 @@
-import { foldAddress, toEmailAddress } from "./EmailAddress.ts"
+import { foldAddress, splitAddress, toEmailAddress } from "./EmailAddress.ts"
 import { isAddressOf, type Mailbox } from "./Mailbox.ts"
 import type { AutomaticReason, Message } from "./Message.ts"
+import { hasForm } from "./ReturnPath.ts"
 
-/** Returns addresses in the form that is stored, each once, without those that can't be written to, and without some. */
+/**
+ * Returns addresses in the form that is stored, each once, without those that can't be written to, and without some. A
+ * return path, to which vacation replies are addressed, only takes answers to the mail that had it.
+ */
 const writable = (addresses: ReadonlyArray<string>, isLeftOut: (address: string) => boolean): ReadonlyArray<string> => {
   const found = new Map<string, string>()
   for (const given of addresses) {
     const address = toEmailAddress(given)
-    if (address === undefined || isLeftOut(address)) continue
+    if (address === undefined || isLeftOut(address) || hasForm(splitAddress(address).localPart)) continue
     const folded = foldAddress(address)
     if (!found.has(folded)) found.set(folded, address)
   }
@@ -42,7 +46,7 @@ export const copiedTo = (
   )
 }
 
-/** The mail of programs that answer by themselves, and bounces: who answers them by a program begins a loop. */
+/** Mail of programs that answer by themselves, and bounces. A program that answers it begins a loop. */
 const LOOPING: ReadonlySet<AutomaticReason> = new Set(["auto_replied", "null_sender"])
 
 /** Whether a program must not answer the message by itself (RFC 3834, section 2; RFC 5321, section 4.5.5). */
