@@ -30,4 +30,12 @@ describe("Uuid.generate", () => {
     assert.strictEqual(Uuid.generate(drawing(), 0), Uuid.fromParts(0, 0n))
     assert.strictEqual(Uuid.generate(drawing(ones, ones, ones), MILLIS), Uuid.fromParts(MILLIS, (1n << 73n) - 1n))
   })
+
+  it.effect("sorts the UUIDs of one millisecond in the order in which they were made", () =>
+    Effect.gen(function* () {
+      const made = yield* Effect.replicateEffect(Uuid.next, 2_048)
+      assert.deepStrictEqual(made.toSorted(), made)
+      assert.strictEqual(new Set(made).size, made.length)
+    })
+  )
 })
