@@ -133,6 +133,15 @@ const OPENINGS = [
   "this is an automatically generated delivery status notification",
   "the original message was received at"
 ]
+const OPENING_CHARACTERS = 100
+
+/** Returns a text in lower case, with each white space as a space. Places in it are those in the text. */
+const fold = (text: string): string => text.toLowerCase().replace(/\s/g, " ")
+
+const isOpening = (text: string): boolean => {
+  const start = fold(text.trimStart().slice(0, OPENING_CHARACTERS))
+  return OPENINGS.some((opening) => start.startsWith(opening))
+}
 
 /** Local parts and names by which mail systems sign (RFC 5321, section 6.1, and their defaults). */
 const DAEMON =
@@ -188,9 +197,9 @@ export const readTextReport = (email: Email, text: string | null): DeliveryRepor
     (author?.address ?? "") === "" ||
     SUBJECT.test(subject)
   const begin = (text ?? "").slice(0, TEXT_CHARACTERS)
-  // Of the same length as the text, so that places in one are places in the other.
-  const folded = begin.toLowerCase().replace(/\s/g, " ")
-  if (!isDaemon && !OPENINGS.some((opening) => folded.trimStart().startsWith(opening))) return undefined
+  if (!isDaemon && !isOpening(begin)) return undefined
+  const folded = fold(begin)
+  // A few letters are longer in lower case.
   if (folded.length !== begin.length) return undefined
   const end = earliest(folded, QUOTED)
   const own = folded.slice(0, end < 0 ? undefined : end).replace(/ {2}/g, " ")
