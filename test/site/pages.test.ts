@@ -152,8 +152,8 @@ describe.skipIf(!hasChromium)(`the documentation in a browser${skipReason}`, () 
     async ([width, theme]) => {
       const problems = await visit(SAMPLES, width, theme, async (page, path) => {
         await screenshot(page, path, width, theme)
-        // The layouts for phones and for desktops differ; widths between them are like one of them.
-        const isAudited = width === WIDTHS[0] || width === WIDTHS.at(-1)
+        // The layouts for phones and for desktops differ; widths between them are like one of them. Both use the colors of a theme.
+        const isAudited = theme === "light" ? width === WIDTHS[0] : width === WIDTHS.at(-1)
         return [...(await overflow(page)), ...(await firstPaint(page)), ...(isAudited ? await violations(page) : [])]
       })
       expect(problems).toEqual([])
