@@ -1,11 +1,10 @@
 import { Timestamp } from "../kernel/Timestamp.ts"
+import { heardPart, probablyHeardPart } from "./HeardText.ts"
 
 /** The maximum number of speeches that are tracked: the last ones. */
 const TRACKED_MAX = 4
 /** The longest time from sending a text to its first sound, in milliseconds. */
 const START_MILLIS = 1_000
-/** The longest wait for the end of the playback, in milliseconds. */
-const REMAINING_MILLIS_MAX = 60_000
 
 /** Characters that no voice can speak and some stores can't hold: control characters except tabs and line breaks. */
 const UNSPEAKABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/gu
@@ -21,25 +20,15 @@ export const spokenText = (text: string, lengthMax: number): string =>
 export const continued = (before: string, piece: string): string =>
   /[.!?…]$/u.test(before) && /^\p{L}/u.test(piece) ? ` ${piece}` : piece
 
-/**
- * Returns the part of a text that was heard, given the words that a relay reports, whose white space may differ.
- * Returns undefined if the text does not begin with those words.
- */
-export const heardPart = (text: string, heard: string): string | undefined => {
-  let end = 0
-  for (const character of heard.replaceAll(/\s+/gu, "")) {
-    while (/\s/u.test(text.charAt(end))) end += 1
-    if (!text.startsWith(character, end)) return undefined
-    end += character.length
-  }
-  return text.slice(0, end)
-}
-
 /** About 130 words a minute: voices are faster, so the speech is over by the estimated time. */
 const CHARACTER_MILLIS = 80
-/** Digits are read one by one, and a character of these scripts is a syllable or more. */
+/**
+ * Digits, symbols and the letters of an abbreviation are read one by one, and a character of these scripts is a syllable
+ * or more.
+ */
 const LONG_CHARACTER_MILLIS = 300
-const LONG_CHARACTER = /[\p{Nd}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu
+const LONG_CHARACTER =
+  /[\p{Nd}\p{S}@#%&*/\\_\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]|\p{Lu}(?=\p{Lu})|(?<=\p{Lu})\p{Lu}/gu
 
 /** Estimates the longest time a text takes to speak, in milliseconds: no carrier reports this beforehand. */
 export const speechMillis = (text: string): number => {
@@ -87,29 +76,38 @@ export const extended = (self: PlaybackState, piece: string): PlaybackState => (
 export const sent = (self: PlaybackState, piece: string, now: Timestamp): PlaybackState =>
   piece === "" ? self : { ...self, endsAt: Math.max(now, self.endsAt) + speechMillis(piece) }
 
-/** Returns when all text sent so far has been heard, by estimate: `REMAINING_MILLIS_MAX` from now at the latest. */
+/** Returns when all text sent so far has been heard, by estimate. The limit of the call may end it before. */
 export const playbackEnd = ({ endsAt }: PlaybackState, now: Timestamp): Timestamp =>
-  endsAt === 0
-    ? now
-    : Timestamp.make(Math.min(Math.max(now, Math.ceil(endsAt) + START_MILLIS), now + REMAINING_MILLIS_MAX))
+  endsAt === 0 ? now : Timestamp.make(Math.max(now, Math.ceil(endsAt) + START_MILLIS))
 
 /**
  * Records that the caller interrupted after hearing `heard`. Returns the remaining text of each speech that this cuts,
- * or undefined if it cuts none. The interrupted speech is the last one that begins with `heard`; later speeches were
- * not heard. If no speech begins so, `heard` is taken as the heard part of the last speech, at most as long as that
- * speech.
+ * or undefined if it cuts none. The interrupted speech is the last one that begins with `heard`, or the last one after
+ * which `heard` continues in the next; later speeches were not heard. If none begins so, `heard` is compared with the
+ * last speech word by word: what remains is always the beginning of what was sent.
  *
  * Nothing is being spoken once the caller has had a turn and there was enough time to speak all of it.
  */
 export const interrupted = (self: PlaybackState, heard: string, now: Timestamp): ReadonlyArray<Speech> | undefined => {
   const { speeches } = self
   if (speeches.length === 0 || (self.isAnswered && !self.isOpen && !isPlaying(self, now))) return undefined
-  const known = speeches.findLastIndex(({ text }) => heardPart(text, heard) !== undefined)
-  const first = known < 0 ? speeches.length - 1 : known
-  return speeches.slice(first).map(({ text, turnIndex }, index) => ({
-    turnIndex,
-    text: index > 0 ? "" : (heardPart(text, heard) ?? spokenText(heard, text.length))
-  }))
+  for (let first = speeches.length - 1; first >= 0; first--) {
+    const cut = cutTo(speeches.slice(first), heard)
+    if (cut !== undefined) return cut
+  }
+  return speeches.slice(-1).map(({ text, turnIndex }) => ({ turnIndex, text: probablyHeardPart(text, heard) }))
+}
+
+/** Cuts speeches, played one after another, to what was heard; undefined if they do not begin with that. */
+const cutTo = (speeches: ReadonlyArray<Speech>, heard: string): ReadonlyArray<Speech> | undefined => {
+  const part = heardPart(speeches.map(({ text }) => text).join(" "), heard)
+  if (part === undefined) return undefined
+  let start = 0
+  return speeches.map(({ text, turnIndex }) => {
+    const rest = part.slice(start)
+    start += text.length + 1
+    return { turnIndex, text: rest.slice(0, text.length) }
+  })
 }
 
 const isPlaying = ({ endsAt }: PlaybackState, now: Timestamp): boolean => now < endsAt

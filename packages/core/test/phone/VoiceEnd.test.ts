@@ -60,6 +60,28 @@ describe("an agent that hangs up", () => {
     })
   )
 
+  scenario("is heard whole by a caller who hears one word after another, however long the goodbye is", (host) =>
+    Effect.gen(function* () {
+      const { asked, call, fiber, heard, say, spoken } = yield* talk(host)
+      yield* Effect.forkScoped(CallWatch.run)
+      yield* say("Bye.")
+      const answer = asked(1)
+      const goodbye = Array.from({ length: 40 }, (_, index) => `Step ${index}: note it down. `).join("")
+      answer.say(goodbye)
+      answer.hangUp()
+      yield* settle
+      // A slow voice: a word in 400 ms.
+      const words = goodbye.trim().split(" ").length
+      yield* TestClock.adjust(words * 400)
+      assert.notStrictEqual(spoken.at(-1)?._tag, "End")
+      assert.notInclude(host.carrier.log, `hangUp ${call.providerCallId}`)
+      yield* TestClock.adjust("1 minute")
+      yield* Fiber.join(fiber)
+      assert.isTrue(heard().endsWith("|[end]"))
+      assert.deepStrictEqual((yield* linesOf(call)).at(-1), `agent: ${goodbye}`)
+    })
+  )
+
   scenario(
     "stores the end of the call before its last words are heard, because a server may be killed meanwhile",
     (host) =>

@@ -1,8 +1,10 @@
-import { assert, describe } from "@effect/vitest"
+import { Timestamp } from "@agentos/core"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { linesOf, settle, talk } from "../support/Conversation.ts"
 import { scenario } from "../support/Purchase.ts"
+import * as VoiceSession from "../../src/phone/VoiceSession.ts"
 
 const interrupted = (spoken: string) => ({ _tag: "Interrupted", spoken }) as const
 
@@ -46,11 +48,11 @@ describe("a caller who interrupts", () => {
     })
   )
 
-  scenario("cuts the turn to the words that the relay reports, but never beyond the spoken text", (host) =>
+  scenario("cuts the turn to the number of words that the relay reports, but never beyond the spoken text", (host) =>
     Effect.gen(function* () {
       const { call, tell } = yield* talk(host, "Call 1.")
       yield* tell(interrupted("Call one or two"))
-      assert.deepStrictEqual(yield* linesOf(call), ["agent: Call on"])
+      assert.deepStrictEqual(yield* linesOf(call), ["agent: Call 1."])
     })
   )
 
@@ -92,6 +94,75 @@ describe("a caller who interrupts", () => {
       assert.deepStrictEqual(yield* linesOf(call), ["agent: A greeting that", "caller: Who are you?", "agent: "])
     })
   )
+})
+
+/** A turn in the parts at which a caller interrupts. With how a voice reads a part, where it reads other words. */
+type Parts = ReadonlyArray<string | readonly [sent: string, read: string]>
+const sentOf = (part: Parts[number]): string => (typeof part === "string" ? part : part[0])
+const readOf = (part: Parts[number]): string => (typeof part === "string" ? part : part[1])
+
+const TURNS: ReadonlyArray<readonly [language: string, parts: Parts]> = [
+  ["English", ["Good ", "morning, ", "you’re ", "speaking ", "with ", "“Ada’s” ", "agent — ", "how ", "are ", "you?"]],
+  ["English with repeated words", ["no ", "no ", "no, ", "no ", "no!"]],
+  [
+    "English with numbers",
+    ["Your ", "code ", "is ", ["4821", "four eight two one"], ". ", "It ", "costs ", ["12", "twelve"], " dollars."]
+  ],
+  ["German", ["Grüß ", "Gott, ", "Frau ", "Müller, ", "schöne ", "Straße!"]],
+  ["Chinese", [..."您好,我是张伟的助手。请问有什么可以帮您?"]],
+  ["Japanese", [..."お電話ありがとうございます。田中です。"]],
+  ["Korean", ["안녕하세요, ", "무엇을 ", "도와드릴까요?"]],
+  ["Hindi", ["नमस्ते, ", "मैं ", "आपकी ", "क्या ", "मदद ", "करूँ?"]],
+  ["text like markup", ["Use ", "<b>bold</b> ", "&amp; ", "*stars* ", "[links](a) ", "1 < 2 ", "{x}."]],
+  ["symbols", ["Hi ", "😀 ", "at ", "ada@x.example ", "👩‍👩‍👧 ", "ok."]]
+]
+
+/** What a relay may do to the words before it reports them. */
+const REPORTS: Readonly<Record<string, (heard: string) => string>> = {
+  "as they were sent": (heard) => heard,
+  trimmed: (heard) => heard.trim(),
+  "with other white space": (heard) => `  ${heard.replaceAll(/\s+/gu, "\n\u00a0 ")}`,
+  decomposed: (heard) => heard.normalize("NFD"),
+  "in lower case": (heard) => heard.toLowerCase(),
+  "with straight quotation marks": (heard) => heard.replaceAll(/[“”]/gu, '"').replaceAll("’", "'"),
+  "without punctuation": (heard) => heard.replaceAll(/[^\p{L}\p{M}\p{N}\s]/gu, "")
+}
+
+describe("a transcript after an interruption at each word", () => {
+  const at = Timestamp.Timestamp.make(1_000_000)
+  const letters = (text: string) => text.replaceAll(/[^\p{L}\p{M}\p{N}]/gu, "")
+
+  /** The turn of the agent that was sent in pieces and interrupted after `heard`. */
+  const recorded = (pieces: ReadonlyArray<string>, heard: string): string => {
+    let session = VoiceSession.open(null, [], at)[0]
+    const tell = (event: VoiceSession.SessionEvent): void => {
+      const [next, commands] = VoiceSession.step(session, { ...event, at })
+      session = next
+      for (const command of commands) if (command._tag === "Say") tell({ _tag: "Sent", text: command.text })
+    }
+    tell({ _tag: "Said", text: "Hello?" })
+    for (const text of pieces) {
+      tell({ _tag: "Answer", question: session.question, output: { _tag: "Say", text } })
+    }
+    tell({ _tag: "Interrupted", spoken: heard })
+    return session.turns.at(-1)!.text
+  }
+
+  for (const [how, report] of Object.entries(REPORTS)) {
+    it.each(TURNS)(`is what the caller heard: %s, reported ${how}`, (_language, parts) => {
+      const pieces = parts.map(sentOf)
+      const text = pieces.join("")
+      for (let count = 0; count <= parts.length; count++) {
+        const sent = pieces.slice(0, count).join("")
+        const heard = report(parts.slice(0, count).map(readOf).join(""))
+        for (const sentAs of [pieces, [text]]) {
+          const turn = recorded(sentAs, heard)
+          assert.isTrue(text.startsWith(turn), turn)
+          assert.strictEqual(letters(turn), letters(sent))
+        }
+      }
+    })
+  }
 })
 
 describe("a caller who continues to speak", () => {

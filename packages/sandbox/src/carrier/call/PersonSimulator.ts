@@ -226,9 +226,15 @@ const canInterrupt = (line: Line, interruptible: Interruptible): boolean => {
   return by === "any" || by === kind
 }
 
+/** A character of a script without spaces is a word. */
+const partOfWord = String.raw`[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]`
+const startsWithin = new RegExp(`^${partOfWord}`, "u")
+const endsWithin = new RegExp(`${partOfWord}+$`, "u")
+
 /** Returns the part of a text that was heard within the time: whole words, and never the whole text. */
 const heardWithin = (text: string, millis: number): string => {
-  const heard = text.slice(0, Math.floor((millis * charactersPerSecond) / 1_000))
-  const endsWithWord = heard.length < text.length && /\s/.test(text[heard.length] ?? "")
-  return endsWithWord ? heard.trimEnd() : heard.replace(/\S*$/, "").trimEnd()
+  const length = Math.min(Math.floor((millis * charactersPerSecond) / 1_000), text.length - 1)
+  const heard = text.slice(0, length).toWellFormed()
+  const endsWithWord = !startsWithin.test(text.slice(length))
+  return (endsWithWord ? heard : heard.replace(endsWithin, "")).trimEnd()
 }
