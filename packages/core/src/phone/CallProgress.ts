@@ -55,7 +55,7 @@ export const apply = (call: Call, report: CallReport): Call => {
     case "Ringing":
       return moved(call, "Ring", {})
     case "Answered":
-      return moved(call, "Answer", { answeredAt: later(call.createdAt, report.at) }, report.at)
+      return answered(moved(call, "Answer", { answeredAt: later(call.createdAt, report.at) }), call, report.at)
     case "Ended":
       return moved(call, "End", ended(call, report))
   }
@@ -102,17 +102,19 @@ const beforeLimit = (call: Call, at: Timestamp.Timestamp, now: Timestamp.Timesta
   return deadline === null ? at : Timestamp.Timestamp.make(Math.min(at, Math.max(now, deadline)))
 }
 
-/**
- * Returns the call after a move, or the same object if the move is not allowed. Updates `watchAt` if `now` is given.
- */
-const moved = (call: Call, by: CallMove, change: Partial<Call>, now?: Timestamp.Timestamp): Call => {
+/** Returns the call after a move, or the same object if the move is not allowed. */
+const moved = (call: Call, by: CallMove, change: Partial<Call>): Call => {
   const state = moveCall(call.state, by)
-  if (state === undefined) return call
-  const next = { ...call, ...change, state }
-  return now === undefined ? next : watched(next, now)
+  return state === undefined ? call : { ...call, ...change, state }
 }
 
-const watched = (call: Call, now: Timestamp.Timestamp): Call => ({ ...call, watchAt: nextWatch(call, now) })
+/** The report of the answer may follow the hangup of the agent, whose last words are still being spoken. */
+const answered = (next: Call, before: Call, now: Timestamp.Timestamp): Call => {
+  if (next === before) return before
+  const watchAt =
+    next.hangUpReason === null || next.watchAt === null ? nextWatch(next, now) : beforeLimit(next, next.watchAt, now)
+  return { ...next, watchAt }
+}
 
 const ended = (call: Call, { at, ending, seconds }: Extract<CallReport, { _tag: "Ended" }>): Partial<Call> => {
   const answeredAt = call.answeredAt ?? answeredBefore(call, at, ending, seconds)

@@ -47,6 +47,12 @@ const applyAll = (call: Call, reports: ReadonlyArray<CallProgress.CallReport>): 
 const answered = CallProgress.apply(begun, answeredAt(after(5)))
 
 describe("a call that receives reports", () => {
+  it("lets the last words of its agent be heard, if its answer is reported while they are spoken", () => {
+    const said = CallProgress.requestHangUp(begun, "hangup_agent", after(6), after(20))
+    const late = CallProgress.apply(said, answeredAt(after(7)))
+    assert.deepInclude(late, { state: "in_progress", hangUpReason: "hangup_agent", watchAt: after(22) })
+  })
+
   it("rings, is answered and ends", () => {
     const ringing = CallProgress.apply(begun, RINGING)
     assert.deepStrictEqual(ringing, { ...begun, state: "ringing" })
