@@ -217,6 +217,20 @@ describe("a number that is called", () => {
     { phoneNumberId }: Purchase
   ): Promise<NumberFields["inboundAllowance"]> => (await customer.number(phoneNumberId)).inboundAllowance
 
+  it("presses keys after its text, which are a turn of the transcript", async () => {
+    const talk = await converse("/menu", saying({ text: "One moment.", digits: "1w23#" }), {
+      lines: ["Press a key.", { silence: 1 }]
+    })
+    const { play, turns } = await ended(talk)
+    expect(play.heard).toEqual(["Hello.", "One moment.", "[keys 1w23#]"])
+    expect(turns).toEqual([
+      ["agent", "Hello."],
+      ["caller", "Press a key."],
+      ["agent", "One moment."],
+      ["agent", "[pressed 1w23#]"]
+    ])
+  })
+
   it("has in its transcripts what callers heard, who interrupt at each word", async () => {
     const { carrier } = host
     const customer = await host.customer()

@@ -1,4 +1,13 @@
-import { CallDirection, ErrorCode, EventRecord, maxEntries, PARTY_FIELDS, TURN_FIELDS, Uuid } from "@agentos/core"
+import {
+  CallDirection,
+  Digits,
+  ErrorCode,
+  EventRecord,
+  maxEntries,
+  PARTY_FIELDS,
+  TURN_FIELDS,
+  Uuid
+} from "@agentos/core"
 import { Schema } from "effect"
 
 /** Maximum length of a credential in a message, in characters. A realtime token is far shorter. */
@@ -70,8 +79,11 @@ export const CallReply = Schema.Struct({
   text: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(TEXT_LIMIT))).annotateKey({
     description: "Text to speak."
   }),
+  digits: Schema.optionalKey(Digits).annotateKey({
+    description: "Keys to press after the text, for a menu at the other end. `w` waits half a second."
+  }),
   hangup: Schema.optionalKey(Schema.Boolean).annotateKey({
-    description: "Whether the call ends after the text. Default: false."
+    description: "Whether the call ends after the text and the keys. Default: false."
   }),
   more: Schema.optionalKey(Schema.Boolean).annotateKey({
     description: "Whether further replies to the turn follow. Default: false."
@@ -82,7 +94,7 @@ export const CallReply = Schema.Struct({
 }).annotate({
   identifier: "CallReply",
   description:
-    "Answers a turn of a call: `text` is spoken, then `hangup: true` ends the call. The answer is complete unless `more` is true: then further replies to the same turn follow. `decline: true` gives the call to your next session, or to the webhook of its number."
+    "Answers a turn of a call: `text` is spoken, then `digits` are pressed, then `hangup: true` ends the call. The answer is complete unless `more` is true: then further replies to the same turn follow. `decline: true` gives the call to your next session, or to the webhook of its number."
 })
 
 /** The messages of a client on the WebSocket. */

@@ -39,7 +39,13 @@ const answering = async () => {
     for await (const call of number!.calls()) {
       for await (const turn of call.turns()) {
         said.push(turn.text)
-        await turn.hangUp()
+        if (turn.text !== "menu") {
+          await turn.hangUp()
+          continue
+        }
+        await expect(turn.press("1-2", "One moment.")).rejects.toMatchObject({ code: "INVALID_OPTION" })
+        await turn.press("1w2#", "One moment.")
+        break
       }
     }
   })()
@@ -67,6 +73,18 @@ const answering = async () => {
 }
 
 describe("a voice session", () => {
+  it("speaks a text before it presses keys", async () => {
+    const { end, said, session, turnOf } = await answering()
+    turnOf("menu", "mine", "inbound")
+    await vi.waitFor(() => expect(said).toStrictEqual(["menu"]))
+    await vi.waitFor(() => expect(session.received).toHaveLength(3))
+    expect(session.received.slice(1)).toMatchObject([
+      { type: "call.reply", text: "One moment.", more: true },
+      { type: "call.reply", digits: "1w2#" }
+    ])
+    await end()
+  })
+
   it("leaves the calls of numbers that no loop follows to the other sessions of the wallet, at once", async () => {
     const { declined, end, said, turnOf } = await answering()
     turnOf("a", "another", "inbound")

@@ -54,6 +54,9 @@ export const RelayText = Schema.Struct({
   lang: Schema.optionalKey(Schema.String)
 })
 
+/** Presses keys; `w` waits half a second. */
+export const RelaySendDigits = Schema.Struct({ type: Schema.Literal("sendDigits"), digits: Schema.String })
+
 /** Ends the session, not the call: Twilio then requests the action URL for the next step. */
 export const RelayEndSession = Schema.Struct({
   type: Schema.Literal("end"),
@@ -62,7 +65,7 @@ export const RelayEndSession = Schema.Struct({
 })
 
 /** The messages that this service sends. */
-export const RelayOutbound = Schema.Union([RelayText, RelayEndSession])
+export const RelayOutbound = Schema.Union([RelayText, RelaySendDigits, RelayEndSession])
 export type RelayOutbound = typeof RelayOutbound.Type
 
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(RelayInbound))

@@ -56,10 +56,16 @@ const readSetup = (messages: Queue.Dequeue<string, Cause.Done>): Effect.Effect<O
     }
   }).pipe(Effect.orElseSucceed(() => Option.none()))
 
-const textOf = (command: RelayCommand): string =>
-  writeRelayMessage(
-    command._tag === "End" ? { type: "end" } : { type: "text", token: command.text, last: command.isLast }
-  )
+const textOf = (command: RelayCommand): string => {
+  switch (command._tag) {
+    case "Say":
+      return writeRelayMessage({ type: "text", token: command.text, last: command.isLast })
+    case "Press":
+      return writeRelayMessage({ type: "sendDigits", digits: command.digits })
+    case "End":
+      return writeRelayMessage({ type: "end" })
+  }
+}
 
 /** Returns the session of an admitted call: its conversation over the socket, once the socket has named the call. */
 export const relaySession = (call: Call, runConversation: VoiceConversations["Service"]["run"]): SocketSession => {

@@ -53,6 +53,7 @@ describe("a message of the relay", () => {
     expect(writeRelayMessage({ type: "text", token: 'a "b"', last: false })).toBe(
       '{"type":"text","token":"a \\"b\\"","last":false}'
     )
+    expect(writeRelayMessage({ type: "sendDigits", digits: "1w#" })).toBe('{"type":"sendDigits","digits":"1w#"}')
     expect(writeRelayMessage({ type: "end" })).toBe('{"type":"end"}')
   })
 })

@@ -34,13 +34,14 @@ export class LiveCall {
     return this.#heard.splice(0)
   }
 
-  /** Says a text to the person. Returns whether the person was waiting for an answer. */
-  async say(text: string, hangUp: boolean): Promise<boolean> {
+  /** Says a text to the person, then presses keys. Returns whether the person was waiting for an answer. */
+  async say(text: string, hangUp: boolean, digits?: string): Promise<boolean> {
     const open = this.#turn
     if (open === undefined || open.turn.signal.aborted) return false
     this.#turn = undefined
     open.answered.abort()
-    await (hangUp ? open.turn.hangUp(text) : open.turn.reply(text))
+    if (digits !== undefined) await open.turn.press(digits, text)
+    else await (hangUp ? open.turn.hangUp(text) : open.turn.reply(text))
     return true
   }
 

@@ -120,6 +120,7 @@ const voiceCallback = ({ serverUrl }: DocumentedServer): JsonObject => ({
             schema: schemaRef("AgentReply"),
             examples: {
               say: { value: { text: "Until six." } },
+              press: { value: { text: "One moment.", digits: "1w23#" } },
               hangUp: { value: { text: "Goodbye.", hangup: true } }
             }
           },

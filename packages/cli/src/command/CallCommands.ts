@@ -213,7 +213,7 @@ export const VOICE_ANSWER = defineCommand(
     name: "voice answer",
     summary: "Answer the calls of your numbers with a command",
     description:
-      "Needs no public address: the turns of calls arrive over a WebSocket. Runs the command once for each turn, in its own process, with the turn as JSON on standard input: {callId, turnId, phoneNumberId, direction, from, fromWithheld, to, turn: {text, at}, transcriptSoFar}. Its standard output is spoken, each line when it is complete. Exit code 0 ends the answer, 10 also ends the call; with another code the caller hears an apology. The first output must come within 5 s and the whole answer within 30 s. If the caller speaks over the answer, the command receives SIGTERM.\nReconnects automatically. While it runs, the webhooks of your numbers are not called. Prints one line of JSON per turn if the output is not a terminal.",
+      "Needs no public address: the turns of calls arrive over a WebSocket. Runs the command once for each turn, in its own process, with the turn as JSON on standard input: {callId, turnId, phoneNumberId, direction, from, fromWithheld, to, turn: {text, at}, transcriptSoFar}. Its standard output is spoken, each line when it is complete; a line [press 12#] presses keys instead. Exit code 0 ends the answer, 10 also ends the call; with another code the caller hears an apology. The first output must come within 5 s and the whole answer within 30 s. If the caller speaks over the answer, the command receives SIGTERM.\nReconnects automatically. While it runs, the webhooks of your numbers are not called. Prints one line of JSON per turn if the output is not a terminal.",
     arguments: [],
     flags: [
       {

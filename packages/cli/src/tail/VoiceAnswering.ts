@@ -14,6 +14,8 @@ const HANGUP = 10
 /** The limit of the service for the text of one reply, in characters. */
 const TEXT_LIMIT = 4_000
 const RUNNING_LIMIT = 64
+/** A line that presses keys instead of being spoken. */
+const PRESS = /^\[press ([0-9*#w]{1,64})\]\s*$/u
 
 const piecesOf = (text: string): ReadonlyArray<string> =>
   Array.from({ length: Math.ceil(text.length / TEXT_LIMIT) }, (_, index) =>
@@ -22,7 +24,7 @@ const piecesOf = (text: string): ReadonlyArray<string> =>
 
 /**
  * Answers the turns of calls with a command, one process per turn: the turn as one line of JSON on standard input, the
- * answer as text on standard output. Each line is spoken when it is complete.
+ * answer as text on standard output. Each line is spoken when it is complete; `[press 12#]` alone on a line presses keys.
  */
 export class VoiceAnswering {
   readonly #context: Context
@@ -72,6 +74,8 @@ export class VoiceAnswering {
     const say = (text: string): void => {
       if (ending.signal.aborted) return
       spoken.push(text)
+      const digits = PRESS.exec(text)?.[1]
+      if (digits !== undefined) return void session.send({ type: "call.reply", callId, turnId, digits, more: true })
       for (const piece of piecesOf(text)) session.send({ type: "call.reply", callId, turnId, text: piece, more: true })
     }
     try {

@@ -66,6 +66,16 @@ const answer = async (exec: string, talk: (socket: WebSocket, received: Readonly
 const reply = (more: object) => ({ type: "call.reply", callId, turnId, ...more })
 
 describe("agentctl voice answer", () => {
+  it("presses the keys of a line that names them, in the order of the lines", async () => {
+    const { replies } = await answer("printf 'One moment.\\n[press 1w2#]\\n[press 1a]\\n'")
+    assert.deepStrictEqual(replies, [
+      reply({ text: "One moment.\n", more: true }),
+      reply({ digits: "1w2#", more: true }),
+      reply({ text: "[press 1a]\n", more: true }),
+      reply({})
+    ])
+  })
+
   it("runs the command for a turn and speaks each line when it is complete", async () => {
     const { replies, text } = await answer(`node -e 'process.stdin.on("data", (line) => {
       const { turn, callId } = JSON.parse(line)

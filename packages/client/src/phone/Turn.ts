@@ -1,3 +1,4 @@
+import { AgentOsError } from "../AgentOsError.ts"
 import type { components } from "../generated/Components.ts"
 
 export type TurnMessage = components["schemas"]["CallTurn"]
@@ -5,6 +6,9 @@ type Reply = components["schemas"]["CallReply"]
 
 /** The limit of the service for the text of one reply, in characters. */
 const TEXT_MAX = 4_000
+
+/** The service closes the session of a program that sends others. */
+const DIGITS = /^[0-9*#w]{1,64}$/u
 
 /** What to say: a text, or its parts as they are generated. Each part is spoken while the next one is generated. */
 export type Speech = string | AsyncIterable<string>
@@ -50,12 +54,26 @@ export class Turn {
     await this.#answer(speech, true)
   }
 
+  /**
+   * Presses up to 64 keys for a menu at the other end, after a text: 0 to 9, `*`, `#`, and `w` for a pause of half a
+   * second. Rejects with INVALID_OPTION, and answers nothing, if the digits are others.
+   */
+  async press(digits: string, speech: Speech = ""): Promise<void> {
+    if (!DIGITS.test(digits))
+      throw new AgentOsError({
+        code: "INVALID_OPTION",
+        message: "digits must be 1 to 64 keys of a telephone: 0 to 9, *, # and w for a pause.",
+        details: {}
+      })
+    await this.#answer(speech, false, digits)
+  }
+
   /** @internal Reports that the turn is over. Called by the voice session. */
   interrupt(): void {
     this.#interrupted.abort()
   }
 
-  async #answer(speech: Speech, hangup: boolean): Promise<void> {
+  async #answer(speech: Speech, hangup: boolean, digits?: string): Promise<void> {
     const base = { type: "call.reply", callId: this.callId, turnId: this.id } as const
     try {
       for await (const part of typeof speech === "string" ? [speech] : speech)
@@ -67,6 +85,6 @@ export class Turn {
     }
     if (this.signal.aborted) return
     this.#endsCall = hangup
-    this.#send({ ...base, ...(hangup ? { hangup } : {}) })
+    this.#send({ ...base, ...(digits === undefined ? {} : { digits }), ...(hangup ? { hangup } : {}) })
   }
 }

@@ -77,15 +77,26 @@ export const toAgentMessageRecord = (message: AgentMessage): AgentMessageRecord 
     .map(({ at, role, text }) => ({ role, text, at: toIso(at) }))
 })
 
+const DIGITS_MAX = 64
+
+/** Keys of a telephone that an agent presses; `w` waits half a second. */
+export const Digits = Schema.String.check(
+  Schema.isMaxLength(DIGITS_MAX),
+  Schema.isPattern(/^[0-9*#w]+$/u, { expected: "keys of a telephone: 0 to 9, *, # and w for a pause" })
+)
+
 /** The answer of an agent's webhook: one object, or one on each line. */
 export const AgentReplyRecord = Schema.Struct({
   text: Schema.optionalKey(Schema.String).annotateKey({ description: "Text to speak. An empty one is silent." }),
+  digits: Schema.optionalKey(Digits).annotateKey({
+    description: "Keys to press after the text, for a menu at the other end. `w` waits half a second."
+  }),
   hangup: Schema.optionalKey(Schema.Boolean).annotateKey({
-    description: "Whether the call ends after the text. Default: false."
+    description: "Whether the call ends after the text and the keys. Default: false."
   })
 }).annotate({
   identifier: "AgentReply",
-  description: "The text to speak, and whether to end the call after it. At least one of them."
+  description: "The text to speak, the keys to press, and whether to end the call after them. At least one of them."
 })
 
 /** The webhook URL of an agent and the secret that signs the messages to it. */
@@ -101,8 +112,11 @@ export interface AgentAddress {
 export const isPlaceholder = (url: string): boolean =>
   URL.canParse(url) && /(?:^|\.)invalid\.?$/u.test(new URL(url).hostname)
 
-/** A part of an agent's answer: text to speak, or the instruction to end the call after the text before it. */
-export type AgentReply = { readonly _tag: "Say"; readonly text: string } | { readonly _tag: "HangUp" }
+/** A part of an agent's answer: text to speak, keys to press, or the instruction to end the call after what is before it. */
+export type AgentReply =
+  | { readonly _tag: "Say"; readonly text: string }
+  | { readonly _tag: "Press"; readonly digits: string }
+  | { readonly _tag: "HangUp" }
 
 /** The agent gave no complete, valid answer. `message` explains why and is safe to show to the tenant. */
 export class AgentUnreachable extends Schema.TaggedError<AgentUnreachable>()("AgentUnreachable", {

@@ -76,6 +76,15 @@ export const extended = (self: PlaybackState, piece: string): PlaybackState => (
 export const sent = (self: PlaybackState, piece: string, now: Timestamp): PlaybackState =>
   piece === "" ? self : { ...self, endsAt: Math.max(now, self.endsAt) + speechMillis(piece) }
 
+/** The longest time that a key or a pause between keys takes, in milliseconds. */
+const KEY_MILLIS = 500
+
+/** Records that keys are pressed after the pieces before. */
+export const pressed = (self: PlaybackState, digits: string, now: Timestamp): PlaybackState => ({
+  ...self,
+  endsAt: Math.max(now, self.endsAt) + digits.length * KEY_MILLIS
+})
+
 /** Returns when all text sent so far has been heard, by estimate. The limit of the call may end it before. */
 export const playbackEnd = ({ endsAt }: PlaybackState, now: Timestamp): Timestamp =>
   endsAt === 0 ? now : Timestamp.make(Math.max(now, Math.ceil(endsAt) + START_MILLIS))

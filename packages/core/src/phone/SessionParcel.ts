@@ -21,6 +21,7 @@ export const TurnAnswer = Schema.Union([
   Schema.TaggedStruct("Refused", { isFull: Schema.Boolean }),
   Schema.TaggedStruct("Reply", {
     text: Schema.optionalKey(Schema.String),
+    digits: Schema.optionalKey(Schema.String),
     hangup: Schema.Boolean,
     more: Schema.Boolean
   })

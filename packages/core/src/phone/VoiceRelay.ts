@@ -16,6 +16,8 @@ export type RelayEvent =
 export type RelayCommand =
   /** Speaks a piece immediately. `isLast` ends the speech; its text is empty if nothing is left to say. */
   | { readonly _tag: "Say"; readonly text: string; readonly isLast: boolean }
+  /** Presses keys; `w` waits half a second. */
+  | { readonly _tag: "Press"; readonly digits: string }
   /** Ends the session, and with it the call. */
   | { readonly _tag: "End" }
 

@@ -46,6 +46,7 @@ export const run = (options: VoiceRunnerOptions, events: Stream.Stream<RelayEven
         case "Say":
           yield* options.send(command)
           return yield* handle({ _tag: "Sent", text: command.text })
+        case "Press":
         case "End":
           return yield* options.send(command)
         case "AddTurn": {

@@ -234,6 +234,13 @@ const apologize = ({ message }: AgentUnreachable): Move =>
     speak({ turnIndex: null, text: APOLOGY }, true)
   )
 
+/** Presses keys after the speech so far. They are a turn of their own, as those of the caller. */
+const press = (digits: string): Move =>
+  sequence(close, addTurn("agent", `[pressed ${digits}]`), (session, at) => [
+    { ...session, playback: Playback.pressed(session.playback, digits, at) },
+    [{ _tag: "Press", digits }]
+  ])
+
 /**
  * The agent hangs up: the call ends after the estimated time that the text before needs to be spoken. A relay does not
  * wait for the end of speech itself: Twilio's documentation does not say what happens to remaining speech when a
@@ -282,6 +289,8 @@ const answered = (output: AgentOutput): Move => {
   switch (output._tag) {
     case "Say":
       return say(Playback.spokenText(output.text, ANSWER_MAX), false)
+    case "Press":
+      return press(output.digits)
     case "HangUp":
       return hangUp
     case "Completed":

@@ -68,7 +68,9 @@ const byUrl = Stream.succeed(URL_ANSWER)
 const ask = ({ sessions }: Server, callId: string, tenantId = TENANT) =>
   Stream.runCollect(sessions.ask(tenantId, message(callId), byUrl))
 const texts = (replies: ReadonlyArray<AgentReply>) =>
-  replies.map((reply) => (reply._tag === "Say" ? reply.text : "(hangs up)"))
+  replies.map((reply) =>
+    reply._tag === "Say" ? reply.text : reply._tag === "Press" ? `(presses ${reply.digits})` : "(hangs up)"
+  )
 const settle = TestClock.adjust("10 millis")
 
 const scenario = (
@@ -89,12 +91,19 @@ describe("a voice session", () => {
       assert.deepStrictEqual(texts(yield* ask(a, "c1")), ["by URL"])
       const agent = yield* newAgent(b, "s1", () => [
         { text: "One.", more: true },
-        { text: "Two.", hangup: true }
+        { digits: "1#", more: true },
+        { text: "Two.", digits: "2", hangup: true }
       ])
       for (const server of [a, b]) {
         const answered = yield* Effect.forkChild(ask(server, "c1"))
         yield* settle
-        assert.deepStrictEqual(texts(yield* Fiber.join(answered)), ["One.", "Two.", "(hangs up)"])
+        assert.deepStrictEqual(texts(yield* Fiber.join(answered)), [
+          "One.",
+          "(presses 1#)",
+          "Two.",
+          "(presses 2)",
+          "(hangs up)"
+        ])
       }
       assert.deepInclude(agent.turns[0], { callId: "c1", direction: "inbound", from: "+12025550150" })
       assert.deepStrictEqual(agent.interrupted, [])

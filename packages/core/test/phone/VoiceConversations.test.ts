@@ -275,3 +275,30 @@ describe("an answer", () => {
     })
   )
 })
+
+describe("an agent that presses keys", () => {
+  scenario("presses them after its text and before its next one, each a turn of the transcript", (host) =>
+    Effect.gen(function* () {
+      const { asked, call, fiber, heard, say } = yield* talk(host)
+      yield* say("For sales, press one.")
+      const answer = asked(1)
+      answer.say("One moment.")
+      answer.press("1w2#")
+      answer.say("Thank you.")
+      answer.press("9")
+      answer.hangUp()
+      yield* settle
+      assert.strictEqual(heard(), "One moment.|[keys 1w2#]Thank you.|[keys 9]")
+      yield* TestClock.adjust("10 seconds")
+      yield* Fiber.join(fiber)
+      assert.isTrue(heard().endsWith("[keys 9][end]"))
+      assert.deepStrictEqual(yield* linesOf(call), [
+        "caller: For sales, press one.",
+        "agent: One moment.",
+        "agent: [pressed 1w2#]",
+        "agent: Thank you.",
+        "agent: [pressed 9]"
+      ])
+    })
+  )
+})

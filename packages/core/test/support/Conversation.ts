@@ -57,7 +57,13 @@ export const conversation = Effect.fnUntraced(function* (host: ReturnType<typeof
     /** Closes the relay, and waits for the end of the conversation. */
     leave: Effect.andThen(Queue.end(line), Fiber.join(fiber)),
     /** The text that was spoken, with `|` after each speech. */
-    heard: () => spoken.map((one) => (one._tag === "End" ? "[end]" : one.text + (one.isLast ? "|" : ""))).join(""),
+    heard: () =>
+      spoken
+        .map((one) => {
+          if (one._tag === "Say") return one.text + (one.isLast ? "|" : "")
+          return one._tag === "End" ? "[end]" : `[keys ${one.digits}]`
+        })
+        .join(""),
     /** Asserts the number of questions, and returns the last one. */
     asked: (count: number) => {
       assert.lengthOf(host.carrier.agent.asked, count)

@@ -9,6 +9,7 @@ export interface Asked {
   /** Whether the answer is still being read. */
   isHeard: boolean
   readonly say: (text: string) => void
+  readonly press: (digits: string) => void
   readonly hangUp: () => void
   readonly end: () => void
   readonly fail: (reason: AgentUnreachable["reason"]) => void
@@ -31,6 +32,7 @@ export const make = () => {
           message,
           isHeard: true,
           say: (text) => Queue.offerUnsafe(queue, { _tag: "Say", text }),
+          press: (digits) => Queue.offerUnsafe(queue, { _tag: "Press", digits }),
           hangUp: () => Queue.offerUnsafe(queue, { _tag: "HangUp" }),
           end: () => Queue.endUnsafe(queue),
           die: () => Queue.failCauseUnsafe(queue, Cause.die("the adapter fails")),

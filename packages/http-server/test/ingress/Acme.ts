@@ -100,7 +100,7 @@ export const acme: Effect.Effect<ProviderIngress, never, CallAdmission | CallRep
                   conversations.run(
                     call,
                     Stream.map(Stream.fromQueue(messages), (text): RelayEvent => ({ _tag: "Said", text })),
-                    (command) => send(command._tag === "End" ? "END" : command.text)
+                    (command) => send(command._tag === "Say" ? command.text : command._tag.toUpperCase())
                   )
               }))
             ),

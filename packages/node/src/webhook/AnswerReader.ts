@@ -8,14 +8,15 @@ export class BadAnswer extends Error {
 
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(AgentReplyRecord))
 
-/** Returns undefined unless the text is a JSON object with a text or a hangup of the right type. */
+/** Returns undefined unless the text is a JSON object with a text, digits or a hangup of the right type. */
 const partsOf = (json: string): ReadonlyArray<AgentReply> | undefined => {
   const part = decode(json)
   if (Option.isNone(part)) return undefined
-  const { hangup, text } = part.value
-  if (hangup === undefined && text === undefined) return undefined
+  const { digits, hangup, text } = part.value
+  if (digits === undefined && hangup === undefined && text === undefined) return undefined
   return [
     ...(text === undefined || text === "" ? [] : [{ _tag: "Say", text } as const]),
+    ...(digits === undefined ? [] : [{ _tag: "Press", digits } as const]),
     ...(hangup === true ? [{ _tag: "HangUp" } as const] : [])
   ]
 }
@@ -49,7 +50,8 @@ export const makeAnswerReader = (contentType: string | undefined, bytesMax: numb
   }
   const wanted = (json: string): ReadonlyArray<AgentReply> => {
     const parts = partsOf(json)
-    if (parts === undefined) throw new BadAnswer('is neither {"text": …} nor {"hangup": true}, nor lines of these')
+    if (parts === undefined)
+      throw new BadAnswer('is neither {"text": …}, {"digits": "12#"} nor {"hangup": true}, nor lines of these')
     return parts
   }
   const ofLine = (line: string): ReadonlyArray<AgentReply> => {

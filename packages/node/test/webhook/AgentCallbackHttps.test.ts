@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
 import { vi } from "vitest"
 import { agentServer, type Answering } from "./support/AgentServer.ts"
-import { answerOf, hangUp, question, say, secret, secretText, withCallback } from "./support/Question.ts"
+import { answerOf, hangUp, press, question, say, secret, secretText, withCallback } from "./support/Question.ts"
 
 const with200 =
   (contentType: string, ...pieces: ReadonlyArray<string | Uint8Array>): Answering =>
@@ -68,6 +68,12 @@ describe("AgentCallbackHttps", () => {
     ["a text", with200(json, '{"text":"hello"}'), [say("hello")]],
     ["a hangup", with200(json, '{"hangup":true}'), [hangUp]],
     ["a text and a hangup", with200(json, '{"hangup":true,"text":"bye","mood":1}'), [say("bye"), hangUp]],
+    ["keys", with200(json, '{"digits":"1w2*#"}'), [press("1w2*#")]],
+    [
+      "a text, keys and a hangup",
+      with200(json, '{"hangup":true,"digits":"9","text":"bye"}'),
+      [say("bye"), press("9"), hangUp]
+    ],
     ["no hangup", with200(json, '{"hangup":false}'), []],
     ["an object over several lines", with200(json, '{\n  "text"', ': "a\\nb"\n', "}\n"), [say("a\nb")]],
     ["lines without their content type", with200("text/plain", '{"text":"a"}\n{"text":"b"}'), [say("a"), say("b")]],
@@ -114,6 +120,9 @@ describe("AgentCallbackHttps", () => {
     ["a failure", head(500), "status", "500"],
     ["other JSON", with200(json, '{"answer":"x"}'), "answer", "neither"],
     ["a text of the wrong type", with200(json, '{"text":1}'), "answer", "neither"],
+    ["a name that is no key", with200(json, '{"text":"x","digits":"12,3"}'), "answer", "neither"],
+    ["no keys", with200(json, '{"digits":""}'), "answer", "neither"],
+    ["too many keys", with200(json, `{"digits":"${"1".repeat(65)}"}`), "answer", "neither"],
     ["a list", with200(json, '[{"text":"x"}]'), "answer", "neither"],
     ["HTML instead of JSON", with200("text/html", "<p>hello</p>\n<p>"), "answer", "neither"],
     ["malformed lines", with200(lines, "{\n", '"text":"x"}\n'), "answer", "neither"],

@@ -84,10 +84,17 @@ export const sayInCall = defineTool({
   name: "say_in_call",
   title: "Speak in a call",
   description:
-    "Says a text to the person in a call from wait_for_call, or from place_call with speak: true, and waits for what they say next. Without a text, only listens. With hangUp, ends the call after the text. The person hears a text only after they have said something.",
+    "Says a text to the person in a call from wait_for_call, or from place_call with speak: true, and waits for what they say next. Without a text, only listens. With digits, presses keys after the text, for a menu. With hangUp, ends the call after the text. The person hears a text only after they have said something.",
   properties: {
     callId: { ...INPUTS.getCall.callId, description: "Id of the call." },
     text: { type: "string", maxLength: TURN_TEXT_MAX, examples: ["We open at nine."], description: "What to say." },
+    digits: {
+      type: "string",
+      minLength: 1,
+      maxLength: 64,
+      examples: ["1w23#"],
+      description: "Keys to press after the text: 0 to 9, * and #; w waits half a second. Not together with hangUp."
+    },
     hangUp: { type: "boolean", default: false, description: "Whether to end the call after the text." },
     timeoutSeconds: TIMEOUT_INPUT
   },
@@ -102,7 +109,7 @@ export const sayInCall = defineTool({
   isUntrusted: true,
   waits: true,
   effects: "answers",
-  run: async (context, { callId, hangUp = false, text, timeoutSeconds }): Promise<Json> => {
+  run: async (context, { callId, digits, hangUp = false, text, timeoutSeconds }): Promise<Json> => {
     const { agent, call, toolset } = context
     const live = toolset.calls.get(callId)
     if (live === undefined)
@@ -111,8 +118,14 @@ export const sayInCall = defineTool({
         message: `callId ${callId} is not a call of wait_for_call, or of place_call with speak: true.`,
         details: {}
       })
-    const isAnswer = text !== undefined || hangUp
-    const spoken = isAnswer && (await live.say(text ?? "", hangUp))
+    if (digits !== undefined && hangUp)
+      throw new AgentOsError({
+        code: "INVALID_OPTION",
+        message: "digits can't be pressed while the call ends. Leave out digits or hangUp.",
+        details: {}
+      })
+    const isAnswer = text !== undefined || digits !== undefined || hangUp
+    const spoken = isAnswer && (await live.say(text ?? "", hangUp, digits))
     // Utterances that arrived meanwhile are returned at once.
     if (!isAnswer || spoken) await live.wait(waitSecondsOf(timeoutSeconds) * 1_000, call.signal)
     const said = shownOf(live.takeHeard())

@@ -42,4 +42,5 @@ export const answerOf = (callback: AgentCallback["Service"], url: string) =>
   })
 
 export const say = (text: string): AgentReply => ({ _tag: "Say", text })
+export const press = (digits: string): AgentReply => ({ _tag: "Press", digits })
 export const hangUp: AgentReply = { _tag: "HangUp" }
