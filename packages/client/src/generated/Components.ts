@@ -426,6 +426,7 @@ export interface components {
             callId: string;
             turnId: string;
             text?: string;
+            digits?: string;
             hangup?: boolean;
             more?: boolean;
             decline?: boolean;
