@@ -54,7 +54,7 @@ describe("a call", () => {
       const { call } = dataOf<{ readonly call: CallFields }>(result)
       const { callId } = call
       const always = { callId, phoneNumberId, direction: "outbound", fromNumber: number, fromWithheld: null, toNumber }
-      const unanswered = { endReason: null, connectedSeconds: 0, answeredAt: null, endedAt: null }
+      const unanswered = { endReason: null, answeredBy: null, connectedSeconds: 0, answeredAt: null, endedAt: null }
       expect(dataOf(result)).toStrictEqual({
         call: {
           ...always,
@@ -73,6 +73,7 @@ describe("a call", () => {
         ...always,
         status: "ended",
         endReason: "completed",
+        answeredBy: "person",
         authorizedSeconds: seconds,
         connectedSeconds: played.seconds,
         createdAt: call.createdAt,
@@ -110,7 +111,13 @@ describe("a call", () => {
       const payload = { ...always, answeredAt: ended.answeredAt }
       const told = {
         started: payload,
-        ended: { ...payload, endReason: "completed", connectedSeconds: played.seconds, endedAt: ended.endedAt }
+        ended: {
+          ...payload,
+          endReason: "completed",
+          answeredBy: "person",
+          connectedSeconds: played.seconds,
+          endedAt: ended.endedAt
+        }
       }
       for (const kind of ["started", "ended"] as const) {
         const type = `phone.call.${kind}`
@@ -125,6 +132,21 @@ describe("a call", () => {
       socket.close()
     }
   )
+
+  it.each([
+    ["machine_start", "machine"],
+    ["fax", "fax"],
+    ["unknown", null]
+  ] as const)("that the carrier reports as answered by %s is answered by %s", async (reported, answeredBy) => {
+    const customer = await host.customer()
+    const { phoneNumberId } = await customer.buy()
+    const toNumber = await host.carrier.person({ lines: ["Leave a message.", "Beep."], answeredBy: reported })
+    const { callId } = await customer.callOut(phoneNumberId, toNumber, GREETING)
+    await until(customer, callId, "ended")
+    expect(await customer.call(callId)).toMatchObject({ answeredBy })
+    const [ended] = await customer.events("phone.call.ended")
+    expect(ended).toMatchObject({ payload: { callId, answeredBy } })
+  })
 
   it("without a greeting begins with the message of its number", async () => {
     const customer = await host.customer()

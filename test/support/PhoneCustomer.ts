@@ -44,6 +44,7 @@ export interface CallFields {
   readonly toNumber: string
   readonly status: "queued" | "ringing" | "in_progress" | "ended"
   readonly endReason: string | null
+  readonly answeredBy: string | null
   readonly authorizedSeconds: number
   readonly connectedSeconds: number
   readonly createdAt: string

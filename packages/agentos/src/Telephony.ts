@@ -28,6 +28,8 @@ export interface TwilioOptions {
   readonly sharedKeys?: ReadonlyArray<string | Redacted.Redacted<string>> | undefined
   /** Marks this deployment's numbers at Twilio; by default `agentos`. */
   readonly label?: string | undefined
+  /** Whether Twilio reports who answered a call, for which it charges; by default false. */
+  readonly detectsMachines?: boolean | undefined
   /** Without a trailing slash; by default Twilio's own. */
   readonly apiUrl?: string | undefined
 }
@@ -42,12 +44,13 @@ export const twilio = ({
   accountSid,
   apiUrl,
   authToken: token,
+  detectsMachines = false,
   label = "agentos",
   sharedKeys: keys = []
 }: TwilioOptions): Telephony => {
   const authToken = redacted(token)
   const sharedKeys = keys.map(redacted)
-  const config = { accountSid, authToken, apiUrl, label }
+  const config = { accountSid, authToken, apiUrl, detectsMachines, label }
   return {
     layer: (publicUrl) =>
       Layer.unwrap(

@@ -21,6 +21,7 @@ export const CHANGING = {
   extendedSeconds: Table.integer("extended_seconds"),
   hangUpReason: Table.textOf<NonNullable<Call["hangUpReason"]>>().orNull("hang_up_reason"),
   endReason: Table.textOf<NonNullable<Call["endReason"]>>().orNull("end_reason"),
+  answeredBy: Table.textOf<NonNullable<Call["answeredBy"]>>().orNull("answered_by"),
   connectedSeconds: Table.integer("connected_seconds"),
   watchAt: Table.momentOrNull("watch_at"),
   answeredAt: Table.momentOrNull("answered_at"),

@@ -5,6 +5,7 @@ import { fromSqlError } from "./DatabaseFailure.ts"
 import { type DatabaseUnsuitable, unsuitable } from "./DatabaseUnsuitable.ts"
 import { createBaseline } from "./migration/0001_baseline.ts"
 import { createThreads } from "./migration/0002_threads.ts"
+import { addAnsweredBy } from "./migration/0003_answered_by.ts"
 
 /** How a program creates its schema, from nothing or from that of an older program. */
 export interface SchemaDefinition {
@@ -16,7 +17,11 @@ export interface SchemaDefinition {
 
 /** The schema of this program. */
 export const SCHEMA: SchemaDefinition = {
-  migrations: { "0001_baseline": createBaseline, "0002_threads": createThreads },
+  migrations: {
+    "0001_baseline": createBaseline,
+    "0002_threads": createThreads,
+    "0003_answered_by": addAnsweredBy
+  },
   indexes: [
     {
       // Serves the job that adds messages to their threads: it contains only those that are in none.

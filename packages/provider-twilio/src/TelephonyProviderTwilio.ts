@@ -31,6 +31,11 @@ export interface TelephonyProviderTwilioConfig {
    * each deployment that uses the account. Numbers with this name count as bought by this deployment.
    */
   readonly label: string
+  /**
+   * Whether Twilio reports who answered: a person, a machine or a fax. It listens in the background, so that the call is
+   * not delayed, and charges for each call. Default: false.
+   */
+  readonly detectsMachines?: boolean | undefined
   /** Time limit of each request; default 15,000. */
   readonly timeoutMillis?: number | undefined
 }
@@ -217,7 +222,7 @@ const fieldsOfCursor = (cursor: string | undefined): Readonly<Record<string, str
 
 const callOperations = (
   account: TwilioAccount,
-  { publicUrl }: TelephonyProviderTwilioConfig
+  { detectsMachines = false, publicUrl }: TelephonyProviderTwilioConfig
 ): Operations<"place" | "findCalls" | "findCall" | "changeLimit" | "hangUp"> => {
   const addresses = webhookAddresses(publicUrl)
   const pathOf = (providerCallId: string) => `Calls/${encodeURIComponent(providerCallId)}.json`
@@ -239,7 +244,15 @@ const callOperations = (
               StatusCallbackMethod: "POST",
               StatusCallbackEvent: ["initiated", "ringing", "answered", "completed"],
               TimeLimit: String(limitSeconds),
-              Timeout: String(RING_SECONDS)
+              Timeout: String(RING_SECONDS),
+              ...(detectsMachines
+                ? {
+                    MachineDetection: "Enable",
+                    AsyncAmd: "true",
+                    AsyncAmdStatusCallback: addresses.recognized(callId),
+                    AsyncAmdStatusCallbackMethod: "POST"
+                  }
+                : {})
             }
           },
           OneCall

@@ -115,17 +115,22 @@ export const make = Effect.fnUntraced(function* (
   })
 
   const report = Effect.fnUntraced(function* (
-    form: URLSearchParams,
+    read: Option.Option<WebhookForm.StatusReport>,
     find: (providerCallId: string) => Effect.Effect<Option.Option<Call>>,
     unknown: IngressWebhookResponse
   ): Effect.fn.Return<IngressWebhookResponse> {
-    const read = WebhookForm.readStatus(form, yield* Timestamp.now)
     if (Option.isNone(read)) return badRequest
     const call = yield* find(read.value.providerCallId)
     if (Option.isNone(call)) return unknown
     if (Option.isSome(read.value.report)) yield* reports.apply(call.value.callId, read.value.report.value)
     return noContent
   })
+
+  const reportStatus = (
+    form: URLSearchParams,
+    find: (providerCallId: string) => Effect.Effect<Option.Option<Call>>,
+    unknown: IngressWebhookResponse
+  ) => Effect.flatMap(Timestamp.now, (now) => report(WebhookForm.readStatus(form, now), find, unknown))
 
   /** Internal failures are logged. Twilio then receives a document that ends or declines the call. */
   const webhook = (
@@ -168,11 +173,17 @@ export const make = Effect.fnUntraced(function* (
       webhook(WEBHOOK_PATHS.resume, resume, end),
       webhook(
         WEBHOOK_PATHS.status,
-        (form, callId) => report(form, (providerCallId) => reports.find(callId, providerCallId), notFound),
+        (form, callId) => reportStatus(form, (providerCallId) => reports.find(callId, providerCallId), notFound),
+        end
+      ),
+      webhook(
+        WEBHOOK_PATHS.recognized,
+        (form, callId) =>
+          report(WebhookForm.readRecognized(form), (providerCallId) => reports.find(callId, providerCallId), notFound),
         end
       ),
       // Declined calls are not stored. Their end must not cause an error in Twilio's debugger.
-      webhook(WEBHOOK_PATHS.inboundStatus, (form) => report(form, reports.findByProvider, noContent), end)
+      webhook(WEBHOOK_PATHS.inboundStatus, (form) => reportStatus(form, reports.findByProvider, noContent), end)
     ],
     sockets: [
       {

@@ -1,4 +1,4 @@
-import type { InboundCall, CallProgress, Timestamp } from "@agentos/core"
+import type { AnsweredBy, InboundCall, CallProgress, Timestamp } from "@agentos/core"
 import { Option, Schema } from "effect"
 import { callReportOf } from "./CallReportOf.ts"
 
@@ -37,6 +37,7 @@ const Sid = Schema.String.check(Schema.isPattern(/^CA[0-9a-fA-F]{32}$/))
 /** `From` is a number, an address, Twilio's placeholder for a withheld number, or missing. */
 const VoiceForm = Schema.Struct({ CallSid: Sid, From: Schema.optionalKey(Schema.String), To: Schema.String })
 const AnswerForm = Schema.Struct({ CallSid: Sid })
+const RecognizedForm = Schema.Struct({ CallSid: Sid, AnsweredBy: Schema.String })
 const StatusForm = Schema.Struct({
   CallSid: Sid,
   CallStatus: Schema.String,
@@ -59,6 +60,7 @@ const reader = <Form>(schema: Schema.Codec<Form, unknown>) => {
 }
 const readVoiceForm = reader(VoiceForm)
 const readAnswerForm = reader(AnswerForm)
+const readRecognizedForm = reader(RecognizedForm)
 const readStatusForm = reader(StatusForm)
 const readActionForm = reader(ActionForm)
 
@@ -79,6 +81,25 @@ export const readStatus = (form: URLSearchParams, now: Timestamp.Timestamp): Opt
     providerCallId: CallSid,
     report: Option.fromUndefinedOr(callReportOf({ status: CallStatus, duration: CallDuration }, now))
   }))
+
+/**
+ * Returns who answered a call (https://www.twilio.com/docs/voice/answering-machine-detection): `machine_start`, and the
+ * values that begin with `machine_end`, are a machine. `unknown` contains nothing new. None if the form is invalid.
+ */
+export const readRecognized = (form: URLSearchParams): Option.Option<StatusReport> =>
+  Option.map(readRecognizedForm(form), ({ AnsweredBy: text, CallSid }) => ({
+    providerCallId: CallSid,
+    report: Option.map(Option.fromUndefinedOr(answeredByOf(text)), (answeredBy): CallProgress.CallReport => ({
+      _tag: "Recognized",
+      answeredBy
+    }))
+  }))
+
+const answeredByOf = (text: string): AnsweredBy | undefined => {
+  if (text === "human") return "person"
+  if (text === "fax") return "fax"
+  return text.startsWith("machine_") ? "machine" : undefined
+}
 
 /** Returns how a relay's session ended. None if the form is invalid. */
 export const readRelayEnd = (form: URLSearchParams): Option.Option<RelayEnd> =>

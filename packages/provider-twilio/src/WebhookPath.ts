@@ -12,6 +12,8 @@ export const WEBHOOK_PATHS = {
   answer: `${ROOT}/answer/{callId}`,
   /** Status of an outbound call. */
   status: `${ROOT}/status/{callId}`,
+  /** An outbound call was recognized as answered by a person, a machine or a fax. */
+  recognized: `${ROOT}/recognized/{callId}`,
   /** The relay session of a call has ended. */
   resume: `${ROOT}/resume/{callId}`,
   /** The socket of a call's relay. The token is a secret. */
@@ -24,6 +26,7 @@ export interface WebhookAddresses {
   readonly inboundStatus: string
   readonly answer: (callId: string) => string
   readonly status: (callId: string) => string
+  readonly recognized: (callId: string) => string
   readonly resume: (callId: string) => string
   /** `wss://`, or `ws://` if the public URL is `http://`. */
   readonly relay: (token: Redacted.Redacted) => string
@@ -39,6 +42,7 @@ export const webhookAddresses = (publicUrl: string): WebhookAddresses => {
     inboundStatus: `${base}${WEBHOOK_PATHS.inboundStatus}`,
     answer: withId(WEBHOOK_PATHS.answer),
     status: withId(WEBHOOK_PATHS.status),
+    recognized: withId(WEBHOOK_PATHS.recognized),
     resume: withId(WEBHOOK_PATHS.resume),
     relay: (token) => relay(Redacted.value(token)).replace(/^http/i, "ws")
   }

@@ -269,4 +269,17 @@ describe("a request", () => {
       ["Timeout", "60"]
     ])
   })
+
+  it("asks who answers in the background if it is configured so, and otherwise not", async () => {
+    const twilio = await startScriptedTwilio({ status: 201, body: { sid: "X1", status: "queued" } })
+    for (const detectsMachines of [false, true]) await using({ apiUrl: twilio.url, detectsMachines }, place)
+    const [without, asked] = twilio.asked.map(({ form }) => [...form])
+    expect(asked!.slice(without!.length)).toStrictEqual([
+      ["MachineDetection", "Enable"],
+      ["AsyncAmd", "true"],
+      ["AsyncAmdStatusCallback", "https://agents.example/webhooks/twilio/recognized/c1"],
+      ["AsyncAmdStatusCallbackMethod", "POST"]
+    ])
+    expect(without!.at(-1)).toStrictEqual(["Timeout", "60"])
+  })
 })

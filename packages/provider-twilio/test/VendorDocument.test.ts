@@ -104,7 +104,8 @@ describe("the vendor's document", () => {
       authToken: Redacted.make("very-secret"),
       apiUrl: vendor.url,
       publicUrl: "https://agents.example",
-      label: "agentos test"
+      label: "agentos test",
+      detectsMachines: true
     })
     for (const [name, use] of Object.entries(operations)) {
       const before = vendor.faults.length

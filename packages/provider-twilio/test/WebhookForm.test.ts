@@ -24,6 +24,32 @@ const call = {
 }
 const form = (fields: Readonly<Record<string, string>>) => new URLSearchParams(fields)
 
+describe("the report of who answered", () => {
+  it.each([
+    ["human", "person"],
+    ["machine_start", "machine"],
+    ["machine_end_beep", "machine"],
+    ["machine_end_silence", "machine"],
+    ["machine_end_other", "machine"],
+    ["fax", "fax"],
+    ["unknown", undefined],
+    ["another", undefined]
+  ])("%s is %s", (text, answeredBy) => {
+    const CallSid = `CA${"0".repeat(32)}`
+    const read = Option.getOrThrow(WebhookForm.readRecognized(new URLSearchParams({ CallSid, AnsweredBy: text })))
+    expect(read.providerCallId).toBe(CallSid)
+    expect(Option.getOrUndefined(read.report)).toStrictEqual(
+      answeredBy === undefined ? undefined : { _tag: "Recognized", answeredBy }
+    )
+  })
+
+  it("is invalid without its value", () => {
+    expect(WebhookForm.readRecognized(new URLSearchParams({ CallSid: `CA${"0".repeat(32)}` }))).toStrictEqual(
+      Option.none()
+    )
+  })
+})
+
 describe("a webhook", () => {
   it("names the caller and the called number, and contains no recording", () => {
     expect(WebhookForm.readVoice(form(call))).toStrictEqual(

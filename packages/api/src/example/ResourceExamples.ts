@@ -182,6 +182,7 @@ export const CALL: typeof CallRecord.Encoded = {
   toNumber: "+14155550123",
   status: "queued",
   endReason: null,
+  answeredBy: null,
   authorizedSeconds: 60,
   connectedSeconds: 0,
   createdAt: "2026-01-31T12:00:00.000Z",

@@ -33,6 +33,7 @@ const callFields = (call: DataOf<"getCall">["call"]) =>
     ["Connected", `${call.connectedSeconds} of ${call.authorizedSeconds} s`],
     ["Created", timeOf(call.createdAt)],
     ["Answered", timeOf(call.answeredAt)],
+    ["Answered by", call.answeredBy],
     ["Ended", timeOf(call.endedAt)],
     ["Number", call.phoneNumberId]
   ] as const

@@ -120,6 +120,7 @@ export const call: DataOf<"getCall">["call"] = {
   toNumber: PERSON,
   status: "queued",
   endReason: null,
+  answeredBy: null,
   authorizedSeconds: 60,
   connectedSeconds: 0,
   createdAt: AT,

@@ -33,6 +33,7 @@ export const call = Effect.fnUntraced(function* (number: PhoneNumber, parts?: Pa
     authorizedSeconds: LIMIT,
     extendedSeconds: 0,
     hangUpReason: null,
+    answeredBy: null,
     endReason: null,
     connectedSeconds: 0,
     watchAt: CallProgress.firstWatch(now),

@@ -21,6 +21,10 @@ export type CallEndReason = typeof CallEndReason.Type
 export const HangUpReason = Schema.Literals(["hangup_agent", "time_limit", "allowance_exhausted"])
 export type HangUpReason = typeof HangUpReason.Type
 
+/** Who answered a call, as the carrier recognized it. */
+export const AnsweredBy = Schema.Literals(["person", "machine", "fax"])
+export type AnsweredBy = typeof AnsweredBy.Type
+
 export const Call = Schema.Struct({
   callId: Uuid,
   tenantId: Uuid,
@@ -43,6 +47,8 @@ export const Call = Schema.Struct({
   /** Set when this service decides to end the call, before it asks the carrier to hang up. */
   hangUpReason: Schema.NullOr(HangUpReason),
   endReason: Schema.NullOr(CallEndReason),
+  /** Of an outbound call, once the carrier has recognized it; null if it does not say. */
+  answeredBy: Schema.NullOr(AnsweredBy),
   connectedSeconds: Schema.Int,
   /**
    * When the call watch polls the call next, whether or not the carrier reports anything before; null once it has

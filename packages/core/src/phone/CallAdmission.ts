@@ -174,6 +174,7 @@ const inboundCall = (
   authorizedSeconds,
   extendedSeconds: 0,
   hangUpReason: null,
+  answeredBy: null,
   endReason: null,
   connectedSeconds: 0,
   // The carrier answers the call without a limit; the watch sets one immediately.

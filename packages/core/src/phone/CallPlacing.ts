@@ -261,6 +261,7 @@ const newCall = (
   authorizedSeconds,
   extendedSeconds: 0,
   hangUpReason: null,
+  answeredBy: null,
   endReason: null,
   connectedSeconds: 0,
   watchAt: CallProgress.firstWatch(createdAt),

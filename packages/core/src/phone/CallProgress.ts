@@ -1,5 +1,5 @@
 import * as Timestamp from "../kernel/Timestamp.ts"
-import type { Call, CallEndReason, HangUpReason } from "./Call.ts"
+import type { AnsweredBy, Call, CallEndReason, HangUpReason } from "./Call.ts"
 import { deadlineOf, secondsSince } from "./Allowance.ts"
 import { type CallMove, moveCall } from "./PhoneState.ts"
 
@@ -13,6 +13,7 @@ export type Ending = "completed" | "busy" | "no_answer" | "failed"
 export type CallReport =
   | { readonly _tag: "Ringing" }
   | { readonly _tag: "Answered"; readonly at: Timestamp.Timestamp }
+  | { readonly _tag: "Recognized"; readonly answeredBy: AnsweredBy }
   /** `seconds` is the connected time that the carrier reports; null if it reports none. */
   | {
       readonly _tag: "Ended"
@@ -56,6 +57,11 @@ export const apply = (call: Call, report: CallReport): Call => {
       return moved(call, "Ring", {})
     case "Answered":
       return answered(moved(call, "Answer", { answeredAt: later(call.createdAt, report.at) }), call, report.at)
+    // Also before the answer is reported. The first result counts.
+    case "Recognized":
+      return call.answeredBy === null && call.direction === "outbound"
+        ? { ...call, answeredBy: report.answeredBy }
+        : call
     case "Ended":
       return moved(call, "End", ended(call, report))
   }

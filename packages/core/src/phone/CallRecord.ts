@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { IsoTimestamp, type Timestamp, toIso, toIsoOrNull } from "../kernel/Timestamp.ts"
 import { Uuid } from "../kernel/Uuid.ts"
 import * as Allowance from "./Allowance.ts"
-import { type Call, CallDirection, CallEndReason } from "./Call.ts"
+import { AnsweredBy, type Call, CallDirection, CallEndReason } from "./Call.ts"
 import { callerOf, fromWithheld } from "./CallerId.ts"
 import { CallState } from "./PhoneState.ts"
 
@@ -21,6 +21,10 @@ export const CallRecord = Schema.Struct({
   toNumber: Schema.String.annotateKey({ description: "Number that is called, in E.164 format." }),
   status: CallState.annotateKey({ description: "State of the call. It moves forward only." }),
   endReason: Schema.NullOr(CallEndReason).annotateKey({ description: "Why the call ended; null before its end." }),
+  answeredBy: Schema.NullOr(AnsweredBy).annotateKey({
+    description:
+      "Who answered a call that you placed, as the carrier recognized it by the voice: usually some seconds after the answer. Null if it did not say, or the service does not ask it."
+  }),
   authorizedSeconds: Schema.Int.annotateKey({ description: "Limit of the call, in seconds from its answer." }),
   connectedSeconds: Schema.Int.annotateKey({
     description: "Seconds since the answer, until the end; 0 before the answer."
@@ -50,6 +54,7 @@ export const toCallRecord = (call: Call, now: Timestamp): CallRecord => ({
   toNumber: call.toNumber,
   status: call.state,
   endReason: call.endReason,
+  answeredBy: call.answeredBy,
   authorizedSeconds: call.authorizedSeconds,
   connectedSeconds: Allowance.connectedSecondsAt(call, now),
   createdAt: toIso(call.createdAt),

@@ -104,6 +104,7 @@ const declinedCall = (
   authorizedSeconds: 0,
   extendedSeconds: 0,
   hangUpReason: null,
+  answeredBy: null,
   endReason: "allowance_exhausted",
   connectedSeconds: 0,
   watchAt: null,

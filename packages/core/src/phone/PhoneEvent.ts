@@ -6,7 +6,7 @@ import * as Timestamp from "../kernel/Timestamp.ts"
 import { Uuid } from "../kernel/Uuid.ts"
 import { PriceRecord } from "../payment/PaymentTerms.ts"
 import { NOTICE_DAYS, type Notice } from "./Allowance.ts"
-import { type Call, CallDirection, CallEndReason } from "./Call.ts"
+import { AnsweredBy, type Call, CallDirection, CallEndReason } from "./Call.ts"
 import { fromOf } from "./CallRecord.ts"
 import { WithheldReason } from "./CallerId.ts"
 import { E164, type PhoneNumber } from "./PhoneNumber.ts"
@@ -114,6 +114,9 @@ export const CALL_ENDED = declareEvent(
     ...call,
     endReason: Schema.NullOr(CallEndReason).annotateKey({
       description: "Why the call ended; null if it is not known."
+    }),
+    answeredBy: Schema.optionalKey(Schema.NullOr(AnsweredBy)).annotateKey({
+      description: "Who answered, as in the record of a call. Missing in events of 0.1.0 and earlier."
     }),
     connectedSeconds: Schema.Int.annotateKey({
       description: "Seconds from the answer to the end; 0 without an answer."
@@ -228,6 +231,7 @@ export const callStarted = (self: Call, source: string): EventDraft =>
 const endedOf = (self: Call) => ({
   ...callOf(self),
   endReason: self.endReason,
+  answeredBy: self.answeredBy,
   connectedSeconds: self.connectedSeconds,
   answeredAt: Timestamp.toIsoOrNull(self.answeredAt),
   endedAt: Timestamp.toIsoOrNull(self.endedAt)

@@ -25,6 +25,7 @@ const begun: Call = {
   authorizedSeconds: LIMIT,
   extendedSeconds: 0,
   hangUpReason: null,
+  answeredBy: null,
   endReason: null,
   connectedSeconds: 0,
   watchAt: CallProgress.firstWatch(START),
@@ -47,6 +48,18 @@ const applyAll = (call: Call, reports: ReadonlyArray<CallProgress.CallReport>): 
 const answered = CallProgress.apply(begun, answeredAt(after(5)))
 
 describe("a call that receives reports", () => {
+  it("was answered by who the carrier recognizes first, also before its answer is reported", () => {
+    const early = CallProgress.apply(begun, { _tag: "Recognized", answeredBy: "machine" })
+    assert.deepStrictEqual(early, { ...begun, answeredBy: "machine" })
+    assert.strictEqual(CallProgress.apply(early, { _tag: "Recognized", answeredBy: "person" }), early)
+    assert.deepInclude(CallProgress.apply(early, answeredAt(after(5))), {
+      state: "in_progress",
+      answeredBy: "machine"
+    })
+    const inbound: Call = { ...begun, direction: "inbound" }
+    assert.strictEqual(CallProgress.apply(inbound, { _tag: "Recognized", answeredBy: "fax" }), inbound)
+  })
+
   it("lets the last words of its agent be heard, if its answer is reported while they are spoken", () => {
     const said = CallProgress.requestHangUp(begun, "hangup_agent", after(6), after(20))
     const late = CallProgress.apply(said, answeredAt(after(7)))

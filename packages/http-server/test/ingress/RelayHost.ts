@@ -186,6 +186,7 @@ export const newCall = Effect.fnUntraced(function* (
     authorizedSeconds: 60,
     extendedSeconds: 0,
     hangUpReason: null,
+    answeredBy: null,
     endReason: null,
     connectedSeconds: 0,
     watchAt: now,

@@ -77,6 +77,7 @@ const samples = Effect.gen(function* () {
     authorizedSeconds: 300,
     extendedSeconds: 0,
     hangUpReason: null,
+    answeredBy: null,
     endReason: null,
     connectedSeconds: 0,
     watchAt: CallProgress.firstWatch(now),

@@ -172,6 +172,7 @@ const serverEnvironment = (run: RunLayout, ports: ServerPorts): Readonly<Record<
   AGENTOS_TWILIO_AUTH_TOKEN: run.telephony.authToken,
   AGENTOS_TWILIO_LABEL: "agentos-sandbox",
   AGENTOS_TWILIO_API_URL: carrierUrl(run),
+  AGENTOS_TWILIO_MACHINE_DETECTION: "on",
   AGENTOS_AGENT_WEBHOOK_ALLOW: JSON.stringify([...run.telephony.allowed, { loopback: "http" }]),
   AGENTOS_NETWORKS: JSON.stringify([paymentNetwork(run, run.chain)])
 })

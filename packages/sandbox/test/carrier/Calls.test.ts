@@ -123,6 +123,17 @@ describe("an outbound call", () => {
     expect((await rig.get(`/Calls/${sid}.json`)).body).toMatchObject({ answered_by: "human" })
   })
 
+  it("reports who answered in the background, beside its document, if it is asked to", async () => {
+    const rig = await startFast()
+    const AsyncAmdStatusCallback = `${rig.application.url}/amd`
+    const sid = await rig.call({ MachineDetection: "Enable", AsyncAmd: "true", AsyncAmdStatusCallback })
+    await rig.application.request("/amd")
+    expect(rig.application.requests("/amd")).toMatchObject([
+      { isSigned: true, method: "POST", form: { CallSid: sid, AnsweredBy: "human" } }
+    ])
+    await rig.untilEnded(sid)
+  })
+
   it("requests by GET with the fields in the signed URL", async () => {
     const rig = await startFast()
     const sid = await rig.call({ Twiml: "", Url: `${rig.application.url}/voice?a=b`, Method: "GET" })
@@ -319,6 +330,8 @@ describe("placing a call", () => {
     ["TimeLimit", "1.5", 20_001],
     ["Timeout", "601", 20_001],
     ["MachineDetection", "Maybe", 20_001],
+    ["AsyncAmd", "yes", 20_001],
+    ["AsyncAmdStatusCallback", "app.test/amd", 21_609],
     ["TimeLimits", "60", 20_001],
     ["Record", "true", 20_001],
     ["Record", "false", 20_001],

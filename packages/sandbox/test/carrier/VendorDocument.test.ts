@@ -160,7 +160,10 @@ describe("Twilio's OpenAPI document", () => {
         "TimeLimit",
         "Timeout",
         "MachineDetection",
-        "MachineDetectionTimeout"
+        "MachineDetectionTimeout",
+        "AsyncAmd",
+        "AsyncAmdStatusCallback",
+        "AsyncAmdStatusCallbackMethod"
       ])
     )
     expect(form(paths.call, "post")).toEqual(

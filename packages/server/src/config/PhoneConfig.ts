@@ -23,6 +23,8 @@ export interface CarrierConfig {
   readonly sharedKeys: ReadonlyArray<Redacted.Redacted>
   /** Marks this deployment's numbers at the carrier. */
   readonly label: string
+  /** Whether the carrier reports who answered. */
+  readonly detectsMachines: boolean
   /** Without a trailing slash. */
   readonly apiUrl: string
 }
@@ -56,7 +58,9 @@ const readCarrier = (reader: EnvironmentReader, mode: Mode): CarrierConfig | und
   if (label.length > LABEL_CHARACTERS_MAX) {
     reader.issues.push(`AGENTOS_TWILIO_LABEL must have at most ${LABEL_CHARACTERS_MAX} characters`)
   }
-  return account && { accountSid: account[0], authToken: Redacted.make(account[1]), sharedKeys, label, apiUrl }
+  const detectsMachines = reader.choice("AGENTOS_TWILIO_MACHINE_DETECTION") === "on"
+  const authToken = account && Redacted.make(account[1])
+  return account && authToken && { accountSid: account[0], authToken, sharedKeys, label, detectsMachines, apiUrl }
 }
 
 const readSharedKeys = (reader: EnvironmentReader): ReadonlyArray<Redacted.Redacted> => {

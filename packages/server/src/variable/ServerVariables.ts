@@ -183,6 +183,14 @@ export const SERVER_VARIABLES = {
     meaning:
       "marks the numbers of this deployment in the account. Deployments that share an account need different labels"
   },
+  AGENTOS_TWILIO_MACHINE_DETECTION: {
+    group: "telephone",
+    kind: "choice",
+    values: ["off", "on"],
+    default: "off",
+    meaning:
+      "`on` has Twilio recognize who answers outbound calls: `answeredBy` of a call is then `person`, `machine` or `fax`. Twilio charges for each call, and listens in the background, so that the call is not delayed"
+  },
   AGENTOS_TWILIO_API_URL: {
     group: "telephone",
     kind: "text",

@@ -36,14 +36,17 @@ export const CALL_SCHEMA = objectSchema({
   direction: TEXT,
   status: TEXT,
   endReason: nullable(TEXT),
+  answeredBy: nullable({ type: "string", description: "person, machine or fax, if the carrier says it." }),
   authorizedSeconds: INTEGER,
   connectedSeconds: INTEGER,
   createdAt: { type: "string", format: "date-time" }
 })
 
 export const callOf = (call: CallRecord): Json => {
-  const { authorizedSeconds, callId, connectedSeconds, createdAt, direction, endReason, phoneNumberId, status } = call
-  return { callId, phoneNumberId, direction, status, endReason, authorizedSeconds, connectedSeconds, createdAt }
+  const { answeredBy, authorizedSeconds, callId, connectedSeconds, createdAt, direction, endReason } = call
+  const { phoneNumberId, status } = call
+  const seconds = { authorizedSeconds, connectedSeconds }
+  return { callId, phoneNumberId, direction, status, endReason, answeredBy, ...seconds, createdAt }
 }
 
 export const OTHER_SCHEMA = {

@@ -2,7 +2,7 @@ import { type ActiveCalls, timeLimitSecondsMax } from "../call/ActiveCalls.ts"
 import type { LiveCall } from "../call/LiveCall.ts"
 import type { Person } from "../call/Person.ts"
 import type { TwimlSource } from "../call/TwimlPlayer.ts"
-import { callEvents, type StatusCallbackTarget } from "../call/Webhooks.ts"
+import { callEvents, type MachineDetection, type StatusCallbackTarget } from "../call/Webhooks.ts"
 import { type CallRecord, CallStatus, type CarrierStore } from "../CarrierStore.ts"
 import { isE164, isPersonNumber } from "../PhoneNumbers.ts"
 import {
@@ -35,7 +35,10 @@ const createParameters = [
   "TimeLimit",
   "Timeout",
   "MachineDetection",
-  "MachineDetectionTimeout"
+  "MachineDetectionTimeout",
+  "AsyncAmd",
+  "AsyncAmdStatusCallback",
+  "AsyncAmdStatusCallbackMethod"
 ]
 const updateParameters = [...documentParameters, ...callbackParameters, "Status", "TimeLimit"]
 const timeParameters = ["StartTime", "StartTime<", "StartTime>", "EndTime", "EndTime<", "EndTime>"]
@@ -74,7 +77,7 @@ export const makeCallApi = (
       callback: readCallback(form),
       timeLimitSeconds: form.integer("TimeLimit", 1, timeLimitSecondsMax) ?? timeLimitSecondsMax,
       timeoutSeconds: form.integer("Timeout", 1, timeoutSecondsMax) ?? timeoutSecondsDefault,
-      detectMachine: readDetection(form)
+      detection: readDetection(form)
     }
     const blocked = new TwilioError(400, 21_216, `This account may not call ${to}`)
     return runWithFaults("call", [to, from], blocked, async () => {
@@ -188,14 +191,20 @@ const readCallback = (form: TwilioForm): StatusCallbackTarget | undefined => {
   }
 }
 
-/** Detection always reports a human, without delay. */
-const readDetection = (form: TwilioForm): boolean => {
+/** Detection has no delay: the calls of a test are short. */
+const readDetection = (form: TwilioForm): MachineDetection | undefined => {
   const detection = form.text("MachineDetection")
   if (detection !== undefined && !["Enable", "DetectMessageEnd"].includes(detection)) {
     throw badParameter("MachineDetection must be Enable or DetectMessageEnd")
   }
   form.integer("MachineDetectionTimeout", 3, 59)
-  return detection !== undefined
+  const isAsync = form.text("AsyncAmd")
+  if (isAsync !== undefined && !["true", "false"].includes(isAsync))
+    throw badParameter("AsyncAmd must be true or false")
+  const url = form.url("AsyncAmdStatusCallback", 21_609)
+  const method = form.method("AsyncAmdStatusCallbackMethod") ?? "POST"
+  if (detection === undefined) return undefined
+  return { callback: isAsync !== "true" || url === undefined || url === "" ? undefined : { url, method } }
 }
 
 const readStatus = (form: TwilioForm): "completed" | "canceled" | undefined => {

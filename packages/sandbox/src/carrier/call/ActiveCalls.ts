@@ -3,7 +3,7 @@ import type { CallRecord, OwnedNumber } from "../CarrierStore.ts"
 import { LiveCall } from "./LiveCall.ts"
 import type { Caller, CallScript, Person } from "./Person.ts"
 import type { CallContext, TwimlSource } from "./TwimlPlayer.ts"
-import type { StatusCallbackTarget } from "./Webhooks.ts"
+import type { MachineDetection, StatusCallbackTarget } from "./Webhooks.ts"
 
 /** The options of a call that the account places. */
 export interface CallOrder {
@@ -15,7 +15,7 @@ export interface CallOrder {
   readonly callback: StatusCallbackTarget | undefined
   readonly timeLimitSeconds: number
   readonly timeoutSeconds: number
-  readonly detectMachine: boolean
+  readonly detection: MachineDetection | undefined
 }
 
 /** The calls in progress. */
@@ -59,13 +59,13 @@ export const makeActiveCalls = (context: CallContext): ActiveCalls => {
     return record
   }
   return {
-    placeCall: ({ callback, detectMachine, document, number, person, timeLimitSeconds, timeoutSeconds, to }) =>
+    placeCall: ({ callback, detection, document, number, person, timeLimitSeconds, timeoutSeconds, to }) =>
       start(
         { direction: "outbound-api", from: number.phoneNumber, to, numberSid: number.sid, timeLimitSeconds },
         person ?? { lines: [] },
         (call) => {
           call.callbacks.setTarget(callback)
-          return call.runOutbound(person, document, timeoutSeconds, detectMachine)
+          return call.runOutbound(person, document, timeoutSeconds, detection)
         }
       ),
     receiveCall: (caller, number) =>

@@ -3,7 +3,7 @@ import type { CallRecord, CallStatus } from "../CarrierStore.ts"
 import type { CallScript, Person } from "./Person.ts"
 import { PersonSimulator } from "./PersonSimulator.ts"
 import { type CallContext, type CallEnding, type PlayableCall, playTwiml, type TwimlSource } from "./TwimlPlayer.ts"
-import { makeStatusCallbacks, type StatusCallbacks } from "./Webhooks.ts"
+import { type MachineDetection, makeStatusCallbacks, type StatusCallbacks } from "./Webhooks.ts"
 
 /** The default time until a person answers. */
 const ringSecondsDefault = 0.2
@@ -79,18 +79,28 @@ export class LiveCall implements PlayableCall {
     person: Person | undefined,
     document: TwimlSource,
     timeoutSeconds: number,
-    detectMachine: boolean
+    detection: MachineDetection | undefined
   ): Promise<void> {
     this.callbacks.send("initiated", this.form("initiated"))
     this.#ring()
     if (!this.isEnded) this.callbacks.send("ringing", this.form())
     await this.#waitForAnswer(person, timeoutSeconds)
     if (!this.isEnded) {
-      if (detectMachine) this.#update({ answeredBy: "human" })
+      const answeredBy = person?.answeredBy ?? "human"
+      if (detection !== undefined && detection.callback === undefined) this.#update({ answeredBy })
       this.answer()
+      if (detection?.callback !== undefined) this.#reportRecognized(answeredBy, detection.callback)
       await this.#play(document)
     }
     this.#sendCompleted()
+  }
+
+  /** Reports who answered, in the background: https://www.twilio.com/docs/voice/answering-machine-detection */
+  #reportRecognized(answeredBy: string, callback: NonNullable<MachineDetection["callback"]>): void {
+    this.#update({ answeredBy })
+    const form = { CallSid: this.#record.sid, AccountSid: this.context.accountSid, AnsweredBy: answeredBy }
+    const sent = { ...form, MachineDetectionDuration: "0" }
+    void this.context.webhooks.send({ callSid: form.CallSid, purpose: "recognized", ...callback, form: sent })
   }
 
   /** Runs a call from a person: rings, and plays the document, which decides whether the call is answered. */

@@ -53,6 +53,18 @@ export const Person = Schema.Struct({
   behaviour: Schema.Literals(["answers", "busy", "no-answer"]),
   /** The time until the person answers (default 0.2). */
   ringSeconds: Schema.optionalKey(Seconds),
+  /** What the detection of machines reports (default `human`), in Twilio's words. */
+  answeredBy: Schema.optionalKey(
+    Schema.Literals([
+      "human",
+      "machine_start",
+      "machine_end_beep",
+      "machine_end_silence",
+      "machine_end_other",
+      "fax",
+      "unknown"
+    ])
+  ),
   ...script
 })
 export type Person = typeof Person.Type

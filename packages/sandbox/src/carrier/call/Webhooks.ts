@@ -137,6 +137,11 @@ export interface StatusCallbackTarget {
   readonly events: ReadonlyArray<CallEvent>
 }
 
+/** Detection of who answers. With a callback, it runs in the background. */
+export interface MachineDetection {
+  readonly callback: Pick<StatusCallbackTarget, "url" | "method"> | undefined
+}
+
 /** Simulates repeated, reordered and lost callbacks. */
 export interface CallbackDelivery {
   /** The number of copies of each callback. 0 drops it. */
