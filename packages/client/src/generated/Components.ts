@@ -507,6 +507,7 @@ export interface components {
             fromWithheld?: "anonymous" | "restricted" | "unavailable" | "unknown" | null;
             toNumber: string;
             endReason: "completed" | "hangup_agent" | "time_limit" | "no_answer" | "busy" | "failed" | "allowance_exhausted" | null;
+            answeredBy?: "person" | "machine" | "fax" | null;
             connectedSeconds: number;
             answeredAt: string | null;
             endedAt: string | null;
@@ -1001,6 +1002,7 @@ export interface components {
             toNumber: string;
             status: "queued" | "ringing" | "in_progress" | "ended";
             endReason: "completed" | "hangup_agent" | "time_limit" | "no_answer" | "busy" | "failed" | "allowance_exhausted" | null;
+            answeredBy: "person" | "machine" | "fax" | null;
             authorizedSeconds: number;
             connectedSeconds: number;
             createdAt: string;
