@@ -5,6 +5,7 @@ import {
   EventRecord,
   maxEntries,
   PARTY_FIELDS,
+  SilenceSeconds,
   TURN_FIELDS,
   Uuid
 } from "@agentos/core"
@@ -84,6 +85,10 @@ export const CallReply = Schema.Struct({
   }),
   hangup: Schema.optionalKey(Schema.Boolean).annotateKey({
     description: "Whether the call ends after the text and the keys. Default: false."
+  }),
+  silenceSeconds: Schema.optionalKey(SilenceSeconds).annotateKey({
+    description:
+      "Asks you again, with the turn `[silence]`, if the person says nothing for this long after the answer. After three such turns in a row, the next silence ends the call. Default: silence is no turn."
   }),
   more: Schema.optionalKey(Schema.Boolean).annotateKey({
     description: "Whether further replies to the turn follow. Default: false."

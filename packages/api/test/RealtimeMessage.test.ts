@@ -40,7 +40,14 @@ describe("RealtimeMessage", () => {
       { type: "session.authenticate", token: "eyJ", mode: "observe" },
       { type: "event.ack", eventId },
       { type: "event.ack", eventId, deliveryId: `${eventId}.1` },
-      { type: "call.reply", callId: eventId, turnId: eventId, text: "One moment.", digits: "0123456789*#w" }
+      {
+        type: "call.reply",
+        callId: eventId,
+        turnId: eventId,
+        text: "One moment.",
+        digits: "0123456789*#w",
+        silenceSeconds: 2
+      }
     ]
     for (const message of messages) assert.deepEqual<unknown>(fromClient(message), Option.some(message))
   })
@@ -53,6 +60,7 @@ describe("RealtimeMessage", () => {
       { type: "session.authenticate", token: "x".repeat(5_000) },
       { type: "event.ack", eventId: "1" },
       { type: "event.ack", eventId, extra: true },
+      { type: "call.reply", callId: eventId, turnId: eventId, silenceSeconds: 1 },
       { type: "call.reply", callId: eventId, turnId: eventId, digits: "" },
       { type: "call.reply", callId: eventId, turnId: eventId, digits: "1,2" },
       { type: "call.reply", callId: eventId, turnId: eventId, digits: "1".repeat(65) },

@@ -45,6 +45,7 @@ const answering = async () => {
         }
         await expect(turn.press("1-2", "One moment.")).rejects.toMatchObject({ code: "INVALID_OPTION" })
         await turn.press("1w2#", "One moment.")
+        await turn.reply("", { silenceSeconds: 10 })
         break
       }
     }
@@ -73,14 +74,15 @@ const answering = async () => {
 }
 
 describe("a voice session", () => {
-  it("speaks a text before it presses keys", async () => {
+  it("speaks a text before it presses keys, and says how long it waits for speech", async () => {
     const { end, said, session, turnOf } = await answering()
     turnOf("menu", "mine", "inbound")
     await vi.waitFor(() => expect(said).toStrictEqual(["menu"]))
-    await vi.waitFor(() => expect(session.received).toHaveLength(3))
+    await vi.waitFor(() => expect(session.received).toHaveLength(4))
     expect(session.received.slice(1)).toMatchObject([
       { type: "call.reply", text: "One moment.", more: true },
-      { type: "call.reply", digits: "1w2#" }
+      { type: "call.reply", digits: "1w2#" },
+      { type: "call.reply", silenceSeconds: 10 }
     ])
     await end()
   })

@@ -14,7 +14,8 @@ const HANGUP = 10
 /** The limit of the service for the text of one reply, in characters. */
 const TEXT_LIMIT = 4_000
 const RUNNING_LIMIT = 64
-/** A line that presses keys instead of being spoken. */
+/** Lines that are not spoken: one asks for a turn if the person is silent, the other presses keys. */
+const SILENCE = /^\[silence ([0-9]{1,2})\]\s*$/u
 const PRESS = /^\[press ([0-9*#w]{1,64})\]\s*$/u
 
 const piecesOf = (text: string): ReadonlyArray<string> =>
@@ -24,7 +25,8 @@ const piecesOf = (text: string): ReadonlyArray<string> =>
 
 /**
  * Answers the turns of calls with a command, one process per turn: the turn as one line of JSON on standard input, the
- * answer as text on standard output. Each line is spoken when it is complete; `[press 12#]` alone on a line presses keys.
+ * answer as text on standard output. Each line is spoken when it is complete; `[press 12#]` alone on a line presses keys,
+ * and `[silence 10]` asks for a turn if the person says nothing for 10 seconds.
  */
 export class VoiceAnswering {
   readonly #context: Context
@@ -75,6 +77,9 @@ export class VoiceAnswering {
       if (ending.signal.aborted) return
       spoken.push(text)
       const digits = PRESS.exec(text)?.[1]
+      const silence = Number(SILENCE.exec(text)?.[1] ?? 0)
+      if (silence >= 2 && silence <= 60)
+        return void session.send({ type: "call.reply", callId, turnId, silenceSeconds: silence, more: true })
       if (digits !== undefined) return void session.send({ type: "call.reply", callId, turnId, digits, more: true })
       for (const piece of piecesOf(text)) session.send({ type: "call.reply", callId, turnId, text: piece, more: true })
     }

@@ -66,12 +66,16 @@ const answer = async (exec: string, talk: (socket: WebSocket, received: Readonly
 const reply = (more: object) => ({ type: "call.reply", callId, turnId, ...more })
 
 describe("agentctl voice answer", () => {
-  it("presses the keys of a line that names them, in the order of the lines", async () => {
-    const { replies } = await answer("printf 'One moment.\\n[press 1w2#]\\n[press 1a]\\n'")
+  it("presses the keys and awaits the silence of a line that names them, in the order of the lines", async () => {
+    const { replies } = await answer(
+      "printf 'One moment.\\n[press 1w2#]\\n[press 1a]\\n[silence 10]\\n[silence 61]\\n'"
+    )
     assert.deepStrictEqual(replies, [
       reply({ text: "One moment.\n", more: true }),
       reply({ digits: "1w2#", more: true }),
       reply({ text: "[press 1a]\n", more: true }),
+      reply({ silenceSeconds: 10, more: true }),
+      reply({ text: "[silence 61]\n", more: true }),
       reply({})
     ])
   })

@@ -45,8 +45,12 @@ export class Turn {
     return this.#endsCall
   }
 
-  async reply(speech: Speech): Promise<void> {
-    await this.#answer(speech, false)
+  /**
+   * Answers the turn. With `silenceSeconds` (2 to 60), the turn `[silence]` follows if the person says nothing for this
+   * long; after three in a row, the next silence ends the call.
+   */
+  async reply(speech: Speech, { silenceSeconds }: { readonly silenceSeconds?: number } = {}): Promise<void> {
+    await this.#answer(speech, false, silenceSeconds === undefined ? {} : { silenceSeconds })
   }
 
   /** Answers the turn, and ends the call after the last word. */
@@ -65,7 +69,7 @@ export class Turn {
         message: "digits must be 1 to 64 keys of a telephone: 0 to 9, *, # and w for a pause.",
         details: {}
       })
-    await this.#answer(speech, false, digits)
+    await this.#answer(speech, false, { digits })
   }
 
   /** @internal Reports that the turn is over. Called by the voice session. */
@@ -73,7 +77,7 @@ export class Turn {
     this.#interrupted.abort()
   }
 
-  async #answer(speech: Speech, hangup: boolean, digits?: string): Promise<void> {
+  async #answer(speech: Speech, hangup: boolean, last: Pick<Reply, "digits" | "silenceSeconds"> = {}): Promise<void> {
     const base = { type: "call.reply", callId: this.callId, turnId: this.id } as const
     try {
       for await (const part of typeof speech === "string" ? [speech] : speech)
@@ -85,6 +89,6 @@ export class Turn {
     }
     if (this.signal.aborted) return
     this.#endsCall = hangup
-    this.#send({ ...base, ...(digits === undefined ? {} : { digits }), ...(hangup ? { hangup } : {}) })
+    this.#send({ ...base, ...last, ...(hangup ? { hangup } : {}) })
   }
 }

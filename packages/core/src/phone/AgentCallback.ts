@@ -85,6 +85,9 @@ export const Digits = Schema.String.check(
   Schema.isPattern(/^[0-9*#w]+$/u, { expected: "keys of a telephone: 0 to 9, *, # and w for a pause" })
 )
 
+/** How long a person may be silent after an answer until the agent is asked again. */
+export const SilenceSeconds = Schema.Int.check(Schema.isBetween({ minimum: 2, maximum: 60 }))
+
 /** The answer of an agent's webhook: one object, or one on each line. */
 export const AgentReplyRecord = Schema.Struct({
   text: Schema.optionalKey(Schema.String).annotateKey({ description: "Text to speak. An empty one is silent." }),
@@ -93,6 +96,10 @@ export const AgentReplyRecord = Schema.Struct({
   }),
   hangup: Schema.optionalKey(Schema.Boolean).annotateKey({
     description: "Whether the call ends after the text and the keys. Default: false."
+  }),
+  silenceSeconds: Schema.optionalKey(SilenceSeconds).annotateKey({
+    description:
+      "Asks you again, with the turn `[silence]`, if the person says nothing for this long after the answer. After three such turns in a row, the next silence ends the call. Default: silence is no turn."
   })
 }).annotate({
   identifier: "AgentReply",
@@ -117,6 +124,8 @@ export type AgentReply =
   | { readonly _tag: "Say"; readonly text: string }
   | { readonly _tag: "Press"; readonly digits: string }
   | { readonly _tag: "HangUp" }
+  /** Asks again if the person is silent for this long after the answer. */
+  | { readonly _tag: "AwaitSpeech"; readonly seconds: number }
 
 /** The agent gave no complete, valid answer. `message` explains why and is safe to show to the tenant. */
 export class AgentUnreachable extends Schema.TaggedError<AgentUnreachable>()("AgentUnreachable", {

@@ -197,6 +197,7 @@ const converse = Effect.fnUntraced(function* (
     }
     if (given.text !== undefined) onReply({ _tag: "Say", text: given.text })
     if (given.digits !== undefined) onReply({ _tag: "Press", digits: given.digits })
+    if (given.silenceSeconds !== undefined) onReply({ _tag: "AwaitSpeech", seconds: given.silenceSeconds })
     if (given.hangup) onReply({ _tag: "HangUp" })
     if (!given.more || given.hangup) return
   }

@@ -21,6 +21,7 @@ export interface TurnReply {
   readonly text?: string | undefined
   readonly digits?: string | undefined
   readonly hangup?: boolean | undefined
+  readonly silenceSeconds?: number | undefined
   readonly more?: boolean | undefined
   /** The session does not answer the turn: the next one is asked at once. */
   readonly decline?: boolean | undefined
@@ -115,14 +116,18 @@ export class ConnectedSessions {
 
   /** Passes a reply of a session on. Returns why it is refused, or undefined. */
   reply(sessionId: string, reply: TurnReply): string | undefined {
-    const { callId, decline = false, digits, hangup = false, more = false, text, turnId } = reply
+    const { callId, decline = false, digits, hangup = false, more = false, silenceSeconds, text, turnId } = reply
     const open = this.sessions.get(sessionId)?.open
     const turn = open?.get(turnId)
     if (open === undefined || turn === undefined || turn.callId !== callId) {
       return `Turn ${turnId} of call ${callId} is not open in this session: it was answered, interrupted or never asked.`
     }
     if (!more || hangup || decline) open.delete(turnId)
-    const said = { ...(text === undefined ? {} : { text }), ...(digits === undefined ? {} : { digits }) }
+    const said = {
+      ...(text === undefined ? {} : { text }),
+      ...(digits === undefined ? {} : { digits }),
+      ...(silenceSeconds === undefined ? {} : { silenceSeconds })
+    }
     this.answer(
       turn.replyTo,
       turnId,

@@ -22,6 +22,7 @@ export const TurnAnswer = Schema.Union([
   Schema.TaggedStruct("Reply", {
     text: Schema.optionalKey(Schema.String),
     digits: Schema.optionalKey(Schema.String),
+    silenceSeconds: Schema.optionalKey(Schema.Int),
     hangup: Schema.Boolean,
     more: Schema.Boolean
   })

@@ -1,4 +1,4 @@
-import { add, type Timestamp } from "../kernel/Timestamp.ts"
+import { add, SECOND, type Timestamp } from "../kernel/Timestamp.ts"
 import { type AgentReply, type AgentUnreachable, CONTEXT_TURNS } from "./AgentCallback.ts"
 import * as Playback from "./Playback.ts"
 import { nextTurn, type Turn, type TurnRole } from "./Transcript.ts"
@@ -20,6 +20,9 @@ const WRITE_INTERVAL = 250
 /** The longest pause between two keys of one turn, in milliseconds; and the maximum number of keys in a turn. */
 const KEY_PAUSE = 1_500
 const KEYS_MAX = 64
+/** The turns about silence in a row, after which the next silence ends the call. */
+const SILENCES_MAX = 3
+const SILENCE = "[silence]"
 const KEY = /^[0-9A-D*#]$/u
 const NEVER = Number.POSITIVE_INFINITY
 
@@ -41,6 +44,12 @@ export interface VoiceSession {
   /** The text of a growing turn that is not yet written. */
   readonly unwritten: { readonly index: number; readonly text: string } | null
   readonly writtenAt: Timestamp
+  /** How long the person may be silent after the answer under way; null if silence is no turn. */
+  readonly patienceSeconds: number | null
+  /** When the silence of the person becomes a turn. */
+  readonly silentAt: Timestamp | null
+  /** The turns about silence since the person spoke or pressed a key. */
+  readonly silences: number
   /** When the call must end after its agent has hung up; null before. */
   readonly hangUpAt: Timestamp | null
   /** Nothing follows. */
@@ -149,7 +158,7 @@ const ask =
   (session) => {
     if (session.hangUpAt !== null) return [session, []]
     const question = session.question + 1
-    return [{ ...session, question }, [{ _tag: "Ask", question, turn, context }]]
+    return [{ ...session, question, patienceSeconds: null, silentAt: null }, [{ _tag: "Ask", question, turn, context }]]
   }
 
 /** The agent is asked before the turn is stored, but nothing of its answer is handled until then. */
@@ -182,11 +191,12 @@ const pressed =
     const text = (session.keys?.text ?? "") + key
     const isComplete = key === "#" || text.length >= KEYS_MAX
     const keys = { text, due: isComplete ? at : add(at, KEY_PAUSE) }
-    return sequence(change({ keys }), when(isComplete, askAboutKeys))(session, at)
+    return sequence(change({ keys, silentAt: null, silences: 0 }), when(isComplete, askAboutKeys))(session, at)
   }
 
 /** An empty text is not a turn. */
-const said = (text: string): Move => when(text !== "", sequence(stop, takeKeys(false), takeTurn(text, true)))
+const said = (text: string): Move =>
+  when(text !== "", sequence(change({ silences: 0 }), stop, takeKeys(false), takeTurn(text, true)))
 
 const speak =
   (speech: Playback.Speech, isLast: boolean): Move =>
@@ -256,6 +266,22 @@ const end = sequence(flush, takeKeys(false), (session, at) => [
   [{ _tag: "HangUp", at }, { _tag: "End" }]
 ])
 
+/** The answer is complete: from its last word on, the person may be silent for the time that the agent named. */
+const awaitSpeech: Move = (session, at) => {
+  const { patienceSeconds } = session
+  if (patienceSeconds === null || session.keys !== null) return [session, []]
+  const heardAt = Playback.playbackEnd(session.playback, at)
+  return [{ ...session, silentAt: add(heardAt, patienceSeconds * SECOND) }, []]
+}
+
+/** Asks the agent about the silence of the person, or ends the call if it was asked often enough. */
+const silent: Move = (session, at) => {
+  if (session.silences >= SILENCES_MAX)
+    return sequence(addTurn("system", "The person was silent, so the call was ended."), end)(session, at)
+  const counted = change({ silentAt: null, silences: session.silences + 1 })
+  return sequence(counted, takeTurn(SILENCE, true))(session, at)
+}
+
 const interrupted =
   (heard: string): Move =>
   (session, at) => {
@@ -274,6 +300,7 @@ const ticked: Move = (session, at) =>
   sequence(
     flushIfDue,
     when(session.keys !== null && session.keys.due <= at, askAboutKeys),
+    when(session.silentAt !== null && session.silentAt <= at && session.hangUpAt === null, silent),
     when(session.hangUpAt !== null && session.hangUpAt <= at, end)
   )(session, at)
 
@@ -291,10 +318,12 @@ const answered = (output: AgentOutput): Move => {
       return say(Playback.spokenText(output.text, ANSWER_MAX), false)
     case "Press":
       return press(output.digits)
+    case "AwaitSpeech":
+      return change({ patienceSeconds: output.seconds })
     case "HangUp":
-      return hangUp
+      return sequence(change({ patienceSeconds: null, silentAt: null }), hangUp)
     case "Completed":
-      return close
+      return sequence(close, awaitSpeech)
     case "Failed":
       return apologize(output.error)
   }
@@ -335,6 +364,9 @@ export const open = (greeting: string | null, turns: ReadonlyArray<Turn>, at: Ti
     keys: null,
     unwritten: null,
     writtenAt: at,
+    patienceSeconds: null,
+    silentAt: null,
+    silences: 0,
     hangUpAt: null,
     isOver: false
   }
@@ -355,4 +387,4 @@ export const step = (session: VoiceSession, input: Input): Step =>
 
 /** Returns when the session must get a `Tick`, or infinity if nothing is due. */
 export const dueAt = (session: VoiceSession): number =>
-  Math.min(writeDue(session), session.keys?.due ?? NEVER, session.hangUpAt ?? NEVER)
+  Math.min(writeDue(session), session.keys?.due ?? NEVER, session.silentAt ?? NEVER, session.hangUpAt ?? NEVER)

@@ -69,7 +69,13 @@ const ask = ({ sessions }: Server, callId: string, tenantId = TENANT) =>
   Stream.runCollect(sessions.ask(tenantId, message(callId), byUrl))
 const texts = (replies: ReadonlyArray<AgentReply>) =>
   replies.map((reply) =>
-    reply._tag === "Say" ? reply.text : reply._tag === "Press" ? `(presses ${reply.digits})` : "(hangs up)"
+    reply._tag === "Say"
+      ? reply.text
+      : reply._tag === "HangUp"
+        ? "(hangs up)"
+        : reply._tag === "Press"
+          ? `(presses ${reply.digits})`
+          : `(waits ${reply.seconds} s)`
   )
 const settle = TestClock.adjust("10 millis")
 
@@ -91,7 +97,7 @@ describe("a voice session", () => {
       assert.deepStrictEqual(texts(yield* ask(a, "c1")), ["by URL"])
       const agent = yield* newAgent(b, "s1", () => [
         { text: "One.", more: true },
-        { digits: "1#", more: true },
+        { digits: "1#", silenceSeconds: 5, more: true },
         { text: "Two.", digits: "2", hangup: true }
       ])
       for (const server of [a, b]) {
@@ -100,6 +106,7 @@ describe("a voice session", () => {
         assert.deepStrictEqual(texts(yield* Fiber.join(answered)), [
           "One.",
           "(presses 1#)",
+          "(waits 5 s)",
           "Two.",
           "(presses 2)",
           "(hangs up)"

@@ -302,3 +302,75 @@ describe("an agent that presses keys", () => {
     })
   )
 })
+
+describe("a person who is silent", () => {
+  scenario("is no turn unless the agent asks for it", (host) =>
+    Effect.gen(function* () {
+      const { asked, say } = yield* talk(host)
+      yield* say("Hello?")
+      asked(1).say("Yes?")
+      asked(1).end()
+      yield* TestClock.adjust("4 minutes")
+      asked(1)
+    })
+  )
+
+  scenario("is a turn after the seconds that the agent names, from its last word on; then the call ends", (host) =>
+    Effect.gen(function* () {
+      const { asked, call, fiber, heard, say } = yield* talk(host)
+      yield* say("Hello?")
+      for (let count = 1; count <= 4; count++) {
+        const question = asked(count)
+        assert.strictEqual(question.message.turn.text, count === 1 ? "Hello?" : "[silence]")
+        question.say("Yes?")
+        question.awaitSpeech(5)
+        question.end()
+        yield* settle
+        // 320 ms of speech, 1 s until it begins, and 5 s of silence.
+        yield* TestClock.adjust("6310 millis")
+        asked(count)
+        yield* TestClock.adjust("10 millis")
+        yield* settle
+      }
+      yield* Fiber.join(fiber)
+      assert.isTrue(heard().endsWith("[end]"))
+      const said = ["caller: [silence]", "agent: Yes?"]
+      assert.deepStrictEqual(yield* linesOf(call), [
+        "caller: Hello?",
+        "agent: Yes?",
+        ...said,
+        ...said,
+        ...said,
+        "system: The person was silent, so the call was ended."
+      ])
+      const { hangUpReason } = Option.getOrThrow(yield* (yield* CallStore).get(call.callId))
+      assert.strictEqual(hangUpReason, "hangup_agent")
+    })
+  )
+
+  scenario("is no turn once the person speaks or presses a key, and is counted anew then", (host) =>
+    Effect.gen(function* () {
+      const { asked, say, tell } = yield* talk(host)
+      const answer = Effect.fnUntraced(function* (count: number) {
+        asked(count).say("Yes?")
+        asked(count).awaitSpeech(5)
+        asked(count).end()
+        yield* settle
+      })
+      yield* say("Hello?")
+      for (const count of [1, 2, 3]) {
+        yield* answer(count)
+        yield* TestClock.adjust("7 seconds")
+        yield* settle
+      }
+      yield* answer(4)
+      yield* TestClock.adjust("4 seconds")
+      yield* tell({ _tag: "Pressed", key: "1" })
+      yield* TestClock.adjust("2 seconds")
+      assert.strictEqual(asked(5).message.turn.text, "[pressed 1]")
+      yield* answer(5)
+      yield* TestClock.adjust("7 seconds")
+      assert.strictEqual(asked(6).message.turn.text, "[silence]")
+    })
+  )
+})

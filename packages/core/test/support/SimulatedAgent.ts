@@ -10,6 +10,7 @@ export interface Asked {
   isHeard: boolean
   readonly say: (text: string) => void
   readonly press: (digits: string) => void
+  readonly awaitSpeech: (seconds: number) => void
   readonly hangUp: () => void
   readonly end: () => void
   readonly fail: (reason: AgentUnreachable["reason"]) => void
@@ -33,6 +34,7 @@ export const make = () => {
           isHeard: true,
           say: (text) => Queue.offerUnsafe(queue, { _tag: "Say", text }),
           press: (digits) => Queue.offerUnsafe(queue, { _tag: "Press", digits }),
+          awaitSpeech: (seconds) => Queue.offerUnsafe(queue, { _tag: "AwaitSpeech", seconds }),
           hangUp: () => Queue.offerUnsafe(queue, { _tag: "HangUp" }),
           end: () => Queue.endUnsafe(queue),
           die: () => Queue.failCauseUnsafe(queue, Cause.die("the adapter fails")),

@@ -12,11 +12,13 @@ const decode = Schema.decodeUnknownOption(Schema.fromJsonString(AgentReplyRecord
 const partsOf = (json: string): ReadonlyArray<AgentReply> | undefined => {
   const part = decode(json)
   if (Option.isNone(part)) return undefined
-  const { digits, hangup, text } = part.value
-  if (digits === undefined && hangup === undefined && text === undefined) return undefined
+  const { digits, hangup, silenceSeconds, text } = part.value
+  if (digits === undefined && hangup === undefined && silenceSeconds === undefined && text === undefined)
+    return undefined
   return [
     ...(text === undefined || text === "" ? [] : [{ _tag: "Say", text } as const]),
     ...(digits === undefined ? [] : [{ _tag: "Press", digits } as const]),
+    ...(silenceSeconds === undefined ? [] : [{ _tag: "AwaitSpeech", seconds: silenceSeconds } as const]),
     ...(hangup === true ? [{ _tag: "HangUp" } as const] : [])
   ]
 }

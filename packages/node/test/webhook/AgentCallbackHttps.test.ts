@@ -74,6 +74,11 @@ describe("AgentCallbackHttps", () => {
       with200(json, '{"hangup":true,"digits":"9","text":"bye"}'),
       [say("bye"), press("9"), hangUp]
     ],
+    [
+      "a text and a silence",
+      with200(json, '{"silenceSeconds":5,"text":"Yes?"}'),
+      [say("Yes?"), { _tag: "AwaitSpeech", seconds: 5 }]
+    ],
     ["no hangup", with200(json, '{"hangup":false}'), []],
     ["an object over several lines", with200(json, '{\n  "text"', ': "a\\nb"\n', "}\n"), [say("a\nb")]],
     ["lines without their content type", with200("text/plain", '{"text":"a"}\n{"text":"b"}'), [say("a"), say("b")]],
@@ -121,6 +126,7 @@ describe("AgentCallbackHttps", () => {
     ["other JSON", with200(json, '{"answer":"x"}'), "answer", "neither"],
     ["a text of the wrong type", with200(json, '{"text":1}'), "answer", "neither"],
     ["a name that is no key", with200(json, '{"text":"x","digits":"12,3"}'), "answer", "neither"],
+    ["too long a silence", with200(json, '{"silenceSeconds":61}'), "answer", "neither"],
     ["no keys", with200(json, '{"digits":""}'), "answer", "neither"],
     ["too many keys", with200(json, `{"digits":"${"1".repeat(65)}"}`), "answer", "neither"],
     ["a list", with200(json, '[{"text":"x"}]'), "answer", "neither"],
