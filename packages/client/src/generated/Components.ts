@@ -428,6 +428,7 @@ export interface components {
             text?: string;
             digits?: string;
             hangup?: boolean;
+            silenceSeconds?: number;
             more?: boolean;
             decline?: boolean;
         };
