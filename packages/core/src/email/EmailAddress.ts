@@ -1,8 +1,10 @@
 import { Schema, SchemaTransformation } from "effect"
 import { foldDomain } from "./DomainName.ts"
 
-/** RFC 5321, section 4.5.3.1: the longest local part, and the longest forward path without its brackets, in octets. */
-const LOCAL_PART_LIMIT = 64
+/**
+ * RFC 5321, section 4.5.3.1.3: the longest forward path without its brackets, in octets. It is the only limit of a local
+ * part: 64 octets are what every server accepts, and mailing lists, forwarders and ticket systems write longer ones.
+ */
 export const ADDRESS_LIMIT = 254
 
 /**
@@ -18,12 +20,7 @@ const NOT_ASCII = /[^\0-\x7f]/
 
 const octets = (text: string): number => (NOT_ASCII.test(text) ? new TextEncoder().encode(text).length : text.length)
 
-const isLocalPart = (text: string): boolean =>
-  text.length > 0 &&
-  text.length <= LOCAL_PART_LIMIT &&
-  octets(text) <= LOCAL_PART_LIMIT &&
-  DOT_ATOM.test(text) &&
-  !NO_ATOM.test(text)
+const isLocalPart = (text: string): boolean => text.length > 0 && DOT_ATOM.test(text) && !NO_ATOM.test(text)
 
 /** Whether a mail that names the address needs SMTPUTF8 (RFC 6531): its local part is not ASCII. */
 export const needsSmtpUtf8 = (address: string): boolean => NOT_ASCII.test(address)

@@ -15,7 +15,7 @@ const isLocalPart = Schema.is(LocalPart.LocalPart)
 
 describe("EmailAddress", () => {
   it("accepts dot-atoms at host names", () => {
-    for (const address of ["a@b", "a.b+c@example.com", "o'hara@sub.example.co", `${"a".repeat(64)}@example.com`]) {
+    for (const address of ["a@b", "a.b+c@example.com", "o'hara@sub.example.co", `${"a".repeat(242)}@example.com`]) {
       assert.isTrue(isEmailAddress(address), address)
     }
   })
@@ -42,13 +42,13 @@ describe("EmailAddress", () => {
       "a\u200bb@c",
       "a\u0085@b",
       "ä..b@c",
-      `${"ä".repeat(33)}@example.com`,
+      `${"ä".repeat(122)}@example.com`,
       "a@ｂ.example",
       "a@b\u200b.example",
       "ä＠b",
       "A <a@b>",
       "a@b,c@d",
-      `${"a".repeat(65)}@example.com`,
+      `${"a".repeat(243)}@example.com`,
       `a@${"b.".repeat(130)}c`
     ]
     for (const address of wrong) assert.isFalse(isEmailAddress(address), JSON.stringify(address))

@@ -9,8 +9,8 @@ export interface Author {
   readonly domain: string
 }
 
-/** RFC 5321, section 4.5.3.1. */
-const LOCAL_PART_LIMIT = 64
+/** RFC 5321, section 4.5.3.1.3: the longest path without its brackets. A local part may fill what the domain leaves. */
+const ADDRESS_LIMIT = 254
 const DOMAIN_LIMIT = 255
 
 interface Token {
@@ -139,8 +139,9 @@ const addressIn = (tokens: ReadonlyArray<Token>): Author | undefined => {
   if (at < 1) return undefined
   const localPart = localPartOf(tokens.slice(0, at))
   const domain = domainOf(tokens.slice(at + 1))
-  if (localPart === undefined || domain === undefined || localPart.length > LOCAL_PART_LIMIT) return undefined
-  return { address: `${localPart}@${domain}`, domain }
+  if (localPart === undefined || domain === undefined) return undefined
+  const address = `${localPart}@${domain}`
+  return address.length > ADDRESS_LIMIT ? undefined : { address, domain }
 }
 
 const mailboxOf = (value: string): Author | undefined => {

@@ -162,7 +162,7 @@ export const statusIn = (text: string, ofClass = ""): string | undefined => {
   return found === undefined || !found.startsWith(ofClass) ? undefined : found
 }
 
-const ADDRESS = /[^\s<>"'`,;:()[\]@]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}/gi
+const ADDRESS = /[^\s<>"'`,;:()[\]@]{1,252}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}/gi
 
 const earliest = (text: string, phrases: ReadonlyArray<string>): number => {
   const found = phrases.map((phrase) => text.indexOf(phrase)).filter((at) => at >= 0)

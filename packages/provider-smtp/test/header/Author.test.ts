@@ -75,6 +75,12 @@ describe("the author of a message", () => {
     expect(displayNameIn(value)).toBe(name)
   })
 
+  it("may have a local part of any length that a path allows", () => {
+    const localPart = "bounces+srs0=".padEnd(242, "x")
+    expect(authorIn(`From: ${localPart}@example.com`)).toBe(`${localPart}@example.com`)
+    expect(authorIn(`From: x${localPart}@example.com`)).toBeUndefined()
+  })
+
   it("may have an address in Unicode, whose domain is returned in ASCII", () => {
     expect(authorIn("From: 👩‍💻 Jürgen <jürgen@bücher.test>", "utf8")).toBe("jürgen@xn--bcher-kva.test")
     for (const domain of ["MÜNCHEN.test", "xn--mnchen-3ya.test", "XN--MNCHEN-3YA.Test"]) {
@@ -153,7 +159,7 @@ describe("the author of a message", () => {
     "From: ada@sender.test.",
     "From: ada\x01@sender.test",
     "From: ada\xff@sender.test",
-    `From: ${"a".repeat(65)}@sender.test`
+    `From: ${"a".repeat(243)}@sender.test`
   ])("can't be told from %j", (header) => {
     expect(authorIn(header)).toBeUndefined()
   })
