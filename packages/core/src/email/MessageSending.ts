@@ -7,7 +7,7 @@ import { countRefusal, QuotaExceeded } from "../limits/Refusals.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import * as Uuid from "../kernel/Uuid.ts"
-import type { OperationContext, PaidService } from "../payment/PaidService.ts"
+import type { CheckError, OperationContext, PaidService } from "../payment/PaidService.ts"
 import type { Tenant, TenantId } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import { AttachmentStore, type StoredAttachment } from "./AttachmentStore.ts"
@@ -111,6 +111,11 @@ export const messageSending = Effect.gen(function* () {
       }))
     )
 
+  const storedFilesOf = (tenant: Tenant, original: Message) =>
+    Effect.catchTag(filesOf(tenant, original), "ContentNotStored", () =>
+      Effect.fail(invalid("forwards", "names a message whose attachments are no longer stored"))
+    )
+
   /** Fails unless the message can be forwarded with the parts that are given. */
   const checkForwarded = Effect.fnUntraced(function* (tenant: Tenant, original: Message, input: SendMessageInput) {
     const { attachments: given = [] } = input
@@ -125,22 +130,18 @@ export const messageSending = Effect.gen(function* () {
         "forwards",
         "names a message that is too large to be sent together with text, html and attachments"
       )
-    yield* Effect.catchTag(filesOf(tenant, original), "ContentNotStored", () =>
-      Effect.fail(invalid("forwards", "names a message whose attachments are no longer stored"))
-    )
+    yield* storedFilesOf(tenant, original)
   })
 
   /** Returns the message with the header, the body and the files of the one that it forwards. */
   const withForwarded = Effect.fnUntraced(function* (
     tenant: Tenant | null,
     { forwards, ...input }: SendMessageInput
-  ): Effect.fn.Return<SendMessageInput> {
+  ): Effect.fn.Return<SendMessageInput, CheckError> {
     if (forwards === undefined || tenant === null) return input
-    const found = yield* messages.find(tenant.tenantId, forwards)
-    if (found._tag !== "Owned") throw new Error(`the forwarded message ${forwards} was deleted after it was checked`)
-    const original = found.value
+    const original = yield* orFail(yield* messages.find(tenant.tenantId, forwards), "message", forwards)
     const body = forwardedBody(original, input)
-    const files = yield* Effect.orDie(filesOf(tenant, original))
+    const files = yield* storedFilesOf(tenant, original)
     const added = yield* Effect.forEach(files, ({ bytes, contentId, ...file }) =>
       Effect.map(Stream.runCollect(bytes), (pieces) => ({
         ...file,

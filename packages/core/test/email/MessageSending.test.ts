@@ -463,6 +463,22 @@ describe("a forwarded message", () => {
       assert.include((yield* failure({ forwards, inReplyTo: forwards })).message, "can't be combined with inReplyTo")
     })
   )
+
+  scenario("is refused if the original is deleted after the check", () =>
+    Effect.gen(function* () {
+      const { mailboxId, tenant } = yield* adasMailbox
+      const { staging } = yield* Effect.provideService(messageSending, EmailProvider, unusedRelay)
+      const forwards = "01900000-0000-7000-8000-0000000000ff"
+      const input = { mailboxId, to: ["x@else.test"], text: "Look", forwards }
+      assert.strictEqual((yield* Effect.flip(staging!.store(operationId, input, tenant)))._tag, "ResourceNotFound")
+    })
+  )
+})
+
+const unusedRelay = EmailProvider.of({
+  name: "unused",
+  domain: "agents.test",
+  send: () => Effect.die("nothing is sent")
 })
 
 /** Returns how many attachments are staged, and removes them. */
