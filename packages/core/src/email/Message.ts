@@ -25,11 +25,19 @@ const placeFields = {
   })
 }
 
-/** The place of an attachment in the raw mail: its encoded bytes, and how they are encoded. */
-export const AttachmentSource = Schema.Struct({
+/** A place in the raw mail or in a file: encoded bytes, and how they are encoded. */
+const FilePlace = Schema.Struct({
   offset: Schema.Int,
   encodedBytes: Schema.Int,
-  encoding: Schema.Literals(["identity", "base64", "quoted-printable"])
+  encoding: Schema.Literals(["identity", "base64", "quoted-printable", "octet-strings"])
+})
+export type FilePlace = typeof FilePlace.Type
+
+/** The place of an attachment in the raw mail. */
+export const AttachmentSource = Schema.Struct({
+  ...FilePlace.fields,
+  /** Present for a file inside others, such as winmail.dat: its place in the decoded bytes of the place before. */
+  inside: Schema.optionalKey(Schema.Array(FilePlace))
 })
 export type AttachmentSource = typeof AttachmentSource.Type
 

@@ -4,9 +4,9 @@ import { ContentNotStored, ResourceNotFound, type ResourceNotOwned } from "../ke
 import type { Tenant } from "../tenancy/Tenant.ts"
 import { AttachmentStore } from "./AttachmentStore.ts"
 import { InboundMailStore } from "./InboundMail.ts"
-import { type Attachment, attachmentIdOf, type Message } from "./Message.ts"
+import { type Attachment, attachmentIdOf, type AttachmentSource, type Message } from "./Message.ts"
 import { MessageStore } from "./MessageStore.ts"
-import { makeDecoder, type TransferEncoding } from "./TransferEncoding.ts"
+import { sourceDecoder } from "./TransferEncoding.ts"
 
 /** Bytes that a sender chose: neither they, nor the type and name that it gave them, can be trusted. */
 export interface MessageContent {
@@ -51,8 +51,8 @@ export class MessageContents extends Context.Service<
       const readReceived = Effect.fnUntraced(function* (message: Message, { source }: Attachment) {
         const { inboundMailId } = yield* findRaw(message)
         if (source === undefined) return yield* notLocated
-        const { encodedBytes, encoding, offset } = source
-        return decoded(mails.readPieces(inboundMailId, { offset, bytes: encodedBytes }), encoding)
+        const { encodedBytes, offset } = source
+        return decoded(mails.readPieces(inboundMailId, { offset, bytes: encodedBytes }), source)
       })
 
       const readSent = Effect.fnUntraced(function* ({ messageId, tenantId }: Message, index: number) {
@@ -100,9 +100,9 @@ const notLocated = new ContentNotStored({
     "The attachment was received by an older version of this server, which did not record its place. Read the raw message instead"
 })
 
-const decoded = (encoded: Stream.Stream<Uint8Array>, encoding: TransferEncoding): Stream.Stream<Uint8Array> =>
+const decoded = (encoded: Stream.Stream<Uint8Array>, source: AttachmentSource): Stream.Stream<Uint8Array> =>
   Stream.suspend(() => {
-    const decoder = makeDecoder(encoding)
+    const decoder = sourceDecoder(source)
     return Stream.concat(
       Stream.map(encoded, decoder.decode),
       Stream.suspend(() => Stream.succeed(decoder.end()))

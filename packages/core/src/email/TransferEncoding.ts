@@ -1,5 +1,10 @@
-/** How the bytes of a MIME part are written (RFC 2045, section 6); `identity` is any encoding that changes nothing. */
-export type TransferEncoding = "identity" | "base64" | "quoted-printable"
+import type { AttachmentSource } from "./Message.ts"
+
+/**
+ * How the bytes of a MIME part are written (RFC 2045, section 6); `identity` is any encoding that changes nothing, and
+ * `octet-strings` the parts of a constructed OCTET STRING in BER (X.690, section 8.7), as S/MIME uses them.
+ */
+export type TransferEncoding = "identity" | "base64" | "quoted-printable" | "octet-strings"
 
 /** Decodes the body of a part from pieces of any size, in time and memory proportional to the piece. */
 export interface TransferDecoder {
@@ -19,6 +24,83 @@ export const makeDecoder = (encoding: TransferEncoding): TransferDecoder => {
       return base64Decoder()
     case "quoted-printable":
       return quotedPrintableDecoder()
+    case "octet-strings":
+      return octetStringsDecoder()
+  }
+}
+
+/** Returns a decoder of the part of a stream that begins at `offset`. */
+const windowDecoder = (offset: number, bytes: number, encoding: TransferEncoding): TransferDecoder => {
+  const decoder = makeDecoder(encoding)
+  let at = 0
+  return {
+    decode: (piece) => {
+      const start = Math.min(Math.max(offset - at, 0), piece.length)
+      const end = Math.min(Math.max(offset + bytes - at, 0), piece.length)
+      at += piece.length
+      return decoder.decode(piece.subarray(start, end))
+    },
+    end: decoder.end
+  }
+}
+
+/** Returns a decoder of a file from the encoded bytes at its place in the raw mail. */
+export const sourceDecoder = ({ encoding, inside = [] }: AttachmentSource): TransferDecoder =>
+  inside.reduce<TransferDecoder>((outer, place) => {
+    const inner = windowDecoder(place.offset, place.encodedBytes, place.encoding)
+    return {
+      decode: (piece) => inner.decode(outer.decode(piece)),
+      end: () => {
+        const last = inner.decode(outer.end())
+        const end = inner.end()
+        const bytes = new Uint8Array(last.length + end.length)
+        bytes.set(last)
+        bytes.set(end, last.length)
+        return bytes
+      }
+    }
+  }, makeDecoder(encoding))
+
+const OCTET_STRING = 0x04
+const CONSTRUCTED = 0x20
+
+const octetStringsDecoder = (): TransferDecoder => {
+  let tag: number | undefined
+  /** Bytes of the length that follow; undefined before its first byte. */
+  let digits: number | undefined
+  let left = 0
+  return {
+    decode: (piece) => {
+      const bytes = new Uint8Array(piece.length)
+      let length = 0
+      for (let at = 0; at < piece.length;) {
+        if (tag !== undefined && digits === 0) {
+          const taken = Math.min(left, piece.length - at)
+          if (tag === OCTET_STRING) {
+            bytes.set(piece.subarray(at, at + taken), length)
+            length += taken
+          }
+          at += taken
+          left -= taken
+          if (left === 0) tag = digits = undefined
+          continue
+        }
+        const byte = piece[at++]!
+        if (tag === undefined) tag = byte
+        else if (digits === undefined) {
+          digits = byte < 0x80 ? 0 : byte & 0x7f
+          left = byte < 0x80 ? byte : 0
+        } else {
+          left = left * 256 + byte
+          digits--
+        }
+        // The contents of a constructed string are strings, and an end of contents is empty.
+        const isHeadRead = digits === 0
+        if (isHeadRead && ((tag & CONSTRUCTED) !== 0 || left === 0)) tag = digits = undefined
+      }
+      return bytes.subarray(0, length)
+    },
+    end: () => NOTHING
   }
 }
 

@@ -4,6 +4,8 @@ import { makeDecoder, type TransferEncoding } from "@agentos/core/transfer-encod
 import PostalMime, { type Attachment, type Email } from "postal-mime"
 import { decodeText, metaCharset } from "../header/Charset.ts"
 import { decodeWords, joinWords } from "../header/EncodedWords.ts"
+import { readHeaderBlock } from "../header/HeaderBlock.ts"
+import { inside, isContainer, open, type PlacedFile } from "./Containers.ts"
 import { unflow } from "./FlowedText.ts"
 import { textOfHtml } from "./HtmlText.ts"
 
@@ -21,6 +23,14 @@ const CHARSET_BYTES = 64 * 1024
 
 /** Limit of parts that are read. The rest are dropped. */
 const PARTS_MAX = 20_000
+
+/** Limits of the files of a mail that are opened: their number, and how deep they are inside others. */
+const CONTAINERS_MAX = 8
+const CONTAINER_DEPTH_MAX = 3
+
+/** The beginning of a message inside a mail in which its subject is searched, in bytes. */
+const SUBJECT_WITHIN_BYTES = 16 * 1024
+const SUBJECT_CHARACTERS = 200
 
 const LF = 0x0a
 const CR = 0x0d
@@ -141,7 +151,9 @@ const bounded = (decoder: PartDecoder, budget: TextBudget): PartDecoder => ({
   finalize: () => decoder.finalize()
 })
 
-const encodingOf = ({ contentTransferEncoding: { encoding } }: PostalMimeNode): TransferEncoding => {
+const encodingOf = ({
+  contentTransferEncoding: { encoding }
+}: PostalMimeNode): Exclude<TransferEncoding, "octet-strings"> => {
   if (/base64/i.test(encoding)) return "base64"
   return /quoted-printable/i.test(encoding) ? "quoted-printable" : "identity"
 }
@@ -246,7 +258,9 @@ const boundaryStart = (bytes: Buffer, start: number, end: number): number => {
  * Reads MIME with postal-mime in time and memory proportional to the size of the message, however short its
  * lines are and however many parts it has. Text beyond the size limit and parts beyond their limit are dropped.
  */
-export const readMime = async (raw: Uint8Array): Promise<BoundedMail> => {
+export const readMime = (raw: Uint8Array): Promise<BoundedMail> => readParts(raw, { containersLeft: CONTAINERS_MAX }, 0)
+
+const readParts = async (raw: Uint8Array, limits: { containersLeft: number }, depth: number): Promise<BoundedMail> => {
   const parser = new PostalMime({ forceRfc822Attachments: true, maxHeadersSize: HEADERS_LIMIT_BYTES })
   const reader = parser as unknown as PostalMimeReader
   const readLine = reader.readLine.bind(reader)
@@ -332,18 +346,90 @@ export const readMime = async (raw: Uint8Array): Promise<BoundedMail> => {
   const shown = new Set(nameless)
   const texts = nameless.length > 0 ? nameless : withRole("named text")
   const files = leaves.filter((part) => !shown.has(part) || isNamedRoot(part))
-  const { html, plain } = joinTexts(texts)
+  const own = joinTexts(texts)
+  let body: MailText = { html: own.html, plain: own.plain }
+  let isTruncated = budget.isExceeded || (nameless.length === 0 && namedBudget.isExceeded) || hasTooManyParts
+  const listed: Array<PlacedFile> = []
+  for (const part of files) {
+    const attachment = attachmentOf(part)
+    const source = sourceOf(part)
+    const parameters = part.contentType.parsed.params
+    const file = { attachment: named(raw, attachment, source), source, parameters }
+    const opened =
+      isContainer(attachment) && depth < CONTAINER_DEPTH_MAX && limits.containersLeft-- > 0
+        ? open(raw, file)
+        : undefined
+    const smimeType = opened?.smimeType
+    listed.push(smimeType === undefined ? file : { ...file, parameters: { "smime-type": smimeType, ...parameters } })
+    if (opened === undefined) continue
+    listed.push(...opened.files)
+    if (isBlank(body) && (opened.text !== undefined || opened.html !== undefined))
+      body = { html: opened.html, plain: opened.text }
+    if (opened.mime === undefined) continue
+    const { bytes, source: signed } = opened.mime
+    const inner = await readParts(bytes, limits, depth + 1)
+    const innerBody = { html: inner.email.html, plain: inner.email.text }
+    const isBefore = texts[0] === undefined || leaves.indexOf(part) < leaves.indexOf(texts[0])
+    body = isBefore ? joinBodies(innerBody, body) : joinBodies(body, innerBody)
+    isTruncated ||= inner.isTruncated
+    for (const [index, each] of inner.email.attachments.entries()) {
+      const { inside: more, ...place } = inner.sources[index]!
+      listed.push({
+        attachment: each,
+        source: inside(signed, place, more),
+        parameters: inner.typeParameters[index]!
+      })
+    }
+  }
   return {
     email: {
       ...email,
-      ...(html === undefined ? {} : { html }),
-      ...(plain === undefined ? {} : { text: plain }),
-      attachments: files.map(attachmentOf)
+      ...(body.html === undefined ? {} : { html: body.html }),
+      ...(body.plain === undefined ? {} : { text: body.plain }),
+      attachments: listed.map(({ attachment }) => attachment)
     },
-    sources: files.map(sourceOf),
-    typeParameters: files.map(({ contentType }) => contentType.parsed.params),
-    isTruncated: budget.isExceeded || (nameless.length === 0 && namedBudget.isExceeded) || hasTooManyParts
+    sources: listed.map(({ source }) => source),
+    typeParameters: listed.map(({ parameters }) => parameters),
+    isTruncated
   }
+}
+
+/** The text of a mail in both forms. */
+interface MailText {
+  readonly html: string | undefined
+  readonly plain: string | undefined
+}
+
+const isBlank = ({ html, plain }: MailText): boolean => !html?.trim() && !plain?.trim()
+
+/** Returns a text followed by another one. */
+const joinBodies = (first: MailText, second: MailText): MailText => {
+  if (isBlank(first)) return second
+  if (isBlank(second)) return first
+  const hasHtml = first.html !== undefined || second.html !== undefined
+  const htmlOf = ({ html, plain }: MailText) => html ?? htmlOfText(plain ?? "")
+  const plainOf = ({ html, plain }: MailText) => plain ?? textOfHtml(html ?? "") ?? ""
+  return {
+    html: hasHtml ? `${htmlOf(first)}\n${htmlOf(second)}` : undefined,
+    plain: `${plainOf(first)}\n${plainOf(second)}`
+  }
+}
+
+/** Returns a message inside a mail, such as one of a digest, with its subject as its name if it has none. */
+const named = (
+  raw: Uint8Array,
+  attachment: Attachment,
+  { encodedBytes, encoding, offset }: AttachmentSource
+): Attachment => {
+  if (attachment.filename !== null || !/^message\/(?:rfc822|global)$/.test(attachment.mimeType)) return attachment
+  const beginning = raw.subarray(offset, offset + Math.min(encodedBytes, SUBJECT_WITHIN_BYTES))
+  const block = readHeaderBlock(makeDecoder(encoding).decode(beginning), SUBJECT_WITHIN_BYTES)
+  const field = block._tag === "Fields" ? block.fields.find(({ name }) => name === "subject") : undefined
+  const subject = decodeWords(decodeText(Buffer.from(field?.value ?? "", "latin1"), undefined))
+    .replaceAll(/[/\\\p{Cc}]+/gu, " ")
+    .trim()
+    .slice(0, SUBJECT_CHARACTERS)
+  return subject === "" ? attachment : { ...attachment, filename: `${subject}.eml` }
 }
 
 /** Returns a line of a header in UTF-8. Raw text in it is in the first charset that the message names, or windows-1252. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import type { AttachmentSource, Contact, MailLink, ParsedMail } from "@agentos/core"
-import { makeDecoder } from "@agentos/core/transfer-encoding"
+import { sourceDecoder } from "@agentos/core/transfer-encoding"
 import type { Address } from "postal-mime"
 import { authorOf, displayNameIn } from "../header/Author.ts"
 import { decodeWords } from "../header/EncodedWords.ts"
@@ -195,9 +195,10 @@ const contentIdOf = (header: string | undefined): string | null => {
 }
 
 /** Returns the size and the hash of the bytes of an attachment. */
-const measure = (raw: Uint8Array, { encodedBytes, encoding, offset }: AttachmentSource) => {
+const measure = (raw: Uint8Array, source: AttachmentSource) => {
+  const { encodedBytes, offset } = source
   const hash = createHash("sha256")
-  const decoder = makeDecoder(encoding)
+  const decoder = sourceDecoder(source)
   let sizeBytes = 0
   const add = (bytes: Uint8Array): void => {
     sizeBytes += bytes.length

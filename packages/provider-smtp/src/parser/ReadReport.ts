@@ -38,7 +38,8 @@ const contentsOf = (
   let left = PART_LIMIT_BYTES
   return email.attachments.flatMap(({ mimeType }, index) => {
     const source = sources[index]
-    if (source === undefined || left <= 0 || !types.has(mimeType.toLowerCase())) return []
+    if (source === undefined || source.inside !== undefined || left <= 0 || !types.has(mimeType.toLowerCase()))
+      return []
     const encodedBytes = Math.min(source.encodedBytes, 3 * left)
     const decoder = makeDecoder(source.encoding)
     const content = Buffer.concat([

@@ -74,8 +74,13 @@ describe("a text part with a name", () => {
 
 it("lists the messages of a digest, which have no type of their own", async () => {
   const of = (subject: string) => `\nFrom: a@b.test\nSubject: ${subject}\n\nbody\n`
-  const mail = await inParts("multipart/digest", of("one"), of("two"))
-  expect(mail.attachments).toMatchObject([{ contentType: "message/rfc822" }, { contentType: "message/rfc822" }])
+  const mail = await inParts("multipart/digest", of("one"), of("=?utf-8?Q?2/3_gr=C3=BCn?="), of(""))
+  expect(mail.attachments.map(({ contentType, filename }) => [contentType, filename])).toEqual([
+    ["message/rfc822", "one.eml"],
+    ["message/rfc822", "2 3 grün.eml"],
+    ["message/rfc822", null]
+  ])
+  expect(mail.text).toBeNull()
 })
 
 describe("format=flowed", () => {
