@@ -20,12 +20,20 @@ export const readerOf = (fields: ReadonlyArray<HeaderField>): FieldReader => {
 /** Returns the first word of a value in lower case, without parameters and comments. */
 const keywordOf = (value: string | undefined): string => /^\s*([\w-]*)/.exec(value ?? "")![1]!.toLowerCase()
 
+/** Fields that only autoresponders write. */
+const AUTOREPLY_FIELDS = ["x-autoreply", "x-autorespond", "x-autoreply-from", "x-mail-autoreply"]
+
+/** The type of a report on what happened to a mail (RFC 6522), such as a read receipt (RFC 8098), which nobody answers. */
+const REPORT = /^\s*multipart\/report\b.*\breport-type\s*=\s*"?(?:disposition-notification|delivery-status)\b/is
+
 /** Returns why a header says that a program wrote the mail; null if it does not. `AutomaticReason` lists the signs. */
 export const automaticOf = (field: FieldReader): AutomaticReason | null => {
   const submitted = keywordOf(field("auto-submitted"))
-  const precedence = keywordOf(field("precedence"))
+  const precedence = keywordOf(field("precedence") ?? field("x-precedence"))
   if (submitted === "auto-replied" || precedence === "auto_reply") return "auto_replied"
-  if (field("x-autoreply") !== undefined || field("x-autorespond") !== undefined) return "auto_replied"
+  if (AUTOREPLY_FIELDS.some((name) => field(name) !== undefined)) return "auto_replied"
+  if (keywordOf(field("delivered-to")) === "autoresponder" || REPORT.test(field("content-type") ?? ""))
+    return "auto_replied"
   if (submitted !== "" && submitted !== "no") return "auto_generated"
   if (field("list-id") !== undefined || field("list-post") !== undefined || precedence === "list") return "mailing_list"
   if (precedence === "bulk" || precedence === "junk" || field("list-unsubscribe") !== undefined) return "bulk"
