@@ -111,8 +111,12 @@ const localPartOf = (tokens: ReadonlyArray<Token>): string | undefined => {
     return /^[!#-;=?-[\]-~]+$/.test(first.text) ? `"${first.text}"` : undefined
   }
   const text = tokens.map((token) => token.text).join("")
+  // Some carriers gave out addresses with a dot at the beginning or the end, or several. Each reader sees the same in them.
+  const isDotted = tokens.every(({ kind, text: part }) => kind === "word" || part === ".")
   // An encoded word is not allowed here (RFC 2047, section 5), and some readers decode it to another address.
-  return isDotAtom(tokens) && !text.includes("=?") && !INVISIBLE.test(text) ? text : undefined
+  return isDotted && tokens.some(({ kind }) => kind === "word") && !text.includes("=?") && !INVISIBLE.test(text)
+    ? text
+    : undefined
 }
 
 /** Whether each label is written as in DNS or as a U-label: the sender checks convert them without mapping. */

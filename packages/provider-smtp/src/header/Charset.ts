@@ -12,7 +12,7 @@ const UTF8 = new Set("utf8 utf8mb3 utf8mb4 utf8bom unicode11utf8 unicode20utf8 c
 
 /** Names that say nothing of bytes above 127, as `plain` writes them; the last ones are encodings of bytes. */
 const UNKNOWN = new Set(
-  "ascii usascii ansix341968 iso646us unknown unknown8bit xunknown default none 7bit 8bit binary base64 hex internal".split(
+  "ascii usascii ansix341968 iso646us unknown unknown8bit xunknown xuserdefined userdefined default none 7bit 8bit binary base64 hex internal".split(
     " "
   )
 )

@@ -114,11 +114,14 @@ const addressesOf = (listed: ReadonlyArray<Address>, limit: number): ReadonlyArr
   return found
 }
 
-const messageIdsOf = (header: string | undefined): ReadonlyArray<string> =>
-  (header ?? "")
-    .match(/<[^<>\s]+>/g)
-    ?.map(cleanMessageId)
-    .filter((id) => id !== undefined) ?? []
+/** Returns the Message-IDs of a field, also if all of them lack their angle brackets. */
+const messageIdsOf = (header: string | undefined = ""): ReadonlyArray<string> => {
+  const bracketed = header.match(/<[^<>\s]+>/g)
+  const words = bracketed === null ? header.split(/[\s,]+/).filter((word) => word !== "") : []
+  const ids = bracketed ?? (words.every((word) => BARE_ID.test(word)) ? words.map((word) => `<${word}>`) : [])
+  return ids.map(cleanMessageId).filter((id) => id !== undefined)
+}
+const BARE_ID = /^[^\s<>@"()]+@[^\s<>@"()]+$/
 
 const cleanMessageId = (text: string): string | undefined => {
   const id = headerText(text, MAIL_LIMITS.messageIdCharacters + 1)

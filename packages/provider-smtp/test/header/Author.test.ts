@@ -22,6 +22,8 @@ describe("the author of a message", () => {
     ["From: \r\n \r\n ada@sender.test", "ada@sender.test"],
     ['From: "ada"@sender.test', '"ada"@sender.test'],
     ["From: <a!#$%&'*+-/=^?_`{|}~@sender.test>", "a!#$%&'*+-/=^?_`{|}~@sender.test"],
+    ["From: Ada <ada..b.@sender.test>", "ada..b.@sender.test"],
+    ["From: .ada@sender.test", ".ada@sender.test"],
     ["From: J\xfcrgen <j@sender.test>", "j@sender.test"],
     ["Subject: s\nFrom: ada@sender.test\nTo: b@c.test", "ada@sender.test"]
   ])("in %j is %s", (header, address) => {
@@ -153,8 +155,8 @@ describe("the author of a message", () => {
     "From: =?utf-8?q?ceo=40bank=2Etest=3E?=@sender.test",
     "From: ada@=?utf-8?q?sender?=.test",
     "From: ada@[192.0.2.1]",
-    "From: .ada@sender.test",
-    "From: ada..b@sender.test",
+    "From: ..@sender.test",
+    'From: ada."b"@sender.test',
     "From: ada@sender..test",
     "From: ada@sender.test.",
     "From: ada\x01@sender.test",

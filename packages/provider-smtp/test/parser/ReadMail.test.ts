@@ -113,7 +113,7 @@ describe("the charset of a text", () => {
   const text = async (charset: string, body: string | Uint8Array) =>
     (await read(`Content-Type: text/plain${charset}\nContent-Transfer-Encoding: 8bit`, body)).text?.trim()
 
-  it.each(["us-ascii", "unknown-8bit", "x-unknown", "utf8mb4", "utf-8", "UTF8", "nonsense", '""'])(
+  it.each(["us-ascii", "unknown-8bit", "x-unknown", "x-user-defined", "utf8mb4", "utf-8", "UTF8", "nonsense", '""'])(
     "is UTF-8 if it is valid, with the label %s",
     async (label) => {
       expect(await text(`; charset=${label}`, words)).toBe(words)
@@ -315,6 +315,16 @@ describe("the text of HTML", () => {
     for (const part of ['<div style="display:none">', "<p hidden>", "</div>", `<a style="${";".repeat(500)}">`])
       expect((await read("Content-Type: text/html", part.repeat(1_000_000 / part.length))).text).toBeNull()
   })
+})
+
+it.each([
+  ["<a@x>,<b@y>", ["<a@x>", "<b@y>"]],
+  ["a@x b@y", ["<a@x>", "<b@y>"]],
+  ["a@x", ["<a@x>"]],
+  ["Your message of Monday to a@x", []]
+])("reads the Message-IDs of %j", async (value, ids) => {
+  const mail = await read(`In-Reply-To: ${value}\nReferences: ${value}`)
+  expect([mail.references, mail.inReplyTo]).toEqual([ids, ids[0] ?? null])
 })
 
 it("tells two pictures with one name apart", async () => {
