@@ -1,4 +1,4 @@
-import type { CallProgress, Timestamp } from "@agentos/core"
+import type { AnsweredBy, CallProgress, Timestamp } from "@agentos/core"
 
 /** The state of a call as Twilio reports it. */
 export interface TwilioCallStatus {
@@ -8,6 +8,8 @@ export interface TwilioCallStatus {
   readonly duration?: string | null | undefined
   /** When the call ended, if Twilio reports it; otherwise now is used, as for a later moment. */
   readonly endedAt?: Timestamp.Timestamp | undefined
+  /** Who answered, if Twilio was asked to recognize it. */
+  readonly answeredBy?: string | null | undefined
 }
 
 const ENDINGS: ReadonlyMap<string, CallProgress.Ending> = new Map([
@@ -27,7 +29,7 @@ const DURATION_MAX = 86_400
  * status. A call counts as answered now, since Twilio's start time is when it began to dial.
  */
 export const callReportOf = (
-  { duration, endedAt, status }: TwilioCallStatus,
+  { answeredBy, duration, endedAt, status }: TwilioCallStatus,
   now: Timestamp.Timestamp
 ): CallProgress.CallReport | undefined => {
   if (status === "ringing") return { _tag: "Ringing" }
@@ -35,7 +37,24 @@ export const callReportOf = (
   const ending = ENDINGS.get(status)
   if (ending === undefined) return undefined
   const at = endedAt !== undefined && endedAt < now ? endedAt : now
-  return { _tag: "Ended", at, ending, seconds: secondsOf(duration) }
+  const recognized = answeredByOf(answeredBy ?? "")
+  return {
+    _tag: "Ended",
+    at,
+    ending,
+    seconds: secondsOf(duration),
+    ...(recognized === undefined ? {} : { answeredBy: recognized })
+  }
+}
+
+/**
+ * Returns who answered a call (https://www.twilio.com/docs/voice/answering-machine-detection): `machine_start`, and the
+ * values that begin with `machine_end`, are a machine. `unknown` contains nothing new.
+ */
+export const answeredByOf = (text: string): AnsweredBy | undefined => {
+  if (text === "human") return "person"
+  if (text === "fax") return "fax"
+  return text.startsWith("machine_") ? "machine" : undefined
 }
 
 const secondsOf = (duration: string | null | undefined): number | null =>

@@ -19,7 +19,8 @@ const CallResource = Schema.Struct({
   /** RFC 2822, in whole seconds. */
   date_created: Schema.optionalKey(Schema.NullOr(Schema.String)),
   end_time: Schema.optionalKey(Schema.NullOr(Schema.String)),
-  duration: Schema.optionalKey(Schema.NullOr(Schema.String))
+  duration: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  answered_by: Schema.optionalKey(Schema.NullOr(Schema.String))
 })
 /** The account: `active`, `suspended` or `closed`. */
 export const Account = Schema.fromJsonString(Schema.Struct({ status: Schema.String }))
@@ -53,9 +54,10 @@ export const momentOf = (text: string | null | undefined): Timestamp.Timestamp |
 }
 
 /** Converts the current state of a call. A call that is not ringing yet counts as ringing. */
-export const toProviderCall = (call: TwilioCallResource, now: Timestamp.Timestamp): ProviderCall => ({
-  providerCallId: call.sid,
-  report: callReportOf({ status: call.status, duration: call.duration, endedAt: momentOf(call.end_time) }, now) ?? {
-    _tag: "Ringing"
+export const toProviderCall = (call: TwilioCallResource, now: Timestamp.Timestamp): ProviderCall => {
+  const { answered_by: answeredBy, duration, end_time: endTime, sid, status } = call
+  return {
+    providerCallId: sid,
+    report: callReportOf({ status, duration, endedAt: momentOf(endTime), answeredBy }, now) ?? { _tag: "Ringing" }
   }
-})
+}

@@ -1,6 +1,6 @@
-import type { AnsweredBy, InboundCall, CallProgress, Timestamp } from "@agentos/core"
+import type { InboundCall, CallProgress, Timestamp } from "@agentos/core"
 import { Option, Schema } from "effect"
-import { callReportOf } from "./CallReportOf.ts"
+import { answeredByOf, callReportOf } from "./CallReportOf.ts"
 
 /** A call placed by this service was answered. */
 export interface AnsweredCall {
@@ -41,7 +41,8 @@ const RecognizedForm = Schema.Struct({ CallSid: Sid, AnsweredBy: Schema.String }
 const StatusForm = Schema.Struct({
   CallSid: Sid,
   CallStatus: Schema.String,
-  CallDuration: Schema.optionalKey(Schema.String)
+  CallDuration: Schema.optionalKey(Schema.String),
+  AnsweredBy: Schema.optionalKey(Schema.String)
 })
 /**
  * https://www.twilio.com/docs/voice/twiml/connect/conversationrelay: the action's fields in addition to those
@@ -77,15 +78,14 @@ export const readAnswer = (form: URLSearchParams): Option.Option<AnsweredCall> =
  * is invalid.
  */
 export const readStatus = (form: URLSearchParams, now: Timestamp.Timestamp): Option.Option<StatusReport> =>
-  Option.map(readStatusForm(form), ({ CallDuration, CallSid, CallStatus }) => ({
+  Option.map(readStatusForm(form), ({ AnsweredBy, CallDuration, CallSid, CallStatus }) => ({
     providerCallId: CallSid,
-    report: Option.fromUndefinedOr(callReportOf({ status: CallStatus, duration: CallDuration }, now))
+    report: Option.fromUndefinedOr(
+      callReportOf({ status: CallStatus, duration: CallDuration, answeredBy: AnsweredBy }, now)
+    )
   }))
 
-/**
- * Returns who answered a call (https://www.twilio.com/docs/voice/answering-machine-detection): `machine_start`, and the
- * values that begin with `machine_end`, are a machine. `unknown` contains nothing new. None if the form is invalid.
- */
+/** Returns who answered a call. None if the form is invalid. */
 export const readRecognized = (form: URLSearchParams): Option.Option<StatusReport> =>
   Option.map(readRecognizedForm(form), ({ AnsweredBy: text, CallSid }) => ({
     providerCallId: CallSid,
@@ -94,12 +94,6 @@ export const readRecognized = (form: URLSearchParams): Option.Option<StatusRepor
       answeredBy
     }))
   }))
-
-const answeredByOf = (text: string): AnsweredBy | undefined => {
-  if (text === "human") return "person"
-  if (text === "fax") return "fax"
-  return text.startsWith("machine_") ? "machine" : undefined
-}
 
 /** Returns how a relay's session ended. None if the form is invalid. */
 export const readRelayEnd = (form: URLSearchParams): Option.Option<RelayEnd> =>

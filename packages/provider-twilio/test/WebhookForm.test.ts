@@ -75,6 +75,16 @@ describe("a webhook", () => {
       expect(from({ ...call, From: caller })).toBe(caller)
   })
 
+  it("of the end says who answered, if Twilio recognized it", () => {
+    const fields = { ...call, CallStatus: "completed", CallDuration: "4", AnsweredBy: "machine_end_beep" }
+    expect(WebhookForm.readStatus(form(fields), now)).toStrictEqual(
+      Option.some({
+        providerCallId: sid,
+        report: Option.some({ _tag: "Ended", at: now, ending: "completed", seconds: 4, answeredBy: "machine" })
+      })
+    )
+  })
+
   it("is decoded whatever its unused fields contain", () => {
     const odd = {
       ...call,

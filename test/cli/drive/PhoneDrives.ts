@@ -9,7 +9,7 @@ interface Numbers {
   readonly items: ReadonlyArray<{ readonly number: string }>
 }
 interface Placed {
-  readonly call: { readonly callId: string; readonly status: string }
+  readonly call: { readonly callId: string; readonly status: string; readonly answeredBy: string | null }
 }
 
 const numbersOf = async (stage: Stage): Promise<ReadonlyArray<string>> =>
@@ -39,7 +39,8 @@ const call = async (stage: Stage, ...lines: ReadonlyArray<Line>): Promise<string
 const until = (stage: Stage, callId: string, status: string) =>
   new PhoneCarrier(stage.sandbox).until(
     () => stage.ask<Placed>("call", "show", callId),
-    (shown) => shown.call.status === status
+    // Who answered is reported beside the answer.
+    (shown) => shown.call.status === status && shown.call.answeredBy !== null
   )
 
 /** The numbers are bought first, then used and released. */

@@ -14,12 +14,16 @@ export type CallReport =
   | { readonly _tag: "Ringing" }
   | { readonly _tag: "Answered"; readonly at: Timestamp.Timestamp }
   | { readonly _tag: "Recognized"; readonly answeredBy: AnsweredBy }
-  /** `seconds` is the connected time that the carrier reports; null if it reports none. */
+  /**
+   * `seconds` is the connected time that the carrier reports; null if it reports none. `answeredBy` is what `Recognized`
+   * reports, whose report may be late or lost.
+   */
   | {
       readonly _tag: "Ended"
       readonly at: Timestamp.Timestamp
       readonly ending: Ending
       readonly seconds: number | null
+      readonly answeredBy?: AnsweredBy | undefined
     }
 
 /** How long a call may ring without a report before the carrier is polled. */
@@ -59,11 +63,9 @@ export const apply = (call: Call, report: CallReport): Call => {
       return answered(moved(call, "Answer", { answeredAt: later(call.createdAt, report.at) }), call, report.at)
     // Also before the answer is reported. The first result counts.
     case "Recognized":
-      return call.answeredBy === null && call.direction === "outbound"
-        ? { ...call, answeredBy: report.answeredBy }
-        : call
+      return recognized(call, report.answeredBy)
     case "Ended":
-      return moved(call, "End", ended(call, report))
+      return recognized(moved(call, "End", ended(call, report)), report.answeredBy)
   }
 }
 
@@ -113,6 +115,9 @@ const moved = (call: Call, by: CallMove, change: Partial<Call>): Call => {
   const state = moveCall(call.state, by)
   return state === undefined ? call : { ...call, ...change, state }
 }
+
+const recognized = (call: Call, answeredBy: AnsweredBy | undefined): Call =>
+  answeredBy !== undefined && call.answeredBy === null && call.direction === "outbound" ? { ...call, answeredBy } : call
 
 /** The report of the answer may follow the hangup of the agent, whose last words are still being spoken. */
 const answered = (next: Call, before: Call, now: Timestamp.Timestamp): Call => {

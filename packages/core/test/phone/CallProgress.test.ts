@@ -58,6 +58,15 @@ describe("a call that receives reports", () => {
     })
     const inbound: Call = { ...begun, direction: "inbound" }
     assert.strictEqual(CallProgress.apply(inbound, { _tag: "Recognized", answeredBy: "fax" }), inbound)
+    const end: CallProgress.CallReport = {
+      _tag: "Ended",
+      at: after(9),
+      ending: "completed",
+      seconds: 4,
+      answeredBy: "fax"
+    }
+    assert.deepInclude(CallProgress.apply(begun, end), { state: "ended", answeredBy: "fax" })
+    assert.deepInclude(CallProgress.apply(early, end), { state: "ended", answeredBy: "machine" })
   })
 
   it("lets the last words of its agent be heard, if its answer is reported while they are spoken", () => {
