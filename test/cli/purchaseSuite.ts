@@ -38,6 +38,9 @@ export const purchaseSuite = (rig: CliRig): void => {
       const name = freshName()
       const { mailbox } = await buy(["mailbox", "create", name, "--display-name", "Ada"])
       const { address } = mailbox
+      const own = await customer.runHere(["mailbox", "create", name, "--yes", "--max-amount", "5", "--json"])
+      assert.deepStrictEqual([own.code, JSON.parse(own.stdout)], [0, { mailbox, payment: null }], own.stderr)
+      assert.include(own.stderr, `${address} is yours already. Nothing was paid.`)
       const changed = await buy(["mailbox", "update", address, "--display-name", "Ada L."])
       assert.deepNestedInclude(changed, { "mailbox.displayName": "Ada L." })
       const to = ["--to", "bob@outside.example", "--to", "eve@outside.example", "--subject", "Hello"]

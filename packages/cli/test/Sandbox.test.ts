@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, beforeEach, describe, it } from "vitest"
-import { useApiDouble } from "./support/ApiDouble.ts"
-import { KEY, PAYER } from "./support/PaidAnswers.ts"
+import { errorReply, useApiDouble } from "./support/ApiDouble.ts"
+import { KEY, PAYER, signInReply } from "./support/PaidAnswers.ts"
 import { useProgram } from "./support/Program.ts"
 import { description } from "./support/Samples.ts"
 
@@ -29,10 +29,14 @@ const place = () => {
   return { home, data, run }
 }
 
+const SIGN_IN = "/api/v1/auth/token"
+
 beforeEach(() => {
   api.seen.splice(0)
   api.reset()
   api.on("GET /api/v1", { data: { ...description, environment: "sandbox" } })
+  // Its wallet has bought nothing.
+  api.on(`POST ${SIGN_IN}`, errorReply(404, "RESOURCE_NOT_FOUND"))
 })
 
 describe("dev with a running sandbox", () => {
@@ -54,6 +58,16 @@ describe("dev with a running sandbox", () => {
         }
       }
     })
+  })
+
+  it("saves the token of its wallet, which another program has bought with", async () => {
+    const { data, home, run } = place()
+    const token = "at_v1_of_the_wallet"
+    api.on(`POST ${SIGN_IN}`, signInReply(SIGN_IN), { data: { authentication: { accessToken: token } } })
+    const { code, stderr, stdout } = await run(["dev", "--data", data])
+    assert.strictEqual(code, 0, stderr)
+    assert.notInclude(stdout + stderr, token)
+    assert.include(readFileSync(join(home, "credentials.json"), "utf8"), token)
   })
 
   it("does not join a server that is no sandbox", async () => {

@@ -48,7 +48,7 @@ export const MAIL_DRIVES: Drives<
     })
     return {
       ...paying(`${first} --display-name Ada`, PRICES.mailbox, {
-        failure: { args: first!, exit: 6 },
+        failure: { args: "mailbox create postmaster", exit: 3 },
         sent: second!
       }),
       success: {

@@ -44,7 +44,7 @@ export const DEV = defineCommand(
     await rejectForeignProfile(context, profile, walletFile)
     const setUp = async (found: RunningSandbox): Promise<void> => {
       const isDefault = await createProfile(context, profile, walletFile, found)
-      await forgetStaleToken(context, profile, found.description.baseUrl)
+      await findOwnToken(context, profile, found.description.baseUrl)
       printReady(context, { profile, walletFile, isDefault }, found.description)
     }
     const running = await runningSandbox(context, flags.data)
@@ -105,17 +105,29 @@ const createProfile = async (
   return isDefault
 }
 
-/** Removes a saved token that the sandbox rejects: a sandbox with new data does not know older tokens. */
-const forgetStaleToken = async (context: Context, profile: string, baseUrl: string): Promise<void> => {
+/**
+ * Signs in if the wallet of the sandbox has bought something, for example by a program that used its key, and no valid token
+ * is saved. A sandbox with new data does not know older tokens.
+ */
+const findOwnToken = async (context: Context, profile: string, baseUrl: string): Promise<void> => {
   const { ENVIRONMENT_TOKEN, findToken, forgetToken } = await import("../config/Credentials.ts")
   const { Server } = await import("../server/Server.ts")
+  const { signIn } = await import("../wallet/SignIn.ts")
   const token = await findToken(context.host, profile, baseUrl)
-  if (token === undefined || token.source === ENVIRONMENT_TOKEN) return
+  if (token?.source === ENVIRONMENT_TOKEN) return
+  if (token !== undefined) {
+    try {
+      return void (await new Server(context, baseUrl, token.value).call("replayEvents", { query: { limit: 1 } }))
+    } catch (error) {
+      if (!(error instanceof Failure) || error.exit !== EXIT.authentication) throw error
+      await forgetToken(context.host, profile, baseUrl)
+    }
+  }
   try {
-    await new Server(context, baseUrl, token.value).call("replayEvents", { query: { limit: 1 } })
+    // A wallet that has bought nothing has no token.
+    await signIn({ ...context, globals: { ...context.globals, profile } }, "recoverToken", {})
   } catch (error) {
-    if (!(error instanceof Failure) || error.exit !== EXIT.authentication) throw error
-    await forgetToken(context.host, profile, baseUrl)
+    if (!(error instanceof Failure) || error.parts.code !== "RESOURCE_NOT_FOUND") throw error
   }
 }
 

@@ -1,4 +1,5 @@
-import { type FlagSpec, type FlagValues, usageError } from "@agentos/node/command-line"
+import { Failure, type FlagSpec, type FlagValues, usageError } from "@agentos/node/command-line"
+import type { Context } from "../context/Context.ts"
 import { given, PAY_EXITS, PAY_FLAGS } from "../context/Flags.ts"
 import { timeColumn, timeOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/Server.ts"
@@ -123,7 +124,7 @@ export const MAILBOX_CREATE = defineCommand(
     name: "mailbox create",
     summary: "Buy a mailbox",
     description:
-      "The first purchase of a wallet also returns an access token, which is saved in this profile and not printed.\nThe address stays yours, even after you delete the mailbox.",
+      "The first purchase of a wallet also returns an access token, which is saved in this profile and not printed.\nIf you have a mailbox with this name already, it is printed unchanged, and nothing is paid.\nThe address stays yours, even after you delete the mailbox.",
     arguments: [{ name: "localpart", summary: "Part of the address before the @.", presence: "required" }],
     flags: [DISPLAY_NAME_FLAG, SIGNATURE_FLAG, ...POLICY_FLAGS, METADATA_FLAG, ...PAY_FLAGS],
     examples: [
@@ -131,12 +132,12 @@ export const MAILBOX_CREATE = defineCommand(
       { line: "agentctl mailbox create ada --yes --max-amount 0.25 --json", does: "In a script" }
     ],
     output: "record",
-    json: "{mailbox, operationId, authentication: {accessTokenSaved, profile} or {next, message}, payment}",
+    json: "{mailbox, operationId, authentication: {accessTokenSaved, profile} or {next, message}, payment}; {mailbox, payment: null} of your own mailbox",
     exits: PAY_EXITS
   },
   async (context, { arguments: { localpart }, flags }) => {
     const { payAndPrint } = await import("./PaidOutput.ts")
-    await payAndPrint(
+    const buying = payAndPrint(
       context,
       {
         operation: "createMailbox",
@@ -154,8 +155,24 @@ export const MAILBOX_CREATE = defineCommand(
       flags,
       (data) => mailboxFields(data.mailbox)
     )
+    await buying.catch(async (error: unknown) => {
+      const isTaken = error instanceof Failure && error.parts.code === "CONFLICT"
+      const own = isTaken ? await ownMailbox(context, localpart) : undefined
+      if (own === undefined) throw error
+      context.output.record({ mailbox: own, payment: null }, mailboxFields(own))
+      context.output.note(`${own.address} is yours already. Nothing was paid.`)
+    })
   }
 )
+
+/** Returns the active mailbox of the saved token's wallet with a local part; undefined without one. */
+const ownMailbox = async (context: Context, localPart: string): Promise<Mailbox | undefined> => {
+  const { connect } = await import("../server/Connection.ts")
+  const { client, token } = await connect(context)
+  if (token === undefined) return undefined
+  const { items } = await client.call("listMailboxes")
+  return items.find((mailbox) => mailbox.localPart === localPart.toLowerCase() && mailbox.active)
+}
 
 export const MAILBOX_LIST = defineCommand(
   {
