@@ -57,7 +57,9 @@ export const WEBHOOK_SET = defineCommand(
     const client = await clientOf(context)
     const data = await client.call("setEventWebhook", { payload: { url, ...(types.length === 0 ? {} : { types }) } })
     output.record(data, [...webhookFields(data.webhook), ["Signing secret", data.signingSecret]])
-    output.warn("Store the signing secret: your endpoint uses it to verify deliveries. It is not shown again.")
+    output.warn(
+      "Store the signing secret: your endpoint uses it to verify deliveries. Only setting the same URL shows it again."
+    )
   }
 )
 

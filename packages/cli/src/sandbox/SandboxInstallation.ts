@@ -104,7 +104,7 @@ const runNpm = ({ host }: Context, parameters: ReadonlyArray<string>): Promise<v
         new Failure({
           code: "FAILED",
           message: `npm could not install ${PACKAGE}: ${reason.trim()}`,
-          next: ["agentctl dev --yes"]
+          next: ["agentctl dev --data /path/to/agentos/.agentos", "agentctl dev --yes"]
         })
       )
     npm.once("error", (error) => fail(messageOf(error)))
