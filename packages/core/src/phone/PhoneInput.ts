@@ -70,7 +70,7 @@ export type NumberIdInput = typeof NumberIdInput.Type
 
 export const PlaceCallInput = Schema.Struct({
   phoneNumberId,
-  toNumber: E164.annotateKey({ description: "Number to call, in E.164 format.", examples: ["+14155550123"] }),
+  toNumber: E164.annotateKey({ description: "Number to call, in E.164 format.", examples: ["+14155550150"] }),
   initialGreeting: Schema.optionalKey(plainText(TEXT_LIMIT)).annotateKey({
     description: "Greeting that the called person hears first.",
     examples: ["Hello, this is Ada."]

@@ -439,7 +439,7 @@ export const INPUTS = {
       "type": "string",
       "pattern": "^\\+[1-9][0-9]{6,14}$",
       "examples": [
-        "+14155550123"
+        "+14155550150"
       ]
     },
     "initialGreeting": {

@@ -192,7 +192,10 @@ const ownMailboxes = async ({ agent, call }: ToolContext): Promise<readonly [Mai
 const chosenOf = (mailboxes: ReadonlyArray<Mailbox>, chosen: string | undefined): Mailbox => {
   const [only, ...others] = mailboxes
   const wanted = chosen?.toLowerCase()
-  const found = wanted === undefined ? only : mailboxes.find(({ address, id }) => id === wanted || address === wanted)
+  const found =
+    wanted === undefined
+      ? only
+      : mailboxes.find(({ address, id, record }) => [id, address, record.localPart].includes(wanted))
   if (found !== undefined && (wanted !== undefined || others.length === 0)) return found
   const have = `Your mailboxes: ${mailboxes.map(({ address }) => address).join(", ")}.`
   throw new AgentOsError({
@@ -202,7 +205,7 @@ const chosenOf = (mailboxes: ReadonlyArray<Mailbox>, chosen: string | undefined)
   })
 }
 
-/** Returns the mailbox with this address or id, or the only one. Throws AgentOsError if that is not one mailbox. */
+/** Returns the mailbox with this address, local part or id, or the only one. Throws AgentOsError if that is not one mailbox. */
 export const chosenMailbox = async (context: ToolContext, chosen: string | undefined): Promise<Mailbox> => {
   const found = chosenOf(await ownMailboxes(context), chosen)
   const { mailboxes: known } = context.toolset
@@ -211,7 +214,7 @@ export const chosenMailbox = async (context: ToolContext, chosen: string | undef
   return mailbox
 }
 
-/** Returns the mailbox with this address or id, or the oldest one. Throws AgentOsError without it. */
+/** Returns the mailbox with this address, local part or id, or the oldest one. Throws AgentOsError without it. */
 export const sendingMailbox = async (context: ToolContext, chosen: string | undefined): Promise<Mailbox> => {
   const mailboxes = await ownMailboxes(context)
   return chosen === undefined ? mailboxes[0] : chosenOf(mailboxes, chosen)
