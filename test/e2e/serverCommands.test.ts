@@ -43,13 +43,15 @@ const startLockedPostgres = async () => {
 let postgres: Awaited<ReturnType<typeof startLockedPostgres>>
 let running: Sandbox
 let sandbox: SandboxDescription
-let environment: ServerEnvironment["environment"]
+let environment: ServerEnvironment["environment"] & { readonly AGENTOS_POSTMASTER: string }
 let payment: ServerEnvironment["payment"]
 beforeAll(async () => {
   postgres = await startLockedPostgres()
   running = await startSandbox({ environment: { DATABASE_URL: postgres.url } })
   sandbox = await running.describe()
-  ;({ environment, payment } = await serverEnvironment(running, postgres.url))
+  const given = await serverEnvironment(running, postgres.url)
+  payment = given.payment
+  environment = { ...given.environment, AGENTOS_POSTMASTER: `operator@${sandbox.emailDomain}` }
 })
 afterAll(async () => {
   await running?.stop()
@@ -122,6 +124,19 @@ describe("agentos-server check-config", () => {
       status: 0,
       checks: [{ name: "variables", status: "ok", detail: "valid", fix: null }]
     })
+  })
+
+  it("warns of mail without a mailbox for postmaster and abuse", async () => {
+    const { checks, healthy, status } = await checkConfig({ AGENTOS_POSTMASTER: "" }, "--offline")
+    expect({ status, healthy }).toEqual({ status: 0, healthy: true })
+    expect(checks.slice(1)).toEqual([
+      {
+        name: "postmaster",
+        status: "warning",
+        detail: "mail to postmaster and abuse reaches no mailbox: it is only recorded",
+        fix: "Create a mailbox, and set AGENTOS_POSTMASTER to its address."
+      }
+    ])
   })
 
   it("names the problem and the fix of every connection that fails, and no secret", async () => {

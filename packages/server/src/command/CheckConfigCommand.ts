@@ -1,5 +1,11 @@
-import { type Check, CHECKS_JSON, passed, reportChecks } from "@agentos/node/command-line"
+import { type Check, CHECKS_JSON, passed, reportChecks, warned } from "@agentos/node/command-line"
 import { defineCommand, runEffect } from "./ServerCommand.ts"
+
+/** RFC 2142: people report abuse and broken mail to these addresses. */
+const NO_POSTMASTER = warned(
+  "mail to postmaster and abuse reaches no mailbox: it is only recorded",
+  "Create a mailbox, and set AGENTOS_POSTMASTER to its address."
+)
 
 export const CHECK_CONFIG = defineCommand(
   {
@@ -36,6 +42,7 @@ export const CHECK_CONFIG = defineCommand(
         const certificate = config.mail && (yield* configuredCertificate(config.mail))
         yield* Effect.flatMap(schemaOf(config), ({ validate }) => validate)
         checks.push({ name: "variables", ...passed("valid") })
+        if (config.mail && config.quotas.mail.postmaster === null) checks.push({ name: "postmaster", ...NO_POSTMASTER })
         if (certificate !== undefined)
           checks.push({
             name: "mail certificate",
