@@ -1,22 +1,8 @@
 import { plain, plainJson, plainLine, truncate } from "../../packages/node/src/command-line/index.ts"
 import { describe, it } from "vitest"
 import { safeFileName } from "../../packages/cli/src/file/Download.ts"
-import { forwardedBody } from "../../packages/cli/src/mail/Forward.ts"
 import { expectLinear } from "../support/Growth.ts"
-import { hostileHtml, hostileText } from "./HostileText.ts"
-import { receivedMessage } from "./ReceivedMessage.ts"
-
-const BODY_MAX = 1 << 20
-
-describe("a forwarded message", () => {
-  it.each(hostileHtml)("is written in time that grows with the size of HTML that is %s", (_, make) => {
-    expectLinear({ make, read: (html) => forwardedBody(receivedMessage({ html }), "Note"), sizeMaxBytes: BODY_MAX })
-  })
-
-  it.each(hostileText)("is written in time that grows with the size of a text that is %s", (_, make) => {
-    expectLinear({ make, read: (text) => forwardedBody(receivedMessage({ text }), "Note"), sizeMaxBytes: BODY_MAX })
-  })
-})
+import { hostileText } from "./HostileText.ts"
 
 describe.each([
   ["a text on a terminal", plain],

@@ -95,6 +95,8 @@ interface Draft {
   readonly html?: string | undefined
   readonly attachments: ReadonlyArray<NewAttachment>
   readonly inReplyTo?: string
+  readonly forwards?: string
+  readonly forwardAttachments?: boolean
   readonly replyAll?: boolean
   readonly automatic?: boolean
 }
@@ -185,10 +187,6 @@ export const MAIL_SEND = defineCommand(
   }
 )
 
-/** Returns the subject with a prefix, once. */
-const prefixed = (prefix: string, subject: string): string =>
-  subject.toLowerCase().startsWith(prefix.toLowerCase()) ? subject : `${prefix} ${subject}`.trimEnd()
-
 const firstAndMore = ([first = "", ...others]: ReadonlyArray<string>): string =>
   others.length === 0 ? first : `${first} +${others.length}`
 
@@ -274,7 +272,6 @@ export const MAIL_FORWARD = defineCommand(
   },
   async (context, { arguments: { message: reference }, flags }) => {
     const { messageIdOf } = await import("./Reference.ts")
-    const { attachmentsOf, forwardedBody } = await import("../mail/Forward.ts")
     const { LIMIT_BYTES, readAttachments, tooLarge } = await import("../mail/Attachments.ts")
     const { readMessage } = await import("../mail/Inbox.ts")
     const { bcc, cc, to } = flags
@@ -283,7 +280,7 @@ export const MAIL_FORWARD = defineCommand(
     const note = hasNote ? await textOf(context, flags) : ""
     const client = await clientOf(context)
     const { message } = await readMessage(client, await messageIdOf(client, reference))
-    const { mailboxId, messageId, subject } = message
+    const { mailboxId, messageId } = message
     if (message.malformed || message.truncated)
       context.output.warn(
         asStarted(
@@ -291,12 +288,11 @@ export const MAIL_FORWARD = defineCommand(
           `The message is ${message.malformed ? "malformed" : "longer than the stored text"}. To forward it whole: agentctl mail raw ${messageId} -o message.eml, then mail send --attach message.eml`
         )
       )
-    const attachments = flags["no-attachments"] ? [] : message.attachments
-    const sizeBytes = attachments.reduce((sum, attachment) => sum + attachment.sizeBytes, 0)
+    const kept = flags["no-attachments"] ? [] : message.attachments
+    const sizeBytes = kept.reduce((sum, attachment) => sum + attachment.sizeBytes, 0)
     if (sizeBytes > LIMIT_BYTES)
       throw tooLarge([`agentctl mail forward ${messageId} --no-attachments`, `agentctl mail attachments ${messageId}`])
-    const own = await readAttachments(context, flags.attach, sizeBytes)
-    const files = [...(await attachmentsOf(client, { messageId, attachments })), ...own]
+    const attachments = await readAttachments(context, flags.attach, sizeBytes)
     await send(
       context,
       {
@@ -305,9 +301,10 @@ export const MAIL_FORWARD = defineCommand(
         cc,
         bcc,
         replyTo: flags["reply-to"],
-        subject: prefixed("Fwd:", subject),
-        ...forwardedBody(message, note),
-        attachments: files
+        text: note,
+        attachments,
+        forwards: messageId,
+        ...(flags["no-attachments"] ? { forwardAttachments: false } : {})
       },
       flags
     )

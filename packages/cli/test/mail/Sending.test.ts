@@ -1,21 +1,10 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
-import { errorReply, type Reply, useApiDouble } from "../support/ApiDouble.ts"
+import { useApiDouble } from "../support/ApiDouble.ts"
 import { play, removeFolders } from "../support/InProcess.ts"
 import { paid } from "../support/PaidAnswers.ts"
-import {
-  ADDRESS,
-  FILE_PATH,
-  fileReply,
-  ID,
-  mailbox,
-  message,
-  OPERATION,
-  selling,
-  sent,
-  withFile
-} from "../support/Samples.ts"
+import { ID, mailbox, message, OPERATION, selling, sent, withFile } from "../support/Samples.ts"
 
 const api = useApiDouble()
 beforeAll(() => void vi.useFakeTimers({ toFake: ["Date"] }))
@@ -27,15 +16,9 @@ afterAll(() => {
 const PAY = ["--yes", "--max-amount", "1"]
 
 /** Runs a command that sends, and returns the message in its payment. */
-const sentBy = async (
-  args: ReadonlyArray<string>,
-  original: object = message,
-  prepare?: (folder: string) => void,
-  more: Readonly<Record<string, ReadonlyArray<Reply>>> = {}
-) => {
+const sentBy = async (args: ReadonlyArray<string>, original: object = message, prepare?: (folder: string) => void) => {
   api.seen.length = 0
   const server = {
-    ...more,
     "GET /api/v1/email/mailboxes/query": [{ data: { items: [mailbox] } }],
     "GET /api/v1/email/messages/query": [{ data: { message: original } }],
     ...selling("email/messages/send", paid({ message: sent, operationId: OPERATION }))
@@ -72,72 +55,54 @@ describe("mail reply", () => {
 })
 
 describe("mail forward", () => {
-  const forward = (original: object, more: ReadonlyArray<string> = [], file: Reply = fileReply("INVOICE 7\n")) =>
-    sentBy(["mail", "forward", ID, "--to", "carol@outside.example", ...more], original, undefined, {
-      [`GET ${FILE_PATH}`]: [file]
-    })
-  const HEADER = [
-    "---------- Forwarded message ----------",
-    "From: Bob <bob@outside.example>",
-    "Date: Sat, 31 Jan 2026 12:00:00 GMT",
-    "Subject: Hello",
-    `To: ${ADDRESS}`
-  ].join("\n")
+  const forward = (original: object, more: ReadonlyArray<string> = []) =>
+    sentBy(["mail", "forward", ID, "--to", "carol@outside.example", ...more], original)
 
-  it("sends the note, the header, the text and the attachments from the mailbox, in a new thread", async () => {
+  it("leaves the subject, the header, the body and the attachments to the server, below the note", async () => {
     const { body } = await forward(withFile, ["--text", "Is this for you?", "--cc", "dan@outside.example"])
     assert.deepStrictEqual(body, {
       mailboxId: ID,
-      subject: "Fwd: Hello",
-      text: `Is this for you?\n\n${HEADER}\n\nYour code is 482 913.`,
+      text: "Is this for you?",
+      forwards: ID,
       to: ["carol@outside.example"],
-      cc: ["dan@outside.example"],
-      attachments: [{ filename: "invoice.txt", contentType: "text/plain", contentBase64: "SU5WT0lDRSA3Cg==" }]
+      cc: ["dan@outside.example"]
+    })
+    assert.deepStrictEqual((await forward(withFile)).body, {
+      mailboxId: ID,
+      text: "",
+      forwards: ID,
+      to: ["carol@outside.example"]
     })
   })
 
-  it("keeps the HTML, with the note and the header as text at its beginning", async () => {
-    const html = '<html><head><style>p{}</style></head><body class="x"><p>Code</p></body></html>'
-    const { body } = await forward({ ...message, text: null, html }, ["--text", "1 < 2"])
-    const { html: sentHtml, text } = body as { html: string; text: string }
-    assert.strictEqual(text, `1 < 2\n\n${HEADER}\n\nCode`)
-    assert.match(sentHtml, /^<html><head>.*<body class="x"><div>1 &lt; 2<br>/)
-    assert.include(sentHtml, "From: Bob &lt;bob@outside.example&gt;<br>")
-    assert.isTrue(sentHtml.endsWith("</div>\n<p>Code</p></body></html>"))
-  })
-
-  it("does not show the Bcc recipients of a sent message, and repeats no prefix", async () => {
-    const { body } = await forward({ ...sent, bcc: ["eve@outside.example"], subject: "FWD: Hello" })
-    const { subject, text } = body as { subject: string; text: string }
-    assert.strictEqual(subject, "FWD: Hello")
-    assert.isTrue(text.startsWith("---------- Forwarded message"))
-    assert.notInclude(text, "eve@")
-  })
-
-  it("sends names and types of attachments that the service accepts", async () => {
-    const [file] = withFile.attachments
-    const hostile = { ...file, filename: "../\u001b[2Jevil", contentType: "message/rfc822" }
-    const table = { ...file, filename: "a.csv", contentType: 'text/csv; charset=utf-8; note="a; b"' }
-    const { body } = await forward({ ...message, attachments: [hostile, table] })
-    const { attachments } = body as { attachments: ReadonlyArray<object> }
-    assert.deepInclude(attachments[1], { filename: "a.csv", contentType: table.contentType })
-    assert.deepInclude(attachments[0], { filename: "__[2Jevil", contentType: "application/octet-stream" })
-  })
-
-  it("fails before anything is sent if the attachments are too large or cannot be downloaded", async () => {
-    const large = [{ ...withFile.attachments[0], sizeBytes: 10 * 1024 * 1024 + 1 }]
-    const cases = [
-      [{ ...message, attachments: large }, 3, "larger than 10 MiB"],
-      [withFile, 5, "RESOURCE_NOT_FOUND"]
-    ] as const
-    for (const [original, code, problem] of cases) {
-      const { count, exit, text } = await forward(original, [], errorReply(404, "RESOURCE_NOT_FOUND"))
-      assert.deepStrictEqual([exit, count], [code, 0], text)
-      assert.include(text, problem)
+  it("adds files of --attach to those of the message, or replaces them with --no-attachments", async () => {
+    const args = ["mail", "forward", ID, "--to", "carol@outside.example", "--attach", "data"]
+    const attachments = [{ filename: "data", contentType: "application/octet-stream", contentBase64: "AP8=" }]
+    for (const [flags, more] of [
+      [[], {}],
+      [["--no-attachments"], { forwardAttachments: false }]
+    ] as const) {
+      const { body } = await sentBy([...args, ...flags], withFile, (folder) =>
+        writeFileSync(join(folder, "data"), new Uint8Array([0, 255]))
+      )
+      assert.deepStrictEqual(body, {
+        mailboxId: ID,
+        text: "",
+        forwards: ID,
+        ...more,
+        to: ["carol@outside.example"],
+        attachments
+      })
     }
-    const { body, exit } = await forward({ ...message, attachments: large }, ["--no-attachments"])
-    assert.strictEqual(exit, 0)
-    assert.notProperty(body, "attachments")
+  })
+
+  it("fails before anything is sent if the attachments are too large", async () => {
+    const large = { ...message, attachments: [{ ...withFile.attachments[0], sizeBytes: 10 * 1024 * 1024 + 1 }] }
+    const { count, exit, text } = await forward(large)
+    assert.deepStrictEqual([exit, count], [3, 0], text)
+    assert.include(text, "larger than 10 MiB")
+    const { body } = await forward(large, ["--no-attachments"])
+    assert.deepInclude(body, { forwards: ID, forwardAttachments: false })
   })
 })
 

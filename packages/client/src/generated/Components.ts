@@ -841,6 +841,7 @@ export interface components {
             html?: string;
             inReplyTo?: string;
             forwards?: string;
+            forwardAttachments?: boolean;
             replyAll?: boolean;
             automatic?: boolean;
             attachments?: {

@@ -6,7 +6,7 @@ export type MessageRecord = components["schemas"]["Message"]
 type SendInput = InputOf<"sendMessage">
 
 /** Recipients and subject have defaults, which the server derives from the mail. */
-export type ReplyInput = Omit<SendInput, "mailboxId" | "inReplyTo" | "forwards">
+export type ReplyInput = Omit<SendInput, "mailboxId" | "inReplyTo" | "forwards" | "forwardAttachments">
 export type ForwardInput = Omit<SendInput, "mailboxId" | "inReplyTo" | "replyAll" | "forwards">
 
 export type MarkChange = Omit<InputOf<"updateMessages">, "messageIds">
@@ -67,7 +67,7 @@ export class Mail {
 
   /**
    * Forwards the mail with its attachments, below your text. Costs money. The subject is that of the mail with Fwd: before
-   * it, unless you pass another.
+   * it, unless you pass another. `forwardAttachments: false` leaves the attachments of the mail out.
    */
   async forward(input: ForwardInput, options?: CallOptions): Promise<Mail> {
     const { mailboxId, messageId } = this.record

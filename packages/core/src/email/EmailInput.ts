@@ -229,6 +229,10 @@ export const SendMessageInput = Schema.Struct({
       "Id of your message, received or sent, that this one forwards: below text and html follow its header, its text and HTML, and its attachments. Begins a new thread.",
     examples: ["019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7"]
   }),
+  forwardAttachments: Schema.optionalKey(Schema.Boolean).annotateKey({
+    description: "Whether the attachments of the forwarded message are sent too. Requires forwards. Default: true.",
+    examples: [false]
+  }),
   replyAll: Schema.optionalKey(Schema.Boolean).annotateKey({
     description:
       "Whether a reply is copied to everyone in to and cc of the message, and to its mailing list, without your own address. Requires inReplyTo. Default: false.",

@@ -1,12 +1,15 @@
 import type { Contact, Message } from "./Message.ts"
 
+/** The parts of a message that a forward shows. */
+type Original = Pick<Message, "cc" | "createdAt" | "html" | "recipients" | "sender" | "subject" | "text" | "to">
+
 const TITLE = "---------- Forwarded message ----------"
 
 const shownContact = ({ address, name }: Contact): string =>
   name === null || name === "" ? address : `${name} <${address}>`
 
 /** The header of the original, without Bcc. */
-const headerOf = ({ cc, createdAt, recipients, sender, subject, to }: Message): string => {
+const headerOf = ({ cc, createdAt, recipients, sender, subject, to }: Original): string => {
   const named = (kind: "to" | "cc") => recipients.filter((recipient) => recipient.kind === kind).map(shownContact)
   const fields: ReadonlyArray<readonly [label: string, value: string]> = [
     ["From", shownContact(sender)],
@@ -36,7 +39,7 @@ const insertInto = (document: string, html: string): string => {
 
 /** Returns the body of a forwarded message: the note, then the header and the body of the original. */
 export const forwardedBody = (
-  original: Message,
+  original: Original,
   note: { readonly text: string; readonly html?: string | undefined }
 ): { readonly text: string; readonly html?: string } => {
   const header = headerOf(original)

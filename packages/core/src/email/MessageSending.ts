@@ -116,6 +116,12 @@ export const messageSending = Effect.gen(function* () {
       Effect.fail(invalid("forwards", "names a message whose attachments are no longer stored"))
     )
 
+  /** Returns the message that is forwarded, without its attachments if they are left out, or fails. */
+  const findForwarded = Effect.fnUntraced(function* (tenant: Tenant, forwards: string, hasFiles = true) {
+    const original = yield* orFail(yield* messages.find(tenant.tenantId, forwards), "message", forwards)
+    return hasFiles ? original : { ...original, attachments: [] }
+  })
+
   /** Fails unless the message can be forwarded with the parts that are given. */
   const checkForwarded = Effect.fnUntraced(function* (tenant: Tenant, original: Message, input: SendMessageInput) {
     const { attachments: given = [] } = input
@@ -136,10 +142,10 @@ export const messageSending = Effect.gen(function* () {
   /** Returns the message with the header, the body and the files of the one that it forwards. */
   const withForwarded = Effect.fnUntraced(function* (
     tenant: Tenant | null,
-    { forwards, ...input }: SendMessageInput
+    { forwardAttachments, forwards, ...input }: SendMessageInput
   ): Effect.fn.Return<SendMessageInput, CheckError> {
     if (forwards === undefined || tenant === null) return input
-    const original = yield* orFail(yield* messages.find(tenant.tenantId, forwards), "message", forwards)
+    const original = yield* findForwarded(tenant, forwards, forwardAttachments)
     const body = forwardedBody(original, input)
     const files = yield* storedFilesOf(tenant, original)
     const added = yield* Effect.forEach(files, ({ bytes, contentId, ...file }) =>
@@ -249,7 +255,7 @@ export const messageSending = Effect.gen(function* () {
     )
     if (inReplyTo !== undefined && found !== undefined) yield* orFail(found, "message", inReplyTo)
     if (forwards !== undefined && tenant !== null) {
-      const original = yield* orFail(yield* messages.find(tenant.tenantId, forwards), "message", forwards)
+      const original = yield* findForwarded(tenant, forwards, input.forwardAttachments)
       yield* checkForwarded(tenant, original, input)
     }
     if (answered !== undefined && isLooping(answered) && input.automatic !== false)
@@ -376,9 +382,11 @@ const LOOP =
 
 /** Fails if a part is missing that has no default, or that another part needs. */
 const checkParts = (input: SendMessageInput): Effect.Effect<void, InvalidRequest> => {
-  const { attachments = [], forwards, html, inReplyTo, replyAll, subject, to } = input
+  const { attachments = [], forwardAttachments, forwards, html, inReplyTo, replyAll, subject, to } = input
   if (inReplyTo !== undefined && forwards !== undefined)
     return Effect.fail(invalid("forwards", "can't be combined with inReplyTo"))
+  if (forwardAttachments === false && forwards === undefined)
+    return Effect.fail(invalid("forwardAttachments", "requires forwards"))
   if (inReplyTo === undefined) {
     if (to === undefined) return Effect.fail(invalid("to", "is missing. Pass the recipients, or inReplyTo for a reply"))
     if (subject === undefined && forwards === undefined)

@@ -448,6 +448,27 @@ describe("a forwarded message", () => {
     })
   )
 
+  scenario("leaves the attachments of the original out on request, also those that are no longer stored", () =>
+    Effect.gen(function* () {
+      const { mailboxId, tenant } = yield* adasMailbox
+      const file = { filename: "a.bin", contentType: "application/pdf", sizeBytes: 9 * 1024 * 1024, sha256: "00" }
+      const { messageId } = yield* received(tenant, { messageIdHeader: null, attachments: [file] })
+      const own = { mailboxId, to: ["x@else.test"], text: "Look", attachments: [FILES[0]!] }
+      const input = { ...own, forwards: messageId }
+      assert.include(
+        (yield* Effect.flip(prepared(tenant, input))).message,
+        "names a message whose attachments are no longer stored"
+      )
+      const short = { ...input, forwardAttachments: false }
+      yield* prepared(tenant, short)
+      const { staging } = yield* Effect.provideService(messageSending, EmailProvider, unusedRelay)
+      assert.deepInclude(yield* staging!.store(operationId, short, tenant), { subject: "Fwd: s", attachments: [] })
+      assert.strictEqual(yield* stagedFiles, 1)
+      const { message } = yield* Effect.flip(prepared(tenant, { ...own, forwardAttachments: false }))
+      assert.include(message, "forwardAttachments requires forwards")
+    })
+  )
+
   scenario("is refused before the payment if it is too large, unknown, or also a reply", () =>
     Effect.gen(function* () {
       const { mailboxId, tenant } = yield* adasMailbox
