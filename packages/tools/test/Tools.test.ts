@@ -290,6 +290,18 @@ describe("the tools", () => {
     const other = await succeed(agent, "send_email", { ...send, attachments: binary })
     const { messageId: binaryId } = other["email"] as { readonly messageId: string }
     assert.match((await fail(agent, "read_attachment", { messageId: binaryId })).message, /the file is not text/)
+    const image = [{ filename: "a.png", contentType: "image/png", contentBase64: "AAECAw==", contentId: "logo" }]
+    const shown = await succeed(agent, "send_email", { ...send, html: '<img src="cid:logo">', attachments: image })
+    const { messageId: shownId } = shown["email"] as { readonly messageId: string }
+    const { record } = await agent.mailboxes.message(shownId)
+    assert.deepInclude(record.attachments[0], { filename: "a.png", contentId: "logo", disposition: "inline" })
+    const bare = await succeed(agent, "forward_email", {
+      messageId: shownId,
+      to: send.to,
+      text: "",
+      forwardAttachments: "false"
+    })
+    assert.deepNestedInclude(bare, { "email.untrusted.attachments": [] })
     const { messageId: emptyId } = follow["email"] as { readonly messageId: string }
     assert.match((await fail(agent, "read_attachment", { messageId: emptyId })).message, /has no attachments/)
   })

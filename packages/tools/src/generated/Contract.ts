@@ -199,6 +199,13 @@ export const INPUTS = {
         "019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7"
       ]
     },
+    "forwardAttachments": {
+      "description": "Whether the attachments of the forwarded message are sent too. Requires forwards. Default: true.",
+      "type": "boolean",
+      "examples": [
+        false
+      ]
+    },
     "replyAll": {
       "description": "Whether a reply is copied to everyone in to and cc of the message, and to its mailing list, without your own address. Requires inReplyTo. Default: false.",
       "type": "boolean",

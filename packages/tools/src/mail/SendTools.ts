@@ -3,7 +3,7 @@ import { INPUTS } from "../generated/Contract.ts"
 import { defineTool } from "../Tool.ts"
 import { EMAIL_SCHEMA, emailOf, MAILBOX_INPUT, sendingMailbox } from "./Records.ts"
 
-const { automatic, bcc, cc, html, replyAll, replyTo, subject, text, to } = INPUTS.sendMessage
+const { automatic, bcc, cc, forwardAttachments, html, replyAll, replyTo, subject, text, to } = INPUTS.sendMessage
 
 /** A file that a model can write: as text, or as base64. */
 const ATTACHMENTS_INPUT = {
@@ -27,7 +27,13 @@ const ATTACHMENTS_INPUT = {
         description: "Media type, for example text/csv."
       },
       text: { type: "string", maxLength: 1_048_576, examples: ["Hello"], description: "Content of a text file." },
-      contentBase64: { type: "string", maxLength: 13_981_016, description: "Content of any file, as base64." }
+      contentBase64: { type: "string", maxLength: 13_981_016, description: "Content of any file, as base64." },
+      contentId: {
+        type: "string",
+        maxLength: 128,
+        examples: ["logo"],
+        description: 'Makes the file part of the html, which shows it by this id: <img src="cid:logo">.'
+      }
     },
     required: ["filename"],
     additionalProperties: false
@@ -44,6 +50,7 @@ interface AttachmentInput {
   readonly contentType?: string
   readonly text?: string
   readonly contentBase64?: string
+  readonly contentId?: string
 }
 
 const CHUNK = 0x8000
@@ -61,17 +68,24 @@ const attached = (
 ): Pick<InputOf<"sendMessage">, "attachments"> => {
   if (attachments === undefined) return {}
   return {
-    attachments: attachments.map(({ contentBase64, contentType = "text/plain", filename, text: content }, index) => {
-      if ((content === undefined) === (contentBase64 === undefined))
-        throw new AgentOsError({
-          code: "INVALID_OPTION",
-          message: `attachments.${index}: pass either text or contentBase64, for example {"filename": "notes.txt", "text": "Hello"}.`,
-          details: {}
-        })
-      const type =
-        content !== undefined && /^text\/[^;]*$/i.test(contentType) ? `${contentType}; charset=utf-8` : contentType
-      return { filename, contentType: type, contentBase64: contentBase64 ?? base64Of(content ?? "") }
-    })
+    attachments: attachments.map(
+      ({ contentBase64, contentId, contentType = "text/plain", filename, text: content }, index) => {
+        if ((content === undefined) === (contentBase64 === undefined))
+          throw new AgentOsError({
+            code: "INVALID_OPTION",
+            message: `attachments.${index}: pass either text or contentBase64, for example {"filename": "notes.txt", "text": "Hello"}.`,
+            details: {}
+          })
+        const type =
+          content !== undefined && /^text\/[^;]*$/i.test(contentType) ? `${contentType}; charset=utf-8` : contentType
+        return {
+          filename,
+          contentType: type,
+          contentBase64: contentBase64 ?? base64Of(content ?? ""),
+          ...(contentId === undefined ? {} : { contentId })
+        }
+      }
+    )
   }
 }
 
@@ -102,6 +116,10 @@ export const forwardEmail = defineTool({
     messageId: { ...INPUTS.queryMessages.messageId, description: "Id of the message to forward." },
     to,
     text: { ...text, description: "Note above the message. May be empty." },
+    forwardAttachments: {
+      ...forwardAttachments,
+      description: "Whether the attachments of the message are sent too. Default: true."
+    },
     cc,
     bcc
   },
