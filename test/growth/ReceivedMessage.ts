@@ -27,6 +27,7 @@ export const receivedMessage = (parts: Partial<MessageRecord>): MessageRecord =>
   recipients: [],
   labels: [],
   unread: true,
+  sendAt: null,
   createdAt: "2026-11-23T09:41:00.000Z",
   text: null,
   html: null,

@@ -25,6 +25,7 @@ const ORDER: ReadonlyArray<Name> = [
     "getRawMessage",
     "queryThreads",
     "updateMessages",
+    "cancelMessage",
     "listSuppressions",
     "liftSuppression",
     "purchaseUsNumber",

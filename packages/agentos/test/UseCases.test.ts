@@ -126,6 +126,8 @@ describe("the use cases of a tenant", () => {
     const marks = { labels: ["a"], unread: false }
     const change = { messageIds: [messageId], addLabels: ["A"], unread: false }
     assert.deepStrictEqual(await agentos.messages.update(tenant, change), [{ messageId, ...marks }])
+    const canceled = agentos.messages.cancel(tenant, messageId)
+    assert.match(await canceled.then(() => "canceled", String), /can't be canceled: it is not scheduled, but received/)
     const { items: threads } = await agentos.threads.list(tenant, { label: "a" })
     assert.deepInclude(threads[0], { lastMessageId: messageId, unreadCount: 0 })
     const { messages, thread } = await agentos.threads.get(tenant, threads[0]!.threadId)

@@ -4,6 +4,7 @@ import { InboundMails } from "./email/InboundMails.ts"
 import { Mailboxes } from "./email/Mailboxes.ts"
 import { MessageContents } from "./email/MessageContents.ts"
 import { MessageRetries } from "./email/MessageRetries.ts"
+import { ScheduledMessages } from "./email/ScheduledMessages.ts"
 import { MessageLabels } from "./email/MessageLabels.ts"
 import { Suppressions } from "./email/Suppressions.ts"
 import { Threads } from "./email/Threads.ts"
@@ -63,6 +64,7 @@ const foundation = <R1, R2>(
     MessageRetries.layer,
     Suppressions.layer,
     MessageLabels.layer,
+    ScheduledMessages.layer,
     Threads.layer,
     JobRunner.layer.pipe(Layer.provideMerge(Layer.effect(Jobs, jobs)), Layer.provideMerge(LedgerCheck.layer)),
     PaymentStatuses.layer,

@@ -13,13 +13,31 @@ export const layer = Layer.effect(
     }
 
     return MessageRetryStore.of({
-      schedule: (messageId, tenantId, delayMillis) =>
+      schedule: (messageId, tenantId, delayMillis, sendAt) =>
         run((now) =>
           messageRetries.set(messageId, {
             lease: { messageId, tenantId, attempts: 0 },
-            dueAt: Timestamp.add(now, delayMillis)
+            dueAt: Timestamp.add(now, delayMillis),
+            sendAt
           })
         ),
+      listScheduled: (tenantId, limit) =>
+        run(() =>
+          messageRetries
+            .where("all", "all")
+            .flatMap(({ lease, sendAt }) =>
+              sendAt !== undefined && lease.tenantId === tenantId ? [{ lease, sendAt }] : []
+            )
+            .toSorted((a, b) => a.sendAt - b.sendAt || (a.lease.messageId < b.lease.messageId ? -1 : 1))
+            .slice(0, limit)
+            .map(({ lease }) => lease.messageId)
+        ),
+      withdraw: (messageId) =>
+        run(() => {
+          const isNew = messageRetries.get(messageId)?.lease.attempts === 0
+          if (isNew) messageRetries.delete(messageId)
+          return isNew
+        }),
       lease: (limit, leaseMillis) =>
         run((now) =>
           messageRetries
@@ -27,9 +45,10 @@ export const layer = Layer.effect(
             .filter(({ dueAt }) => dueAt <= now)
             .toSorted((a, b) => a.dueAt - b.dueAt || (a.lease.messageId < b.lease.messageId ? -1 : 1))
             .slice(0, limit)
-            .map(({ lease: { attempts, messageId, tenantId } }) => {
+            .map((row) => {
+              const { attempts, messageId, tenantId } = row.lease
               const lease = { messageId, tenantId, attempts: attempts + 1 }
-              messageRetries.set(messageId, { lease, dueAt: Timestamp.add(now, leaseMillis) })
+              messageRetries.set(messageId, { ...row, lease, dueAt: Timestamp.add(now, leaseMillis) })
               return lease
             })
         ),

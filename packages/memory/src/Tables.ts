@@ -66,6 +66,7 @@ export interface LocalPartRow {
 export interface RetryRow {
   readonly lease: RetryLease
   readonly dueAt: Timestamp.Timestamp
+  readonly sendAt: Timestamp.Timestamp | undefined
 }
 
 /** An inbound mail. It leaves the queue when it is completed. */

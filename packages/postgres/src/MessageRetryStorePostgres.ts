@@ -39,12 +39,28 @@ export const layer: Layer.Layer<MessageRetryStore, never, Database> = Layer.effe
       returning ${sql.literal(RETRIES.qualified)}, due.due_at as was_due_at`
 
     return MessageRetryStore.of({
-      schedule: (messageId, tenantId, delayMillis) =>
+      schedule: (messageId, tenantId, delayMillis, sendAt) =>
         orDie(
           Effect.asVoid(sql`
-            insert into message_retries (message_id, tenant_id, attempts, due_at) values (
-              ${Parameter.uuid(messageId)}, ${Parameter.uuid(tenantId)}, 0, ${now()} + ${Parameter.integer(delayMillis)}
+            insert into message_retries (message_id, tenant_id, attempts, due_at, send_at) values (
+              ${Parameter.uuid(messageId)}, ${Parameter.uuid(tenantId)}, 0, ${now()} + ${Parameter.integer(delayMillis)},
+              ${sendAt === undefined ? sql`null` : Parameter.integer(sendAt)}
             )`)
+        ),
+      listScheduled: (tenantId, limit) =>
+        Effect.map(
+          orDie(sql<{ readonly message_id: string }>`
+            select message_id from message_retries
+            where tenant_id = ${Parameter.uuid(tenantId)} and send_at is not null
+            order by send_at, message_id limit ${Parameter.integer(limit)}`),
+          (rows) => rows.map(({ message_id }) => message_id)
+        ),
+      withdraw: (messageId) =>
+        Effect.map(
+          orDie(sql`
+            delete from message_retries
+            where message_id = ${Parameter.uuid(messageId)} and attempts = 0 returning message_id`),
+          Row.any
         ),
       lease: (limit, leaseMillis) =>
         Effect.map(orDie(lease(limit, leaseMillis)), (rows) =>

@@ -6,6 +6,7 @@ import { type DatabaseUnsuitable, unsuitable } from "./DatabaseUnsuitable.ts"
 import { createBaseline } from "./migration/0001_baseline.ts"
 import { createThreads } from "./migration/0002_threads.ts"
 import { addAnsweredBy } from "./migration/0003_answered_by.ts"
+import { createScheduledMessages } from "./migration/0004_scheduled_messages.ts"
 
 /** How a program creates its schema, from nothing or from that of an older program. */
 export interface SchemaDefinition {
@@ -20,7 +21,8 @@ export const SCHEMA: SchemaDefinition = {
   migrations: {
     "0001_baseline": createBaseline,
     "0002_threads": createThreads,
-    "0003_answered_by": addAnsweredBy
+    "0003_answered_by": addAnsweredBy,
+    "0004_scheduled_messages": createScheduledMessages
   },
   indexes: [
     {
@@ -32,6 +34,11 @@ export const SCHEMA: SchemaDefinition = {
       // Serves the messages of a thread, oldest first.
       name: "messages_thread_order",
       definition: "on messages (thread_id, created_at, message_id)"
+    },
+    {
+      // Serves the scheduled messages of a tenant.
+      name: "message_retries_scheduled",
+      definition: "on message_retries (tenant_id, send_at, message_id) where send_at is not null"
     }
   ]
 }

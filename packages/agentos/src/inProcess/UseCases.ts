@@ -103,6 +103,9 @@ export const useCases = (run: Run, invoker: Invoker) => {
       /** Labels messages, or marks them as read or unread: all of them, or none if it rejects. */
       update: async (tenant: Tenant, change: PayloadOf<"updateMessages">) =>
         (await as(tenant, "updateMessages", { payload: change })).items,
+      /** Cancels a scheduled message, and has its payment refunded. Rejects once it is being sent. */
+      cancel: async (tenant: Tenant, messageId: string) =>
+        (await as(tenant, "cancelMessage", { payload: { messageId } })).message,
       /** The bytes of an attachment, streamed. */
       attachment: (tenant: Tenant, messageId: string, attachmentId: string) =>
         download(tenant, "getAttachment", { messageId, attachmentId }),

@@ -64,6 +64,7 @@ export const MESSAGE: typeof MessageRecord.Encoded = {
   recipients: [{ address: "bob@example.com", name: null, kind: "to", status: "sent", reason: null }],
   labels: [],
   unread: false,
+  sendAt: null,
   createdAt: "2026-01-31T12:00:00.000Z",
   text: "Hello Bob",
   html: null,
@@ -120,6 +121,18 @@ const {
   text: _text,
   ...summary
 } = RECEIVED
+export const SCHEDULED: typeof MessageRecord.Encoded = {
+  ...MESSAGE,
+  status: "scheduled",
+  sendAt: "2026-02-01T09:00:00.000Z",
+  recipients: MESSAGE.recipients.map((recipient) => ({ ...recipient, status: "scheduled" }))
+}
+export const CANCELED: typeof MessageRecord.Encoded = {
+  ...SCHEDULED,
+  status: "canceled",
+  recipients: MESSAGE.recipients.map((recipient) => ({ ...recipient, status: "canceled" }))
+}
+
 export const RECEIVED_SUMMARY: typeof MessageSummaryRecord.Encoded = summary
 
 export const THREAD: typeof ThreadRecord.Encoded = {

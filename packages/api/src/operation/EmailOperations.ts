@@ -1,5 +1,7 @@
 import {
+  CancelMessageInput,
   CreateMailboxInput,
+  DateTime,
   DeleteMailboxInput,
   LiftSuppressionInput,
   MailboxRecord,
@@ -27,9 +29,10 @@ import {
   RAW_MESSAGE,
   RECEIVED,
   RECEIVED_SUMMARY,
+  CANCELED,
+  SCHEDULED,
   THREAD
 } from "../example/ResourceExamples.ts"
-import { DateTime } from "../schema/DateTime.ts"
 import { bytes, NO_INPUT, operation } from "./ApiOperation.ts"
 import { nextCursor } from "./NextCursor.ts"
 import { paidData, provisionedData } from "./PaidData.ts"
@@ -113,7 +116,7 @@ export const EMAIL_OPERATIONS = {
     data: paidData({ message: MessageRecord.annotateKey({ description: "The sent message." }) }),
     status: 201,
     description:
-      "The response has the outcome for each recipient: some may be refused while others are accepted. Recipients that are refused temporarily are `queued` and retried for 24 hours without charge. `inReplyTo` makes the message a reply, with the headers and the thread of the message that it answers; recipients and subject then have defaults. Repeating the request never sends the message twice.",
+      "The response has the outcome for each recipient: some may be refused while others are accepted. Recipients that are refused temporarily are `queued` and retried for 24 hours without charge. `inReplyTo` makes the message a reply, with the headers and the thread of the message that it answers; recipients and subject then have defaults. `sendAt` schedules it: it is `scheduled`, sent when it is due, and can be canceled until then for a refund; it is refunded too if it reaches no relay. Repeating the request never sends the message twice.",
     example: {
       payload: { mailboxId: MAILBOX.mailboxId, to: ["bob@example.com"], subject: "Hello", text: "Hello Bob" },
       data: { message: MESSAGE, operationId: OPERATION_ID }
@@ -211,6 +214,18 @@ export const EMAIL_OPERATIONS = {
       payload: { messageIds: [RECEIVED.messageId], addLabels: ["invoice"], unread: false },
       data: { items: [{ messageId: RECEIVED.messageId, labels: ["invoice"], unread: false }] }
     }
+  }),
+
+  cancelMessage: operation("cancelMessage", {
+    tag: "Messages",
+    summary: "Cancel a scheduled message",
+    ...NO_INPUT,
+    payload: CancelMessageInput,
+    data: Schema.Struct({ message: MessageRecord.annotateKey({ description: "The canceled message." }) }),
+    status: 200,
+    description:
+      "A message with the status `scheduled` becomes `canceled`: it is never sent, and its payment is refunded once, to the wallet that paid. Canceling it again changes nothing. Once it is being sent, the answer is 409, and nothing is refunded.",
+    example: { payload: { messageId: SCHEDULED.messageId }, data: { message: CANCELED } }
   }),
 
   getAttachment: operation("getAttachment", {

@@ -1,4 +1,5 @@
 import {
+  DateTime,
   DEFAULT_LIST_LIMIT,
   DEFAULT_REPLAY_LIMIT,
   EventStatus,
@@ -10,7 +11,6 @@ import {
   maxEntries
 } from "@agentos/core"
 import { Schema } from "effect"
-import { DateTime } from "../schema/DateTime.ts"
 
 const TYPES_LIMIT = 50
 const NAME_LIMIT = 128

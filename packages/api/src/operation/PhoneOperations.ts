@@ -1,4 +1,5 @@
 import {
+  DateTime,
   CallDirection,
   CallIdInput,
   CallRecord,
@@ -27,7 +28,6 @@ import {
   VOICE,
   WEBHOOK_URL
 } from "../example/ResourceExamples.ts"
-import { DateTime } from "../schema/DateTime.ts"
 import { NO_INPUT, operation } from "./ApiOperation.ts"
 import { nextCursor } from "./NextCursor.ts"
 import { paidData, provisionedData } from "./PaidData.ts"

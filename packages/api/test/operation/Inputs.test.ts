@@ -12,7 +12,7 @@ const TABLE: Readonly<Record<string, string>> = {
   updateMailbox: "body.mailboxId* body.displayName body.outboundSignature body.active body.senderPolicy body.metadata",
   deleteMailbox: "body.mailboxId*",
   sendMessage:
-    "body.mailboxId* body.to body.cc body.bcc body.replyTo body.subject body.text* body.html body.inReplyTo body.forwards body.forwardAttachments body.replyAll body.automatic body.attachments",
+    "body.mailboxId* body.to body.cc body.bcc body.replyTo body.subject body.text* body.html body.inReplyTo body.forwards body.forwardAttachments body.replyAll body.automatic body.sendAt body.attachments",
   queryMessages:
     "query.mailboxId query.messageId query.threadId query.direction query.from query.q query.label query.unread query.limit query.cursor query.after query.before",
   purchaseUsNumber:
@@ -47,6 +47,7 @@ const TABLE: Readonly<Record<string, string>> = {
   listVoices: "",
   queryThreads: "query.mailboxId query.threadId query.label query.unread query.limit query.cursor",
   updateMessages: "body.messageIds* body.addLabels body.removeLabels body.unread",
+  cancelMessage: "body.messageId*",
   getAttachment: "path.messageId* path.attachmentId*",
   getRawMessage: "path.messageId*",
   listSuppressions: "query.limit query.cursor",

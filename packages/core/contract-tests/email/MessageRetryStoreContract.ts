@@ -76,6 +76,58 @@ export const MessageRetryStoreContract = defineContract<MessageRetryStore>("Mess
     })
   )
 
+  it.effect("lists the scheduled messages of a tenant, those due first, until their attempts end", () =>
+    Effect.gen(function* () {
+      const store = yield* emptied
+      const { tenantId } = yield* Fresh.tenant
+      const other = yield* Fresh.tenant
+      const [late, early, retried, foreign] = [yield* Fresh.id, yield* Fresh.id, yield* Fresh.id, yield* Fresh.id]
+      yield* store.schedule(late, tenantId, 0, Timestamp.fromMillis(2_000))
+      yield* store.schedule(early, tenantId, 0, Timestamp.fromMillis(1_000))
+      yield* store.schedule(retried, tenantId, 0)
+      yield* store.schedule(foreign, other.tenantId, 0, Timestamp.fromMillis(0))
+      assert.deepStrictEqual(yield* store.listScheduled(tenantId, 10), [early, late])
+      assert.deepStrictEqual(yield* store.listScheduled(tenantId, 1), [early])
+      const leases = yield* store.lease(10, LEASE)
+      assert.deepStrictEqual(yield* store.listScheduled(tenantId, 10), [early, late])
+      yield* Effect.forEach(leases, store.end)
+      assert.deepStrictEqual(yield* store.listScheduled(tenantId, 10), [])
+    })
+  )
+
+  it.effect("withdraws a retry that was never leased, and no other", () =>
+    Effect.gen(function* () {
+      const store = yield* emptied
+      const clock = yield* StoreClock
+      const waiting = yield* scheduled(10_000)
+      yield* rolledBack(store.withdraw(waiting.messageId))
+      assert.isTrue(yield* store.withdraw(waiting.messageId))
+      assert.isFalse(yield* store.withdraw(waiting.messageId))
+      const leased = yield* scheduled(0)
+      assert.deepStrictEqual(yield* store.lease(1, LEASE), [leased])
+      assert.isFalse(yield* store.withdraw(leased.messageId))
+      yield* clock.advance(LEASE)
+      assert.isFalse(yield* store.withdraw(leased.messageId))
+      assert.deepStrictEqual(yield* store.lease(10, LEASE), [{ ...leased, attempts: 2 }])
+    })
+  )
+
+  it.effect("gives a message to the worker that leases it, or to the one that withdraws it", () =>
+    Effect.gen(function* () {
+      const store = yield* emptied
+      const messages = yield* Effect.forEach(Array.range(1, 6), () => scheduled(0))
+      const [leased, withdrawn] = yield* Effect.all(
+        [
+          Effect.forEach(Array.range(1, 6), () => store.lease(1, LEASE), { concurrency: "unbounded" }),
+          Effect.forEach(messages, ({ messageId }) => store.withdraw(messageId), { concurrency: "unbounded" })
+        ],
+        { concurrency: 2 }
+      )
+      const rest = yield* store.lease(10, LEASE)
+      assert.lengthOf([...leased.flat(), ...rest, ...withdrawn.filter(Boolean)], messages.length)
+    })
+  )
+
   it.effect("is undone with its transaction", () =>
     Effect.gen(function* () {
       const store = yield* emptied

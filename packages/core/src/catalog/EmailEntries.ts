@@ -119,6 +119,20 @@ export const EMAIL_EXTENSIONS = [
     nextActions: [{ serviceId: "email.message.query", why: "List the messages with a label, or the unread ones." }]
   },
   {
+    operationId: "cancelMessage",
+    serviceId: "email.message.cancel",
+    method: "POST",
+    path: "/api/v1/email/messages/cancel",
+    price: null,
+    authentication: "bearer",
+    capability: "email",
+    guide: "/docs#sending",
+    purpose: "Cancels a scheduled message before it is sent, and refunds its payment.",
+    errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED", "CONFLICT"],
+    extension: true,
+    nextActions: [{ serviceId: "payment.status", why: "See the refund." }]
+  },
+  {
     operationId: "getAttachment",
     serviceId: "email.message.attachment",
     method: "GET",

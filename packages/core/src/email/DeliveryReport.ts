@@ -35,6 +35,7 @@ export type RecipientMove =
   | "Accept"
   | "Refuse"
   | "GiveUp"
+  | "Cancel"
   | "ReportDelivery"
   | "ReportBounce"
   | "ReportComplaint"
@@ -42,9 +43,19 @@ export type RecipientMove =
 /**
  * All allowed moves of a recipient of a sent message; any other move is refused. A report about a queued recipient means
  * that the relay had accepted it, and its answer was lost. A delivered mail may still bounce, because a later server refused
- * it, and be complained about. `bounced`, `complained` and `failed` are final.
+ * it, and be complained about. `bounced`, `complained`, `failed` and `canceled` are final.
  */
 export const RECIPIENT_TRANSITIONS: Readonly<Record<OutboundStatus, Partial<Record<RecipientMove, OutboundStatus>>>> = {
+  scheduled: {
+    Cancel: "canceled",
+    Defer: "queued",
+    Accept: "sent",
+    Refuse: "failed",
+    GiveUp: "failed",
+    ReportDelivery: "delivered",
+    ReportBounce: "bounced",
+    ReportComplaint: "complained"
+  },
   queued: {
     Defer: "queued",
     Accept: "sent",
@@ -58,7 +69,8 @@ export const RECIPIENT_TRANSITIONS: Readonly<Record<OutboundStatus, Partial<Reco
   delivered: { ReportBounce: "bounced", ReportComplaint: "complained" },
   bounced: {},
   complained: {},
-  failed: {}
+  failed: {},
+  canceled: {}
 }
 
 const isOutbound = (status: RecipientStatus): status is OutboundStatus => status in RECIPIENT_TRANSITIONS
@@ -77,10 +89,12 @@ export const recipientAfter = (recipient: Recipient, by: RecipientMove, reason: 
 export const STATUS_PRECEDENCE: ReadonlyArray<OutboundStatus> = [
   "sent",
   "queued",
+  "scheduled",
   "delivered",
   "complained",
   "bounced",
-  "failed"
+  "failed",
+  "canceled"
 ]
 
 /** Returns the status of a message: the first of `STATUS_PRECEDENCE` that one of its recipients has. */

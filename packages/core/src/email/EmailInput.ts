@@ -1,5 +1,7 @@
 import { Schema } from "effect"
 import { maxEntries } from "../kernel/SchemaIssues.ts"
+import { DateTime } from "../kernel/DateTime.ts"
+import * as Timestamp from "../kernel/Timestamp.ts"
 import * as PageInput from "../kernel/PageInput.ts"
 import { nameText, plainText } from "../kernel/PlainText.ts"
 import { GivenUuid } from "../kernel/Uuid.ts"
@@ -188,6 +190,10 @@ export type UpdateMailboxInput = typeof UpdateMailboxInput.Type
 export const DeleteMailboxInput = Schema.Struct({ mailboxId }).annotate({ identifier: "DeleteMailboxInput" })
 export type DeleteMailboxInput = typeof DeleteMailboxInput.Type
 
+/** How far ahead a message can be scheduled, and the scheduled messages that a tenant can have. */
+export const SCHEDULE_DAYS = 30
+export const SCHEDULED_LIMIT = 100
+
 export const SendMessageInput = Schema.Struct({
   mailboxId,
   to: Schema.optionalKey(addresses.check(Schema.isMinLength(1))).annotateKey({
@@ -242,6 +248,10 @@ export const SendMessageInput = Schema.Struct({
     description:
       "Whether a program sends the message by itself. It then carries Auto-Submitted (RFC 3834), and is refused as an answer to an automatic reply or a bounce, so that two programs do not answer each other forever. Default: true with inReplyTo, otherwise false. Pass false if a person or a decision of its own stands behind it.",
     examples: [false]
+  }),
+  sendAt: Schema.optionalKey(DateTime).annotateKey({
+    description: `When to send it, at most ${SCHEDULE_DAYS} days ahead. Default: now.`,
+    examples: [Timestamp.fromMillis(Date.UTC(2026, 0, 31, 12))]
   }),
   attachments: Schema.optionalKey(attachments).annotateKey({
     description: `Files, each with filename (without a path), contentType and contentBase64, and contentId if the HTML shows it. At most ${ATTACHMENTS_LIMIT_BYTES} bytes together, after decoding.`,
@@ -363,3 +373,11 @@ export const UpdateMessagesInput = Schema.Struct({
   })
 }).annotate({ identifier: "UpdateMessagesInput" })
 export type UpdateMessagesInput = typeof UpdateMessagesInput.Type
+
+/** The scheduled message that is canceled. */
+export const CancelMessageInput = Schema.Struct({
+  messageId: GivenUuid.annotateKey({
+    description: "Id of your scheduled message.",
+    examples: ["019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7"]
+  })
+}).annotate({ identifier: "CancelMessageInput" })

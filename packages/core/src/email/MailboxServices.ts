@@ -5,7 +5,7 @@ import * as Uuid from "../kernel/Uuid.ts"
 import { type PaidService, ResourceGone } from "../payment/PaidService.ts"
 import * as TokenGrant from "../payment/TokenGrant.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
-import { CreateMailboxInput, DeleteMailboxInput, UpdateMailboxInput } from "./EmailInput.ts"
+import { CreateMailboxInput, DeleteMailboxInput, SCHEDULED_LIMIT, UpdateMailboxInput } from "./EmailInput.ts"
 import { EmailProvider } from "./EmailProvider.ts"
 import * as LocalPart from "./LocalPart.ts"
 import { changeMailbox, newMailbox, toMailboxRecord } from "./Mailbox.ts"
@@ -13,6 +13,8 @@ import { hasRoomForMetadata, METADATA_LIMIT } from "./MailboxMetadata.ts"
 import { MailboxStore } from "./MailboxStore.ts"
 import { EventStore } from "../events/EventStore.ts"
 import { ownedMailbox, remainingMailbox } from "./Mailboxes.ts"
+import { MessageRetryStore, MessageStore } from "./MessageStore.ts"
+import * as Revoking from "../payment/Revoking.ts"
 
 const Plan = Schema.Struct({ ...TokenGrant.TokenGrantPlan, mailboxId: Uuid.Uuid })
 type Plan = typeof Plan.Type
@@ -92,10 +94,30 @@ export const mailboxCreation = Effect.gen(function* () {
   return service
 })
 
-/** Deletes a mailbox and its messages, and expires its open events. Its address remains reserved for the tenant. */
+/**
+ * Deletes a mailbox and its messages, refunds those that are scheduled, and expires its open events. Its address remains
+ * reserved for the tenant.
+ */
 export const mailboxDeletion = Effect.gen(function* () {
   const store = yield* MailboxStore
   const events = yield* EventStore
+  const messages = yield* MessageStore
+  const retries = yield* MessageRetryStore
+  const { revoke } = yield* Revoking.make
+
+  /**
+   * Returns the operations that paid for scheduled messages of a mailbox. A message whose first attempt has begun is one of
+   * them: nothing would record its outcome.
+   */
+  const findScheduled = Effect.fnUntraced(function* (tenantId: TenantId, mailboxId: string) {
+    const messageIds = yield* retries.listScheduled(tenantId, SCHEDULED_LIMIT)
+    const found = yield* Effect.forEach(messageIds, (messageId) => messages.find(tenantId, messageId))
+    return found.flatMap((each) => {
+      if (each._tag !== "Owned" || each.value.mailboxId !== mailboxId || each.value.status !== "scheduled") return []
+      return each.value.operationId ?? []
+    })
+  })
+
   const service: PaidService<DeleteMailboxInput, null, void> = {
     serviceId: "email.mailbox.delete",
     input: DeleteMailboxInput,
@@ -107,10 +129,14 @@ export const mailboxDeletion = Effect.gen(function* () {
     revalidate: ({ tenant }, _plan, input) => Effect.asVoid(remainingMailbox(store, tenant, input.mailboxId)),
     perform: () => Effect.void,
     record: Effect.fnUntraced(function* ({ tenant }, _plan, { mailboxId }) {
+      const scheduled = yield* findScheduled(tenant.tenantId, mailboxId)
       const messagesDeleted = yield* store.remove(tenant.tenantId, mailboxId)
       if (messagesDeleted === undefined) {
         return yield* new ResourceGone({ message: "The mailbox was already deleted." })
       }
+      yield* Effect.forEach(scheduled, (operationId) =>
+        revoke(operationId, { kind: "gone", message: "The mailbox was deleted before the message was sent." })
+      )
       yield* events.expireAgent(tenant.tenantId, mailboxId)
       return { created: false, data: { mailboxId, deleted: true, messagesDeleted } }
     })

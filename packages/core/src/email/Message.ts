@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { IsoTimestamp, Timestamp, toIso } from "../kernel/Timestamp.ts"
+import { IsoTimestamp, Timestamp, toIso, toIsoOrNull } from "../kernel/Timestamp.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import { confirmationLink } from "./ConfirmationLink.ts"
 import { oneTimeCode } from "./OneTimeCode.ts"
@@ -105,9 +105,18 @@ export type SenderAuthentication = typeof SenderAuthentication.Type
 /**
  * The status of an outbound message for a recipient: the relay refused it temporarily, and it is retried (`queued`), the
  * relay accepted it (`sent`) or refused it permanently (`failed`); a report said that it was delivered, bounced, or was
- * complained about.
+ * complained about. Before all of these, a scheduled message is `scheduled` for its recipients, or `canceled`.
  */
-const OutboundStatus = Schema.Literals(["queued", "sent", "delivered", "bounced", "complained", "failed"])
+const OutboundStatus = Schema.Literals([
+  "queued",
+  "sent",
+  "delivered",
+  "bounced",
+  "complained",
+  "failed",
+  "scheduled",
+  "canceled"
+])
 export type OutboundStatus = typeof OutboundStatus.Type
 
 export const MessageStatus = Schema.Literals(["received", ...OutboundStatus.literals])
@@ -123,7 +132,7 @@ export const Recipient = Schema.Struct({
   kind: Schema.Literals(["to", "cc", "bcc"]).annotateKey({ description: "The field that names the recipient." }),
   status: RecipientStatus.annotateKey({
     description:
-      "Status of the message for this recipient. Of a received mail: `received` for the address of its mailbox, `unknown` for every other one. Of a sent message: `queued` (the relay refused it temporarily, and it is retried), `sent` (the relay accepted it), `failed` (the relay refused it), or `delivered`, `bounced` or `complained` by a report."
+      "Status of the message for this recipient. Of a received mail: `received` for the address of its mailbox, `unknown` for every other one. Of a sent message: `queued` (the relay refused it temporarily, and it is retried), `sent` (the relay accepted it), `failed` (the relay refused it), or `delivered`, `bounced` or `complained` by a report. Of a scheduled message: `scheduled` until it is sent, or `canceled`."
   }),
   reason: Schema.NullOr(Schema.String).annotateKey({
     description: "The text of the other server about the status; null if there is none."
@@ -209,6 +218,10 @@ export const MessageSummary = Schema.Struct({
   relayIds: Schema.optionalKey(Schema.Array(Schema.String)),
   /** The messageId of the message that a sent reply answers. Internal: a header can be missing, or shared. */
   answers: Schema.optionalKey(Uuid.Uuid),
+  /** When a scheduled message is due. Absent for all others. */
+  sendAt: Schema.optionalKey(Timestamp),
+  /** The operation that paid for a scheduled message, to be refunded if it is not sent. Internal. */
+  operationId: Schema.optionalKey(Uuid.Uuid),
   references: Schema.Array(Schema.String).annotateKey({
     description: "Message-IDs of the conversation, oldest first."
   }),
@@ -228,7 +241,7 @@ export const MessageSummary = Schema.Struct({
   }),
   status: MessageStatus.annotateKey({
     description:
-      "Status of the message: `received`, or of a sent message the first of sent, queued, delivered, complained, bounced and failed that a recipient has."
+      "Status of the message: `received`, or of a sent message the first of sent, queued, scheduled, delivered, complained, bounced, failed and canceled that a recipient has."
   }),
   recipients: Schema.Array(Recipient).annotateKey({
     description: "The recipients and the status of the message for each."
@@ -275,13 +288,24 @@ export const BLANK_CONTENT = {
   extractedText: null
 } as const satisfies Partial<Message>
 
-const { answers: _1, createdAt: _2, relayIds: _3, tenantId: _4, ...summaryFields } = MessageSummary.fields
+const {
+  answers: _1,
+  createdAt: _2,
+  operationId: _3,
+  relayIds: _4,
+  sendAt: _5,
+  tenantId: _6,
+  ...summaryFields
+} = MessageSummary.fields
 
 /** A message as lists return it to clients. */
 export const MessageSummaryRecord = Schema.Struct({
   ...summaryFields,
   attachments: Schema.Array(AttachmentRecord).annotateKey({ description: "The attached files, without their bytes." }),
-  createdAt: IsoTimestamp.annotateKey({ description: "When the message was received or sent." })
+  sendAt: Schema.NullOr(IsoTimestamp).annotateKey({
+    description: "When a scheduled message is or was due; null for all others."
+  }),
+  createdAt: IsoTimestamp.annotateKey({ description: "When the message was received, sent or scheduled." })
 }).annotate({ identifier: "MessageSummary" })
 export type MessageSummaryRecord = typeof MessageSummaryRecord.Type
 
@@ -344,6 +368,7 @@ export const toMessageSummaryRecord = (message: MessageSummary): MessageSummaryR
   recipients: message.recipients,
   labels: message.labels,
   unread: message.unread,
+  sendAt: toIsoOrNull(message.sendAt ?? null),
   createdAt: toIso(message.createdAt)
 })
 

@@ -2,18 +2,20 @@ import { Context, Effect, Layer, Option } from "effect"
 import * as PollingWorker from "../kernel/PollingWorker.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
-import { isSuspended } from "../tenancy/Tenant.ts"
+import { isSuspended, type TenantId } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
+import type { OperationFailureKind } from "../payment/Operation.ts"
+import * as Revoking from "../payment/Revoking.ts"
 import { statusOf } from "./DeliveryReport.ts"
 import { foldAddress } from "./EmailAddress.ts"
 import { EmailProvider } from "./EmailProvider.ts"
 import { MailPolicy } from "./MailPolicy.ts"
 import type { Message, Recipient } from "./Message.ts"
 import { MessageRetryStore, MessageStore, type RetryLease } from "./MessageStore.ts"
-import { accepted, afterAttempt, bouncedOf, failed, isQueued, makeComposer } from "./OutboundMail.ts"
+import { accepted, afterAttempt, bouncedOf, deferred, failed, isQueued, makeComposer } from "./OutboundMail.ts"
 import { suppress } from "./Suppression.ts"
 
-/** How long a recipient that is refused temporarily is retried, in milliseconds since its message was paid for. */
+/** How long a recipient that is refused temporarily is retried, in milliseconds since its message was paid for, or was due. */
 export const SEND_WINDOW = Timestamp.DAY
 
 const CONCURRENCY = 2
@@ -24,10 +26,16 @@ const FIRST_DELAY = 5 * Timestamp.SECOND
 const LONGEST_DELAY = Timestamp.HOUR
 
 /** Returns the milliseconds before the next attempt, after this many. Never exceeds the rest of `SEND_WINDOW`. */
-export const retryDelay = (attempts: number, { createdAt }: Pick<Message, "createdAt">, now: Timestamp.Timestamp) => {
+export const retryDelay = (
+  attempts: number,
+  { createdAt, sendAt = createdAt }: Pick<Message, "createdAt" | "sendAt">,
+  now: Timestamp.Timestamp
+) => {
   const delay = Math.min(FIRST_DELAY * 2 ** Math.min(attempts, 20), LONGEST_DELAY)
-  return Math.max(0, Math.min(delay, createdAt + SEND_WINDOW - now))
+  return Math.max(0, Math.min(delay, sendAt + SEND_WINDOW - now))
 }
+
+const TOO_LATE = "the server was down for a day after the message was due"
 
 /** Computes the recipients after an attempt from the recipients at the time of its recording. */
 type Outcome = (recipients: ReadonlyArray<Recipient>) => ReadonlyArray<Recipient>
@@ -37,16 +45,22 @@ interface Attempted {
   readonly outcome: Outcome
   readonly bounced: ReadonlyArray<string>
   readonly relayIds?: ReadonlyArray<string> | undefined
+  /** Why a message that reached nobody is refunded. */
+  readonly failure: OperationFailureKind
 }
 
-const giveUp = (reason?: string): Attempted => ({
+const giveUp = (failure: OperationFailureKind, reason?: string): Attempted => ({
   outcome: (recipients) => afterAttempt(recipients, [], failed(reason)),
-  bounced: []
+  bounced: [],
+  failure
 })
 
+const SUPPRESSED = "suppressed: the address bounced or complained"
+
 /**
- * Sends messages again to the recipients that the relay refused temporarily, until it accepts or permanently refuses
- * them, or `SEND_WINDOW` ends.
+ * Sends scheduled messages when they are due, and messages again to the recipients that the relay refused temporarily,
+ * until it accepts or permanently refuses them, or `SEND_WINDOW` ends. A scheduled message that the relay accepted for no
+ * recipient is refunded.
  *
  * A recipient whose acceptance is recorded is never sent to again. If the server dies between the relay's answer and
  * the record of it, the mail is sent again under the same Message-ID, as after any unknown outcome.
@@ -68,6 +82,10 @@ export class MessageRetries extends Context.Service<
       const transactor = yield* Transactor
       const suppression = { messages, policy: yield* MailPolicy, ownDomain: provider.domain }
       const compose = yield* makeComposer
+      const { revoke } = yield* Revoking.make
+
+      const isPaused = (tenantId: TenantId, now: Timestamp.Timestamp) =>
+        Effect.map(messages.findSending(tenantId), (record) => (record?.pause?.until ?? 0) > now)
 
       /** Gives up the recipients that were suppressed since the message was sent. */
       const withoutSuppressed = Effect.fnUntraced(function* (message: Message) {
@@ -75,37 +93,39 @@ export class MessageRetries extends Context.Service<
         const suppressed = yield* messages.findSuppressed(message.tenantId, queued)
         const refused = suppressed.map((address) => ({
           address,
-          reason: "suppressed: the address bounced or complained"
+          reason: SUPPRESSED
         }))
         return { ...message, recipients: afterAttempt(message.recipients, refused, (recipient) => recipient), refused }
       })
 
       const send = Effect.fnUntraced(function* (stored: Message) {
-        if ((yield* Timestamp.now) >= stored.createdAt + SEND_WINDOW) return giveUp()
-        if (yield* isSuspended(Option.getOrUndefined(yield* tenants.find(stored.tenantId))))
-          return giveUp("the tenant was suspended")
+        const now = yield* Timestamp.now
+        const { createdAt, sendAt = createdAt, tenantId } = stored
+        if (now >= sendAt + SEND_WINDOW) return giveUp("late", stored.status === "scheduled" ? TOO_LATE : undefined)
+        if (yield* isSuspended(Option.getOrUndefined(yield* tenants.find(tenantId))))
+          return giveUp("gone", "the tenant was suspended")
+        if (stored.status === "scheduled" && (yield* isPaused(tenantId, now)))
+          return giveUp("canceled", "sending was paused when the message was due")
         const { refused: suppressed, ...message } = yield* withoutSuppressed(stored)
-        if (!message.recipients.some(isQueued)) return giveUp("suppressed: the address bounced or complained")
+        if (!message.recipients.some(isQueued)) return giveUp("canceled", SUPPRESSED)
         return yield* Effect.match(provider.send(compose(message)), {
           onSuccess: ({ rejected, relayIds }): Attempted => ({
             relayIds,
             outcome: (recipients) => afterAttempt(recipients, [...suppressed, ...rejected], accepted),
-            bounced: bouncedOf(rejected)
+            bounced: bouncedOf(rejected),
+            failure: "rejected"
           }),
           onFailure: ({ message: text, reason, refused = [] }): Attempted => ({
             outcome: (recipients) =>
-              afterAttempt(
-                recipients,
-                [...suppressed, ...refused],
-                reason === "Rejected" ? failed(text) : (recipient) => recipient
-              ),
-            bounced: bouncedOf(refused)
+              afterAttempt(recipients, [...suppressed, ...refused], reason === "Rejected" ? failed(text) : deferred),
+            bounced: bouncedOf(refused),
+            failure: "rejected"
           })
         })
       })
 
       /** Records an attempt, also if the lease was lost meanwhile: the relay's answer remains true. */
-      const record = (lease: RetryLease, { bounced, outcome, relayIds }: Attempted) =>
+      const record = (lease: RetryLease, { bounced, failure, outcome, relayIds }: Attempted) =>
         transactor.transact(
           Effect.gen(function* () {
             yield* tenants.lock([lease.tenantId])
@@ -119,6 +139,11 @@ export class MessageRetries extends Context.Service<
               reason: "bounced",
               isReporter: false
             })
+            const { operationId } = current
+            if (operationId !== undefined && recipients.every(({ status }) => status === "failed")) {
+              const reason = recipients[0]?.reason ?? ""
+              yield* revoke(operationId, { kind: failure, message: `The scheduled message was not sent: ${reason}` })
+            }
             yield* recipients.some(isQueued)
               ? retries.renew(lease, retryDelay(lease.attempts, current, yield* Timestamp.now))
               : retries.end(lease)

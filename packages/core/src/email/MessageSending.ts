@@ -7,7 +7,7 @@ import { countRefusal, QuotaExceeded } from "../limits/Refusals.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import * as Uuid from "../kernel/Uuid.ts"
-import type { CheckError, OperationContext, PaidService } from "../payment/PaidService.ts"
+import { type CheckError, type OperationContext, type PaidService, ResourceGone } from "../payment/PaidService.ts"
 import type { Tenant, TenantId } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import { AttachmentStore, type StoredAttachment } from "./AttachmentStore.ts"
@@ -18,6 +18,8 @@ import {
   ATTACHMENTS_LIMIT_BYTES,
   BODY_LIMIT_BYTES,
   RECIPIENT_LIMIT,
+  SCHEDULE_DAYS,
+  SCHEDULED_LIMIT,
   sendable,
   SendMessageInput
 } from "./EmailInput.ts"
@@ -72,6 +74,9 @@ type Plan = typeof Plan.Type
 
 /** Messages whose files are read to be forwarded at the same time. */
 const FORWARDS_MAX = 2
+
+/** No provider has seen a scheduled message. */
+const SCHEDULED: SendReceipt = { accepted: [], rejected: [], response: "" }
 
 const FULL = {
   mailbox: "The mailbox is full, and a copy of each sent message is stored in it. Send from another mailbox.",
@@ -171,6 +176,21 @@ export const messageSending = Effect.gen(function* () {
     return yield* new Conflict({ message: FULL[reached], read: { kind: "mailbox", id: null } })
   })
 
+  /** Fails unless the message can be scheduled for its time. */
+  const checkSchedule = Effect.fnUntraced(function* (tenantId: TenantId, { sendAt }: SendMessageInput) {
+    if (sendAt === undefined) return
+    const now = yield* Timestamp.now
+    if (sendAt <= now) return yield* invalid("sendAt", `must be in the future; it is ${Timestamp.toIso(now)} now`)
+    if (sendAt > now + SCHEDULE_DAYS * Timestamp.DAY)
+      return yield* invalid("sendAt", `must be at most ${SCHEDULE_DAYS} days ahead`)
+    const scheduled = yield* retries.listScheduled(tenantId, SCHEDULED_LIMIT)
+    if (scheduled.length < SCHEDULED_LIMIT) return
+    return yield* new Conflict({
+      message: `You have ${SCHEDULED_LIMIT} scheduled messages, which is the maximum. Cancel one, or wait until one is sent.`,
+      read: { kind: "message", id: null }
+    })
+  })
+
   /** Returns the addresses of the service's own domain that are no active mailbox: the relay would refuse them. */
   const findUnknown = Effect.fnUntraced(function* (listed: ReadonlyArray<ListedRecipient>) {
     const own = listed
@@ -265,6 +285,7 @@ export const messageSending = Effect.gen(function* () {
     yield* checkRecipients(listed, sender)
     const record = yield* requireQuota(sender, listed.length)
     yield* requireRoom(sender)
+    yield* checkSchedule(sender.mailbox.tenantId, input)
     return {
       mailbox: sender.mailbox,
       thread: answered === undefined ? undefined : threadOf(answered),
@@ -325,6 +346,7 @@ export const messageSending = Effect.gen(function* () {
     abandon: (_context, { messageId }) => attachments.remove(messageId),
     revalidate: ({ tenant }, _plan, input) => Effect.asVoid(remainingMailbox(mailboxes, tenant, input.mailboxId)),
     perform: (context, plan, input) => {
+      if (input.sendAt !== undefined) return Effect.succeed(SCHEDULED)
       const message = queuedMessage(context, plan, input)
       return Effect.tapError(provider.send(compose(message)), ({ refused = [] }) =>
         transactor.transact(Effect.andThen(tenants.lock([message.tenantId]), suppressBounced(message, refused)))
@@ -332,7 +354,9 @@ export const messageSending = Effect.gen(function* () {
     },
     record: Effect.fnUntraced(function* (context, plan, input, receipt) {
       const queued = queuedMessage(context, plan, input)
-      const recipients = afterAttempt(queued.recipients, receipt.rejected, accepted)
+      const { sendAt } = queued
+      const recipients =
+        sendAt === undefined ? afterAttempt(queued.recipients, receipt.rejected, accepted) : queued.recipients
       const { relayIds = [] } = receipt
       const message = {
         ...queued,
@@ -343,7 +367,11 @@ export const messageSending = Effect.gen(function* () {
       // If the mailbox was deleted during the send, no copy is stored; the mail was sent nevertheless.
       const sizeBytes = message.attachments.reduce((sum, file) => sum + file.sizeBytes, bodySizeBytes(message))
       const stored = yield* messages.insert([{ message, duplicateKey: null, inboundMailId: null, sizeBytes }])
-      if (stored.size === 0) yield* attachments.remove(plan.messageId)
+      if (sendAt !== undefined) {
+        if (stored.size === 0) return yield* new ResourceGone({ message: "The mailbox was deleted." })
+        const delay = Math.max(0, sendAt - (yield* Timestamp.now))
+        yield* retries.schedule(plan.messageId, context.tenant.tenantId, delay, sendAt)
+      } else if (stored.size === 0) yield* attachments.remove(plan.messageId)
       else if (recipients.some(isQueued)) {
         const delay = retryDelay(0, message, yield* Timestamp.now)
         yield* retries.schedule(plan.messageId, context.tenant.tenantId, delay)
@@ -462,8 +490,13 @@ const automaticOf = ({ automatic, inReplyTo }: SendMessageInput): Message["autom
   return inReplyTo === undefined ? "auto_generated" : "auto_replied"
 }
 
-/** Returns the message before its first attempt, with every recipient queued. */
-const queuedMessage = ({ createdAt, tenant }: OperationContext, plan: Plan, input: SendMessageInput): Message => {
+/** Returns the message before its first attempt, with every recipient queued, or scheduled. */
+const queuedMessage = (
+  { createdAt, operationId, tenant }: OperationContext,
+  plan: Plan,
+  input: SendMessageInput
+): Message => {
+  const status = input.sendAt === undefined ? "queued" : "scheduled"
   const text = signed(input.text, plan.signature)
   const { cc, subject, to } = plan.chosen ?? choose(input, undefined, [])
   const listed = listRecipients({ to, cc, bcc: input.bcc })
@@ -493,12 +526,13 @@ const queuedMessage = ({ createdAt, tenant }: OperationContext, plan: Plan, inpu
     authentication: null,
     malformed: false,
     truncated: false,
-    status: "queued",
+    status,
+    ...(input.sendAt === undefined ? {} : { sendAt: input.sendAt, operationId }),
     recipients: listed.map(({ address, kind }) => ({
       address,
       name: null,
       kind,
-      status: "queued",
+      status,
       reason: null
     })),
     labels: [],

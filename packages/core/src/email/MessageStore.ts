@@ -220,14 +220,29 @@ export interface RetryLease {
 }
 
 /**
- * The port that stores which outbound messages are to be sent again, because the relay refused some of their recipients
- * temporarily. Which recipients these are is in the message. A retry ends with its message.
+ * The port that stores which outbound messages are to be sent later, or again, because the relay refused some of their
+ * recipients temporarily. Which recipients these are is in the message. A retry ends with its message.
  */
 export class MessageRetryStore extends Context.Service<
   MessageRetryStore,
   {
-    /** Schedules the first retry of a message, in the transaction that stores the message. */
-    readonly schedule: (messageId: string, tenantId: TenantId, delayMillis: number) => Effect.Effect<void>
+    /**
+     * Schedules the first retry of a message, in the transaction that stores the message. `sendAt` is given for a message
+     * that is to be sent later, and had no attempt.
+     */
+    readonly schedule: (
+      messageId: string,
+      tenantId: TenantId,
+      delayMillis: number,
+      sendAt?: Timestamp
+    ) => Effect.Effect<void>
+    /**
+     * Returns the ids of up to `limit` messages of the tenant that were scheduled with `sendAt` and whose attempts have not
+     * ended, those due first.
+     */
+    readonly listScheduled: (tenantId: TenantId, limit: number) => Effect.Effect<ReadonlyArray<string>>
+    /** Ends the retries of a message that were never leased. Returns false, and changes nothing, if there are none. */
+    readonly withdraw: (messageId: string) => Effect.Effect<boolean>
     /** Leases up to `limit` due retries for `leaseMillis`, those due first; each lease counts as an attempt. */
     readonly lease: (limit: number, leaseMillis: number) => Effect.Effect<ReadonlyArray<RetryLease>>
     /**

@@ -66,7 +66,7 @@ export const makeComposer = Effect.gen(function* () {
     text: message.text ?? "",
     html: message.html,
     attachments: message.attachments.map(outgoing(message)),
-    date: message.createdAt
+    date: message.sendAt ?? message.createdAt
   })
 })
 
@@ -79,7 +79,9 @@ const autoSubmittedOf = ({ automatic }: Message): OutgoingMail["autoSubmitted"] 
   return automatic === "auto_replied" ? "auto-replied" : "auto-generated"
 }
 
-export const isQueued = ({ status }: Pick<Recipient, "status">): boolean => status === "queued"
+/** Whether the mail is still to be sent to the recipient. */
+export const isQueued = ({ status }: Pick<Recipient, "status">): boolean =>
+  status === "queued" || status === "scheduled"
 
 /** A recipient that was refused, and the reply, which begins with its code. */
 type Refused = ReadonlyArray<{ readonly address: string; readonly reason: string }>
@@ -120,6 +122,9 @@ export const afterAttempt = (
 
 /** The relay accepted the mail for this recipient. */
 export const accepted = (recipient: Recipient): Recipient => recipientAfter(recipient, "Accept", null)
+
+/** The attempt failed, and will be repeated. */
+export const deferred = (recipient: Recipient): Recipient => recipientAfter(recipient, "Defer", recipient.reason)
 
 /** The recipient is given up, for the reason of its last refusal, unless there is another. */
 export const failed =

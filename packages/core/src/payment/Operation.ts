@@ -88,7 +88,8 @@ export interface OperationFailure {
  * - `used_otherwise`: the authorization was cancelled, or its nonce was used by another transfer;
  * - `rejected`: the provider refused permanently;
  * - `gone`: the paid resource no longer existed, or the tenant was suspended;
- * - `late`: the provider stayed unavailable for longer than the service retries.
+ * - `late`: the provider stayed unavailable for longer than the service retries;
+ * - `canceled`: a scheduled message was canceled, or this service did not send it when it was due.
  */
 export const OperationFailureKind = Schema.Literals([
   "used_before",
@@ -98,7 +99,8 @@ export const OperationFailureKind = Schema.Literals([
   "used_otherwise",
   "rejected",
   "gone",
-  "late"
+  "late",
+  "canceled"
 ])
 export type OperationFailureKind = typeof OperationFailureKind.Type
 
@@ -106,7 +108,7 @@ export type OperationFailureKind = typeof OperationFailureKind.Type
 export const OperationFailureRecord = Schema.Struct({
   kind: OperationFailureKind.annotateKey({
     description:
-      "used_before: the authorization had been used, and paid for nothing here. settled_elsewhere: someone else had submitted it, and it paid this service. refused: the transfer was refused. expired: the authorization expired unused. used_otherwise: it was cancelled, or paid for something else. rejected: the provider refused permanently. gone: the resource no longer existed, or the account was suspended. late: the provider stayed unavailable for too long."
+      "used_before: the authorization had been used, and paid for nothing here. settled_elsewhere: someone else had submitted it, and it paid this service. refused: the transfer was refused. expired: the authorization expired unused. used_otherwise: it was cancelled, or paid for something else. rejected: the provider refused permanently. gone: the resource no longer existed, or the account was suspended. late: the provider stayed unavailable for too long. canceled: a scheduled message was canceled, or was not sent because its recipients were suppressed or sending was paused."
   }),
   message: Schema.String.annotateKey({ description: "The reason for people." })
 })

@@ -1,7 +1,5 @@
 import { Context, Effect, Layer, Option } from "effect"
-import { Hex } from "effect/encoding"
 import { EventStore } from "../events/EventStore.ts"
-import * as Bytes from "../kernel/Bytes.ts"
 import { Keyring } from "../kernel/Keyring.ts"
 import * as PollingWorker from "../kernel/PollingWorker.ts"
 import type { ProviderError } from "../kernel/ProviderError.ts"
@@ -17,8 +15,7 @@ import { type Attempt, PaidServices } from "./PaidService.ts"
 import { adviceOn } from "./PaymentAdvice.ts"
 import { OperationDelayed, PaymentPending } from "./PaymentError.ts"
 import { eventOf } from "./PaymentEvent.ts"
-import { proofKey } from "./PaymentTerms.ts"
-import * as RequestBinding from "./RequestBinding.ts"
+import { refundNonceOf } from "./RefundNonce.ts"
 
 /** Lease of a worker in milliseconds. After a crash, the operation waits at most this long for another worker. */
 export const WORK_LEASE = 15 * Timestamp.SECOND
@@ -183,19 +180,7 @@ export class OperationJournal extends Context.Service<
       const commitAlone = (operation: Operation, by: OperationMove, change: OperationChange) =>
         Effect.flatMap(stateAfter(operation, by), (to) => advance(operation, to, change))
 
-      /**
-       * The nonce is derived from the proof key of the payment, which only one operation holds, under the server key of
-       * its challenge. A deployment restored from a backup therefore refunds under the same nonce, and only once, even
-       * if another key is active since, or if the operation was lost and claimed again.
-       */
-      const refundNonce = ({ operationId, proof, terms }: Operation): string => {
-        const { asset, network, nonce, payer } = proofKey(proof)
-        const keyId = RequestBinding.keyIdOf(terms)
-        const mac = keyring.mac(keyId, "refund-nonce", Bytes.fromText(JSON.stringify([network, asset, payer, nonce])))
-        if (mac === undefined)
-          throw new Error(`operation ${operationId} needs key ${keyId}, which is not in the key ring`)
-        return `0x${Hex.encode(mac)}`
-      }
+      const refundNonce = (operation: Operation) => refundNonceOf(keyring, operation)
 
       return OperationJournal.of({
         commit,

@@ -8,6 +8,8 @@ import { Schema } from "effect"
  *        │          └─► refused ─┬─► unpaid          ▲
  *        ├────────────► unpaid   └───────────────────┤
  *        └───────────────────────────────────────────┘
+ *
+ * `fulfilled` goes to `refund_due` too, by `Revoke`, if the goods were withdrawn before they were delivered.
  */
 export const OperationState = Schema.Literals([
   "claimed",
@@ -30,6 +32,7 @@ export const OperationMove = Schema.Literals([
   "StartFulfilling",
   "Fulfill",
   "OweRefund",
+  "Revoke",
   "ProveRefunded"
 ])
 export type OperationMove = typeof OperationMove.Type
@@ -44,6 +47,8 @@ export type OperationMove = typeof OperationMove.Type
  *   still submit it. A transfer that appears later is refunded.
  * - Only the chain proves `unpaid`: the nonce is unused past validBefore, or it was
  *   used for something that did not pay us.
+ * - A fulfilled operation is revoked if its goods are for later, and are withdrawn before they are delivered: a scheduled
+ *   message that is canceled. It keeps its answer and its receipt, which a retry is answered with.
  */
 export const OPERATION_TRANSITIONS: Readonly<Record<OperationState, Partial<Record<OperationMove, OperationState>>>> = {
   claimed: { StartSettling: "settling", ProveUnpaid: "unpaid", OweRefund: "refund_due" },
@@ -52,7 +57,7 @@ export const OPERATION_TRANSITIONS: Readonly<Record<OperationState, Partial<Reco
   fulfilling: { Fulfill: "fulfilled", OweRefund: "refund_due" },
   refused: { ProveUnpaid: "unpaid", OweRefund: "refund_due" },
   refund_due: { ProveRefunded: "refunded" },
-  fulfilled: {},
+  fulfilled: { Revoke: "refund_due" },
   unpaid: {},
   refunded: {}
 }
@@ -60,8 +65,9 @@ export const OPERATION_TRANSITIONS: Readonly<Record<OperationState, Partial<Reco
 export const move = (state: OperationState, by: OperationMove): OperationState | undefined =>
   OPERATION_TRANSITIONS[state][by]
 
-/** Returns whether the state has no transition to another one. */
-export const isFinal = (state: OperationState): boolean => Object.keys(OPERATION_TRANSITIONS[state]).length === 0
+/** Returns whether no worker moves an operation from the state: it has no transition, or only `Revoke`. */
+export const isFinal = (state: OperationState): boolean =>
+  Object.keys(OPERATION_TRANSITIONS[state]).every((by) => by === "Revoke")
 
 /** The state of an operation's payment as reported to the client. */
 export const PaymentState = Schema.Literals(["none", "pending", "settled", "refund_due", "refunded", "unknown"])

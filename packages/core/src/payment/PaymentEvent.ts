@@ -43,7 +43,7 @@ export const PAYMENT_FAILED = declareEvent(
 
 export const PAYMENT_REFUNDED = declareEvent(
   "payment.refunded",
-  "The payment of a failed operation was refunded to the wallet that paid. `transaction` is that of the refund.",
+  "The payment of a failed or canceled operation was refunded to the wallet that paid. `transaction` is that of the refund.",
   {
     ...payment,
     amount: Schema.optionalKey(PriceRecord).annotateKey({
@@ -91,8 +91,9 @@ const fieldsOf = ({ operationId, proof, tenantId }: Operation) => ({
 
 /**
  * Returns the event for the state that an operation has just entered, or undefined if that state has none. Each
- * operation emits exactly one of `payment.completed` and `payment.failed`. An operation in `refund_due` has failed; it
- * emits one `payment.refunded` more when the chain shows the refund, whose `transaction` is that of the refund.
+ * operation emits exactly one of `payment.completed` and `payment.failed`. An operation in `refund_due` has failed, or was
+ * revoked after it was completed; it emits one `payment.refunded` more when the chain shows the refund, whose `transaction`
+ * is that of the refund.
  */
 export const eventOf = (operation: Operation): EventDraft | undefined => {
   const payload = paymentOf(operation)

@@ -43,10 +43,13 @@ export const make: Effect.Effect<Refunding, never, PaymentRail | OfferReceipts |
       yield* reach("after_refund", operation)
       return yield* Effect.tap(
         commit(operation, "ProveRefunded", () =>
-          Effect.map(signed(operation, { transaction, refundTransaction: progress.transaction }), (receipt) => ({
-            refundTransaction: progress.transaction,
-            receipt
-          }))
+          // A revoked operation keeps the receipt of its answer, which every retry gets.
+          operation.answer !== null
+            ? Effect.succeed({ refundTransaction: progress.transaction })
+            : Effect.map(signed(operation, { transaction, refundTransaction: progress.transaction }), (receipt) => ({
+                refundTransaction: progress.transaction,
+                receipt
+              }))
         ),
         (refunded) => reach("refunded", refunded)
       )

@@ -33,6 +33,12 @@ describe("OperationState", () => {
     )
   })
 
+  it("leaves a final state only by a revocation of what was fulfilled", () => {
+    const moves = OperationState.literals.filter(isFinal).flatMap((from) => Object.entries(OPERATION_TRANSITIONS[from]))
+    assert.deepStrictEqual(moves, [["Revoke", "refund_due"]])
+    assert.strictEqual(move("fulfilled", "Revoke"), "refund_due")
+  })
+
   it("reaches a final state from every state, and never moves backward", () => {
     const rank = new Map<OperationState, number>()
     const depth = (state: OperationState): number => {

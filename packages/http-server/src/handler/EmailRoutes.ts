@@ -4,6 +4,7 @@ import {
   Mailboxes,
   MessageContents,
   MessageLabels,
+  ScheduledMessages,
   searchWords,
   Suppressions,
   Threads,
@@ -22,6 +23,7 @@ export const routes = Effect.gen(function* () {
   const suppressions = yield* Suppressions
   const threads = yield* Threads
   const labels = yield* MessageLabels
+  const scheduled = yield* ScheduledMessages
   return [
     tenantRoute(OPERATIONS.listMailboxes, (tenant) =>
       Effect.map(mailboxes.list(tenant), (found) => ({ items: found.map(toMailboxRecord) }))
@@ -66,6 +68,10 @@ export const routes = Effect.gen(function* () {
       Effect.map(labels.update(tenant, payload), (changed) => ({
         items: [...changed].map(([messageId, marks]) => ({ messageId, ...marks }))
       }))
+    ),
+
+    tenantRoute(OPERATIONS.cancelMessage, (tenant, { payload: { messageId } }) =>
+      Effect.map(scheduled.cancel(tenant, messageId), (message) => ({ message: toMessageRecord(message) }))
     ),
 
     downloadRoute(OPERATIONS.getAttachment, (tenant, { params: { attachmentId, messageId } }) =>

@@ -4,7 +4,7 @@ import { Context, Effect } from "effect"
 import { REFUND_WALLET } from "../../support/SimulatedRail.ts"
 import { now } from "../../support/SimulatedWorld.ts"
 import type { Deployment } from "./Deployment.ts"
-import { OperationModel } from "./OperationModel.ts"
+import { isRevoked, OperationModel } from "./OperationModel.ts"
 
 /** Compares the stored data with the model and the chain after every step. */
 export class Bookkeeping {
@@ -72,12 +72,14 @@ export class Bookkeeping {
   #checkEvents(): void {
     const { tables, witness } = this.#deployment
     const told = tables.events.rows().map(({ event }) => `${event.type} ${event.resourceId}`)
-    for (const { operationId, state } of witness.operations()) {
+    for (const operation of witness.operations()) {
+      const { operationId, state } = operation
       const completed = told.filter((event) => event === `payment.completed ${operationId}`).length
       const failed = told.filter((event) => event === `payment.failed ${operationId}`).length
       const refunded = told.filter((event) => event === `payment.refunded ${operationId}`).length
-      const hasFailed = ["unpaid", "refund_due", "refunded"].includes(state)
-      const expected = [state === "fulfilled" ? 1 : 0, hasFailed ? 1 : 0, state === "refunded" ? 1 : 0]
+      const wasFulfilled = state === "fulfilled" || isRevoked(operation)
+      const hasFailed = !wasFulfilled && ["unpaid", "refund_due", "refunded"].includes(state)
+      const expected = [wasFulfilled ? 1 : 0, hasFailed ? 1 : 0, state === "refunded" ? 1 : 0]
       if (completed !== expected[0] || failed !== expected[1] || refunded !== expected[2]) {
         witness.report(
           `operation ${operationId} in ${state} has ${completed} events for completion, ${failed} for failure ` +

@@ -10,6 +10,20 @@ type Operations = OperationStore["Service"]
 
 /** Defects of the core or one of its ports that the model must detect. The keys are test titles. */
 const BROKEN: Readonly<Record<string, Breakage>> = {
+  "the refund of a canceled message is missing in the ledger": {
+    operations: (store: Operations): Operations => ({
+      ...store,
+      advance: (known, { entries = [], ...move }) =>
+        store.advance(known, { ...move, entries: known.state === "fulfilled" ? [] : entries })
+    })
+  },
+  "the completion of a canceled message is taken back": {
+    operations: (store: Operations): Operations => ({
+      ...store,
+      advance: (known, { change, ...move }) =>
+        store.advance(known, { ...move, change: known.state === "fulfilled" ? { ...change, answer: null } : change })
+    })
+  },
   "a used nonce counts as a payment": {
     rail: (rail: Rail): Rail => ({
       ...rail,

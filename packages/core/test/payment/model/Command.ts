@@ -27,7 +27,7 @@ const Buy = Schema.TaggedStruct("Buy", {
   /**
    * What happens to the purchase right after it is sent: a third party submits the authorization, or its owner cancels
    * it; `unread` does so after the claim and before the nonce is read, since the server is killed in between; its
-   * mailbox is deleted; its mail is rejected; or the relay is unavailable for longer than mail is retried.
+   * mailbox is deleted; its mail is rejected; its mail is scheduled, and canceled at both servers at once; or the relay is unavailable for longer than mail is retried.
    */
   fate: Schema.Literals([
     "none",
@@ -43,6 +43,8 @@ const Buy = Schema.TaggedStruct("Buy", {
     "unread cancel",
     "deletion",
     "deletion",
+    "cancellation",
+    "cancellation",
     "rejection",
     "rejection",
     "long silence",

@@ -102,10 +102,10 @@ export class Ending {
       }
       if ((operation.state === "refunded") !== (back !== undefined)) report("the money is not where it says")
       if (operation.state === "fulfilled" && !given) report("its goods were not given")
-      if (operation.state !== "fulfilled" && purchase.answer !== null) report("it was answered with success")
+      if (operation.answer === null && purchase.answer !== null) report("it was answered with success")
       if (operation.state === "unpaid") {
         if (use?.call.kind === "transfer" && submitted) report("its authorization moved money")
-        if (purchase.goods.kind === "send" && given) report("its mail was sent")
+        if (purchase.goods.kind === "send" && purchase.goods.sendAt === undefined && given) report("its mail was sent")
       }
       const mailboxId = purchase.goods.kind === "create" ? hearing.createdBy(operation) : undefined
       if (operation.state !== "fulfilled" && mailboxId !== undefined && tables.mailboxes.has(mailboxId)) {

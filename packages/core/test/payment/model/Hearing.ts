@@ -123,6 +123,14 @@ export class Hearing {
     if (Exit.isFailure(heard) && isDefect(heard.cause)) this.#witness.report(Cause.pretty(heard.cause))
   }
 
+  /** Judges the answer to a cancellation. Without a mail that waits, nothing is canceled. */
+  canceled(messageId: string, heard: Exit.Exit<Option.Option<unknown>, { readonly _tag: string }>): void {
+    if (Exit.isFailure(heard)) {
+      if (isDefect(heard.cause)) this.#witness.report(Cause.pretty(heard.cause))
+    } else if (Option.isSome(heard.value) && this.#tables.messages.get(messageId)?.message.status === "scheduled")
+      this.#witness.report(`${messageId} was reported as canceled, and is scheduled`)
+  }
+
   /** Notes the advice for a payment. Whether it was right shows at the end. */
   advised(purchase: Purchase, heard: Exit.Exit<Option.Option<PaymentStatus>, unknown>): void {
     if (Exit.isFailure(heard)) {
@@ -166,6 +174,11 @@ export class Hearing {
       case "create":
         return isThere(this.createdBy(operation))
       case "send":
+        if (goods.sendAt !== undefined)
+          return (
+            wasDeleted(goods.mailboxId) ||
+            this.#tables.messages.rows().some(({ message }) => plan.includes(message.messageId))
+          )
         return this.#world.outbox.some(({ messageIdHeader }) => plan.includes(messageIdHeader.slice(1, -1)))
       case "update":
         return isThere(goods.mailboxId)

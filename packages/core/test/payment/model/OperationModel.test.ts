@@ -14,7 +14,9 @@ const SEED = given === "random" ? Math.floor(Math.random() * 2 ** 31) : Number(g
 /** All reasons why operations end unfulfilled. */
 const ENDS = [
   ...["used_before", "refused", "expired", "used_otherwise"].map((kind) => `unpaid because ${kind}`),
-  ...["settled_elsewhere", "refused", "rejected", "gone", "late"].map((kind) => `refund_due because ${kind}`)
+  ...["settled_elsewhere", "refused", "rejected", "gone", "late", "canceled"].map(
+    (kind) => `refund_due because ${kind}`
+  )
 ]
 
 /** The states in which a request is answered with an error. A `fulfilling` operation reports that of `settled`. */

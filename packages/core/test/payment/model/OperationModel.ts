@@ -84,6 +84,12 @@ export class OperationModel {
   }
 }
 
+/** Whether an operation was fulfilled and is refunded nevertheless: its mail was scheduled, and withdrawn. */
+export const isRevoked = ({ answer, failure, input, state }: Operation): boolean =>
+  (state === "refund_due" || state === "refunded") &&
+  input.includes('"sendAt":') &&
+  (failure?.kind === "canceled" || (failure?.kind === "gone" && answer !== null))
+
 /** Returns the violations of rules that hold for every operation at any time. */
 const flawsOf = (operation: Operation): ReadonlyArray<string> => {
   const { answer, dueAt, failure, leasedUntil, receipt, refundNonce, refundTransaction, state, transaction } = operation
@@ -91,12 +97,15 @@ const flawsOf = (operation: Operation): ReadonlyArray<string> => {
     [isEnd(state) === (dueAt === null), isEnd(state) ? "it is final and still due" : "the worker would never poll it"],
     [!isEnd(state) || leasedUntil === null, "it is leased though it is final"],
     [(ACCOUNTS[state] !== undefined) === (transaction !== null), "its transaction does not go with its state"],
-    [(state === "fulfilled") === (answer !== null), "its answer does not go with its state"],
+    [(state === "fulfilled" || isRevoked(operation)) === (answer !== null), "its answer does not go with its state"],
     [
       (state === "refund_due" || state === "refunded") === (refundNonce !== null),
       "its refund does not go with its state"
     ],
-    [(state === "fulfilled" || state === "refunded") === (receipt !== null), "its receipt does not go with its state"],
+    [
+      (state === "fulfilled" || state === "refunded" || isRevoked(operation)) === (receipt !== null),
+      "its receipt does not go with its state"
+    ],
     [(state === "refunded") === (refundTransaction !== null), "its refund transaction does not go with its state"],
     [
       !["unpaid", "refused", "refund_due", "refunded"].includes(state) || failure !== null,

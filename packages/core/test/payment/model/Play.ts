@@ -1,4 +1,11 @@
-import { type PaidRequest, PaymentStatuses, type Tenant, TenantStore, walletAddress } from "@agentos/core"
+import {
+  type PaidRequest,
+  PaymentStatuses,
+  ScheduledMessages,
+  type Tenant,
+  TenantStore,
+  walletAddress
+} from "@agentos/core"
 import { Context, Effect, Exit, Fiber, Option, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { authorizationOf, pay, readProof, REFUND_WALLET, VALID_SECONDS } from "../../support/SimulatedRail.ts"
@@ -11,6 +18,8 @@ type Buy = Extract<Command, { _tag: "Buy" }>
 
 const NAMES = ["ada", "bob", "cyd"] as const
 const LONG = "25 hours"
+/** Milliseconds until a scheduled mail is due: longer than a history lasts. */
+const SCHEDULED = 29 * 86_400_000
 /** How many statuses are read after each command. */
 const STATUSES = 2
 
@@ -148,7 +157,12 @@ export class Play {
       command.goods === "create" || mailboxId === undefined
         ? { kind: "create", localPart: NAMES[command.choice]! }
         : {
-            send: { kind: "send", mailboxId, text: `mail ${this.#count}` } as const,
+            send: {
+              kind: "send",
+              mailboxId,
+              text: `mail ${this.#count}`,
+              ...(command.fate === "cancellation" ? { sendAt: new Date((yield* now) + SCHEDULED).toISOString() } : {})
+            } as const,
             update: { kind: "update", mailboxId, displayName: `name ${this.#count}` } as const,
             delete: { kind: "delete", mailboxId } as const
           }[command.goods]
@@ -181,10 +195,25 @@ export class Play {
         const other = yield* this.#sign(deletion, wallet, 1 - command.server)
         return other === undefined ? undefined : yield* this.present(other, 1 - command.server)
       }
+      case "cancellation":
+        yield* TestClock.adjust("6 seconds")
+        yield* this.#cancel(purchase)
+        return yield* TestClock.adjust("1 second")
       case "long silence":
         this.#deployment.world.mailFault.set("Temporary", 0)
         yield* TestClock.adjust("6 seconds")
         return yield* this.#outage
+    }
+  })
+
+  /** Cancels the scheduled mail of a purchase at both servers at once. It may not be there yet, or be deleted. */
+  readonly #cancel = Effect.fnUntraced({ self: this }, function* (this: Play, { goods, nonce, tenant }: Purchase) {
+    const { servers, witness } = this.#deployment
+    const [, messageId] = /"messageId":"([^"]+)"/.exec(witness.operationOf(nonce)?.plan ?? "") ?? []
+    if (goods.kind !== "send" || tenant === null || messageId === undefined) return
+    const canceling = Effect.flatMap(ScheduledMessages, ({ cancel }) => cancel(tenant, messageId))
+    for (const server of servers) {
+      yield* this.#hear(server.ask(canceling), (heard) => this.#deployment.hearing.canceled(messageId, heard))
     }
   })
 

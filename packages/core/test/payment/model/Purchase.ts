@@ -16,7 +16,7 @@ import { Effect, Option, Schema } from "effect"
 
 export type Goods =
   | { readonly kind: "create"; readonly localPart: string }
-  | { readonly kind: "send"; readonly mailboxId: string; readonly text: string }
+  | { readonly kind: "send"; readonly mailboxId: string; readonly text: string; readonly sendAt?: string }
   | { readonly kind: "update"; readonly mailboxId: string; readonly displayName: string }
   | { readonly kind: "delete"; readonly mailboxId: string }
 
@@ -79,7 +79,13 @@ const inputOf = (goods: Goods): Schema.Json => {
     case "create":
       return { localPart: goods.localPart }
     case "send":
-      return { mailboxId: goods.mailboxId, to: ["friend@example.com"], subject: "Hello", text: goods.text }
+      return {
+        mailboxId: goods.mailboxId,
+        to: ["friend@example.com"],
+        subject: "Hello",
+        text: goods.text,
+        ...(goods.sendAt === undefined ? {} : { sendAt: goods.sendAt })
+      }
     case "update":
       return { mailboxId: goods.mailboxId, displayName: goods.displayName }
     case "delete":

@@ -231,9 +231,18 @@ export class Witness {
         return because(at >= createdAt + Timestamp.DAY)
       case "gone":
         return because(this.#isGone(operation))
+      case "canceled":
+        return because(this.#isCanceled(operation))
       default:
         return `nothing is owed back because ${failure?.kind}`
     }
+  }
+
+  /** Whether the scheduled mail of an operation is canceled, and nothing will send it. */
+  #isCanceled({ answer, plan }: Operation): boolean {
+    const { messageRetries, messages } = this.#database.tables
+    const message = messages.rows().find((row) => plan.includes(row.message.messageId))?.message
+    return answer !== null && message?.status === "canceled" && !messageRetries.has(message.messageId)
   }
 
   #wasRefused({ nonce }: Operation["proof"]): boolean {

@@ -1,5 +1,5 @@
-import { Timestamp } from "@agentos/core"
 import { Schema, SchemaGetter } from "effect"
+import * as Timestamp from "./Timestamp.ts"
 
 const DATE_LENGTH = "2026-01-31".length
 

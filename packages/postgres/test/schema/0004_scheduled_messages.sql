@@ -1,0 +1,2 @@
+alter table message_retries add column send_at bigint;
+
