@@ -34,6 +34,7 @@ const OPERATIONS = [
   "queryMessages",
   "queryThreads",
   "updateMessages",
+  "cancelMessage",
   "purchaseUsNumber",
   "callOneMinute",
   "getCall"

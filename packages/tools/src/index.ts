@@ -9,7 +9,7 @@ import {
   waitForLink
 } from "./mail/InboxTools.ts"
 import { createMailbox, listMailboxes } from "./mail/MailboxTools.ts"
-import { forwardEmail, replyToEmail, sendEmail } from "./mail/SendTools.ts"
+import { cancelEmail, forwardEmail, replyToEmail, sendEmail } from "./mail/SendTools.ts"
 import {
   addInboundMinutes,
   buyPhoneNumber,
@@ -35,6 +35,7 @@ export const TOOLS: ReadonlyArray<Tool> = [
   createMailbox,
   listMailboxes,
   sendEmail,
+  cancelEmail,
   replyToEmail,
   forwardEmail,
   listEmails,

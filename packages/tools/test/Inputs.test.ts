@@ -19,7 +19,7 @@ const valueOf = (name: string, { enum: values, items, minimum, properties, requi
   if (type === "integer") return minimum ?? 1
   if (/Ids?$/.test(name)) return "019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7"
   if (/^(?:to|cc|bcc|from|replyTo)$/.test(name)) return "bob@outside.example"
-  if (/^(?:after|before)$/.test(name)) return "2026-01-31T12:00:00.000Z"
+  if (/^(?:after|before|sendAt)$/.test(name)) return "2026-01-31T12:00:00.000Z"
   return name === "areaCode" ? "415" : "ada"
 }
 

@@ -32,6 +32,7 @@ export const MAIL_DRIVES: Drives<
   | "mail thread"
   | "mail mark"
   | "mail label"
+  | "mail cancel"
   | "mail suppressions list"
   | "mail suppressions lift"
   | "mailbox delete"
@@ -130,6 +131,12 @@ export const MAIL_DRIVES: Drives<
   "mail mark": async (stage) => asking(`mail mark ${await receivedId(stage)} --read`, unknown("mail mark", " --read")),
   "mail label": async (stage) =>
     asking(`mail label ${await receivedId(stage)} --add Invoice`, unknown("mail label", " --add invoice")),
+  "mail cancel": async (stage) => {
+    const to = ["--from", stage.addressOf("ada"), "--to", "bob@outside.example"]
+    const flags = ["--subject", "Later", "--text", "Hi", "--send-at", "2h", "--yes", "--max-amount", "0.02"]
+    const { message } = await stage.ask<{ message: { messageId: string } }>("mail", "send", ...to, ...flags)
+    return asking(`mail cancel ${message.messageId}`, unknown("mail cancel"))
+  },
   "mail suppressions list": () => asking("mail suppressions list"),
   "mail suppressions lift": () => asking("mail suppressions lift bob@outside.example"),
   "mailbox delete": (stage) => ({

@@ -30,7 +30,7 @@ import {
 } from "./PaymentCommands.ts"
 import { SANDBOX_CALL, SANDBOX_MAIL, SANDBOX_REPORT } from "./SandboxCommands.ts"
 import { MAIL_LABEL, MAIL_MARK, MAIL_THREAD, MAIL_THREADS } from "./OrganizeCommands.ts"
-import { MAIL_FORWARD, MAIL_REPLY, MAIL_SEND } from "./SendCommands.ts"
+import { MAIL_CANCEL, MAIL_FORWARD, MAIL_REPLY, MAIL_SEND } from "./SendCommands.ts"
 import { API, QUOTE, SERVICES_LIST, SERVICES_SHOW } from "./ServiceCommands.ts"
 import { LOGIN, LOGOUT, TOKEN_ROTATE, WHOAMI } from "./SessionCommands.ts"
 import { MAIL_SUPPRESSIONS_LIFT, MAIL_SUPPRESSIONS_LIST } from "./SuppressionCommands.ts"
@@ -58,6 +58,7 @@ export const COMMANDS = [
   MAILBOX_UPDATE,
   MAILBOX_DELETE,
   MAIL_SEND,
+  MAIL_CANCEL,
   MAIL_REPLY,
   MAIL_FORWARD,
   MAIL_LIST,

@@ -1,7 +1,7 @@
 import { type FlagSpec, usageError } from "@agentos/node/command-line"
 import { asStarted } from "../host/Host.ts"
 import type { NewAttachment } from "../mail/Attachments.ts"
-import { countOf, timeOf } from "../output/Wording.ts"
+import { countOf, laterOfFlag, timeOf } from "../output/Wording.ts"
 import { defineCommand } from "./Command.ts"
 import type { Context } from "../context/Context.ts"
 import {
@@ -99,6 +99,7 @@ interface Draft {
   readonly forwardAttachments?: boolean
   readonly replyAll?: boolean
   readonly automatic?: boolean
+  readonly sendAt?: string
 }
 
 /** Pays for a message and prints it. */
@@ -132,6 +133,7 @@ const send = async (context: Context, draft: Draft, flags: PayFlagValues, purcha
       ["Cc", message.cc.join(", ")],
       ["Subject", message.subject],
       ["Status", message.status],
+      ...(typeof message.sendAt === "string" ? [["Send at", timeOf(message.sendAt)] as const] : []),
       ["Created", timeOf(message.createdAt)]
     ]
   )
@@ -159,6 +161,12 @@ export const MAIL_SEND = defineCommand(
       ...TEXT_FLAGS,
       HTML_FLAG,
       ATTACH_FLAG,
+      {
+        name: "send-at",
+        type: "text",
+        value: "TIME",
+        summary: "Send it later: a duration from now (10m, 2h, 3d) or a time with an offset, at most 30 days ahead."
+      },
       ...PAY_FLAGS
     ],
     examples: [
@@ -179,11 +187,41 @@ export const MAIL_SEND = defineCommand(
     const subject = required(flags.subject, "subject")
     const { bcc, cc, from, to } = flags
     if (to.length === 0) throw usageError("Missing flag --to.")
+    const at = flags["send-at"]
+    const sendAt = at === undefined ? {} : { sendAt: laterOfFlag("send-at", at, context.host.now()) }
     const body = await bodyOf(context, flags)
     const { mailboxIdOf } = await import("./Reference.ts")
     const client = await clientOf(context)
     const mailboxId = from === undefined ? await onlyMailboxId(client) : await mailboxIdOf(client, from)
-    await send(context, { mailboxId, to, cc, bcc, replyTo: flags["reply-to"], subject, ...body }, flags)
+    await send(context, { mailboxId, to, cc, bcc, replyTo: flags["reply-to"], subject, ...body, ...sendAt }, flags)
+  }
+)
+
+export const MAIL_CANCEL = defineCommand(
+  {
+    name: "mail cancel",
+    summary: "Cancel a scheduled message",
+    description:
+      "The message is never sent, and its payment is refunded to the wallet that paid. Fails once it is being sent.",
+    arguments: [MESSAGE_ARGUMENT],
+    flags: [],
+    examples: [
+      { line: "agentctl mail cancel 019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7", does: "Cancel a message and get a refund" }
+    ],
+    output: "record",
+    json: "{message}",
+    exits: [4, 5, 9]
+  },
+  async (context, { arguments: { message: reference } }) => {
+    const { messageIdOf } = await import("./Reference.ts")
+    const client = await clientOf(context)
+    const messageId = await messageIdOf(client, reference)
+    const data = await client.call("cancelMessage", { payload: { messageId } })
+    context.output.record(data, [
+      ["Message", data.message.messageId],
+      ["Subject", data.message.subject],
+      ["Status", data.message.status]
+    ])
   }
 )
 

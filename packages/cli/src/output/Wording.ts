@@ -82,6 +82,16 @@ export const timeRangeOf = (flags: TimeRange, now: number): TimeRange => {
 /** The values of a flag that takes a time, in its summary. */
 export const TIME = "a duration ago (10m, 2h, 3d) or a time with an offset"
 
+/** Parses the time that a flag takes: a duration from now (`10m`, `2h`, `3d`), or an RFC 3339 time. */
+export const laterOfFlag = (flag: string, text: string, now: number): string => {
+  const duration = parseDuration(text)
+  const millis = duration === undefined ? (DATE_TIME.test(text) ? Date.parse(text) : Number.NaN) : now + duration
+  if (!Number.isNaN(millis)) return new Date(millis).toISOString()
+  throw usageError(
+    `--${flag} takes a duration from now (10m, 2h, 3d) or a time with an offset (2026-01-31T12:00:00Z), not "${text}".`
+  )
+}
+
 /** Parses the time that a flag takes: a duration before now (`10m`, `2h`, `3d`), `now`, or an RFC 3339 time. */
 export const timeOfFlag = (flag: string, text: string, now: number): string => {
   if (text === "now") return new Date(now).toISOString()

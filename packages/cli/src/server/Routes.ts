@@ -32,6 +32,7 @@ const COMMANDS: { readonly [Name in OperationName]?: string } = {
   queryMessages: "mail list",
   queryThreads: "mail threads",
   updateMessages: "mail label MESSAGE",
+  cancelMessage: "mail cancel MESSAGE",
   getAttachment: "mail attachments MESSAGE",
   getRawMessage: "mail raw MESSAGE",
   listSuppressions: "mail suppressions list",

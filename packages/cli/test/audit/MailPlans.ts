@@ -49,6 +49,7 @@ export const MAIL_PLANS: Plans<
   | "mail thread"
   | "mail mark"
   | "mail label"
+  | "mail cancel"
   | "mail attachments"
   | "mail raw"
   | "mail wait"
@@ -115,6 +116,12 @@ export const MAIL_PLANS: Plans<
     ["mail", "label", ID, "--add", "invoice", "--remove", "inbox"],
     UPDATE,
     { data: { items: [{ messageId: ID, labels: ["invoice"], unread: true }] } },
+    NOT_YOURS
+  ),
+  "mail cancel": asking(
+    ["mail", "cancel", ID],
+    "POST /api/v1/email/messages/cancel",
+    { data: { message: { ...sent, status: "canceled" } } },
     NOT_YOURS
   ),
   "mail attachments": asking(["mail", "attachments", ID], MESSAGES, { data: { message: withFile } }, NOT_YOURS),

@@ -47,6 +47,7 @@ export const message: DataOf<"sendMessage">["message"] = {
   recipients: [],
   labels: [],
   unread: true,
+  sendAt: null,
   createdAt: AT,
   text: "Your code is 482 913.",
   html: null,

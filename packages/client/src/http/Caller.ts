@@ -37,6 +37,7 @@ const REPEATABLE: ReadonlySet<OperationId> = new Set([
   "acknowledgeAllEvents",
   "acknowledgeEvent",
   "acknowledgeEventById",
+  "cancelMessage",
   "getEvent",
   "listEvents",
   "readPaymentStatus",

@@ -75,6 +75,12 @@ export class Mail {
     return new Mail(this.#caller, message)
   }
 
+  /** Cancels a mail that was sent with `sendAt`, for a refund. Free. Fails with `CONFLICT` once it is being sent. */
+  async cancel(options?: CallOptions): Promise<Mail> {
+    const { message } = await this.#caller.call("cancelMessage", { messageId: this.id }, options)
+    return new Mail(this.#caller, message)
+  }
+
   /** Changes labels or the unread flag. Free. `record` keeps the marks that the mail was read with. */
   async mark(change: MarkChange, options?: CallOptions): Promise<void> {
     await this.#caller.call("updateMessages", { ...change, messageIds: [this.id] }, options)

@@ -32,6 +32,7 @@ const COMMON: Readonly<Record<string, JsonSchema>> = {
   direction: { type: "string", enum: ["inbound", "outbound"] },
   status: TEXT,
   ...MARKS,
+  sendAt: { type: ["string", "null"], description: "When a scheduled message is or was due; else null." },
   createdAt: TIME,
   senderVerified: {
     type: "boolean",
@@ -121,6 +122,8 @@ export const EMAIL_SCHEMA = objectSchema({
 const commonOf = (message: Summary): Json => {
   const { authentication, automatic, createdAt, direction, labels, mailboxId, messageId, status, threadId, unread } =
     message
+  // Servers from before messages could be scheduled leave it out.
+  const { sendAt = null } = message as Partial<Summary>
   return {
     messageId,
     threadId,
@@ -129,6 +132,7 @@ const commonOf = (message: Summary): Json => {
     status,
     labels: [...labels],
     unread,
+    sendAt,
     createdAt,
     senderVerified: direction === "outbound" || authentication?.dmarc === "pass",
     automatic

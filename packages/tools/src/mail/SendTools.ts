@@ -3,7 +3,7 @@ import { INPUTS } from "../generated/Contract.ts"
 import { defineTool } from "../Tool.ts"
 import { EMAIL_SCHEMA, emailOf, MAILBOX_INPUT, sendingMailbox } from "./Records.ts"
 
-const { automatic, bcc, cc, forwardAttachments, html, replyAll, replyTo, subject, text, to } = INPUTS.sendMessage
+const { automatic, bcc, cc, forwardAttachments, html, replyAll, replyTo, sendAt, subject, text, to } = INPUTS.sendMessage
 
 /** A file that a model can write: as text, or as base64. */
 const ATTACHMENTS_INPUT = {
@@ -93,8 +93,19 @@ export const sendEmail = defineTool({
   name: "send_email",
   title: "Send an email",
   description:
-    "Sends a real email to people, and returns the stored message. It cannot be recalled. To answer a message, use reply_to_email.",
-  properties: { mailbox: SENDER_INPUT, to, cc, bcc, replyTo, subject, text, html, attachments: ATTACHMENTS_INPUT },
+    "Sends a real email to people, and returns the stored message. It cannot be recalled, except with sendAt by cancel_email. To answer a message, use reply_to_email.",
+  properties: {
+    mailbox: SENDER_INPUT,
+    to,
+    cc,
+    bcc,
+    replyTo,
+    subject,
+    text,
+    html,
+    sendAt,
+    attachments: ATTACHMENTS_INPUT
+  },
   required: ["to", "subject", "text"],
   output: { email: EMAIL_SCHEMA },
   paysFor: ["sendMessage"],
@@ -105,6 +116,19 @@ export const sendEmail = defineTool({
     const sender = await sendingMailbox(context, mailbox)
     return { email: emailOf((await sender.send({ ...message, ...files }, context.call)).record) }
   }
+})
+
+export const cancelEmail = defineTool({
+  name: "cancel_email",
+  title: "Cancel a scheduled email",
+  description:
+    "Cancels an email that send_email scheduled with sendAt, before it is sent. It is never sent, and its payment is refunded.",
+  properties: { messageId: { ...INPUTS.cancelMessage.messageId, description: "Id of the scheduled message." } },
+  required: ["messageId"],
+  output: { email: EMAIL_SCHEMA },
+  effects: "gives up",
+  isUntrusted: true,
+  run: async ({ agent, call }, input) => ({ email: emailOf((await agent.call("cancelMessage", input, call)).message) })
 })
 
 export const forwardEmail = defineTool({
