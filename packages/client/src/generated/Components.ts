@@ -325,6 +325,12 @@ export interface components {
                     }[];
                 };
             };
+            cancelMessage: {
+                input: components["schemas"]["CancelMessageInput"];
+                output: {
+                    message: components["schemas"]["Message"];
+                };
+            };
             getAttachment: {
                 input: {
                     messageId: string;
@@ -400,7 +406,7 @@ export interface components {
                 description: string;
             }[];
         };
-        ServiceId: "discovery.api" | "discovery.services" | "email.mailbox.create" | "email.mailbox.list" | "email.mailbox.update" | "email.mailbox.delete" | "email.message.send" | "email.message.query" | "phone.number.us.30d" | "phone.number.ca.30d" | "phone.number.renew.30d" | "phone.call.outbound.1m" | "phone.call.outbound.5m" | "phone.call.extend.1m" | "phone.call.inbound.add.10m" | "phone.number.release" | "phone.number.list" | "phone.call.get" | "phone.call.transcript" | "events.realtime-token" | "events.list" | "events.get" | "events.ack" | "events.ack-all" | "domain.register" | "auth.token" | "auth.revoke" | "phone.call.list" | "phone.voice.list" | "events.webhook.set" | "events.webhook.get" | "events.webhook.delete" | "events.webhook.deliveries" | "email.thread.query" | "email.message.update" | "email.message.attachment" | "email.message.raw" | "email.suppression.list" | "email.suppression.lift" | "payment.status" | "payment.get" | "limits.list";
+        ServiceId: "discovery.api" | "discovery.services" | "email.mailbox.create" | "email.mailbox.list" | "email.mailbox.update" | "email.mailbox.delete" | "email.message.send" | "email.message.query" | "phone.number.us.30d" | "phone.number.ca.30d" | "phone.number.renew.30d" | "phone.call.outbound.1m" | "phone.call.outbound.5m" | "phone.call.extend.1m" | "phone.call.inbound.add.10m" | "phone.number.release" | "phone.number.list" | "phone.call.get" | "phone.call.transcript" | "events.realtime-token" | "events.list" | "events.get" | "events.ack" | "events.ack-all" | "domain.register" | "auth.token" | "auth.revoke" | "phone.call.list" | "phone.voice.list" | "events.webhook.set" | "events.webhook.get" | "events.webhook.delete" | "events.webhook.deliveries" | "email.thread.query" | "email.message.update" | "email.message.cancel" | "email.message.attachment" | "email.message.raw" | "email.suppression.list" | "email.suppression.lift" | "payment.status" | "payment.get" | "limits.list";
         Price: {
             amount: string;
             asset: "USDT";
@@ -623,7 +629,7 @@ export interface components {
             transaction: string | null;
             paymentState: "none" | "pending" | "settled" | "refund_due" | "refunded" | "unknown";
             reason: {
-                kind: "used_before" | "settled_elsewhere" | "refused" | "expired" | "used_otherwise" | "rejected" | "gone" | "late";
+                kind: "used_before" | "settled_elsewhere" | "refused" | "expired" | "used_otherwise" | "rejected" | "gone" | "late" | "canceled";
                 message: string;
             } | null;
         };
@@ -844,6 +850,7 @@ export interface components {
             forwardAttachments?: boolean;
             replyAll?: boolean;
             automatic?: boolean;
+            sendAt?: string;
             attachments?: {
                 filename: string;
                 contentType: string;
@@ -876,10 +883,11 @@ export interface components {
             authentication: components["schemas"]["SenderAuthentication"] | null;
             malformed: boolean;
             truncated: boolean;
-            status: "received" | "queued" | "sent" | "delivered" | "bounced" | "complained" | "failed";
+            status: "received" | "queued" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "scheduled" | "canceled";
             recipients: components["schemas"]["Recipient"][];
             labels: string[];
             unread: boolean;
+            sendAt: string | null;
             createdAt: string;
             text: string | null;
             html: string | null;
@@ -908,7 +916,7 @@ export interface components {
             address: string;
             name: string | null;
             kind: "to" | "cc" | "bcc";
-            status: "received" | "queued" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "unknown";
+            status: "received" | "queued" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "scheduled" | "canceled" | "unknown";
             reason: string | null;
         };
         MailLink: {
@@ -944,10 +952,11 @@ export interface components {
             authentication: components["schemas"]["SenderAuthentication"] | null;
             malformed: boolean;
             truncated: boolean;
-            status: "received" | "queued" | "sent" | "delivered" | "bounced" | "complained" | "failed";
+            status: "received" | "queued" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "scheduled" | "canceled";
             recipients: components["schemas"]["Recipient"][];
             labels: string[];
             unread: boolean;
+            sendAt: string | null;
             createdAt: string;
         };
         SingleMessage: {
@@ -1107,6 +1116,9 @@ export interface components {
             removeLabels?: string[];
             unread?: boolean;
         };
+        CancelMessageInput: {
+            messageId: string;
+        };
         Suppression: {
             address: string;
             reason: "bounced" | "complained";
@@ -1133,7 +1145,7 @@ export interface components {
                 transaction: string;
             } | null;
             reason: {
-                kind: "used_before" | "settled_elsewhere" | "refused" | "expired" | "used_otherwise" | "rejected" | "gone" | "late";
+                kind: "used_before" | "settled_elsewhere" | "refused" | "expired" | "used_otherwise" | "rejected" | "gone" | "late" | "canceled";
                 message: string;
             } | null;
             receipt: string | null;

@@ -40,6 +40,7 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationRow>> = {
   listWebhookDeliveries: { method: "GET", path: "/api/v1/events/webhook/deliveries" },
   queryThreads: { method: "GET", path: "/api/v1/email/threads/query", query: ["mailboxId","threadId","label","unread","limit","cursor"] },
   updateMessages: { method: "POST", path: "/api/v1/email/messages/update" },
+  cancelMessage: { method: "POST", path: "/api/v1/email/messages/cancel" },
   getAttachment: { method: "GET", path: "/api/v1/email/messages/{messageId}/attachments/{attachmentId}", isDownload: true },
   getRawMessage: { method: "GET", path: "/api/v1/email/messages/{messageId}/raw", isDownload: true },
   listSuppressions: { method: "GET", path: "/api/v1/email/suppressions/query", query: ["limit","cursor"] },

@@ -220,6 +220,14 @@ export const INPUTS = {
         false
       ]
     },
+    "sendAt": {
+      "description": "When to send it, at most 30 days ahead. Default: now.",
+      "type": "string",
+      "format": "date-time",
+      "examples": [
+        "2026-01-31T12:00:00.000Z"
+      ]
+    },
     "attachments": {
       "description": "Files, each with filename (without a path), contentType and contentBase64, and contentId if the HTML shows it. At most 10485760 bytes together, after decoding.",
       "type": "array",
@@ -568,6 +576,16 @@ export const INPUTS = {
       "type": "boolean",
       "examples": [
         false
+      ]
+    }
+  },
+  "cancelMessage": {
+    "messageId": {
+      "description": "Id of your scheduled message.",
+      "type": "string",
+      "format": "uuid",
+      "examples": [
+        "019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7"
       ]
     }
   }
