@@ -15,22 +15,24 @@ const begun = (words: string): string => `${START}(?:${words})`
 export const CODE = any(
   "[a-z]{0,20}coden?(?![a-z]| of | review)",
   whole(
-    "otp|pin|tan|token|codigo|clave|codice|cod|codul|verification (?:number|key)|digit number|one-time|einmal[a-z]{0,20}|ma (?:xac|otp|bao)"
+    "otp|pin|tan|token|codi|codigo|clave|codice|cod|codul|verification (?:number|key)|digit number|one-time|einmal[a-z]{0,20}|ma (?:xac|otp|bao)"
   ),
   `[a-z]{0,20}kod(?:[aeosut]|em|en|er|ens|et|ot|od|ja|jat|zie|ow|as|u[a-z]{1,6})?${END}`,
   `[a-z]{0,20}koodi?[a-z]{0,3}${END}`,
   begun(
     "pass(?:word|wort|code|key|phrase)|contrasena|senha|mot de passe|parola|sifre|heslo|haslo|jelsz[oa]|wachtwoord|losenord|adgangskode|salasana|kata sandi|mat khau"
   ),
-  "(?<![\\p{L}-])код(?:а|у|ом|ът)?(?!\\p{L})|парол|κωδικ|קוד|סיסמ|رمز|كود|کد|كلمة المرور|कोड|ओटीपी|পাসওয়ার্ড|কোড|รหัส",
+  "(?<![\\p{L}-])код(?:а|у|ом|ът)?(?!\\p{L})|парол|κωδικ|קוד|סיסמ|رمز|كود|کد|کوڈ|كلمة المرور|कोड|ओटीपी|পাসওয়ার্ড|কোড|รหัส",
   "コード|(?:認証|確認|検証|暗証)(?:番号|キー)|パスワード|[码碼]|(?:인증|확인|보안) ?(?:번호|키)|코드|비밀번호"
 )
 
 /** Codes that are not for one time: of places, errors, goods, promotions and programs. */
 export const OTHER_CODE = any(
   whole(
-    "(?:error|status|https?|exit|return|response|country|area|diall?ing|zip|postal|post|routing|sort|swift|bic|bank|branch|qr|bar|source|dress|tax|vat|product|item|article|model|style|part|hex|colou?r|course|class|subject|room|building|project|cost|company|department|employee|customer|member|account|order|booking|reservation|tracking|shipping|shipment|parcel|pick-?up|collection|locker|door|gate|promo|promotion|promotional|discount|coupon|voucher|gift|gift card|redemption|offer|referral|invite|invitation|partner|affiliate|airport|airline|currency|language|reference|ref|reason|diagnostic|fault|warning|event|serial|backup|scratch|meeting|game|join|job|build)[ -]?(?:code|pin)s?"
+    "(?:error|status|https?|exit|return|response|country|area|diall?ing|zip|postal|post|routing|sort|swift|bic|bank|branch|qr|bar|source|dress|tax|vat|product|item|article|model|style|part|hex|colou?r|course|class|subject|room|building|project|cost|company|department|employee|customer|member|order|booking|reservation|tracking|shipping|shipment|parcel|pick-?up|collection|locker|door|gate|promo|promotion|promotional|discount|coupon|voucher|gift|gift card|redemption|offer|referral|invite|invitation|partner|affiliate|airport|airline|currency|language|reference|ref|reason|diagnostic|fault|warning|event|serial|backup|scratch|meeting|game|join|job|build)[ -]?(?:code|pin)s?"
   ),
+  // "Your Apple Account code" is for one time.
+  `(?<!your [a-z]{1,20} )${whole("account[ -]?codes?")}`,
   "[a-z]{0,20}(?:fehler|post|lander|bar|quell|farb|artikel|produkt|buchungs|gutschein|rabatt|aktions|land|fout|kortings|reserverings|streepjes|boekings|felanmalnings|rabat|port|dorr|tur)(?:code|kode|kod)[a-z]{0,3}",
   whole(
     "code (?:postale?|promo[a-z]*|d.?erreur|erreur|barres?|source|client|article|produit|couleur|pays|reduction|de reduction|cadeau|avantage|guichet|banque|naf|ape|insee|civil|penal|de la route|du travail|parrainage|de parrainage)"
@@ -56,7 +58,7 @@ export const OTHER_CODE = any(
 
 /** Words that show, beside the mere word "code", that it is for one time. */
 export const ONE_TIME =
-  /expir|valid|minute|share|secur|one.time|your [\w ]{0,30}code|following|below|enter|access|use |\botp|\bpin\b|pass/iu
+  /expir|valid|minut|share|secur|one.time|\b(?:your|dein|ihr|votre|ton|je|uw) [\w -]{0,30}code|following|below|enter|access|use |\botp|\bpin\b|pass|folgend|eingeben|gultig|suivant|valable|volgende|geldig/iu
 /** The mere word "code", which many numbers have. */
 export const MERE_CODE = /^code$/iu
 
@@ -105,12 +107,12 @@ export const UNRELATED = any(
 )
 
 /** A verb between a code and its name. */
-const VERB = "is|ist|est|es|e|jest|je|ar|er|on|este|yra|ir|adalah|ialah|la|lautet|lauten|ειναι|е|هو|هي|הוא|है|คือ"
+const VERB = "is|ist|est|es|e|jest|je|ar|er|on|este|yra|ir|adalah|ialah|la|lautet|lauten|ειναι|е|је|to|هو|هي|הוא|है|คือ"
 /** A verb at the end of a text, after the name of the code. */
 export const ENDS_WITH_VERB = new RegExp(`(?:(?:^|\\s)(?:${VERB})|[为為是は:=]|คือ)[^\\p{L}\\d]*$`, "iu")
 /** What is between a code at the beginning of a sentence and its name: a verb, a dash with "your", or a bracket. */
 export const BEGINS_WITH_VERB = new RegExp(
-  `^["'*)\\]»”]*(?:\\s(?:${VERB}|to|dir|tek|as|als|como|comme|come|jako|olarak|sebagai|som|как)\\s|\\s?[-–—]+\\s(?:your|votre|ihr|dein|tu|su|seu|il tuo|ваш|твои|twoj|vas|uw|din|sizin)|\\s?\\(|\\s?[がはも是为為은는이가])`,
+  `^["'*)\\]»”]*(?:\\s(?:${VERB}|to|dir|tek|as|als|como|comme|come|jako|olarak|sebagai|som|как)\\s|\\s?[-–—]+\\s(?:your|votre|ihr|dein|tu|su|seu|il tuo|ваш|твои|twoj|vas|uw|din|sizin)|\\s(?:dogrulama|onay|guvenlik|giris) kod|\\s?\\(|\\s?[がはも是为為은는이가])`,
   "iu"
 )
 /** A verb that tells to enter the code behind it. */

@@ -28,7 +28,8 @@ export interface ReadableMail {
 /** The searched part of a message, in characters. */
 const LIMIT = 100_000
 /** Addresses of links and of people, and the code after a domain at the end of SMS: their numbers are not codes. */
-const ADDRESS = /<?\bhttps?:[!-;=?-~]*>?|\bwww\.[!-~]*|(?:(?<![\w.+-])[\w.+-]+)?@[\w.-]+(?: #\w+)?/gi
+const ADDRESS =
+  /<?\bhttps?:[!-;=?-~]*>?|\bwww\.[!-~]*|(?<![\w.-])(?:[\w-]{1,63}\.){1,8}[a-z]{2,24}\/[!-;=?-~]*|(?:(?<![\w.+-])[\w.+-]+)?@[\w.-]+(?: #\w+)?/gi
 const SPACED = /(?<!\S)[A-Z\d](?:\s{1,20}[A-Z\d]){3,9}(?!\S)/g
 const CANDIDATE =
   /(?<![\w\u00c0-\u052f.,/$€£¥₽₩#&+\u2022〒-]|\d[ :]|\*{3}|(?:EUR|USD|R\$) )(?:[A-Z]{1,2}-(?=\d{5}))?(?:\d{3}[ -]\d{3}|\d{4}[ -]\d{4}|\d\d([ -])\d\d\1\d\d|(?=[A-Z-]*\d|[B-DF-HJ-NP-TV-Z-]{6})(?=[\d-]*[A-Z])[A-Z\d]{3,4}-[A-Z\d]{3,4}|[A-Z]{4}-[A-Z]{4}|(?=[A-Za-z]{0,9}\d)[A-Za-z\d]{4,10}|[B-DF-HJ-NP-TV-Z]{4,10})(?![\w\u00c0-\u052f%€£¥₽円元원年月日]|[.,:/@-]\w| ?(?:[€$%]|EUR|USD|seconds)| \d)/gu
@@ -147,6 +148,7 @@ export const oneTimeCode = ({ html, subject, text }: ReadableMail): string | und
       .replaceAll(/^>.*$/gm, "")
       .replaceAll(ADDRESS, " ")
       .replaceAll(OTHER_CODE, "number")
+      .replaceAll(/(?<=\d)[\u2010-\u2013](?=\d)/g, "-")
       .replaceAll(SPACED, (code) => code.replaceAll(/\s/g, ""))
       .replaceAll(/\t+/g, "\n")
       .replaceAll(/[^\S\n]+/g, " ")

@@ -17,7 +17,16 @@ describe("oneTimeCode", () => {
     ["Your code:\n4\n8\n2\n9\n1\n3", "482913"],
     ["Your sign-in code is listed below.\n\nWDJB-MJHT", "WDJBMJHT"],
     ["認証コード：４８２９１３", "482913"],
-    ["رمز التحقق الخاص بك هو ٤٨٢٩١٣", "482913"]
+    ["رمز التحقق الخاص بك هو ٤٨٢٩١٣", "482913"],
+    ["482913 ist dein Instagram-Code", "482913"],
+    ["Geben Sie folgenden Code ein: 48 29 13", "482913"],
+    ["Twój kod weryfikacyjny to 482913", "482913"],
+    ["482913 doğrulama kodunu girin.", "482913"],
+    ["El teu codi de verificació és 482913", "482913"],
+    ["Ваш код за потврду је 482913", "482913"],
+    ["آپ کا تصدیقی کوڈ 482913 ہے", "482913"],
+    ["Your code: 482–913", "482913"],
+    ["Your Apple Account code is: 771122. Don't share it with anyone.", "771122"]
   ])("finds in %j: %s", (text, code) => {
     assert.strictEqual(inText(text), code)
   })
@@ -31,6 +40,8 @@ describe("oneTimeCode", () => {
     ["Error code: 50012"],
     ["> Your verification code is 482913."],
     ["Confirm <https://mail.example/open?code=111222>"],
+    ["Verify your sign-in: mail.example/verify?code=482913"],
+    ["Your account code: 482913"],
     [""]
   ])("finds nothing in %j", (text) => {
     assert.isUndefined(inText(text))
