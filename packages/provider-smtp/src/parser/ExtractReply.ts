@@ -1,7 +1,7 @@
 import { announcesAnswers, hasAnswers } from "./reply/InlineAnswers.ts"
 import { introductionAt } from "./reply/Introduction.ts"
 import { comparable, isMarked, withoutMarks } from "./reply/Lines.ts"
-import { headerAt, isForwardedLine, isOriginalLine, isReplyAboveLine } from "./reply/Original.ts"
+import { headerAt, isForwardedLine, isOriginalLine, isReplyAboveLine, isReplyAboveMarker } from "./reply/Original.ts"
 import { withoutSignature } from "./reply/Signature.ts"
 
 /** Longer texts are not searched for quotes. Replies are a hundredth of it. */
@@ -41,7 +41,7 @@ const SUBJECT_CHARACTERS = 100
  */
 export const extractReply = (text: string | null, kind: MailKind = REPLY): string | null => {
   if (text === null || text.length > TEXT_CHARACTERS) return null
-  const raw = text.split(/\r?\n/)
+  const raw = withoutMarker(text.split(/\r?\n/))
   if (kind.isForward) return joined(raw) || null
   const body = readBody(raw)
   const quotation = findQuotation(body)
@@ -60,6 +60,14 @@ export const extractReply = (text: string | null, kind: MailKind = REPLY): strin
       .filter((part) => part !== "")
       .join("\n") || null
   )
+}
+
+/** Removes the line of a ticket system above its mail, which tells where to reply. Alone, it stays. */
+const withoutMarker = (raw: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const first = raw.findIndex((line) => comparable(line) !== "")
+  const rest = raw.slice(first + 1)
+  const isMarker = first >= 0 && isReplyAboveMarker(comparable(raw[first]!))
+  return isMarker && rest.some((line) => line.trim() !== "") ? rest : raw
 }
 
 const joined = (lines: ReadonlyArray<string>): string =>

@@ -226,11 +226,27 @@ const whole: ReadonlyArray<readonly [name: string, text: string, kind?: LabeledR
     `What do you think?\n\n---------- Forwarded message ---------\nFrom: ${ADA}\nDate: Mon, Sep 14, 2026 at 9:12 AM\nSubject: Re: Invoice\n\nPaid.\n\nOn Sun, Sep 13, 2026 at 8:00 AM Bob <bob@example.com> wrote:\n\n> Is it paid?`,
     FORWARD
   ],
-  ["a mail of a ticket system", "##- Please type your reply above this line -##\n\nYour ticket is solved.", FIRST_MAIL],
   ["a postscript", "Please send it.\n\nBob\n\nPS: Not before Monday."]
 ]
 
 const singles: ReadonlyArray<LabeledReply> = [
+  ...[
+    "##- Please type your reply above this line -##",
+    "--- Reply above this line ---",
+    "Write ABOVE THIS LINE to post a reply",
+    "##- Пожалуйста, введите ответ над этой строкой -##",
+    "##- Yanıtınızı bu satırın üzerine yazın -##"
+  ].map((marker) => ({
+    name: `a mail of a ticket system below ${marker}`,
+    text: `${marker}\n\nYour ticket is solved.`,
+    own: "Your ticket is solved.",
+    kind: FIRST_MAIL
+  })),
+  {
+    name: "a sentence at the beginning about what is above",
+    text: "Please write your answer above this line.\n\nThe rest is for Bob.",
+    own: "Please write your answer above this line.\n\nThe rest is for Bob."
+  },
   {
     name: "answers inside a quotation of Outlook, marked A1",
     text: `My answers follow.\n\nBob\n\n________________________________\n${HEADER}\n\nQ1: Which size?\nA1: Large please.\nQ2: Which color?\nA2: Blue.`,

@@ -14,7 +14,7 @@ const BEGINS =
 
 /** The line above which ticket systems expect the reply. */
 const REPLY_ABOVE =
-  /\b(?:reply|respond|answer|type|write|enter)\b.{0,60} above (?:this|the) (?:line|e-?mail|message)|oberhalb dieser (?:zeile|linie)|(?:über|ober) diese[rs]? (?:zeile|linie)|au-dessus de cette ligne|(?:encima|arriba) de esta línea|acima desta linha|sopra (?:a )?questa (?:riga|linea)|boven deze (?:regel|lijn)|over denne linj[ea]|ovanför (?:den här|denna) (?:linjen|raden|rad|linje)|выше этой (?:строки|линии|черты)|вище цього рядка|powyżej tej linii|nad t[uo]?to? ?(?:řádkem|čárou)|この(?:行|線)より上|此[行线線](?:以上|上方|之上)|이 (?:줄|선) 위/iu
+  /\b(?:reply|respond|answer|type|write|enter)\b.{0,60} above (?:this|the) (?:dotted )?(?:line|e-?mail|message)|do not (?:write|type|reply) below this line|oberhalb dieser (?:zeile|linie)|(?:über|ober) diese[rs]? (?:zeile|linie)|au-dessus de cette ligne|(?:encima|arriba) de esta línea|acima desta linha|sopra (?:a )?questa (?:riga|linea)|boven deze (?:regel|lijn)|over denne linj[ea]|ovanför (?:den här|denna) (?:linjen|raden|rad|linje)|(?:выше|над) этой (?:строк|лини|черт)|(?:вище цього|над цим) рядк|powyżej te(?:j linii|go wiersza)|nad (?:t[uo]?to?|tento) ?(?:řádk|řádek|čár|riad)|bu satırın üz|tämän rivin yläpuol|e sor fölé|deasupra acestei linii|πάνω από αυτή|この(?:行|線)(?:より|の)上|此[行线線](?:以上|上方|之上)|이 (?:줄|선) 위/iu
 
 export const isOriginalLine = (line: string): boolean => line.length <= 120 && ORIGINAL.test(line)
 
@@ -22,6 +22,12 @@ export const isForwardedLine = (line: string): boolean =>
   line.length <= 120 && (isBetweenDashes(line) || (/[:：]$/.test(line) && BEGINS.test(line))) && FORWARDED.test(line)
 
 export const isReplyAboveLine = (line: string): boolean => line.length <= 200 && REPLY_ABOVE.test(line)
+
+/** How ticket systems set that line apart from the words of a person. */
+const SET_APART = /^(?:[#*=_~—–-]{2}|[-=*] ?[-=*]|[—–] |[[{(].*[\]})]$)|ABOVE THIS (?:LINE|EMAIL|MESSAGE)/u
+
+/** Whether a line at the beginning of a mail is that of a ticket system and none of its author. */
+export const isReplyAboveMarker = (line: string): boolean => isReplyAboveLine(line) && SET_APART.test(line)
 
 /** How many lines the header of a quoted message may have, with lists of recipients that are wrapped. */
 const HEADER_LINES = 14
