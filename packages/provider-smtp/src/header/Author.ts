@@ -129,7 +129,9 @@ const isUnmapped = (text: string, domain: string): boolean => {
   })
 }
 
-const domainOf = (tokens: ReadonlyArray<Token>): string | undefined => {
+const domainOf = (written: ReadonlyArray<Token>): string | undefined => {
+  // A dot at the end names the same domain in DNS.
+  const tokens = written.length > 2 && written.at(-1)?.text === "." ? written.slice(0, -1) : written
   if (!isDotAtom(tokens)) return undefined
   const text = tokens.map((token) => token.text).join("")
   const domain = foldDomain(text)
@@ -168,6 +170,28 @@ const withoutEnd = (value: string): string => {
 }
 
 /**
+ * Returns a field with its address in one pair of angle brackets, for programs that write two, square brackets or the
+ * scheme of a link.
+ */
+const withAngleBrackets = (value: string): string => {
+  const inside = value.replace(/<<([^<>]*)>>$/, "<$1>").replace(/<mailto:([^<>]*)>$/i, "<$1>")
+  const isOpen = !/[<>]/.test(inside)
+  return isOpen ? inside.replace(/^mailto:/i, "").replace(/\[(?:mailto:)?([^[\]@]*@[^[\]@]*)\]$/i, "<$1>") : inside
+}
+
+/** Limit of repetitions of one mailbox. */
+const REPEATED_MAX = 10
+
+/** Returns the mailbox of a list that repeats it. */
+const repeatedMailboxOf = (value: string): Author | undefined => {
+  const parts = value.split(",", REPEATED_MAX + 1)
+  if (parts.length < 2 || parts.length > REPEATED_MAX) return undefined
+  const [first, ...others] = parts.map(mailboxOf)
+  const same = first?.address.toLowerCase()
+  return others.every((other) => other?.address.toLowerCase() === same) ? first : undefined
+}
+
+/**
  * Returns the mailbox of a field whose name breaks the grammar, for example by a comma, colon, backslash or single
  * quote mark. Its only angle brackets contain the only address: one in the name must be the same.
  */
@@ -200,15 +224,17 @@ export const authorOf = (fields: ReadonlyArray<HeaderField>): Author | undefined
   if (from === undefined || more.length > 0) return undefined
   const value = Buffer.from(from.value, "latin1").toString("utf8")
   if (isGroup(value)) return undefined
-  const mailbox = withoutEnd(value)
-  return mailboxOf(mailbox) ?? bracketedMailboxOf(mailbox.trimStart())
+  const mailbox = withAngleBrackets(withoutEnd(value).trimStart())
+  return mailboxOf(mailbox) ?? bracketedMailboxOf(mailbox) ?? repeatedMailboxOf(mailbox)
 }
 
 /**
  * Returns the name in a From field that has an author, with its encoded words: the phrase before the address without
  * quotes and comments, or else the comments; empty if there is none.
  */
-export const displayNameIn = (value: string): string => {
+export const displayNameIn = (written: string): string => {
+  const mailbox = withAngleBrackets(withoutEnd(written).trimStart())
+  const value = repeatedMailboxOf(mailbox) === undefined ? mailbox : mailbox.split(",", 1)[0]!
   const open = value.lastIndexOf("<")
   const tokens = tokensOf(open < 0 ? "" : value.slice(0, open).trim())
   if (tokens === undefined) return value.slice(0, open).replaceAll('"', "").trim()
