@@ -8,7 +8,7 @@ const LABEL_CHARACTERS = 40
 const DECODERS_MAX = 100
 
 /** Names of UTF-8, as `plain` writes them. */
-const UTF8 = new Set("utf8 utf8mb3 utf8mb4 utf8bom unicode11utf8 unicode20utf8 cp65001 65001".split(" "))
+const UTF8 = new Set("utf8 xutf8 utf8mb3 utf8mb4 utf8bom unicode11utf8 unicode20utf8 cp65001 65001".split(" "))
 
 /** Names that say nothing of bytes above 127, as `plain` writes them; the last ones are encodings of bytes. */
 const UNKNOWN = new Set(
@@ -32,6 +32,15 @@ const ALIASES: Readonly<Record<string, string>> = {
   ksc56011987: "euc-kr",
   uhc: "euc-kr",
   gb180302000: "gb18030",
+  gb180302022: "gb18030",
+  shiftjis2004: "shift_jis",
+  xmscp932: "shift_jis",
+  xmacjapanese: "shift_jis",
+  xwindows950: "big5",
+  maccentraleurope: "maccenteuro",
+  xmacce: "maccenteuro",
+  xmaccentraleurroman: "maccenteuro",
+  dos866: "ibm866",
   unicode11utf7: "utf-7",
   utf7imap: "utf-7",
   iso88598i: "iso-8859-8",
@@ -54,10 +63,82 @@ const textDecoder = (label: string): Decode | undefined => {
   }
 }
 
+const ESCAPE = 0x1b
+const SHIFT_OUT = 0x0e
+const SHIFT_IN = 0x0f
+const LINE_FEED = 0x0a
+const TILDE = 0x7e
+
+/**
+ * Decodes ISO-2022-KR (RFC 1557) and the part of ISO-2022-CN (RFC 1922) with GB 2312: two-byte characters are between
+ * SO and SI or the end of the line, without their high bits.
+ */
+const decodeShifted = (bytes: Uint8Array, decode: Decode): string => {
+  const plainBytes = new Uint8Array(bytes.length)
+  let length = 0
+  let high = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!
+    if (byte === SHIFT_OUT) high = 0x80
+    else if (byte === SHIFT_IN) high = 0
+    // The designation, such as ESC $ ) C.
+    else if (byte === ESCAPE && bytes[at + 1] === 0x24) at += 3
+    else {
+      if (byte === LINE_FEED) high = 0
+      plainBytes[length++] = byte > 0x20 ? byte | high : byte
+    }
+  }
+  return decode(plainBytes.subarray(0, length))
+}
+
+/** Decodes HZ (RFC 1843): pairs of bytes between `~{` and `~}` or the end of the line, without their high bits. */
+const decodeHz = (bytes: Uint8Array, decode: Decode): string => {
+  const plainBytes = new Uint8Array(bytes.length)
+  let length = 0
+  let isShifted = false
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!
+    const next = bytes[at + 1]
+    if (byte === LINE_FEED) isShifted = false
+    if (byte === TILDE && next === (isShifted ? 0x7d : 0x7b)) {
+      isShifted = !isShifted
+      at++
+    } else if (isShifted && byte > 0x20 && next !== undefined && next > 0x20) {
+      plainBytes[length++] = byte | 0x80
+      plainBytes[length++] = next | 0x80
+      at++
+    } else {
+      if (byte === TILDE && next === LINE_FEED) {
+        at++
+        continue
+      }
+      if (byte === TILDE && next === TILDE) at++
+      plainBytes[length++] = byte
+    }
+  }
+  return decode(plainBytes.subarray(0, length))
+}
+
+const eucKr = new TextDecoder("euc-kr")
+const gbk = new TextDecoder("gbk")
+const korean: Decode = (bytes) => eucKr.decode(bytes)
+const chinese: Decode = (bytes) => gbk.decode(bytes)
+
+/** Charsets that neither TextDecoder nor iconv-lite has. */
+const SHIFTED: Readonly<Record<string, Decode>> = {
+  iso2022kr: (bytes) => decodeShifted(bytes, korean),
+  csiso2022kr: (bytes) => decodeShifted(bytes, korean),
+  iso2022cn: (bytes) => decodeShifted(bytes, chinese),
+  hz: (bytes) => decodeHz(bytes, chinese),
+  hzgb2312: (bytes) => decodeHz(bytes, chinese)
+}
+
 const findCharset = (label: string): Charset => {
   const name = plain(label)
   if (UTF8.has(name)) return "utf-8"
   if (UNKNOWN.has(name)) return "unknown"
+  const shifted = SHIFTED[name]
+  if (shifted !== undefined) return shifted
   const alias = ALIASES[name] ?? label
   const known = textDecoder(alias) ?? textDecoder(alias.replace(/^(?:x-|cs)/i, ""))
   if (known !== undefined) return known
