@@ -129,11 +129,13 @@ const valueOf = (fields: ReadonlyArray<HeaderField>, name: string, limit: number
 /** Returns the part after the type, for example `ada@example.com` of `rfc822; ada@example.com`. */
 const typed = (value: string | null): string | null => value?.replace(/^[a-z][\w-]*\s*;\s*/i, "") ?? null
 
-/** Returns an address without the brackets that some servers add; null for an empty one and for `unknown`. */
+/** Returns an address without the name, brackets, quotes and scheme that some servers add; null for an empty one and for `unknown`. */
 const addressIn = (value: string | null): string | null => {
-  const address = typed(value)
+  const address = typed(typed(value))
     ?.trim()
-    .replace(/^<(.*)>$/, "$1")
+    .replace(/^[^<>]*<([^<>]*)>$/, "$1")
+    .replace(/^"([^"]*)"$/, "$1")
+    .replace(/^mailto:/i, "")
   return address === undefined || address === "" || /^unknown$/i.test(address) ? null : address
 }
 
@@ -142,6 +144,13 @@ const ACTIONS: Readonly<Record<string, string>> = {
   failure: "failed",
   fail: "failed",
   error: "failed",
+  fatal: "failed",
+  permanent: "failed",
+  rejected: "failed",
+  bounced: "failed",
+  returned: "failed",
+  undelivered: "failed",
+  undeliverable: "failed",
   delay: "delayed",
   deferred: "delayed",
   success: "delivered"

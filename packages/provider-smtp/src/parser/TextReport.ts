@@ -120,6 +120,31 @@ const FAILURES = [
   "配信できません",
   "не может быть доставлено",
   "не удалось доставить",
+  "was undeliverable",
+  "pas pu être remis",
+  "no se pudo entregar",
+  "no se ha podido entregar",
+  "impossibile recapitare",
+  "não foi possível entregar",
+  "kan niet worden bezorgd",
+  "kon niet worden bezorgd",
+  "nie można dostarczyć",
+  "nelze doručit",
+  "nebylo možné doručit",
+  "kunde inte levereras",
+  "kunne ikke leveres",
+  "teslim edilemedi",
+  "не может быть отправлено",
+  "не удается доставить",
+  "配信不能",
+  "送信できません",
+  "邮件被退",
+  "退信原因",
+  "無法傳遞",
+  "未能送达",
+  "전송되지 못",
+  "전송 실패",
+  "배달되지 않",
   "check your send e-mail address"
 ]
 
@@ -208,7 +233,9 @@ export const readTextReport = (email: Email, text: string | null): DeliveryRepor
   const isFailure = at >= 0 || failed !== undefined || (isDaemon && SUBJECT.test(subject))
   if (!isDelay && !isFailure) return undefined
   const report = begin.slice(0, end < 0 ? undefined : end)
-  const named = (failed ?? report.slice(Math.max(at, 0))).slice(0, TEXT_CHARACTERS).match(ADDRESS) ?? []
+  const searched = (failed ?? report.slice(Math.max(at, 0))).slice(0, TEXT_CHARACTERS)
+  // "Your message to bob@example.com couldn't be delivered" names the address before the failure.
+  const named = searched.match(ADDRESS) ?? report.match(ADDRESS) ?? []
   const addresses = failed === undefined ? named.slice(0, 1) : named.slice(0, RECIPIENTS_MAX)
   const diagnostic = diagnosticIn(report, Math.max(at, 0))
   const fields = {

@@ -64,6 +64,20 @@ describe("the machine-readable part of a report", () => {
       {}
     ],
     ["no recipient", ["Action: failed", "Status: 5.1.1"], { final: null }],
+    ...["Bob <bob@else.test>", '"bob@else.test"', "mailto:bob@else.test", "rfc822; bob@else.test"].map(
+      (address): [string, ReadonlyArray<string>, object] => [
+        `the address as ${address}`,
+        [`Final-Recipient: rfc822; ${address}`, "Action: failed", "Status: 5.1.1"],
+        {}
+      ]
+    ),
+    ...["bounced", "Undeliverable", "permanent-failure", "rejected"].map(
+      (action): [string, ReadonlyArray<string>, object] => [
+        `the action ${action}`,
+        ["Final-Recipient: rfc822; bob@else.test", `Action: ${action}`, "Status: 5.1.1"],
+        {}
+      ]
+    ),
     [
       "an empty and an unknown address",
       ["Original-Recipient: rfc822;", "Final-Recipient: unknown", "Action: failed", "Status: 5.1.1"],
@@ -153,6 +167,28 @@ describe("a report in plain text", () => {
         "    550 5.1.1 unknown"
       ])
     ).toEqual(one({ status: "", diagnostic: "550 5.1.1 unknown" }))
+  })
+
+  it.each([
+    ["Your message to bob@else.test couldn't be delivered."],
+    ["Votre message à bob@else.test n'a pas pu être remis."],
+    ["No se pudo entregar el mensaje a bob@else.test."],
+    ["Impossibile recapitare il messaggio a bob@else.test."],
+    ["Não foi possível entregar sua mensagem para bob@else.test."],
+    ["Uw bericht aan bob@else.test kan niet worden bezorgd."],
+    ["Nie można dostarczyć wiadomości do bob@else.test."],
+    ["抱歉，您的邮件被退回来了。收件人 bob@else.test"],
+    ["메일이 아래와 같은 이유로 전송되지 못했습니다. bob@else.test"]
+  ])("names the recipient in %s", async (text) => {
+    const report = await reportIn([
+      "From: postmaster@mx.test",
+      "Subject: Re: Offer",
+      "Content-Type: text/plain; charset=utf-8",
+      "",
+      text,
+      ""
+    ])
+    expect(report).toMatchObject({ recipients: [{ action: "failed", final: "bob@else.test", status: "" }] })
   })
 
   it("is a delay if the mail is still being retried", async () => {
