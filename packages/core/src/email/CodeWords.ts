@@ -20,7 +20,7 @@ export const CODE = any(
   `[a-z]{0,20}kod(?:[aeosut]|em|en|er|ens|et|ot|od|ja|jat|zie|ow|as|u[a-z]{1,6})?${END}`,
   `[a-z]{0,20}koodi?[a-z]{0,3}${END}`,
   begun(
-    "pass(?:word|wort|code|key|phrase)|contrasena|senha|mot de passe|parola|sifre|heslo|haslo|jelsz[oa]|wachtwoord|losenord|adgangskode|salasana|kata sandi|mat khau"
+    "pass(?:word|wort|code|key|phrase)|contrasena|senha|mot de passe|parola|sifre|heslo|haslo|jelsz[oa]|wachtwoord|[a-z]{0,20}losenord|adgangskode|[a-z]{0,20}salasana|kata sandi|mat khau"
   ),
   "(?<![\\p{L}-])код(?:а|у|ом|ът)?(?!\\p{L})|парол|κωδικ|קוד|סיסמ|رمز|كود|کد|کوڈ|كلمة المرور|कोड|ओटीपी|পাসওয়ার্ড|কোড|รหัส",
   "コード|(?:認証|確認|検証|暗証)(?:番号|キー)|パスワード|[码碼]|(?:인증|확인|보안) ?(?:번호|키)|코드|비밀번호"
@@ -58,7 +58,7 @@ export const OTHER_CODE = any(
 
 /** Words that show, beside the mere word "code", that it is for one time. */
 export const ONE_TIME =
-  /expir|valid|minut|share|secur|one.time|\b(?:your|dein|ihr|votre|ton|je|uw) [\w -]{0,30}code|following|below|enter|access|use |\botp|\bpin\b|pass|folgend|eingeben|gultig|suivant|valable|volgende|geldig/iu
+  /expir|valid|minut|share|secur|one.time|\b(?:your|dein|ihr|votre|ton|je|jouw|uw) [\w -]{0,30}code|following|below|enter|access|use |\botp|\bpin\b|pass|folgend|eingeben|gultig|suivant|valable|volgende|geldig/iu
 /** The mere word "code", which many numbers have. */
 export const MERE_CODE = /^code$/iu
 

@@ -33,9 +33,9 @@ const ADDRESS =
 const SPACED = /(?<!\S)[A-Z\d](?:\s{1,20}[A-Z\d]){3,9}(?!\S)/g
 const CANDIDATE =
   /(?<![\w\u00c0-\u052f.,/$€£¥₽₩#&+\u2022〒-]|\d[ :]|\*{3}|(?:EUR|USD|R\$) )(?:[A-Z]{1,2}-(?=\d{5}))?(?:\d{3}[ -]\d{3}|\d{4}[ -]\d{4}|\d\d([ -])\d\d\1\d\d|(?=[A-Z-]*\d|[B-DF-HJ-NP-TV-Z-]{6})(?=[\d-]*[A-Z])[A-Z\d]{3,4}-[A-Z\d]{3,4}|[A-Z]{4}-[A-Z]{4}|(?=[A-Za-z]{0,9}\d)[A-Za-z\d]{4,10}|[B-DF-HJ-NP-TV-Z]{4,10})(?![\w\u00c0-\u052f%€£¥₽円元원年月日]|[.,:/@-]\w| ?(?:[€$%]|EUR|USD|seconds)| \d)/gu
-/** A year or date, a name with a number, such as SAVE20 or Office365, or a number with a unit. */
+/** A placeholder, such as XXXXXX, a year or date, a name with a number, such as SAVE20 or Office365, or a number with a unit. */
 const NAME =
-  /^(?:(?:19[5-9]|20[0-3])\d(?:(?:0[1-9]|1[0-2])[0-3]\d)?|[A-Z]*[AEIOU][A-Z]*[AEIOU][A-Z]*\d+|[A-Z]?[a-z]{2,}\d+|[a-z]+[A-Z][a-z]*\d+|\d+[a-z]+|\d+[A-Z]{1,2})$/
+  /^(?:([A-Za-z])\1+|(?:19[5-9]|20[0-3])\d(?:(?:0[1-9]|1[0-2])[0-3]\d)?|[A-Z]*[AEIOU][A-Z]*[AEIOU][A-Z]*\d+|[A-Z]?[a-z]{2,}\d+|[a-z]+[A-Z][a-z]*\d+|\d+[a-z]+|\d+[A-Z]{1,2})$/
 /** The end of a sentence or paragraph. */
 const SENTENCE_END = /[.!?;]\s|[。।؟]|\n\n/
 /** Only the rest of a word, and up to one word more. */

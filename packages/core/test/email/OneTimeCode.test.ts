@@ -26,6 +26,8 @@ describe("oneTimeCode", () => {
     ["Ваш код за потврду је 482913", "482913"],
     ["آپ کا تصدیقی کوڈ 482913 ہے", "482913"],
     ["Your code: 482–913", "482913"],
+    ["Ditt engångslösenord är 482913", "482913"],
+    ["Jouw code: 482913", "482913"],
     ["Your Apple Account code is: 771122. Don't share it with anyone.", "771122"]
   ])("finds in %j: %s", (text, code) => {
     assert.strictEqual(inText(text), code)
@@ -42,6 +44,7 @@ describe("oneTimeCode", () => {
     ["Confirm <https://mail.example/open?code=111222>"],
     ["Verify your sign-in: mail.example/verify?code=482913"],
     ["Your account code: 482913"],
+    ["Verification code: XXXXXX"],
     [""]
   ])("finds nothing in %j", (text) => {
     assert.isUndefined(inText(text))
