@@ -96,7 +96,11 @@ const nameOf = (text: string): string | null => headerText(text, MAIL_LIMITS.nam
 
 /** Returns a usable address with its domain in lower case; undefined if the text is not one. */
 const cleanAddress = (text: string): string | undefined => {
+  // Some programs write the scheme of a link, quote marks, or the dot of the DNS root.
   const address = headerText(text, MAIL_LIMITS.addressCharacters + 1)
+    .replace(/^mailto:/i, "")
+    .replace(/^'([^']*)'$/, "$1")
+    .replace(/(\w)\.$/, "$1")
   const at = address.lastIndexOf("@")
   if (at < 1 || at === address.length - 1 || address.length > MAIL_LIMITS.addressCharacters) return undefined
   return /[\s<>]/.test(address) ? undefined : address.slice(0, at) + address.slice(at).toLowerCase()

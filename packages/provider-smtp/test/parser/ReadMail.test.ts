@@ -162,6 +162,16 @@ describe("the charset of a text", () => {
   })
 })
 
+describe("an address in a header", () => {
+  it.each(["<mailto:bob@else.test>", "'bob@else.test'", "bob@else.test.", "Bob [bob@else.test]", "<<bob@else.test>>"])(
+    "is read from %s",
+    async (written) => {
+      const { replyTo } = await read(`Reply-To: ${written}`)
+      expect(replyTo).toEqual(["bob@else.test"])
+    }
+  )
+})
+
 describe("text in a header", () => {
   const subject = async (value: string | Uint8Array, more = "") => {
     const bytes = typeof value === "string" ? Buffer.from(value, "utf8") : value
