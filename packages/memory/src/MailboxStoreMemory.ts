@@ -1,4 +1,4 @@
-import { Lookup, type Mailbox, type MailboxStanding, MailboxStore, type TenantId } from "@agentos/core"
+import { addRefused, Lookup, type Mailbox, type MailboxStanding, MailboxStore, type TenantId } from "@agentos/core"
 import { Effect, Layer } from "effect"
 import { dropUnusedMail } from "./InboundMailStoreMemory.ts"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
@@ -81,9 +81,16 @@ export const layer = Layer.effect(
         }),
       update: (mailbox) =>
         run(() => {
-          if (owned(mailbox.tenantId, mailbox.mailboxId) === undefined) return false
-          mailboxes.set(mailbox.mailboxId, mailbox)
+          const { refused } = owned(mailbox.tenantId, mailbox.mailboxId) ?? {}
+          if (refused === undefined) return false
+          mailboxes.set(mailbox.mailboxId, { ...mailbox, refused })
           return true
+        }),
+      addRefused: (localPart, counts) =>
+        run(() => {
+          for (const mailbox of mailboxes.where("localPart", localPart).filter(({ active }) => active)) {
+            mailboxes.set(mailbox.mailboxId, { ...mailbox, refused: addRefused(mailbox.refused, counts) })
+          }
         }),
       remove: (tenantId, mailboxId) =>
         run(() => {

@@ -1,4 +1,11 @@
-import { CallGroup, type Mailbox, type MailboxSender, MailboxStore, SenderPolicy } from "@agentos/core"
+import {
+  CallGroup,
+  type Mailbox,
+  type MailboxSender,
+  MailboxStore,
+  type RefusedMails,
+  SenderPolicy
+} from "@agentos/core"
 import { Effect, Exit, Layer, Option } from "effect"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
@@ -31,6 +38,11 @@ const MAILBOXES = Table.table("mailboxes", {
   address: Table.text("address"),
   localPart: Table.text("local_part"),
   createdAt: Table.moment("created_at"),
+  refused: Table.map(
+    Table.json<RefusedMails>().orNull("refused"),
+    (refused) => refused ?? {},
+    (refused) => (Object.keys(refused).length === 0 ? null : refused)
+  ),
   ...CHANGING
 })
 
@@ -245,6 +257,27 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
             delete from local_parts where operation_id = ${Parameter.uuid(operationId)} and not owned`)
         ),
       create: (mailbox, operationId) => orDie(create(mailbox, operationId)),
+      addRefused: (localPart, refused) => {
+        const counts = Object.entries(refused)
+        return counts.length === 0
+          ? Effect.void
+          : orDie(
+              Effect.asVoid(sql`
+                update mailboxes set refused = (
+                  select json_object_agg(reason, total)::text from (
+                    select reason, sum(count)::bigint as total from (
+                      select key, value::bigint from json_each_text(coalesce(mailboxes.refused, '{}')::json)
+                      union all
+                      select * from unnest(
+                        ${Parameter.texts(counts.map(([reason]) => reason))},
+                        ${Parameter.integers(counts.map(([, count]) => count))}
+                      )
+                    ) as counted (reason, count) group by reason order by reason
+                  ) as totals
+                )
+                where local_part = ${Parameter.text(localPart)} and active`)
+            )
+      },
       update: (mailbox) =>
         Effect.map(
           orDie(sql`

@@ -7,6 +7,7 @@ import { createBaseline } from "./migration/0001_baseline.ts"
 import { createThreads } from "./migration/0002_threads.ts"
 import { addAnsweredBy } from "./migration/0003_answered_by.ts"
 import { createScheduledMessages } from "./migration/0004_scheduled_messages.ts"
+import { addRefusedMails } from "./migration/0005_refused_mails.ts"
 
 /** How a program creates its schema, from nothing or from that of an older program. */
 export interface SchemaDefinition {
@@ -22,7 +23,8 @@ export const SCHEMA: SchemaDefinition = {
     "0001_baseline": createBaseline,
     "0002_threads": createThreads,
     "0003_answered_by": addAnsweredBy,
-    "0004_scheduled_messages": createScheduledMessages
+    "0004_scheduled_messages": createScheduledMessages,
+    "0005_refused_mails": addRefusedMails
   },
   indexes: [
     {

@@ -4,13 +4,15 @@ import {
   type InboundRefusal,
   type InboundRefused,
   InboundMails,
+  type MailRefusal,
+  refusalLabel,
   type RateDecision,
   RateLimiter,
   TransitMemory
 } from "@agentos/core"
 import type { Certificate } from "./Certificate.ts"
 import { DEFAULT_SMTP_LIMITS, type SmtpLimits } from "./listener/SmtpLimits.ts"
-import { type ListenerRefusal, SmtpService } from "./listener/SmtpService.ts"
+import { SmtpService } from "./listener/SmtpService.ts"
 
 export { DEFAULT_SMTP_LIMITS, sessionLimits, type SmtpLimits } from "./listener/SmtpLimits.ts"
 
@@ -66,11 +68,11 @@ const inTime = <A>(effect: Effect.Effect<A>, millis: number): Effect.Effect<A> =
   Effect.orDie(Effect.timeout(effect, millis))
 
 /** Counts a refused recipient or mail. */
-const countRefused = (reason: InboundRefusal | ListenerRefusal): Effect.Effect<void> =>
+const countRefused = (reason: MailRefusal): Effect.Effect<void> =>
   Metric.update(
     Metric.counter("agentos_mail_refused_total", {
       description: "Recipients and mails that this server refused, by reason.",
-      attributes: { reason: reason.replaceAll(" ", "_") },
+      attributes: { reason: refusalLabel(reason) },
       incremental: true
     }),
     1
@@ -122,7 +124,8 @@ export const layer = (
             refusalOf: (address, from) => run(inTime(refusalOf(inbound.admit(address, from)), ANSWER_MILLIS)),
             accept: (envelope, raw, author) =>
               run(inTime(refusalOf(inbound.accept(envelope, raw, author)), STORE_MILLIS)),
-            countRefused: (reason) => void run(countRefused(reason)),
+            countRefused: (reason, rcptTo) =>
+              void run(Effect.andThen(countRefused(reason), inbound.refused(rcptTo, reason))),
             report: (cause) => void run(Effect.logError("inbound mail could not be handled", cause))
           }),
         catch: (cause) =>

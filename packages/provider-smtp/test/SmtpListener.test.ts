@@ -181,6 +181,23 @@ describe("a mailbox that accepts no mail", () => {
     expect(await startMessage(session, "ada@agents.test")).toMatch(/^354/)
   })
 
+  it("learns of a mail without a single author, or one that is too large", async () => {
+    const refusals: Array<unknown> = []
+    const listener = await opened({
+      limits: { messageBytes: 200 },
+      refused: (addresses, refusal) => refusals.push([...addresses, refusal])
+    })
+    const session = await openSession(listener.port)
+    await startMessage(session, "ada+x@agents.test")
+    expect(await session.say("From: a@sender.test, b@sender.test\r\n\r\nx\r\n.")).toMatch(/^550 /)
+    await startMessage(session, "bob@agents.test")
+    expect(await session.say(`${FROM}${"x".repeat(300)}\r\n.`)).toMatch(/^552 /)
+    expect(refusals).toEqual([
+      ["ada+x@agents.test", "no single author"],
+      ["bob@agents.test", "message too large"]
+    ])
+  })
+
   it("is refused after DATA, when From is known, if its sender policy does not admit the author", async () => {
     const listener = await opened({
       accept: ({ author }) =>

@@ -34,6 +34,7 @@ export const MAILBOX: typeof MailboxRecord.Encoded = {
   active: true,
   senderPolicy: { mode: "anyone", allow: [], block: [] },
   metadata: {},
+  refused: { no_single_author: 2 },
   createdAt: "2026-01-31T12:00:00.000Z",
   updatedAt: "2026-01-31T12:00:00.000Z"
 }

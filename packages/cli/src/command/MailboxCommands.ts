@@ -116,6 +116,12 @@ const mailboxFields = (mailbox: Mailbox) =>
         .map(([key, value]) => `${key}=${value}`)
         .join(", ")
     ],
+    [
+      "Refused",
+      Object.entries(mailbox.refused ?? {})
+        .map(([reason, count]) => `${count} ${reason}`)
+        .join(", ")
+    ],
     ["Created", timeOf(mailbox.createdAt)]
   ] as const
 

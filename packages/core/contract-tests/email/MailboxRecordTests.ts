@@ -130,6 +130,31 @@ export const mailboxRecordTests: ContractTests<MailboxStore> = (it) => {
       })
     )
 
+    it.effect("keeps the counts of refused mails, which are added by local part", () =>
+      Effect.gen(function* () {
+        const store = yield* MailboxStore
+        const { mailbox, tenant, tenantId } = yield* Sample.owner
+        const idle = yield* Sample.stored(tenant, { active: false })
+        const counted = () => Effect.map(store.list(tenantId), (all) => all.map(({ refused }) => refused))
+        yield* store.addRefused(mailbox.localPart, {})
+        assert.deepStrictEqual(yield* counted(), [{}, {}])
+        yield* Effect.all(
+          [{ mailbox_full: 2 }, { mailbox_full: 3, too_much_mail: 1 }, { too_much_mail: 4_000_000_000 }].map((counts) =>
+            store.addRefused(mailbox.localPart, counts)
+          ),
+          { concurrency: "unbounded" }
+        )
+        yield* store.addRefused(idle.localPart, { mailbox_full: 1 })
+        yield* store.addRefused(yield* Fresh.word, { mailbox_full: 1 })
+        assert.isTrue(yield* store.update({ ...mailbox, displayName: "Ada" }))
+        const refused = { mailbox_full: 5, too_much_mail: 4_000_000_001 }
+        assert.sameDeepMembers([...(yield* counted())], [refused, {}])
+        assert.deepStrictEqual(yield* store.findActive([mailbox.localPart]), [
+          { ...mailbox, displayName: "Ada", refused }
+        ])
+      })
+    )
+
     it.effect("changes nothing for another tenant, or for a removed or unknown mailbox", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore

@@ -9,7 +9,8 @@ import * as Uuid from "../kernel/Uuid.ts"
 import { countRefusal, type RefusalReason } from "../limits/Refusals.ts"
 import { baseLocalPart, isRoleLocalPart, splitAddress } from "./EmailAddress.ts"
 import { EmailProvider } from "./EmailProvider.ts"
-import { type InboundEnvelope, type InboundRefusal, InboundRefused, MailParser } from "./InboundMail.ts"
+import { type InboundEnvelope, InboundRefused, MailParser } from "./InboundMail.ts"
+import type { InboundRefusal } from "./RefusedMail.ts"
 import type { Mailbox } from "./Mailbox.ts"
 import { MailboxStore } from "./MailboxStore.ts"
 import { MessageStore } from "./MessageStore.ts"
@@ -69,11 +70,15 @@ const keptOut = (outcome: "refused" | "deferred" | "withheld") =>
     incremental: true
   })
 
-const refuse = (refusal: InboundRefusal, reason: RefusalReason) =>
-  Effect.andThen(countRefusal(reason), new InboundRefused({ refusal }))
+/** Refuses a mail for some mailboxes; without `concerned`, for all of its recipients. */
+const refuse = (refusal: InboundRefusal, reason: RefusalReason, concerned?: Mailbox) =>
+  Effect.andThen(
+    countRefusal(reason),
+    new InboundRefused({ refusal, ...(concerned && { localParts: [concerned.localPart] }) })
+  )
 
-/** Why a mailbox has no room for a mail, and how that is counted. */
-export type RoomRefusal = readonly [refusal: InboundRefusal, reason: RefusalReason]
+/** Why a mailbox has no room for a mail, how that is counted, and the mailbox. */
+export type RoomRefusal = readonly [refusal: InboundRefusal, reason: RefusalReason, mailbox: Mailbox]
 
 export type InboundAdmission = Effect.Success<typeof makeInboundAdmission>
 
@@ -100,19 +105,19 @@ export const makeInboundAdmission = Effect.gen(function* () {
   const refusalOf = (effect: Effect.Effect<void, InboundRefused>) =>
     effect.pipe(
       Effect.as(undefined),
-      Effect.catchTag("InboundRefused", ({ refusal }) => Effect.succeed(refusal))
+      Effect.catchTag("InboundRefused", (refused) => Effect.succeed(refused))
     )
 
   const isOwn = ({ domain }: { readonly domain: string }) => domain === provider.domain.toLowerCase()
 
   const requireTokens = Effect.fnUntraced(function* (
-    buckets: ReadonlyArray<readonly [RateRule, string]>,
+    buckets: ReadonlyArray<readonly [rule: RateRule, subject: string, mailbox?: Mailbox]>,
     use: TokenUse
   ) {
-    for (const [rule, subject] of buckets) {
+    for (const [rule, subject, mailbox] of buckets) {
       const { isAdmitted, remaining } = yield* limiter.take(rule, subject, use === "take" ? 1 : 0)
       if (!isAdmitted || (use === "check" && remaining < 1)) {
-        return yield* refuse("too much mail", "mail_inbound_rate")
+        return yield* refuse("too much mail", "mail_inbound_rate", mailbox)
       }
     }
   })
@@ -162,10 +167,10 @@ export const makeInboundAdmission = Effect.gen(function* () {
     const standings = new Map(yield* mailboxes.findStandings(found.map(({ mailboxId }) => mailboxId)))
     return (recipients: ReadonlyArray<Mailbox>, mailBytes: number): RoomRefusal | undefined => {
       const present = recipients.filter(({ mailboxId }) => standings.has(mailboxId))
-      for (const { mailboxId } of present) {
-        const standing = standings.get(mailboxId)!
-        if (standing.isTenantSuspended) return ["tenant suspended", "tenant_suspended"]
-        if (reachedLimit(policy, standing) !== undefined) return ["mailbox full", "mail_storage"]
+      for (const mailbox of present) {
+        const standing = standings.get(mailbox.mailboxId)!
+        if (standing.isTenantSuspended) return ["tenant suspended", "tenant_suspended", mailbox]
+        if (reachedLimit(policy, standing) !== undefined) return ["mailbox full", "mail_storage", mailbox]
       }
       for (const { mailboxId, tenantId } of present) {
         for (const other of found) {
@@ -205,7 +210,7 @@ export const makeInboundAdmission = Effect.gen(function* () {
 
   const requireMailboxRate = (recipients: ReadonlyArray<Mailbox>, use: TokenUse) =>
     requireTokens(
-      recipients.map(({ mailboxId }) => [rules.mailbox, mailboxId] as const),
+      recipients.map((mailbox) => [rules.mailbox, mailbox.mailboxId, mailbox] as const),
       use
     )
 
@@ -231,7 +236,11 @@ export const makeInboundAdmission = Effect.gen(function* () {
         onSome: ({ mailboxId }) => !present.has(mailboxId)
       })
     )
-    if (isLost) return { senders, refusal: "mailbox unknown" as const }
+    const refusedBySenders = (refusal: InboundRefusal) => ({
+      senders,
+      refused: new InboundRefused({ refusal, localParts: senders.map(({ localPart }) => localPart) })
+    })
+    if (isLost) return refusedBySenders("mailbox unknown")
     const given = envelope.authentication
     const verdictsBy = (dmarc: string | undefined) =>
       senders.map(({ senderPolicy }) => decide(senderPolicy, author, dmarc))
@@ -240,10 +249,10 @@ export const makeInboundAdmission = Effect.gen(function* () {
       given === undefined && first.includes("undetermined")
         ? verdictsBy(dmarcOf(yield* parser.authenticate(piecesOf(raw), envelope)))
         : first
-    if (verdicts.includes("refused")) return { senders, refusal: "sender refused" as const }
-    if (verdicts.includes("undetermined")) return { senders, refusal: "sender unchecked" as const }
-    const refusal = yield* refusalOf(Effect.andThen(requireRoom(senders), requireMailboxRate(senders, "take")))
-    return { senders, refusal }
+    if (verdicts.includes("refused")) return refusedBySenders("sender refused")
+    if (verdicts.includes("undetermined")) return refusedBySenders("sender unchecked")
+    const refused = yield* refusalOf(Effect.andThen(requireRoom(senders), requireMailboxRate(senders, "take")))
+    return { senders, refused }
   })
 
   return {
@@ -252,6 +261,10 @@ export const makeInboundAdmission = Effect.gen(function* () {
     findSenders,
     isRole,
 
+    /** Returns the local parts of the mailboxes that these addresses name, apart from return paths. */
+    namedLocalParts: (addresses: ReadonlyArray<string>): ReadonlySet<string> =>
+      localPartsOf(addresses.filter((address) => !ReturnPath.hasForm(splitAddress(address).localPart))),
+
     /**
      * Returns the mailboxes that a mail to return paths reaches if it is no report. If they do not accept it, the mail is
      * read now, and refused unless it is a report: a mail that was accepted is never dropped. Reports need no mailbox.
@@ -259,10 +272,10 @@ export const makeInboundAdmission = Effect.gen(function* () {
     requireReturnPaths: Effect.fnUntraced(function* (envelope: InboundEnvelope, raw: Uint8Array, author: string) {
       const paths = findReported(envelope.rcptTo)
       if (paths.size === 0) return []
-      const { refusal, senders } = yield* refusalToSenders(envelope, raw, author, paths)
-      if (refusal === undefined) return senders
+      const { refused, senders } = yield* refusalToSenders(envelope, raw, author, paths)
+      if (refused === undefined) return senders
       const parsed = yield* Effect.option(parser.parse(piecesOf(raw), envelope))
-      if (Option.getOrUndefined(parsed)?.report === undefined) return yield* new InboundRefused({ refusal })
+      if (Option.getOrUndefined(parsed)?.report === undefined) return yield* refused
       return []
     }),
     mailboxesOf,
@@ -282,8 +295,8 @@ export const makeInboundAdmission = Effect.gen(function* () {
     requireRoom,
 
     /**
-     * Returns the envelope with the recipients whose sender policies admit the mail, and their mailboxes; fails without
-     * any, or if a decision depends on a sender that can't be checked now. Return paths of outbound messages admit
+     * Returns the envelope with the recipients whose sender policies admit the mail, their mailboxes, and the local parts
+     * of those that don't admit it; fails without any that do, or if a decision depends on a sender that can't be checked now. Return paths of outbound messages admit
      * every sender. The sender is checked only if a decision depends on it.
      */
     applySenderPolicies: Effect.fnUntraced(function* (envelope: InboundEnvelope, raw: Uint8Array, author: string) {
@@ -303,8 +316,9 @@ export const makeInboundAdmission = Effect.gen(function* () {
       const isAdmitting = (address: string) => verdicts.get(mailboxPartOf(address)) !== "refused"
       const rcptTo = envelope.rcptTo.filter(isAdmitting)
       const recipients = found.filter(({ address }) => isAdmitting(address))
-      const admitted = { envelope: { ...envelope, rcptTo, authentication }, recipients }
-      const refusing = found.length - recipients.length
+      const withheld = found.filter((mailbox) => !recipients.includes(mailbox)).map(({ localPart }) => localPart)
+      const admitted = { envelope: { ...envelope, rcptTo, authentication }, recipients, withheld }
+      const refusing = withheld.length
       if (refusing === 0) return admitted
       if (recipients.length === 0 && findReported(rcptTo).size === 0) {
         yield* Metric.update(keptOut("refused"), refusing)

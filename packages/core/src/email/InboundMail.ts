@@ -1,6 +1,7 @@
 import { Context, Effect, Schema, type Stream } from "effect"
 import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { DeliveryReport } from "./DeliveryReport.ts"
+import { InboundRefusal } from "./RefusedMail.ts"
 import type { Attachment, AutomaticReason, Contact, MailingList, MailLink, SenderAuthentication } from "./Message.ts"
 
 /** The SMTP envelope of a mail, whose values the mail's headers need not repeat. */
@@ -119,22 +120,11 @@ export const noMailParser = MailParser.of({
   authenticate: () => Effect.succeed({ spf: "temperror", dkim: "temperror", dmarc: "temperror", domain: null })
 })
 
-/**
- * The reason why mail is refused: permanently, or, if a mailbox is full or receives too much mail, or if the sender
- * could not be checked, temporarily.
- */
-export const InboundRefusal = Schema.Literals([
-  "mailbox unknown",
-  "tenant suspended",
-  "mailbox full",
-  "too much mail",
-  "sender refused",
-  "sender unchecked"
-])
-export type InboundRefusal = typeof InboundRefusal.Type
-
+/** Mail is refused. */
 export class InboundRefused extends Schema.TaggedError<InboundRefused>()("InboundRefused", {
-  refusal: InboundRefusal
+  refusal: InboundRefusal,
+  /** The local parts of the mailboxes for which it is refused; absent: for all recipients. */
+  localParts: Schema.optionalKey(Schema.Array(Schema.String))
 }) {}
 
 /** The port that stores inbound mail until it is delivered, so that no mail is lost that was answered with 250. */

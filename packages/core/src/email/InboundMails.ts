@@ -20,6 +20,8 @@ import {
 } from "./InboundMail.ts"
 import { type InboundSender, makeInboundAdmission, piecesOf, type RoomRefusal } from "./InboundAdmission.ts"
 import { makeInboundDelivery } from "./InboundDelivery.ts"
+import { makeRefusalCounts } from "./RefusalCounts.ts"
+import type { ListenerRefusal } from "./RefusedMail.ts"
 import { NetworkShares } from "./NetworkShares.ts"
 import { MessageStore } from "./MessageStore.ts"
 
@@ -74,6 +76,8 @@ export class InboundMails extends Context.Service<
      * full, it fails and stores nothing; the sender then offers the mail again to the others.
      */
     readonly accept: (envelope: InboundEnvelope, raw: Uint8Array, author: string) => Effect.Effect<void, InboundRefused>
+    /** Counts a mail, to recipients that were admitted, which is refused before `accept`. */
+    readonly refused: (addresses: ReadonlyArray<string>, refusal: ListenerRefusal) => Effect.Effect<void>
     /**
      * Parses and delivers accepted mail for as long as it runs: mail that this server accepted at once, other mail by
      * polling. Any number of servers can run it.
@@ -92,6 +96,7 @@ export class InboundMails extends Context.Service<
       const admission = yield* makeInboundAdmission
       const { findMailboxes, findReported, mailboxesOf, peekMailboxes } = admission
       const openDelivery = yield* makeInboundDelivery(admission)
+      const countRefused = yield* makeRefusalCounts
       const memory = yield* TransitMemory
       const inProgress = new NetworkShares(CONCURRENCY, NETWORK_SHARE_MIN)
       /** Whether the last poll left out mail that may be due. */
@@ -153,42 +158,58 @@ export class InboundMails extends Context.Service<
           Effect.tapDefect(() => store.renew(mail, RETRY_DELAY))
         )
 
+      /** Counts a refusal in the mailboxes that it concerns. */
+      const counting = (taken: Effect.Effect<void, InboundRefused>, addresses: ReadonlyArray<string>) =>
+        Effect.tapError(taken, ({ localParts, refusal }) =>
+          countRefused(localParts ?? admission.namedLocalParts(addresses), refusal)
+        )
+
       return InboundMails.of({
-        admit: Effect.fnUntraced(function* (address, from) {
-          const found = yield* peekMailboxes([address])
-          if (found.length === 0 && findReported([address]).size === 0 && !admission.isRole(address)) {
-            return yield* new InboundRefused({ refusal: "mailbox unknown" })
-          }
-          yield* admission.requireSourceRate(from, "check")
-          yield* admission.requireMailboxRate(found, "check")
-          yield* admission.requireRoom(found)
-        }),
-        accept: Effect.fnUntraced(function* (offered, raw, author) {
-          yield* admission.requireSourceRate(offered, "take")
-          const { envelope, recipients: admitting } = yield* admission.applySenderPolicies(offered, raw, author)
-          yield* admission.requireMailboxRate(admitting, "take")
-          const senders = yield* admission.requireReturnPaths(envelope, raw, author)
-          const inboundMailId = yield* Uuid.next
-          const network = ClientAddress.networkOf(envelope.remoteAddress)
-          const mail = {
-            inboundMailId,
-            envelope: { ...envelope, network },
-            raw,
-            receivedAt: yield* Timestamp.now,
-            attempts: 0
-          }
-          yield* store.stage(mail)
-          const refusal = yield* add({
-            mail,
-            addresses: [...envelope.rcptTo, ...senders.map(({ address }) => address)]
-          })
-          if (refusal !== undefined) {
-            yield* store.discard(inboundMailId)
-            return yield* admission.refuse(...refusal)
-          }
-          held.put(inboundMailId, raw)
-          yield* Queue.offer(arrived, undefined)
-        }),
+        admit: Effect.fnUntraced(
+          function* (address, from) {
+            const found = yield* peekMailboxes([address])
+            if (found.length === 0 && findReported([address]).size === 0 && !admission.isRole(address)) {
+              return yield* new InboundRefused({ refusal: "mailbox unknown" })
+            }
+            yield* admission.requireSourceRate(from, "check")
+            yield* admission.requireMailboxRate(found, "check")
+            yield* admission.requireRoom(found)
+          },
+          (admitted, address) => counting(admitted, [address])
+        ),
+        accept: Effect.fnUntraced(
+          function* (offered, raw, author) {
+            yield* admission.requireSourceRate(offered, "take")
+            const applied = yield* admission.applySenderPolicies(offered, raw, author)
+            const { envelope, recipients: admitting, withheld } = applied
+            yield* admission.requireMailboxRate(admitting, "take")
+            const senders = yield* admission.requireReturnPaths(envelope, raw, author)
+            const inboundMailId = yield* Uuid.next
+            const network = ClientAddress.networkOf(envelope.remoteAddress)
+            const mail = {
+              inboundMailId,
+              envelope: { ...envelope, network },
+              raw,
+              receivedAt: yield* Timestamp.now,
+              attempts: 0
+            }
+            yield* store.stage(mail)
+            const refusal = yield* add({
+              mail,
+              addresses: [...envelope.rcptTo, ...senders.map(({ address }) => address)]
+            })
+            if (refusal !== undefined) {
+              yield* store.discard(inboundMailId)
+              return yield* admission.refuse(...refusal)
+            }
+            yield* countRefused(withheld, "sender refused")
+            held.put(inboundMailId, raw)
+            yield* Queue.offer(arrived, undefined)
+          },
+          (accepted, { rcptTo }) => counting(accepted, rcptTo)
+        ),
+        refused: (addresses, refusal) =>
+          Effect.suspend(() => countRefused(admission.namedLocalParts(addresses), refusal)),
         run: Effect.scoped(
           Effect.gen(function* () {
             const deliver = yield* openDelivery

@@ -4,6 +4,7 @@ import { Uuid } from "../kernel/Uuid.ts"
 import { baseLocalPart, isAt, splitAddress } from "./EmailAddress.ts"
 import type { UpdateMailboxInput } from "./EmailInput.ts"
 import { changeMetadata, MailboxMetadata } from "./MailboxMetadata.ts"
+import { RefusedMails } from "./RefusedMail.ts"
 import * as SenderPolicy from "./SenderPolicy.ts"
 
 /** The fields that clients see as they are stored. */
@@ -23,7 +24,12 @@ const shared = {
   senderPolicy: SenderPolicy.SenderPolicy.annotateKey({
     description: "The senders from which the mailbox receives mail."
   }),
-  metadata: MailboxMetadata.annotateKey({ description: "Your own data on the mailbox, by key." })
+  metadata: MailboxMetadata.annotateKey({ description: "Your own data on the mailbox, by key." }),
+  refused: RefusedMails.annotateKey({
+    description:
+      "How often mail to the mailbox was refused, by reason; empty if it never was. A repeated attempt counts again. " +
+      "Counts appear within seconds; a server that is killed loses those of its last seconds."
+  })
 }
 const SHARED = Struct.keys(shared)
 
@@ -92,6 +98,7 @@ export const newMailbox = (
       active: true,
       senderPolicy: SenderPolicy.ANYONE,
       metadata: {},
+      refused: {},
       createdAt,
       updatedAt: createdAt
     },

@@ -2,6 +2,7 @@ import { Context, Effect } from "effect"
 import type { Lookup } from "../kernel/Lookup.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import type { Mailbox } from "./Mailbox.ts"
+import type { RefusedMails } from "./RefusedMail.ts"
 import type { MailUsage } from "./MailPolicy.ts"
 import type { SendingRecord } from "./SendingQuota.ts"
 
@@ -64,7 +65,9 @@ export class MailboxStore extends Context.Service<
     readonly release: (operationId: string) => Effect.Effect<void>
     /** Stores a mailbox under the reservation of the operation, which then permanently belongs to the tenant. */
     readonly create: (mailbox: Mailbox, operationId: string) => Effect.Effect<void>
-    /** Replaces the mailbox if the tenant still has it, and returns whether it was replaced. */
+    /** Adds counts to those of the active mailbox with this (folded) local part, if there is one. */
+    readonly addRefused: (localPart: string, refused: RefusedMails) => Effect.Effect<void>
+    /** Replaces the mailbox, except `refused`, if the tenant still has it, and returns whether it was replaced. */
     readonly update: (mailbox: Mailbox) => Effect.Effect<boolean>
     /**
      * Deletes the mailbox, its messages and their raw mail. Returns the number of messages, or undefined if the mailbox

@@ -6,6 +6,7 @@ import {
   type InboundEnvelope,
   type InboundRefusal,
   type InboundSender,
+  type ListenerRefusal,
   type RateDecision,
   type RateRule,
   ReturnPath
@@ -22,9 +23,6 @@ import { type Peer, peerOf, SessionTable } from "./SessionTable.ts"
 import { type SmtpLimits, smtpRates } from "./SmtpLimits.ts"
 import { SmtpDismissal, SmtpReply } from "./SmtpReply.ts"
 import { SmtpSession } from "./SmtpSession.ts"
-
-/** Why the listener itself refuses a mail, before its mailboxes are asked. */
-export type ListenerRefusal = "header too large" | "header malformed" | "no single author" | "message too large"
 
 export interface SmtpServiceOptions {
   readonly domain: string
@@ -46,7 +44,7 @@ export interface SmtpServiceOptions {
     raw: Uint8Array,
     author: string
   ) => Promise<Exit.Exit<InboundRefusal | null>>
-  readonly countRefused: (reason: ListenerRefusal) => void
+  readonly countRefused: (reason: ListenerRefusal, rcptTo: ReadonlyArray<string>) => void
   readonly report: (cause: Cause.Cause<never>) => void
 }
 
@@ -335,9 +333,9 @@ export class SmtpService {
     answer(replyTo(session, exit.value))
   }
 
-  #refuse(reason: ListenerRefusal): Error {
-    const { countRefused, limits } = this.#options
-    countRefused(reason)
+  #refuse(reason: ListenerRefusal, session: SMTPServerSession): Error {
+    const { countRefused, domain, limits } = this.#options
+    countRefused(reason, envelopeOf(session, domain).rcptTo)
     switch (reason) {
       case "header too large":
         return SmtpReply.headerTooLarge(limits.headerBytes)
@@ -383,7 +381,7 @@ export class SmtpService {
     stream.once("error", end)
     stream.once("end", () => {
       clearTimeout(deadline)
-      if (stream.sizeExceeded) refuse(this.#refuse("message too large"))
+      if (stream.sizeExceeded) refuse(this.#refuse("message too large", session))
       if (buffer === undefined || refusal !== undefined) {
         answer(refusal)
         end()
@@ -394,7 +392,7 @@ export class SmtpService {
   async #store(buffer: MessageBuffer, session: SMTPServerSession, answer: Answer): Promise<void> {
     const raw = buffer.take()
     const author = readAuthor(raw, this.#options.limits, isToReturnPaths(session.envelope))
-    if (typeof author === "string") return answer(this.#refuse(author))
+    if (typeof author === "string") return answer(this.#refuse(author, session))
     this.#share.charge((raw.length / MIB) * STORE_MILLIS_PER_MIB)
     const exit = await this.#options.accept(envelopeOf(session, this.#options.domain), raw, author.address)
     if (Exit.isFailure(exit)) {

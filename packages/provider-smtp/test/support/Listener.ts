@@ -31,6 +31,7 @@ export interface TestListenerOptions {
   readonly admit?: (address: string, from: InboundSender) => Effect.Effect<void, InboundRefused>
   readonly isDeliverable?: (address: string) => Effect.Effect<boolean>
   readonly accept?: (mail: TakenMail) => Effect.Effect<void, InboundRefused>
+  readonly refused?: (addresses: ReadonlyArray<string>, refusal: string) => void
   readonly port?: number
   /** Default: unlimited. */
   readonly limiter?: RateLimiter.RateLimiter
@@ -53,7 +54,8 @@ export const openListener = async (options: TestListenerOptions = {}): Promise<T
     accept: (envelope, raw, author) =>
       Effect.tap(options.accept?.({ envelope, raw, author }) ?? Effect.void, () =>
         Effect.sync(() => taken.push({ envelope, raw, author }))
-      )
+      ),
+    refused: (addresses, refusal) => Effect.sync(() => options.refused?.(addresses, refusal))
   })
   const provider = Layer.mock(EmailProvider, { name: "smtp", domain: "agents.test" })
   const tls = options.tls ?? (await Effect.runPromise(generateCertificate("mx.agents.test")))

@@ -1,0 +1,2 @@
+alter table mailboxes add column refused text;
+
