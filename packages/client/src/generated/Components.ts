@@ -806,6 +806,17 @@ export interface components {
             metadata: {
                 [key: string]: string;
             };
+            refused: {
+                header_malformed?: number;
+                header_too_large?: number;
+                mailbox_full?: number;
+                message_too_large?: number;
+                no_single_author?: number;
+                sender_refused?: number;
+                sender_unchecked?: number;
+                tenant_suspended?: number;
+                too_much_mail?: number;
+            };
             createdAt: string;
             updatedAt: string;
         };
