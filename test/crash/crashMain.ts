@@ -4,6 +4,7 @@ import { linesOf, summaryOf } from "../faults/verdict/Report.ts"
 import { makeRandom, readSeed } from "../support/Random.ts"
 import { allCells, type Cell, situationOf } from "./Cell.ts"
 import { OUTAGES, runDatabaseOutage } from "./DatabaseOutage.ts"
+import { runMailKills } from "./MailKills.ts"
 import { runMatrix } from "./MatrixRun.ts"
 import type { CrashPurchase } from "./Purchase.ts"
 import { runRandomKills } from "./RandomKills.ts"
@@ -12,11 +13,11 @@ import type { Outcome } from "./Settle.ts"
 import { Shop } from "./Shop.ts"
 
 const help = `Usage: npx -y pnpm@12 crash [--database pglite|postgres] [--times 3] [--step X] [--service X]
-                             [--client repeats|advice] [--seconds N] [--seed N]
+                             [--client repeats|advice] [--seconds N] [--seed N] [--mails N]
 
 Kills the server at every step of every paid operation; makes the facilitator, the relay, the carrier and PostgreSQL
 fail; kills at random under load. Checks the chain, the relay, the carrier and the clients. Exits with 1 on any
-violation.
+violation. With --mails, sends random mail while a server on PostgreSQL is killed, and nothing else.
 
   --database  one database instead of both
   --times     how often the whole matrix runs on each database (3)
@@ -26,7 +27,8 @@ violation.
   --client    only cells whose client repeats or gives up (repeats), or only those whose client is killed too and follows
               the status of its payment (advice); no random kills
   --seconds   how long the server is killed at random under load, on each database (60; 0 for not at all)
-  --seed      of the random kills: a whole number (1 by default), or random`
+  --seed      of the random kills: a whole number (1 by default), or random
+  --mails     number of random mails to mailboxes and return paths; looks for each that was answered with 250`
 
 const { values } = parseArgs({
   options: {
@@ -37,6 +39,7 @@ const { values } = parseArgs({
     client: { type: "string" },
     seconds: { type: "string", default: "60" },
     seed: { type: "string" },
+    mails: { type: "string", default: "0" },
     help: { type: "boolean", short: "h", default: false }
   }
 })
@@ -50,6 +53,7 @@ const isChosen = ({ client }: Cell): boolean =>
   values.client === undefined || (client === "follows advice") === (values.client === "advice")
 const seconds = step === "" && service === "" && values.client === undefined ? Number(values.seconds) : 0
 const seed = readSeed(values.seed)
+const mails = Number(values.mails)
 const databases = DATABASES.filter((name) => values.database === undefined || values.database === name)
 const cells = allCells().filter(
   (cell) => situationOf(cell).includes(step) && cell.service.includes(service) && isChosen(cell)
@@ -113,18 +117,35 @@ const runAll = async (database: DatabaseKind): Promise<void> => {
   )
 }
 
+const runMail = async (mails: number): Promise<void> => {
+  const testbed = await Testbed.start({ database: "postgres" })
+  stop = testbed.stop
+  try {
+    const result = await runMailKills(new Shop(testbed), { random: makeRandom(seed), mails, hasLeases: true })
+    violations += result.violations.length
+    console.log(`Random mail, seed ${seed}:`)
+    for (const line of [...result.figures, ...linesOf(result.violations)]) console.log(`  ${line}`)
+    if (result.violations.length > 0) console.log(`  The end of the server's log:\n${testbed.serverLogs()}`)
+  } finally {
+    stop = undefined
+    await testbed.stop()
+  }
+}
+
 if (values.help) {
   console.log(help)
 } else if (
   ![undefined, "repeats", "advice"].includes(values.client) ||
   databases.length === 0 ||
   cells.length + outages.length === 0 ||
-  Number.isNaN(seed)
+  Number.isNaN(seed) ||
+  !Number.isInteger(mails)
 ) {
   console.error(help)
   process.exitCode = 2
 } else {
-  for (const database of databases) await runAll(database)
+  if (mails > 0) await runMail(mails)
+  else for (const database of databases) await runAll(database)
   console.log(`\n${summaryOf(violations)}`)
   process.exitCode = violations === 0 ? 0 : 1
 }

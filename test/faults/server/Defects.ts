@@ -3,6 +3,8 @@ import {
   EmailProvider,
   EventSignal,
   EventStore,
+  InboundMailStore,
+  MessageStore,
   PaymentRail,
   PhoneNumberStore,
   TelephonyProvider,
@@ -48,6 +50,8 @@ const blockForEver = (): never => {
   let turns = 0
   while (true) turns++
 }
+
+const STORED_AFTER_MILLIS = 1_000
 
 const LEASE = "limit request.room"
 const ACKNOWLEDGEMENT = "not is_named then 'acknowledged'"
@@ -132,6 +136,23 @@ export const DEFECTS = {
           PhoneNumberStore.of({ ...store, reservation: () => Effect.succeed(Option.none()) })
         )(ports)
       )
+  },
+  "accepts mail before it is stored": {
+    around: around(InboundMailStore, (store) =>
+      InboundMailStore.of({
+        ...store,
+        // Outside of the transaction that accepts the mail.
+        add: (mails) => Effect.sync(() => void setTimeout(() => Effect.runFork(store.add(mails)), STORED_AFTER_MILLIS))
+      })
+    )
+  },
+  "drops automatic replies": {
+    around: around(MessageStore, (store) =>
+      MessageStore.of({
+        ...store,
+        insert: (messages) => store.insert(messages.filter(({ message }) => message.automatic !== "auto_replied"))
+      })
+    )
   },
   "leases events that others hold": {
     rewriting: {
