@@ -215,6 +215,11 @@ describe("the server answers as its OpenAPI document describes", () => {
       },
       201
     )
+    const sendAt = new Date(Date.now() + 86_400_000).toISOString()
+    const later = await drivePaid(ada, { path, body: { ...body, to: ["zoe@elsewhere.test"], sendAt } }, 201)
+    const canceled = post(`${EMAIL}/messages/cancel`, { messageId: idOf(later["message"], "messageId") })
+    const { data } = (await drive(ada, canceled, 200)).body
+    expect(data).toMatchObject({ message: { status: "canceled", sendAt } })
     await drive(ada, post(path, { ...body, to: [missing] }), 400)
     const suppressed = items(await drive(ada, { path: `${EMAIL}/suppressions/query?limit=10` }, 200))
     expect(suppressed).toMatchObject([{ address: missing }])
