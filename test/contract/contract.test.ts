@@ -217,8 +217,8 @@ describe("the server answers as its OpenAPI document describes", () => {
     )
     const sendAt = new Date(Date.now() + 86_400_000).toISOString()
     const later = await drivePaid(ada, { path, body: { ...body, to: ["zoe@elsewhere.test"], sendAt } }, 201)
-    const canceled = post(`${EMAIL}/messages/cancel`, { messageId: idOf(later["message"], "messageId") })
-    const { data } = (await drive(ada, canceled, 200)).body
+    const laterId = idOf(later["message"], "messageId")
+    const { data } = (await drive(ada, post(`${EMAIL}/messages/cancel`, { messageId: laterId }), 200)).body
     expect(data).toMatchObject({ message: { status: "canceled", sendAt } })
     await drive(ada, post(path, { ...body, to: [missing] }), 400)
     const suppressed = items(await drive(ada, { path: `${EMAIL}/suppressions/query?limit=10` }, 200))
@@ -243,6 +243,10 @@ describe("the server answers as its OpenAPI document describes", () => {
     await drive(ada, { path: `${EMAIL}/messages/query?limit=1` }, 200)
     await drive(ada, { path: `${EMAIL}/messages/query?messageId=${messageId}` }, 200)
     await driveIds((id) => ({ path: `${EMAIL}/messages/query?messageId=${id}` }), idOf(theirs, "messageId"))
+    const cancel = (messageId: string) => post(`${EMAIL}/messages/cancel`, { messageId })
+    await driveIds(cancel, idOf(theirs, "messageId"))
+    // A received message is not scheduled.
+    await drive(ada, cancel(messageId), 409)
     const update = (id: string) =>
       post(`${EMAIL}/messages/update`, { messageIds: [id], addLabels: ["a"], unread: false })
     await drive(ada, update(messageId), 200)
