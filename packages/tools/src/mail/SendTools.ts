@@ -3,7 +3,8 @@ import { INPUTS } from "../generated/Contract.ts"
 import { defineTool } from "../Tool.ts"
 import { EMAIL_SCHEMA, emailOf, MAILBOX_INPUT, sendingMailbox } from "./Records.ts"
 
-const { automatic, bcc, cc, forwardAttachments, html, replyAll, replyTo, sendAt, subject, text, to } = INPUTS.sendMessage
+const { automatic, bcc, cc, forwardAttachments, html, replyAll, replyTo, sendAt, subject, text, to } =
+  INPUTS.sendMessage
 
 /** A file that a model can write: as text, or as base64. */
 const ATTACHMENTS_INPUT = {
