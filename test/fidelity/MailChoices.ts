@@ -35,6 +35,14 @@ const CHOICES: ReadonlyArray<Choice> = [
     reason: "a text part with a name is a file; the first one is also the text of a mail without another"
   },
   {
+    field: "attachments",
+    isMeant: ({ ours, others }) =>
+      others.includes(
+        ours.replaceAll(/message\/rfc822 (?:(?!, message\/rfc822 ).)*?\.eml(?=, |$)/g, "message/rfc822 ")
+      ),
+    reason: "a message inside a mail that has no name of its own is named by its subject"
+  },
+  {
     field: "refused",
     isMeant: ({ ours }) => ours.startsWith("550 5.7.1 The message must have one From field"),
     reason: "refused at SMTP: no From field with one certain address"

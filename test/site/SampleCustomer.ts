@@ -13,6 +13,7 @@ const EXAMPLE = {
   mailbox: "019ab1c0-5f3e-7cc1-8a52-3f6f0c8f2a11",
   message: "019ab1c4-0d7b-7b21-9c3c-64a9d1c1b0e9",
   attachment: "019ab1c4-0d7b-8b21-8c3c-64a9d1c1b0e9",
+  scheduled: "019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7",
   event: "019ab1c4-0d7b-7a10-8b44-2f6d3c9e0a01",
   number: "019ab1c8-8d52-7a44-9f0b-7f2f7a6a3d20",
   call: "019ab1cb-1c5d-7f39-8f6f-02a8a0c1d9b4",
@@ -90,6 +91,7 @@ export class SampleCustomer {
       mailbox: mailbox.mailboxId,
       message: message?.messageId ?? "",
       attachment: message?.attachments[0]?.attachmentId ?? "",
+      scheduled: "",
       event: event?.eventId ?? "",
       number: phoneNumberId,
       call: "",
@@ -100,8 +102,9 @@ export class SampleCustomer {
     return new SampleCustomer(host, privateKey, customer, resources)
   }
 
-  /** Prepares what an operation needs beyond the resources: a call in progress. */
+  /** Prepares what an operation needs beyond the resources: a call in progress, or a scheduled message. */
   async prepare(operationId: string): Promise<void> {
+    if (operationId === "cancelMessage") this.#resources.scheduled = await this.#schedule()
     if (operationId !== "extendCall") return
     const { callId } = await this.customer.callOut(this.#resources.number, this.#resources.callee)
     await this.#host.carrier.until(
@@ -109,6 +112,19 @@ export class SampleCustomer {
       ({ status }) => status === "in_progress"
     )
     this.#resources.call = callId
+  }
+
+  async #schedule(): Promise<string> {
+    const sendAt = new Date(Date.now() + 86_400_000).toISOString()
+    const body = {
+      mailboxId: this.#resources.mailbox,
+      to: ["zoe@elsewhere.test"],
+      subject: "Later",
+      text: "Later.",
+      sendAt
+    }
+    const { data } = (await this.customer.agent.pay({ path: "/api/v1/email/messages/send", body })).body
+    return (data as unknown as { readonly message: { readonly messageId: string } }).message.messageId
   }
 
   /** Returns a sample with the ids of this customer, and with a local part that is free. */

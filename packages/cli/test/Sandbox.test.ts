@@ -64,8 +64,12 @@ describe("dev with a running sandbox", () => {
     const { data, home, run } = place()
     const token = "at_v1_of_the_wallet"
     api.on(`POST ${SIGN_IN}`, signInReply(SIGN_IN), { data: { authentication: { accessToken: token } } })
-    const { code, stderr, stdout } = await run(["dev", "--data", data])
+    // Neither is of the sandbox.
+    const env = { AGENTOS_BASE_URL: "http://127.0.0.1:2", AGENTOS_PRIVATE_KEY: `0x${"1".repeat(64)}` }
+    const { code, stderr, stdout } = await run(["dev", "--data", data], env)
     assert.strictEqual(code, 0, stderr)
+    const proof = Buffer.from(String(api.seen.at(-1)!.headers["sign-in-with-x"]), "base64").toString()
+    assert.deepInclude(JSON.parse(proof), { address: PAYER })
     assert.notInclude(stdout + stderr, token)
     assert.include(readFileSync(join(home, "credentials.json"), "utf8"), token)
   })

@@ -44,7 +44,7 @@ export const DEV = defineCommand(
     await rejectForeignProfile(context, profile, walletFile)
     const setUp = async (found: RunningSandbox): Promise<void> => {
       const isDefault = await createProfile(context, profile, walletFile, found)
-      await findOwnToken(context, profile, found.description.baseUrl)
+      await findOwnToken(context, { profile, walletFile }, found.description.baseUrl)
       printReady(context, { profile, walletFile, isDefault }, found.description)
     }
     const running = await runningSandbox(context, flags.data)
@@ -109,7 +109,11 @@ const createProfile = async (
  * Signs in if the wallet of the sandbox has bought something, for example by a program that used its key, and no valid token
  * is saved. A sandbox with new data does not know older tokens.
  */
-const findOwnToken = async (context: Context, profile: string, baseUrl: string): Promise<void> => {
+const findOwnToken = async (
+  context: Context,
+  { profile, walletFile }: { readonly profile: string; readonly walletFile: string },
+  baseUrl: string
+): Promise<void> => {
   const { ENVIRONMENT_TOKEN, findToken, forgetToken } = await import("../config/Credentials.ts")
   const { Server } = await import("../server/Server.ts")
   const { signIn } = await import("../wallet/SignIn.ts")
@@ -125,7 +129,8 @@ const findOwnToken = async (context: Context, profile: string, baseUrl: string):
   }
   try {
     // A wallet that has bought nothing has no token.
-    await signIn({ ...context, globals: { ...context.globals, profile } }, "recoverToken", {})
+    const globals = { ...context.globals, profile, "base-url": baseUrl }
+    await signIn({ ...context, globals }, "recoverToken", { walletFile })
   } catch (error) {
     if (!(error instanceof Failure) || error.parts.code !== "RESOURCE_NOT_FOUND") throw error
   }
