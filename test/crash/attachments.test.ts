@@ -24,9 +24,7 @@ const SENDS = [
   [1, "before_perform"],
   [1, "after_perform"],
   [50, undefined],
-  [5, "staged"],
-  [5, "before_perform"],
-  [5, "after_perform"]
+  [5, "before_perform"]
 ] as const
 
 /** 10 MiB in two files of random bytes. */
