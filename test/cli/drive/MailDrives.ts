@@ -1,3 +1,4 @@
+import { PhoneCarrier } from "../../support/PhoneCarrier.ts"
 import { answering, asking, type Drives, paying, PRICES, reading } from "./Drive.ts"
 import type { Scene, Stage } from "./Stage.ts"
 
@@ -139,11 +140,32 @@ export const MAIL_DRIVES: Drives<
   },
   "mail suppressions list": () => asking("mail suppressions list"),
   "mail suppressions lift": () => asking("mail suppressions lift bob@outside.example"),
-  "mailbox delete": (stage) => ({
-    ...paying(`mailbox delete ${stage.addressOf("ada")}`, PRICES.change, {
-      failure: { args: "mailbox delete bob@outside.example", exit: 5 },
-      sent: `mailbox delete ${stage.addressOf("eve")}`
-    }),
-    interrupt: answering(["C-c"], 130, `mailbox delete ${stage.addressOf("eve")}`)
-  })
+  "mailbox delete": async (stage) => {
+    await refunded(stage)
+    return {
+      ...paying(`mailbox delete ${stage.addressOf("ada")}`, PRICES.change, {
+        failure: { args: "mailbox delete bob@outside.example", exit: 5 },
+        sent: `mailbox delete ${stage.addressOf("eve")}`
+      }),
+      interrupt: answering(["C-c"], 130, `mailbox delete ${stage.addressOf("eve")}`)
+    }
+  }
+}
+
+interface Payments {
+  readonly items: ReadonlyArray<{ readonly id: string; readonly body: string }>
+}
+interface PaymentStatus {
+  readonly status: { readonly paymentState: string }
+}
+
+/** Waits until the canceled message is refunded, because the balance is on the screen. */
+const refunded = async (stage: Stage): Promise<void> => {
+  const { items } = await stage.ask<Payments>("payments", "list")
+  const scheduled = items.find(({ body }) => body.includes('"sendAt"'))
+  if (scheduled === undefined) return
+  await new PhoneCarrier(stage.sandbox).until(
+    () => stage.ask<PaymentStatus>("payments", "status", scheduled.id),
+    ({ status }) => status.paymentState === "refunded"
+  )
 }
