@@ -81,6 +81,30 @@ describe.each(PLACES)("a mail whose %s is hostile", (_, sizeMaxBytes, shapes, wr
   })
 })
 
+/** Returns a stream of TNEF with as many files as bytes have room, and most of the bytes in the last one. */
+const tnefOf = (size: number): Buffer => {
+  const attribute = (id: number, bytes: Uint8Array) => {
+    const head = Buffer.alloc(9)
+    head.writeUInt8(2)
+    head.writeUInt32LE(id, 1)
+    head.writeUInt32LE(bytes.length, 5)
+    return [head, bytes, Buffer.alloc(2)]
+  }
+  const file = (bytes: Uint8Array) => [...attribute(0x00069002, Buffer.alloc(14)), ...attribute(0x0006800f, bytes)]
+  const files = Array.from({ length: Math.min(190, size >> 12) }, () => file(Buffer.from("x")))
+  return Buffer.concat([Buffer.from("789f3e220100", "hex"), ...files.flat(), ...file(Buffer.alloc(size >> 1))])
+}
+
+describe("a mail with winmail.dat", () => {
+  it("is read in time that grows with its size, however many files are inside", async () => {
+    const make = (size: number) =>
+      Buffer.from(
+        `${FIELDS}Content-Type: application/ms-tnef\r\nContent-Transfer-Encoding: base64\r\n\r\n${tnefOf(size).toString("base64")}\r\n`
+      )
+    await expectLinearAsync({ make, read: readMail, sizeMaxBytes: 8 * BODY_MAX })
+  })
+})
+
 describe.each(["From", "DKIM-Signature", "X-Other"])("a sender whose %s is hostile", (name) => {
   const envelope = {
     mailFrom: "ada@sender.test",

@@ -1,5 +1,5 @@
 import type { AttachmentSource, FilePlace } from "@agentos/core"
-import { sourceDecoder } from "@agentos/core/transfer-encoding"
+import { sourceDecoder, type TransferEncoding } from "@agentos/core/transfer-encoding"
 import type { Attachment } from "postal-mime"
 import { readCms } from "./Cms.ts"
 import { readTnef } from "./Tnef.ts"
@@ -32,6 +32,39 @@ export const bytesOf = (raw: Uint8Array, source: AttachmentSource): Uint8Array =
     decoder.decode(raw.subarray(source.offset, source.offset + source.encodedBytes)),
     decoder.end()
   ])
+}
+
+/** The encoded bytes of a file, in the mail or in the file that contains it. */
+export interface FoundFile {
+  readonly encoded: Uint8Array
+  readonly encoding: TransferEncoding
+}
+
+/**
+ * Returns a function that finds the files of a mail. It decodes a file that contains others once, if those are asked for one
+ * after the other.
+ */
+export const fileFinder = (raw: Uint8Array): ((source: AttachmentSource) => FoundFile) => {
+  /** The last decoded file at each depth. */
+  const decoded: Array<{ readonly place: string; readonly bytes: Uint8Array } | undefined> = []
+  const find = (source: AttachmentSource): FoundFile => {
+    const { encodedBytes, encoding, inside: places = [], offset } = source
+    const last = places.at(-1)
+    if (last === undefined) return { encoded: raw.subarray(offset, offset + encodedBytes), encoding }
+    const outer = { ...source, inside: places.slice(0, -1) }
+    const place = JSON.stringify(outer)
+    let container = decoded[places.length]
+    if (container?.place !== place) {
+      const { encoded, ...found } = find(outer)
+      container = { place, bytes: bytesOf(encoded, { ...found, offset: 0, encodedBytes: encoded.length }) }
+      decoded[places.length] = container
+    }
+    return {
+      encoded: container.bytes.subarray(last.offset, last.offset + last.encodedBytes),
+      encoding: last.encoding
+    }
+  }
+  return find
 }
 
 /** Returns the source of a file at a place in the bytes of another file. */

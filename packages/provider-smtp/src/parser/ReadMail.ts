@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto"
-import type { AttachmentSource, Contact, MailLink, ParsedMail } from "@agentos/core"
-import { sourceDecoder } from "@agentos/core/transfer-encoding"
+import type { Contact, MailLink, ParsedMail } from "@agentos/core"
+import { makeDecoder } from "@agentos/core/transfer-encoding"
 import type { Address } from "postal-mime"
 import { authorOf, displayNameIn } from "../header/Author.ts"
 import { decodeWords } from "../header/EncodedWords.ts"
 import { type HeaderBlock, HEADER_LIMIT_BYTES, type HeaderField, readHeaderBlock } from "../header/HeaderBlock.ts"
 import { type BoundedMail, readMime } from "./BoundedMime.ts"
+import { fileFinder, type FoundFile } from "./Containers.ts"
 import { extractReply, mailKindOf } from "./ExtractReply.ts"
 import { linksOfHtml, readHtml } from "./HtmlText.ts"
 import { automaticOf, mailingListOf, readerOf } from "./ListHeader.ts"
@@ -181,19 +182,21 @@ const mediaTypeOf = (type: string, parameters: Readonly<Record<string, string>>)
   )
 }
 
-const attachmentsOf = (raw: Uint8Array, { email, sources, typeParameters }: BoundedMail): ParsedMail["attachments"] =>
-  email.attachments.slice(0, MAIL_LIMITS.attachments).map((attachment, index) => {
+const attachmentsOf = (raw: Uint8Array, { email, sources, typeParameters }: BoundedMail): ParsedMail["attachments"] => {
+  const find = fileFinder(raw)
+  return email.attachments.slice(0, MAIL_LIMITS.attachments).map((attachment, index) => {
     const source = sources[index]!
     const filename = headerText(attachment.filename ?? "", MAIL_LIMITS.filenameCharacters)
     return {
       filename: filename === "" ? null : filename,
       contentType: mediaTypeOf(attachment.mimeType, typeParameters[index] ?? {}),
-      ...measure(raw, source),
+      ...measure(find(source)),
       contentId: contentIdOf(attachment.contentId),
       disposition: attachment.disposition === "inline" ? "inline" : "attachment",
       source
     }
   })
+}
 
 /** Returns a Content-ID without its angle brackets. One that is too long names nothing. */
 const contentIdOf = (header: string | undefined): string | null => {
@@ -202,18 +205,16 @@ const contentIdOf = (header: string | undefined): string | null => {
 }
 
 /** Returns the size and the hash of the bytes of an attachment. */
-const measure = (raw: Uint8Array, source: AttachmentSource) => {
-  const { encodedBytes, offset } = source
+const measure = ({ encoded, encoding }: FoundFile) => {
   const hash = createHash("sha256")
-  const decoder = sourceDecoder(source)
+  const decoder = makeDecoder(encoding)
   let sizeBytes = 0
   const add = (bytes: Uint8Array): void => {
     sizeBytes += bytes.length
     hash.update(bytes)
   }
-  for (let start = offset; start < offset + encodedBytes; start += MEASURED_AT_ONCE_BYTES) {
-    add(decoder.decode(raw.subarray(start, Math.min(start + MEASURED_AT_ONCE_BYTES, offset + encodedBytes))))
-  }
+  for (let start = 0; start < encoded.length; start += MEASURED_AT_ONCE_BYTES)
+    add(decoder.decode(encoded.subarray(start, start + MEASURED_AT_ONCE_BYTES)))
   add(decoder.end())
   return { sizeBytes, sha256: hash.digest("hex") }
 }

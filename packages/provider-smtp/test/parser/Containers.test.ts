@@ -1,4 +1,5 @@
 import { sourceDecoder } from "@agentos/core/transfer-encoding"
+import { createHash } from "node:crypto"
 import { describe, expect, it } from "vitest"
 import { readMail } from "../../src/parser/ReadMail.ts"
 import { readTnef } from "../../src/parser/Tnef.ts"
@@ -17,13 +18,15 @@ const mailOf = (type: string, content: Uint8Array, before = "", after = ""): Uin
 /** Reads a mail, and its files as the service reads them: from their place, in pieces. */
 const readWhole = async (raw: Uint8Array) => {
   const mail = await readMail(raw)
-  const files = mail.attachments.map(({ contentType, filename, source }) => {
+  const files = mail.attachments.map(({ contentType, filename, sha256, sizeBytes, source }) => {
     const { encodedBytes, offset } = source!
     const decoder = sourceDecoder(source!)
     const pieces: Array<Uint8Array> = []
     for (let at = offset; at < offset + encodedBytes; at += 7)
       pieces.push(decoder.decode(raw.subarray(at, Math.min(at + 7, offset + encodedBytes))))
-    return { filename, contentType, content: Buffer.concat([...pieces, decoder.end()]).toString("latin1") }
+    const content = Buffer.concat([...pieces, decoder.end()])
+    expect([sizeBytes, sha256]).toEqual([content.length, createHash("sha256").update(content).digest("hex")])
+    return { filename, contentType, content: content.toString("latin1") }
   })
   return { ...mail, files }
 }
