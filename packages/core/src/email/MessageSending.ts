@@ -75,6 +75,8 @@ type Plan = typeof Plan.Type
 /** Messages whose files are read to be forwarded at the same time. */
 const FORWARDS_MAX = 2
 
+const MOST_SCHEDULED = `You have ${SCHEDULED_LIMIT} scheduled messages, which is the maximum.`
+
 /** No provider has seen a scheduled message. */
 const SCHEDULED: SendReceipt = { accepted: [], rejected: [], response: "" }
 
@@ -176,6 +178,9 @@ export const messageSending = Effect.gen(function* () {
     return yield* new Conflict({ message: FULL[reached], read: { kind: "mailbox", id: null } })
   })
 
+  const hasMostScheduled = (tenantId: TenantId) =>
+    Effect.map(retries.listScheduled(tenantId, SCHEDULED_LIMIT), ({ length }) => length === SCHEDULED_LIMIT)
+
   /** Fails unless the message can be scheduled for its time. */
   const checkSchedule = Effect.fnUntraced(function* (tenantId: TenantId, { sendAt }: SendMessageInput) {
     if (sendAt === undefined) return
@@ -183,12 +188,11 @@ export const messageSending = Effect.gen(function* () {
     if (sendAt <= now) return yield* invalid("sendAt", `must be in the future; it is ${Timestamp.toIso(now)} now`)
     if (sendAt > now + SCHEDULE_DAYS * Timestamp.DAY)
       return yield* invalid("sendAt", `must be at most ${SCHEDULE_DAYS} days ahead`)
-    const scheduled = yield* retries.listScheduled(tenantId, SCHEDULED_LIMIT)
-    if (scheduled.length < SCHEDULED_LIMIT) return
-    return yield* new Conflict({
-      message: `You have ${SCHEDULED_LIMIT} scheduled messages, which is the maximum. Cancel one, or wait until one is sent.`,
-      read: { kind: "message", id: null }
-    })
+    if (yield* hasMostScheduled(tenantId))
+      return yield* new Conflict({
+        message: `${MOST_SCHEDULED} Cancel one, or wait until one is sent.`,
+        read: { kind: "message", id: null }
+      })
   })
 
   /** Returns the addresses of the service's own domain that are no active mailbox: the relay would refuse them. */
@@ -353,6 +357,9 @@ export const messageSending = Effect.gen(function* () {
       )
     },
     record: Effect.fnUntraced(function* (context, plan, input, receipt) {
+      // Others may have been paid for at the same time. The deletion of a mailbox relies on the limit.
+      if (input.sendAt !== undefined && (yield* hasMostScheduled(context.tenant.tenantId)))
+        return yield* new ResourceGone({ message: MOST_SCHEDULED })
       const queued = queuedMessage(context, plan, input)
       const { sendAt } = queued
       const recipients =

@@ -7,6 +7,7 @@ import {
   MessageRetryStore,
   messageSending,
   MessageStore,
+  OperationCompletion,
   OperationStore,
   ProviderError,
   ScheduledMessages,
@@ -29,7 +30,8 @@ import {
   order,
   pay,
   returnDebts,
-  scenario
+  scenario,
+  underClock
 } from "../support/Purchase.ts"
 
 const [FRIEND, OTHER] = ["friend@example.com", "other@example.com"] as const
@@ -37,15 +39,21 @@ const PAID = { mailbox: 250_000n, message: 20_000n }
 const KEPT = { received: -270_000n, fulfilled: 270_000n }
 const REFUNDED = { received: -270_000n, fulfilled: 250_000n, refunded: 20_000n }
 
+/** Signs the payment of an order. Returns what buys it. */
+const signed = <A, E extends { readonly _tag: string }, R>(
+  buy: (offer: Offer) => Effect.Effect<A, E, R>,
+  nonce: string
+) =>
+  Effect.map(Effect.flip(buy({ key: nonce })), (error) => {
+    const challenge = "challenge" in error && typeof error.challenge === "string" ? error.challenge : ""
+    return buy({ key: nonce, signature: pay(challenge, ADA, nonce) })
+  })
+
 /** Buys what an order offers. */
 const bought = <A, E extends { readonly _tag: string }, R>(
   buy: (offer: Offer) => Effect.Effect<A, E, R>,
   nonce: string
-) =>
-  Effect.flatMap(Effect.flip(buy({ key: nonce })), (error) => {
-    const challenge = "challenge" in error && typeof error.challenge === "string" ? error.challenge : ""
-    return buy({ key: nonce, signature: pay(challenge, ADA, nonce) })
-  })
+) => Effect.flatten(signed(buy, nonce))
 
 const messageIn = (answer: { readonly body: Redacted.Redacted<string> }) =>
   (JSON.parse(Redacted.value(answer.body)) as { data: { message: MessageRecord; operationId: string } }).data
@@ -76,6 +84,13 @@ const cancel = (tenant: Tenant, messageId: string) =>
 const work = Effect.fnUntraced(function* (minutes: number) {
   const running = yield* Effect.forkChild((yield* MessageRetries).run)
   yield* TestClock.adjust(`${minutes} minutes`)
+  yield* Fiber.interrupt(running)
+})
+
+/** Runs the completion job for `seconds`. */
+const complete = Effect.fnUntraced(function* (seconds: number) {
+  const running = yield* Effect.forkChild(OperationCompletion.run)
+  yield* TestClock.adjust(`${seconds} seconds`)
   yield* Fiber.interrupt(running)
 })
 
@@ -144,6 +159,29 @@ describe("a scheduled message", () => {
       assert.include(yield* failureOf(buy({ key: "03" })), { _tag: "Conflict" })
       assert.isTrue(yield* store.withdraw("01900000-0000-7000-8000-000000000007"))
       assert.include(yield* failureOf(buy({ key: "03" })), { _tag: "PaymentRequired" })
+    })
+  )
+})
+
+describe("scheduled messages that are paid for at the same time", () => {
+  scenario("are at most 100, and the others are refunded", (host) =>
+    Effect.gen(function* () {
+      const { buy, tenant, sendAt } = yield* scheduled()
+      const store = yield* MessageRetryStore
+      for (let at = 2; at < 100; at++) {
+        const id = `01900000-0000-7000-8000-${at.toString().padStart(12, "0")}`
+        yield* store.schedule(id, tenant.tenantId, Timestamp.DAY, sendAt)
+      }
+      // All are claimed before one is settled.
+      host.payments.script.push("fail before", "fail before", "fail before")
+      for (const key of ["03", "04", "05"])
+        assert.include(yield* failureOf(underClock(bought(buy, key))), { _tag: "PaymentPending" })
+      yield* complete(60)
+      assert.lengthOf(yield* store.listScheduled(tenant.tenantId, 1_000), 100)
+      assert.deepInclude(yield* balances, {
+        fulfilled: PAID.mailbox + 2n * PAID.message,
+        refunded: 2n * PAID.message
+      })
     })
   )
 })
