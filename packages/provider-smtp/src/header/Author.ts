@@ -121,6 +121,7 @@ const localPartOf = (tokens: ReadonlyArray<Token>): string | undefined => {
 
 /** Whether each label is written as in DNS or as a U-label: the sender checks convert them without mapping. */
 const isUnmapped = (text: string, domain: string): boolean => {
+  if (text.toLowerCase() === domain) return true
   const labels = domain.split(".")
   const shown = domainToUnicode(domain).split(".")
   return text.split(".").every((label, at) => {
@@ -174,6 +175,7 @@ const withoutEnd = (value: string): string => {
  * scheme of a link.
  */
 const withAngleBrackets = (value: string): string => {
+  if (!/<<|\[|mailto:/i.test(value)) return value
   const inside = value.replace(/<<([^<>]*)>>$/, "<$1>").replace(/<mailto:([^<>]*)>$/i, "<$1>")
   const isOpen = !/[<>]/.test(inside)
   return isOpen ? inside.replace(/^mailto:/i, "").replace(/\[(?:mailto:)?([^[\]@]*@[^[\]@]*)\]$/i, "<$1>") : inside

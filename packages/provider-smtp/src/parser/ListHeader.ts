@@ -48,13 +48,15 @@ export const automaticOf = (field: FieldReader): AutomaticReason | null => {
 }
 
 /** Returns the URLs in angle brackets (RFC 2369, section 2), with these schemes. */
-const urlsOf = (value: string | undefined): ReadonlyArray<URL> =>
-  [...(value ?? "").matchAll(/<([^<>]*)>/g)].slice(0, URLS_MAX).flatMap(([, text = ""]) => {
+const urlsOf = (value = ""): ReadonlyArray<URL> => {
+  if (value === "") return []
+  return [...value.matchAll(/<([^<>]*)>/g)].slice(0, URLS_MAX).flatMap(([, text = ""]) => {
     // A folded URL has white space that is not part of it.
     const compact = text.replaceAll(/\s+/g, "")
     const url = compact.length > URL_CHARACTERS ? null : URL.parse(compact)
     return url !== null && UNSUBSCRIBE_SCHEMES.has(url.protocol) ? [url] : []
   })
+}
 
 /** Returns the identifier in angle brackets behind a phrase (RFC 2919, section 2), or the whole value without them. */
 const listIdOf = (value: string | undefined): string | null => {

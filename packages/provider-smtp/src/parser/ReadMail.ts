@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto"
+import { createHash, hash } from "node:crypto"
 import type { Contact, MailLink, ParsedMail } from "@agentos/core"
 import { makeDecoder } from "@agentos/core/transfer-encoding"
 import type { Address } from "postal-mime"
@@ -69,7 +69,7 @@ export const readMail = async (raw: Uint8Array): Promise<MailContent> => {
     links: shown.links.length > 0 || text.kept === null ? shown.links : linksInText(text.kept),
     truncated: isTruncated || text.isCut || html.isCut,
     attachments: attachmentsOf(raw, mail),
-    bodyHash: createHash("sha256").update(bodyBytes(raw)).digest("hex"),
+    bodyHash: hash("sha256", bodyBytes(raw)),
     headerHash: headerHashOf(header),
     ...(report === undefined ? {} : { report })
   }
@@ -81,7 +81,7 @@ const IDENTIFYING: ReadonlySet<string> = new Set(["date", "from", "subject"])
 const headerHashOf = (header: HeaderBlock): string => {
   const fields = header._tag === "Fields" ? header.fields.filter(({ name }) => IDENTIFYING.has(name)) : []
   const written = fields.map(({ name, value }) => `${name}:${value.replaceAll(/[ \t]+/g, " ").trim()}`)
-  return createHash("sha256").update(written.toSorted().join("\n")).digest("hex")
+  return hash("sha256", written.toSorted().join("\n"))
 }
 
 const NO_AUTHOR: Contact = { address: "", name: null }
@@ -206,17 +206,17 @@ const contentIdOf = (header: string | undefined): string | null => {
 
 /** Returns the size and the hash of the bytes of an attachment. */
 const measure = ({ encoded, encoding }: FoundFile) => {
-  const hash = createHash("sha256")
+  const sha256 = createHash("sha256")
   const decoder = makeDecoder(encoding)
   let sizeBytes = 0
   const add = (bytes: Uint8Array): void => {
     sizeBytes += bytes.length
-    hash.update(bytes)
+    sha256.update(bytes)
   }
   for (let start = 0; start < encoded.length; start += MEASURED_AT_ONCE_BYTES)
     add(decoder.decode(encoded.subarray(start, start + MEASURED_AT_ONCE_BYTES)))
   add(decoder.end())
-  return { sizeBytes, sha256: hash.digest("hex") }
+  return { sizeBytes, sha256: sha256.digest("hex") }
 }
 
 const MEASURED_AT_ONCE_BYTES = 256 * 1024
