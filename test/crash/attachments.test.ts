@@ -17,7 +17,7 @@ const PAUSE_MILLIS = 500
 /** Three copies of 14 MiB, twice: the challenge and the payment, whose garbage may not have been collected. */
 const GROWTH_LIMIT_BYTES = 200 * MIB
 
-/** Recipients, and the step at which the server is killed. Memory depends on the number, what a kill breaks does not. */
+/** Recipients, and the step at which the server is killed. Memory grows with their number; for kills, a few are enough. */
 const SENDS = [
   [1, undefined],
   [1, "staged"],
