@@ -12,6 +12,7 @@ const UNREAD_REQUESTS = 16
 const LARGE_BYTES = 4 * 1024 * 1024
 const PINGS = 1_000
 const PAUSE_MILLIS = 50
+const WAIT_MILLIS_MAX = 30_000
 
 const POST = "POST /api/v1/email/mailboxes HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 
@@ -43,10 +44,23 @@ const sessionsTo = (recipient: string): ReadonlyArray<Dialog> => [
   ]
 ]
 
+/** Waits for an event; fails once the connection is closed, and after 30 seconds. */
+const next = async (socket: Socket, event: string): Promise<void> => {
+  const ended = new AbortController()
+  const closed = () => ended.abort(new Error(`the connection was closed before ${event}`))
+  if (socket.closed) closed()
+  socket.once("close", closed)
+  try {
+    await once(socket, event, { signal: AbortSignal.any([ended.signal, AbortSignal.timeout(WAIT_MILLIS_MAX)]) })
+  } finally {
+    socket.off("close", closed)
+  }
+}
+
 const dial = async (host: string, port: number): Promise<Socket> => {
   const socket = connect(port, host)
   socket.on("error", () => undefined)
-  await once(socket, "connect")
+  await next(socket, "connect")
   return socket
 }
 
@@ -55,7 +69,11 @@ const converse = async (socket: Socket, dialog: Dialog): Promise<void> => {
   let text = ""
   socket.setEncoding("latin1").on("data", (chunk: string) => (text += chunk))
   for (const [answer, reply] of dialog) {
-    while (!text.split("\r\n").some((line) => line.startsWith(answer))) await once(socket, "data")
+    while (!text.split("\r\n").some((line) => line.startsWith(answer))) {
+      await next(socket, "data").catch((cause: unknown) => {
+        throw new Error(`no ${answer} before ${JSON.stringify(reply)}, only ${JSON.stringify(text)}`, { cause })
+      })
+    }
     text = ""
     socket.write(reply)
   }
@@ -66,10 +84,12 @@ const receiveLargeMail = async (mail: MailService, wallet: Wallet, { localPart, 
   const line = `${"x".repeat(76)}\r\n`
   const raw = Buffer.from(`From: ada@else.test\r\nSubject: large\r\n\r\n${line.repeat(LARGE_BYTES / line.length)}`)
   await mail.deliver({ mailFrom: "ada@else.test", rcptTo: [`${localPart}@${emailDomain}`] }, raw)
+  const deadline = Date.now() + WAIT_MILLIS_MAX
   for (;;) {
     const { body } = await wallet.on().send({ path: `/api/v1/email/messages/query?mailboxId=${mailboxId}` })
     const [message] = body.data["items"] as unknown as ReadonlyArray<{ readonly messageId: string }>
     if (message !== undefined) return `/api/v1/email/messages/${message.messageId}/raw`
+    if (Date.now() > deadline) throw new Error("the large mail was not received")
     await sleep(PAUSE_MILLIS)
   }
 }
@@ -112,7 +132,7 @@ export const openStuckClients = async (
   const request = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${wallet.token}\r\n\r\n`
   unread.write(request.repeat(UNREAD_REQUESTS))
   // The first bytes of an answer.
-  await once(unread, "readable")
+  await next(unread, "readable")
   return {
     unreadBytes: async () => {
       unread.resume()

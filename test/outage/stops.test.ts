@@ -169,15 +169,19 @@ describe("SIGTERM ends agentos-server within 15 s", () => {
     }
   )
 
-  it("while clients do not read, or stop in the middle of a request or a mail", async () => {
-    const { server, shop, testbed } = await open({ database: "postgres" })
-    const wallet = await shop.newTenant()
-    const [mailbox] = await wallet.mailboxes()
-    const clients = await openStuckClients(testbed, wallet, mailbox!)
-    ends.push(clients.close)
-    expectGraceful(server, await server.terminate())
-    expect(await clients.unreadBytes()).toBeGreaterThan(0)
-  })
+  it(
+    "while clients do not read, or stop in the middle of a request or a mail",
+    { timeout: TIMEOUT_MILLIS },
+    async () => {
+      const { server, shop, testbed } = await open({ database: "postgres" })
+      const wallet = await shop.newTenant()
+      const [mailbox] = await wallet.mailboxes()
+      const clients = await openStuckClients(testbed, wallet, mailbox!)
+      ends.push(clients.close)
+      expectGraceful(server, await server.terminate())
+      expect(await clients.unreadBytes()).toBeGreaterThan(0)
+    }
+  )
 
   it("while its embedded database is busy, with payments in flight", { timeout: TIMEOUT_MILLIS }, async () => {
     const { server, shop } = await open({ database: "pglite" })
