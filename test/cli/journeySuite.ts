@@ -150,6 +150,9 @@ export const journeySuite = (rig: CliRig): void => {
       assert.lengthOf(items, 1)
       assert.deepInclude(items[0], { direction: "inbound", status: "ended", toNumber: number })
 
+      const silent = await run<{ readonly call: { readonly state: string } }>("sandbox", "call", number, ...data)
+      assert.strictEqual(silent.call.state, "completed")
+
       const voices = await run<{ readonly items: ReadonlyArray<object> }>("number", "voices", "--language", "en-US")
       assert.isNotEmpty(voices.items)
       ran.add("voice answer")

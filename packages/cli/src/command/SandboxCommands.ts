@@ -116,7 +116,7 @@ export const SANDBOX_CALL = defineCommand(
     name: "sandbox call",
     summary: "Call a number of the sandbox, as a person outside",
     description:
-      "The person says each --say after the agent has spoken, and hangs up after the answer to the last one. Returns when the call has ended, with the words that the person heard. Needs a running sandbox (agentctl dev), and no wallet or token.",
+      "The person says each --say after the agent has spoken, and hangs up after the answer to the last one; without --say, after the agent's first words. Returns when the call has ended, with the words that the person heard. Needs a running sandbox (agentctl dev), and no wallet or token.",
     arguments: [{ name: "number", summary: "Number to call, for example +14155550100.", presence: "optional" }],
     flags: [
       { name: "to", type: "text", value: "NUMBER", summary: "The same as the argument NUMBER." },
@@ -145,7 +145,8 @@ export const SANDBOX_CALL = defineCommand(
     const { askSandbox, readSandbox } = await import("../sandbox/SandboxProcess.ts")
     const { host, output } = context
     const { carrierUrl } = await readSandbox(context, flags.data)
-    const placed = await askSandbox(carrierUrl, "/sandbox/calls", { from: flags.from, to, lines: flags.say })
+    const lines = flags.say.length === 0 ? [{ hangup: true }] : flags.say
+    const placed = await askSandbox(carrierUrl, "/sandbox/calls", { from: flags.from, to, lines })
     for (;;) {
       const call = await askSandbox(carrierUrl, `/sandbox/calls/${String(placed["id"])}`)
       if (ENDED.has(call["state"])) {
