@@ -18,7 +18,7 @@ const EXAMPLE = {
   number: "019ab1c8-8d52-7a44-9f0b-7f2f7a6a3d20",
   call: "019ab1cb-1c5d-7f39-8f6f-02a8a0c1d9b4",
   operation: "019ab1c0-5f3e-7b01-9d52-0c6f1f4e7a90",
-  callee: "+14155550123",
+  callee: "+14155550150",
   webhook: "https://agent.example/events"
 }
 type Resource = keyof typeof EXAMPLE
@@ -127,13 +127,12 @@ export class SampleCustomer {
     return (data as unknown as { readonly message: { readonly messageId: string } }).message.messageId
   }
 
-  /** Returns a sample with the ids of this customer, and with a local part that is free. */
+  /** Returns a sample with the ids of this customer. */
   filled(sample: string): string {
-    const withIds = Object.entries(EXAMPLE).reduce(
+    return Object.entries(EXAMPLE).reduce(
       (text, [resource, id]) => text.replaceAll(id, this.#resources[resource as Resource]),
       sample
     )
-    return withIds.replaceAll(/(localPart"?: ?")ada"/g, `$1${freshName()}"`)
   }
 
   /** The variables that samples read. */

@@ -2,6 +2,7 @@ import { OPERATIONS, operations } from "@agentos/api"
 import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { type AddressInfo, createServer } from "node:net"
 import { join } from "node:path"
 import { createInterface, type Interface } from "node:readline"
 import { fileURLToPath } from "node:url"
@@ -86,6 +87,14 @@ const shell = async (code: string, environment: Readonly<Record<string, string>>
   return stdout
 }
 
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0)
+  await once(server, "listening")
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
+}
+
 const headerIn = (answer: string, name: string): string =>
   new RegExp(`^${name}: (.*?)\\r?$`, "im").exec(answer)?.[1] ?? ""
 
@@ -97,25 +106,24 @@ const errorIn = (answer: string): string => /\{"error":.*/.exec(answer)?.[0] ?? 
 const executeCurl = async (owner: SampleCustomer, name: Name): Promise<void> => {
   const { entry, status } = OPERATIONS[name]
   const [first = "", second] = (await samplesOf(`reference/${pageOf(name)}`, "sh")).map((code) => owner.filled(code))
-  // Both show the same request, so that both have the same local part.
-  const firstPart = /"localPart":"([^"]+)"/.exec(first)?.[1] ?? ""
-  const repeated = second?.replace(/"localPart":"[^"]+"/, `"localPart":"${firstPart}"`)
-  const answer = await shell(first, owner.environment)
-  if (repeated === undefined) {
+  // A reader runs both in one shell, which keeps the variable.
+  const answer = await shell(`${first}\necho; echo "NAME=$NAME"`, owner.environment)
+  const [, variable = ""] = /^NAME=(.*)$/m.exec(answer) ?? []
+  if (second === undefined) {
     if (name === "registerDomain") return expect(errorIn(answer)).toContain("SERVICE_UNAVAILABLE")
     if (name === "getAttachment" || name === "getRawMessage") {
       const file = name === "getAttachment" ? "attachment" : "message.eml"
       return expect(statSync(join(folder, file)).size).toBeGreaterThan(0)
     }
-    return expect(JSON.parse(answer)).toHaveProperty("data")
+    return expect(JSON.parse(answer.split("\n")[0] ?? "")).toHaveProperty("data")
   }
   expect([name, statusIn(answer)]).toEqual([name, 402])
   if (entry.price === null) {
     const header = await owner.signIn(`${host.sandbox.baseUrl}${entry.path}`)
-    return expect(JSON.parse(await shell(repeated, { SIGN_IN_WITH_X: header }))).toHaveProperty("data")
+    return expect(JSON.parse(await shell(second, { SIGN_IN_WITH_X: header }))).toHaveProperty("data")
   }
   await owner.sign(headerIn(answer, "PAYMENT-REQUIRED"))
-  const paid = await shell(repeated, owner.environment)
+  const paid = await shell(second, { ...owner.environment, NAME: variable })
   expect([name, statusIn(paid), errorIn(paid)]).toEqual([name, status, ""])
 }
 
@@ -255,7 +263,7 @@ const runAgentctlPage = async (privateKey: string, home: string, isFirst: boolea
   for (const code of await samplesOf("agentctl", "sh")) {
     // Packages are installed by the test of the downloads; a wallet is made once, and a purchase of a number is one each time.
     if (code.startsWith("npm ") || (!isFirst && /wallet create|number buy/.test(code))) continue
-    const printed = await shell(code.replace("https://agent.example/voice", host.sandbox.agentWebhookUrl), environment)
+    const printed = await shell(code, environment)
     if (code.includes("mailbox create")) mailboxes = printed
   }
   return mailboxes
@@ -331,11 +339,11 @@ describe("the samples of the documentation", () => {
     }
   })
 
-  it("in TypeScript and JavaScript are executed, for every guide on the API", async () => {
+  it("in TypeScript and JavaScript are executed, for every guide on the API, and again", async () => {
     const owner = await SampleCustomer.create(host)
     const runner = new ProgramRunner()
     try {
-      for (const page of GUIDES) {
+      for (const page of [...GUIDES, ...GUIDES]) {
         for (const [language, extension] of [
           ["ts", "ts"],
           ["js", "mjs"]
@@ -356,8 +364,8 @@ describe("the samples of the documentation", () => {
   it("of the quickstart answer mail", async () => {
     const owner = await SampleCustomer.create(host)
     const runner = new ProgramRunner()
-    const [code = ""] = (await samplesOf("quickstart", "ts")).filter((each) => each.includes("for await"))
-    runner.start(owner.filled(code), privateKeyOf(owner), "ts")
+    const [code = ""] = (await samplesOf("quickstart", "js")).filter((each) => each.includes("for await"))
+    runner.start(code, privateKeyOf(owner), "mjs")
     try {
       await expect.poll(() => runner.output).toMatch(/^\S+@\S+$/m)
       const [address = ""] = /^\S+@\S+$/m.exec(runner.output) ?? []
@@ -367,6 +375,41 @@ describe("the samples of the documentation", () => {
         .toContain("outbound")
     } finally {
       await runner.stop()
+    }
+  })
+
+  it("of the webhooks receive an event, and refuse one that is not signed", async () => {
+    const owner = await SampleCustomer.create(host)
+    const runner = new ProgramRunner()
+    const port = await freePort()
+    const url = `http://localhost:${port}/`
+    const { body } = await owner.customer.agent.send({ path: "/api/v1/events/webhook", body: { url } })
+    const { signingSecret } = body.data as unknown as { readonly signingSecret: string }
+    const [code = ""] = await samplesOf("webhooks", "js")
+    runner.start(code, { SIGNING_SECRET: signingSecret, PORT: String(port) }, "mjs")
+    try {
+      await expect.poll(() => runner.output).toContain(`listening on ${port}`)
+      expect((await fetch(url, { method: "POST", body: "{}" })).status).toBe(400)
+      await expect.poll(() => runner.output, { timeout: SAMPLE_MILLIS }).toMatch(/^email\.received \S+$/m)
+      await expect
+        .poll(async () => (await owner.customer.events("email.received")).map(({ status }) => status))
+        .toEqual(["acknowledged"])
+    } finally {
+      await runner.stop()
+    }
+  })
+
+  it("of the sandbox plan a fault", async () => {
+    const { relayFaultsUrl } = host.sandbox.mail
+    mkdirSync(join(folder, ".agentos"))
+    writeFileSync(join(folder, ".agentos", "sandbox.json"), JSON.stringify({ mail: { relayFaultsUrl } }))
+    const [code = ""] = await samplesOf("sandbox", "sh")
+    try {
+      await shell(code, {})
+      const planned = await fetch(`${relayFaultsUrl}/sandbox/faults`)
+      expect(await planned.json()).toEqual({ faults: [{ operation: "send", mode: "before", times: 1 }] })
+    } finally {
+      await fetch(`${relayFaultsUrl}/sandbox/faults`, { method: "DELETE" })
     }
   })
 

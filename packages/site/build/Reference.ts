@@ -11,7 +11,7 @@ import { type ErrorCode, Usdt } from "@agentos/core"
 import { at, document, type Documented, documented, exampleOf, schemaOf, type Json, text } from "./Contract.ts"
 import { anchorOf, code, type Group, json, kebab, type Page, paragraphs, table } from "./Page.ts"
 import { recordLinks } from "./Records.ts"
-import { curlSamples, isCallable, isFile, isPaid, pythonSample, typeScriptSample } from "./Samples.ts"
+import { curlSamples, isCallable, isFile, isPaid, pythonSample, sampleInput, typeScriptSample } from "./Samples.ts"
 
 const AUTHENTICATION: Readonly<Record<string, string>> = {
   none: "none",
@@ -44,10 +44,19 @@ const inputs = ({ entry }: Documented): string => {
 const NOT_EXECUTED =
   "This sample is compiled, but not executed, by the tests of this documentation: it needs the official package `x402` and a funded wallet."
 
+/** What a reader has to change in the samples. */
+const samplesNote = (operation: Documented): string => {
+  const { body = {}, path, query } = sampleInput(operation)
+  const names = Object.keys({ ...path, ...query, ...body })
+  const own = names.filter((name) => /Ids?$/.test(name) || name === "url")
+  return own.length === 0 ? "" : `Put in your own ${own.map((name) => `\`${name}\``).join(" and ")}.`
+}
+
 const request = (operation: Documented): string =>
   paragraphs(
     "## Request",
     inputs(operation),
+    samplesNote(operation),
     "### curl",
     ...curlSamples(operation).flatMap((sample) => [sample.text, code("sh", sample.code)]),
     ...(isCallable(operation) ? ["### TypeScript", code("ts", typeScriptSample(operation))] : []),

@@ -43,6 +43,13 @@ export const isFile = ({ entry }: Documented): boolean =>
 
 const FILES: Readonly<Record<string, string>> = { getAttachment: "attachment", getRawMessage: "message.eml" }
 
+/** Each mailbox that a sample buys has another name, so that the sample works again, and for others. */
+const NAME_IN: Readonly<Record<"sh" | "ts" | "python", string>> = {
+  sh: "ada-$(date +%s)",
+  ts: "`ada-${Date.now()}`",
+  python: 'f"ada-{uuid.uuid4().hex[:8]}"'
+}
+
 /** Quotes a text for a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
@@ -59,11 +66,15 @@ const curl = (documented: Documented, flags: ReadonlyArray<string>, headers: Rea
       quotedUrl(urlOf(documented, input))
     ].join(" "),
     ...headers.map((header) => `-H ${header}`),
-    ...(input.body === undefined ? [] : [`--json ${quoted(JSON.stringify(input.body))}`]),
+    ...(input.body === undefined ? [] : [`--json ${jsonArgument(input.body)}`]),
     ...(isFile(documented) ? [`-o ${FILES[operationId] ?? "file"}`] : [])
   ]
   return parts.join(" \\\n  ")
 }
+
+/** Returns a body with the variable NAME as the name of a mailbox. */
+const jsonArgument = (body: Values): string =>
+  quoted(JSON.stringify("localPart" in body ? { ...body, localPart: "$NAME" } : body)).replace("$NAME", `'"$NAME"'`)
 
 const quotedUrl = (url: string): string => (/[?&]/.test(url) ? quoted(url) : url)
 
@@ -83,7 +94,10 @@ export const curlSamples = (documented: Documented): ReadonlyArray<Sample> => {
   if (isPaid(documented)) {
     const payment = ['"PAYMENT-SIGNATURE: $PAYMENT_SIGNATURE"', `"Idempotency-Key: ${documented.entry.operationId}-1"`]
     return [
-      { text: "Without a payment, the response is 402 with the challenge.", code: curl(documented, ["-i"], headers) },
+      {
+        text: "Without a payment, the response is 402 with the challenge.",
+        code: `${namesMailbox(documented) ? `NAME=${NAME_IN.sh}\n` : ""}${curl(documented, ["-i"], headers)}`
+      },
       {
         text: "Sign the challenge with an x402 client. Then repeat the identical request with the payment.",
         code: curl(documented, ["-i"], [...headers, ...payment])
@@ -113,18 +127,23 @@ export const curlSamples = (documented: Documented): ReadonlyArray<Sample> => {
   return [{ text: "", code: curl(documented, [], headers) }]
 }
 
+const namesMailbox = (documented: Documented): boolean => "localPart" in (sampleInput(documented).body ?? {})
+
 const literal = (value: Json, indent: string, python: boolean): string => {
   if (Array.isArray(value)) return `[${value.map((each) => literal(each, indent, python)).join(", ")}]`
   if (isObject(value)) {
     const members = Object.entries(value).map(
       ([name, member]) =>
-        `${python ? JSON.stringify(name) : name}: ${literal(member, `${indent}${python ? "    " : "  "}`, python)}`
+        `${python ? JSON.stringify(name) : name}: ${memberLiteral(name, member, `${indent}${python ? "    " : "  "}`, python)}`
     )
     return members.length === 0 ? "{}" : python ? `{${members.join(", ")}}` : `{ ${members.join(", ")} }`
   }
   if (!python) return JSON.stringify(value)
   return value === null ? "None" : value === true ? "True" : value === false ? "False" : JSON.stringify(value)
 }
+
+const memberLiteral = (name: string, value: Json, indent: string, python: boolean): string =>
+  name === "localPart" ? NAME_IN[python ? "python" : "ts"] : literal(value, indent, python)
 
 /** Whether a program can make the call. */
 export const isCallable = ({ entry }: Documented): boolean => entry.authentication !== "unavailable"
@@ -133,7 +152,7 @@ export const isCallable = ({ entry }: Documented): boolean => entry.authenticati
 export const typeScriptSample = (documented: Documented): string => {
   const { body = {}, path, query } = sampleInput(documented)
   const input = Object.entries({ ...path, ...query, ...body }).map(
-    ([name, value]) => `${name}: ${literal(value, "", false)}`
+    ([name, value]) => `${name}: ${memberLiteral(name, value, "", false)}`
   )
   if (readsPayment(documented)) input.push('"PAYMENT-SIGNATURE": process.env.PAYMENT_SIGNATURE as string')
   const inline = `, { ${input.join(", ")} }`

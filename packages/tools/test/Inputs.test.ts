@@ -27,7 +27,7 @@ const inputOf = ({ inputSchema, name }: Tool): Fields => {
   const fields = Object.fromEntries(
     Object.entries(inputSchema.properties).map(([field, schema]) => [field, valueOf(field, schema)])
   )
-  return name === "place_call" ? { ...fields, to: "+14155550123" } : fields
+  return name === "place_call" ? { ...fields, to: "+14155550150" } : fields
 }
 
 const read = (tool: Tool, input: unknown): Fields => {

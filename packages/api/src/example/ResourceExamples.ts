@@ -193,7 +193,7 @@ export const CALL: typeof CallRecord.Encoded = {
   direction: "outbound",
   fromNumber: PHONE_NUMBER.number,
   fromWithheld: null,
-  toNumber: "+14155550123",
+  toNumber: "+14155550150",
   status: "queued",
   endReason: null,
   answeredBy: null,

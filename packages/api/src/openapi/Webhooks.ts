@@ -84,7 +84,7 @@ export const AGENT_MESSAGE: AgentMessageRecord = {
 }
 
 /** Of the message in the example, with the secret in the example of a purchase. */
-const CALLBACK_SIGNATURE = "v1=833e57ff67d333b9e7c818f9df79490a88e6357f20981ecc9599532ffb4b9214"
+const CALLBACK_SIGNATURE = "v1=7cd2136e1682c66a45363cf7d1b0e00001995d03f9d5045d06aeea593eeb7423"
 
 const voiceCallback = ({ serverUrl }: DocumentedServer): JsonObject => ({
   post: {

@@ -54,7 +54,7 @@ export const followCalls = async function* (
 export class PhoneNumber {
   readonly record: PhoneNumberRecord
   readonly id: string
-  /** In E.164, for example +14155550123. */
+  /** In E.164, for example +14155550150. */
   readonly number: string
   readonly #context: PhoneContext
 

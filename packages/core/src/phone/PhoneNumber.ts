@@ -7,7 +7,7 @@ import { NumberState, Suspension } from "./PhoneState.ts"
 
 /** A telephone number in E.164: `+`, then 7 to 15 digits of which the first is not 0. */
 export const E164 = Schema.String.check(
-  Schema.isPattern(/^\+[1-9][0-9]{6,14}$/u, { expected: "a phone number in E.164 format, for example +14155550123" })
+  Schema.isPattern(/^\+[1-9][0-9]{6,14}$/u, { expected: "a phone number in E.164 format, for example +14155550150" })
 )
 
 /** The countries in which numbers can be bought. */

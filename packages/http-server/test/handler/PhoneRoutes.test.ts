@@ -191,7 +191,7 @@ describe("calls", () => {
     assert.deepInclude(dataOf(await read(`/api/v1/phone/calls/${callId}`, number))["call"], { authorizedSeconds: 60 })
     const local = await call(server, "POST", CALL, { body: { phoneNumberId, toNumber: "2025550151" }, token })
     assert.deepStrictEqual(errorOf(local).issues, [
-      { path: "toNumber", message: "must be a phone number in E.164 format, for example +14155550123" }
+      { path: "toNumber", message: "must be a phone number in E.164 format, for example +14155550150" }
     ])
     const premium = await call(server, "POST", CALL, { body: { phoneNumberId, toNumber: "+19005550100" }, token })
     assert.deepStrictEqual([premium.status, errorOf(premium).code], [400, "INVALID_REQUEST"])
