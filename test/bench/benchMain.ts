@@ -55,7 +55,7 @@ const usage = (): string => {
     return `  ${name}${given.join("")}\n    ${summary}`
   })
   return [
-    "Usage: bench [NAME] [OPTIONS] [--json FILE]",
+    "Usage: npx -y pnpm@12 bench [NAME] [OPTIONS] [--json FILE]",
     "Without NAME: every bench that compares with peers.",
     ...lines
   ].join("\n")

@@ -78,6 +78,13 @@ describe("names of resources", () => {
     assert.include(url, `messageId=${id}`)
   })
 
+  it("finds the thread of the newest message", async () => {
+    const server = { [MESSAGES]: page([sent]), "GET /api/v1/email/threads/query": page([]) }
+    const { exit, text, url } = await seen(["mail", "thread", "latest"], server)
+    assert.strictEqual(exit, 0, text)
+    assert.include(url, `threadId=${OTHER}`)
+  })
+
   it("asks for the newest received message for a raw one, and says if there is none", async () => {
     const { exit, text, url } = await seen(["mail", "raw", "latest"], { [MESSAGES]: page([]) })
     assert.strictEqual(exit, 5)

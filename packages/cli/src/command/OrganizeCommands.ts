@@ -45,11 +45,9 @@ export const MAIL_THREAD = defineCommand(
     name: "mail thread",
     summary: "List the messages of a conversation, oldest first",
     description: "Lists them without their bodies. Read one with mail read.",
-    arguments: [{ name: "thread", summary: "Id of a conversation, or a part of it.", presence: "required" }],
+    arguments: [{ name: "thread", summary: "Id of a conversation, a part of it, or latest.", presence: "required" }],
     flags: [MAILBOX_FLAG, LIMIT_FLAG, CURSOR_FLAG],
-    examples: [
-      { line: "agentctl mail thread 019ab1c4-0d7b-7b21-9c3c-64a9d1c1b0e9", does: "The messages of a conversation" }
-    ],
+    examples: [{ line: "agentctl mail thread latest", does: "The messages of the newest conversation" }],
     output: "rows",
     json: "{items: [message], nextCursor}",
     exits: [4, 5, 9]

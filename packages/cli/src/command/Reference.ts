@@ -166,8 +166,13 @@ export const messageCount = async (client: Server, mailboxId: string): Promise<s
   return `with its ${nextCursor === null ? countOf(items.length, "message") : `more than ${SEARCHED} messages`}`
 }
 
-/** Returns the id of a conversation that is given by id, or by a part of it. */
+/** Returns the id of a conversation that is given by id, a part of it, or as `latest`: that of the newest message. */
 export const threadIdOf = async (client: Server, text: string): Promise<string> => {
+  if (text === LATEST) {
+    const [newest] = await messagesOf(client, 1)
+    if (newest === undefined) throw notFound(MESSAGE, LATEST)
+    return newest.threadId
+  }
   if (UUID.test(text) || !PART.test(text)) return text
   const threads = new Map((await messagesOf(client, SEARCHED)).map((item) => [item.threadId, messageAbout(item)]))
   return onlyOf(

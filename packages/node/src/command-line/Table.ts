@@ -125,6 +125,16 @@ export const record = (fields: ReadonlyArray<Field>, label: (text: string) => st
     .join("")
 }
 
-/** Formats labels and values for programs: one pair a line, with a tab between them. Empty values are left out. */
-export const tabSeparatedRecord = (fields: ReadonlyArray<Field>): string =>
-  fields.flatMap(([name, value]) => (isEmpty(value) ? [] : [`${name}\t${plainLine(String(value))}\n`])).join("")
+/**
+ * Formats labels and values for programs: one pair a line, with a tab between them. Empty values are left out. An empty label
+ * is that of the field before.
+ */
+export const tabSeparatedRecord = (fields: ReadonlyArray<Field>): string => {
+  let label = ""
+  return fields
+    .flatMap(([name, value]) => {
+      label = name === "" ? label : name
+      return isEmpty(value) ? [] : [`${label}\t${plainLine(String(value))}\n`]
+    })
+    .join("")
+}

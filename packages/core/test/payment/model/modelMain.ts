@@ -19,7 +19,7 @@ const { values } = parseArgs({
   }
 })
 if (values.help) {
-  console.log("Usage: model [--sequences 20000] [--seed 1|N|random]")
+  console.log("Usage: npx -y pnpm@12 model [--sequences 20000] [--seed 1|N|random]")
   process.exit(0)
 }
 const wanted = Number(values.sequences)
