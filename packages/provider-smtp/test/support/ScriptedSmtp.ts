@@ -24,6 +24,7 @@ export interface ScriptedSmtp {
   readonly commands: Array<string>
   readonly messages: Array<string>
   readonly connections: () => number
+  readonly openConnections: () => number
   readonly dropConnections: () => void
   readonly close: () => Promise<void>
 }
@@ -96,6 +97,7 @@ export const startScriptedSmtp = async (script: Script = {}): Promise<ScriptedSm
     commands,
     messages,
     connections: () => connections,
+    openConnections: () => sockets.size,
     dropConnections,
     close: () =>
       new Promise((resolve) => {
