@@ -516,10 +516,10 @@ describe("failures", () => {
     await withProvider(config(server.port), (provider) =>
       Effect.gen(function* () {
         const sending = yield* Effect.forkChild(provider.send({ ...mail, recipients: ["one@else.test"] }))
-        yield* Effect.promise(() => expect.poll(() => server.messages.length).toBe(1))
+        yield* Effect.promise(() => vi.waitFor(() => expect(server.messages).toHaveLength(1), { timeout: 20_000 }))
         expect(server.openConnections()).toBe(1)
         yield* Fiber.interrupt(sending)
-        yield* Effect.promise(() => expect.poll(() => server.openConnections()).toBe(0))
+        yield* Effect.promise(() => vi.waitFor(() => expect(server.openConnections()).toBe(0), { timeout: 20_000 }))
       })
     )
   })

@@ -152,6 +152,15 @@ const hexValue = (byte: number): number => {
   return Number.isNaN(value) ? -1 : value
 }
 
+/** Limit of an encoded line (RFC 2045, section 6.7). */
+const LINE_BYTES = 76
+const SPACE = 0x20
+const TAB = 0x09
+
+/** Whether a byte can follow the equals sign of a soft line break: nothing yet, its padding (section 6.7), or its CR. */
+const isPadding = (byte: number | undefined): boolean => byte === SPACE || byte === TAB
+const isSoftBreak = (first: number | undefined): boolean => first === undefined || first === CR || isPadding(first)
+
 const quotedPrintableDecoder = (): TransferDecoder => {
   /** The equals sign and what followed it so far: an escape or a soft line break that has not ended. */
   let begun: Array<number> = []
@@ -168,9 +177,11 @@ const quotedPrintableDecoder = (): TransferDecoder => {
         if (begun.length === 0) {
           if (byte === EQUALS) begun = [byte]
           else bytes[length++] = byte
-        } else if (byte === LF && (first === undefined || first === CR)) begun = []
+        } else if (byte === LF && isSoftBreak(first)) begun = []
         else if (first === undefined && (byte === CR || hexValue(byte) >= 0)) begun.push(byte)
-        else if (first !== undefined && first !== CR && hexValue(byte) >= 0) {
+        else if (isPadding(byte) && isSoftBreak(first) && begun.length < LINE_BYTES) begun.push(byte)
+        else if (byte === CR && isPadding(first)) begun.push(byte)
+        else if (first !== undefined && hexValue(first) >= 0 && hexValue(byte) >= 0) {
           write([(hexValue(first) << 4) | hexValue(byte)])
           begun = []
         } else {

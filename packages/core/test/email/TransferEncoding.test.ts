@@ -22,6 +22,9 @@ const CASES: ReadonlyArray<readonly [TransferEncoding, string, string]> = [
   ["quoted-printable", "=E4=F6\r\n\r\n", "\xe4\xf6\r\n\r\n"],
   ["quoted-printable", "not=zz =4z =", "not=zz =4z "],
   ["quoted-printable", "==3D=\rx", "===\rx"],
+  ["quoted-printable", "soft= \t\r\n break=\t\nends= no", "soft breakends= no"],
+  ["quoted-printable", `long=${" ".repeat(80)}\n`, `long=${" ".repeat(80)}\n`],
+  ["quoted-printable", "= =41=\r =42", "= A=\r B"],
   ["quoted-printable", "cut=4", "cut=4"],
   ["quoted-printable", "=3", "=3"]
 ]

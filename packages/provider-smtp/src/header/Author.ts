@@ -31,7 +31,7 @@ const WORD = /[^ \t"(<>@.]+/y
 const INVISIBLE = /[\p{C}\p{Z}\ufffd]/u
 
 /** Skips a comment (RFC 5322, section 3.2.2); returns the index after it, or undefined if it does not end. */
-const commentEnd = (text: string, start: number): number | undefined => {
+export const commentEnd = (text: string, start: number): number | undefined => {
   let depth = 0
   for (let at = start; at < text.length; at++) {
     const character = text[at]
@@ -151,7 +151,8 @@ const addressIn = (tokens: ReadonlyArray<Token>): Author | undefined => {
   return address.length > ADDRESS_LIMIT ? undefined : { address, domain }
 }
 
-const mailboxOf = (value: string): Author | undefined => {
+/** Returns the mailbox that a text is; undefined if it is not exactly one in the grammar of RFC 5322, without obsolete forms. */
+export const mailboxOf = (value: string): Author | undefined => {
   const tokens = tokensOf(value)
   const address = tokens === undefined ? undefined : addressTokens(tokens)
   return address === undefined ? undefined : addressIn(address)

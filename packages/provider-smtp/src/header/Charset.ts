@@ -10,6 +10,9 @@ const DECODERS_MAX = 100
 /** Names of UTF-8, as `plain` writes them. */
 const UTF8 = new Set("utf8 xutf8 utf8mb3 utf8mb4 utf8bom unicode11utf8 unicode20utf8 cp65001 65001".split(" "))
 
+/** Names of UTF-16 in any order, as `plain` writes them. */
+const UTF16 = new Set("utf16 csutf16 ucs2 iso10646ucs2 csunicode unicode".split(" "))
+
 /** Names that say nothing of bytes above 127, as `plain` writes them; the last ones are encodings of bytes. */
 const UNKNOWN = new Set(
   "ascii usascii ansix341968 iso646us unknown unknown8bit xunknown xuserdefined userdefined default none 7bit 8bit binary base64 hex internal".split(
@@ -133,8 +136,26 @@ const SHIFTED: Readonly<Record<string, Decode>> = {
   hzgb2312: (bytes) => decodeHz(bytes, chinese)
 }
 
+const littleEndian = new TextDecoder("utf-16le")
+const bigEndian = new TextDecoder("utf-16be")
+/** The beginning of a text in which zeros are counted, in bytes. */
+const COUNTED_BYTES = 4_096
+
+/**
+ * Decodes UTF-16 by its byte order mark, or else in the order in which most zeros are the upper half of a character, or else
+ * as big-endian (RFC 2781, section 4.3).
+ */
+const decodeUtf16: Decode = (bytes) => {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return littleEndian.decode(bytes)
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return bigEndian.decode(bytes)
+  let zeros = 0
+  for (let at = 0; at < bytes.length && at < COUNTED_BYTES; at++) if (bytes[at] === 0) zeros += at % 2 === 0 ? 1 : -1
+  return zeros < 0 ? littleEndian.decode(bytes) : bigEndian.decode(bytes)
+}
+
 const findCharset = (label: string): Charset => {
   const name = plain(label)
+  if (UTF16.has(name)) return decodeUtf16
   if (UTF8.has(name)) return "utf-8"
   if (UNKNOWN.has(name)) return "unknown"
   const shifted = SHIFTED[name]

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer"
 import type { AttachmentSource } from "@agentos/core"
-import { makeDecoder, type TransferEncoding } from "@agentos/core/transfer-encoding"
+import { makeDecoder, type TransferDecoder, type TransferEncoding } from "@agentos/core/transfer-encoding"
 import PostalMime, { type Attachment, type Email } from "postal-mime"
 import { decodeText, metaCharset } from "../header/Charset.ts"
 import { decodeWords, joinWords } from "../header/EncodedWords.ts"
@@ -107,16 +107,27 @@ class PlainDecoder implements PartDecoder {
   }
 }
 
-/** Decodes base64 in one pass. postal-mime would keep an object for each padded unit. */
-class Base64PartDecoder implements PartDecoder {
+const LINE_BREAK = Uint8Array.of(LF)
+
+/**
+ * Decodes an encoded part in one pass. postal-mime would keep an object for each padded unit of base64, and does not read
+ * the padding of soft line breaks in quoted-printable.
+ */
+class EncodedPartDecoder implements PartDecoder {
   readonly #decoded = new PlainDecoder()
-  readonly #decoder = makeDecoder("base64")
+  readonly #decoder: TransferDecoder
+
+  constructor(encoding: TransferEncoding) {
+    this.#decoder = makeDecoder(encoding)
+  }
 
   update(line: Uint8Array): void {
     this.#decoded.write(this.#decoder.decode(line))
+    this.#decoded.write(this.#decoder.decode(LINE_BREAK))
   }
 
   finalize(): Promise<ArrayBuffer> {
+    this.#decoded.write(this.#decoder.end())
     return this.#decoded.finalize()
   }
 }
@@ -158,16 +169,10 @@ const encodingOf = ({
   return /quoted-printable/i.test(encoding) ? "quoted-printable" : "identity"
 }
 
-/** Returns a replacement of postal-mime's decoder, except for quoted-printable, whose decoder needs little memory. */
-const decoderFor = (part: PostalMimeNode): PartDecoder | null => {
-  switch (encodingOf(part)) {
-    case "base64":
-      return new Base64PartDecoder()
-    case "quoted-printable":
-      return part.contentDecoder
-    case "identity":
-      return new PlainDecoder()
-  }
+/** Returns a replacement of postal-mime's decoder. */
+const decoderFor = (part: PostalMimeNode): PartDecoder => {
+  const encoding = encodingOf(part)
+  return encoding === "identity" ? new PlainDecoder() : new EncodedPartDecoder(encoding)
 }
 
 const htmlOfText = (text: string): string =>

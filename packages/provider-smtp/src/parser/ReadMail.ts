@@ -1,7 +1,8 @@
 import { createHash, hash } from "node:crypto"
 import type { Contact, MailLink, ParsedMail } from "@agentos/core"
 import { makeDecoder } from "@agentos/core/transfer-encoding"
-import type { Address } from "postal-mime"
+import type { Email } from "postal-mime"
+import { addressesIn } from "../header/AddressList.ts"
 import { authorOf, displayNameIn } from "../header/Author.ts"
 import { decodeWords } from "../header/EncodedWords.ts"
 import { type HeaderBlock, HEADER_LIMIT_BYTES, type HeaderField, readHeaderBlock } from "../header/HeaderBlock.ts"
@@ -57,9 +58,9 @@ export const readMail = async (raw: Uint8Array): Promise<MailContent> => {
     inReplyTo: messageIdsOf(email.inReplyTo)[0] ?? null,
     references: referencesOf(email.references),
     from: authorOfMail(fields, email.headers.find(({ key }) => key === "from")?.value),
-    to: addressesOf(email.to ?? [], MAIL_LIMITS.addresses),
-    cc: addressesOf(email.cc ?? [], MAIL_LIMITS.addresses),
-    replyTo: addressesOf(email.replyTo ?? [], MAIL_LIMITS.replyTo).map(({ address }) => address),
+    to: addressesOf(email, "to", MAIL_LIMITS.addresses),
+    cc: addressesOf(email, "cc", MAIL_LIMITS.addresses),
+    replyTo: addressesOf(email, "reply-to", MAIL_LIMITS.replyTo).map(({ address }) => address),
     automatic: automaticOf(field),
     mailingList: mailingListOf(field),
     subject: headerText(email.subject ?? "", MAIL_LIMITS.subjectCharacters),
@@ -107,13 +108,14 @@ const cleanAddress = (text: string): string | undefined => {
   return /[\s<>]/.test(address) ? undefined : address.slice(0, at) + address.slice(at).toLowerCase()
 }
 
-/** Returns the addresses in a header, including those in groups, with their names. */
-const addressesOf = (listed: ReadonlyArray<Address>, limit: number): ReadonlyArray<Contact> => {
+/** Returns the addresses in the fields of a name, including those in groups, with their names. */
+const addressesOf = ({ headers }: Email, field: string, limit: number): ReadonlyArray<Contact> => {
   const found: Array<Contact> = []
-  for (const entry of listed) {
-    for (const { address, name } of entry.group ?? [entry]) {
+  for (const { key, value } of headers) {
+    if (key !== field) continue
+    for (const { address, name } of addressesIn(value)) {
       const clean = cleanAddress(address)
-      if (clean !== undefined && found.push({ address: clean, name: nameOf(name) }) === limit) return found
+      if (clean !== undefined && found.push({ address: clean, name: nameOf(decodeWords(name)) }) === limit) return found
     }
   }
   return found

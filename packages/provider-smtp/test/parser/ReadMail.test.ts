@@ -150,6 +150,19 @@ describe("the charset of a text", () => {
     expect(await text(`; charset=${label}`, Uint8Array.from(bytes))).toBe(expected)
   })
 
+  it.each([
+    ["big-endian without a mark", [0, 0x48, 0, 0xe9, 0x26, 0x3a], "Hé☺"],
+    ["little-endian without a mark", [0x48, 0, 0xe9, 0, 0x3a, 0x26], "Hé☺"],
+    ["big-endian with a mark", [0xfe, 0xff, 0x26, 0x3a], "☺"],
+    ["little-endian with a mark", [0xff, 0xfe, 0x3a, 0x26], "☺"],
+    // RFC 2781, section 4.3.
+    ["of unknown order", [0x90, 0x4e], "過"]
+  ])("of UTF-16 is %s", async (_, bytes, expected) => {
+    const encoded = Buffer.from(bytes).toString("base64")
+    const field = "Content-Type: text/plain; charset=utf-16\nContent-Transfer-Encoding: base64"
+    expect((await read(field, Buffer.from(encoded))).text?.trim()).toBe(expected)
+  })
+
   it("of HTML is that of its meta element, if nothing else says it", async () => {
     const html = async (type: string, meta: string, body: Uint8Array) =>
       (await read(`Content-Type: text/html${type}`, Buffer.concat([latin1(meta), body]))).text
@@ -170,6 +183,29 @@ describe("an address in a header", () => {
       expect(replyTo).toEqual(["bob@else.test"])
     }
   )
+
+  // RFC 5322, sections 3.4 and 4.4, and what programs write.
+  it.each([
+    ["Team: ada@a.test, Bob <bob@b.test>;, carol@c.test", ["ada@a.test", "Bob <bob@b.test>", "carol@c.test"]],
+    ["undisclosed-recipients:;", []],
+    ["<@relay.test,@x.test:bob@b.test>", ["bob@b.test"]],
+    ["Bob <@relay.test:bob@b.test>, ada@a.test", ["Bob <bob@b.test>", "ada@a.test"]],
+    ['"a,b"@a.test, ada@a.test', ['"a,b"@a.test', "ada@a.test"]],
+    ["bob@b.test (Bob (the builder)), ada@a.test", ["Bob (the builder) <bob@b.test>", "ada@a.test"]],
+    ["bob@(at home, today)b.test", ["at home, today <bob@b.test>"]],
+    ["bob . smith @ b . test, John Q. Public <john@b.test>", ["bob.smith@b.test", "John Q. Public <john@b.test>"]],
+    ["=?utf-8?Q?Doe,_Bob?= <bob@b.test>", ["Doe, Bob <bob@b.test>"]],
+    ["Doe, Bob <bob@b.test>", ["Bob <bob@b.test>"]],
+    ["ada@a.test; bob@b.test;", ["ada@a.test", "bob@b.test"]]
+  ])("is read from the list %s", async (written, expected) => {
+    const { to } = await read(`To: ${written}`)
+    expect(to.map(({ address, name }) => (name === null ? address : `${name} <${address}>`))).toEqual(expected)
+  })
+
+  it("takes time in proportion to the length of its list", async () => {
+    for (const part of ["(", '"', '"a"', "<", "=?a?q?", "(a)", "a:", "<@", "a@b.test,", '"\\', ".@ "])
+      expect(await read(`To: ${part.repeat(50_000 / part.length)}`)).toHaveProperty("to")
+  })
 })
 
 describe("text in a header", () => {
