@@ -207,6 +207,7 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
       const { chain } = yield* routeOf(token)
       return yield* chain.blockBefore(BigInt(Math.floor(moment / Timestamp.SECOND)))
     }),
+    listsTransfers: true,
     canRefund: ({ asset, network }) => findRoute(network, asset)?.offered.config.refund !== undefined,
     refund: Effect.fnUntraced(function* (refund) {
       const { chain, facilitator, offered } = yield* routeOf(refund.terms)

@@ -108,7 +108,10 @@ export interface CustomRail {
   readonly find: (payment: ReceivedPayment, known: { readonly transaction?: string }) => MaybePromise<RailState>
   /** Refunds a payment. Returns null while the refund is in progress. Without it, refunds stay due. */
   readonly refund?: ((refund: RailRefund) => MaybePromise<{ readonly transaction: string } | null>) | undefined
-  /** Returns the charges and refunds from a block on, oldest first, for the comparison with the ledger. */
+  /**
+   * Returns the charges and refunds from a block on, oldest first, for the comparison with the ledger. Without it, charges that
+   * belong to no operation are not found.
+   */
   readonly transfers?:
     | ((
         token: Token,
@@ -268,6 +271,7 @@ const makeRail = (rail: CustomRail) => {
                 ? { _tag: "Pending", message: "The refund is in progress." }
                 : { _tag: "Paid", transaction: paid.transaction }
           ),
+    listsTransfers: rail.transfers !== undefined,
     transfers: (token, fromBlock) =>
       rail.transfers === undefined ? missing("transfers") : call("transfers", "Temporary", token, fromBlock)
   })

@@ -258,6 +258,7 @@ export const make = (): ScriptedRail => {
         if (outage.logs) return { _tag: "Unsettled" }
         return use._tag === "Paid" && use.block <= afterBlock ? usedBefore : use
       }),
+    listsTransfers: true,
     canRefund: () => refunding.mode !== "no wallet",
     refund: ({ nonce, proof: { payer }, terms }) =>
       unlessChainIsOut((): Effect.Effect<RefundProgress, ProviderError> => {

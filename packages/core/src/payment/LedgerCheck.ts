@@ -159,6 +159,7 @@ export class LedgerCheck extends Context.Service<
       })
 
       const findUnclaimed = Effect.gen(function* () {
+        if (!rail.listsTransfers) return []
         const now = yield* Timestamp.now
         const [from, until] = [now - UNCLAIMED_WINDOW, now - UNCLAIMED_GRACE].map((moment) =>
           Timestamp.Timestamp.make(Math.max(0, moment))

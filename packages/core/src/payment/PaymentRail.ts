@@ -188,9 +188,12 @@ export class PaymentRail extends Context.Service<
      * Fails with `Misconfigured` if no refund wallet is configured.
      */
     readonly refund: (refund: Refund) => Effect.Effect<RefundProgress, ProviderError>
+    /** Whether the rail has `transfers`. Without it, transfers that belong to no operation can't be found. */
+    readonly listsTransfers: boolean
     /**
      * Returns the transfers of a token to us, and from the refund wallet, from a block on, oldest first. One call reads
-     * a bounded number of blocks; `nextBlock` is the first block of the next call, or null at the chain's head.
+     * a bounded number of blocks; `nextBlock` is the first block of the next call, or null at the chain's head. Fails with
+     * `Misconfigured` if the rail does not list transfers.
      */
     readonly transfers: (
       token: Token,

@@ -287,6 +287,7 @@ export const make = (world: SimulatedWorld, links: Links): PaymentRail["Service"
         if (use === undefined) return { _tag: "Unused", expired: chain.finalized(at) > proof.validBefore }
         return chain.isConfirmed(at, use) ? judge(use, terms, afterBlock) : { _tag: "Unsettled" }
       }),
+    listsTransfers: true,
     canRefund: () => world.hasRefundWallet,
     refund: (refund) => world.alone(`refund ${refund.nonce}`, links, payBack(refund)),
     transfers: (_token, fromBlock) =>
