@@ -30,8 +30,8 @@ const agentctl = new StdioClientTransport({
     ...getDefaultEnvironment(),
     AGENTOS_BASE_URL: service.baseUrl,
     AGENTOS_PRIVATE_KEY: payer.privateKey,
-    // The journal of payments, by which the limit per day counts across restarts.
-    AGENTOS_HOME: home ?? fileURLToPath(new URL("../.agentos", import.meta.url))
+    // The wallet's token, and the journal of payments, by which the limit per day counts across restarts.
+    AGENTOS_HOME: home ?? fileURLToPath(new URL(`../.agentos/wallet-${wallet}`, import.meta.url))
   }
 })
 const host = new Client({ name: "example-host", version: "0.1.0" })
