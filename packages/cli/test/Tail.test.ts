@@ -252,7 +252,7 @@ describe("dev", () => {
     const { code, stderr } = await program.execute(["dev"], { cwd: folder })
     assert.strictEqual(code, 5)
     assert.match(stderr, /The sandbox is not installed\. It is a package of its own, @agentos\/sandbox@\d/)
-    assert.include(stderr, "Next: agentctl dev --yes\n")
+    assert.include(stderr, "Next: agentctl dev --data /path/to/agentos/.agentos\nNext: agentctl dev --yes\n")
     assert.isFalse(existsSync(join(folder, ".agentos")))
   })
 })

@@ -36,7 +36,7 @@ const nextAfter = (error: AgentOsError): string => {
       return "Tell the person you work for: the record of payments could not be written."
     case "AUTH_REQUIRED":
     case "ONBOARDING_REQUIRED":
-      return "This wallet has bought nothing here yet. Call create_mailbox or buy_phone_number first."
+      return "Nothing was bought here yet. Call create_mailbox or buy_phone_number first; if neither is offered, tell the person you work for."
     case "INVALID_OPTION":
     case "INVALID_REQUEST":
       return "Correct the input and call the tool again."

@@ -157,7 +157,7 @@ const checkToken = async (context: Context, { client, token }: Connection): Prom
   if (token === undefined)
     return warned(
       "none for this server; the first purchase returns one",
-      "agentctl login, or agentctl mailbox create LOCALPART"
+      "agentctl login --wallet if the wallet has bought here, or else agentctl mailbox create LOCALPART"
     )
   try {
     await client.call("replayEvents", { query: { limit: 1 } })

@@ -66,7 +66,7 @@ const allowInstallation = async (context: Context, folder: string, yes: boolean)
     throw new Failure({
       code: "NOT_FOUND",
       message: `The sandbox is not installed. It is a package of its own, ${PACKAGE} (${SIZE}).`,
-      next: ["agentctl dev --yes"]
+      next: ["agentctl dev --data /path/to/agentos/.agentos", "agentctl dev --yes"]
     })
   await askYesNo(context, `Install ${PACKAGE} (${SIZE}) in ${folder}?`)
 }
@@ -104,7 +104,7 @@ const runNpm = ({ host }: Context, parameters: ReadonlyArray<string>): Promise<v
         new Failure({
           code: "FAILED",
           message: `npm could not install ${PACKAGE}: ${reason.trim()}`,
-          next: ["agentctl dev --data /path/to/agentos/.agentos", "agentctl dev --yes"]
+          next: ["agentctl dev --data /path/to/agentos/.agentos"]
         })
       )
     npm.once("error", (error) => fail(messageOf(error)))
