@@ -95,6 +95,28 @@ describe("an accepted mail", () => {
     }
     expect(listener.taken.map(({ envelope }) => envelope.mailFrom)).toEqual(["", "news@sender.test", ""])
   })
+
+  it.each(["ada..b.@carrier.test", '"ada..b"@carrier.test', "device.@sender.test", "@relay.test:news@sender.test"])(
+    "may be sent by %s",
+    async (from) => {
+      const listener = await opened()
+      const session = await openSession(listener.port)
+      expect(await session.say(`MAIL FROM:<${from}>`)).toMatch(/^250/)
+      await session.say("RCPT TO:<ada@agents.test>")
+      await session.say("DATA")
+      expect(await session.say(`${FROM}x\r\n.`)).toMatch(/^250/)
+      expect(listener.taken.map(({ envelope }) => envelope.mailFrom)).toEqual([from.replace("@relay.test:", "")])
+    }
+  )
+
+  it.each(["ada", "ada@", "@sender.test", "ada@x@sender.test", "ada@sender..test", "ada@sen_der!.test"])(
+    "can't be sent by %s",
+    async (from) => {
+      const listener = await opened()
+      const session = await openSession(listener.port)
+      expect(await session.say(`MAIL FROM:<${from}>`)).toMatch(/^5/)
+    }
+  )
 })
 
 describe("a recipient", () => {

@@ -78,7 +78,12 @@ const MIB = 1024 * 1024
 /** `<Postmaster>` is the only address without a domain (RFC 5321, section 4.1.1.3). */
 const isPostmaster = (address: string): boolean => address.toLowerCase() === "postmaster"
 
-/** Returns an address with its domain in ASCII and lower case; undefined if its domain is ambiguous. */
+/** A domain in ASCII, or an address literal (RFC 5321, section 4.1.3). */
+const DOMAIN = /^(?:[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*|\[[0-9a-z:.]+\])$/
+/** RFC 5321, section 4.5.3.1.2. */
+const DOMAIN_LIMIT_CHARACTERS = 255
+
+/** Returns an address with its domain in ASCII and lower case; undefined if its domain is ambiguous or none. */
 const plainAddress = ({ address }: SMTPServerAddress) => {
   const at = address.lastIndexOf("@")
   if (at < 0) return { address, localPart: address, domain: "" }
@@ -86,7 +91,7 @@ const plainAddress = ({ address }: SMTPServerAddress) => {
   const written = address.slice(at + 1)
   // A literal such as [192.0.2.1] is compared as it is.
   const domain = written.startsWith("[") ? written.toLowerCase() : foldDomain(written)
-  if (domain === undefined) return undefined
+  if (domain === undefined || domain.length > DOMAIN_LIMIT_CHARACTERS || !DOMAIN.test(domain)) return undefined
   return { address: `${localPart}@${domain}`, localPart, domain }
 }
 
@@ -177,6 +182,8 @@ export class SmtpService {
         disabledCommands: ["AUTH", "XCLIENT", "XFORWARD", "WIZ", "SHELL", "KILL"],
         authOptional: true,
         disableReverseLookup: true,
+        // Mobile carriers and devices have addresses whose local part has dots in a row or at an end. Domains are checked here.
+        lenientAddressParsing: true,
         maxCommandLength: COMMAND_LIMIT_CHARACTERS,
         socketTimeout: limits.idleMillis,
         closeTimeout: limits.shutdownMillis,
