@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process"
-import { readFileSync } from "node:fs"
+import { closeSync, openSync, readSync } from "node:fs"
 import { MailUnreadable, type SenderAuthentication } from "@agentos/core"
-import { Deferred, Effect, Exit, Option, Result, type Scope, Stream } from "effect"
+import { Deferred, Effect, Exit, Result, type Scope, Stream } from "effect"
 import { PARSER_MAIN, parserFiles } from "./ParserFiles.ts"
 import {
   type ParserAnswer,
@@ -17,8 +17,8 @@ const START_MILLIS = 20_000
 const AUTHENTICATION_GRACE_MILLIS = 1_000
 /** After a mail of at least this size, a process retains much of the memory that it used. */
 const FRESH_AFTER_BYTES = 4 * 1024 * 1024
-/** How often the processor time of a process is compared with the budget of its mail. */
-const BUDGET_INTERVAL_MILLIS = 250
+/** How often the time and the processor time of a mail are compared with their limits. */
+const WATCH_INTERVAL_MILLIS = 250
 const MIB = 1024 * 1024
 
 export interface ParserProcessLimits {
@@ -75,14 +75,38 @@ const ENDED = "reading it ended the process, most likely for want of memory"
 
 const unreadable = (message: string) => new MailUnreadable({ message })
 
-/** Returns the processor time that a process has used, in milliseconds; undefined where the system does not tell. */
-const processorMillisOf = (pid: number | undefined): number | undefined => {
+/** Reads the processor time of a process. */
+interface ProcessorClock {
+  /** Returns the processor time used so far, in milliseconds; undefined where the system does not tell. */
+  readonly millis: () => number | undefined
+  readonly close: () => void
+}
+
+const NO_CLOCK: ProcessorClock = { millis: () => undefined, close: () => undefined }
+
+/** Keeps the file open: opening it takes four times as long as reading it, which each mail requires. */
+const openProcessorClock = (pid: number | undefined): ProcessorClock => {
+  const line = Buffer.alloc(1024)
   try {
-    // proc(5): the fields after the name in parentheses. Linux counts in ticks of 10 ms.
-    const fields = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)!.split(" ")
-    return (Number(fields[11]) + Number(fields[12])) * 10
+    const file = openSync(`/proc/${pid}/stat`, "r")
+    return {
+      millis: () => {
+        try {
+          // proc(5): the fields after the name in parentheses. Linux counts in ticks of 10 ms.
+          const fields = line
+            .toString("latin1", 0, readSync(file, line, 0, line.length, 0))
+            .split(") ")
+            .at(-1)!
+            .split(" ")
+          return (Number(fields[11]) + Number(fields[12])) * 10
+        } catch {
+          return undefined
+        }
+      },
+      close: () => closeSync(file)
+    }
   } catch {
-    return undefined
+    return NO_CLOCK
   }
 }
 
@@ -99,52 +123,52 @@ export const startParser = (
   Effect.gen(function* () {
     const started = yield* Deferred.make<void>()
     /** What receives the answer for each mail in the process; undefined if the process ends. */
-    const pending = new Map<number, Deferred.Deferred<ParserAnswer | undefined>>()
+    const pending = new Map<number, (answer: ParserAnswer | undefined) => void>()
     let ended = false
     let lastId = 0
 
     const onReply = (reply: ParserReply): void => {
-      if (reply._tag === "Ready") return void Deferred.doneUnsafe(started, Exit.void)
-      const waiting = pending.get(reply.id)
-      if (waiting !== undefined) Deferred.doneUnsafe(waiting, Exit.succeed(reply.answer))
+      if (reply._tag === "Ready") Deferred.doneUnsafe(started, Exit.void)
+      else pending.get(reply.id)?.(reply.answer)
     }
     const onEnd = (): void => {
       ended = true
       Deferred.doneUnsafe(started, Exit.die(new Error("the process that reads mail ended as it started")))
-      for (const waiting of pending.values()) Deferred.doneUnsafe(waiting, Exit.succeed(undefined))
+      for (const answer of pending.values()) answer(undefined)
     }
 
     const child = yield* Effect.acquireRelease(
       Effect.sync(() => startChild(mainFile, limits.heapMegabytes)),
       (running) => Effect.sync(() => void running.kill("SIGKILL"))
     )
+    const clock = yield* Effect.acquireRelease(
+      Effect.sync(() => openProcessorClock(child.pid)),
+      ({ close }) => Effect.sync(close)
+    )
     child.on("message", onReply)
     child.on("error", onEnd)
     child.on("exit", onEnd)
     yield* Effect.orDie(Effect.timeout(Deferred.await(started), START_MILLIS))
 
+    const post = (request: ParserRequest, posted: (isAccepted: boolean) => void = () => undefined): void =>
+      void child.send(request, (error) => {
+        if (error !== null) onEnd()
+        posted(error === null)
+      })
+
     /** Resolves once the process accepts more. Fails with `MailUnreadable` if it has ended or does not read. */
     const send = (request: ParserRequest) =>
-      Effect.callback<void, MailUnreadable>((resume) => {
-        child.send(request, (error) => {
-          if (error !== null) onEnd()
-          resume(error === null ? Effect.void : Effect.fail(unreadable(ENDED)))
-        })
-      }).pipe(
+      Effect.callback<void, MailUnreadable>((resume) =>
+        post(request, (isAccepted) => resume(isAccepted ? Effect.void : Effect.fail(unreadable(ENDED))))
+      ).pipe(
         Effect.timeoutOrElse({
           duration: limits.readMillis,
           orElse: () => Effect.fail(unreadable(`the process did not take it within ${limits.readMillis} ms`))
         })
       )
 
-    /** Sends a mail with what to do with it. Returns what receives the answer, and the size of the mail. */
-    const begin = Effect.fnUntraced(function* (
-      id: number,
-      raw: Stream.Stream<Uint8Array>,
-      task: { readonly _tag: "Read" } | { readonly _tag: "CheckSender"; readonly job: ParserJob }
-    ) {
-      const answer = yield* Deferred.make<ParserAnswer | undefined>()
-      pending.set(id, answer)
+    /** Sends a mail except its last piece. Returns that piece, and the size of the mail. */
+    const sendAllButLast = Effect.fnUntraced(function* (id: number, raw: Stream.Stream<Uint8Array>) {
       let sizeBytes = 0
       let last: Uint8Array | undefined
       yield* Stream.runForEach(raw, (bytes) => {
@@ -153,78 +177,97 @@ export const startParser = (
         sizeBytes += bytes.length
         return before === undefined ? Effect.void : send({ _tag: "Piece", id, bytes: before })
       })
-      yield* send({ ...task, id, bytes: last ?? new Uint8Array() })
-      return { answer, sizeBytes }
+      return { last: last ?? new Uint8Array(), sizeBytes }
     })
 
-    /** Resolves when the process has used more than the budget of a mail. */
-    const exceeded = Effect.fnUntraced(function* (sizeBytes: number) {
-      const budget = limits.processorMillis + limits.processorMillisPerMib * (sizeBytes / MIB)
-      const start = processorMillisOf(child.pid) ?? 0
-      do yield* Effect.sleep(BUDGET_INTERVAL_MILLIS)
-      while ((processorMillisOf(child.pid) ?? 0) - start <= budget)
-      return {
-        _tag: "Unreadable",
-        message: `reading it took more than ${Math.ceil(budget)} ms of processor time`
-      } as const
-    })
+    /**
+     * Sends a request, and resolves to its answer; to undefined if the process ends. `overdue` is called at intervals with
+     * the milliseconds since then, and decides whether the wait ends with another answer. One timer of Node serves each
+     * mail, because a race of fibers takes as much processor time as the exchange.
+     */
+    const ask = <A>(request: ParserRequest, overdue: (elapsedMillis: number) => A | undefined) =>
+      Effect.callback<ParserAnswer | A | undefined>((resume) => {
+        let elapsedMillis = 0
+        const end = () => {
+          clearInterval(timer)
+          pending.delete(request.id)
+        }
+        const answer = (given: ParserAnswer | A | undefined) => {
+          end()
+          resume(Effect.succeed(given))
+        }
+        const timer = setInterval(() => {
+          elapsedMillis += WATCH_INTERVAL_MILLIS
+          const given = overdue(elapsedMillis)
+          if (given !== undefined) answer(given)
+        }, WATCH_INTERVAL_MILLIS)
+        pending.set(request.id, answer)
+        post(request)
+        return Effect.sync(end)
+      })
 
     const isUsable = () => !ended && child.connected
+
+    /** Returns what decides that reading a mail takes too long, or too much processor time. */
+    const overdueReading = (sizeBytes: number) => {
+      const budget = limits.processorMillis + limits.processorMillisPerMib * (sizeBytes / MIB)
+      const start = clock.millis() ?? 0
+      return (elapsedMillis: number): ParserAnswer | undefined => {
+        if ((clock.millis() ?? 0) - start > budget) {
+          const message = `reading it took more than ${Math.ceil(budget)} ms of processor time`
+          return { _tag: "Unreadable", message }
+        }
+        if (elapsedMillis < limits.readMillis) return undefined
+        return { _tag: "Unreadable", message: `reading it took longer than ${limits.readMillis} ms` }
+      }
+    }
 
     const parser: ParserProcess = {
       authenticate: (raw, job) =>
         Effect.suspend((): Effect.Effect<ParserOutcome<SenderAuthentication>> => {
           if (!isUsable()) return Effect.succeed({ result: undefined, reusable: false })
           const id = ++lastId
+          const limitMillis = job.settings.dnsMillis + AUTHENTICATION_GRACE_MILLIS
           return Effect.gen(function* () {
-            const sent = yield* Effect.result(begin(id, raw, { _tag: "CheckSender", job }))
+            const sent = yield* Effect.result(sendAllButLast(id, raw))
             if (Result.isFailure(sent)) return { result: undefined, reusable: false }
-            const { answer, sizeBytes } = sent.success
-            const authenticated = yield* Effect.timeoutOption(
-              Deferred.await(answer),
-              job.settings.dnsMillis + AUTHENTICATION_GRACE_MILLIS
+            const { last, sizeBytes } = sent.success
+            const answer = yield* ask({ _tag: "CheckSender", job, id, bytes: last }, (elapsedMillis) =>
+              elapsedMillis < limitMillis ? undefined : "late"
             )
             // Lookups end in time, so a mail keeps the process from everything else.
-            if (Option.isNone(authenticated)) yield* Effect.sync(() => child.kill("SIGKILL"))
-            const result = Option.getOrElse(authenticated, () => undefined)
+            if (answer === "late") child.kill("SIGKILL")
             return {
-              result: Option.isNone(authenticated)
-                ? UNDETERMINED
-                : result?._tag === "Authentication"
-                  ? result.authentication
-                  : undefined,
-              reusable: isUsable() && Option.isSome(authenticated) && sizeBytes < FRESH_AFTER_BYTES
+              result:
+                answer === "late"
+                  ? UNDETERMINED
+                  : answer?._tag === "Authentication"
+                    ? answer.authentication
+                    : undefined,
+              reusable: isUsable() && answer !== "late" && sizeBytes < FRESH_AFTER_BYTES
             }
-          }).pipe(
-            Effect.onError(() => Effect.ignore(send({ _tag: "Cancel", id }))),
-            Effect.ensuring(Effect.sync(() => pending.delete(id)))
-          )
+          }).pipe(Effect.onError(() => Effect.sync(() => post({ _tag: "Cancel", id }))))
         }),
       parse: (raw) =>
         Effect.suspend((): ReturnType<ParserProcess["parse"]> => {
           if (!isUsable()) return Effect.succeed({ result: undefined, reusable: false })
           const id = ++lastId
           return Effect.gen(function* () {
-            const sent = yield* Effect.result(begin(id, raw, { _tag: "Read" }))
+            const sent = yield* Effect.result(sendAllButLast(id, raw))
             if (Result.isFailure(sent)) return { result: Result.fail(sent.failure), reusable: false }
-            const { answer, sizeBytes } = sent.success
-            const read = yield* Deferred.await(answer).pipe(
-              Effect.raceFirst(exceeded(sizeBytes)),
-              Effect.timeoutOrElse({
-                duration: limits.readMillis,
-                orElse: () =>
-                  Effect.succeed({
-                    _tag: "Unreadable",
-                    message: `reading it took longer than ${limits.readMillis} ms`
-                  } as const)
-              })
-            )
-            const isAnswered = yield* Deferred.isDone(answer)
-            const reusable = isUsable() && isAnswered && sizeBytes < FRESH_AFTER_BYTES
+            const { last, sizeBytes } = sent.success
+            let isOverdue = false
+            const overdue = overdueReading(sizeBytes)
+            const read = yield* ask({ _tag: "Read", id, bytes: last }, (elapsedMillis) => {
+              const failure = overdue(elapsedMillis)
+              isOverdue = failure !== undefined
+              return failure
+            })
+            const reusable = isUsable() && !isOverdue && sizeBytes < FRESH_AFTER_BYTES
             if (read?._tag === "Content") return { result: Result.succeed(read.content), reusable }
             const failure = unreadable(read?._tag === "Unreadable" ? read.message : ENDED)
             return { result: Result.fail(failure), reusable }
-          }).pipe(Effect.ensuring(Effect.sync(() => pending.delete(id))))
+          })
         })
     }
     return parser
