@@ -490,7 +490,8 @@ describe("the processes", () => {
     const children = () => process.getActiveResourcesInfo().filter((name) => name === "ProcessWrap").length
     const before = children()
     Result.getOrThrow(await short.parse(`${HEADER}\r\nx`))
-    expect(children()).toBe(before + 1)
+    // The process that checked the sender; the one that read the mail may have ended meanwhile.
+    expect(children()).toBeGreaterThan(before)
     await expect.poll(children, { timeout: 20_000 }).toBe(before)
     Result.getOrThrow(await short.parse(`${HEADER}\r\nx`))
   })
