@@ -78,23 +78,19 @@ describe("agentos-server", () => {
       assert.include(stderr, `${name} is missing`)
   })
 
-  it(
-    "says which migrations are pending, applies them, and lists jobs only afterwards",
-    { timeout: 60_000 },
-    async () => {
-      const env = { AGENTOS_DATA_DIR: join(folder, "data") }
-      const before = await run(["migrate", "--check", "--json"], env)
-      assert.strictEqual(before.exit, 2)
-      const { pending } = JSON.parse(before.stdout) as { pending: ReadonlyArray<string> }
-      assert.include(pending, "0001_baseline")
-      assert.include((await run(["jobs", "list"], env)).stderr, "Run agentos-server migrate")
-      assert.isFalse(existsSync(env.AGENTOS_DATA_DIR), "a check created the database")
-      const applied = await run(["migrate", "--json"], env)
-      assert.deepStrictEqual(JSON.parse(applied.stdout), { applied: pending, pending: [] })
-      assert.strictEqual((await run(["migrate", "--check"], env)).exit, 0)
-      assert.deepStrictEqual(JSON.parse((await run(["jobs", "list", "--json"], env)).stdout), { items: [] })
-    }
-  )
+  it("says which migrations are pending, applies them, and lists jobs only afterwards", async () => {
+    const env = { AGENTOS_DATA_DIR: join(folder, "data") }
+    const before = await run(["migrate", "--check", "--json"], env)
+    assert.strictEqual(before.exit, 2)
+    const { pending } = JSON.parse(before.stdout) as { pending: ReadonlyArray<string> }
+    assert.include(pending, "0001_baseline")
+    assert.include((await run(["jobs", "list"], env)).stderr, "Run agentos-server migrate")
+    assert.isFalse(existsSync(env.AGENTOS_DATA_DIR), "a check created the database")
+    const applied = await run(["migrate", "--json"], env)
+    assert.deepStrictEqual(JSON.parse(applied.stdout), { applied: pending, pending: [] })
+    assert.strictEqual((await run(["migrate", "--check"], env)).exit, 0)
+    assert.deepStrictEqual(JSON.parse((await run(["jobs", "list", "--json"], env)).stdout), { items: [] })
+  })
 
   it("reports an environment file that cannot be read", async () => {
     const { exit, stderr } = await run(["check-config", "--env-file", "absent.env"])

@@ -127,7 +127,7 @@ describe("acquireFileLock", () => {
     assert.deepStrictEqual(readdirSync(folder), ["data.lock"])
   })
 
-  it("goes to exactly one of many processes that find it stale at once", { timeout: 60_000 }, async () => {
+  it("goes to exactly one of many processes that find it stale at once", async () => {
     const { file } = newLock()
     writeFileSync(file, JSON.stringify({ pid: process.pid, startedAt: "long ago", token: "stale" }))
     const racers = await Promise.all(Array.from({ length: 8 }, () => startHolder(file)))
@@ -137,7 +137,7 @@ describe("acquireFileLock", () => {
     assert.strictEqual(holderOf(file).pid, winners[0]!.pid)
   })
 
-  it("excludes processes from each other although some are killed", { timeout: 60_000 }, async () => {
+  it("excludes processes from each other although some are killed", async () => {
     const { file, folder } = newLock()
     const counter = join(folder, "counter")
     writeFileSync(counter, "0")

@@ -120,7 +120,7 @@ describe("RpcTransport", () => {
         requests++
         respond(response)
       })
-      const client = createClient({ transport: rpcTransport({ url, timeoutMillis: 50, answerBytesMax: 1_000 }) })
+      const client = createClient({ transport: rpcTransport({ url, timeoutMillis: 500, answerBytesMax: 1_000 }) })
       const error = yield* Effect.promise(() => client.request({ method: "eth_chainId" }).catch((e: unknown) => e))
       assert.isTrue(isOutage(error), String(error))
       assert.strictEqual(requests, 2)
