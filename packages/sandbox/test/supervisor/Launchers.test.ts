@@ -26,7 +26,8 @@ const launch = async (
   )
   const child = spawn(process.execPath, [script, process.execPath, launched], { stdio: ["ignore", "pipe", "inherit"] })
   const [line] = (await once(child.stdout, "data")) as [Buffer]
-  const pid = Number(line.toString())
+  // On a busy machine the next line arrives with it.
+  const pid = Number.parseInt(line.toString())
   onTestFinished(() => void (isRunning(pid) && process.kill(pid, "SIGKILL")))
   return { runner: child, pid }
 }
