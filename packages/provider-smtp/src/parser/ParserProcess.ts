@@ -181,9 +181,8 @@ export const startParser = (
     })
 
     /**
-     * Sends a request, and resolves to its answer; to undefined if the process ends. `overdue` is called at intervals with
-     * the milliseconds since then, and decides whether the wait ends with another answer. One timer of Node serves each
-     * mail, because a race of fibers takes as much processor time as the exchange.
+     * Sends a request, and resolves to its answer; to undefined if the process ends. `overdue` is called at intervals with the
+     * milliseconds since then. Its result, if there is one, replaces the answer.
      */
     const ask = <A>(request: ParserRequest, overdue: (elapsedMillis: number) => A | undefined) =>
       Effect.callback<ParserAnswer | A | undefined>((resume) => {
