@@ -1,4 +1,4 @@
-import type { JsonSchema, ObjectSchema } from "./Schema.ts"
+import { FORMAT_TEXTS, type JsonSchema, type ObjectSchema } from "./Schema.ts"
 
 const isObjectSchema = (schema: JsonSchema): schema is ObjectSchema => schema["type"] === "object"
 
@@ -26,12 +26,6 @@ const without = (schema: JsonSchema, ...keywords: ReadonlyArray<string>): JsonSc
 
 /** The formats of texts that every provider accepts. Gemini refuses all others. */
 const FORMATS: ReadonlyArray<unknown> = ["date-time"]
-
-const FORMAT_TEXTS: Readonly<Record<string, string>> = {
-  "date-time": "A time in ISO 8601 with its zone.",
-  "idn-email": "An email address.",
-  uuid: "A UUID."
-}
 
 const rangeText = (min: unknown, max: unknown, unit: string): ReadonlyArray<string> => {
   if (typeof min === "number" && typeof max === "number") return [`From ${min} to ${max}${unit}.`]

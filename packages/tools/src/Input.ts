@@ -1,8 +1,8 @@
-import { issuesOf, type JsonSchema, type ObjectSchema } from "./Schema.ts"
+import { issuesOf, type JsonSchema, objectSchema, type ObjectSchema } from "./Schema.ts"
 
 /*
- * Models send missing values as null or "", and values as text, because some hosts make every field required or have only
- * text. What such an input can mean is clear, so it is understood.
+ * Models send missing values as null, "" or the word of a language for no value, and values as text, because some hosts make
+ * every field required or have only text. What such an input can mean is clear, so it is understood.
  */
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -18,6 +18,16 @@ const parsed = (text: string): unknown => {
   } catch {
     return text
   }
+}
+
+/** How JSON, Python and JavaScript write that there is no value. */
+const NO_VALUE = /^\s*(?:null|none|undefined)\s*$/i
+
+/** Whether a text says that there is no value, where the text itself would be wrong. */
+const isNoValue = (value: unknown, schema: JsonSchema): boolean => {
+  if (typeof value !== "string" || !NO_VALUE.test(value)) return false
+  if (schema["type"] === "array" && parsed(value) === null) return true
+  return issuesOf(objectSchema({ value: schema }), { value: understood(value, schema) }).length > 0
 }
 
 const INTEGER = /^\s*[+-]?\d{1,15}(?:\.0+)?\s*$/
@@ -47,7 +57,7 @@ const understood = (value: unknown, schema: JsonSchema): unknown => {
     case "array": {
       const list = typeof value === "string" ? parsed(value) : value
       const items = Array.isArray(list) ? (list as ReadonlyArray<unknown>) : [list]
-      return items.map((item) => understood(item, schema["items"] as JsonSchema))
+      return items.filter((item) => !isMissing(item)).map((item) => understood(item, schema["items"] as JsonSchema))
     }
     case "object":
       return understoodObject(value, schema as ObjectSchema)
@@ -63,7 +73,9 @@ const understoodObject = (value: unknown, { properties, required }: ObjectSchema
     Object.entries(fields).flatMap(([name, field]) => {
       const schema = Object.hasOwn(properties, name) ? properties[name] : undefined
       // A required text may be empty.
-      const isAbsent = required.includes(name) ? field === undefined || field === null : isMissing(field)
+      const isAbsent = required.includes(name)
+        ? field === undefined || field === null
+        : isMissing(field) || (schema !== undefined && isNoValue(field, schema))
       if (isAbsent) return []
       return [[name, schema === undefined ? field : understood(field, schema)]]
     })
@@ -100,7 +112,9 @@ export type ParsedInput =
 
 /** Returns an input in the types of its schema, or each wrong field with the reason, and an example of a right input. */
 export const parseInput = (schema: ObjectSchema, sent: unknown): ParsedInput => {
-  const input = isMissing(sent) ? {} : understoodObject(sent, schema)
+  // PHP writes an object without fields as [].
+  const isEmpty = isMissing(sent) || (Array.isArray(sent) && sent.length === 0)
+  const input = isEmpty ? {} : understoodObject(sent, schema)
   const { properties, required } = schema
   if (!isRecord(input)) return { issues: ["The input must be an object."], example: exampleInput(schema) }
   const names = Object.keys(properties)

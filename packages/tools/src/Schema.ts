@@ -1,4 +1,4 @@
-import { format, type Schema, Validator } from "@cfworker/json-schema"
+import { format, type OutputUnit, type Schema, Validator } from "@cfworker/json-schema"
 
 /** A JSON Schema of one value. */
 export interface JsonSchema {
@@ -56,6 +56,27 @@ export const nullable = (schema: JsonSchema & { readonly type: string }): JsonSc
 /** A check before anything is sent; the server has the exact rule. The validator ignores formats that it does not know. */
 format["idn-email"] ??= (text) => /^[^\s@<>,;]+@[^\s@<>,;]+$/.test(text)
 
+/** The formats of texts, in words. */
+export const FORMAT_TEXTS: Readonly<Record<string, string>> = {
+  "date-time": "A time in ISO 8601 with its zone.",
+  "idn-email": "An email address.",
+  uuid: "A UUID."
+}
+
+/** Returns the schema of a part of a value. */
+const schemaAt = (schema: JsonSchema, path: ReadonlyArray<string>): JsonSchema =>
+  path.reduce<JsonSchema>((at, part) => {
+    const properties = (at["properties"] ?? {}) as Readonly<Record<string, JsonSchema>>
+    return (Object.hasOwn(properties, part) ? properties[part] : (at["items"] as JsonSchema | undefined)) ?? {}
+  }, schema)
+
+/** Returns the reason for an error in the words of the schema, where those of the validator do not name it. */
+const reasonOf = ({ error, keyword }: OutputUnit, { description, format: name }: JsonSchema): string => {
+  if (keyword === "pattern" && typeof description === "string") return `does not match its description: ${description}`
+  const text = keyword === "format" && typeof name === "string" ? FORMAT_TEXTS[name] : undefined
+  return text === undefined ? error : `is not ${text[0]!.toLowerCase()}${text.slice(1)}`
+}
+
 /** More are not reported, because the first one is mostly the cause of the others. */
 const ISSUES_MAX = 5
 
@@ -66,8 +87,16 @@ export const issuesOf = (schema: ObjectSchema, value: unknown): ReadonlyArray<st
   const specific = errors.filter(
     ({ error, keyword }) => keyword !== "properties" && keyword !== "items" && error !== "False boolean schema."
   )
-  return specific.slice(0, ISSUES_MAX).map(({ error, instanceLocation }) => {
-    const place = instanceLocation.replace(/^#\/?/, "").replaceAll("/", ".")
-    return place === "" ? error : `${place}: ${error}`
+  return specific.slice(0, ISSUES_MAX).map((unit) => {
+    const path = unit.instanceLocation.split("/").slice(1)
+    const part = schemaAt(schema, path)
+    const unknown =
+      unit.keyword === "additionalProperties" ? /^Property "(.*)" does not match/s.exec(unit.error)?.[1] : undefined
+    const place = [...path, ...(unknown === undefined ? [] : [unknown.slice(0, 64)])].join(".")
+    const reason =
+      unknown === undefined
+        ? reasonOf(unit, part)
+        : `is not a field. The fields are ${Object.keys(part["properties"] as object).join(", ")}.`
+    return place === "" ? reason : `${place}: ${reason}`
   })
 }

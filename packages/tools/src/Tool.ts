@@ -46,8 +46,9 @@ export interface Tool {
     input: unknown
   ) => { readonly input: Readonly<Record<string, unknown>> } | { readonly invalid: ToolResult }
   /**
-   * Runs the tool. Reads inputs as models send them: null and "" are missing values, and a text may hold an array, a number or
-   * a boolean. Errors of the service are results; only a bug and an aborted signal reject.
+   * Runs the tool. Reads inputs as models send them: null and "" are missing values, also in lists, as are the words null,
+   * None and undefined where the word itself would be wrong. A text may hold an array, a number or a boolean. Errors of the
+   * service are results; only a bug and an aborted signal reject.
    */
   readonly run: (agent: AgentOs, input: unknown, options?: RunOptions) => Promise<ToolResult>
 }

@@ -47,6 +47,12 @@ const each = (input: Fields, change: (value: unknown) => unknown): Fields =>
 
 const typeOf = (schema: ObjectSchema, name: string): unknown => schema.properties[name]?.["type"]
 
+/** The optional fields that take any text, of which "None" is one. */
+const FREE = (
+  "addLabels removeLabels label q mailbox cursor subject text html displayName agentName beginMessage description " +
+  "digits phoneNumber attachmentId"
+).split(" ")
+
 describe.each(TOOLS.map((tool) => [tool.name, tool] as const))("an input of %s", (_, tool) => {
   const full = inputOf(tool)
   const { properties, required } = tool.inputSchema
@@ -61,6 +67,28 @@ describe.each(TOOLS.map((tool) => [tool.name, tool] as const))("an input of %s",
     const optional = Object.keys(properties).filter((name) => !required.includes(name))
     const input = { ...Object.fromEntries(optional.map((name) => [name, missing])), ...needed }
     assert.deepStrictEqual(read(tool, input), needed)
+  })
+
+  it.each(["null", "None", " undefined"])(
+    "without a value of an optional field may say %j where no text is right",
+    (word) => {
+      const optional = Object.keys(properties).filter((name) => !required.includes(name))
+      const input = { ...Object.fromEntries(optional.map((name) => [name, word])), ...needed }
+      const free = optional.filter((name) => {
+        const isNull = word === "null" && typeOf(tool.inputSchema, name) === "array"
+        return !isNull && (FREE.includes(name) || (name === "from" && tool.name === "place_call"))
+      })
+      const values = free.map((name) => [name, typeOf(tool.inputSchema, name) === "array" ? [word] : word] as const)
+      assert.deepStrictEqual(read(tool, input), { ...Object.fromEntries(values), ...needed })
+    }
+  )
+
+  it("may have missing values in lists", () => {
+    for (const name of Object.keys(full).filter((one) => typeOf(tool.inputSchema, one) === "array")) {
+      const list = full[name] as ReadonlyArray<unknown>
+      assert.deepStrictEqual(read(tool, { ...full, [name]: ["", ...list, null] }), full)
+      if (!required.includes(name)) assert.deepStrictEqual(read(tool, { ...full, [name]: [""] })[name], [])
+    }
   })
 
   it("may have texts for lists, numbers and booleans", () => {
@@ -93,11 +121,52 @@ describe.each(TOOLS.map((tool) => [tool.name, tool] as const))("an input of %s",
     for (const name of Object.keys(properties)) assert.include(message, name)
     errorOf(tool, JSON.parse(`{"__proto__": {"text": "t"}}`))
     errorOf(tool, ["a"])
+    // PHP writes an object without fields as a list.
+    if (required.length === 0) assert.deepStrictEqual(read(tool, []), {})
     errorOf(tool, "not JSON")
   })
 
   it("never runs the tool if it is wrong", async () => {
     const result = await tool.run({} as AgentOs, { ...full, surprise: 1 })
     assert.isTrue(result.isError)
+  })
+})
+
+describe("the answer to a wrong input", () => {
+  const sendEmail = TOOLS.find(({ name }) => name === "send_email")!
+  const message = { to: ["bob@outside.example"], subject: "Hi", text: "Hello" }
+
+  it("names an unknown field of a file, and its fields, with a file that can be sent", () => {
+    const attachments = [{ filename: "a.txt", text: "a", mimeType: "text/plain", path: null }]
+    const error = errorOf(sendEmail, { ...message, attachments })
+    assert.include(
+      error.message,
+      "attachments.0.mimeType: is not a field. The fields are filename, contentType, text, contentBase64, contentId."
+    )
+    assert.deepNestedInclude(JSON.parse(error.next.slice(error.next.indexOf("{"))), {
+      "attachments[0]": { filename: "notes.txt", text: "Hello" }
+    })
+  })
+
+  it("says in words what a text has to be", () => {
+    const refused: ReadonlyArray<readonly [string, Fields, string]> = [
+      [
+        "create_mailbox",
+        { localPart: "ada@agents.test" },
+        "localPart: does not match its description: The part before"
+      ],
+      ["place_call", { to: "0150", greeting: "Hi" }, "to: does not match its description: Number to call, in E.164"],
+      ["send_email", { ...message, sendAt: "2026-01-31" }, "sendAt: is not a time in ISO 8601 with its zone."],
+      ["send_email", { ...message, to: "Bob <bob@outside.example>" }, "to.0: is not an email address."],
+      ["cancel_email", { messageId: "1" }, "messageId: is not a UUID."]
+    ]
+    for (const [name, input, reason] of refused)
+      assert.include(
+        errorOf(
+          TOOLS.find((tool) => tool.name === name)!,
+          input
+        ).message,
+        reason
+      )
   })
 })

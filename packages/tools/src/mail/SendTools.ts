@@ -11,6 +11,7 @@ const ATTACHMENTS_INPUT = {
   type: "array",
   description: "Files, each with its content in text or in contentBase64. At most 10485760 bytes together.",
   maxItems: 20,
+  examples: [[{ filename: "notes.txt", text: "Hello" }]],
   items: {
     type: "object",
     properties: {
