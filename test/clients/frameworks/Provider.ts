@@ -11,6 +11,15 @@ export interface ModelCall {
   readonly input: Json
 }
 
+/** In the input of a call, the id of the message that a result names last. */
+export const NEWEST = "{messageId}"
+
+/** Returns an input with the id of the message that a conversation names last. Programs contain its text. */
+export const withNewest = (input: Json, conversation: string): Json => {
+  const [, id = ""] = [...conversation.matchAll(/messageId\\*": ?\\*"([0-9a-f-]{36})/g)].at(-1) ?? []
+  return JSON.parse(JSON.stringify(input).replaceAll("{messageId}", id))
+}
+
 /** A tool as a request of a framework offers it. */
 export interface OfferedTool {
   readonly name: string
@@ -37,6 +46,9 @@ const offered = ({ input_schema, name, parameters, parametersJsonSchema, strict 
 })
 
 const DONE = "Done."
+/** Mistral requires nine letters or digits (https://github.com/mistralai/mistral-common, validator.py, 1.12.0). */
+const callId = (step: number): string => `call${String(step).padStart(5, "0")}`
+
 const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2, prompt_tokens: 1, completion_tokens: 1 }
 
 const DIALECTS: Readonly<Record<string, Dialect>> = {
@@ -82,7 +94,10 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
     })
   },
   "chat/completions": {
-    results: ({ messages }) => list(messages).filter(({ role }) => role === "tool").length,
+    results: ({ messages }) =>
+      list(messages)
+        .filter(({ role }) => role === "tool")
+        .filter(({ tool_call_id: id }, step) => id === callId(step)).length,
     tools: ({ tools }) => list(tools).map((tool) => offered(tool["function"] as Json)),
     answer: (call, step) => ({
       id: `chat_${step}`,
@@ -101,7 +116,7 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
                   content: null,
                   tool_calls: [
                     {
-                      id: `call_${step}`,
+                      id: callId(step),
                       type: "function",
                       function: { name: call.name, arguments: JSON.stringify(call.input) }
                     }
@@ -208,6 +223,8 @@ export class Provider {
     this.#conversations.set(name, conversation)
     const step = dialect.results(body)
     response.writeHead(200, { "Content-Type": "application/json" })
-    response.end(JSON.stringify(dialect.answer(this.#calls(name)[step], step)))
+    const call = this.#calls(name)[step]
+    const next = call === undefined ? undefined : { ...call, input: withNewest(call.input, JSON.stringify(body)) }
+    response.end(JSON.stringify(dialect.answer(next, step)))
   }
 }

@@ -1,4 +1,5 @@
 import { INSTRUCTIONS, TOOLS } from "@agentos/tools"
+import { Ajv } from "ajv"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -8,24 +9,55 @@ import { freshName } from "../../support/Agent.ts"
 import { useSandbox } from "../../support/useSandbox.ts"
 import { type FrameworkFolders, installFrameworks } from "./FrameworkFolder.ts"
 import { PREAMBLE, PROGRAMS } from "./programs.ts"
-import { type ModelCall, type OfferedTool, Provider } from "./Provider.ts"
+import { type ModelCall, NEWEST, type OfferedTool, Provider, withNewest } from "./Provider.ts"
 
 /** The tools in the frameworks of agents and in hosts of the Model Context Protocol. */
 const host = useSandbox()
 
+/** An installation, and its removal, take minutes on a busy machine. */
 const INSTALL_MILLIS = 500_000
 let folders: FrameworkFolders | undefined
 let reason = ""
 let provider: Provider
 const home = mkdtempSync(join(tmpdir(), "agentos-mcp-"))
 
-/** The calls of the model, with the inputs that strict modes and hosts produce. */
+const NO_FILTERS = { from: "", q: null, label: "", unread: "null", cursor: null }
+
+/** The calls of the model, with the inputs that strict modes and hosts produce. The last one is wrong. */
 const callsOf = (localPart: string): ReadonlyArray<ModelCall> => [
   { name: "create_mailbox", input: { localPart, displayName: null } },
-  { name: "list_emails", input: { mailbox: "", from: "", q: null, direction: null, limit: "5" } },
+  { name: "list_emails", input: { ...NO_FILTERS, mailbox: "", direction: "None", limit: "5", threadId: "null" } },
   {
     name: "send_email",
-    input: { to: '["bob@outside.example"]', cc: null, html: "", subject: "Hi", text: "Hello", mailbox: null }
+    input: {
+      to: '["bob@outside.example"]',
+      cc: null,
+      bcc: [""],
+      replyTo: "null",
+      subject: "Hi",
+      text: "Hello",
+      html: "",
+      mailbox: localPart,
+      sendAt: new Date(Date.now() + 3_600_000).toISOString(),
+      attachments: "[]"
+    }
+  },
+  { name: "cancel_email", input: { messageId: NEWEST } },
+  {
+    name: "update_emails",
+    input: { messageIds: `["${NEWEST}"]`, addLabels: "To Do", removeLabels: [null], unread: "False" }
+  },
+  { name: "list_threads", input: { mailbox: localPart, label: "to do", unread: "", limit: "5", cursor: null } },
+  {
+    name: "forward_email",
+    input: {
+      messageId: NEWEST,
+      to: ["bob@outside.example"],
+      text: "",
+      forwardAttachments: "false",
+      cc: "[]",
+      bcc: null
+    }
   },
   { name: "wait_for_email", input: { timeoutSeconds: "soon" } }
 ]
@@ -41,7 +73,7 @@ afterAll(() => {
   provider?.stop()
   folders?.remove()
   rmSync(home, { recursive: true, force: true })
-})
+}, INSTALL_MILLIS)
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -57,9 +89,17 @@ const GEMINI = (
   "minLength maxLength pattern example anyOf propertyOrdering default items minimum maximum"
 ).split(" ")
 
+/** Mistral checks schemas against draft 7 (https://github.com/mistralai/mistral-common, validator.py, 1.12.0). */
+const draft7 = new Ajv({ strict: false, validateFormats: false })
+
 /** Checks the schemas that a provider receives by the rules that it publishes. */
 const checkWire = (tools: ReadonlyArray<OfferedTool>): void => {
   expect(tools.map(({ name }) => name)).toEqual(TOOLS.map(({ name }) => name))
+  for (const { isOpenApi, name, schema } of tools) {
+    // The rule of Mistral and of OpenAI.
+    expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
+    if (!isOpenApi) expect([name, draft7.validateSchema(schema), draft7.errors]).toEqual([name, true, null])
+  }
   for (const { isOpenApi, name, schema, strict } of tools)
     for (const each of schemasIn(schema)) {
       if (isOpenApi) {
@@ -91,8 +131,8 @@ describe("a model gets the tools, their results and their errors", () => {
     checkWire(tools)
     expect(requests[0]).toContain(JSON.stringify(INSTRUCTIONS).slice(1, -1))
     const last = requests.at(-1)
-    for (const seen of [`${conversation}@`, "nextCursor", "spentLastDay", "timeoutSeconds: ", "for example with"])
-      expect(last).toContain(seen)
+    const results = [`${conversation}@`, "nextCursor", "spentLastDay", "canceled", "to do", "messageCount", "Fwd: Hi"]
+    for (const seen of [...results, "timeoutSeconds: ", "for example with"]) expect(last).toContain(seen)
     expect(last).toMatch(/INVALID_INPUT/)
   })
 })
@@ -134,8 +174,10 @@ const client = new Client({ name: "host", version: "1" })
 const env = { PATH: process.env.PATH, ...${JSON.stringify(environment())} }
 await client.connect(new StdioClientTransport({ command: process.execPath, args: ${JSON.stringify(parameters())}, env }))
 const { tools } = await client.listTools()
+const withNewest = ${String(withNewest)}
 const results = []
-for (const { input, name } of ${JSON.stringify(callsOf(localPart))}) results.push(await client.callTool({ name, arguments: input }))
+for (const { input, name } of ${JSON.stringify(callsOf(localPart))})
+  results.push(await client.callTool({ name, arguments: withNewest(input, JSON.stringify(results)) }))
 await client.close()
 console.log(JSON.stringify({ names: tools.map(({ name }) => name), results }))`
     const { stdout } = await folders.runProgram("latest", program, {})
@@ -147,9 +189,10 @@ console.log(JSON.stringify({ names: tools.map(({ name }) => name), results }))`
       }>
     }
     expect(seen.names).toEqual(TOOLS.map((tool) => tool.name))
-    expect(seen.results.map(({ isError = false }) => isError)).toEqual([false, false, false, true])
+    const last = callsOf("").length - 1
+    expect(seen.results.map(({ isError = false }) => isError)).toEqual(callsOf("").map((_, call) => call === last))
     expect(seen.results[0]?.content[0]?.text).toContain(`${localPart}@`)
-    expect(seen.results[3]?.content[0]?.text).toContain("timeoutSeconds: ")
+    expect(seen.results[last]?.content[0]?.text).toContain("timeoutSeconds: ")
   })
 
   it("the command line of the Inspector", async ({ skip }) => {

@@ -10,6 +10,8 @@ const OPENAI_MODEL = `import { createOpenAI } from "@ai-sdk/openai"
 const model = createOpenAI({ baseURL: url + "/v1", apiKey: "k" })("gpt-5.1")`
 const GOOGLE_MODEL = `import { createGoogleGenerativeAI } from "@ai-sdk/google"
 const model = createGoogleGenerativeAI({ baseURL: url + "/v1beta", apiKey: "k" })("gemini-3-pro")`
+const MISTRAL_MODEL = `import { createMistral } from "@ai-sdk/mistral"
+const model = createMistral({ baseURL: url + "/v1", apiKey: "k" })("mistral-large-latest")`
 const ANTHROPIC_MODEL = `import { createAnthropic } from "@ai-sdk/anthropic"
 const model = createAnthropic({ baseURL: url + "/v1", apiKey: "k" })("claude-opus-4-5")`
 
@@ -73,6 +75,22 @@ for (;;) {
   messages.push({ role: "user", content: results })
 }`
 
+const MISTRAL = `
+  import { Mistral } from "@mistralai/mistralai"
+const client = new Mistral({ serverURL: url, apiKey: "k" })
+const tools = TOOLS.map(({ description, inputSchema, name }) => ({
+  type: "function", function: { name, description, parameters: inputSchema }
+}))
+const messages = [{ role: "system", content: INSTRUCTIONS }, { role: "user", content: prompt }]
+for (;;) {
+  const { choices: [{ message }] } = await client.chat.complete({ model: "mistral-large-latest", messages, tools })
+  messages.push(message)
+  const calls = message.toolCalls ?? []
+  if (calls.length === 0) { console.log(message.content); break }
+  for (const { function: { arguments: input, name }, id } of calls)
+    messages.push({ role: "tool", name, toolCallId: id, content: await answer(name, input) })
+}`
+
 const OPENAI_AGENTS = `
   import { Agent, OpenAIProvider, Runner, setTracingDisabled, tool } from "@openai/agents"
 setTracingDisabled(true)
@@ -132,6 +150,7 @@ export const PROGRAMS: ReadonlyArray<Program> = [
     aiSdk(folder, "@ai-sdk/google", GOOGLE_MODEL),
     aiSdk(folder, "@ai-sdk/anthropic", ANTHROPIC_MODEL)
   ]),
+  aiSdk("latest", "@ai-sdk/mistral", MISTRAL_MODEL),
   program("LangChain with Chat Completions", ["@langchain/core", "@langchain/openai"], langChain("")),
   program("LangChain with Responses", ["@langchain/core", "@langchain/openai"], langChain("useResponsesApi: true")),
   program("OpenAI Agents SDK", ["@openai/agents"], OPENAI_AGENTS),
@@ -140,5 +159,6 @@ export const PROGRAMS: ReadonlyArray<Program> = [
   program("OpenAI SDK, strict", ["openai"], openAi(true)),
   program("Google GenAI SDK with JSON Schema", ["@google/genai"], google("parametersJsonSchema: inputSchema")),
   program("Google GenAI SDK with OpenAPI schemas", ["@google/genai"], google("parameters: openApiSchema(inputSchema)")),
-  program("Anthropic SDK", ["@anthropic-ai/sdk"], ANTHROPIC)
+  program("Anthropic SDK", ["@anthropic-ai/sdk"], ANTHROPIC),
+  program("Mistral SDK", ["@mistralai/mistralai"], MISTRAL)
 ]

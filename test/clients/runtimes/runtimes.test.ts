@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -8,12 +7,14 @@ import { freshName } from "../../support/Agent.ts"
 import { sendMail } from "../../support/ClientRig.ts"
 import { useSandbox } from "../../support/useSandbox.ts"
 import { freePort } from "../../packed/Client.ts"
+import { findBrowsers } from "./Browsers.ts"
 import type { Order, Outcome } from "./journey.ts"
 import { installRuntimes, type RuntimeFolder } from "./RuntimeFolder.ts"
 
 /** The packed client, in each runtime that it is for. */
 const host = useSandbox()
 
+/** An installation, and its removal, take minutes on a busy machine. */
 const INSTALL_MILLIS = 500_000
 let folder: RuntimeFolder
 
@@ -45,7 +46,10 @@ afterAll(() => {
   site.close()
   site.closeAllConnections()
   folder?.remove()
-})
+}, INSTALL_MILLIS)
+
+const BROWSERS = await findBrowsers()
+afterAll(() => Promise.all(BROWSERS.map(({ close }) => close())), INSTALL_MILLIS)
 
 const newOrder = (): Order => ({
   baseUrl: host.sandbox.baseUrl,
@@ -140,20 +144,8 @@ describe("the packed client buys a mailbox, reads, and answers a mail that it re
     expect(reported(printed)).toEqual(outcomeOf(order))
   })
 
-  const BROWSERS = [
-    [
-      "Chromium",
-      ["chromium", "chromium-browser", "google-chrome"],
-      ["--headless", "--no-sandbox", "--user-data-dir=chromium"]
-    ],
-    ["Firefox", ["firefox-esr", "firefox"], ["--headless", "--no-remote", "--profile", "."]]
-  ] as const
-  for (const [name, executables, options] of BROWSERS) {
-    const executable = executables
-      .map((each) => spawnSync("which", [each], { encoding: "utf8" }).stdout.trim())
-      .find((path) => path !== "")
-    const reason = executable === undefined ? ` (skipped: install Debian's package ${executables[0]})` : ""
-    it.skipIf(executable === undefined)(`in a page in ${name}${reason}`, async () => {
+  for (const { name, open, title } of BROWSERS)
+    it.skipIf(open === undefined)(`in a page in ${title}`, async () => {
       const order = newOrder()
       folder.write(
         "page.mjs",
@@ -165,11 +157,9 @@ describe("the packed client buys a mailbox, reads, and answers a mail that it re
       pages.set(`/${name}`, `<!doctype html><meta charset="utf-8"><script src="/${name}.js"></script>`)
       const result = Promise.withResolvers<string>()
       results.set(`/result/${name}`, result)
-      process.stdout.write(spawnSync(executable!, ["--version"], { encoding: "utf8" }).stdout)
-      const printed = await folder.during([executable!, ...options, `${siteUrl()}/${name}`], () => result.promise)
+      const printed = await open!(folder, `${siteUrl()}/${name}`, () => result.promise)
       expect(reported(printed)).toEqual(outcomeOf(order))
     })
-  }
 })
 
 describe("the packed client beside other libraries", () => {

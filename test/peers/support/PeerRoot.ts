@@ -167,7 +167,7 @@ export interface Peer {
 export const installPeer = async (...packages: readonly [string, ...ReadonlyArray<string>]): Promise<Peer> => {
   const [name] = packages
   const skip = (reason: string): Peer => {
-    process.stderr.write(`test:peers skips ${name}: ${reason}\n`)
+    process.stderr.write(`Tests of ${name} are skipped: ${reason}\n`)
     return { root: undefined, title: `${name} (skipped: ${reason})` }
   }
   const obstacle = obstacleOf(packages)
