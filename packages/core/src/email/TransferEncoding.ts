@@ -157,8 +157,9 @@ const LINE_BYTES = 76
 const SPACE = 0x20
 const TAB = 0x09
 
-/** Whether a byte can follow the equals sign of a soft line break: nothing yet, its padding (section 6.7), or its CR. */
+/** Whether a byte pads a soft line break (RFC 2045, section 6.7): a relay may have added it. */
 const isPadding = (byte: number | undefined): boolean => byte === SPACE || byte === TAB
+/** Whether what begins with this byte after the equals sign can become a soft line break. */
 const isSoftBreak = (first: number | undefined): boolean => first === undefined || first === CR || isPadding(first)
 
 const quotedPrintableDecoder = (): TransferDecoder => {

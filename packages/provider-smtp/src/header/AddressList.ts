@@ -1,7 +1,8 @@
 import { type Address, addressParser } from "postal-mime"
 import { commentEnd, displayNameIn, mailboxOf } from "./Author.ts"
+import { decodeWords } from "./EncodedWords.ts"
 
-/** An address as a field has it, which need not be usable, and the name beside it with its encoded words, or an empty text. */
+/** An address as a field has it, which need not be usable, and the name beside it; empty if there is none. */
 export interface ListedAddress {
   readonly address: string
   readonly name: string
@@ -76,6 +77,6 @@ export function* addressesIn(field: string): Generator<ListedAddress, void> {
     const bare = simplified(part)
     const address = mailboxOf(bare)?.address
     if (address === undefined) yield* flat(addressParser(bare))
-    else yield { address, name: displayNameIn(part) }
+    else yield { address, name: decodeWords(displayNameIn(part)) }
   }
 }

@@ -115,7 +115,7 @@ const addressesOf = ({ headers }: Email, field: string, limit: number): Readonly
     if (key !== field) continue
     for (const { address, name } of addressesIn(value)) {
       const clean = cleanAddress(address)
-      if (clean !== undefined && found.push({ address: clean, name: nameOf(decodeWords(name)) }) === limit) return found
+      if (clean !== undefined && found.push({ address: clean, name: nameOf(name) }) === limit) return found
     }
   }
   return found
