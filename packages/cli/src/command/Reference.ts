@@ -133,17 +133,19 @@ const messagesOf = async (
 const messageAbout = ({ direction, from, subject, to }: ListedMessage): string =>
   `${direction === "inbound" ? `from ${from}` : `to ${to.join(", ")}`}: ${subject}`
 
+const newestMessage = async (client: Server, direction?: "inbound"): Promise<ListedMessage> => {
+  const [newest] = await messagesOf(client, 1, direction)
+  if (newest === undefined) throw notFound(MESSAGE, LATEST)
+  return newest
+}
+
 /**
  * Returns the id of a message that is given by id, a part of it, or as `latest`: the newest, or the newest received one for
  * commands that need one.
  */
 export const messageIdOf = async (client: Server, text: string, direction?: "inbound"): Promise<string> => {
   if (UUID.test(text)) return text.toLowerCase()
-  if (text === LATEST) {
-    const [newest] = await messagesOf(client, 1, direction)
-    if (newest === undefined) throw notFound(MESSAGE, LATEST)
-    return newest.messageId
-  }
+  if (text === LATEST) return (await newestMessage(client, direction)).messageId
   requirePart(MESSAGE, text)
   const items = await messagesOf(client, SEARCHED)
   return onlyOf(
@@ -168,11 +170,7 @@ export const messageCount = async (client: Server, mailboxId: string): Promise<s
 
 /** Returns the id of a conversation that is given by id, a part of it, or as `latest`: that of the newest message. */
 export const threadIdOf = async (client: Server, text: string): Promise<string> => {
-  if (text === LATEST) {
-    const [newest] = await messagesOf(client, 1)
-    if (newest === undefined) throw notFound(MESSAGE, LATEST)
-    return newest.threadId
-  }
+  if (text === LATEST) return (await newestMessage(client)).threadId
   if (UUID.test(text) || !PART.test(text)) return text
   const threads = new Map((await messagesOf(client, SEARCHED)).map((item) => [item.threadId, messageAbout(item)]))
   return onlyOf(

@@ -24,7 +24,7 @@ export const WEBHOOK_SET = defineCommand(
     name: "webhook set",
     summary: "Set the URL that receives your events",
     description:
-      "Replaces the webhook and its signing secret, and resumes paused deliveries. Deliveries are signed per Standard Webhooks; a 2xx response acknowledges the event. The secret is shown on a terminal and with --json, but not piped as text. Nothing is paid.",
+      "Sets the webhook, or replaces it, and resumes paused deliveries. The same URL keeps its signing secret. Deliveries are signed per Standard Webhooks; a 2xx response acknowledges the event. The secret is shown on a terminal and with --json, but not piped as text. Nothing is paid.",
     arguments: [
       {
         name: "url",
