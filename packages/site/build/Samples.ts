@@ -92,7 +92,10 @@ export interface Sample {
 export const curlSamples = (documented: Documented): ReadonlyArray<Sample> => {
   const headers = tokenHeaders(documented)
   if (isPaid(documented)) {
-    const payment = ['"PAYMENT-SIGNATURE: $PAYMENT_SIGNATURE"', `"Idempotency-Key: ${documented.entry.operationId}-1"`]
+    const payment = [
+      '"PAYMENT-SIGNATURE: $PAYMENT_SIGNATURE"',
+      `"Idempotency-Key: ${documented.entry.operationId}-$(date +%s)"`
+    ]
     return [
       {
         text: "Without a payment, the response is 402 with the challenge.",
