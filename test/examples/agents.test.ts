@@ -152,7 +152,8 @@ it.each([
   ["packages/client/README.md", CLIENT_README],
   ["packages/site/content/quickstart.md", QUICKSTART]
 ])("the first lines of %s work as they stand, again, and with a second wallet", async (_, document) => {
-  const lines = /```(?:js|ts)\n([^]*?await agent\.mailboxes\.open[^\n]*\n)/.exec(readFileSync(document, "utf8"))?.[1] ?? ""
+  const lines =
+    /```(?:js|ts)\n([^]*?await agent\.mailboxes\.open[^\n]*\n)/.exec(readFileSync(document, "utf8"))?.[1] ?? ""
   const { privateKeys, baseUrl } = { ...description, privateKeys: description.wallets.map((one) => one.privateKey) }
   const imports = lines.includes("import ")
     ? ""

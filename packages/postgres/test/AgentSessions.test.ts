@@ -69,6 +69,7 @@ layer(TestPostgres.layer(), { excludeTestServices: true })("voice sessions", (it
       yield* connect(there, tenantId, ({ callId }) =>
         parts.map((part, index) => ({ text: `${part} ${callId}`, more: index < 2 }))
       )
+      // Each must be confirmed within a second of real time, also on a busy machine.
       const callIds = yield* Effect.replicateEffect(Uuid.next, 20)
       const answers = yield* Effect.forEach(callIds, (callId) => ask(here, tenantId, callId), {
         concurrency: "unbounded"
