@@ -46,7 +46,7 @@ describe(`two servers over one PostgreSQL (seed ${SEED})`, () => {
     }
   })
 
-  it("deliver a mail within 20 s after the server that reads it was killed", async () => {
+  it("deliver a mail once after the server that reads it was killed", async () => {
     const [reader, other] = cluster.servers
     const [wallet] = await newWallets(cluster, new Treasury(cluster.chain), 1, 1)
     const agent = wallet!.on(1)
@@ -67,7 +67,7 @@ describe(`two servers over one PostgreSQL (seed ${SEED})`, () => {
       const envelope = { mailFrom: "bob@outside.example", rcptTo: [address] }
       await new MailService(reader!.mail.host, reader!.mail.port).deliver(envelope, raw)
       await vi.waitFor(async () => expect(await holder.execute(waiting)).toHaveLength(1), {
-        timeout: 20_000,
+        timeout: 60_000,
         interval: 20
       })
     } finally {
@@ -78,6 +78,6 @@ describe(`two servers over one PostgreSQL (seed ${SEED})`, () => {
     onTestFinished(reader!.start)
     // Its statement would otherwise be executed after its end.
     await holder.execute(`select pg_terminate_backend(pid) from (${waiting}) as writers`, "rollback")
-    await vi.waitFor(async () => expect(await received()).toEqual(["Twice read"]), { timeout: 20_000, interval: 100 })
+    await vi.waitFor(async () => expect(await received()).toEqual(["Twice read"]), { timeout: 60_000, interval: 100 })
   })
 })

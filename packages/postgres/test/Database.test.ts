@@ -57,7 +57,7 @@ layer(TestPostgres.layer(), { excludeTestServices: true })("a database on Postgr
   it.effect("cancels a statement that takes too long, and keeps working", () =>
     Effect.gen(function* () {
       const { url } = yield* TestPostgres
-      const slow = layerPostgres({ url, statementTimeout: 50 })
+      const slow = layerPostgres({ url, statementTimeout: 1_000 })
       yield* Effect.gen(function* () {
         const { sql } = yield* Database
         const error = yield* Effect.flip(sql`select pg_sleep(10)`)

@@ -3,8 +3,11 @@ import type { ComparisonResult } from "../Bench.ts"
 /** Ratios of ours to the first peer, by the title of the comparison. */
 export type Ratios = Readonly<Record<string, number>>
 
-/** A ratio below this share of the one on record fails. */
-const SHARE_MIN = 2 / 3
+/**
+ * A ratio below this share of the one on record fails. The ratios of one build differ by up to a third between hosts, because
+ * system calls and memory cost more on some than on others.
+ */
+const SHARE_MIN = 1 / 2
 
 /** Returns the ratio of each comparison, rounded as it is stored. */
 export const ratiosOf = (results: ReadonlyArray<ComparisonResult>): Ratios =>

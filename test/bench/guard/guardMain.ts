@@ -1,5 +1,5 @@
 /**
- * Runs the quick comparisons in short, and fails if a ratio is below two thirds of the one in ratios.json: three attempts,
+ * Runs the quick comparisons in short, and fails if a ratio is below half of the one in ratios.json: three attempts,
  * of which the best ratio counts, because a busy machine only makes a ratio worse. `--record` writes the file instead.
  */
 import { readFileSync, writeFileSync } from "node:fs"
