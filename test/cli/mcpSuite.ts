@@ -215,7 +215,7 @@ export const mcpSuite = (rig: CliRig): void => {
         await withHost(customer, LIMITS, async (host) => {
           const { openPayments: open } = await host.call("get_spending")
           assert.lengthOf(open as ReadonlyArray<unknown>, isOpen ? 1 : 0)
-          if (isOpen) await vi.waitFor(() => assert.match(host.log, /has no known outcome/), { timeout: 20_000 })
+          if (isOpen) await vi.waitFor(() => assert.match(host.log, /has no known outcome/), { timeout: 60_000 })
           assert.deepNestedInclude(await host.call("create_mailbox", input), { "payment.spentLastDay": "0.25" })
           assert.deepNestedInclude(await host.call("create_mailbox", input), {
             created: false,

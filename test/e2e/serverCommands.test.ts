@@ -334,7 +334,7 @@ describe("agentos-server start", () => {
     expect(await quiet.stop()).toBe(0)
 
     const server = await startServer(settings)
-    await vi.waitFor(async () => expect(await jobsRun()).toBeGreaterThan(0), { timeout: 20_000, interval: 500 })
+    await vi.waitFor(async () => expect(await jobsRun()).toBeGreaterThan(0), { timeout: 60_000, interval: 500 })
     // A request whose body does not arrive is in progress for as long as the server allows.
     const request = await unfinishedRequest(server.port)
     server.child.kill("SIGTERM")
@@ -476,7 +476,7 @@ describe("agentos-server token revoke", () => {
       output: { tenantId: expect.any(String), wallet: wallet.toLowerCase() }
     })
     await vi.waitFor(async () => expect((await agent.send({ path: "/api/v1/events" })).status).toBe(401), {
-      timeout: 20_000,
+      timeout: 60_000,
       interval: 250
     })
     const unknown = await runServerCommand(["token", "revoke", `0x${"1".repeat(40)}`, "--yes"], environment)

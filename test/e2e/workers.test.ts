@@ -74,7 +74,7 @@ const start = async (changed: Readonly<Record<string, string | undefined>> = {})
 /** Waits until each client was answered several times. */
 const load = async (server: RunningServer): Promise<KeptConnections> => {
   const clients = new KeptConnections(server.port, CLIENTS)
-  await vi.waitFor(() => expect(clients.answers).toBeGreaterThan(CLIENTS * 20), { timeout: 20_000, interval: 20 })
+  await vi.waitFor(() => expect(clients.answers).toBeGreaterThan(CLIENTS * 20), { timeout: 60_000, interval: 20 })
   return clients
 }
 
@@ -114,7 +114,7 @@ describe("agentos-server start --workers", () => {
     const requests = server.lines().filter(({ message }) => message === "request")
     expect(new Set(requests.map(({ worker }) => worker))).toEqual(new Set([1, 2]))
     expect(await server.stop()).toBe(0)
-    await untilGone([one!, two!], 10_000)
+    await untilGone([one!, two!], 60_000)
     // Each request has one line, also of those in the last milliseconds.
     const answered = server.lines().filter(({ annotations: of }) => (of as { path?: string }).path === "/health/ready")
     expect(answered.length).toBeGreaterThanOrEqual(clients.answers)
@@ -133,10 +133,10 @@ describe("agentos-server start --workers", () => {
         expect(server.workers()).not.toContain(killed)
         expect(server.lines()).toContainEqual(expect.objectContaining({ message: "a worker serves" }))
       },
-      { timeout: 20_000, interval: 100 }
+      { timeout: 60_000, interval: 100 }
     )
     const before = clients.answers
-    await vi.waitFor(() => expect(clients.answers).toBeGreaterThan(before + CLIENTS * 20), { timeout: 20_000 })
+    await vi.waitFor(() => expect(clients.answers).toBeGreaterThan(before + CLIENTS * 20), { timeout: 60_000 })
     await clients.stop()
     for (const { port } of lost(clients)) expect(ofKilled.has(port), "a connection of the other worker").toBe(true)
     for (const port of ofOther) expect(clients.closed.find((closed) => closed.port === port)?.lost).toBe(false)
@@ -151,7 +151,7 @@ describe("agentos-server start --workers", () => {
       process.kill(killed!, "SIGKILL")
       await vi.waitFor(
         () => expect(server.lines().filter(({ message }) => message === "a worker serves")).toHaveLength(kills),
-        { timeout: 20_000, interval: 100 }
+        { timeout: 60_000, interval: 100 }
       )
     }
     // Hangs if a connection stays without an answer.
@@ -175,7 +175,7 @@ describe("agentos-server start --workers", () => {
       const clients = await load(server)
       await writeFile(file, `AGENTOS_OPERATOR_TOKEN=${OPERATOR_TOKENS[1]}`)
       server.child.kill("SIGHUP")
-      await untilGone(before, 40_000)
+      await untilGone(before, 60_000)
       const after = childrenOf(server.child.pid!)
       expect(after).toHaveLength(2)
       await clients.stop()
@@ -187,7 +187,7 @@ describe("agentos-server start --workers", () => {
       await writeFile(file, "AGENTOS_OPERATOR_TOKEN=short")
       server.child.kill("SIGHUP")
       await once(server.child.stderr!, "data")
-      await vi.waitFor(() => expect(childrenOf(server.child.pid!)).toEqual(after), { timeout: 20_000, interval: 500 })
+      await vi.waitFor(() => expect(childrenOf(server.child.pid!)).toEqual(after), { timeout: 60_000, interval: 500 })
       expect((await metricsOf(server, OPERATOR_TOKENS[1]!)).status).toBe(200)
     } finally {
       expect(await server.stop()).toBe(0)
@@ -202,7 +202,7 @@ describe("agentos-server start --workers", () => {
     await clients.stop()
     // A connection that is opened while the last worker stops is refused, as later ones are.
     expect(lost(clients).filter(({ answers }) => answers > 0)).toEqual([])
-    await untilGone(workers, 10_000)
+    await untilGone(workers, 60_000)
 
     const again = await start()
     const request = await unfinishedRequest(again.port)
@@ -212,7 +212,7 @@ describe("agentos-server start --workers", () => {
     expect(again.child.exitCode).toBeNull()
     // The first signal alone would end in 0, after the drain.
     expect(await again.stop()).toBe(130)
-    await untilGone(left, 10_000)
+    await untilGone(left, 60_000)
     request.destroy()
   })
 

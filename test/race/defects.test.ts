@@ -97,6 +97,6 @@ describe("the invariants reject servers whose database lacks", () => {
     expect(started).toEqual(expect.arrayContaining(cluster.servers.map(({ pid }) => pid())))
     cluster.servers[0]!.freeze()
     await cluster.stop()
-    await untilGone(started, 5_000)
+    await untilGone(started, 60_000)
   })
 })

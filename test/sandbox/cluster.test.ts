@@ -122,7 +122,7 @@ describe("a sandbox of two servers", () => {
         const { event } = await socket.next()
         expect(event).toMatchObject({ type: "email.received", payload: { subject: "From the other server" } })
       },
-      { timeout: 20_000, interval: 1 }
+      { timeout: 60_000, interval: 1 }
     )
     socket.close()
   })
@@ -141,7 +141,7 @@ describe("a sandbox of two servers", () => {
         }
       ).data.items
     await vi.waitFor(async () => expect(Math.min(...(await jobs(0)).map(({ runs }) => runs))).toBeGreaterThan(0), {
-      timeout: 30_000,
+      timeout: 60_000,
       interval: 250
     })
     expect((await jobs(1)).map(({ name }) => name)).toEqual((await jobs(0)).map(({ name }) => name))
@@ -167,7 +167,7 @@ describe("a sandbox of two servers", () => {
 
   it("restarts its database with its data", async () => {
     await killAndRestart(({ processes }) => processes.postgres!)
-    await vi.waitFor(expectMailbox, { timeout: 30_000, interval: 250 })
+    await vi.waitFor(expectMailbox, { timeout: 60_000, interval: 250 })
     await agentAt(1).createMailbox(freshName())
   })
 })
@@ -177,7 +177,7 @@ describe("the end of a sandbox of several servers", () => {
     const family = familyOf(sandbox.process.pid!)
     for (const { pid } of (await sandbox.describe()).servers) expect(family).toContain(pid)
     expect(await sandbox.stop()).toBe(0)
-    await untilGone(family, 10_000)
+    await untilGone(family, 60_000)
     expect(existsSync(join(directory, "sandbox.json"))).toBe(false)
   })
 
@@ -199,7 +199,7 @@ describe("the end of a sandbox of several servers", () => {
     sandbox.process.kill("SIGKILL")
     await once(sandbox.process, "exit")
     await start(2)
-    await untilGone(family, 10_000)
+    await untilGone(family, 60_000)
     await expectMailbox()
   })
 
@@ -207,6 +207,6 @@ describe("the end of a sandbox of several servers", () => {
     const family = familyOf(sandbox.process.pid!)
     sandbox.process.kill("SIGINT")
     expect(await once(sandbox.process, "exit")).toEqual([0, null])
-    await untilGone(family, 10_000)
+    await untilGone(family, 60_000)
   })
 })

@@ -247,7 +247,7 @@ describe("the end of a sandbox", () => {
     const family = familyOf(sandbox.process.pid!)
     expect(family.length).toBeGreaterThan(6)
     expect(await sandbox.stop()).toBe(0)
-    await untilGone(family, 10_000)
+    await untilGone(family, 60_000)
     expect(existsSync(join(directory, "sandbox.json"))).toBe(false)
   })
 
@@ -275,7 +275,7 @@ describe("the end of a sandbox", () => {
     sandbox.process.kill("SIGKILL")
     await once(sandbox.process, "exit")
     await start()
-    await untilGone(family, 10_000)
+    await untilGone(family, 60_000)
     await expectSameData()
   })
 
@@ -285,7 +285,7 @@ describe("the end of a sandbox", () => {
     for (const pid of pids) process.kill(pid, "SIGSTOP")
     // They are killed when their grace periods are over. Otherwise this would not end.
     expect(await sandbox.stop()).toBe(0)
-    await untilGone(family, 10_000)
+    await untilGone(family, 60_000)
     await start()
     await expectSameData()
   })
@@ -294,7 +294,7 @@ describe("the end of a sandbox", () => {
     const family = familyOf(sandbox.process.pid!)
     sandbox.process.kill("SIGINT")
     expect(await once(sandbox.process, "exit")).toEqual([0, null])
-    await untilGone(family, 10_000)
+    await untilGone(family, 60_000)
   })
 })
 

@@ -56,7 +56,7 @@ it("runs once by start and again on demand, and names a step that fails", async 
   onTestFinished(async () => void (await first.stop()))
   await vi.waitFor(() => expect(first.output()).toMatch(/The tour took/), { timeout: 60_000, interval: 100 })
   for (const step of STEPS) expect(first.output()).toMatch(step)
-  await vi.waitFor(() => expect(existsSync(join(directory, "tour.json"))).toBe(true), { timeout: 20_000 })
+  await vi.waitFor(() => expect(existsSync(join(directory, "tour.json"))).toBe(true), { timeout: 60_000 })
 
   const again = runTour()
   expect(again.status).toBe(0)

@@ -436,24 +436,29 @@ describe("the samples of the documentation", () => {
     }
   })
 
-  it.skipIf(python === undefined)(`in Python are executed where they are free${pythonReason}`, async () => {
-    const owner = await SampleCustomer.create(host)
-    for (const name of ORDER) {
-      const { authentication, path, price } = OPERATIONS[name].entry
-      if (price !== null || authentication === "unavailable") continue
-      await owner.prepare(name)
-      if (name === "getCall") await owner.prepare("extendCall")
-      if (name === "readPaymentStatus") await owner.signForMailbox()
-      const signIn = authentication === "sign-in-with-x" ? await owner.signIn(`${host.sandbox.baseUrl}${path}`) : ""
-      const [code = ""] = await samplesOf(`reference/${pageOf(name)}`, "python")
-      const { stdout } = await run(python ?? "", ["-c", owner.filled(code)], {
-        cwd: folder,
-        env: { ...process.env, ...owner.environment, SIGN_IN_WITH_X: signIn },
-        timeout: SAMPLE_MILLIS
-      })
-      expect([name, stdout.trim()]).not.toEqual([name, ""])
-    }
-  })
+  it.skipIf(python === undefined)(
+    `in Python are executed where they are free${pythonReason}`,
+    async () => {
+      const owner = await SampleCustomer.create(host)
+      for (const name of ORDER) {
+        const { authentication, path, price } = OPERATIONS[name].entry
+        if (price !== null || authentication === "unavailable") continue
+        await owner.prepare(name)
+        if (name === "getCall") await owner.prepare("extendCall")
+        if (name === "readPaymentStatus") await owner.signForMailbox()
+        const signIn = authentication === "sign-in-with-x" ? await owner.signIn(`${host.sandbox.baseUrl}${path}`) : ""
+        const [code = ""] = await samplesOf(`reference/${pageOf(name)}`, "python")
+        const { stdout } = await run(python ?? "", ["-c", owner.filled(code)], {
+          cwd: folder,
+          env: { ...process.env, ...owner.environment, SIGN_IN_WITH_X: signIn },
+          timeout: SAMPLE_MILLIS
+        })
+        expect([name, stdout.trim()]).not.toEqual([name, ""])
+      }
+      // A process for each sample, each of which loads httpx: 3 s beside other suites on a slow host.
+    },
+    300_000
+  )
 
   it("in Python are compiled where they cost, and say that they are not executed", async () => {
     const paid = operations.filter(({ entry }) => entry.price !== null).map(({ name }) => `reference/${pageOf(name)}`)

@@ -225,7 +225,7 @@ describe("sessions", () => {
       refused.write("NOOP\r\n")
       return refused.destroyed
     }
-    await expect.poll(isCut, { interval: 100, timeout: 20_000 }).toBe(true)
+    await expect.poll(isCut, { interval: 100, timeout: 60_000 }).toBe(true)
   })
 
   it("of one network are limited", async () => {
