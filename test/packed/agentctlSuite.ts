@@ -57,7 +57,7 @@ export const agentctlSuite = (installed: () => Installation): void => {
     symlinkSync(realpathSync(program), local)
     const failure: unknown = await run(24, local, "mailbox", "create", "--frm").catch((error: unknown) => error)
     expect(failure).toMatchObject({
-      stderr: expect.stringContaining("\nNext: npx @agentos/cli mailbox create --help\n") as string
+      stderr: expect.stringContaining("\nNext: npx agentctl mailbox create --help\n") as string
     })
   })
 

@@ -28,7 +28,7 @@ export interface Host extends CommandLineHost {
 
 /** Returns a text whose commands begin as this program was started. */
 export const asStarted = ({ startedAs = "agentctl" }: Host, text: string): string =>
-  text.replaceAll(/\bagentctl(?= [a-z-])/g, startedAs)
+  text.replaceAll(/\bagentctl(?= [a-z-])/g, () => startedAs)
 
 /** Reads a secret from an environment variable, else from a hidden prompt or, without a terminal, standard input. */
 export const readSecret = async (host: Host, variable: string, question: string): Promise<string> => {
