@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { assert, describe, expect, it } from "vitest"
 import { eventLine } from "../src/tail/EventHandling.ts"
 import { errorReply, useApiDouble } from "./support/ApiDouble.ts"
+import { KEY, limitsOf, PAYER } from "./support/PaidAnswers.ts"
 import { outcomeOf, useProgram } from "./support/Program.ts"
 import { event as sample } from "./support/Samples.ts"
 
@@ -224,11 +225,44 @@ describe("doctor", () => {
 
   it("prints the checks and the fixes", async () => {
     serve()
+    api.on("GET /api/v1/limits", limitsOf(PAYER))
     api.on("GET /api/v1", { data: { name: "AgentOS", version: "1.0.0", environment: "sandbox" } })
     const { code, stderr, stdout } = await program.execute(["doctor"], connected())
     await expect(plainOf(stdout)).toMatchFileSnapshot("golden/doctor.txt")
     await expect(plainOf(stderr)).toMatchFileSnapshot("golden/doctor-fixes.txt")
     assert.strictEqual(code, 0)
+  })
+
+  it("warns, as whoami does, if the token is of another wallet than the one that pays", async () => {
+    serve()
+    api.on("GET /api/v1/limits", limitsOf(`0x${"2".repeat(40)}`))
+    api.on("GET /api/v1", { data: { name: "AgentOS", version: "1.0.0", environment: "sandbox" } })
+    const { cwd, env } = connected()
+    const place = { cwd, env: { ...env, AGENTOS_PRIVATE_KEY: KEY } }
+    const doctor = await program.execute(["doctor", "--json"], place)
+    const { checks } = JSON.parse(doctor.stdout) as { checks: ReadonlyArray<Record<string, unknown>> }
+    assert.deepInclude(
+      checks.find((check) => check["name"] === "token"),
+      {
+        status: "warning",
+        detail: `of 0x${"2".repeat(40)}, another wallet than the one that pays (from AGENTOS_TOKEN)`,
+        fix: "unset AGENTOS_TOKEN, then agentctl login --wallet"
+      }
+    )
+    const whoami = await program.execute(["whoami"], place)
+    assert.strictEqual(whoami.code, 0, whoami.stderr)
+    assert.include(whoami.stdout, `of 0x${"2".repeat(40)} (from AGENTOS_TOKEN)`)
+    assert.include(whoami.stderr, "so the server refuses its payments, and nothing is charged")
+    api.on("GET /api/v1/limits", limitsOf(PAYER))
+    assert.notInclude((await program.execute(["whoami"], place)).stderr, "refuses its payments")
+  })
+
+  it("names no answer of a server if none is configured", async () => {
+    const { stdout } = await program.execute(["doctor"], {
+      cwd: program.folder(),
+      env: { AGENTOS_PRIVATE_KEY: KEY }
+    })
+    assert.match(stdout, /balance\s+skipped\s+no server is known/)
   })
 
   it("fails if a check is broken, and reports it as JSON", async () => {

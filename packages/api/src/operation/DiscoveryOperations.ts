@@ -1,4 +1,4 @@
-import { LimitRecord, PaymentStatusRecord, plainText, SendingPauseRecord, Uuid } from "@agentos/core"
+import { LimitRecord, PaymentStatusRecord, plainText, SendingPauseRecord, Uuid, WalletAddress } from "@agentos/core"
 import { Schema } from "effect"
 import { ACCESS_TOKEN, MAILBOX, OPERATION_ID, PAYMENT } from "../example/ResourceExamples.ts"
 import { ApiDescription, apiDescription } from "./ApiDescription.ts"
@@ -227,7 +227,8 @@ export const LIMIT_OPERATIONS = {
       }),
       callableCountries: Schema.Array(Schema.String).annotateKey({
         description: "Countries and territories that may be called (ISO 3166-1 alpha-2)."
-      })
+      }),
+      wallet: WalletAddress.annotateKey({ description: "The wallet of the access token, in lower case." })
     }),
     status: 200,
     summary: "List limits",
@@ -255,7 +256,8 @@ export const LIMIT_OPERATIONS = {
           }
         ],
         sendingPause: null,
-        callableCountries: ["CA", "US"]
+        callableCountries: ["CA", "US"],
+        wallet: "0x857b06519e91e3a54538791bdbb0e22373e36b66"
       }
     }
   })

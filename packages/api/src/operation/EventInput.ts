@@ -73,7 +73,8 @@ export type ListEventsInput = typeof ListEventsInput.Type
 /** The endpoint that receives the events of a tenant. */
 export const SetEventWebhookInput = Schema.Struct({
   url: plainText(URL_LIMIT).annotateKey({
-    description: "The https URL, at a public address and on port 443, that receives your events.",
+    description:
+      "The https URL, at a public address and on port 443, that receives your events. In a sandbox also an http URL at its own machine.",
     examples: ["https://agent.example.com/events"]
   }),
   types: Schema.optionalKey(

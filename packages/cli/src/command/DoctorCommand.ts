@@ -59,8 +59,8 @@ const runChecks = async (context: Context, walletFile: string | undefined) => {
       : passed(`profile ${connection.profile} (${fromOf(connection.settings.profile)})`)
   )
   const wallet = await orFinding(context, async () => ({ found: await findWallet(context, { walletFile }) }))
-  const answers = "status" in connection ? false : await addServerChecks(context, connection, add)
   const { found } = "status" in wallet ? { found: undefined } : wallet
+  const answering = await addServerChecks(context, connection, found, add)
   const warning = found && folderWalletWarning(found)
   if (warning !== undefined) {
     add("wallet", warned(warning, NAME_YOUR_WALLET))
@@ -69,7 +69,7 @@ const runChecks = async (context: Context, walletFile: string | undefined) => {
     return checks
   }
   add("wallet", "status" in wallet ? wallet : describeWallet(found))
-  add("balance", await checkBalance(context, answers && !("status" in connection) ? connection : undefined, found))
+  add("balance", await checkBalance(context, answering, found))
   return checks
 }
 
@@ -98,20 +98,23 @@ const failedBy = (error: unknown, { host }: Context, fix?: string): Finding => {
   return failed(error.message, fix ?? next?.[0] ?? "Retry later. If it persists, contact the operator of the server.")
 }
 
-/** Checks the server, and the parts that only it can confirm. Returns whether it answers. */
+/** Checks the server, and the parts that only it can confirm. Returns why the rest cannot be checked if it does not answer. */
 const addServerChecks = async (
   context: Context,
-  connection: Connection,
+  connection: Connection | Finding,
+  wallet: Wallet | undefined,
   add: (name: string, finding: Finding) => void
-): Promise<boolean> => {
+): Promise<Connection | Finding> => {
+  if ("status" in connection) return skipped("no server is known")
   const { clock, server } = await checkServer(context, connection)
   const answers = server.status === "ok"
   add("server", server)
   add("clock", clock ?? skipped("the server did not report its time"))
-  const token = answers ? await checkToken(context, connection) : skipped("the server does not answer")
+  const token = answers ? await checkToken(context, connection, wallet) : skipped("the server does not answer")
   add("token", token)
-  add("socket", token.status === "ok" ? await checkSocket(context, connection) : skipped("requires a valid token"))
-  return answers
+  const isValid = connection.token !== undefined && (token.status === "ok" || token.status === "warning")
+  add("socket", isValid ? await checkSocket(context, connection) : skipped("requires a valid token"))
+  return answers ? connection : skipped("the server does not answer")
 }
 
 const checkServer = async (
@@ -153,15 +156,22 @@ const checkClock = (serverTime: string | undefined, start: number, end: number):
   )
 }
 
-const checkToken = async (context: Context, { client, token }: Connection): Promise<Finding> => {
+const checkToken = async (
+  context: Context,
+  { client, token }: Connection,
+  wallet: Wallet | undefined
+): Promise<Finding> => {
   if (token === undefined)
     return warned(
       "none for this server; the first purchase returns one",
       "agentctl login --wallet if the wallet has bought here, or else agentctl mailbox create LOCALPART"
     )
   try {
-    await client.call("replayEvents", { query: { limit: 1 } })
-    return passed(`valid (from ${token.source})`)
+    const { wallet: owner } = await client.call("listLimits")
+    const { isOtherWallet, loginAsWallet } = await import("../wallet/TokenOwner.ts")
+    return isOtherWallet(wallet, owner)
+      ? warned(`of ${owner}, another wallet than the one that pays (from ${token.source})`, loginAsWallet(token))
+      : passed(`valid (from ${token.source})`)
   } catch (error) {
     const { ENVIRONMENT_TOKEN } = await import("../config/Credentials.ts")
     const isRejected = error instanceof Failure && error.exit === EXIT.authentication
@@ -197,11 +207,11 @@ const describeWallet = (wallet: Wallet | undefined): Finding =>
 
 const checkBalance = async (
   context: Context,
-  connection: Connection | undefined,
+  connection: Connection | Finding,
   wallet: Wallet | undefined
 ): Promise<Finding> => {
   if (wallet === undefined) return skipped("no wallet")
-  if (connection === undefined) return skipped("the server does not answer")
+  if ("status" in connection) return connection
   const { address } = wallet
   if (address === null) return skipped("the address is unknown until the wallet is opened")
   const { PUBLIC_RPC, tokenBalance } = await import("../wallet/TokenBalance.ts")

@@ -3,6 +3,7 @@ import type { Settings } from "../config/Settings.ts"
 import type { Context } from "../context/Context.ts"
 import { PASSWORD_FILE_FLAG, WALLET_FILE_FLAG, walletFlagsOf, yesFlag } from "../context/Flags.ts"
 import { readSecret } from "../host/Host.ts"
+import type { Server } from "../server/Server.ts"
 import { defineCommand } from "./Command.ts"
 
 const TOKEN = /^at_v1_[0-9A-Za-z]{1,500}$/
@@ -154,17 +155,17 @@ export const WHOAMI = defineCommand(
     const { fromOf } = await import("../config/Settings.ts")
     const { connect } = await import("../server/Connection.ts")
     const { findWallet, rejectFolderWallet } = await import("../wallet/Wallet.ts")
+    const { isOtherWallet, loginAsWallet } = await import("../wallet/TokenOwner.ts")
     const { baseUrl, client, profile, settings, token } = await connect(context)
     const wallet = await findWallet(context)
     if (wallet !== undefined) rejectFolderWallet(context, wallet)
     const server = await client.call("describeApi")
-    const works =
-      token === undefined ? null : await isAuthorized(() => client.call("replayEvents", { query: { limit: 1 } }))
+    const owner = token === undefined ? undefined : await ownerOf(client)
     const document = {
       profile,
       baseUrl,
       server: { name: server.name, version: server.version, environment: server.environment },
-      token: token === undefined ? null : { source: token.source, works },
+      token: token === undefined ? null : { source: token.source, works: owner !== undefined, wallet: owner ?? null },
       wallet:
         wallet === undefined ? null : { address: wallet.address, source: wallet.source, encrypted: wallet.encrypted }
     }
@@ -172,28 +173,35 @@ export const WHOAMI = defineCommand(
       ["Profile", `${profile} (${fromOf(settings.profile)})`],
       ["Server", `${baseUrl} (from ${settings.baseUrl?.source ?? ""})`],
       ["", `${server.name} ${server.version}, ${server.environment}`],
-      ["Token", token === undefined ? "none" : `${works === true ? "valid" : "invalid"} (from ${token.source})`],
+      [
+        "Token",
+        token === undefined ? "none" : `${owner === undefined ? "invalid" : `of ${owner}`} (from ${token.source})`
+      ],
       [
         "Wallet",
         wallet === undefined ? "none" : `${wallet.address ?? "address unknown until opened"} (${wallet.source})`
       ]
     ])
-    if (works === false)
+    if (token !== undefined && owner === undefined)
       throw new Failure({
         code: "AUTH_REQUIRED",
         exit: EXIT.authentication,
         message: "The server rejected the access token.",
         next: ["agentctl login"]
       })
+    if (token !== undefined && owner !== undefined && isOtherWallet(wallet, owner))
+      context.output.warn(
+        `The token is of another wallet than the one that pays, so the server refuses its payments, and nothing is charged. Run: ${loginAsWallet(token)}`
+      )
   }
 )
 
-const isAuthorized = async (request: () => Promise<unknown>): Promise<boolean> => {
+/** Returns the wallet of the access token, or undefined if the server rejects the token. */
+const ownerOf = async (client: Server): Promise<string | undefined> => {
   try {
-    await request()
-    return true
+    return (await client.call("listLimits")).wallet
   } catch (error) {
-    if (error instanceof Failure && error.exit === EXIT.authentication) return false
+    if (error instanceof Failure && error.exit === EXIT.authentication) return undefined
     throw error
   }
 }

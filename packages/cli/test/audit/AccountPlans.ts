@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { errorReply } from "../support/ApiDouble.ts"
-import { challenge, KEY, PAYER, rpcReplies, signInReply, TOKEN } from "../support/PaidAnswers.ts"
-import { AT, description, event, ID, service } from "../support/Samples.ts"
+import { challenge, KEY, limitsOf, PAYER, rpcReplies, signInReply, TOKEN } from "../support/PaidAnswers.ts"
+import { AT, description, ID, service } from "../support/Samples.ts"
 import { asking, NO_TOKEN, NOT_YOURS, type Plans } from "./Plan.ts"
 
 /** A keystore with the address of the test key. It is never opened. */
@@ -32,7 +32,6 @@ const BALANCE = ["wallet", "balance"]
 const LOGIN = ["login"]
 const WHOAMI = ["whoami"]
 const MAILBOXES = "POST /api/v1/email/mailboxes"
-const events = (...items: ReadonlyArray<typeof event>) => ({ data: { items } })
 const REVOKE = "POST /api/v1/auth/revoke"
 const REVOKE_TENANT = ["tenant", "revoke-tokens", PAYER]
 const REVOKE_TENANT_ROUTE = `POST /internal/tenants/${PAYER}/revoke-tokens`
@@ -93,7 +92,7 @@ export const ACCOUNT_PLANS: Plans<
       exit: 0,
       env: LOGGED_OUT,
       stdin: `${TOKEN}\n`,
-      server: { "GET /api/v1/events": [events()] }
+      server: { "GET /api/v1/events": [{ data: { items: [] } }] }
     },
     failure: { args: LOGIN, exit: 3, env: LOGGED_OUT, stdin: "correct horse battery staple" },
     interrupt: { args: LOGIN, exit: 130, env: LOGGED_OUT, answers: ["^C"] }
@@ -107,12 +106,12 @@ export const ACCOUNT_PLANS: Plans<
     success: {
       args: WHOAMI,
       exit: 0,
-      server: { "GET /api/v1": [{ data: description }], "GET /api/v1/events": [events()] }
+      server: { "GET /api/v1": [{ data: description }], "GET /api/v1/limits": [limitsOf(PAYER)] }
     },
     failure: {
       args: WHOAMI,
       exit: 4,
-      server: { "GET /api/v1": [{ data: description }], "GET /api/v1/events": [NO_TOKEN.reply] }
+      server: { "GET /api/v1": [{ data: description }], "GET /api/v1/limits": [NO_TOKEN.reply] }
     },
     interrupt: { args: WHOAMI, exit: 130, server: { "GET /api/v1": ["hang"] }, interrupt: "unanswered" }
   },

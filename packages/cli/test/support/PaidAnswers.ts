@@ -60,3 +60,8 @@ export const paid = (data: unknown): Reply => ({
 /** The responses of an RPC to the two requests for a balance. */
 export const rpcReplies = (balance: bigint): ReadonlyArray<Reply> =>
   ["0xc4", `0x${balance.toString(16)}`].map((result) => ({ status: 200, body: { jsonrpc: "2.0", id: 1, result } }))
+
+/** The answer to `listLimits` with a token of this wallet. */
+export const limitsOf = (wallet: string) => ({
+  data: { items: [], sendingPause: null, callableCountries: [], wallet: wallet.toLowerCase() }
+})

@@ -383,6 +383,7 @@ export interface components {
                     items: components["schemas"]["Limit"][];
                     sendingPause: components["schemas"]["SendingPause"] | null;
                     callableCountries: string[];
+                    wallet: string;
                 };
             };
         };

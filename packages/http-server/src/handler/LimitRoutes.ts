@@ -8,8 +8,12 @@ export const routes = Effect.gen(function* () {
   const tenantLimits = yield* TenantLimits
   const { capabilities } = yield* ServerSettings
   return [
-    tenantRoute(OPERATIONS.listLimits, ({ tenantId }) =>
-      Effect.map(tenantLimits.read(tenantId, capabilities), ({ limits, ...rest }) => ({ items: limits, ...rest }))
+    tenantRoute(OPERATIONS.listLimits, ({ tenantId, wallet }) =>
+      Effect.map(tenantLimits.read(tenantId, capabilities), ({ limits, ...rest }) => ({
+        items: limits,
+        ...rest,
+        wallet
+      }))
     )
   ] as const
 })

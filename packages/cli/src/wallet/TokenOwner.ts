@@ -1,0 +1,10 @@
+import { ENVIRONMENT_TOKEN, type Token } from "../config/Credentials.ts"
+import type { Wallet } from "./Wallet.ts"
+
+/** Whether the wallet is known to be another one than the owner of the token, whose address is in lower case. */
+export const isOtherWallet = (wallet: Wallet | undefined, owner: string): boolean =>
+  typeof wallet?.address === "string" && wallet.address.toLowerCase() !== owner
+
+/** Returns the command that replaces the token by that of the wallet. */
+export const loginAsWallet = ({ source }: Token): string =>
+  source === ENVIRONMENT_TOKEN ? `unset ${ENVIRONMENT_TOKEN}, then agentctl login --wallet` : "agentctl login --wallet"
