@@ -33,7 +33,7 @@ export const llmsIndex = (groups: ReadonlyArray<Group>): string =>
     `# ${API_NAME}`,
     `> ${SUMMARY}`,
     ...FIRST,
-    `[All pages in one file](${ORIGIN}/llms-full.txt), with the shapes of all records.`,
+    `[All pages in one file](${ORIGIN}/llms-full.txt), with the shapes of all records. [The skill](${ORIGIN}/.well-known/agent-skills/index.json) is a short form of them for coding agents.`,
     ...groups.map(({ label, pages }) => paragraphs(`## ${label}`, pages.map(line).join("\n")))
   )}\n`
 

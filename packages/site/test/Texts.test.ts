@@ -28,6 +28,7 @@ describe("the texts of the documentation", () => {
       expect(read(name)).toContain("/openapi.json")
       expect(read(name)).toContain("/asyncapi.json")
     }
+    expect(read("llms.txt")).toContain("/.well-known/agent-skills/index.json")
   })
 
   it("cover every operation, event, error code and protocol", () => {

@@ -32,7 +32,14 @@ export const WEBHOOK_SET = defineCommand(
         presence: "required"
       }
     ],
-    flags: [TYPES_FLAG],
+    flags: [
+      TYPES_FLAG,
+      {
+        name: "rotate-secret",
+        type: "boolean",
+        summary: "Make a new secret although the URL stays. The old one signs too for 24 hours."
+      }
+    ],
     examples: [
       { line: "agentctl webhook set https://agent.example/events", does: "Receive all events" },
       {
@@ -55,7 +62,13 @@ export const WEBHOOK_SET = defineCommand(
     if (!output.options.json && !host.stdout.isTerminal)
       throw usageError("The signing secret is not printed to a pipe. Pass --json, or use a terminal. Nothing was done.")
     const client = await clientOf(context)
-    const data = await client.call("setEventWebhook", { payload: { url, ...(types.length === 0 ? {} : { types }) } })
+    const data = await client.call("setEventWebhook", {
+      payload: {
+        url,
+        ...(types.length === 0 ? {} : { types }),
+        ...(flags["rotate-secret"] ? { rotateSecret: true } : {})
+      }
+    })
     output.record(data, [...webhookFields(data.webhook), ["Signing secret", data.signingSecret]])
     output.warn(
       "Store the signing secret: your endpoint uses it to verify deliveries. Only setting the same URL shows it again."
