@@ -28,7 +28,8 @@ export const JOURNEY_COMMANDS = [
   "webhook log",
   "sandbox mail",
   "sandbox report",
-  "sandbox call"
+  "sandbox call",
+  "sandbox fund"
 ] as const satisfies ReadonlyArray<CommandName>
 export type JourneyName = (typeof JOURNEY_COMMANDS)[number]
 
@@ -51,6 +52,19 @@ export const journeySuite = (rig: CliRig): void => {
         assert.strictEqual(code, 0, `${args.join(" ")}\n${stderr}`)
         return JSON.parse(stdout) as Document
       }
+
+      const { address: wallet } = await run<{ readonly address: string }>("wallet", "address")
+      const balance = async () => {
+        const { items } = await run<{ readonly items: ReadonlyArray<{ readonly baseUnits: string }> }>(
+          "wallet",
+          "balance"
+        )
+        return BigInt(items[0]!.baseUnits)
+      }
+      const unfunded = await balance()
+      const funded = await run<{ readonly address: string }>("sandbox", "fund", "--amount", "2.50", ...data)
+      assert.strictEqual(funded.address, wallet)
+      assert.strictEqual((await balance()) - unfunded, 2_500_000n)
 
       const address = `${freshName()}@${emailDomain}`
       await run("mailbox", "create", address.split("@")[0]!, ...PAY)
@@ -127,7 +141,7 @@ export const journeySuite = (rig: CliRig): void => {
           const read = await run<{ readonly message: Received }>("mail", "read", reply.message.messageId)
           assert.deepInclude(read.message.recipients[0], { address: "bob@outside.example", status: "bounced" })
         },
-        { timeout: 20_000, interval: 500 }
+        { timeout: 60_000, interval: 500 }
       )
       const { code } = await customer.run([...send, ...PAY])
       assert.strictEqual(code, 3)

@@ -19,6 +19,7 @@ const place = () => {
     baseUrl: url,
     emailDomain: "sandbox.agentos.test",
     mail: { host: "127.0.0.1", port: 2525, relayFaultsUrl: url },
+    facilitatorUrl: url,
     carrier: { url },
     chain: { rpcUrl: `${url}/rpc` },
     wallets: [{ address: PAYER, privateKey: KEY }]

@@ -1,5 +1,6 @@
 import { plainLine } from "@agentos/node/command-line"
 import { ATTACH_FLAG, DATA_FLAG, given } from "../context/Flags.ts"
+import type { Context } from "../context/Context.ts"
 import { defineCommand } from "./Command.ts"
 
 export const SANDBOX_MAIL = defineCommand(
@@ -163,3 +164,49 @@ export const SANDBOX_CALL = defineCommand(
     }
   }
 )
+
+export const SANDBOX_FUND = defineCommand(
+  {
+    name: "sandbox fund",
+    summary: "Give a wallet test USDT on the chain of the sandbox",
+    description:
+      "Without ADDRESS it is the wallet in use. Needs a running sandbox (agentctl dev), and no key: an address is enough.",
+    arguments: [
+      { name: "address", summary: "Address of the wallet: 0x and 40 hexadecimal digits.", presence: "optional" }
+    ],
+    flags: [
+      { name: "amount", type: "text", value: "USDT", summary: "How much, up to 10000.", default: "100.00" },
+      DATA_FLAG
+    ],
+    examples: [
+      { line: "agentctl sandbox fund", does: "After agentctl wallet create" },
+      {
+        line: "agentctl sandbox fund 0x857b06519e91e3a54538791bdbb0e22373e36b66 --amount 20",
+        does: "Fund another wallet"
+      }
+    ],
+    output: "record",
+    json: "{address, amount, transaction}",
+    exits: [5]
+  },
+  async (context, { arguments: { address }, flags: { amount, data } }) => {
+    const { askSandbox, readSandbox } = await import("../sandbox/SandboxProcess.ts")
+    const { facilitatorUrl } = await readSandbox(context, data)
+    const funded = await askSandbox(facilitatorUrl, "/sandbox/faucet", {
+      address: address ?? (await addressInUse(context)),
+      amount
+    })
+    context.output.record(funded, [
+      ["Wallet", plainLine(String(funded["address"]))],
+      ["Received", `${plainLine(String(funded["amount"]))} USDT`],
+      ["Transaction", plainLine(String(funded["transaction"]))]
+    ])
+  }
+)
+
+const addressInUse = async (context: Context): Promise<string> => {
+  const { addressOfWallet, rejectFolderWallet, requireWallet } = await import("../wallet/Wallet.ts")
+  const wallet = await requireWallet(context)
+  rejectFolderWallet(context, wallet)
+  return addressOfWallet(wallet)
+}

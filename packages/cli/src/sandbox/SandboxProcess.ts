@@ -24,6 +24,7 @@ export interface SandboxDescription {
   readonly relayUrl: string
   /** Takes calls from outside. */
   readonly carrierUrl: string
+  readonly facilitatorUrl: string
   readonly rpcUrl: string
   /** Funded. */
   readonly wallet: { readonly address: string; readonly privateKey: string }
@@ -219,6 +220,7 @@ const describe = (value: unknown, path: string): SandboxDescription => {
     mail: { host: text("mail", "host"), port: Number(text("mail", "port")) },
     relayUrl: text("mail", "relayFaultsUrl"),
     carrierUrl: text("carrier", "url"),
+    facilitatorUrl: text("facilitatorUrl"),
     rpcUrl: text("chain", "rpcUrl"),
     wallet: { address: text("wallets", "0", "address"), privateKey: text("wallets", "0", "privateKey") }
   }

@@ -1,14 +1,14 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Reply } from "../support/ApiDouble.ts"
-import { challenge, KEY, PAYER, rpcReplies } from "../support/PaidAnswers.ts"
-import { description, event, LATER } from "../support/Samples.ts"
+import { challenge, KEY, limitsOf, PAYER, rpcReplies } from "../support/PaidAnswers.ts"
+import { description, LATER } from "../support/Samples.ts"
 import { asking, type Plan, type Plans } from "./Plan.ts"
 
 const DOCTOR = ["doctor"]
 const wellServer = {
   "GET /api/v1": [{ data: description }],
-  "GET /api/v1/events": [{ data: { items: [event] } }],
+  "GET /api/v1/limits": [limitsOf(PAYER)],
   "GET /api/v1/events/realtime-token": [
     { data: { realtime: { token: "t", expiresAt: LATER, websocketUrl: "ws://127.0.0.1:9/s" }, items: [] } }
   ],
@@ -26,6 +26,7 @@ const sandboxAt = (url: string) => ({
   baseUrl: url,
   emailDomain: "sandbox.agentos.test",
   mail: { host: "127.0.0.1", port: 2525, relayFaultsUrl: url },
+  facilitatorUrl: url,
   carrier: { url },
   chain: { rpcUrl: "http://127.0.0.1:8545" },
   wallets: [{ address: PAYER, privateKey: KEY }]
@@ -95,6 +96,7 @@ export const TOOL_PLANS: Plans<
   | "sandbox mail"
   | "sandbox report"
   | "sandbox call"
+  | "sandbox fund"
   | "config list"
   | "config get"
   | "config set"
@@ -150,6 +152,11 @@ export const TOOL_PLANS: Plans<
       )
     }
   ),
+  "sandbox fund": inSandbox(["sandbox", "fund", PAYER, "--amount", "20"], "POST /sandbox/faucet", {
+    address: PAYER,
+    amount: "20",
+    transaction: `0x${"5".repeat(64)}`
+  }),
   "config list": {
     success: {
       args: ["config", "list"],

@@ -1,3 +1,4 @@
+import type { Hex } from "viem"
 import { clockRoutes, type SandboxClock } from "../clock/ClockRoutes.ts"
 import { faultRoutes, makeFaultPlan } from "../shared/FaultPlan.ts"
 import {
@@ -10,6 +11,7 @@ import {
   type Routes,
   startJsonServer
 } from "../shared/JsonServer.ts"
+import { faucetRoutes } from "./FaucetRoutes.ts"
 import {
   ChainUnavailable,
   type FacilitatorOptions,
@@ -30,6 +32,8 @@ export interface FacilitatorServerOptions extends FacilitatorOptions {
   readonly port?: number
   /** Absent where time cannot be moved. */
   readonly clock?: SandboxClock
+  /** The key that creates tokens for others. Without it there is no faucet. */
+  readonly deployerKey?: Hex
 }
 
 const FAULT_OPERATIONS = ["verify", "settle"] as const
@@ -39,15 +43,21 @@ type FaultOperation = (typeof FAULT_OPERATIONS)[number]
  * Starts a facilitator's standard HTTP interface on 127.0.0.1: POST /verify, POST /settle, GET /supported and
  * GET /health. A rejected payment is answered with 200; 503 means that the chain is unavailable.
  *
- * `clockRoutes` move the time of the sandbox. `faultRoutes` control faults of `verify` and `settle`. The subject of a fault is an authorization's nonce.
+ * `clockRoutes` move the time of the sandbox, and `faucetRoutes` give test USDT to a wallet. `faultRoutes` control faults of `verify` and `settle`. The subject of a fault is an authorization's nonce.
  */
-export const startFacilitator = (options: FacilitatorServerOptions): Promise<FacilitatorServer> =>
-  startJsonServer({
-    routes: { ...facilitatorRoutes(options), ...clockRoutes(options.clock) },
+export const startFacilitator = (options: FacilitatorServerOptions): Promise<FacilitatorServer> => {
+  const { deployerKey } = options
+  return startJsonServer({
+    routes: {
+      ...facilitatorRoutes(options),
+      ...clockRoutes(options.clock),
+      ...(deployerKey === undefined ? {} : faucetRoutes({ ...options, deployerKey }))
+    },
     port: options.port ?? 0,
     mapError: (error) =>
       error instanceof ChainUnavailable ? errorResult(503, error.message, { "Retry-After": "1" }) : undefined
   })
+}
 
 const facilitatorRoutes = (options: FacilitatorOptions): Routes => {
   const facilitator = makeFacilitator(options)
