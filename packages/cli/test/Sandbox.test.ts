@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, beforeEach, describe, it } from "vitest"
 import { errorReply, useApiDouble } from "./support/ApiDouble.ts"
-import { KEY, PAYER, signInReply } from "./support/PaidAnswers.ts"
+import { KEY, limitsOf, PAYER, signInReply } from "./support/PaidAnswers.ts"
 import { useProgram } from "./support/Program.ts"
 import { description } from "./support/Samples.ts"
 
@@ -73,6 +73,25 @@ describe("dev with a running sandbox", () => {
     assert.deepInclude(JSON.parse(proof), { address: PAYER })
     assert.notInclude(stdout + stderr, token)
     assert.include(readFileSync(join(home, "credentials.json"), "utf8"), token)
+  })
+
+  it("replaces a token of another wallet, which a sign-in with that wallet has saved, and keeps its own", async () => {
+    const { data, home, run } = place()
+    const save = (token: string) =>
+      api.on(`POST ${SIGN_IN}`, signInReply(SIGN_IN), { data: { authentication: { accessToken: token } } })
+    const saved = () => readFileSync(join(home, "credentials.json"), "utf8")
+    save("at_v1_of_another")
+    assert.strictEqual((await run(["dev", "--data", data])).code, 0)
+    save("at_v1_of_the_wallet")
+    api.on("GET /api/v1/limits", limitsOf(`0x${"2".repeat(40)}`))
+    const { code, stderr } = await run(["dev", "--data", data])
+    assert.strictEqual(code, 0, stderr)
+    assert.include(saved(), "at_v1_of_the_wallet")
+    assert.notInclude(saved(), "at_v1_of_another")
+    save("at_v1_a_third")
+    api.on("GET /api/v1/limits", limitsOf(PAYER))
+    assert.strictEqual((await run(["dev", "--data", data])).code, 0)
+    assert.include(saved(), "at_v1_of_the_wallet")
   })
 
   it("does not join a server that is no sandbox", async () => {

@@ -150,7 +150,8 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
     }),
     PayerMismatch: ({ payer, paymentState }): ErrorParts => ({
       code: "FORBIDDEN",
-      message: `The payment is signed by ${payer}, which is not the wallet of this access token. Pay from the token's wallet, or send the access token of the wallet that pays.`,
+      message: `The payment is signed by ${payer}, which is not the wallet of this access token. Pay from the token's wallet, or send the access token of the wallet that pays. Sign in with it to get that token, which is free: ${signIn.method} ${signIn.path}.`,
+      next: signIn,
       paymentState
     }),
     TenantSuspended: ({ reason }): ErrorParts => ({

@@ -44,7 +44,7 @@ export const DEV = defineCommand(
     await rejectForeignProfile(context, profile, walletFile)
     const setUp = async (found: RunningSandbox): Promise<void> => {
       const isDefault = await createProfile(context, profile, walletFile, found)
-      await findOwnToken(context, { profile, walletFile }, found.description.baseUrl)
+      await findOwnToken(context, { profile, walletFile }, found.description)
       printReady(context, { profile, walletFile, isDefault }, found.description)
     }
     const running = await runningSandbox(context, flags.data)
@@ -107,12 +107,12 @@ const createProfile = async (
 
 /**
  * Signs in if the wallet of the sandbox has bought something, for example by a program that used its key, and no valid token
- * is saved. A sandbox with new data does not know older tokens.
+ * of it is saved. A sandbox with new data does not know older tokens, and a sign-in with another wallet replaces the token.
  */
 const findOwnToken = async (
   context: Context,
   { profile, walletFile }: { readonly profile: string; readonly walletFile: string },
-  baseUrl: string
+  { baseUrl, wallet }: SandboxDescription
 ): Promise<void> => {
   const { ENVIRONMENT_TOKEN, findToken, forgetToken } = await import("../config/Credentials.ts")
   const { Server } = await import("../server/Server.ts")
@@ -121,11 +121,12 @@ const findOwnToken = async (
   if (token?.source === ENVIRONMENT_TOKEN) return
   if (token !== undefined) {
     try {
-      return void (await new Server(context, baseUrl, token.value).call("replayEvents", { query: { limit: 1 } }))
+      const { wallet: owner } = await new Server(context, baseUrl, token.value).call("listLimits")
+      if (owner === wallet.address.toLowerCase()) return
     } catch (error) {
       if (!(error instanceof Failure) || error.exit !== EXIT.authentication) throw error
-      await forgetToken(context.host, profile, baseUrl)
     }
+    await forgetToken(context.host, profile, baseUrl)
   }
   try {
     // A wallet that has bought nothing has no token.
