@@ -282,6 +282,8 @@ it("answer-call answers callers over its own connection, and stops speaking when
   expect(hasty.heard.at(-1)).toBe("Goodbye.")
   expect(hasty.heard.join(" ")).not.toContain("Say bye")
   await agent.find(/had \d turns[^]*(had \d turns)/)
+  // Both greetings, words, answers and the goodbye of the polite one.
+  await agent.find(/(had 5 turns)/)
   agent.interrupt()
   expect({ exit: await agent.exit, printed: agent.printed() }).toMatchObject({ exit: [0, null] })
 

@@ -35,7 +35,13 @@ const answer = async (call: Call): Promise<void> => {
     if (/\bbye\b/i.test(turn.text)) await turn.hangUp("Goodbye.")
     else await turn.reply(speak(turn))
   }
-  console.log(`${call.from} had ${(await call.transcript()).turns.length} turns`)
+  // The goodbye belongs to the transcript once the caller has heard it.
+  let transcript = await call.transcript()
+  while (!transcript.complete) {
+    await sleep(200)
+    transcript = await call.transcript()
+  }
+  console.log(`${call.from} had ${transcript.turns.length} turns`)
 }
 
 const report = (error: unknown): void => {
