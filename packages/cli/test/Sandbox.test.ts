@@ -94,6 +94,19 @@ describe("dev with a running sandbox", () => {
     assert.include(saved(), "at_v1_of_the_wallet")
   })
 
+  it("says to log out before the first purchase of a wallet beside a token of another one", async () => {
+    const { data, run } = place()
+    api.on(`POST ${SIGN_IN}`, signInReply(SIGN_IN), {
+      data: { authentication: { accessToken: "at_v1_of_the_wallet" } }
+    })
+    assert.strictEqual((await run(["dev", "--data", data])).code, 0)
+    api.on(`POST ${SIGN_IN}`, signInReply(SIGN_IN), errorReply(404, "RESOURCE_NOT_FOUND"))
+    const { code, stderr } = await run(["login", "--wallet"], { AGENTOS_PRIVATE_KEY: `0x${"1".repeat(64)}` })
+    assert.strictEqual(code, 5, stderr)
+    assert.include(stderr, "Profile dev has the token of another wallet: log out first.")
+    assert.match(stderr, /Next: .*agentctl logout/)
+  })
+
   it("does not join a server that is no sandbox", async () => {
     const { data, run } = place()
     api.on("GET /api/v1", { data: { ...description, environment: "production" } })

@@ -387,7 +387,8 @@ export const BUDGET_SHOW = defineCommand(
   {
     name: "budget show",
     summary: "Show the limits and the remaining budget",
-    description: "Payments with an unknown outcome count as spent.",
+    description:
+      "Every signed payment of the last 24 hours counts as spent, also one that the server says it refused: only the chain could prove that.",
     arguments: [],
     flags: [],
     examples: [{ line: "agentctl budget show", does: "The budget left for today" }],

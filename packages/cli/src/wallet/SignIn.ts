@@ -1,6 +1,6 @@
 import { Failure } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
-import { findToken, saveToken } from "../config/Credentials.ts"
+import { ENVIRONMENT_TOKEN, findToken, saveToken } from "../config/Credentials.ts"
 import { rejectFolderServer, requireBaseUrl, resolveSettings } from "../config/Settings.ts"
 import { openAgent } from "../server/Agent.ts"
 import { failureOf } from "../server/ApiFailure.ts"
@@ -39,9 +39,20 @@ export const signIn = async (
       set: (_key, token) => saveToken(host, profile, baseUrl, token)
     }
   })
-  const { authentication } = await agent
-    .call(operation)
-    .catch((error: unknown) => Promise.reject(failureOf(error, baseUrl)))
+  const { authentication } = await agent.call(operation).catch(async (error: unknown) => {
+    const failure = failureOf(error, baseUrl)
+    const token = await findToken(host, profile, baseUrl)
+    const isKnown = !(failure instanceof Failure) || failure.parts.code !== "RESOURCE_NOT_FOUND"
+    if (isKnown || token === undefined || token.source === ENVIRONMENT_TOKEN) throw failure
+    // Otherwise the first purchase, which the server advises, would be refused with the token of the other wallet.
+    const { message, next = [] } = failure.parts
+    throw new Failure({
+      ...failure.parts,
+      exit: failure.exit,
+      message: `${message} Profile ${profile} has the token of another wallet: log out first.`,
+      next: ["agentctl logout", ...next]
+    })
+  })
   if (typeof authentication?.accessToken === "string") return { profile, baseUrl, address: key.address }
   throw new Failure({ code: "UNEXPECTED_ANSWER", message: "The server returned no access token." })
 }

@@ -53,7 +53,7 @@ description: ${descriptionOf(capabilities)}
 
 A REST API at ${publicUrl}. The wallet that pays is the account. ${
     environment === "sandbox"
-      ? "This server is a sandbox with test money: nothing that it sends leaves the machine."
+      ? "This server is a sandbox with test money: nothing that it sends leaves the machine. `agentctl sandbox fund --data DIR` gives a wallet test USDT, where DIR is the folder of its `sandbox.json`."
       : "Calls cost real money and reach real people."
   }
 
@@ -102,7 +102,7 @@ The tools describe themselves: ${[...(email ? MAIL_TOOLS : []), ...(phone ? PHON
 \`\`\`sh
 npm install --global ${publicUrl}${DOWNLOADS_PATH}/agentos-cli.tgz
 agentctl config set base-url ${publicUrl}
-agentctl wallet create
+agentctl wallet create --plain   # or with AGENTOS_PASSWORD, encrypted; then send USDT to its address
 agentctl budget set --per-call 6 --per-day 10
 ${[...(email ? MAIL_COMMANDS : []), ...(phone ? PHONE_COMMANDS : [])].join("\n")}
 agentctl payments list --open
@@ -121,7 +121,7 @@ npm install ${publicUrl}${DOWNLOADS_PATH}/agentos-client.tgz viem
 import { AgentOs } from "@agentos/client"
 import { privateKeyToAccount } from "viem/accounts"
 
-const wallet = privateKeyToAccount(process.env.AGENTOS_PRIVATE_KEY)
+const wallet = privateKeyToAccount(process.env.AGENTOS_PRIVATE_KEY as \`0x\${string}\`)
 const agent = await AgentOs.connect("${publicUrl}", { wallet, spend: { perCall: "6.00", perDay: "10.00" } })
 ${[...(email ? MAIL_SAMPLE : []), ...(phone ? PHONE_SAMPLE : [])].join("\n")}
 \`\`\`
@@ -147,13 +147,13 @@ const MAIL_TOOLS = [
 const PHONE_TOOLS = ["buy_phone_number", "place_call", "get_transcript"]
 
 const MAIL_COMMANDS = [
-  "agentctl mailbox create ada --yes --max-amount 0.25",
+  "agentctl mailbox create ada-7f3c --yes --max-amount 0.25   # a name that nobody has",
   "agentctl mail wait --otp",
   "agentctl mail send --to bob@example.com --subject Hi --text Hello --yes --max-amount 0.02"
 ]
 const PHONE_COMMANDS = [
   "agentctl number buy us --yes --max-amount 5",
-  "agentctl call start --minutes 1 --to +12025550150 --yes --max-amount 0.30"
+  'agentctl call start --minutes 1 --to +12025550150 --greeting "Hello, this is Ada." --yes --max-amount 0.30'
 ]
 
 const MAIL_SAMPLE = [
@@ -162,13 +162,13 @@ const MAIL_SAMPLE = [
 ]
 const PHONE_SAMPLE = [
   "const number = await agent.phoneNumbers.open()",
-  'const call = await number.call({ to: "+12025550150" })'
+  'const call = await number.call({ to: "+12025550150", initialGreeting: "Hello, this is Ada." })'
 ]
 
 /** Returns the numbered steps from the first payment to the first event over plain HTTP. */
 const plainSteps = (publicUrl: string, { email, phone }: Capabilities): string => {
   const first = email
-    ? `\`POST ${publicUrl}/api/v1/email/mailboxes\` with \`{"localPart":"ada"}\`.`
+    ? `\`POST ${publicUrl}/api/v1/email/mailboxes\` with \`{"localPart":"ada-7f3c"}\`, a name that nobody has.`
     : `\`POST ${publicUrl}/api/v1/phone/purchase-us-number-30-days\` with the fields of its service record.`
   const steps = [
     `${first} The answer is 402, with a challenge of x402\n   version 2 in PAYMENT-REQUIRED.`,
