@@ -1,6 +1,6 @@
 import { runOnNode as runProgramOnNode } from "@agentos/node/command-line"
 import type { Host } from "./host/Host.ts"
-import { startedAs } from "./host/StartedAs.ts"
+import { startedAs } from "./StartedAs.ts"
 import { run } from "./Program.ts"
 import { RUNS_FROM_SOURCES } from "./Version.ts"
 

@@ -1,7 +1,7 @@
 import { shellWord } from "@agentos/node/command-line"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { isRecord, parseJson } from "../file/Json.ts"
+import { isRecord, parseJson } from "./file/Json.ts"
 
 /** The folder in the cache of npm from which npx runs a program. Neither it nor a project's is in the PATH of the user. */
 const NPX_FOLDER = /^.*[\\/]_npx[\\/][^\\/]+(?=[\\/])/
