@@ -9,7 +9,6 @@ import {
 } from "@agentos/sandbox"
 import {
   type Address,
-  BaseError,
   createWalletClient,
   encodeFunctionData,
   http,
@@ -108,32 +107,24 @@ export class Treasury {
   /** Sends a transaction, by default to the token, and waits for its receipt. May be called concurrently. */
   private async transact(data: `0x${string}`, to: Address = this.chain.asset): Promise<void> {
     const { account } = this.client
-    for (;;) {
-      const nonce = this.next ?? this.client.getTransactionCount({ address: account.address, blockTag: "pending" })
-      this.next = nonce.then((taken) => taken + 1)
-      const serializedTransaction = await account.signTransaction({
-        chainId: this.chain.chainId,
-        to,
-        data,
-        nonce: await nonce,
-        gas: GAS,
-        maxFeePerGas: GAS_PRICE,
-        maxPriorityFeePerGas: 0n,
-        type: "eip1559"
-      })
-      const receipt = await this.send(serializedTransaction)
-      if (receipt?.status === "success") return
-      if (receipt !== undefined) throw new Error(`${to} refused ${receipt.transactionHash}`)
-      // The sandbox's faucet has sent from this account meanwhile.
-      this.next = undefined
-    }
+    const nonce = this.next ?? this.client.getTransactionCount({ address: account.address })
+    this.next = nonce.then((taken) => taken + 1)
+    const serializedTransaction = await account.signTransaction({
+      chainId: this.chain.chainId,
+      to,
+      data,
+      nonce: await nonce,
+      gas: GAS,
+      maxFeePerGas: GAS_PRICE,
+      maxPriorityFeePerGas: 0n,
+      type: "eip1559"
+    })
+    const { status } = await this.send(serializedTransaction)
+    if (status !== "success") throw new Error(`${to} refused ${keccak256(serializedTransaction)}`)
   }
 
-  /**
-   * Sends a transaction until it is mined. If it were lost, all later ones would wait for its nonce. Returns undefined if
-   * another transaction has its nonce.
-   */
-  private async send(serializedTransaction: `0x${string}`): Promise<TransactionReceipt | undefined> {
+  /** Sends a transaction until it is mined. If it were lost, all later ones would wait for its nonce. */
+  private async send(serializedTransaction: `0x${string}`): Promise<TransactionReceipt> {
     const hash = keccak256(serializedTransaction)
     for (let attempt = 1; ; attempt++) {
       // The chain refuses a transaction that it has already.
@@ -141,8 +132,6 @@ export class Treasury {
         () => undefined,
         (error: unknown) => error
       )
-      if (refusal instanceof BaseError && refusal.message.includes("nonce too low"))
-        return this.client.getTransactionReceipt({ hash }).catch(() => undefined)
       try {
         return await this.client.waitForTransactionReceipt({ hash, timeout: MINED_WITHIN_MILLIS })
       } catch (error) {

@@ -32,6 +32,8 @@ export interface ChainDescription {
   readonly deployerKey: Hex
   /** Pays the gas of settlements. */
   readonly facilitatorKey: Hex
+  /** Holds 1,000,000,000 USDT to give away. Has gas. */
+  readonly faucetKey: Hex
   /** Holds 1,000 USDT for refunds. Has gas. */
   readonly refundKey: Hex
   /** Another service of this chain, as a developer runs it: its treasury, and its wallet with 1,000 USDT for refunds. */
@@ -91,6 +93,7 @@ export const describeChain = (keys: ChainKeys, rpcUrl: string): ChainDescription
   wallets: keys.wallets.map((privateKey) => ({ address: privateKeyToAddress(privateKey), privateKey })),
   deployerKey: keys.deployer,
   facilitatorKey: keys.facilitator,
+  faucetKey: keccak256(keys.facilitator),
   refundKey: keys.refund,
   host: { payTo: privateKeyToAddress(keccak256(keys.treasury)), refundKey: keccak256(keys.refund) }
 })

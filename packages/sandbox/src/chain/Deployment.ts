@@ -6,6 +6,7 @@ import { sandboxAccountFactory } from "./SandboxAccount.ts"
 import { type SandboxClient, multicall3Address, sandboxChain, sandboxUsdtAbi, usdt } from "./SandboxNetwork.ts"
 
 const walletFunds = usdt(10_000)
+const faucetFunds = usdt(1_000_000_000)
 const refundFunds = usdt(1_000)
 /** Enough for hundreds of millions of settlements at the gas price of nearly empty blocks. */
 const gasFunds = parseEther("10000")
@@ -16,7 +17,7 @@ const maxFeePerGas = 10_000_000_000n
 
 /** Sets up a new chain: gas for the accounts that send transactions, the installed contracts, the token and its holders. */
 export const deploy = async (chain: ChainDescription, client: SandboxClient): Promise<void> => {
-  const senders = [chain.deployerKey, chain.facilitatorKey, chain.refundKey].map(privateKeyToAddress)
+  const senders = [chain.deployerKey, chain.facilitatorKey, chain.faucetKey, chain.refundKey].map(privateKeyToAddress)
   await Promise.all([
     ...senders.map((address) => client.setBalance({ address, value: gasFunds })),
     installContracts(client)
@@ -38,6 +39,7 @@ export const deploy = async (chain: ChainDescription, client: SandboxClient): Pr
     })
   const holders = [
     ...chain.wallets.map((wallet) => ({ to: wallet.address, value: walletFunds })),
+    { to: privateKeyToAddress(chain.faucetKey), value: faucetFunds },
     ...[chain.refundKey, chain.host.refundKey].map((key) => ({ to: privateKeyToAddress(key), value: refundFunds }))
   ]
   const hashes = [await send(0, creationCode("SandboxUsdt"))]

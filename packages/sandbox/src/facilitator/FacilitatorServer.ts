@@ -14,6 +14,7 @@ import {
 import { faucetRoutes } from "./FaucetRoutes.ts"
 import {
   ChainUnavailable,
+  type Facilitator,
   type FacilitatorOptions,
   makeFacilitator,
   noncesOf,
@@ -32,8 +33,8 @@ export interface FacilitatorServerOptions extends FacilitatorOptions {
   readonly port?: number
   /** Absent where time cannot be moved. */
   readonly clock?: SandboxClock
-  /** The key that creates tokens for others. Without it there is no faucet. */
-  readonly deployerKey?: Hex
+  /** The key of the account that gives tokens away. Without it there is no faucet. */
+  readonly faucetKey?: Hex
 }
 
 const FAULT_OPERATIONS = ["verify", "settle"] as const
@@ -43,15 +44,17 @@ type FaultOperation = (typeof FAULT_OPERATIONS)[number]
  * Starts a facilitator's standard HTTP interface on 127.0.0.1: POST /verify, POST /settle, GET /supported and
  * GET /health. A rejected payment is answered with 200; 503 means that the chain is unavailable.
  *
- * `clockRoutes` move the time of the sandbox, and `faucetRoutes` give test USDT to a wallet. `faultRoutes` control faults of `verify` and `settle`. The subject of a fault is an authorization's nonce.
+ * `clockRoutes` move the time of the sandbox, and `faucetRoutes` give test USDT to a wallet. `faultRoutes` control faults of
+ * `verify` and `settle`. The subject of a fault is an authorization's nonce.
  */
 export const startFacilitator = (options: FacilitatorServerOptions): Promise<FacilitatorServer> => {
-  const { deployerKey } = options
+  const { clock, faucetKey } = options
+  const facilitator = makeFacilitator(options)
   return startJsonServer({
     routes: {
-      ...facilitatorRoutes(options),
-      ...clockRoutes(options.clock),
-      ...(deployerKey === undefined ? {} : faucetRoutes({ ...options, deployerKey }))
+      ...facilitatorRoutes(facilitator, options.chainId),
+      ...clockRoutes(clock),
+      ...(faucetKey === undefined ? {} : faucetRoutes({ ...options, privateKey: faucetKey }, facilitator.blockNumber))
     },
     port: options.port ?? 0,
     mapError: (error) =>
@@ -59,8 +62,7 @@ export const startFacilitator = (options: FacilitatorServerOptions): Promise<Fac
   })
 }
 
-const facilitatorRoutes = (options: FacilitatorOptions): Routes => {
-  const facilitator = makeFacilitator(options)
+const facilitatorRoutes = (facilitator: Facilitator, chainId: number): Routes => {
   const faults = makeFaultPlan<FaultOperation>()
 
   /** Runs the operation, or fails as the oldest matching fault says. */
@@ -84,7 +86,7 @@ const facilitatorRoutes = (options: FacilitatorOptions): Routes => {
         success: false,
         errorReason: REJECTED_REASON,
         transaction: "",
-        network: `eip155:${options.chainId}`
+        network: `eip155:${chainId}`
       })
     },
     "/supported": { GET: async () => ok(facilitator.supported()) },

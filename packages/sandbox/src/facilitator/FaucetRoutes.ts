@@ -1,18 +1,11 @@
 import * as Schema from "effect/Schema"
 import { formatUnits, type Hex, parseUnits } from "viem"
-import { makeGasWallet } from "./GasWallet.ts"
-import { decodeJson, HttpError, ok, readJson, type Routes } from "../shared/JsonServer.ts"
 import { sandboxUsdt, sandboxUsdtAbi } from "../chain/SandboxNetwork.ts"
+import { decodeJson, HttpError, ok, readJson, type Routes } from "../shared/JsonServer.ts"
+import type { FacilitatorOptions } from "./Facilitator.ts"
+import { makeGasWallet } from "./GasWallet.ts"
 
-/** The chain of a faucet, and the key of the account that deployed its token. */
-export interface Faucet {
-  readonly rpcUrl: string
-  readonly chainId: number
-  readonly asset: string
-  readonly deployerKey: Hex
-}
-
-/** Base units. More than an agent spends in a test, and far below what overflows the token's supply. */
+/** Base units. More than an agent spends in a test, so that one request is enough. */
 const AMOUNT_MAX = parseUnits("10000", sandboxUsdt.decimals)
 
 const Request = Schema.Struct({
@@ -25,11 +18,13 @@ const Request = Schema.Struct({
 })
 
 /**
- * `POST /sandbox/faucet` with `{address, amount}` creates test USDT for the address, and answers with its `transaction`
- * when it is mined.
+ * `POST /sandbox/faucet` with `{address, amount}` sends test USDT from the account of the key to the address, and answers
+ * with the `transaction` when it is mined. `ready` fails if the chain is unavailable.
  */
-export const faucetRoutes = ({ asset, chainId, deployerKey, rpcUrl }: Faucet): Routes => {
-  const wallet = makeGasWallet({ rpcUrl, chainId, privateKey: deployerKey }).signer(() => undefined)
+export const faucetRoutes = (options: FacilitatorOptions, ready: () => Promise<unknown>): Routes => {
+  const gasWallet = makeGasWallet(options)
+  const signer = gasWallet.signer(() => undefined)
+  const token = { address: options.asset as Hex, abi: sandboxUsdtAbi } as const
   return {
     "/sandbox/faucet": {
       POST: async (request) => {
@@ -40,13 +35,12 @@ export const faucetRoutes = ({ asset, chainId, deployerKey, rpcUrl }: Faucet): R
             422,
             `\`amount\`: must be above 0 and at most ${formatUnits(AMOUNT_MAX, sandboxUsdt.decimals)} USDT`
           )
-        const hash = await wallet.writeContract({
-          address: asset as Hex,
-          abi: sandboxUsdtAbi,
-          functionName: "mint",
-          args: [address, value]
-        })
-        const { status } = await wallet.waitForTransactionReceipt({ hash })
+        await ready()
+        const left = await signer.readContract({ ...token, functionName: "balanceOf", args: [gasWallet.address] })
+        if (typeof left !== "bigint" || left < value)
+          throw new HttpError(409, "the faucet has not that much: start the sandbox with another data folder")
+        const hash = await signer.writeContract({ ...token, functionName: "transfer", args: [address, value] })
+        const { status } = await signer.waitForTransactionReceipt({ hash })
         if (status !== "success") throw new HttpError(500, `the transaction ${hash} was reverted`)
         return ok({ address, amount, transaction: hash })
       }

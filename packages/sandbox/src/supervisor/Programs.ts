@@ -69,7 +69,7 @@ export const programs = (run: RunLayout): RunPrograms => {
         chainId: run.chain.chainId,
         asset: run.chain.asset,
         privateKey: run.chain.facilitatorKey,
-        deployerKey: run.chain.deployerKey,
+        faucetKey: run.chain.faucetKey,
         port: run.ports.facilitator,
         ...(canMoveTime(run)
           ? {

@@ -45,7 +45,7 @@ const standIns = {
       chainId: Schema.Int,
       asset: Schema.NonEmptyString,
       privateKey: Schema.TemplateLiteral(["0x", Schema.String]),
-      deployerKey: Schema.optionalKey(Schema.TemplateLiteral(["0x", Schema.String])),
+      faucetKey: Schema.optionalKey(Schema.TemplateLiteral(["0x", Schema.String])),
       port: Port,
       clock: Schema.optionalKey(
         Schema.Struct({ file: Schema.NonEmptyString, rpcUrl: Schema.NonEmptyString, readyUrl: Schema.NonEmptyString })

@@ -6,7 +6,7 @@ import { HTTPFacilitatorClient } from "@x402/core/http"
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types"
 import { type Address, parseEventLogs } from "viem"
 import { privateKeyToAddress } from "viem/accounts"
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest"
 import { type Chain, startChain } from "../../src/chain/Chain.ts"
 import { sandboxClient, sandboxUsdtAbi, usdt } from "../../src/chain/SandboxNetwork.ts"
 import { type FacilitatorServer, startFacilitator } from "../../src/facilitator/FacilitatorServer.ts"
@@ -338,5 +338,75 @@ describe("the facilitator process", () => {
     expect(await outside.settle(payload, requirements)).toMatchObject({ success: true })
     child.process.stdin?.end()
     expect(await child.exitCode()).toBe(0)
+  })
+})
+
+describe("the faucet", () => {
+  const addressOf = (index: number): Address => `0x${String(index).padStart(40, "a")}`
+
+  const balanceOf = (address: Address) =>
+    client().readContract({ address: chain.asset, abi: sandboxUsdtAbi, functionName: "balanceOf", args: [address] })
+
+  const fund = async (body: unknown, url = facilitator.url) => {
+    const headers = { "Content-Type": "application/json" }
+    const response = await fetch(`${url}/sandbox/faucet`, { method: "POST", headers, body: JSON.stringify(body) })
+    return { status: response.status, body: (await response.json()) as Record<string, string> }
+  }
+
+  it("gives test USDT, also to many wallets at the same time", async () => {
+    const amounts = ["100.00", "0.000001", "10000", "7.5"]
+    const answers = await Promise.all(amounts.map((amount, index) => fund({ address: addressOf(index), amount })))
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    expect(await Promise.all(amounts.map((_, index) => balanceOf(addressOf(index))))).toEqual([
+      100_000_000n,
+      1n,
+      10_000_000_000n,
+      7_500_000n
+    ])
+    const { body } = await fund({ address: addressOf(9) })
+    expect(body).toEqual({
+      address: addressOf(9),
+      amount: "100.00",
+      transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/) as string
+    })
+  })
+
+  it.each([
+    [{ address: "ada", amount: "1" }, 400, "`address`: must be an address: 0x and 40 hexadecimal digits"],
+    [{ address: addressOf(1), amount: 1 }, 400, "`amount`: "],
+    [{ address: addressOf(1), amount: "1e6" }, 400, "`amount`: must be an amount of USDT as text, such as 100.00"],
+    [{ address: addressOf(1), amount: "0.0" }, 422, "`amount`: must be above 0 and at most 10000 USDT"],
+    [{ address: addressOf(1), amount: "10000.01" }, 422, "`amount`: must be above 0 and at most 10000 USDT"],
+    [{ amount: "1" }, 400, "missing property `address`"]
+  ])("refuses %j", async (body, status, message) => {
+    const before = await balanceOf(addressOf(1))
+    const answer = await fund(body)
+    expect(answer.status).toBe(status)
+    expect(answer.body["error"]).toContain(message)
+    expect(await balanceOf(addressOf(1))).toBe(before)
+  })
+
+  it("says that it is empty, and that the chain is unavailable, and sends nothing", async () => {
+    const before = await balanceOf(addressOf(2))
+    const empty = await startFacilitator({
+      ...chain,
+      port: 0,
+      faucetKey: `0x${"7".repeat(64)}`,
+      privateKey: chain.facilitatorKey
+    })
+    onTestFinished(() => empty.close())
+    const { body, status } = await fund({ address: addressOf(2) }, empty.url)
+    expect([status, body["error"]]).toEqual([
+      409,
+      "the faucet has not that much: start the sandbox with another data folder"
+    ])
+    const rpcUrl = "http://127.0.0.1:9"
+    const cut = await startFacilitator({ ...chain, rpcUrl, port: 0, privateKey: chain.facilitatorKey })
+    onTestFinished(() => cut.close())
+    expect(await fund({ address: addressOf(2) }, cut.url)).toMatchObject({
+      status: 503,
+      body: { error: "The chain is unavailable" }
+    })
+    expect(await balanceOf(addressOf(2))).toBe(before)
   })
 })
