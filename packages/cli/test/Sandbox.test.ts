@@ -103,7 +103,7 @@ describe("dev with a running sandbox", () => {
     api.on(`POST ${SIGN_IN}`, signInReply(SIGN_IN), errorReply(404, "RESOURCE_NOT_FOUND"))
     const { code, stderr } = await run(["login", "--wallet"], { AGENTOS_PRIVATE_KEY: `0x${"1".repeat(64)}` })
     assert.strictEqual(code, 5, stderr)
-    assert.include(stderr, "Profile dev has the token of another wallet: log out first.")
+    assert.include(stderr, "The saved token of profile dev is not that of this wallet: log out first.")
     assert.match(stderr, /Next: .*agentctl logout/)
   })
 

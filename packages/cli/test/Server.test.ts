@@ -248,6 +248,24 @@ describe("commands with a server", () => {
   })
 })
 
+describe("webhook set", () => {
+  it.each([
+    [["webhook", "set", "https://agent.example/events"], {}],
+    [["webhook", "set", "https://agent.example/events", "--rotate-secret"], { rotateSecret: true }]
+  ])("keeps the secret of the same URL unless it is told to replace it: %j", async (args, more) => {
+    api.on("POST /api/v1/events/webhook", {
+      data: {
+        webhook: { webhookId: ID, url: "https://agent.example/events", types: null, status: "active", createdAt: null },
+        signingSecret: "whsec_c2VjcmV0"
+      }
+    })
+    const { code, stderr } = await program.run([...args, "--json"], connected())
+    assert.strictEqual(code, 0, stderr)
+    const sent = JSON.parse(api.seen.at(-1)!.body) as object
+    assert.deepStrictEqual(sent, { url: "https://agent.example/events", ...more })
+  })
+})
+
 describe("access token", () => {
   it("is saved after the server accepted it, with mode 0600 and for this origin only", async () => {
     const home = program.folder()

@@ -388,7 +388,7 @@ export const BUDGET_SHOW = defineCommand(
     name: "budget show",
     summary: "Show the limits and the remaining budget",
     description:
-      "Every signed payment of the last 24 hours counts as spent, also one that the server says it refused: only the chain could prove that.",
+      "Every payment that was signed in the last 24 hours counts as spent, also one that the server says it refused, because a server may lie.",
     arguments: [],
     flags: [],
     examples: [{ line: "agentctl budget show", does: "The budget left for today" }],

@@ -169,8 +169,7 @@ export const SANDBOX_FUND = defineCommand(
   {
     name: "sandbox fund",
     summary: "Give a wallet test USDT on the chain of the sandbox",
-    description:
-      "Without ADDRESS it is the wallet in use. Needs a running sandbox (agentctl dev), and no key: an address is enough.",
+    description: "By default, the wallet in use. Needs a running sandbox (agentctl dev), and no password or token.",
     arguments: [
       { name: "address", summary: "Address of the wallet: 0x and 40 hexadecimal digits.", presence: "optional" }
     ],

@@ -41,15 +41,15 @@ export const signIn = async (
   })
   const { authentication } = await agent.call(operation).catch(async (error: unknown) => {
     const failure = failureOf(error, baseUrl)
-    const token = await findToken(host, profile, baseUrl)
-    const isKnown = !(failure instanceof Failure) || failure.parts.code !== "RESOURCE_NOT_FOUND"
-    if (isKnown || token === undefined || token.source === ENVIRONMENT_TOKEN) throw failure
-    // Otherwise the first purchase, which the server advises, would be refused with the token of the other wallet.
+    const isUnknownWallet = failure instanceof Failure && failure.parts.code === "RESOURCE_NOT_FOUND"
+    const token = isUnknownWallet ? await findToken(host, profile, baseUrl) : undefined
+    if (!isUnknownWallet || token === undefined || token.source === ENVIRONMENT_TOKEN) throw failure
+    // Otherwise the first purchase, which the server advises, would be refused with the saved token.
     const { message, next = [] } = failure.parts
     throw new Failure({
       ...failure.parts,
       exit: failure.exit,
-      message: `${message} Profile ${profile} has the token of another wallet: log out first.`,
+      message: `${message} The saved token of profile ${profile} is not that of this wallet: log out first.`,
       next: ["agentctl logout", ...next]
     })
   })
