@@ -54,7 +54,9 @@ const FUNDS = 10
 const UPDATES = 16
 /** Time in which the updates are paid. The backup begins in the middle. */
 const UPDATES_MILLIS = 1_500
-const PATIENCE_MILLIS = 45_000
+const PATIENCE_MILLIS = 120_000
+/** Longer than the server is away. */
+const PAYMENT_SECONDS = 300
 const POLL_MILLIS = 200
 
 /** A signed payment with everything that repeats it. */
@@ -131,7 +133,11 @@ describe.concurrent.each([
   beforeEach(async () => {
     if (backup === undefined) return
     folder = await mkdtemp(join(tmpdir(), "agentos-backup-"))
-    cluster = await startCluster({ servers: 1, ...backup.options })
+    cluster = await startCluster({
+      servers: 1,
+      network: (planned) => ({ ...planned, maxTimeoutSeconds: PAYMENT_SECONDS }),
+      ...backup.options
+    })
   })
   afterEach(async () => {
     await cluster?.stop()

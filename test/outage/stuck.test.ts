@@ -1,5 +1,5 @@
-import { afterEach, expect, it } from "vitest"
-import type { DefectName } from "../faults/server/Defects.ts"
+import { afterEach, expect, it, vi } from "vitest"
+import { type DefectName, EXPIRY_BEGUN } from "../faults/server/Defects.ts"
 import { testServer } from "../faults/server/TestServer.ts"
 import { type Cluster, startCluster } from "../support/Cluster.ts"
 import { untilGone } from "../support/Processes.ts"
@@ -25,6 +25,7 @@ it("a blocked event loop ends the process, with a stack in the log that names th
 
 it("SIGTERM ends a server whose work does not end, and the log names the part that does not", async () => {
   const server = await startWith("can't interrupt the expiry of events")
+  await vi.waitFor(() => expect(server.log()).toContain(EXPIRY_BEGUN), ENDED_WITHIN)
   const pid = server.pid()
   process.kill(pid, "SIGTERM")
   await untilGone([pid], ENDED_WITHIN)

@@ -53,6 +53,9 @@ const blockForEver = (): never => {
 
 const STORED_AFTER_MILLIS = 1_000
 
+/** What the server logs when an expiry of events has begun that does not end. */
+export const EXPIRY_BEGUN = "an expiry of events has begun"
+
 const LEASE = "limit request.room"
 const ACKNOWLEDGEMENT = "not is_named then 'acknowledged'"
 
@@ -194,7 +197,10 @@ export const DEFECTS = {
   },
   "can't interrupt the expiry of events": {
     around: around(EventStore, (store) =>
-      EventStore.of({ ...store, expire: () => Effect.uninterruptible(Effect.never) })
+      EventStore.of({
+        ...store,
+        expire: () => Effect.uninterruptible(Effect.andThen(Effect.logWarning(EXPIRY_BEGUN), Effect.never))
+      })
     )
   },
   "neither receives signals of events nor polls": {
