@@ -27,6 +27,7 @@ export const JOURNEY_COMMANDS = [
   "webhook test",
   "webhook log",
   "sandbox mail",
+  "sandbox outbox",
   "sandbox report",
   "sandbox call",
   "sandbox fund"
@@ -133,6 +134,14 @@ export const journeySuite = (rig: CliRig): void => {
         thread.items.map((item) => item.messageId),
         [messageId, reply.message.messageId]
       )
+
+      const outbox = await run<{ readonly items: ReadonlyArray<{ readonly from: string; readonly text: string }> }>(
+        "sandbox",
+        "outbox",
+        "bob@outside.example",
+        ...data
+      )
+      assert.deepInclude(outbox.items[0], { from: address, text: "Paid.\n" })
 
       // Reports on the reply, and further mail to a recipient that bounced is refused before payment.
       await run("sandbox", "report", "bob@outside.example", ...data)

@@ -12,18 +12,17 @@ import { parseArgs } from "node:util"
 import { privateKeyToAccount } from "viem/accounts"
 
 const option = { type: "string" } as const
-const options = { key: option, cert: option, port: option, url: option, sandbox: option, state: option }
-const { cert = "cert.pem", key = "key.pem", port = "9443", sandbox, state, url } = parseArgs({ options }).values
+const options = { key: option, cert: option, port: option, url: option, sandbox: option, state: option, wallet: option }
+const { values } = parseArgs({ options })
+const { cert = "cert.pem", key = "key.pem", port = "9443", sandbox, state, url, wallet: index = "0" } = values
 const sandboxFile = sandbox ?? new URL("../../../.agentos/sandbox.json", import.meta.url)
 
 // The service and the paying wallet: from the environment, or from a sandbox on this machine.
 const { AGENTOS_BASE_URL, AGENTOS_PRIVATE_KEY } = process.env
-const service =
-  AGENTOS_BASE_URL && AGENTOS_PRIVATE_KEY
-    ? { baseUrl: AGENTOS_BASE_URL, wallets: [{ privateKey: AGENTOS_PRIVATE_KEY }] }
-    : JSON.parse(readFileSync(sandboxFile, "utf8"))
-const wallet = privateKeyToAccount(service.wallets[0].privateKey)
-const agent = await AgentOs.connect(service.baseUrl, { wallet, spend: { perCall: "5.00", perDay: "8.00" } })
+const readSandbox = () => JSON.parse(readFileSync(sandboxFile, "utf8"))
+const baseUrl: string = AGENTOS_BASE_URL ?? readSandbox().baseUrl
+const wallet = privateKeyToAccount(AGENTOS_PRIVATE_KEY ?? readSandbox().wallets[Number(index)].privateKey)
+const agent = await AgentOs.connect(baseUrl, { wallet, spend: { perCall: "5.00", perDay: "8.00" } })
 // A file for each wallet, because another wallet has another number.
 const stateFile = state ?? fileURLToPath(new URL(`../.agentos/number-${wallet.address}.json`, import.meta.url))
 

@@ -6,16 +6,16 @@ import { parseArgs } from "node:util"
 import { privateKeyToAccount } from "viem/accounts"
 
 // The service and the paying wallet: from the environment, or from a sandbox on this machine.
-const { values } = parseArgs({ options: { sandbox: { type: "string" } } })
+const option = { type: "string" } as const
+const { sandbox, wallet: index = "0" } = parseArgs({ options: { sandbox: option, wallet: option } }).values
 const { AGENTOS_BASE_URL, AGENTOS_PRIVATE_KEY } = process.env
-const sandboxFile = values.sandbox ?? new URL("../../../.agentos/sandbox.json", import.meta.url)
-const service =
-  AGENTOS_BASE_URL && AGENTOS_PRIVATE_KEY
-    ? { baseUrl: AGENTOS_BASE_URL, wallets: [{ privateKey: AGENTOS_PRIVATE_KEY }] }
-    : JSON.parse(readFileSync(sandboxFile, "utf8"))
+const sandboxFile = sandbox ?? new URL("../../../.agentos/sandbox.json", import.meta.url)
+const readSandbox = () => JSON.parse(readFileSync(sandboxFile, "utf8"))
+const baseUrl: string = AGENTOS_BASE_URL ?? readSandbox().baseUrl
+const wallet = privateKeyToAccount(AGENTOS_PRIVATE_KEY ?? readSandbox().wallets[Number(index)].privateKey)
 
-const agent = await AgentOs.connect(service.baseUrl, {
-  wallet: privateKeyToAccount(service.wallets[0].privateKey),
+const agent = await AgentOs.connect(baseUrl, {
+  wallet,
   // A number costs 5.00 USDT for 30 days, and ten minutes of calls to it cost 3.00.
   spend: { perCall: "5.00", perDay: "8.00" }
 })

@@ -7,19 +7,17 @@ import { privateKeyToAccount } from "viem/accounts"
 import { openFileStore } from "./FileStore.ts"
 
 const option = { type: "string" } as const
-const options = { data: option, name: option, "per-day": option, sandbox: option }
-const { data, name, "per-day": perDay = "5.00", sandbox } = parseArgs({ options }).values
+const options = { data: option, name: option, "per-day": option, sandbox: option, wallet: option }
+const { data, name, "per-day": perDay = "5.00", sandbox, wallet: index = "0" } = parseArgs({ options }).values
 
 // The service and the paying wallet: from the environment, or from a sandbox on this machine.
 const { AGENTOS_BASE_URL, AGENTOS_PRIVATE_KEY } = process.env
 const sandboxFile = sandbox ?? new URL("../../../.agentos/sandbox.json", import.meta.url)
-const service =
-  AGENTOS_BASE_URL && AGENTOS_PRIVATE_KEY
-    ? { baseUrl: AGENTOS_BASE_URL, wallets: [{ privateKey: AGENTOS_PRIVATE_KEY }] }
-    : JSON.parse(readFileSync(sandboxFile, "utf8"))
+const readSandbox = () => JSON.parse(readFileSync(sandboxFile, "utf8"))
+const baseUrl: string = AGENTOS_BASE_URL ?? readSandbox().baseUrl
+const wallet = privateKeyToAccount(AGENTOS_PRIVATE_KEY ?? readSandbox().wallets[Number(index)].privateKey)
 
-const wallet = privateKeyToAccount(service.wallets[0].privateKey)
-const agent = await AgentOs.connect(service.baseUrl, {
+const agent = await AgentOs.connect(baseUrl, {
   wallet,
   spend: { perCall: "0.25", perDay },
   ...(await openFileStore(data ?? fileURLToPath(new URL("../.agentos", import.meta.url))))

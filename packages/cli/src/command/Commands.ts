@@ -28,7 +28,7 @@ import {
   PAYMENTS_SHOW,
   PAYMENTS_STATUS
 } from "./PaymentCommands.ts"
-import { SANDBOX_CALL, SANDBOX_FUND, SANDBOX_MAIL, SANDBOX_REPORT } from "./SandboxCommands.ts"
+import { SANDBOX_CALL, SANDBOX_FUND, SANDBOX_MAIL, SANDBOX_OUTBOX, SANDBOX_REPORT } from "./SandboxCommands.ts"
 import { MAIL_LABEL, MAIL_MARK, MAIL_THREAD, MAIL_THREADS } from "./OrganizeCommands.ts"
 import { MAIL_CANCEL, MAIL_FORWARD, MAIL_REPLY, MAIL_SEND } from "./SendCommands.ts"
 import { API, QUOTE, SERVICES_LIST, SERVICES_SHOW } from "./ServiceCommands.ts"
@@ -104,6 +104,7 @@ export const COMMANDS = [
   MCP,
   DEV,
   SANDBOX_MAIL,
+  SANDBOX_OUTBOX,
   SANDBOX_REPORT,
   SANDBOX_CALL,
   SANDBOX_FUND,

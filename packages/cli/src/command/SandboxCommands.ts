@@ -1,6 +1,7 @@
 import { plainLine } from "@agentos/node/command-line"
 import { ATTACH_FLAG, DATA_FLAG, given } from "../context/Flags.ts"
 import type { Context } from "../context/Context.ts"
+import { timeColumn } from "../output/Wording.ts"
 import { defineCommand } from "./Command.ts"
 
 export const SANDBOX_MAIL = defineCommand(
@@ -107,6 +108,48 @@ export const SANDBOX_REPORT = defineCommand(
     ])
   }
 )
+
+export const SANDBOX_OUTBOX = defineCommand(
+  {
+    name: "sandbox outbox",
+    summary: "List what the sandbox sent outside, newest first",
+    description:
+      "A sandbox sends no mail to other domains. It keeps each message as a file, whose path --json shows. Lists the last 20. Needs a running sandbox (agentctl dev), and no wallet or token.",
+    arguments: [{ name: "recipient", summary: "Only messages to this address.", presence: "optional" }],
+    flags: [DATA_FLAG],
+    examples: [{ line: "agentctl sandbox outbox bob@outside.example", does: "Read what Bob received" }],
+    output: "rows",
+    json: "{items: [{receivedAt, from, to, subject, text, messageId, file}]}",
+    exits: [5]
+  },
+  async (context, { arguments: { recipient }, flags: { data } }) => {
+    const { askSandbox, readSandbox } = await import("../sandbox/SandboxProcess.ts")
+    const { relayUrl } = await readSandbox(context, data)
+    const query = recipient === undefined ? "" : `?${new URLSearchParams({ to: recipient }).toString()}`
+    const answer = await askSandbox(relayUrl, `/sandbox/outbox${query}`)
+    const items = answer["items"] as ReadonlyArray<SentMail>
+    context.output.table(
+      { items },
+      items,
+      [
+        timeColumn("SENT", ({ receivedAt }) => receivedAt, 1),
+        { heading: "FROM", value: ({ from }) => from, drop: 2 },
+        { heading: "TO", value: ({ to }) => to.join(", ") },
+        { heading: "SUBJECT", value: ({ subject }) => subject },
+        { heading: "TEXT", value: ({ text }) => text }
+      ],
+      recipient === undefined ? "Nothing was sent outside." : `Nothing was sent to ${plainLine(recipient)}.`
+    )
+  }
+)
+
+interface SentMail {
+  readonly receivedAt: string
+  readonly from: string
+  readonly to: ReadonlyArray<string>
+  readonly subject: string
+  readonly text: string
+}
 
 const POLL_MILLIS = 200
 /** The states in which a call of the sandbox ends. */

@@ -94,6 +94,7 @@ export const TOOL_PLANS: Plans<
   | "dev"
   | "doctor"
   | "sandbox mail"
+  | "sandbox outbox"
   | "sandbox report"
   | "sandbox call"
   | "sandbox fund"
@@ -131,6 +132,19 @@ export const TOOL_PLANS: Plans<
     "POST /sandbox/mail",
     { messageId: "<1@outside.example>", reply: "250 2.6.0 Message accepted" }
   ),
+  "sandbox outbox": inSandbox(["sandbox", "outbox", "bob@outside.example"], "GET /sandbox/outbox", {
+    items: [
+      {
+        receivedAt: "2026-07-24T09:00:00.000Z",
+        from: "ada@sandbox.agentos.test",
+        to: ["bob@outside.example"],
+        subject: "Re: Hello",
+        text: "Hello!\n",
+        messageId: "<1@sandbox.agentos.test>",
+        file: "/outbox/1.eml"
+      }
+    ]
+  }),
   "sandbox report": inSandbox(["sandbox", "report", "bob@example.com"], "POST /sandbox/reports", {
     messageId: "<1@sandbox.agentos.test>",
     reply: "250 2.6.0 Message accepted"

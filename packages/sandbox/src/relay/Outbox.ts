@@ -10,6 +10,13 @@ export interface Envelope {
   readonly rcptTo: ReadonlyArray<string>
 }
 
+export interface StoredMail extends Envelope {
+  readonly messageId: string | null
+  readonly receivedAt: string
+  /** The path of the mail itself. */
+  readonly file: string
+}
+
 /** A directory that stores mail to other domains. No mail leaves it. */
 export class Outbox {
   private readonly directory: string
@@ -43,18 +50,18 @@ export class Outbox {
     return name
   }
 
-  /** Returns the return path and the Message-ID of the last mail to a recipient. */
-  async lastTo(
-    recipient: string
-  ): Promise<{ readonly mailFrom: string; readonly messageId: string | null } | undefined> {
+  /** Returns the last mails, to a recipient if one is given, newest first. */
+  async last(limit: number, recipient?: string): Promise<ReadonlyArray<StoredMail>> {
     const names = (await readdir(this.directory)).filter((name) => name.endsWith(".json")).toSorted()
+    const found: Array<StoredMail> = []
     for (const name of names.toReversed()) {
-      const mail = JSON.parse(await readFile(join(this.directory, name), "utf8")) as Envelope & {
-        readonly messageId: string | null
+      const path = join(this.directory, name)
+      const mail = JSON.parse(await readFile(path, "utf8")) as Omit<StoredMail, "file">
+      if (recipient === undefined || mail.rcptTo.some((address) => address.toLowerCase() === recipient.toLowerCase())) {
+        if (found.push({ ...mail, file: path.replace(/json$/, "eml") }) === limit) break
       }
-      if (mail.rcptTo.some((address) => address.toLowerCase() === recipient.toLowerCase())) return mail
     }
-    return undefined
+    return found
   }
 
   /** Returns whether a mail with the same Message-ID was stored since the outbox was opened. */

@@ -1,9 +1,13 @@
 import { randomUUID } from "node:crypto"
+import { readFile } from "node:fs/promises"
 import * as Schema from "effect/Schema"
 import { createTransport } from "nodemailer"
+import PostalMime from "postal-mime"
 import { decodeJson, HttpError, ok, readJson, type Routes } from "../shared/JsonServer.ts"
 import { type MailService, SmtpError } from "./MailService.ts"
-import type { Envelope, Outbox } from "./Outbox.ts"
+import type { Envelope, Outbox, StoredMail } from "./Outbox.ts"
+
+const OUTBOX_ITEMS_MAX = 20
 
 /** A little more than the service's limit of 25 MiB after base64, so that the service rejects large mail itself. */
 const BODY_BYTES_MAX = 40 * 1024 * 1024
@@ -38,6 +42,20 @@ const DeliveryReport = Schema.Struct({
   /** An enhanced status code (RFC 3463): 5.x.x failed, 4.x.x is delayed, 2.x.x was delivered. */
   status: Schema.String.check(Schema.isPattern(/^[245]\.\d{1,3}\.\d{1,3}$/))
 })
+
+/** Reads a stored mail, as its recipients do. */
+const readMail = async ({ file, mailFrom, messageId, rcptTo, receivedAt }: StoredMail) => {
+  const { from, subject, text } = await PostalMime.parse(await readFile(file))
+  return {
+    receivedAt,
+    from: from?.address ?? mailFrom,
+    to: rcptTo,
+    subject: subject ?? "",
+    text: text ?? "",
+    messageId,
+    file
+  }
+}
 
 /** Composes mail without sending it. */
 const composer = createTransport({ streamTransport: true, buffer: true, newline: "windows" })
@@ -92,7 +110,8 @@ export const deliveryReport = (
 /**
  * The routes that send mail from outside to the service: POST /sandbox/mail sends a mail, and POST /sandbox/reports
  * `{recipient, status}` sends a report about the last mail to that recipient to its return path. Each returns the reply of
- * the service, or 422 if the service refuses the mail.
+ * the service, or 422 if the service refuses the mail. GET /sandbox/outbox returns the last mails that the service has sent,
+ * newest first; `to` selects those to one recipient.
  */
 export const outsideMailRoutes = (service: MailService, outbox: Outbox): Routes => {
   const deliver = async (envelope: Envelope, raw: Buffer): Promise<string> => {
@@ -132,10 +151,16 @@ export const outsideMailRoutes = (service: MailService, outbox: Outbox): Routes 
     "/sandbox/reports": {
       POST: async (request) => {
         const report = decodeJson(DeliveryReport, await readJson(request), { status: "5.1.1" })
-        const mail = await outbox.lastTo(report.recipient)
+        const [mail] = await outbox.last(1, report.recipient)
         if (mail === undefined) throw new HttpError(404, `no mail to ${report.recipient} was sent`)
         const envelope = { mailFrom: "", rcptTo: [mail.mailFrom] }
         return ok({ messageId: mail.messageId, reply: await deliver(envelope, deliveryReport(report, mail)) })
+      }
+    },
+    "/sandbox/outbox": {
+      GET: async ({ url = "" }) => {
+        const to = new URL(url, "http://relay").searchParams.get("to") ?? undefined
+        return ok({ items: await Promise.all((await outbox.last(OUTBOX_ITEMS_MAX, to)).map(readMail)) })
       }
     }
   }

@@ -102,6 +102,33 @@ describe.concurrent("mail to other domains", () => {
     expect(rig.service.received).toEqual([])
   })
 
+  it("is listed as its recipients read it: the last mails to one of them, or to all, newest first", async ({ rig }) => {
+    const list = async (query = "") => {
+      const response = await fetch(`${rig.relay.faultsUrl}/sandbox/outbox${query}`)
+      const { items } = (await response.json()) as { items: ReadonlyArray<{ subject: string; file: string }> }
+      return items
+    }
+    expect(await list()).toEqual([])
+    for (let index = 1; index <= 21; index++)
+      await rig.send(
+        [index === 1 ? "first@else.test" : "One@else.test"],
+        "ada@agents.test",
+        Buffer.from(`From: Ada <ada@agents.test>\r\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?= ${index}\r\n\r\nHello\r\n`)
+      )
+    const subjects = (await list()).map(({ subject }) => subject)
+    expect(subjects).toEqual(Array.from({ length: 20 }, (_, index) => `Grüße ${21 - index}`))
+    const [mail, ...more] = await list("?to=FIRST@else.test")
+    expect(more).toEqual([])
+    expect(mail).toMatchObject({
+      from: "ada@agents.test",
+      to: ["first@else.test"],
+      subject: "Grüße 1",
+      text: "Hello\n",
+      messageId: null
+    })
+    expect((await readFile(mail!.file, "utf8")).startsWith("From: Ada")).toBe(true)
+  })
+
   it("can be a bounce without a Message-ID", async ({ rig }) => {
     await rig.send(["one@else.test"], "", Buffer.from("Subject: x\r\n\r\nMessage-ID: <no@body>\r\n"))
     expect((await rig.stored())[0]?.envelope).toMatchObject({ mailFrom: "", messageId: null })
