@@ -85,12 +85,13 @@ describe("failures", () => {
     assert.match(String(error["message"]), /Cannot reach .* \((?!undefined)./)
   })
 
-  it("mentions the proxy of the environment, which is used for all other machines", async () => {
+  it("names the status of the proxy of the environment, which is used for all other machines", async () => {
     // The proxy is a setting of the whole process.
     const seen: Array<string> = []
+    const statuses = ["502 Bad Gateway", "502 Bad Gateway", "502 Bad Gateway"]
     const proxy = createProxy().on("connect", (request, socket: Duplex) => {
       seen.push(request.url ?? "")
-      socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n")
+      socket.end(`HTTP/1.1 ${statuses.shift() ?? "407 Proxy Authentication Required"}\r\n\r\n`)
     })
     await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve))
     const { port } = proxy.address() as AddressInfo
@@ -98,9 +99,14 @@ describe("failures", () => {
     const args = ["services", "list", "--json", "--quiet"]
     const { code, error } = await failing(args, { ...by, AGENTOS_BASE_URL: "https://agentos.example" }, "execute")
     assert.deepStrictEqual([code, error["code"]], [1, "UNREACHABLE"])
-    assert.match(
-      String(error["message"]),
-      /^Cannot reach https:\/\/agentos\.example \(.*; a proxy is set in the environment\)\.$/
+    assert.strictEqual(
+      error["message"],
+      "Cannot reach https://agentos.example (the proxy of the environment answered 502)."
+    )
+    const denied = await failing(args, { ...by, AGENTOS_BASE_URL: "https://agentos.example" }, "execute")
+    assert.strictEqual(
+      denied.error["message"],
+      "Cannot reach https://agentos.example (the proxy of the environment answered 407: put its user and password into HTTPS_PROXY)."
     )
     assert.include(seen, "agentos.example:443")
     seen.splice(0)

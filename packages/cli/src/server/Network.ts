@@ -32,6 +32,21 @@ const reasonOf = (error: unknown): string => {
   return cause instanceof Error ? cause.message : String(error)
 }
 
+/** Returns the status with which the proxy of the environment refused to connect, which undici states in a cause of the cause. */
+const proxyStatusOf = (error: unknown): number | undefined => {
+  if (!(error instanceof Error)) return undefined
+  const [, status] = /^Proxy response \((\d{3})\)/.exec(error.message) ?? []
+  return status === undefined ? proxyStatusOf(error.cause) : Number(status)
+}
+
+/** Returns why a server was not reached. */
+const obstacleOf = (error: unknown, isProxied: boolean): string => {
+  const status = proxyStatusOf(error)
+  if (status === 407) return "the proxy of the environment answered 407: put its user and password into HTTPS_PROXY"
+  if (status !== undefined) return `the proxy of the environment answered ${status}`
+  return isProxied ? `${reasonOf(error)}; a proxy is set in the environment` : reasonOf(error)
+}
+
 const PROXY_VARIABLES = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY"]
 const LOOPBACK = ["localhost", "127.0.0.1", "::1"]
 
@@ -89,11 +104,10 @@ export const fetchOf =
       // The client repeats a request after any other error.
       if (error instanceof Failure)
         throw new AgentOsError({ code: "UNEXPECTED_ANSWER", message: error.message, details: {}, cause: error })
-      const proxy = usesProxy(host, baseUrl) ? "; a proxy is set in the environment" : ""
       const message =
         init.signal?.aborted === true
           ? `${baseUrl} did not answer within ${Math.round((host.now() - start) / 1_000)} s.`
-          : `Cannot reach ${baseUrl} (${reasonOf(error)}${proxy}).`
+          : `Cannot reach ${baseUrl} (${obstacleOf(error, usesProxy(host, baseUrl))}).`
       throw new Failure({ code: "UNREACHABLE", message, retryable: true, next: ["agentctl config list"] })
     } finally {
       clearTimeout(slow)
