@@ -1,0 +1,115 @@
+import { readFileSync } from "node:fs"
+import type { PeerRoot } from "./PeerRoot.ts"
+
+const page = readFileSync(new URL("../../../packages/site/content/proxies.md", import.meta.url), "utf8")
+
+/** Returns the configuration in the section of the page with this heading. */
+const configurationOf = (heading: string): string => {
+  const [, section = ""] = page.split(`\n## ${heading}\n`)
+  const [, configuration] = section.split("\n```\n")
+  if (configuration === undefined) throw new Error(`the page has no configuration of ${heading}`)
+  return configuration
+}
+
+/** Returns the text with a part replaced wherever it is; fails if it is nowhere. */
+const replaced = (text: string, part: string | RegExp, value: string): string => {
+  const changed = text.replaceAll(part, value)
+  if (changed === text) throw new Error(`the configuration has no ${String(part)}:\n${text}`)
+  return changed
+}
+
+interface Ports {
+  /** On which the proxy listens. */
+  readonly own: number
+  readonly server: number
+}
+
+/** A proxy in front of a server, with the configuration of the page but for addresses and certificates. */
+export interface Proxy {
+  readonly name: string
+  /** Writes the configuration and returns the command that runs it in the foreground. */
+  readonly prepare: (root: PeerRoot, ports: Ports, certificate: string) => Promise<ReadonlyArray<string>>
+}
+
+const serverAddress = (text: string, { server }: Ports): string =>
+  replaced(text, "127.0.0.1:8080", `127.0.0.1:${server}`)
+
+const certificatePaths = (text: string, certificate: string): string =>
+  replaced(text, /\/etc\/ssl\/agentos\/[a-z-]+\.pem/g, certificate)
+
+const NGINX: Proxy = {
+  name: "nginx",
+  prepare: async (root, ports, certificate) => {
+    const text = certificatePaths(serverAddress(configurationOf("nginx"), ports), certificate)
+    const site = replaced(text, "listen 443", `listen 127.0.0.1:${ports.own}`)
+    const main = `daemon off;\npid /peer/nginx-${ports.own}.pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n`
+    return ["nginx", "-c", await root.write(`nginx-${ports.own}.conf`, `${main}${site}\n}\n`)]
+  }
+}
+
+const haproxy = async (root: PeerRoot, ports: Ports, certificate: string) => {
+  const text = certificatePaths(serverAddress(configurationOf("HAProxy"), ports), certificate)
+  const configuration = replaced(text, "bind :443", `bind 127.0.0.1:${ports.own}`)
+  return ["haproxy", "-db", "-f", await root.write(`haproxy-${ports.own}.cfg`, `${configuration}\n`)]
+}
+
+const HAPROXY: Proxy = { name: "HAProxy", prepare: haproxy }
+
+const APACHE: Proxy = {
+  name: "Apache",
+  prepare: async (root, ports, certificate) => {
+    const text = certificatePaths(serverAddress(`${configurationOf("Apache")}\n`, ports), certificate)
+    const folder = `/peer/apache-${ports.own}`
+    await root.sh('mkdir -p "$1" && ln -sfn /usr/lib/apache2/modules "$1/modules"', folder)
+    const main = [
+      `ServerRoot ${folder}`,
+      `PidFile ${folder}/pid`,
+      `Mutex file:${folder} default`,
+      `ErrorLog ${folder}/error.log`,
+      "LoadModule mpm_event_module modules/mod_mpm_event.so",
+      "LoadModule authz_core_module modules/mod_authz_core.so",
+      `Listen 127.0.0.1:${ports.own}`
+    ]
+    const site = replaced(text, "*:443", `*:${ports.own}`)
+    const file = await root.write(`apache-${ports.own}/httpd.conf`, `${main.join("\n")}\n${site}`)
+    return ["apache2", "-D", "FOREGROUND", "-f", file]
+  }
+}
+
+const CADDY: Proxy = {
+  name: "Caddy",
+  prepare: async (root, ports, certificate) => {
+    const text = serverAddress(configurationOf("Caddy"), ports)
+    const site = replaced(
+      text,
+      "api.example.com {",
+      `https://localhost:${ports.own} {\n  tls ${certificate} ${certificate}`
+    )
+    const main = "{\n  admin off\n  auto_https disable_redirects\n}\n"
+    const file = await root.write(`caddy-${ports.own}/Caddyfile`, `${main}${site}\n`)
+    return ["caddy", "run", "--adapter", "caddyfile", "--config", file]
+  }
+}
+
+/** With HAProxy in front of it, which adds TLS. `between` is the port of Varnish. */
+const varnish = (between: () => Promise<number>): Proxy => ({
+  name: "Varnish",
+  prepare: async (root, ports, certificate) => {
+    const port = await between()
+    const [, options] = /`varnishd ([^`]+)`/.exec(page) ?? []
+    if (options === undefined) throw new Error("the page has no options of varnishd")
+    const vcl = replaced(configurationOf("Varnish"), '"8080"', `"${ports.server}"`)
+    const file = await root.write(`varnish-${port}.vcl`, `${vcl}\n`)
+    const place = ["-F", "-a", `127.0.0.1:${port}`, "-n", `/peer/varnish-${port}`, "-s", "malloc,32m", "-f", file]
+    root.start(["varnishd", ...place, ...options.split(" ")])
+    return haproxy(root, { ...ports, server: port }, certificate)
+  }
+})
+
+export const proxies = (freePort: () => Promise<number>): ReadonlyArray<Proxy> => [
+  NGINX,
+  HAPROXY,
+  APACHE,
+  CADDY,
+  varnish(freePort)
+]
