@@ -130,6 +130,13 @@ const lintProxy = (folder: string): LintResult => {
   return status === 0 ? [] : [`Caddyfile: ${stderr.trim().split("\n").at(-1) ?? ""}`]
 }
 
+const lintAlerts = (folder: string): LintResult => {
+  if (!isInstalled("promtool")) return { missing: "promtool" }
+  const parameters = ["check", "rules", "--lint-fatal", join(folder, "prometheus/alerts.yaml")]
+  const { status, stderr, stdout } = spawnSync("promtool", parameters, { encoding: "utf8" })
+  return status === 0 ? [] : [`prometheus/alerts.yaml: ${`${stdout}${stderr}`.trim().replaceAll(/\s+/g, " ")}`]
+}
+
 const isInstalled = (program: string): boolean => spawnSync(program, ["--version"]).error === undefined
 
 /** The linter of each file of the folder `deploy`, which it is called with. */
@@ -138,5 +145,6 @@ export const DEPLOYMENT_LINTERS = {
   "compose.yaml": lintCompose,
   kubernetes: lintManifests,
   "agentos.service": lintUnit,
-  Caddyfile: lintProxy
+  Caddyfile: lintProxy,
+  "prometheus/alerts.yaml": lintAlerts
 } satisfies Readonly<Record<string, (folder: string) => LintResult>>

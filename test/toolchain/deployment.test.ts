@@ -39,7 +39,14 @@ const DEFECTS: ReadonlyArray<
     "",
     /^agentos\.service: .*expos/
   ],
-  ["Caddyfile", "Caddyfile", "reverse_proxy", "reverse_prox", /^Caddyfile: .*reverse_prox/]
+  ["Caddyfile", "Caddyfile", "reverse_proxy", "reverse_prox", /^Caddyfile: .*reverse_prox/],
+  [
+    "prometheus/alerts.yaml",
+    "prometheus/alerts.yaml",
+    "rate(agentos_provider",
+    "rat(agentos_provider",
+    /^prometheus\/alerts\.yaml: .*unknown function/
+  ]
 ]
 
 describe("the files of deploy", () => {

@@ -13,6 +13,9 @@ const broken = Metric.counter("agentos_call_relays_broken_total", {
   incremental: true
 })
 
+/** Reports both metrics from the start, so that a first increase is seen. */
+export const startCounting = Effect.andThen(Metric.modify(relays, 0), Metric.update(broken, 0))
+
 /** Counts a conversation while it runs. */
 const countRelay = <A, E, R>(conversation: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.acquireUseRelease(

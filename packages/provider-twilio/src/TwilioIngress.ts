@@ -14,7 +14,7 @@ import {
 import { Cause, Effect, Option, Redacted } from "effect"
 import { RELAY_MESSAGE_BYTES_MAX } from "./RelayMessage.ts"
 import { RelayDrain } from "./RelayDrain.ts"
-import { countBrokenRelay, relaySession } from "./RelaySession.ts"
+import { countBrokenRelay, relaySession, startCounting } from "./RelaySession.ts"
 import { readSignedForm, type SigningAccount } from "./SignedForm.ts"
 import { PROVIDER } from "./TwilioFailure.ts"
 import * as TwilioSignature from "./TwilioSignature.ts"
@@ -68,6 +68,7 @@ export const make = Effect.fnUntraced(function* (
   const conversations = yield* VoiceConversations
   const addresses = webhookAddresses(publicUrl)
   const drain = new RelayDrain()
+  yield* startCounting
 
   const connect = (admitted: Admission, refusal: string): IngressWebhookResponse => {
     if (admitted._tag === "Decline") return document(refusal)

@@ -38,6 +38,7 @@ import {
   TENANT_FRAMES
 } from "@agentos/http-server/limits"
 import { readFileSync } from "node:fs"
+import { alertSections } from "./Alerts.ts"
 import { code, table } from "./Page.ts"
 import { topicList } from "./Topics.ts"
 
@@ -55,6 +56,7 @@ const quotaRow = (
 /** The figures and tables that guides name as `{{name}}`, from the code. */
 const FIGURES: Readonly<Record<string, string>> = {
   topics: topicList,
+  alerts: alertSections,
   idempotencyKeyLength: grouped(IDEMPOTENCY_KEY_LIMIT),
   senderListLength: grouped(SenderPolicy.SENDER_LIST_LIMIT),
   metadataKeys: grouped(METADATA_LIMIT),

@@ -26,6 +26,9 @@ const droppedLines = Metric.counter("agentos_log_lines_dropped_total", {
   incremental: true
 })
 
+// Reported from the start, so that a first increase is seen.
+Effect.runSync(Metric.update(droppedLines, 0))
+
 const reportDropped = (lines: number): void =>
   Effect.runSync(
     Effect.andThen(
