@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, beforeEach, describe, it } from "vitest"
 import { errorReply, useApiDouble } from "./support/ApiDouble.ts"
-import { KEY, limitsOf, PAYER, signInReply } from "./support/PaidAnswers.ts"
+import { KEY, limitsOf, PAYER, rpcReplies, signInReply } from "./support/PaidAnswers.ts"
 import { useProgram } from "./support/Program.ts"
 import { description } from "./support/Samples.ts"
 
@@ -105,6 +105,52 @@ describe("dev with a running sandbox", () => {
     assert.strictEqual(code, 5, stderr)
     assert.include(stderr, "The saved token of profile dev is not that of this wallet: log out first.")
     assert.match(stderr, /Next: .*agentctl logout/)
+  })
+
+  it.each([
+    ["dev", []],
+    ["default", [["config", "set", "base-url"]]]
+  ] as const)(
+    "keeps the wallet that was chosen for the profile %s of its server, and gives it money if it has none",
+    async (profile, before) => {
+      const { data, home, run } = place()
+      if (before.length === 0) assert.strictEqual((await run(["dev", "--data", data])).code, 0)
+      for (const args of before) assert.strictEqual((await run([...args, api.url()])).code, 0)
+      const made = await run(["wallet", "create", "--plain", "--json"])
+      const { address, walletFile } = JSON.parse(made.stdout) as {
+        readonly address: string
+        readonly walletFile: string
+      }
+      const accepts = [{ network: "eip155:196", asset: `0x${"a".repeat(40)}` }]
+      api.on("GET /api/v1", { data: { ...description, payment: { ...description.payment, accepts } } })
+      api.on("POST /sandbox/faucet", { status: 200, body: { address, amount: "100.00", transaction: "0x1" } })
+
+      api.on("POST /rpc", ...rpcReplies(0n))
+      const { code, stderr, stdout } = await run(["dev", "--data", data, "--json"])
+      assert.strictEqual(code, 0, stderr)
+      assert.deepInclude(JSON.parse(stdout), { profile, address, walletFile })
+      const asked = api.seen.find(({ url }) => url === "/sandbox/faucet")!
+      assert.deepStrictEqual(JSON.parse(asked.body), { address, amount: "100.00" })
+      const { profiles } = JSON.parse(readFileSync(join(home, "config.json"), "utf8")) as {
+        readonly profiles: Readonly<Record<string, object>>
+      }
+      assert.deepStrictEqual(Object.keys(profiles), [profile])
+      assert.deepInclude(profiles[profile], { walletFile, sandboxFile: join(data, "sandbox.json") })
+
+      api.seen.splice(0)
+      api.on("POST /rpc", ...rpcReplies(1n))
+      assert.strictEqual((await run(["dev", "--data", data])).code, 0)
+      assert.isUndefined(api.seen.find(({ url }) => url === "/sandbox/faucet"))
+    }
+  )
+
+  it("names the data folder when it refuses a profile of another machine", async () => {
+    const { data, run } = place()
+    const given = await run(["config", "set", "base-url", "https://agentos.example", "--profile", "dev"])
+    assert.strictEqual(given.code, 0, given.stderr)
+    const { code, stderr } = await run(["dev", "--data", data])
+    assert.strictEqual(code, 6)
+    assert.include(stderr, `agentctl dev --data ${data} --profile sandbox`)
   })
 
   it("does not join a server that is no sandbox", async () => {

@@ -246,7 +246,7 @@ describe("doctor", () => {
       {
         status: "warning",
         detail: `of 0x${"2".repeat(40)}, another wallet than the one that pays (from AGENTOS_TOKEN)`,
-        fix: "unset AGENTOS_TOKEN, then agentctl login --wallet"
+        fix: "unset AGENTOS_TOKEN, then agentctl login --wallet if the wallet has bought here"
       }
     )
     const whoami = await program.execute(["whoami"], place)

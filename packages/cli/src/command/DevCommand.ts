@@ -7,13 +7,15 @@ import type { RunningSandbox, SandboxDescription } from "../sandbox/SandboxProce
 import { defineCommand } from "./Command.ts"
 
 const DEV_PROFILE = "dev"
+/** What a wallet without money receives, in USDT. */
+const TEST_MONEY = "100.00"
 
 export const DEV = defineCommand(
   {
     name: "dev",
     summary: "Run the whole service on this machine, with test money",
     description:
-      "Joins the sandbox that runs with the data folder, for example by `npx -y pnpm@12 start` in the AgentOS repository. If none runs, starts the sandbox of the repository if the current folder is in one, else the package @agentos/sandbox, which is installed on the first use. Creates or updates a profile for it with a funded wallet: `dev`, or the name in --profile. If there is no other profile, it becomes the default. The profile stays valid when the sandbox is restarted with the same data. Ctrl-C stops a sandbox that this command started; its data is kept.",
+      "Joins the sandbox that runs with the data folder, for example by `npx -y pnpm@12 start` in the AgentOS repository. If none runs, starts the sandbox of the repository if the current folder is in one, else the package @agentos/sandbox, which is installed on the first use. Creates or updates a profile for it with a funded wallet: the name in --profile, else the current profile if its server is the sandbox, else `dev`. If there is no other profile, it becomes the default. A wallet that you chose for the profile stays, and receives test money if it has none. The profile stays valid when the sandbox is restarted with the same data. Ctrl-C stops a sandbox that this command started; its data is kept.",
     arguments: [],
     flags: [
       {
@@ -36,26 +38,26 @@ export const DEV = defineCommand(
     exits: [5, 6]
   },
   async (context, { flags }) => {
-    const { checkProfileName, walletFolder } = await import("../config/ConfigFile.ts")
     const { runningSandbox, startSandbox } = await import("../sandbox/SandboxProcess.ts")
     const { globals, host, output } = context
-    const profile = checkProfileName(globals.profile ?? DEV_PROFILE)
-    const walletFile = join(walletFolder(host), `${profile}.sandbox.key`)
-    await rejectForeignProfile(context, profile, walletFile)
-    const setUp = async (found: RunningSandbox): Promise<void> => {
-      const isDefault = await createProfile(context, profile, walletFile, found)
-      await findOwnToken(context, { profile, walletFile }, found.description)
-      printReady(context, { profile, walletFile, isDefault }, found.description)
+    await rejectRemoteProfile(context, globals.profile ?? DEV_PROFILE, flags.data)
+    const setUp = async (found: RunningSandbox, next: string): Promise<void> => {
+      const profile = await profileFor(context, found.description)
+      const created = await createProfile(context, profile, found)
+      const address = await fundOwnWallet(context, created, found.description)
+      if (address === undefined) await findOwnToken(context, created, found.description)
+      const ready = { ...created, address: address ?? found.description.wallet.address, next }
+      printReady(context, ready, found.description)
     }
     const running = await runningSandbox(context, flags.data)
     if (running !== undefined) {
       output.note(`Joined the running sandbox of ${dirname(running.path)}.`)
       if (flags.port !== undefined) output.warn("The sandbox runs already, so --port is ignored.")
-      return setUp(running)
+      return setUp(running, "Next")
     }
     const sandbox = await startSandbox(context, { port: flags.port, data: flags.data, yes: flags.yes })
     try {
-      await setUp(sandbox)
+      await setUp(sandbox, "In another terminal")
       output.note("Press Ctrl-C to stop the sandbox. Its data is kept.")
       const code = await sandbox.ended
       if (!host.signal.aborted) throw new Failure({ code: "FAILED", message: `The sandbox exited with ${code}.` })
@@ -67,31 +69,57 @@ export const DEV = defineCommand(
   }
 )
 
-/** Rejects a profile of the same name that does not belong to a sandbox. */
-const rejectForeignProfile = async ({ host }: Context, profile: string, walletFile: string): Promise<void> => {
-  const { readConfig } = await import("../config/ConfigFile.ts")
+/** Rejects a profile of the same name whose server is on another machine. */
+const rejectRemoteProfile = async ({ host }: Context, profile: string, data: string | undefined): Promise<void> => {
+  const { checkProfileName, readConfig } = await import("../config/ConfigFile.ts")
+  const { shellWord } = await import("@agentos/node/command-line")
   const { isLoopback } = await import("@agentos/client")
-  const { baseUrl, walletFile: other } = (await readConfig(host)).profiles[profile] ?? {}
-  const isRemote = baseUrl !== undefined && !isLoopback(new URL(baseUrl).hostname)
-  if (!isRemote && (other === undefined || other === walletFile)) return
+  const { baseUrl } = (await readConfig(host)).profiles[checkProfileName(profile)] ?? {}
+  if (baseUrl === undefined || isLoopback(new URL(baseUrl).hostname)) return
+  const flag = data === undefined ? "" : ` --data ${shellWord(data)}`
   throw new Failure({
     code: "EXISTS",
-    message: `Profile ${profile} is not a sandbox profile: its ${isRemote ? `server is ${baseUrl}` : `wallet is ${other}`}.`,
-    next: ["agentctl dev --profile sandbox"]
+    message: `Profile ${profile} is not a sandbox profile: its server is ${baseUrl}.`,
+    next: [`agentctl dev${flag} --profile sandbox`]
   })
 }
 
-/** Writes the profile and its wallet. Returns whether the profile is the default. */
+/** Returns the profile in --profile, else the current one if its server is the sandbox, else `dev`. */
+const profileFor = async ({ globals, host }: Context, { origins }: SandboxDescription): Promise<string> => {
+  const { readConfig } = await import("../config/ConfigFile.ts")
+  if (globals.profile !== undefined) return globals.profile
+  const { profile, profiles } = await readConfig(host)
+  const { baseUrl } = profiles[profile] ?? {}
+  return baseUrl !== undefined && URL.canParse(baseUrl) && origins.includes(new URL(baseUrl).origin)
+    ? profile
+    : DEV_PROFILE
+}
+
+/** A profile of a sandbox. */
+interface SandboxProfile {
+  readonly profile: string
+  readonly walletFile: string
+  /** Whether the wallet is one that was chosen for the profile, and not that of the sandbox. */
+  readonly hasOwnWallet: boolean
+  readonly isDefault: boolean
+}
+
+/** Writes the profile, and the wallet of the sandbox if no other one was chosen for it. */
 const createProfile = async (
   { host }: Context,
   profile: string,
-  walletFile: string,
   { description: { baseUrl, rpcUrl, wallet }, path }: RunningSandbox
-): Promise<boolean> => {
-  const { changeConfig, walletFolder } = await import("../config/ConfigFile.ts")
-  const { privateFolder, writePrivate } = await import("../file/PrivateFile.ts")
-  await privateFolder(walletFolder(host))
-  await writePrivate(walletFile, `${wallet.privateKey}\n`)
+): Promise<SandboxProfile> => {
+  const { changeConfig, readConfig, walletFolder } = await import("../config/ConfigFile.ts")
+  const { privateFolder, readIfExists, writePrivate } = await import("../file/PrivateFile.ts")
+  const sandboxWallet = join(walletFolder(host), `${profile}.sandbox.key`)
+  const chosen = (await readConfig(host)).profiles[profile]?.walletFile
+  const hasOwnWallet = chosen !== undefined && chosen !== sandboxWallet && (await readIfExists(chosen)) !== undefined
+  const walletFile = hasOwnWallet ? chosen : sandboxWallet
+  if (!hasOwnWallet) {
+    await privateFolder(walletFolder(host))
+    await writePrivate(walletFile, `${wallet.privateKey}\n`)
+  }
   let isDefault = false
   await changeConfig(host, (config) => {
     const isOnly = Object.keys(config.profiles).every((name) => name === profile)
@@ -102,7 +130,29 @@ const createProfile = async (
       profiles: { ...config.profiles, [profile]: { baseUrl, walletFile, rpcUrl, sandboxFile: path } }
     }
   })
-  return isDefault
+  return { profile, walletFile, hasOwnWallet, isDefault }
+}
+
+/** Gives the wallet that was chosen for the profile test money if it has none. Returns its address; undefined without such a wallet. */
+const fundOwnWallet = async (
+  context: Context,
+  { hasOwnWallet, profile, walletFile }: SandboxProfile,
+  { baseUrl, facilitatorUrl, rpcUrl }: SandboxDescription
+): Promise<string | undefined> => {
+  if (!hasOwnWallet) return undefined
+  const { Server } = await import("../server/Server.ts")
+  const { askSandbox } = await import("../sandbox/SandboxProcess.ts")
+  const { tokenBalance } = await import("../wallet/TokenBalance.ts")
+  const { addressOfWallet, requireWallet } = await import("../wallet/Wallet.ts")
+  const globals = { ...context.globals, profile }
+  const address = await addressOfWallet(await requireWallet({ ...context, globals }, { walletFile }))
+  const { payment } = await new Server(context, baseUrl, undefined).call("describeApi")
+  for (const { asset, network } of payment.accepts) {
+    if ((await tokenBalance(context, { rpcUrl, network, asset, address })) > 0n) continue
+    await askSandbox(facilitatorUrl, "/sandbox/faucet", { address, amount: TEST_MONEY })
+    context.output.note(`The wallet of profile ${profile} had no money, and received ${TEST_MONEY} test USDT.`)
+  }
+  return address
 }
 
 /**
@@ -111,7 +161,7 @@ const createProfile = async (
  */
 const findOwnToken = async (
   context: Context,
-  { profile, walletFile }: { readonly profile: string; readonly walletFile: string },
+  { profile, walletFile }: SandboxProfile,
   { baseUrl, wallet }: SandboxDescription
 ): Promise<void> => {
   const { ENVIRONMENT_TOKEN, findToken, forgetToken } = await import("../config/Credentials.ts")
@@ -123,6 +173,9 @@ const findOwnToken = async (
     try {
       const { wallet: owner } = await new Server(context, baseUrl, token.value).call("listLimits")
       if (owner === wallet.address.toLowerCase()) return
+      context.output.note(
+        `The token of ${owner} in profile ${profile} is replaced, because the profile's wallet is another one. It stays valid.`
+      )
     } catch (error) {
       if (!(error instanceof Failure) || error.exit !== EXIT.authentication) throw error
     }
@@ -139,11 +192,10 @@ const findOwnToken = async (
 
 const printReady = (
   { host: machine, output }: Context,
-  created: { readonly profile: string; readonly walletFile: string; readonly isDefault: boolean },
-  { baseUrl, emailDomain, mail, rpcUrl, wallet }: SandboxDescription
+  created: Omit<SandboxProfile, "hasOwnWallet"> & { readonly address: string; readonly next: string },
+  { baseUrl, emailDomain, mail, rpcUrl }: SandboxDescription
 ): void => {
-  const { isDefault, profile, walletFile } = created
-  const { address } = wallet
+  const { address, isDefault, next, profile, walletFile } = created
   const { host, port } = mail
   output.record({ profile, baseUrl, address, walletFile, rpcUrl, mail: { host, port, domain: emailDomain } }, [
     ["Profile", profile],
@@ -155,7 +207,7 @@ const printReady = (
   output.note(
     asStarted(
       machine,
-      `In another terminal:\n  agentctl${flag} mailbox create ada\n  agentctl${flag} sandbox mail --to ada --code\n  agentctl${flag} mail wait --otp`
+      `${next}:\n  agentctl${flag} mailbox create ada\n  agentctl${flag} sandbox mail --to ada --code\n  agentctl${flag} mail wait --otp`
     )
   )
 }

@@ -168,9 +168,9 @@ const checkToken = async (
     )
   try {
     const { wallet: owner } = await client.call("listLimits")
-    const { isOtherWallet, loginAsWallet } = await import("../wallet/TokenOwner.ts")
+    const { isOtherWallet, tokenOfWallet } = await import("../wallet/TokenOwner.ts")
     return isOtherWallet(wallet, owner)
-      ? warned(`of ${owner}, another wallet than the one that pays (from ${token.source})`, loginAsWallet(token))
+      ? warned(`of ${owner}, another wallet than the one that pays (from ${token.source})`, tokenOfWallet(token))
       : passed(`valid (from ${token.source})`)
   } catch (error) {
     const { ENVIRONMENT_TOKEN } = await import("../config/Credentials.ts")

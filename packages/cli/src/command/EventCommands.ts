@@ -209,7 +209,7 @@ export const EVENTS_TAIL = defineCommand(
     name: "events tail",
     summary: "Follow events, and pass them to a command or a URL",
     description:
-      "Without --exec and --forward-to, observes: shows the unacknowledged events and then each new one, without leasing any.\nWith --exec or --forward-to, works: leases events, handles them in order, and acknowledges each after success. A failed event is retried while the next ones continue. Events that are not acknowledged are delivered again, also after an interruption or a crash, so handling must be idempotent. With --types, --service or --since nothing is leased, because leases follow the order of events: run only one such tail at a time.\nReconnects automatically, and polls over REST where WebSockets are blocked. Prints one line of JSON per event if the output is not a terminal.",
+      "Without --exec and --forward-to, observes: shows the unacknowledged events and then each new one, without leasing any.\nWith --exec or --forward-to, works: leases events, handles them in order, and acknowledges each after success. A failed event is retried while the next ones continue. Events that are not acknowledged are delivered again, also after an interruption or a crash, so handling must be idempotent. With --types, --service or --since nothing is leased, because leases follow the order of events: run only one such tail at a time.\nReconnects automatically, and polls over REST where WebSockets are blocked. Prints one line of JSON per event if the output is not a terminal; with --exec, what the command prints.",
     arguments: [],
     flags: [
       TYPES_FLAG,

@@ -1,6 +1,7 @@
 import { decimalOf } from "@agentos/client"
 import { Failure } from "@agentos/node/command-line"
 import { PASSWORD_FILE_FLAG, WALLET_FILE_FLAG, walletFlagsOf } from "../context/Flags.ts"
+import { asStarted } from "../host/Host.ts"
 import { defineCommand } from "./Command.ts"
 
 export const MCP = defineCommand(
@@ -66,7 +67,12 @@ export const MCP = defineCommand(
         : `Serving tools for ${baseUrl}. ${payer} pays at most ${[...limit(limits.perCall, "per call"), ...limit(limits.perDay, "per day")].join(" and ")}.`
     )
     for (const { amount, id } of agent.payments.open())
-      output.warn(`Payment ${id} of ${amount} USDT has no known outcome. Find it out: agentctl payments resume ${id}`)
+      output.warn(
+        asStarted(
+          host,
+          `Payment ${id} of ${amount} USDT has no known outcome. Find it out: agentctl payments resume ${id}`
+        )
+      )
     await serveMcp({
       agent,
       tools: TOOLS.filter(({ needsWallet }) => payer !== null || !needsWallet),

@@ -1,6 +1,7 @@
 import { decimalOf } from "@agentos/client"
 import { type Field, shellWord } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
+import { asStarted } from "../host/Host.ts"
 import type { PayFlagValues } from "../context/Flags.ts"
 import { isRecord } from "../file/Json.ts"
 import { resumeCommand } from "../payment/PaymentFailure.ts"
@@ -31,14 +32,21 @@ export const payAndPrint = async <Name extends OperationName>(
 }
 
 /** Notes that the token is saved, or how to get the token that the wallet has and that this purchase did not return. */
-export const noteToken = ({ output }: Context, data: Readonly<Record<string, unknown>>, entry: StoredEntry): void => {
+export const noteToken = (
+  { host, output }: Context,
+  data: Readonly<Record<string, unknown>>,
+  entry: StoredEntry
+): void => {
   const { authentication } = data
   if (!isRecord(authentication)) return
   const { baseUrl, profile } = entry
   if (authentication["accessTokenSaved"] === true)
     return output.note(`The access token is saved in profile ${profile}.`)
   output.warn(
-    `This wallet already has an access token, which this purchase did not return. To save it in profile ${profile}, free of charge: agentctl login --wallet --profile ${profile} --base-url ${shellWord(baseUrl)}`
+    asStarted(
+      host,
+      `This wallet already has an access token, which this purchase did not return. To save it in profile ${profile}, free of charge: agentctl login --wallet --profile ${profile} --base-url ${shellWord(baseUrl)}`
+    )
   )
 }
 

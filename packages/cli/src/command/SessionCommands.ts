@@ -2,7 +2,7 @@ import { EXIT, Failure, usageError } from "@agentos/node/command-line"
 import type { Settings } from "../config/Settings.ts"
 import type { Context } from "../context/Context.ts"
 import { PASSWORD_FILE_FLAG, WALLET_FILE_FLAG, walletFlagsOf, yesFlag } from "../context/Flags.ts"
-import { readSecret } from "../host/Host.ts"
+import { asStarted, readSecret } from "../host/Host.ts"
 import type { Server } from "../server/Server.ts"
 import { defineCommand } from "./Command.ts"
 
@@ -155,7 +155,7 @@ export const WHOAMI = defineCommand(
     const { fromOf } = await import("../config/Settings.ts")
     const { connect } = await import("../server/Connection.ts")
     const { findWallet, rejectFolderWallet } = await import("../wallet/Wallet.ts")
-    const { isOtherWallet, loginAsWallet } = await import("../wallet/TokenOwner.ts")
+    const { isOtherWallet, tokenOfWallet } = await import("../wallet/TokenOwner.ts")
     const { baseUrl, client, profile, settings, token } = await connect(context)
     const wallet = await findWallet(context)
     if (wallet !== undefined) rejectFolderWallet(context, wallet)
@@ -191,7 +191,10 @@ export const WHOAMI = defineCommand(
       })
     if (token !== undefined && owner !== undefined && isOtherWallet(wallet, owner))
       context.output.warn(
-        `The token is of another wallet than the one that pays, so the server refuses its payments, and nothing is charged. Run: ${loginAsWallet(token)}`
+        asStarted(
+          context.host,
+          `The token is of another wallet than the one that pays, so the server refuses its payments, and nothing is charged. Run: ${tokenOfWallet(token)}`
+        )
       )
   }
 )

@@ -5,6 +5,6 @@ import type { Wallet } from "./Wallet.ts"
 export const isOtherWallet = (wallet: Wallet | undefined, owner: string): boolean =>
   typeof wallet?.address === "string" && wallet.address.toLowerCase() !== owner
 
-/** Returns the command that replaces the token by that of the wallet. */
-export const loginAsWallet = ({ source }: Token): string =>
-  source === ENVIRONMENT_TOKEN ? `unset ${ENVIRONMENT_TOKEN}, then agentctl login --wallet` : "agentctl login --wallet"
+/** Returns what replaces the token by that of the wallet, which has one once it has bought something. */
+export const tokenOfWallet = ({ source }: Token): string =>
+  `${source === ENVIRONMENT_TOKEN ? `unset ${ENVIRONMENT_TOKEN}` : "agentctl logout"}, then agentctl login --wallet if the wallet has bought here`
