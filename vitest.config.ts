@@ -37,23 +37,18 @@ const TIMED = "test/calls/**/*.test.ts"
 
 const SKIP_AFTER_TIMEOUT = "test/support/skipAfterTimeout.ts"
 
-/**
- * Bounds hangs of suites that start servers and kill them. On a host where a page fault costs 20 µs and a fork 9 ms, they took
- * three times as long as on others.
- */
-const patient = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 60_000 } } } as const
-
 /** Much of the time, the longest files wait for leases, blocks and processes. */
 const MAX_WORKERS = 4
 
-// A test takes seconds at most. Beside 14 busy processes on two cores, one that takes 5 s took 48 s.
+/**
+ * The limits bound hangs. A test takes seconds at most, but on a host where a page fault costs 20 µs and a fork 9 ms, with two
+ * cores for all of them, suites that start servers and kill them took minutes.
+ */
 const common = {
   environment: "node",
-  testTimeout: 120_000,
-  // Some suites start a database or a sandbox in a hook.
-  hookTimeout: 180_000,
-  // Bounds a hang. The default of a second is too short for a busy machine.
-  expect: { poll: { timeout: 20_000 } },
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+  expect: { poll: { timeout: 60_000 } },
   // Failures show what differs and its surroundings: the whole values of a table or a document hide it.
   chaiConfig: { truncateThreshold: 2_000 },
   diff: { expand: false, contextLines: 10 }
@@ -79,7 +74,6 @@ export default defineConfig({
       {
         test: {
           ...common,
-          ...patient,
           name: "faults",
           include: FAULTS,
           exclude,

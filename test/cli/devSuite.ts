@@ -7,7 +7,7 @@ import { goldenOf, Masks, throughPipes } from "./drive/Golden.ts"
 import { REPOSITORY } from "./drive/Stage.ts"
 import { type CliRig, runCli } from "./CliRig.ts"
 
-const END_MILLIS = 30_000
+const END_MILLIS = 60_000
 
 /** Tests the `agentctl dev` that runs the sandbox of all suites. Comes last, because it ends the sandbox. */
 export const devSuite = (rig: CliRig): void => {

@@ -55,7 +55,7 @@ const receive = async (agent: Agent, { address, mailboxId }: MailboxFields, opti
   await deliver({ to: address, ...options, subject })
   let received: Message | undefined
   await expect
-    .poll(async () => (received = (await messagesOf(agent, { mailboxId, q: subject })).items[0]), { timeout: 20_000 })
+    .poll(async () => (received = (await messagesOf(agent, { mailboxId, q: subject })).items[0]), { timeout: 60_000 })
     .toBeTruthy()
   return { ...received!, sentSubject: subject }
 }

@@ -12,7 +12,7 @@ const PIECES = 32
 const HOUR_MILLIS = 3_600_000
 const SEVEN_DAYS_MILLIS = 7 * 24 * HOUR_MILLIS
 const OPERATOR_TOKEN = randomBytes(24).toString("hex")
-const PATIENCE = { timeout: 20_000, interval: 50 }
+const PATIENCE = { timeout: 60_000, interval: 50 }
 
 interface Kill {
   readonly when: string

@@ -17,7 +17,7 @@ const job = async () => {
 
 it("a server that stops during a job releases it to the next server at once, without logging an error", async () => {
   const server = cluster.servers[0]!
-  await expect.poll(async () => (await job())?.["leased_until"], { timeout: 20_000 }).toBeTypeOf("bigint")
+  await expect.poll(async () => (await job())?.["leased_until"], { timeout: 60_000 }).toBeTypeOf("bigint")
   await server.stop()
   expect(await job()).toEqual({ leased_until: null, failure: "the server stopped" })
   expect(server.log()).not.toMatch(/level=ERROR|InterruptError/)

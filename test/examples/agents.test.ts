@@ -110,7 +110,7 @@ it("the README shows a first paid request that works as it stands", async () => 
     const { stderr, stdout } = spawnSync(process.execPath, [PROGRAM, `${sandbox.directory}/sandbox.json`], {
       cwd: tmpdir(),
       encoding: "utf8",
-      timeout: 30_000
+      timeout: 60_000
     })
     expect(stderr).toBe("")
     expect(stdout).toMatch(/^grace-\d+@sandbox\.agentos\.test\n/)

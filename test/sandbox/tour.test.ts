@@ -93,7 +93,7 @@ it("does not run again at the next start, and ends a start if it fails", async (
   const { processes } = await failing.describe()
   expect(await once(failing.process, "exit")).toEqual([1, null])
   expect(failing.output()).toMatch(/Step 2, "Create a mailbox", failed: expected success, got 402/)
-  await untilGone(Object.values(processes), 10_000)
+  await untilGone(Object.values(processes), 60_000)
   expect(existsSync(join(directory, "tour.json"))).toBe(false)
 })
 

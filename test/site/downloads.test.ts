@@ -18,7 +18,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** A registry that has nothing: everything must come from the server. */
 const NO_REGISTRY = ["--registry", "http://127.0.0.1:9", "--no-audit", "--no-fund", "--prefer-offline"]
-const INSTALL_MILLIS = 120_000
+const INSTALL_MILLIS = 300_000
 
 const npm = (...parameters: ReadonlyArray<string>) =>
   run("npm", [...parameters, ...NO_REGISTRY], {

@@ -52,7 +52,7 @@ const GUIDES = ["quickstart", "pay", "authentication", "mail", "phone", "events"
 
 const FOLDER = fileURLToPath(new URL("../dist/samples", import.meta.url))
 const RUNNER = fileURLToPath(new URL("sampleRunnerMain.ts", import.meta.url))
-const SAMPLE_MILLIS = 30_000
+const SAMPLE_MILLIS = 120_000
 
 const python = ["/usr/bin/python3", "python3"].find(
   (program) => spawnSync(program, ["-c", "import httpx"]).status === 0

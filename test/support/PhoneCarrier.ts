@@ -54,7 +54,7 @@ export type CarrierFault = {
 
 const POLL_MILLIS = 50
 /** Jobs run every few seconds, and the one that releases numbers every ten. */
-const PATIENCE_MILLIS = 30_000
+const PATIENCE_MILLIS = 60_000
 /** Area codes of people. The service calls only numbers in areas that exist. */
 const AREAS =
   "201 202 203 205 206 207 208 209 210 212 213 214 215 216 217 218 219 224 225 228 229 231 234 239 240 248 251 252 253 254 " +

@@ -71,11 +71,11 @@ export class Realtime {
     this.socket.send(JSON.stringify(message))
   }
 
-  /** Returns the next message; fails after 30 seconds, or if it has another type. */
+  /** Returns the next message; fails after a minute, or if it has another type. */
   async next(type?: string): Promise<RealtimeMessage> {
-    const deadline = Date.now() + 30_000
+    const deadline = Date.now() + 60_000
     while (this.messages.length === 0) {
-      if (Date.now() > deadline) throw new Error(`no message within 30 s, waiting for ${type ?? "any"}`)
+      if (Date.now() > deadline) throw new Error(`no message within 60 s, waiting for ${type ?? "any"}`)
       await new Promise<void>((resolve) => {
         this.waiting = resolve
         setTimeout(resolve, 250)

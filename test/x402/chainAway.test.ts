@@ -3,7 +3,7 @@ import { startChain } from "@agentos/sandbox"
 import { Effect, Schedule } from "effect"
 import { pay, PaymentRig, termsOf } from "./PaymentRig.ts"
 
-layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("PaymentRailX402 over time", (it) => {
+layer(PaymentRig.layer, { excludeTestServices: true, timeout: 300_000 })("PaymentRailX402 over time", (it) => {
   it.effect("reports an authorization as expired when the finalized time is past it, and not before", () =>
     Effect.gen(function* () {
       const { chain, railOf } = yield* PaymentRig

@@ -126,7 +126,7 @@ const requestFor = (localPart: string): PaidRequest => {
   }
 }
 
-layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("An authorization that is presented", (it) => {
+layer(PaymentRig.layer, { excludeTestServices: true, timeout: 300_000 })("An authorization that is presented", (it) => {
   /** A purchase by the client of x402, with the requests to the outside. */
   const purchase = Effect.fnUntraced(function* (localPart: string, privateKey: `0x${string}`) {
     const seen: Array<Seen> = []

@@ -41,7 +41,7 @@ const received = <A, E, R>(work: Effect.Effect<A, E, R>) =>
     return { result, amount: (yield* balanceOf(chain.payTo)) - before }
   })
 
-layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })(
+layer(PaymentRig.layer, { excludeTestServices: true, timeout: 300_000 })(
   "PaymentRailX402 on the sandbox's chain",
   (it) => {
     it.effect("receives a payment and finds it with and without its transaction", () =>

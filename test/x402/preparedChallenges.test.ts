@@ -65,7 +65,7 @@ const PAID = operations.flatMap((operation) => {
   return operation.entry.price === null || serviceId === null ? [] : [{ operation, entry: serviceEntry(serviceId) }]
 })
 
-layer(core.pipe(Layer.provide(SecondRig.layer)), { excludeTestServices: true, timeout: 60_000 })(
+layer(core.pipe(Layer.provide(SecondRig.layer)), { excludeTestServices: true, timeout: 300_000 })(
   "A prepared challenge",
   (it) => {
     for (const { entry, operation } of PAID) {

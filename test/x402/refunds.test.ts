@@ -41,7 +41,7 @@ const fund = Effect.fnUntraced(function* (to: Hex, amount: bigint) {
   })
 })
 
-layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("Refunds on the sandbox's chain", (it) => {
+layer(PaymentRig.layer, { excludeTestServices: true, timeout: 300_000 })("Refunds on the sandbox's chain", (it) => {
   it.effect("are paid to the payer once", () =>
     Effect.gen(function* () {
       const rig = yield* PaymentRig

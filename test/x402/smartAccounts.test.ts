@@ -16,7 +16,7 @@ import { ACCEPTS, ACCEPTS_IN_SIMULATIONS, balanceOf, codeAt, newAccount, newCont
 
 const accepting = { smartAccounts: true, smartAccountFactories: [sandboxAccountFactory] }
 
-layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("A smart account", (it) => {
+layer(PaymentRig.layer, { excludeTestServices: true, timeout: 300_000 })("A smart account", (it) => {
   /** A rail that accepts smart accounts, and a payment of one of them that it has authenticated. */
   const authenticated = Effect.fnUntraced(function* (signer: ClientEvmSigner) {
     const rail = yield* (yield* PaymentRig).railOf(accepting)

@@ -53,7 +53,7 @@ const purchase = Effect.fnUntraced(function* (rail: Rail, rig: Rig) {
 
 const receivedOn = (rig: Rig) => balanceOf(rig, rig.chain.payTo)
 
-layer(SecondRig.layer, { excludeTestServices: true, timeout: 60_000 })("Two networks in one challenge", (it) => {
+layer(SecondRig.layer, { excludeTestServices: true, timeout: 300_000 })("Two networks in one challenge", (it) => {
   it.effect("are offered in the order of the configuration, in one challenge", () =>
     Effect.gen(function* () {
       const { first, rail, second } = yield* prepare

@@ -73,12 +73,12 @@ exec '${process.execPath}' '${program.file()}' "$@"`
     shell: string,
     args: ReadonlyArray<string>,
     place: { readonly cwd: string; readonly env: Readonly<Record<string, string>> }
-  ) => outcomeOf(spawn(shell, args, { ...place, stdio: ["ignore", "pipe", "pipe"], timeout: 20_000 }))
+  ) => outcomeOf(spawn(shell, args, { ...place, stdio: ["ignore", "pipe", "pipe"], timeout: 60_000 }))
 
   /** Completion has a short timeout, so on a busy machine ids may be missing. Then it is retried. */
-  const PATIENCE = { timeout: 30_000, interval: 100 }
+  const PATIENCE = { timeout: 60_000, interval: 100 }
 
-  it("completes in bash", { timeout: 40_000 }, async () => {
+  it("completes in bash", async () => {
     const place = await prepare("bash")
     // Readline splits a line at =.
     const words = (line: string) =>
@@ -101,7 +101,7 @@ exec '${process.execPath}' '${program.file()}' "$@"`
     }, PATIENCE)
   })
 
-  it.skipIf(!has("fish"))(`completes in fish${reason("fish")}`, { timeout: 40_000 }, async () => {
+  it.skipIf(!has("fish"))(`completes in fish${reason("fish")}`, async () => {
     const place = await prepare("fish")
     const script = ["source ./script", ...LINES.map(([typed]) => `complete -C '${typed}'; echo`)].join("\n")
     await vi.waitFor(async () => {
@@ -118,7 +118,7 @@ exec '${process.execPath}' '${program.file()}' "$@"`
     }, PATIENCE)
   })
 
-  it.skipIf(!has("zsh"))(`completes in zsh${reason("zsh")}`, { timeout: 40_000 }, async () => {
+  it.skipIf(!has("zsh"))(`completes in zsh${reason("zsh")}`, async () => {
     const place = await prepare("zsh")
     writeFileSync(join(place.cwd, "_agentctl"), readFileSync(join(place.cwd, "script")))
     // A zsh with a pseudo-terminal, driven by another zsh.

@@ -232,7 +232,7 @@ describe("commands with a server", () => {
     const before = api.seen.length
     const child = program.start(["mailbox", "list"], connected())
     const outcome = outcomeOf(child)
-    await expect.poll(() => api.seen.length, { timeout: 20_000 }).toBeGreaterThan(before)
+    await expect.poll(() => api.seen.length, { timeout: 60_000 }).toBeGreaterThan(before)
     child.kill("SIGINT")
     assert.deepStrictEqual(await outcome, { code: 130, stdout: "", stderr: "Interrupted.\n" })
   })

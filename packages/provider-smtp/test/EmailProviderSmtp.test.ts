@@ -263,7 +263,7 @@ describe("a sent mail", () => {
         for (const fiber of waiting) yield* Fiber.interrupt(fiber)
       })
     )
-  }, 20_000)
+  })
 
   it("can't name files or URLs to fetch", async () => {
     const server = await started()
@@ -516,10 +516,10 @@ describe("failures", () => {
     await withProvider(config(server.port), (provider) =>
       Effect.gen(function* () {
         const sending = yield* Effect.forkChild(provider.send({ ...mail, recipients: ["one@else.test"] }))
-        yield* Effect.promise(() => vi.waitFor(() => expect(server.messages).toHaveLength(1), { timeout: 20_000 }))
+        yield* Effect.promise(() => vi.waitFor(() => expect(server.messages).toHaveLength(1), { timeout: 60_000 }))
         expect(server.openConnections()).toBe(1)
         yield* Fiber.interrupt(sending)
-        yield* Effect.promise(() => vi.waitFor(() => expect(server.openConnections()).toBe(0), { timeout: 20_000 }))
+        yield* Effect.promise(() => vi.waitFor(() => expect(server.openConnections()).toBe(0), { timeout: 60_000 }))
       })
     )
   })
@@ -567,7 +567,7 @@ describe("verify", () => {
     expect(Result.isSuccess(await verify(server))).toBe(true)
     await vi.waitFor(
       () => expect(server.commands.map((line) => line.split(" ")[0])).toEqual(["EHLO", "AUTH", "QUIT"]),
-      { timeout: 20_000 }
+      { timeout: 60_000 }
     )
   })
 

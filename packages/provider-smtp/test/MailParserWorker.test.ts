@@ -489,12 +489,12 @@ describe("the processes", () => {
     // The other parsers are not used any more, and theirs would end during this test.
     for (const other of parsers.splice(0)) await other.close()
     const children = () => process.getActiveResourcesInfo().filter((name) => name === "ProcessWrap").length
-    await expect.poll(children, { timeout: 20_000 }).toBe(0)
+    await expect.poll(children, { timeout: 60_000 }).toBe(0)
     const short = opened({ idleMillis: 100 })
     Result.getOrThrow(await short.parse(`${HEADER}\r\nx`))
     // The process that checked the sender; the one that read the mail may have ended meanwhile.
     expect(children()).toBeGreaterThan(0)
-    await expect.poll(children, { timeout: 20_000 }).toBe(0)
+    await expect.poll(children, { timeout: 60_000 }).toBe(0)
     Result.getOrThrow(await short.parse(`${HEADER}\r\nx`))
   })
 })

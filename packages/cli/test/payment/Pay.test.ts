@@ -279,7 +279,7 @@ describe("paying command", () => {
     const ended = outcomeOf(child)
     child.stdin?.end()
     if (how === "is interrupted") {
-      await vi.waitFor(() => assert.lengthOf(withSignature(api.seen), 1), { timeout: 20_000 })
+      await vi.waitFor(() => assert.lengthOf(withSignature(api.seen), 1), { timeout: 60_000 })
       await triedLockAgain(home)
       child.kill("SIGINT")
     }

@@ -332,7 +332,7 @@ describe("servers on one store", () => {
         )
     }
     const untilReported = (tokens: number) =>
-      vi.waitFor(() => assert.isAtLeast(reported, tokens), { timeout: 20_000, interval: 5 })
+      vi.waitFor(() => assert.isAtLeast(reported, tokens), { timeout: 60_000, interval: 5 })
     const options = { rateLimit: burstOf(10), rateLimitStore }
     const admittedByOther = await withServer(options, (one) =>
       withServer(options, async (other) => {

@@ -54,7 +54,7 @@ const valueOf = (samples: ReadonlyArray<Sample>, name: string, labels: Sample["l
 const gained = (before: ReadonlyArray<Sample>, after: ReadonlyArray<Sample>, name: string, labels: Sample["labels"]) =>
   valueOf(after, name, labels) - valueOf(before, name, labels)
 
-const PATIENCE = { timeout: 20_000, interval: 50 }
+const PATIENCE = { timeout: 60_000, interval: 50 }
 
 const openSocket = async (server: TestServer, token: string) => {
   const data = dataOf(await call(server, "GET", "/api/v1/events/realtime-token", { token }))

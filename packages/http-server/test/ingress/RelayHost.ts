@@ -210,9 +210,9 @@ export const connect = Effect.fnUntraced(function* (path: string, signature?: st
   )
 })
 
-const PATIENCE = 4_000
+const PATIENCE = 60_000
 
-/** Waits in real time until the condition is true. Throws after 4 seconds. */
+/** Waits in real time until the condition is true. Throws after a minute. */
 export const until = (isSo: () => boolean): Effect.Effect<void> =>
   Effect.promise(async () => {
     const startedAt = performance.now()

@@ -46,7 +46,7 @@ const beginBody = async (address: string, bytes: number): Promise<Socket> => {
   const before = serverMemory.usedBytes
   socket.write(`${head.join("\r\n")}\r\n\r\n${textOf(bytes + 1).slice(0, -1)}`)
   await vi.waitFor(() => assert.isAtLeast(serverMemory.usedBytes, before + bytes - UNCOUNTED_BYTES), {
-    timeout: 20_000,
+    timeout: 60_000,
     interval: 5
   })
   return socket

@@ -25,7 +25,7 @@ const ask = (answering: Answering, limits: { firstByte?: number; whole?: number;
   }).pipe(Effect.scoped)
 
 const until = (look: () => boolean) =>
-  Effect.promise(() => vi.waitFor(() => assert.isTrue(look()), { timeout: 20_000, interval: 3 }))
+  Effect.promise(() => vi.waitFor(() => assert.isTrue(look()), { timeout: 60_000, interval: 3 }))
 
 const json = "application/json"
 const lines = "application/x-ndjson"

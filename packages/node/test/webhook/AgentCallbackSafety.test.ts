@@ -182,7 +182,7 @@ describe("AgentCallbackHttps addresses", () => {
       const { error } = yield* ask(`https://agent.example:${server.port}/`, { resolve: to(turning) })
       assert.strictEqual(error?.reason, "address")
       assert.isAbove(reads, 1)
-      yield* Effect.promise(() => vi.waitFor(() => assert.isTrue(server.sockets[0]?.destroyed), { timeout: 20_000 }))
+      yield* Effect.promise(() => vi.waitFor(() => assert.isTrue(server.sockets[0]?.destroyed), { timeout: 60_000 }))
       assert.strictEqual(server.asked.length, 0)
     }).pipe(Effect.scoped)
   )

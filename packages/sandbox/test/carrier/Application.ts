@@ -66,7 +66,7 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString()
 }
 
-const waitOptions = { timeout: 20_000, interval: 3 }
+const waitOptions = { timeout: 60_000, interval: 3 }
 
 /** Waits until the function returns a value. */
 export const until = <Value>(read: () => Value | undefined): Promise<Value> =>

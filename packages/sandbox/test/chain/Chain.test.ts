@@ -60,7 +60,7 @@ const untilJournaled = (dataDir: string, receipt: TransactionReceipt | undefined
       const journaled = openChainStore(dataDir).journal().at(-1)?.number ?? 0
       expect(journaled).toBeGreaterThanOrEqual(Number(receipt?.blockNumber))
     },
-    { timeout: 20_000, interval: 5 }
+    { timeout: 60_000, interval: 5 }
   )
 
 const nowSeconds = () => Math.floor(Date.now() / 1_000)
@@ -167,7 +167,7 @@ describe("startChain on a new directory", () => {
         expect(latest).toBeGreaterThan(begun)
         expect(latest).toBeLessThanOrEqual(nowSeconds() + 1)
       },
-      { timeout: 20_000, interval: 200 }
+      { timeout: 60_000, interval: 200 }
     )
   })
 
@@ -265,7 +265,7 @@ describe("startChain on a directory that holds a chain", () => {
     const first = await startTestChain(dataDir)
     await mint(first, first.payTo, 1n)
     await sandboxClient(first.rpcUrl).mine({ blocks: 100 })
-    await vi.waitFor(() => expect(openChainStore(dataDir).journal().length).toBeLessThan(30), { timeout: 20_000 })
+    await vi.waitFor(() => expect(openChainStore(dataDir).journal().length).toBeLessThan(30), { timeout: 60_000 })
     await untilJournaled(dataDir, await mint(first, first.payTo, 1n))
     await killChain(first)
     const second = await startTestChain(dataDir, first.port)

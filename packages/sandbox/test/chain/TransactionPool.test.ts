@@ -59,7 +59,7 @@ it("sends waiting transactions again when their account has sent no more since t
   await freeTransactions(client, memory)
   expect(await minedCount()).toBe(1)
   await freeTransactions(client, memory)
-  await vi.waitFor(async () => expect(await minedCount()).toBe(3), { timeout: 20_000, interval: 20 })
+  await vi.waitFor(async () => expect(await minedCount()).toBe(3), { timeout: 60_000, interval: 20 })
   expect(memory.unsent).toEqual([])
 })
 
@@ -70,5 +70,5 @@ it("keeps the transactions that it removes when the chain's answer is lost", asy
   await expect(freeTransactions(sandboxClient(await startLosing(rpcUrl)), memory)).rejects.toThrow()
   expect(await client.getTxpoolStatus()).toEqual({ pending: 0, queued: 0 })
   await freeTransactions(client, memory)
-  await vi.waitFor(async () => expect(await minedCount()).toBe(2), { timeout: 20_000, interval: 20 })
+  await vi.waitFor(async () => expect(await minedCount()).toBe(2), { timeout: 60_000, interval: 20 })
 })

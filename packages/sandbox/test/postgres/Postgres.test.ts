@@ -38,7 +38,7 @@ const startMain = async () => {
 }
 
 const untilGone = (pid: number) =>
-  vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 20_000, interval: 20 })
+  vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 60_000, interval: 20 })
 
 describe("the managed PostgreSQL", () => {
   it("shuts down with its program, and has private files", async () => {

@@ -310,7 +310,7 @@ describe.concurrent("planned faults", () => {
     const sent = client.sendMail({ envelope: { from: "news@agents.test", to: ["one@else.test"] }, raw })
     await expect(sent).rejects.toMatchObject({ code: "ETIMEDOUT" })
     // The relay may still be writing the files.
-    await vi.waitFor(async () => expect(await rig.stored()).toHaveLength(1), { timeout: 20_000 })
+    await vi.waitFor(async () => expect(await rig.stored()).toHaveLength(1), { timeout: 60_000 })
     expect((await rig.send(["one@else.test"])).response).toMatch(/^250/)
   })
 

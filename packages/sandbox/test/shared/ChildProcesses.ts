@@ -58,5 +58,5 @@ export const untilGone = (group: number): Promise<void> =>
       const running = runningInGroup(group)
       if (running.length > 0) throw new Error(`still running: ${running.join(", ")}`)
     },
-    { timeout: 20_000, interval: 20 }
+    { timeout: 60_000, interval: 20 }
   )

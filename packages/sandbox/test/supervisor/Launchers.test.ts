@@ -36,7 +36,7 @@ it.concurrent("detects the end of its package runner", async (context) => {
   const { pid, runner } = await launch(context, "npx-cli.js")
   expect(isRunning(pid)).toBe(true)
   runner.kill("SIGKILL")
-  await vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 20_000 })
+  await vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 60_000 })
 })
 
 it.concurrent("ignores the end of other parents", async (context) => {
