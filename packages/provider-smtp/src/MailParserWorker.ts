@@ -135,11 +135,14 @@ export const layer = (config: MailParserConfig): Layer.Layer<MailParser> =>
               })
             )
           })
+          // The process that checks the sender may have to be started, which takes as long as that of the reader.
+          if (envelope.authentication === undefined)
+            yield* Effect.forkScoped(Pool.use(smallCheckers.pool, () => Effect.void))
           const content = yield* Effect.flatMap(readerSlots.use(network, read(kept)), Effect.fromResult)
           const again = small === undefined ? raw : Stream.fromIterable(small)
           const authentication = envelope.authentication ?? (yield* authenticate(again, sizeBytes, envelope))
           return { ...content, authentication }
-        }),
+        }, Effect.scoped),
         authenticate: (raw, envelope) =>
           Effect.timeoutOrElse(
             Effect.flatMap(Stream.runCollect(raw), (pieces) => {

@@ -1,6 +1,6 @@
 import { makeDecoder } from "@agentos/core/transfer-encoding"
 import { createHash } from "node:crypto"
-import { Result } from "effect"
+import { Effect, Result, Stream } from "effect"
 import { afterAll, describe, expect, it } from "vitest"
 import { envelope, HEADER, mixed, openParser, readWhole, type TestParser } from "./support/Parser.ts"
 import { openSilentDns } from "./support/SilentDns.ts"
@@ -483,6 +483,23 @@ describe("the processes", () => {
     const before = Buffer.from(raw)
     Result.getOrThrow(await parser.parse(raw, envelope))
     expect(raw.equals(before)).toBe(true)
+  })
+
+  it("are started at once: the one that checks the sender, while the mail is still read", async () => {
+    for (const other of parsers.splice(0)) await other.close()
+    const children = () => process.getActiveResourcesInfo().filter((name) => name === "ProcessWrap").length
+    await expect.poll(children, { timeout: 60_000 }).toBe(0)
+    let finish: (() => void) | undefined
+    const rest = Stream.fromEffect(Effect.promise(() => new Promise<void>((resolve) => (finish = resolve))))
+    const raw = Stream.concat(
+      Stream.make(Buffer.from(HEADER)),
+      Stream.map(rest, () => Buffer.from("\r\nx"))
+    )
+    const parsing = opened().parse(raw)
+    await expect.poll(children, { timeout: 60_000 }).toBe(2)
+    await expect.poll(() => finish).toBeDefined()
+    finish!()
+    expect(Result.getOrThrow(await parsing).text).toMatch(/^x/)
   })
 
   it("end when they have been idle, and are started again", async () => {

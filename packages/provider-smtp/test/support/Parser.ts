@@ -19,7 +19,7 @@ export const envelope: InboundEnvelope = {
 
 export interface TestParser {
   readonly parse: (
-    raw: string | Uint8Array,
+    raw: string | Uint8Array | Stream.Stream<Uint8Array>,
     from?: Partial<InboundEnvelope>
   ) => Promise<Result.Result<ParsedMail, MailUnreadable>>
   readonly authenticate: (raw: Uint8Array, from?: Partial<InboundEnvelope>) => Promise<SenderAuthentication>
@@ -39,10 +39,13 @@ export const openParser = (config: Partial<MailParserWorker.MailParserConfig> = 
       runtime.runPromise(
         Effect.flatMap(MailParser, (parser) =>
           Effect.result(
-            parser.parse(Stream.make(typeof raw === "string" ? Buffer.from(raw, "latin1") : raw), {
-              ...envelope,
-              ...from
-            })
+            parser.parse(
+              Stream.isStream(raw) ? raw : Stream.make(typeof raw === "string" ? Buffer.from(raw, "latin1") : raw),
+              {
+                ...envelope,
+                ...from
+              }
+            )
           )
         )
       ),
