@@ -48,7 +48,7 @@ const paidIn = (output: string, step: string): number => {
 }
 
 const runTour = () =>
-  spawnSync(process.execPath, [MAIN, "tour", "--data", directory], { encoding: "utf8", timeout: 60_000 })
+  spawnSync(process.execPath, [MAIN, "tour", "--data", directory], { encoding: "utf8", timeout: 250_000 })
 
 it("runs once by start and again on demand, and names a step that fails", async () => {
   // Runs every program of the sandbox from its sources, as users do.

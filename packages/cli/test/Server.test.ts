@@ -240,7 +240,8 @@ describe("commands with a server", () => {
   it("exits with 0 if its reader closes the pipe", async () => {
     const items = Array.from({ length: 20_000 }, () => mailbox)
     api.on("GET /api/v1/email/mailboxes/query", { data: { items } })
-    const child = program.start(["mailbox", "list"], connected())
+    // Quiet: on a slow machine there would be a note that the answer takes long.
+    const child = program.start(["mailbox", "list", "--quiet"], connected())
     const outcome = outcomeOf(child)
     child.stdout!.once("data", () => child.stdout!.destroy())
     const { code, stderr } = await outcome

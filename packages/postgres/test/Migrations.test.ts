@@ -81,47 +81,39 @@ describe.each(DATABASES)("a database on %s", (_, open) => {
     assert.isAbove(created.length, 100)
   })
 
-  it.live.each(RECORDED)(
-    "is upgraded from the schema of %s to that of a new database, and keeps its rows",
-    (name) =>
-      Effect.gen(function* () {
-        const older = yield* open([...statementsUpTo(name), INSERT_TENANT])
-        const { maintain } = older
-        const newer = Object.keys(SCHEMA.migrations).filter((other) => other > name)
-        assert.includeMembers([...(yield* maintain.read).pending], newer)
-        const upgraded = yield* Effect.gen(function* () {
-          const { find } = yield* TenantStore
-          const tenant = Option.getOrThrow(yield* find(TENANT))
-          assert.deepInclude(tenant, { wallet: WALLET, createdAt: Timestamp.Timestamp.make(7) })
-          return yield* described
-        }).pipe(Effect.provide(Layer.provideMerge(TenantStorePostgres.layer, older.layer)))
-        assert.deepStrictEqual((yield* maintain.read).pending, [])
-        const differing = [...upgraded, ...created].filter(
-          (line) => !upgraded.includes(line) || !created.includes(line)
-        )
-        assert.deepStrictEqual(differing, [])
-      }).pipe(Effect.scoped),
-    60_000
+  it.live.each(RECORDED)("is upgraded from the schema of %s to that of a new database, and keeps its rows", (name) =>
+    Effect.gen(function* () {
+      const older = yield* open([...statementsUpTo(name), INSERT_TENANT])
+      const { maintain } = older
+      const newer = Object.keys(SCHEMA.migrations).filter((other) => other > name)
+      assert.includeMembers([...(yield* maintain.read).pending], newer)
+      const upgraded = yield* Effect.gen(function* () {
+        const { find } = yield* TenantStore
+        const tenant = Option.getOrThrow(yield* find(TENANT))
+        assert.deepInclude(tenant, { wallet: WALLET, createdAt: Timestamp.Timestamp.make(7) })
+        return yield* described
+      }).pipe(Effect.provide(Layer.provideMerge(TenantStorePostgres.layer, older.layer)))
+      assert.deepStrictEqual((yield* maintain.read).pending, [])
+      const differing = [...upgraded, ...created].filter((line) => !upgraded.includes(line) || !created.includes(line))
+      assert.deepStrictEqual(differing, [])
+    }).pipe(Effect.scoped)
   )
 
-  it.live(
-    "that another program or a version before the first release created is refused",
-    () =>
-      Effect.gen(function* () {
-        const [create = ""] = statementsUpTo("")
-        const run = "insert into agentos_migrations (migration_id, name) values (1, 'tenants'), (30, 'free_space')"
-        const { layer, maintain } = yield* open([create, run])
-        for (const refused of [Layer.build(layer), maintain.read, maintain.migrate]) {
-          const error = yield* Effect.flip<unknown, Error, Scope.Scope>(refused)
-          assert(error instanceof DatabaseUnsuitable && error.isPermanent)
-          assert.strictEqual(
-            error.message,
-            "the database can't be used: it was created by another program or by a version before the first release " +
-              "(its migration 1 is tenants, not baseline), and cannot be upgraded. Use an empty database or data " +
-              "directory, or run the version that created this one."
-          )
-        }
-      }).pipe(Effect.scoped),
-    60_000
+  it.live("that another program or a version before the first release created is refused", () =>
+    Effect.gen(function* () {
+      const [create = ""] = statementsUpTo("")
+      const run = "insert into agentos_migrations (migration_id, name) values (1, 'tenants'), (30, 'free_space')"
+      const { layer, maintain } = yield* open([create, run])
+      for (const refused of [Layer.build(layer), maintain.read, maintain.migrate]) {
+        const error = yield* Effect.flip<unknown, Error, Scope.Scope>(refused)
+        assert(error instanceof DatabaseUnsuitable && error.isPermanent)
+        assert.strictEqual(
+          error.message,
+          "the database can't be used: it was created by another program or by a version before the first release " +
+            "(its migration 1 is tenants, not baseline), and cannot be upgraded. Use an empty database or data " +
+            "directory, or run the version that created this one."
+        )
+      }
+    }).pipe(Effect.scoped)
   )
 })

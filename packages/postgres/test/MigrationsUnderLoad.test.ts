@@ -105,10 +105,8 @@ const scenario = (
   name: string,
   test: (sql: SqlClient.SqlClient) => Effect.Effect<void, unknown, TestPostgres | Scope.Scope | Reactivity.Reactivity>
 ) =>
-  it.live(
-    name,
-    () => Effect.flatMap(connect, test).pipe(Effect.scoped, Effect.provide([TestPostgres.layer(), Reactivity.layer])),
-    120_000
+  it.live(name, () =>
+    Effect.flatMap(connect, test).pipe(Effect.scoped, Effect.provide([TestPostgres.layer(), Reactivity.layer]))
   )
 
 describe("servers that start at the same time", () => {

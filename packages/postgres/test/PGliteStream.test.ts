@@ -16,7 +16,12 @@ class Embedded extends Context.Service<Embedded, PGliteEngine>()("@agentos/postg
 }
 
 const connect = Effect.flatMap(Embedded, (engine) =>
-  PgConnection.make({ stream: () => openPGliteStream(engine), ssl: false, username: "postgres" })
+  PgConnection.make({
+    stream: () => openPGliteStream(engine),
+    ssl: false,
+    username: "postgres",
+    connectTimeout: "1 minute"
+  })
 )
 
 const rowsOf = (connection: PgConnection.PgConnection, text: string, parameters?: ReadonlyArray<unknown>) =>

@@ -34,11 +34,7 @@ describe("the largest mail is read within the memory of its process", () => {
     ["in HTML", "Content-Type: text/html\r\n", "<b>\r\n"],
     ["that flow", "Content-Type: text/plain; format=flowed\r\n", "x \r\n"]
   ]
-  it.each(TEXTS)(
-    "24 MB of lines %s, of which the beginning is kept",
-    (_, type, line) => expectBeginning(type, line),
-    60_000
-  )
+  it.each(TEXTS)("24 MB of lines %s, of which the beginning is kept", (_, type, line) => expectBeginning(type, line))
 
   it("24 MB in 3,000 text parts, of which the beginning is kept", async () => {
     const mail = await kept(mixed(...Array.from({ length: 3_000 }, () => `\r\n${"x\r\n".repeat(2_600)}`)))

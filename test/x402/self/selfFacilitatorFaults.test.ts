@@ -38,7 +38,7 @@ const flipNibble = (payload: string): string => {
 }
 
 const rig = Layer.merge(PaymentRig.layer, SharedStorage.memory)
-layer(rig, { excludeTestServices: true, timeout: 120_000 })("A self-hosted facilitator", (it) => {
+layer(rig, { excludeTestServices: true, timeout: 300_000 })("A self-hosted facilitator", (it) => {
   it.effect("verifies, settles and supports its network", () =>
     Effect.gen(function* () {
       const { rail } = yield* server(yield* purse())

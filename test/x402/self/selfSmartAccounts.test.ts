@@ -9,7 +9,7 @@ import { openOf, outcome, payment, purse, server, SharedStorage, takenOf, until 
 const accepting = { smartAccounts: true, smartAccountFactories: [sandboxAccountFactory] }
 
 const rig = Layer.merge(PaymentRig.layer, SharedStorage.memory)
-layer(rig, { excludeTestServices: true, timeout: 120_000 })("A self-hosted facilitator", (it) => {
+layer(rig, { excludeTestServices: true, timeout: 300_000 })("A self-hosted facilitator", (it) => {
   it.effect("settles the payment of a smart account with one transaction", () =>
     Effect.gen(function* () {
       for (const kind of ["account", "packed"] as const) {

@@ -132,7 +132,7 @@ const reply = async (
   )
   const { messageIdHeader } = paid.data.message
   const file = await within(
-    5_000,
+    30_000,
     `mail ${messageIdHeader} with a DKIM signature in the outbox`,
     findSigned(sandbox, messageIdHeader)
   )

@@ -27,8 +27,8 @@ const callerLine = "I am calling back."
 const replyTo = (line: string): string => `You said: ${line}`
 
 const minutesBought = 10
-const callMillisMax = 15_000
-const transcriptMillisMax = 5_000
+const callMillisMax = 60_000
+const transcriptMillisMax = 30_000
 const pollMillis = 50
 
 /** Buys a phone number for the test agent, places a call, receives a call, and releases the number. */

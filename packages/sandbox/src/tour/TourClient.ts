@@ -30,7 +30,7 @@ export interface TourClient {
   readonly signIn: () => Promise<string>
 }
 
-const timeoutMillis = 15_000
+const timeoutMillis = 60_000
 
 export const makeTourClient = (sandbox: SandboxDescription, privateKey: Hex): TourClient => {
   const account = privateKeyToAccount(privateKey)
@@ -151,7 +151,7 @@ export interface TourSocket {
   readonly close: () => void
 }
 
-const messageMillisMax = 10_000
+const messageMillisMax = 60_000
 
 export const openTourSocket = async (url: string): Promise<TourSocket> => {
   const socket = new WebSocket(url)
