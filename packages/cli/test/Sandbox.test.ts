@@ -137,10 +137,16 @@ describe("dev with a running sandbox", () => {
       assert.deepStrictEqual(Object.keys(profiles), [profile])
       assert.deepInclude(profiles[profile], { walletFile, sandboxFile: join(data, "sandbox.json") })
 
+      // It has bought something since.
       api.seen.splice(0)
       api.on("POST /rpc", ...rpcReplies(1n))
+      const token = "at_v1_of_the_chosen"
+      api.on(`POST ${SIGN_IN}`, signInReply(SIGN_IN), { data: { authentication: { accessToken: token } } })
       assert.strictEqual((await run(["dev", "--data", data])).code, 0)
       assert.isUndefined(api.seen.find(({ url }) => url === "/sandbox/faucet"))
+      const proof = Buffer.from(String(api.seen.at(-1)!.headers["sign-in-with-x"]), "base64").toString()
+      assert.deepInclude(JSON.parse(proof), { address })
+      assert.include(readFileSync(join(home, "credentials.json"), "utf8"), token)
     }
   )
 

@@ -44,10 +44,10 @@ export const DEV = defineCommand(
     const setUp = async (found: RunningSandbox, next: string): Promise<void> => {
       const profile = await profileFor(context, found.description)
       const created = await createProfile(context, profile, found)
-      const address = await fundOwnWallet(context, created, found.description)
-      if (address === undefined) await findOwnToken(context, created, found.description)
-      const ready = { ...created, address: address ?? found.description.wallet.address, next }
-      printReady(context, ready, found.description)
+      const { address, isEncrypted } = await fundedWallet(context, created, found.description)
+      // A sign-in would ask for the password of the wallet.
+      if (!isEncrypted) await findOwnToken(context, { ...created, address }, found.description)
+      printReady(context, { ...created, address, next }, found.description)
     }
     const running = await runningSandbox(context, flags.data)
     if (running !== undefined) {
@@ -133,36 +133,37 @@ const createProfile = async (
   return { profile, walletFile, hasOwnWallet, isDefault }
 }
 
-/** Gives the wallet that was chosen for the profile test money if it has none. Returns its address; undefined without such a wallet. */
-const fundOwnWallet = async (
+/** Returns the wallet of the profile. Gives one that was chosen for it test money if it has none. */
+const fundedWallet = async (
   context: Context,
   { hasOwnWallet, profile, walletFile }: SandboxProfile,
-  { baseUrl, facilitatorUrl, rpcUrl }: SandboxDescription
-): Promise<string | undefined> => {
-  if (!hasOwnWallet) return undefined
+  { baseUrl, facilitatorUrl, rpcUrl, wallet: funded }: SandboxDescription
+): Promise<{ readonly address: string; readonly isEncrypted: boolean }> => {
+  if (!hasOwnWallet) return { address: funded.address, isEncrypted: false }
   const { Server } = await import("../server/Server.ts")
   const { askSandbox } = await import("../sandbox/SandboxProcess.ts")
   const { tokenBalance } = await import("../wallet/TokenBalance.ts")
   const { addressOfWallet, requireWallet } = await import("../wallet/Wallet.ts")
   const globals = { ...context.globals, profile }
-  const address = await addressOfWallet(await requireWallet({ ...context, globals }, { walletFile }))
+  const wallet = await requireWallet({ ...context, globals }, { walletFile })
+  const address = await addressOfWallet(wallet)
   const { payment } = await new Server(context, baseUrl, undefined).call("describeApi")
   for (const { asset, network } of payment.accepts) {
     if ((await tokenBalance(context, { rpcUrl, network, asset, address })) > 0n) continue
     await askSandbox(facilitatorUrl, "/sandbox/faucet", { address, amount: TEST_MONEY })
     context.output.note(`The wallet of profile ${profile} had no money, and received ${TEST_MONEY} test USDT.`)
   }
-  return address
+  return { address, isEncrypted: wallet.encrypted }
 }
 
 /**
- * Signs in if the wallet of the sandbox has bought something, for example by a program that used its key, and no valid token
+ * Signs in if the wallet of the profile has bought something, for example by a program that used its key, and no valid token
  * of it is saved. A sandbox with new data does not know older tokens, and a sign-in with another wallet replaces the token.
  */
 const findOwnToken = async (
   context: Context,
-  { profile, walletFile }: SandboxProfile,
-  { baseUrl, wallet }: SandboxDescription
+  { address, profile, walletFile }: SandboxProfile & { readonly address: string },
+  { baseUrl }: SandboxDescription
 ): Promise<void> => {
   const { ENVIRONMENT_TOKEN, findToken, forgetToken } = await import("../config/Credentials.ts")
   const { Server } = await import("../server/Server.ts")
@@ -172,7 +173,7 @@ const findOwnToken = async (
   if (token !== undefined) {
     try {
       const { wallet: owner } = await new Server(context, baseUrl, token.value).call("listLimits")
-      if (owner === wallet.address.toLowerCase()) return
+      if (owner === address.toLowerCase()) return
       context.output.note(
         `The token of ${owner} in profile ${profile} is replaced, because the profile's wallet is another one. It stays valid.`
       )
