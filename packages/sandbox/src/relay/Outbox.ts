@@ -52,13 +52,14 @@ export class Outbox {
 
   /** Returns the last mails, to a recipient if one is given, newest first. */
   async last(limit: number, recipient?: string): Promise<ReadonlyArray<StoredMail>> {
-    const names = (await readdir(this.directory)).filter((name) => name.endsWith(".json")).toSorted()
+    // The mail itself is written last: a file with an envelope alone is not stored yet.
+    const names = (await readdir(this.directory)).filter((name) => name.endsWith(".eml")).toSorted()
     const found: Array<StoredMail> = []
     for (const name of names.toReversed()) {
-      const path = join(this.directory, name)
-      const mail = JSON.parse(await readFile(path, "utf8")) as Omit<StoredMail, "file">
+      const file = join(this.directory, name)
+      const mail = JSON.parse(await readFile(file.replace(/eml$/, "json"), "utf8")) as Omit<StoredMail, "file">
       if (recipient === undefined || mail.rcptTo.some((address) => address.toLowerCase() === recipient.toLowerCase())) {
-        if (found.push({ ...mail, file: path.replace(/json$/, "eml") }) === limit) break
+        if (found.push({ ...mail, file }) === limit) break
       }
     }
     return found

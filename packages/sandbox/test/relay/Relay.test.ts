@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import nodemailer from "nodemailer"
@@ -127,6 +127,11 @@ describe.concurrent("mail to other domains", () => {
       messageId: null
     })
     expect((await readFile(mail!.file, "utf8")).startsWith("From: Ada")).toBe(true)
+    // A mail that is about to be stored has an envelope alone.
+    const envelope = await readFile(mail!.file.replace(/eml$/, "json"))
+    await writeFile(join(rig.outboxDir, "9999-under-way.json"), envelope)
+    expect(await list("?to=first@else.test")).toEqual([mail])
+    expect((await rig.post("/sandbox/reports", { recipient: "first@else.test" })).status).toBe(200)
   })
 
   it("can be a bounce without a Message-ID", async ({ rig }) => {
