@@ -22,6 +22,7 @@ export interface TestbedOptions {
   readonly servers?: number
   readonly defect?: DefectName | undefined
   readonly environment?: ClusterOptions["environment"]
+  readonly network?: ClusterOptions["network"]
   /** Whether to start agentos-server as users do. Its operations can't be held at steps. */
   readonly isReal?: boolean
   readonly databaseServer?: ClusterOptions["databaseServer"]
@@ -71,7 +72,16 @@ export class Testbed {
   }
 
   private static async startNow(options: TestbedOptions): Promise<Testbed> {
-    const { database, databaseServer, defect, environment, isReal = false, placeDirectory, servers = 1 } = options
+    const {
+      database,
+      databaseServer,
+      defect,
+      environment,
+      isReal = false,
+      network,
+      placeDirectory,
+      servers = 1
+    } = options
     const directory = await mkdtemp(join(tmpdir(), "agentos-faults-"))
     const remove = () => rm(directory, { recursive: true, force: true })
     try {
@@ -83,6 +93,7 @@ export class Testbed {
         telephones: true,
         ...(!isReal && { serverModule: server.serverModule }),
         environment: { ...server.environment, ...environment },
+        ...(network && { network }),
         databaseServer,
         ...(database === "pglite" ? { embedded } : { database: POSTGRES_SETTINGS })
       })
