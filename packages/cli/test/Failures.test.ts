@@ -170,6 +170,14 @@ describe("failures", () => {
     assert.deepStrictEqual([kept.code, kept.error["next"]], [4, ["agentctl logout"]])
   })
 
+  it("suggests a login to someone without a token whose mailbox may exist already", async () => {
+    api.on("POST /api/v1/email/mailboxes", errorReply(409, "CONFLICT", { paymentState: "none" }))
+    const { code, error } = await failing(CREATE, { AGENTOS_TOKEN: "" })
+    assert.deepStrictEqual([code, error["code"], error["paymentState"]], [6, "CONFLICT", "none"])
+    assert.deepStrictEqual(error["next"], ["agentctl login --wallet"])
+    assert.match(String(error["message"]), / If it is yours, get your token, then repeat the command\.$/)
+  })
+
   it("suspects the clock if a new quote has already expired", async () => {
     api.on("POST /api/v1/email/mailboxes", challenge({ extra: { expiresAt: 1_700_000_000 } }))
     const { code, error } = await failing(CREATE)

@@ -2,7 +2,7 @@ import { Failure, type FlagSpec, type FlagValues, usageError } from "@agentos/no
 import type { Context } from "../context/Context.ts"
 import { given, PAY_EXITS, PAY_FLAGS } from "../context/Flags.ts"
 import { timeColumn, timeOf } from "../output/Wording.ts"
-import type { DataOf } from "../server/Server.ts"
+import type { DataOf, Server } from "../server/Server.ts"
 import { defineCommand } from "./Command.ts"
 import { clientOf } from "./Resources.ts"
 
@@ -162,8 +162,17 @@ export const MAILBOX_CREATE = defineCommand(
       (data) => mailboxFields(data.mailbox)
     )
     await buying.catch(async (error: unknown) => {
-      const isTaken = error instanceof Failure && error.parts.code === "CONFLICT"
-      const own = isTaken ? await ownMailbox(context, localpart) : undefined
+      if (!(error instanceof Failure && error.parts.code === "CONFLICT")) throw error
+      const { connect } = await import("../server/Connection.ts")
+      const { client, token } = await connect(context)
+      if (token === undefined)
+        throw new Failure({
+          ...error.parts,
+          exit: error.exit,
+          message: `${error.message} If it is yours, get your token, then repeat the command.`,
+          next: ["agentctl login --wallet"]
+        })
+      const own = await ownMailbox(client, localpart)
       if (own === undefined) throw error
       context.output.record({ mailbox: own, payment: null }, mailboxFields(own))
       context.output.note(`${own.address} is yours already. Nothing was paid.`)
@@ -171,11 +180,8 @@ export const MAILBOX_CREATE = defineCommand(
   }
 )
 
-/** Returns the active mailbox of the saved token's wallet with a local part; undefined without one. */
-const ownMailbox = async (context: Context, localPart: string): Promise<Mailbox | undefined> => {
-  const { connect } = await import("../server/Connection.ts")
-  const { client, token } = await connect(context)
-  if (token === undefined) return undefined
+/** Returns the active mailbox of the token's wallet with a local part; undefined without one. */
+const ownMailbox = async (client: Server, localPart: string): Promise<Mailbox | undefined> => {
   const { items } = await client.call("listMailboxes")
   return items.find((mailbox) => mailbox.localPart === localPart.toLowerCase() && mailbox.active)
 }
