@@ -324,6 +324,31 @@ export const mcpSuite = (rig: CliRig): void => {
       })
     })
 
+    it("does nothing with the token of another wallet than the one that pays", async () => {
+      const [owner, payer] = [await rig.customer(), await rig.customer()]
+      const bought = await owner.runHere(["mailbox", "create", freshName(), "--yes", "--max-amount", "1"])
+      assert.strictEqual(bought.code, 0, bought.stderr)
+      await withHost(
+        owner,
+        LIMITS,
+        async (host) => {
+          for (const [tool, input] of [
+            ["list_mailboxes", {}],
+            ["create_mailbox", { localPart: freshName() }]
+          ] as const) {
+            const { code, message, moneyMoved } = await host.fail(tool, input)
+            assert.deepStrictEqual([code, moneyMoved], ["TOKENS_FAILED", "no"])
+            assert.include(
+              message,
+              `but ${payer.address} pays. Nothing was sent. Stop this server, then run: agentctl logout`
+            )
+          }
+        },
+        { env: { AGENTOS_PRIVATE_KEY: payer.env["AGENTOS_PRIVATE_KEY"]! } }
+      )
+      assert.deepStrictEqual(await payer.charges(), [])
+    })
+
     it("writes nothing but the protocol to standard output, and stops at the end of the input or by Ctrl-C", async () => {
       const customer = await rig.customer()
       const start = async () => {

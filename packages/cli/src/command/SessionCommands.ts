@@ -3,7 +3,6 @@ import type { Settings } from "../config/Settings.ts"
 import type { Context } from "../context/Context.ts"
 import { PASSWORD_FILE_FLAG, WALLET_FILE_FLAG, walletFlagsOf, yesFlag } from "../context/Flags.ts"
 import { asStarted, readSecret } from "../host/Host.ts"
-import type { Server } from "../server/Server.ts"
 import { defineCommand } from "./Command.ts"
 
 const TOKEN = /^at_v1_[0-9A-Za-z]{1,500}$/
@@ -155,7 +154,7 @@ export const WHOAMI = defineCommand(
     const { fromOf } = await import("../config/Settings.ts")
     const { connect } = await import("../server/Connection.ts")
     const { findWallet, rejectFolderWallet } = await import("../wallet/Wallet.ts")
-    const { isOtherWallet, tokenOfWallet } = await import("../wallet/TokenOwner.ts")
+    const { isOtherWallet, ownerOf, tokenOfWallet } = await import("../wallet/TokenOwner.ts")
     const { baseUrl, client, profile, settings, token } = await connect(context)
     const wallet = await findWallet(context)
     if (wallet !== undefined) rejectFolderWallet(context, wallet)
@@ -198,13 +197,3 @@ export const WHOAMI = defineCommand(
       )
   }
 )
-
-/** Returns the wallet of the access token, or undefined if the server rejects the token. */
-const ownerOf = async (client: Server): Promise<string | undefined> => {
-  try {
-    return (await client.call("listLimits")).wallet
-  } catch (error) {
-    if (error instanceof Failure && error.exit === EXIT.authentication) return undefined
-    throw error
-  }
-}

@@ -10,6 +10,7 @@ import type { StoredEntry } from "../payment/JournalFile.ts"
 import type { Host } from "../host/Host.ts"
 import { connect } from "../server/Connection.ts"
 import { useProxy } from "../server/Network.ts"
+import { ownerOf, tokenOfWallet } from "../wallet/TokenOwner.ts"
 import { findWallet, type Wallet, type WalletFlags } from "../wallet/Wallet.ts"
 
 /** The settings of the person who starts the server. Tools cannot change them. */
@@ -91,7 +92,7 @@ export const openToolAgent = async (context: Context, flags: ToolAgentFlags): Pr
     perCall: limitOf("max-per-call", flags.maxPerCall),
     perDay: limitOf("max-per-day", flags.maxPerDay)
   }
-  const { baseUrl, profile, settings } = await connect(context, flags)
+  const { baseUrl, client, profile, settings, token } = await connect(context, flags)
   const wallet = await walletOf(context, flags)
   const limits = await limitsOf(host, profile, flagLimits)
   if (wallet !== undefined) {
@@ -117,6 +118,26 @@ export const openToolAgent = async (context: Context, flags: ToolAgentFlags): Pr
   })
   const { accountOf } = wallet === undefined ? {} : await import("../wallet/Account.ts")
   const account = wallet && accountOf?.(await wallet.open())
+  /** With the token of another wallet, free tools would show mailboxes that are not those of the wallet that pays. */
+  let isChecked = token === undefined || account === undefined
+  const checkOwner = async () => {
+    if (isChecked) return
+    let owner
+    try {
+      owner = await ownerOf(client)
+    } catch (error) {
+      // The call for which the token is needed reports why the server does not answer.
+      if (error instanceof Failure) return
+      throw error
+    }
+    if (owner !== undefined && owner !== account!.address.toLowerCase())
+      throw new AgentOsError({
+        code: "TOKENS_FAILED",
+        message: `The access token (from ${token!.source}) is of ${owner}, but ${account!.address} pays. Nothing was sent. Stop this server, then run: ${tokenOfWallet(token!)}`,
+        details: {}
+      })
+    isChecked = true
+  }
   const text = (amount: bigint | null) => (amount === null ? undefined : decimalOf(amount))
   const agent = await AgentOs.connect(baseUrl, {
     ...given({ wallet: account, network: flags.network }),
@@ -128,7 +149,10 @@ export const openToolAgent = async (context: Context, flags: ToolAgentFlags): Pr
     },
     journal,
     tokens: {
-      get: async () => (await findToken(host, profile, baseUrl))?.value,
+      get: async () => {
+        await checkOwner()
+        return (await findToken(host, profile, baseUrl))?.value
+      },
       set: (_key, token) => saveToken(host, profile, baseUrl, token)
     }
   }).catch((error: unknown) => {
