@@ -94,6 +94,24 @@ describe("dev with a running sandbox", () => {
     assert.include(saved(), "at_v1_of_the_wallet")
   })
 
+  it("forgets the token of an earlier wallet when the profile has an encrypted one, without a password", async () => {
+    const { data, home, run } = place()
+    const token = "at_v1_of_the_sandbox_wallet"
+    api.on(`POST ${SIGN_IN}`, signInReply(SIGN_IN), { data: { authentication: { accessToken: token } } })
+    assert.strictEqual((await run(["dev", "--data", data])).code, 0)
+    const saved = () => readFileSync(join(home, "credentials.json"), "utf8")
+    assert.include(saved(), token)
+    const made = await run(["wallet", "create"], { AGENTOS_PASSWORD: "secret words" })
+    assert.strictEqual(made.code, 0, made.stderr)
+    assert.include(made.stderr, "There is an access token (from profile dev), perhaps of another wallet.")
+    api.on("GET /api/v1/limits", limitsOf(PAYER))
+    api.on("POST /rpc", ...rpcReplies(1n))
+    const { code, stderr } = await run(["dev", "--data", data])
+    assert.strictEqual(code, 0, stderr)
+    assert.include(stderr, "is removed from profile dev, because the profile's wallet is another one. It stays valid.")
+    assert.notInclude(saved(), token)
+  })
+
   it("says to log out before the first purchase of a wallet beside a token of another one", async () => {
     const { data, run } = place()
     api.on(`POST ${SIGN_IN}`, signInReply(SIGN_IN), {

@@ -45,8 +45,7 @@ export const DEV = defineCommand(
       const profile = await profileFor(context, found.description)
       const created = await createProfile(context, profile, found)
       const { address, isEncrypted } = await fundedWallet(context, created, found.description)
-      // A sign-in would ask for the password of the wallet.
-      if (!isEncrypted) await findOwnToken(context, { ...created, address }, found.description)
+      await findOwnToken(context, { ...created, address, isEncrypted }, found.description)
       printReady(context, { ...created, address, next }, found.description)
     }
     const running = await runningSandbox(context, flags.data)
@@ -157,12 +156,20 @@ const fundedWallet = async (
 }
 
 /**
- * Signs in if the wallet of the profile has bought something, for example by a program that used its key, and no valid token
- * of it is saved. A sandbox with new data does not know older tokens, and a sign-in with another wallet replaces the token.
+ * Removes a token that is not of the profile's wallet, or that a sandbox with new data does not know. Then signs in if the wallet
+ * has bought something, for example by a program that used its key. The owner of an encrypted wallet signs in by `login --wallet`.
  */
 const findOwnToken = async (
   context: Context,
-  { address, profile, walletFile }: SandboxProfile & { readonly address: string },
+  {
+    address,
+    isEncrypted,
+    profile,
+    walletFile
+  }: SandboxProfile & {
+    readonly address: string
+    readonly isEncrypted: boolean
+  },
   { baseUrl }: SandboxDescription
 ): Promise<void> => {
   const { ENVIRONMENT_TOKEN, findToken, forgetToken } = await import("../config/Credentials.ts")
@@ -175,13 +182,15 @@ const findOwnToken = async (
       const { wallet: owner } = await new Server(context, baseUrl, token.value).call("listLimits")
       if (owner === address.toLowerCase()) return
       context.output.note(
-        `The token of ${owner} in profile ${profile} is replaced, because the profile's wallet is another one. It stays valid.`
+        `The token of ${owner} is removed from profile ${profile}, because the profile's wallet is another one. It stays valid.`
       )
     } catch (error) {
       if (!(error instanceof Failure) || error.exit !== EXIT.authentication) throw error
     }
     await forgetToken(context.host, profile, baseUrl)
   }
+  // A sign-in would ask for the password.
+  if (isEncrypted) return
   try {
     // A wallet that has bought nothing has no token.
     const globals = { ...context.globals, profile, "base-url": baseUrl }

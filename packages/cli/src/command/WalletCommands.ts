@@ -2,6 +2,7 @@ import { decimalOf } from "@agentos/client"
 import { errorCode, Failure, type FlagSpec, type FlagValues, usageError } from "@agentos/node/command-line"
 import { dirname, join, resolve } from "node:path"
 import type { Context } from "../context/Context.ts"
+import type { Token } from "../config/Credentials.ts"
 import { PASSWORD_FILE_FLAG, RPC_URL_FLAG, WALLET_FILE_FLAG, walletFlagsOf } from "../context/Flags.ts"
 import { asStarted } from "../host/Host.ts"
 import type { PrivateKey } from "../wallet/PrivateKey.ts"
@@ -34,6 +35,8 @@ const exists = (path: string): Failure =>
 interface Destination {
   readonly path: string
   readonly profile: string
+  /** The token of the profile, which an earlier wallet may have bought. */
+  readonly token: Token | undefined
 }
 
 /** Returns where a new wallet is written. Fails if the file exists, before a password is asked for. */
@@ -41,12 +44,16 @@ const destinationOf = async (context: Context, { output }: NewWalletFlags): Prom
   const { checkProfileName, walletFolder } = await import("../config/ConfigFile.ts")
   const { resolveSettings } = await import("../config/Settings.ts")
   const { readIfExists } = await import("../file/PrivateFile.ts")
+  const { findToken } = await import("../config/Credentials.ts")
   const { host } = context
-  const profile = checkProfileName((await resolveSettings(context)).profile.value)
+  const settings = await resolveSettings(context)
+  const profile = checkProfileName(settings.profile.value)
   const path =
     output === undefined ? join(walletFolder(host), `${profile}.json`) : resolve(host.workingDirectory, output)
   if ((await readIfExists(path)) !== undefined) throw exists(path)
-  return { path, profile }
+  const server = settings.baseUrl?.value
+  const token = server !== undefined && URL.canParse(server) ? await findToken(host, profile, server) : undefined
+  return { path, profile, token }
 }
 
 /** Returns the content of a wallet file: a keystore, or the key itself with --plain. */
@@ -62,7 +69,7 @@ const walletText = async (context: Context, key: PrivateKey, flags: NewWalletFla
 /** Writes a wallet and makes it the wallet of the profile. */
 const saveWallet = async (
   { host, output }: Context,
-  { path, profile }: Destination,
+  { path, profile, token }: Destination,
   wallet: { readonly text: string; readonly address: string; readonly encrypted: boolean }
 ): Promise<void> => {
   const { changeSetting, walletFolder } = await import("../config/ConfigFile.ts")
@@ -81,6 +88,13 @@ const saveWallet = async (
     ["Encrypted", wallet.encrypted ? "yes" : "no"]
   ])
   output.note(`Profile ${profile} now uses this wallet. Back up the file: nobody else has the key.`)
+  if (token !== undefined)
+    output.warn(
+      asStarted(
+        host,
+        `There is an access token (from ${token.source}), perhaps of another wallet. See: agentctl whoami`
+      )
+    )
   const { readBudget } = await import("../payment/Budget.ts")
   // A budget that cannot be read is reported by the commands that use it.
   const budget = await readBudget(host, profile).catch(() => undefined)

@@ -57,6 +57,21 @@ describe("wallet commands", () => {
     assert.deepStrictEqual([again.code, again.stdout], [6, ""])
   })
 
+  it("warn of a token that an earlier wallet of the profile may have bought", async () => {
+    const home = program.folder()
+    const env = { AGENTOS_HOME: home, AGENTOS_BASE_URL: "https://agentos.example" }
+    const create = (name: string) => program.run(["wallet", "create", "--plain", "--output", join(home, name)], { env })
+    assert.notInclude((await create("first")).stderr, "token")
+    const saved = JSON.stringify({ profiles: { default: { "https://agentos.example": "token" } } })
+    writeFileSync(join(home, "credentials.json"), saved, { mode: 0o600 })
+    const { code, stderr } = await create("second")
+    assert.strictEqual(code, 0)
+    assert.include(
+      stderr,
+      "There is an access token (from profile default), perhaps of another wallet. See: agentctl whoami"
+    )
+  })
+
   it("import a key from a redirected file", () => {
     const env = { AGENTOS_HOME: program.folder() }
     const key = join(program.folder(), "key")
