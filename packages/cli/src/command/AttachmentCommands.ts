@@ -122,7 +122,7 @@ export const MAIL_ATTACHMENTS = defineCommand(
     const { readMessage } = await import("../mail/Inbox.ts")
     const { messageIdOf } = await import("./Reference.ts")
     const client = await clientOf(context)
-    const messageId = await messageIdOf(client, message)
+    const messageId = await messageIdOf(client, message, "inbound")
     const chosen = chosenFrom((await readMessage(client, messageId)).message, wanted)
     const bytesOf = ({ attachmentId }: Attachment) => client.download("getAttachment", { messageId, attachmentId })
     if (file !== undefined && wanted !== undefined) {
