@@ -1,5 +1,4 @@
 import { Failure, type FlagSpec, type FlagValues, usageError } from "@agentos/node/command-line"
-import type { Context } from "../context/Context.ts"
 import { given, PAY_EXITS, PAY_FLAGS } from "../context/Flags.ts"
 import { timeColumn, timeOf } from "../output/Wording.ts"
 import type { DataOf, Server } from "../server/Server.ts"
