@@ -68,7 +68,7 @@ const walletText = async (context: Context, key: PrivateKey, flags: NewWalletFla
 
 /** Writes a wallet and makes it the wallet of the profile. */
 const saveWallet = async (
-  { host, output }: Context,
+  { globals, host, output }: Context,
   { path, profile, token }: Destination,
   wallet: { readonly text: string; readonly address: string; readonly encrypted: boolean }
 ): Promise<void> => {
@@ -98,9 +98,12 @@ const saveWallet = async (
   const { readBudget } = await import("../payment/Budget.ts")
   // A budget that cannot be read is reported by the commands that use it.
   const budget = await readBudget(host, profile).catch(() => undefined)
+  const flag = globals.profile === undefined ? "" : ` --profile ${globals.profile}`
   // Once, at the setup: 6.00 a call lets an agent buy a number for 5.00.
   if (budget?.perCall === null && budget.perDay === null)
-    output.note(asStarted(host, "To limit what an agent may spend: agentctl budget set --per-day 10 --per-call 6"))
+    output.note(
+      asStarted(host, `To limit what an agent may spend: agentctl budget set --per-day 10 --per-call 6${flag}`)
+    )
 }
 
 export const WALLET_CREATE = defineCommand(

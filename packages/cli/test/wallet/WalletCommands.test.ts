@@ -55,6 +55,8 @@ describe("wallet commands", () => {
     assert.strictEqual((await program.run(["wallet", "address"], { env })).stdout, `${address}\n`)
     const again = await program.run(["wallet", "create"], { env })
     assert.deepStrictEqual([again.code, again.stdout], [6, ""])
+    const other = await program.run(["wallet", "create", "--profile", "desktop"], { env })
+    assert.include(other.stderr, "agentctl budget set --per-day 10 --per-call 6 --profile desktop")
   })
 
   it("warn of a token that an earlier wallet of the profile may have bought", async () => {
