@@ -43,7 +43,7 @@ import { KeyringNode, RealtimeTokensJose } from "@agentos/node/keyring"
 import { Memory } from "@agentos/memory"
 import { TwilioIngress } from "@agentos/provider-twilio"
 import { SignInWithX } from "@agentos/x402"
-import { Context, Duration, Effect, Exit, Layer, Logger, Redacted, Schema, Scope } from "effect"
+import { Clock, Context, Duration, Effect, Exit, Layer, Logger, Redacted, Schema, Scope } from "effect"
 import { IpNetwork } from "effect/net"
 import { ScriptedRail } from "@agentos/core/contract-tests"
 import * as ScriptedCarrier from "./ScriptedCarrier.ts"
@@ -103,6 +103,8 @@ export interface TestServerOptions {
   readonly transactor?: Transactor["Service"]
   readonly jobStore?: JobStore["Service"]
   readonly rateLimitStore?: RateLimitStore["Service"]
+  /** Whether the time of day stands still, so that no rate limit recovers. Delays pass as usual. */
+  readonly isTimeStopped?: boolean
 }
 
 const keys = { activeKeyId: 1, keys: [{ id: 1, secret: Redacted.make("k".repeat(44)) }] }
@@ -146,6 +148,18 @@ const asDraft =
     },
     dedupeKey: name
   })
+
+/** The clock of the server: the real one, or one whose time stands still. */
+const clockOf = (isTimeStopped = false): Clock.Clock => {
+  const clock = Effect.runSync(Clock.clockWith(Effect.succeed))
+  const now = clock.currentTimeMillisUnsafe()
+  return isTimeStopped
+    ? Object.create(clock, {
+        currentTimeMillis: { value: Effect.succeed(now) },
+        currentTimeMillisUnsafe: { value: () => now }
+      })
+    : clock
+}
 
 const encodeLine = Schema.encodeSync(Schema.fromJsonString(Schema.Unknown))
 
@@ -219,7 +233,10 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
   const scope = Scope.makeUnsafe()
   const leaseDuration = options.leaseMillis ?? DEFAULT_EVENT_POLICY.leaseDuration
   const context = await Effect.runPromise(
-    Effect.provideService(Layer.buildWithScope(server, scope), EventPolicy, { ...DEFAULT_EVENT_POLICY, leaseDuration })
+    Layer.buildWithScope(server, scope).pipe(
+      Effect.provideService(EventPolicy, { ...DEFAULT_EVENT_POLICY, leaseDuration }),
+      Effect.provideService(Clock.Clock, clockOf(options.isTimeStopped))
+    )
   )
   const run = Effect.runPromiseWith(context)
   const { port } = await run(Server.address)
