@@ -267,7 +267,7 @@ describe("rates", () => {
       limits: { commands: 100_000 },
       limiter: {
         ...RateLimiter.unlimited,
-        take: (rule, subject, cost) => limiter.take({ ...rule, burst: 200, perSecond: 1 }, subject, cost)
+        take: (rule, subject, cost) => limiter.take({ ...rule, burst: 200, perSecond: 0.001 }, subject, cost)
       }
     })
     const limiter = RateLimiter.makeLocal()
