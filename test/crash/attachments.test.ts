@@ -4,10 +4,10 @@ import { join } from "node:path"
 import { Readable } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
 import { createTransport } from "nodemailer"
-import { expect, it, vi } from "vitest"
+import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from "vitest"
 import { useOf, type Wallet } from "../faults/client/Wallet.ts"
 import type { Answer, Payment, Use } from "../faults/observation/Purchases.ts"
-import type { TestbedOptions } from "../faults/server/Testbed.ts"
+import { Testbed, type TestbedOptions } from "../faults/server/Testbed.ts"
 import { freshName, type Request } from "../support/Agent.ts"
 import { dataOf } from "../support/PhoneCustomer.ts"
 import { Shop } from "./Shop.ts"
@@ -22,11 +22,11 @@ const GROWTH_LIMIT_BYTES = 200 * MIB
 
 /** Recipients, and the step at which the server is killed. Memory grows with their number; for kills, a few are enough. */
 const SENDS = [
-  [1, undefined],
+  [1, "no step"],
   [1, "staged"],
   [1, "before_perform"],
   [1, "after_perform"],
-  [50, undefined],
+  [50, "no step"],
   [5, "before_perform"]
 ] as const
 
@@ -71,69 +71,76 @@ const untilFinal = async (wallet: Wallet, payment: Payment, use: Use): Promise<A
   }
 }
 
-it(
-  "a mail with 10 MiB of attachments to 1 and to 50 recipients arrives whole and is charged once, in bounded memory, " +
-    "also if the server is killed between storing the attachments and the answer",
-  () =>
-    Shop.with({ database: "postgres", network }, async (shop) => {
-      const { testbed } = shop
+describe(
+  "a mail with 10 MiB of attachments arrives whole and is charged once, in bounded memory, also if the server is killed " +
+    "between storing the attachments and the answer",
+  () => {
+    let testbed: Testbed
+    let shop: Shop
+    beforeAll(async () => {
+      testbed = await Testbed.start({ database: "postgres", network })
+      shop = new Shop(testbed)
+    })
+    afterAll(() => testbed.stop())
+
+    /** The sum of all transfers that a wallet has made. */
+    const paidBy = async ({ address }: Wallet): Promise<bigint> =>
+      (await testbed.token.read())
+        .filter(({ from }) => from.toLowerCase() === address.toLowerCase())
+        .reduce((sum, { value }) => sum + value, 0n)
+
+    it.each(SENDS)("to %i recipients, killed at %s", async (count, step) => {
+      onTestFailed(() => console.log(testbed.serverLogs()))
       const { outboxDir, servers } = testbed.cluster
       const [server] = servers
-      /** The sum of all transfers that a wallet has made. */
-      const paidBy = async ({ address }: Wallet): Promise<bigint> =>
-        (await testbed.token.read())
-          .filter(({ from }) => from.toLowerCase() === address.toLowerCase())
-          .reduce((sum, { value }) => sum + value, 0n)
-      for (const [count, step] of SENDS) {
-        const wallet = await shop.newTenant()
-        const [mailbox] = await wallet.mailboxes()
-        const idleBytes = await peakBytesOf(server!.pid())
-        const to = Array.from({ length: count }, () => `${freshName()}@else.test`)
-        const request = requestTo(mailbox!.mailboxId, to)
-        const before = await paidBy(wallet)
-        const payment = await wallet.sign(request)
-        const use = useOf(payment, request)
-        const startedAt = performance.now()
-        if (step !== undefined) {
-          const holds = { [payment.authorization.nonce]: { step, until: "killed" } } as const
-          testbed.gate.set(holds)
-          void wallet.send(payment, use).catch(() => undefined)
-          await testbed.gate.untilHeld(holds)
-          // The restarted server may take the operation over before it serves, and must not hold it.
-          testbed.gate.set({})
-          await testbed.killServer()
-        }
-        const answer = await untilFinal(wallet, payment, use)
-        const seconds = (performance.now() - startedAt) / 1_000
-        const peakBytes = await peakBytesOf(server!.pid())
-        console.log(
-          `${count} recipients, killed at ${step ?? "no step"}: ${seconds.toFixed(1)} s, ` +
-            `peak ${Math.round(peakBytes / MIB)} MiB, idle at first ${Math.round(idleBytes / MIB)} MiB`
-        )
-        expect([answer.status, answer.code]).toEqual([201, undefined])
-        expect((await paidBy(wallet)) - before).toBe(20_000n)
-        if (step === undefined) expect(peakBytes - idleBytes).toBeLessThan(GROWTH_LIMIT_BYTES)
-        const names = await readdir(outboxDir)
-        const envelopes = await Promise.all(
-          names
-            .filter((name) => name.endsWith(".json"))
-            .map(async (name) => ({ name, text: await readFile(join(outboxDir, name), "utf8") }))
-        )
-        const sent = envelopes.flatMap(({ name, text }) => {
-          const { messageId, rcptTo } = JSON.parse(text) as { messageId: string; rcptTo: ReadonlyArray<string> }
-          return rcptTo.some((address) => to.includes(address)) ? [{ name, messageId, rcptTo }] : []
-        })
-        // Each recipient has a return path of its own, and so a transaction. The killed server may have sent some before.
-        expect(new Set(sent.flatMap(({ rcptTo }) => rcptTo))).toEqual(new Set(to))
-        expect(sent.map(({ rcptTo }) => rcptTo.length)).toEqual(sent.map(() => 1))
-        expect(new Set(sent.map(({ messageId }) => messageId)).size).toBe(1)
-        for (const { name } of [sent[0]!, sent.at(-1)!]) {
-          const mail = await readFile(join(outboxDir, name.replace(/json$/, "eml")), "latin1")
-          expect(attachmentsIn(mail)).toEqual(FILES.map(({ bytes }) => sha256(bytes)))
-        }
+      const wallet = await shop.newTenant()
+      const [mailbox] = await wallet.mailboxes()
+      const idleBytes = await peakBytesOf(server!.pid())
+      const to = Array.from({ length: count }, () => `${freshName()}@else.test`)
+      const request = requestTo(mailbox!.mailboxId, to)
+      const before = await paidBy(wallet)
+      const payment = await wallet.sign(request)
+      const use = useOf(payment, request)
+      const startedAt = performance.now()
+      if (step !== "no step") {
+        const holds = { [payment.authorization.nonce]: { step, until: "killed" } } as const
+        testbed.gate.set(holds)
+        void wallet.send(payment, use).catch(() => undefined)
+        await testbed.gate.untilHeld(holds)
+        // The restarted server may take the operation over before it serves, and must not hold it.
+        testbed.gate.set({})
+        await testbed.killServer()
       }
-    }),
-  TIMEOUT_MILLIS
+      const answer = await untilFinal(wallet, payment, use)
+      const seconds = (performance.now() - startedAt) / 1_000
+      const peakBytes = await peakBytesOf(server!.pid())
+      console.log(
+        `${count} recipients, killed at ${step}: ${seconds.toFixed(1)} s, ` +
+          `peak ${Math.round(peakBytes / MIB)} MiB, idle at first ${Math.round(idleBytes / MIB)} MiB`
+      )
+      expect([answer.status, answer.code]).toEqual([201, undefined])
+      expect((await paidBy(wallet)) - before).toBe(20_000n)
+      if (step === "no step") expect(peakBytes - idleBytes).toBeLessThan(GROWTH_LIMIT_BYTES)
+      const names = await readdir(outboxDir)
+      const envelopes = await Promise.all(
+        names
+          .filter((name) => name.endsWith(".json"))
+          .map(async (name) => ({ name, text: await readFile(join(outboxDir, name), "utf8") }))
+      )
+      const sent = envelopes.flatMap(({ name, text }) => {
+        const { messageId, rcptTo } = JSON.parse(text) as { messageId: string; rcptTo: ReadonlyArray<string> }
+        return rcptTo.some((address) => to.includes(address)) ? [{ name, messageId, rcptTo }] : []
+      })
+      // Each recipient has a return path of its own, and so a transaction. The killed server may have sent some before.
+      expect(new Set(sent.flatMap(({ rcptTo }) => rcptTo))).toEqual(new Set(to))
+      expect(sent.map(({ rcptTo }) => rcptTo.length)).toEqual(sent.map(() => 1))
+      expect(new Set(sent.map(({ messageId }) => messageId)).size).toBe(1)
+      for (const { name } of [sent[0]!, sent.at(-1)!]) {
+        const mail = await readFile(join(outboxDir, name.replace(/json$/, "eml")), "latin1")
+        expect(attachmentsIn(mail)).toEqual(FILES.map(({ bytes }) => sha256(bytes)))
+      }
+    })
+  }
 )
 
 /** When the server is killed while it receives mails. Reading one of 25 MiB takes a second. */
