@@ -1,4 +1,4 @@
-import { EXIT, Failure } from "@agentos/node/command-line"
+import { Failure } from "@agentos/node/command-line"
 import { dirname, join } from "node:path"
 import type { Context } from "../context/Context.ts"
 import { DATA_FLAG, yesFlag } from "../context/Flags.ts"
@@ -175,18 +175,16 @@ const findOwnToken = async (
   const { ENVIRONMENT_TOKEN, findToken, forgetToken } = await import("../config/Credentials.ts")
   const { Server } = await import("../server/Server.ts")
   const { signIn } = await import("../wallet/SignIn.ts")
+  const { ownerOf } = await import("../wallet/TokenOwner.ts")
   const token = await findToken(context.host, profile, baseUrl)
   if (token?.source === ENVIRONMENT_TOKEN) return
   if (token !== undefined) {
-    try {
-      const { wallet: owner } = await new Server(context, baseUrl, token.value).call("listLimits")
-      if (owner === address.toLowerCase()) return
+    const owner = await ownerOf(new Server(context, baseUrl, token.value))
+    if (owner === address.toLowerCase()) return
+    if (owner !== undefined)
       context.output.note(
         `The token of ${owner} is removed from profile ${profile}, because the profile's wallet is another one. It stays valid.`
       )
-    } catch (error) {
-      if (!(error instanceof Failure) || error.exit !== EXIT.authentication) throw error
-    }
     await forgetToken(context.host, profile, baseUrl)
   }
   // A sign-in would ask for the password.
