@@ -52,6 +52,17 @@ const ALL = ["mail", "attachments", ID]
 const RAW = ["mail", "raw", ID]
 
 describe("mail attachments", () => {
+  it("takes the newest received message for latest, and not one's own reply", async () => {
+    api.seen.splice(0)
+    const list = { data: { items: [{ ...message, attachments: withFile.attachments }], nextCursor: null } }
+    const detail = { data: { message: { ...message, attachments: withFile.attachments } } }
+    const server = { "GET /api/v1/email/messages/query": [list, detail] }
+    const { exit, text } = await play(api, { args: ["mail", "attachments", "latest"], exit: 0, server }, "program")
+    assert.strictEqual(exit, 0, text)
+    const { searchParams } = new URL(api.seen[0]!.url, "http://a.test")
+    assert.deepStrictEqual([searchParams.get("limit"), searchParams.get("direction")], ["1", "inbound"])
+  })
+
   it("saves all in a folder, byte for byte, and numbers equal names", async () => {
     const names = ["a.txt", "A.TXT", "a.txt", null]
     const attachments = names.map((filename, index) => ({ ...(index === 1 ? other : FILE!), filename }))
