@@ -57,6 +57,14 @@ const next = async (socket: Socket, event: string): Promise<void> => {
   }
 }
 
+/** Waits for the end of a connection, which may be a reset; fails after 30 seconds. */
+const ended = async (socket: Socket): Promise<void> => {
+  if (socket.destroyed) return
+  await once(socket, "close", { signal: AbortSignal.timeout(WAIT_MILLIS_MAX) }).catch((error: unknown) => {
+    if (!socket.destroyed) throw error
+  })
+}
+
 const dial = async (host: string, port: number): Promise<Socket> => {
   const socket = connect(port, host)
   socket.on("error", () => undefined)
@@ -136,7 +144,7 @@ export const openStuckClients = async (
   return {
     unreadBytes: async () => {
       unread.resume()
-      if (!unread.closed) await once(unread, "close")
+      await ended(unread)
       return UNREAD_REQUESTS * LARGE_BYTES - unread.bytesRead
     },
     close: () => {

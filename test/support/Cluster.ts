@@ -25,6 +25,7 @@ import { privateKeyToAddress } from "viem/accounts"
 import { databaseUrl, execute } from "./ClusterDatabase.ts"
 import { startForwarder } from "./Forwarder.ts"
 import { copyPrepared } from "./PreparedData.ts"
+import { threadsOf } from "./Processes.ts"
 import { useProgramBundle } from "./ProgramBundle.ts"
 import { WITHOUT_LIMITS } from "./WithoutLimits.ts"
 
@@ -43,7 +44,7 @@ export interface ClusterServer {
   readonly configure: (environment: Readonly<Record<string, string>>, module?: string) => void
   readonly start: () => Promise<void>
   readonly stop: () => Promise<void>
-  /** Sends SIGTERM and waits for the end, however long it takes. */
+  /** Sends SIGTERM and waits for the end. After a minute, ends it with SIGKILL and fails with what its threads did. */
   readonly terminate: () => Promise<Termination>
   /** Ends it with SIGKILL. */
   readonly kill: () => Promise<void>
@@ -129,6 +130,7 @@ export interface DatabaseServer {
 /** A server may finish requests under way; the other processes have nothing to finish. */
 const SERVER_GRACE_MILLIS = 9_000
 const GRACE_MILLIS = 1_500
+const TERMINATION_MILLIS_MAX = 60_000
 
 /** Name of the database of the servers. */
 const DATABASE = "agentos"
@@ -292,7 +294,16 @@ const makeProcess = (planned: ChildProgram, logPath: string, graceMillis: number
       running = undefined
       const signaledAt = performance.now()
       child.kill("SIGTERM")
-      return { exit: await child.exited, millis: performance.now() - signaledAt }
+      const waiting = new AbortController()
+      const exit = await Promise.race([
+        child.exited,
+        sleep(TERMINATION_MILLIS_MAX, undefined, { signal: waiting.signal }).catch(() => undefined)
+      ])
+      waiting.abort()
+      if (exit !== undefined) return { exit, millis: performance.now() - signaledAt }
+      const threads = threadsOf(child.pid)
+      child.kill("SIGKILL")
+      throw new Error(`${program.name} did not end after SIGTERM:\n${threads}\n${log.tail()}`)
     },
     stop: async () => {
       const child = running

@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process"
+import { readdirSync, readFileSync } from "node:fs"
 import { vi } from "vitest"
 
 interface Row {
@@ -29,6 +30,17 @@ export const childrenOf = (pid: number): ReadonlyArray<number> =>
   running()
     .filter(({ parent }) => parent === pid)
     .map((row) => row.pid)
+
+/** Returns the threads of a process and of its descendants, each with its state and where the kernel holds it. Linux. */
+export const threadsOf = (pid: number): string =>
+  familyOf(pid)
+    .flatMap((member) => readdirSync(`/proc/${member}/task`).map((thread) => `/proc/${member}/task/${thread}`))
+    .map((thread) => {
+      const [state] = /^State:.*$/m.exec(readFileSync(`${thread}/status`, "utf8")) ?? []
+      const [name, heldIn] = ["comm", "wchan"].map((file) => readFileSync(`${thread}/${file}`, "utf8").trim())
+      return `${thread} ${name}, ${state}, ${heldIn}`
+    })
+    .join("\n")
 
 export const isRunning = (pid: number): boolean => running().some((row) => row.pid === pid)
 

@@ -27,6 +27,8 @@ export interface RealtimeMessage {
   readonly message?: string
 }
 
+const OPENED_MILLIS_MAX = 60_000
+
 /** A plain socket of the `ws` package with the received messages in order. */
 export class Realtime {
   readonly socket: WebSocket
@@ -53,7 +55,7 @@ export class Realtime {
 
   /** Connects to the URL of the order and authenticates. */
   static async connect(order: SocketOrder, message: Record<string, string> = {}): Promise<Realtime> {
-    const socket = new WebSocket(order.url)
+    const socket = new WebSocket(order.url, { handshakeTimeout: OPENED_MILLIS_MAX })
     const realtime = new Realtime(socket)
     await once(socket, "open")
     realtime.send({ type: "session.authenticate", token: order.token, ...message })
