@@ -9,8 +9,8 @@ it("ends when the process that started it is gone", async () => {
     serialization: "advanced",
     stdio: ["ignore", "ignore", "inherit", "ipc"]
   })
-  const exited = new Promise((resolve) => child.once("exit", resolve))
+  const exited = new Promise((resolve) => child.once("exit", (_, signal) => resolve(signal)))
   expect(await new Promise((resolve) => child.once("message", resolve))).toEqual({ _tag: "Ready" })
   child.disconnect()
-  expect(await exited).toBe(0)
+  expect(await exited).toBe("SIGKILL")
 })
