@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { assert, describe, expect, it } from "vitest"
 import { eventLine } from "../src/tail/EventHandling.ts"
 import { errorReply, useApiDouble } from "./support/ApiDouble.ts"
-import { KEY, limitsOf, PAYER } from "./support/PaidAnswers.ts"
+import { challenge, KEY, limitsOf, PAYER, rpcReplies } from "./support/PaidAnswers.ts"
 import { outcomeOf, useProgram } from "./support/Program.ts"
 import { event as sample } from "./support/Samples.ts"
 
@@ -231,6 +231,23 @@ describe("doctor", () => {
     await expect(plainOf(stdout)).toMatchFileSnapshot("golden/doctor.txt")
     await expect(plainOf(stderr)).toMatchFileSnapshot("golden/doctor-fixes.txt")
     assert.strictEqual(code, 0)
+  })
+
+  it.for([
+    ["sandbox", "agentctl dev", "agentctl sandbox fund"],
+    ["production", "agentctl wallet create", `Send USDT to ${PAYER}.`]
+  ] as const)("says where a wallet and its money come from: %s", async ([environment, forWallet, forMoney]) => {
+    api.on("GET /api/v1", { data: { name: "AgentOS", version: "1.0.0", environment } })
+    api.on("POST /api/v1/email/mailboxes", challenge())
+    const fixOf = async (name: string, wallet: Readonly<Record<string, string>>): Promise<unknown> => {
+      const env = { AGENTOS_BASE_URL: api.url(), AGENTOS_RPC_URL: `${api.url()}/rpc`, ...wallet }
+      const { stdout } = await program.execute(["doctor", "--json"], { cwd: program.folder(), env })
+      const { checks } = JSON.parse(stdout) as { checks: ReadonlyArray<Record<string, unknown>> }
+      return checks.find((check) => check["name"] === name)?.["fix"]
+    }
+    assert.strictEqual(await fixOf("wallet", {}), forWallet)
+    api.on("POST /rpc", ...rpcReplies(0n))
+    assert.strictEqual(await fixOf("balance", { AGENTOS_PRIVATE_KEY: KEY }), forMoney)
   })
 
   it("warns, as whoami does, if the token is of another wallet than the one that pays", async () => {

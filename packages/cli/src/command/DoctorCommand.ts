@@ -68,7 +68,8 @@ const runChecks = async (context: Context, walletFile: string | undefined) => {
     add("balance", skipped("the wallet is not yours"))
     return checks
   }
-  add("wallet", "status" in wallet ? wallet : describeWallet(found))
+  const isSandbox = "isSandbox" in answering && answering.isSandbox
+  add("wallet", "status" in wallet ? wallet : describeWallet(found, isSandbox))
   add("balance", await checkBalance(context, answering, found))
   return checks
 }
@@ -98,15 +99,20 @@ const failedBy = (error: unknown, { host }: Context, fix?: string): Finding => {
   return failed(error.message, fix ?? next?.[0] ?? "Retry later. If it persists, contact the operator of the server.")
 }
 
+interface Answering {
+  readonly connection: Connection
+  readonly isSandbox: boolean
+}
+
 /** Checks the server, and the parts that only it can confirm. Returns why the rest cannot be checked if it does not answer. */
 const addServerChecks = async (
   context: Context,
   connection: Connection | Finding,
   wallet: Wallet | undefined,
   add: (name: string, finding: Finding) => void
-): Promise<Connection | Finding> => {
+): Promise<Answering | Finding> => {
   if ("status" in connection) return skipped("no server is known")
-  const { clock, server } = await checkServer(context, connection)
+  const { clock, isSandbox, server } = await checkServer(context, connection)
   const answers = server.status === "ok"
   add("server", server)
   add("clock", clock ?? skipped("the server did not report its time"))
@@ -114,13 +120,13 @@ const addServerChecks = async (
   add("token", token)
   const isValid = connection.token !== undefined && (token.status === "ok" || token.status === "warning")
   add("socket", isValid ? await checkSocket(context, connection) : skipped("requires a valid token"))
-  return answers ? connection : skipped("the server does not answer")
+  return answers ? { connection, isSandbox } : skipped("the server does not answer")
 }
 
 const checkServer = async (
   context: Context,
   { baseUrl, client, settings }: Connection
-): Promise<{ readonly server: Finding; readonly clock: Finding | undefined }> => {
+): Promise<{ readonly server: Finding; readonly clock: Finding | undefined; readonly isSandbox: boolean }> => {
   const { serverTime } = await import("../server/Server.ts")
   const { ROUTES } = await import("../server/Routes.ts")
   try {
@@ -131,11 +137,12 @@ const checkServer = async (
     const { environment, name, version } = client.dataOf(answer) as DataOf<"describeApi">
     const source = settings.baseUrl?.source ?? ""
     return {
-      server: passed(`${name} ${version} (${environment}) at ${baseUrl}, from ${source}, in ${end - start} ms`),
-      clock: checkClock(serverTime(answer.headers), start, end)
+      server: passed(`${name} API ${version} (${environment}) at ${baseUrl}, from ${source}, in ${end - start} ms`),
+      clock: checkClock(serverTime(answer.headers), start, end),
+      isSandbox: environment === "sandbox"
     }
   } catch (error) {
-    return { server: failedBy(error, context), clock: undefined }
+    return { server: failedBy(error, context), clock: undefined, isSandbox: false }
   }
 }
 
@@ -198,20 +205,21 @@ const checkSocket = async (context: Context, { client }: Connection): Promise<Fi
   }
 }
 
-const describeWallet = (wallet: Wallet | undefined): Finding =>
+const describeWallet = (wallet: Wallet | undefined, isSandbox: boolean): Finding =>
   wallet === undefined
-    ? warned("none, so payments are not possible", "agentctl wallet create")
+    ? warned("none, so payments are not possible", isSandbox ? "agentctl dev" : "agentctl wallet create")
     : passed(
         `${wallet.address ?? "address unknown until opened"} (${wallet.source}${wallet.encrypted ? ", encrypted" : ""})`
       )
 
 const checkBalance = async (
   context: Context,
-  connection: Connection | Finding,
+  answering: Answering | Finding,
   wallet: Wallet | undefined
 ): Promise<Finding> => {
   if (wallet === undefined) return skipped("no wallet")
-  if ("status" in connection) return connection
+  if ("status" in answering) return answering
+  const { connection, isSandbox } = answering
   const { address } = wallet
   if (address === null) return skipped("the address is unknown until the wallet is opened")
   const { PUBLIC_RPC, tokenBalance } = await import("../wallet/TokenBalance.ts")
@@ -227,7 +235,8 @@ const checkBalance = async (
       balances.push(`${decimalOf(balance)} ${option.assetName ?? asset} on ${network}`)
     }
     const detail = balances.join(", ")
-    return isEmpty ? warned(detail, `Send USDT to ${address}.`) : passed(detail)
+    if (!isEmpty) return passed(detail)
+    return warned(detail, isSandbox ? "agentctl sandbox fund" : `Send USDT to ${address}.`)
   } catch (error) {
     return failedBy(error, context)
   }

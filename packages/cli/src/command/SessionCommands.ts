@@ -171,7 +171,7 @@ export const WHOAMI = defineCommand(
     context.output.record(document, [
       ["Profile", `${profile} (${fromOf(settings.profile)})`],
       ["Server", `${baseUrl} (from ${settings.baseUrl?.source ?? ""})`],
-      ["", `${server.name} ${server.version}, ${server.environment}`],
+      ["", `${server.name} API ${server.version}, ${server.environment}`],
       [
         "Token",
         token === undefined ? "none" : `${owner === undefined ? "invalid" : `of ${owner}`} (from ${token.source})`
