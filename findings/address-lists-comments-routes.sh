@@ -2,7 +2,7 @@
 # postal-mime 4.0.0 and mailparser 3.14.2 read other addresses than RFC 5322 from lists with nested comments, routes and spaces.
 #
 # A comment may contain another one (section 3.2.2). A reader must accept the obsolete route before an address and spaces around
-# its dots (section 4.4), and ignore both. An answer to what is read here goes to nobody, or to another domain.
+# its dots (section 4.4), and ignore both. An answer to such an address cannot be delivered, or goes to another domain.
 #
 # Output:
 #   bob@b.example (Bob (the builder)): postal-mime "bob@b.example)", mailparser "bob@b.example"

@@ -3,7 +3,7 @@
 #
 # The area codes 436 (Ohio), 624 (New York) and 861 (Illinois) are in service by the NPA Database of NANPA of 2026-09-21, whose
 # file lists 17 that the metadata lacks. The metadata has 273, which the file does not list as in service. An application that
-# refuses numbers by isValid() refuses people who have one of these.
+# refuses numbers by isValid() refuses people with one of these.
 #
 # Output:
 #   +1 436 555 2345: valid false, possible true

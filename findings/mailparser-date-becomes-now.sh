@@ -2,7 +2,7 @@
 # mailparser 3.14.2 gives a mail the time of parsing as its date where it can't read the Date field.
 #
 # Two forms that RFC 5322 allows readers to meet (section 4.3) are among them: a military zone ("A" to "Z"), and spaces around
-# the colons of the time. There is no sign that the date was made up, and each parsing gives another one. postal-mime 4.0.0
+# the colons of the time. Nothing shows that the date was made up, and each parsing gives another one. postal-mime 4.0.0
 # returns the text of the field instead.
 #
 # Output:

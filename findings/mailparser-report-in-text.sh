@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # mailparser 3.14.2 appends the machine-readable part of a delivery report to the text, and returns no attachment for it.
 #
-# The part message/delivery-status of a multipart/report (RFC 3464) can then not be told from what a person wrote.
+# The part message/delivery-status of a multipart/report (RFC 3464) can then not be told from the words of a person.
 # postal-mime 4.0.0 returns it as an attachment and leaves the text alone.
 #
 # Output:

@@ -3,7 +3,7 @@
 #
 # RFC 6531 (sections 3.2 and 3.5) requires the extension for such an address, and a refusal with 553 5.6.7 without it. nodemailer adds
 # the parameter SMTPUTF8 to MAIL FROM if the server offers it. Otherwise it sends the same address without the parameter. A server
-# that reads eight bits as another character set may deliver to another mailbox. Whoever relays such mail has to look at the reply to
+# that reads eight bits as another character set may deliver to another mailbox. A relay of such mail has to check the reply to
 # EHLO first, which nodemailer does not show.
 #
 # Output:

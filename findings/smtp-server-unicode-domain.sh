@@ -4,8 +4,8 @@
 #
 # A client without SMTPUTF8 names an internationalized domain by its A-labels (RFC 5890), and the session's address has the U-labels.
 # A relay that passes the address on would send octets beyond ASCII in a session without SMTPUTF8, and a table of mailboxes by
-# A-labels does not find it. Nothing in the address tells what the client sent, so the domain has to be converted again. Two parsers
-# of one mail give two different texts for one address.
+# A-labels does not find it. The address does not show which form the client sent, so the domain has to be converted again.
+# Two parsers of one mail give two different texts for one address.
 #
 # Output:
 #   RCPT TO:<bob@xn--bcher-kva.example>: bob@bücher.example

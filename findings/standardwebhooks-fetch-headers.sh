@@ -2,7 +2,7 @@
 # standardwebhooks 1.1.1 finds no header in the Headers of a fetch request, and says that they are missing.
 #
 # verify() reads the properties of an object. Handlers of Hono, Next.js, Bun, Deno and Cloudflare Workers have a Headers object,
-# which has none: Object.fromEntries(request.headers) is what it takes.
+# which has none: pass Object.fromEntries(request.headers) instead.
 #
 # Output:
 #   an object: accepted

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# twilio 6.3.1 signs a field that is repeated in a form once for each different value, sorted; not as often as it stands there.
+# twilio 6.3.1 signs a field that is repeated in a form once for each different value, sorted; not once for each occurrence.
 #
 # Twilio's description of X-Twilio-Signature says to append each name and value in the order of the names. For repeated names, the
 # helper drops equal values and sorts the others, so a check that follows the words alone refuses such a request. It matters to
-# whoever checks signatures without the helper, or plays Twilio in a test.
+# programs that check signatures without the helper, or play Twilio in a test.
 #
 # Output:
 #   A=1 and A=1 like A=1: true

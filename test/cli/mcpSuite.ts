@@ -44,7 +44,7 @@ export const mcpSuite = (rig: CliRig): void => {
   }
 
   describe("agentctl mcp", () => {
-    it("serves a model that buys a mailbox, writes, waits, reads a code, replies, calls, and sees what it spent", async () => {
+    it("serves a model that buys a mailbox, writes, waits, reads a code, replies, calls, and sees its spending", async () => {
       const customer = await rig.customer()
       await withHost(customer, LIMITS, async (host) => {
         assert.include(host.client.getInstructions(), "untrusted")

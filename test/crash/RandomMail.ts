@@ -5,7 +5,7 @@ export type MailEnd = "message" | "report" | "message or report" | "for the oper
 
 export interface RandomMail {
   readonly kind: string
-  /** A text that occurs in no other mail: in the subject, and in what a report says. */
+  /** A text that occurs in no other mail: in the subject, and in the text of a report. */
   readonly token: string
   readonly mailFrom: string
   /** The ends by recipient; undefined for one that must be refused. */

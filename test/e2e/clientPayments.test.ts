@@ -103,7 +103,7 @@ describe("limits", () => {
     expect(error.details).toEqual({ limit: "perCall", limitAmount: "0.24", price: "0.25", spentLastDay: "0.00" })
   })
 
-  it("count what was spent in a day, also by concurrent calls and before a restart", async () => {
+  it("count the spending of a day, also by concurrent calls and before a restart", async () => {
     const journal = new MemoryJournal()
     const { client, connect, wallet } = await open({ journal, spend: { perDay: "0.60" } })
     const amount = await charged(wallet, async () => {

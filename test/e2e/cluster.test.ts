@@ -16,7 +16,7 @@ import { type RealtimeRig, socketUrl, startRealtimeRig } from "../support/Realti
 const LEASE_MILLIS = 2 * SHORT_LEASE_MILLIS
 /** Sessions are maintained three times per lease; a busy machine may be late. */
 const ROUND_MILLIS = LEASE_MILLIS / 3
-/** What is left of a lease at least, just before its renewal, with a tolerance for clocks. */
+/** The least time that a lease has left, just before its renewal, with a tolerance for clocks. */
 const LEASE_REST_MILLIS = LEASE_MILLIS - ROUND_MILLIS - 1_000
 /** Events that are stored one after the other, each when the one before it has been delivered. */
 const SIGNALS = 10

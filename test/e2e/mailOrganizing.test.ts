@@ -262,7 +262,7 @@ describe("metadata of a mailbox", () => {
       expect([reply.status, reply.body.error.issues?.[0]?.path.split(".")[0]]).toEqual([400, "metadata"])
     }
     await agent.pay(change(keys(0, 19)))
-    // Nothing is charged for what would have too many keys.
+    // A change that would result in too many keys is not charged.
     const full = await agent.send(change({ another: "v" }))
     expect([full.status, full.body.error.issues?.[0]?.path]).toEqual([400, "metadata"])
     const listed = await agent.send({ path: `${EMAIL}/mailboxes/query` })

@@ -264,7 +264,7 @@ describe("a number that is called", () => {
     ["+266696687", "anonymous"],
     ["+12562533", "restricted"],
     ["", "unknown"]
-  ])("answers a caller who is sent as %j, and shows why there is no number", async (from, fromWithheld) => {
+  ])("answers a call from %j, and shows why there is no number", async (from, fromWithheld) => {
     const { carrier } = host
     const customer = await host.customer()
     const path = `/withheld${fromWithheld}${from.length}`

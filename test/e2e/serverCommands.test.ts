@@ -377,7 +377,7 @@ describe("agentos-server start", () => {
     expect(checks[1]).toEqual(failed("mail certificate", /does not name .*other\.example/, /AGENTOS_SMTP_NAME/))
   })
 
-  it("names its variables, and not the options behind them, in what it asks of the operator", async () => {
+  it("names its variables, and not the options behind them, in its requests to the operator", async () => {
     const pool = await checkConfig({ AGENTOS_DATABASE_POOL: "500" })
     expect(pool.checks[1]).toEqual(failed("database", /needs 504 connections/, /, or lower AGENTOS_DATABASE_POOL\.$/))
 

@@ -1,8 +1,8 @@
-/** What a subject of `fidelity` found. */
+/** The findings of a subject of `fidelity`. */
 export interface Findings {
   /** The text of its section in docs/mail-fidelity.md, in Markdown, without the heading. */
   readonly section: string
-  /** What is wrong, a line each. Empty if the goal is reached. */
+  /** One line for each fault. Empty if the goal is reached. */
   readonly faults: ReadonlyArray<string>
 }
 

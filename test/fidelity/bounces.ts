@@ -42,7 +42,7 @@ const flufl = async (packages: DebianPackages): Promise<Corpus> => {
   return { title: `flufl.bounce ${version}`, mails }
 }
 
-/** Those of the other corpus that are no bounces, by what they are: vacation, challenge, spam. */
+/** The mails of the other corpus that are not bounces, by kind: vacation, challenge, spam. */
 const NO_BOUNCES =
   /^(?:aol-vacation|autoreply|polish-autoreply|warning-6|bluebottle|boxbe-cr2?|spam-bogus-.*|spam-with-image)\.msg$/
 const DELAYS = /^warning-8\.msg$/

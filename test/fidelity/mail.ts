@@ -148,7 +148,7 @@ const compare = (mail: string, ours: OurMessage, readings: ReadonlyArray<Reading
   for (const [field, valueOf] of Object.entries(FIELDS) as ReadonlyArray<[ComparedField, (of: ReadFields) => string]>) {
     const own = valueOf(read)
     const theirs = others.map(valueOf)
-    // Without text, ours is what the HTML shows.
+    // Without text, ours is the text that the HTML shows.
     const isDerived = field === "text" && others.every(({ text }) => (text ?? "").trim() === "") && ours.html !== null
     if (theirs.length === 0 || isDerived || theirs.includes(own)) continue
     differences.push(explained(mail, { field, ours: own, others: theirs }))

@@ -16,7 +16,7 @@ const SOME: ReadonlyArray<OutageName> = [
 ]
 
 it.for(SOME)(
-  "%s: nobody is asked to pay meanwhile, each charge has goods or a refund, and purchases succeed again",
+  "%s: no payment is requested meanwhile, each charge has goods or a refund, and purchases succeed again",
   { timeout: TIMEOUT_MILLIS },
   async (name, { skip }) => {
     const outage = await OUTAGES[name]()

@@ -109,7 +109,7 @@ describe.skipIf(root === undefined)(title, () => {
     })
   })
 
-  it("rejects a mail by Sieve, which counts as a bounce and suppresses nobody", async () => {
+  it("rejects a mail by Sieve, which counts as a bounce and suppresses no address", async () => {
     const mailbox = await rig.mailbox()
     const messageId = await mailbox.send("reject@outside.test")
     const { envelope, output } = await deliverTo("reject")
@@ -120,7 +120,7 @@ describe.skipIf(root === undefined)(title, () => {
     expect(await mailbox.suppressed()).not.toContain("reject@outside.test")
   })
 
-  it("rejects a mail that exceeds the quota, which counts as a bounce and suppresses nobody", async () => {
+  it("rejects a mail that exceeds the quota, which counts as a bounce and suppresses no address", async () => {
     const mailbox = await rig.mailbox()
     const content = Buffer.alloc(2 * 1024 * 1024, "x").toString("base64")
     const attachments = [{ filename: "large.bin", contentType: "application/octet-stream", contentBase64: content }]

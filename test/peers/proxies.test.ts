@@ -41,7 +41,7 @@ const longestMessage = (mailboxId: string): string => {
   return body.replaceAll('"@"', `"${String.raw`\u0061`.repeat(MIB)}"`)
 }
 
-/** The spellings by which somebody outside may look for the routes of the operator. */
+/** The spellings by which an outsider may try to reach the routes of the operator. */
 const OPERATOR_PATHS = [
   "/internal/metrics",
   "//internal/metrics",
@@ -150,7 +150,7 @@ describe.skipIf(root === undefined)(`proxies: ${title} and others of this versio
       expect(String(reached["x-forwarded-for"]).split(/, */).at(-1)).toBe("127.0.0.1")
     })
 
-    it("answers each wallet for itself, and nobody with the operator's routes", async () => {
+    it("answers each wallet for itself, and does not serve the operator's routes", async () => {
       const agents = [buyer(), buyer()]
       for (const agent of agents) await agent.createMailbox(freshName())
       for (const agent of [...agents, ...agents]) {

@@ -10,7 +10,7 @@ const dkimpy = await installPeer("python3-dkim")
 const opendkim = await installPeer("opendkim")
 afterAll(() => Promise.all([spamassassin, dkimpy, opendkim].map(async ({ root }) => root?.close())))
 
-/** What a server that receives a mail puts before it. */
+/** The header field that a receiving server puts before a mail. */
 const RECEIVED =
   "Received: from relay.example.com (relay.example.com [192.0.2.1])\r\n\tby mx.outside.test with ESMTPS id 4711\r\n\tfor <reader@outside.test>; "
 

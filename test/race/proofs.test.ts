@@ -110,7 +110,7 @@ describe("a payment that can be read from the chain", () => {
 
   it("buys nothing after the tables were restored from an older backup", () => expectNothingStolenFromForgotten())
 
-  it("is refunded once to its wallet if the tables no longer hold what it bought", async () => {
+  it("is refunded once to its wallet if the tables no longer hold its purchase", async () => {
     const { payment, use, wallet } = forgotten
     const states: Array<string | undefined> = []
     for (let tries = 0; tries < 60 && states.at(-1) !== "refunded"; tries++) {

@@ -57,7 +57,7 @@ describe("two builds over one database", () => {
     expect([status, output]).toEqual([0, expect.stringContaining('"ok": true')])
   })
 
-  it("refund what a third party submitted under a challenge of the other", async () => {
+  it("refund a payment that a third party submitted under a challenge of the other", async () => {
     const { cluster, treasury } = testbed
     const [wallet] = await newWallets(cluster, treasury, 1, FUNDS)
     const request = createMailbox(freshName())

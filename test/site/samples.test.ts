@@ -172,7 +172,7 @@ const privateKeyOf = (owner: SampleCustomer): Readonly<Record<string, string>> =
   AGENTOS_PRIVATE_KEY: owner.privateKey
 })
 
-/** Calls a number as a person outside, and returns what the person heard. */
+/** Calls a number as a person outside, and returns the texts that the person heard. */
 const heardBy = async (number: string, ...lines: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
   const calls = `${host.sandbox.carrier.url}/sandbox/calls`
   const placed = await fetch(calls, {
@@ -187,7 +187,7 @@ const heardBy = async (number: string, ...lines: ReadonlyArray<string>): Promise
   return (await read()).heard.map((text) => text.trim())
 }
 
-/** Runs a sample of the client's page that follows something, and does what it waits for. Returns its first line. */
+/** Runs a sample of the client's page that waits for mail or calls, and causes them. Returns its first line. */
 const follow = async (owner: SampleCustomer, code: string, address: string): Promise<string> => {
   const runner = new ProgramRunner()
   runner.start(owner.filled(code), privateKeyOf(owner), "ts")

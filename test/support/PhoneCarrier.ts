@@ -15,7 +15,7 @@ export interface Behaviour {
   readonly lines?: ReadonlyArray<Line>
   readonly seconds?: number
   readonly ringSeconds?: number
-  /** What the carrier recognizes; a person by default. */
+  /** The kind of callee that the carrier recognizes; a person by default. */
   readonly answeredBy?: "human" | "machine_start" | "fax" | "unknown"
   /** Repeats the last line after hearing nothing for this long. */
   readonly patienceSeconds?: number

@@ -112,7 +112,7 @@ describe("a host with its own payments and mail", () => {
     expect([account.balance, thief.balance]).toEqual([CREDIT, CREDIT])
   })
 
-  it("charges once although the rail's answer is lost, and refunds what the mail system rejects", async () => {
+  it("charges once although the rail's answer is lost, and refunds mail that the mail system rejects", async () => {
     const { open, rail } = openCredits()
     const account = open("unlucky", CREDIT)
     const charge: typeof rail.charge = async (payment, terms) => {

@@ -21,7 +21,7 @@ it.effect("a host's payments by x402 name the clock of each chain", () =>
   })
 )
 
-it.effect("a host's payments by x402 fail with what is wrong in a network", () =>
+it.effect("a host's payments by x402 fail and name the invalid setting of a network", () =>
   Effect.gen(function* () {
     const clocks = x402({ networks: [{ ...network, payTo: "nobody" }] }).clocks ?? Effect.succeed([])
     assert.include(String(yield* Effect.flip(clocks)), "payTo")

@@ -117,7 +117,7 @@ describe("the calls of a service's providers", () => {
 })
 
 describe("a facilitator", () => {
-  it.effect("that does not refund has a line, and one whose answer nobody awaits is counted", () =>
+  it.effect("that does not refund has a line, and an interrupted call to it is counted", () =>
     Effect.gen(function* () {
       const lines: Array<Line> = []
       const { rail } = ScriptedRail.make()

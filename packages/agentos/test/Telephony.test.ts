@@ -6,7 +6,7 @@ import { none, twilio } from "../src/Telephony.ts"
 const URL = "https://agentos.example"
 
 describe("telephony", () => {
-  it.effect("fails every request as misconfigured if there is none", () =>
+  it.effect("fails every request as misconfigured without a provider", () =>
     Effect.gen(function* () {
       const carrier = yield* Effect.provide(TelephonyProvider, yield* Layer.build(none.layer(URL)))
       for (const asked of [

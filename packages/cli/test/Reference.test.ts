@@ -85,7 +85,7 @@ describe("names of resources", () => {
     assert.include(url, `threadId=${OTHER}`)
   })
 
-  it("asks for the newest received message for a raw one, and says if there is none", async () => {
+  it("asks for the newest received message for a raw one, and fails without one", async () => {
     const { exit, text, url } = await seen(["mail", "raw", "latest"], { [MESSAGES]: page([]) })
     assert.strictEqual(exit, 5)
     assert.include(url, "direction=inbound&limit=1")

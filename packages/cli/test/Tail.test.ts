@@ -139,7 +139,7 @@ describe("events tail", () => {
     assert.isUndefined(posted[0]!.headers.authorization)
   })
 
-  it("signs what it posts as event webhooks do, and prints the secret once, the same at each start", async () => {
+  it("signs its posts as event webhooks do, and prints the secret once, the same at each start", async () => {
     const folder = program.folder()
     const args = ["events", "tail", "--types", "email.received", "--max", "2", "--forward-to", `${api.url()}/hook`]
     const secrets: Array<string> = []

@@ -23,7 +23,7 @@ const byKey = (a: Row, b: Row) => (a.key < b.key ? -1 : 1)
 
 describe("Table", () => {
   it.prop(
-    "contains what was set and not undone, under its key and its index",
+    "contains rows that were set and not undone, under their key and index",
     [Schema.Array(Step).check(Schema.isMaxLength(40))],
     ([steps]) => {
       const undoLog = new UndoLog()

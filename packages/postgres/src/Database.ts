@@ -50,7 +50,7 @@ export interface PostgresOptions {
   readonly processes?: number | undefined
   /**
    * Time after which the server cancels a statement: 10 seconds by default. A connection on which no byte comes for two
-   * seconds longer is closed, since the server, or what is between, does not answer on it any more.
+   * seconds longer is closed, since the server, or a hop on the way, no longer answers on it.
    */
   readonly statementTimeout?: Duration.Input | undefined
   /**

@@ -63,7 +63,7 @@ type StoredSummary = Omit<MessageSummary, Columns>
 type StoredBody = Pick<Message, "text" | "html" | "extractedText" | "links">
 
 const { automatic, mailingList, replyTo, truncated } = BLANK_CONTENT
-/** The fields that older versions did not write, apart from names, and what they are then. */
+/** The fields that older versions did not write, apart from names, and the values that are read for them. */
 const LATER = { automatic, mailingList, replyTo, truncated }
 type Later = keyof typeof LATER
 

@@ -103,7 +103,7 @@ const requireServer = (facts: Row): DatabaseUnsuitable | undefined => {
   return undefined
 }
 
-/** Refuses limits that are lower than what the server opens. They do not apply to a superuser, except the server's. */
+/** Refuses limits below the number of connections that the server opens. Only max_connections applies to a superuser. */
 const requireLimits = (
   facts: Row,
   { connections, processes }: ServerNeeds,

@@ -32,7 +32,7 @@ const recovers = (name: string, mebibytes: number, reserve: string) =>
 recovers("a disk without room for a statement makes the embedded database unavailable until it has room", 200, "")
 
 // A quota that the disk does not report, for example.
-recovers("an embedded database that panics on a full disk recovers what was committed, once there is room", 90, "0")
+recovers("an embedded database that panics on a full disk recovers the committed data, once there is room", 90, "0")
 
 it.live("a PostgreSQL server whose disk is full is not ready, although a small commit succeeds", ({ skip }) =>
   Effect.gen(function* () {

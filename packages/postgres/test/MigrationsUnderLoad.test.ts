@@ -120,7 +120,7 @@ describe("servers that start at the same time", () => {
     })
   )
 
-  scenario("migrate an older database while others read and write it, and block nobody", (sql) =>
+  scenario("migrate an older database while others read and write it, without blocking them", (sql) =>
     Effect.gen(function* () {
       yield* leaveOlder(sql)
       let written = 0

@@ -5,7 +5,7 @@ import { Effect, Layer } from "effect"
 import { layerTestPostgres } from "./support/TestPostgres.ts"
 
 layer(Layer.provide(Postgres.layer, layerTestPostgres()), { excludeTestServices: true })(
-  "what a client sends",
+  "a value from a client",
   (it) => {
     const makeTenant = Effect.gen(function* () {
       const tenants = yield* TenantStore

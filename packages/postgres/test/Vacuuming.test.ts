@@ -34,7 +34,7 @@ layer(layerTestPGlite, { excludeTestServices: true })("an embedded database", (i
       const segments = sql<{ readonly n: bigint }>`select count(*) as n from pg_ls_waldir()`
       const countOf = (rows: ReadonlyArray<{ readonly n: bigint }>) => Number(rows[0]?.n)
       yield* checkpoint(sql)
-      // More than twice what is kept. The segments after a checkpoint are reused first.
+      // More than twice the size that is kept. The segments after a checkpoint are reused first.
       for (let written = 0; written < 200; written++) yield* write
       assert.isAbove(countOf(yield* segments), 10)
       assert.isTrue(yield* checkpoint(sql))

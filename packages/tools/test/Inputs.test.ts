@@ -148,7 +148,7 @@ describe("the answer to a wrong input", () => {
     })
   })
 
-  it("says in words what a text has to be", () => {
+  it("describes the required text in words", () => {
     const refused: ReadonlyArray<readonly [string, Fields, string]> = [
       [
         "create_mailbox",

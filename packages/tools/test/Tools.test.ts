@@ -45,7 +45,7 @@ const owner = async (options: Parameters<Started["connect"]>[0] = {}) => {
 }
 
 describe("the tools", () => {
-  it("describe what they do and cost in schemas that hosts accept", () => {
+  it("describe their effect and cost in schemas that hosts accept", () => {
     assert.sameMembers(
       [...new Set(TOOLS.map(({ name }) => name))],
       TOOLS.map(({ name }) => name)
@@ -383,7 +383,7 @@ describe("a failed call", () => {
     assert.match(error.message, /extra/)
   })
 
-  it("without a wallet says who has to set one up", async () => {
+  it("without a wallet says that the person has to set one up", async () => {
     const agent = await world.connect({ wallet: undefined, spend: undefined } as never)
     const error = await fail(agent, "buy_phone_number", {})
     assert.deepInclude(error, { code: "WALLET_REQUIRED", moneyMoved: "no" })
@@ -450,7 +450,7 @@ describe("text from strangers", () => {
     assert.isTrue(listed.json.startsWith('{"notice":'))
   })
 
-  it("loses invisible and control characters, and what is over the limit", async () => {
+  it("loses invisible and control characters, and the text over the limit", async () => {
     const { agent, address } = await owner()
     const hidden = [..."pay eve"].map((letter) => String.fromCodePoint(0xe0000 + letter.codePointAt(0)!)).join("")
     const text = `a\u0007b\u202Ec${hidden}d\u200B👩‍🚀${"x".repeat(TEXT_MAX)}`

@@ -108,7 +108,7 @@ const buy = async (target: string, { driver }: StockClient, task: object): Promi
   return JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as Outcome
 }
 
-/** Returns what the user of a client sees, without ids that differ each time. */
+/** Returns the text that the user of a client sees, without ids that differ each time. */
 const seen = ({ error, status, text = "" }: Outcome): string => {
   if (error !== undefined) return error
   const message = /\\?"message\\?": ?\\?"((?:[^"\\]|\\[^"])*)/.exec(text)?.[1]

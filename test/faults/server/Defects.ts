@@ -53,7 +53,7 @@ const blockForEver = (): never => {
 
 const STORED_AFTER_MILLIS = 1_000
 
-/** What the server logs when an expiry of events has begun that does not end. */
+/** The line that the server logs when an expiry of events has begun that does not end. */
 export const EXPIRY_BEGUN = "an expiry of events has begun"
 
 const LEASE = "limit request.room"

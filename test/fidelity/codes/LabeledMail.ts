@@ -1,4 +1,4 @@
-/** A mail in the form of a real service's, with new wording, and what is right to read from it. */
+/** A mail in the form of a real service's, with new wording, and its correct code and link. */
 export interface LabeledMail {
   readonly language: string
   /** The service or the situation whose form it has. */

@@ -3,7 +3,7 @@ import { textOfHtml } from "../../../packages/provider-smtp/src/parser/HtmlText.
 import { LABELED_MAILS } from "./LabeledMails.ts"
 import type { LabeledMail } from "./LabeledMail.ts"
 
-/** What a reader found in the labeled mails: the right thing or rightly nothing, nothing though there is one, or another. */
+/** A reader's results in the labeled mails: the right code or link, or rightly nothing; one missed; or a wrong one. */
 export interface Score {
   readonly right: number
   readonly missed: ReadonlyArray<string>

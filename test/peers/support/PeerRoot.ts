@@ -28,7 +28,7 @@ echo ready
 cat > "$folder/input"
 `
 
-/** Installs packages, and then takes away what would reach other hosts. */
+/** Installs packages, and then removes access to other hosts. */
 const INSTALL = `
 export DEBIAN_FRONTEND=noninteractive
 install() { apt-get -o APT::Sandbox::User=root install -y -q --no-install-recommends "$@"; }
@@ -159,7 +159,7 @@ const obstacleOf = (packages: ReadonlyArray<string>): string | undefined => {
 export interface Peer {
   /** Undefined if its tests have to be skipped. */
   readonly root: PeerRoot | undefined
-  /** For the title of its tests: the version, or what is missing. */
+  /** For the title of its tests: the version, or the reason why they are skipped. */
   readonly title: string
 }
 

@@ -30,7 +30,7 @@ export const relaySuite = (
   }
 
   describe("as the relay", () => {
-    it("reports a user that the next hop does not know, who is suppressed", async () => {
+    it("reports and suppresses a user that the next hop does not know", async () => {
       const mailbox = await server().rig.mailbox()
       const messageId = await mailbox.send("nobody@outside.test")
       expect(await mailbox.settled(messageId)).toMatchObject([
@@ -46,7 +46,7 @@ export const relaySuite = (
       expect(await mailbox.suppressed()).toContain("nobody+a=b@outside.test")
     })
 
-    it("reports a refusal without an enhanced status code, which suppresses nobody", async () => {
+    it("reports a refusal without an enhanced status code, which suppresses no address", async () => {
       const mailbox = await server().rig.mailbox()
       const messageId = await mailbox.send("plain@outside.test")
       expect(await mailbox.settled(messageId)).toMatchObject([
@@ -54,7 +54,7 @@ export const relaySuite = (
       ])
     })
 
-    it("reports a full mailbox, which suppresses nobody", async () => {
+    it("reports a full mailbox, which suppresses no address", async () => {
       const mailbox = await server().rig.mailbox()
       const messageId = await mailbox.send("full@outside.test")
       expect(await mailbox.settled(messageId)).toMatchObject([
@@ -73,7 +73,7 @@ export const relaySuite = (
     })
 
     it.skipIf(!canExpire)(
-      "reports a recipient that is deferred until the mail expires, which suppresses nobody",
+      "reports a recipient that is deferred until the mail expires, which suppresses no address",
       async () => {
         const mailbox = await server().rig.mailbox()
         const messageId = await mailbox.send("later@outside.test")

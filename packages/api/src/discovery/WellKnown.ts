@@ -18,7 +18,7 @@ import {
   X402_PATH
 } from "../PublicPath.ts"
 
-/** The start-here service of each half of the API, with what it provides. */
+/** The start-here service of each half of the API, with the resource that it provides. */
 const STARTS = [
   ["email", "createMailbox", "a mailbox"],
   ["phone", "purchaseUsNumber", "a phone number"]

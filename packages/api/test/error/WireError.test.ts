@@ -237,7 +237,7 @@ describe("toWireError", () => {
     assert.notInclude(messageOf("unknown"), "a new payment")
   })
 
-  it("advises what a refused payment needs instead of another one", () => {
+  it("advises the remedy of a refused payment instead of another payment", () => {
     const remedy = "Fund it, then repeat the identical request."
     const { message } = wire(new PaymentRequired({ challenge: "", reason: "No funds", remedy })).body.error
     assert.strictEqual(message, `Payment refused: No funds. ${remedy} Nothing was charged.`)

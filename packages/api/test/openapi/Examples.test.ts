@@ -102,7 +102,7 @@ describe("the examples of the OpenAPI document", () => {
       }
     })
 
-    it(`name ${operation.name} in a few words, and explain what it does beyond its purpose and its price`, () => {
+    it(`name ${operation.name} in a few words, and explain more than its purpose and its price`, () => {
       assert.match(documented.summary, /^[A-Z][\w']*(?: [\w']+){1,4}$/)
       const [purpose = "", description = "", terms = ""] = documented.description.split("\n\n")
       assert.strictEqual(purpose, operation.entry.purpose)

@@ -7,7 +7,7 @@ import type { RunningSandbox, SandboxDescription } from "../sandbox/SandboxProce
 import { defineCommand } from "./Command.ts"
 
 const DEV_PROFILE = "dev"
-/** What a wallet without money receives, in USDT. */
+/** The amount that a wallet without money receives, in USDT. */
 const TEST_MONEY = "100.00"
 
 export const DEV = defineCommand(

@@ -31,7 +31,7 @@ export const readApproval = (context: Context, flags: ApprovalFlags): bigint | u
   return maximum
 }
 
-/** Rejects --yes if ./agentctl.json decides any part of the payment, because nobody would see the recipient. */
+/** Rejects --yes if ./agentctl.json decides any part of the payment, because the user would not see the recipient. */
 export const checkSources = (settings: Settings, wallet: Wallet, flags: ApprovalFlags): void => {
   if (!flags.yes) return
   const ofWallet = wallet.setting === undefined ? [] : (["wallet-file"] as const)
@@ -147,7 +147,7 @@ export const confirm = async (context: Context, question: string, yes: boolean):
   await askYesNo(context, question)
 }
 
-/** Throws a usage error if nobody can confirm. */
+/** Throws a usage error if the user cannot be asked to confirm. */
 export const requireTerminal = (context: Context): void => {
   if (!canAsk(context))
     throw usageError("Cannot ask for confirmation without a terminal. Pass --yes. Nothing was done.")

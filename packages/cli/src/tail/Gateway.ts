@@ -23,7 +23,7 @@ class NodeSocket extends WebSocket {
 const sockets = {
   WebSocket: NodeSocket,
   clock: {
-    // oxlint-disable-next-line no-restricted-properties -- the silence of a socket is measured by a clock that nobody sets
+    // oxlint-disable-next-line no-restricted-properties -- the silence of a socket is measured by a monotonic clock
     now: () => performance.now(),
     sleep: pause
   }

@@ -26,7 +26,7 @@ describe("arguments of a tool", () => {
     ],
     ["keeps text that looks like another type", { subject: "[1]", html: "5" }, { subject: "[1]", html: "5" }],
     [
-      "keeps what has another type",
+      "keeps values of another type",
       { to: '{"a":1}', limit: "many", all: "1" },
       { to: '{"a":1}', limit: "many", all: "1" }
     ],

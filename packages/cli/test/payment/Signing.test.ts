@@ -46,7 +46,7 @@ describe("the signature of a payment", () => {
   it.each([
     ["a random nonce", offer({ extra: { name: "USDT0", version: "1" } })],
     ["a bound nonce", offer({ extra: BOUND })]
-  ])("signs what the official library of x402 signs, with %s", async (_, accepted) => {
+  ])("signs the same data as the official library of x402, with %s", async (_, accepted) => {
     const payment = await sign(accepted)
     const { nonce } = payment.payload.authorization
     const { address, signTypedData } = privateKeyToAccount(KEY)

@@ -72,7 +72,7 @@ const USDT: Readonly<Record<string, string>> = {
   "eip155:14": "0xe7cd86e13AC4309349F30B3435a9d337750fC82D"
 }
 
-/** The longest validity of a signed payment in seconds. Until it expires, anyone who has it can submit it. */
+/** The longest validity of a signed payment in seconds. Until it expires, any holder can submit it. */
 const VALIDITY_SECONDS_MAX = 3_600
 
 /** The tokens and limits that a payer accepts. */

@@ -279,7 +279,7 @@ const listTests: Tests = (it, capabilities) => {
       })
     )
 
-    it.effect("continues strictly after a position, even if no message is at it", () =>
+    it.effect("continues strictly after a position, even if no message has that position", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore
         const { mailbox, tenantId } = yield* Mailboxes.owner

@@ -64,7 +64,7 @@ export const reservationTests: ContractTests<MailboxStore> = (it) => {
       })
     )
 
-    it.effect("see what was committed before they began, and within a transaction its own changes", () =>
+    it.effect("see changes that were committed before they began, and within a transaction its own", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const { transact } = yield* Transactor

@@ -29,7 +29,7 @@ export const senderTests: ContractTests<InboundMailStore | MailboxStore | Messag
       })
     )
 
-    it.effect("returns what the methods for each part return, of this tenant and mailbox only", () =>
+    it.effect("returns the results of the methods for each part, of this tenant and mailbox only", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const messages = yield* MessageStore

@@ -265,7 +265,7 @@ export const feedbackTests: ContractTests<MailboxStore | MessageStore> = (it) =>
       })
     )
 
-    it.effect("count what is younger than the window, from the latest time of a reporter", () =>
+    it.effect("count feedback that is younger than the window, from the latest time of a reporter", () =>
       Effect.gen(function* () {
         const { add, ids } = yield* given((yield* Fresh.tenant).tenantId)
         const [one, two] = ids

@@ -128,7 +128,7 @@ export const eventSignalTests: ContractTests<EventStore | EventSignal> = (it, ca
       })
     )
 
-    const open = needing(capabilities.concurrentTransactions, "wakes nobody while the transaction is still open")
+    const open = needing(capabilities.concurrentTransactions, "wakes no subscriber while the transaction is still open")
     it.effect.skipIf(open.missing)(open.name, () =>
       Effect.gen(function* () {
         const transactor = yield* Transactor

@@ -184,7 +184,7 @@ const isolationTests: ContractTests<Ports> = (it, capabilities) => {
       })
     )
 
-    const unseen = needing(capabilities.concurrentTransactions, "do not show what is not committed yet")
+    const unseen = needing(capabilities.concurrentTransactions, "do not show uncommitted changes")
     it.effect.skipIf(unseen.missing)(unseen.name, () =>
       Effect.gen(function* () {
         const { transact } = yield* Transactor

@@ -62,7 +62,7 @@ export const ONE_TIME =
 /** The mere word "code", which many numbers have. */
 export const MERE_CODE = /^code$/iu
 
-/** Words for what a confirmation link does. */
+/** Words for the action of a confirmation link. */
 export const CONFIRM = any(
   "verif|confirm|activ|validat|valider|recover|accept|magic|bestatig|aktiv",
   "conferm|potvr|overi|overen|potwierd|weryfik|bevestig|bekraft|bekreft|bekraeft|vahvist|megerosit|dogrula|onayla|etkin",
@@ -98,7 +98,7 @@ export const NUMBER = any(
   whole("numm?er[oa]?s?|nr|no|num|id|numara[a-z]*|cislo|szam[a-z]*|nomor|so"),
   "№|номер|番号|号码|號碼|编号|번호|رقم|[订單单运]号"
 )
-/** Words around codes that sign nobody in: of promotions, presents, bookings, parcels and meetings. */
+/** Words around codes that are not for signing in: of promotions, presents, bookings, parcels and meetings. */
 export const UNRELATED = any(
   begun(
     "discount|coupon|voucher|promo(?:tion|[ -]|$)|gift|referral|gutschein|rabatt|remise|reduction|descuento|cupon|desconto|cupom|sconto|indirim|slev[ay]|rabat(?![a-z])|znizk|korting|alennus|reservation|reserva(?![a-z])|reservier|reservering|rezerv|prenotaz|booking|buchung|flight|itinerar|pick.?up|locker|abhol|meeting|webinar|conference|shares|securities|bug(?![a-z])"
@@ -110,7 +110,7 @@ export const UNRELATED = any(
 const VERB = "is|ist|est|es|e|jest|je|ar|er|on|este|yra|ir|adalah|ialah|la|lautet|lauten|ειναι|е|је|to|هو|هي|הוא|है|คือ"
 /** A verb at the end of a text, after the name of the code. */
 export const ENDS_WITH_VERB = new RegExp(`(?:(?:^|\\s)(?:${VERB})|[为為是は:=]|คือ)[^\\p{L}\\d]*$`, "iu")
-/** What is between a code at the beginning of a sentence and its name: a verb, a dash with "your", or a bracket. */
+/** The text between a code at the beginning of a sentence and its name: a verb, a dash with "your", or a bracket. */
 export const BEGINS_WITH_VERB = new RegExp(
   `^["'*)\\]»”]*(?:\\s(?:${VERB}|to|dir|tek|as|als|como|comme|come|jako|olarak|sebagai|som|как)\\s|\\s?[-–—]+\\s(?:your|votre|ihr|dein|tu|su|seu|il tuo|ваш|твои|twoj|vas|uw|din|sizin)|\\s(?:dogrulama|onay|guvenlik|giris) kod|\\s?\\(|\\s?[がはも是为為은는이가])`,
   "iu"

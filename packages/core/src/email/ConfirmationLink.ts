@@ -28,7 +28,7 @@ const has = (words: RegExp, text: string): boolean => text.search(words) >= 0
 const isSecret = (part: string): boolean =>
   (part.length >= 6 && /\d/.test(part)) || (part.length >= 16 && /[a-z]/.test(part) && /[A-Z]/.test(part))
 
-// One that leads to a page without a secret confirms nothing. Of several, the one counts whose text says what it does.
+// A link to a page without a secret confirms nothing. Of several links, the one whose text names its action counts.
 /** Returns the link of a message that confirms an address or signs in; undefined without exactly one. */
 export const confirmationLink = ({ html, subject, text }: ReadableMail): string | undefined => {
   const { links } = readHtml(html ?? "")

@@ -20,7 +20,7 @@ export const DeliveryReport = Schema.Union([
   /** RFC 5965. Many feedback reports name no recipient. */
   Schema.TaggedStruct("Feedback", { feedbackType: Schema.String, recipients: Schema.Array(Schema.String) }),
   /**
-   * A mail that is no report and reached no mailbox: to the return path of a message that is not stored, or whose mailbox
+   * A mail that is not a report and reached no mailbox: to the return path of a message that is not stored, or whose mailbox
    * is gone or inactive, or to a postmaster for whom no mailbox is configured.
    */
   Schema.TaggedStruct("Undelivered", {

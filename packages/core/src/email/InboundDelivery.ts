@@ -95,7 +95,7 @@ export const makeInboundDelivery = Effect.fnUntraced(function* ({
     yield* suppress(suppression, { message, addresses: effect.complained, reason: "complained", isReporter })
   })
 
-  /** Records that a mail to a return path reached no mailbox, because there is none any more. */
+  /** Records that a mail to a return path reached no mailbox: its message is not stored, or its mailbox is gone or inactive. */
   const recordLost = ({ mail, reported, sent }: ReadMail, senders: ReadonlyArray<Mailbox>) =>
     Effect.forEach(
       reported.keys(),

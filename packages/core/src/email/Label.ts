@@ -25,7 +25,7 @@ export const Label = nameText(LABEL_CHARACTERS).check(
   Schema.makeFilter((label: string) => foldLabel(label) !== UNREAD || "is reserved: set `unread` instead")
 )
 
-/** What the owner of a message sets on it. */
+/** The labels and the unread state of a message, which its owner sets. */
 export type MessageMarks = Pick<MessageSummary, "labels" | "unread">
 
 /** A change of the marks of messages. Labels that it does not name stay. */

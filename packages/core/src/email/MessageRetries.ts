@@ -45,7 +45,7 @@ interface Attempted {
   readonly outcome: Outcome
   readonly bounced: ReadonlyArray<string>
   readonly relayIds?: ReadonlyArray<string> | undefined
-  /** Why a message that reached nobody is refunded. */
+  /** Why a message that reached no recipient is refunded. */
   readonly failure: OperationFailureKind
 }
 

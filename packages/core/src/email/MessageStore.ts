@@ -241,7 +241,7 @@ export class MessageRetryStore extends Context.Service<
      * ended, those due first.
      */
     readonly listScheduled: (tenantId: TenantId, limit: number) => Effect.Effect<ReadonlyArray<string>>
-    /** Ends the retries of a message that were never leased. Returns false, and changes nothing, if there are none. */
+    /** Ends the retries of a message that were never leased. Returns false, and changes nothing, if it has no such retry. */
     readonly withdraw: (messageId: string) => Effect.Effect<boolean>
     /** Leases up to `limit` due retries for `leaseMillis`, those due first; each lease counts as an attempt. */
     readonly lease: (limit: number, leaseMillis: number) => Effect.Effect<ReadonlyArray<RetryLease>>

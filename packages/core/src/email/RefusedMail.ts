@@ -34,7 +34,7 @@ export type RefusalLabel = Labeled<MailRefusal>
 
 export const refusalLabel = (refusal: MailRefusal): RefusalLabel => refusal.replaceAll(" ", "_") as RefusalLabel
 
-/** The reasons for which mail to an existing mailbox is refused, with what they mean. */
+/** The reasons for which mail to an existing mailbox is refused, with their descriptions. */
 const DESCRIPTIONS = {
   header_malformed: "The header could not be read.",
   header_too_large: "The header was too large.",

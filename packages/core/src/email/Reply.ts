@@ -21,7 +21,7 @@ const writable = (addresses: ReadonlyArray<string>, isLeftOut: (address: string)
 /**
  * Returns the recipients of a reply (RFC 5322, section 3.6.3): of a received message the addresses in Reply-To, or else its
  * author; of a sent one its recipients. The own addresses are left out, unless the message names no others. Empty if it
- * names nobody that can be written to.
+ * names no address that can be written to.
  */
 export const repliedTo = (message: Message, own: ReadonlyArray<Mailbox>): ReadonlyArray<string> => {
   const isOwn = (address: string) => own.some((mailbox) => isAddressOf(mailbox, address))

@@ -3,7 +3,7 @@ export const SUBJECT_LIMIT = 998
 
 /**
  * The prefixes by which mail programs mark a reply, in the languages that they speak, with a number as in `Re[2]:` and
- * `Re(2):`. Also a prefix between brackets is none: `[team]` names a list.
+ * `Re(2):`. A prefix between brackets does not mark a reply: `[team]` names a list.
  */
 const REPLY =
   /^\s{0,9}(?:re|aw|sv|vs|vá|odp|antw|antwort|r|rif|res|ynt|yan|atb|bls|απ|σχετ|ответ|отв|답장|回复|答复|回覆|返信)\s{0,3}(?:\[\d{1,4}\]|\(\d{1,4}\)|\^\d{1,4})?\s{0,3}[:：]/iu

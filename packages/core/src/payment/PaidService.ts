@@ -88,7 +88,7 @@ export interface PaidService<Input, Plan, Receipt> {
   readonly staging?: {
     /**
      * Stores these parts before the transaction of the claim, and returns the input without them. `tenant` is the one
-     * for which the input was checked. Fails if what the check found is gone.
+     * for which the input was checked. Fails if a resource that the check found is gone.
      */
     readonly store: (operationId: string, input: Input, tenant: Tenant | null) => Effect.Effect<Input, CheckError>
     /** Deletes the parts of an operation that was not claimed. */

@@ -119,7 +119,7 @@ export interface AgentAddress {
 export const isPlaceholder = (url: string): boolean =>
   URL.canParse(url) && /(?:^|\.)invalid\.?$/u.test(new URL(url).hostname)
 
-/** A part of an agent's answer: text to speak, keys to press, or the instruction to end the call after what is before it. */
+/** A part of an agent's answer: text to speak, keys to press, or the instruction to end the call after the parts before it. */
 export type AgentReply =
   | { readonly _tag: "Say"; readonly text: string }
   | { readonly _tag: "Press"; readonly digits: string }

@@ -62,7 +62,7 @@ const withheldAs = (digits: string): WithheldReason | undefined =>
 const userOf = (text: string): string => /^(?:sips?|tel|client):([^@;]*)/iu.exec(text)?.[1] ?? text
 
 /**
- * Reads what a carrier sends as the caller; an empty text if it sends nothing. The result is at most `CALLER_MAX`
+ * Reads the caller as a carrier sends it: an empty text if it sends nothing. The result is at most `CALLER_MAX`
  * characters, without control characters.
  */
 export const readCallerId = (sent: string): CallerId => {
@@ -90,7 +90,7 @@ export const storedCaller = (sent: string): string => {
   return from ?? withheld
 }
 
-/** Whether a number in E.164 is a placeholder for a withheld one, which reaches nobody. */
+/** Whether a number in E.164 is a placeholder for a withheld one, which cannot be called. */
 export const isPlaceholderNumber = (number: string): boolean => withheldAs(number.replace(/\D/gu, "")) !== undefined
 
 /** Returns the caller of a stored call. */

@@ -1,7 +1,7 @@
 /**
  * Returns the end of the part of a text that was heard, given the words that a relay reports, or undefined if the text
  * does not begin with those words. White space may differ. `letters` compares letters and digits alone, whatever their
- * case, width and composition: what a relay reports may have passed through a normalization.
+ * case, width and composition, because a relay may normalize the words that it reports.
  */
 const endOfHeard = (text: string, heard: string, compare: "characters" | "letters"): number | undefined => {
   const ignored = compare === "characters" ? /\s/u : /[^\p{L}\p{M}\p{N}]/u

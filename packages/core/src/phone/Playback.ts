@@ -93,7 +93,7 @@ export const playbackEnd = ({ endsAt }: PlaybackState, now: Timestamp): Timestam
  * Records that the caller interrupted after hearing `heard`. Returns the remaining text of each speech that this cuts,
  * or undefined if it cuts none. The interrupted speech is the last one that begins with `heard`, or the last one after
  * which `heard` continues in the next; later speeches were not heard. If none begins so, `heard` is compared with the
- * last speech word by word: what remains is always the beginning of what was sent.
+ * last speech word by word: the remaining text is always the beginning of the sent text.
  *
  * Nothing is being spoken once the caller has had a turn and there was enough time to speak all of it.
  */
@@ -107,7 +107,7 @@ export const interrupted = (self: PlaybackState, heard: string, now: Timestamp):
   return speeches.slice(-1).map(({ text, turnIndex }) => ({ turnIndex, text: probablyHeardPart(text, heard) }))
 }
 
-/** Cuts speeches, played one after another, to what was heard; undefined if they do not begin with that. */
+/** Cuts speeches, played one after another, to the heard text; undefined if they do not begin with it. */
 const cutTo = (speeches: ReadonlyArray<Speech>, heard: string): ReadonlyArray<Speech> | undefined => {
   const part = heardPart(speeches.map(({ text }) => text).join(" "), heard)
   if (part === undefined) return undefined

@@ -23,7 +23,7 @@ describe("Usdt", () => {
     ])
   })
 
-  it.prop("reads back what it wrote", [Schema.BigInt.check(Schema.isGreaterThanOrEqualToBigInt(0n))], ([amount]) => {
+  it.prop("reads its own output", [Schema.BigInt.check(Schema.isGreaterThanOrEqualToBigInt(0n))], ([amount]) => {
     assert.strictEqual(Usdt.fromDecimal(Usdt.toDecimal(amount)), amount)
   })
 })

@@ -28,7 +28,7 @@ describe("confirmationLink", () => {
     )
   })
 
-  it("returns the one whose text says what it does, and none of two", () => {
+  it("returns the one whose text names its action, and none of two", () => {
     const deny = `https://shop.example/verify/deny?token=${TOKEN}`
     assert.strictEqual(inHtml(`<a href="${CONFIRM}">Verify</a> <a href="${deny}">This wasn't me</a>`), CONFIRM)
     assert.strictEqual(inHtml(`<a href="${CONFIRM}">Verify</a> <a href="${CONFIRM}">${CONFIRM}</a>`), CONFIRM)

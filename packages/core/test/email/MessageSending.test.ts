@@ -259,7 +259,7 @@ describe("the recipients of a reply that names none", () => {
       false,
       "b@else.test"
     ],
-    ["are the mailbox itself if nobody else is named", { from: "other@agents.test" }, false, "other@agents.test"],
+    ["are the mailbox itself if no other address is named", { from: "other@agents.test" }, false, "other@agents.test"],
     [
       "are those of a sent message",
       { direction: "outbound", from: "other@agents.test", to: ["b@else.test"] },
@@ -292,7 +292,7 @@ describe("the recipients of a reply that names none", () => {
       "c@else.test"
     ],
     ["are written with A-labels", { replyTo: ["jürgen@müller.example"] }, false, "jürgen@xn--mller-kva.example"],
-    ["leave out what is no address", { replyTo: ["not an address", "h@else.test"] }, false, "h@else.test"]
+    ["leave out invalid addresses", { replyTo: ["not an address", "h@else.test"] }, false, "h@else.test"]
   ]
   for (const [title, answered, replyAll, to, cc = ""] of cases)
     scenario(title, () =>
@@ -309,7 +309,7 @@ describe("the recipients of a reply that names none", () => {
       })
     )
 
-  scenario("must be given if the message names nobody", () =>
+  scenario("must be given if the message names no address", () =>
     Effect.gen(function* () {
       const { mailboxId, tenant } = yield* adasMailbox
       const { messageId } = yield* received(tenant, { messageIdHeader: null, from: "", to: [] })

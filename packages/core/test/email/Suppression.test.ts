@@ -141,7 +141,7 @@ describe("a stranger", () => {
   }
 
   scenario(
-    "who is written to first suppresses itself by a complaint, and any number of them stop nothing",
+    "suppresses only itself by a complaint about a first message, and any number of them stop nothing",
     (host) =>
       Effect.gen(function* () {
         const ada = yield* makeAda(host)

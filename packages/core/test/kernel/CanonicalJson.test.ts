@@ -14,7 +14,7 @@ describe("CanonicalJson", () => {
     assert.lengthOf(new Set(texts), texts.length)
   })
 
-  it("refuses what is not JSON, and what is nested in more than 16 levels", () => {
+  it("refuses values that are not JSON, or are nested in more than 16 levels", () => {
     for (const value of [undefined, 1n, Number.NaN, { a: undefined }, [() => 1]]) {
       assert.isUndefined(CanonicalJson.encode(value))
     }

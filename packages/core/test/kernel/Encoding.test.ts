@@ -4,7 +4,7 @@ import { Effect, Schema } from "effect"
 
 describe("Base62", () => {
   it.prop(
-    "decodes what it encoded",
+    "decodes its own encoding",
     [Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 })))],
     ([numbers]) => {
       const bytes = Uint8Array.from(numbers)

@@ -30,7 +30,7 @@ describe("Timestamp.toIso", () => {
 })
 
 describe("Timestamp.fromMillis", () => {
-  it("refuses what is not a whole number of milliseconds since the epoch", () => {
+  it("refuses values other than a whole number of milliseconds since the epoch", () => {
     for (const millis of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER + 1]) {
       assert.throws(() => Timestamp.fromMillis(millis), RangeError)
     }

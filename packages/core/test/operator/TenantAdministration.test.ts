@@ -42,7 +42,7 @@ const minutes = (phoneNumberId: string, tenant: Tenant) =>
   bought({ serviceId: "phone.call.inbound.add.10m", tenant, input: { phoneNumberId } })
 
 describe("a suspended tenant", () => {
-  scenario("is refused what it would pay for, before it pays, until it is resumed", (host) =>
+  scenario("is refused each purchase, before it pays, until it is resumed", (host) =>
     Effect.gen(function* () {
       const { mailboxId, tenant } = yield* adasMailbox
       const { tenant: suspended } = yield* suspend(tenant)
@@ -84,7 +84,7 @@ describe("a suspended tenant", () => {
     })
   )
 
-  scenario("gets its money back for what it had paid and the provider had not done", (host) =>
+  scenario("is refunded for a paid operation that the provider had not performed", (host) =>
     Effect.gen(function* () {
       host.sendScript.push("Temporary", "Temporary")
       const { attempt, challenge, tenant } = yield* sendPaid
@@ -177,7 +177,7 @@ describe("a suspended tenant", () => {
 })
 
 describe("the operator", () => {
-  scenario("finds a tenant by its id and its wallet, with what it uses", () =>
+  scenario("finds a tenant by its id and its wallet, with its usage", () =>
     Effect.gen(function* () {
       const { tenant } = yield* adasMailbox
       const { find } = yield* TenantAdministration

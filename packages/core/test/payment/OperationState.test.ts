@@ -33,7 +33,7 @@ describe("OperationState", () => {
     )
   })
 
-  it("leaves a final state only by a revocation of what was fulfilled", () => {
+  it("leaves a final state only by the revocation of a fulfilled operation", () => {
     const moves = OperationState.literals.filter(isFinal).flatMap((from) => Object.entries(OPERATION_TRANSITIONS[from]))
     assert.deepStrictEqual(moves, [["Revoke", "refund_due"]])
     assert.strictEqual(move("fulfilled", "Revoke"), "refund_due")

@@ -239,7 +239,7 @@ describe("PaidOperations", () => {
     })
   )
 
-  scenario("ends a request whose provider does not answer, and completes what it has claimed", (host) =>
+  scenario("ends a request whose provider does not answer, and completes the claimed operation", (host) =>
     Effect.gen(function* () {
       const { attempt, challenge } = yield* sendPaid
       const signature = pay(challenge, ADA, "02")
@@ -371,7 +371,7 @@ describe("PaidOperations", () => {
     })
   )
 
-  scenario("honors a challenge after the terms have changed, and charges what it says", (host) =>
+  scenario("honors a challenge after the terms have changed, and charges by the old ones", (host) =>
     Effect.gen(function* () {
       const signature = pay(yield* challengeOf(), ADA, "01")
       host.payments.change(OTHER_TERMS)
@@ -383,7 +383,7 @@ describe("PaidOperations", () => {
     })
   )
 
-  it.effect("accepts at one server what a server of another version offered, 100 times in both directions", () =>
+  it.effect("accepts at one server the offer of a server of another version, 100 times in both directions", () =>
     Effect.gen(function* () {
       const [older, newer] = [TestHost.make(), TestHost.make()]
       newer.payments.change({ extra: { name: "USDT0", version: "1", later: "yes", level: 7 } })

@@ -44,7 +44,7 @@ describe("the caller of a call", () => {
   ])("that a carrier sends as %j is withheld: %s", (sent, reason) => {
     expect(readCallerId(sent)).toEqual({ from: null, withheld: reason })
     expect(storedCaller(sent)).toBe(reason)
-    // What is stored reads the same.
+    // The stored text reads the same.
     expect(readCallerId(storedCaller(sent))).toEqual({ from: null, withheld: reason })
   })
 

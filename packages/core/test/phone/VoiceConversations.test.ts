@@ -41,7 +41,7 @@ describe("a relay of a call that another server has by a newer relay", () => {
     })
   )
 
-  scenario("ends within seconds although nobody speaks", (host) =>
+  scenario("ends within seconds even in silence", (host) =>
     Effect.gen(function* () {
       const { call, fiber } = yield* talk(host)
       const store = yield* CallStore
@@ -303,7 +303,7 @@ describe("an agent that presses keys", () => {
   )
 })
 
-describe("a person who is silent", () => {
+describe("a silent person", () => {
   scenario("is no turn unless the agent asks for it", (host) =>
     Effect.gen(function* () {
       const { asked, say } = yield* talk(host)

@@ -117,7 +117,7 @@ const TURNS: ReadonlyArray<readonly [language: string, parts: Parts]> = [
   ["symbols", ["Hi ", "😀 ", "at ", "ada@x.example ", "👩‍👩‍👧 ", "ok."]]
 ]
 
-/** What a relay may do to the words before it reports them. */
+/** The changes that a relay may make to the words before it reports them. */
 const REPORTS: Readonly<Record<string, (heard: string) => string>> = {
   "as they were sent": (heard) => heard,
   trimmed: (heard) => heard.trim(),
@@ -149,7 +149,7 @@ describe("a transcript after an interruption at each word", () => {
   }
 
   for (const [how, report] of Object.entries(REPORTS)) {
-    it.each(TURNS)(`is what the caller heard: %s, reported ${how}`, (_language, parts) => {
+    it.each(TURNS)(`contains exactly the words that the caller heard: %s, reported ${how}`, (_language, parts) => {
       const pieces = parts.map(sentOf)
       const text = pieces.join("")
       for (let count = 0; count <= parts.length; count++) {

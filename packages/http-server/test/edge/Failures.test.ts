@@ -41,7 +41,7 @@ describe("failures", () => {
 describe("a store that is not available", () => {
   const unavailable = Effect.die(new StoreUnavailable({ message: SECRET, isUndone: false, cause: new Error(SECRET) }))
 
-  it("is answered with 503 and when to retry, and nobody is asked to pay until it can commit again", async () => {
+  it("is answered with 503 and when to retry, and asks for no payment until it can commit again", async () => {
     let isReady = true
     const server = await startServer({
       transactor: { transact: () => unavailable, ready: Effect.sync(() => isReady) }

@@ -24,7 +24,7 @@ const index = async (): Promise<ReadonlyArray<Listed>> =>
   (JSON.parse((await read("/downloads")).text) as { readonly packages: ReadonlyArray<Listed> }).packages
 
 describe("the packages for download", () => {
-  it("are listed with their addresses and the hashes of what is served", async () => {
+  it("are listed with their addresses and the hashes of the served files", async () => {
     const [listed] = await index()
     assert.strictEqual(listed?.url, "http://agentos.test/downloads/agentos-client-0.1.0.tgz")
     const { headers, text } = await read(`/downloads/${listed?.file}`)

@@ -114,7 +114,7 @@ export const NUMBER_RULES: ReadonlyArray<NumberRule> = [
 /** The form of a number: neither area code nor exchange begins with 0 or 1. */
 const NXX_NXX_XXXX = /^\+1([2-9]\d\d[2-9]\d{6})$/
 
-/** What the plan says of a number; `rule` is undefined for an ordinary one. */
+/** The entry of a number in the plan; `rule` is undefined for an ordinary number. */
 export interface NorthAmericanNumber {
   readonly kind: NumberKind
   /** Undefined if neither a rule nor the table has the country. */

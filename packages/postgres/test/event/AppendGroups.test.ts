@@ -20,7 +20,7 @@ const eventOf = ({ dedupeKey, ...rest }: EventDraft) => ({ ...rest, eventId: ded
 const keys = (drafts: ReadonlyArray<EventDraft>) => drafts.map(({ dedupeKey }) => dedupeKey)
 
 /**
- * Stores nothing: records what it was asked to store together and alone, each statement with the result that
+ * Stores nothing: records the events that it was asked to store together and alone, each statement with the result that
  * the test chose.
  */
 class Statements {
@@ -147,7 +147,7 @@ describe("overlapping appends", () => {
 
   for (const [what, failure] of [
     ["its connection was lost", Effect.fail(refusal(undefined))],
-    ["nobody knows why", Effect.interrupt]
+    ["the cause is unknown", Effect.interrupt]
   ] as const) {
     it.effect(`all fail, without a retry, when the outcome of their statement is unknown: ${what}`, () =>
       Effect.gen(function* () {

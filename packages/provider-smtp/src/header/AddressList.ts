@@ -2,7 +2,7 @@ import { type Address, addressParser } from "postal-mime"
 import { commentEnd, displayNameIn, mailboxOf } from "./Author.ts"
 import { decodeWords } from "./EncodedWords.ts"
 
-/** An address as a field has it, which need not be usable, and the name beside it; empty if there is none. */
+/** An address as a field has it, which need not be usable, and the name beside it, which may be empty. */
 export interface ListedAddress {
   readonly address: string
   readonly name: string

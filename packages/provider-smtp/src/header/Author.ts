@@ -9,7 +9,7 @@ export interface Author {
   readonly domain: string
 }
 
-/** RFC 5321, section 4.5.3.1.3: the longest path without its brackets. A local part may fill what the domain leaves. */
+/** RFC 5321, section 4.5.3.1.3: the longest path without its brackets. A local part may fill all that the domain leaves. */
 const ADDRESS_LIMIT = 254
 const DOMAIN_LIMIT = 255
 
@@ -233,7 +233,7 @@ export const authorOf = (fields: ReadonlyArray<HeaderField>): Author | undefined
 
 /**
  * Returns the name in a From field that has an author, with its encoded words: the phrase before the address without
- * quotes and comments, or else the comments; empty if there is none.
+ * quotes and comments, or else the comments; empty without either.
  */
 export const displayNameIn = (written: string): string => {
   const mailbox = withAngleBrackets(withoutEnd(written).trimStart())

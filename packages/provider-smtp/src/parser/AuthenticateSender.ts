@@ -58,7 +58,7 @@ const domainAfterAt = (address: string): string | undefined => foldDomain(addres
 const agreesOn = ({ domain }: Author, { dkim }: Checked): boolean =>
   dkim.headerFrom.length === 1 && domainAfterAt(dkim.headerFrom[0]!) === domain
 
-/** Whether a signature leaves a part of the body out (`l=`, RFC 6376, section 8.2), to which anybody can add text. */
+/** Whether a signature leaves a part of the body out (`l=`, RFC 6376, section 8.2), so that text can be added there. */
 const isPartial = ({ status }: Checked["dkim"]["results"][number]): boolean => (status.underSized ?? 0) > 0
 
 const dkimResultOf = (signature: Checked["dkim"]["results"][number]): string => {

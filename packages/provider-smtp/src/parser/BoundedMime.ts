@@ -178,7 +178,7 @@ const decoderFor = (part: PostalMimeNode): PartDecoder => {
 const htmlOfText = (text: string): string =>
   `<div>${text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("\n", "<br>\n")}</div>`
 
-/** What a part is: text of the mail, a file, or a named text that is text of the mail if nothing else is. */
+/** The role of a part: text of the mail, a file, or a named text that is text of the mail if nothing else is. */
 type Role = "text" | "named text" | "file"
 
 const nameOf = ({ contentDisposition, contentType }: PostalMimeNode): string =>
@@ -190,7 +190,7 @@ const isForm = (part: PostalMimeNode): boolean => {
   return multipart === "alternative" || (multipart === "related" && part.parentNode?.childNodes[0] === part)
 }
 
-/** Returns what a part is. A text with a name is a file, unless it is the whole mail or one form of its text. */
+/** Returns the role of a part. A text with a name is a file, unless it is the whole mail or one form of its text. */
 const roleOf = (part: PostalMimeNode, isFirst: boolean): Role => {
   const { value } = part.contentType.parsed
   if (value !== "text/plain" && value !== "text/html") return "file"

@@ -1,6 +1,6 @@
 import type { FilePlace } from "@agentos/core"
 
-/** What a CMS message (RFC 5652) contains, as the parameter smime-type names it (RFC 8551, section 3.2.2). */
+/** The content of a CMS message (RFC 5652), as the parameter smime-type names it (RFC 8551, section 3.2.2). */
 export interface CmsContent {
   readonly type: "signed-data" | "enveloped-data" | "compressed-data" | "authEnveloped-data" | "certs-only"
   /** The place of the content; undefined if it is encrypted, compressed or elsewhere. */
@@ -57,7 +57,7 @@ const endOf = (bytes: Uint8Array, { end, start }: Element, limit: number, depth 
 }
 
 /**
- * Returns what a CMS message in BER or DER contains; undefined if it is malformed. Reads the heads of its elements only,
+ * Returns the content of a CMS message in BER or DER; undefined if it is malformed. Reads the heads of its elements only,
  * since an attachment is read from its place, and libraries return values. A signature is not checked: it proves nothing.
  */
 export const readCms = (bytes: Uint8Array): CmsContent | undefined => {

@@ -12,7 +12,7 @@ export interface PlacedFile {
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** What a file contains that mail programs show as parts of the mail. */
+/** The content of a container file, which mail programs show as parts of the mail. */
 export interface Opened {
   /** A signed mail without its header, to be read like the body of a mail. */
   readonly mime?: { readonly bytes: Uint8Array; readonly source: AttachmentSource }

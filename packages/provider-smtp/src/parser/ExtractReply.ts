@@ -7,7 +7,7 @@ import { withoutSignature } from "./reply/Signature.ts"
 /** Longer texts are not searched for quotes. Replies are a hundredth of it. */
 const TEXT_CHARACTERS = 128 * 1024
 
-/** What the header of a mail says about its text. */
+/** The relation of a mail's text to another mail, as its header states it. */
 export interface MailKind {
   /** Whether the mail answers another one. In other mail, lines with `>` are quotes only below "On …, Ada wrote:". */
   readonly isReply: boolean
@@ -23,7 +23,7 @@ const REPLY_PREFIX =
 const FORWARD_PREFIX =
   /^(?:fwd?|wg|tr|rv|enc|i|vb|vl|pd|ilt|İLT|doorst|videresend|továbbítás|redir\.?|переслано|пересл|πρθ|προώθ|转发|轉寄|転送|전달|إعادة توجيه|הועבר|chuyển tiếp|trs)\s?[:：]/iu
 
-/** Returns what a subject, and In-Reply-To or References, say about a mail. */
+/** Returns the kind of a mail by its subject, and by In-Reply-To or References. */
 export const mailKindOf = (subject: string, answered: string | undefined): MailKind => {
   const start = subject.slice(0, SUBJECT_CHARACTERS).trimStart()
   return {
@@ -104,7 +104,7 @@ interface Quotation {
   readonly isKept: boolean
   /** Lines that introduce quotes. */
   readonly introductions: ReadonlySet<number>
-  /** The first of them; the number of lines if there is none. */
+  /** The first of them, or else the number of lines. */
   readonly first: number
 }
 
@@ -125,7 +125,7 @@ const findQuotation = (body: Body): Quotation => {
     const line = lines[at]!
     if (line === "") continue
     const next = nextTextOf(body, at + 1)
-    // Apple Mail marks what it forwards.
+    // Apple Mail marks forwarded text.
     if (isForwardedLine(bare[at]!) && at < first) return { end: at, isKept: true, introductions, first }
     if (marked[at]) {
       // Apple Mail marks its introduction too.

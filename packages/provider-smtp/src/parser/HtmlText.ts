@@ -91,7 +91,7 @@ class LineWriter {
 
 /** What HTML shows. */
 export interface ShownHtml {
-  /** The text, with the address of each link behind its text and with quotes marked by `> `; null if there is none. */
+  /** The text, with the address of each link behind its text and with quotes marked by `> `; null if HTML shows none. */
   readonly text: string | null
   readonly links: ReadonlyArray<MailLink>
 }
@@ -228,5 +228,5 @@ export const linksOfHtml = (html: string): ReadonlyArray<MailLink> => {
   return shown.isOpen || (shown.hides && shown.links.length === 0) ? scan(html, false, false).links : shown.links
 }
 
-/** Returns the text that HTML shows; null if there is none. */
+/** Returns the text that HTML shows; null if it shows none. */
 export const textOfHtml = (html: string): string | null => readHtml(html).text

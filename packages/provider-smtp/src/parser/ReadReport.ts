@@ -63,8 +63,8 @@ const decode = (content: Uint8Array): string => {
 }
 
 /**
- * Returns the groups of fields, which empty lines separate. Lines that belong to no field are left out: what is readable
- * counts, however the rest is written.
+ * Returns the groups of fields, which empty lines separate. Lines that belong to no field are left out: the readable
+ * fields count, however the rest is written.
  */
 const groupsOf = (content: Uint8Array): ReadonlyArray<ReadonlyArray<HeaderField>> => {
   const groups: Array<Array<{ readonly name: string; value: string }>> = [[]]

@@ -180,7 +180,7 @@ const SUBJECT =
 
 /**
  * Returns the enhanced status code (RFC 3463) that a text from another server names after its reply code, or after `#`
- * as qmail does; undefined if there is none of the class.
+ * as qmail does; undefined if it names no code of the class.
  */
 export const statusIn = (text: string, ofClass = ""): string | undefined => {
   const found = /(?:(?:^|[^\d.])[45]\d\d[ \t-]{1,8}#?|#)([45]\.\d{1,3}\.\d{1,3})(?![.\d])/.exec(text)?.[1]
@@ -241,7 +241,7 @@ export const readTextReport = (email: Email, text: string | null): DeliveryRepor
   const fields = {
     original: null,
     action: isDelay ? "delayed" : "failed",
-    // No code: what is read in words is not certain enough to suppress an address for ever.
+    // No code: a reason that is read in words is not certain enough to suppress an address for ever.
     status: "",
     diagnostic
   }

@@ -9,7 +9,7 @@ export interface TnefFile {
   readonly place: FilePlace
 }
 
-/** What a TNEF stream contains, except for its text as compressed RTF. */
+/** The content of a TNEF stream, except for its text as compressed RTF. */
 export interface TnefContent {
   readonly text: string | undefined
   readonly html: string | undefined

@@ -45,7 +45,7 @@ const receive = async (request: ParserRequest): Promise<void> => {
 
 // Libraries report by errors what DNS does not have. Nobody reads their stacks.
 Error.stackTraceLimit = 0
-// `process.exit` may wait for V8's compilers for ever, and nobody is left to end this process.
+// `process.exit` may wait for V8's compilers for ever, and no parent is left to end this process.
 process.once("disconnect", () => process.kill(process.pid, "SIGKILL"))
 process.on("message", (request: ParserRequest) => void receive(request))
 reply({ _tag: "Ready" })

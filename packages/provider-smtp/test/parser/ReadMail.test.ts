@@ -401,7 +401,7 @@ it("tells mails with one Message-ID and body apart by author, subject and date",
   expect(await hashOf("Subject: a\nDate: Mon, 1 Jan 2024 00:00:01 +0000")).not.toBe(first)
 })
 
-/** These fail when postal-mime has mended what this package does in its place. */
+/** These fail when postal-mime has fixed a fault that this package repairs. */
 describe("postal-mime 4.0.0 still", () => {
   const parse = (header: string, body: string | Uint8Array = "x\n") => PostalMime.parse(mailOf(header, body))
 

@@ -129,7 +129,7 @@ describe("the machine-readable part of a report", () => {
     expect(await reportIn(withPart(STATUS, written))).toEqual(one(expected))
   })
 
-  it("is none without an action but with a temporary status, as challenges have it", async () => {
+  it("is ignored without an action but with a temporary status, as challenges have it", async () => {
     const lines = withPart(STATUS, ["Final-Recipient: rfc822; bob@else.test", "Status: 4.7.0"])
     expect(await reportIn(["From: noreply@filter.test", "Subject: Re: hello", ...lines.slice(2)])).toBeUndefined()
   })

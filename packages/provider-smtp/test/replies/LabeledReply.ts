@@ -6,8 +6,8 @@ export interface LabeledReply {
   readonly own: string
   /** Lines that are neither the author's words nor a quotation: signatures of programs, separators. */
   readonly neutral?: string
-  /** What the header of the mail says; a reply without it. */
+  /** The kind that the header of the mail states; a reply by default. */
   readonly kind?: { readonly isReply: boolean; readonly isForward: boolean }
-  /** Whether answers stand inside a quotation that has no marks, so that nobody can remove it for certain. */
+  /** Whether answers are inside a quotation that has no marks, so that it cannot be removed for certain. */
   readonly isUnmarkedInline?: boolean
 }

@@ -4,9 +4,9 @@
  */
 export interface Language {
   readonly name: string
-  /** What the author of the reply wrote: two paragraphs. */
+  /** The text of the reply's author: two paragraphs. */
   readonly own: readonly [string, string]
-  /** What is quoted: two questions. */
+  /** The quoted text: two questions. */
   readonly old: readonly [string, string]
   readonly gmail: string
   readonly apple: string

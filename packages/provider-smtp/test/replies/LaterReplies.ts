@@ -4,7 +4,7 @@ const ADA = "Ada Lovelace <ada@example.org>"
 const M = "> Which size?\n> And which color?"
 const FIRST_MAIL = { isReply: false, isForward: false }
 
-/** Texts that were written after the reader, as a test of what it had not seen: docs/mail-fidelity.md has its first result. */
+/** Texts that were written after the reader, as a test with unseen texts: docs/mail-fidelity.md has its first result. */
 const above: ReadonlyArray<readonly [name: string, quotation: string]> = [
   ["Gmail, Catalan", `Missatge de ${ADA} del dia dl., 14 de set. 2026 a les 9:12:\n\n${M}`],
   ["Gmail, Basque", `Honela erantzun du ${ADA} erabiltzaileak (2026 ira. 14, al. (9:12)):\n\n${M}`],

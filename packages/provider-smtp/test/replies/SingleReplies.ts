@@ -243,7 +243,7 @@ const singles: ReadonlyArray<LabeledReply> = [
     kind: FIRST_MAIL
   })),
   {
-    name: "a sentence at the beginning about what is above",
+    name: "a sentence at the beginning about the text above",
     text: "Please write your answer above this line.\n\nThe rest is for Bob.",
     own: "Please write your answer above this line.\n\nThe rest is for Bob."
   },

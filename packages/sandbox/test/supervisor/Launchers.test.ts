@@ -42,7 +42,7 @@ it.concurrent("detects the end of its package runner", async (context) => {
 it.concurrent("ignores the end of other parents", async (context) => {
   const { pid, runner } = await launch(context, "other.cjs")
   runner.kill("SIGKILL")
-  // It looks at its launchers between the first and the second.
+  // It checks its launchers between the first and the second line.
   const lines = on(runner.stdout!, "data", { signal: context.signal, close: ["end"] })
   for (let alive = 0; alive < 3; alive++) await lines.next()
   expect(isRunning(pid)).toBe(true)

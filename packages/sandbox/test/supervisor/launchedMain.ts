@@ -1,6 +1,6 @@
 import { launcherEnded } from "../../src/supervisor/Launchers.ts"
 
-/** Longer than the time between two looks at the launcher. */
+/** Longer than the time between two checks of the launcher. */
 const ALIVE_MILLIS = 600
 
 /** Prints its pid, then that it lives, again and again, and exits with 0 when its launcher has ended. */

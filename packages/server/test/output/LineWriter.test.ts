@@ -116,7 +116,7 @@ describe("LineWriter", () => {
     assert.strictEqual(dropped.length, 1)
   })
 
-  it("tries again when a pipe is full, and drops what a reader that has gone did not take", () => {
+  it("tries again when a pipe is full, and drops the lines that a closed reader did not take", () => {
     const { dropped, lines, reader } = setUp()
     lines.append("a")
     lines.flush()

@@ -108,7 +108,7 @@ describe("WorkerGroup", () => {
     assert.strictEqual(status(), expected)
   })
 
-  it("replaces a worker at once, and later the more often its successors end early", async () => {
+  it("replaces a worker at once, and after a longer delay each time its successor ends early", async () => {
     const { workers } = await serving(2)
     await workers[0]!.end(CRASH)
     assert.strictEqual(workers.length, 3)

@@ -74,7 +74,7 @@ describe("OPERATION_TRANSITIONS", () => {
   )
 
   it.prop(
-    "never enters a state twice, and leaves a final state only to refund what was fulfilled",
+    "never enters a state twice, and leaves a final state only to refund a fulfilled operation",
     [Moves],
     ([moves]) => {
       const way = wayOf(moves)

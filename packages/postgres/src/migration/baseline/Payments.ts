@@ -12,8 +12,8 @@ export const createPayments = Effect.gen(function* () {
   // text, since a retry is answered byte for byte. The columns beside `proof` are the authorization's key as it is compared:
   // in lower case. The ledger names a token in lower case too.
   //
-  // `due_at` is set until an operation is final, and never after. It alone decides what is in the queue of the completion
-  // job, so the database refuses an open operation without it: no job would ever take that operation.
+  // `due_at` is set until an operation is final, and never after. It alone decides which operations are in the queue of
+  // the completion job, so the database refuses an open operation without it: no job would ever take that operation.
   //
   // Every update of an operation moves its entry in `operations_due`, and searches step over the dead entries until they
   // are vacuumed. So the table is vacuumed after a few thousand dead rows, however large it is.

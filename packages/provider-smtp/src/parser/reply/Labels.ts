@@ -1,4 +1,4 @@
-/** What a field of a header means that a mail program writes above the message that it quotes. */
+/** The meaning of a field in the header that a mail program writes above the message that it quotes. */
 export type Field = "from" | "date" | "to" | "subject" | "copy"
 
 /** The labels of these fields in mail programs of many languages, in lower case. */

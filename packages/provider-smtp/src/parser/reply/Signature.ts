@@ -1,6 +1,6 @@
 import { comparable } from "./Lines.ts"
 
-/** Devices and mail programs that sign what is written on them. */
+/** Devices and mail programs that add a signature to the mail written on them. */
 const PROGRAM =
   /iphone|ipad|ipod|android|outlook|手机|手機|휴대폰|스마트폰|携帯|スマート|мобильн|почты|телефона|смартфона|\b(?:samsung|galaxy|blackberry|huawei|xiaomi|redmi|oppo|oneplus|xperia|motorola|nokia|htc|pixel|yahoo|proton ?mail|gmail|superhuman|zoho|bluemail|aol|gmx|k-9|fairemail|thunderbird|mailspring|airmail|verizon|t-mobile|mail (?:for|für|pour|para|per|voor) windows|windows mail|mail\.ru|(?:my|mein\p{L}{0,2}|mon|ma|mi|meu|mio|mijn|min|mitt|mojego|mého|můj) (?:smartphone|phone|handy|mobile|mobil|mobiltelefon|tablet|móvil|movil|celular|telefono|telefon|telefone|téléphone|mobiele telefoon|mobile (?:phone|device)))(?!\p{L}| room)/iu
 const SENT =

@@ -53,7 +53,7 @@ export const Person = Schema.Struct({
   behaviour: Schema.Literals(["answers", "busy", "no-answer"]),
   /** The time until the person answers (default 0.2). */
   ringSeconds: Schema.optionalKey(Seconds),
-  /** What the detection of machines reports (default `human`), in Twilio's words. */
+  /** The result of machine detection (default `human`), in Twilio's words. */
   answeredBy: Schema.optionalKey(
     Schema.Literals([
       "human",
