@@ -1,4 +1,4 @@
-/** What the bundles of agentctl and agentos-server share. */
+/** The build options that the bundles of agentctl and agentos-server share. */
 import { readdirSync, readFileSync } from "node:fs"
 import { findPackageJSON } from "node:module"
 import { dirname, join } from "node:path"

@@ -52,7 +52,7 @@ export const codes: Subject = {
     const section = [
       `${RECORDS.length} labeled mails in ${languages} languages (test/fidelity/codes): ${withCode} with a code, ${withLink} with a link.`,
       "The forms are those of real services; the texts are written anew. Missed is nothing where there is a code; wrong is",
-      "another one, or one where there is none. `test/fidelity/codes.test.ts` holds the goals: 97 % right, none wrong.",
+      "another one, or one in a mail without a code. `test/fidelity/codes.test.ts` holds the goals: 97 % right, none wrong.",
       "",
       "| reader | right | | missed | wrong |",
       "| --- | ---: | ---: | ---: | ---: |",

@@ -257,7 +257,7 @@ export const mail: Subject = {
     )
     const section = [
       "Every mail is sent through SMTP and read back by the API. A field is equal if at least one of Python's `email` package",
-      "and mailparser reads the same: author, recipients, subject, Message-ID, text, what the HTML shows, attachments.",
+      "and mailparser reads the same: author, recipients, subject, Message-ID, text, the text of the HTML, attachments.",
       "",
       "| corpus | source | mails | equal | different by choice | wrong |",
       "| --- | --- | --- | --- | --- | --- |",

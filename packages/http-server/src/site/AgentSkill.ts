@@ -147,7 +147,7 @@ const MAIL_TOOLS = [
 const PHONE_TOOLS = ["buy_phone_number", "place_call", "get_transcript"]
 
 const MAIL_COMMANDS = [
-  "agentctl mailbox create ada-7f3c --yes --max-amount 0.25   # a name that nobody has",
+  "agentctl mailbox create ada-7f3c --yes --max-amount 0.25   # a free name",
   "agentctl mail wait --otp",
   "agentctl mail send --to bob@example.com --subject Hi --text Hello --yes --max-amount 0.02"
 ]
@@ -168,7 +168,7 @@ const PHONE_SAMPLE = [
 /** Returns the numbered steps from the first payment to the first event over plain HTTP. */
 const plainSteps = (publicUrl: string, { email, phone }: Capabilities): string => {
   const first = email
-    ? `\`POST ${publicUrl}/api/v1/email/mailboxes\` with \`{"localPart":"ada-7f3c"}\`, a name that nobody has.`
+    ? `\`POST ${publicUrl}/api/v1/email/mailboxes\` with \`{"localPart":"ada-7f3c"}\`, a free name.`
     : `\`POST ${publicUrl}/api/v1/phone/purchase-us-number-30-days\` with the fields of its service record.`
   const steps = [
     `${first} The answer is 402, with a challenge of x402\n   version 2 in PAYMENT-REQUIRED.`,
@@ -185,7 +185,7 @@ const plainSteps = (publicUrl: string, { email, phone }: Capabilities): string =
       : []),
     ...(phone
       ? [
-          `Call a person by \`POST ${publicUrl}/api/v1/phone/call-1-minute\`, and read what was said by
+          `Call a person by \`POST ${publicUrl}/api/v1/phone/call-1-minute\`, and read the conversation by
    \`GET ${publicUrl}/api/v1/phone/calls/CALL_ID/transcript\`.`
         ]
       : []),

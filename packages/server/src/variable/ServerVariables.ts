@@ -95,7 +95,7 @@ export const SERVER_VARIABLES = {
     kind: "text",
     otherwise: "127.0.0.1 and the port after `AGENTOS_PORT`",
     meaning:
-      "address of the operator routes, as host:port. The port of clients has none of them, and this one has nothing else. Let nobody else reach it"
+      "address of the operator routes, as host:port. They are on this port alone, which has no other routes. Let only the operator reach it"
   },
   DATABASE_URL: {
     group: "database",
