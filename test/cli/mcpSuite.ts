@@ -340,7 +340,7 @@ export const mcpSuite = (rig: CliRig): void => {
             assert.deepStrictEqual([code, moneyMoved], ["TOKENS_FAILED", "no"])
             assert.include(
               message,
-              `but ${payer.address} pays. Nothing was sent. Stop this server, then run: agentctl logout`
+              `but ${payer.address} pays. Nothing was sent. Stop this server, then run: unset AGENTOS_PRIVATE_KEY for the wallet of the profile, or agentctl logout`
             )
           }
         },

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import type { Duplex } from "node:stream"
 import { assert, describe, it } from "vitest"
 import { errorReply, type Reply, useApiDouble } from "./support/ApiDouble.ts"
-import { challenge, KEY, paid, TOKEN } from "./support/PaidAnswers.ts"
+import { challenge, KEY, limitsOf, paid, PAYER, TOKEN } from "./support/PaidAnswers.ts"
 import { useProgram } from "./support/Program.ts"
 
 const program = useProgram()
@@ -176,6 +176,24 @@ describe("failures", () => {
     assert.deepStrictEqual([code, error["code"], error["paymentState"]], [6, "CONFLICT", "none"])
     assert.deepStrictEqual(error["next"], ["agentctl login --wallet"])
     assert.match(String(error["message"]), / If it is yours, get your token, then repeat the command\.$/)
+  })
+
+  it("says that the token is of another wallet if the wallet that pays may own the mailbox", async () => {
+    const owner = `0x${"2".repeat(40)}`
+    api.on("POST /api/v1/email/mailboxes", errorReply(409, "CONFLICT", { paymentState: "none" }))
+    api.on(MAILBOXES, { data: { items: [], nextCursor: null } })
+    api.on("GET /api/v1/limits", limitsOf(owner))
+    const home = program.folder()
+    const saved = JSON.stringify({ profiles: { default: { [api.url()]: TOKEN } } })
+    writeFileSync(join(home, "credentials.json"), saved, { mode: 0o600 })
+    const { code, error } = await failing(CREATE, { AGENTOS_HOME: home, AGENTOS_TOKEN: "" })
+    assert.deepStrictEqual([code, error["code"], error["paymentState"]], [6, "CONFLICT", "none"])
+    assert.include(String(error["message"]), `The access token (from profile default) is of ${owner}, another wallet`)
+    assert.deepStrictEqual(error["next"], [
+      "unset AGENTOS_PRIVATE_KEY for the wallet of the profile, or agentctl logout, then agentctl login --wallet if the wallet has bought here"
+    ])
+    api.on("GET /api/v1/limits", limitsOf(PAYER))
+    assert.notInclude(String((await failing(CREATE)).error["message"]), "another wallet")
   })
 
   it("suspects the clock if a new quote has already expired", async () => {

@@ -177,7 +177,10 @@ const checkToken = async (
     const { wallet: owner } = await client.call("listLimits")
     const { isOtherWallet, tokenOfWallet } = await import("../wallet/TokenOwner.ts")
     return isOtherWallet(wallet, owner)
-      ? warned(`of ${owner}, another wallet than the one that pays (from ${token.source})`, tokenOfWallet(token))
+      ? warned(
+          `of ${owner}, another wallet than the one that pays (from ${token.source})`,
+          tokenOfWallet(token, wallet)
+        )
       : passed(`valid (from ${token.source})`)
   } catch (error) {
     const { ENVIRONMENT_TOKEN } = await import("../config/Credentials.ts")

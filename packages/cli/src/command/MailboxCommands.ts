@@ -1,4 +1,6 @@
 import { Failure, type FlagSpec, type FlagValues, usageError } from "@agentos/node/command-line"
+import type { Token } from "../config/Credentials.ts"
+import type { Context } from "../context/Context.ts"
 import { given, PAY_EXITS, PAY_FLAGS } from "../context/Flags.ts"
 import { timeColumn, timeOf } from "../output/Wording.ts"
 import type { DataOf, Server } from "../server/Server.ts"
@@ -172,12 +174,32 @@ export const MAILBOX_CREATE = defineCommand(
           next: ["agentctl login --wallet"]
         })
       const own = await ownMailbox(client, localpart)
-      if (own === undefined) throw error
+      if (own === undefined) throw await ofOtherWallet(context, { client, token }, flags["wallet-file"], error)
       context.output.record({ mailbox: own, payment: null }, mailboxFields(own))
       context.output.note(`${own.address} is yours already. Nothing was paid.`)
     })
   }
 )
+
+/** Returns the error of a name that is taken, and says so if the token is not of the wallet that may own the mailbox. */
+const ofOtherWallet = async (
+  context: Context,
+  { client, token }: { readonly client: Server; readonly token: Token },
+  walletFile: string | undefined,
+  taken: Failure
+): Promise<Failure> => {
+  const { findWallet } = await import("../wallet/Wallet.ts")
+  const { isOtherWallet, ownerOf, tokenOfWallet } = await import("../wallet/TokenOwner.ts")
+  const owner = await ownerOf(client)
+  const wallet = await findWallet(context, { walletFile })
+  if (owner === undefined || !isOtherWallet(wallet, owner)) return taken
+  return new Failure({
+    ...taken.parts,
+    exit: taken.exit,
+    message: `${taken.message} The access token (from ${token.source}) is of ${owner}, another wallet than the one that pays. If the mailbox is of the latter, use its token.`,
+    next: [tokenOfWallet(token, wallet)]
+  })
+}
 
 /** Returns the active mailbox of the token's wallet with a local part; undefined without one. */
 const ownMailbox = async (client: Server, localPart: string): Promise<Mailbox | undefined> => {

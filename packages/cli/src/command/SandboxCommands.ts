@@ -234,21 +234,24 @@ export const SANDBOX_FUND = defineCommand(
   async (context, { arguments: { address }, flags: { amount, data } }) => {
     const { askSandbox, readSandbox } = await import("../sandbox/SandboxProcess.ts")
     const { facilitatorUrl } = await readSandbox(context, data)
+    const inUse = address === undefined ? await walletInUse(context) : undefined
     const funded = await askSandbox(facilitatorUrl, "/sandbox/faucet", {
-      address: address ?? (await addressInUse(context)),
+      address: address ?? inUse?.address,
       amount
     })
+    const source = inUse?.variable === undefined ? "" : ` (from ${inUse.variable})`
     context.output.record(funded, [
-      ["Wallet", plainLine(String(funded["address"]))],
+      ["Wallet", `${plainLine(String(funded["address"]))}${source}`],
       ["Received", `${plainLine(String(funded["amount"]))} USDT`],
       ["Transaction", plainLine(String(funded["transaction"]))]
     ])
   }
 )
 
-const addressInUse = async (context: Context): Promise<string> => {
-  const { addressOfWallet, rejectFolderWallet, requireWallet } = await import("../wallet/Wallet.ts")
+/** Returns the address of the wallet in use, and the variable that names it in place of the profile. */
+const walletInUse = async (context: Context) => {
+  const { addressOfWallet, rejectFolderWallet, requireWallet, variableOf } = await import("../wallet/Wallet.ts")
   const wallet = await requireWallet(context)
   rejectFolderWallet(context, wallet)
-  return addressOfWallet(wallet)
+  return { address: await addressOfWallet(wallet), variable: variableOf(wallet) }
 }

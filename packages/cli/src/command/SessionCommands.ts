@@ -192,7 +192,7 @@ export const WHOAMI = defineCommand(
       context.output.warn(
         asStarted(
           context.host,
-          `The token is of another wallet than the one that pays, so the server refuses its payments, and nothing is charged. Run: ${tokenOfWallet(token)}`
+          `The token is of another wallet than the one that pays, so the server refuses its payments, and nothing is charged. Run: ${tokenOfWallet(token, wallet)}`
         )
       )
   }

@@ -88,6 +88,12 @@ const saveWallet = async (
     ["Encrypted", wallet.encrypted ? "yes" : "no"]
   ])
   output.note(`Profile ${profile} now uses this wallet. Back up the file: nobody else has the key.`)
+  const { WALLET_VARIABLES } = await import("../wallet/Wallet.ts")
+  const variable = WALLET_VARIABLES.find((name) => (host.env[name] ?? "").trim() !== "")
+  if (variable !== undefined)
+    output.warn(
+      `${variable} is set, and agentctl prefers it to the wallet of a profile. To use this wallet: unset ${variable}`
+    )
   if (token !== undefined)
     output.warn(
       asStarted(

@@ -63,6 +63,13 @@ const ofFile = async (context: Context, setting: Setting, passwordFile: string |
   }
 }
 
+/** The variables that name a wallet, in order of precedence. */
+export const WALLET_VARIABLES = ["AGENTOS_PRIVATE_KEY", "AGENTOS_WALLET_FILE"] as const
+
+/** Returns the variable that names the wallet; undefined for a wallet of a flag, the folder or the profile. */
+export const variableOf = ({ setting, source }: Wallet): string | undefined =>
+  WALLET_VARIABLES.find((name) => name === (setting?.source ?? source))
+
 /**
  * Returns the wallet, in order of precedence: --wallet-file, AGENTOS_PRIVATE_KEY, AGENTOS_WALLET_FILE, ./agentctl.json,
  * profile. Undefined if none is set.

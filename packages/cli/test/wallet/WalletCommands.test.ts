@@ -74,6 +74,23 @@ describe("wallet commands", () => {
     )
   })
 
+  it.for(["AGENTOS_PRIVATE_KEY", "AGENTOS_WALLET_FILE"])(
+    "warn that %s takes precedence over them",
+    async (variable) => {
+      const home = program.folder()
+      const create = (env: Readonly<Record<string, string>>) =>
+        program.run(["wallet", "create", "--plain", "--profile", variable], { env: { AGENTOS_HOME: home, ...env } })
+      const { code, stderr } = await create({
+        [variable]: variable === "AGENTOS_PRIVATE_KEY" ? KEY : join(home, "other")
+      })
+      assert.strictEqual(code, 0, stderr)
+      assert.include(stderr, `${variable} is set, and agentctl prefers it to the wallet of a profile.`)
+      assert.include(stderr, `unset ${variable}\n`)
+      const desktop = program.run(["wallet", "create", "--plain"], { env: { AGENTOS_HOME: home } })
+      assert.notInclude((await desktop).stderr, "is set")
+    }
+  )
+
   it("import a key from a redirected file", () => {
     const env = { AGENTOS_HOME: program.folder() }
     const key = join(program.folder(), "key")
