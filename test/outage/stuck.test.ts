@@ -20,7 +20,8 @@ it("a blocked event loop ends the process, with a stack in the log that names th
   const answered = Promise.allSettled([fetch(`${server.baseUrl}/health/ready`)])
   await untilGone([server.pid()], ENDED_WITHIN)
   expect((await answered)[0].status).toBe("rejected")
-  expect(server.log()).toMatch(/the event loop made no turn for \d+ s.*at blockForEver \(/)
+  // The last lines may arrive after the end.
+  await expect.poll(() => server.log()).toMatch(/the event loop made no turn for \d+ s.*at blockForEver \(/)
 })
 
 it("SIGTERM ends a server whose work does not end, and the log names the part that does not", async () => {
@@ -29,5 +30,5 @@ it("SIGTERM ends a server whose work does not end, and the log names the part th
   const pid = server.pid()
   process.kill(pid, "SIGTERM")
   await untilGone([pid], ENDED_WITHIN)
-  expect(server.log()).toContain("Not finished: jobs and deliveries")
+  await expect.poll(() => server.log()).toContain("Not finished: jobs and deliveries")
 })

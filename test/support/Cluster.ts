@@ -10,6 +10,7 @@ import {
   layOut,
   openDataDirectory,
   openLog,
+  outputRead,
   paymentNetwork,
   type ProcessExit,
   programs,
@@ -300,7 +301,11 @@ const makeProcess = (planned: ChildProgram, logPath: string, graceMillis: number
         sleep(TERMINATION_MILLIS_MAX, undefined, { signal: waiting.signal }).catch(() => undefined)
       ])
       waiting.abort()
-      if (exit !== undefined) return { exit, millis: performance.now() - signaledAt }
+      const millis = performance.now() - signaledAt
+      if (exit !== undefined) {
+        await outputRead(child)
+        return { exit, millis }
+      }
       const threads = threadsOf(child.pid)
       child.kill("SIGKILL")
       throw new Error(`${program.name} did not end after SIGTERM:\n${threads}\n${log.tail()}`)
@@ -320,6 +325,7 @@ const makeProcess = (planned: ChildProgram, logPath: string, graceMillis: number
       await child.exited
       done.abort()
       await killing
+      await outputRead(child)
     }
   }
 }

@@ -11,7 +11,7 @@ export { startFacilitator, type FacilitatorServer } from "./facilitator/Facilita
 export { MailService } from "./relay/MailService.ts"
 export { startRelay, type Relay, type RelayOptions } from "./relay/Relay.ts"
 export { type GuardedProcess, type ProcessExit } from "./shared/GuardedProcess.ts"
-export { type ChildProgram, openLog, serve } from "./supervisor/ChildProcess.ts"
+export { type ChildProgram, openLog, outputRead, serve } from "./supervisor/ChildProcess.ts"
 export { openDataDirectory } from "./supervisor/DataDirectory.ts"
 export { baseUrl, carrierUrl, facilitatorUrl, paymentNetwork, programs, relayFaultsUrl } from "./supervisor/Programs.ts"
 export { emailDomain, layOut, type RunLayout } from "./supervisor/RunLayout.ts"

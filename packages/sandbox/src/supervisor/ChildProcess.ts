@@ -70,7 +70,8 @@ export const serve = async (
 /** How long the output of an ended program may take to arrive. A process that it left behind keeps the pipes open. */
 const outputMillisMax = 1_000
 
-const outputRead = async ({ stderr, stdout }: GuardedProcess): Promise<void> => {
+/** Resolves when the output of an ended program has arrived in its log, which may be after its exit. */
+export const outputRead = async ({ stderr, stdout }: GuardedProcess): Promise<void> => {
   const pipes = [stderr, stdout].filter((pipe) => !pipe.closed)
   const read = Promise.all(pipes.map((pipe) => once(pipe, "close")))
   await Promise.race([read, sleep(outputMillisMax, undefined, { ref: false })])
