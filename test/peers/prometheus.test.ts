@@ -103,6 +103,10 @@ describe.skipIf(root === undefined)(title, () => {
     expect((await rules()).filter(({ state }) => state !== "inactive")).toEqual([])
   })
 
+  it("keeps the names of jobs apart from the job of the scrape", async () => {
+    expect(await ask("/api/v1/label/job/values")).toEqual(expect.arrayContaining(["agentos", "ledger-audit"]))
+  })
+
   const plan = async (origin: string, fault: object) => {
     const headers = { "content-type": "application/json" }
     const planned = await fetch(`${origin}/sandbox/faults`, { method: "POST", headers, body: JSON.stringify(fault) })
