@@ -1,14 +1,16 @@
 import { DCLinter } from "dclint"
 import { validate } from "dockerfile-utils"
-import { Deployment } from "kubernetes-models/apps/v1"
+import { Deployment, type IDeployment } from "kubernetes-models/apps/v1"
 import { PodDisruptionBudget } from "kubernetes-models/policy/v1"
-import { Service } from "kubernetes-models/v1"
+import { type IService, Service } from "kubernetes-models/v1"
 import { spawnSync } from "node:child_process"
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseAllDocuments } from "yaml"
+import { lintGeneratedFiles } from "./Monitoring.ts"
+import type { IServiceMonitor } from "./MonitoringResources.ts"
 
 const repository = fileURLToPath(new URL("..", import.meta.url))
 
@@ -34,11 +36,16 @@ const lintCompose = (folder: string): ReadonlyArray<string> => {
   )
 }
 
+/** Types of the resources of the Prometheus Operator, which kubernetes-models lacks. */
+const MONITORING = { module: join(repository, "lint/MonitoringResources.ts"), apiVersion: "monitoring.coreos.com/v1" }
+
 /** The kinds of our manifests, with the module of their types. */
 const KINDS = {
-  Deployment: { model: Deployment, module: "apps/v1", apiVersion: "apps/v1" },
-  PodDisruptionBudget: { model: PodDisruptionBudget, module: "policy/v1", apiVersion: "policy/v1" },
-  Service: { model: Service, module: "v1", apiVersion: "v1" }
+  Deployment: { model: Deployment, module: "kubernetes-models/apps/v1", apiVersion: "apps/v1" },
+  PodDisruptionBudget: { model: PodDisruptionBudget, module: "kubernetes-models/policy/v1", apiVersion: "policy/v1" },
+  Service: { model: Service, module: "kubernetes-models/v1", apiVersion: "v1" },
+  PrometheusRule: { model: undefined, ...MONITORING },
+  ServiceMonitor: { model: undefined, ...MONITORING }
 } as const
 
 const isKind = (kind: unknown): kind is keyof typeof KINDS => typeof kind === "string" && kind in KINDS
@@ -65,14 +72,18 @@ const lintManifests = (folder: string): ReadonlyArray<string> => {
         continue
       }
       manifests.push({ file, kind, value })
+      const { model } = KINDS[kind]
+      if (model === undefined) continue
       try {
-        new KINDS[kind].model(value as never).validate()
+        new model(value as never).validate()
       } catch (error) {
         problems.push(`${file}: ${error instanceof Error ? error.message : String(error)}`)
       }
     }
   }
-  return [...problems, ...lintFieldNames(manifests)]
+  const shapes = [...problems, ...lintFieldNames(manifests)]
+  // Manifests of the wrong shape have no selectors to compare.
+  return shapes.length > 0 ? shapes : lintSelectors(manifests)
 }
 
 /** The compiler refuses fields that a type does not have. */
@@ -83,12 +94,13 @@ const lintFieldNames = (manifests: ReadonlyArray<Manifest>): ReadonlyArray<strin
   try {
     manifests.forEach(({ kind, value }, index) => {
       const lines = [
-        `import type { I${kind} } from "kubernetes-models/${KINDS[kind].module}"`,
+        `import type { I${kind} } from "${KINDS[kind].module}"`,
         `export const manifest: I${kind} = ${JSON.stringify(value, undefined, 2)}`
       ]
       writeFileSync(join(folder, `${index}.ts`), `${lines.join("\n")}\n`)
     })
-    const compilerOptions = { noEmit: true, strict: true, skipLibCheck: true, module: "nodenext", types: [] }
+    const checks = { noEmit: true, strict: true, skipLibCheck: true }
+    const compilerOptions = { ...checks, module: "nodenext", allowImportingTsExtensions: true, types: [] }
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions }))
     const run = spawnSync(join(repository, "node_modules/.bin/tsc"), ["--project", folder], { encoding: "utf8" })
     const found = [...run.stdout.matchAll(/(\d+)\.ts\(\d+,\d+\): error TS\d+: (.*)/g)].map(
@@ -98,6 +110,51 @@ const lintFieldNames = (manifests: ReadonlyArray<Manifest>): ReadonlyArray<strin
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+type Labels = Readonly<Record<string, string>>
+
+interface Target {
+  readonly labels: Labels | undefined
+  /** The names of its ports. */
+  readonly ports: ReadonlyArray<string | undefined>
+}
+
+const hasTarget = (targets: ReadonlyArray<Target>, selector: Labels, port: unknown): boolean =>
+  targets.some(
+    ({ labels, ports }) =>
+      ports.some((name) => name === port) &&
+      Object.entries(selector).every(([label, value]) => labels?.[label] === value)
+  )
+
+/** Nothing reports a Service that selects no pod, or a ServiceMonitor that selects no Service: it reaches nothing. */
+const lintSelectors = (manifests: ReadonlyArray<Manifest>): ReadonlyArray<string> => {
+  const of = <A>(kind: keyof typeof KINDS) =>
+    manifests.flatMap(({ file, value, ...manifest }) => (manifest.kind === kind ? [{ file, value: value as A }] : []))
+  const pods = of<IDeployment>("Deployment").map(({ value: { spec } }) => ({
+    labels: spec?.template.metadata?.labels,
+    ports: (spec?.template.spec?.containers ?? []).flatMap(({ ports = [] }) => ports.map(({ name }) => name))
+  }))
+  const services = of<IService>("Service").map(({ file, value: { metadata, spec } }) => ({
+    file,
+    name: metadata?.name,
+    labels: metadata?.labels,
+    selector: spec?.selector ?? {},
+    ports: (spec?.ports ?? []).map(({ name }) => name),
+    targetPorts: (spec?.ports ?? []).map(({ targetPort }) => targetPort)
+  }))
+  return [
+    ...services.flatMap(({ file, name, selector, targetPorts }) =>
+      targetPorts
+        .filter((port) => !hasTarget(pods, selector, port))
+        .map((port) => `${file}: ${name} selects no pod with a port ${port}`)
+    ),
+    ...of<IServiceMonitor>("ServiceMonitor").flatMap(({ file, value: { spec } }) =>
+      spec.endpoints
+        .filter(({ port }) => !hasTarget(services, spec.selector.matchLabels, port))
+        .map(({ port }) => `${file}: selects no Service with a port ${port}`)
+    )
+  ]
 }
 
 /** Highest allowed exposure, in tenths, of 100. */
@@ -139,12 +196,13 @@ const lintAlerts = (folder: string): LintResult => {
 
 const isInstalled = (program: string): boolean => spawnSync(program, ["--version"]).error === undefined
 
-/** The linter of each file of the folder `deploy`, which it is called with. */
+/** The linters of the folder `deploy`, which they are called with, by what they check. */
 export const DEPLOYMENT_LINTERS = {
   Dockerfile: lintDockerfile,
   "compose.yaml": lintCompose,
   kubernetes: lintManifests,
   "agentos.service": lintUnit,
   Caddyfile: lintProxy,
-  "prometheus/alerts.yaml": lintAlerts
+  "prometheus/alerts.yaml": lintAlerts,
+  "generated files": lintGeneratedFiles
 } satisfies Readonly<Record<string, (folder: string) => LintResult>>

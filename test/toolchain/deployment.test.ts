@@ -46,6 +46,43 @@ const DEFECTS: ReadonlyArray<
     "rate(agentos_provider",
     "rat(agentos_provider",
     /^prometheus\/alerts\.yaml: .*unknown function/
+  ],
+  [
+    "kubernetes",
+    "kubernetes/service.yaml",
+    "targetPort: operator",
+    "targetPort: operators",
+    /service\.yaml: agentos-operator selects no pod with a port operators$/
+  ],
+  [
+    "kubernetes",
+    "kubernetes/deployment.yaml",
+    /(template:\n *metadata:\n *labels:\n *app.kubernetes.io\/name: )agentos/,
+    "$1other",
+    /service\.yaml: agentos selects no pod/
+  ],
+  [
+    "kubernetes",
+    "kubernetes/service-monitor.yaml",
+    "port: operator",
+    "port: http-operator",
+    /service-monitor\.yaml: selects no Service with a port http-operator$/
+  ],
+  [
+    "kubernetes",
+    "kubernetes/service-monitor.yaml",
+    /(matchLabels:\n *app.kubernetes.io\/name: )agentos/,
+    "$1other",
+    /service-monitor\.yaml: selects no Service/
+  ],
+  ["kubernetes", "kubernetes/service-monitor.yaml", "honorLabels", "honourLabels", /monitor\.yaml: .*honourLabels/],
+  ["kubernetes", "kubernetes/prometheus-rule.yaml", "expr:", "expression:", /prometheus-rule\.yaml: .*expression/],
+  [
+    "generated files",
+    "prometheus/alerts.yaml",
+    "for: 1m",
+    "for: 2m",
+    /^kubernetes\/prometheus-rule\.yaml: is stale.* generate:deployment/
   ]
 ]
 
