@@ -307,7 +307,7 @@ const everywhere: ReadonlyArray<IRegularForbiddenRuleType> = [
   never(
     "packages-do-not-import-tools",
     "The lint tools serve the workspace, not the product.",
-    { pathNot: ["^lint/", "^test/toolchain/"] },
+    { pathNot: ["^lint/", "^test/toolchain/", "^test/peers/prometheus\\.test\\.ts$"] },
     { path: "^lint/" }
   ),
   never(

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseAllDocuments } from "yaml"
-import { lintGeneratedFiles } from "./Monitoring.ts"
+import { lintExpressions, lintGeneratedFiles } from "./Monitoring.ts"
 import type { IServiceMonitor } from "./MonitoringResources.ts"
 
 const repository = fileURLToPath(new URL("..", import.meta.url))
@@ -204,5 +204,6 @@ export const DEPLOYMENT_LINTERS = {
   "agentos.service": lintUnit,
   Caddyfile: lintProxy,
   "prometheus/alerts.yaml": lintAlerts,
-  "generated files": lintGeneratedFiles
+  "generated files": lintGeneratedFiles,
+  "metrics of alerts and dashboard": lintExpressions
 } satisfies Readonly<Record<string, (folder: string) => LintResult>>

@@ -1,9 +1,13 @@
 import { readFileSync } from "node:fs"
 import { randomUUID } from "node:crypto"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { generatePrivateKey } from "viem/accounts"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { startPostgres } from "@agentos/postgres/testing"
 import { parse, stringify } from "yaml"
+import { dashboardExpressions } from "../../lint/Monitoring.ts"
+import { namesIn } from "../../lint/Metrics.ts"
 import { Agent, freshName } from "../support/Agent.ts"
 import { type Cluster, startCluster } from "../support/Cluster.ts"
 import { Treasury } from "../support/Treasury.ts"
@@ -12,8 +16,9 @@ import { installPeer } from "./support/PeerRoot.ts"
 
 const { root, title } = await installPeer("prometheus")
 
-const deployed = (file: string): string =>
-  readFileSync(new URL(`../../deploy/prometheus/${file}`, import.meta.url), "utf8")
+const deploy = fileURLToPath(new URL("../../deploy", import.meta.url))
+
+const deployed = (file: string): string => readFileSync(join(deploy, "prometheus", file), "utf8")
 
 /** An alert has to fire within two minutes of its fault. */
 const PATIENT = { timeout: 120_000, interval: 1_000 }
@@ -24,8 +29,16 @@ const CONDITIONAL = new Set([
   "agentos_ledger_unclaimed_transfers",
   "agentos_numbers_unrecorded",
   "agentos_certificate_expiry_timestamp_seconds",
+  "agentos_operations_open",
   "agentos_operations_open_oldest_seconds",
-  "agentos_rate_limit_refusals_total"
+  "agentos_rate_limit_refusals_total",
+  "agentos_quota_refusals_total",
+  "agentos_mail_refused_total",
+  "agentos_mail_sender_policy_total",
+  "agentos_realtime_deliveries_total",
+  "agentos_realtime_acknowledgements_total",
+  "agentos_webhook_attempts_total",
+  "agentos_webhooks_paused_total"
 ])
 
 interface Rule {
@@ -101,6 +114,22 @@ describe.skipIf(root === undefined)(title, () => {
     expect(used.length).toBeGreaterThan(20)
     expect(used.filter((name) => !names.has(name) && !CONDITIONAL.has(name))).toEqual([])
     expect((await rules()).filter(({ state }) => state !== "inactive")).toEqual([])
+  })
+
+  it("evaluates each query of the dashboard, over series and labels that the server has", async () => {
+    const names = new Set(await ask<ReadonlyArray<string>>("/api/v1/label/__name__/values"))
+    const exprs = dashboardExpressions(deploy).map((expr) => expr.replaceAll("$__rate_interval", "5m"))
+    expect(exprs.length).toBeGreaterThan(40)
+    for (const expr of exprs) {
+      const answer = await fetch(`${url}/api/v1/query?${new URLSearchParams({ query: expr }).toString()}`)
+      expect(await answer.json()).toMatchObject({ status: "success" })
+      const { labels, metrics } = namesIn(expr)
+      const missing = metrics.filter((metric) => !names.has(metric))
+      expect(missing.filter((metric) => !CONDITIONAL.has(metric))).toEqual([])
+      if (missing.length > 0) continue
+      const matched = metrics.map((metric) => `match[]=${metric}`).join("&")
+      expect(await ask(`/api/v1/labels?${matched}`)).toEqual(expect.arrayContaining(labels))
+    }
   })
 
   it("keeps the names of jobs apart from the job of the scrape", async () => {

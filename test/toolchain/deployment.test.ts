@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { LIVE_PATH, READY_PATH } from "@agentos/api"
 import { describe, expect, it, onTestFinished, type TestContext } from "vitest"
 import { DEPLOYMENT_LINTERS, type LintResult } from "../../lint/Deployment.ts"
+import { declaredMetrics, describedMetrics } from "../../lint/Metrics.ts"
 import { repository } from "./Workspace.ts"
 
 const deploy = join(repository, "deploy")
@@ -83,6 +84,28 @@ const DEFECTS: ReadonlyArray<
     "for: 1m",
     "for: 2m",
     /^kubernetes\/prometheus-rule\.yaml: is stale.* generate:deployment/
+  ],
+  ["generated files", "grafana/agentos.json", '"30s"', '"60s"', /^grafana\/agentos\.json: is stale/],
+  [
+    "metrics of alerts and dashboard",
+    "prometheus/alerts.yaml",
+    "abs(agentos_clock_offset_seconds)",
+    "abs(agentos_clock_offset)",
+    /^prometheus\/alerts\.yaml: .* no metric agentos_clock_offset:/
+  ],
+  [
+    "metrics of alerts and dashboard",
+    "grafana/agentos.json",
+    "agentos_http_request_duration_seconds_bucket",
+    "agentos_http_request_duration_seconds",
+    /^grafana\/agentos\.json: .* no metric agentos_http_request_duration_seconds:/
+  ],
+  [
+    "metrics of alerts and dashboard",
+    "grafana/agentos.json",
+    "sum by (rule)",
+    "sum by (limit)",
+    /^grafana\/agentos\.json: .* no label limit:/
   ]
 ]
 
@@ -99,6 +122,13 @@ describe("the files of deploy", () => {
     writeFileSync(join(folder, file), original.replace(text, replacement))
     expect(readFileSync(join(folder, file), "utf8")).not.toBe(original)
     expect(lint(linted, folder, context)).toContainEqual(expect.stringMatching(problem))
+  })
+
+  it("use metrics that the Operate page describes", () => {
+    const [described, declared] = [describedMetrics(), declaredMetrics()].map((metrics) =>
+      [...metrics.keys()].toSorted()
+    )
+    expect(described).toEqual(declared)
   })
 
   it("return freed memory to the system", () => {
