@@ -8,6 +8,7 @@ import {
   type OperationTotal,
   proofKey,
   RequestBinding,
+  summaryOf,
   Timestamp
 } from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
@@ -77,6 +78,14 @@ export const layer = Layer.effect(
           put({ ...operation, ...dueAfter(now, next) })
           return true
         }),
+      makeDue: (operationId) =>
+        run((now) => {
+          const operation = operations.get(operationId)
+          if (operation === undefined || operation.dueAt === null) return false
+          if (operation.leasedUntil !== null && operation.leasedUntil > now) return false
+          if (operation.dueAt > now) put({ ...operation, dueAt: now })
+          return true
+        }),
       post: (entries) => run(() => entries.forEach((entry) => post(tables, entry))),
       countOpen: (limit) =>
         run(() => countByState(operations.where("queue", OPEN).toSorted(longestDueFirst).slice(0, limit))),
@@ -91,7 +100,18 @@ export const layer = Layer.effect(
             .filter(({ operationId, transaction }) => transaction !== null && operationId > (after ?? ""))
             .toSorted(byId)
             .slice(0, limit)
-        )
+        ),
+      list: ({ before, limit, payer, state }) =>
+        run(() => {
+          const open = state === undefined ? undefined : operations.where("queue", OPEN)
+          return (open ?? (payer === undefined ? operations.rows() : operations.where("payer", payer)))
+            .filter((each) => state === undefined || state === "open" || each.state === state)
+            .filter((each) => payer === undefined || proofKey(each.proof).payer === payer)
+            .filter(({ operationId }) => before === undefined || operationId < before)
+            .toSorted((a, b) => byId(b, a))
+            .slice(0, limit)
+            .map(summaryOf)
+        })
     })
   })
 )

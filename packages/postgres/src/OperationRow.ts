@@ -73,3 +73,21 @@ export const toOperation: (row: OperationRow) => Operation = OPERATIONS.toRecord
 
 /** The columns that every move changes. */
 export const TIMES = Table.table("operations", { ...LEASE, updatedAt: CLAIMED.updatedAt })
+
+/** The columns of an operation's summary: none of the wide ones. */
+export const SUMMARIES = Table.table("operations", {
+  operationId: CLAIMED.operationId,
+  tenantId: CLAIMED.tenantId,
+  serviceId: CLAIMED.serviceId,
+  state: CLAIMED.state,
+  network: Table.text("network"),
+  asset: Table.text("asset"),
+  payer: Table.text("payer"),
+  amount: Table.asText(BigInt, String).column("amount"),
+  transaction: CHANGEABLE.transaction,
+  refundTransaction: CHANGEABLE.refundTransaction,
+  failure: CHANGEABLE.failure,
+  ...LEASE,
+  createdAt: CLAIMED.createdAt,
+  updatedAt: CLAIMED.updatedAt
+})

@@ -4,6 +4,7 @@ import {
   type Ledger,
   type OpenOperations,
   type Operation,
+  type OperationQuery,
   OperationState,
   OperationStore,
   proofKey
@@ -13,7 +14,7 @@ import type { Statement } from "effect/sql"
 import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
-import { CHANGEABLE, CLAIMED, OPERATIONS, type OperationRow, TIMES, toOperation } from "./OperationRow.ts"
+import { CHANGEABLE, CLAIMED, OPERATIONS, type OperationRow, SUMMARIES, TIMES, toOperation } from "./OperationRow.ts"
 import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
 import * as Table from "./Table.ts"
@@ -49,6 +50,8 @@ const toOpen = ({ count, oldest_at, state }: OpenRow): OpenOperations => ({
   count: Number(count),
   oldestAt: Row.toMoment(oldest_at)
 })
+
+type SummaryRow = Table.Stored<typeof SUMMARIES>
 
 const first = Row.first(toOperation)
 
@@ -135,6 +138,30 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
       )
       select ${columns} from taken order by was_due_at, operation_id`
 
+    /**
+     * Finds the open operations, or those of a payer, by the one index that contains them, before any other condition: in
+     * the order of another index, a search for a few of them would visit all operations.
+     */
+    const list = ({ before, limit, payer, state }: OperationQuery) => {
+      const summary = sql.literal(SUMMARIES.columns)
+      const [source, order] =
+        state === undefined
+          ? [sql`payer = ${Parameter.text(payer ?? null)}`, sql.literal("payer, endpoint, idempotency_key")]
+          : [sql`due_at is not null`, sql.literal("due_at, operation_id")]
+      const found = sql`
+        with found as materialized (select ${summary} from operations where ${source} order by ${order})`
+      const isAll = state === undefined && payer === undefined
+      const conditions = [
+        sql`operation_id < ${Parameter.uuid(before ?? Row.MAX)}`,
+        ...(state === undefined || state === "open" ? [] : [sql`state = ${Parameter.text(state)}`]),
+        ...(payer === undefined ? [] : [sql`payer = ${Parameter.text(payer)}`])
+      ]
+      return sql<SummaryRow>`
+        ${isAll ? sql`` : found}
+        select ${summary} from ${sql.literal(isAll ? "operations" : "found")} where ${sql.and(conditions)}
+        order by operation_id desc limit ${Parameter.integer(limit)}`
+    }
+
     return OperationStore.of({
       claim: (operation, leaseMillis) => Effect.map(orDie(claim(operation, leaseMillis)), Row.any),
       find: (operationId) =>
@@ -220,6 +247,16 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
             returning operation_id`),
           Row.any
         ),
+      makeDue: (operationId) =>
+        Effect.map(
+          orDie(sql`
+            with ${clock()}
+            update operations set due_at = least(due_at, ${now})
+            where operation_id = ${Parameter.uuid(operationId)} and due_at is not null
+              and (leased_until is null or leased_until <= ${now})
+            returning operation_id`),
+          Row.any
+        ),
       post: (entries) =>
         entries.length === 0
           ? Effect.void
@@ -258,7 +295,8 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
             where transaction is not null and operation_id > ${Parameter.uuid(after ?? Row.NIL)}
             order by operation_id limit ${Parameter.integer(limit)}`),
           Row.all(toOperation)
-        )
+        ),
+      list: (query) => Effect.map(orDie(list(query)), Row.all(SUMMARIES.toRecord))
     })
   })
 )

@@ -4,6 +4,9 @@ import { Array, Option, type Schema } from "effect"
 /** The nil UUID, which sorts before all others and is no row's id (RFC 9562, section 5.9). */
 export const NIL = "00000000-0000-0000-0000-000000000000"
 
+/** The greatest UUID, which sorts after all others and is no row's id (RFC 9562, section 5.10). */
+export const MAX = "ffffffff-ffff-ffff-ffff-ffffffffffff"
+
 export const toMoment = (millis: bigint): Timestamp.Timestamp => Timestamp.fromMillis(Number(millis))
 export const toMomentOrNull = (millis: bigint | null): Timestamp.Timestamp | null =>
   millis === null ? null : toMoment(millis)

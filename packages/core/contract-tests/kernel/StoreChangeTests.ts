@@ -116,6 +116,12 @@ const operationChanges: Readonly<Record<string, Prepare>> = {
       observe: store.find(operationId)
     }
   }),
+  "OperationStore.makeDue": Effect.gen(function* () {
+    const store = yield* OperationStore
+    const { fence, operationId } = yield* Operations.claimed()
+    yield* store.setNextAttempt(operationId, fence, { kind: "scheduled", millis: 60_000 })
+    return { make: store.makeDue(operationId), observe: store.find(operationId) }
+  }),
   "OperationStore.post": Effect.gen(function* () {
     const store = yield* OperationStore
     const { operationId, terms } = yield* Operations.claimed()

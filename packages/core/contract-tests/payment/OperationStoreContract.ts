@@ -2,6 +2,7 @@ import type { OperationStore } from "@agentos/core"
 import { defineContract } from "../Contract.ts"
 import { ledgerTests } from "./LedgerTests.ts"
 import { operationClaimTests } from "./OperationClaimTests.ts"
+import { operationListTests } from "./OperationListTests.ts"
 import { operationNextAttemptTests } from "./OperationNextAttemptTests.ts"
 import { operationOverlapTests } from "./OperationOverlapTests.ts"
 import { operationQueueModelTests } from "./OperationQueueModelTests.ts"
@@ -19,4 +20,5 @@ export const OperationStoreContract = defineContract<OperationStore>("OperationS
   operationQueueModelTests(it, capabilities)
   ledgerTests(it, capabilities)
   operationTotalsTests(it, capabilities)
+  operationListTests(it, capabilities)
 })

@@ -3,7 +3,7 @@ import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { ServiceId } from "../catalog/ServiceId.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import type { OperationState } from "./OperationState.ts"
-import type { PaymentProof, PaymentTerms } from "./PaymentTerms.ts"
+import { type PaymentProof, type PaymentTerms, proofKey } from "./PaymentTerms.ts"
 
 /**
  * A paid operation as stored: one payment for one effect.
@@ -57,6 +57,51 @@ export interface Operation {
   readonly dueAt: Timestamp | null
   readonly createdAt: Timestamp
   readonly updatedAt: Timestamp
+}
+
+/** The part of an operation that the operator sees: no authorization, no request and no answer. */
+export interface OperationSummary extends Pick<
+  Operation,
+  | "operationId"
+  | "tenantId"
+  | "serviceId"
+  | "state"
+  | "transaction"
+  | "refundTransaction"
+  | "failure"
+  | "leasedUntil"
+  | "dueAt"
+  | "createdAt"
+  | "updatedAt"
+> {
+  readonly network: string
+  /** Address of the token's contract, in lower case. */
+  readonly asset: string
+  /** The wallet that signed, in lower case. */
+  readonly payer: string
+  /** Base units of the token. */
+  readonly amount: bigint
+}
+
+export const summaryOf = (operation: Operation): OperationSummary => {
+  const { asset, network, payer } = proofKey(operation.proof)
+  return {
+    operationId: operation.operationId,
+    tenantId: operation.tenantId,
+    serviceId: operation.serviceId,
+    state: operation.state,
+    network,
+    asset,
+    payer,
+    amount: operation.terms.amount,
+    transaction: operation.transaction,
+    refundTransaction: operation.refundTransaction,
+    failure: operation.failure,
+    leasedUntil: operation.leasedUntil,
+    dueAt: operation.dueAt,
+    createdAt: operation.createdAt,
+    updatedAt: operation.updatedAt
+  }
 }
 
 /** The part of an operation that is the same for all at their claim. */

@@ -24,6 +24,10 @@ export const OperationState = Schema.Literals([
 ])
 export type OperationState = typeof OperationState.Type
 
+/** The states from which a worker moves an operation: those that are not final. */
+export const OpenState = Schema.Literals(["claimed", "settling", "settled", "fulfilling", "refused", "refund_due"])
+export type OpenState = typeof OpenState.Type
+
 export const OperationMove = Schema.Literals([
   "StartSettling",
   "ProveSettled",

@@ -2,8 +2,8 @@ import { Context, Effect, Option } from "effect"
 import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { WalletAddress } from "../tenancy/Tenant.ts"
 import type { LedgerEntry } from "./Ledger.ts"
-import type { Operation } from "./Operation.ts"
-import type { OperationState } from "./OperationState.ts"
+import type { Operation, OperationSummary } from "./Operation.ts"
+import type { OpenState, OperationState } from "./OperationState.ts"
 import type { ProofKey } from "./PaymentTerms.ts"
 
 /** The fields that a transition writes besides the state. Omitted fields stay unchanged. */
@@ -41,6 +41,17 @@ export interface OpenOperations {
   readonly state: OperationState
   readonly count: number
   readonly oldestAt: Timestamp
+}
+
+/** Selects a page of operations, newest first. */
+export interface OperationQuery {
+  /** Only operations in this state, or in any that is not final. No index finds the operations in a final state. */
+  readonly state?: OpenState | "open" | undefined
+  /** Only operations that this wallet paid. */
+  readonly payer?: WalletAddress | undefined
+  /** Only operations that are older than the one with this id. */
+  readonly before?: string | undefined
+  readonly limit: number
 }
 
 /** The keys under which an operation may already exist for a request: its proof and its Idempotency-Key. */
@@ -103,6 +114,11 @@ export class OperationStore extends Context.Service<
      * stays unchanged.
      */
     readonly setNextAttempt: (operationId: string, fence: number, next: NextAttempt) => Effect.Effect<boolean>
+    /**
+     * Makes an operation due now, unless it is due already, so that `takeDue` returns it. Returns false, and changes
+     * nothing, while a worker holds a lease, and for a final or unknown operation. Changes no other field.
+     */
+    readonly makeDue: (operationId: string) => Effect.Effect<boolean>
     /** Writes balanced entries. Call it in the transaction of the transition that they record. */
     readonly post: (entries: ReadonlyArray<LedgerEntry>) => Effect.Effect<void>
     /**
@@ -120,6 +136,11 @@ export class OperationStore extends Context.Service<
      * Returns up to `limit` operations with a paying transaction and an operationId above `after`, in ascending order.
      */
     readonly listPaid: (after: string | null, limit: number) => Effect.Effect<ReadonlyArray<Operation>>
+    /**
+     * Returns up to `limit` operations by descending operationId, which begins with the time of the claim. The cost grows
+     * with the open operations if a state is given, else with those of the payer if one is given, else with `limit`.
+     */
+    readonly list: (query: OperationQuery) => Effect.Effect<ReadonlyArray<OperationSummary>>
   }
 >()("@agentos/core/payment/OperationStore") {}
 

@@ -2,6 +2,7 @@ import {
   isFinal,
   Ledger,
   move,
+  OpenState,
   OPERATION_TRANSITIONS,
   OperationMove,
   OperationState,
@@ -31,6 +32,11 @@ describe("OperationState", () => {
       ends.map((state) => PAYMENT_STATES[state]),
       ["settled", "none", "refunded"]
     )
+  })
+
+  it("lists the states that are not final as open", () => {
+    const open = OperationState.literals.filter((state) => !isFinal(state))
+    assert.sameOrderedMembers([...OpenState.literals], open)
   })
 
   it("leaves a final state only by the revocation of a fulfilled operation", () => {

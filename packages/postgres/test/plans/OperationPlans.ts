@@ -1,4 +1,4 @@
-import { type Operation, OperationStore } from "@agentos/core"
+import { type Operation, OperationStore, walletAddress } from "@agentos/core"
 import { Database } from "@agentos/postgres"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
@@ -72,7 +72,20 @@ const assertPlans = Effect.fnUntraced(function* (operation: Operation) {
   assert.deepStrictEqual(yield* store.takeDue(1_000, LEASE), [], "the rest is due later")
   yield* checkIndexes("takeDue, of nothing", ["operations_due", "operations_key"], store.takeDue(1_000, LEASE))
 
+  yield* checkIndexes("makeDue", ["operations_key"], store.makeDue(operationId))
+
   const page = 50
+  yield* checkIndexes("list", ["operations_key"], store.list({ limit: page }))
+  yield* checkIndexes("list of a later page", ["operations_key"], store.list({ before: operationId, limit: page }))
+  const stranger = walletAddress(`0x${"e".repeat(40)}`)
+  const ofPayer = store.list({ payer: stranger, limit: page })
+  yield* checkIndexes("list of a payer", ["operations_idempotency_key"], ofPayer)
+  for (const query of [{ state: "open" }, { state: "settling" }, { state: "open", payer: stranger }] as const) {
+    // It visits all open operations, which are more than other statements may visit.
+    const [plan] = yield* plansOf(store.list({ ...query, limit: page }))
+    assert.deepStrictEqual([...(plan?.indexes ?? [])], ["operations_due"], plan?.text)
+    assert.deepStrictEqual(plan?.wholeTables, [], plan?.text)
+  }
   yield* checkIndexes("listPaid", ["operations_paid"], store.listPaid(null, page))
   const middle = store.listPaid("80000000-0000-0000-0000-000000000000", page)
   yield* checkIndexes("listPaid from the middle", ["operations_paid"], middle)
