@@ -17,6 +17,7 @@ import * as NumberExpiry from "./jobs/NumberExpiry.ts"
 import * as NumberNotices from "./jobs/NumberNotices.ts"
 import * as NumberReconciliation from "./jobs/NumberReconciliation.ts"
 import * as StoreUpkeep from "./jobs/StoreUpkeep.ts"
+import { OperationAdministration } from "./operator/OperationAdministration.ts"
 import { TenantAdministration } from "./operator/TenantAdministration.ts"
 import { LedgerCheck } from "./payment/LedgerCheck.ts"
 import { OperationWorker } from "./payment/OperationWorker.ts"
@@ -82,7 +83,12 @@ export const layer = foundation(emailServices, commonJobs)
  * Both halves of the core: `layer` plus numbers, calls and event webhooks, for a host that also provides a carrier, a
  * numbering plan, the callback to agents and the client of webhooks.
  */
-export const layerWithPhone = Layer.mergeAll(TenantAdministration.layer, TenantLimits.layer, EventWebhooks.layer).pipe(
+export const layerWithPhone = Layer.mergeAll(
+  OperationAdministration.layer,
+  TenantAdministration.layer,
+  TenantLimits.layer,
+  EventWebhooks.layer
+).pipe(
   Layer.provideMerge(foundation(concatenated(emailServices, phoneServices), concatenated(commonJobs, phoneJobs))),
   Layer.provideMerge(phoneHalf)
 )

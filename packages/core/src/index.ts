@@ -180,6 +180,7 @@ export * as NumberExpiry from "./jobs/NumberExpiry.ts"
 export * as NumberNotices from "./jobs/NumberNotices.ts"
 export * as OperationCompletion from "./jobs/OperationCompletion.ts"
 
+export * from "./operator/OperationAdministration.ts"
 export * from "./operator/TenantAdministration.ts"
 
 export * as Core from "./CoreLayer.ts"

@@ -9,7 +9,7 @@ import { InvalidRequest, type ResourceNotFound, type ResourceNotOwned } from "..
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Uuid } from "../kernel/Uuid.ts"
 import type { Tenant } from "../tenancy/Tenant.ts"
-import { type Operation, OperationFailureRecord } from "./Operation.ts"
+import { type Operation, OperationFailureRecord, type OperationSummary, summaryOf } from "./Operation.ts"
 import { PAYMENT_STATES, PaymentState } from "./OperationState.ts"
 import { OperationStore } from "./OperationStore.ts"
 import { adviceOn, type AuthorizationUse, PaymentAdvice, UNCLAIMED_STATES } from "./PaymentAdvice.ts"
@@ -81,6 +81,25 @@ const priceOf = (serviceId: ServiceId): PriceRecord | null => {
   return price === null ? null : Usdt.toPrice(price)
 }
 
+/** The part of a payment's status that its operation alone decides, without the receipt and the advice. */
+export const paymentOf = (operation: OperationSummary) => ({
+  operationId: operation.operationId,
+  serviceId: operation.serviceId,
+  paymentState: PAYMENT_STATES[operation.state],
+  network: operation.network,
+  price: priceOf(operation.serviceId),
+  baseUnits: operation.amount.toString(),
+  token: operation.asset,
+  transaction: operation.transaction,
+  refund:
+    operation.refundTransaction === null
+      ? null
+      : { amount: priceOf(operation.serviceId), transaction: operation.refundTransaction },
+  reason: operation.failure,
+  createdAt: Timestamp.toIso(operation.createdAt),
+  updatedAt: Timestamp.toIso(operation.updatedAt)
+})
+
 const amountOf = ({ amount, asset }: PaymentTerms) => ({
   baseUnits: amount.toString(),
   token: asset.toLowerCase(),
@@ -147,24 +166,12 @@ export class PaymentStatuses extends Context.Service<
       const operations = yield* OperationStore
 
       const ofHeld = Effect.fnUntraced(function* (operation: Operation) {
-        const { answer, failure, proof, refundTransaction, state, terms, transaction } = operation
+        const { answer, proof, state, terms, transaction } = operation
         const isUnsigned = operation.receipt === null && answer !== null && transaction !== null
         return {
-          operationId: operation.operationId,
-          serviceId: operation.serviceId,
-          paymentState: PAYMENT_STATES[state],
-          network: terms.network,
-          price: priceOf(operation.serviceId),
+          ...paymentOf(summaryOf(operation)),
           ...amountOf(terms),
-          transaction,
-          refund:
-            refundTransaction === null
-              ? null
-              : { amount: priceOf(operation.serviceId), transaction: refundTransaction },
-          reason: failure,
           receipt: isUnsigned ? PaymentResponse.unsigned(rail, operation, transaction) : operation.receipt,
-          createdAt: Timestamp.toIso(operation.createdAt),
-          updatedAt: Timestamp.toIso(operation.updatedAt),
           ...adviceOn({ _tag: "Held", state, proof }, yield* Timestamp.now)
         } satisfies PaymentStatusRecord
       })
