@@ -3,6 +3,8 @@ import {
   Conflict,
   JobRunner,
   LiftSuppressionInput,
+  OperationAdministration,
+  QueryOperationsInput,
   QuerySuppressionsInput,
   ResourceNotFound,
   SettingName,
@@ -166,6 +168,27 @@ const liftSuppression = Effect.map(TenantAdministration, (tenants): Answer =>
   })
 )
 
+const decodeOperationPage = decodeInput(Schema.toCodecStringTree(QueryOperationsInput), "query parameter")
+
+/** Lists paid operations of all tenants, newest first. */
+const listOperations = Effect.map(OperationAdministration, (operations): Answer =>
+  Effect.gen(function* () {
+    const { match } = yield* RequestRecord
+    return yield* dataResponse(yield* operations.list(yield* decodeOperationPage(match.query)))
+  })
+)
+
+const namedOperation = Effect.map(RequestRecord, ({ match: { params } }) => params["operationId"] ?? "")
+
+const showOperation = Effect.map(OperationAdministration, (operations): Answer =>
+  Effect.flatMap(Effect.flatMap(namedOperation, operations.find), dataResponse)
+)
+
+/** Lets the completion job take an open operation over at once. */
+const retryOperation = Effect.map(OperationAdministration, (operations): Answer =>
+  Effect.flatMap(Effect.flatMap(namedOperation, operations.retry), dataResponse)
+)
+
 const showMetrics = Effect.map(metricsText, (metrics): Answer =>
   Effect.map(metrics, (text) => HttpServerResponse.text(text, { contentType: METRICS_TYPE }))
 )
@@ -192,6 +215,9 @@ export const routes = Effect.gen(function* () {
     route("jobs", "GET", "/internal/jobs", yield* listJobs),
     route("runJob", "POST", "/internal/jobs/{name}/run", yield* runJob),
     route("metrics", "GET", "/internal/metrics", yield* showMetrics),
+    route("operations", "GET", "/internal/operations", yield* listOperations),
+    route("operation", "GET", "/internal/operations/{operationId}", yield* showOperation),
+    route("retryOperation", "POST", "/internal/operations/{operationId}/retry", yield* retryOperation),
     route("tenant", "GET", "/internal/tenants/{tenant}", yield* showTenant),
     route("suspendTenant", "POST", "/internal/tenants/{tenant}/suspend", yield* suspendTenant),
     route("resumeTenant", "POST", "/internal/tenants/{tenant}/resume", yield* resumeTenant),

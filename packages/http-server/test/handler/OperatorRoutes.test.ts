@@ -1,4 +1,13 @@
-import { JobStore, MessageStore, OperationStore, Timestamp } from "@agentos/core"
+import {
+  AS_CLAIMED,
+  JobStore,
+  MessageStore,
+  type OperationReport,
+  OperationStore,
+  type Page,
+  Timestamp,
+  walletAddress
+} from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { afterAll, beforeAll } from "vitest"
@@ -11,9 +20,12 @@ const JOBS = "/internal/jobs"
 const PATHS = [
   ["GET", JOBS],
   ["POST", `${JOBS}/ledger-audit/run`],
-  ["GET", "/internal/metrics"]
+  ["GET", "/internal/metrics"],
+  ["GET", "/internal/operations"]
 ] as const
-const TENANT_PATHS = [
+const NAMED_PATHS = [
+  ["GET", "/internal/operations/x"],
+  ["POST", "/internal/operations/x/retry"],
   ["GET", "/internal/tenants/x"],
   ["POST", "/internal/tenants/x/suspend"],
   ["POST", "/internal/tenants/x/resume"],
@@ -44,7 +56,7 @@ const jobIn = (answer: TestAnswer, name: string): ListedJob => {
 describe("a server without an operator token", () => {
   it("answers the operator's paths like unknown ones", async () => {
     const server = await startServer()
-    for (const [method, path] of [...PATHS, ...TENANT_PATHS]) {
+    for (const [method, path] of [...PATHS, ...NAMED_PATHS]) {
       for (const request of [{}, bearing(TOKEN), bearing("")]) {
         const answer = await call(server, method, path, request)
         const unknown = await call(server, method, `${path}-unknown`, request)
@@ -113,7 +125,7 @@ describe("the operator's routes", () => {
   it("require the operator token", async () => {
     const { token } = await newTenant(server)
     const wrong = [token, TOKEN.slice(1), `${TOKEN}0`, TOKEN.replace("0", "1"), ""].map(bearing)
-    for (const [method, path] of [...PATHS, ...TENANT_PATHS]) {
+    for (const [method, path] of [...PATHS, ...NAMED_PATHS]) {
       for (const request of [{}, { headers: { authorization: TOKEN } }, ...wrong]) {
         const answer = await call(server, method, path, request)
         assert.strictEqual(answer.status, 401)
@@ -295,6 +307,82 @@ describe("the operator's routes", () => {
         ...(path.endsWith("lift") ? { body: { address: "a@example.com" } } : {})
       })
       assert.strictEqual(unknown.status, 404)
+    }
+  })
+
+  it("list operations in pages, newest first, and show each of them", async () => {
+    const { wallet, token, mailboxId } = await newTenant(server)
+    const update = { token, body: { mailboxId, displayName: "Ada" } }
+    assert.strictEqual((await callPaid(server, "/api/v1/email/mailboxes/update", update, wallet)).status, 200)
+    const list = async (query: string) => {
+      const answer = await get(`/internal/operations?${query}`)
+      assert.strictEqual(answer.status, 200)
+      return (JSON.parse(answer.text) as { readonly data: Page<OperationReport> }).data
+    }
+    const all = await list(`payer=${wallet.toUpperCase().replace("X", "x")}`)
+    assert.deepStrictEqual(
+      all.items.map(({ serviceId, state }) => [serviceId, state]),
+      [
+        ["email.mailbox.update", "fulfilled"],
+        ["email.mailbox.create", "fulfilled"]
+      ]
+    )
+    const [newest, oldest] = all.items
+    const first = await list("limit=1")
+    assert.deepStrictEqual(first, { items: [newest!], nextCursor: newest!.operationId })
+    assert.deepStrictEqual((await list(`limit=1&cursor=${first.nextCursor}`)).items, [oldest!])
+    assert.deepStrictEqual(await list(`state=open&payer=${wallet}`), { items: [], nextCursor: null })
+    const shown = await get(`/internal/operations/${oldest!.operationId}`)
+    assert.deepStrictEqual(JSON.parse(shown.text).data, oldest)
+    assert.deepInclude(oldest, { payer: wallet, paymentState: "settled", baseUnits: "250000", nextAttempt: null })
+    assert.notInclude(shown.text, token)
+
+    for (const [query, parameter] of [
+      ["state=fulfilled", "state"],
+      ["payer=0x1", "payer"],
+      ["limit=101", "limit"],
+      ["cursor=x", "cursor"],
+      ["status=open", "status"]
+    ] as const) {
+      const refused = await get(`/internal/operations?${query}`)
+      assert.deepInclude(errorOf(refused), { code: "INVALID_REQUEST" })
+      assert.include(errorOf(refused).message, parameter)
+    }
+  })
+
+  it("make an open operation due, and refuse a final one, a leased one and an unknown one", async () => {
+    const { wallet } = await newTenant(server)
+    const retry = (operationId: string) =>
+      call(server, "POST", `/internal/operations/${operationId}/retry`, bearing(TOKEN))
+    const operationId = crypto.randomUUID()
+    const fulfilled = await server.run(
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const [paid] = yield* store.list({ payer: walletAddress(wallet), limit: 1 })
+        const { proof, ...operation } = Option.getOrThrow(yield* store.find(paid!.operationId))
+        const claimed = { ...operation, ...AS_CLAIMED, operationId, idempotencyKey: operationId }
+        yield* store.claim({ ...claimed, proof: { ...proof, nonce: operationId } }, 60_000)
+        return paid!.operationId
+      })
+    )
+    const [final, leased] = [await retry(fulfilled), await retry(operationId)]
+    assert.deepStrictEqual([final.status, errorOf(final).code], [409, "CONFLICT"])
+    assert.include(errorOf(final).message, "is fulfilled, which is final. There is nothing to retry.")
+    assert.deepStrictEqual([leased.status, errorOf(leased).code], [409, "CONFLICT"])
+    assert.include(errorOf(leased).message, "A worker holds the lease")
+
+    const schedule = (store: OperationStore["Service"]) =>
+      store.setNextAttempt(operationId, 1, { kind: "scheduled", millis: 60_000 })
+    assert.isTrue(await server.run(Effect.flatMap(OperationStore, schedule)))
+    const retried = await retry(operationId)
+    assert.deepInclude(retried, { status: 200 })
+    // The completion job may have taken it over already.
+    assert.include(["due", "leased"], JSON.parse(retried.text).data.nextAttempt.kind)
+    assert.isTrue(server.logs.some((line) => line.includes(`operation ${operationId} made due by the operator`)))
+    for (const unknown of ["01900000-0000-7000-8000-00000000dead", "x"]) {
+      assert.strictEqual((await get(`/internal/operations/${unknown}`)).status, 404)
+      const answer = await retry(unknown)
+      assert.deepStrictEqual([answer.status, errorOf(answer).code], [404, "RESOURCE_NOT_FOUND"])
     }
   })
 
