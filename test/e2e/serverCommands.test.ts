@@ -1,3 +1,4 @@
+import type { OperationReport, Page } from "@agentos/core"
 import { generateCertificate } from "@agentos/provider-smtp"
 import { startPostgres } from "@agentos/postgres/testing"
 import { Effect, Redacted } from "effect"
@@ -460,6 +461,65 @@ describe("agentos-server numbers", () => {
     expect(await account.sidOf(ours)).toBeUndefined()
     expect(await account.sidOf(others)).toMatch(/^PN/)
     expect(await list()).toEqual([])
+  })
+})
+
+describe("agentos-server operations", () => {
+  it("lists and shows the operations of a running server, which takes over one that is retried", async () => {
+    const agent = new Agent(sandbox, sandbox.wallets[3]!.privateKey)
+    await agent.createMailbox(freshName())
+    const wallet = agent.account.address
+    const json = async (...argv: ReadonlyArray<string>) => {
+      const { errors, output, status } = await runServerCommand(["operations", ...argv, "--json"], environment)
+      expect({ status, errors }).toEqual({ status: 0, errors: "" })
+      return JSON.parse(output) as unknown
+    }
+    const { items, nextCursor } = (await json("list", "--payer", wallet)) as Page<OperationReport>
+    expect(nextCursor).toBeNull()
+    expect(items).toEqual([
+      expect.objectContaining({
+        serviceId: "email.mailbox.create",
+        state: "fulfilled",
+        paymentState: "settled",
+        payer: wallet.toLowerCase(),
+        baseUnits: "250000",
+        nextAttempt: null
+      })
+    ])
+    const { operationId } = items[0]!
+    expect(await json("show", operationId)).toEqual(items[0])
+
+    const retry = (id: string, ...flags: ReadonlyArray<string>) =>
+      runServerCommand(["operations", "retry", id, ...flags], environment)
+    expect((await retry(operationId)).status).toBe(3)
+    const final = await retry(operationId, "--yes")
+    expect(final).toMatchObject({
+      status: 6,
+      output: "",
+      errors: expect.stringContaining("There is nothing to retry.")
+    })
+    expect((await retry(crypto.randomUUID(), "--yes")).status).toBe(5)
+
+    // A copy of the operation whose authorization was refused and never used, which no worker takes over for years.
+    const refused = crypto.randomUUID()
+    const nonce = `0x${refused.replaceAll("-", "").repeat(2)}`
+    const columns =
+      "tenant_id, service_id, endpoint, fingerprint, request_id, network, asset, payer, amount, terms, input, plan, created_at, updated_at"
+    await execute(
+      postgres.url,
+      `insert into operations (operation_id, idempotency_key, nonce, proof, state, fence, due_at, nonce_read_at_block, ${columns})
+       select '${refused}', 'refused', '${nonce}', replace(proof, nonce, '${nonce}'), 'refused', 1, 8000000000000, nonce_read_at_block, ${columns}
+       from operations where operation_id = '${operationId}'`
+    )
+    const open = (await json("list", "--state", "refused")) as Page<OperationReport>
+    const nextAttempt = { kind: "scheduled", at: new Date(8_000_000_000_000).toISOString() }
+    expect(open.items).toMatchObject([{ operationId: refused, paymentState: "unknown", nextAttempt }])
+    expect((await retry(refused, "--yes")).status).toBe(0)
+    const takenOver = `select 1 from operations where operation_id = '${refused}' and fence > 1`
+    await vi.waitFor(async () => expect(await execute(postgres.url, takenOver)).toHaveLength(1), {
+      timeout: 60_000,
+      interval: 250
+    })
   })
 })
 

@@ -1,12 +1,23 @@
+import {
+  type OperationReport,
+  OperationStore,
+  type Page,
+  type TenantStore,
+  Timestamp,
+  type Transactor
+} from "@agentos/core"
+import { OperationSample, StoreClock } from "@agentos/core/contract-tests"
 import { type Check, type Host, runProgram, type Sink } from "@agentos/node/command-line"
 import { assert, describe, it } from "@effect/vitest"
 import { generateDkimKey } from "@agentos/provider-smtp"
-import { Effect, Redacted } from "effect"
+import { Effect, Option, Redacted } from "effect"
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import { COMMAND_TREE, COMMANDS } from "../src/command/Commands.ts"
+import * as ServerConfig from "../src/config/ServerConfig.ts"
+import { currentStorage } from "../src/program/Maintenance.ts"
 
 let folder = ""
 beforeAll(() => {
@@ -14,13 +25,13 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Runs a command in this process, without a terminal. */
-const run = async (argv: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) => {
+/** Runs a command in this process, without a terminal, or with an output of so many columns. */
+const run = async (argv: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}, columns?: number) => {
   let [stdout, stderr] = ["", ""]
   const sink = (write: (text: string) => void): Sink => ({
     write: (data) => write(Buffer.from(data).toString()),
-    isTerminal: false,
-    columns: undefined,
+    isTerminal: columns !== undefined,
+    columns,
     drained: () => Promise.resolve()
   })
   const host: Host = {
@@ -90,6 +101,105 @@ describe("agentos-server", () => {
     assert.deepStrictEqual(JSON.parse(applied.stdout), { applied: pending, pending: [] })
     assert.strictEqual((await run(["migrate", "--check"], env)).exit, 0)
     assert.deepStrictEqual(JSON.parse((await run(["jobs", "list", "--json"], env)).stdout), { items: [] })
+  })
+
+  describe("operations", () => {
+    const env = { AGENTOS_DATA_DIR: join(tmpdir(), `agentos-operations-${process.pid}`) }
+    afterAll(() => rmSync(env.AGENTOS_DATA_DIR, { recursive: true, force: true }))
+
+    const onDatabase = <A, E>(effect: Effect.Effect<A, E, OperationStore | TenantStore | Transactor | StoreClock>) =>
+      Effect.flatMap(ServerConfig.readStorage(env), (config) => Effect.provide(effect, currentStorage(config))).pipe(
+        Effect.provideService(StoreClock, {
+          now: Timestamp.now,
+          advance: () => Effect.die(new Error("the clock of the database is real"))
+        }),
+        Effect.runPromise
+      )
+
+    /** An operation whose worker was killed, one that a worker holds, one that waits for its refund, and a final one. */
+    const planted = Effect.gen(function* () {
+      const store = yield* OperationStore
+      const expired = yield* OperationSample.claimed(undefined, 0)
+      const leased = yield* OperationSample.claimed(undefined, Timestamp.DAY)
+      const owed = Option.getOrThrow(
+        yield* store.advance(yield* OperationSample.claimed(), {
+          to: "refund_due",
+          change: { transaction: "0x01", failure: { kind: "gone", message: "The mailbox no longer existed." } },
+          next: { kind: "scheduled", millis: Timestamp.DAY }
+        })
+      )
+      const final = yield* OperationSample.movedAlong(yield* OperationSample.claimed(), OperationSample.FINAL_PATHS[0]!)
+      return { expired, leased, owed, final }
+    })
+
+    it("are listed on 80 columns, shown without a secret, and retried after a confirmation", async () => {
+      assert.strictEqual((await run(["migrate"], env)).exit, 0)
+      assert.strictEqual((await run(["operations", "list"], env)).stderr, "No operations.\n")
+      const { expired, final, leased, owed } = await onDatabase(planted)
+      const newestFirst = [final.operationId, owed.operationId, leased.operationId, expired.operationId]
+
+      const { stdout: table } = await run(["operations", "list"], { ...env, NO_COLOR: "1" }, 80)
+      const [heading, ...lines] = table.trimEnd().split("\n")
+      assert.match(heading ?? "", /^OPERATION +STATE +UPDATED +NEXT$/)
+      for (const line of lines) assert.isAtMost(line.length, 80, line)
+      assert.deepStrictEqual(
+        lines.map((line) => line.split(/ {2,}/)).map(([id, state, , next]) => [id, state, next]),
+        [
+          [final.operationId, "fulfilled", "-"],
+          [owed.operationId, "refund_due", "scheduled"],
+          [leased.operationId, "claimed", "leased"],
+          [expired.operationId, "claimed", "due"]
+        ]
+      )
+
+      const list = async (...flags: ReadonlyArray<string>) => {
+        const { exit, stderr, stdout } = await run(["operations", "list", "--json", ...flags], env)
+        assert.strictEqual(exit, 0, stderr)
+        const { items, nextCursor } = JSON.parse(stdout) as Page<OperationReport>
+        return { ids: items.map(({ operationId }) => operationId), nextCursor }
+      }
+      assert.deepStrictEqual(await list("--state", "open"), { ids: newestFirst.slice(1), nextCursor: null })
+      const first = { ids: [leased.operationId], nextCursor: leased.operationId }
+      assert.deepStrictEqual(await list("--state", "claimed", "--limit", "1"), first)
+      const rest = { ids: [expired.operationId], nextCursor: null }
+      assert.deepStrictEqual(await list("--cursor", leased.operationId.toUpperCase()), rest)
+      assert.deepStrictEqual(await list("--payer", final.proof.payer), { ids: [final.operationId], nextCursor: null })
+      for (const wrong of ["--payer=0x1", "--cursor=x", "--limit=101", "--state=fulfilled"]) {
+        assert.strictEqual((await run(["operations", "list", wrong], env)).exit, 3, wrong)
+      }
+
+      const show = async (id: string) => {
+        const { exit, stderr, stdout } = await run(["operations", "show", id, "--json"], env)
+        assert.strictEqual(exit, 0, stderr)
+        return JSON.parse(stdout) as OperationReport
+      }
+      assert.deepInclude(await show(owed.operationId), {
+        state: "refund_due",
+        paymentState: "refund_due",
+        reason: owed.failure
+      })
+      const { stdout: text } = await run(["operations", "show", owed.operationId], env)
+      assert.include(text, "Failure\tgone: The mailbox no longer existed.")
+      assert.include(text, "Next attempt\tscheduled for ")
+      for (const secret of ["signature", owed.proof.nonce, owed.input]) assert.notInclude(text, secret)
+      assert.strictEqual((await run(["operations", "show", expired.requestId], env)).exit, 5)
+
+      const retry = (...argv: ReadonlyArray<string>) => run(["operations", "retry", "--json", ...argv], env)
+      assert.strictEqual((await retry(owed.operationId)).exit, 3)
+      assert.strictEqual((await show(owed.operationId)).nextAttempt?.kind, "scheduled")
+      const retried = await retry(owed.operationId, "--yes")
+      assert.strictEqual(retried.exit, 0, retried.stderr)
+      assert.strictEqual((JSON.parse(retried.stdout) as OperationReport).nextAttempt?.kind, "due")
+      for (const [{ operationId }, reason] of [
+        [final, "is fulfilled, which is final"],
+        [leased, "A worker holds the lease"]
+      ] as const) {
+        const refused = await retry(operationId, "--yes")
+        assert.strictEqual(refused.exit, 6)
+        assert.include(refused.stderr, reason)
+      }
+      assert.strictEqual((await retry(expired.requestId, "--yes")).exit, 5)
+    })
   })
 
   it("reports an environment file that cannot be read", async () => {

@@ -7,6 +7,7 @@ import { JOBS_LIST, JOBS_RUN } from "./JobsCommands.ts"
 import { LEDGER } from "./LedgerCommand.ts"
 import { MIGRATE } from "./MigrateCommand.ts"
 import { NUMBERS_LIST, NUMBERS_RELEASE } from "./NumberCommands.ts"
+import { OPERATIONS_LIST, OPERATIONS_RETRY, OPERATIONS_SHOW } from "./OperationCommands.ts"
 import { ENV_FILE_FLAG } from "./ServerCommand.ts"
 import { START } from "./StartCommand.ts"
 import { TOKEN_KEY, TOKEN_OPERATOR, TOKEN_REVOKE } from "./TokenCommands.ts"
@@ -19,6 +20,9 @@ export const COMMANDS = [
   START,
   MIGRATE,
   LEDGER,
+  OPERATIONS_LIST,
+  OPERATIONS_SHOW,
+  OPERATIONS_RETRY,
   JOBS_LIST,
   JOBS_RUN,
   NUMBERS_LIST,
@@ -39,6 +43,7 @@ const PROGRAM: ProgramSpec = {
 
 export const COMMAND_TREE = new CommandTree(PROGRAM, COMMANDS, {
   jobs: "Show and run the periodic jobs",
+  operations: "Show paid operations, and retry one",
   numbers: "Show and release numbers at the carrier that the database does not know",
   token: "Make server secrets, and revoke the tokens of a tenant"
 })

@@ -5,6 +5,7 @@ import {
   JobRunner,
   JobStore,
   makeCarrierNumbers,
+  OperationAdministration,
   TenantStore,
   walletAddress
 } from "@agentos/core"
@@ -46,6 +47,16 @@ export const listJobs = (config: Pick<ServerConfig, "database">) =>
   Effect.provide(
     Effect.flatMap(JobStore, ({ list }) => list),
     currentStorage(config)
+  )
+
+/** Runs an effect on the paid operations of the database, beside servers. */
+export const useOperations = <A, E>(
+  config: Pick<ServerConfig, "database">,
+  use: (operations: OperationAdministration["Service"]) => Effect.Effect<A, E>
+) =>
+  Effect.provide(
+    Effect.flatMap(OperationAdministration, use),
+    OperationAdministration.layer.pipe(Layer.provide(currentStorage(config)))
   )
 
 /** Runs a job now, under the lease that the servers' own runs take. Returns the number of items processed. */
