@@ -2,8 +2,7 @@ import { timeColumn } from "../output/Wording.ts"
 import { defineCommand } from "./Command.ts"
 import { clientOf } from "./Resources.ts"
 
-const GROUPED = new Intl.NumberFormat("en-US")
-const numberOf = (count: number | null, missing: string): string => (count === null ? missing : GROUPED.format(count))
+const numberOf = (count: number | null, missing: string): string => count?.toLocaleString("en-US") ?? missing
 
 export const LIMITS = defineCommand(
   {
