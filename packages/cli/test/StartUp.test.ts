@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process"
+import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "vitest"
 import { useProgram } from "./support/Program.ts"
 
@@ -30,6 +31,25 @@ describe("start-up", () => {
       assert.notInclude(loaded, `NativeModule ${heavy}`)
     // The parser determines the command.
     assert.include(loaded, "parse_args")
+  })
+
+  it("evaluates no module of the client for help", () => {
+    const hooks = `
+      import { registerHooks } from "node:module"
+      registerHooks({ load: (url, context, next) => {
+        if (/\\/(?:packages|@agentos)\\/client\\//.test(url)) process.stderr.write(url + "\\n")
+        return next(url, context)
+      } })`
+    const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+    const run = (...args: ReadonlyArray<string>) =>
+      spawnSync(process.execPath, ["--import", `data:text/javascript,${encodeURIComponent(hooks)}`, main, ...args], {
+        encoding: "utf8",
+        env: { ...process.env, AGENTOS_HOME: program.folder() }
+      })
+    const { status, stderr } = run("mail", "list", "--help")
+    assert.deepStrictEqual([status, stderr], [0, ""])
+    // It is loaded by a command that uses it.
+    assert.include(run("payments", "list").stderr, "/client/")
   })
 
   it("formats nothing by a locale, whose data takes as long to load as a fifth of the program", () => {

@@ -1,4 +1,3 @@
-import { decimalOf } from "@agentos/client"
 import {
   type Check,
   CHECKS_JSON,
@@ -225,6 +224,7 @@ const checkBalance = async (
   const { connection, isSandbox } = answering
   const { address } = wallet
   if (address === null) return skipped("the address is unknown until the wallet is opened")
+  const { decimalOf } = await import("@agentos/client")
   const { PUBLIC_RPC, tokenBalance } = await import("../wallet/TokenBalance.ts")
   try {
     const balances: Array<string> = []

@@ -1,4 +1,3 @@
-import { decimalOf } from "@agentos/client"
 import { Failure } from "@agentos/node/command-line"
 import { PASSWORD_FILE_FLAG, WALLET_FILE_FLAG, walletFlagsOf } from "../context/Flags.ts"
 import { asStarted } from "../host/Host.ts"
@@ -47,6 +46,7 @@ export const MCP = defineCommand(
   },
   async (context, { flags }) => {
     const { TOOLS } = await import("@agentos/tools")
+    const { decimalOf } = await import("@agentos/client")
     const { openToolAgent } = await import("../mcp/ToolAgent.ts")
     const { Writable } = await import("node:stream")
     const { callbackify } = await import("node:util")

@@ -1,4 +1,3 @@
-import { decimalOf, unitsOf } from "@agentos/client"
 import { type Column, EXIT, Failure, usageError } from "@agentos/node/command-line"
 import { countOf, timeColumn, timeOf } from "../output/Wording.ts"
 import type { Resumed } from "../payment/Resume.ts"
@@ -65,7 +64,7 @@ export const PAYMENTS_LIST = defineCommand(
 )
 
 const paymentColumns = async (): Promise<ReadonlyArray<Column<ListedEntry>>> => {
-  const { isOpen } = await import("@agentos/client")
+  const { decimalOf, isOpen } = await import("@agentos/client")
   return [
     { heading: "SERVICE", value: ({ serviceId }) => serviceId, whole: true },
     { heading: "AMOUNT", value: ({ amount }) => decimalOf(BigInt(amount)), whole: true },
@@ -96,7 +95,7 @@ export const PAYMENTS_SHOW = defineCommand(
     const { readEntry } = await import("../payment/Journal.ts")
     const { paymentIdOf } = await import("./Reference.ts")
     const { host, output } = context
-    const { isOpen } = await import("@agentos/client")
+    const { decimalOf, isOpen } = await import("@agentos/client")
     const { isLargeBody, shownEntry } = await import("../payment/JournalFile.ts")
     const entry = await readEntry(host, await paymentIdOf(context, payment))
     const { body, state } = entry
@@ -161,6 +160,7 @@ export const PAYMENTS_STATUS = defineCommand(
     const client = new Server(context, entry.baseUrl, undefined)
     const headers = { "PAYMENT-SIGNATURE": entry.paymentSignature }
     const { payment: status } = await client.call("readPaymentStatus", { headers })
+    const { decimalOf } = await import("@agentos/client")
     const { output } = context
     output.record({ payment: { id: entry.id, serviceId: entry.serviceId }, status }, [
       ["Payment", entry.id],
@@ -256,6 +256,7 @@ export const PAYMENTS_RESUME = defineCommand(
 )
 
 const showResumed = async (context: Context, { data, entry }: Resumed): Promise<void> => {
+  const { decimalOf } = await import("@agentos/client")
   const { shownEntry } = await import("../payment/JournalFile.ts")
   const { noteToken, secretFields } = await import("./PaidOutput.ts")
   const { output } = context
@@ -335,9 +336,11 @@ const showBudget = async ({ host, output }: Context, profile: string): Promise<v
   ])
 }
 
-const limitOf = (flag: string, text: string | undefined, before: bigint | null): bigint | null => {
-  if (text === undefined) return before
+/** Returns the limit that a flag sets, null for none, or undefined without the flag. */
+const limitOf = async (flag: string, text: string | undefined): Promise<bigint | null | undefined> => {
+  if (text === undefined) return undefined
   if (text === "none") return null
+  const { unitsOf } = await import("@agentos/client")
   const amount = unitsOf(text)
   if (amount !== undefined) return amount
   throw usageError(`--${flag} takes an amount in USDT such as 0.50, or none, not "${text}".`)
@@ -375,9 +378,10 @@ export const BUDGET_SET = defineCommand(
     const { "per-call": perCall, "per-day": perDay } = flags
     if (perCall === undefined && perDay === undefined) throw usageError("Pass --per-call, --per-day, or both.")
     const profile = checkProfileName((await resolveSettings(context)).profile.value)
+    const limits = { perCall: await limitOf("per-call", perCall), perDay: await limitOf("per-day", perDay) }
     await changeBudget(context.host, profile, (before) => ({
-      perCall: limitOf("per-call", perCall, before.perCall),
-      perDay: limitOf("per-day", perDay, before.perDay)
+      perCall: limits.perCall === undefined ? before.perCall : limits.perCall,
+      perDay: limits.perDay === undefined ? before.perDay : limits.perDay
     }))
     await showBudget(context, profile)
   }

@@ -1,4 +1,4 @@
-import { type Answer, unitsOf } from "@agentos/client"
+import type { Answer } from "@agentos/client"
 import { EXIT, Failure, plain, plainLine, shellWord, usageError } from "@agentos/node/command-line"
 import { asStarted } from "../host/Host.ts"
 import { shortAddress, timeColumn } from "../output/Wording.ts"
@@ -203,6 +203,7 @@ export const QUOTE = defineCommand(
     exits: [4, 5, 6, 9]
   },
   async (context, input) => {
+    const { unitsOf } = await import("@agentos/client")
     const { connect } = await import("../server/Connection.ts")
     const fields = input.arguments.fields.map(parseField)
     const { client } = await connect(context)

@@ -1,4 +1,3 @@
-import { decimalOf } from "@agentos/client"
 import { errorCode, Failure, type FlagSpec, type FlagValues, usageError } from "@agentos/node/command-line"
 import { dirname, join, resolve } from "node:path"
 import type { Context } from "../context/Context.ts"
@@ -235,6 +234,7 @@ export const WALLET_BALANCE = defineCommand(
     const wallet = await requireWallet(context, walletFlags)
     rejectFolderWallet(context, wallet)
     const address = await addressOfWallet(wallet)
+    const { decimalOf } = await import("@agentos/client")
     const options = await acceptedTokens(context, baseUrl)
     const items: Array<{ network: string; asset: string; name: string | null; baseUnits: string; amount: string }> = []
     for (const option of options) {
