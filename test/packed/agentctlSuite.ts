@@ -23,7 +23,9 @@ export const agentctlSuite = (installed: () => Installation): void => {
 
   it("installs one file without dependencies, with its reference", () => {
     const folder = join(prefix, "lib/node_modules/@agentos/cli")
-    expect(["agentctl.cjs", "REFERENCE.md", "README.md"].filter((name) => !existsSync(join(folder, name)))).toEqual([])
+    expect(
+      ["agentctl.cjs", "program.cjs", "REFERENCE.md", "README.md"].filter((name) => !existsSync(join(folder, name)))
+    ).toEqual([])
     expect(existsSync(join(folder, "node_modules"))).toBe(false)
   })
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs"
 import { copyFile, mkdir, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { type OutputOptions, type Plugin, rolldown } from "rolldown"
 import { OLDEST_NODE } from "../src/Version.ts"
@@ -20,7 +20,7 @@ const manifest = {
   type: "commonjs",
   license,
   bin: { agentctl: "agentctl.cjs" },
-  files: ["agentctl.cjs", "CHANGELOG.md", "REFERENCE.md", "THIRD_PARTY_LICENSES"],
+  files: ["agentctl.cjs", "program.cjs", "CHANGELOG.md", "REFERENCE.md", "THIRD_PARTY_LICENSES"],
   engines,
   sideEffects: true
 }
@@ -50,35 +50,56 @@ const SEALED = {
 const output: OutputOptions = {
   format: "cjs",
   codeSplitting: false,
+  dynamicImportInCjs: false,
   minify: { compress: true, mangle: true, codegen: { removeWhitespace: true } },
   comments: false
 }
 
+const PROGRAM = join(root, "src/NodeProgram.ts")
+
+/** Keeps the program out of the file that starts it. */
+const programFile: Plugin = {
+  name: "program-file",
+  resolveId: (source, importer) =>
+    importer !== undefined && join(dirname(importer), source) === PROGRAM
+      ? { id: "./program.cjs", external: true }
+      : null
+}
+
 /**
- * Writes the npm package to `folder`: one file with everything in it, and its package.json. The file is CommonJS, because
- * Node starts it twice as fast as an ES module. Dynamically imported modules are evaluated when they are first needed.
+ * Writes the npm package to `folder`: a file that starts, one with everything else in it, which Node keeps compiled, and
+ * package.json. The files are CommonJS, because Node starts it twice as fast as ES modules. Dynamically imported modules are
+ * evaluated when they are first needed.
  */
 export const bundle = async (folder: string): Promise<void> => {
   const { plugin: sealed, modules } = sealing("agentctl", SEALED, { rolldown, output })
-  const build = await rolldown({
-    input: `${root}/src/main.ts`,
-    cwd: root,
-    ...BUILD,
-    // Parentheses around module functions would make Node compile every module at the start.
-    optimization: { pifeForModuleWrappers: false },
-    plugins: [versionText, sealed, lazyBuiltins]
-  })
-  try {
-    const [chunk] = (await build.generate({ ...output, strictExecutionOrder: true })).output
-    await mkdir(folder, { recursive: true })
-    await writeFile(`${folder}/agentctl.cjs`, asciiOf(chunk.code))
-    const licenses = thirdPartyLicenses([...Object.keys(chunk.modules), ...modules])
-    await writeFile(`${folder}/THIRD_PARTY_LICENSES`, licenses)
-  } finally {
-    await build.close()
-  }
+  await mkdir(folder, { recursive: true })
+  const bundled = [
+    ...(await write(join(folder, "agentctl.cjs"), join(root, "src/main.ts"), [programFile])),
+    ...(await write(join(folder, "program.cjs"), PROGRAM, [sealed]))
+  ]
+  await writeFile(`${folder}/THIRD_PARTY_LICENSES`, thirdPartyLicenses([...bundled, ...modules]))
   await writeFile(`${folder}/package.json`, `${JSON.stringify(manifest, undefined, 2)}\n`)
   // There is no changelog before the first release.
   for (const file of ["README.md", "REFERENCE.md", "CHANGELOG.md"])
     if (existsSync(join(root, file))) await copyFile(join(root, file), join(folder, file))
+}
+
+/** Bundles a module into a file, and returns the modules in it. */
+const write = async (file: string, input: string, plugins: ReadonlyArray<Plugin>): Promise<ReadonlyArray<string>> => {
+  const build = await rolldown({
+    input,
+    cwd: root,
+    ...BUILD,
+    // Parentheses around module functions would make Node compile every module at the start.
+    optimization: { pifeForModuleWrappers: false },
+    plugins: [versionText, ...plugins, lazyBuiltins]
+  })
+  try {
+    const [chunk] = (await build.generate({ ...output, strictExecutionOrder: true })).output
+    await writeFile(file, asciiOf(chunk.code))
+    return Object.keys(chunk.modules)
+  } finally {
+    await build.close()
+  }
 }

@@ -11,7 +11,7 @@ await bundle(folder)
 const file = join(folder, "agentctl.cjs")
 const runs = [
   { name: "node -e 0", args: ["-e", "0"], limit: 1 },
-  { name: "agentctl --version", args: [file, "--version"], limit: 1.6 },
+  { name: "agentctl --version", args: [file, "--version"], limit: 1.3 },
   { name: "agentctl --help", args: [file, "--help"], limit: 2.5 },
   { name: "agentctl mail list --help", args: [file, "mail", "list", "--help"], limit: 2.5 }
 ].map((run) => ({ ...run, millis: new Array<number>() }))

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { writeSync } from "node:fs"
-import { OLDEST_NODE, VERSION } from "./Version.ts"
+import { keepCompiled } from "./CompileCache.ts"
+import { OLDEST_NODE, RUNS_FROM_SOURCES, VERSION } from "./Version.ts"
 
 const [only, ...more] = process.argv.slice(2)
 if (more.length === 0 && (only === "--version" || only === "-V")) {
@@ -14,5 +15,6 @@ if (more.length === 0 && (only === "--version" || only === "-V")) {
   )
   process.exitCode = 3
 } else {
+  if (!RUNS_FROM_SOURCES) keepCompiled()
   void import("./NodeProgram.ts").then(({ runOnNode }) => runOnNode())
 }

@@ -1,4 +1,6 @@
 import { spawnSync } from "node:child_process"
+import { readdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "vitest"
 import { useProgram } from "./support/Program.ts"
@@ -31,6 +33,22 @@ describe("start-up", () => {
       assert.notInclude(loaded, `NativeModule ${heavy}`)
     // The parser determines the command.
     assert.include(loaded, "parse_args")
+  })
+
+  it("keeps the compiled program in the cache folder of the user, and needs none", () => {
+    const cache = program.folder()
+    const help = (folder: string) => {
+      const { NODE_COMPILE_CACHE: _, ...env } = process.env
+      const args = [program.file(), "mail", "list", "--help"]
+      return spawnSync(process.execPath, args, { encoding: "utf8", env: { ...env, XDG_CACHE_HOME: folder } })
+    }
+    const first = help(cache)
+    assert.deepStrictEqual([first.status, first.stderr], [0, ""])
+    assert.isNotEmpty(readdirSync(join(cache, "agentctl"), { recursive: true }))
+    const file = join(cache, "file")
+    writeFileSync(file, "")
+    for (const next of [help(cache), help(file)])
+      assert.deepStrictEqual([next.status, next.stderr, next.stdout], [0, "", first.stdout])
   })
 
   it("evaluates no module of the client for help", () => {
