@@ -166,12 +166,18 @@ export class PaymentStatuses extends Context.Service<
       const operations = yield* OperationStore
 
       const ofHeld = Effect.fnUntraced(function* (operation: Operation) {
-        const { answer, proof, state, terms, transaction } = operation
+        const { answer, proof, state, terms } = operation
+        const { createdAt, reason, refund, transaction, updatedAt, ...purchase } = paymentOf(summaryOf(operation))
         const isUnsigned = operation.receipt === null && answer !== null && transaction !== null
         return {
-          ...paymentOf(summaryOf(operation)),
+          ...purchase,
           ...amountOf(terms),
+          transaction,
+          refund,
+          reason,
           receipt: isUnsigned ? PaymentResponse.unsigned(rail, operation, transaction) : operation.receipt,
+          createdAt,
+          updatedAt,
           ...adviceOn({ _tag: "Held", state, proof }, yield* Timestamp.now)
         } satisfies PaymentStatusRecord
       })
