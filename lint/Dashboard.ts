@@ -4,7 +4,7 @@ interface Panel {
   readonly title: string
   readonly description: string
   /** A unit of Grafana: `reqps` are requests a second, `ops` are operations a second, `short` is a count. */
-  readonly unit: "s" | "percentunit" | "reqps" | "ops" | "short"
+  readonly unit: "s" | "bytes" | "percentunit" | "reqps" | "ops" | "short"
   /** Without it, the panel shows the course of time. */
   readonly type?: "stat"
   /** Whether values can be negative, so that the axis does not begin at 0. */
@@ -14,6 +14,8 @@ interface Panel {
 }
 
 const PROCESS = "{{instance}} {{worker}}"
+/** Other programs that the same Prometheus scrapes have metrics of these names, too. */
+const OURS = '{job="agentos"}'
 
 const legendOf = (labels: ReadonlyArray<string>): string => labels.map((label) => `{{${label}}}`).join(" ")
 
@@ -297,6 +299,33 @@ const ROWS: Readonly<Record<string, ReadonlyArray<Panel>>> = {
       description: "Since each process began to serve.",
       unit: "s",
       queries: { [PROCESS]: "time() - process_start_time_seconds" }
+    },
+    {
+      title: "Processor",
+      description: "Cores that each process uses. JavaScript runs on one of them; log and encryption use others.",
+      unit: "short",
+      queries: { [PROCESS]: `rate(process_cpu_seconds_total${OURS}[$__rate_interval])` }
+    },
+    {
+      title: "Memory",
+      description: "Resident memory of each process, and the part that JavaScript objects use.",
+      unit: "bytes",
+      queries: {
+        [`resident, ${PROCESS}`]: `process_resident_memory_bytes${OURS}`,
+        [`heap, ${PROCESS}`]: `nodejs_heap_size_used_bytes${OURS}`
+      }
+    },
+    {
+      title: "Event loop, p99",
+      description: "Intervals of a timer of 10 ms. The alert AgentOSEventLoop fires above 0.25 s.",
+      unit: "s",
+      queries: { [PROCESS]: `nodejs_eventloop_lag_p99_seconds${OURS}` }
+    },
+    {
+      title: "File descriptors",
+      description: "Share of the limit that is open. The alert AgentOSFileDescriptors fires above 80 %.",
+      unit: "percentunit",
+      queries: { [PROCESS]: `process_open_fds${OURS} / process_max_fds${OURS}` }
     },
     {
       title: "Clock",

@@ -28,7 +28,9 @@ const inCode = (text: string): ReadonlyArray<string> => [...text.matchAll(/`(\w+
 
 /** Returns the labels of each metric in the tables of the page; some of them are values of labels. */
 export const describedMetrics = (): ReadonlyMap<string, ReadonlyArray<string>> => {
-  const rows = readFileSync(join(repository, PAGE), "utf8").matchAll(/^\| (`(?:agentos|process)_[^|]*)\|(.*)\|$/gm)
+  const rows = readFileSync(join(repository, PAGE), "utf8").matchAll(
+    /^\| (`(?:agentos|nodejs|process)_[^|]*)\|(.*)\|$/gm
+  )
   return new Map(
     [...rows].flatMap(([, names = "", labels = ""]) => inCode(names).map((name) => [name, inCode(labels)]))
   )

@@ -110,6 +110,8 @@ describe("agentos-server start --workers", () => {
     expect(counted.map(([, worker]) => worker)).toEqual(["1", "2"])
     expect(text.match(/^# TYPE agentos_http_requests_total /gm)).toHaveLength(1)
     expect(text.match(/^agentos_database_up 1$/gm)).toHaveLength(1)
+    const memory = [...text.matchAll(/^process_resident_memory_bytes\{worker="(\d)"\} \d+$/gm)]
+    expect(memory.map(([, worker]) => worker)).toEqual(["1", "2"])
     await clients.stop()
     const requests = server.lines().filter(({ message }) => message === "request")
     expect(new Set(requests.map(({ worker }) => worker))).toEqual(new Set([1, 2]))

@@ -110,7 +110,7 @@ describe.skipIf(root === undefined)(title, () => {
       for (const { health, name } of await rules()) expect([name, health]).toEqual([name, "ok"])
     }, PATIENT)
     const names = await seen()
-    const used = (await rules()).flatMap(({ query }) => query.match(/\b(?:agentos|process)_\w+/g) ?? [])
+    const used = (await rules()).flatMap(({ query }) => query.match(/\b(?:agentos|nodejs|process)_\w+/g) ?? [])
     expect(used.length).toBeGreaterThan(20)
     expect(used.filter((name) => !names.has(name) && !CONDITIONAL.has(name))).toEqual([])
     expect((await rules()).filter(({ state }) => state !== "inactive")).toEqual([])

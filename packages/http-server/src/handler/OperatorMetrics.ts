@@ -1,8 +1,9 @@
 import { type Job, Jobs, JobStore, type JobRecord, OperationStore, type OpenOperations } from "@agentos/core"
-import { Clock, Duration, Effect, Metric, Option } from "effect"
-import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
+import { Clock, Duration, Effect, Option } from "effect"
 import { DatabaseConnections, type DatabaseConnectionCount } from "../DatabaseConnections.ts"
+import { processMetricsText } from "../health/ProcessMetrics.ts"
 import { Readiness } from "../health/Readiness.ts"
+import { counter, formatSeparately, gauge } from "../health/SeparateMetrics.ts"
 import { mergeWorkerMetrics, WorkerMetrics } from "../WorkerMetrics.ts"
 
 /** A slower database is reported as down, so that the metrics of this server itself still appear. */
@@ -23,12 +24,6 @@ interface KnownJob {
   readonly job: Job
   readonly record: JobRecord | undefined
 }
-
-const counter = (id: string, description: string, attributes: Record<string, string>, value: number) =>
-  Metric.update(Metric.counter(id, { description, attributes, incremental: true }), value)
-
-const gauge = (id: string, description: string, attributes: Record<string, string>, value: number) =>
-  Metric.update(Metric.gauge(id, { description, attributes }), value)
 
 const jobMetrics = Effect.fnUntraced(function* (jobs: ReadonlyArray<KnownJob>, now: number) {
   for (const { job, record } of jobs) {
@@ -71,12 +66,6 @@ const connectionMetrics = Effect.fnUntraced(function* (limit: number, byState: R
     yield* gauge("agentos_database_connections", description, { state }, count)
   }
 })
-
-/** Uses a separate registry, so that a state without operations is not reported with an old value. */
-const inRegistryOfItsOwn = <R>(metrics: Effect.Effect<void, never, R>) =>
-  Effect.suspend(() =>
-    Effect.provideService(Effect.andThen(metrics, PrometheusMetrics.format()), Metric.MetricRegistry, new Map())
-  )
 
 /**
  * All metrics in Prometheus text format 0.0.4: first those of this server, of each of its workers, then those of the store about all servers,
@@ -122,6 +111,6 @@ export const metricsText = Effect.gen(function* () {
   })
 
   const workers = yield* WorkerMetrics
-  const served = workers === undefined ? PrometheusMetrics.format() : Effect.map(workers, mergeWorkerMetrics)
-  return Effect.zipWith(served, inRegistryOfItsOwn(storeMetrics), (own, stored) => own + stored)
+  const served = workers === undefined ? processMetricsText : Effect.map(workers, mergeWorkerMetrics)
+  return Effect.zipWith(served, formatSeparately(storeMetrics), (own, stored) => own + stored)
 })

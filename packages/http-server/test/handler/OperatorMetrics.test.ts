@@ -1,7 +1,10 @@
 import { JobStore } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { execFileSync } from "node:child_process"
 import { once } from "node:events"
+import { closeSync, openSync } from "node:fs"
+import { setTimeout as sleep } from "node:timers/promises"
 import { vi } from "vitest"
 import { WebSocket } from "ws"
 import { readMetrics, type Sample } from "../support/PrometheusText.ts"
@@ -54,6 +57,7 @@ const valueOf = (samples: ReadonlyArray<Sample>, name: string, labels: Sample["l
 const gained = (before: ReadonlyArray<Sample>, after: ReadonlyArray<Sample>, name: string, labels: Sample["labels"]) =>
   valueOf(after, name, labels) - valueOf(before, name, labels)
 
+const MEBIBYTE = 1024 * 1024
 const PATIENCE = { timeout: 60_000, interval: 50 }
 
 const openSocket = async (server: TestServer, token: string) => {
@@ -200,6 +204,39 @@ describe("the metrics for the operator", () => {
     const jobs = (name: string) => all(run, name).map(({ labels }) => labels["job"])
     assert.isAtLeast(jobs("agentos_job_runs_total").length, 2)
     assert.deepStrictEqual(jobs("agentos_job_done_total"), jobs("agentos_job_runs_total"))
+  })
+
+  it("report memory, processor time, descriptors and a blocked event loop of the process", async () => {
+    const server = await startServer({ operatorToken: TOKEN })
+    const before = await scrape(server)
+    const files = Array.from({ length: 50 }, () => openSync("/dev/null", "r"))
+    const bytes = Buffer.alloc(64 * MEBIBYTE, 1)
+    const objects = Array.from({ length: 1_000_000 }, (_, index) => ({ index }))
+    await sleep(100)
+    const until = performance.now() + 400
+    while (performance.now() < until) continue
+    await sleep(100)
+    const after = await scrape(server)
+    files.forEach(closeSync)
+    const closed = await scrape(server)
+    await server.stop()
+    assert.deepStrictEqual([bytes.length, objects.length], [64 * MEBIBYTE, 1_000_000])
+    const grown = (name: string) => gained(before, after, name, {})
+    assert.isAbove(valueOf(before, "process_resident_memory_bytes"), 32 * MEBIBYTE)
+    assert.isAbove(grown("process_resident_memory_bytes"), 32 * MEBIBYTE)
+    assert.isAbove(valueOf(before, "nodejs_heap_size_used_bytes"), MEBIBYTE)
+    assert.isAbove(grown("nodejs_heap_size_used_bytes"), MEBIBYTE)
+    assert.isAbove(valueOf(before, "process_cpu_seconds_total"), 0)
+    assert.isAbove(grown("process_cpu_seconds_total"), 0.1)
+    assert.lengthOf(all(before, "nodejs_eventloop_lag_p99_seconds"), 1)
+    assert.isAtLeast(valueOf(after, "nodejs_eventloop_lag_p99_seconds"), 0.3)
+    const lags = [closed, after].map((samples) => valueOf(samples, "nodejs_eventloop_lag_p99_seconds"))
+    assert.isBelow(lags[0]!, lags[1]!, "each answer begins a new window")
+    if (process.platform !== "linux") return assert.deepStrictEqual(all(before, "process_open_fds"), [])
+    assert.isAtLeast(grown("process_open_fds"), 45)
+    assert.isAtMost(gained(after, closed, "process_open_fds", {}), -45)
+    const limit = Number(execFileSync("sh", ["-c", "ulimit -n"]))
+    assert.strictEqual(valueOf(before, "process_max_fds"), limit)
   })
 
   it("contain no tenant, address or secret", async () => {

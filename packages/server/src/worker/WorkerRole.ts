@@ -1,8 +1,7 @@
 import cluster from "node:cluster"
 import { once } from "node:events"
 import { Effect } from "effect"
-import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
-import type { WorkerMetricsText } from "@agentos/http-server"
+import { processMetricsText, type WorkerMetricsText } from "@agentos/http-server"
 import { type FromWorker, type Listening, type ToWorker, WORKER_VARIABLE } from "./WorkerProcess.ts"
 
 /** A server that does not pass on the metrics of its workers by then is busy: the answer has those of this one alone. */
@@ -39,7 +38,9 @@ export const takeWorkerRole = (): WorkerRole => {
     if (message.type === "drain") draining.abort()
     if (message.type === "collected") requests.get(message.request)?.(message.metrics)
     if (message.type === "report")
-      send({ type: "metrics", request: message.request, text: Effect.runSync(PrometheusMetrics.format()) })
+      Effect.runFork(
+        Effect.map(processMetricsText, (text) => send({ type: "metrics", request: message.request, text }))
+      )
   })
 
   const collected = Effect.callback<ReadonlyArray<WorkerMetricsText>>((resume) => {
@@ -48,7 +49,7 @@ export const takeWorkerRole = (): WorkerRole => {
     send({ type: "collect", request })
     return Effect.sync(() => void requests.delete(request))
   })
-  const own = Effect.map(PrometheusMetrics.format(), (text) => [{ worker: number, text }])
+  const own = Effect.map(processMetricsText, (text) => [{ worker: number, text }])
 
   return {
     number,
