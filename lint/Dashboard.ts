@@ -161,6 +161,12 @@ const ROWS: Readonly<Record<string, ReadonlyArray<Panel>>> = {
       queries: maxPer(["state"], "agentos_operations_open_oldest_seconds")
     },
     {
+      title: "Amount due back",
+      description: "USDT that is due back to payers, of open operations, by network and token.",
+      unit: "short",
+      queries: maxPer(["network", "asset"], "agentos_refunds_due_usdt")
+    },
+    {
       title: "Unclaimed transfers",
       description: "Transfers to payTo in the last day that no operation knows, as of the last ledger-audit.",
       unit: "short",

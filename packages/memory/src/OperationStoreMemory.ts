@@ -88,7 +88,7 @@ export const layer = Layer.effect(
         }),
       post: (entries) => run(() => entries.forEach((entry) => post(tables, entry))),
       countOpen: (limit) =>
-        run(() => countByState(operations.where("queue", OPEN).toSorted(longestDueFirst).slice(0, limit))),
+        run(() => countByStateAndToken(operations.where("queue", OPEN).toSorted(longestDueFirst).slice(0, limit))),
       openKeyIds: run(() => [
         ...new Set(operations.where("queue", OPEN).map(({ terms }) => RequestBinding.keyIdOf(terms)))
       ]),
@@ -134,12 +134,16 @@ const byId = (a: Operation, b: Operation): number => (a.operationId < b.operatio
 
 const longestDueFirst = (a: Operation, b: Operation): number => (a.dueAt ?? 0) - (b.dueAt ?? 0) || byId(a, b)
 
-const countByState = (operations: ReadonlyArray<Operation>): ReadonlyArray<OpenOperations> =>
-  [...Map.groupBy(operations, ({ state }) => state)].map(([state, some]) => ({
-    state,
-    count: some.length,
-    oldestAt: Timestamp.Timestamp.make(Math.min(...some.map(({ createdAt }) => createdAt)))
-  }))
+const countByStateAndToken = (operations: ReadonlyArray<Operation>): ReadonlyArray<OpenOperations> => {
+  const groups = Map.groupBy(operations, ({ proof, state }) => {
+    const { asset, network } = proofKey(proof)
+    return compositeKey(state, network, asset)
+  })
+  return [...groups.values()].flatMap((some) => {
+    const oldestAt = Timestamp.Timestamp.make(Math.min(...some.map(({ createdAt }) => createdAt)))
+    return totals(some).map((total) => ({ ...total, oldestAt }))
+  })
+}
 
 const totals = (operations: ReadonlyArray<Operation>): ReadonlyArray<OperationTotal> => {
   const sums = new Map<string, OperationTotal>()

@@ -41,13 +41,19 @@ const toBooks = (rows: ReadonlyArray<BookRow>): Books => ({
 
 interface OpenRow {
   readonly state: string
+  readonly network: string
+  readonly asset: string
   readonly count: bigint
+  readonly amount: string
   readonly oldest_at: bigint
 }
 
-const toOpen = ({ count, oldest_at, state }: OpenRow): OpenOperations => ({
+const toOpen = ({ amount, asset, count, network, oldest_at, state }: OpenRow): OpenOperations => ({
   state: toState(state),
+  network,
+  asset,
   count: Number(count),
+  amount: BigInt(amount),
   oldestAt: Row.toMoment(oldest_at)
 })
 
@@ -265,10 +271,11 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
         Effect.map(
           orDie(sql<OpenRow>`
             with open as materialized (
-              select state, created_at from operations where due_at is not null
+              select state, network, asset, amount, created_at from operations where due_at is not null
               order by due_at, operation_id limit ${Parameter.integer(limit)}
             )
-            select state, count(*) as count, min(created_at) as oldest_at from open group by state`),
+            select state, network, asset, count(*) as count, sum(amount) as amount, min(created_at) as oldest_at
+            from open group by state, network, asset`),
           Row.all(toOpen)
         ),
       openKeyIds: Effect.map(

@@ -151,28 +151,35 @@ export const operationTotalsTests: ContractTests<OperationStore> = (it) => {
 
   describe("countOpen", () => {
     it.effect(
-      "counts open operations by state, leased or not, with the time of the oldest, and prefers those due first",
+      "totals open operations by state and token, leased or not, with the time of the oldest, and prefers those due first",
       () =>
         Effect.gen(function* () {
           const store = yield* Sample.emptiedQueue
           const clock = yield* StoreClock
-          const first = yield* Sample.claimed()
+          const { asset } = yield* Sample.proof(yield* Fresh.tenant)
+          const [one, two] = [
+            { asset, network: "eip155:196" },
+            { asset, network: "eip155:42220" }
+          ]
+          const first = yield* stored(one, 20n, [])
           yield* clock.advance(1_000)
-          const second = yield* Sample.claimed()
+          const second = yield* stored({ ...one, asset: `0x${asset.slice(2).toUpperCase()}` }, 3n, [])
           yield* clock.advance(1_000)
-          const settling = yield* Sample.moved(yield* Sample.claimed(), "settling")
-          for (const path of Sample.FINAL_PATHS) yield* Sample.movedAlong(yield* Sample.claimed(), path)
+          const third = yield* stored(two, Sample.UINT256_MAX, [])
+          const settling = yield* stored(one, 5n, ["settling"])
+          for (const path of Sample.FINAL_PATHS) yield* stored(one, 7n, path)
           // Operations left open by other tests are due in the distant future.
           assert.sameDeepMembers(
-            [...(yield* store.countOpen(3))],
+            [...(yield* store.countOpen(4))],
             [
-              { state: "claimed", count: 2, oldestAt: first.createdAt },
-              { state: "settling", count: 1, oldestAt: settling.createdAt }
+              { state: "claimed", ...one, count: 2, amount: 23n, oldestAt: first.createdAt },
+              { state: "claimed", ...two, count: 1, amount: Sample.UINT256_MAX, oldestAt: third.createdAt },
+              { state: "settling", ...one, count: 1, amount: 5n, oldestAt: settling.createdAt }
             ]
           )
           yield* store.setNextAttempt(first.operationId, first.fence, { kind: "scheduled", millis: 10 * Sample.LEASE })
           assert.deepStrictEqual(yield* store.countOpen(1), [
-            { state: "claimed", count: 1, oldestAt: second.createdAt }
+            { state: "claimed", ...one, count: 1, amount: 3n, oldestAt: second.createdAt }
           ])
           assert.deepStrictEqual(yield* store.countOpen(0), [])
         })

@@ -36,10 +36,8 @@ export interface OperationTotal {
   readonly amount: bigint
 }
 
-/** Number of open operations in a state, and when the oldest of them was created. */
-export interface OpenOperations {
-  readonly state: OperationState
-  readonly count: number
+/** The open operations in a state that paid with a token, and when the oldest of them was created. */
+export interface OpenOperations extends OperationTotal {
   readonly oldestAt: Timestamp
 }
 
@@ -122,7 +120,7 @@ export class OperationStore extends Context.Service<
     /** Writes balanced entries. Call it in the transaction of the transition that they record. */
     readonly post: (entries: ReadonlyArray<LedgerEntry>) => Effect.Effect<void>
     /**
-     * Counts the open operations by state: all of them, or the `limit` that are due first if there are more. The cost
+     * Totals the open operations by state and token: all of them, or the `limit` that are due first if there are more. The cost
      * grows with the open operations, not with the final ones.
      */
     readonly countOpen: (limit: number) => Effect.Effect<ReadonlyArray<OpenOperations>>

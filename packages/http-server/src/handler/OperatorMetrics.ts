@@ -1,4 +1,14 @@
-import { type Job, Jobs, JobStore, type JobRecord, OperationStore, type OpenOperations } from "@agentos/core"
+import {
+  type Job,
+  Jobs,
+  JobStore,
+  type JobRecord,
+  OperationStore,
+  type OpenOperations,
+  PaymentRail,
+  type Token,
+  Usdt
+} from "@agentos/core"
 import { Clock, Duration, Effect, Option } from "effect"
 import { DatabaseConnections, type DatabaseConnectionCount } from "../DatabaseConnections.ts"
 import { processMetricsText } from "../health/ProcessMetrics.ts"
@@ -51,11 +61,27 @@ const jobMetrics = Effect.fnUntraced(function* (jobs: ReadonlyArray<KnownJob>, n
 })
 
 const operationMetrics = Effect.fnUntraced(function* (open: ReadonlyArray<OpenOperations>, now: number) {
-  for (const { count, oldestAt, state } of open) {
+  for (const [state, some] of Map.groupBy(open, ({ state }) => state)) {
     const description = `Open paid operations by state, counted up to the ${OPEN_LIMIT} that are due first.`
-    yield* gauge("agentos_operations_open", description, { state }, count)
-    const age = Math.max(0, now - oldestAt) / 1_000
+    const total = some.reduce((sum, { count }) => sum + count, 0)
+    yield* gauge("agentos_operations_open", description, { state }, total)
+    const age = Math.max(0, now - Math.min(...some.map(({ oldestAt }) => oldestAt))) / 1_000
     yield* gauge("agentos_operations_open_oldest_seconds", "Age of the oldest open operation.", { state }, age)
+  }
+})
+
+/** Tokens that are accepted are reported without refunds, too; others only with some. */
+const refundMetrics = Effect.fnUntraced(function* (
+  open: ReadonlyArray<OpenOperations>,
+  accepted: ReadonlyArray<Token>
+) {
+  const due = open.filter(({ state }) => state === "refund_due")
+  const none = accepted.map(({ asset, network }) => ({ network, asset: asset.toLowerCase(), amount: 0n }))
+  for (const some of Map.groupBy([...none, ...due], ({ asset, network }) => `${network} ${asset}`).values()) {
+    const { asset, network } = some[0]!
+    const total = some.reduce((sum, { amount }) => sum + amount, 0n)
+    const description = `Amount of the open operations that are due back to their payers, of the ${OPEN_LIMIT} due first.`
+    yield* gauge("agentos_refunds_due_usdt", description, { network, asset }, Number(Usdt.toDecimal(total)))
   }
 })
 
@@ -75,6 +101,7 @@ const connectionMetrics = Effect.fnUntraced(function* (limit: number, byState: R
 export const metricsText = Effect.gen(function* () {
   const jobs = yield* knownJobs
   const operations = yield* OperationStore
+  const rail = yield* PaymentRail
   const connections = yield* DatabaseConnections
   const { check } = yield* Readiness
 
@@ -106,6 +133,7 @@ export const metricsText = Effect.gen(function* () {
     if (Option.isNone(answer)) return
     yield* jobMetrics(answer.value.jobs, now)
     yield* operationMetrics(answer.value.open, now)
+    yield* refundMetrics(answer.value.open, rail.terms(0n))
     if (answer.value.connections === undefined) return
     yield* connectionMetrics(answer.value.connections.limit, answer.value.connections.byState)
   })
