@@ -187,6 +187,20 @@ const ROWS: Readonly<Record<string, ReadonlyArray<Panel>>> = {
       queries: { fulfilling: 'max(agentos_operations_open{state="fulfilling"}) or vector(0)' }
     },
     {
+      title: "Waiting messages",
+      description:
+        "Outbound messages that are scheduled, or that the relay deferred for some recipients, up to 10,000.",
+      unit: "short",
+      queries: maxPer(["state"], "agentos_messages_waiting")
+    },
+    {
+      title: "Overdue messages",
+      description:
+        "How long the first waiting message is due. The alert AgentOSMessagesOverdue fires after ten minutes.",
+      unit: "s",
+      queries: { overdue: "max(agentos_messages_overdue_seconds)" }
+    },
+    {
       title: "Refused inbound mail",
       description: "Recipients and mails that SMTP refused, by reason.",
       unit: "ops",

@@ -3,6 +3,9 @@ import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
 import type { RetryRow } from "./Tables.ts"
 
+const dueFirst = (a: RetryRow, b: RetryRow): number =>
+  a.dueAt - b.dueAt || (a.lease.messageId < b.lease.messageId ? -1 : 1)
+
 /** The retries of outbound messages in memory. */
 export const layer = Layer.effect(
   MessageRetryStore,
@@ -43,7 +46,7 @@ export const layer = Layer.effect(
           messageRetries
             .where("all", "all")
             .filter(({ dueAt }) => dueAt <= now)
-            .toSorted((a, b) => a.dueAt - b.dueAt || (a.lease.messageId < b.lease.messageId ? -1 : 1))
+            .toSorted(dueFirst)
             .slice(0, limit)
             .map((row) => {
               const { attempts, messageId, tenantId } = row.lease
@@ -63,6 +66,12 @@ export const layer = Layer.effect(
           const isHeld = heldBy(lease) !== undefined
           if (isHeld) messageRetries.delete(lease.messageId)
           return isHeld
+        }),
+      countWaiting: (limit) =>
+        run(() => {
+          const rows = messageRetries.where("all", "all").toSorted(dueFirst).slice(0, limit)
+          const scheduled = rows.filter(({ lease, sendAt }) => sendAt !== undefined && lease.attempts === 0).length
+          return { scheduled, deferred: rows.length - scheduled, firstDueAt: rows[0]?.dueAt ?? null }
         })
     })
   })

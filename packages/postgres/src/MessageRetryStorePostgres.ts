@@ -1,4 +1,4 @@
-import { MessageRetryStore, type RetryLease } from "@agentos/core"
+import { MessageRetryStore, type RetryLease, type WaitingMessages } from "@agentos/core"
 import { Effect, Layer } from "effect"
 import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
@@ -14,6 +14,18 @@ const RETRIES = Table.table("message_retries", {
 })
 
 type RetryRow = Table.Stored<typeof RETRIES> & { readonly was_due_at: bigint }
+
+interface WaitingRow {
+  readonly scheduled: bigint
+  readonly deferred: bigint
+  readonly first_due_at: bigint | null
+}
+
+const toWaiting = ({ deferred, first_due_at, scheduled }: WaitingRow): WaitingMessages => ({
+  scheduled: Number(scheduled),
+  deferred: Number(deferred),
+  firstDueAt: Row.toMomentOrNull(first_due_at)
+})
 
 const dueFirst = (a: RetryRow, b: RetryRow): number =>
   Number(a.was_due_at - b.was_due_at) || (a.message_id < b.message_id ? -1 : 1)
@@ -74,7 +86,19 @@ export const layer: Layer.Layer<MessageRetryStore, never, Database> = Layer.effe
           Row.any
         ),
       end: (held) =>
-        Effect.map(orDie(sql`delete from message_retries where ${isHeldBy(held)} returning message_id`), Row.any)
+        Effect.map(orDie(sql`delete from message_retries where ${isHeldBy(held)} returning message_id`), Row.any),
+      countWaiting: (limit) =>
+        Effect.map(
+          orDie(sql<WaitingRow>`
+            with waiting as materialized (
+              select due_at, send_at is not null and attempts = 0 as is_scheduled from message_retries
+              order by due_at, message_id limit ${Parameter.integer(limit)}
+            )
+            select count(*) filter (where is_scheduled) as scheduled, count(*) filter (where not is_scheduled) as deferred,
+              min(due_at) as first_due_at
+            from waiting`),
+          ([row]) => toWaiting(row!)
+        )
     })
   })
 )

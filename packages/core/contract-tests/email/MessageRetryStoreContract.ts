@@ -49,6 +49,33 @@ export const MessageRetryStoreContract = defineContract<MessageRetryStore>("Mess
     })
   )
 
+  it.effect("counts the messages that wait, those due first, and returns when the first is due", () =>
+    Effect.gen(function* () {
+      const store = yield* emptied
+      const clock = yield* StoreClock
+      const none = { scheduled: 0, deferred: 0, firstDueAt: null }
+      assert.deepStrictEqual(yield* store.countWaiting(10), none)
+      const now = yield* clock.now
+      const first = yield* scheduled(0)
+      yield* scheduled(LEASE / 2)
+      const { tenantId } = yield* Fresh.tenant
+      yield* store.schedule(yield* Fresh.id, tenantId, LEASE / 4, Timestamp.add(now, LEASE / 4))
+      const all = yield* store.countWaiting(10)
+      assert.deepInclude(all, { scheduled: 1, deferred: 2 })
+      assert.isAtLeast(all.firstDueAt!, now)
+      assert.isBelow(all.firstDueAt!, now + LEASE / 4)
+      assert.deepStrictEqual(yield* store.countWaiting(2), { ...all, deferred: 1 }, "the two that are due first")
+      assert.deepStrictEqual(yield* store.countWaiting(0), none)
+      assert.deepStrictEqual(yield* store.lease(1, LEASE), [first])
+      const leased = yield* store.countWaiting(10)
+      assert.deepInclude(leased, { scheduled: 1, deferred: 2 })
+      assert.isAtLeast(leased.firstDueAt!, now + LEASE / 4)
+      yield* clock.advance(LEASE / 4)
+      assert.lengthOf(yield* store.lease(1, LEASE), 1)
+      assert.deepInclude(yield* store.countWaiting(10), { scheduled: 0, deferred: 3 }, "its attempt has begun")
+    })
+  )
+
   it.effect("leases a retry again when its lease has expired, as another attempt that ends the earlier one", () =>
     Effect.gen(function* () {
       const store = yield* emptied

@@ -219,6 +219,16 @@ export interface RetryLease {
   readonly attempts: number
 }
 
+/** The outbound messages that wait for an attempt, or have one. */
+export interface WaitingMessages {
+  /** Messages that were scheduled with `sendAt`, before their first attempt. */
+  readonly scheduled: number
+  /** The others: the relay refused some of their recipients temporarily. */
+  readonly deferred: number
+  /** When the first of them is due, or its lease ends; null without messages. */
+  readonly firstDueAt: Timestamp | null
+}
+
 /**
  * The port that stores which outbound messages are to be sent later, or again, because the relay refused some of their
  * recipients temporarily. Which recipients these are is in the message. A retry ends with its message.
@@ -252,5 +262,7 @@ export class MessageRetryStore extends Context.Service<
     readonly renew: (lease: RetryLease, millis: number) => Effect.Effect<boolean>
     /** Ends the retries of the message. Returns false, and changes nothing, if the retry was leased again. */
     readonly end: (lease: RetryLease) => Effect.Effect<boolean>
+    /** Counts the messages that wait: all of them, or the `limit` that are due first if there are more. */
+    readonly countWaiting: (limit: number) => Effect.Effect<WaitingMessages>
   }
 >()("@agentos/core/email/MessageRetryStore") {}

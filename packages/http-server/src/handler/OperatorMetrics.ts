@@ -3,11 +3,13 @@ import {
   Jobs,
   JobStore,
   type JobRecord,
+  MessageRetryStore,
   OperationStore,
   type OpenOperations,
   PaymentRail,
   type Token,
-  Usdt
+  Usdt,
+  type WaitingMessages
 } from "@agentos/core"
 import { Clock, Duration, Effect, Option } from "effect"
 import { DatabaseConnections, type DatabaseConnectionCount } from "../DatabaseConnections.ts"
@@ -20,6 +22,8 @@ import { mergeWorkerMetrics, WorkerMetrics } from "../WorkerMetrics.ts"
 const ANSWER_WITHIN = Duration.seconds(2)
 /** Maximum number of operations that are counted. */
 const OPEN_LIMIT = 10_000
+/** Maximum number of waiting messages that are counted. */
+const WAITING_LIMIT = 10_000
 
 /** Every job of the host with its stored record, which is undefined before the first run. */
 export const knownJobs = Effect.gen(function* () {
@@ -85,6 +89,21 @@ const refundMetrics = Effect.fnUntraced(function* (
   }
 })
 
+const messageMetrics = Effect.fnUntraced(function* (waiting: WaitingMessages, now: number) {
+  const { deferred, firstDueAt, scheduled } = waiting
+  for (const [state, count] of Object.entries({ scheduled, deferred })) {
+    const description = `Outbound messages that wait for an attempt, counted up to the ${WAITING_LIMIT} that are due first.`
+    yield* gauge("agentos_messages_waiting", description, { state }, count)
+  }
+  const overdue = Math.max(0, now - (firstDueAt ?? now)) / 1_000
+  yield* gauge(
+    "agentos_messages_overdue_seconds",
+    "Seconds since the first outbound message became due without an attempt.",
+    {},
+    overdue
+  )
+})
+
 const connectionMetrics = Effect.fnUntraced(function* (limit: number, byState: ReadonlyArray<DatabaseConnectionCount>) {
   yield* gauge("agentos_database_connections_max", "Maximum connections of the database server.", {}, limit)
   for (const { count, state } of byState) {
@@ -102,11 +121,17 @@ export const metricsText = Effect.gen(function* () {
   const jobs = yield* knownJobs
   const operations = yield* OperationStore
   const rail = yield* PaymentRail
+  const messages = yield* MessageRetryStore
   const connections = yield* DatabaseConnections
   const { check } = yield* Readiness
 
   const storeFigures = Effect.all(
-    { jobs, open: operations.countOpen(OPEN_LIMIT), connections: connections ?? Effect.succeed(undefined) },
+    {
+      jobs,
+      open: operations.countOpen(OPEN_LIMIT),
+      waiting: messages.countWaiting(WAITING_LIMIT),
+      connections: connections ?? Effect.succeed(undefined)
+    },
     { concurrency: "unbounded" }
   ).pipe(
     Effect.timeoutOption(ANSWER_WITHIN),
@@ -134,6 +159,7 @@ export const metricsText = Effect.gen(function* () {
     yield* jobMetrics(answer.value.jobs, now)
     yield* operationMetrics(answer.value.open, now)
     yield* refundMetrics(answer.value.open, rail.terms(0n))
+    yield* messageMetrics(answer.value.waiting, now)
     if (answer.value.connections === undefined) return
     yield* connectionMetrics(answer.value.connections.limit, answer.value.connections.byState)
   })

@@ -1,4 +1,4 @@
-import { JobStore, OperationStore } from "@agentos/core"
+import { JobStore, MessageRetryStore, OperationStore, TenantStore, walletAddress } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { execFileSync } from "node:child_process"
@@ -235,6 +235,32 @@ describe("the metrics for the operator", () => {
     })
     await server.run(refund)
     assert.deepStrictEqual(await due(), [{ labels, value: 0 }])
+    await server.stop()
+  })
+
+  it("report outbound messages that wait, and how long the first is overdue", async () => {
+    const server = await startServer({ operatorToken: TOKEN })
+    const { mailboxId, token, wallet } = await newTenant(server)
+    const waiting = async () => {
+      const samples = await scrape(server)
+      const states = all(samples, "agentos_messages_waiting").map(({ labels, value }) => [labels["state"], value])
+      const [overdue] = all(samples, "agentos_messages_overdue_seconds")
+      return { ...Object.fromEntries(states), overdue: Math.floor(overdue!.value / 60) }
+    }
+    assert.deepStrictEqual(await waiting(), { scheduled: 0, deferred: 0, overdue: 0 })
+
+    const sendAt = new Date(Date.now() + 3_600_000).toISOString()
+    const body = { mailboxId, to: ["a@example.com"], subject: "s", text: "t", sendAt }
+    assert.strictEqual((await callPaid(server, "/api/v1/email/messages/send", { body, token }, wallet)).status, 201)
+    assert.deepStrictEqual(await waiting(), { scheduled: 1, deferred: 0, overdue: 0 })
+
+    const late = Effect.gen(function* () {
+      const { findByWallet } = yield* TenantStore
+      const { tenantId } = Option.getOrThrow(yield* findByWallet(walletAddress(wallet)))
+      yield* (yield* MessageRetryStore).schedule(crypto.randomUUID(), tenantId, -10 * 60_000)
+    })
+    await server.run(late)
+    assert.deepStrictEqual(await waiting(), { scheduled: 1, deferred: 1, overdue: 10 })
     await server.stop()
   })
 

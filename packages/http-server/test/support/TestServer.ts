@@ -13,6 +13,7 @@ import {
   Ingress,
   JobStore,
   MailParser,
+  type MessageRetryStore,
   MessageStore,
   noMailParser,
   OfferReceipts,
@@ -69,7 +70,11 @@ export interface TestServer {
   readonly logs: ReadonlyArray<string>
   /** Runs an effect on the stores of the server. */
   readonly run: <A>(
-    effect: Effect.Effect<A, never, CallStore | JobStore | MessageStore | OperationStore | TenantStore>
+    effect: Effect.Effect<
+      A,
+      never,
+      CallStore | JobStore | MessageRetryStore | MessageStore | OperationStore | TenantStore
+    >
   ) => Promise<A>
   /** Appends events for a wallet's tenant, of the agent "agent" by default, and returns their ids. */
   readonly append: (wallet: string, names: ReadonlyArray<string>, agentId?: string) => Promise<ReadonlyArray<string>>

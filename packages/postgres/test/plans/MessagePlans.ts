@@ -1,5 +1,6 @@
 import {
   type MessageFilter,
+  MessageRetryStore,
   MessageStore,
   TenantStore,
   term,
@@ -57,6 +58,9 @@ const seed = Effect.gen(function* () {
     insert into thread_labels (thread_id, mailbox_id, label, tenant_id, message_count, last_at, last_message_id)
     select message_id, mailbox_id, label, tenant_id, 1, created_at, message_id from message_labels
     where tenant_id = ${tenantId} and label <> 'unread'`)
+  yield* seeding(sql`
+    insert into message_retries (message_id, tenant_id, attempts, due_at)
+    select message_id, tenant_id, 1, created_at from messages where tenant_id = ${tenantId}`)
   return { tenantId, mailboxId: id }
 })
 
@@ -65,7 +69,8 @@ export const assertMessagePlans = Effect.gen(function* () {
   const store = yield* MessageStore
   const { sql } = yield* Database
   const { mailboxId, tenantId } = yield* seed
-  const analyze = sql`analyze messages, message_labels, threads, thread_labels`
+  const waiting = (yield* MessageRetryStore).countWaiting(LIMIT)
+  const analyze = sql`analyze messages, message_labels, threads, thread_labels, message_retries`
   for (const statistics of [Effect.void, analyze]) {
     yield* statistics
     const cases: ReadonlyArray<readonly [MessageFilter, number, number]> = [
@@ -125,7 +130,8 @@ export const assertMessagePlans = Effect.gen(function* () {
       ["a thread", store.listThread(tenantId, newest!, undefined, LIMIT), 1, 200],
       ["labels of a message", Effect.as(mark(["new", "seldom"]), []), 0, 500],
       ["no labels of a message", Effect.as(mark([]), []), 0, 500],
-      ["messages in no thread", Effect.as(store.addToThreads(10), []), 0, 200]
+      ["messages in no thread", Effect.as(store.addToThreads(10), []), 0, 200],
+      ["waiting messages", Effect.map(waiting, ({ deferred }) => Array.from({ length: deferred })), LIMIT, 500]
     ]
     for (const [name, list, count, visited] of lists) {
       let found = 0
