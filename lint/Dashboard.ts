@@ -201,6 +201,12 @@ const ROWS: Readonly<Record<string, ReadonlyArray<Panel>>> = {
       queries: { overdue: "max(agentos_messages_overdue_seconds)" }
     },
     {
+      title: "Received mail",
+      description: "Mails that SMTP accepted, of all servers. Zero for long may mean that the MX record is wrong.",
+      unit: "ops",
+      queries: { received: "sum(rate(agentos_mail_received_total[$__rate_interval]))" }
+    },
+    {
       title: "Refused inbound mail",
       description: "Recipients and mails that SMTP refused, by reason.",
       unit: "ops",

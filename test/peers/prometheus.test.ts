@@ -33,6 +33,7 @@ const CONDITIONAL = new Set([
   "agentos_operations_open_oldest_seconds",
   "agentos_rate_limit_refusals_total",
   "agentos_quota_refusals_total",
+  "agentos_mail_received_total",
   "agentos_mail_refused_total",
   "agentos_mail_sender_policy_total",
   "agentos_realtime_deliveries_total",

@@ -1,9 +1,10 @@
 import { Clock, Context, Effect, Layer, Metric, Redacted, Schema } from "effect"
 import {
   EmailProvider,
-  type InboundRefusal,
+  InboundRefusal,
   type InboundRefused,
   InboundMails,
+  ListenerRefusal,
   type MailRefusal,
   refusalLabel,
   type RateDecision,
@@ -67,16 +68,29 @@ const NANOS_PER_MILLI = 1e6
 const inTime = <A>(effect: Effect.Effect<A>, millis: number): Effect.Effect<A> =>
   Effect.orDie(Effect.timeout(effect, millis))
 
-/** Counts a refused recipient or mail. */
-const countRefused = (reason: MailRefusal): Effect.Effect<void> =>
-  Metric.update(
-    Metric.counter("agentos_mail_refused_total", {
-      description: "Recipients and mails that this server refused, by reason.",
-      attributes: { reason: refusalLabel(reason) },
-      incremental: true
-    }),
-    1
+const received = Metric.counter("agentos_mail_received_total", {
+  description: "Mails that this server accepted and stored, each once for all of its recipients.",
+  incremental: true
+})
+const refusedFor = (reason: MailRefusal) =>
+  Metric.counter("agentos_mail_refused_total", {
+    description: "Recipients and mails that this server refused, by reason.",
+    attributes: { reason: refusalLabel(reason) },
+    incremental: true
+  })
+
+/** Reports 0 for each series, so that its first increase shows. */
+const startCounting = Effect.andThen(
+  Metric.update(received, 0),
+  Effect.forEach(
+    [...InboundRefusal.literals, ...ListenerRefusal.literals],
+    (reason) => Metric.update(refusedFor(reason), 0),
+    { discard: true }
   )
+)
+
+/** Counts a refused recipient or mail. */
+const countRefused = (reason: MailRefusal): Effect.Effect<void> => Metric.update(refusedFor(reason), 1)
 
 const refusalOf = (taken: Effect.Effect<void, InboundRefused>): Effect.Effect<InboundRefusal | null> =>
   Effect.matchEffect(taken, {
@@ -102,6 +116,7 @@ export const layer = (
   Layer.effect(
     SmtpListener,
     Effect.gen(function* () {
+      yield* startCounting
       const inbound = yield* InboundMails
       const { domain } = yield* EmailProvider
       const limiter = yield* RateLimiter.RateLimiter
@@ -123,7 +138,12 @@ export const layer = (
             take: (rule, subject, cost) => take(takeOrAdmit(limiter.take(rule, subject, cost))),
             refusalOf: (address, from) => run(inTime(refusalOf(inbound.admit(address, from)), ANSWER_MILLIS)),
             accept: (envelope, raw, author) =>
-              run(inTime(refusalOf(inbound.accept(envelope, raw, author)), STORE_MILLIS)),
+              run(
+                inTime(
+                  refusalOf(Effect.andThen(inbound.accept(envelope, raw, author), Metric.update(received, 1))),
+                  STORE_MILLIS
+                )
+              ),
             countRefused: (reason, rcptTo) =>
               void run(Effect.andThen(countRefused(reason), inbound.refused(rcptTo, reason))),
             report: (cause) => void run(Effect.logError("inbound mail could not be handled", cause))

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto"
 import { connect as connectTls } from "node:tls"
 import { type InboundRefusal, InboundRefused } from "@agentos/core"
-import { Effect, Redacted } from "effect"
+import { Effect, Metric, Redacted } from "effect"
 import nodemailer from "nodemailer"
 import { afterEach, describe, expect, it } from "vitest"
 import { openListener, type TestListener, type TestListenerOptions } from "./support/Listener.ts"
@@ -30,7 +30,43 @@ const sender = ({ port, tls }: TestListener) =>
     tls: { ca: tls.certificate, servername: "mx.agents.test" }
   })
 
+/** The value of a counter of mail; undefined before it is reported. Metrics belong to the process. */
+const counted = async (id: string, reason?: string) => {
+  const metrics = await Effect.runPromise(Metric.snapshot)
+  const found = metrics.find((metric) => metric.id === id && metric.attributes?.["reason"] === reason)
+  return found?.type === "Counter" ? Number(found.state.count) : undefined
+}
+
 describe("an accepted mail", () => {
+  it("is counted once, and a refused recipient or mail by its reason, each from 0 on", async () => {
+    expect(await counted("agentos_mail_received_total")).toBeUndefined()
+    const listener = await opened({
+      accept: ({ author }) =>
+        author === "full@sender.test" ? Effect.fail(new InboundRefused({ refusal: "mailbox full" })) : Effect.void
+    })
+    const counts = () =>
+      Promise.all([
+        counted("agentos_mail_received_total"),
+        ...["mailbox_unknown", "mailbox_full", "no_single_author"].map((reason) =>
+          counted("agentos_mail_refused_total", reason)
+        )
+      ])
+    expect(await counts()).toEqual([0, 0, 0, 0])
+    const session = await openSession(listener.port)
+    await session.say("MAIL FROM:<news@sender.test>")
+    await session.say("RCPT TO:<ada@agents.test>")
+    await session.say("RCPT TO:<bob@agents.test>")
+    await session.say("DATA")
+    expect(await session.say(`${FROM}x\r\n.`)).toMatch(/^250 /)
+    expect(await counts()).toEqual([1, 0, 0, 0])
+    await startMessage(session, "ada@agents.test")
+    expect(await session.say("From: full@sender.test\r\n\r\nx\r\n.")).toMatch(/^452 /)
+    await startMessage(session, "ada@agents.test")
+    expect(await session.say("From: a@sender.test, b@sender.test\r\n\r\nx\r\n.")).toMatch(/^550 /)
+    await startMessage(session, "nobody@agents.test")
+    expect(await counts()).toEqual([1, 1, 1, 1])
+  })
+
   it("arrives through STARTTLS, byte for byte, with its SMTP envelope", async () => {
     const listener = await opened()
     const raw = await composeMail(undefined, { text: ".\r\n..\r\n.dots\r\nGrüße\r\n" })
