@@ -12,6 +12,7 @@ import type {
   OperationStore,
   PhoneNumberStore,
   RateLimitStore,
+  SalesStopStore,
   WebhookStore
 } from "@agentos/core"
 import { type Contract, type ContractTests, type HarnessServices, type StoreHarness, withHarness } from "./Contract.ts"
@@ -26,6 +27,7 @@ import { JobStoreContract } from "./jobs/JobStoreContract.ts"
 import { TransactorContract } from "./kernel/TransactorContract.ts"
 import { RateLimitStoreContract } from "./limits/RateLimitStoreContract.ts"
 import { OperationStoreContract } from "./payment/OperationStoreContract.ts"
+import { SalesStopStoreContract } from "./payment/SalesStopStoreContract.ts"
 import { AgentSessionStoreContract } from "./phone/AgentSessionStoreContract.ts"
 import { CallStoreContract } from "./phone/CallStoreContract.ts"
 import { PhoneNumberStoreContract } from "./phone/PhoneNumberStoreContract.ts"
@@ -46,6 +48,7 @@ export type StoragePorts =
   | OperationStore
   | PhoneNumberStore
   | RateLimitStore
+  | SalesStopStore
   | WebhookStore
 
 const registerAll: ContractTests<StoragePorts> = (it, capabilities) => {
@@ -63,6 +66,7 @@ const registerAll: ContractTests<StoragePorts> = (it, capabilities) => {
   PhoneNumberStoreContract.register(it, capabilities)
   CallStoreContract.register(it, capabilities)
   RateLimitStoreContract.register(it, capabilities)
+  SalesStopStoreContract.register(it, capabilities)
   WebhookStoreContract.register(it, capabilities)
 }
 

@@ -22,8 +22,9 @@
  *   reason in their name.
  *
  * Every test makes its own tenants, ids, local parts, phone numbers and assets. So suites can
- * share a database with each other and with other data, with four exceptions, which all tenants share: the
- * queue of inbound mail, the queue of open operations, the calls to be polled, and the ending of old events.
+ * share a database with each other and with other data, with five exceptions, which all tenants share: the
+ * queue of inbound mail, the queue of open operations, the calls to be polled, the ending of old events, and the stopped
+ * sales, of which the SalesStopStore suite removes all.
  * While the InboundMailStore suite runs, nothing else may add to the first queue or take from it, including the
  * MailboxStore suite in another process. While the OperationStore suite runs, nothing else may claim or advance
  * operations. While the CallStore suite runs, nothing else may add or poll calls. The EventStore suite expires
@@ -47,6 +48,7 @@ export * from "./jobs/JobStoreContract.ts"
 export * from "./kernel/TransactorContract.ts"
 export * from "./limits/RateLimitStoreContract.ts"
 export * from "./payment/OperationStoreContract.ts"
+export * from "./payment/SalesStopStoreContract.ts"
 export * from "./phone/AgentSessionStoreContract.ts"
 export * from "./phone/CallStoreContract.ts"
 export * from "./phone/PhoneNumberStoreContract.ts"

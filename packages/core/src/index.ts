@@ -93,6 +93,8 @@ export * from "./payment/PaymentStatus.ts"
 export * from "./payment/PaymentTerms.ts"
 export { PriceRecord } from "./payment/PaymentTerms.ts"
 export * as RequestBinding from "./payment/RequestBinding.ts"
+export * from "./payment/SalesStop.ts"
+export * from "./payment/SalesStopStore.ts"
 export { type SignedIn, TokenRecovery } from "./payment/TokenRecovery.ts"
 
 export * from "./email/AttachmentStore.ts"

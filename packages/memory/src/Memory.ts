@@ -14,6 +14,7 @@ import * as MessageStoreMemory from "./MessageStoreMemory.ts"
 import * as OperationStoreMemory from "./OperationStoreMemory.ts"
 import * as PhoneNumberStoreMemory from "./PhoneNumberStoreMemory.ts"
 import * as RateLimitStoreMemory from "./RateLimitStoreMemory.ts"
+import * as SalesStopStoreMemory from "./SalesStopStoreMemory.ts"
 import * as TenantStoreMemory from "./TenantStoreMemory.ts"
 import * as TransactorMemory from "./TransactorMemory.ts"
 import * as WebhookStoreMemory from "./WebhookStoreMemory.ts"
@@ -34,6 +35,7 @@ export const layer = Layer.mergeAll(
   OperationStoreMemory.layer,
   PhoneNumberStoreMemory.layer,
   RateLimitStoreMemory.layer,
+  SalesStopStoreMemory.layer,
   TenantStoreMemory.layer,
   TransactorMemory.layer,
   WebhookStoreMemory.layer

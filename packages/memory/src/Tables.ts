@@ -15,6 +15,7 @@ import {
   type PhoneNumber,
   type ProofKey,
   type RetryLease,
+  type SalesStop,
   type StoredAttachment,
   type StoredReport,
   type SendingRecord,
@@ -259,6 +260,8 @@ export const makeTables = (undoLog: UndoLog) => ({
   }),
   /** By name. */
   jobs: new Table<JobRecord>(undoLog, {}),
+  /** By service. */
+  salesStops: new Table<SalesStop>(undoLog, {}),
   /** By rule and subject. */
   rateLimits: new Table<RateLimitRow>(undoLog, {}),
   /** By messageId. */

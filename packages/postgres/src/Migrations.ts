@@ -8,6 +8,7 @@ import { createThreads } from "./migration/0002_threads.ts"
 import { addAnsweredBy } from "./migration/0003_answered_by.ts"
 import { createScheduledMessages } from "./migration/0004_scheduled_messages.ts"
 import { addRefusedMails } from "./migration/0005_refused_mails.ts"
+import { createSalesStops } from "./migration/0006_sales_stops.ts"
 
 /** How a program creates its schema, from nothing or from that of an older program. */
 export interface SchemaDefinition {
@@ -24,7 +25,8 @@ export const SCHEMA: SchemaDefinition = {
     "0002_threads": createThreads,
     "0003_answered_by": addAnsweredBy,
     "0004_scheduled_messages": createScheduledMessages,
-    "0005_refused_mails": addRefusedMails
+    "0005_refused_mails": addRefusedMails,
+    "0006_sales_stops": createSalesStops
   },
   indexes: [
     {
@@ -77,6 +79,7 @@ export const TABLES: ReadonlyArray<string> = [
   "operations",
   "phone_numbers",
   "rate_limits",
+  "sales_stops",
   "sent_attachment_pieces",
   "sent_attachments",
   "server_messages",

@@ -13,6 +13,7 @@ import * as MessageStorePostgres from "./MessageStorePostgres.ts"
 import * as OperationStorePostgres from "./OperationStorePostgres.ts"
 import * as PhoneNumberStorePostgres from "./PhoneNumberStorePostgres.ts"
 import * as RateLimitStorePostgres from "./RateLimitStorePostgres.ts"
+import * as SalesStopStorePostgres from "./SalesStopStorePostgres.ts"
 import * as TenantStorePostgres from "./TenantStorePostgres.ts"
 import * as TransactorPostgres from "./TransactorPostgres.ts"
 import * as WebhookStorePostgres from "./WebhookStorePostgres.ts"
@@ -35,5 +36,6 @@ export const layer = Layer.mergeAll(
   PhoneNumberStorePostgres.layer,
   CallStorePostgres.layer,
   RateLimitStorePostgres.layer,
+  SalesStopStorePostgres.layer,
   WebhookStorePostgres.layer
 )
