@@ -18,12 +18,14 @@ import * as NumberNotices from "./jobs/NumberNotices.ts"
 import * as NumberReconciliation from "./jobs/NumberReconciliation.ts"
 import * as StoreUpkeep from "./jobs/StoreUpkeep.ts"
 import { OperationAdministration } from "./operator/OperationAdministration.ts"
+import { SalesAdministration } from "./operator/SalesAdministration.ts"
 import { TenantAdministration } from "./operator/TenantAdministration.ts"
 import { LedgerCheck } from "./payment/LedgerCheck.ts"
 import { OperationWorker } from "./payment/OperationWorker.ts"
 import { PaidOperations } from "./payment/PaidOperations.ts"
 import { PaidServices, type StoredService } from "./payment/PaidService.ts"
 import { PaymentStatuses } from "./payment/PaymentStatus.ts"
+import { Sales } from "./payment/Sales.ts"
 import { TokenRecovery } from "./payment/TokenRecovery.ts"
 import { AgentSessions } from "./phone/AgentSessions.ts"
 import { CallAdmission } from "./phone/CallAdmission.ts"
@@ -69,7 +71,11 @@ const foundation = <R1, R2>(
     Threads.layer,
     JobRunner.layer.pipe(Layer.provideMerge(Layer.effect(Jobs, jobs)), Layer.provideMerge(LedgerCheck.layer)),
     PaymentStatuses.layer,
-    PaidOperations.layer.pipe(Layer.provideMerge(OperationWorker.layer), Layer.provideMerge(paidServices))
+    PaidOperations.layer.pipe(
+      Layer.provideMerge(OperationWorker.layer),
+      Layer.provideMerge(paidServices),
+      Layer.provideMerge(Sales.layer)
+    )
   )
 }
 
@@ -85,6 +91,7 @@ export const layer = foundation(emailServices, commonJobs)
  */
 export const layerWithPhone = Layer.mergeAll(
   OperationAdministration.layer,
+  SalesAdministration.layer,
   TenantAdministration.layer,
   TenantLimits.layer,
   EventWebhooks.layer

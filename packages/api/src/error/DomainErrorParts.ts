@@ -158,6 +158,13 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
       code: "FORBIDDEN",
       message: `Your account is suspended: ${sentence(reason)} You can still read and acknowledge events. Contact the operator of this service.`
     }),
+    SaleStopped: ({ reason, retryAfterSeconds, serviceId }): ErrorParts => ({
+      code: "SERVICE_UNAVAILABLE",
+      message: `The operator has stopped the sale of ${serviceId}: ${sentence(reason)} Retry in ${retryAfterSeconds} s, or see the catalog for the services that are available. Operations that are already paid continue.`,
+      retryable: true,
+      next: callOf("discovery.services"),
+      headers: retryAfter(retryAfterSeconds)
+    }),
     PaymentPending: ({ operationId, paymentState, refusal, retryAfterSeconds }): ErrorParts => ({
       code: "PAYMENT_PENDING",
       message: `${refusal === undefined ? `Operation ${operationId} is in progress.` : `The payment of operation ${operationId} was refused: ${sentence(refusal)} Until it expires, others can still submit it.`} Repeat the identical request with the same Idempotency-Key and PAYMENT-SIGNATURE in ${retryAfterSeconds} s. Do not sign another payment.`,

@@ -112,5 +112,6 @@ export const ERROR_RECOVERY: Readonly<Record<ErrorCode, string>> = {
   PROVIDER_TEMPORARY_FAILURE:
     "Wait for the seconds in Retry-After, then repeat the identical request with the same key and payment.",
   PROVIDER_REJECTED: "The provider refused permanently. The payment is refunded to your wallet.",
-  SERVICE_UNAVAILABLE: "This server does not offer the service. See its catalog for the services that it offers."
+  SERVICE_UNAVAILABLE:
+    "This server does not offer the service, or not at the moment. Wait for the seconds in Retry-After if the response has it. Otherwise see the catalog for the services that it offers."
 }

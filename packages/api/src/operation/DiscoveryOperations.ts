@@ -115,7 +115,7 @@ export const DISCOVERY_OPERATIONS = {
     status: 200,
     hasEntityTag: true,
     description:
-      "`available` says whether this server offers the service. The catalog is the same for every client and changes only with the server, so it can be cached with its ETag.",
+      "`available` says whether this server offers the service. It is false while the operator has stopped the sale. The catalog is the same for every client and changes only with the server and with stopped sales, so it can be cached with its ETag.",
     example: { data: { items: [SERVICE] } }
   }),
 

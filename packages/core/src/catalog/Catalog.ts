@@ -49,13 +49,16 @@ const LISTED: ReadonlySet<Authentication> = new Set(["x402-bootstrap", "bearer"]
 export const isMarketplaceListing = (entry: CatalogEntry, available: boolean): boolean =>
   available && entry.price !== null && LISTED.has(entry.authentication)
 
-/** The halves of the service that have a provider on this server. */
+/** The halves of the service that have a provider on this server, and the services that it does not sell now. */
 export interface Capabilities {
   readonly email: boolean
   readonly phone: boolean
+  /** The ids of services whose sale the operator has stopped. */
+  readonly stopped?: { readonly has: (serviceId: ServiceId) => boolean } | undefined
 }
 
 export const isAvailable = (entry: CatalogEntry, capabilities: Capabilities): boolean => {
+  if (entry.serviceId !== null && capabilities.stopped?.has(entry.serviceId) === true) return false
   switch (entry.capability) {
     case "always":
       return true

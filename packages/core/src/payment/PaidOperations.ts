@@ -18,6 +18,8 @@ import { type ChallengeResource, type Extensions, PaymentRail } from "./PaymentR
 import type { ChallengeBinding, PaymentTerms } from "./PaymentTerms.ts"
 import { paymentChecks } from "./PresentedPayments.ts"
 import * as RequestBinding from "./RequestBinding.ts"
+import { Sales } from "./Sales.ts"
+import type { SaleStopped } from "./SalesStop.ts"
 
 /** The challenge of a service, without the bindings to a request. */
 interface Prepared {
@@ -80,8 +82,8 @@ const challengeIssuer = (
 export class PaidOperations extends Context.Service<
   PaidOperations,
   {
-    /** Returns the value of PAYMENT-REQUIRED for a request that is not checked. */
-    readonly challenge: (request: PaidRequest) => Effect.Effect<string>
+    /** Returns the value of PAYMENT-REQUIRED for a request that is not checked, if its service is on sale. */
+    readonly challenge: (request: PaidRequest) => Effect.Effect<string, SaleStopped>
     /** Checks a request without payment, and returns the value of PAYMENT-REQUIRED for it. */
     readonly quote: <Input, Plan, Receipt>(
       service: PaidService<Input, Plan, Receipt>,
@@ -135,16 +137,18 @@ export class PaidOperations extends Context.Service<
           reach: yield* OperationSteps
         },
         worker: yield* OperationWorker,
+        sales: yield* Sales,
         running: yield* FiberSet.make<Answer, OperationError>(),
         checks: paymentChecks(rail, keyring, challenge),
         challenge
       }
       return PaidOperations.of({
-        challenge: (request) => issue(request, null),
+        challenge: (request) =>
+          Effect.andThen(parts.sales.requireOnSale(request.entry.serviceId), issue(request, null)),
         quote: Effect.fnUntraced(function* (service, request, input) {
           const flaw = keyFlaw(request)
           if (flaw !== undefined) return yield* flaw
-          yield* check(service, request, input)
+          yield* check(parts, service, request, input)
           return yield* issue(request, null)
         }),
         pay: (service, request, paymentSignature, admission) =>

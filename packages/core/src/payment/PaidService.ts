@@ -14,6 +14,7 @@ import type { QuotaExceeded } from "../limits/Refusals.ts"
 import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { Tenant, TenantSuspended } from "../tenancy/Tenant.ts"
 import type { Operation, SecretSlot } from "./Operation.ts"
+import type { SaleStopped } from "./SalesStop.ts"
 
 /** Why an operation is not possible, determined before anything is charged. */
 export type CheckError =
@@ -27,6 +28,7 @@ export type CheckError =
   | QuotaExceeded
   | ProviderUnavailable
   | TenantSuspended
+  | SaleStopped
 
 /** The paid resource disappeared after the payment was checked. The payment is refunded. */
 export class ResourceGone extends Schema.TaggedError<ResourceGone>()("ResourceGone", { message: Schema.String }) {}

@@ -18,6 +18,7 @@ import {
 import type { PaymentRail } from "./PaymentRail.ts"
 import { AuthorizationUsed, type paymentChecks, type PresentedPayment } from "./PresentedPayments.ts"
 import { reclaim, useNotSeen } from "./Reclaiming.ts"
+import type { Sales } from "./Sales.ts"
 
 /** Why a request with a payment was not answered with its result. */
 export interface Refused<E> {
@@ -38,6 +39,7 @@ export type PayError = PaymentError | CheckError | StoreUnavailable
 export interface PaymentParts {
   readonly ports: ClaimPorts & { readonly rail: PaymentRail["Service"] }
   readonly worker: OperationWorker["Service"]
+  readonly sales: Sales["Service"]
   /** The claimed operations, which continue after their clients have disconnected. */
   readonly running: FiberSet.FiberSet<Answer, OperationError>
   readonly checks: ReturnType<typeof paymentChecks>
@@ -64,7 +66,7 @@ export const pay = Effect.fnUntraced(function* <Input, Plan, Receipt, E extends 
   }
   if (Result.isFailure(decoded)) {
     // A header without a signed authorization can't move money.
-    const checked = Effect.flatMap(admission, (input) => check(service, request, input))
+    const checked = Effect.flatMap(admission, (input) => check(parts, service, request, input))
     return yield* Effect.catch(Effect.andThen(checked, parts.challenge(request, decoded.failure.message)), (error) =>
       refuse(error, "none")
     )
@@ -124,14 +126,15 @@ const replay = Effect.fnUntraced(function* (parts: PaymentParts, payment: Presen
 
 /** Checks everything that must hold before money moves, then claims the operation. */
 const prepare = Effect.fnUntraced(function* <Input, Plan, Receipt>(
-  { checks, ports }: PaymentParts,
+  parts: PaymentParts,
   service: PaidService<Input, Plan, Receipt>,
   payment: PresentedPayment,
   input: Input
 ) {
+  const { checks, ports } = parts
   // Concurrent, since both wait for other systems. A failure of the service's check takes precedence.
   const [checked, terms] = yield* Effect.all(
-    [Effect.result(check(service, payment.request, input)), Effect.result(checks.check(payment))],
+    [Effect.result(check(parts, service, payment.request, input)), Effect.result(checks.check(payment))],
     { concurrency: 2 }
   )
   yield* Effect.fromResult(checked)
@@ -191,11 +194,15 @@ const withUnclaimed = <A, E>(
 
 /** Checks all of a request but its payment. */
 export const check = <Input, Plan, Receipt>(
+  { sales }: Pick<PaymentParts, "sales">,
   service: PaidService<Input, Plan, Receipt>,
   { tenant }: PaidRequest,
   input: Input
 ): Effect.Effect<void, CheckError> =>
-  tenant === null ? service.check(null, input) : Effect.andThen(requireActive(tenant), service.check(tenant, input))
+  Effect.andThen(
+    sales.requireOnSale(service.serviceId),
+    tenant === null ? service.check(null, input) : Effect.andThen(requireActive(tenant), service.check(tenant, input))
+  )
 
 const refuse = <E>(error: E, paymentState: PaymentState | undefined): Effect.Effect<never, Refused<E>> =>
   Effect.fail({ error, paymentState })

@@ -19,6 +19,7 @@ import {
   OperationStore,
   PaymentRail,
   RealtimeTokens,
+  SalesStopStore,
   TenantStore,
   Transactor
 } from "@agentos/core"
@@ -33,6 +34,7 @@ import {
   MessageRetryStoreMemory,
   MessageStoreMemory,
   OperationStoreMemory,
+  SalesStopStoreMemory,
   TenantStoreMemory,
   TransactorMemory
 } from "@agentos/memory"
@@ -54,6 +56,7 @@ export const stores = Layer.mergeAll(
   MessageRetryStoreMemory.layer,
   MessageStoreMemory.layer,
   OperationStoreMemory.layer,
+  SalesStopStoreMemory.layer,
   TenantStoreMemory.layer,
   TransactorMemory.layer
 ).pipe(Layer.provideMerge(MemoryDatabase.layer))
@@ -208,6 +211,7 @@ export class SimulatedServer {
       Layer.succeed(MessageStore, alive(Context.get(stored, MessageStore))),
       Layer.succeed(AttachmentStore, alive(Context.get(stored, AttachmentStore))),
       Layer.succeed(JobStore, Context.get(stored, JobStore)),
+      Layer.succeed(SalesStopStore, Context.get(stored, SalesStopStore)),
       Layer.succeed(InboundMailStore, alive(Context.get(stored, InboundMailStore))),
       Layer.succeed(EventSignal, Context.get(this.#stores, EventSignal)),
       Layer.succeed(Keyring, this.#keyring),

@@ -240,6 +240,7 @@ export class Hearing {
       case "Conflict":
       case "QuotaExceeded":
       case "TenantSuspended":
+      case "SaleStopped":
       case "StoreUnavailable":
         if (operation !== undefined) return `its operation is hidden behind ${failure._tag}`
         if (refusal.paymentState !== "none") return `${failure._tag} says that its payment is ${refusal.paymentState}`
