@@ -18,9 +18,9 @@ import {
   X402_PATH,
   x402Document
 } from "@agentos/api"
-import { OfferReceipts, PaymentRail, ResourceNotFound, SERVICES } from "@agentos/core"
+import { type Capabilities, OfferReceipts, PaymentRail, ResourceNotFound, Sales, SERVICES } from "@agentos/core"
 import { Effect } from "effect"
-import { documentRoute } from "../edge/Route.ts"
+import { documentRoute, type Handler } from "../edge/Route.ts"
 import { entityTag, preparedDocument, type PreparedHandler, preparedHandler } from "../edge/PreparedDocument.ts"
 import { preparedRoute } from "../operation/FreeRoute.ts"
 import { preparedResponse } from "../operation/Responses.ts"
@@ -40,6 +40,22 @@ const prepared = (operation: ApiOperation, data: () => unknown, more: Readonly<R
     return { headers, answer: preparedResponse(operation, json, headers) }
   })
 
+/** Prepares data about the services on sale, and again when the operator stops or starts a sale. */
+const preparedOffer = (
+  { stopped }: Sales["Service"],
+  operation: ApiOperation,
+  data: (stopped: NonNullable<Capabilities["stopped"]>) => unknown,
+  more: Readonly<Record<string, string>> = {}
+): Handler<never> => {
+  let known: { readonly ids: string; readonly handler: PreparedHandler } | undefined
+  return (request, record) =>
+    Effect.map(stopped, (stops) => {
+      const ids = [...stops.keys()].join(" ")
+      if (known?.ids !== ids) known = { ids, handler: prepared(operation, () => data(stops), more) }
+      return known.handler(request, record)
+    })
+}
+
 /** Returns where the DID document is found below the public URL (did:web, section "Read (Resolve)"). */
 const didPathOf = (publicUrl: string): string =>
   new URL(publicUrl).pathname === "/" ? "/.well-known/did.json" : "/did.json"
@@ -47,24 +63,29 @@ const didPathOf = (publicUrl: string): string =>
 /** Public routes: the catalog, the contract and the documentation. */
 export const routes = Effect.gen(function* () {
   const { capabilities, environment, publicUrl } = yield* ServerSettings
-  const record = (entry: (typeof SERVICES)[number]) => toServiceRecord(entry, operationOf(entry), capabilities)
+  const sales = yield* Sales
+  const record = (entry: (typeof SERVICES)[number], stopped: Capabilities["stopped"]) =>
+    toServiceRecord(entry, operationOf(entry), { ...capabilities, stopped })
   const rail = yield* PaymentRail
   const accepts = () => acceptedPayments(rail)
   const described = () => ({ serverUrl: publicUrl, networks: accepts().map(({ network }) => network), capabilities })
   const links = { link: documentLinks(publicUrl) }
   const document = (text: () => string, contentType: string, headers: Readonly<Record<string, string>> = {}) =>
     preparedDocument(text, contentType, { ...links, ...headers })
-  const description = prepared(
+  const description = preparedOffer(
+    sales,
     OPERATIONS.describeApi,
-    () => apiDescription(environment, capabilities, accepts()),
+    (stopped) => apiDescription(environment, { ...capabilities, stopped }, accepts()),
     links
   )
-  const catalog = prepared(OPERATIONS.listServices, () => ({ items: SERVICES.map(record) }))
-  const services = new Map<string, PreparedHandler>()
+  const catalog = preparedOffer(sales, OPERATIONS.listServices, (stopped) => ({
+    items: SERVICES.map((entry) => record(entry, stopped))
+  }))
+  const services = new Map<string, Handler<never>>()
   for (const entry of SERVICES) {
     services.set(
       entry.serviceId,
-      prepared(OPERATIONS.getService, () => ({ service: record(entry) }))
+      preparedOffer(sales, OPERATIONS.getService, (stopped) => ({ service: record(entry, stopped) }))
     )
   }
   const { didDocument } = yield* OfferReceipts

@@ -7,6 +7,7 @@ import {
   OperationStore,
   type OpenOperations,
   PaymentRail,
+  Sales,
   type Token,
   Usdt,
   type WaitingMessages
@@ -124,6 +125,7 @@ export const metricsText = Effect.gen(function* () {
   const messages = yield* MessageRetryStore
   const connections = yield* DatabaseConnections
   const { check } = yield* Readiness
+  const { stopped } = yield* Sales
 
   const storeFigures = Effect.all(
     {
@@ -160,6 +162,7 @@ export const metricsText = Effect.gen(function* () {
     yield* operationMetrics(answer.value.open, now)
     yield* refundMetrics(answer.value.open, rail.terms(0n))
     yield* messageMetrics(answer.value.waiting, now)
+    yield* gauge("agentos_sales_stopped", "Services whose sale the operator has stopped.", {}, (yield* stopped).size)
     if (answer.value.connections === undefined) return
     yield* connectionMetrics(answer.value.connections.limit, answer.value.connections.byState)
   })

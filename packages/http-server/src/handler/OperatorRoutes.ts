@@ -7,7 +7,10 @@ import {
   QueryOperationsInput,
   QuerySuppressionsInput,
   ResourceNotFound,
+  SalesAdministration,
   SettingName,
+  StartSalesInput,
+  StopSalesInput,
   SuspendTenantInput,
   TenantAdministration,
   type TenantReport,
@@ -189,6 +192,33 @@ const retryOperation = Effect.map(OperationAdministration, (operations): Answer 
   Effect.flatMap(Effect.flatMap(namedOperation, operations.retry), dataResponse)
 )
 
+const showSelling = Effect.map(SalesAdministration, ({ list }): Answer =>
+  Effect.flatMap(list, (stops) => dataResponse({ stops }))
+)
+
+const decodeStop = decodeInput(StopSalesInput)
+
+/** Stops the sale of a service, or of all. The body contains the reason, which customers see. */
+const stopSelling = Effect.map(SalesAdministration, ({ stop }): Answer =>
+  Effect.gen(function* () {
+    const body = yield* readBody
+    const { reason, service = "all" } = yield* decodeStop(yield* parseBody(body, DEFAULT_BODY_LIMITS.json))
+    return yield* dataResponse({ stops: yield* stop(service, reason) })
+  })
+)
+
+const decodeStart = decodeInput(StartSalesInput)
+
+/** Ends the stop of a service, or that of all services. A request without a body means the latter. */
+const startSelling = Effect.map(SalesAdministration, ({ start }): Answer =>
+  Effect.gen(function* () {
+    const body = yield* readBody
+    const input = body.lengthBytes === 0 ? {} : yield* parseBody(body, DEFAULT_BODY_LIMITS.json)
+    const { service = "all" } = yield* decodeStart(input)
+    return yield* dataResponse(yield* start(service))
+  })
+)
+
 const showMetrics = Effect.map(metricsText, (metrics): Answer =>
   Effect.map(metrics, (text) => HttpServerResponse.text(text, { contentType: METRICS_TYPE }))
 )
@@ -218,6 +248,9 @@ export const routes = Effect.gen(function* () {
     route("operations", "GET", "/internal/operations", yield* listOperations),
     route("operation", "GET", "/internal/operations/{operationId}", yield* showOperation),
     route("retryOperation", "POST", "/internal/operations/{operationId}/retry", yield* retryOperation),
+    route("selling", "GET", "/internal/selling", yield* showSelling),
+    route("stopSelling", "POST", "/internal/selling/stop", yield* stopSelling),
+    route("startSelling", "POST", "/internal/selling/start", yield* startSelling),
     route("tenant", "GET", "/internal/tenants/{tenant}", yield* showTenant),
     route("suspendTenant", "POST", "/internal/tenants/{tenant}/suspend", yield* suspendTenant),
     route("resumeTenant", "POST", "/internal/tenants/{tenant}/resume", yield* resumeTenant),

@@ -11,8 +11,7 @@ import { Effect, Option, type Schema } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { RateLimiting } from "../edge/RateLimiting.ts"
 import { requestCost } from "../edge/RequestCost.ts"
-import { admitWithin, type RequestFacts, RequestRecord, type RouteMatch } from "../edge/Route.ts"
-import type { PreparedHandler } from "../edge/PreparedDocument.ts"
+import { admitWithin, type Handler, type RequestFacts, RequestRecord, type RouteMatch } from "../edge/Route.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 import { findTenant, requireTenant } from "./Caller.ts"
 import { refuseCrossSite } from "./CrossSite.ts"
@@ -176,14 +175,18 @@ export const publicRoute = <
  */
 export const preparedRoute = <Name extends OperationName, Params extends AnyCodec, Data extends AnyCodec>(
   operation: ApiOperation<Name, Params, AnyCodec, AnyCodec, Data>,
-  find: (params: RouteMatch["params"]) => PreparedHandler | ApiError
+  find: (params: RouteMatch["params"]) => Handler<never> | ApiError
 ) => {
   const decode = inputDecoder(operation)
   return operationRoute(operation, (request, record) => {
     const { params, query } = record.match
     const found = find(params)
     if (typeof found !== "function") return Effect.andThen(decode(NO_BODY), Effect.fail(found))
-    return isEmpty(query) ? found(request, record) : Effect.map(decode(NO_BODY), () => found(request, record))
+    if (isEmpty(query)) return found(request, record)
+    return Effect.flatMap(decode(NO_BODY), () => {
+      const answer = found(request, record)
+      return Effect.isEffect(answer) ? answer : Effect.succeed(answer)
+    })
   })
 }
 

@@ -5,7 +5,7 @@ import Negotiator from "negotiator"
 import { routeUnknown } from "../edge/ErrorResponse.ts"
 import { pathOf } from "../edge/RequestLimits.ts"
 import { documentRoute, type Handler, type RequestFacts, UNKNOWN_PATH } from "../edge/Route.ts"
-import { isCurrent, type PreparedHandler } from "../edge/PreparedDocument.ts"
+import { isCurrent } from "../edge/PreparedDocument.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 import { HTML, JSON_TYPE, MARKDOWN, preferred } from "./Negotiation.ts"
 import { type Encoding, SiteFiles } from "./SiteFiles.ts"
@@ -60,7 +60,7 @@ const buildPending = HttpServerResponse.text(BUILD_PAGE, {
  * The documentation: its pages as HTML and Markdown, the indexes for agents, and the start page for browsers. Other clients
  * get `description` at the root. Files are read when they are first requested.
  */
-export const routes = (description: PreparedHandler) =>
+export const routes = (description: Handler<never>) =>
   Effect.map(ServerSettings, ({ publicUrl, site }) => {
     const texts = new SiteFiles(site.texts, publicUrl)
     const pages = new SiteFiles(site.pages, publicUrl)

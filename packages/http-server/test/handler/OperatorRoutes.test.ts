@@ -1,3 +1,4 @@
+import type { ApiDescription } from "@agentos/api"
 import {
   AS_CLAIMED,
   JobStore,
@@ -5,6 +6,7 @@ import {
   type OperationReport,
   OperationStore,
   type Page,
+  type SalesStopReport,
   Timestamp,
   walletAddress
 } from "@agentos/core"
@@ -12,7 +14,19 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { connect } from "../realtime/RealtimeClient.ts"
-import { call, callPaid, dataOf, errorOf, newTenant, rawCall, type TestAnswer, textAt } from "../support/TestClient.ts"
+import {
+  call,
+  callPaid,
+  dataOf,
+  errorOf,
+  fresh,
+  freshWallet,
+  newTenant,
+  payFor,
+  rawCall,
+  type TestAnswer,
+  textAt
+} from "../support/TestClient.ts"
 import { startServer, type TestServer } from "../support/TestServer.ts"
 
 const TOKEN = "0123456789abcdef0123456789abcdef"
@@ -21,9 +35,12 @@ const PATHS = [
   ["GET", JOBS],
   ["POST", `${JOBS}/ledger-audit/run`],
   ["GET", "/internal/metrics"],
-  ["GET", "/internal/operations"]
+  ["GET", "/internal/operations"],
+  ["GET", "/internal/selling"],
+  ["POST", "/internal/selling/start"]
 ] as const
 const NAMED_PATHS = [
+  ["POST", "/internal/selling/stop"],
   ["GET", "/internal/operations/x"],
   ["POST", "/internal/operations/x/retry"],
   ["GET", "/internal/tenants/x"],
@@ -308,6 +325,122 @@ describe("the operator's routes", () => {
       })
       assert.strictEqual(unknown.status, 404)
     }
+  })
+
+  it("stop the sale of a service, for challenges, payments and the catalog, and start it again", async () => {
+    const post = (path: string, body?: unknown) =>
+      call(server, "POST", `/internal/selling/${path}`, { ...bearing(TOKEN), ...(body === undefined ? {} : { body }) })
+    const stopsOf = ({ status, text }: TestAnswer) => {
+      assert.strictEqual(status, 200)
+      return (JSON.parse(text) as { readonly data: { readonly stops: ReadonlyArray<SalesStopReport> } }).data.stops
+    }
+    const service = "email.mailbox.create"
+    const path = "/api/v1/email/mailboxes"
+    const before = await newTenant(server)
+    const wallet = freshWallet()
+    const request = { body: { localPart: fresh("sell") } }
+    const headers = await payFor(server, path, request, wallet)
+    const known = (await call(server, "GET", "/api/v1")).headers.get("etag") ?? ""
+
+    for (const body of [
+      undefined,
+      {},
+      { service },
+      { sevice: service, reason: "x" },
+      { reason: " " },
+      { reason: "a\nb" },
+      { reason: "x".repeat(201) }
+    ]) {
+      assert.strictEqual(errorOf(await post("stop", body)).code, "INVALID_REQUEST")
+    }
+    const free = errorOf(await post("stop", { service: "events.list", reason: "x" }))
+    assert.deepInclude(free, { code: "INVALID_REQUEST" })
+    assert.include(free.message, "service")
+    assert.deepStrictEqual(stopsOf(await get("/internal/selling")), [])
+    assert.lengthOf(stopsOf(await post("stop", { service, reason: "x" })), 1)
+    const stops = stopsOf(await post("stop", { service, reason: "The domain is moving" }))
+    assert.deepInclude(stops[0], { service, reason: "The domain is moving" })
+    assert.deepStrictEqual(stopsOf(await get("/internal/selling")), stops)
+
+    const refusals = [
+      await call(server, "POST", path),
+      await call(server, "POST", path, request),
+      await call(server, "POST", path, { ...request, headers }),
+      await call(server, "POST", path, { ...request, headers: { ...headers, "payment-signature": "unreadable" } })
+    ]
+    for (const refused of refusals) {
+      assert.deepStrictEqual([refused.status, refused.headers.get("retry-after")], [503, "120"])
+      assert.isNull(refused.headers.get("payment-required"))
+      assert.deepInclude(errorOf(refused), {
+        code: "SERVICE_UNAVAILABLE",
+        retryable: true,
+        paymentState: "none",
+        next: { method: "GET", path: "/api/v1/services" },
+        message:
+          "The operator has stopped the sale of email.mailbox.create: The domain is moving. Retry in 120 s, or see the catalog for the services that are available. Operations that are already paid continue. Nothing was charged."
+      })
+    }
+    assert.isUndefined(server.payments.transfers.get(wallet))
+    assert.strictEqual((await call(server, "GET", path + "/query", { token: before.token })).status, 200)
+
+    const services = async () => {
+      const description = await call(server, "GET", "/api/v1", { headers: { "if-none-match": known } })
+      if (description.status === 304) return undefined
+      const { data } = JSON.parse(description.text) as { readonly data: ApiDescription }
+      return data.services.find(({ serviceId }) => serviceId === service)?.available
+    }
+    const one = async () => dataOf(await call(server, "GET", `/api/v1/services/${service}`))["service"]
+    assert.isFalse(await services())
+    assert.deepInclude(await one(), { available: false, marketplaceListing: false })
+    const all = await call(server, "GET", "/api/v1/services")
+    assert.include(all.text, `"serviceId":"${service}","method":"POST","path":"${path}"`)
+    const { items } = JSON.parse(all.text).data as { readonly items: ReadonlyArray<ApiDescription["services"][number]> }
+    assert.deepInclude(
+      items.find(({ serviceId }) => serviceId === service),
+      { available: false }
+    )
+    assert.deepInclude(
+      items.find(({ serviceId }) => serviceId === "email.message.send"),
+      { available: true }
+    )
+    assert.match((await get("/internal/metrics")).text, /^agentos_sales_stopped 1$/m)
+
+    const started = await post("start", { service })
+    assert.deepStrictEqual(JSON.parse(started.text).data, { started: true, stops: [] })
+    assert.isUndefined(await services(), "the catalog is the one from before")
+    assert.deepInclude(await one(), { available: true })
+    assert.strictEqual((await call(server, "POST", path, { ...request, headers })).status, 201)
+    assert.strictEqual(server.payments.transfers.get(wallet), 1)
+    for (const body of [undefined, {}, { service: "all" }]) {
+      assert.deepStrictEqual(JSON.parse((await post("start", body)).text).data, { started: false, stops: [] })
+    }
+    for (const line of [
+      `sale of ${service} stopped by the operator: The domain is moving`,
+      `sale of ${service} started by the operator`
+    ]) {
+      assert.isTrue(
+        server.logs.some((logged) => logged.includes(line)),
+        line
+      )
+    }
+  })
+
+  it("stop all sales, except the answers to what was paid before", async () => {
+    const path = "/api/v1/email/mailboxes"
+    const wallet = freshWallet()
+    const request = { body: { localPart: fresh("paid") } }
+    const headers = await payFor(server, path, request, wallet)
+    const paid = await call(server, "POST", path, { ...request, headers })
+    assert.strictEqual(paid.status, 201)
+    const stop = { ...bearing(TOKEN), body: { reason: "Maintenance." } }
+    assert.strictEqual((await call(server, "POST", "/internal/selling/stop", stop)).status, 200)
+    assert.strictEqual((await call(server, "POST", path, { ...request, headers })).text, paid.text)
+    assert.strictEqual((await call(server, "POST", path, { body: { localPart: fresh("new") } })).status, 503)
+    const { data } = JSON.parse((await call(server, "GET", "/api/v1")).text) as { readonly data: ApiDescription }
+    assert.isEmpty(data.services.filter(({ available, price }) => available && price !== null))
+    assert.isNotEmpty(data.services.filter(({ available }) => available))
+    assert.strictEqual((await call(server, "POST", "/internal/selling/start", bearing(TOKEN))).status, 200)
+    assert.strictEqual((await call(server, "POST", path, { body: { localPart: fresh("new") } })).status, 402)
   })
 
   it("list operations in pages, newest first, and show each of them", async () => {
