@@ -2,6 +2,7 @@ import {
   type OperationReport,
   OperationStore,
   type Page,
+  type SalesStopReport,
   type TenantStore,
   Timestamp,
   type Transactor
@@ -199,6 +200,53 @@ describe("agentos-server", () => {
         assert.include(refused.stderr, reason)
       }
       assert.strictEqual((await retry(expired.requestId, "--yes")).exit, 5)
+    })
+  })
+
+  describe("sell", () => {
+    const env = { AGENTOS_DATA_DIR: join(tmpdir(), `agentos-sell-${process.pid}`) }
+    afterAll(() => rmSync(env.AGENTOS_DATA_DIR, { recursive: true, force: true }))
+    const sell = (...argv: ReadonlyArray<string>) => run(["sell", ...argv], env)
+    const json = async (...argv: ReadonlyArray<string>) => {
+      const { exit, stderr, stdout } = await sell(...argv, "--json")
+      assert.strictEqual(exit, 0, stderr)
+      return JSON.parse(stdout) as { readonly started?: boolean; readonly stops: ReadonlyArray<SalesStopReport> }
+    }
+
+    it("stops sales after a confirmation, shows the stops with their reasons, and starts sales", async () => {
+      assert.strictEqual((await run(["migrate"], env)).exit, 0)
+      const none = await sell("status")
+      assert.deepInclude(none, { exit: 0, stderr: "Everything is on sale.\n" })
+      const [service, reason] = ["phone.number.us.30d", "Our carrier has an outage."] as const
+      for (const wrong of [
+        ["stop", service, "--yes"],
+        ["stop", service, "--yes", "--reason", " "],
+        ["stop", service, "--yes", "--reason", "x".repeat(201)],
+        ["stop", "events.list", "--yes", "--reason", reason],
+        ["stop", service, "--reason", reason],
+        ["start", "x"]
+      ]) {
+        assert.strictEqual((await sell(...wrong)).exit, 3, wrong.join(" "))
+      }
+      assert.isEmpty((await json("status")).stops)
+
+      const [stop] = (await json("stop", service, "--yes", "--reason", "x")).stops
+      assert.deepInclude(stop, { service, reason: "x" })
+      const changed = { ...stop!, reason }
+      assert.deepStrictEqual(await json("stop", service, "--yes", "--reason", reason), { stops: [changed] })
+      assert.lengthOf((await json("stop", "--yes", "--reason", "Maintenance.")).stops, 2)
+      const { stdout } = await run(["sell", "status"], { ...env, NO_COLOR: "1" }, 80)
+      const [heading, ...lines] = stdout.trimEnd().split("\n")
+      assert.match(heading ?? "", /^STOPPED +SINCE +REASON$/)
+      assert.match(lines[0] ?? "", /^all +\S+ \S+Z +Maintenance\.$/)
+      assert.match(lines[1] ?? "", /^phone\.number\.us\.30d +\S+ \S+Z +Our carrier has an outage\.$/)
+
+      assert.deepStrictEqual(await json("start"), { started: true, stops: [changed] })
+      assert.deepStrictEqual(await json("start", service), { started: true, stops: [] })
+      const again = await sell("start", service)
+      assert.strictEqual(again.exit, 0)
+      assert.include(again.stderr, `The sale of ${service} was not stopped.\n`)
+      assert.notInclude(again.stderr, "by the operator")
     })
   })
 

@@ -8,6 +8,7 @@ import { LEDGER } from "./LedgerCommand.ts"
 import { MIGRATE } from "./MigrateCommand.ts"
 import { NUMBERS_LIST, NUMBERS_RELEASE } from "./NumberCommands.ts"
 import { OPERATIONS_LIST, OPERATIONS_RETRY, OPERATIONS_SHOW } from "./OperationCommands.ts"
+import { SELL_START, SELL_STATUS, SELL_STOP } from "./SellCommands.ts"
 import { ENV_FILE_FLAG } from "./ServerCommand.ts"
 import { START } from "./StartCommand.ts"
 import { TOKEN_KEY, TOKEN_OPERATOR, TOKEN_REVOKE } from "./TokenCommands.ts"
@@ -23,6 +24,9 @@ export const COMMANDS = [
   OPERATIONS_LIST,
   OPERATIONS_SHOW,
   OPERATIONS_RETRY,
+  SELL_STATUS,
+  SELL_STOP,
+  SELL_START,
   JOBS_LIST,
   JOBS_RUN,
   NUMBERS_LIST,
@@ -44,6 +48,7 @@ const PROGRAM: ProgramSpec = {
 export const COMMAND_TREE = new CommandTree(PROGRAM, COMMANDS, {
   jobs: "Show and run the periodic jobs",
   operations: "Show paid operations, and retry one",
+  sell: "Stop and start the sale of services",
   numbers: "Show and release numbers at the carrier that the database does not know",
   token: "Make server secrets, and revoke the tokens of a tenant"
 })

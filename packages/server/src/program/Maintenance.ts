@@ -6,6 +6,8 @@ import {
   JobStore,
   makeCarrierNumbers,
   OperationAdministration,
+  Sales,
+  SalesAdministration,
   TenantStore,
   walletAddress
 } from "@agentos/core"
@@ -57,6 +59,16 @@ export const useOperations = <A, E>(
   Effect.provide(
     Effect.flatMap(OperationAdministration, use),
     OperationAdministration.layer.pipe(Layer.provide(currentStorage(config)))
+  )
+
+/** Runs an effect on the stopped sales of the database, beside servers, which follow within 5 s. */
+export const useSales = <A, E>(
+  config: Pick<ServerConfig, "database">,
+  use: (sales: SalesAdministration["Service"]) => Effect.Effect<A, E>
+) =>
+  Effect.provide(
+    Effect.flatMap(SalesAdministration, use),
+    SalesAdministration.layer.pipe(Layer.provide(Sales.layer), Layer.provide(currentStorage(config)))
   )
 
 /** Runs a job now, under the lease that the servers' own runs take. Returns the number of items processed. */
