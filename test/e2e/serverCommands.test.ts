@@ -523,6 +523,33 @@ describe("agentos-server operations", () => {
   })
 })
 
+describe("agentos-server sell", () => {
+  it("stops the sales of a running server within 5 s, and starts them again", async () => {
+    const agent = new Agent(sandbox, sandbox.wallets[4]!.privateKey)
+    const request = { path: "/api/v1/email/mailboxes", body: { localPart: freshName() } }
+    const sell = async (...argv: ReadonlyArray<string>) => {
+      const { errors, output, status } = await runServerCommand(["sell", ...argv, "--json"], environment)
+      expect({ status, errors }).toEqual({ status: 0, errors: "" })
+      return JSON.parse(output) as unknown
+    }
+    const untilStatus = (expected: number) =>
+      vi.waitFor(async () => expect((await agent.send(request)).status).toBe(expected), {
+        timeout: 5_000,
+        interval: 100
+      })
+    expect((await agent.send(request)).status).toBe(402)
+    const stop = { service: "email.mailbox.create", reason: "The domain is moving.", at: expect.any(String) }
+    expect(await sell("stop", stop.service, "--reason", stop.reason, "--yes")).toEqual({ stops: [stop] })
+    try {
+      await untilStatus(503)
+      expect((await agent.send({ path: "/api/v1/email/messages/send", body: {} })).status).toBe(428)
+    } finally {
+      expect(await sell("start", stop.service)).toEqual({ started: true, stops: [] })
+    }
+    await untilStatus(402)
+  })
+})
+
 describe("agentos-server token revoke", () => {
   it("ends the access tokens of a wallet, and asks for a confirmation", async () => {
     const agent = new Agent(sandbox, sandbox.wallets[2]!.privateKey)
