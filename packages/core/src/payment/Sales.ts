@@ -1,4 +1,4 @@
-import { Cache, Context, Duration, Effect, Exit, Layer } from "effect"
+import { Cache, Clock, Context, Duration, Effect, Layer } from "effect"
 import type { ServiceId } from "../catalog/ServiceId.ts"
 import { SaleStopped, type SalesStop, stopsByService } from "./SalesStop.ts"
 import { SalesStopStore } from "./SalesStopStore.ts"
@@ -28,14 +28,23 @@ export class Sales extends Context.Service<
     Sales,
     Effect.gen(function* () {
       const { list } = yield* SalesStopStore
-      let lastKnown = ALL_ON_SALE
-      const read = Effect.map(list, (stops) => (lastKnown = stopsByService(stops)))
-      const cache = yield* Cache.makeWith((_: "stops") => read, {
-        capacity: 1,
-        // A failed read is not cached.
-        timeToLive: (exit) => (Exit.isSuccess(exit) ? CACHE_LIFETIME : Duration.zero)
+      let known = ALL_ON_SALE
+      let knownUntil = 0
+      /** Counts the changes: a read that began before one does not know it. */
+      let changes = 0
+      const read = Effect.gen(function* () {
+        const changesBefore = changes
+        const stops = stopsByService(yield* list)
+        if (changesBefore !== changes) return stops
+        known = stops
+        knownUntil = (yield* Clock.currentTimeMillis) + Duration.toMillis(CACHE_LIFETIME)
+        return stops
       })
-      const current = Cache.get(cache, "stops")
+      // One read at a time.
+      const cache = yield* Cache.make({ capacity: 1, lookup: (_: "stops") => read, timeToLive: Duration.zero })
+      const current = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        now < knownUntil ? Effect.succeed(known) : Cache.get(cache, "stops")
+      )
 
       return Sales.of({
         requireOnSale: Effect.fnUntraced(function* (serviceId) {
@@ -43,11 +52,19 @@ export class Sales extends Context.Service<
           if (stop === undefined) return
           return yield* new SaleStopped({ serviceId, reason: stop.reason, retryAfterSeconds: RETRY_AFTER_SECONDS })
         }),
-        stopped: current.pipe(
-          Effect.timeout(CATALOG_WAIT),
-          Effect.catchCause(() => Effect.sync(() => lastKnown))
+        stopped: Effect.flatMap(Clock.currentTimeMillis, (now) =>
+          now < knownUntil
+            ? Effect.succeed(known)
+            : current.pipe(
+                Effect.timeout(CATALOG_WAIT),
+                Effect.catchCause(() => Effect.sync(() => known))
+              )
         ),
-        forget: Cache.invalidate(cache, "stops")
+        forget: Effect.suspend(() => {
+          changes++
+          knownUntil = 0
+          return Cache.invalidate(cache, "stops")
+        })
       })
     })
   )
