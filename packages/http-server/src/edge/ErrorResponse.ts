@@ -33,5 +33,8 @@ export const errorResponse = (
   if (paymentState !== undefined && !canHavePaymentState(code, paymentState)) {
     record.violations.push(`${code} was answered with the paymentState ${paymentState}, which it can't have`)
   }
-  return HttpServerResponse.jsonUnsafe(body, { status, headers })
+  if (record.match.route?.audience !== "operator") return HttpServerResponse.jsonUnsafe(body, { status, headers })
+  // It names calls of customers.
+  const { next: _, ...shown } = body.error
+  return HttpServerResponse.jsonUnsafe({ ...body, error: shown }, { status, headers })
 }

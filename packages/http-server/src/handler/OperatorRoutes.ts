@@ -181,7 +181,7 @@ const listOperations = Effect.map(OperationAdministration, (operations): Answer 
   })
 )
 
-const namedOperation = Effect.map(RequestRecord, ({ match: { params } }) => params["operationId"] ?? "")
+const namedOperation = Effect.map(RequestRecord, ({ match: { params } }) => (params["operationId"] ?? "").toLowerCase())
 
 const showOperation = Effect.map(OperationAdministration, (operations): Answer =>
   Effect.flatMap(Effect.flatMap(namedOperation, operations.find), dataResponse)

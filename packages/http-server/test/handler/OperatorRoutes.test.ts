@@ -517,6 +517,9 @@ describe("the operator's routes", () => {
       const answer = await retry(unknown)
       assert.deepStrictEqual([answer.status, errorOf(answer).code], [404, "RESOURCE_NOT_FOUND"])
     }
+    // The calls of customers are no next step of the operator.
+    for (const answer of [final, leased, await retry("x")]) assert.notProperty(errorOf(answer), "next")
+    assert.strictEqual((await get(`/internal/operations/${fulfilled.toUpperCase()}`)).status, 200)
   })
 
   it("close the open sockets of a suspended tenant, and of no other", async () => {

@@ -169,7 +169,7 @@ export const OPERATIONS_SHOW = defineCommand(
     exits: [5]
   },
   async (context, { arguments: { id } }) => {
-    const operation = await onOperations(context, ({ find }) => find(id))
+    const operation = await onOperations(context, ({ find }) => find(id.toLowerCase()))
     context.output.record(operation, fieldsOf(operation))
   }
 )
@@ -194,7 +194,7 @@ export const OPERATIONS_RETRY = defineCommand(
   },
   async (context, { arguments: { id }, flags: { yes } }) => {
     await confirm(context, yes, `Retry the operation ${id} now? [y/N] `, "Cancelled. Nothing was changed.")
-    const operation = await onOperations(context, ({ retry }) => retry(id))
+    const operation = await onOperations(context, ({ retry }) => retry(id.toLowerCase()))
     context.output.record(operation, fieldsOf(operation))
   }
 )
