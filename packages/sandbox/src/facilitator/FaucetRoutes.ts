@@ -35,11 +35,14 @@ export const faucetRoutes = (options: FacilitatorOptions, ready: () => Promise<u
             422,
             `\`amount\`: must be above 0 and at most ${formatUnits(AMOUNT_MAX, sandboxUsdt.decimals)} USDT`
           )
+        if (BigInt(address) === 0n) throw new HttpError(422, "`address`: the zero address can't receive tokens")
         await ready()
         const left = await signer.readContract({ ...token, functionName: "balanceOf", args: [gasWallet.address] })
         if (typeof left !== "bigint" || left < value)
           throw new HttpError(409, "the faucet has not that much: start the sandbox with another data folder")
-        const hash = await signer.writeContract({ ...token, functionName: "transfer", args: [address, value] })
+        // In lower case, so that no checksum is checked.
+        const to = address.toLowerCase()
+        const hash = await signer.writeContract({ ...token, functionName: "transfer", args: [to, value] })
         const { status } = await signer.waitForTransactionReceipt({ hash })
         if (status !== "success") throw new HttpError(500, `the transaction ${hash} was reverted`)
         return ok({ address, amount, transaction: hash })

@@ -363,6 +363,8 @@ describe("the faucet", () => {
       10_000_000_000n,
       7_500_000n
     ])
+    // The case of an address is no reason to refuse it.
+    expect((await fund({ address: `0x${"CAFBa1b6".repeat(5)}` })).status).toBe(200)
     const { body } = await fund({ address: addressOf(9) })
     expect(body).toEqual({
       address: addressOf(9),
@@ -377,6 +379,7 @@ describe("the faucet", () => {
     [{ address: addressOf(1), amount: "1e6" }, 400, "`amount`: must be an amount of USDT as text, such as 100.00"],
     [{ address: addressOf(1), amount: "0.0" }, 422, "`amount`: must be above 0 and at most 10000 USDT"],
     [{ address: addressOf(1), amount: "10000.01" }, 422, "`amount`: must be above 0 and at most 10000 USDT"],
+    [{ address: `0x${"0".repeat(40)}` }, 422, "`address`: the zero address can't receive tokens"],
     [{ amount: "1" }, 400, "missing property `address`"]
   ])("refuses %j", async (body, status, message) => {
     const before = await balanceOf(addressOf(1))
