@@ -51,6 +51,18 @@ describe("start-up", () => {
       assert.deepStrictEqual([next.status, next.stderr, next.stdout], [0, "", first.stdout])
   })
 
+  it.for([
+    ["a relative one", { HOME: "home" }],
+    ["one in which no folder can be created", { HOME: "/proc/self" }]
+  ] as const)("takes no other folder for the home of the user: %s", ([_, home]) => {
+    const { NODE_COMPILE_CACHE: _cache, XDG_CACHE_HOME: _xdg, ...env } = process.env
+    const cwd = program.folder()
+    const settings = { AGENTOS_HOME: program.folder(), ...home }
+    const run = spawnSync(process.execPath, [program.file(), "config", "path"], { cwd, env: { ...env, ...settings } })
+    assert.strictEqual(run.status, 0, String(run.stderr))
+    assert.isEmpty(readdirSync(cwd))
+  })
+
   it("evaluates no module of the client for help", () => {
     const hooks = `
       import { registerHooks } from "node:module"

@@ -250,6 +250,17 @@ describe("doctor", () => {
     assert.strictEqual(await fixOf("balance", { AGENTOS_PRIVATE_KEY: KEY }), forMoney)
   })
 
+  it("does not ask to wait for a server if the wallet on this machine is wrong", async () => {
+    api.on("GET /api/v1", { data: { name: "AgentOS", version: "1.0.0", environment: "sandbox" } })
+    const env = { AGENTOS_BASE_URL: api.url(), AGENTOS_PRIVATE_KEY: "junk" }
+    const { stdout } = await program.execute(["doctor", "--json"], { cwd: program.folder(), env })
+    const { checks } = JSON.parse(stdout) as { checks: ReadonlyArray<Record<string, unknown>> }
+    assert.deepInclude(
+      checks.find((check) => check["name"] === "wallet"),
+      { status: "failed", fix: null }
+    )
+  })
+
   it("warns, as whoami does, if the token is of another wallet than the one that pays", async () => {
     serve()
     api.on("GET /api/v1/limits", limitsOf(`0x${"2".repeat(40)}`))

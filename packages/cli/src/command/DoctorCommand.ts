@@ -80,21 +80,23 @@ const checkNode = (): Finding => {
     : failed(`${version} is older than ${OLDEST_NODE}`, "Install a newer Node.js: https://nodejs.org")
 }
 
+/** Runs a check of this machine, whose failures no server can repair. */
 const orFinding = async <A extends object>(context: Context, check: () => Promise<A>): Promise<A | Finding> => {
   try {
     return await check()
   } catch (error) {
-    return failedBy(error, context)
+    return failedBy(error, context, null)
   }
 }
 
 /** Turns the failure of a check into a finding. Other errors are thrown. */
-const failedBy = (error: unknown, { host }: Context, fix?: string): Finding => {
+const failedBy = (error: unknown, { host }: Context, fix?: string | null): Finding => {
   if (host.signal.aborted || !(error instanceof Failure)) throw error
   const { code, next } = error.parts
   // The messages about settings and files already say how to fix them.
   if (fix === undefined && next === undefined && (code === "CONFIGURATION" || code === "FAILED"))
     return failed(error.message, null)
+  if (fix === null) return failed(error.message, next?.[0] ?? null)
   return failed(error.message, fix ?? next?.[0] ?? "Retry later. If it persists, contact the operator of the server.")
 }
 
@@ -232,7 +234,8 @@ const checkBalance = async (
     for (const option of await acceptedTokens(context, connection.baseUrl)) {
       const { asset, network } = option
       const rpcUrl = connection.settings.rpcUrl?.value ?? PUBLIC_RPC[network]
-      if (rpcUrl === undefined) return failed(`no RPC URL for ${network}`, "agentctl config set rpc-url https://…")
+      if (rpcUrl === undefined)
+        return failed(`no RPC URL for ${network}`, isSandbox ? "agentctl dev" : "agentctl config set rpc-url https://…")
       const balance = await tokenBalance(context, { rpcUrl, network, asset, address })
       isEmpty &&= balance === 0n
       balances.push(`${decimalOf(balance)} ${option.assetName ?? asset} on ${network}`)

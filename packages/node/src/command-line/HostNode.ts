@@ -62,7 +62,10 @@ export const runOnNode = async (run: (host: Host) => Promise<ExitCode>): Promise
     argv: process.argv.slice(2),
     env: process.env,
     workingDirectory: process.cwd(),
-    homeDirectory: homedir(),
+    // Only a user with a home has one, and not every program needs it.
+    get homeDirectory() {
+      return homedir()
+    },
     stdout: sink(process.stdout),
     stderr: sink(process.stderr),
     get stdinIsTerminal() {
