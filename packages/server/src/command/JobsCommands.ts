@@ -1,5 +1,5 @@
 import { Failure } from "@agentos/node/command-line"
-import { defineCommand, runEffect } from "./ServerCommand.ts"
+import { defineCommand, runEffect, shownTime } from "./ServerCommand.ts"
 
 export const JOBS_LIST = defineCommand(
   {
@@ -39,7 +39,7 @@ export const JOBS_LIST = defineCommand(
       failures: job.failures,
       done: job.done
     }))
-    const shown = (time: string | null) => time?.replace("T", " ").replace(/\.\d+Z$/, "Z")
+    const shown = (time: string | null) => time && shownTime(time)
     context.output.table(
       { items },
       items,

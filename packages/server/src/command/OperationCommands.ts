@@ -1,14 +1,13 @@
 import type { OperationAdministration, OperationReport, ReportedAttempt } from "@agentos/core"
 import { EXIT, Failure, type Field } from "@agentos/node/command-line"
 import type { Effect as Effects } from "effect"
-import { confirm, defineCommand, runEffect, type ServerCommandContext } from "./ServerCommand.ts"
+import { confirm, defineCommand, runOnStorage, type ServerCommandContext, shownTime } from "./ServerCommand.ts"
 
 const REPORT =
   "operationId, serviceId, state, paymentState, payer, tenantId, network, price, baseUnits, token, transaction, refund, reason, nextAttempt: {kind: leased|scheduled|due, at}, createdAt, updatedAt"
 
-/** Times without milliseconds, and without seconds. */
-const shown = (time: string) => time.replace("T", " ").replace(/\.\d+Z$/, "Z")
-const shownMinute = (time: string) => time.replace("T", " ").replace(/:\d\d\.\d+Z$/, "Z")
+/** Formats a time without its seconds. */
+const shownMinute = (time: string) => shownTime(time).replace(/:\d\dZ$/, "Z")
 
 const ATTEMPTS: Readonly<Record<ReportedAttempt["kind"], string>> = {
   leased: "a worker holds the lease until",
@@ -23,7 +22,7 @@ const fieldsOf = (operation: OperationReport): ReadonlyArray<Field> => {
     ["Service", operation.serviceId],
     ["State", operation.state],
     ["Payment", operation.paymentState],
-    ["Next attempt", nextAttempt && `${ATTEMPTS[nextAttempt.kind]} ${shown(nextAttempt.at)}`],
+    ["Next attempt", nextAttempt && `${ATTEMPTS[nextAttempt.kind]} ${shownTime(nextAttempt.at)}`],
     ["Failure", reason && `${reason.kind}: ${reason.message}`],
     ["Payer", operation.payer],
     ["Tenant", operation.tenantId],
@@ -33,8 +32,8 @@ const fieldsOf = (operation: OperationReport): ReadonlyArray<Field> => {
     ["Network", operation.network],
     ["Transaction", operation.transaction],
     ["Refund", refund?.transaction],
-    ["Created", shown(operation.createdAt)],
-    ["Updated", shown(operation.updatedAt)]
+    ["Created", shownTime(operation.createdAt)],
+    ["Updated", shownTime(operation.updatedAt)]
   ]
 }
 
@@ -43,16 +42,11 @@ const onOperations = async <A>(
   context: ServerCommandContext,
   use: (operations: OperationAdministration["Service"]) => Effects.Effect<A, unknown>
 ): Promise<A> => {
-  const { Effect, References } = await import("effect")
   const { Conflict, ResourceNotFound } = await import("@agentos/core")
-  const ServerConfig = await import("../config/ServerConfig.ts")
   const { useOperations } = await import("../program/Maintenance.ts")
-  return runEffect(
+  return runOnStorage(
     context,
-    Effect.flatMap(ServerConfig.readStorage(context.host.env), (config) => useOperations(config, use)).pipe(
-      // The output says what was done. The line about it is for the log of a server.
-      Effect.provideService(References.MinimumLogLevel, "Error")
-    ),
+    (config) => useOperations(config, use),
     (error) => {
       if (error instanceof Conflict) {
         return new Failure({ code: "CONFLICT", exit: EXIT.conflict, message: error.message })

@@ -1,7 +1,7 @@
 import type { SalesAdministration, SalesStopReport } from "@agentos/core"
 import { Failure } from "@agentos/node/command-line"
 import type { Effect as Effects } from "effect"
-import { confirm, defineCommand, runEffect, type ServerCommandContext } from "./ServerCommand.ts"
+import { confirm, defineCommand, runOnStorage, type ServerCommandContext, shownTime } from "./ServerCommand.ts"
 
 const STOPS = "stops: [{service, at, reason}]"
 
@@ -18,16 +18,8 @@ const onSales = async <A>(
   context: ServerCommandContext,
   use: (sales: SalesAdministration["Service"]) => Effects.Effect<A, unknown>
 ): Promise<A> => {
-  const { Effect, References } = await import("effect")
-  const ServerConfig = await import("../config/ServerConfig.ts")
   const { useSales } = await import("../program/Maintenance.ts")
-  return runEffect(
-    context,
-    Effect.flatMap(ServerConfig.readStorage(context.host.env), (config) => useSales(config, use)).pipe(
-      // The output says what was done. The line about it is for the log of a server.
-      Effect.provideService(References.MinimumLogLevel, "Error")
-    )
-  )
+  return runOnStorage(context, (config) => useSales(config, use))
 }
 
 /** Returns the scope that a command names. */
@@ -35,10 +27,10 @@ const scopeOf = async (service = "all") => {
   const { SalesScope } = await import("@agentos/core")
   const scope = SalesScope.literals.find((known) => known === service)
   if (scope !== undefined) return scope
+  const ids = SalesScope.literals.filter((known) => known !== "all").join(", ")
   throw new Failure({
     code: "USAGE",
-    message: `SERVICE must be the id of a paid service: ${service}`,
-    next: ["agentctl services list"]
+    message: `SERVICE is not the id of a paid service: ${service}. Use one of ${ids}.`
   })
 }
 
@@ -53,7 +45,7 @@ const show = ({ output }: ServerCommandContext, data: unknown, stops: ReadonlyAr
       {
         heading: "SINCE",
         value: ({ at }) => at,
-        shown: ({ at }) => at.replace("T", " ").replace(/\.\d+Z$/, "Z"),
+        shown: ({ at }) => shownTime(at),
         whole: true
       },
       { heading: "REASON", value: ({ reason }) => reason }

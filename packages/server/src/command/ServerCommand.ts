@@ -11,7 +11,10 @@ import {
 import type { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
+import type { ServerConfig } from "../config/ServerConfig.ts"
 import { parseEnvironment } from "./EnvironmentFile.ts"
+
+type StorageConfig = Pick<ServerConfig, "database">
 
 /** The flag of every command. */
 export const ENV_FILE_FLAG = {
@@ -98,3 +101,21 @@ export const runEffect = async <A>(
   const error = Cause.squash(exit.cause)
   throw describe(error) ?? new Failure({ code: "FAILED", message: explain(error) })
 }
+
+/**
+ * Runs an effect on the configured storage. The lines that a server would log about it are left out, because the output of the
+ * command says what was done.
+ */
+export const runOnStorage = async <A>(
+  context: ServerCommandContext,
+  use: (config: StorageConfig) => Effect.Effect<A, unknown>,
+  describe?: (error: unknown) => Failure | undefined
+): Promise<A> => {
+  const { Effect, References } = await import("effect")
+  const { readStorage } = await import("../config/ServerConfig.ts")
+  const used = Effect.flatMap(readStorage(context.host.env), use)
+  return runEffect(context, Effect.provideService(used, References.MinimumLogLevel, "Error"), describe)
+}
+
+/** Formats a time in ISO 8601 for people, without milliseconds. */
+export const shownTime = (iso: string): string => iso.replace("T", " ").replace(/\.\d+Z$/, "Z")
