@@ -1,4 +1,4 @@
-import { Cache, Clock, Context, Duration, Effect, Layer } from "effect"
+import { Cache, Cause, Clock, Context, Duration, Effect, Layer } from "effect"
 import type { ServiceId } from "../catalog/ServiceId.ts"
 import { SaleStopped, type SalesStop, stopsByService } from "./SalesStop.ts"
 import { SalesStopStore } from "./SalesStopStore.ts"
@@ -30,6 +30,8 @@ export class Sales extends Context.Service<
       const { list } = yield* SalesStopStore
       let known = ALL_ON_SALE
       let knownUntil = 0
+      /** Until then, the catalog does not wait for a store that did not answer. */
+      let silentUntil = 0
       /** Counts the changes: a read that began before one does not know it. */
       let changes = 0
       const read = Effect.gen(function* () {
@@ -53,16 +55,23 @@ export class Sales extends Context.Service<
           return yield* new SaleStopped({ serviceId, reason: stop.reason, retryAfterSeconds: RETRY_AFTER_SECONDS })
         }),
         stopped: Effect.flatMap(Clock.currentTimeMillis, (now) =>
-          now < knownUntil
+          now < Math.max(knownUntil, silentUntil)
             ? Effect.succeed(known)
             : current.pipe(
                 Effect.timeout(CATALOG_WAIT),
-                Effect.catchCause(() => Effect.sync(() => known))
+                Effect.catchCause((cause) =>
+                  Effect.sync(() => {
+                    // A client that disconnects says nothing about the store.
+                    if (!Cause.hasInterruptsOnly(cause)) silentUntil = now + Duration.toMillis(CACHE_LIFETIME)
+                    return known
+                  })
+                )
               )
         ),
         forget: Effect.suspend(() => {
           changes++
           knownUntil = 0
+          silentUntil = 0
           return Cache.invalidate(cache, "stops")
         })
       })

@@ -201,6 +201,27 @@ describe("SalesAdministration", () => {
     })
   )
 
+  scenario("waits once for a silent store, and shows the catalog at once until it asks again", () =>
+    Effect.gen(function* () {
+      let reads = 0
+      const store = yield* SalesStopStore
+      const list = Effect.suspend(() => (reads++, Effect.never))
+      yield* Effect.gen(function* () {
+        const { stopped } = yield* Sales
+        const first = yield* Effect.forkChild(stopped)
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual((yield* Fiber.join(first)).size, 0)
+        assert.strictEqual((yield* stopped).size, 0, "without moving the clock")
+        assert.strictEqual(reads, 1)
+        yield* TestClock.adjust("4 seconds")
+        const again = yield* Effect.forkChild(stopped)
+        yield* TestClock.adjust("1 second")
+        yield* Fiber.join(again)
+        assert.strictEqual(reads, 2)
+      }).pipe(Effect.provide(Layer.fresh(Sales.layer)), Effect.provideService(SalesStopStore, { ...store, list }))
+    })
+  )
+
   it("takes a line of text of up to 200 characters as the reason, and a paid service", () => {
     const accepts = Schema.is(StopSalesInput)
     for (const reason of ["", " ", "a\nb", "a\u0000", "x".repeat(201)]) assert.isFalse(accepts({ reason }), reason)
