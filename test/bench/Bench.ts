@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util"
+import type { OtherBuild } from "./compare/OtherBuild.ts"
 
 /** A measurement that a command runs. It starts its own services, prints its results and deletes its data. */
 export interface Bench {
@@ -17,10 +18,16 @@ export interface BenchRun {
   readonly record: (result: ComparisonResult | LatencyResult) => void
   /** Adds a function that runs before the process ends, in reverse order, even after a failure. */
   readonly atEnd: (stop: () => Promise<unknown>) => void
+  /** Another build, which comparisons measure as one more side. */
+  readonly against?: OtherBuild
 }
 
 /** Runs a bench, and its `atEnd` functions at its end, also if it fails or the process is interrupted. */
-export const runBench = async (bench: Bench, run: Omit<BenchRun, "atEnd">): Promise<void> => {
+export const runBench = async (
+  bench: Bench,
+  run: Omit<BenchRun, "atEnd" | "against">,
+  openOther?: (run: BenchRun) => Promise<OtherBuild>
+): Promise<void> => {
   const stops: Array<() => Promise<unknown>> = []
   const stopAll = async () => {
     for (let stop = stops.pop(); stop !== undefined; stop = stops.pop()) await stop()
@@ -28,7 +35,8 @@ export const runBench = async (bench: Bench, run: Omit<BenchRun, "atEnd">): Prom
   const interrupted = () => void stopAll().then(() => process.exit(130))
   process.once("SIGINT", interrupted).once("SIGTERM", interrupted)
   try {
-    await bench.run({ ...run, atEnd: (stop) => void stops.push(stop) })
+    const own: BenchRun = { ...run, atEnd: (stop) => void stops.push(stop) }
+    await bench.run(openOther === undefined ? own : { ...own, against: await openOther(own) })
   } finally {
     await stopAll()
     process.off("SIGINT", interrupted).off("SIGTERM", interrupted)

@@ -3,6 +3,7 @@ import { loadavg, cpus } from "node:os"
 import { type Bench, type ComparisonResult, type LatencyResult, readOptions, runBench } from "./Bench.ts"
 import { capacity } from "./capacity.ts"
 import { challenge } from "./challenge.ts"
+import { startOtherBuild } from "./compare/OtherBuild.ts"
 import { constant } from "./constant.ts"
 import { deletion } from "./deletion.ts"
 import { events } from "./events.ts"
@@ -55,8 +56,9 @@ const usage = (): string => {
     return `  ${name}${given.join("")}\n    ${summary}`
   })
   return [
-    "Usage: npx -y pnpm@12 bench [NAME] [OPTIONS] [--json FILE]",
+    "Usage: npx -y pnpm@12 bench [NAME] [OPTIONS] [--against FILE.tgz] [--json FILE]",
     "Without NAME: every bench that compares with peers.",
+    "--against FILE.tgz: measures another build beside this one, from an archive that `git archive` has made.",
     ...lines
   ].join("\n")
 }
@@ -69,14 +71,22 @@ const explain = (problem?: string): never => {
 
 const words = process.argv.slice(process.argv[2] === "--" ? 3 : 2)
 if (words.some((word) => word === "--help" || word === "-h")) explain()
-const jsonAt = words.indexOf("--json")
-const [, jsonFile] = jsonAt < 0 ? [] : words.splice(jsonAt, 2)
-if (jsonAt >= 0 && jsonFile === undefined) explain("--json must be followed by the path of a file")
+/** Takes an option with the path of a file out of the words. */
+const takeFile = (option: string): string | undefined => {
+  const at = words.indexOf(option)
+  const [, file] = at < 0 ? [] : words.splice(at, 2)
+  if (at >= 0 && file === undefined) explain(`${option} must be followed by the path of a file`)
+  return file
+}
+const jsonFile = takeFile("--json")
+const archive = takeFile("--against")
 const given = words[0]?.startsWith("--") === false ? words.shift()! : undefined
 if (given !== undefined && !(given in benches)) explain(`No bench is named ${given}.`)
 const chosen = Object.entries(benches).filter(([name, { comparesPeers }]) =>
   given === undefined ? comparesPeers === true : name === given
 )
+if (archive !== undefined && chosen.some(([, { comparesPeers }]) => comparesPeers !== true))
+  explain("--against needs a bench that compares with peers.")
 const optionsOf = (bench: Bench): ReturnType<typeof readOptions> => {
   try {
     return readOptions(bench, words)
@@ -108,7 +118,11 @@ const results: Array<{ readonly bench: string } & (ComparisonResult | LatencyRes
 try {
   for (const { bench, name, option } of runs) {
     say(`${name}: ${machine.cores} cores (${machine.processor}), Node ${machine.node}, load ${load()}`)
-    await runBench(bench, { option, say, record: (result) => void results.push({ bench: name, ...result }) })
+    await runBench(
+      bench,
+      { option, say, record: (result) => void results.push({ bench: name, ...result }) },
+      archive === undefined ? undefined : (run) => startOtherBuild(run, archive, name)
+    )
     say(`\nload at the end ${load()}\n`)
   }
 } catch (error) {

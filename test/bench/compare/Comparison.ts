@@ -1,4 +1,5 @@
 import { type BenchRun, type ComparisonResult, table } from "../Bench.ts"
+import { serveSide, SERVES_ANOTHER } from "./OtherBuild.ts"
 
 /** One of the programs that are compared. */
 export interface Side {
@@ -59,8 +60,14 @@ export const COMPARISON_OPTIONS = { rounds: 5, seconds: 5 }
 /** Lets the sides work in turn, after a warm-up of each, and says their medians and ratios. */
 export const compare = async (bench: BenchRun, comparison: Comparison): Promise<void> => {
   const { ceiling, goal, ours, peers, title, unit } = comparison
+  if (SERVES_ANOTHER in process.env) return serveSide(title, ours)
   const [rounds, millis] = [bench.option("rounds"), bench.option("seconds") * 1_000]
-  const sides = [ours, ...peers].map((side) => ({ side, rates: new Array<number>(), cpuMillis: new Array<number>() }))
+  const earlier = bench.against === undefined ? [] : [await bench.against.side(title)]
+  const sides = [ours, ...peers, ...earlier].map((side) => ({
+    side,
+    rates: new Array<number>(),
+    cpuMillis: new Array<number>()
+  }))
   for (const { side } of sides) await side.work(millis)
   for (let round = 0; round < rounds; round++)
     // Every other round in the other order, so that no side always follows the same one.
