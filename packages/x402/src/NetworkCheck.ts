@@ -2,8 +2,9 @@ import type { ProviderError } from "@agentos/core"
 import { Context, Effect, Schedule } from "effect"
 import { type EvmChain, make } from "./chain/EvmChain.ts"
 import type { Facilitator } from "./facilitator/Facilitator.ts"
+import type { TransferMethod } from "./method/TransferMethod.ts"
+import { transferMethod } from "./method/TransferMethods.ts"
 import { misconfigured, offer, type OfferedNetwork, type PaymentNetwork } from "./network/PaymentNetwork.ts"
-import { differ, MULTICALL3, probeCalls } from "./network/TransferCall.ts"
 
 /** Number of retries when a chain or facilitator does not answer: over about six seconds at startup. */
 const Retries = Context.Reference<number>("@agentos/x402/NetworkCheck/Retries", { defaultValue: () => 5 })
@@ -18,73 +19,30 @@ const patiently = <A>(question: Effect.Effect<A, ProviderError>): Effect.Effect<
   )
 
 /**
- * Checks a token's configuration against the chain: the chain id, the contract's decimals, and the EIP-712
- * domain, recomputed from name, version, chain and address. A payment signed for a domain that is wrong by one
- * letter cannot be settled, and every client would run into that.
+ * Checks a token's configuration against the chain: the chain id, the contract's decimals, and what the transfer method
+ * requires of the contracts.
  *
  * Fails with `Misconfigured`, naming the difference, or with `Temporary` if the chain does not answer after the
  * retries: terms that were not checked are not offered.
  */
-const domainCheck = Effect.fnUntraced(function* (
-  { asset, chainId, config, domainSeparator }: OfferedNetwork,
-  chain: EvmChain
+export const tokenCheck = Effect.fnUntraced(function* (
+  { asset, chainId, config }: OfferedNetwork,
+  chain: EvmChain,
+  method: TransferMethod
 ): Effect.fn.Return<void, ProviderError> {
   const where = `Payment network ${config.network}`
   const actualChainId = yield* patiently(chain.chainId)
   if (actualChainId !== chainId) return yield* misconfigured(`${where}: rpcUrl leads to chain ${actualChainId}.`)
-  const [decimals, separator] = yield* Effect.all([
+  const decimals = yield* Effect.catchIf(
     patiently(chain.tokenDecimals),
-    patiently(chain.tokenDomainSeparator)
-  ]).pipe(
-    Effect.catchIf(
-      (error) => error.reason === "Misconfigured",
-      () =>
-        misconfigured(
-          `${where}: ${asset} is not a token with decimals and DOMAIN_SEPARATOR, or the node denies access.`
-        )
-    )
+    (error) => error.reason === "Misconfigured",
+    () => misconfigured(`${where}: ${asset} is not a token with decimals, or the node denies access.`)
   )
   if (decimals !== config.decimals) {
     return yield* misconfigured(`${where}: the token has ${decimals} decimals, not ${config.decimals}.`)
   }
-  if (separator !== domainSeparator) {
-    return yield* misconfigured(
-      `${where}: name ${JSON.stringify(config.name)} and version ${JSON.stringify(config.version)} do not match the ` +
-        `EIP-712 domain of ${asset}: its DOMAIN_SEPARATOR is ${separator}, not ${domainSeparator}.`
-    )
-  }
+  yield* patiently(method.check)
 })
-
-/**
- * Checks that the token takes the signatures of smart accounts if the configuration accepts them, and that the factories
- * exist. Fails with `Misconfigured`, naming the difference.
- */
-const smartAccountCheck = Effect.fnUntraced(function* (
-  { asset, config, factories }: OfferedNetwork,
-  chain: EvmChain
-): Effect.fn.Return<void, ProviderError> {
-  if (config.smartAccounts !== true) return
-  const where = `Payment network ${config.network}`
-  const [probe, control] = yield* Effect.forEach(probeCalls(asset), (call) => patiently(chain.simulate(call)))
-  if (probe === undefined || control === undefined || !differ(probe, control)) {
-    return yield* misconfigured(
-      `${where}: smartAccounts is true, but ${asset} has no transferWithAuthorization that takes the signature as bytes. ` +
-        "Set smartAccounts to false."
-    )
-  }
-  // A factory's call and the transfer are simulated together.
-  for (const contract of factories.length === 0 ? [] : ([...factories, MULTICALL3] as const)) {
-    if (!(yield* patiently(chain.hasCode(contract)))) {
-      return yield* misconfigured(
-        `${where}: smartAccountFactories requires a contract at ${contract}, which has no code.`
-      )
-    }
-  }
-})
-
-/** Checks a token's configuration against the chain. */
-export const tokenCheck = (offered: OfferedNetwork, chain: EvmChain): Effect.Effect<void, ProviderError> =>
-  Effect.andThen(domainCheck(offered, chain), smartAccountCheck(offered, chain))
 
 /**
  * Checks that the facilitator supports the network. Fails with `Misconfigured` if it does not, and with `Temporary` if it
@@ -155,7 +113,7 @@ export const networkChecks = (
   Effect.map(offer(network), (offered) => {
     const chain = make(offered)
     return {
-      token: once(tokenCheck(offered, chain)),
+      token: once(tokenCheck(offered, chain, transferMethod(offered, chain))),
       facilitator: once(facilitator(offered)),
       refund: Effect.map(
         once(refundBalance(offered, chain)),

@@ -14,19 +14,20 @@ import * as EvmChain from "./chain/EvmChain.ts"
 import type { Facilitator, FacilitatorFactory, FacilitatorRequest } from "./facilitator/Facilitator.ts"
 import { openingCheck, tokenCheck } from "./NetworkCheck.ts"
 import * as PaymentHeader from "./header/PaymentHeader.ts"
+import { hexOf, transferOf } from "./network/AuthorizedTransfer.ts"
 import {
-  domainOf,
   misconfigured,
   offer,
   type OfferedNetwork,
   type PaymentNetwork,
   requiredConfirmations
 } from "./network/PaymentNetwork.ts"
+import type { TransferMethod } from "./method/TransferMethod.ts"
+import { transferMethod } from "./method/TransferMethods.ts"
 import { advanceRefund } from "./Refunds.ts"
-import { findSettlement, hexOf } from "./chain/SettlementSearch.ts"
 import * as SmartAccount from "./chain/SmartAccount.ts"
 import { findCause } from "./network/SignatureCause.ts"
-import * as TransferAuthorization from "./network/TransferAuthorization.ts"
+import { signer as processSigner } from "./network/Signer.ts"
 import { readTransfers } from "./chain/TransferLog.ts"
 
 /** A network with the facilitator that submits the authorizations for it. */
@@ -54,15 +55,16 @@ export const CLOCK_TOLERANCE_SECONDS = 60
 /** Amounts whose terms are kept: more than a catalog has prices. */
 const TERMS_KEPT_MAX = 100
 
-/** A network with its chain and facilitator. */
+/** A network with its chain, transfer method and facilitator. */
 interface Route {
   readonly offered: OfferedNetwork
   readonly chain: EvmChain.EvmChain
+  readonly method: TransferMethod
   readonly facilitator: Facilitator
 }
 
 /**
- * The payment rail over x402 version 2, scheme `exact`, EIP-3009 on EVM chains. The chain alone proves a payment,
+ * The payment rail over x402 version 2, scheme `exact`, on EVM chains. The chain alone proves a payment,
  * never the facilitator's answer.
  *
  * Smart accounts can pay where the network's configuration accepts them; see `SmartAccount`.
@@ -105,10 +107,12 @@ const openRoutes = Effect.fnUntraced(function* <Network extends PaymentNetwork, 
     const offered = yield* offer(network)
     const key = routeKey(offered.network, offered.asset)
     if (routes.has(key)) return yield* misconfigured(`Payment network ${offered.network} is configured twice.`)
-    routes.set(key, { offered, chain: EvmChain.make(offered), facilitator: yield* facilitatorOf(network, offered) })
+    const chain = EvmChain.make(offered)
+    const method = transferMethod(offered, chain)
+    routes.set(key, { offered, chain, method, facilitator: yield* facilitatorOf(network, offered) })
   }
   if (routes.size === 0) return yield* misconfigured("No payment network is configured.")
-  yield* Effect.forEach(routes.values(), ({ chain, offered }) => tokenCheck(offered, chain), {
+  yield* Effect.forEach(routes.values(), ({ chain, method, offered }) => tokenCheck(offered, chain, method), {
     concurrency: "unbounded",
     discard: true
   })
@@ -140,7 +144,7 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
   const terms = (amount: bigint): ReadonlyArray<PaymentTerms> => {
     const before = known.get(amount)
     if (before !== undefined) return before
-    const made = Array.from(routes.values(), ({ offered }) => termsOf(offered, amount))
+    const made = Array.from(routes.values(), (route) => termsOf(route, amount))
     if (known.size < TERMS_KEPT_MAX) known.set(amount, made)
     return made
   }
@@ -153,14 +157,17 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
     authenticate: Effect.fnUntraced(function* (proof) {
       const route = findRoute(proof.network, proof.asset)
       if (route === undefined) return yield* refuse(NOT_ACCEPTED)
-      const message = authorizationOf(proof)
-      const digest = TransferAuthorization.digest(route.offered.domainSeparator, message)
+      const { method, offered } = route
+      const transfer = transferOf(proof)
+      const [payer, digest] = [transfer.from, method.digest(transfer)]
       const signature = hexOf(PaymentHeader.signatureOf(proof))
-      const signer = yield* TransferAuthorization.signer
-      if (signer.recoverSigner(digest, signature) === proof.payer) return
-      const cause = findCause(signer, { domain: domainOf(route.offered), message, digest, signature })
+      const signer = yield* processSigner
+      if (signer.recoverSigner(digest, signature) === payer) return
+      const garbledDigest = method.garbledDigest(transfer)
+      const cause = findCause(signer, { payer, digest, signature, name: offered.config.name, garbledDigest })
       if (cause !== undefined) return yield* refuse(cause)
-      const flaw = yield* SmartAccount.findPaymentFlaw(route, { account: hexOf(proof.payer), digest, signature })
+      const formFlaw = offered.config.smartAccounts === true ? method.findFormFlaw(signature) : undefined
+      const flaw = formFlaw ?? (yield* SmartAccount.findFlaw(route, { account: payer, digest, signature }))
       if (flaw !== undefined) return yield* refuse(flaw)
     }),
     verify: Effect.fnUntraced(function* (proof, terms) {
@@ -178,17 +185,17 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
       }
     }),
     simulate: Effect.fnUntraced(function* (proof, terms) {
-      const { chain } = yield* routeOf(proof)
-      const succeeds = yield* chain.wouldTransfer(
-        authorizationOf({ ...proof, payTo: terms.payTo, value: terms.amount }),
+      const { method } = yield* routeOf(proof)
+      const flaw = yield* method.simulate(
+        transferOf({ ...proof, payTo: terms.payTo, value: terms.amount }),
         hexOf(PaymentHeader.signatureOf(proof))
       )
-      if (!succeeds) return yield* refuse("The simulated transfer failed on the chain.")
+      if (flaw !== undefined) return yield* refuse(flaw)
     }),
     readNonce: Effect.fnUntraced(function* (proof) {
-      const { chain, offered } = yield* routeOf(proof)
+      const { chain, method, offered } = yield* routeOf(proof)
       const latest = yield* chain.latestBlock
-      const used = yield* chain.isUsed(hexOf(proof.payer), hexOf(proof.nonce), latest)
+      const used = yield* method.isUsed(hexOf(proof.payer), hexOf(proof.nonce), latest)
       // A reorganization can remove the newest blocks, and a block with our payment can then replace them.
       const depth = BigInt(requiredConfirmations(offered, proof.value))
       return { used, block: latest > depth ? latest - depth : 0n }
@@ -199,9 +206,9 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
         onSuccess: ({ facilitator }) => facilitator.settle(requestOf(proof, terms))
       }),
     findSettlement: Effect.fnUntraced(function* (proof, terms, afterBlock, transaction) {
-      const { chain, offered } = yield* routeOf(proof)
+      const { method, offered } = yield* routeOf(proof)
       const confirmations = requiredConfirmations(offered, terms.amount)
-      return yield* findSettlement(chain, { proof, terms, afterBlock, transaction, confirmations })
+      return yield* method.findSettlement({ proof, terms, afterBlock, transaction, confirmations })
     }),
     blockBefore: Effect.fnUntraced(function* (token, moment) {
       const { chain } = yield* routeOf(token)
@@ -210,9 +217,9 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
     listsTransfers: true,
     canRefund: ({ asset, network }) => findRoute(network, asset)?.offered.config.refund !== undefined,
     refund: Effect.fnUntraced(function* (refund) {
-      const { chain, facilitator, offered } = yield* routeOf(refund.terms)
+      const { facilitator, ...route } = yield* routeOf(refund.terms)
       const settle = (proof: PaymentProof, terms: PaymentTerms) => facilitator.settle(requestOf(proof, terms))
-      return yield* advanceRefund({ chain, offered, settle }, refund)
+      return yield* advanceRefund({ ...route, settle }, refund)
     }),
     transfers: Effect.fnUntraced(function* (token, fromBlock) {
       const { chain, offered } = yield* routeOf(token)
@@ -232,13 +239,11 @@ const FUND_THE_WALLET =
 const refuse = (message: string): Effect.Effect<never, ProofInvalid> => Effect.fail(new ProofInvalid({ message }))
 
 /**
- * Returns the terms of an amount in base units of a price. `extra` contains the fields that scheme `exact`
- * requires on EVM chains (specs/schemes/exact/scheme_exact_evm.md): the token's domain and the transfer method, with the
- * name of the struct that is signed and the token's decimals.
- * It also contains the tag with which a client may bind its nonce to the challenge (see `BoundNonce`), and the kinds of
- * accepted signatures.
+ * Returns the terms of an amount in base units of a price. `extra` has the fields of the transfer method, the token's decimals
+ * (not in the specification: @dexterai/x402 refuses tokens without them), the tag with which a client may bind its nonce to
+ * the challenge (see `BoundNonce`), and the kinds of accepted signatures.
  */
-const termsOf = (offered: OfferedNetwork, amount: bigint): PaymentTerms => ({
+const termsOf = ({ method, offered }: Route, amount: bigint): PaymentTerms => ({
   scheme: "exact",
   network: offered.network,
   asset: offered.asset,
@@ -246,11 +251,7 @@ const termsOf = (offered: OfferedNetwork, amount: bigint): PaymentTerms => ({
   payTo: offered.payTo,
   maxTimeoutSeconds: offered.config.maxTimeoutSeconds,
   extra: {
-    name: offered.config.name,
-    version: offered.config.version,
-    assetTransferMethod: "eip3009",
-    // Not in the specification: thirdweb asks its own service otherwise, and @dexterai/x402 refuses tokens without decimals.
-    primaryType: "TransferWithAuthorization",
+    ...method.extra,
     decimals: offered.config.decimals,
     nonceTag: NONCE_TAG,
     signatures: SmartAccount.signaturesOf(offered)
@@ -260,15 +261,6 @@ const termsOf = (offered: OfferedNetwork, amount: bigint): PaymentTerms => ({
 const requestOf = (proof: PaymentProof, terms: PaymentTerms): FacilitatorRequest => ({
   payload: proof.payload,
   requirements: JSON.stringify(PaymentHeader.requirementsOf(terms))
-})
-
-const authorizationOf = (proof: PaymentProof): TransferAuthorization.TransferAuthorization => ({
-  from: hexOf(proof.payer),
-  to: hexOf(proof.payTo),
-  value: proof.value,
-  validAfter: BigInt(proof.validAfter),
-  validBefore: BigInt(proof.validBefore),
-  nonce: hexOf(proof.nonce)
 })
 
 /** Returns why an authorization does not match these terms at this moment (unix seconds), or undefined if it does. */

@@ -14,13 +14,15 @@ import { type Address, getAddress, type Hex } from "viem"
 import { type EvmChain, LOG_QUESTIONS_MAX } from "./chain/EvmChain.ts"
 import { requirementsOf } from "./header/PaymentHeader.ts"
 import { misconfigured, type OfferedNetwork, requiredConfirmations } from "./network/PaymentNetwork.ts"
-import { type ExpectedUse, hexOf, judge } from "./chain/SettlementSearch.ts"
-import * as TransferAuthorization from "./network/TransferAuthorization.ts"
+import type { TransferMethod } from "./method/TransferMethod.ts"
+import { hexOf } from "./network/AuthorizedTransfer.ts"
+import { signer } from "./network/Signer.ts"
 
 /** The network of a refund, and the function that submits the transfers that the refund wallet signs. */
 export interface RefundRoute {
   readonly offered: OfferedNetwork
   readonly chain: EvmChain
+  readonly method: TransferMethod
   readonly settle: (proof: PaymentProof, terms: PaymentTerms) => Effect.Effect<SettleAnswer>
 }
 
@@ -36,7 +38,7 @@ const CONFIRM_WITHIN = Duration.seconds(3)
 /**
  * Advances a refund by one step from any state. It reads the chain first, each time: it signs and submits the
  * refund only if the chain shows the nonce unused and the payment final. However often and on however many
- * servers it runs, the token accepts the nonce once (EIP-3009).
+ * servers it runs, the chain accepts the nonce once.
  *
  * A payment that a reorganization removed is not final, and is never refunded.
  */
@@ -57,7 +59,7 @@ export const advanceRefund = Effect.fnUntraced(function* (
   for (const found of [made, ...madeBefore]) if (found._tag === "Unsettled") return pending(ON_ITS_WAY)
   if (made._tag === "UsedOtherwise") return yield* usedElsewhere(route.offered, wallet)
 
-  const obstacle = yield* findObstacle(route.chain, refund)
+  const obstacle = yield* findObstacle(route, refund)
   if (obstacle !== undefined) return pending(obstacle)
   const balance = yield* route.chain.balanceOf(wallet)
   if (balance < refund.terms.amount) {
@@ -87,55 +89,33 @@ const emptyWallet = ({ config }: OfferedNetwork, wallet: Address, reason: string
       "The refund is still due and will be retried."
   )
 
-/**
- * Returns the refund transfer of a wallet, if it was made. Searches the newest blocks first: a refund may come
- * long after its payment, and is searched for soon after it was submitted. If `transaction` is given, it is
- * checked before that.
- */
-const findTransfer = Effect.fnUntraced(function* (
-  { chain, offered }: RefundRoute,
-  refund: Refund,
+/** Returns the refund transfer of a wallet, if it was made. If `transaction` is given, it is checked first. */
+const findTransfer = (
+  { method, offered }: RefundRoute,
+  { afterBlock, nonce, proof, terms }: Refund,
   wallet: Address,
   transaction?: string
-): Effect.fn.Return<Settlement, ProviderError> {
-  const { afterBlock, proof, terms } = refund
-  const nonce = hexOf(refund.nonce)
-  const confirmations = requiredConfirmations(offered, terms.amount)
-  const expected: ExpectedUse = { from: wallet, to: proof.payer, value: terms.amount, afterBlock, confirmations }
-  if (transaction !== undefined) {
-    const use = yield* chain.readUse(hexOf(transaction), wallet, nonce)
-    if (Option.isSome(use)) return judge(expected, use.value, yield* chain.latestBlock)
-  }
-  const latest = yield* chain.latestBlock
-  if (!(yield* chain.isUsed(wallet, nonce, latest))) return { _tag: "Unused", expired: false }
-  const use = yield* chain.findUse(wallet, nonce, afterBlock + 1n, latest, "newest first")
-  return Option.isSome(use) ? judge(expected, use.value, latest) : { _tag: "Unsettled" }
-})
+): Effect.Effect<Settlement, ProviderError> =>
+  method.findOwnTransfer({
+    from: wallet,
+    to: proof.payer,
+    value: terms.amount,
+    nonce: hexOf(nonce),
+    afterBlock,
+    transaction,
+    confirmations: requiredConfirmations(offered, terms.amount)
+  })
 
 /** Returns why the payment cannot be refunded yet, or undefined if it is in a finalized block. */
 const findObstacle = Effect.fnUntraced(function* (
-  chain: EvmChain,
-  { afterBlock, proof, terms, transaction }: Refund
+  { chain, method }: RefundRoute,
+  refund: Refund
 ): Effect.fn.Return<string | undefined, ProviderError> {
-  const [payer, nonce] = [hexOf(proof.payer), hexOf(proof.nonce)]
-  const expected = { from: payer, to: terms.payTo, value: terms.amount, afterBlock, confirmations: 0 }
   const finalized = yield* chain.finalizedBlock
-  // After a reorganization, the authorization may be in another transaction than the one first seen.
-  const use = yield* Effect.flatMap(
-    chain.readUse(hexOf(transaction), payer, nonce),
-    Option.match({
-      onSome: Effect.succeedSome,
-      onNone: () =>
-        Effect.flatMap(chain.latestBlock, (latest) =>
-          chain.findUse(payer, nonce, afterBlock + 1n, latest, "oldest first")
-        )
-    })
-  )
-  if (Option.isNone(use) || judge(expected, use.value, use.value.block)._tag !== "Paid")
+  const block = yield* method.findPayment(refund)
+  if (Option.isNone(block))
     return "The chain does not show the payment now. It will be refunded when the chain shows it again."
-  return use.value.block > finalized.number
-    ? "The payment is not final yet. It will be refunded when it is."
-    : undefined
+  return block.value > finalized.number ? "The payment is not final yet. It will be refunded when it is." : undefined
 })
 
 /** Signs the refund, has the facilitator submit it like any payment, and checks the chain. */
@@ -146,7 +126,7 @@ const submit = Effect.fnUntraced(function* (
   privateKey: Hex
 ): Effect.fn.Return<RefundProgress, ProviderError> {
   const now = Math.floor((yield* Timestamp.now) / Timestamp.SECOND)
-  const { proof, terms } = yield* authorize(route.offered, refund, wallet, privateKey, now)
+  const { proof, terms } = yield* authorize(route, refund, wallet, privateKey, now)
   const answer = yield* route.settle(proof, terms)
   const transaction = answer._tag === "Accepted" ? answer.transaction : undefined
   const found = yield* findTransfer(route, refund, wallet, transaction).pipe(
@@ -169,7 +149,7 @@ const submit = Effect.fnUntraced(function* (
 
 /** Makes an ordinary payment from the refund wallet to the payer, as if requested at `now` (unix seconds). */
 const authorize = Effect.fnUntraced(function* (
-  offered: OfferedNetwork,
+  { method, offered }: RefundRoute,
   refund: Refund,
   wallet: Address,
   privateKey: Hex,
@@ -177,7 +157,7 @@ const authorize = Effect.fnUntraced(function* (
 ) {
   const stretch = AUTHORIZATION_STRETCH_SECONDS
   const validBefore = (Math.floor(now / stretch) + 2) * stretch
-  const authorization = {
+  const transfer = {
     from: getAddress(wallet),
     to: getAddress(refund.proof.payer),
     value: refund.terms.amount,
@@ -190,25 +170,16 @@ const authorize = Effect.fnUntraced(function* (
     network: offered.network,
     asset: offered.asset,
     amount: refund.terms.amount,
-    payTo: authorization.to,
+    payTo: transfer.to,
     maxTimeoutSeconds: 2 * stretch,
-    extra: { name: offered.config.name, version: offered.config.version, assetTransferMethod: "eip3009" }
+    extra: method.extra
   }
   const accepted = requirementsOf(terms)
-  const digest = TransferAuthorization.digest(offered.domainSeparator, authorization)
-  const { sign } = yield* TransferAuthorization.signer
+  const { sign } = yield* signer
   const payload = JSON.stringify({
     x402Version: 2,
     accepted,
-    payload: {
-      signature: sign(privateKey, digest),
-      authorization: {
-        ...authorization,
-        value: authorization.value.toString(),
-        validAfter: "0",
-        validBefore: validBefore.toString()
-      }
-    }
+    payload: method.payloadOf(transfer, sign(privateKey, method.digest(transfer)))
   })
   const proof: PaymentProof = {
     digest: createHash("sha256").update(payload).digest("hex"),
@@ -217,7 +188,7 @@ const authorize = Effect.fnUntraced(function* (
     payer: wallet,
     payTo: terms.payTo,
     value: terms.amount,
-    nonce: authorization.nonce,
+    nonce: transfer.nonce,
     validAfter: 0,
     validBefore,
     accepted,

@@ -19,9 +19,9 @@ import { Effect, Layer, Option, Result, Schema } from "effect"
 import { getAddress, hashMessage, isHex, recoverMessageAddress, size } from "viem"
 import * as EvmChain from "./chain/EvmChain.ts"
 import { offer, type OfferedNetwork, type PaymentNetwork } from "./network/PaymentNetwork.ts"
-import { hexOf } from "./chain/SettlementSearch.ts"
+import { hexOf } from "./network/AuthorizedTransfer.ts"
 import { findFlaw } from "./chain/SmartAccount.ts"
-import { ECDSA_BYTES } from "./network/TransferCall.ts"
+import { ECDSA_BYTES } from "./network/SimulatedCall.ts"
 
 /**
  * Sign-in by wallet in x402's extension `sign-in-with-x` (specs/extensions/sign-in-with-x.md), on EVM chains: by keys, and

@@ -28,7 +28,12 @@ describe("PaymentRailX402.refund", () => {
           amount: "250000",
           payTo: payer,
           maxTimeoutSeconds: 1_200,
-          extra: { name: "USD₮0", version: "1", assetTransferMethod: "eip3009" }
+          extra: {
+            name: "USD₮0",
+            version: "1",
+            assetTransferMethod: "eip3009",
+            primaryType: "TransferWithAuthorization"
+          }
         })
         assert.deepStrictEqual([x402Version, paymentPayload.x402Version], [2, 2])
         assert.deepStrictEqual(paymentPayload.accepted, paymentRequirements)

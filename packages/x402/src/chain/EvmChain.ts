@@ -2,6 +2,7 @@ import { ProviderError } from "@agentos/core"
 import { Effect, Option, Redacted } from "effect"
 import {
   BaseError,
+  type Client,
   ContractFunctionRevertedError,
   ContractFunctionZeroDataError,
   createClient,
@@ -10,22 +11,14 @@ import {
   numberToHex,
   pad,
   parseAbi,
+  type RpcLog,
   TransactionReceiptNotFoundError
 } from "viem"
 import { call, getBlock, getChainId, getCode, getTransactionReceipt, readContract } from "viem/actions"
 import { isOutage, nodeMessages, rpcTransport } from "./RpcTransport.ts"
 import { type OfferedNetwork, PROVIDER } from "../network/PaymentNetwork.ts"
-import {
-  AUTHORIZATION_CANCELED,
-  AUTHORIZATION_USED,
-  type AuthorizationUse,
-  type TokenTransfer,
-  TRANSFER,
-  transferIn,
-  usesIn
-} from "./TokenLog.ts"
-import type { TransferAuthorization } from "../network/TransferAuthorization.ts"
-import { type CallOutcome, type SimulatedCall, transferCall } from "../network/TransferCall.ts"
+import { type TokenTransfer, TRANSFER, transferIn, type TransactionLog } from "./TransferEvent.ts"
+import type { CallOutcome, SimulatedCall } from "../network/SimulatedCall.ts"
 
 /** A transfer with its position on the chain. */
 export interface LoggedTransfer extends TokenTransfer {
@@ -46,25 +39,12 @@ export interface EvmChain {
   readonly latestBlock: Effect.Effect<bigint, ProviderError>
   /** The newest finalized block; its timestamp is in unix seconds. */
   readonly finalizedBlock: Effect.Effect<{ readonly number: bigint; readonly timestamp: bigint }, ProviderError>
-  /** Returns whether the nonce is used or cancelled as of a block (EIP-3009, authorizationState). */
-  readonly isUsed: (payer: Hex, nonce: Hex, block: bigint) => Effect.Effect<boolean, ProviderError>
-  /** Returns the use of the nonce in a transaction; none if the transaction is not mined or did not use it. */
-  readonly readUse: (
-    transaction: Hex,
-    payer: Hex,
-    nonce: Hex
-  ) => Effect.Effect<Option.Option<AuthorizationUse>, ProviderError>
-  /**
-   * Returns the use of the nonce in a range of blocks, both ends included. Searches at most `LOG_QUESTIONS_MAX`
-   * pieces of it, beginning with the oldest or the newest blocks.
-   */
-  readonly findUse: (
-    payer: Hex,
-    nonce: Hex,
-    from: bigint,
-    to: bigint,
-    order?: BlockOrder
-  ) => Effect.Effect<Option.Option<AuthorizationUse>, ProviderError>
+  /** Asks the node by a function of viem. */
+  readonly ask: <A>(question: (client: Client) => Promise<A>) => Effect.Effect<A, ProviderError>
+  /** Reads the logs of the token in a range of blocks as `ranges` makes them. */
+  readonly logs: (range: BlockRange, topics: Topics) => Effect.Effect<ReadonlyArray<RpcLog>, ProviderError>
+  /** Returns the log of a transaction; none while no block contains it. */
+  readonly transactionLog: (transaction: Hex) => Effect.Effect<Option.Option<TransactionLog>, ProviderError>
   /** Reads the transfers to, or from, any of several wallets in one range of blocks as `ranges` makes them. */
   readonly readTransfers: (
     side: { readonly to: ReadonlyArray<Hex> } | { readonly from: ReadonlyArray<Hex> },
@@ -74,21 +54,14 @@ export interface EvmChain {
   readonly ranges: (from: bigint, to: bigint, order?: BlockOrder) => Iterable<BlockRange>
   /** Returns the balance of a wallet in the newest block, in base units. */
   readonly balanceOf: (wallet: Hex) => Effect.Effect<bigint, ProviderError>
-  /**
-   * Simulates the transfer of a signed authorization in the newest block and returns whether it succeeds. Fails if that
-   * block is not past `validAfter`, since the block that would include the transfer will be.
-   */
-  readonly wouldTransfer: (
-    authorization: TransferAuthorization,
-    signature: Hex
-  ) => Effect.Effect<boolean, ProviderError>
   /** Returns whether the account has code in the newest block. */
   readonly hasCode: (account: Hex) => Effect.Effect<boolean, ProviderError>
   /** Simulates a call in the newest block (`eth_call`). A call that fails is an answer, and no error. */
   readonly simulate: (call: SimulatedCall) => Effect.Effect<CallOutcome, ProviderError>
+  /** Fails if the newest block is not past a time in unix seconds. */
+  readonly requireTimeAfter: (unixSeconds: bigint) => Effect.Effect<void, ProviderError>
   /** Returns the newest block with a time before a moment (unix seconds); 0 if no block is that old. */
   readonly blockBefore: (unixSeconds: bigint) => Effect.Effect<bigint, ProviderError>
-  readonly tokenDomainSeparator: Effect.Effect<Hex, ProviderError>
   readonly tokenDecimals: Effect.Effect<number, ProviderError>
 }
 
@@ -99,6 +72,9 @@ export interface BlockRange {
 }
 
 export type BlockOrder = "oldest first" | "newest first"
+
+/** The topics of a log request, each with the values that it accepts. */
+export type Topics = ReadonlyArray<Hex | ReadonlyArray<Hex> | null>
 
 /**
  * Limit of block ranges that one search reads. An authorization is used within minutes of the block after which
@@ -111,11 +87,9 @@ const DEFAULT_LOG_BLOCKS = 1_000
 /** Size limit of a node's response. */
 const ANSWER_BYTES_MAX = 4 * 1_024 * 1_024
 
-/** EIP-3009; EIP-712's DOMAIN_SEPARATOR as EIP-2612 names it; ERC-20. */
+/** ERC-20. */
 const tokenAbi = parseAbi([
   "function balanceOf(address account) view returns (uint256)",
-  "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
-  "function DOMAIN_SEPARATOR() view returns (bytes32)",
   "function decimals() view returns (uint8)"
 ])
 
@@ -138,22 +112,8 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
       message: `The chain ${config.network} could not be read.`,
       cause: new Error(describe(cause, rpcUrl))
     })
-  const ask = <A>(question: () => Promise<A>): Effect.Effect<A, ProviderError> =>
-    Effect.tryPromise({ try: () => within(timeoutMillis, question()), catch: failed })
-
-  const readUse = (transaction: Hex, payer: Hex, nonce: Hex) =>
-    Effect.map(
-      ask(() =>
-        getTransactionReceipt(client, { hash: transaction }).catch((cause: unknown) => {
-          if (cause instanceof TransactionReceiptNotFoundError) return undefined
-          throw cause
-        })
-      ),
-      (receipt) =>
-        Option.fromUndefinedOr(
-          receipt === undefined ? undefined : usesIn(receipt, asset, payer).find((use) => use.nonce === nonce)
-        )
-    )
+  const ask: EvmChain["ask"] = (question) =>
+    Effect.tryPromise({ try: () => within(timeoutMillis, question(client)), catch: failed })
 
   const blockTime = (block: { readonly blockTag: "latest" } | { readonly blockNumber: bigint }) =>
     ask(async () => {
@@ -192,18 +152,10 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
       )
     )
 
-  const wouldTransfer = Effect.fnUntraced(function* (authorization: TransferAuthorization, signature: Hex) {
-    const { succeeded } = yield* simulate(transferCall(asset, authorization, signature))
-    if (!succeeded && (yield* blockTime({ blockTag: "latest" })).timestamp <= authorization.validAfter) {
-      return yield* failed(new Error("the newest block is older than the authorization"))
-    }
-    return succeeded
-  })
-
   const step = BigInt(config.logBlocksMax ?? DEFAULT_LOG_BLOCKS)
   const padded = (wallets: ReadonlyArray<Hex>) => wallets.map((wallet) => pad(wallet))
 
-  const logs = (range: BlockRange, topics: ReadonlyArray<Hex | ReadonlyArray<Hex> | null>) =>
+  const logs: EvmChain["logs"] = (range, topics) =>
     ask(() =>
       client.request({
         method: "eth_getLogs",
@@ -226,27 +178,18 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
       const { number, timestamp } = await getBlock(client, { blockTag: "finalized" })
       return { number, timestamp }
     }),
-    isUsed: (payer, nonce, block) =>
-      ask(() =>
-        readContract(client, {
-          address: asset,
-          abi: tokenAbi,
-          functionName: "authorizationState",
-          args: [payer, nonce],
-          blockNumber: block
-        })
+    ask,
+    logs,
+    transactionLog: (hash) =>
+      Effect.map(
+        ask(() =>
+          getTransactionReceipt(client, { hash }).catch((cause: unknown) => {
+            if (cause instanceof TransactionReceiptNotFoundError) return undefined
+            throw cause
+          })
+        ),
+        Option.fromUndefinedOr
       ),
-    readUse,
-    findUse: Effect.fnUntraced(function* (payer, nonce, from, to, order) {
-      let count = 0
-      for (const range of rangesOf(step, from, to, order)) {
-        if (++count > LOG_QUESTIONS_MAX) break
-        const [use] = yield* logs(range, [[AUTHORIZATION_USED, AUTHORIZATION_CANCELED], pad(payer), nonce])
-        // Its receipt may be missing: a reorganization removed the block, or the node has not indexed all of it yet.
-        if (typeof use?.transactionHash === "string") return yield* readUse(use.transactionHash, payer, nonce)
-      }
-      return Option.none()
-    }),
     readTransfers: (side, range) =>
       Effect.map(
         logs(range, "to" in side ? [TRANSFER, null, padded(side.to)] : [TRANSFER, padded(side.from)]),
@@ -271,11 +214,11 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
         (code) => code !== undefined
       ),
     simulate,
-    wouldTransfer,
+    requireTimeAfter: (moment) =>
+      Effect.flatMap(blockTime({ blockTag: "latest" }), ({ timestamp }) =>
+        timestamp > moment ? Effect.void : failed(new Error("the newest block is older than the authorization"))
+      ),
     blockBefore,
-    tokenDomainSeparator: ask(() =>
-      readContract(client, { address: asset, abi: tokenAbi, functionName: "DOMAIN_SEPARATOR" })
-    ),
     tokenDecimals: ask(() => readContract(client, { address: asset, abi: tokenAbi, functionName: "decimals" }))
   }
 }

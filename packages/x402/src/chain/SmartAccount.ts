@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { encodeFunctionData, type Hex, parseAbi, size } from "viem"
 import type { EvmChain } from "./EvmChain.ts"
 import type { OfferedNetwork } from "../network/PaymentNetwork.ts"
-import { DEPLOYMENT_GAS_MAX, ECDSA_BYTES, splitSignature } from "../network/TransferCall.ts"
+import { DEPLOYMENT_GAS_MAX, splitSignature } from "../network/SimulatedCall.ts"
 
 /**
  * Checks the signatures of smart accounts: ERC-1271 for contracts, ERC-6492 for accounts that an accepted factory has
@@ -74,17 +74,3 @@ export const findFlaw = Effect.fnUntraced(function* (
     ? undefined
     : `The smart account on ${network} did not accept the signature.`
 })
-
-/** Returns why a smart account has not signed a payment that facilitators can submit, or undefined if it has. */
-export const findPaymentFlaw = (
-  route: { readonly chain: EvmChain; readonly offered: OfferedNetwork },
-  signed: SignedDigest
-): Effect.Effect<string | undefined, ProviderError> =>
-  route.offered.config.smartAccounts === true && !isPassedOn(signed.signature)
-    ? Effect.succeed("A signature of 65 bytes must end with 27 or 28, because facilitators pass it on as r, s and v.")
-    : findFlaw(route, signed)
-
-const isPassedOn = (signature: Hex): boolean => {
-  const bytes = splitSignature(signature)?.bytes ?? "0x"
-  return size(bytes) !== ECDSA_BYTES || /1[bc]$/i.test(bytes)
-}

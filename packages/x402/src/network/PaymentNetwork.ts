@@ -1,8 +1,8 @@
 import { ProviderError, Usdt } from "@agentos/core"
 import { Effect, Redacted, Schema } from "effect"
-import { type Address, getAddress, type Hex, isAddress } from "viem"
+import { type Address, getAddress, isAddress } from "viem"
 import { between, HttpUrl, PrivateKey } from "./ConfigurationField.ts"
-import * as TransferAuthorization from "./TransferAuthorization.ts"
+import { addressOf } from "./Signer.ts"
 
 /** An EVM address. In mixed case it must have a valid checksum (ERC-55), so that a typing error is detected. */
 const EvmAddress = Schema.String.check(
@@ -122,8 +122,6 @@ export interface OfferedNetwork {
   readonly recipients: ReadonlyArray<Address>
   /** Base units of the token in one base unit of a price. */
   readonly unitsPerPriceUnit: bigint
-  /** Covered by every signature for the token; see `TransferAuthorization.domainSeparator`. */
-  readonly domainSeparator: Hex
   /** Factories of smart accounts that may pay before they are deployed, in lower case. */
   readonly factories: ReadonlyArray<Address>
   /** The current refund wallet, then the former ones, in lower case. Empty if no refunds are paid. */
@@ -166,31 +164,17 @@ export const offer = Effect.fnUntraced(function* (
       `Payment network ${config.network}: smartAccountFactories requires smartAccounts to be true.`
     )
   }
-  const chainId = BigInt(reference)
   return {
     config,
     network: `eip155:${reference}`,
-    chainId,
+    chainId: BigInt(reference),
     asset,
     payTo,
     recipients,
     unitsPerPriceUnit: 10n ** BigInt(config.decimals - Usdt.DECIMALS),
-    domainSeparator: TransferAuthorization.domainSeparator(domainOf({ config, chainId, asset })),
     factories,
     refundWallets
   }
-})
-
-/** Returns the EIP-712 domain of the network's token. */
-export const domainOf = ({
-  asset,
-  chainId,
-  config: { name, version }
-}: Pick<OfferedNetwork, "config" | "chainId" | "asset">): TransferAuthorization.Domain => ({
-  name,
-  version,
-  chainId,
-  verifyingContract: asset
 })
 
 const lowerCase = (address: string): Address => `0x${address.slice(2).toLowerCase()}`
@@ -198,10 +182,7 @@ const lowerCase = (address: string): Address => `0x${address.slice(2).toLowerCas
 const refundWalletsOf = ({ refund }: PaymentNetwork): ReadonlyArray<Address> =>
   refund === undefined
     ? []
-    : [
-        TransferAuthorization.addressOf(Redacted.value(refund.privateKey)),
-        ...(refund.formerWallets ?? []).map(lowerCase)
-      ]
+    : [addressOf(Redacted.value(refund.privateKey)), ...(refund.formerWallets ?? []).map(lowerCase)]
 
 /** Returns the confirmations required for a price in base units. */
 export const confirmationsOf = (confirmations: Confirmations, price: bigint): number => {

@@ -1,16 +1,15 @@
 import { concat, type Hex, size } from "viem"
-import * as TransferAuthorization from "./TransferAuthorization.ts"
+import type { Signer } from "./Signer.ts"
 
-/** A signature that is not that of its payer in the form that tokens accept. */
+/** A signature that is not that of its payer in the form that contracts accept. */
 export interface RefusedSignature {
-  readonly domain: TransferAuthorization.Domain
-  readonly message: TransferAuthorization.TransferAuthorization
+  readonly payer: Hex
   readonly digest: Hex
   readonly signature: Hex
+  /** The name of the token, and the bytes that a client signs which decodes the name as Latin-1, if they differ. */
+  readonly name: string
+  readonly garbledDigest: Hex | undefined
 }
-
-/** Returns the text that a client reads which decodes UTF-8 as Latin-1, for example by `atob` alone. */
-const garble = (text: string): string => Buffer.from(text).toString("latin1")
 
 /** Returns the signature with the recovery id as 27 or 28, if it ends with 0 or 1 instead. */
 const withRecoveryId = (signature: Hex): Hex | undefined =>
@@ -32,11 +31,10 @@ const expanded = (signature: Hex): Hex => {
  * by recovering the payer. Recovers at most twice, without the chain.
  */
 export const findCause = (
-  { recoverSigner }: TransferAuthorization.Signer,
-  { digest, domain, message, signature }: RefusedSignature
+  { recoverSigner }: Signer,
+  { digest, garbledDigest, name, payer, signature }: RefusedSignature
 ): string | undefined => {
-  const isPayers = (hash: Hex, bytes: Hex | undefined) =>
-    bytes !== undefined && recoverSigner(hash, bytes) === message.from
+  const isPayers = (hash: Hex, bytes: Hex | undefined) => bytes !== undefined && recoverSigner(hash, bytes) === payer
   if (!/^0x(?:[0-9a-f]{128}|[0-9a-f]{130})$/i.test(signature)) return undefined
   if (size(signature) === 64) {
     return isPayers(digest, expanded(signature))
@@ -46,11 +44,8 @@ export const findCause = (
   if (isPayers(digest, withRecoveryId(signature))) {
     return "The signature ends with 0 or 1. It must end with 27 or 28, because facilitators pass it on as r, s and v."
   }
-  const name = garble(domain.name)
-  if (name === domain.name) return undefined
-  const separator = TransferAuthorization.domainSeparator({ ...domain, name })
-  return isPayers(TransferAuthorization.digest(separator, message), signature)
-    ? `The signature is for another spelling of the token's name ${domain.name}: the client decoded the UTF-8 of ` +
+  return garbledDigest !== undefined && isPayers(garbledDigest, signature)
+    ? `The signature is for another spelling of the token's name ${name}: the client decoded the UTF-8 of ` +
         "PAYMENT-REQUIRED as Latin-1, for example by atob. Use a client that decodes it as UTF-8."
     : undefined
 }

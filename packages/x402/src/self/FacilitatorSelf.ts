@@ -4,6 +4,7 @@ import * as FacilitatorAnswer from "../facilitator/FacilitatorAnswer.ts"
 import type { Facilitator, FacilitatorRequest } from "../facilitator/Facilitator.ts"
 import type { OfferedNetwork } from "../network/PaymentNetwork.ts"
 import { facilitatorError } from "../facilitator/FacilitatorExchange.ts"
+import { transferMethod } from "../method/TransferMethods.ts"
 import { type PendingSettlementStore, x402Facilitator } from "@x402/core/facilitator"
 import { ExactEvmScheme } from "@x402/evm/exact/facilitator"
 import { Duration, Effect, Exit, Option, Schedule, type Scope } from "effect"
@@ -58,6 +59,7 @@ export const make = Effect.fnUntraced(function* (
   const account = GasAccount.make(offered, config)
   const gasChain = GasChain.make(offered)
   const chain = EvmChain.make(offered)
+  const method = transferMethod(offered, chain)
   const spender = yield* GasSpender.make(account, gasChain)
   const solvency = yield* Effect.cachedWithTTL(spender.solvency, (seen) =>
     Exit.isSuccess(seen) ? SOLVENCY_TTL : Duration.zero
@@ -137,7 +139,7 @@ export const make = Effect.fnUntraced(function* (
     code: string
   ): Effect.fn.Return<SettleAnswer, ProviderError> {
     const { from, nonce } = payload.payload.authorization
-    const isUsed = yield* chain.isUsed(
+    const isUsed = yield* method.isUsed(
       GasAccount.hex(from.toLowerCase()),
       GasAccount.hex(nonce.toLowerCase()),
       yield* chain.latestBlock

@@ -1,5 +1,5 @@
 import { ProviderError } from "@agentos/core"
-import { DEPLOYMENT_GAS_MAX, TRANSFER_GAS_MAX } from "../network/TransferCall.ts"
+import { DEPLOYMENT_GAS_MAX, TRANSFER_GAS_MAX } from "../network/SimulatedCall.ts"
 import { isOutage } from "../chain/RpcTransport.ts"
 import type { FacilitatorEvmSigner } from "@x402/evm"
 import { Effect } from "effect"

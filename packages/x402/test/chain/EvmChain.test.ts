@@ -2,8 +2,9 @@ import { inspect } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import * as EvmChain from "../../src/chain/EvmChain.ts"
+import * as AuthorizationUse from "../../src/method/eip3009/AuthorizationUse.ts"
 import { offer } from "../../src/network/PaymentNetwork.ts"
-import { hexOf } from "../../src/chain/SettlementSearch.ts"
+import { hexOf } from "../../src/network/AuthorizedTransfer.ts"
 import * as ChainFake from "../support/ChainFake.ts"
 import { unreachableUrl } from "../support/HttpFake.ts"
 import { network, nonce, payer } from "../support/Sample.ts"
@@ -18,7 +19,9 @@ const prepare = (rpcTimeoutMillis = 2_000) =>
       rpcTimeoutMillis,
       rpcUrl: Redacted.make(`${fake.url}${secretPath}`)
     })
-    return { ...fake, chain: EvmChain.make(yield* offer(configured)) }
+    const offered = yield* offer(configured)
+    const chain = EvmChain.make(offered)
+    return { ...fake, chain, isUsed: AuthorizationUse.make(chain, offered.asset).isUsed }
   })
 
 describe("EvmChain", () => {
@@ -37,18 +40,18 @@ describe("EvmChain", () => {
 
   it.effect("reads a nonce as of a block", () =>
     Effect.gen(function* () {
-      const { chain, state } = yield* prepare()
+      const { isUsed, state } = yield* prepare()
       state.usedFrom.set(nonce, 60)
-      assert.isFalse(yield* chain.isUsed(wallet, nonce, 59n))
-      assert.isTrue(yield* chain.isUsed(wallet, nonce, 60n))
-      assert.strictEqual((yield* Effect.flip(chain.isUsed(wallet, nonce, 101n))).reason, "Temporary")
+      assert.isFalse(yield* isUsed(wallet, nonce, 59n))
+      assert.isTrue(yield* isUsed(wallet, nonce, 60n))
+      assert.strictEqual((yield* Effect.flip(isUsed(wallet, nonce, 101n))).reason, "Temporary")
     })
   )
 
   it.effect("reports a failure as Misconfigured only if the operator can fix it", () =>
     Effect.gen(function* () {
-      const { chain, state } = yield* prepare()
-      const reason = Effect.map(Effect.flip(chain.isUsed(wallet, nonce, 60n)), (error) => error.reason)
+      const { isUsed, state } = yield* prepare()
+      const reason = Effect.map(Effect.flip(isUsed(wallet, nonce, 60n)), (error) => error.reason)
       state.status = 401
       assert.strictEqual(yield* reason, "Misconfigured")
       state.status = 503

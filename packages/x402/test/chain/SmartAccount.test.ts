@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { type Hex, serializeErc6492Signature, zeroAddress } from "viem"
 import { PaymentRailX402 } from "../../src/index.ts"
 import { SIGNATURE_BYTES_MAX, SIGNATURE_GAS_MAX } from "../../src/chain/SmartAccount.ts"
-import { MULTICALL3 } from "../../src/network/TransferCall.ts"
+import { MULTICALL3 } from "../../src/network/SimulatedCall.ts"
 import { prepare, railOf } from "../support/RailFake.ts"
 import * as Sample from "../support/Sample.ts"
 

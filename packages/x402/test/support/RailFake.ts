@@ -1,7 +1,9 @@
 import { PaymentRail } from "@agentos/core"
 import { Context, Effect, Layer } from "effect"
 import { PaymentRailX402 } from "../../src/index.ts"
+import { domainOf } from "../../src/method/eip3009/Eip3009.ts"
 import { offer } from "../../src/network/PaymentNetwork.ts"
+import { domainSeparator } from "../../src/network/TypedDomain.ts"
 import * as ChainFake from "./ChainFake.ts"
 import { type Respond, sendJson, serve } from "./HttpFake.ts"
 import * as Sample from "./Sample.ts"
@@ -18,7 +20,7 @@ export const prepare = (other: Partial<PaymentRailX402.RailNetwork> = {}, respon
     const { seen: chainSeen, state, url } = yield* ChainFake.start
     const facilitator = yield* serve(respond)
     const configured = Sample.network(url, facilitator.url, other)
-    state.domainSeparator = (yield* offer(Sample.network(url, facilitator.url))).domainSeparator
+    state.domainSeparator = domainSeparator(domainOf(yield* offer(Sample.network(url, facilitator.url))))
     const build = (...networks: ReadonlyArray<PaymentRailX402.RailNetwork>) =>
       Effect.map(Layer.build(PaymentRailX402.layer({ networks })), (context) => Context.get(context, PaymentRail))
     return { state, chainSeen, facilitator, configured, build }

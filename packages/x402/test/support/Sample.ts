@@ -7,7 +7,7 @@ import { type Hex, numberToHex, pad } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { httpFacilitator, type PaymentRailX402 } from "../../src/index.ts"
 import * as PaymentHeader from "../../src/header/PaymentHeader.ts"
-import { hexOf } from "../../src/chain/SettlementSearch.ts"
+import { hexOf } from "../../src/network/AuthorizedTransfer.ts"
 import { AUTHORIZATION_CANCELED, AUTHORIZATION_USED, type FakeLog, TRANSFER } from "./ChainFake.ts"
 
 /** The seed of the properties: 1, unless TEST_SEED is another whole number or `random`. */

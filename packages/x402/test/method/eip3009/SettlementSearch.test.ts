@@ -1,11 +1,13 @@
 import type { Settlement } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import * as EvmChain from "../../src/chain/EvmChain.ts"
-import { offer, type PaymentNetwork } from "../../src/network/PaymentNetwork.ts"
-import { findSettlement, type SettlementQuery } from "../../src/chain/SettlementSearch.ts"
-import * as ChainFake from "../support/ChainFake.ts"
-import { unreachableUrl } from "../support/HttpFake.ts"
+import * as EvmChain from "../../../src/chain/EvmChain.ts"
+import { offer, type PaymentNetwork } from "../../../src/network/PaymentNetwork.ts"
+import * as AuthorizationUse from "../../../src/method/eip3009/AuthorizationUse.ts"
+import { findSettlement } from "../../../src/method/eip3009/SettlementSearch.ts"
+import type { SettlementQuery } from "../../../src/method/TransferMethod.ts"
+import * as ChainFake from "../../support/ChainFake.ts"
+import { unreachableUrl } from "../../support/HttpFake.ts"
 import {
   cancelLogs,
   network,
@@ -16,7 +18,7 @@ import {
   transaction,
   unsignedProof,
   useLogs
-} from "../support/Sample.ts"
+} from "../../support/Sample.ts"
 
 /**
  * A chain at block 100 whose block 90, with time 1,000, is final; and the sample proof, valid before 2,000,
@@ -25,9 +27,10 @@ import {
 const prepare = (other: Partial<PaymentNetwork> = {}) =>
   Effect.gen(function* () {
     const { seen, state, url } = yield* ChainFake.start
-    const chain = EvmChain.make(yield* offer(network(url, unreachableUrl, other)))
+    const offered = yield* offer(network(url, unreachableUrl, other))
+    const chain = EvmChain.make(offered)
     const find = (query: Partial<SettlementQuery> = {}) =>
-      findSettlement(chain, {
+      findSettlement(chain, AuthorizationUse.make(chain, offered.asset), {
         proof: unsignedProof(),
         terms: terms(),
         afterBlock: 50n,

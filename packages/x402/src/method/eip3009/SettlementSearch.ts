@@ -1,22 +1,12 @@
-import type { PaymentProof, PaymentTerms, ProviderError, Settlement } from "@agentos/core"
+import type { ProviderError, Settlement } from "@agentos/core"
 import { Effect, Option } from "effect"
-import type { Hex } from "viem"
-import type { EvmChain } from "./EvmChain.ts"
-import type { AuthorizationUse } from "./TokenLog.ts"
-
-export interface SettlementQuery {
-  readonly proof: PaymentProof
-  readonly terms: PaymentTerms
-  /** A use in this block or an earlier one is not a payment made here. */
-  readonly afterBlock: bigint
-  /** Checked first, if given. */
-  readonly transaction: string | undefined
-  /** Number of blocks that must follow a use before it decides anything. */
-  readonly confirmations: number
-}
+import type { EvmChain } from "../../chain/EvmChain.ts"
+import { hexOf } from "../../network/AuthorizedTransfer.ts"
+import type { OwnTransferQuery, PaymentQuery, SettlementQuery } from "../TransferMethod.ts"
+import type { AuthorizationUse, AuthorizationUses } from "./AuthorizationUse.ts"
 
 /** The properties that a use must have to be the expected transfer. */
-export interface ExpectedUse {
+interface ExpectedUse {
   readonly from: string
   readonly to: string
   readonly value: bigint
@@ -25,9 +15,6 @@ export interface ExpectedUse {
   /** Number of blocks that must follow a use before it decides anything. */
   readonly confirmations: number
 }
-
-/** Returns a value of the proof in lower case; its reader has checked that it is hexadecimal. */
-export const hexOf = (text: string): Hex => `0x${text.slice(2).toLowerCase()}`
 
 /**
  * Determines the state of an authorization from the chain alone.
@@ -43,6 +30,7 @@ export const hexOf = (text: string): Hex => `0x${text.slice(2).toLowerCase()}`
  */
 export const findSettlement = Effect.fnUntraced(function* (
   chain: EvmChain,
+  uses: AuthorizationUses,
   query: SettlementQuery
 ): Effect.fn.Return<Settlement, ProviderError> {
   const { afterBlock, confirmations, proof, terms, transaction } = query
@@ -51,7 +39,7 @@ export const findSettlement = Effect.fnUntraced(function* (
   const nonce = hexOf(proof.nonce)
 
   if (transaction !== undefined) {
-    const [use, latest] = yield* Effect.all([chain.readUse(hexOf(transaction), payer, nonce), chain.latestBlock], {
+    const [use, latest] = yield* Effect.all([uses.readUse(hexOf(transaction), payer, nonce), chain.latestBlock], {
       concurrency: 2
     })
     if (Option.isSome(use)) return judge(expected, use.value, latest)
@@ -60,13 +48,13 @@ export const findSettlement = Effect.fnUntraced(function* (
   // In this order, so that the nonce is read in a block that is not older than the finalized one.
   const finalized = yield* chain.finalizedBlock
   const latest = yield* chain.latestBlock
-  if (!(yield* chain.isUsed(payer, nonce, latest))) {
+  if (!(yield* uses.isUsed(payer, nonce, latest))) {
     return { _tag: "Unused", expired: latest >= finalized.number && finalized.timestamp > BigInt(proof.validBefore) }
   }
-  const use = yield* chain.findUse(payer, nonce, afterBlock + 1n, latest)
+  const use = yield* uses.findUse(payer, nonce, afterBlock + 1n, latest)
   if (Option.isSome(use)) return judge(expected, use.value, latest)
   // A node's logs may lag behind its state. A missing log does not prove an earlier use; the state does.
-  if (!(yield* chain.isUsed(payer, nonce, afterBlock))) return UNSETTLED
+  if (!(yield* uses.isUsed(payer, nonce, afterBlock))) return UNSETTLED
   return latest < afterBlock + BigInt(confirmations) ? UNSETTLED : USED_BEFORE
 })
 
@@ -76,8 +64,51 @@ const USED_BEFORE: Settlement = {
   message: "The authorization was used before the server claimed this payment."
 }
 
+/**
+ * Returns the block in which the chain shows a settled payment now. After a reorganization, the authorization may be in
+ * another transaction than the one first seen.
+ */
+export const findPayment = Effect.fnUntraced(function* (
+  chain: EvmChain,
+  uses: AuthorizationUses,
+  { afterBlock, proof, terms, transaction }: PaymentQuery
+): Effect.fn.Return<Option.Option<bigint>, ProviderError> {
+  const [payer, nonce] = [hexOf(proof.payer), hexOf(proof.nonce)]
+  const expected = { from: payer, to: terms.payTo, value: terms.amount, afterBlock, confirmations: 0 }
+  const use = yield* Effect.flatMap(
+    uses.readUse(hexOf(transaction), payer, nonce),
+    Option.match({
+      onSome: Effect.succeedSome,
+      onNone: () =>
+        Effect.flatMap(chain.latestBlock, (latest) =>
+          uses.findUse(payer, nonce, afterBlock + 1n, latest, "oldest first")
+        )
+    })
+  )
+  return Option.flatMap(use, (found) =>
+    judge(expected, found, found.block)._tag === "Paid" ? Option.some(found.block) : Option.none()
+  )
+})
+
+/** Searches the newest blocks first: the transfer may come long after `afterBlock`, and is searched for soon after it. */
+export const findOwnTransfer = Effect.fnUntraced(function* (
+  chain: EvmChain,
+  uses: AuthorizationUses,
+  { nonce, transaction, ...expected }: OwnTransferQuery
+): Effect.fn.Return<Settlement, ProviderError> {
+  const { afterBlock, from } = expected
+  if (transaction !== undefined) {
+    const use = yield* uses.readUse(hexOf(transaction), from, nonce)
+    if (Option.isSome(use)) return judge(expected, use.value, yield* chain.latestBlock)
+  }
+  const latest = yield* chain.latestBlock
+  if (!(yield* uses.isUsed(from, nonce, latest))) return { _tag: "Unused", expired: false }
+  const use = yield* uses.findUse(from, nonce, afterBlock + 1n, latest, "newest first")
+  return Option.isSome(use) ? judge(expected, use.value, latest) : UNSETTLED
+})
+
 /** Returns the meaning of a use of the nonce when `latest` is the newest block. */
-export const judge = (expected: ExpectedUse, use: AuthorizationUse, latest: bigint): Settlement => {
+const judge = (expected: ExpectedUse, use: AuthorizationUse, latest: bigint): Settlement => {
   if (latest < use.block + BigInt(expected.confirmations)) return UNSETTLED
   if (use.block <= expected.afterBlock) return USED_BEFORE
   if (use.cancelled)

@@ -1,55 +1,14 @@
+import { encodeFunctionData, type Hex, multicall3Abi, parseAbi, parseSignature, size } from "viem"
+import type { AuthorizedTransfer } from "../../network/AuthorizedTransfer.ts"
 import {
-  encodeFunctionData,
-  type Hex,
-  isErc6492Signature,
-  multicall3Abi,
-  parseAbi,
-  parseErc6492Signature,
-  parseSignature,
-  size,
-  zeroAddress
-} from "viem"
-import type { TransferAuthorization } from "./TransferAuthorization.ts"
-
-/** A call to simulate. With a factory, the called account is deployed first, for this call alone. */
-export interface SimulatedCall {
-  readonly to: Hex
-  readonly data: Hex
-  /** The limit of gas: a contract of a stranger may try to use any amount. */
-  readonly gas: bigint
-  readonly factory?: Hex
-  readonly factoryData?: Hex
-}
-
-export type CallOutcome =
-  | { readonly succeeded: true; readonly data: Hex }
-  /** `reason` comes from the node and must not be shown. */
-  | { readonly succeeded: false; readonly reason: string }
-
-/** The call of a factory that deploys a smart account (ERC-6492). */
-export interface Deployment {
-  readonly factory: Hex
-  readonly factoryData: Hex
-}
-
-/** A signature as the payer's account reads it, and the deployment of that account if the signature names one. */
-export interface AccountSignature {
-  readonly bytes: Hex
-  readonly deployment: Deployment | undefined
-}
-
-/** Length of an ECDSA signature: r, s and v. */
-export const ECDSA_BYTES = 65
-
-/** The address of Multicall3 on every chain that has it. */
-export const MULTICALL3 = "0xcA11bde05977b3631167028862bE2a173976CA11"
-
-/**
- * Gas limit of a simulated transfer, and of a real one. Without a smart account, it takes about 100,000; the rest is
- * for the account's own check, and for its deployment.
- */
-export const TRANSFER_GAS_MAX = 2_000_000n
-export const DEPLOYMENT_GAS_MAX = 3_000_000n
+  type CallOutcome,
+  DEPLOYMENT_GAS_MAX,
+  ECDSA_BYTES,
+  MULTICALL3,
+  type SimulatedCall,
+  splitSignature,
+  TRANSFER_GAS_MAX
+} from "../../network/SimulatedCall.ts"
 
 /** EIP-3009 has the first form; tokens that take signatures of smart accounts also have the second. */
 const ecdsaAbi = parseAbi([
@@ -59,20 +18,8 @@ const bytesAbi = parseAbi([
   "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)"
 ])
 
-/** Splits a signature that may name a deployment (ERC-6492). Returns undefined if it is malformed. */
-export const splitSignature = (signature: Hex): AccountSignature | undefined => {
-  if (!isErc6492Signature(signature)) return { bytes: signature, deployment: undefined }
-  try {
-    const { address, data, signature: bytes } = parseErc6492Signature(signature)
-    if (address === undefined || data === undefined || address === zeroAddress) return undefined
-    return isErc6492Signature(bytes) ? undefined : { bytes, deployment: { factory: address, factoryData: data } }
-  } catch {
-    return undefined
-  }
-}
-
 /** Returns the data of the token's transfer, in the form that facilitators use: 65 bytes are split. */
-const transferData = (message: TransferAuthorization, signature: Hex): Hex => {
+const transferData = (message: AuthorizedTransfer, signature: Hex): Hex => {
   const { from, nonce, to, validAfter, validBefore, value } = message
   const args = [from, to, value, validAfter, validBefore, nonce] as const
   if (size(signature) !== ECDSA_BYTES) {
@@ -83,7 +30,7 @@ const transferData = (message: TransferAuthorization, signature: Hex): Hex => {
 }
 
 /** Returns the call that simulates a transfer. If the signature names a deployment, that call comes first. */
-export const transferCall = (asset: Hex, message: TransferAuthorization, signature: Hex): SimulatedCall => {
+export const transferCall = (asset: Hex, message: AuthorizedTransfer, signature: Hex): SimulatedCall => {
   const { bytes, deployment } = splitSignature(signature) ?? { bytes: signature, deployment: undefined }
   const transfer = { target: asset, callData: transferData(message, bytes) }
   if (deployment === undefined) return { to: asset, data: transfer.callData, gas: TRANSFER_GAS_MAX }

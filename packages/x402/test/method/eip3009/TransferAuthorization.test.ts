@@ -2,14 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { hashTypedData, type Hex, numberToHex, pad } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
-import {
-  addressOf,
-  digest,
-  domainSeparator,
-  signer,
-  type TransferAuthorization
-} from "../../src/network/TransferAuthorization.ts"
-import { asset, payer, payTo, SEED, stranger } from "../support/Sample.ts"
+import { digest } from "../../../src/method/eip3009/TransferAuthorization.ts"
+import type { AuthorizedTransfer } from "../../../src/network/AuthorizedTransfer.ts"
+import { addressOf, signer } from "../../../src/network/Signer.ts"
+import { domainSeparator } from "../../../src/network/TypedDomain.ts"
+import { asset, payer, payTo, SEED, stranger } from "../../support/Sample.ts"
 
 /** USDC on Ethereum, with the DOMAIN_SEPARATOR that its contract returns. */
 const usdc = {
@@ -22,7 +19,7 @@ const usdcSeparator = "0x06c37168a7db5138defc7866392bb87a741f9b3d104deb5094588ce
 
 const domain = { name: "USD₮0", version: "1", chainId: 402402n, verifyingContract: asset } as const
 const separator = domainSeparator(domain)
-const message: TransferAuthorization = {
+const message: AuthorizedTransfer = {
   from: payer.address,
   to: payTo,
   value: 250_000n,
@@ -146,7 +143,7 @@ describe("TransferAuthorization", () => {
   it.effect("does not recover the payer for another message or domain", () =>
     Effect.gen(function* () {
       const signature = yield* signed
-      const changes: ReadonlyArray<Partial<TransferAuthorization>> = [
+      const changes: ReadonlyArray<Partial<AuthorizedTransfer>> = [
         { to: stranger },
         { value: 250_001n },
         { validAfter: 1n },

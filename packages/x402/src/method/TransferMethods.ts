@@ -1,0 +1,7 @@
+import type { EvmChain } from "../chain/EvmChain.ts"
+import type { OfferedNetwork } from "../network/PaymentNetwork.ts"
+import * as Eip3009 from "./eip3009/Eip3009.ts"
+import type { TransferMethod } from "./TransferMethod.ts"
+
+/** Makes the transfer method of a network. */
+export const transferMethod = (offered: OfferedNetwork, chain: EvmChain): TransferMethod => Eip3009.make(offered, chain)
