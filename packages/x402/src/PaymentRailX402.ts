@@ -194,8 +194,12 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
     }),
     readNonce: Effect.fnUntraced(function* (proof) {
       const { chain, method, offered } = yield* routeOf(proof)
-      const latest = yield* chain.latestBlock
-      const used = yield* method.isUsed(hexOf(proof.payer), hexOf(proof.nonce), latest)
+      // One request. Behind a URL with several nodes, the block may be newer than the state: a use between them then counts as
+      // one before this reading.
+      const [latest, used] = yield* Effect.all(
+        [chain.latestBlock, method.isUsed(hexOf(proof.payer), hexOf(proof.nonce), "latest")],
+        { concurrency: 2 }
+      )
       // A reorganization can remove the newest blocks, and a block with our payment can then replace them.
       const depth = BigInt(requiredConfirmations(offered, proof.value))
       return { used, block: latest > depth ? latest - depth : 0n }

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { ServerResponse } from "node:http"
-import { exchangeHttp, type HttpCall } from "../src/HttpExchange.ts"
+import { exchangeHttp, ExchangeTimeout, type HttpCall } from "../src/HttpExchange.ts"
 import { serve } from "./support/HttpFake.ts"
 
 const LIMIT_BYTES = 1_000
@@ -10,10 +10,10 @@ const LIMIT_BYTES = 1_000
 const exchanged = (respond: (response: ServerResponse) => void, changed: Partial<HttpCall> = {}) =>
   Effect.gen(function* () {
     const { seen, url } = yield* serve((_, response) => respond(response))
-    const { signal } = new AbortController()
-    const call = { url, headers: { "x-key": "k" }, body: `{"text":"ü"}`, answerBytesMax: LIMIT_BYTES, signal }
+    const call = { headers: { "x-key": "k" }, body: `{"text":"ü"}`, timeoutMillis: 10_000 }
+    const exchange = exchangeHttp({ url, answerBytesMax: LIMIT_BYTES })
     const outcome = yield* Effect.promise(() =>
-      exchangeHttp({ ...call, ...changed }).catch((error: unknown) => (error instanceof Error ? error : String(error)))
+      exchange({ ...call, ...changed }).catch((error: unknown) => (error instanceof Error ? error : String(error)))
     )
     return { outcome, seen }
   })
@@ -68,6 +68,15 @@ describe("exchangeHttp", () => {
     })
   )
 
+  it.live("rejects an answer that is not complete in time", () =>
+    Effect.gen(function* () {
+      const none = yield* exchanged(() => undefined, { timeoutMillis: 50 })
+      assert.instanceOf(none.outcome, ExchangeTimeout)
+      const begun = yield* exchanged((response) => response.write("x"), { timeoutMillis: 50 })
+      assert.instanceOf(begun.outcome, ExchangeTimeout)
+    })
+  )
+
   it.live("rejects when it is aborted", () =>
     Effect.gen(function* () {
       const { outcome } = yield* exchanged(() => undefined, { signal: AbortSignal.timeout(50) })
@@ -83,9 +92,9 @@ describe("exchangeHttp", () => {
         response.end("{}")
       }
       const { url } = yield* serve((_, response) => respond(response))
-      const { signal } = new AbortController()
+      const exchange = exchangeHttp({ url, answerBytesMax: LIMIT_BYTES })
       for (let count = 0; count < 3; count++)
-        yield* Effect.promise(() => exchangeHttp({ url, headers: {}, body: "{}", answerBytesMax: LIMIT_BYTES, signal }))
+        yield* Effect.promise(() => exchange({ body: "{}", timeoutMillis: 10_000 }))
       assert.strictEqual(ports.size, 1)
     })
   )

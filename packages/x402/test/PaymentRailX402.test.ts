@@ -317,11 +317,13 @@ describe("PaymentRailX402.blockBefore", () => {
 })
 
 describe("PaymentRailX402 on the chain", () => {
-  it.effect("reads a nonce and its block at one moment", () =>
+  it.effect("reads a nonce and the newest block in one request", () =>
     Effect.gen(function* () {
-      const { rail, state } = yield* railOf()
+      const { chainSeen, rail, state } = yield* railOf()
       const proof = Sample.unsignedProof({ nonce: Sample.nonce.toUpperCase().replace("0X", "0x") })
+      const before = chainSeen.length
       assert.deepStrictEqual(yield* rail.readNonce(proof), { used: false, block: 100n })
+      assert.strictEqual(chainSeen.length, before + 1)
       state.usedFrom.set(Sample.nonce, 101)
       assert.deepStrictEqual(yield* rail.readNonce(proof), { used: false, block: 100n })
       state.latest = 101

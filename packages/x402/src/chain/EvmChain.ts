@@ -10,11 +10,12 @@ import {
   HttpRequestError,
   numberToHex,
   pad,
-  parseAbi,
+  concat,
+  toFunctionSelector,
   type RpcLog,
   TransactionReceiptNotFoundError
 } from "viem"
-import { call, getBlock, getChainId, getCode, getTransactionReceipt, readContract } from "viem/actions"
+import { call, getBlock, getChainId, getCode, getTransactionReceipt } from "viem/actions"
 import { isOutage, nodeMessages, rpcTransport } from "./RpcTransport.ts"
 import { type OfferedNetwork, PROVIDER } from "../network/PaymentNetwork.ts"
 import { type TokenTransfer, TRANSFER, transferIn, type TransactionLog } from "./TransferEvent.ts"
@@ -41,6 +42,11 @@ export interface EvmChain {
   readonly finalizedBlock: Effect.Effect<{ readonly number: bigint; readonly timestamp: bigint }, ProviderError>
   /** Asks the node by a function of viem. */
   readonly ask: <A>(question: (client: Client) => Promise<A>) => Effect.Effect<A, ProviderError>
+  /**
+   * Calls a function of the token that returns one word, as of a block. The data is put together by the caller: every payment
+   * reads so, and a coder that reads an ABI takes longer than the request.
+   */
+  readonly readWord: (data: Hex, block: bigint | "latest") => Effect.Effect<bigint, ProviderError>
   /** Reads the logs of the token in a range of blocks as `ranges` makes them. */
   readonly logs: (range: BlockRange, topics: Topics) => Effect.Effect<ReadonlyArray<RpcLog>, ProviderError>
   /** Returns the log of a transaction; none while no block contains it. */
@@ -88,10 +94,11 @@ const DEFAULT_LOG_BLOCKS = 1_000
 const ANSWER_BYTES_MAX = 4 * 1_024 * 1_024
 
 /** ERC-20. */
-const tokenAbi = parseAbi([
-  "function balanceOf(address account) view returns (uint256)",
-  "function decimals() view returns (uint8)"
-])
+const BALANCE_OF = toFunctionSelector("balanceOf(address)")
+const DECIMALS = toFunctionSelector("decimals()")
+
+/** The contract lacks a function, or refuses to answer. */
+class FunctionMissing extends Error {}
 
 export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
   const timeoutMillis = config.rpcTimeoutMillis ?? DEFAULT_TIMEOUT_MILLIS
@@ -114,6 +121,20 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
     })
   const ask: EvmChain["ask"] = (question) =>
     Effect.tryPromise({ try: () => within(timeoutMillis, question(client)), catch: failed })
+
+  const readWord: EvmChain["readWord"] = (data, block) =>
+    ask(async () => {
+      const word = await client
+        .request({
+          method: "eth_call",
+          params: [{ to: asset, data }, block === "latest" ? block : numberToHex(block)]
+        })
+        .catch((cause: unknown) => {
+          throw isOutage(cause) ? cause : new FunctionMissing("the call reverted")
+        })
+      if (!/^0x[0-9a-f]{64}$/i.test(word)) throw new FunctionMissing("the call returned no value")
+      return BigInt(word)
+    })
 
   const blockTime = (block: { readonly blockTag: "latest" } | { readonly blockNumber: bigint }) =>
     ask(async () => {
@@ -141,10 +162,16 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
     return earlier
   })
 
+  /** viem's `call` is for calls with a factory: it takes several times as long. */
+  const executed = async ({ data, factory, gas, to, ...deployment }: SimulatedCall): Promise<Hex> =>
+    factory === undefined
+      ? client.request({ method: "eth_call", params: [{ to, data, gas: numberToHex(gas) }, "latest"] })
+      : ((await call(client, { to, data, gas, factory, ...deployment })).data ?? "0x")
+
   const simulate = (simulated: SimulatedCall): Effect.Effect<CallOutcome, ProviderError> =>
     ask(() =>
-      call(client, simulated).then(
-        ({ data = "0x" }) => ({ succeeded: true, data }),
+      executed(simulated).then(
+        (data) => ({ succeeded: true, data }),
         (cause: unknown) => {
           if (isOutage(cause)) throw cause
           return { succeeded: false, reason: nodeMessages(cause) }
@@ -179,6 +206,7 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
       return { number, timestamp }
     }),
     ask,
+    readWord,
     logs,
     transactionLog: (hash) =>
       Effect.map(
@@ -206,8 +234,7 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
           )
       ),
     ranges: (from, to, order) => rangesOf(step, from, to, order),
-    balanceOf: (wallet) =>
-      ask(() => readContract(client, { address: asset, abi: tokenAbi, functionName: "balanceOf", args: [wallet] })),
+    balanceOf: (wallet) => readWord(concat([BALANCE_OF, pad(wallet)]), "latest"),
     hasCode: (account) =>
       Effect.map(
         ask(() => getCode(client, { address: account })),
@@ -219,7 +246,7 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
         timestamp > moment ? Effect.void : failed(new Error("the newest block is older than the authorization"))
       ),
     blockBefore,
-    tokenDecimals: ask(() => readContract(client, { address: asset, abi: tokenAbi, functionName: "decimals" }))
+    tokenDecimals: Effect.map(readWord(DECIMALS, "latest"), Number)
   }
 }
 
@@ -252,6 +279,7 @@ function* rangesOf(step: bigint, from: bigint, to: bigint, order: BlockOrder = "
 
 /** Returns whether only the operator can fix the failure: access denied, or a contract without the function. */
 const isOperators = (cause: unknown): boolean => {
+  if (cause instanceof FunctionMissing) return true
   if (!(cause instanceof BaseError)) return false
   return (
     cause.walk(

@@ -1,5 +1,5 @@
 import { BaseError, createTransport, HttpRequestError, RpcRequestError, TimeoutError, type Transport } from "viem"
-import { exchangeHttp, type HttpAnswer, isSuccess } from "../HttpExchange.ts"
+import { exchangeHttp, ExchangeTimeout, isSuccess } from "../HttpExchange.ts"
 
 export interface RpcTransportOptions {
   readonly url: string
@@ -112,19 +112,10 @@ const parsed = (text: string): unknown => {
  * for an answer without JSON, and for a failure whose body is not an error of JSON-RPC.
  */
 const httpClient = ({ answerBytesMax, timeoutMillis, url }: RpcTransportOptions) => {
-  const exchange = async (body: string): Promise<HttpAnswer> => {
-    // The timer of AbortSignal.timeout would run on after the answer, and make an error at its end.
-    const late = new AbortController()
-    const timer = setTimeout(() => late.abort(), timeoutMillis)
-    try {
-      return await exchangeHttp({ url, headers: {}, body, answerBytesMax, signal: late.signal })
-    } finally {
-      clearTimeout(timer)
-    }
-  }
+  const exchange = exchangeHttp({ url, answerBytesMax })
   const send = async (body: RpcBody): Promise<unknown> => {
     // An id is unique within its HTTP request, which is all that a node can rely on.
-    const answer = await exchange(JSON.stringify(body))
+    const answer = await exchange({ body: JSON.stringify(body), timeoutMillis })
     const value = parsed(answer.body)
     const error = failureOf(value)
     if (isSuccess(answer) && value !== undefined) return value
@@ -139,7 +130,7 @@ const httpClient = ({ answerBytesMax, timeoutMillis, url }: RpcTransportOptions)
   return (body: RpcBody): Promise<unknown> =>
     send(body).catch((cause: unknown) => {
       if (cause instanceof HttpRequestError) throw cause
-      if (cause instanceof Error && cause.name === "AbortError") throw new TimeoutError({ body, url })
+      if (cause instanceof ExchangeTimeout) throw new TimeoutError({ body, url })
       throw new HttpRequestError({ body, cause: cause as Error, url })
     })
 }

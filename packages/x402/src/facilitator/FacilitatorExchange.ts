@@ -1,6 +1,6 @@
 import { ProviderError } from "@agentos/core"
 import { Effect } from "effect"
-import { exchangeHttp, type HttpAnswer } from "../HttpExchange.ts"
+import { exchangeHttp, ExchangeTimeout, type HttpAnswer } from "../HttpExchange.ts"
 import { PROVIDER } from "../network/PaymentNetwork.ts"
 import type { FacilitatorRequest } from "./Facilitator.ts"
 
@@ -43,14 +43,11 @@ export const reasonOf = (status: number): ProviderError["reason"] => {
 /**
  * Sends one request and reads the whole response. Fails with `Temporary` on a timeout or a redirect.
  */
-export const exchange = (call: FacilitatorCall): Effect.Effect<HttpAnswer, ProviderError> =>
+export const exchange = ({ name, url, ...call }: FacilitatorCall): Effect.Effect<HttpAnswer, ProviderError> =>
   Effect.tryPromise({
-    try: (signal) => exchangeHttp({ ...call, answerBytesMax: ANSWER_BYTES_MAX, signal }),
-    catch: (cause) => facilitatorError("Temporary", `could not be reached for ${call.name}`, cause)
-  }).pipe(
-    Effect.timeoutOrElse({
-      duration: call.timeoutMillis,
-      orElse: () =>
-        Effect.fail(facilitatorError("Temporary", `did not answer ${call.name} within ${call.timeoutMillis} ms`))
-    })
-  )
+    try: (signal) => exchangeHttp({ url, answerBytesMax: ANSWER_BYTES_MAX })({ ...call, signal }),
+    catch: (cause) =>
+      cause instanceof ExchangeTimeout
+        ? facilitatorError("Temporary", `did not answer ${name} within ${call.timeoutMillis} ms`)
+        : facilitatorError("Temporary", `could not be reached for ${name}`, cause)
+  })

@@ -58,7 +58,7 @@ export interface TransferMethod {
   /** Simulates the transfer in the newest block. Returns why it would fail, or undefined if it would succeed. */
   readonly simulate: (transfer: AuthorizedTransfer, signature: Hex) => Effect.Effect<string | undefined, ProviderError>
   /** Returns whether the nonce is used, by a transfer or otherwise, as of a block. */
-  readonly isUsed: (payer: Hex, nonce: Hex, block: bigint) => Effect.Effect<boolean, ProviderError>
+  readonly isUsed: (payer: Hex, nonce: Hex, block: bigint | "latest") => Effect.Effect<boolean, ProviderError>
   /** Determines the outcome of an authorization from the chain alone, as `PaymentRail.findSettlement` promises. */
   readonly findSettlement: (query: SettlementQuery) => Effect.Effect<Settlement, ProviderError>
   /** Returns the block in which the chain shows a settled payment now; none if a reorganization has removed it. */

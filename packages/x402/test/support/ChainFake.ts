@@ -126,7 +126,9 @@ const answer = (state: FakeChainState, { method, params = [] }: typeof RpcCall.T
     case "eth_call": {
       const { data, to } = decodeContractCall(params[0])
       const other = state.contracts.get(to.toLowerCase())
-      return other === undefined ? contractAnswer(state, data, Number(params[1])) : other(data)
+      return other === undefined
+        ? contractAnswer(state, data, params[1] === "latest" ? state.latest : Number(params[1]))
+        : other(data)
     }
     case "eth_getCode":
       return state.contracts.has(String(params[0]).toLowerCase()) ? "0x5f" : "0x"

@@ -1,7 +1,6 @@
 import type { ProviderError } from "@agentos/core"
 import { Effect, Option } from "effect"
-import { type Hex, pad, parseAbi, toEventSelector } from "viem"
-import { readContract } from "viem/actions"
+import { concat, type Hex, pad, toEventSelector, toFunctionSelector } from "viem"
 import { type BlockOrder, type EvmChain, LOG_QUESTIONS_MAX } from "../../chain/EvmChain.ts"
 import { type TokenTransfer, type TransactionLog, transferIn } from "../../chain/TransferEvent.ts"
 
@@ -9,7 +8,7 @@ import { type TokenTransfer, type TransactionLog, transferIn } from "../../chain
 const AUTHORIZATION_USED = toEventSelector("AuthorizationUsed(address,bytes32)")
 const AUTHORIZATION_CANCELED = toEventSelector("AuthorizationCanceled(address,bytes32)")
 
-const abi = parseAbi(["function authorizationState(address authorizer, bytes32 nonce) view returns (bool)"])
+const AUTHORIZATION_STATE = toFunctionSelector("authorizationState(address,bytes32)")
 
 /** The use of an authorization's nonce according to the token's log. */
 export interface AuthorizationUse {
@@ -25,7 +24,7 @@ export interface AuthorizationUse {
 /** Reads how the nonces of a token are used. Payers and nonces are given in lower case. */
 export interface AuthorizationUses {
   /** Returns whether the nonce is used or cancelled as of a block (authorizationState). */
-  readonly isUsed: (payer: Hex, nonce: Hex, block: bigint) => Effect.Effect<boolean, ProviderError>
+  readonly isUsed: (payer: Hex, nonce: Hex, block: bigint | "latest") => Effect.Effect<boolean, ProviderError>
   /** Returns the use of the nonce in a transaction; none if the transaction is not mined or did not use it. */
   readonly readUse: (
     transaction: Hex,
@@ -54,15 +53,7 @@ export const make = (chain: EvmChain, asset: Hex): AuthorizationUses => {
 
   return {
     isUsed: (payer, nonce, block) =>
-      chain.ask((client) =>
-        readContract(client, {
-          address: asset,
-          abi,
-          functionName: "authorizationState",
-          args: [payer, nonce],
-          blockNumber: block
-        })
-      ),
+      Effect.map(chain.readWord(concat([AUTHORIZATION_STATE, pad(payer), nonce]), block), (word) => word !== 0n),
     readUse,
     findUse: Effect.fnUntraced(function* (payer, nonce, from, to, order) {
       let count = 0
