@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util"
-import type { OtherBuild } from "./compare/OtherBuild.ts"
+import type { OtherBuild } from "./compare/Side.ts"
 
 /** A measurement that a command runs. It starts its own services, prints its results and deletes its data. */
 export interface Bench {

@@ -1,19 +1,6 @@
 import { type BenchRun, type ComparisonResult, table } from "../Bench.ts"
 import { serveSide, SERVES_ANOTHER } from "./OtherBuild.ts"
-
-/** One of the programs that are compared. */
-export interface Side {
-  readonly name: string
-  /** Works for about this time. Resolves to the number of items, and rejects if an answer is not the expected one. */
-  readonly work: (millis: number) => Promise<Work>
-  /** The processor time of its server so far. */
-  readonly cpuMillis?: () => number
-}
-
-export interface Work {
-  readonly count: number
-  readonly millis: number
-}
+import type { Side, Work } from "./Side.ts"
 
 export interface Comparison {
   /** The measured work, with the number of callers. */

@@ -2,7 +2,7 @@ import type { BenchRun } from "../Bench.ts"
 import type { ConstantOptions } from "../peer/nodeHttpMain.ts"
 import { treeCpuMillis } from "../ProcessUsage.ts"
 import { type ChildModule, startChild } from "./ChildModule.ts"
-import type { Side } from "./Comparison.ts"
+import type { Side } from "./Side.ts"
 import type { Load, LoadResult } from "./loadMain.ts"
 
 /** A server that receives requests. */

@@ -5,16 +5,10 @@ import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { promisify } from "node:util"
 import type { BenchRun } from "../Bench.ts"
-import type { Side, Work } from "./Comparison.ts"
+import type { OtherBuild, Side, Work } from "./Side.ts"
 
 /** The environment variable by which a bench runs for the bench of another build: it measures nothing itself. */
 export const SERVES_ANOTHER = "AGENTOS_BENCH_SERVES"
-
-/** The side of another build, which its own bench runs in a process of its own. */
-export interface OtherBuild {
-  /** Returns the side of the comparison with this title. Comparisons must be asked for in the order of the bench. */
-  readonly side: (title: string) => Promise<Side>
-}
 
 /** What the other bench says: the comparison that it has reached, or the result of its work. */
 type Said =

@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto"
 import type { Hex } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { answerParent } from "./ChildModule.ts"
-import type { Work } from "./Comparison.ts"
+import type { Work } from "./Side.ts"
 
 /** Wallets that buy the same service with the stock client of x402, each one purchase at a time. */
 

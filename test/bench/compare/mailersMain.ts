@@ -4,7 +4,8 @@ import { connect } from "node:net"
 import { createInterface } from "node:readline"
 import { createTransport } from "nodemailer"
 import { answerParent } from "./ChildModule.ts"
-import { repeat, type Work } from "./Comparison.ts"
+import { repeat } from "./Comparison.ts"
+import type { Work } from "./Side.ts"
 
 /** Senders that open a connection for each mail, in a process of their own. */
 

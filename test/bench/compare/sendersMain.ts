@@ -16,7 +16,8 @@ import { EmailProviderSmtp } from "@agentos/provider-smtp"
 import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { HOST } from "../peer/Peer.ts"
 import { answerParent } from "./ChildModule.ts"
-import { repeat, type Work } from "./Comparison.ts"
+import { repeat } from "./Comparison.ts"
+import type { Work } from "./Side.ts"
 
 /** The first command opens the sender, each other one lets it send. */
 export type SendingCommand =

@@ -1,7 +1,8 @@
 import { createTransport, type Transporter } from "nodemailer"
 import pg from "pg"
 import { answerParent } from "../compare/ChildModule.ts"
-import { repeat, type Work } from "../compare/Comparison.ts"
+import { repeat } from "../compare/Comparison.ts"
+import type { Work } from "../compare/Side.ts"
 import type { SendingCommand } from "../compare/sendersMain.ts"
 import { HOST } from "./Peer.ts"
 
