@@ -19,7 +19,7 @@ import { compositeKey, OPEN, operationKeys, requireTenant, type Tables } from ".
 export const layer = Layer.effect(
   OperationStore,
   Effect.map(MemoryDatabase, ({ run, tables }) => {
-    const { balances, operations } = tables
+    const { balances, operations, transfers } = tables
 
     const put = (operation: Operation): Operation => {
       requireHeldUnlessFinal(operation)
@@ -54,6 +54,12 @@ export const layer = Layer.effect(
           if (operation === undefined || operation.state !== state || operation.fence !== fence) return Option.none()
           entries.forEach((entry) => post(tables, entry))
           return Option.some(put({ ...operation, ...change, state: to, ...dueAfter(now, next), updatedAt: now }))
+        }),
+      claimTransfer: (operationId, candidates) =>
+        run(() => {
+          const free = candidates.find(({ transferId }) => (transfers.get(transferId) ?? operationId) === operationId)
+          if (free !== undefined) transfers.set(free.transferId, operationId)
+          return Option.fromUndefinedOr(free)
         }),
       takeOver: (operationId, leaseMillis) =>
         run((now) => {

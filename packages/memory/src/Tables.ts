@@ -176,6 +176,8 @@ export const makeTables = (undoLog: UndoLog) => ({
     payer: (operation) => proofKey(operation.proof).payer,
     queue: ({ dueAt }) => (dueAt === null ? null : OPEN)
   }),
+  /** By transferId: the operation that the transfer proves. */
+  transfers: new Table<string>(undoLog, {}),
   /** By account, network and asset. */
   balances: new Table<LedgerBalance>(undoLog, {}),
   /** By wallet: the next account nonce. */

@@ -9,6 +9,7 @@ import { addAnsweredBy } from "./migration/0003_answered_by.ts"
 import { createScheduledMessages } from "./migration/0004_scheduled_messages.ts"
 import { addRefusedMails } from "./migration/0005_refused_mails.ts"
 import { createSalesStops } from "./migration/0006_sales_stops.ts"
+import { createClaimedTransfers } from "./migration/0007_claimed_transfers.ts"
 
 /** How a program creates its schema, from nothing or from that of an older program. */
 export interface SchemaDefinition {
@@ -26,7 +27,8 @@ export const SCHEMA: SchemaDefinition = {
     "0003_answered_by": addAnsweredBy,
     "0004_scheduled_messages": createScheduledMessages,
     "0005_refused_mails": addRefusedMails,
-    "0006_sales_stops": createSalesStops
+    "0006_sales_stops": createSalesStops,
+    "0007_claimed_transfers": createClaimedTransfers
   },
   indexes: [
     {
@@ -56,6 +58,7 @@ export const TABLES: ReadonlyArray<string> = [
   "call_grants",
   "call_turns",
   "calls",
+  "claimed_transfers",
   "declined_calls",
   "deleted_agents",
   "event_webhook_attempts",

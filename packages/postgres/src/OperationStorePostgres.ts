@@ -1,6 +1,7 @@
 import {
   type NextAttempt,
   type Books,
+  type CandidateTransfer,
   type Ledger,
   type OpenOperations,
   type Operation,
@@ -168,6 +169,38 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
         order by operation_id desc limit ${Parameter.integer(limit)}`
     }
 
+    /** Waits for a transaction that claims the transfer at the same time. */
+    const claimOne = (operationId: string, { transferId }: CandidateTransfer) =>
+      Effect.map(
+        orDie(sql`
+          with inserted as (
+            insert into claimed_transfers (transfer_id, operation_id)
+            values (${Parameter.text(transferId)}, ${Parameter.uuid(operationId)})
+            on conflict do nothing
+            returning 1 as found
+          )
+          select found from inserted
+          union all
+          select 1 from claimed_transfers
+          where transfer_id = ${Parameter.text(transferId)} and operation_id = ${Parameter.uuid(operationId)}`),
+        Row.any
+      )
+
+    const claimTransfer: OperationStore["Service"]["claimTransfer"] = Effect.fnUntraced(
+      function* (operationId, candidates) {
+        const taken = yield* orDie(sql<{ readonly transfer_id: string }>`
+        select transfer_id from claimed_transfers
+        where transfer_id = any(${Parameter.texts(candidates.map(({ transferId }) => transferId))})
+          and operation_id <> ${Parameter.uuid(operationId)}`)
+        const others = new Set(taken.map(({ transfer_id }) => transfer_id))
+        for (const candidate of candidates) {
+          if (!others.has(candidate.transferId) && (yield* claimOne(operationId, candidate)))
+            return Option.some(candidate)
+        }
+        return Option.none()
+      }
+    )
+
     return OperationStore.of({
       claim: (operation, leaseMillis) => Effect.map(orDie(claim(operation, leaseMillis)), Row.any),
       find: (operationId) =>
@@ -232,6 +265,7 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
             select ${times} from moved`),
           Row.first((row) => ({ ...known, ...change, state: to, ...TIMES.toRecord(row) }))
         ),
+      claimTransfer,
       takeOver: (operationId, leaseMillis) =>
         Effect.map(
           orDie(sql<OperationRow>`

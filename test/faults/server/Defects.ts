@@ -7,6 +7,8 @@ import {
   MessageStore,
   PaymentRail,
   PhoneNumberStore,
+  type ProviderError,
+  type Settlement,
   TelephonyProvider,
   Transactor
 } from "@agentos/core"
@@ -83,7 +85,7 @@ export const DEFECTS = {
       PaymentRail.of({
         ...rail,
         findSettlement: (proof, ...rest) =>
-          Effect.flatMap(rail.findSettlement(proof, ...rest), (found) =>
+          Effect.flatMap(rail.findSettlement(proof, ...rest), (found): Effect.Effect<Settlement, ProviderError> =>
             found._tag !== "UsedOtherwise"
               ? Effect.succeed(found)
               : Effect.map(rail.readNonce(proof), ({ block }) => ({

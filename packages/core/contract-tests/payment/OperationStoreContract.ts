@@ -8,6 +8,7 @@ import { operationOverlapTests } from "./OperationOverlapTests.ts"
 import { operationQueueModelTests } from "./OperationQueueModelTests.ts"
 import { operationQueueTests } from "./OperationQueueTests.ts"
 import { operationTotalsTests } from "./OperationTotalsTests.ts"
+import { operationTransferTests } from "./OperationTransferTests.ts"
 import { operationWorkTests } from "./OperationWorkTests.ts"
 
 /** The contract tests of `OperationStore`. */
@@ -18,6 +19,7 @@ export const OperationStoreContract = defineContract<OperationStore>("OperationS
   operationOverlapTests(it, capabilities)
   operationQueueTests(it, capabilities)
   operationQueueModelTests(it, capabilities)
+  operationTransferTests(it, capabilities)
   ledgerTests(it, capabilities)
   operationTotalsTests(it, capabilities)
   operationListTests(it, capabilities)

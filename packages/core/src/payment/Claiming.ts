@@ -10,6 +10,7 @@ import type { OperationSteps } from "./OperationStep.ts"
 import type { OperationStore } from "./OperationStore.ts"
 import { endpoint } from "./PaidRequest.ts"
 import type { PaidService } from "./PaidService.ts"
+import type { PaidSettlement } from "./PaymentRail.ts"
 import type { PaymentTerms } from "./PaymentTerms.ts"
 import type { PresentedPayment } from "./PresentedPayments.ts"
 import * as RequestBinding from "./RequestBinding.ts"
@@ -85,14 +86,14 @@ export const claim = Effect.fnUntraced(function* <Input, Plan, Receipt>(
 })
 
 /**
- * Stores an operation in `refund_due` that buys nothing, for a payment which `paid` shows on the chain. Fails with
- * `ClaimLost` if an operation holds it.
+ * Stores an operation in `refund_due` that buys nothing, for a payment that the chain shows after `afterBlock`. Fails with
+ * `ClaimLost` if an operation holds it, and with `TransferTaken` if others have its transfer.
  */
 export const claimRefund = Effect.fnUntraced(function* (
   ports: ClaimPorts,
   payment: PresentedPayment,
   terms: PaymentTerms,
-  paid: { readonly transaction: string; readonly nonceReadAtBlock: bigint }
+  { afterBlock, paid }: { readonly afterBlock: bigint; readonly paid: PaidSettlement }
 ) {
   const { journal, operations, transactor } = ports
   const draft = yield* newOperation(payment, terms)
@@ -101,7 +102,11 @@ export const claimRefund = Effect.fnUntraced(function* (
       const { tenantId } = yield* tenantOf(ports, payment, draft.createdAt)
       const operation: Operation = { ...draft, tenantId }
       if (!(yield* operations.claim(operation, WORK_LEASE))) return yield* new ClaimLost()
-      return yield* journal.oweUnclaimed(operation, { ...paid, failure: UnclaimedPayment.SETTLED_ELSEWHERE })
+      return yield* journal.oweUnclaimed(operation, {
+        paid,
+        failure: UnclaimedPayment.SETTLED_ELSEWHERE,
+        nonceReadAtBlock: afterBlock
+      })
     })
   )
 })

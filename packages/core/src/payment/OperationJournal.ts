@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { EventStore } from "../events/EventStore.ts"
 import { Keyring } from "../kernel/Keyring.ts"
 import * as PollingWorker from "../kernel/PollingWorker.ts"
@@ -15,6 +15,7 @@ import { type Attempt, PaidServices } from "./PaidService.ts"
 import { adviceOn } from "./PaymentAdvice.ts"
 import { OperationDelayed, PaymentPending } from "./PaymentError.ts"
 import { eventOf } from "./PaymentEvent.ts"
+import type { PaidSettlement } from "./PaymentRail.ts"
 import { refundNonceOf } from "./RefundNonce.ts"
 
 /** Lease of a worker in milliseconds. After a crash, the operation waits at most this long for another worker. */
@@ -75,6 +76,16 @@ export const delayed = (operation: Operation, error: ProviderError): OperationDe
 const notOfThisHost = ({ operationId }: Operation): Error =>
   new Error(`operation ${operationId} has no service or no tenant on this server`)
 
+/** Other operations have every transfer that can be the one of the payment. */
+export class TransferTaken extends Schema.TaggedError<TransferTaken>()("TransferTaken", {}) {}
+
+/** The payment of a debt, and why it bought nothing. */
+export interface OwedPayment {
+  readonly paid: PaidSettlement
+  readonly failure: OperationFailure
+  readonly nonceReadAtBlock?: bigint
+}
+
 /** A service's attempt at an operation. */
 export interface OpenAttempt extends Attempt {
   /** Whether the tenant is suspended. The provider is not called for a suspended tenant. */
@@ -103,19 +114,26 @@ export class OperationJournal extends Context.Service<
       by: OperationMove,
       change: OperationChange
     ) => Effect.Effect<Operation, PaymentPending>
+    /** Commits that the chain shows the payment. */
+    readonly settle: (
+      operation: Operation,
+      paid: PaidSettlement
+    ) => Effect.Effect<Operation, PaymentPending | TransferTaken>
     /** Commits the end of an operation that is not fulfilled, and releases its reservations. */
     readonly giveUp: (
       operation: Operation,
       by: "ProveUnpaid" | "OweRefund",
-      change: { readonly failure: OperationFailure; readonly transaction?: string; readonly nonceReadAtBlock?: bigint }
+      change: { readonly failure: OperationFailure }
     ) => Effect.Effect<Operation, PaymentPending>
+    /** Commits that a payment which bought nothing is owed back, and releases the operation's reservations. */
+    readonly owe: (operation: Operation, owed: OwedPayment) => Effect.Effect<Operation, PaymentPending | TransferTaken>
     /**
      * Commits that an unclaimed payment is owed back; no service reserved anything. Call it in the claim's transaction.
      */
     readonly oweUnclaimed: (
       operation: Operation,
-      change: { readonly failure: OperationFailure; readonly transaction: string; readonly nonceReadAtBlock: bigint }
-    ) => Effect.Effect<Operation, PaymentPending>
+      owed: OwedPayment
+    ) => Effect.Effect<Operation, PaymentPending | TransferTaken>
     /** Opens the service's attempt at the operation. Dies if this host lacks the service or the tenant. */
     readonly openAttempt: (operation: Operation, attended: boolean) => Effect.Effect<OpenAttempt>
     /** Renews the lease during an external call, so that no other worker starts the same call. */
@@ -182,17 +200,43 @@ export class OperationJournal extends Context.Service<
 
       const refundNonce = (operation: Operation) => refundNonceOf(keyring, operation)
 
+      /** Returns the transaction that paid, after its transfer is claimed if the chain does not tie it to the payment. */
+      const transactionOf = Effect.fnUntraced(function* (
+        { operationId }: Operation,
+        { candidates, transaction }: PaidSettlement
+      ) {
+        if (candidates === undefined) return transaction
+        const claimed = yield* operations.claimTransfer(operationId, candidates)
+        return Option.isSome(claimed) ? claimed.value.transaction : yield* new TransferTaken()
+      })
+
+      const commitOwed = (operation: Operation, { paid, ...change }: OwedPayment, abandon: Effect.Effect<void>) =>
+        commit(operation, "OweRefund", () =>
+          Effect.map(Effect.andThen(abandon, transactionOf(operation, paid)), (transaction) => ({
+            ...change,
+            transaction,
+            refundNonce: refundNonce(operation)
+          }))
+        )
+
       return OperationJournal.of({
         commit,
         commitAlone,
+        settle: (operation, paid) => {
+          const settled = Effect.flatMap(transactionOf(operation, paid), (transaction) =>
+            commitAlone(operation, "ProveSettled", { transaction })
+          )
+          return paid.candidates === undefined ? settled : transactor.transact(settled, { key: operation.proof.payer })
+        },
         giveUp: (operation, by, change) =>
           Effect.flatMap(openAttempt(operation, false), ({ abandon }) =>
             commit(operation, by, () =>
               Effect.as(abandon, by === "OweRefund" ? { ...change, refundNonce: refundNonce(operation) } : change)
             )
           ),
-        oweUnclaimed: (operation, change) =>
-          commit(operation, "OweRefund", () => Effect.succeed({ ...change, refundNonce: refundNonce(operation) })),
+        owe: (operation, owed) =>
+          Effect.flatMap(openAttempt(operation, false), ({ abandon }) => commitOwed(operation, owed, abandon)),
+        oweUnclaimed: (operation, owed) => commitOwed(operation, owed, Effect.void),
         openAttempt,
         whileLeased: ({ fence, operationId }) =>
           PollingWorker.whileLeased({

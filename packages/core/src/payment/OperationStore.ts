@@ -4,6 +4,7 @@ import type { WalletAddress } from "../tenancy/Tenant.ts"
 import type { LedgerEntry } from "./Ledger.ts"
 import type { Operation, OperationSummary } from "./Operation.ts"
 import type { OpenState, OperationState } from "./OperationState.ts"
+import type { CandidateTransfer } from "./PaymentRail.ts"
 import type { ProofKey } from "./PaymentTerms.ts"
 
 /** The fields that a transition writes besides the state. Omitted fields stay unchanged. */
@@ -96,6 +97,14 @@ export class OperationStore extends Context.Service<
         readonly entries?: ReadonlyArray<LedgerEntry>
       }
     ) => Effect.Effect<Option.Option<Operation>>
+    /**
+     * Assigns to the operation the first of these transfers that no other operation has, and returns it; none if others have
+     * all of them. An assignment is permanent. Call it in the transaction of the move that the transfer proves.
+     */
+    readonly claimTransfer: (
+      operationId: string,
+      candidates: ReadonlyArray<CandidateTransfer>
+    ) => Effect.Effect<Option.Option<CandidateTransfer>>
     /**
      * Takes over an operation that is not final and whose lease has expired: increments its fence and leases it for
      * `leaseMillis`. Returns none while another worker holds a lease, and once the operation is final.

@@ -31,10 +31,28 @@ export type SettleAnswer =
   | { readonly _tag: "Refused"; readonly message: string }
   | { readonly _tag: "Unknown"; readonly message: string }
 
+/** A transfer on the chain that an authorization may have made. It proves one operation at most. */
+export interface CandidateTransfer {
+  /** 64 hexadecimal digits that no other transfer has. They stay the same if a reorganization moves the transfer. */
+  readonly transferId: string
+  readonly transaction: string
+}
+
+/** The chain shows a transfer of the right amount of the token from the payer to us. */
+export interface PaidSettlement {
+  readonly _tag: "Paid"
+  readonly transaction: string
+  readonly block: bigint
+  /**
+   * Present if the chain does not show which transfer the authorization made: those that can be it, best first, of which
+   * `transaction` has the first. All of them are in `block`.
+   */
+  readonly candidates?: ReadonlyArray<CandidateTransfer>
+}
+
 /** The outcome of an authorization according to the chain. */
 export type Settlement =
-  /** The authorization moved the right amount of the token from the payer to us. */
-  | { readonly _tag: "Paid"; readonly transaction: string; readonly block: bigint }
+  | PaidSettlement
   /** The nonce is unused. `expired` when finalized chain time is past validBefore, so that it remains unused. */
   | { readonly _tag: "Unused"; readonly expired: boolean }
   /**

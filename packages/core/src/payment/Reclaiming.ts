@@ -34,9 +34,8 @@ export const reclaim = Effect.fnUntraced(
     const { afterBlock, settlement } = yield* UnclaimedPayment.find(rail, proof, terms.value)
     switch (settlement._tag) {
       case "Paid": {
-        const paid = { transaction: settlement.transaction, nonceReadAtBlock: afterBlock }
-        const owed = yield* Effect.result(claimRefund(ports, payment, terms.value, paid))
-        if (Result.isFailure(owed)) return
+        const owed = yield* Effect.result(claimRefund(ports, payment, terms.value, { afterBlock, paid: settlement }))
+        if (Result.isFailure(owed)) return owed.failure._tag === "TransferTaken" ? yield* usedBefore : undefined
         yield* reach("refund_owed", owed.success)
         const { operationId } = owed.success
         return yield* new PaymentReturned({ operationId, paymentState: "refund_due", receipt: null })

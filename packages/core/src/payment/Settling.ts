@@ -22,6 +22,11 @@ export const failureOf = (kind: OperationFailureKind, message: string): { readon
 
 const USED_BEFORE = failureOf("used_before", "This authorization was already used, so it buys nothing here.")
 
+const TAKEN = failureOf(
+  "used_otherwise",
+  "The authorization was used, but its payer's transfers paid for other requests."
+)
+
 type Step = (operation: Operation) => Effect.Effect<Operation, OperationError>
 
 /** The steps that determine whether an operation is paid. */
@@ -40,7 +45,7 @@ export interface Settling {
 
 export const make: Effect.Effect<Settling, never, PaymentRail | OperationJournal> = Effect.gen(function* () {
   const rail = yield* PaymentRail
-  const { commitAlone, giveUp, whileLeased } = yield* OperationJournal
+  const { commitAlone, giveUp, owe, settle, whileLeased } = yield* OperationJournal
   const reach = yield* OperationSteps
 
   const findSettlement = (operation: Operation, transaction?: string) =>
@@ -74,12 +79,13 @@ export const make: Effect.Effect<Settling, never, PaymentRail | OperationJournal
     )
     switch (settlement._tag) {
       case "Paid": {
-        const { transaction } = settlement
         const failure = UnclaimedPayment.SETTLED_ELSEWHERE
         const owing =
           operation.state === "settling" ? yield* commitAlone(operation, "NoteRefusal", { failure }) : operation
-        const change = { failure, transaction, nonceReadAtBlock: afterBlock }
-        return yield* Effect.tap(giveUp(owing, "OweRefund", change), (owed) => reach("refund_owed", owed))
+        return yield* owe(owing, { paid: settlement, failure, nonceReadAtBlock: afterBlock }).pipe(
+          Effect.tap((owed) => reach("refund_owed", owed)),
+          Effect.catchTag("TransferTaken", () => giveUp(owing, "ProveUnpaid", unpaid))
+        )
       }
       case "UsedOtherwise":
         return yield* giveUp(operation, "ProveUnpaid", unpaid)
@@ -153,8 +159,9 @@ export const make: Effect.Effect<Settling, never, PaymentRail | OperationJournal
   const conclude = (operation: Operation, settlement: Settlement): Effect.Effect<Operation, OperationError> => {
     switch (settlement._tag) {
       case "Paid":
-        return Effect.tap(commitAlone(operation, "ProveSettled", { transaction: settlement.transaction }), (settled) =>
-          reach("settled", settled)
+        return settle(operation, settlement).pipe(
+          Effect.tap((settled) => reach("settled", settled)),
+          Effect.catchTag("TransferTaken", () => endUsed(operation, TAKEN))
         )
       case "UsedOtherwise":
         return endUsed(operation, failureOf("used_otherwise", settlement.message))
@@ -183,9 +190,9 @@ export const make: Effect.Effect<Settling, never, PaymentRail | OperationJournal
     const why = operation.failure ?? failureOf("refused", "The facilitator refused the payment.").failure
     switch (settlement._tag) {
       case "Paid":
-        return yield* Effect.tap(
-          giveUp(operation, "OweRefund", { failure: why, transaction: settlement.transaction }),
-          (owed) => reach("refund_owed", owed)
+        return yield* owe(operation, { paid: settlement, failure: why }).pipe(
+          Effect.tap((owed) => reach("refund_owed", owed)),
+          Effect.catchTag("TransferTaken", () => endUsed(operation, { failure: why }))
         )
       case "UsedOtherwise":
         return yield* endUsed(operation, { failure: why })
