@@ -85,6 +85,20 @@ const TO_REFUND: ReadonlyArray<readonly [Service, Twist, Cell["fault"]]> = [
   ["phone.call.inbound.add.10m", "gone", undefined]
 ]
 
+/** The services that call nobody outside: payment, result and answer are committed together. */
+const AT_ONCE: ReadonlySet<Service> = new Set([
+  "email.mailbox.create",
+  "email.mailbox.update",
+  "email.mailbox.delete",
+  "phone.number.renew.30d",
+  "phone.call.inbound.add.10m"
+])
+/** Steps between commits that such a service makes together. */
+const BETWEEN: ReadonlySet<OperationStep> = new Set(["settled", "before_perform", "after_perform"])
+
+/** Returns whether a purchase of the service comes to the step, if nothing prevents it. */
+export const comesTo = (service: Service, step: OperationStep): boolean => !(AT_ONCE.has(service) && BETWEEN.has(step))
+
 const cross = <A, B>(left: ReadonlyArray<A>, right: ReadonlyArray<B>): ReadonlyArray<readonly [A, B]> =>
   left.flatMap((a) => right.map((b) => [a, b] as const))
 
@@ -92,15 +106,17 @@ const BOTH: ReadonlyArray<ClientKind> = ["pays again", "gives up"]
 
 /** Killed at each step, for each service, with a client that repeats its request and one that gives up. */
 export const stepCells = (): ReadonlyArray<Cell> =>
-  cross(PAYMENT_STEPS, cross(SERVICES, BOTH)).map(([step, [service, client]]) => ({
-    service,
-    client,
-    step,
-    killed: true,
-    fault: undefined,
-    twist: undefined,
-    end: needsClient(service) && client === "gives up" && NOT_BEGUN.has(step) ? "refunded" : undefined
-  }))
+  cross(PAYMENT_STEPS, cross(SERVICES, BOTH))
+    .filter(([step, [service]]) => comesTo(service, step))
+    .map(([step, [service, client]]) => ({
+      service,
+      client,
+      step,
+      killed: true,
+      fault: undefined,
+      twist: undefined,
+      end: needsClient(service) && client === "gives up" && NOT_BEGUN.has(step) ? "refunded" : undefined
+    }))
 
 /** Whether the service is performed only for a client that waits for it. */
 const needsClient = (service: Service): boolean =>
@@ -208,7 +224,10 @@ const carrierEnd = (operation: CarrierOperation, mode: ProviderFault["mode"], ki
 
 /** A smart account pays, and the server is killed at each step of the payment or its refund. */
 export const smartAccountCells = (): ReadonlyArray<Cell> => [
-  ...cross(PAYMENT_STEPS, cross(["deployed", "undeployed"] as const, BOTH)).map(([step, [account, client]]) => ({
+  ...cross(
+    PAYMENT_STEPS.filter((step) => comesTo(SMART.service, step)),
+    cross(["deployed", "undeployed"] as const, BOTH)
+  ).map(([step, [account, client]]) => ({
     ...SMART,
     client,
     account,

@@ -4,6 +4,7 @@ import { inTurns } from "../faults/client/inTurns.ts"
 import type { Holds } from "../faults/server/StepGate.ts"
 import { execute } from "../support/ClusterDatabase.ts"
 import { familyOf } from "../support/Processes.ts"
+import { comesTo } from "./Cell.ts"
 import { carryThrough, sign } from "./Client.ts"
 import { EMAIL_SERVICES, PHONE_SERVICES } from "./Purchase.ts"
 import { type Outcome, settle } from "./Settle.ts"
@@ -39,7 +40,9 @@ const servicesAt = (index: number) => [
 export const runDatabaseOutage = async (shop: Shop, outage: Outage): Promise<Outcome> => {
   const before = shop.purchases.length
   const tenant = await shop.newTenant()
-  const orders = STEPS.flatMap((step, index) => servicesAt(index).map((service) => ({ step, service })))
+  const orders = STEPS.flatMap((step, index) =>
+    servicesAt(index).flatMap((service) => (comesTo(service, step) ? [{ step, service }] : []))
+  )
   const purchases = await inTurns(orders, async ({ service, step }, index) => ({
     step,
     purchase: await shop.newPurchase(service, {

@@ -27,7 +27,7 @@ const EXTENDED_SECONDS = 360
 
 /** The step at which an operation is held for an interference. Nothing has happened before it that the twist prevents. */
 const HOLD_AT: Readonly<Partial<Record<Twist, OperationStep>>> = {
-  gone: "settled",
+  gone: "after_settle",
   "front-run": "before_settle",
   cancelled: "before_settle",
   unread: "claimed",

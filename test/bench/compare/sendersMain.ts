@@ -64,7 +64,7 @@ const openSender = Effect.fnUntraced(function* (domain: string, localPart: strin
       isAuthenticated: true
     }
     const plan = yield* locked(sending.prepare(context, input))
-    const receipt = yield* sending.perform(context, plan, input)
+    const receipt = yield* sending.perform!(context, plan, input)
     yield* locked(sending.record(context, plan, input, receipt))
   })
 })

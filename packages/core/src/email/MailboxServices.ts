@@ -73,7 +73,6 @@ export const mailboxCreation = Effect.gen(function* () {
         : yield* taken(localPart, context.tenant.tenantId)
     }),
     abandon: (context) => store.release(context.operationId),
-    perform: () => Effect.void,
     record: Effect.fnUntraced(function* ({ createdAt, operationId, tenant }, plan, input) {
       const { localPart, ...settings } = input
       const mailbox = newMailbox(
@@ -127,7 +126,6 @@ export const mailboxDeletion = Effect.gen(function* () {
     prepare: ({ tenant }, input) => Effect.as(ownedMailbox(store, tenant, input.mailboxId), null),
     abandon: () => Effect.void,
     revalidate: ({ tenant }, _plan, input) => Effect.asVoid(remainingMailbox(store, tenant, input.mailboxId)),
-    perform: () => Effect.void,
     record: Effect.fnUntraced(function* ({ tenant }, _plan, { mailboxId }) {
       const scheduled = yield* findScheduled(tenant.tenantId, mailboxId)
       const messagesDeleted = yield* store.remove(tenant.tenantId, mailboxId)
@@ -169,7 +167,6 @@ export const mailboxUpdate = Effect.gen(function* () {
     prepare: ({ tenant }, input) => Effect.as(ownedMailbox(store, tenant, input.mailboxId), null),
     abandon: () => Effect.void,
     revalidate: ({ tenant }, _plan, input) => Effect.asVoid(remainingMailbox(store, tenant, input.mailboxId)),
-    perform: () => Effect.void,
     record: Effect.fnUntraced(function* ({ tenant }, _plan, input) {
       const { mailboxId, ...settings } = input
       const current = yield* remainingMailbox(store, tenant, mailboxId)

@@ -1,16 +1,16 @@
-import { Effect, Option, Result } from "effect"
+import { Cause, Effect, Option, Result } from "effect"
 import { serviceEntry } from "../catalog/Catalog.ts"
 import { ProviderError } from "../kernel/ProviderError.ts"
 import type { Tenant } from "../tenancy/Tenant.ts"
 import * as Answers from "./Answer.ts"
 import type { OfferReceipts } from "./OfferReceipts.ts"
 import type { Operation, OperationFailureKind } from "./Operation.ts"
-import { delayed, OperationJournal } from "./OperationJournal.ts"
+import { delayed, OperationJournal, type TransferTaken } from "./OperationJournal.ts"
 import { OperationSteps } from "./OperationStep.ts"
 import { OperationStore } from "./OperationStore.ts"
-import { PaidServices } from "./PaidService.ts"
+import { type Fulfillment, PaidServices, ResourceGone } from "./PaidService.ts"
 import type { OperationError } from "./PaymentError.ts"
-import type { PaymentRail } from "./PaymentRail.ts"
+import type { PaidSettlement, PaymentRail } from "./PaymentRail.ts"
 import * as PaymentResponse from "./PaymentResponse.ts"
 import { failureOf } from "./Settling.ts"
 
@@ -21,6 +21,14 @@ type Step = (operation: Operation) => Effect.Effect<Operation, OperationError>
 
 /** The steps that perform the paid service, or start its refund. */
 export interface Fulfilling {
+  /**
+   * From `settling`, with the payment as the chain shows it: commits `settled`; or `fulfilled`, with the result and the answer,
+   * for a service that calls nobody outside.
+   */
+  readonly deliver: (
+    operation: Operation,
+    paid: PaidSettlement
+  ) => Effect.Effect<Operation, OperationError | TransferTaken>
   /** From `settled`: checks again that the service can be performed, and commits `fulfilling`. */
   readonly start: Step
   /**
@@ -34,7 +42,8 @@ export const make: Effect.Effect<
   never,
   OperationJournal | OperationStore | PaidServices | PaymentRail | OfferReceipts
 > = Effect.gen(function* () {
-  const { commit, commitAlone, giveUp, openAttempt, whileLeased } = yield* OperationJournal
+  const { commit, commitAlone, giveUp, openAttempt, openAttemptOf, settle, transactionOf, whileLeased } =
+    yield* OperationJournal
   const operations = yield* OperationStore
   const services = yield* PaidServices
   const reach = yield* OperationSteps
@@ -90,23 +99,57 @@ export const make: Effect.Effect<
       if (error.reason === "Rejected") return yield* owe(operation, "rejected")(error)
       return (yield* isLate(operation)) ? yield* owe(operation, "late")(error) : yield* delayed(operation, error)
     }
-    const { operationId, requestId, serviceId, transaction } = operation
+    const { operationId, transaction } = operation
     if (transaction === null) {
       return yield* Effect.die(new Error(`operation ${operationId} is to be fulfilled without its payment`))
     }
-    const { guide } = serviceEntry(serviceId)
-    const change = Effect.fnUntraced(function* (tenant: Tenant) {
-      const fulfillment = yield* performed.success(tenant)
-      return {
-        answer: Answers.store(fulfillment, { operationId, requestId, guide }),
-        receipt: yield* signed(operation, { transaction, refundTransaction: null })
-      }
-    })
-    return yield* commit(operation, "Fulfill", change).pipe(
+    return yield* commit(operation, "Fulfill", (tenant) =>
+      Effect.flatMap(performed.success(tenant), (fulfillment) => answered(operation, fulfillment, transaction))
+    ).pipe(
       Effect.tap((fulfilled) => reach("fulfilled", fulfilled)),
       Effect.catchTag("ResourceGone", owe(operation, "gone"))
     )
   })
 
-  return { start, fulfill }
+  /** Returns what the transition to `fulfilled` writes. */
+  const answered = (operation: Operation, fulfillment: Fulfillment, transaction: string) => {
+    const { operationId, requestId, serviceId } = operation
+    const { guide } = serviceEntry(serviceId)
+    return Effect.map(signed(operation, { transaction, refundTransaction: null }), (receipt) => ({
+      answer: Answers.store(fulfillment, { operationId, requestId, guide }),
+      receipt
+    }))
+  }
+
+  const fulfillAtOnce = (operation: Operation, paid: PaidSettlement) =>
+    commit(
+      operation,
+      "FulfillAtOnce",
+      Effect.fnUntraced(function* (tenant: Tenant) {
+        const { isSuspended, perform } = yield* openAttemptOf(operation, tenant, true)
+        if (isSuspended) return yield* new ResourceGone(SUSPENDED)
+        const transaction = yield* transactionOf(operation, paid)
+        const fulfillment = yield* (yield* perform)(tenant)
+        return { transaction, ...(yield* answered(operation, fulfillment, transaction)) }
+      })
+    )
+
+  const settleAlone = (operation: Operation, paid: PaidSettlement) =>
+    Effect.tap(settle(operation, paid), (settled) => reach("settled", settled))
+
+  const deliver: Fulfilling["deliver"] = (operation, paid) => {
+    if (services.get(operation.serviceId)?.performs !== false) return settleAlone(operation, paid)
+    return Effect.matchCauseEffect(fulfillAtOnce(operation, paid), {
+      onSuccess: (fulfilled) => Effect.as(reach("fulfilled", fulfilled), fulfilled),
+      onFailure: (cause): ReturnType<Fulfilling["deliver"]> => {
+        const error = Option.getOrUndefined(Cause.findErrorOption(cause))
+        if (error?._tag === "PaymentPending") return Effect.fail(error)
+        if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
+        // Whatever prevents the work, the payment is committed. The next steps find it again, and refund or retry.
+        return settleAlone(operation, paid)
+      }
+    })
+  }
+
+  return { deliver, start, fulfill }
 })

@@ -114,6 +114,11 @@ export class OperationJournal extends Context.Service<
       by: OperationMove,
       change: OperationChange
     ) => Effect.Effect<Operation, PaymentPending>
+    /**
+     * Returns the transaction that paid, after its transfer is claimed if the chain does not tie it to the payment. Call it in
+     * the transaction of the move that it proves.
+     */
+    readonly transactionOf: (operation: Operation, paid: PaidSettlement) => Effect.Effect<string, TransferTaken>
     /** Commits that the chain shows the payment. */
     readonly settle: (
       operation: Operation,
@@ -136,6 +141,8 @@ export class OperationJournal extends Context.Service<
     ) => Effect.Effect<Operation, PaymentPending | TransferTaken>
     /** Opens the service's attempt at the operation. Dies if this host lacks the service or the tenant. */
     readonly openAttempt: (operation: Operation, attended: boolean) => Effect.Effect<OpenAttempt>
+    /** The same for a tenant that the caller has read. */
+    readonly openAttemptOf: (operation: Operation, tenant: Tenant, attended: boolean) => Effect.Effect<OpenAttempt>
     /** Renews the lease during an external call, so that no other worker starts the same call. */
     readonly whileLeased: (operation: Operation) => <A, E>(outside: Effect.Effect<A, E>) => Effect.Effect<A, E>
   }
@@ -150,14 +157,21 @@ export class OperationJournal extends Context.Service<
       const services = yield* PaidServices
       const keyring = yield* Keyring
 
-      const openAttempt = Effect.fnUntraced(function* (operation: Operation, attended: boolean) {
+      const openAttemptOf = Effect.fnUntraced(function* (operation: Operation, tenant: Tenant, attended: boolean) {
         const service = services.get(operation.serviceId)
-        const tenant = yield* tenants.find(operation.tenantId)
-        if (service === undefined || Option.isNone(tenant)) return yield* Effect.die(notOfThisHost(operation))
+        if (service === undefined) return yield* Effect.die(notOfThisHost(operation))
         const { createdAt, operationId } = operation
-        const attempt = yield* service.attempt({ operationId, createdAt, tenant: tenant.value, attended }, operation)
-        return { ...attempt, isSuspended: tenant.value.suspension !== undefined }
+        const attempt = yield* service.attempt({ operationId, createdAt, tenant, attended }, operation)
+        return { ...attempt, isSuspended: tenant.suspension !== undefined }
       })
+      const openAttempt = (operation: Operation, attended: boolean) =>
+        Effect.flatMap(
+          tenants.find(operation.tenantId),
+          Option.match({
+            onNone: () => Effect.die(notOfThisHost(operation)),
+            onSome: (tenant) => openAttemptOf(operation, tenant, attended)
+          })
+        )
 
       const stateAfter = ({ state }: Operation, by: OperationMove): Effect.Effect<OperationState> => {
         const to = move(state, by)
@@ -200,7 +214,6 @@ export class OperationJournal extends Context.Service<
 
       const refundNonce = (operation: Operation) => refundNonceOf(keyring, operation)
 
-      /** Returns the transaction that paid, after its transfer is claimed if the chain does not tie it to the payment. */
       const transactionOf = Effect.fnUntraced(function* (
         { operationId }: Operation,
         { candidates, transaction }: PaidSettlement
@@ -222,6 +235,7 @@ export class OperationJournal extends Context.Service<
       return OperationJournal.of({
         commit,
         commitAlone,
+        transactionOf,
         settle: (operation, paid) => {
           const settled = Effect.flatMap(transactionOf(operation, paid), (transaction) =>
             commitAlone(operation, "ProveSettled", { transaction })
@@ -238,6 +252,7 @@ export class OperationJournal extends Context.Service<
           Effect.flatMap(openAttempt(operation, false), ({ abandon }) => commitOwed(operation, owed, abandon)),
         oweUnclaimed: (operation, owed) => commitOwed(operation, owed, Effect.void),
         openAttempt,
+        openAttemptOf,
         whileLeased: ({ fence, operationId }) =>
           PollingWorker.whileLeased({
             millis: WORK_LEASE,

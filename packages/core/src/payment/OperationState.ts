@@ -9,6 +9,7 @@ import { Schema } from "effect"
  *        ├────────────► unpaid   └───────────────────┤
  *        └───────────────────────────────────────────┘
  *
+ * `settling` goes to `fulfilled` at once, by `FulfillAtOnce`, if the service calls nobody outside.
  * `fulfilled` goes to `refund_due` too, by `Revoke`, if the goods were withdrawn before they were delivered.
  */
 export const OperationState = Schema.Literals([
@@ -31,6 +32,7 @@ export type OpenState = typeof OpenState.Type
 export const OperationMove = Schema.Literals([
   "StartSettling",
   "ProveSettled",
+  "FulfillAtOnce",
   "NoteRefusal",
   "ProveUnpaid",
   "StartFulfilling",
@@ -51,12 +53,13 @@ export type OperationMove = typeof OperationMove.Type
  *   still submit it. A transfer that appears later is refunded.
  * - Only the chain proves `unpaid`: the nonce is unused past validBefore, or it was
  *   used for something that did not pay us.
+ * - A service that calls nobody outside has nothing to announce: its payment and its result are committed together.
  * - A fulfilled operation is revoked if its goods are for later, and are withdrawn before they are delivered: a scheduled
  *   message that is canceled. It keeps its answer and its receipt, which a retry is answered with.
  */
 export const OPERATION_TRANSITIONS: Readonly<Record<OperationState, Partial<Record<OperationMove, OperationState>>>> = {
   claimed: { StartSettling: "settling", ProveUnpaid: "unpaid", OweRefund: "refund_due" },
-  settling: { ProveSettled: "settled", NoteRefusal: "refused", ProveUnpaid: "unpaid" },
+  settling: { ProveSettled: "settled", FulfillAtOnce: "fulfilled", NoteRefusal: "refused", ProveUnpaid: "unpaid" },
   settled: { StartFulfilling: "fulfilling", OweRefund: "refund_due" },
   fulfilling: { Fulfill: "fulfilled", OweRefund: "refund_due" },
   refused: { ProveUnpaid: "unpaid", OweRefund: "refund_due" },

@@ -30,7 +30,8 @@ const POLL_INTERVAL_WITHOUT_WALLET = 10 * Timestamp.MINUTE
  * fence, before the external call that it announces. The result of an external call decides the next step.
  *
  *     claimed     read the nonce; commit `settling`; simulate the transfer; submit to the facilitator
- *     settling    read the chain; simulate and submit again only if the nonce is unused
+ *     settling    read the chain; simulate and submit again only if the nonce is unused; commit the payment, with the
+ *                 result if the service calls nobody outside
  *     settled     check again that the service can be performed; commit `fulfilling`
  *     fulfilling  call the provider; commit the result, the ledger and the answer
  *     refused     poll the chain until the authorization can no longer be used
@@ -57,8 +58,8 @@ export class OperationWorker extends Context.Service<
       const keyring = yield* Keyring
       const operations = yield* OperationStore
       const reach = yield* OperationSteps
-      const settling = yield* Settling.make
       const fulfilling = yield* Fulfilling.make
+      const settling = yield* Settling.make(fulfilling.deliver)
       const refunding = yield* Refunding.make
 
       const stepFrom = (operation: Operation, attended: boolean): Effect.Effect<Operation, OperationError> => {

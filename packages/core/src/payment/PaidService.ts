@@ -101,12 +101,15 @@ export interface PaidService<Input, Plan, Receipt> {
   /** Releases the reservations of `prepare`, in the transaction that commits `unpaid` or `refund_due`. */
   readonly abandon: (context: OperationContext, plan: Plan) => Effect.Effect<void>
   /**
-   * Fails if the paid work can no longer be done. Runs in the transaction that follows the payment. Absent if nothing
-   * can prevent the work.
+   * Fails if the paid work can no longer be done. Runs in the transaction that follows the payment, if `perform` does not
+   * follow it at once. Absent if nothing can prevent the work.
    */
   readonly revalidate?: (context: OperationContext, plan: Plan, input: Input) => Effect.Effect<void, ResourceGone>
-  /** Makes the external call. Idempotent: it is repeated after a lost answer. */
-  readonly perform: (context: OperationContext, plan: Plan, input: Input) => Effect.Effect<Receipt, ProviderError>
+  /**
+   * Makes the external call. Idempotent: it is repeated after a lost answer. Absent if the service calls nobody outside: then
+   * the payment and the result are committed together, and the receipt is undefined.
+   */
+  readonly perform?: (context: OperationContext, plan: Plan, input: Input) => Effect.Effect<Receipt, ProviderError>
   /** Writes the result in the transaction that fulfills the operation, under the tenant's lock. */
   readonly record: (
     context: OperationContext,
@@ -134,6 +137,8 @@ export interface StoredService {
   readonly retryFor: number
   /** Whether something may prevent the work after the payment. */
   readonly revalidates: boolean
+  /** Whether somebody outside is called. */
+  readonly performs: boolean
   /** Applies a function to the service with its types. */
   readonly use: <A>(apply: <Input, Plan, Receipt>(service: PaidService<Input, Plan, Receipt>) => A) => A
   /** Restores an operation from storage. */
@@ -148,6 +153,7 @@ export const toStored = <Input, Plan, Receipt>(service: PaidService<Input, Plan,
     serviceId: service.serviceId,
     retryFor: service.retryFor,
     revalidates: service.revalidate !== undefined,
+    performs: service.perform !== undefined,
     use: (apply) => apply(service),
     attempt: Effect.fnUntraced(function* (context, operation) {
       const input = yield* Effect.orDie(decodeInput(operation.input))
@@ -155,7 +161,7 @@ export const toStored = <Input, Plan, Receipt>(service: PaidService<Input, Plan,
       return {
         revalidate: service.revalidate?.(context, plan, input) ?? Effect.void,
         perform: Effect.map(
-          service.perform(context, plan, input),
+          service.perform?.(context, plan, input) ?? Effect.succeed(undefined as Receipt),
           (receipt) => (tenant: Tenant) => service.record({ ...context, tenant }, plan, input, receipt)
         ),
         abandon: service.abandon(context, plan)

@@ -1,9 +1,9 @@
 import { Duration, Effect, Schedule } from "effect"
 import type { Operation, OperationFailure, OperationFailureKind } from "./Operation.ts"
-import { delayed, OperationJournal, pending, RETRY_LATER, RETRY_SOON } from "./OperationJournal.ts"
+import { delayed, OperationJournal, pending, RETRY_LATER, RETRY_SOON, type TransferTaken } from "./OperationJournal.ts"
 import { OperationSteps } from "./OperationStep.ts"
 import type { OperationError } from "./PaymentError.ts"
-import { PaymentRail, type SettleAnswer, type Settlement } from "./PaymentRail.ts"
+import { type PaidSettlement, PaymentRail, type SettleAnswer, type Settlement } from "./PaymentRail.ts"
 import * as UnclaimedPayment from "./UnclaimedPayment.ts"
 
 /** How long the chain is polled after a settlement attempt before the client is told to retry. */
@@ -43,9 +43,12 @@ export interface Settling {
   readonly watchRefused: Step
 }
 
-export const make: Effect.Effect<Settling, never, PaymentRail | OperationJournal> = Effect.gen(function* () {
+/** `deliver` continues an operation in `settling` whose payment the chain shows. */
+export const make = Effect.fnUntraced(function* (
+  deliver: (operation: Operation, paid: PaidSettlement) => Effect.Effect<Operation, OperationError | TransferTaken>
+): Effect.fn.Return<Settling, never, PaymentRail | OperationJournal> {
   const rail = yield* PaymentRail
-  const { commitAlone, giveUp, owe, settle, whileLeased } = yield* OperationJournal
+  const { commitAlone, giveUp, owe, whileLeased } = yield* OperationJournal
   const reach = yield* OperationSteps
 
   const findSettlement = (operation: Operation, transaction?: string) =>
@@ -159,10 +162,7 @@ export const make: Effect.Effect<Settling, never, PaymentRail | OperationJournal
   const conclude = (operation: Operation, settlement: Settlement): Effect.Effect<Operation, OperationError> => {
     switch (settlement._tag) {
       case "Paid":
-        return settle(operation, settlement).pipe(
-          Effect.tap((settled) => reach("settled", settled)),
-          Effect.catchTag("TransferTaken", () => endUsed(operation, TAKEN))
-        )
+        return Effect.catchTag(deliver(operation, settlement), "TransferTaken", () => endUsed(operation, TAKEN))
       case "UsedOtherwise":
         return endUsed(operation, failureOf("used_otherwise", settlement.message))
       case "Unused":

@@ -46,7 +46,6 @@ const extendsNumber = (
     abandon: () => Effect.void,
     revalidate: ({ tenant }, _plan, { phoneNumberId }) =>
       Effect.asVoid(remainingNumber(numbers, tenant, phoneNumberId)),
-    perform: () => Effect.void,
     record: Effect.fnUntraced(function* ({ operationId, tenant }, _plan, { phoneNumberId }) {
       const number = extend(yield* remainingNumber(numbers, tenant, phoneNumberId))
       const now = yield* Timestamp.now

@@ -63,7 +63,7 @@ const sending = Effect.fnUntraced(function* (to: ReadonlyArray<string>, answers:
   }
   const input = { mailboxId, to, subject: "Hello", text: "Hi" }
   const plan = yield* service.prepare(context, input)
-  yield* service.record(context, plan, input, yield* service.perform(context, plan, input))
+  yield* service.record(context, plan, input, yield* service.perform!(context, plan, input))
   const current = currentOf(tenant, plan.messageId)
   return { current, mailboxId, messageId: plan.messageId, proceed, retries, sent, tenant }
 })

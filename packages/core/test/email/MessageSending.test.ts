@@ -61,7 +61,7 @@ const sending = Effect.fnUntraced(function* (given: {
   const context = { operationId, tenant, createdAt: tenant.createdAt, attended: true, isAuthenticated: true }
   const input = { mailboxId, to, subject: "Hello", text, ...(html === undefined ? {} : { html }) }
   const plan = { ...(yield* service.prepare(context, input)), signature }
-  const receipt = yield* service.perform(context, plan, input)
+  const receipt = yield* service.perform!(context, plan, input)
   yield* service.record(context, plan, input, receipt)
   return {
     mail: sent[0]!,

@@ -85,7 +85,7 @@ const makeAda = Effect.fnUntraced(function* (host: Host, policies: Layer.Layer<n
       isAuthenticated: true
     }
     const plan = yield* service.prepare(context, input)
-    yield* service.record(context, plan, input, yield* service.perform(context, plan, input))
+    yield* service.record(context, plan, input, yield* service.perform!(context, plan, input))
     return host.sent.at(-1)!
   })
 

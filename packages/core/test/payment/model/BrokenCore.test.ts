@@ -127,6 +127,16 @@ const BROKEN: Readonly<Record<string, Breakage>> = {
       advance: (known, move) => store.advance(known, { ...move, entries: [] })
     })
   },
+  "a payment that is fulfilled at once is missing in the ledger": {
+    operations: (store: Operations): Operations => ({
+      ...store,
+      advance: (known, { entries = [], ...move }) =>
+        store.advance(known, {
+          ...move,
+          entries: known.state === "settling" && move.to === "fulfilled" ? [] : entries
+        })
+    })
+  },
   "a lease is not renewed during an external call": {
     operations: (store: Operations): Operations => ({
       ...store,

@@ -34,7 +34,7 @@ const REMEMBERED: Readonly<Record<string, History>> = {
   "crashes a worker that lost its operation and finds the goods delivered": {
     refundWallet: true,
     commands: [
-      { _tag: "FreezeAt", server: 0, step: "after_perform", seconds: 17 },
+      { _tag: "FreezeAt", server: 0, step: "after_settle", seconds: 17 },
       buy,
       { _tag: "Advance", millis: 40_000 }
     ]

@@ -93,8 +93,10 @@ describe("OPERATION_TRANSITIONS", () => {
     ([moves]) => {
       const way = wayOf(moves)
       const before = (state: OperationState) => way[way.indexOf(state) - 1]
-      if (way.includes("fulfilled"))
-        assert.deepStrictEqual(way.slice(1, 5), ["settling", "settled", "fulfilling", "fulfilled"])
+      if (way.includes("fulfilled")) {
+        const begun = way.slice(1, way.indexOf("fulfilled")).join()
+        assert.include(["settling", "settling,settled,fulfilling"], begun)
+      }
       if (way.includes("refunded")) assert.strictEqual(before("refunded"), "refund_due")
       if (way.includes("refund_due"))
         assert.include(["claimed", "settled", "fulfilling", "fulfilled", "refused"], before("refund_due"))

@@ -165,13 +165,13 @@ export class Witness {
     ])
     if (operation.failure !== null) this.count(`${state} because ${operation.failure.kind}`)
     const flaw = Object.values(OPERATION_TRANSITIONS[from]).includes(state)
-      ? this.#flawOf(operation, at)
+      ? this.#flawOf(from, operation, at)
       : "there is no such move"
     if (flaw !== undefined) this.report(`operation ${operationId} went from ${from} to ${state}, but ${flaw}`)
   }
 
   /** Returns why an operation must not enter its state now; undefined if it may. */
-  #flawOf(operation: Operation, at: number): string | undefined {
+  #flawOf(from: OperationState, operation: Operation, at: number): string | undefined {
     const { chain, settlements } = this.#world
     const { failure, proof, refundNonce, state, transaction } = operation
     const use = chain.use(at, authorizationOf(proof))
@@ -186,6 +186,8 @@ export class Witness {
         if (payment === undefined) return "the chain shows no payment"
         if (payment.hash !== transaction) return "the payment is another transaction"
         if (state === "fulfilling" && this.#isGone(operation)) return "its mailbox is gone"
+        if (from === "settling" && state === "fulfilled" && operation.serviceId === "email.message.send")
+          return "its mail was announced by no commit"
         return state === "refund_due" ? this.#flawOfDebt(operation, at) : undefined
       }
       case "refused":
