@@ -1,5 +1,5 @@
 import { decodePaymentRequiredHeader } from "@x402/core/http"
-import { sandboxClient } from "@agentos/sandbox"
+import { sandboxClient, usdt0Network } from "@agentos/sandbox"
 import { type Address, parseAbiItem } from "viem"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
 import type { Cluster } from "../support/Cluster.ts"
@@ -140,7 +140,7 @@ export const paidOnChain: Bench = {
     await comparePurchases(bench, server, {
       title: `paid creation of a mailbox on a local chain, ${CALLERS} callers; the peer stores a row`,
       facilitatorUrl,
-      domain: { name: chain.assetName, version: chain.assetVersion },
+      domain: { name: chain.assetName, version: usdt0Network.assetVersion },
       settled: async () => {
         const latest = await client.getBlockNumber({ cacheTime: 0 })
         if (latest === reached) return payments

@@ -10,7 +10,7 @@ import {
   RequestBinding,
   Usdt
 } from "@agentos/core"
-import { type Chain, sandboxClient, startChain, startFacilitator } from "@agentos/sandbox"
+import { type Chain, sandboxClient, startChain, startFacilitator, usdt0Network } from "@agentos/sandbox"
 import { httpFacilitator, PaymentRailX402 } from "@agentos/x402"
 import { x402Client } from "@x402/core/client"
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http"
@@ -52,7 +52,7 @@ const startRig = (dataDir: string, chainId?: number): Effect.Effect<Rig, never, 
       asset: chain.asset,
       decimals: chain.decimals,
       name: chain.assetName,
-      version: chain.assetVersion,
+      version: usdt0Network.assetVersion,
       payTo: chain.payTo,
       maxTimeoutSeconds: 30,
       confirmations: 0,

@@ -48,6 +48,8 @@ export const artifactUrl = (contract: string): URL => new URL(`./${contract}.jso
 /** The contracts that are compiled, and the files that define them. */
 export const CONTRACTS = {
   SandboxUsdt: "SandboxUsdt.sol",
+  SandboxTether: "SandboxTether.sol",
+  SandboxPermit2Proxy: "SandboxPermit2Proxy.sol",
   SandboxAccount: "SandboxAccount.sol",
   SandboxAccountFactory: "SandboxAccount.sol"
 } as const

@@ -2,6 +2,7 @@ import { PaymentRail } from "@agentos/core"
 import { Memory } from "@agentos/memory"
 import { layerPostgres, Postgres } from "@agentos/postgres"
 import { startPostgres } from "@agentos/postgres/testing"
+import { usdt0Network } from "@agentos/sandbox"
 import {
   GasTransactionStore,
   type PaymentNetwork,
@@ -84,7 +85,7 @@ export const server = Effect.fnUntraced(function* (
     asset: chain.asset,
     decimals: chain.decimals,
     name: chain.assetName,
-    version: chain.assetVersion,
+    version: usdt0Network.assetVersion,
     payTo: chain.payTo,
     maxTimeoutSeconds: 30,
     confirmations: 0,

@@ -12,6 +12,8 @@ export interface Anvil {
 
 export interface AnvilOptions {
   readonly chainId: number
+  /** The chain that anvil resembles, by default Ethereum. Tempo's genesis block has contracts, Permit2 among them. */
+  readonly family?: "tempo"
   /** 0 selects a free port. */
   readonly port: number
   /** Mines each transaction at once, or only on evm_mine. */
@@ -51,7 +53,6 @@ const chainArguments = [
   ["--slots-in-an-epoch", "1"],
   ["--accounts", "0"],
   ["--prune-history", "32"],
-  ["--hardfork", "cancun"],
   ["--host", "127.0.0.1"],
   // Web pages must not reach the node.
   ["--no-cors"]
@@ -82,6 +83,7 @@ const launch = async (options: AnvilOptions): Promise<Anvil | { readonly errorOu
   const anvil = await spawnGuarded(anvilBinary(), [
     ...chainArguments,
     ...miningArguments[options.mining],
+    ...(options.family === undefined ? ["--hardfork", "cancun"] : ["--network", options.family]),
     "--chain-id",
     String(options.chainId),
     "--port",

@@ -12,7 +12,7 @@ import {
 import { recordChain, replayJournal } from "./ChainRecorder.ts"
 import { type ChainStore, openChainStore } from "./ChainStore.ts"
 import { deploy, installContracts } from "./Deployment.ts"
-import { type SandboxClient, sandboxChainId, sandboxClient } from "./SandboxNetwork.ts"
+import { type SandboxClient, type SandboxNetwork, sandboxClient, usdt0Network } from "./SandboxNetwork.ts"
 import { freeTransactions, newPoolMemory } from "./TransactionPool.ts"
 
 /** A running sandbox chain. */
@@ -31,6 +31,10 @@ export interface Chain extends ChainDescription {
 export interface ChainOptions {
   /** Keeps the chain between starts. One running chain per directory. */
   readonly dataDir: string
+  /** The directory of the keys, by default `dataDir`. The chains of a sandbox share their keys. */
+  readonly keysDir?: string
+  /** By default the first network of the sandbox. A directory belongs to one network. */
+  readonly network?: SandboxNetwork
   /** 0, the default, selects a free port. */
   readonly port?: number
   /** The file with the offset by which the time of the sandbox was moved. */
@@ -40,7 +44,7 @@ export interface ChainOptions {
 const walletCount = 5
 
 /**
- * Starts the sandbox chain of a data directory on 127.0.0.1, and resolves when it is ready.
+ * Starts the chain of a data directory on 127.0.0.1, and resolves when it is ready.
  *
  * The first start creates keys and deploys the token. Later starts continue the same chain, also after SIGKILL: same
  * token, balances, nonces, logs and block numbers. A power failure may lose the latest blocks, because nothing waits for
@@ -49,20 +53,20 @@ const walletCount = 5
  * The chain's time is that of this machine, plus the offset in the clock file. Block numbers never decrease. The chain ends when this process ends.
  */
 export const startChain = async (options: ChainOptions): Promise<Chain> => {
-  const { dataDir } = options
+  const { dataDir, keysDir = dataDir, network = usdt0Network } = options
   await mkdir(dataDir, { recursive: true })
   const store = openChainStore(dataDir)
   const isNew = !store.hasSnapshot()
-  const keys = await readChainKeys(dataDir)
+  const keys = await readChainKeys(keysDir)
   if (!isNew && keys === undefined) throw new Error(`${dataDir} holds a chain, but keys.json is missing`)
-  if (!isNew) await replayJournal(store)
+  if (!isNew) await replayJournal(store, network.chainId)
   const anvil = await store.withStateFile((stateFile) =>
-    startAnvil({ chainId: sandboxChainId, port: options.port ?? 0, mining: "automatic", stateFile })
+    startAnvil({ chainId: network.chainId, port: options.port ?? 0, mining: "automatic", stateFile })
   )
   const { process } = anvil
   try {
-    const chain = describeChain(keys ?? (await createChainKeys(dataDir, walletCount)), anvil.rpcUrl)
-    const client = sandboxClient(anvil.rpcUrl)
+    const chain = describeChain(keys ?? (await createChainKeys(keysDir, walletCount)), anvil.rpcUrl, network)
+    const client = sandboxClient(anvil.rpcUrl, network.chainId)
     await client.setLoggingEnabled(false)
     const offset = options.clockFile === undefined ? 0 : readOffset(options.clockFile)
     if (offset > 0) await client.increaseTime({ seconds: Math.round(offset / 1_000) })
@@ -112,7 +116,7 @@ const spareBlocks = 32
 const resume = async (chain: ChainDescription, client: SandboxClient, store: ChainStore): Promise<void> => {
   const code = await client.getCode({ address: chain.asset })
   if (code === undefined) throw new Error("keys.json does not match the chain's state: the token is not deployed")
-  await installContracts(client)
+  await installContracts(client, chain)
   const height = Number(await client.getBlockNumber())
   const journaled = store.journal().at(-1)?.number ?? height
   await client.mine({ blocks: Math.max(0, journaled - height) + spareBlocks })

@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import { type Address, type Hex, getContractAddress, keccak256 } from "viem"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
 import { readFileIfExists, replaceFile } from "../shared/AtomicFile.ts"
-import { sandboxChainId, sandboxNetwork, sandboxUsdt } from "./SandboxNetwork.ts"
+import { type SandboxNetwork, usdt0Network } from "./SandboxNetwork.ts"
 
 /** A customer's wallet with its private key. */
 export interface SandboxWallet {
@@ -12,29 +12,25 @@ export interface SandboxWallet {
 }
 
 /** The data that a service needs to accept payments on a sandbox chain, and a customer to make them. */
-export interface ChainDescription {
+export interface ChainDescription extends SandboxNetwork {
   /** The JSON-RPC URL, on this machine only. */
   readonly rpcUrl: string
-  readonly chainId: number
-  /** The CAIP-2 id of the chain. */
-  readonly network: `eip155:${number}`
-  /** The token contract. */
+  /** The address of the token. */
   readonly asset: Address
-  /** Name and version are the token's EIP-712 domain. */
-  readonly assetName: string
-  readonly assetVersion: string
-  readonly decimals: number
   /** The treasury, which receives payments. */
   readonly payTo: Address
-  /** Customers with 10,000 USDT each, and no gas, which x402 payers do not need. */
+  /**
+   * Customers with 10,000 USDT each. They have no gas, which payers by EIP-3009 do not need; where Permit2 moves the
+   * token, they have some, because they must allow that first.
+   */
   readonly wallets: ReadonlyArray<SandboxWallet>
   /** The account that deployed the token and can mint. Has gas. */
   readonly deployerKey: Hex
   /** Pays the gas of settlements. */
   readonly facilitatorKey: Hex
-  /** Holds 1,000,000,000 USDT to give away. Has gas. */
+  /** Holds 1,000,000,000 USDT to give away, and gas. */
   readonly faucetKey: Hex
-  /** Holds 1,000 USDT for refunds. Has gas. */
+  /** Holds 1,000 USDT for refunds, which Permit2 may move on the second network. Has gas. */
   readonly refundKey: Hex
   /** Another service of this chain, as a developer runs it: its treasury, and its wallet with 1,000 USDT for refunds. */
   readonly host: { readonly payTo: Address; readonly refundKey: Hex }
@@ -42,7 +38,7 @@ export interface ChainDescription {
 
 const PrivateKey = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x[0-9a-f]{64}$/))
 
-/** The private keys of all accounts on a sandbox chain. They are created once for each data directory. */
+/** The private keys of all accounts on the chains of a sandbox. They are created once for each data directory. */
 const ChainKeys = Schema.Struct({
   /** Owns the token: the only account that can mint. */
   deployer: PrivateKey,
@@ -80,32 +76,38 @@ export const createChainKeys = async (dataDir: string, walletCount: number): Pro
   return keys
 }
 
-/** Derives the description from the keys. The token is the deployer's first contract. */
-export const describeChain = (keys: ChainKeys, rpcUrl: string): ChainDescription => ({
-  rpcUrl,
-  chainId: sandboxChainId,
-  network: sandboxNetwork,
-  asset: getContractAddress({ from: privateKeyToAddress(keys.deployer), nonce: 0n }),
-  assetName: sandboxUsdt.name,
-  assetVersion: sandboxUsdt.version,
-  decimals: sandboxUsdt.decimals,
-  payTo: privateKeyToAddress(keys.treasury),
-  wallets: keys.wallets.map((privateKey) => ({ address: privateKeyToAddress(privateKey), privateKey })),
-  deployerKey: keys.deployer,
-  facilitatorKey: keys.facilitator,
-  faucetKey: keccak256(keys.facilitator),
-  refundKey: keys.refund,
-  host: { payTo: privateKeyToAddress(keccak256(keys.treasury)), refundKey: keccak256(keys.refund) }
-})
+/**
+ * Derives the description from the keys. Both networks have the same accounts, but for the deployer. The token is the
+ * deployer's first contract, so the two tokens have different addresses.
+ */
+export const describeChain = (
+  keys: ChainKeys,
+  rpcUrl: string,
+  network: SandboxNetwork = usdt0Network
+): ChainDescription => {
+  const deployerKey = network.chainId === usdt0Network.chainId ? keys.deployer : keccak256(keys.deployer)
+  return {
+    ...network,
+    rpcUrl,
+    asset: getContractAddress({ from: privateKeyToAddress(deployerKey), nonce: 0n }),
+    payTo: privateKeyToAddress(keys.treasury),
+    wallets: keys.wallets.map((privateKey) => ({ address: privateKeyToAddress(privateKey), privateKey })),
+    deployerKey,
+    facilitatorKey: keys.facilitator,
+    faucetKey: keccak256(keys.facilitator),
+    refundKey: keys.refund,
+    host: { payTo: privateKeyToAddress(keccak256(keys.treasury)), refundKey: keccak256(keys.refund) }
+  }
+}
 
 /** The public part of the description, in `deployment.json`. The keys are in a file of their own. */
 const Deployment = Schema.Struct({
   rpcUrl: Schema.String,
-  chainId: Schema.Literal(sandboxChainId),
-  network: Schema.Literal(sandboxNetwork),
+  chainId: Schema.Int,
+  network: Schema.String,
   asset: Schema.String,
   assetName: Schema.String,
-  assetVersion: Schema.String,
+  assetVersion: Schema.optionalKey(Schema.String),
   decimals: Schema.Int,
   payTo: Schema.String,
   wallets: Schema.Array(Schema.String),
@@ -120,11 +122,11 @@ const deploymentPath = (dataDir: string): string => join(dataDir, "deployment.js
 export const writeDeployment = async (dataDir: string, chain: ChainDescription): Promise<void> => {
   const deployment: typeof Deployment.Type = {
     rpcUrl: chain.rpcUrl,
-    chainId: sandboxChainId,
-    network: sandboxNetwork,
+    chainId: chain.chainId,
+    network: chain.network,
     asset: chain.asset,
     assetName: chain.assetName,
-    assetVersion: chain.assetVersion,
+    ...(chain.assetVersion === undefined ? {} : { assetVersion: chain.assetVersion }),
     decimals: chain.decimals,
     payTo: chain.payTo,
     wallets: chain.wallets.map((wallet) => wallet.address),
@@ -138,8 +140,11 @@ export const writeDeployment = async (dataDir: string, chain: ChainDescription):
  * Reads the chain of a data directory, with the URL of its last start, in a process that did not start it. Returns
  * undefined before the first start has succeeded.
  */
-export const readChainDescription = async (dataDir: string): Promise<ChainDescription | undefined> => {
-  const [deployment, keys] = await Promise.all([readFileIfExists(deploymentPath(dataDir)), readChainKeys(dataDir)])
+export const readChainDescription = async (
+  dataDir: string,
+  { keysDir = dataDir, network }: { readonly keysDir?: string; readonly network?: SandboxNetwork } = {}
+): Promise<ChainDescription | undefined> => {
+  const [deployment, keys] = await Promise.all([readFileIfExists(deploymentPath(dataDir)), readChainKeys(keysDir)])
   if (deployment === undefined || keys === undefined) return undefined
-  return describeChain(keys, decodeDeployment(deployment.toString()).rpcUrl)
+  return describeChain(keys, decodeDeployment(deployment.toString()).rpcUrl, network)
 }

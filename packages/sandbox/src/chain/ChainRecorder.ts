@@ -1,7 +1,7 @@
 import type { Hex } from "viem"
 import { startAnvil } from "./Anvil.ts"
 import type { ChainStore, JournaledBlock } from "./ChainStore.ts"
-import { type SandboxClient, sandboxChainId, sandboxClient } from "./SandboxNetwork.ts"
+import { type SandboxClient, sandboxClient } from "./SandboxNetwork.ts"
 
 /** Stores a running chain. */
 export interface ChainRecorder {
@@ -31,7 +31,7 @@ const emptyRoot = "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e36
  * Calls `onLost` once if the chain can no longer be recorded.
  */
 export const recordChain = async (rpcUrl: string, store: ChainStore, onLost: () => void): Promise<ChainRecorder> => {
-  const client = sandboxClient(rpcUrl, rpcTimeoutMillis)
+  const client = sandboxClient(rpcUrl, undefined, rpcTimeoutMillis)
   let saved = Promise.resolve()
   let pausedUntil = 0
   let closing = false
@@ -126,12 +126,10 @@ const followHeads = async (rpcUrl: string, onHead: (head: Head) => void, onClose
  * Applies the journal of a killed chain to its snapshot: mines the journaled blocks again, each at its old height and
  * time. Does nothing if the journal holds no transactions.
  */
-export const replayJournal = async (store: ChainStore): Promise<void> => {
+export const replayJournal = async (store: ChainStore, chainId: number): Promise<void> => {
   const blocks = store.journal().filter((block) => block.transactions.length > 0)
   if (blocks.length === 0) return
-  const anvil = await store.withStateFile((stateFile) =>
-    startAnvil({ chainId: sandboxChainId, port: 0, mining: "manual", stateFile })
-  )
+  const anvil = await store.withStateFile((stateFile) => startAnvil({ chainId, port: 0, mining: "manual", stateFile }))
   try {
     const client = sandboxClient(anvil.rpcUrl)
     let height = Number(await client.getBlockNumber())

@@ -1,9 +1,27 @@
-import { type Address, type Hex, createWalletClient, encodeFunctionData, http, parseEther } from "viem"
+import {
+  type Address,
+  createWalletClient,
+  encodeFunctionData,
+  type Hex,
+  http,
+  maxUint256,
+  parseAbi,
+  parseEther
+} from "viem"
 import { privateKeyToAccount, privateKeyToAddress } from "viem/accounts"
 import type { ChainDescription } from "./ChainDescription.ts"
-import { creationCode } from "./CreationCode.ts"
+import { type Contract, creationCode } from "./CreationCode.ts"
+import { permit2Code } from "./Permit2.ts"
 import { sandboxAccountFactory } from "./SandboxAccount.ts"
-import { type SandboxClient, multicall3Address, sandboxChain, sandboxUsdtAbi, usdt } from "./SandboxNetwork.ts"
+import {
+  multicall3Address,
+  permit2Address,
+  permit2ProxyAddress,
+  sandboxChain,
+  type SandboxClient,
+  type SandboxNetwork,
+  usdt
+} from "./SandboxNetwork.ts"
 
 const walletFunds = usdt(10_000)
 const faucetFunds = usdt(1_000_000_000)
@@ -15,56 +33,92 @@ const gasFunds = parseEther("10000")
 const gas = 2_000_000n
 const maxFeePerGas = 10_000_000_000n
 
+/** What a customer has to approve Permit2 with, thousands of times. */
+const customerGas = parseEther("1")
+
 /** Sets up a new chain: gas for the accounts that send transactions, the installed contracts, the token and its holders. */
 export const deploy = async (chain: ChainDescription, client: SandboxClient): Promise<void> => {
-  const senders = [chain.deployerKey, chain.facilitatorKey, chain.faucetKey, chain.refundKey].map(privateKeyToAddress)
+  const { contract, deployerKey, facilitatorKey, faucetKey, host, refundKey, wallets } = chain
+  const refundKeys = [refundKey, host.refundKey]
+  const isPermit2 = chain.transferMethod === "permit2"
+  const senders = [deployerKey, facilitatorKey, faucetKey, ...refundKeys].map(privateKeyToAddress)
+  const customers = isPermit2 ? wallets.map(({ address }) => address) : []
   await Promise.all([
     ...senders.map((address) => client.setBalance({ address, value: gasFunds })),
-    installContracts(client)
+    ...customers.map((address) => client.setBalance({ address, value: customerGas })),
+    installContracts(client, chain)
   ])
 
-  const deployer = createWalletClient({
-    account: privateKeyToAccount(chain.deployerKey),
-    chain: sandboxChain(chain.rpcUrl),
-    transport: http(chain.rpcUrl, { retryCount: 0 })
-  })
-  const send = (nonce: number, data: Hex) =>
-    deployer.sendTransaction({
-      ...(nonce === 0 ? {} : { to: chain.asset }),
-      data,
-      nonce,
-      gas,
-      maxFeePerGas,
-      maxPriorityFeePerGas: 0n
-    })
   const holders = [
-    ...chain.wallets.map((wallet) => ({ to: wallet.address, value: walletFunds })),
-    { to: privateKeyToAddress(chain.faucetKey), value: faucetFunds },
-    ...[chain.refundKey, chain.host.refundKey].map((key) => ({ to: privateKeyToAddress(key), value: refundFunds }))
+    ...wallets.map(({ address }) => ({ to: address, value: walletFunds })),
+    { to: privateKeyToAddress(faucetKey), value: faucetFunds },
+    ...refundKeys.map((key) => ({ to: privateKeyToAddress(key), value: refundFunds }))
   ]
-  const hashes = [await send(0, creationCode("SandboxUsdt"))]
-  for (const { to, value } of holders) {
-    const data = encodeFunctionData({ abi: sandboxUsdtAbi, functionName: "mint", args: [to, value] })
-    hashes.push(await send(hashes.length, data))
-  }
-  for (const hash of hashes) {
+  const mints = holders.map(({ to, value }) =>
+    encodeFunctionData({ abi: tokenAbi, functionName: "mint", args: [to, value] })
+  )
+  const approval = encodeFunctionData({ abi: tokenAbi, functionName: "approve", args: [permit2Address, maxUint256] })
+  const deploying = await send(chain, deployerKey, [{ data: creationCode(contract) }])
+  const calling = (data: Hex) => ({ to: chain.asset, data })
+  const hashes = await Promise.all([
+    send(chain, deployerKey, mints.map(calling), 1),
+    ...(isPermit2 ? refundKeys.map((key) => send(chain, key, [calling(approval)])) : [])
+  ])
+  for (const hash of [...deploying, ...hashes.flat()]) {
     const receipt = await client.waitForTransactionReceipt({ hash })
     if (receipt.status !== "success") throw new Error(`Token deployment failed: transaction ${hash} reverted`)
   }
 }
 
+/** The functions that the deployment calls. Both tokens have them; a return value does not matter. */
+const tokenAbi = parseAbi([
+  "function mint(address to, uint256 value)",
+  "function approve(address spender, uint256 value)"
+])
+
+/** Sends the transactions of an account, one after another, and returns their hashes. */
+const send = async (
+  { chainId, rpcUrl }: ChainDescription,
+  key: Hex,
+  calls: ReadonlyArray<{ readonly to?: Address; readonly data: Hex }>,
+  firstNonce = 0
+): Promise<ReadonlyArray<Hex>> => {
+  const wallet = createWalletClient({
+    account: privateKeyToAccount(key),
+    chain: sandboxChain(rpcUrl, chainId),
+    transport: http(rpcUrl, { retryCount: 0 })
+  })
+  const hashes: Array<Hex> = []
+  for (const call of calls) {
+    const nonce = firstNonce + hashes.length
+    hashes.push(await wallet.sendTransaction({ ...call, nonce, gas, maxFeePerGas, maxPriorityFeePerGas: 0n }))
+  }
+  return hashes
+}
+
 /** Contracts at addresses that are the same on every sandbox chain. */
-const INSTALLED = [
+const INSTALLED: ReadonlyArray<readonly [contract: Contract, address: Address]> = [
   ["Multicall3", multicall3Address],
   ["SandboxAccountFactory", sandboxAccountFactory]
-] as const satisfies ReadonlyArray<readonly [contract: string, address: Address]>
+]
 
-/** Installs the contracts that a chain lacks. An eth_call of creation code returns the code that it would deploy. */
-export const installContracts = async (client: SandboxClient): Promise<void> => {
-  for (const [contract, address] of INSTALLED) {
-    if ((await client.getCode({ address })) !== undefined) continue
-    const { data } = await client.call({ data: creationCode(contract) })
-    if (data === undefined) throw new Error(`${contract} has no code`)
-    await client.setCode({ address, bytecode: data })
+/** Installs the contracts that a chain lacks. */
+export const installContracts = async (client: SandboxClient, { transferMethod }: SandboxNetwork): Promise<void> => {
+  const isPermit2 = transferMethod === "permit2"
+  const compiled = isPermit2 ? [...INSTALLED, ["SandboxPermit2Proxy", permit2ProxyAddress] as const] : INSTALLED
+  const install = async (address: Address, read: () => Promise<Hex>) => {
+    if ((await client.getCode({ address })) !== undefined) return
+    await client.setCode({ address, bytecode: await read() })
   }
+  await Promise.all([
+    ...compiled.map(([contract, address]) => install(address, () => deployedCode(client, contract))),
+    ...(isPermit2 ? [install(permit2Address, permit2Code)] : [])
+  ])
+}
+
+/** An eth_call of creation code returns the code that it would deploy. */
+const deployedCode = async (client: SandboxClient, contract: Contract): Promise<Hex> => {
+  const { data } = await client.call({ data: creationCode(contract) })
+  if (data === undefined) throw new Error(`${contract} has no code`)
+  return data
 }

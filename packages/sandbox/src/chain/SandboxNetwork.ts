@@ -12,19 +12,61 @@ import {
   publicActions
 } from "viem"
 
+/** A payment network of the sandbox: a chain with one token. */
+export interface SandboxNetwork {
+  readonly chainId: number
+  /** The CAIP-2 id of the chain. */
+  readonly network: `eip155:${number}`
+  /** How payers authorize a transfer of the token. */
+  readonly transferMethod: "eip3009" | "permit2"
+  /** The token's contract, in `contracts`. */
+  readonly contract: "SandboxUsdt" | "SandboxTether"
+  readonly assetName: string
+  /** With the name, the token's EIP-712 domain. Absent if the token verifies no signatures. */
+  readonly assetVersion?: string
+  readonly decimals: number
+}
+
 /** Differs from anvil's 31337, which wallets and tools treat as a development chain. */
 export const sandboxChainId = 402402
 
-/** The CAIP-2 id of the chain. */
-export const sandboxNetwork = `eip155:${sandboxChainId}` as const
+/** The decimals of both tokens. */
+const decimals = 6
+
+/** The first network, whose token moves by signed transfers (EIP-3009). The name contains U+20AE. */
+export const usdt0Network = {
+  chainId: sandboxChainId,
+  network: `eip155:${sandboxChainId}`,
+  transferMethod: "eip3009",
+  contract: "SandboxUsdt",
+  assetName: "USD\u20AE0",
+  assetVersion: "1",
+  decimals
+} as const satisfies SandboxNetwork
+
+/** The second network, whose token moves only by allowances, and so by Permit2. */
+export const tetherNetwork = {
+  chainId: 402403,
+  network: "eip155:402403",
+  transferMethod: "permit2",
+  contract: "SandboxTether",
+  assetName: "Tether USD",
+  decimals
+} as const satisfies SandboxNetwork
 
 /** The address of Multicall3 on every chain. */
 export const multicall3Address = "0xcA11bde05977b3631167028862bE2a173976CA11"
 
-/** The sandbox chain for viem. */
-export const sandboxChain = (rpcUrl: string): Chain =>
+/** The address of Permit2 on every chain. */
+export const permit2Address = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
+
+/** The address of x402ExactPermit2Proxy on every chain. */
+export const permit2ProxyAddress = "0x402085c248EeA27D92E8b30b2C58ed07f9E20001"
+
+/** A sandbox chain for viem. */
+export const sandboxChain = (rpcUrl: string, chainId: number = sandboxChainId): Chain =>
   defineChain({
-    id: sandboxChainId,
+    id: chainId,
     name: "AgentOS sandbox",
     nativeCurrency: { name: "Sandbox ether", symbol: "ETH", decimals: 18 },
     rpcUrls: { default: { http: [rpcUrl] } },
@@ -34,21 +76,18 @@ export const sandboxChain = (rpcUrl: string): Chain =>
 
 export type SandboxClient = Client<HttpTransport, Chain> & PublicActions<HttpTransport, Chain> & TestActions
 
-/** A client that reads the sandbox chain and can change its time, blocks, balances and code. */
-export const sandboxClient = (rpcUrl: string, timeoutMillis = 10_000): SandboxClient =>
+/** A client that reads a sandbox chain and can change its time, blocks, balances and code. */
+export const sandboxClient = (rpcUrl: string, chainId?: number, timeoutMillis = 10_000): SandboxClient =>
   createTestClient({
     mode: "anvil",
-    chain: sandboxChain(rpcUrl),
+    chain: sandboxChain(rpcUrl, chainId),
     transport: http(rpcUrl, { retryCount: 0, timeout: timeoutMillis }),
     pollingInterval: 20,
     cacheTime: 0
   }).extend(publicActions)
 
-/** Name and version are the token's EIP-712 domain. The name contains U+20AE. */
-export const sandboxUsdt = { name: "USD\u20AE0", version: "1", decimals: 6 } as const
-
-/** Converts an amount of USDT to base units. */
-export const usdt = (amount: number): bigint => parseUnits(String(amount), sandboxUsdt.decimals)
+/** Converts an amount of USDT to base units of either token. */
+export const usdt = (amount: number): bigint => parseUnits(String(amount), decimals)
 
 /** The interface of `contracts/SandboxUsdt.sol`. */
 export const sandboxUsdtAbi = parseAbi([
@@ -76,4 +115,31 @@ export const sandboxUsdtAbi = parseAbi([
   "event Approval(address indexed owner, address indexed spender, uint256 value)",
   "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
   "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)"
+])
+
+/** The interface of `contracts/SandboxTether.sol`. */
+export const sandboxTetherAbi = parseAbi([
+  "constructor()",
+  "function name() view returns (string)",
+  "function symbol() view returns (string)",
+  "function decimals() view returns (uint8)",
+  "function owner() view returns (address)",
+  "function totalSupply() view returns (uint256)",
+  "function balanceOf(address account) view returns (uint256)",
+  "function allowance(address owner, address spender) view returns (uint256)",
+  "function isBlackListed(address account) view returns (bool)",
+  "function basisPointsRate() view returns (uint256)",
+  "function maximumFee() view returns (uint256)",
+  "function mint(address to, uint256 value)",
+  "function setParams(uint256 feeBasisPoints, uint256 maxFeeTokens)",
+  "function addBlackList(address user)",
+  "function removeBlackList(address user)",
+  "function transfer(address to, uint256 value)",
+  "function approve(address spender, uint256 value)",
+  "function transferFrom(address from, address to, uint256 value)",
+  "event Transfer(address indexed from, address indexed to, uint256 value)",
+  "event Approval(address indexed owner, address indexed spender, uint256 value)",
+  "event Params(uint256 feeBasisPoints, uint256 maxFee)",
+  "event AddedBlackList(address user)",
+  "event RemovedBlackList(address user)"
 ])

@@ -1,12 +1,12 @@
 import * as Schema from "effect/Schema"
 import { formatUnits, type Hex, parseUnits } from "viem"
-import { sandboxUsdt, sandboxUsdtAbi } from "../chain/SandboxNetwork.ts"
+import { sandboxUsdtAbi, usdt, usdt0Network } from "../chain/SandboxNetwork.ts"
 import { decodeJson, HttpError, ok, readJson, type Routes } from "../shared/JsonServer.ts"
 import type { FacilitatorOptions } from "./Facilitator.ts"
 import { makeGasWallet } from "./GasWallet.ts"
 
 /** Base units. More than an agent spends in a test, so that one request is enough. */
-const AMOUNT_MAX = parseUnits("10000", sandboxUsdt.decimals)
+const AMOUNT_MAX = usdt(10_000)
 
 const Request = Schema.Struct({
   address: Schema.String.check(
@@ -29,11 +29,11 @@ export const faucetRoutes = (options: FacilitatorOptions, ready: () => Promise<u
     "/sandbox/faucet": {
       POST: async (request) => {
         const { address, amount } = decodeJson(Request, await readJson(request), { amount: "100.00" })
-        const value = parseUnits(amount, sandboxUsdt.decimals)
+        const value = parseUnits(amount, usdt0Network.decimals)
         if (value === 0n || value > AMOUNT_MAX)
           throw new HttpError(
             422,
-            `\`amount\`: must be above 0 and at most ${formatUnits(AMOUNT_MAX, sandboxUsdt.decimals)} USDT`
+            `\`amount\`: must be above 0 and at most ${formatUnits(AMOUNT_MAX, usdt0Network.decimals)} USDT`
           )
         if (BigInt(address) === 0n) throw new HttpError(422, "`address`: the zero address can't receive tokens")
         await ready()

@@ -1,4 +1,5 @@
 import { privateKeyToAddress } from "viem/accounts"
+import { usdt0Network } from "../chain/SandboxNetwork.ts"
 import { readFileIfExists, replaceFile } from "../shared/AtomicFile.ts"
 import { clockModule } from "../clock/shiftedDate.ts"
 import { baseUrl, canMoveTime, carrierUrl, facilitatorUrl, paymentNetwork, relayFaultsUrl } from "./Programs.ts"
@@ -95,7 +96,7 @@ export const describeRun = (
   processes: SandboxProcesses
 ): SandboxDescription => {
   const { chain, data, database, host, ports, servers, telephony } = run
-  const { asset, assetName, assetVersion, decimals, network, payTo, refundKey, rpcUrl, wallets } = chain
+  const { asset, assetName, decimals, network, payTo, refundKey, rpcUrl, wallets } = chain
   const [first] = servers
   return {
     baseUrl: baseUrl(run, first),
@@ -115,7 +116,7 @@ export const describeRun = (
       network,
       asset,
       assetName,
-      assetVersion,
+      assetVersion: usdt0Network.assetVersion,
       decimals,
       payTo,
       refundWallet: privateKeyToAddress(refundKey)

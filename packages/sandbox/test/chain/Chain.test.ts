@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type Address, type Hex, type TransactionReceipt, createWalletClient, http, parseEther } from "viem"
+import { type Address, type Hex, createWalletClient, http, parseEther } from "viem"
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { type Chain, startChain } from "../../src/chain/Chain.ts"
@@ -10,7 +10,7 @@ import { openChainStore } from "../../src/chain/ChainStore.ts"
 import { sandboxAccountFactory } from "../../src/chain/SandboxAccount.ts"
 import { multicall3Address, sandboxChain, sandboxClient, sandboxUsdtAbi, usdt } from "../../src/chain/SandboxNetwork.ts"
 import { startStandIn, untilGone } from "../shared/ChildProcesses.ts"
-import { killChain, makeDataDir, startTestChain } from "./TestChain.ts"
+import { killChain, makeDataDir, startTestChain, untilJournaled } from "./TestChain.ts"
 
 const balanceOf = (chain: ChainDescription, account: Address) =>
   sandboxClient(chain.rpcUrl).readContract({
@@ -52,16 +52,6 @@ const newSender = async ({ chainId, rpcUrl }: ChainDescription) => {
     return client.sendRawTransaction({ serializedTransaction })
   }
 }
-
-/** A killed chain may lose the blocks of the last few milliseconds. */
-const untilJournaled = (dataDir: string, receipt: TransactionReceipt | undefined) =>
-  vi.waitFor(
-    () => {
-      const journaled = openChainStore(dataDir).journal().at(-1)?.number ?? 0
-      expect(journaled).toBeGreaterThanOrEqual(Number(receipt?.blockNumber))
-    },
-    { timeout: 60_000, interval: 5 }
-  )
 
 const nowSeconds = () => Math.floor(Date.now() / 1_000)
 

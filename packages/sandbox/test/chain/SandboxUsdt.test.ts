@@ -18,7 +18,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type ContractArtifact, artifactUrl, compileContract, contractNames } from "../../contracts/ContractCompiler.ts"
 import { type Chain, startChain } from "../../src/chain/Chain.ts"
 import { sandboxAccountAbi, sandboxAccountFactoryAbi } from "../../src/chain/SandboxAccount.ts"
-import { sandboxChain, sandboxClient, sandboxUsdtAbi, usdt } from "../../src/chain/SandboxNetwork.ts"
+import { sandboxChain, sandboxClient, sandboxTetherAbi, sandboxUsdtAbi, usdt } from "../../src/chain/SandboxNetwork.ts"
 
 describe("the compiled artifact", () => {
   it.each(contractNames)("of %s matches the compiled source", async (contract) => {
@@ -28,6 +28,7 @@ describe("the compiled artifact", () => {
 
   it.each([
     ["SandboxUsdt", sandboxUsdtAbi],
+    ["SandboxTether", sandboxTetherAbi],
     ["SandboxAccount", sandboxAccountAbi],
     ["SandboxAccountFactory", sandboxAccountFactoryAbi]
   ])("of %s has the interface that is declared in TypeScript", async (contract, declared: Abi) => {
