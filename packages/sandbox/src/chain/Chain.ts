@@ -4,8 +4,8 @@ import type { ProcessExit } from "../shared/GuardedProcess.ts"
 import { startAnvil } from "./Anvil.ts"
 import {
   type ChainDescription,
-  createChainKeys,
   describeChain,
+  openChainKeys,
   readChainKeys,
   writeDeployment
 } from "./ChainDescription.ts"
@@ -41,8 +41,6 @@ export interface ChainOptions {
   readonly clockFile?: string
 }
 
-const walletCount = 5
-
 /**
  * Starts the chain of a data directory on 127.0.0.1, and resolves when it is ready.
  *
@@ -57,15 +55,15 @@ export const startChain = async (options: ChainOptions): Promise<Chain> => {
   await mkdir(dataDir, { recursive: true })
   const store = openChainStore(dataDir)
   const isNew = !store.hasSnapshot()
-  const keys = await readChainKeys(keysDir)
-  if (!isNew && keys === undefined) throw new Error(`${dataDir} holds a chain, but keys.json is missing`)
+  if (!isNew && (await readChainKeys(keysDir)) === undefined)
+    throw new Error(`${dataDir} holds a chain, but keys.json is missing`)
   if (!isNew) await replayJournal(store, network.chainId)
   const anvil = await store.withStateFile((stateFile) =>
     startAnvil({ chainId: network.chainId, port: options.port ?? 0, mining: "automatic", stateFile })
   )
   const { process } = anvil
   try {
-    const chain = describeChain(keys ?? (await createChainKeys(keysDir, walletCount)), anvil.rpcUrl, network)
+    const chain = describeChain(await openChainKeys(keysDir), anvil.rpcUrl, network)
     const client = sandboxClient(anvil.rpcUrl, network.chainId)
     await client.setLoggingEnabled(false)
     const offset = options.clockFile === undefined ? 0 : readOffset(options.clockFile)

@@ -62,8 +62,13 @@ export const readChainKeys = async (dataDir: string): Promise<ChainKeys | undefi
   return text === undefined ? undefined : decodeKeys(text.toString())
 }
 
-/** Creates keys and stores them in a file that only its owner can read. */
-export const createChainKeys = async (dataDir: string, walletCount: number): Promise<ChainKeys> => {
+/** The number of customers, unless a caller needs another one. */
+const WALLETS = 5
+
+/** Reads the keys of a data directory, or creates them, in a file that only its owner can read. */
+export const openChainKeys = async (dataDir: string, walletCount = WALLETS): Promise<ChainKeys> => {
+  const existing = await readChainKeys(dataDir)
+  if (existing !== undefined) return existing
   const key = (): Hex => generatePrivateKey()
   const keys: ChainKeys = {
     deployer: key(),
@@ -135,6 +140,10 @@ export const writeDeployment = async (dataDir: string, chain: ChainDescription):
   }
   await replaceFile(deploymentPath(dataDir), `${JSON.stringify(deployment, undefined, 2)}\n`)
 }
+
+/** Returns whether the first start of a data directory has deployed the token. */
+export const isDeployed = async (dataDir: string): Promise<boolean> =>
+  (await readFileIfExists(deploymentPath(dataDir))) !== undefined
 
 /**
  * Reads the chain of a data directory, with the URL of its last start, in a process that did not start it. Returns

@@ -8,7 +8,8 @@ import { SHIFTED_WITHIN_MILLIS } from "./shiftedDate.ts"
 /** The clock of a sandbox whose time can be moved. */
 export interface SandboxClock {
   readonly file: string
-  readonly rpcUrl: string
+  /** The JSON-RPC URL of each chain. */
+  readonly rpcUrls: ReadonlyArray<string>
   /** The URL at which the server says whether it is ready. */
   readonly readyUrl: string
 }
@@ -26,7 +27,7 @@ const READY_WITHIN_MILLIS = 40_000
 const READY_POLL_MILLIS = 100
 
 /**
- * `GET /sandbox/clock` returns the time of the sandbox. `POST /sandbox/clock` moves it forward, on the chain and in every
+ * `GET /sandbox/clock` returns the time of the sandbox. `POST /sandbox/clock` moves it forward, on each chain and in every
  * process, and answers when the server is ready again.
  */
 export const clockRoutes = (clock: SandboxClock | undefined): Routes => {
@@ -45,9 +46,17 @@ export const clockRoutes = (clock: SandboxClock | undefined): Routes => {
             422,
             `The time of a sandbox can be at most ${AHEAD_DAYS_MAX} days ahead. Start a new one.`
           )
-        const client = sandboxClient(clock.rpcUrl)
-        await client.increaseTime({ seconds: advanceSeconds })
-        await client.mine({ blocks: 1 })
+        const clients = clock.rpcUrls.map((rpcUrl) => sandboxClient(rpcUrl))
+        // Not only one of them may be moved.
+        await Promise.all(clients.map((client) => client.getBlockNumber())).catch(() => {
+          throw new HttpError(503, "The chain is unavailable. The time was not moved.")
+        })
+        await Promise.all(
+          clients.map(async (client) => {
+            await client.increaseTime({ seconds: advanceSeconds })
+            await client.mine({ blocks: 1 })
+          })
+        )
         await writeOffset(clock.file, offsetMillis)
         await sleep(2 * SHIFTED_WITHIN_MILLIS)
         await readiness(clock.readyUrl)

@@ -10,7 +10,8 @@ import type {
 import { ExactEvmScheme } from "@x402/evm/exact/facilitator"
 import * as Schema from "effect/Schema"
 import { sandboxAccountFactory } from "../chain/SandboxAccount.ts"
-import { type GasWalletOptions, makeGasWallet, makeSerialQueue } from "./GasWallet.ts"
+import type { SandboxNetwork } from "../chain/SandboxNetwork.ts"
+import { type GasWallet, type GasWalletOptions, makeGasWallet, makeSerialQueue } from "./GasWallet.ts"
 
 /** The body of /verify and /settle. */
 export interface PaymentRequest {
@@ -20,6 +21,8 @@ export interface PaymentRequest {
 
 /** An x402 version 2 facilitator for the scheme `exact`, with one asset on one chain. */
 export interface Facilitator {
+  /** The CAIP-2 id of the chain. */
+  readonly network: string
   /** Checks a payment against its requirements and simulates the transfer. */
   readonly verify: (request: PaymentRequest) => Promise<VerifyResponse>
   /** Checks a payment and executes the transfer. Resolves when the chain has confirmed it. */
@@ -32,7 +35,11 @@ export interface Facilitator {
 export interface FacilitatorOptions extends GasWalletOptions {
   /** The token contract. Payments in other tokens are rejected. */
   readonly asset: string
+  /** How payers authorize a transfer of the token. Payments by the other method are rejected. By default `eip3009`. */
+  readonly transferMethod?: TransferMethod
 }
+
+export type TransferMethod = SandboxNetwork["transferMethod"]
 
 /**
  * The chain did not answer, so nothing is known about the payment. The library would report this as a verdict, such as
@@ -40,6 +47,15 @@ export interface FacilitatorOptions extends GasWalletOptions {
  */
 export class ChainUnavailable extends Error {
   override readonly name = "ChainUnavailable"
+}
+
+/** Returns the latest block number. Fails with `ChainUnavailable`. */
+export const blockNumberOf = async (wallet: GasWallet): Promise<bigint> => {
+  try {
+    return await wallet.blockNumber()
+  } catch (cause) {
+    throw new ChainUnavailable("The chain is unavailable", { cause })
+  }
 }
 
 /**
@@ -62,13 +78,7 @@ export const makeFacilitator = (options: FacilitatorOptions): Facilitator => {
       })
     )
 
-  const blockNumber = async () => {
-    try {
-      return await wallet.blockNumber()
-    } catch (cause) {
-      throw new ChainUnavailable("The chain is unavailable", { cause })
-    }
-  }
+  const blockNumber = () => blockNumberOf(wallet)
 
   /** Calls the library. A response that an outage of the chain may have caused is replaced by `ChainUnavailable`. */
   const call = async <Response>(
@@ -84,8 +94,10 @@ export const makeFacilitator = (options: FacilitatorOptions): Facilitator => {
     return response
   }
 
-  const rejection = (request: PaymentRequest) => rejectionReason(request, network, options.asset)
+  const { asset, transferMethod = "eip3009" } = options
+  const rejection = (request: PaymentRequest) => rejectionReason(request, { network, asset, transferMethod })
   return {
+    network,
     verify: async (request) => {
       const invalidReason = rejection(request)
       if (invalidReason !== undefined) return { isValid: false, invalidReason }
@@ -124,7 +136,19 @@ const Eip3009Payload = Schema.Struct({
     nonce: Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{64}$/))
   })
 })
-const isEip3009Payload = Schema.is(Eip3009Payload)
+const Permit2Payload = Schema.Struct({
+  signature: Eip3009Payload.fields.signature,
+  permit2Authorization: Schema.Struct({
+    from: Address,
+    permitted: Schema.Struct({ token: Address, amount: Uint }),
+    spender: Address,
+    nonce: Uint,
+    deadline: Uint,
+    witness: Schema.Struct({ to: Address, validAfter: Uint })
+  })
+})
+
+const isPayload = { eip3009: Schema.is(Eip3009Payload), permit2: Schema.is(Permit2Payload) }
 const isAddress = Schema.is(Address)
 const isUint = Schema.is(Uint)
 
@@ -143,7 +167,14 @@ export const readPaymentRequest = (body: unknown): PaymentRequest | undefined =>
  * Returns x402's reason to reject a request before the library sees it, or undefined. The library throws on malformed
  * addresses and numbers.
  */
-const rejectionReason = (request: PaymentRequest, network: string, asset: string): string | undefined => {
+const rejectionReason = (
+  request: PaymentRequest,
+  {
+    asset,
+    network,
+    transferMethod
+  }: Required<Pick<FacilitatorOptions, "asset" | "transferMethod">> & { network: string }
+): string | undefined => {
   const { paymentPayload, paymentRequirements } = request
   if (paymentRequirements.scheme !== "exact" || paymentPayload.accepted.scheme !== "exact") return "unsupported_scheme"
   if (paymentRequirements.network !== network) return "invalid_network"
@@ -151,15 +182,24 @@ const rejectionReason = (request: PaymentRequest, network: string, asset: string
   if (!isSupportedAsset || !isAddress(paymentRequirements.payTo) || !isUint(paymentRequirements.amount)) {
     return "invalid_payment_requirements"
   }
-  return isEip3009Payload(paymentPayload.payload) ? undefined : "invalid_payload"
+  return isPayload[transferMethod](paymentPayload.payload) ? undefined : "invalid_payload"
 }
 
 /** Identifies an authorization by payer and nonce. The payload must be valid. */
-const authorizationKey = (request: PaymentRequest): string => {
-  const { authorization } = request.paymentPayload.payload as typeof Eip3009Payload.Type
-  return `${authorization.from}:${authorization.nonce}`.toLowerCase()
+const authorizationKey = ({ paymentPayload: { payload } }: PaymentRequest): string => {
+  const { from, nonce } = isPayload.permit2(payload)
+    ? payload.permit2Authorization
+    : (payload as typeof Eip3009Payload.Type).authorization
+  return `${from}:${nonce}`.toLowerCase()
 }
 
-/** Returns the authorization's nonce, or an empty list for a payload without one. */
-export const noncesOf = ({ paymentPayload }: PaymentRequest): ReadonlyArray<string> =>
-  isEip3009Payload(paymentPayload.payload) ? [paymentPayload.payload.authorization.nonce] : []
+/**
+ * Returns the authorization's nonce, or an empty list for a payload without one. That of Permit2 is a number, which
+ * others write in decimal or as 32 bytes.
+ */
+export const noncesOf = ({ paymentPayload: { payload } }: PaymentRequest): ReadonlyArray<string> => {
+  if (isPayload.eip3009(payload)) return [payload.authorization.nonce]
+  if (!isPayload.permit2(payload)) return []
+  const { nonce } = payload.permit2Authorization
+  return [nonce, `0x${BigInt(nonce).toString(16).padStart(64, "0")}`]
+}

@@ -29,6 +29,8 @@ const REJECTED_REASON = "insufficient_funds"
 export type FacilitatorServer = JsonServer
 
 export interface FacilitatorServerOptions extends FacilitatorOptions {
+  /** Further networks, with the same gas wallet. */
+  readonly others?: ReadonlyArray<Omit<FacilitatorOptions, "privateKey">>
   /** 0, the default, selects a free port. */
   readonly port?: number
   /** Absent where time cannot be moved. */
@@ -41,20 +43,21 @@ const FAULT_OPERATIONS = ["verify", "settle"] as const
 type FaultOperation = (typeof FAULT_OPERATIONS)[number]
 
 /**
- * Starts a facilitator's standard HTTP interface on 127.0.0.1: POST /verify, POST /settle, GET /supported and
+ * Starts a facilitator's standard HTTP interface on 127.0.0.1, for one or more networks: POST /verify, POST /settle, GET /supported and
  * GET /health. A rejected payment is answered with 200; 503 means that the chain is unavailable.
  *
  * `clockRoutes` move the time of the sandbox, and `faucetRoutes` give test USDT to a wallet. `faultRoutes` control faults of
  * `verify` and `settle`. The subject of a fault is an authorization's nonce.
  */
 export const startFacilitator = (options: FacilitatorServerOptions): Promise<FacilitatorServer> => {
-  const { clock, faucetKey } = options
-  const facilitator = makeFacilitator(options)
+  const { clock, faucetKey, others = [], privateKey } = options
+  const furtherOnes = others.map((other) => makeFacilitator({ ...other, privateKey }))
+  const facilitators = [makeFacilitator(options), ...furtherOnes] as const
   return startJsonServer({
     routes: {
-      ...facilitatorRoutes(facilitator, options.chainId),
+      ...facilitatorRoutes(facilitators),
       ...clockRoutes(clock),
-      ...(faucetKey === undefined ? {} : faucetRoutes({ ...options, privateKey: faucetKey }, facilitator.blockNumber))
+      ...(faucetKey === undefined ? {} : faucetRoutes([options, ...others], faucetKey))
     },
     port: options.port ?? 0,
     mapError: (error) =>
@@ -62,35 +65,56 @@ export const startFacilitator = (options: FacilitatorServerOptions): Promise<Fac
   })
 }
 
-const facilitatorRoutes = (facilitator: Facilitator, chainId: number): Routes => {
+const facilitatorRoutes = (facilitators: readonly [Facilitator, ...ReadonlyArray<Facilitator>]): Routes => {
   const faults = makeFaultPlan<FaultOperation>()
+  const [first] = facilitators
 
   /** Runs the operation, or fails as the oldest matching fault says. */
   const handler =
-    (operation: FaultOperation, run: (request: PaymentRequest) => Promise<unknown>, rejection: unknown): Handler =>
+    (
+      operation: FaultOperation,
+      run: (facilitator: Facilitator, payment: PaymentRequest) => Promise<unknown>,
+      rejection: (network: string) => unknown
+    ): Handler =>
     async (request) => {
       const payment = readPaymentRequest(await readJson(request))
       if (payment === undefined) throw new HttpError(400, "the body is not an x402 version 2 request")
+      const { network: wanted } = payment.paymentRequirements
+      // The first one rejects a network that none has.
+      const facilitator = facilitators.find(({ network }) => network === wanted) ?? first
       const fault = faults.take(operation, noncesOf(payment))
       if (fault === "before") throw new HttpError(500, "sandbox fault")
-      if (fault === "reject") return ok(rejection)
-      const response = await run(payment)
+      if (fault === "reject") return ok(rejection(facilitator.network))
+      const response = await run(facilitator, payment)
       if (fault === "after") return "drop"
       return fault === "hang" ? "hang" : ok(response)
     }
 
+  const verify = handler(
+    "verify",
+    (facilitator, payment) => facilitator.verify(payment),
+    () => ({ isValid: false, invalidReason: REJECTED_REASON })
+  )
+  const settle = handler(
+    "settle",
+    (facilitator, payment) => facilitator.settle(payment),
+    (network) => ({ success: false, errorReason: REJECTED_REASON, transaction: "", network })
+  )
   return {
-    "/verify": { POST: handler("verify", facilitator.verify, { isValid: false, invalidReason: REJECTED_REASON }) },
-    "/settle": {
-      POST: handler("settle", facilitator.settle, {
-        success: false,
-        errorReason: REJECTED_REASON,
-        transaction: "",
-        network: `eip155:${chainId}`
-      })
+    "/verify": { POST: verify },
+    "/settle": { POST: settle },
+    "/supported": {
+      GET: async () =>
+        ok({ ...first.supported(), kinds: facilitators.flatMap((facilitator) => facilitator.supported().kinds) })
     },
-    "/supported": { GET: async () => ok(facilitator.supported()) },
-    "/health": { GET: async () => ok({ status: "ok", blockNumber: Number(await facilitator.blockNumber()) }) },
+    "/health": { GET: async () => ok({ status: "ok", blockNumber: Number(await latestBlock(facilitators)) }) },
     ...faultRoutes(faults, FAULT_OPERATIONS)
   }
+}
+
+/** Returns the latest block number of the first chain. Fails with `ChainUnavailable` if one of the chains is. */
+const latestBlock = async (facilitators: readonly [Facilitator, ...ReadonlyArray<Facilitator>]): Promise<bigint> => {
+  const [first, ...others] = facilitators
+  const [number] = await Promise.all([first.blockNumber(), ...others.map(({ blockNumber }) => blockNumber())])
+  return number
 }

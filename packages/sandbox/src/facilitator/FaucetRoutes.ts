@@ -1,12 +1,14 @@
 import * as Schema from "effect/Schema"
-import { formatUnits, type Hex, parseUnits } from "viem"
+import { formatUnits, type Hex, parseEther, parseUnits } from "viem"
 import { sandboxUsdtAbi, usdt, usdt0Network } from "../chain/SandboxNetwork.ts"
 import { decodeJson, HttpError, ok, readJson, type Routes } from "../shared/JsonServer.ts"
-import type { FacilitatorOptions } from "./Facilitator.ts"
+import { blockNumberOf, type FacilitatorOptions } from "./Facilitator.ts"
 import { makeGasWallet } from "./GasWallet.ts"
 
 /** Base units. More than an agent spends in a test, so that one request is enough. */
 const AMOUNT_MAX = usdt(10_000)
+/** Enough to allow Permit2 the token, many times. */
+const GAS = parseEther("0.1")
 
 const Request = Schema.Struct({
   address: Schema.String.check(
@@ -14,21 +16,28 @@ const Request = Schema.Struct({
   ),
   amount: Schema.String.check(
     Schema.isPattern(/^\d{1,5}(?:\.\d{1,6})?$/, { message: "must be an amount of USDT as text, such as 100.00" })
-  )
+  ),
+  network: Schema.optionalKey(Schema.String)
 })
 
+type FaucetNetwork = Omit<FacilitatorOptions, "privateKey">
+
 /**
- * `POST /sandbox/faucet` with `{address, amount}` sends test USDT from the account of the key to the address, and answers
- * with the `transaction` when it is mined. `ready` fails if the chain is unavailable.
+ * `POST /sandbox/faucet` with `{address, amount, network}` sends test USDT from the account of the key to the address, and
+ * answers with the `transaction` when it is mined. `network` is a CAIP-2 id, by default that of the first network. Where
+ * Permit2 moves the token, the address also receives gas, because its owner must allow that first.
  */
-export const faucetRoutes = (options: FacilitatorOptions, ready: () => Promise<unknown>): Routes => {
-  const gasWallet = makeGasWallet(options)
-  const signer = gasWallet.signer(() => undefined)
-  const token = { address: options.asset as Hex, abi: sandboxUsdtAbi } as const
+export const faucetRoutes = (networks: readonly [FaucetNetwork, ...ReadonlyArray<FaucetNetwork>], key: Hex): Routes => {
+  const faucets = new Map(networks.map((network) => [`eip155:${network.chainId}`, makeFaucet(network, key)]))
+  const [first] = faucets.keys()
   return {
     "/sandbox/faucet": {
       POST: async (request) => {
-        const { address, amount } = decodeJson(Request, await readJson(request), { amount: "100.00" })
+        const body = decodeJson(Request, await readJson(request), { amount: "100.00" })
+        const { address, amount, network = first! } = body
+        const faucet = faucets.get(network)
+        if (faucet === undefined)
+          throw new HttpError(422, `\`network\`: must be one of ${[...faucets.keys()].join(", ")}`)
         const value = parseUnits(amount, usdt0Network.decimals)
         if (value === 0n || value > AMOUNT_MAX)
           throw new HttpError(
@@ -36,17 +45,29 @@ export const faucetRoutes = (options: FacilitatorOptions, ready: () => Promise<u
             `\`amount\`: must be above 0 and at most ${formatUnits(AMOUNT_MAX, usdt0Network.decimals)} USDT`
           )
         if (BigInt(address) === 0n) throw new HttpError(422, "`address`: the zero address can't receive tokens")
-        await ready()
-        const left = await signer.readContract({ ...token, functionName: "balanceOf", args: [gasWallet.address] })
-        if (typeof left !== "bigint" || left < value)
-          throw new HttpError(409, "the faucet has not that much: start the sandbox with another data folder")
         // In lower case, so that no checksum is checked.
-        const to = address.toLowerCase()
-        const hash = await signer.writeContract({ ...token, functionName: "transfer", args: [to, value] })
-        const { status } = await signer.waitForTransactionReceipt({ hash })
-        if (status !== "success") throw new HttpError(500, `the transaction ${hash} was reverted`)
-        return ok({ address, amount, transaction: hash })
+        return ok({ ...body, transaction: await faucet(address.toLowerCase() as Hex, value) })
       }
     }
+  }
+}
+
+/** Returns a function that sends base units to an address, and resolves with the mined transaction. */
+const makeFaucet = ({ asset, transferMethod, ...chain }: FaucetNetwork, privateKey: Hex) => {
+  const gasWallet = makeGasWallet({ ...chain, privateKey })
+  const signer = gasWallet.signer(() => undefined)
+  const token = { address: asset as Hex, abi: sandboxUsdtAbi } as const
+  return async (to: Hex, value: bigint): Promise<Hex> => {
+    await blockNumberOf(gasWallet)
+    const left = await signer.readContract({ ...token, functionName: "balanceOf", args: [gasWallet.address] })
+    if (typeof left !== "bigint" || left < value)
+      throw new HttpError(409, "the faucet has not that much: start the sandbox with another data folder")
+    const hashes = [await signer.writeContract({ ...token, functionName: "transfer", args: [to, value] })]
+    if (transferMethod === "permit2") hashes.push(await gasWallet.send(to, GAS))
+    for (const hash of hashes) {
+      const { status } = await signer.waitForTransactionReceipt({ hash })
+      if (status !== "success") throw new HttpError(500, `the transaction ${hash} was reverted`)
+    }
+    return hashes[0]!
   }
 }

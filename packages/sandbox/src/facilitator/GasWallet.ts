@@ -20,6 +20,8 @@ export type FacilitatorSigner = ReturnType<typeof toFacilitatorEvmSigner>
 /** The account that pays the gas of settlements. */
 export interface GasWallet {
   readonly address: Address
+  /** Sends an amount of gas, in wei, and resolves with the hash of the transaction. */
+  readonly send: (to: Address, value: bigint) => Promise<Hex>
   /** Creates a signer that also reports outages of the chain, which the library treats as failed payments. */
   readonly signer: (onOutage: (error: unknown) => void) => FacilitatorSigner
   /** Returns the latest block number. Rejects if the chain is unavailable or has another chain id. */
@@ -42,7 +44,7 @@ export const makeGasWallet = (options: GasWalletOptions): GasWallet => {
   const account = privateKeyToAccount(options.privateKey)
   const client = createWalletClient({
     account,
-    chain: { ...sandboxChain(options.rpcUrl), id: options.chainId },
+    chain: sandboxChain(options.rpcUrl, options.chainId),
     transport: http(options.rpcUrl, { retryCount: 0, timeout: rpcTimeoutMillis }),
     pollingInterval: 20,
     cacheTime: 0
@@ -58,6 +60,7 @@ export const makeGasWallet = (options: GasWalletOptions): GasWallet => {
 
   return {
     address: account.address,
+    send: (to, value) => broadcast((nonce) => client.sendTransaction({ to, value, nonce })),
     signer: (onOutage) => {
       const observed = async <A>(call: Promise<A>): Promise<A> => {
         try {

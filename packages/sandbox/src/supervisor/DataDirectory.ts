@@ -20,6 +20,8 @@ export interface DataDirectory {
   readonly logs: string
   readonly outbox: string
   readonly chain: string
+  /** The second chain, whose keys are those of the first. */
+  readonly tetherChain: string
   /** How far the time of the sandbox was moved. */
   readonly clockFile: string
   /** The numbers and calls of the carrier. */
@@ -48,6 +50,7 @@ export const describeDataDirectory = (root: string, storage: Storage = "embedded
     logs: join(root, "logs"),
     outbox: join(root, "outbox"),
     chain: join(parent, "chain"),
+    tetherChain: join(parent, "tether-chain"),
     clockFile: join(parent, "clock.json"),
     carrier: join(parent, "carrier"),
     agent: join(parent, "agent"),

@@ -4,6 +4,7 @@ import type { ChildProgram } from "./ChildProcess.ts"
 import { clockModule } from "../clock/shiftedDate.ts"
 import { compileCacheDir } from "./Installation.ts"
 import type { StandInName } from "./standInMain.ts"
+import type { ChainDescription } from "../chain/ChainDescription.ts"
 import { sandboxAccountFactory } from "../chain/SandboxAccount.ts"
 import { emailDomain, type RunDatabase, type RunLayout, type ServerPorts } from "./RunLayout.ts"
 import { dkimSelector } from "./ServerFiles.ts"
@@ -61,13 +62,21 @@ export const programs = (run: RunLayout): RunPrograms => {
   const clocked = canMoveTime(run) ? ["--import", clockModule(clockFile)] : []
   const small = [...smallHeap, ...clocked]
   return {
-    chain: standIn("chain", { dataDir: run.data.chain, port: run.ports.chain, clockFile }, clocked),
+    chain: standIn(
+      "chain",
+      {
+        dataDir: run.data.chain,
+        port: run.ports.chain,
+        clockFile,
+        ...(run.tetherChain && { tether: { dataDir: run.data.tetherChain, port: run.ports.tetherChain } })
+      },
+      clocked
+    ),
     facilitator: standIn(
       "facilitator",
       {
-        rpcUrl: run.chain.rpcUrl,
-        chainId: run.chain.chainId,
-        asset: run.chain.asset,
+        ...facilitated(run.chain),
+        ...(run.tetherChain && { others: [facilitated(run.tetherChain)] }),
         privateKey: run.chain.facilitatorKey,
         faucetKey: run.chain.faucetKey,
         port: run.ports.facilitator,
@@ -75,7 +84,7 @@ export const programs = (run: RunLayout): RunPrograms => {
           ? {
               clock: {
                 file: clockFile,
-                rpcUrl: run.chain.rpcUrl,
+                rpcUrls: chainsOf(run).map(({ rpcUrl }) => rpcUrl),
                 readyUrl: `${baseUrl(run, run.servers[0])}/health/ready`
               }
             }
@@ -118,6 +127,17 @@ export const programs = (run: RunLayout): RunPrograms => {
     }))
   }
 }
+
+/** The chains of a run, the first one first. */
+export const chainsOf = ({ chain, tetherChain }: RunLayout): ReadonlyArray<ChainDescription> =>
+  tetherChain === undefined ? [chain] : [chain, tetherChain]
+
+const facilitated = ({ asset, chainId, rpcUrl, transferMethod }: ChainDescription) => ({
+  rpcUrl,
+  chainId,
+  asset,
+  transferMethod
+})
 
 /** Whether the time of a sandbox can be moved: a PostgreSQL server has that of this machine. */
 export const canMoveTime = ({ database }: Pick<RunLayout, "database">): boolean => database._tag === "Embedded"

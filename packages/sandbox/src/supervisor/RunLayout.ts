@@ -2,13 +2,8 @@ import { randomBytes, X509Certificate } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { openCertificateAuthority } from "../agent/CertificateAuthority.ts"
-import {
-  type ChainDescription,
-  createChainKeys,
-  describeChain,
-  readChainDescription,
-  readChainKeys
-} from "../chain/ChainDescription.ts"
+import { type ChainDescription, describeChain, isDeployed, openChainKeys } from "../chain/ChainDescription.ts"
+import { tetherNetwork } from "../chain/SandboxNetwork.ts"
 import { readOrCreateFile } from "../shared/AtomicFile.ts"
 import type { DataDirectory } from "./DataDirectory.ts"
 import { isPortFree, nextFreePort, reusePort, reusePorts } from "./FreePort.ts"
@@ -60,12 +55,16 @@ export interface Telephony {
 export interface RunLayout {
   readonly data: DataDirectory
   readonly host: string
-  readonly ports: Readonly<Record<"chain" | "facilitator" | "relay" | "relayFaults" | "carrier" | "agent", number>>
+  readonly ports: Readonly<
+    Record<"chain" | "tetherChain" | "facilitator" | "relay" | "relayFaults" | "carrier" | "agent", number>
+  >
   /** At least one. All have the public URL of the first. */
   readonly servers: readonly [ServerPorts, ...ReadonlyArray<ServerPorts>]
   readonly database: RunDatabase
   readonly chain: ChainDescription
-  /** Whether the token still has to be deployed. */
+  /** The second chain; undefined in a run with one network. */
+  readonly tetherChain: ChainDescription | undefined
+  /** Whether a token still has to be deployed. */
   readonly isNewChain: boolean
   readonly files: ServerFiles
   readonly telephony: Telephony
@@ -76,6 +75,8 @@ export interface LayoutOptions {
   readonly port: number | undefined
   /** The number of servers, at least 1. */
   readonly servers: number
+  /** The number of payment networks, each with its own chain. By default 1. */
+  readonly networks?: 1 | 2
   /** The number of funded wallets on a new chain. */
   readonly wallets: number
   /** An external PostgreSQL. */
@@ -91,7 +92,7 @@ export const defaultPort = 8402
 /** Chooses all ports and creates missing files and keys before any process starts. */
 export const layOut = async (
   data: DataDirectory,
-  { allowWebhook, databaseUrl, port: wanted, servers: count, wallets }: LayoutOptions
+  { allowWebhook, databaseUrl, networks = 1, port: wanted, servers: count, wallets }: LayoutOptions
 ): Promise<RunLayout> => {
   const port = wanted ?? (await nextFreePort(defaultPort))
   if (port !== 0 && !(await isPortFree(port))) {
@@ -103,29 +104,31 @@ export const layOut = async (
   const agent = await reusePort(join(data.agent, "port"), [...reserved, firstHttp])
   const indexes = Array.from({ length: count }, (_, index) => index)
   const ofServers = indexes.flatMap((index) => [`http-${index}`, `smtp-${index}`, `operator-${index}`] as const)
-  const parts = ["chain", "facilitator", "relay", "relayFaults", "carrier", "postgres"] as const
+  const parts = ["chain", "tetherChain", "facilitator", "relay", "relayFaults", "carrier", "postgres"] as const
   const ports = await reusePorts(data.portsFile, [...parts, ...ofServers], [...reserved, firstHttp, agent])
-  const { carrier, chain, facilitator, postgres, relay, relayFaults } = ports
+  const { carrier, chain, facilitator, postgres, relay, relayFaults, tetherChain } = ports
   const portsOf = (index: number): ServerPorts => ({
     http: index === 0 ? firstHttp : ports[`http-${index}`]!,
     smtp: ports[`smtp-${index}`]!,
     operator: ports[`operator-${index}`]!
   })
+  const chainFolders = networks === 1 ? [data.chain] : [data.chain, data.tetherChain]
   const [keys, files, deployed, database, telephony] = await Promise.all([
-    readChainKeys(data.chain).then((existing) => existing ?? createChainKeys(data.chain, wallets)),
+    openChainKeys(data.chain, wallets),
     prepareServerFiles(data.server, emailDomain),
-    readChainDescription(data.chain),
+    Promise.all(chainFolders.map(isDeployed)),
     layOutDatabase(data, databaseUrl, count, postgres),
     layOutTelephony(data, { host, port: agent }, allowWebhook)
   ])
   return {
     data,
     host,
-    ports: { chain, facilitator, relay, relayFaults, carrier, agent },
+    ports: { chain, tetherChain, facilitator, relay, relayFaults, carrier, agent },
     servers: [portsOf(0), ...Array.from({ length: count - 1 }, (_, index) => portsOf(index + 1))],
     database,
     chain: describeChain(keys, `http://${host}:${chain}`),
-    isNewChain: deployed === undefined,
+    tetherChain: networks === 1 ? undefined : describeChain(keys, `http://${host}:${tetherChain}`, tetherNetwork),
+    isNewChain: deployed.includes(false),
     files,
     telephony
   }

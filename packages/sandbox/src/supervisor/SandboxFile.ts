@@ -1,8 +1,17 @@
 import { privateKeyToAddress } from "viem/accounts"
+import type { ChainDescription } from "../chain/ChainDescription.ts"
 import { usdt0Network } from "../chain/SandboxNetwork.ts"
 import { readFileIfExists, replaceFile } from "../shared/AtomicFile.ts"
 import { clockModule } from "../clock/shiftedDate.ts"
-import { baseUrl, canMoveTime, carrierUrl, facilitatorUrl, paymentNetwork, relayFaultsUrl } from "./Programs.ts"
+import {
+  baseUrl,
+  canMoveTime,
+  carrierUrl,
+  chainsOf,
+  facilitatorUrl,
+  paymentNetwork,
+  relayFaultsUrl
+} from "./Programs.ts"
 import { emailDomain, type RunLayout, type ServerPorts } from "./RunLayout.ts"
 import { dkimSelector, outsideDomain } from "./ServerFiles.ts"
 
@@ -31,6 +40,22 @@ export interface SandboxServer {
   readonly pid: number
 }
 
+/** A payment network with its chain. */
+export interface SandboxChain {
+  readonly rpcUrl: string
+  readonly network: `eip155:${number}`
+  readonly asset: `0x${string}`
+  readonly assetName: string
+  /** With the name, the EIP-712 domain of the token. Absent if the token verifies no signatures. */
+  readonly assetVersion?: string
+  readonly decimals: number
+  readonly payTo: `0x${string}`
+  /** Pays refunds. */
+  readonly refundWallet: `0x${string}`
+  /** How payers authorize a transfer of the token. By `permit2`, they allow Permit2 the token first. */
+  readonly transferMethod: "eip3009" | "permit2"
+}
+
 /** The content of `sandbox.json`: everything that a client or a test needs to know about a running sandbox. */
 export interface SandboxDescription {
   /** The first server. The other fields outside `servers` refer to it too. */
@@ -53,17 +78,10 @@ export interface SandboxDescription {
     /** An external domain. Mail that is signed with its key or sent from this machine passes authentication. */
     readonly outside: { readonly domain: string; readonly dkimSelector: string; readonly dkimKeyFile: string }
   }
-  readonly chain: {
-    readonly rpcUrl: string
-    readonly network: `eip155:${number}`
-    readonly asset: `0x${string}`
-    readonly assetName: string
-    readonly assetVersion: string
-    readonly decimals: number
-    readonly payTo: `0x${string}`
-    /** Pays refunds. */
-    readonly refundWallet: `0x${string}`
-  }
+  /** The chain of the first payment network. */
+  readonly chain: SandboxChain & { readonly assetVersion: string }
+  /** The chains of all payment networks, the first included. */
+  readonly chains: ReadonlyArray<SandboxChain>
   readonly facilitatorUrl: string
   /** Moves the time of the sandbox; null where time cannot be moved. */
   readonly clock: {
@@ -96,7 +114,6 @@ export const describeRun = (
   processes: SandboxProcesses
 ): SandboxDescription => {
   const { chain, data, database, host, ports, servers, telephony } = run
-  const { asset, assetName, decimals, network, payTo, refundKey, rpcUrl, wallets } = chain
   const [first] = servers
   return {
     baseUrl: baseUrl(run, first),
@@ -111,16 +128,8 @@ export const describeRun = (
       outboxDir: data.outbox,
       outside: { domain: outsideDomain, dkimSelector, dkimKeyFile: run.files.outsideDkimKeyFile }
     },
-    chain: {
-      rpcUrl,
-      network,
-      asset,
-      assetName,
-      assetVersion: usdt0Network.assetVersion,
-      decimals,
-      payTo,
-      refundWallet: privateKeyToAddress(refundKey)
-    },
+    chain: { ...describeNetwork(chain), assetVersion: usdt0Network.assetVersion },
+    chains: chainsOf(run).map(describeNetwork),
     facilitatorUrl: facilitatorUrl(run),
     clock: canMoveTime(run)
       ? { url: `${facilitatorUrl(run)}/sandbox/clock`, module: clockModule(data.clockFile) }
@@ -129,7 +138,7 @@ export const describeRun = (
     carrier: { url: carrierUrl(run) },
     agentWebhookUrl: `https://${host}:${ports.agent}/`,
     agentWebhookCa: telephony.agentCaFile,
-    wallets,
+    wallets: chain.wallets,
     processes,
     databaseUrl: database._tag === "Embedded" ? null : database.url,
     servers: servers.map((server, index) => ({
@@ -141,6 +150,18 @@ export const describeRun = (
     }))
   }
 }
+
+const describeNetwork = (chain: ChainDescription): SandboxChain => ({
+  rpcUrl: chain.rpcUrl,
+  network: chain.network,
+  asset: chain.asset,
+  assetName: chain.assetName,
+  ...(chain.assetVersion === undefined ? {} : { assetVersion: chain.assetVersion }),
+  decimals: chain.decimals,
+  payTo: chain.payTo,
+  refundWallet: privateKeyToAddress(chain.refundKey),
+  transferMethod: chain.transferMethod
+})
 
 const operatorUrl = ({ host }: RunLayout, { operator }: ServerPorts): string => `http://${host}:${operator}`
 const websocketUrl = ({ host }: RunLayout, { http }: ServerPorts): string => `ws://${host}:${http}/api/v1/events/socket`

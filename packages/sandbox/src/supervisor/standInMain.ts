@@ -15,8 +15,8 @@ interface RunningStandIn {
   /** Printed in the ready line. */
   readonly ready: { readonly port: number; readonly pid?: number; readonly [field: string]: unknown }
   readonly close: () => Promise<void>
-  /** Resolves when a serving child process has ended. */
-  readonly exited?: Promise<ProcessExit>
+  /** Resolves when a serving child process has ended, with its pid. */
+  readonly exited?: Promise<ProcessExit & { readonly pid: number }>
 }
 
 const define =
@@ -28,15 +28,22 @@ const define =
     start(Schema.decodeUnknownSync(Schema.fromJsonString(options))(json), signal)
 
 const Port = Schema.optionalKey(Schema.Int)
+const TransferMethod = Schema.optionalKey(Schema.Literals(["eip3009", "permit2"]))
 
 // Modules are imported on demand: each process loads only its own stand-in.
 const standIns = {
   chain: define(
-    Schema.Struct({ dataDir: Schema.NonEmptyString, clockFile: Schema.optionalKey(Schema.NonEmptyString), port: Port }),
+    Schema.Struct({
+      dataDir: Schema.NonEmptyString,
+      clockFile: Schema.optionalKey(Schema.NonEmptyString),
+      port: Port,
+      tether: Schema.optionalKey(Schema.Struct({ dataDir: Schema.NonEmptyString, port: Port }))
+    }),
     async (options) => {
-      const { startChain } = await import("../chain/Chain.ts")
-      const { exited, pid, port, rpcUrl, stop } = await startChain(options)
-      return { ready: { pid, port, rpcUrl }, close: stop, exited }
+      const { startChains } = await import("../chain/Chains.ts")
+      const { exited, first, stop, tether } = await startChains(options)
+      const { pid, port, rpcUrl } = first
+      return { ready: { pid, port, rpcUrl, ...(tether && { tetherPid: tether.pid }) }, close: stop, exited }
     }
   ),
   facilitator: define(
@@ -44,11 +51,26 @@ const standIns = {
       rpcUrl: Schema.NonEmptyString,
       chainId: Schema.Int,
       asset: Schema.NonEmptyString,
+      transferMethod: TransferMethod,
+      others: Schema.optionalKey(
+        Schema.Array(
+          Schema.Struct({
+            rpcUrl: Schema.NonEmptyString,
+            chainId: Schema.Int,
+            asset: Schema.NonEmptyString,
+            transferMethod: TransferMethod
+          })
+        )
+      ),
       privateKey: Schema.TemplateLiteral(["0x", Schema.String]),
       faucetKey: Schema.optionalKey(Schema.TemplateLiteral(["0x", Schema.String])),
       port: Port,
       clock: Schema.optionalKey(
-        Schema.Struct({ file: Schema.NonEmptyString, rpcUrl: Schema.NonEmptyString, readyUrl: Schema.NonEmptyString })
+        Schema.Struct({
+          file: Schema.NonEmptyString,
+          rpcUrls: Schema.Array(Schema.NonEmptyString),
+          readyUrl: Schema.NonEmptyString
+        })
       )
     }),
     async (options) => {
@@ -108,7 +130,7 @@ const standIns = {
     async (options, signal) => {
       const { startPostgres } = await import("../postgres/Postgres.ts")
       const { exited, pid, stop } = await startPostgres(options, (text) => void process.stderr.write(text), signal)
-      return { ready: { pid, port: options.port }, close: stop, exited }
+      return { ready: { pid, port: options.port }, close: stop, exited: exited.then((exit) => ({ ...exit, pid })) }
     }
   )
 }
@@ -133,7 +155,7 @@ const run = async (name: string): Promise<number> => {
     await running.close()
     return 0
   }
-  console.error(`${name}: process ${running.ready.pid} ended (exit code ${exit.code}, signal ${exit.signal})`)
+  console.error(`${name}: process ${exit.pid} ended (exit code ${exit.code}, signal ${exit.signal})`)
   return 1
 }
 

@@ -8,7 +8,14 @@ import { type Chain, startChain } from "../../src/chain/Chain.ts"
 import { type ChainDescription, readChainDescription } from "../../src/chain/ChainDescription.ts"
 import { openChainStore } from "../../src/chain/ChainStore.ts"
 import { sandboxAccountFactory } from "../../src/chain/SandboxAccount.ts"
-import { multicall3Address, sandboxChain, sandboxClient, sandboxUsdtAbi, usdt } from "../../src/chain/SandboxNetwork.ts"
+import {
+  multicall3Address,
+  sandboxChain,
+  sandboxClient,
+  sandboxUsdtAbi,
+  tetherNetwork,
+  usdt
+} from "../../src/chain/SandboxNetwork.ts"
 import { startStandIn, untilGone } from "../shared/ChildProcesses.ts"
 import { killChain, makeDataDir, startTestChain, untilJournaled } from "./TestChain.ts"
 
@@ -305,6 +312,26 @@ describe("the chain process", () => {
     expect(await child.exitCode()).toBe(0)
     await untilGone(child.ready.pid)
     expect(await balanceOf(await startTestChain(dataDir), chain.payTo)).toBe(3n)
+  })
+
+  it("runs the second chain too, and saves the first one when the second is killed", async () => {
+    const dataDir = await makeDataDir()
+    const options = { dataDir, tether: { dataDir: join(dataDir, "tether") } }
+    const child = await startStandIn<Ready & { readonly tetherPid: number }>("chain", options)
+    const [first, second] = await Promise.all([
+      readChainDescription(dataDir),
+      readChainDescription(options.tether.dataDir, { keysDir: dataDir, network: tetherNetwork })
+    ])
+    expect(second!.wallets).toEqual(first!.wallets)
+    for (const { chainId, rpcUrl } of [first!, second!]) {
+      expect(await sandboxClient(rpcUrl).getChainId()).toBe(chainId)
+    }
+    await mint(first!, first!.payTo, 3n)
+    process.kill(child.ready.tetherPid, "SIGKILL")
+    expect(await child.exitCode()).toBe(1)
+    await untilGone(child.ready.pid)
+    expect(openChainStore(dataDir).journal()).toEqual([])
+    expect(await balanceOf(await startTestChain(dataDir), first!.payTo)).toBe(3n)
   })
 
   it("ends anvil when it is killed", async () => {
