@@ -44,10 +44,12 @@ export interface TokenStore {
   readonly set: (key: string, token: string) => unknown
 }
 
-/** A token with 6 decimals that counts as USDT. */
+/** A token that counts as USDT. */
 export interface AcceptedAsset {
   readonly network: string
   readonly asset: string
+  /** Default: 6. */
+  readonly decimals?: number
 }
 
 export interface Clock {

@@ -79,13 +79,36 @@ describe("terms", () => {
     expect((await buy([challenge(asset), bought], {}, { assets: [asset] })).outcome).toBe("bought")
   })
 
+  it("count by the decimals that the caller lists, and not by those of the server", async () => {
+    const asset = { network: "eip155:1", asset: `0x${"33".repeat(20)}` }
+    const price = async (amount: string, decimals?: number) => {
+      const prices: Array<string> = []
+      const terms = challenge({ ...asset, amount, extra: { name: "T", version: "1", decimals: 18 } })
+      await buy(
+        [terms, bought],
+        {},
+        {
+          assets: [{ ...asset, ...(decimals !== undefined && { decimals }) }],
+          spend: { perCall: "1.00" },
+          onPayment: (quote) => prices.push(quote.price) > 0
+        }
+      )
+      return prices
+    }
+    expect(await price("250000000000000000", 18)).toEqual(["0.25"])
+    expect(await price("250000000000000001", 18)).toEqual(["0.250001"])
+    expect(await price("25", 2)).toEqual(["0.25"])
+    expect(await price("1000001000000000000", 18)).toEqual([])
+    // 6 decimals: the price is above the limit.
+    expect(await price("250000000000000000")).toEqual([])
+  })
+
   it.each([
     ["of another scheme", { scheme: "upto" }],
     ["on another kind of chain", { network: "solana:mainnet" }],
     ["that stay valid for longer than an hour", { maxTimeoutSeconds: 3_601 }],
     ["that have expired", { extra: { expiresAt: Date.parse("2026-01-31T11:59:59.000Z") / 1_000 } }],
-    ["with an amount that is no integer", { amount: "0.25" }],
-    ["by a permit", { extra: { name: "USDT0", version: "1", assetTransferMethod: "permit2" } }]
+    ["with an amount that is no integer", { amount: "0.25" }]
   ])("%s are refused before anything is signed", async (_, changes) => {
     const { outcome, signatures } = await buy([challenge(changes), bought])
     expect([outcome, signatures]).toMatchObject([{ code: "PAYMENT_UNSUPPORTED", moneyMoved: "no" }, []])

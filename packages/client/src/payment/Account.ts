@@ -3,7 +3,7 @@ import { AgentOsError, messageOf } from "../AgentOsError.ts"
 export interface TypedData {
   readonly domain: {
     readonly name: string
-    readonly version: string
+    readonly version?: string
     readonly chainId: number
     readonly verifyingContract: `0x${string}`
   }

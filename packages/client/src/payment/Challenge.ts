@@ -1,6 +1,7 @@
 import { AgentOsError, type ErrorDetails } from "../AgentOsError.ts"
 import { decodeJson, isRecord, type Json } from "../Encoding.ts"
-import { isLoopback, type Settings } from "../Options.ts"
+import type { Settings } from "../Options.ts"
+import { type Acceptance, decimalsOf, priceOf } from "./KnownTokens.ts"
 
 /** One way to pay that a challenge offers (x402 version 2). */
 export interface ChallengeOption {
@@ -8,7 +9,14 @@ export interface ChallengeOption {
   /** CAIP-2. */
   readonly network: string
   readonly asset: string
+  /** Base units of the token. */
   readonly amount: bigint
+  /** Base units of a price in USDT: millionths. As if the token had 6 decimals, if it is not accepted. */
+  readonly price: bigint
+  /** Whether the token counts as USDT. */
+  readonly isAccepted: boolean
+  /** `assetTransferMethod` of scheme `exact`. */
+  readonly method: "eip3009" | "permit2"
   readonly payTo: string
   readonly maxTimeoutSeconds: number
   readonly extra: Json
@@ -28,7 +36,7 @@ const unsupported = (
 ): AgentOsError =>
   new AgentOsError({ code: "PAYMENT_UNSUPPORTED", message: `${message} Nothing was signed.`, details: { reason } })
 
-const optionOf = (value: unknown): ChallengeOption => {
+const optionOf = (value: unknown, acceptance: Acceptance): ChallengeOption => {
   const { amount, asset, extra, maxTimeoutSeconds, network, payTo, scheme } = isRecord(value) ? value : {}
   const isValid =
     isRecord(value) &&
@@ -40,57 +48,42 @@ const optionOf = (value: unknown): ChallengeOption => {
     /^\d{1,78}$/.test(amount) &&
     Number.isSafeInteger(maxTimeoutSeconds)
   if (!isValid) throw unsupported("The challenge of the server has an invalid option.", "invalid")
+  const decimals = decimalsOf(network, asset, acceptance)
+  const fields = isRecord(extra) ? extra : {}
   return {
     scheme,
     network,
     asset,
     payTo,
     amount: BigInt(amount),
+    price: priceOf(BigInt(amount), decimals ?? 6),
+    isAccepted: decimals !== undefined,
+    method: fields["assetTransferMethod"] === "permit2" ? "permit2" : "eip3009",
     maxTimeoutSeconds: Number(maxTimeoutSeconds),
-    extra: isRecord(extra) ? extra : {},
+    extra: fields,
     raw: value
   }
 }
 
 /** Parses a PAYMENT-REQUIRED header of x402 version 2. Throws PAYMENT_UNSUPPORTED. */
-export const readChallenge = (header: string): Challenge => {
+export const readChallenge = (header: string, acceptance: Acceptance): Challenge => {
   const json = decodeJson(header)
   if (!isRecord(json) || json["x402Version"] !== 2 || !Array.isArray(json["accepts"]))
     throw unsupported("The challenge of the server is not one of x402 version 2.", "invalid")
-  return { options: json["accepts"].map(optionOf), resource: json["resource"], extensions: json["extensions"] }
-}
-
-/**
- * The contracts of USDT, with 6 decimals, on the networks where it supports authorizations. Limits are in USDT: 0.25 of
- * another token could be worth a thousand times as much.
- */
-const USDT: Readonly<Record<string, string>> = {
-  "eip155:196": "0x779Ded0c9e1022225f8E0630b35a9b54bE713736",
-  "eip155:42220": "0x48065fbBE25f71C9282ddf5e1cD6D6A887483D5e",
-  "eip155:988": "0x779Ded0c9e1022225f8E0630b35a9b54bE713736",
-  "eip155:9745": "0xB8CE59FC3717ada4C02eaDF9682A9e934F625ebb",
-  "eip155:14": "0xe7cd86e13AC4309349F30B3435a9d337750fC82D"
+  return {
+    options: json["accepts"].map((one) => optionOf(one, acceptance)),
+    resource: json["resource"],
+    extensions: json["extensions"]
+  }
 }
 
 /** The longest validity of a signed payment in seconds. Until it expires, any holder can submit it. */
 const VALIDITY_SECONDS_MAX = 3_600
 
-/** The tokens and limits that a payer accepts. */
-export type Acceptance = Pick<Settings, "assets" | "baseUrl" | "network">
-
-/** A sandbox on this machine has its own chain and token. On a chain with a known USDT, that token is required. */
-const isAccepted = (option: ChallengeOption, { assets, baseUrl }: Acceptance): boolean => {
-  const asset = option.asset.toLowerCase()
-  if (assets?.some((one) => one.network === option.network && one.asset.toLowerCase() === asset)) return true
-  const usdt = USDT[option.network]
-  return usdt === undefined ? isLoopback(new URL(baseUrl).hostname) : usdt.toLowerCase() === asset
-}
-
 const isAddress = (text: string): boolean => /^0x[0-9a-fA-F]{40}$/.test(text)
 
-const canSign = ({ asset, extra, network, payTo, scheme }: ChallengeOption): boolean =>
+const canSign = ({ asset, network, payTo, scheme }: ChallengeOption): boolean =>
   scheme === "exact" &&
-  extra["assetTransferMethod"] !== "permit2" &&
   // A leading zero would be another name of a chain with a known USDT.
   /^eip155:[1-9]\d{0,14}$/.test(network) &&
   isAddress(asset) &&
@@ -100,12 +93,14 @@ const canSign = ({ asset, extra, network, payTo, scheme }: ChallengeOption): boo
  * Chooses the first option that can be signed: scheme `exact`, an EVM chain, an accepted token, and the network of the
  * payer if it names one. Throws PAYMENT_UNSUPPORTED.
  */
-export const chooseOption = (challenge: Challenge, acceptance: Acceptance): ChallengeOption => {
-  const { assets, network } = acceptance
+export const chooseOption = (
+  challenge: Challenge,
+  { assets, network }: Pick<Settings, "assets" | "network">
+): ChallengeOption => {
   const candidates = challenge.options.filter(
     (option) => canSign(option) && (network === undefined || option.network === network)
   )
-  const option = candidates.find((one) => isAccepted(one, acceptance))
+  const option = candidates.find(({ isAccepted }) => isAccepted)
   if (option === undefined) {
     const offered = challenge.options.map((one) => `${one.scheme}, ${one.asset} on ${one.network}`).join("; ")
     throw unsupported(

@@ -37,7 +37,7 @@ export interface JournalEntry {
   /** Whether the access token is sent. The challenge is bound to it. */
   readonly withToken: boolean
   readonly payer: string
-  /** In base units of the token, as decimal text. */
+  /** In millionths of a USDT, as decimal text. */
   readonly amount: string
   readonly asset: string
   readonly network: string

@@ -9,6 +9,7 @@ import type { WalletAccount } from "./Account.ts"
 import { decimalOf } from "./Amount.ts"
 import { type Challenge, type ChallengeOption, checkFresh, chooseOption, expiryOf, readChallenge } from "./Challenge.ts"
 import { type Answered, reportedState, sendPayment, sendUntilAnswered, type Unanswered } from "./Sending.ts"
+import type { Acceptance } from "./KnownTokens.ts"
 import { isExpired, isOpen, type JournalEntry, type JournalState, newPaymentId } from "./Journal.ts"
 import { readPaymentResponse } from "./PaymentResponse.ts"
 import { signPayment } from "./Signing.ts"
@@ -45,10 +46,10 @@ export interface PaidCall {
 const CHARGED: ReadonlyArray<string> = ["settled", "refund_due", "refunded"]
 
 const optionOf = (option: ChallengeOption): PaymentOption => {
-  const { amount, asset, extra, maxTimeoutSeconds, network, payTo } = option
+  const { asset, extra, maxTimeoutSeconds, network, payTo, price } = option
   const { name } = extra
   return {
-    price: decimalOf(amount),
+    price: decimalOf(price),
     network,
     asset,
     assetName: typeof name === "string" ? name : null,
@@ -59,9 +60,9 @@ const optionOf = (option: ChallengeOption): PaymentOption => {
 }
 
 /** Returns the challenge of a 402 answer; undefined if the answer is another one. */
-const challengeOf = ({ headers, status }: Answer): Challenge | undefined => {
+const challengeOf = ({ headers, status }: Answer, acceptance: Acceptance): Challenge | undefined => {
   const header = status === 402 ? headers.get("payment-required") : null
-  return header === null ? undefined : readChallenge(header)
+  return header === null ? undefined : readChallenge(header, acceptance)
 }
 
 /**
@@ -211,7 +212,7 @@ export class Payments {
   /** @internal Returns the options of an answer to a request without a payment. Throws if it is no challenge. */
   optionsOf(answer: Answer): ReadonlyArray<PaymentOption> {
     checkUnpaid(answer)
-    const challenge = challengeOf(answer)
+    const challenge = challengeOf(answer, this.#settings)
     if (challenge !== undefined) return challenge.options.map(optionOf)
     if (dataIn(answer) === undefined) throw errorOf(answer)
     throw new AgentOsError({
@@ -237,7 +238,7 @@ export class Payments {
     const { operationId, quote } = call
     checkUnpaid(quote)
     if (isSuccess(quote)) return dataOf(quote)
-    const challenge = challengeOf(quote)
+    const challenge = challengeOf(quote, this.#settings)
     if (challenge === undefined) throw errorOf(quote)
     const { wallet } = this.#settings
     if (wallet === undefined)
@@ -249,12 +250,12 @@ export class Payments {
     const option = chooseOption(challenge, this.#settings)
     const { clock } = this.#settings
     checkFresh(option, clock.now())
-    this.#spending.check(option.amount)
+    this.#spending.check(option.price)
     await this.#approve(operationId, option)
     const account = await wallet.open()
     const createdAt = clock.now()
     const id = newPaymentId(createdAt)
-    this.#spending.reserve(id, option.amount)
+    this.#spending.reserve(id, option.price)
     this.#sending.add(id)
     try {
       checkFresh(option, clock.now())
@@ -283,7 +284,7 @@ export class Payments {
     const isApproved = await answer().catch((error: unknown) => {
       throw error instanceof AgentOsError ? error : notApproved(`onPayment failed: ${messageOf(error)}`, error)
     })
-    if (!isApproved) throw notApproved(`onPayment did not approve ${decimalOf(option.amount)} USDT for ${operationId}`)
+    if (!isApproved) throw notApproved(`onPayment did not approve ${decimalOf(option.price)} USDT for ${operationId}`)
   }
 
   async #sign(
@@ -296,7 +297,7 @@ export class Payments {
     const { baseUrl } = this.#settings
     const { header, validBefore } = await signPayment(wallet, challenge, option, baseUrl, createdAt)
     const { body = null, method, path } = request
-    const { amount, asset, network, payTo } = option
+    const { asset, network, payTo, price } = option
     return {
       id,
       createdAt,
@@ -309,7 +310,7 @@ export class Payments {
       idempotencyKey: crypto.randomUUID(),
       withToken: token !== undefined,
       payer: wallet.address,
-      amount: String(amount),
+      amount: String(price),
       asset,
       network,
       payTo,

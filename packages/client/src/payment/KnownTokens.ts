@@ -1,0 +1,46 @@
+import { isLoopback, type Settings } from "../Options.ts"
+
+/** A contract of USDT. */
+interface Usdt {
+  readonly asset: string
+  readonly decimals: number
+}
+
+/** Of prices, and of nearly every USDT. */
+const DECIMALS = 6
+
+/**
+ * The contracts of USDT by network (CAIP-2). Limits are in USDT: 0.25 of another token could be worth a thousand times as much,
+ * and so could 0.25 of a token whose decimals a server may choose.
+ */
+const USDT: Readonly<Record<string, Usdt>> = {
+  "eip155:196": { asset: "0x779Ded0c9e1022225f8E0630b35a9b54bE713736", decimals: 6 },
+  "eip155:42220": { asset: "0x48065fbBE25f71C9282ddf5e1cD6D6A887483D5e", decimals: 6 },
+  "eip155:988": { asset: "0x779Ded0c9e1022225f8E0630b35a9b54bE713736", decimals: 6 },
+  "eip155:9745": { asset: "0xB8CE59FC3717ada4C02eaDF9682A9e934F625ebb", decimals: 6 },
+  "eip155:14": { asset: "0xe7cd86e13AC4309349F30B3435a9d337750fC82D", decimals: 6 }
+}
+
+/** The tokens that a payer accepts. */
+export type Acceptance = Pick<Settings, "assets" | "baseUrl">
+
+const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
+
+/**
+ * Returns the decimals of a token that counts as USDT; undefined for another one. A sandbox on this machine has its own chain
+ * and token. On a chain with a known USDT, that token is required.
+ */
+export const decimalsOf = (network: string, asset: string, { assets, baseUrl }: Acceptance): number | undefined => {
+  const listed = assets?.find((one) => one.network === network && isSame(one.asset, asset))
+  if (listed !== undefined) return listed.decimals ?? DECIMALS
+  const usdt = USDT[network]
+  if (usdt !== undefined) return isSame(usdt.asset, asset) ? usdt.decimals : undefined
+  return isLoopback(new URL(baseUrl).hostname) ? DECIMALS : undefined
+}
+
+/** Returns an amount of a token in base units of a price, rounded up. */
+export const priceOf = (amount: bigint, decimals: number): bigint => {
+  if (decimals <= DECIMALS) return amount * 10n ** BigInt(DECIMALS - decimals)
+  const unit = 10n ** BigInt(decimals - DECIMALS)
+  return (amount + unit - 1n) / unit
+}

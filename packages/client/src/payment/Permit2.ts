@@ -1,0 +1,63 @@
+import type { Authorization, AuthorizedPayment } from "./Authorization.ts"
+
+/** Permit2 (https://github.com/Uniswap/permit2), which has this address on every chain. */
+const PERMIT2 = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
+
+/**
+ * The contract that may spend the authorization, which is paid to nobody but the witness: x402ExactPermit2Proxy
+ * (x402, specs/schemes/exact/scheme_exact_evm.md), which has this address on every chain. A challenge can't name another one.
+ */
+const PROXY = "0x402085c248EeA27D92E8b30b2C58ed07f9E20001"
+
+/** PermitWitnessTransferFrom of Permit2, with the witness of x402. */
+const TYPES = {
+  PermitWitnessTransferFrom: [
+    { name: "permitted", type: "TokenPermissions" },
+    { name: "spender", type: "address" },
+    { name: "nonce", type: "uint256" },
+    { name: "deadline", type: "uint256" },
+    { name: "witness", type: "Witness" }
+  ],
+  TokenPermissions: [
+    { name: "token", type: "address" },
+    { name: "amount", type: "uint256" }
+  ],
+  Witness: [
+    { name: "to", type: "address" },
+    { name: "validAfter", type: "uint256" }
+  ]
+}
+
+/** Permit2 executes the authorization within the wallet's allowance (`assetTransferMethod` `permit2`). */
+export const authorizeByPermit2 = ({
+  asset,
+  chainId,
+  nonce,
+  payTo,
+  payer,
+  validBefore,
+  value
+}: Authorization): AuthorizedPayment => ({
+  typedData: {
+    domain: { name: "Permit2", chainId, verifyingContract: PERMIT2 },
+    types: TYPES,
+    primaryType: "PermitWitnessTransferFrom",
+    message: {
+      permitted: { token: asset, amount: value },
+      spender: PROXY,
+      nonce: BigInt(nonce),
+      deadline: BigInt(validBefore),
+      witness: { to: payTo, validAfter: 0n }
+    }
+  },
+  payload: {
+    permit2Authorization: {
+      from: payer,
+      permitted: { token: asset, amount: String(value) },
+      spender: PROXY,
+      nonce: String(BigInt(nonce)),
+      deadline: String(validBefore),
+      witness: { to: payTo, validAfter: "0" }
+    }
+  }
+})

@@ -1,0 +1,64 @@
+import { AgentOs, type WalletAccount } from "@agentos/client"
+import { decodePaymentSignatureHeader, encodePaymentRequiredHeader } from "@x402/core/http"
+import type { PaymentRequirements } from "@x402/core/types"
+import type { ClientEvmSigner } from "@x402/evm"
+import { ExactEvmScheme } from "@x402/evm/exact/client"
+import { privateKeyToAccount } from "viem/accounts"
+import { expect, it } from "vitest"
+
+const account = privateKeyToAccount(`0x${"11".repeat(32)}`)
+const TERMS: PaymentRequirements = {
+  scheme: "exact",
+  network: "eip155:1",
+  asset: "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+  amount: "250000",
+  payTo: "0x857b06519E91e3A54538791bDbb0E22373e36b66",
+  maxTimeoutSeconds: 60,
+  extra: { name: "Tether USD", assetTransferMethod: "permit2" }
+}
+const { asset, network } = TERMS
+
+/** Returns the value with the types of the fields that differ between two payments, and addresses in one case. */
+const comparable = (value: unknown): unknown => {
+  const text = JSON.stringify(value, (key, field: unknown) => {
+    if (key === "nonce" || key === "deadline" || key === "signature") return typeof field
+    return typeof field === "bigint" ? `${field}n` : field
+  })
+  return JSON.parse(text.toLowerCase())
+}
+
+it("signs Permit2 as @x402/evm does, for the same contract", async () => {
+  const signed: Array<unknown> = []
+  const signTypedData: ClientEvmSigner["signTypedData"] & WalletAccount["signTypedData"] = (typed: never) => {
+    signed.push(typed)
+    return account.signTypedData(typed)
+  }
+  const wallet = { address: account.address, signTypedData, signMessage: account.signMessage }
+  const standard = await new ExactEvmScheme(wallet).createPaymentPayload(2, TERMS)
+
+  const paid: Array<string> = []
+  const challenge = encodePaymentRequiredHeader({
+    x402Version: 2,
+    error: "Payment required",
+    resource: { url: "https://agentos.example", description: "", mimeType: "application/json" },
+    accepts: [TERMS]
+  })
+  const agent = await AgentOs.connect("https://agentos.example", {
+    wallet,
+    spend: { perCall: "0.25" },
+    assets: [{ network, asset }],
+    fetch: async (_url, { headers }) => {
+      const signature = new Headers(headers).get("payment-signature")
+      if (signature === null) return Response.json({}, { status: 402, headers: { "payment-required": challenge } })
+      paid.push(signature)
+      return Response.json({ data: { mailbox: {} }, requestId: "r" }, { status: 201 })
+    }
+  })
+  await agent.call("createMailbox", { localPart: "ada" })
+
+  const [theirs, ours] = signed
+  expect(comparable(ours)).toEqual(comparable(theirs))
+  const { accepted, payload } = decodePaymentSignatureHeader(paid[0]!)
+  expect(accepted).toEqual(TERMS)
+  expect(comparable(payload)).toEqual(comparable(standard.payload))
+})
