@@ -12,6 +12,8 @@ export interface PaymentOption {
   readonly asset: string
   /** As the server names the token; null without a name. */
   readonly assetName: string | null
+  /** Of the token, as this client knows them: 6, unless the token is known or listed with others. */
+  readonly decimals: number
   readonly payTo: string
   readonly maxTimeoutSeconds: number
   /** Milliseconds since 1970; null if the option does not expire. */

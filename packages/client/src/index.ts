@@ -41,7 +41,7 @@ export {
   type WebSocketLike
 } from "./Options.ts"
 export type { EthersWallet, TypedData, WalletAccount } from "./payment/Account.ts"
-export { decimalOf, unitsOf } from "./payment/Amount.ts"
+export { decimalOf, priceOf, unitsOf } from "./payment/Amount.ts"
 export {
   isOpen,
   type JournalEntry,

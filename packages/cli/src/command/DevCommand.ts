@@ -147,7 +147,8 @@ const fundedWallet = async (
   const wallet = await requireWallet({ ...context, globals }, { walletFile })
   const address = await addressOfWallet(wallet)
   const { payment } = await new Server(context, baseUrl, undefined).call("describeApi")
-  for (const { asset, network } of payment.accepts) {
+  // The RPC of the profile is that of the first network.
+  for (const { asset, network } of payment.accepts.slice(0, 1)) {
     if ((await tokenBalance(context, { rpcUrl, network, asset, address })) > 0n) continue
     await askSandbox(facilitatorUrl, "/sandbox/faucet", { address, amount: TEST_MONEY })
     context.output.note(`The wallet of profile ${profile} had no money, and received ${TEST_MONEY} test USDT.`)

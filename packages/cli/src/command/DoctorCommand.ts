@@ -226,19 +226,26 @@ const checkBalance = async (
   const { connection, isSandbox } = answering
   const { address } = wallet
   if (address === null) return skipped("the address is unknown until the wallet is opened")
-  const { decimalOf } = await import("@agentos/client")
-  const { PUBLIC_RPC, tokenBalance } = await import("../wallet/TokenBalance.ts")
+  const { decimalOf, priceOf } = await import("@agentos/client")
+  const { rpcUrlsOf, tokenBalance } = await import("../wallet/TokenBalance.ts")
   try {
     const balances: Array<string> = []
     let isEmpty = true
-    for (const option of await acceptedTokens(context, connection.baseUrl)) {
-      const { asset, network } = option
-      const rpcUrl = connection.settings.rpcUrl?.value ?? PUBLIC_RPC[network]
-      if (rpcUrl === undefined)
-        return failed(`no RPC URL for ${network}`, isSandbox ? "agentctl dev" : "agentctl config set rpc-url https://…")
+    const options = await acceptedTokens(context, connection.baseUrl)
+    const networks = options.map(({ network }) => network)
+    const rpcUrls = await rpcUrlsOf(context, networks, connection.settings.rpcUrl?.value)
+    if (options.length > 0 && rpcUrls.size === 0)
+      return failed(
+        `no RPC URL for ${networks.join(" or ")}`,
+        isSandbox ? "agentctl dev" : "agentctl config set rpc-url https://…"
+      )
+    for (const option of options) {
+      const { asset, decimals, network } = option
+      const rpcUrl = rpcUrls.get(network)
+      if (rpcUrl === undefined) continue
       const balance = await tokenBalance(context, { rpcUrl, network, asset, address })
       isEmpty &&= balance === 0n
-      balances.push(`${decimalOf(balance)} ${option.assetName ?? asset} on ${network}`)
+      balances.push(`${decimalOf(priceOf(balance, decimals))} ${option.assetName ?? asset} on ${network}`)
     }
     const detail = balances.join(", ")
     if (!isEmpty) return passed(detail)

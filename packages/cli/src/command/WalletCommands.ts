@@ -228,27 +228,39 @@ export const WALLET_BALANCE = defineCommand(
     const { output } = context
     const { connect } = await import("../server/Connection.ts")
     const { addressOfWallet, rejectFolderWallet, requireWallet } = await import("../wallet/Wallet.ts")
-    const { PUBLIC_RPC, tokenBalance } = await import("../wallet/TokenBalance.ts")
+    const { rpcUrlsOf, tokenBalance } = await import("../wallet/TokenBalance.ts")
     const walletFlags = walletFlagsOf(flags)
     const { baseUrl, settings } = await connect(context, walletFlags)
     const wallet = await requireWallet(context, walletFlags)
     rejectFolderWallet(context, wallet)
     const address = await addressOfWallet(wallet)
-    const { decimalOf } = await import("@agentos/client")
+    const { decimalOf, priceOf } = await import("@agentos/client")
     const options = await acceptedTokens(context, baseUrl)
+    const networks = options.map(({ network }) => network)
+    const rpcUrls = await rpcUrlsOf(context, networks, settings.rpcUrl?.value)
+    if (options.length > 0 && rpcUrls.size === 0)
+      throw new Failure({
+        code: "CONFIGURATION",
+        message: `No RPC URL is configured for ${networks.join(" or ")}. Set --rpc-url, AGENTOS_RPC_URL or config set rpc-url.`,
+        next: ["agentctl config set rpc-url https://…"]
+      })
     const items: Array<{ network: string; asset: string; name: string | null; baseUnits: string; amount: string }> = []
     for (const option of options) {
-      const { asset, network } = option
-      const rpcUrl = settings.rpcUrl?.value ?? PUBLIC_RPC[network]
-      if (rpcUrl === undefined)
-        throw new Failure({
-          code: "CONFIGURATION",
-          message: `No RPC URL is configured for ${network}. Set --rpc-url, AGENTOS_RPC_URL or config set rpc-url.`,
-          next: ["agentctl config set rpc-url https://…"]
-        })
+      const { asset, decimals, network } = option
+      const rpcUrl = rpcUrls.get(network)
+      if (rpcUrl === undefined) {
+        output.note(`The balance on ${network} is unknown: no RPC URL is set for it.`)
+        continue
+      }
       output.note(`Reading the balance on ${network} from ${new URL(rpcUrl).host}…`)
       const balance = await tokenBalance(context, { rpcUrl, network, asset, address })
-      items.push({ network, asset, name: option.assetName, baseUnits: String(balance), amount: decimalOf(balance) })
+      items.push({
+        network,
+        asset,
+        name: option.assetName,
+        baseUnits: String(balance),
+        amount: decimalOf(priceOf(balance, decimals))
+      })
     }
     output.table(
       { address, items },

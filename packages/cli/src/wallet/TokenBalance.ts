@@ -48,15 +48,36 @@ const request = async (
   throw rpcFailure(`Cannot read the chain: ${name} returned no result for ${method}.`)
 }
 
+/** Returns the network of an RPC as its CAIP-2 id. */
+const networkOf = async (context: Context, rpcUrl: string): Promise<string> =>
+  `eip155:${BigInt(await request(context, rpcUrl, "eth_chainId", []))}`
+
+/**
+ * Returns the RPC of each of these networks: the given one for its own network, and the public ones for others. A network
+ * without one is left out. An RPC of no network of them is that of all, so that its reader finds the difference.
+ */
+export const rpcUrlsOf = async (
+  context: Context,
+  networks: ReadonlyArray<string>,
+  rpcUrl: string | undefined
+): Promise<ReadonlyMap<string, string>> => {
+  const own = rpcUrl === undefined || networks.length < 2 ? networks[0] : await networkOf(context, rpcUrl)
+  const found = networks.map((network) => {
+    const isOwn = network === own || !networks.includes(own ?? "")
+    return [network, (isOwn ? rpcUrl : undefined) ?? PUBLIC_RPC[network]] as const
+  })
+  return new Map(found.flatMap(([network, url]) => (url === undefined ? [] : [[network, url] as const])))
+}
+
 /** Returns the token balance of an address in base units. Rejects an RPC of another chain. */
 export const tokenBalance = async (
   context: Context,
   query: { readonly rpcUrl: string; readonly network: string; readonly asset: string; readonly address: string }
 ): Promise<bigint> => {
   const { address, asset, network, rpcUrl } = query
-  const chain = await request(context, rpcUrl, "eth_chainId", [])
-  if (network !== `eip155:${BigInt(chain)}`)
-    throw rpcFailure(`The RPC serves chain eip155:${BigInt(chain)}, but the server takes payments on ${network}.`)
+  const served = await networkOf(context, rpcUrl)
+  if (network !== served)
+    throw rpcFailure(`The RPC serves chain ${served}, but the server takes payments on ${network}.`)
   const data = `${BALANCE_OF}${address.slice(2).toLowerCase().padStart(64, "0")}`
   const balance = await request(context, rpcUrl, "eth_call", [{ to: asset, data }, "latest"])
   if (balance === "0x") throw rpcFailure(`No token at ${asset} on ${network}.`)

@@ -109,9 +109,4 @@ describe("the options of a challenge", () => {
     assert.strictEqual(await networkOf(quote, "eip155:196", local), "PAYMENT_DECLINED")
     assert.strictEqual(await networkOf(quoteOf(offer({ asset: ASSET.toLowerCase() })), undefined, SERVER), "eip155:196")
   })
-
-  it("never chooses a permit for the whole balance", async () => {
-    const permit = quoteOf(offer({ extra: { ...offer().extra, assetTransferMethod: "permit2" } }))
-    assert.strictEqual(await networkOf(permit, undefined, SERVER), "PAYMENT_DECLINED")
-  })
 })

@@ -182,6 +182,16 @@ describe("wallet commands", () => {
     const elsewhere = await program.run(["wallet", "balance"], { env })
     assert.strictEqual(elsewhere.code, 9)
     assert.include(elsewhere.stderr, "eip155:196")
+    // The RPC is that of the second network, and the first one has none.
+    api.on("POST /api/v1/email/mailboxes", challengeReply([{ ...option, network: "eip155:402402" }, option]))
+    const one = await program.run(["wallet", "balance", "--json"], { env })
+    assert.strictEqual(one.code, 0, one.stderr)
+    assert.include(one.stderr, "The balance on eip155:402402 is unknown")
+    const found = JSON.parse(one.stdout) as { items: ReadonlyArray<Record<string, string>> }
+    assert.deepStrictEqual(
+      found.items.map(({ network }) => network),
+      ["eip155:196"]
+    )
   })
 
   it.each([

@@ -13,3 +13,10 @@ export const decimalOf = (units: bigint): string => {
   const fraction = digits.slice(-DECIMALS).replace(/0+$/, "").padEnd(2, "0")
   return `${digits.slice(0, -DECIMALS)}.${fraction}`
 }
+
+/** Returns an amount of a token in base units of a price, rounded up. */
+export const priceOf = (amount: bigint, decimals: number): bigint => {
+  if (decimals <= DECIMALS) return amount * 10n ** BigInt(DECIMALS - decimals)
+  const unit = 10n ** BigInt(decimals - DECIMALS)
+  return (amount + unit - 1n) / unit
+}

@@ -1,7 +1,8 @@
 import { AgentOsError, type ErrorDetails } from "../AgentOsError.ts"
 import { decodeJson, isRecord, type Json } from "../Encoding.ts"
 import type { Settings } from "../Options.ts"
-import { type Acceptance, decimalsOf, priceOf } from "./KnownTokens.ts"
+import { priceOf } from "./Amount.ts"
+import { type Acceptance, decimalsOf } from "./KnownTokens.ts"
 
 /** One way to pay that a challenge offers (x402 version 2). */
 export interface ChallengeOption {
@@ -11,8 +12,10 @@ export interface ChallengeOption {
   readonly asset: string
   /** Base units of the token. */
   readonly amount: bigint
-  /** Base units of a price in USDT: millionths. As if the token had 6 decimals, if it is not accepted. */
+  /** Base units of a price in USDT: millionths. */
   readonly price: bigint
+  /** Of the token, as the payer knows them: 6 for one that is not accepted. */
+  readonly decimals: number
   /** Whether the token counts as USDT. */
   readonly isAccepted: boolean
   /** `assetTransferMethod` of scheme `exact`. */
@@ -48,7 +51,8 @@ const optionOf = (value: unknown, acceptance: Acceptance): ChallengeOption => {
     /^\d{1,78}$/.test(amount) &&
     Number.isSafeInteger(maxTimeoutSeconds)
   if (!isValid) throw unsupported("The challenge of the server has an invalid option.", "invalid")
-  const decimals = decimalsOf(network, asset, acceptance)
+  const known = decimalsOf(network, asset, acceptance)
+  const decimals = known ?? 6
   const fields = isRecord(extra) ? extra : {}
   return {
     scheme,
@@ -56,8 +60,9 @@ const optionOf = (value: unknown, acceptance: Acceptance): ChallengeOption => {
     asset,
     payTo,
     amount: BigInt(amount),
-    price: priceOf(BigInt(amount), decimals ?? 6),
-    isAccepted: decimals !== undefined,
+    price: priceOf(BigInt(amount), decimals),
+    decimals,
+    isAccepted: known !== undefined,
     method: fields["assetTransferMethod"] === "permit2" ? "permit2" : "eip3009",
     maxTimeoutSeconds: Number(maxTimeoutSeconds),
     extra: fields,

@@ -37,10 +37,3 @@ export const decimalsOf = (network: string, asset: string, { assets, baseUrl }: 
   if (usdt !== undefined) return isSame(usdt.asset, asset) ? usdt.decimals : undefined
   return isLoopback(new URL(baseUrl).hostname) ? DECIMALS : undefined
 }
-
-/** Returns an amount of a token in base units of a price, rounded up. */
-export const priceOf = (amount: bigint, decimals: number): bigint => {
-  if (decimals <= DECIMALS) return amount * 10n ** BigInt(DECIMALS - decimals)
-  const unit = 10n ** BigInt(decimals - DECIMALS)
-  return (amount + unit - 1n) / unit
-}

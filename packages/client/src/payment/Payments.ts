@@ -46,13 +46,14 @@ export interface PaidCall {
 const CHARGED: ReadonlyArray<string> = ["settled", "refund_due", "refunded"]
 
 const optionOf = (option: ChallengeOption): PaymentOption => {
-  const { asset, extra, maxTimeoutSeconds, network, payTo, price } = option
+  const { asset, decimals, extra, maxTimeoutSeconds, network, payTo, price } = option
   const { name } = extra
   return {
     price: decimalOf(price),
     network,
     asset,
     assetName: typeof name === "string" ? name : null,
+    decimals,
     payTo,
     maxTimeoutSeconds,
     expiresAt: expiryOf(option) ?? null
