@@ -122,7 +122,8 @@ const requestFor = (localPart: string): PaidRequest => {
     resource: { url: `https://agentos.test${entry.path}`, description: entry.purpose },
     extensions: {},
     binding: { tenantId: null, method: "POST", path: entry.path, query: "", bodyHash: localPart },
-    idempotencyKey: `key ${localPart}`
+    idempotencyKey: `key ${localPart}`,
+    networks: []
   }
 }
 

@@ -85,7 +85,8 @@ layer(core.pipe(Layer.provide(SecondRig.layer)), { excludeTestServices: true, ti
               binding: { tenantId: null, method: entry.method, path: entry.path, query: "", bodyHash },
               tenant: null,
               requestId: "01900000-0000-7000-8000-000000000001",
-              idempotencyKey: null
+              idempotencyKey: null,
+              networks: []
             }
             const header = yield* challenge(request)
             const accepts = yield* Effect.forEach(decodePaymentRequiredHeader(header).accepts, (accepted) =>
@@ -121,6 +122,30 @@ layer(core.pipe(Layer.provide(SecondRig.layer)), { excludeTestServices: true, ti
         })
       )
     }
+
+    it.effect("offers the networks that the client names, in its order, and all if it names none of them", () =>
+      Effect.gen(function* () {
+        const { challenge } = yield* PaidOperations
+        const { entry, operation } = PAID[0]!
+        const offered = (yield* PaymentRail).terms(entry.price ?? 0n).map(({ network }) => network)
+        const [first = "", second = ""] = offered
+        const networksOf = (networks: ReadonlyArray<string>) =>
+          challenge({
+            entry,
+            resource: challengeResource(operation, PUBLIC_URL),
+            extensions: challengeExtensions(operation, CAPABILITIES),
+            binding: { tenantId: null, method: entry.method, path: entry.path, query: "", bodyHash: "aa" },
+            tenant: null,
+            requestId: "01900000-0000-7000-8000-000000000001",
+            idempotencyKey: null,
+            networks
+          }).pipe(Effect.map((header) => decodePaymentRequiredHeader(header).accepts.map(({ network }) => network)))
+        assert.deepStrictEqual(yield* networksOf([]), offered)
+        assert.deepStrictEqual(yield* networksOf([second]), [second])
+        assert.deepStrictEqual(yield* networksOf([second, "eip155:1", first, second]), [second, first])
+        assert.deepStrictEqual(yield* networksOf(["eip155:1"]), offered)
+      })
+    )
 
     it.effect("exists for each of the eleven paid services", () => Effect.sync(() => assert.lengthOf(PAID, 11)))
   }

@@ -32,6 +32,14 @@ export const PARAMETERS: JsonObject = {
       "A unique key that you choose for this operation. Send it with PAYMENT-SIGNATURE, unless the payment has x402's payment-identifier, which is then the key. The first request, which returns the challenge, needs no key. Reuse a key only to repeat the identical request with the same body and payment.",
     schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_LIMIT, examples: ["mailbox-ada-1"] }
   },
+  AcceptPayment: {
+    name: "Accept-Payment",
+    in: "header",
+    required: false,
+    description:
+      "The networks on which you can pay: CAIP-2 ids in your order, separated by commas. The challenge offers those of them that the server accepts, else the first ones of `payment.accepts` in `GET /api/v1` that have room in a header.",
+    schema: { type: "string", examples: ["eip155:42220, eip155:196"] }
+  },
   IfNoneMatch: {
     name: "If-None-Match",
     in: "header",
@@ -56,7 +64,9 @@ const isTagged = ({ data, hasEntityTag }: ApiOperation): boolean => isBytes(data
 const headerParameters = (self: ApiOperation): ReadonlyArray<JsonObject> => {
   if (self.name === "readPaymentStatus") return [parameterRef("ReadPayment")]
   if (isTagged(self)) return [parameterRef("IfNoneMatch")]
-  return self.entry.price === null ? [] : [parameterRef("Payment"), parameterRef("IdempotencyKey")]
+  return self.entry.price === null
+    ? []
+    : [parameterRef("Payment"), parameterRef("IdempotencyKey"), parameterRef("AcceptPayment")]
 }
 
 const security = (entry: CatalogEntry): ReadonlyArray<JsonObject> => {

@@ -45,7 +45,7 @@ describe("openApiDocument", () => {
       }
       const headers = found.parameters.filter((parameter) => parameter.in === "header").map(({ name }) => name)
       const isPaid = operation.entry.price !== null
-      const ofPayment = isPaid ? ["PAYMENT-SIGNATURE", "Idempotency-Key"] : []
+      const ofPayment = isPaid ? ["PAYMENT-SIGNATURE", "Idempotency-Key", "Accept-Payment"] : []
       assert.deepStrictEqual(
         headers,
         operation.name === "readPaymentStatus" ? ["PAYMENT-SIGNATURE"] : isTagged ? ["If-None-Match"] : ofPayment

@@ -69,7 +69,13 @@ export class Caller {
   async call<Id extends OperationId>(id: Id, input: InputOf<Id>, { signal }: CallOptions = {}): Promise<OutputOf<Id>> {
     const row = rowOf(id)
     if (row.authentication === "sign-in") return (await this.#tokens.signIn(row.path)) as OutputOf<Id>
-    const request = requestOf(row, input)
+    const { network } = this.#settings
+    const made = requestOf(row, input)
+    // Otherwise a server with many networks offers the first ones.
+    const request =
+      row.isPaid === true && network !== undefined
+        ? { ...made, headers: { ...made.headers, "Accept-Payment": network } }
+        : made
     if (row.isPaid === true) {
       const open = this.#payments.findOpen(request)
       if (open !== undefined) return (await this.#payments.resume(open.id, { signal })) as OutputOf<Id>

@@ -23,6 +23,8 @@ export interface PaidRequest {
   /** The tenant of the token that came with the request. */
   readonly tenant: Tenant | null
   readonly idempotencyKey: string | null
+  /** The networks on which the client can pay, in its order (CAIP-2). Empty if it names none. */
+  readonly networks: ReadonlyArray<string>
 }
 
 /**

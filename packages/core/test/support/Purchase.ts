@@ -54,7 +54,8 @@ export const requestOf = (serviceId: ServiceId, offer: Offer): PaidRequest => {
       query: "",
       bodyHash: offer.body ?? "body"
     },
-    idempotencyKey: offer.key === undefined ? "key-1" : offer.key
+    idempotencyKey: offer.key === undefined ? "key-1" : offer.key,
+    networks: []
   }
 }
 

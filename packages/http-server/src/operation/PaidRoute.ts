@@ -130,5 +130,19 @@ const paidRequest = (
   },
   requestId,
   tenant,
-  idempotencyKey: request.headers["idempotency-key"] ?? null
+  idempotencyKey: request.headers["idempotency-key"] ?? null,
+  networks: networksIn(request.headers["accept-payment"])
 })
+
+/** Limits of Accept-Payment: more networks than a server offers, and an id of CAIP-2. */
+const NETWORKS_MAX = 20
+const NETWORK_PATTERN = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/
+
+/** Reads Accept-Payment: ids of networks (CAIP-2), separated by commas. Others in it are ignored. */
+const networksIn = (header: string | undefined): ReadonlyArray<string> =>
+  header === undefined
+    ? []
+    : header
+        .split(",", NETWORKS_MAX)
+        .map((part) => part.trim())
+        .filter((part) => NETWORK_PATTERN.test(part))

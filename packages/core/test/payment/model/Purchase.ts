@@ -64,7 +64,8 @@ export const requestFor = (goods: Goods, tenant: Tenant | null, count: number): 
       query: "",
       bodyHash: JSON.stringify(goods)
     },
-    idempotencyKey: null
+    idempotencyKey: null,
+    networks: []
   }
 }
 
