@@ -162,7 +162,9 @@ export const make = Effect.fnUntraced(function* (
   const conclude = (operation: Operation, settlement: Settlement): Effect.Effect<Operation, OperationError> => {
     switch (settlement._tag) {
       case "Paid":
-        return Effect.catchTag(deliver(operation, settlement), "TransferTaken", () => endUsed(operation, TAKEN))
+        return Effect.catchTag(deliver(operation, settlement), "TransferTaken", () =>
+          giveUp(operation, "ProveUnpaid", TAKEN)
+        )
       case "UsedOtherwise":
         return endUsed(operation, failureOf("used_otherwise", settlement.message))
       case "Unused":
@@ -192,7 +194,7 @@ export const make = Effect.fnUntraced(function* (
       case "Paid":
         return yield* owe(operation, { paid: settlement, failure: why }).pipe(
           Effect.tap((owed) => reach("refund_owed", owed)),
-          Effect.catchTag("TransferTaken", () => endUsed(operation, { failure: why }))
+          Effect.catchTag("TransferTaken", () => giveUp(operation, "ProveUnpaid", { failure: why }))
         )
       case "UsedOtherwise":
         return yield* endUsed(operation, { failure: why })

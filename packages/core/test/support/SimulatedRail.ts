@@ -109,6 +109,40 @@ export const judge = (use: MinedTransaction, terms: PaymentTerms, afterBlock: bi
     : otherwise("another transfer")
 }
 
+/**
+ * Returns the same where the chain shows only that the authorization was used in a block: each transfer in it that the
+ * authorization could have made is a candidate, the latest first.
+ */
+export const judgeUntied = (
+  use: MinedTransaction,
+  transfers: ReadonlyArray<MinedTransaction>,
+  terms: PaymentTerms,
+  afterBlock: bigint
+): Settlement => {
+  const block = BigInt(use.block)
+  if (block <= afterBlock) return { _tag: "UsedOtherwise", message: "used before" }
+  const candidates = equalTransfers(use, transfers, terms)
+    .toReversed()
+    .map(({ hash }) => ({ transferId: hash, transaction: hash }))
+  return candidates[0] === undefined
+    ? { _tag: "UsedOtherwise", message: "no transfer", block }
+    : { _tag: "Paid", transaction: candidates[0].transaction, block, candidates }
+}
+
+/** Returns the transfers beside the use of an authorization that pay the same terms from the same wallet. */
+export const equalTransfers = (
+  { block, call }: MinedTransaction,
+  transfers: ReadonlyArray<MinedTransaction>,
+  terms: PaymentTerms
+): ReadonlyArray<MinedTransaction> =>
+  transfers.filter(
+    (one) =>
+      one.block === block &&
+      one.call.authorization.from === call.authorization.from &&
+      one.call.authorization.to === terms.payTo &&
+      one.call.authorization.value === terms.amount
+  )
+
 /** The facilitator part of the rail, as a server with these links reaches it. */
 const facilitatorOf = (world: SimulatedWorld, links: Links) => {
   const { chain } = world
@@ -285,7 +319,10 @@ export const make = (world: SimulatedWorld, links: Links): PaymentRail["Service"
       readChain((at): Settlement => {
         const use = chain.use(at, authorizationOf(proof))
         if (use === undefined) return { _tag: "Unused", expired: chain.finalized(at) > proof.validBefore }
-        return chain.isConfirmed(at, use) ? judge(use, terms, afterBlock) : { _tag: "Unsettled" }
+        if (!chain.isConfirmed(at, use)) return { _tag: "Unsettled" }
+        return world.tiesTransfers
+          ? judge(use, terms, afterBlock)
+          : judgeUntied(use, chain.transfers(at), terms, afterBlock)
       }),
     listsTransfers: true,
     canRefund: () => world.hasRefundWallet,

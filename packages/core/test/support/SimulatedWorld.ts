@@ -67,6 +67,8 @@ export class SimulatedWorld {
   readonly refundFault = new SimulatedFault<(typeof REFUND_FAULTS)[number]>()
   readonly mailFault = new SimulatedFault<(typeof MAIL_FAULTS)[number]>()
   readonly hasRefundWallet: boolean
+  /** Whether the chain shows which authorization made each transfer. */
+  readonly tiesTransfers: boolean
   /** The Message-IDs of mails that were refused permanently: they are refused again on each retry. */
   readonly refusedMails = new Set<string>()
   watcher: WorldWatcher = {
@@ -78,8 +80,9 @@ export class SimulatedWorld {
   }
   readonly #callers = new Map<string, Links>()
 
-  constructor(hasRefundWallet: boolean) {
+  constructor(hasRefundWallet: boolean, tiesTransfers = true) {
     this.hasRefundWallet = hasRefundWallet
+    this.tiesTransfers = tiesTransfers
   }
 
   /**

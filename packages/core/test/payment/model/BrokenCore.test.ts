@@ -1,6 +1,6 @@
 import { type OperationStore, type PaymentRail, ProofInvalid, Timestamp } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { CONFIRMATIONS } from "../../support/SimulatedChain.ts"
 import { check, HISTORIES } from "./Check.ts"
 import type { Breakage } from "./Deployment.ts"
@@ -22,6 +22,12 @@ const BROKEN: Readonly<Record<string, Breakage>> = {
       ...store,
       advance: (known, { change, ...move }) =>
         store.advance(known, { ...move, change: known.state === "fulfilled" ? { ...change, answer: null } : change })
+    })
+  },
+  "one transfer proves two operations": {
+    operations: (store: Operations): Operations => ({
+      ...store,
+      claimTransfer: (_, candidates) => Effect.succeed(Option.fromUndefinedOr(candidates[0]))
     })
   },
   "a used nonce counts as a payment": {

@@ -52,7 +52,8 @@ export const check = Effect.fnUntraced(function* ({
     _tag: "Failed",
     message: [
       `History ${runs} of seed ${seed} fails (again by: pnpm model --seed ${seed} --sequences ${histories}). Shortened,`,
-      `${shrunkInput.refundWallet ? "with" : "without"} a refund wallet:`,
+      `${shrunkInput.refundWallet ? "with" : "without"} a refund wallet, on a chain that ` +
+        `${shrunkInput.tiesTransfers ? "ties" : "does not tie"} transfers to authorizations:`,
       ...shrunkInput.commands.map((command) => `  ${JSON.stringify(command)}`),
       ...(failure._tag === "PropertyError" ? failure.error.findings : [])
     ].join("\n")

@@ -132,6 +132,8 @@ export type Command = typeof Command.Type
 const HistoryOf = (length: number) =>
   Schema.Struct({
     refundWallet: Schema.Literals([true, true, true, false]),
+    /** Whether the chain shows which authorization made each transfer. */
+    tiesTransfers: Schema.Literals([true, true, false]),
     commands: Schema.Array(Command).check(Schema.isMaxLength(length))
   })
 export type History = ReturnType<typeof HistoryOf>["Type"]
@@ -144,15 +146,15 @@ export const history = (length: number): Arbitrary.Arbitrary<History> =>
  * Returns shorter histories: without half of the commands, a quarter, and so on down to one; or with `Wait` in their
  * place, for failures that depend on the timing of the other commands.
  */
-const shorter = ({ commands, refundWallet }: History): ReadonlyArray<History> => {
+const shorter = ({ commands, ...deployment }: History): ReadonlyArray<History> => {
   const without: Array<History> = []
   const idle: Array<History> = []
   for (let size = commands.length; size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     for (let start = 0; start < commands.length; start += size) {
       const isIn = (at: number) => at >= start && at < start + size
-      without.push({ refundWallet, commands: commands.filter((_, at) => !isIn(at)) })
+      without.push({ ...deployment, commands: commands.filter((_, at) => !isIn(at)) })
       if (commands.some((command, at) => isIn(at) && command._tag !== "Wait")) {
-        idle.push({ refundWallet, commands: commands.map((command, at) => (isIn(at) ? { _tag: "Wait" } : command)) })
+        idle.push({ ...deployment, commands: commands.map((command, at) => (isIn(at) ? { _tag: "Wait" } : command)) })
       }
     }
   }

@@ -5,6 +5,7 @@ import { TestClock } from "effect/testing"
 import { REFUND_WALLET } from "../../support/SimulatedRail.ts"
 import { type Decorations, SimulatedServer, stores, type Stores } from "../../support/SimulatedServer.ts"
 import { SimulatedWorld } from "../../support/SimulatedWorld.ts"
+import type { History } from "./Command.ts"
 import { Hearing, isDefect } from "./Hearing.ts"
 import { type Tables, Witness } from "./Witness.ts"
 
@@ -63,11 +64,11 @@ const giveMailbox = Effect.fnUntraced(function* (wallet: string, localPart: stri
 
 /** Makes a deployment with its servers not started. Everything in it ends with the scope. */
 export const deploy = Effect.fnUntraced(function* (
-  refundWallet: boolean,
+  { refundWallet, tiesTransfers }: Pick<History, "refundWallet" | "tiesTransfers">,
   breakage: Breakage
 ): Effect.fn.Return<Deployment, never, Scope.Scope> {
   yield* TestClock.setTime(BEGINNING)
-  const world = new SimulatedWorld(refundWallet)
+  const world = new SimulatedWorld(refundWallet, tiesTransfers)
   WALLETS.forEach((wallet, index) => world.chain.fund(wallet, index === WALLETS.length - 1 ? LITTLE : RICHES))
   if (refundWallet) world.chain.fund(REFUND_WALLET, REFUND_FUNDS)
   const context = yield* Layer.build(stores)

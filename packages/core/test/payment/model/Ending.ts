@@ -6,7 +6,7 @@ import { now } from "../../support/SimulatedWorld.ts"
 import type { Bookkeeping } from "./Bookkeeping.ts"
 import { type Deployment, REFUND_FUNDS } from "./Deployment.ts"
 import { describe } from "./Hearing.ts"
-import { isEnd } from "./OperationModel.ts"
+import { isEnd, isRevoked } from "./OperationModel.ts"
 import type { Play } from "./Play.ts"
 import type { Purchase } from "./Purchase.ts"
 
@@ -80,9 +80,14 @@ export class Ending {
       const operation = witness.operationOf(purchase.nonce)
       const submitted = world.settlements.some(({ nonce }) => nonce === purchase.nonce)
       const report = (flaw: string) => witness.report(`${describe(purchase)} in ${operation?.state}: ${flaw}`)
-      const moved = world.chain.use(at, { from: purchase.wallet, nonce: purchase.nonce })?.call.kind === "transfer"
+      const own = world.chain.use(at, { from: purchase.wallet, nonce: purchase.nonce })
+      const isOthers =
+        own !== undefined && operation?.transaction !== own.hash && !world.tiesTransfers && witness.isHeld(own.hash)
+      const moved = own?.call.kind === "transfer" && !isOthers
       if (moved && purchase.advised.has("pay")) report("its holder was advised to pay again")
-      if (purchase.advised.has("done") && (operation === undefined || !isEnd(operation.state))) {
+      // A fulfilled operation is done until its goods are withdrawn.
+      const isDone = operation !== undefined && (isEnd(operation.state) || isRevoked(operation))
+      if (purchase.advised.has("done") && !isDone) {
         report("its holder was advised that it is done")
       }
       if (operation === undefined) {
@@ -104,7 +109,7 @@ export class Ending {
       if (operation.state === "fulfilled" && !given) report("its goods were not given")
       if (operation.answer === null && purchase.answer !== null) report("it was answered with success")
       if (operation.state === "unpaid") {
-        if (use?.call.kind === "transfer" && submitted) report("its authorization moved money")
+        if (use?.call.kind === "transfer" && submitted && !isOthers) report("its authorization moved money")
         if (purchase.goods.kind === "send" && purchase.goods.sendAt === undefined && given) report("its mail was sent")
       }
       const mailboxId = purchase.goods.kind === "create" ? hearing.createdBy(operation) : undefined

@@ -227,6 +227,8 @@ export class Hearing {
         return failure.operationId === null || failure.operationId === operation?.operationId || purchase.contested
           ? undefined
           : "it must wait for another operation"
+      case "AllowanceRequired":
+        return "the simulated rail needs no allowance"
       case "PayerMismatch":
         return "its own wallet is refused as another's"
       case "NotAdmitted":
@@ -251,7 +253,10 @@ export class Hearing {
   /** A 402 means that nothing was charged and that the client should sign again. */
   #flawOf402(purchase: Purchase, operation: Operation | undefined, at: number): string | undefined {
     if (operation === undefined) {
-      return this.#useOf(purchase, at)?.call.kind === "transfer" ? "402 though its authorization has paid" : undefined
+      const use = this.#useOf(purchase, at)
+      return use?.call.kind === "transfer" && !this.#witness.isHeld(use.hash)
+        ? "402 though its authorization has paid"
+        : undefined
     }
     const { failure, state } = operation
     const isEnded = state === "unpaid" && failure !== null && NOT_CHARGED.includes(failure.kind)

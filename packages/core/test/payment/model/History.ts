@@ -19,9 +19,9 @@ const PACE = 40
  * Plays a history on a new deployment with its own clock, and fails with the first violation. Deterministic: the same
  * history always has the same result.
  */
-export const play = ({ commands, refundWallet }: History, breakage: Breakage = {}): Effect.Effect<Tally, Violation> =>
+export const play = ({ commands, ...options }: History, breakage: Breakage = {}): Effect.Effect<Tally, Violation> =>
   Effect.gen(function* () {
-    const deployment = yield* deploy(refundWallet, breakage)
+    const deployment = yield* deploy(options, breakage)
     const { servers, witness } = deployment
     const whenSound = Effect.suspend(() =>
       witness.findings.length > 0 ? new Violation({ findings: witness.findings }) : Effect.void

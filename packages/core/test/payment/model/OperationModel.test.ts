@@ -29,10 +29,12 @@ const advance = { _tag: "Advance", millis: 4_000 } as const
 const REMEMBERED: Readonly<Record<string, History>> = {
   "accepts a refusal while the chain shows the payment in progress": {
     refundWallet: true,
+    tiesTransfers: true,
     commands: [{ _tag: "SettleFault", mode: "settle and refuse", times: 1 }, buy, advance]
   },
   "crashes a worker that lost its operation and finds the goods delivered": {
     refundWallet: true,
+    tiesTransfers: true,
     commands: [
       { _tag: "FreezeAt", server: 0, step: "after_settle", seconds: 17 },
       buy,
@@ -41,6 +43,7 @@ const REMEMBERED: Readonly<Record<string, History>> = {
   },
   "answers a used authorization with 402 while the chain can't be read": {
     refundWallet: true,
+    tiesTransfers: true,
     commands: [
       { _tag: "Cut", server: 0, link: "chain", cut: true },
       { _tag: "VerifyFault", mode: "down", times: 1 },
@@ -79,9 +82,9 @@ describe("paid operations, compared with their model", () => {
       const judge = vi.spyOn(Hearing.prototype, "honest").mockImplementation(() => {
         throw new Error("out of order")
       })
-      const { findings } = yield* Effect.flip(play({ refundWallet: true, commands: [buy, advance] })).pipe(
-        Effect.ensuring(Effect.sync(() => judge.mockRestore()))
-      )
+      const { findings } = yield* Effect.flip(
+        play({ refundWallet: true, tiesTransfers: true, commands: [buy, advance] })
+      ).pipe(Effect.ensuring(Effect.sync(() => judge.mockRestore())))
       assert.include(findings, "a judge failed: Error: out of order")
     })
   )

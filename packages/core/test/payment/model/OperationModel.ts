@@ -60,6 +60,12 @@ export class OperationModel {
         return flaws.map((flaw) => `operation ${operation.operationId} in ${operation.state}: ${flaw}`)
       }),
       ...repeated(operations, "proof", ({ proof }) => `${proof.payer} ${proof.nonce}`),
+      // Each transaction of the simulated chain makes one transfer.
+      ...repeated(
+        operations.filter(({ transaction }) => transaction !== null),
+        "transfer",
+        ({ transaction }) => `${transaction}`
+      ),
       ...repeated(
         operations,
         "key",

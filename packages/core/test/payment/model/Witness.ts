@@ -3,11 +3,13 @@ import {
   type Operation,
   type OperationState,
   type OperationStore,
+  type PaymentTerms,
   Timestamp
 } from "@agentos/core"
 import type { MemoryDatabase } from "@agentos/memory"
 import { Effect, Option } from "effect"
-import { authorizationOf, judge, REFUND_WALLET } from "../../support/SimulatedRail.ts"
+import { authorizationOf, equalTransfers, judge, REFUND_WALLET } from "../../support/SimulatedRail.ts"
+import type { MinedTransaction } from "../../support/SimulatedChain.ts"
 import { now, type SimulatedWorld, type WorldWatcher } from "../../support/SimulatedWorld.ts"
 
 export type Tables = MemoryDatabase["Service"]["tables"]
@@ -75,10 +77,27 @@ export class Witness {
   }
 
   /** Returns the confirmed transfer that pays for an operation, according to the chain alone. */
-  paymentOf({ nonceReadAtBlock, proof, terms }: Operation, at: number) {
+  paymentOf({ nonceReadAtBlock, proof, terms, transaction }: Operation, at: number) {
     const use = this.#world.chain.use(at, authorizationOf(proof))
     if (use === undefined || !this.#world.chain.isConfirmed(at, use)) return undefined
-    return judge(use, terms, nonceReadAtBlock ?? 0n)._tag === "Paid" ? use : undefined
+    return this.#transferOf(use, terms, nonceReadAtBlock ?? 0n, transaction, at)
+  }
+
+  /**
+   * Returns the transfer that a use means for a payment. Where the chain does not tie them, it is the one that the operation has,
+   * or one beside the use that no operation has.
+   */
+  #transferOf(use: MinedTransaction, terms: PaymentTerms, afterBlock: bigint, own: string | null, at: number) {
+    const { chain, tiesTransfers } = this.#world
+    if (tiesTransfers) return judge(use, terms, afterBlock)._tag === "Paid" ? use : undefined
+    if (BigInt(use.block) <= afterBlock) return undefined
+    const transfers = equalTransfers(use, chain.transfers(at), terms)
+    return own === null ? transfers.find(({ hash }) => !this.isHeld(hash)) : transfers.find(({ hash }) => hash === own)
+  }
+
+  /** Whether an operation has this transaction as its payment. */
+  isHeld(hash: string): boolean {
+    return this.operations().some(({ transaction }) => transaction === hash)
   }
 
   /**
@@ -87,9 +106,8 @@ export class Witness {
   transferFor({ proof, terms }: Pick<Operation, "proof" | "terms">, at: number) {
     const use = this.#world.chain.use(at, authorizationOf(proof))
     const issuedAt = Number(proof.accepted.extra["issuedAt"]) / 1_000
-    if (use === undefined || judge(use, terms, 0n)._tag !== "Paid") return undefined
     // Within the tolerance, a transfer may count or not.
-    return use.block >= issuedAt ? use : undefined
+    return use === undefined || use.block < issuedAt ? undefined : this.#transferOf(use, terms, 0n, null, at)
   }
 
   readonly watcher: WorldWatcher = {
