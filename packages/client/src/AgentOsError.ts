@@ -44,6 +44,8 @@ interface DetailsByCode {
   readonly INVALID_REQUEST: { readonly issues: NonNullable<WireError["issues"]> }
   readonly ONBOARDING_REQUIRED: { readonly onboarding: WireError["onboarding"] | null }
   readonly PAYMENT_PENDING: Delay
+  /** The transaction that lets Permit2 move the tokens of the wallet; it sends it once. Null if the server named none. */
+  readonly PERMIT2_ALLOWANCE_REQUIRED: { readonly transaction: WireError["transaction"] | null }
   readonly RATE_LIMITED: Delay
   readonly QUOTA_EXCEEDED: Delay
   readonly PROVIDER_TEMPORARY_FAILURE: Delay

@@ -138,6 +138,13 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
       next: retryOf(request),
       headers: { "PAYMENT-REQUIRED": challenge }
     }),
+    AllowanceRequired: ({ message, transaction }): ErrorParts => ({
+      code: "PERMIT2_ALLOWANCE_REQUIRED",
+      message: `${sentence(message)} Then repeat the identical request. Nothing was charged.`,
+      paymentState: "none",
+      transaction,
+      next: retryOf(request)
+    }),
     IdempotencyConflict: ({ message, paymentState }): ErrorParts => ({
       code: "IDEMPOTENCY_CONFLICT",
       message: `${sentence(message)}${paymentState === "none" ? "" : " This request charged nothing."} ${

@@ -31,6 +31,14 @@ export const Onboarding = Schema.Struct({
 }).annotate({ identifier: "Onboarding" })
 export type Onboarding = typeof Onboarding.Type
 
+/** A transaction for the payer's wallet to sign and send, without value. */
+export const WalletTransaction = Schema.Struct({
+  network: Schema.String.annotateKey({ description: "CAIP-2 id of the chain." }),
+  to: Schema.String.annotateKey({ description: "The called contract: the token." }),
+  data: Schema.String.annotateKey({ description: "The data of the call: `approve` for Permit2." })
+}).annotate({ identifier: "WalletTransaction" })
+export type WalletTransaction = typeof WalletTransaction.Type
+
 /** The error, whether money moved, and the next step. */
 export const ErrorBody = Schema.Struct({
   code: ErrorCode.annotateKey({ description: "The error code, for programs." }),
@@ -52,7 +60,10 @@ export const ErrorBody = Schema.Struct({
   onboarding: Schema.optionalKey(Onboarding).annotateKey({
     description: "The service to start with. Only with ONBOARDING_REQUIRED."
   }),
-  quota: Schema.optionalKey(TimedQuota).annotateKey({ description: "The exceeded quota. Only with QUOTA_EXCEEDED." })
+  quota: Schema.optionalKey(TimedQuota).annotateKey({ description: "The exceeded quota. Only with QUOTA_EXCEEDED." }),
+  transaction: Schema.optionalKey(WalletTransaction).annotateKey({
+    description: "The transaction that the payer's wallet sends. Only with PERMIT2_ALLOWANCE_REQUIRED."
+  })
 })
 export type ErrorBody = typeof ErrorBody.Type
 
@@ -98,5 +109,6 @@ interface PartsOf<Code extends ErrorCode> {
   readonly issues?: ReadonlyArray<Issue>
   readonly onboarding?: Onboarding
   readonly quota?: TimedQuota
+  readonly transaction?: WalletTransaction
   readonly headers?: Readonly<Record<string, string>>
 }

@@ -1,5 +1,6 @@
 import {
   AllowanceExhausted,
+  AllowanceRequired,
   Conflict,
   CredentialRefused,
   type ErrorCode,
@@ -49,6 +50,13 @@ import { type ApiError, toWireError } from "./WireError.ts"
 const CAPABILITIES = { email: true, phone: true }
 const WALLET = EVENT_EXAMPLES["payment.completed"].payload.payer
 const RETRY_AFTER_SECONDS = 5
+
+/** approve(Permit2, 2^256 - 1) of Ethereum's USDT. */
+const APPROVAL = {
+  network: "eip155:1",
+  to: "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+  data: `0x095ea7b3000000000000000000000000000000000022d473030f116ddee9f6b43ac78ba3${"f".repeat(64)}`
+}
 
 /** The kind of resource that an input identifies. */
 const KINDS: Readonly<Record<string, ResourceKind>> = {
@@ -149,6 +157,13 @@ const SAMPLES: { readonly [Code in ErrorCode]: (operation: ApiOperation) => ApiE
   ALLOWANCE_EXHAUSTED: () => new AllowanceExhausted({ phoneNumberId: PHONE_NUMBER.phoneNumberId }),
   NUMBER_EXPIRING: () => new NumberExpiring({ phoneNumberId: PHONE_NUMBER.phoneNumberId }),
   NUMBER_RELEASED: () => new NumberReleased({ phoneNumberId: PHONE_NUMBER.phoneNumberId, country: "US" }),
+  PERMIT2_ALLOWANCE_REQUIRED: () =>
+    new AllowanceRequired({
+      message:
+        `The wallet ${WALLET} must let Permit2 move its tokens on ${APPROVAL.network}, once. It allows 0 base units now. ` +
+        `Send a transaction from it to ${APPROVAL.to}, without value, with the data ${APPROVAL.data}.`,
+      transaction: APPROVAL
+    }),
   PAYLOAD_TOO_LARGE: ({ entry }) => new BodyTooLarge({ limitBytes: isStartHere(entry) ? 16_384 : 65_536 }),
   URI_TOO_LONG: () => new UriTooLong({ limitBytes: 8_192 }),
   UNSUPPORTED_MEDIA_TYPE: () =>

@@ -19,7 +19,7 @@ export interface WireError {
 /** Returns the response to an error: status, headers and envelope. */
 export const toWireError = (error: ApiError, request: FailedRequest): WireError => {
   const parts = isRequestError(error) ? requestErrorParts(error, request) : domainErrorParts(error, request)
-  const { code, headers, issues, next, onboarding, operationId, quota, retryable } = parts
+  const { code, headers, issues, next, onboarding, operationId, quota, retryable, transaction } = parts
   const isPaid = request.entry !== null && request.entry.price !== null
   return {
     status: ERROR_STATUS[code],
@@ -35,7 +35,8 @@ export const toWireError = (error: ApiError, request: FailedRequest): WireError 
         ...(next === undefined ? {} : { next }),
         ...(issues === undefined ? {} : { issues }),
         ...(onboarding === undefined ? {} : { onboarding }),
-        ...(quota === undefined ? {} : { quota })
+        ...(quota === undefined ? {} : { quota }),
+        ...(transaction === undefined ? {} : { transaction })
       },
       guides: GUIDES
     }

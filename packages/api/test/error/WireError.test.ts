@@ -19,6 +19,7 @@ import {
 } from "@agentos/api"
 import {
   AllowanceExhausted,
+  AllowanceRequired,
   type Capabilities,
   type CatalogEntry,
   Conflict,
@@ -78,6 +79,14 @@ const rows: ReadonlyArray<readonly [ApiError, number, string]> = [
   [new AllowanceExhausted({ phoneNumberId: operationId }), 409, "ALLOWANCE_EXHAUSTED"],
   [new NumberExpiring({ phoneNumberId: operationId }), 409, "NUMBER_EXPIRING"],
   [new NumberReleased({ phoneNumberId: operationId, country: "US" }), 409, "NUMBER_RELEASED"],
+  [
+    new AllowanceRequired({
+      message: "approve",
+      transaction: { network: "eip155:1", to: "0x00", data: "0x01" }
+    }),
+    412,
+    "PERMIT2_ALLOWANCE_REQUIRED"
+  ],
   [new BodyTooLarge({ limitBytes: 1 }), 413, "PAYLOAD_TOO_LARGE"],
   [new UriTooLong({ limitBytes: 1 }), 414, "URI_TOO_LONG"],
   [new MediaTypeUnsupported({ message: "JSON alone." }), 415, "UNSUPPORTED_MEDIA_TYPE"],

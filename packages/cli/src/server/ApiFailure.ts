@@ -29,6 +29,7 @@ export const ERROR_EXIT: Readonly<Record<ErrorBody["code"], ExitCode>> = {
   ALLOWANCE_EXHAUSTED: EXIT.conflict,
   NUMBER_EXPIRING: EXIT.conflict,
   NUMBER_RELEASED: EXIT.conflict,
+  PERMIT2_ALLOWANCE_REQUIRED: EXIT.payment,
   PAYLOAD_TOO_LARGE: EXIT.usage,
   URI_TOO_LONG: EXIT.usage,
   UNSUPPORTED_MEDIA_TYPE: EXIT.usage,

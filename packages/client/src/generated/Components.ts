@@ -13,6 +13,7 @@ export interface components {
                 issues?: components["schemas"]["Issue"][];
                 onboarding?: components["schemas"]["Onboarding"];
                 quota?: "mail_recipients_per_day" | "mail_sending_paused" | "calls_at_once" | "calls_per_hour" | "calls_to_one_number" | "calls_short";
+                transaction?: components["schemas"]["WalletTransaction"];
             };
             guides: components["schemas"]["Guides"];
         };
@@ -387,7 +388,7 @@ export interface components {
                 };
             };
         };
-        ErrorCode: "INVALID_REQUEST" | "AUTH_REQUIRED" | "INVALID_TOKEN" | "PAYMENT_REQUIRED" | "FORBIDDEN" | "RESOURCE_NOT_OWNED" | "RESOURCE_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "CONFLICT" | "IDEMPOTENCY_CONFLICT" | "PAYMENT_PENDING" | "ALLOWANCE_EXHAUSTED" | "NUMBER_EXPIRING" | "NUMBER_RELEASED" | "PAYLOAD_TOO_LARGE" | "URI_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "UPGRADE_REQUIRED" | "ONBOARDING_REQUIRED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "PROVIDER_TEMPORARY_FAILURE" | "PROVIDER_REJECTED" | "SERVICE_UNAVAILABLE";
+        ErrorCode: "INVALID_REQUEST" | "AUTH_REQUIRED" | "INVALID_TOKEN" | "PAYMENT_REQUIRED" | "FORBIDDEN" | "RESOURCE_NOT_OWNED" | "RESOURCE_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "CONFLICT" | "IDEMPOTENCY_CONFLICT" | "PAYMENT_PENDING" | "ALLOWANCE_EXHAUSTED" | "NUMBER_EXPIRING" | "NUMBER_RELEASED" | "PERMIT2_ALLOWANCE_REQUIRED" | "PAYLOAD_TOO_LARGE" | "URI_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "UPGRADE_REQUIRED" | "ONBOARDING_REQUIRED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "PROVIDER_TEMPORARY_FAILURE" | "PROVIDER_REJECTED" | "SERVICE_UNAVAILABLE";
         NextCall: {
             method: "GET" | "POST" | "DELETE";
             path: string;
@@ -411,6 +412,11 @@ export interface components {
         Price: {
             amount: string;
             asset: "USDT";
+        };
+        WalletTransaction: {
+            network: string;
+            to: string;
+            data: string;
         };
         Guides: {
             llms: string;

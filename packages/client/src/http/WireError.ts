@@ -50,6 +50,8 @@ const detailsOf = (error: WireError, answer: Answer): ErrorDetails<WireErrorCode
       return { issues: error.issues ?? [] }
     case "ONBOARDING_REQUIRED":
       return { onboarding: error.onboarding ?? null }
+    case "PERMIT2_ALLOWANCE_REQUIRED":
+      return { transaction: error.transaction ?? null }
     case "PAYMENT_PENDING":
     case "RATE_LIMITED":
     case "QUOTA_EXCEEDED":

@@ -1,4 +1,5 @@
 import {
+  AllowanceRequired,
   type ChainTransfer,
   PaymentRail,
   type PaymentProof,
@@ -35,8 +36,8 @@ export interface ScriptedRail {
   readonly shown: ReadonlyArray<string>
   /**
    * Failures: whether signatures, the payer's balance, or the chain cannot be read; whether the chain's logs lag behind
-   * its state; whether everything on it is older than the challenges; whether the payer's balance is too low;
-   * whether the operator has removed the token; and the result of a simulation.
+   * its state; whether everything on it is older than the challenges; whether the payer's balance is too low, or its
+   * allowance is missing; whether the operator has removed the token; and the result of a simulation.
    */
   readonly outage: {
     authentication: boolean
@@ -45,6 +46,7 @@ export interface ScriptedRail {
     logs: boolean
     late: boolean
     poor: boolean
+    allowance: boolean
     retired: boolean
     simulation: "passes" | "fails" | "away"
   }
@@ -54,6 +56,10 @@ export interface ScriptedRail {
   readonly useNonceOnceRead: (header: string) => void
   /** Uses the authorization in a header as a third party would. */
   readonly useNonce: (header: string) => void
+  /** Whether the chain shows only transfers, and not which authorization made each. */
+  readonly untied: { isUntied: boolean }
+  /** Uses the authorization in a header without a transfer, beside the transfer of the one in another header. */
+  readonly useBeside: (header: string, other: string) => void
   /** The refunds paid, by the nonce of the refund. */
   readonly refunds: ReadonlyMap<string, { readonly wallet: string; readonly amount: bigint }>
   /** The obstacle to refunds: none, a payment that is not final, no wallet, or a lost answer. */
@@ -135,6 +141,11 @@ const decode = (header: string): PaymentProof => {
   }
 }
 
+const NO_ALLOWANCE = new AllowanceRequired({
+  message: "Permit2 may not move the tokens of the wallet",
+  transaction: { network: TERMS.network, to: TERMS.asset, data: "0x095ea7b3" }
+})
+
 const noWallet = new ProviderError({ provider: "chain", reason: "Misconfigured", message: "No refund wallet" })
 const notFinal: RefundProgress = { _tag: "Pending", message: "the payment is not final" }
 
@@ -155,12 +166,14 @@ export const make = (): ScriptedRail => {
     logs: false,
     late: false,
     poor: false,
+    allowance: false,
     retired: false,
     simulation: "passes"
   }
   const shown: Array<string> = []
   const blocksBefore: Array<bigint> = []
   const frontRunning = new Set<string>()
+  const untied = { isUntied: false }
   let offered = TERMS
   let block = 1n
   let settleCalls = 0
@@ -170,7 +183,8 @@ export const make = (): ScriptedRail => {
   const transfer = (proof: PaymentProof) => {
     if (used.has(proof.nonce)) return
     const transaction = `0x${proof.nonce}`
-    used.set(proof.nonce, { _tag: "Paid", transaction, block: ++block })
+    const candidates = [{ transferId: transaction, transaction }]
+    used.set(proof.nonce, { _tag: "Paid", transaction, block: ++block, ...(untied.isUntied ? { candidates } : {}) })
     log.push({ direction: "received", transaction, block, wallet: proof.payer, amount: proof.value })
     transfers.set(proof.payer, (transfers.get(proof.payer) ?? 0) + 1)
   }
@@ -223,8 +237,9 @@ export const make = (): ScriptedRail => {
           : Effect.void
       }),
     verify: () =>
-      Effect.suspend((): Effect.Effect<void, ProofInvalid | ProviderError> => {
+      Effect.suspend((): Effect.Effect<void, ProofInvalid | AllowanceRequired | ProviderError> => {
         if (outage.verify) return Effect.fail(unreachable)
+        if (outage.allowance) return Effect.fail(NO_ALLOWANCE)
         return outage.poor ? Effect.fail(new ProofInvalid({ message: "The wallet holds too little" })) : Effect.void
       }),
     simulate: (proof) =>
@@ -294,6 +309,12 @@ export const make = (): ScriptedRail => {
     blocksBefore,
     outage,
     useNonceOnceRead: (header) => void frontRunning.add(decode(header).nonce),
+    untied,
+    useBeside: (header, other) => {
+      const use = used.get(decode(other).nonce)
+      if (use === undefined) throw new Error("the other authorization was not used")
+      used.set(decode(header).nonce, use)
+    },
     refunds,
     refunding,
     useNonce: (header) => transfer(decode(header)),

@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import { PaymentState } from "./OperationState.ts"
+import type { AllowanceRequired } from "./PaymentRail.ts"
 
 /** The state of a payment whose operation is not complete. */
 const OpenPaymentState = Schema.Literals(["pending", "unknown", "settled"])
@@ -84,6 +85,7 @@ export class PaymentReturned extends Schema.TaggedError<PaymentReturned>()("Paym
 /** All payment failures of a paid request. */
 export type PaymentError =
   | PaymentRequired
+  | AllowanceRequired
   | IdempotencyConflict
   | PayerMismatch
   | PaymentPending

@@ -15,6 +15,16 @@ export class ProofInvalid extends Schema.TaggedError<ProofInvalid>()("ProofInval
   remedy: Schema.optionalKey(Schema.String)
 }) {}
 
+/**
+ * The payer must send a transaction to the chain, once, before its tokens can be moved by a signature. Nothing was submitted.
+ */
+export class AllowanceRequired extends Schema.TaggedError<AllowanceRequired>()("AllowanceRequired", {
+  /** What is missing, and how the transaction gives it. */
+  message: Schema.String,
+  /** The transaction that the payer signs and sends: on this chain, from the wallet that pays, without value. */
+  transaction: Schema.Struct({ network: Schema.String, to: Schema.String, data: Schema.String })
+}) {}
+
 /** The state of an authorization's nonce on the chain. */
 export interface NonceReading {
   readonly used: boolean
@@ -174,9 +184,12 @@ export class PaymentRail extends Context.Service<
     readonly authenticate: (proof: PaymentProof) => Effect.Effect<void, ProofInvalid | ProviderError>
     /**
      * Checks whether the authorization could settle now: amount, recipient and time window against the terms, the
-     * payer's balance, and whether it can be submitted at all. Reveals the signature to no other system.
+     * payer's balance and allowance, and whether it can be submitted at all. Reveals the signature to no other system.
      */
-    readonly verify: (proof: PaymentProof, terms: PaymentTerms) => Effect.Effect<void, ProofInvalid | ProviderError>
+    readonly verify: (
+      proof: PaymentProof,
+      terms: PaymentTerms
+    ) => Effect.Effect<void, ProofInvalid | AllowanceRequired | ProviderError>
     /** Reads from the chain whether the nonce is used. */
     readonly readNonce: (proof: PaymentProof) => Effect.Effect<NonceReading, ProviderError>
     /**

@@ -63,14 +63,19 @@ export const paymentChecks = (
       const [refusal, { used }] = yield* Effect.all(
         [
           Effect.as(rail.verify(proof, terms), undefined).pipe(
-            Effect.catchTag("ProofInvalid", (error) => Effect.succeed(error))
+            Effect.catchTags({
+              ProofInvalid: (error) => Effect.succeed(error),
+              AllowanceRequired: (error) => Effect.succeed(error)
+            })
           ),
           rail.readNonce(proof)
         ],
         { concurrency: 2 }
       )
       if (used) return yield* new AuthorizationUsed()
-      if (refusal !== undefined) return yield* challenge(request, refusal.message, remedyOf(refusal))
+      if (refusal === undefined) return
+      if (refusal._tag === "AllowanceRequired") return yield* refusal
+      return yield* challenge(request, refusal.message, remedyOf(refusal))
     },
     Effect.catchTag("ProviderError", ({ message }) => undetermined(message))
   )

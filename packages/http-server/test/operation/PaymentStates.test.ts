@@ -351,6 +351,18 @@ describe("paymentState", () => {
     await Promise.all([limited, withoutMail, broken].map(({ stop }) => stop()))
   })
 
+  it("is none if the wallet has not let Permit2 move its tokens, and the error has the transaction that does", async () => {
+    const { send } = await heldIn(null)
+    server.payments.outage.allowance = true
+    const answer = await send(ada.token)
+    server.payments.outage.allowance = false
+    expect(answer.status).toBe(412)
+    expectCell(answer, "PERMIT2_ALLOWANCE_REQUIRED", "none")
+    expect(errorOf(answer)).toMatchObject({ transaction: { network: "eip155:402402", data: "0x095ea7b3" } })
+    // The same payment is good once the wallet has sent it.
+    expect((await send(ada.token)).status).toBe(200)
+  })
+
   it("is shown above in every cell that can occur", () => {
     expect(CELLS.filter((cell) => !seen.has(cell)).toSorted()).toEqual(ELSEWHERE.toSorted())
     expect([...seen].filter((cell) => !CELLS.includes(cell))).toEqual([])
