@@ -45,7 +45,7 @@ export const packageLayers: Readonly<Record<string, ReadonlyArray<ReadonlyArray<
     ["supervisor"],
     ["tour"]
   ],
-  x402: [["header", "network"], ["chain"], ["method"], ["facilitator"], ["self"]]
+  x402: [["network"], ["header"], ["chain"], ["method"], ["facilitator"], ["self"]]
 }
 
 /** Files next to these folders that are below all of them. The other files are the top. */

@@ -1,6 +1,7 @@
 import type { ProviderError } from "@agentos/core"
 import { Context, Effect, Schedule } from "effect"
 import { type EvmChain, make } from "./chain/EvmChain.ts"
+import { approvalText } from "./method/Approval.ts"
 import type { Facilitator } from "./facilitator/Facilitator.ts"
 import type { TransferMethod } from "./method/TransferMethod.ts"
 import { transferMethod } from "./method/TransferMethods.ts"
@@ -59,29 +60,47 @@ export const facilitatorCheck = Effect.fnUntraced(function* (
   }
 })
 
-/** Returns the current refund wallet with its balance in base units of the token; undefined without one. */
-export const refundBalance = Effect.fnUntraced(function* (
-  { refundWallets: [wallet] }: OfferedNetwork,
-  chain: EvmChain
-) {
-  return wallet === undefined ? undefined : { wallet, balance: yield* patiently(chain.balanceOf(wallet)) }
+/** The refund wallet, as far as refunds depend on it. */
+export interface RefundReadiness {
+  readonly wallet: string
+  /** In base units of the token. */
+  readonly balance: bigint
+  /** What the wallet must send before it can pay all that it holds, as a text; undefined if nothing. */
+  readonly approval: string | undefined
+}
+
+/** Returns the current refund wallet; undefined without one. */
+const refundReadiness = Effect.fnUntraced(function* (
+  offered: OfferedNetwork,
+  chain: EvmChain,
+  method: TransferMethod
+): Effect.fn.Return<RefundReadiness | undefined, ProviderError> {
+  const [wallet] = offered.refundWallets
+  if (wallet === undefined) return undefined
+  const balance = yield* patiently(chain.balanceOf(wallet))
+  const missing = yield* patiently(method.findMissingApproval(wallet, balance > 0n ? balance : 1n))
+  return { wallet, balance, approval: missing && approvalText(wallet, offered, missing) }
 })
 
 /**
- * The checks of a rail that opens. A facilitator that does not answer, and an empty refund wallet, are only logged:
+ * The checks of a rail that opens. A facilitator that does not answer, and a refund wallet that can't pay, are only logged:
  * the server can still serve all else, and payments or refunds wait.
  */
 export const openingCheck = Effect.fnUntraced(function* (
   offered: OfferedNetwork,
   chain: EvmChain,
+  method: TransferMethod,
   facilitator: Facilitator
 ): Effect.fn.Return<void, ProviderError> {
   const { network } = offered.config
-  const refund = yield* refundBalance(offered, chain)
+  const refund = yield* refundReadiness(offered, chain, method)
   if (refund?.balance === 0n) {
     yield* Effect.logWarning(
       `Payment network ${network}: the refund wallet ${refund.wallet} is empty, so no refund can be paid.`
     )
+  }
+  if (refund?.approval !== undefined) {
+    yield* Effect.logWarning(`Payment network ${network}: no refund can be paid. ${refund.approval}`)
   }
   yield* Effect.catchIf(
     facilitatorCheck(offered, facilitator),
@@ -98,11 +117,8 @@ export interface NetworkChecks {
   readonly token: Effect.Effect<void, ProviderError>
   /** Whether payments can be submitted, and the facilitator's or gas wallet's problem if not. */
   readonly facilitator: Effect.Effect<void, ProviderError>
-  /** The refund wallet with its balance, in base units of the token and of prices; undefined without a wallet. */
-  readonly refund: Effect.Effect<
-    { readonly wallet: string; readonly balance: bigint; readonly priceUnits: bigint } | undefined,
-    ProviderError
-  >
+  /** The refund wallet, with its balance also in base units of prices; undefined without a wallet. */
+  readonly refund: Effect.Effect<(RefundReadiness & { readonly priceUnits: bigint }) | undefined, ProviderError>
 }
 
 /** Makes the checks of a network, which do not retry. Fails if its configuration contradicts itself. */
@@ -112,11 +128,12 @@ export const networkChecks = (
 ): Effect.Effect<NetworkChecks, ProviderError> =>
   Effect.map(offer(network), (offered) => {
     const chain = make(offered)
+    const method = transferMethod(offered, chain)
     return {
-      token: once(tokenCheck(offered, chain, transferMethod(offered, chain))),
+      token: once(tokenCheck(offered, chain, method)),
       facilitator: once(facilitator(offered)),
       refund: Effect.map(
-        once(refundBalance(offered, chain)),
+        once(refundReadiness(offered, chain, method)),
         (found) => found && { ...found, priceUnits: found.balance / offered.unitsPerPriceUnit }
       )
     }

@@ -1,4 +1,5 @@
 import {
+  AllowanceRequired,
   type PaymentProof,
   PaymentRail,
   type PaymentTerms,
@@ -14,6 +15,8 @@ import * as EvmChain from "./chain/EvmChain.ts"
 import type { Facilitator, FacilitatorFactory, FacilitatorRequest } from "./facilitator/Facilitator.ts"
 import { openingCheck, tokenCheck } from "./NetworkCheck.ts"
 import * as PaymentHeader from "./header/PaymentHeader.ts"
+import { transferMethodOf } from "./header/PaymentHeader.ts"
+import { approvalText } from "./method/Approval.ts"
 import { hexOf, transferOf } from "./network/AuthorizedTransfer.ts"
 import {
   misconfigured,
@@ -80,7 +83,7 @@ export const layer = <R = never>(
       const routes = yield* openRoutes(options, ({ facilitator }, offered) => facilitator(offered))
       yield* Effect.forEach(
         routes.values(),
-        ({ chain, facilitator, offered }) => openingCheck(offered, chain, facilitator),
+        ({ chain, facilitator, method, offered }) => openingCheck(offered, chain, method, facilitator),
         { concurrency: "unbounded", discard: true }
       )
       return make(routes)
@@ -131,13 +134,24 @@ const routeKey = (network: string, asset: string): string => `${network} ${asset
 
 const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
   const findRoute = (network: string, asset: string) => routes.get(routeKey(network, asset))
-  /** Returns the route of an operation, which may be older than the configuration. */
-  const routeOf = ({ asset, network }: Token): Effect.Effect<Route, ProviderError> => {
+  /** Returns the route of a token in an operation, which may be older than the configuration. */
+  const tokenRoute = ({ asset, network }: Token): Effect.Effect<Route, ProviderError> => {
     const route = findRoute(network, asset)
     return route === undefined
       ? Effect.fail(misconfigured(`The payment network ${network} is no longer configured.`))
       : Effect.succeed(route)
   }
+  /** Returns the route of a payment: of its token, by the requirements that it accepted. */
+  const routeOf = (token: Token, accepted: Requirements): Effect.Effect<Route, ProviderError> =>
+    Effect.filterOrFail(
+      tokenRoute(token),
+      ({ method }) => method.name === transferMethodOf(accepted),
+      ({ method, offered }) =>
+        misconfigured(
+          `The payment network ${offered.network} has transferMethod ${method.name} now, and this payment was authorized by ` +
+            `${String(transferMethodOf(accepted))}. Configure that one until the operation has ended.`
+        )
+    )
 
   /** By amount: the catalog has a few prices. */
   const known = new Map<bigint, ReadonlyArray<PaymentTerms>>()
@@ -156,7 +170,8 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
     isBoundElsewhere: ({ nonce }, { extra }, url) => isBoundElsewhere(nonce, extra["binding"], url),
     authenticate: Effect.fnUntraced(function* (proof) {
       const route = findRoute(proof.network, proof.asset)
-      if (route === undefined) return yield* refuse(NOT_ACCEPTED)
+      if (route === undefined || route.method.name !== transferMethodOf(proof.accepted))
+        return yield* refuse(NOT_ACCEPTED)
       const { method, offered } = route
       const transfer = transferOf(proof)
       const [payer, digest] = [transfer.from, method.digest(transfer)]
@@ -173,8 +188,12 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
     verify: Effect.fnUntraced(function* (proof, terms) {
       const flaw = flawOf(proof, terms, Math.floor((yield* Timestamp.now) / Timestamp.SECOND))
       if (flaw !== undefined) return yield* refuse(flaw)
-      const { chain, facilitator, offered } = yield* routeOf(proof)
-      const [balance] = yield* Effect.all([chain.balanceOf(hexOf(proof.payer)), facilitator.ready], { concurrency: 2 })
+      const { chain, facilitator, method, offered } = yield* routeOf(proof, proof.accepted)
+      const payer = hexOf(proof.payer)
+      const [balance, approval] = yield* Effect.all(
+        [chain.balanceOf(payer), method.findMissingApproval(payer, terms.amount), facilitator.ready],
+        { concurrency: 3 }
+      )
       if (balance < terms.amount) {
         const { config, network, unitsPerPriceUnit } = offered
         const [held, price] = [balance, terms.amount].map((units) => Usdt.toDecimal(units / unitsPerPriceUnit))
@@ -183,9 +202,16 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
           remedy: FUND_THE_WALLET
         })
       }
+      if (approval !== undefined) {
+        const { data, to } = approval
+        return yield* new AllowanceRequired({
+          message: approvalText(proof.payer, offered, approval),
+          transaction: { network: offered.network, to, data }
+        })
+      }
     }),
     simulate: Effect.fnUntraced(function* (proof, terms) {
-      const { method } = yield* routeOf(proof)
+      const { method } = yield* routeOf(terms, terms)
       const flaw = yield* method.simulate(
         transferOf({ ...proof, payTo: terms.payTo, value: terms.amount }),
         hexOf(PaymentHeader.signatureOf(proof))
@@ -193,7 +219,7 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
       if (flaw !== undefined) return yield* refuse(flaw)
     }),
     readNonce: Effect.fnUntraced(function* (proof) {
-      const { chain, method, offered } = yield* routeOf(proof)
+      const { chain, method, offered } = yield* routeOf(proof, proof.accepted)
       // One request. Behind a URL with several nodes, the block may be newer than the state: a use between them then counts as
       // one before this reading.
       const [latest, used] = yield* Effect.all(
@@ -205,33 +231,36 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
       return { used, block: latest > depth ? latest - depth : 0n }
     }),
     settle: (proof, terms) =>
-      Effect.matchEffect(routeOf(proof), {
+      Effect.matchEffect(routeOf(terms, terms), {
         onFailure: ({ message }) => Effect.succeed({ _tag: "Unknown" as const, message }),
         onSuccess: ({ facilitator }) => facilitator.settle(requestOf(proof, terms))
       }),
     findSettlement: Effect.fnUntraced(function* (proof, terms, afterBlock, transaction) {
-      const { method, offered } = yield* routeOf(proof)
+      const { method, offered } = yield* routeOf(terms, terms)
       const confirmations = requiredConfirmations(offered, terms.amount)
       return yield* method.findSettlement({ proof, terms, afterBlock, transaction, confirmations })
     }),
     blockBefore: Effect.fnUntraced(function* (token, moment) {
-      const { chain } = yield* routeOf(token)
+      const { chain } = yield* tokenRoute(token)
       return yield* chain.blockBefore(BigInt(Math.floor(moment / Timestamp.SECOND)))
     }),
     listsTransfers: true,
     canRefund: ({ asset, network }) => findRoute(network, asset)?.offered.config.refund !== undefined,
     refund: Effect.fnUntraced(function* (refund) {
-      const { facilitator, ...route } = yield* routeOf(refund.terms)
+      const { facilitator, ...route } = yield* routeOf(refund.terms, refund.terms)
       const settle = (proof: PaymentProof, terms: PaymentTerms) => facilitator.settle(requestOf(proof, terms))
       return yield* advanceRefund({ ...route, settle }, refund)
     }),
     transfers: Effect.fnUntraced(function* (token, fromBlock) {
-      const { chain, offered } = yield* routeOf(token)
+      const { chain, offered } = yield* tokenRoute(token)
       return yield* readTransfers(chain, offered, fromBlock)
     }),
     encodeReceipt: PaymentHeader.encodeReceipt
   })
 }
+
+/** The part of payment requirements that names the transfer method. */
+type Requirements = Parameters<typeof transferMethodOf>[0]
 
 const NOT_ACCEPTED =
   "This server does not accept payments in this token on this network, or no longer. It has not submitted the payment. " +

@@ -14,6 +14,7 @@ import { type Address, getAddress, type Hex } from "viem"
 import { type EvmChain, LOG_QUESTIONS_MAX } from "./chain/EvmChain.ts"
 import { requirementsOf } from "./header/PaymentHeader.ts"
 import { misconfigured, type OfferedNetwork, requiredConfirmations } from "./network/PaymentNetwork.ts"
+import { approvalText } from "./method/Approval.ts"
 import type { TransferMethod } from "./method/TransferMethod.ts"
 import { hexOf } from "./network/AuthorizedTransfer.ts"
 import { signer } from "./network/Signer.ts"
@@ -65,6 +66,12 @@ export const advanceRefund = Effect.fnUntraced(function* (
   if (balance < refund.terms.amount) {
     const reason = `It holds ${balance} base units of the token, and the refund needs ${refund.terms.amount}.`
     return yield* emptyWallet(route.offered, wallet, reason)
+  }
+  const approval = yield* route.method.findMissingApproval(wallet, refund.terms.amount)
+  if (approval !== undefined) {
+    return yield* misconfigured(
+      `The refund can't be paid. ${approvalText(wallet, route.offered, approval)} The refund is still due and will be retried.`
+    )
   }
   return yield* submit(route, refund, wallet, Redacted.value(config.refund.privateKey))
 })

@@ -16,6 +16,7 @@ import {
   TransactionReceiptNotFoundError
 } from "viem"
 import { call, getBlock, getChainId, getCode, getTransactionReceipt } from "viem/actions"
+import { findBeginning } from "./BlockSearch.ts"
 import { isOutage, nodeMessages, rpcTransport } from "./RpcTransport.ts"
 import { type OfferedNetwork, PROVIDER } from "../network/PaymentNetwork.ts"
 import { type TokenTransfer, TRANSFER, transferIn, type TransactionLog } from "./TransferEvent.ts"
@@ -49,6 +50,8 @@ export interface EvmChain {
   readonly readWord: (data: Hex, block: bigint | "latest") => Effect.Effect<bigint, ProviderError>
   /** Reads the logs of the token in a range of blocks as `ranges` makes them. */
   readonly logs: (range: BlockRange, topics: Topics) => Effect.Effect<ReadonlyArray<RpcLog>, ProviderError>
+  /** Reads the logs of the token in one block. Fails if the node does not have the block. */
+  readonly blockLogs: (block: bigint, topics: Topics) => Effect.Effect<ReadonlyArray<RpcLog>, ProviderError>
   /** Returns the log of a transaction; none while no block contains it. */
   readonly transactionLog: (transaction: Hex) => Effect.Effect<Option.Option<TransactionLog>, ProviderError>
   /** Reads the transfers to, or from, any of several wallets in one range of blocks as `ranges` makes them. */
@@ -142,24 +145,13 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
       return { number, timestamp }
     })
 
-  /** Doubles the distance from the newest block until that block is before the moment, then bisects the range. */
   const blockBefore = Effect.fnUntraced(function* (moment: bigint) {
     const head = yield* blockTime({ blockTag: "latest" })
     if (head.timestamp < moment) return head.number
-    let later = head.number
-    let earlier = later
-    for (let distance = 1n; ; distance *= 2n) {
-      earlier = head.number > distance ? head.number - distance : 0n
-      if ((yield* blockTime({ blockNumber: earlier })).timestamp < moment) break
-      if (earlier === 0n) return 0n
-      later = earlier
-    }
-    while (later - earlier > 1n) {
-      const middle = (earlier + later) / 2n
-      if ((yield* blockTime({ blockNumber: middle })).timestamp < moment) earlier = middle
-      else later = middle
-    }
-    return earlier
+    const span = yield* findBeginning(0n, head.number, (blockNumber) =>
+      Effect.map(blockTime({ blockNumber }), ({ timestamp }) => timestamp >= moment)
+    )
+    return span?.after ?? 0n
   })
 
   /** viem's `call` is for calls with a factory: it takes several times as long. */
@@ -182,18 +174,13 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
   const step = BigInt(config.logBlocksMax ?? DEFAULT_LOG_BLOCKS)
   const padded = (wallets: ReadonlyArray<Hex>) => wallets.map((wallet) => pad(wallet))
 
-  const logs: EvmChain["logs"] = (range, topics) =>
+  const copied = (topics: Topics) =>
+    topics.map((topic) => (typeof topic === "string" || topic === null ? topic : [...topic]))
+  const logs: EvmChain["logs"] = ({ from, to }, topics) =>
     ask(() =>
       client.request({
         method: "eth_getLogs",
-        params: [
-          {
-            address: asset,
-            topics: topics.map((topic) => (typeof topic === "string" || topic === null ? topic : [...topic])),
-            fromBlock: numberToHex(range.from),
-            toBlock: numberToHex(range.to)
-          }
-        ]
+        params: [{ address: asset, topics: copied(topics), fromBlock: numberToHex(from), toBlock: numberToHex(to) }]
       })
     )
 
@@ -208,6 +195,15 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
     ask,
     readWord,
     logs,
+    // By the hash: a node that has not indexed the block must fail, and not return an empty list (EIP-234).
+    blockLogs: (block, topics) =>
+      ask(async () => {
+        const { hash } = await getBlock(client, { blockNumber: block })
+        return await client.request({
+          method: "eth_getLogs",
+          params: [{ address: asset, topics: copied(topics), blockHash: hash }]
+        })
+      }),
     transactionLog: (hash) =>
       Effect.map(
         ask(() =>

@@ -168,6 +168,18 @@ export const isOutage = (error: unknown): boolean =>
       (cause instanceof RpcRequestError && cause.code !== REVERTED && !REVERTS.test(nodeMessages(cause)))
   ) !== null
 
+/**
+ * Returns whether a node answered that it can't read the state of a block. Nodes use different codes and messages for it, so that
+ * every error of a node counts except those about its load.
+ */
+export const isMissingState = (error: unknown): boolean =>
+  error instanceof BaseError &&
+  error.walk((cause) => cause instanceof HttpRequestError || cause instanceof TimeoutError) === null &&
+  error.walk((cause) => cause instanceof RpcRequestError && !LOAD_CODES.has(cause.code)) !== null
+
+/** "Limit exceeded" (EIP-1474), and what providers return for too many requests. */
+const LOAD_CODES: ReadonlySet<number> = new Set([-32_005, -32_029, 429])
+
 /** The code of geth and its derivatives for a call that reverted. */
 const REVERTED = 3
 

@@ -20,8 +20,8 @@ export const Supported = Schema.Struct({
  * Reasons with which a facilitator states that it did not submit the payment, because it found a fault in the
  * payment itself. From x402 version 2, section 9, and from `@x402/evm`. Every other reason counts as unknown,
  * above all those that a settled payment can cause: `settlement_pending`, `…_transaction_failed`,
- * `…_nonce_already_used`, `…_transaction_simulation_failed`, `invalid_transaction_state`,
- * `unexpected_settle_error`.
+ * `…_nonce_already_used`, `…_transaction_simulation_failed`, `permit2_simulation_failed`, `permit2_invalid_nonce`,
+ * `invalid_transaction_state`, `unexpected_settle_error`.
  */
 const REFUSALS: ReadonlySet<string> = new Set([
   "asset_not_deployed_contract",
@@ -41,8 +41,18 @@ const REFUSALS: ReadonlySet<string> = new Set([
   "invalid_network",
   "invalid_payload",
   "invalid_payment_requirements",
+  "invalid_permit2_recipient_mismatch",
+  "invalid_permit2_signature",
+  "invalid_permit2_spender",
   "invalid_scheme",
   "invalid_x402_version",
+  "permit2_allowance_required",
+  "permit2_amount_mismatch",
+  "permit2_deadline_expired",
+  "permit2_insufficient_balance",
+  "permit2_not_yet_valid",
+  "permit2_proxy_not_deployed",
+  "permit2_token_mismatch",
   "smart_wallet_deployment_failed",
   "unsupported_payload_type",
   "unsupported_scheme"

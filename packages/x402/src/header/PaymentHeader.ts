@@ -12,7 +12,9 @@ import {
 } from "@agentos/core"
 import type { SettleResponse } from "@x402/core/types"
 import { Effect, Option, Result, Schema, type SchemaIssue } from "effect"
+import { TransferMethodName } from "../network/PaymentNetwork.ts"
 import * as Base64Template from "./Base64Template.ts"
+import { Address, Decimal, decodePayload } from "./PaymentPayload.ts"
 
 /**
  * The headers of x402 version 2 over HTTP: base64 of JSON
@@ -36,34 +38,6 @@ const JSON_BUDGET: JsonBudget = {
 }
 
 const VERSION = 2
-
-const Hex = (digits: string) => Schema.String.check(Schema.isPattern(new RegExp(`^0x[0-9a-fA-F]${digits}$`)))
-const Address = Hex("{40}")
-const Bytes32 = Hex("{64}")
-/** A whole number in its only decimal form: facilitators differ in which other forms they accept. */
-const Decimal = Schema.String.check(Schema.isPattern(/^(?:0|[1-9]\d{0,77})$/))
-const Uint256 = Decimal.check(
-  Schema.makeFilter((text) => BigInt(text) < 2n ** 256n || "must have at most 256 bits", {}, true)
-)
-/** Unix seconds, small enough to stay exact in a double when a margin is added. */
-const Seconds = Decimal.check(Schema.isMaxLength(15))
-
-/**
- * Only `signature` and `authorization`, so that no facilitator can find a second payment beside the one that
- * was checked.
- */
-const Payload = Schema.Struct({
-  signature: Hex("+"),
-  authorization: Schema.Struct({
-    from: Address,
-    to: Address,
-    value: Uint256,
-    validAfter: Seconds,
-    validBefore: Seconds,
-    nonce: Bytes32
-  })
-})
-const decodePayload = Schema.decodeUnknownResult(Payload, { onExcessProperty: "error" })
 
 const Envelope = Schema.Struct({
   x402Version: Schema.Literal(VERSION),
@@ -118,14 +92,26 @@ const PATH_SHOWN = 100
 const invalidField = (issue: SchemaIssue.Issue, ...within: ReadonlyArray<string>) =>
   invalidAt([...within, issuesOf(issue)[0]?.path ?? ""].filter(Boolean).join("."))
 
-/** Describes a payment of another version or method, if it can be recognized. */
-const otherPaymentIn = (json: unknown): string | undefined => {
-  if (typeof json !== "object" || json === null) return undefined
-  const { payload, x402Version } = Object.assign({ payload: undefined, x402Version: undefined }, json)
-  if (x402Version !== VERSION) return `must be of x402 version ${VERSION}`
+/** Whether a payment is of another version, and of none that this server could read. */
+const isOtherVersion = (json: unknown): boolean =>
+  typeof json === "object" && json !== null && (!("x402Version" in json) || json.x402Version !== VERSION)
+
+const isMethod = Schema.is(TransferMethodName)
+
+/** Returns the transfer method of payment requirements: `eip3009` if they name none (scheme_exact_evm.md, "Summary"). */
+export const transferMethodOf = ({ extra }: Pick<PaymentProof["accepted"], "extra">): unknown =>
+  extra["assetTransferMethod"] ?? "eip3009"
+
+/** Returns why a payload is not one of the accepted transfer method, if it is recognized as one of the other. */
+const otherMethodIn = (payload: unknown, method: TransferMethodName): string | undefined => {
   if (typeof payload !== "object" || payload === null) return undefined
-  return "permit2Authorization" in payload
-    ? "contains a Permit2 payment. Authorize by EIP-3009 (transferWithAuthorization) instead"
+  if (method === "eip3009") {
+    return "permit2Authorization" in payload
+      ? "contains a Permit2 payment. Authorize by EIP-3009 (transferWithAuthorization) instead"
+      : undefined
+  }
+  return "authorization" in payload
+    ? "contains an EIP-3009 payment. Authorize by Permit2 (PermitWitnessTransferFrom) instead"
     : undefined
 }
 
@@ -144,24 +130,27 @@ export const decodeProof = (header: string): Effect.Effect<PaymentProof, ProofMa
   const { json, text } = parsed
   // A database cannot store U+0000 or an unpaired surrogate. (The text escapes both.)
   if (/\\u(?:0000|d[89a-f])/.test(text)) return malformed("contains invalid Unicode")
-  const other = otherPaymentIn(json)
-  if (other !== undefined) return malformed(other)
+  if (isOtherVersion(json)) return malformed(`must be of x402 version ${VERSION}`)
   const envelope = decodeEnvelope(json)
   if (Result.isFailure(envelope)) return invalidField(envelope.failure.issue)
-  const payload = decodePayload(envelope.success.payload)
-  if (Result.isFailure(payload)) return invalidField(payload.failure.issue, "payload")
   const { accepted, extensions } = envelope.success
-  const { authorization } = payload.success
+  const method = transferMethodOf(accepted)
+  if (!isMethod(method)) return malformed("accepts a transfer method that this server does not implement")
+  const other = otherMethodIn(envelope.success.payload, method)
+  if (other !== undefined) return malformed(other)
+  const payload = decodePayload(method, envelope.success.payload, accepted.asset)
+  if (Result.isFailure(payload)) return invalidField(payload.failure, "payload")
+  const { fixed, ...authorized } = payload.success
+  for (const [path, { address, expected, what }] of Object.entries(fixed)) {
+    if (address.toLowerCase() !== expected.toLowerCase()) {
+      return invalidAt(`payload.${path}`, `must be ${what}, ${expected}`)
+    }
+  }
   return Effect.succeed({
     digest: createHash("sha256").update(header).digest("hex"),
     network: accepted.network,
     asset: accepted.asset,
-    payer: authorization.from.toLowerCase(),
-    payTo: authorization.to,
-    value: BigInt(authorization.value),
-    nonce: authorization.nonce.toLowerCase(),
-    validAfter: Number(authorization.validAfter),
-    validBefore: Number(authorization.validBefore),
+    ...authorized,
     accepted,
     ...identifierIn(extensions),
     payload: text

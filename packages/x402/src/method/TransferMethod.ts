@@ -1,7 +1,8 @@
 import type { PaymentProof, PaymentTerms, ProviderError, Settlement } from "@agentos/core"
 import type { Effect, Option } from "effect"
-import type { Hex } from "viem"
+import type { Address, Hex } from "viem"
 import type { AuthorizedTransfer } from "../network/AuthorizedTransfer.ts"
+import type { TransferMethodName } from "../network/PaymentNetwork.ts"
 
 /** A payment whose outcome is determined. */
 export interface SettlementQuery {
@@ -35,6 +36,14 @@ export interface OwnTransferQuery {
   readonly confirmations: number
 }
 
+/** A transaction that a wallet must send before its tokens can be moved. */
+export interface MissingApproval {
+  readonly to: Address
+  readonly data: Hex
+  /** The amount that the wallet has allowed before, in base units. */
+  readonly allowance: bigint
+}
+
 /**
  * A way in which payers authorize a transfer of a network's token by a signature (`assetTransferMethod` of x402's
  * scheme `exact`), with all that depends on it. Everything else of the payment rail is the same for every method.
@@ -42,6 +51,7 @@ export interface OwnTransferQuery {
  * Payers, wallets and nonces are given in lower case. Only `simulate` shows a signature to the node.
  */
 export interface TransferMethod {
+  readonly name: TransferMethodName
   /** The fields of `extra` that a client needs for its signature (specs/schemes/exact/scheme_exact_evm.md). */
   readonly extra: Readonly<Record<string, string>>
   /** Returns the 32 bytes that the payer signs. */
@@ -55,6 +65,11 @@ export interface TransferMethod {
   readonly findFormFlaw: (signature: Hex) => string | undefined
   /** Returns the payload of the payment as clients encode it. */
   readonly payloadOf: (transfer: AuthorizedTransfer, signature: Hex) => Readonly<Record<string, unknown>>
+  /** Returns the approval that a wallet must give before it can pay an amount; undefined if it needs none. */
+  readonly findMissingApproval: (
+    wallet: Hex,
+    amount: bigint
+  ) => Effect.Effect<MissingApproval | undefined, ProviderError>
   /** Simulates the transfer in the newest block. Returns why it would fail, or undefined if it would succeed. */
   readonly simulate: (transfer: AuthorizedTransfer, signature: Hex) => Effect.Effect<string | undefined, ProviderError>
   /** Returns whether the nonce is used, by a transfer or otherwise, as of a block. */

@@ -27,6 +27,10 @@ export const RefundWallet = Schema.Struct({
 })
 export type RefundWallet = typeof RefundWallet.Type
 
+/** The transfer methods of x402's scheme `exact` that are implemented, by their names in `assetTransferMethod`. */
+export const TransferMethodName = Schema.Literals(["eip3009", "permit2"])
+export type TransferMethodName = typeof TransferMethodName.Type
+
 const Blocks = between(0, 10_000)
 
 /** The number of blocks required from a price on. `from` is a decimal price such as `5.00`. */
@@ -69,22 +73,33 @@ export const PaymentNetwork = Schema.Struct({
   rpcTimeoutMillis: Schema.optionalKey(between(1, 120_000)),
   /** Largest number of blocks that the node accepts in one log request; default 1,000. */
   logBlocksMax: Schema.optionalKey(between(1, 1_000_000)),
-  /** Address of the token's contract, which must support transferWithAuthorization (EIP-3009). */
+  /** Address of the token's contract. */
   asset: EvmAddress,
+  /**
+   * How payers authorize transfers of the token; default `eip3009`. That one requires a token with
+   * transferWithAuthorization (EIP-3009). `permit2` works with every ERC-20 token: it requires Permit2 and x402's proxy on
+   * the chain, and of each payer a transaction, once, that allows Permit2 to move its tokens. Change it only while no operation of
+   * the network is open.
+   */
+  transferMethod: Schema.optionalKey(TransferMethodName),
   /** Decimals of the token: at least those of prices. */
   decimals: between(Usdt.DECIMALS, 36),
-  /** Name and version of the token's EIP-712 domain, exactly: on some chains USD₮0 is spelled with U+20AE. */
-  name: Schema.NonEmptyString,
-  version: Schema.NonEmptyString,
   /**
-   * Accepts payments of smart accounts (ERC-1271); default false. The token must take their signatures: its
+   * Name and version of the token's EIP-712 domain, exactly: on some chains USD₮0 is spelled with U+20AE. With `permit2`, the
+   * version may be missing.
+   */
+  name: Schema.NonEmptyString,
+  version: Schema.optionalKey(Schema.NonEmptyString),
+  /**
+   * Accepts payments of smart accounts (ERC-1271); default false. With `eip3009`, the token must take their signatures: its
    * transferWithAuthorization with bytes. The node then sees such a signature before the payment is claimed, and is
    * trusted for whether it is valid.
    */
   smartAccounts: Schema.optionalKey(Schema.Boolean),
   /**
    * Factories whose accounts may pay before they are deployed (ERC-6492); default none. The facilitator deploys such an
-   * account before it settles, with a call that the payer chooses.
+   * account before it settles, with a call that the payer chooses. Only with `eip3009`: an account that does not exist has not
+   * allowed Permit2 to move its tokens.
    */
   smartAccountFactories: Schema.optionalKey(Schema.Array(EvmAddress).check(Schema.isMaxLength(20))),
   /** Recipient of payments. It must be used by this deployment alone: any payment to it counts as one made here. */
@@ -114,6 +129,7 @@ export const misconfigured = (message: string): ProviderError =>
 export interface OfferedNetwork {
   readonly config: PaymentNetwork
   readonly network: `${string}:${string}`
+  readonly transferMethod: TransferMethodName
   readonly chainId: bigint
   /** With checksums, as every challenge contains the addresses, however they are configured. */
   readonly asset: Address
@@ -158,15 +174,27 @@ export const offer = Effect.fnUntraced(function* (
       )
     }
   }
+  const transferMethod = config.transferMethod ?? "eip3009"
+  if (transferMethod === "eip3009" && config.version === undefined) {
+    return yield* misconfigured(
+      `Payment network ${config.network}: version is missing. transferMethod eip3009 requires the version of the token's EIP-712 domain.`
+    )
+  }
   const factories = (config.smartAccountFactories ?? []).map(lowerCase)
   if (factories.length > 0 && config.smartAccounts !== true) {
     return yield* misconfigured(
       `Payment network ${config.network}: smartAccountFactories requires smartAccounts to be true.`
     )
   }
+  if (factories.length > 0 && transferMethod !== "eip3009") {
+    return yield* misconfigured(
+      `Payment network ${config.network}: smartAccountFactories requires transferMethod to be eip3009.`
+    )
+  }
   return {
     config,
     network: `eip155:${reference}`,
+    transferMethod,
     chainId: BigInt(reference),
     asset,
     payTo,

@@ -24,9 +24,10 @@ export const make = (offered: OfferedNetwork, chain: EvmChain): TransferMethod =
   const uses = AuthorizationUse.make(chain, asset)
 
   return {
+    name: "eip3009",
     extra: {
       name: config.name,
-      version: config.version,
+      ...(config.version === undefined ? {} : { version: config.version }),
       assetTransferMethod: "eip3009",
       // Not in the specification: thirdweb asks its own service otherwise.
       primaryType: "TransferWithAuthorization"
@@ -49,6 +50,7 @@ export const make = (offered: OfferedNetwork, chain: EvmChain): TransferMethod =
         validBefore: validBefore.toString()
       }
     }),
+    findMissingApproval: () => Effect.succeed(undefined),
     simulate: Effect.fnUntraced(function* (transfer, signature) {
       const { succeeded } = yield* chain.simulate(transferCall(asset, transfer, signature))
       if (succeeded) return undefined
@@ -74,7 +76,7 @@ export const domainOf = ({
   config: { name, version }
 }: Pick<OfferedNetwork, "config" | "chainId" | "asset">): TypedDomain => ({
   name,
-  version,
+  ...(version === undefined ? {} : { version }),
   chainId,
   verifyingContract: asset
 })

@@ -1,0 +1,12 @@
+import type { OfferedNetwork } from "../network/PaymentNetwork.ts"
+import type { MissingApproval } from "./TransferMethod.ts"
+
+/** Describes an approval that a wallet must give, and how. */
+export const approvalText = (
+  wallet: string,
+  { network }: OfferedNetwork,
+  { allowance, data, to }: MissingApproval
+): string =>
+  `The wallet ${wallet} must let Permit2 move its tokens on ${network}, once. It allows ${allowance} base units now. ` +
+  `Send a transaction from it to ${to}, without value, with the data ${data}.` +
+  (allowance === 0n ? "" : " Some tokens refuse to change an allowance that is not 0: set it to 0 first.")

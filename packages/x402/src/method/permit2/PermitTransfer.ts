@@ -1,0 +1,82 @@
+import {
+  type Address,
+  concat,
+  encodeAbiParameters,
+  encodeFunctionData,
+  type Hex,
+  keccak256,
+  parseAbi,
+  stringToHex
+} from "viem"
+import type { AuthorizedTransfer } from "../../network/AuthorizedTransfer.ts"
+import { PERMIT2, PERMIT2_PROXY } from "../../network/Permit2Address.ts"
+import { domainSeparator } from "../../network/TypedDomain.ts"
+
+/*
+ * The message that a payer signs: PermitWitnessTransferFrom of Permit2 (https://github.com/Uniswap/permit2,
+ * src/libraries/PermitHash.sol), with the recipient as the witness of x402's proxy (scheme_exact_evm.md).
+ */
+
+const PERMISSIONS_TYPE = "TokenPermissions(address token,uint256 amount)"
+const WITNESS_TYPE = "Witness(address to,uint256 validAfter)"
+
+const typeHash = (text: string): Hex => keccak256(stringToHex(text))
+const PERMISSIONS_TYPE_HASH = typeHash(PERMISSIONS_TYPE)
+export const WITNESS_TYPE_HASH = typeHash(WITNESS_TYPE)
+const TYPE_HASH = typeHash(
+  "PermitWitnessTransferFrom(TokenPermissions permitted,address spender,uint256 nonce,uint256 deadline,Witness witness)" +
+    PERMISSIONS_TYPE +
+    WITNESS_TYPE
+)
+
+const BYTES32 = { type: "bytes32" } as const
+const UINT256 = { type: "uint256" } as const
+const ADDRESS = { type: "address" } as const
+const PAIR = [BYTES32, ADDRESS, UINT256] as const
+const PARAMETERS = [BYTES32, BYTES32, ADDRESS, UINT256, UINT256, BYTES32] as const
+
+const hashPair = (hash: Hex, address: Address, value: bigint): Hex =>
+  keccak256(encodeAbiParameters(PAIR, [hash, address, value]))
+
+/** Returns the hash of Permit2's domain on a chain, which has no version. */
+export const permit2Separator = (chainId: bigint): Hex =>
+  domainSeparator({ name: "Permit2", chainId, verifyingContract: PERMIT2 })
+
+/** Returns the 32 bytes that a payer signs. The caller hashes the domain once, since it never changes. */
+export const digest = (separator: Hex, asset: Address, transfer: AuthorizedTransfer): Hex =>
+  keccak256(
+    concat([
+      "0x1901",
+      separator,
+      keccak256(
+        encodeAbiParameters(PARAMETERS, [
+          TYPE_HASH,
+          hashPair(PERMISSIONS_TYPE_HASH, asset, transfer.value),
+          PERMIT2_PROXY,
+          BigInt(transfer.nonce),
+          transfer.validBefore,
+          hashPair(WITNESS_TYPE_HASH, transfer.to, transfer.validAfter)
+        ])
+      )
+    ])
+  )
+
+const abi = parseAbi([
+  "function settle(((address token, uint256 amount) permitted, uint256 nonce, uint256 deadline) permit, address owner, (address to, uint256 validAfter) witness, bytes signature)"
+])
+
+/** Returns the data of the proxy's call that executes a transfer. */
+export const settleData = (asset: Address, transfer: AuthorizedTransfer, signature: Hex): Hex =>
+  encodeFunctionData({
+    abi,
+    args: [
+      {
+        permitted: { token: asset, amount: transfer.value },
+        nonce: BigInt(transfer.nonce),
+        deadline: transfer.validBefore
+      },
+      transfer.from,
+      { to: transfer.to, validAfter: transfer.validAfter },
+      signature
+    ]
+  })

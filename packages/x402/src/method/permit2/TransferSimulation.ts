@@ -1,0 +1,68 @@
+import type { ProviderError } from "@agentos/core"
+import { Effect } from "effect"
+import {
+  type Address,
+  decodeAbiParameters,
+  decodeFunctionResult,
+  encodeFunctionData,
+  type Hex,
+  multicall3Abi,
+  parseAbi
+} from "viem"
+import type { EvmChain } from "../../chain/EvmChain.ts"
+import type { AuthorizedTransfer } from "../../network/AuthorizedTransfer.ts"
+import { PERMIT2_PROXY } from "../../network/Permit2Address.ts"
+import { MULTICALL3, splitSignature, TRANSFER_GAS_MAX } from "../../network/SimulatedCall.ts"
+import { settleData } from "./PermitTransfer.ts"
+
+const abi = parseAbi(["function balanceOf(address account) view returns (uint256)"])
+const FAILED = "The simulated transfer failed on the chain."
+
+/**
+ * Simulates a transfer in the newest block, between two reads of the recipient's balance. Returns why it would fail, or undefined
+ * if the whole amount would arrive: a token can keep a fee (Ethereum's USDT has one, which is 0).
+ */
+export const simulate = Effect.fnUntraced(function* (
+  chain: EvmChain,
+  asset: Address,
+  transfer: AuthorizedTransfer,
+  signature: Hex
+): Effect.fn.Return<string | undefined, ProviderError> {
+  const bytes = splitSignature(signature)?.bytes ?? signature
+  const balance = {
+    target: asset,
+    allowFailure: false,
+    callData: encodeFunctionData({ abi, args: [transfer.to] })
+  }
+  const settlement = {
+    target: PERMIT2_PROXY,
+    allowFailure: false,
+    callData: settleData(asset, transfer, bytes)
+  } as const
+  const outcome = yield* chain.simulate({
+    to: MULTICALL3,
+    data: encodeFunctionData({
+      abi: multicall3Abi,
+      functionName: "aggregate3",
+      args: [[balance, settlement, balance]]
+    }),
+    gas: TRANSFER_GAS_MAX
+  })
+  if (!outcome.succeeded) {
+    // The block that would include the transfer is newer. The proxy accepts one at `validAfter`.
+    yield* chain.requireTimeAfter(transfer.validAfter - 1n)
+    return FAILED
+  }
+  const [before, , after] = decodeFunctionResult({
+    abi: multicall3Abi,
+    functionName: "aggregate3",
+    data: outcome.data
+  }).map(({ returnData }) => balanceIn(returnData))
+  if (before === undefined || after === undefined) return FAILED
+  return after - before === transfer.value
+    ? undefined
+    : `This token keeps a fee: of ${transfer.value} base units, ${after - before} would arrive. The payment was not submitted.`
+})
+
+/** Returns the number in an answer; 0 for the answer to the settlement, which has none. */
+const balanceIn = (data: Hex): bigint => (data === "0x" ? 0n : decodeAbiParameters([{ type: "uint256" }], data)[0])
