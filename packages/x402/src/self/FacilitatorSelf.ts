@@ -135,15 +135,10 @@ export const make = Effect.fnUntraced(function* (
 
   /** Returns a refusal if the chain shows the authorization unused. */
   const refusedIfUnused = Effect.fnUntraced(function* (
-    { payload }: DecodedPayment,
+    { nonce, payer }: DecodedPayment,
     code: string
   ): Effect.fn.Return<SettleAnswer, ProviderError> {
-    const { from, nonce } = payload.payload.authorization
-    const isUsed = yield* method.isUsed(
-      GasAccount.hex(from.toLowerCase()),
-      GasAccount.hex(nonce.toLowerCase()),
-      yield* chain.latestBlock
-    )
+    const isUsed = yield* method.isUsed(payer, nonce, yield* chain.latestBlock)
     return isUsed ? unconfirmed(code) : refused(code)
   })
 
@@ -167,10 +162,12 @@ export const make = Effect.fnUntraced(function* (
     request: FacilitatorRequest
   ): Effect.fn.Return<SettleAnswer, ProviderError> {
     const payment = decodePayment(request)
-    if (Option.isNone(payment)) return unknown("The payment could not be decoded.")
+    if (Option.isNone(payment) || payment.value.method !== method.name) {
+      return unknown("The payment could not be decoded, or is by another transfer method.")
+    }
     const attempt = newAttempt(payment.value)
     return yield* reverts.guard(
-      payment.value.payload.payload.authorization.from,
+      payment.value.payer,
       Effect.map(settleOnce(payment.value, attempt), (answer) => ({ answer, reverted: attempt.reverted })),
       withoutTransaction(attempt, refusedIfUnused(payment.value, TOO_MANY_REVERTS))
     )
