@@ -180,11 +180,12 @@ describe("a payment identifier", () => {
 const HEADER_LENGTH_MAX = 8_192
 const PUBLIC_URL = "https://agentos.production.eu-west.example.com"
 
-/** Returns the challenge as a server at a longer URL with all preset networks sends it, refusing a payment. */
+/** Returns the challenge as a server at a longer URL with five networks sends it, refusing a payment. */
 const enlarged = (challenge: PaymentRequired, baseUrl: string): PaymentRequired => {
   const [terms] = challenge.accepts
   if (terms === undefined) throw new Error("the challenge has no terms")
-  const accepts = Object.values(TOKEN_PRESETS).map(({ asset, name, network, version }) => ({
+  const { celo, flare, plasma, stable, xLayer } = TOKEN_PRESETS
+  const accepts = [xLayer, celo, stable, plasma, flare].map(({ asset, name, network, version }) => ({
     ...terms,
     network,
     asset,

@@ -139,8 +139,9 @@ describe("PaymentRailX402.layer", () => {
     Effect.gen(function* () {
       for (const preset of Object.values(TOKEN_PRESETS)) {
         assert.strictEqual(getAddress(preset.asset), preset.asset)
-        const offered = yield* offer({ ...Sample.network(unreachableUrl, unreachableUrl), ...preset })
-        assert.strictEqual(offered.unitsPerPriceUnit, 1n)
+        const { version: _, ...own } = Sample.network(unreachableUrl, unreachableUrl)
+        const offered = yield* offer({ ...own, ...preset })
+        assert.strictEqual(offered.unitsPerPriceUnit, preset === TOKEN_PRESETS.bnb ? 10n ** 12n : 1n)
       }
     })
   )

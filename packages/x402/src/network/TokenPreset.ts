@@ -4,14 +4,18 @@ import type { PaymentNetwork } from "./PaymentNetwork.ts"
  * A token on a chain: the part of a network's configuration that is the same for every deployment. `smartAccounts` is
  * the default, and true only where a source shows that the contract takes signatures as bytes.
  */
-export type TokenPreset = Pick<PaymentNetwork, "network" | "asset" | "decimals" | "name" | "version" | "smartAccounts">
+export type TokenPreset = Pick<
+  PaymentNetwork,
+  "network" | "asset" | "transferMethod" | "decimals" | "name" | "version" | "smartAccounts"
+>
 
 /**
- * Networks on which USDT (mostly as USDT0) supports transferWithAuthorization. At startup each one in use is
- * checked against its contract, so that an outdated preset is rejected.
+ * Networks with USDT (often as USDT0): by `eip3009` where a source shows that the contract has transferWithAuthorization and what
+ * its EIP-712 domain is, else by `permit2`. At startup each one in use is checked against its contracts, so that an outdated
+ * preset is rejected.
  *
- * Other chains with USDT0 are left out until a source states the EIP-712 domain of their contract: it differs
- * between chains, and no function of the contract returns it.
+ * Other chains with USDT0 are left out until a source states the domain of their contract: it differs between chains, and
+ * no function of the contract returns it.
  */
 export const TOKEN_PRESETS = {
   /** https://github.com/Uniswap/uniswap-ai, its skill pay-with-app: the token of OKX's own x402 payments. */
@@ -57,5 +61,62 @@ export const TOKEN_PRESETS = {
     name: "USD\u20AE0",
     version: "1",
     smartAccounts: true
+  },
+  /**
+   * https://mcp.smarts.md/usdt-arbitrum shows the functions of the contract, and its DOMAIN_SEPARATOR, which is that of this name
+   * and version.
+   */
+  arbitrum: {
+    network: "eip155:42161",
+    asset: "0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9",
+    decimals: 6,
+    name: "USD\u20AE0",
+    version: "1"
+  },
+  /**
+   * https://github.com/trustwallet/assets, blockchains/ethereum; https://docs.agent.tech/cross402/api/usdt-signing states that
+   * the contract has neither EIP-3009 nor EIP-2612.
+   */
+  ethereum: {
+    network: "eip155:1",
+    asset: "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+    transferMethod: "permit2",
+    decimals: 6,
+    name: "Tether USD"
+  },
+  /** https://github.com/bnb-chain/opbnb-bridge-tokens, opbnb.tokenlist.json. The token is of the chain, and has 18 decimals. */
+  bnb: {
+    network: "eip155:56",
+    asset: "0x55d398326f99059fF775485246999027B3197955",
+    transferMethod: "permit2",
+    decimals: 18,
+    name: "Tether USD"
+  },
+  /**
+   * https://mcp.smarts.md/usdt-polygon; https://docs.agent.tech/cross402/api/usdt-signing states that its domain has a salt, which
+   * no client of scheme `exact` signs.
+   */
+  polygon: {
+    network: "eip155:137",
+    asset: "0xc2132D05D31c914a87C6611C10748AEb04B58e8F",
+    transferMethod: "permit2",
+    decimals: 6,
+    name: "USDT0"
+  },
+  /** https://www.npmjs.com/package/@asset-projects/token-list, version 4.2.2: the token of the chain's own bridge. */
+  optimism: {
+    network: "eip155:10",
+    asset: "0x94b008aA00579c1307B0EF2c499aD98a8ce58e58",
+    transferMethod: "permit2",
+    decimals: 6,
+    name: "Tether USD"
+  },
+  /** https://docs.range.org/faraday-api/product-info/supported-tokens */
+  avalanche: {
+    network: "eip155:43114",
+    asset: "0x9702230A8Ea53601f5cD2dc00fDBc13d4dF4A8c7",
+    transferMethod: "permit2",
+    decimals: 6,
+    name: "TetherToken"
   }
 } satisfies Readonly<Record<string, TokenPreset>>

@@ -49,7 +49,7 @@ describe("withPreset", () => {
     for (const preset of ["xlayer", "toString", 7, null]) {
       assert.strictEqual(
         refused({ ...own, preset }),
-        ": must have a preset of xLayer, celo, stable, plasma, flare",
+        ": must have a preset of xLayer, celo, stable, plasma, flare, arbitrum, ethereum, bnb, polygon, optimism, avalanche",
         String(preset)
       )
     }
