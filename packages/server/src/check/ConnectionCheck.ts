@@ -121,6 +121,8 @@ const checkNetwork = (config: NetworkConfig, label: string): Effect.Effect<Reado
                 "none, so refunds are recorded and not paid",
                 `Add "refund" to this network in AGENTOS_NETWORKS.`
               )
+            if (found.approval !== undefined)
+              return warned("may not move its tokens by Permit2, so refunds wait", found.approval)
             const detail = `${found.wallet} holds ${Usdt.toDecimal(found.priceUnits)} ${config.name}`
             return found.priceUnits < largestPrice
               ? warned(
