@@ -190,9 +190,10 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
       if (flaw !== undefined) return yield* refuse(flaw)
       const { chain, facilitator, method, offered } = yield* routeOf(proof, proof.accepted)
       const payer = hexOf(proof.payer)
+      yield* facilitator.ready
       const [balance, approval] = yield* Effect.all(
-        [chain.balanceOf(payer), method.findMissingApproval(payer, terms.amount), facilitator.ready],
-        { concurrency: 3 }
+        [chain.balanceOf(payer), method.findMissingApproval(payer, terms.amount)],
+        { concurrency: 2 }
       )
       if (balance < terms.amount) {
         const { config, network, unitsPerPriceUnit } = offered

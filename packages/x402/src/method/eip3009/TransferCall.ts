@@ -1,15 +1,4 @@
-import {
-  concat,
-  encodeFunctionData,
-  type Hex,
-  multicall3Abi,
-  numberToHex,
-  pad,
-  parseAbi,
-  size,
-  slice,
-  toFunctionSelector
-} from "viem"
+import { concat, encodeFunctionData, type Hex, multicall3Abi, parseAbi, size, slice, toFunctionSelector } from "viem"
 import type { AuthorizedTransfer } from "../../network/AuthorizedTransfer.ts"
 import {
   type CallOutcome,
@@ -20,6 +9,7 @@ import {
   splitSignature,
   TRANSFER_GAS_MAX
 } from "../../network/SimulatedCall.ts"
+import { wordOf, wordsOf } from "./TransferAuthorization.ts"
 
 /** EIP-3009 has the first form; tokens that take signatures of smart accounts also have the second. */
 const ECDSA_TRANSFER = toFunctionSelector(
@@ -29,18 +19,14 @@ const bytesAbi = parseAbi([
   "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)"
 ])
 
-const word = (value: bigint): Hex => numberToHex(value, { size: 32 })
-
 /** Returns the data of the token's transfer, in the form that facilitators use: 65 bytes are split. */
 const transferData = (message: AuthorizedTransfer, signature: Hex): Hex => {
-  const { from, nonce, to, validAfter, validBefore, value } = message
   if (size(signature) !== ECDSA_BYTES) {
+    const { from, nonce, to, validAfter, validBefore, value } = message
     return encodeFunctionData({ abi: bytesAbi, args: [from, to, value, validAfter, validBefore, nonce, signature] })
   }
   const [r, s, v] = [slice(signature, 0, 32), slice(signature, 32, 64), BigInt(slice(signature, 64))]
-  // Nine words: a coder that reads an ABI takes ten times as long.
-  const words = [pad(from), pad(to), word(value), word(validAfter), word(validBefore), nonce]
-  return concat([ECDSA_TRANSFER, ...words, word(v < 27n ? v + 27n : v), r, s])
+  return concat([ECDSA_TRANSFER, ...wordsOf(message), wordOf(v < 27n ? v + 27n : v), r, s])
 }
 
 /** Returns the call that simulates a transfer. If the signature names a deployment, that call comes first. */
