@@ -107,17 +107,19 @@ const observe = Effect.fnUntraced(function* <Service extends object>(port: Port,
         Effect.annotateLogs({ provider, method, reason, durationMillis: now - startedAt, failures })
       )
     }
-    const finish = Effect.fnUntraced(function* (failure: ReturnType<typeof failureOf>, startedAt: number) {
-      const now = yield* Clock.currentTimeMillis
-      const reason = typeof failure === "string" ? failure : failure?.reason.toLowerCase()
-      yield* Metric.update(durations, (now - startedAt) / 1_000)
-      yield* Metric.update(counters.get((reason ?? "success") as Outcome)!, 1)
-      if (typeof failure === "object") yield* report(failure, startedAt, now)
-    })
     observed[method] = (...input: Array<never>) =>
-      Effect.flatMap(Clock.currentTimeMillis, (startedAt) =>
-        Effect.onExit(call(...input), (exit) => finish(failureOf(exit), startedAt))
-      )
+      Effect.withFiber((fiber) => {
+        const clock = fiber.getRef(Clock.Clock)
+        const startedAt = clock.currentTimeMillisUnsafe()
+        return Effect.onExit(call(...input), (exit) => {
+          const failure = failureOf(exit)
+          const now = clock.currentTimeMillisUnsafe()
+          const reason = typeof failure === "string" ? failure : failure?.reason.toLowerCase()
+          durations.updateUnsafe((now - startedAt) / 1_000, fiber.context)
+          counters.get((reason ?? "success") as Outcome)!.updateUnsafe(1, fiber.context)
+          return typeof failure === "object" ? report(failure, startedAt, now) : Effect.void
+        })
+      })
   }
   return { ...service, ...observed } as Service
 })

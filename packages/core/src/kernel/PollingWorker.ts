@@ -84,15 +84,24 @@ export interface Lease {
   readonly lost?: Effect.Effect<never>
 }
 
-/** Renews the lease every third of its duration while the effect runs. */
-export const whileLeased =
-  ({ lost = Effect.never, millis, renew }: Lease) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.raceFirst(
-      effect,
-      renew.pipe(
-        Effect.delay(Duration.millis(millis / 3)),
-        Effect.repeat({ while: (isHeld) => isHeld }),
-        Effect.andThen(lost)
-      )
-    )
+/**
+ * Renews the lease every third of its duration while the effect runs. A renewal that fails ends the effect if `lost` would;
+ * otherwise it is logged and tried again, since the effect continues in any case.
+ */
+export const whileLeased = ({ lost, millis, renew }: Lease) => {
+  const renewing = (once: Effect.Effect<boolean>) =>
+    once.pipe(Effect.delay(Duration.millis(millis / 3)), Effect.repeat({ while: (isHeld) => isHeld }))
+  const persistently = Effect.catchCause(renew, (cause) =>
+    Effect.as(Effect.logWarning("a lease could not be renewed; retrying", cause), true)
+  )
+  return <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    lost === undefined
+      ? beside(effect, renewing(persistently))
+      : Effect.raceFirst(effect, Effect.andThen(renewing(renew), lost))
+}
+
+/** Runs an effect, and another one beside it until the first ends. Takes a fraction of the time of a race, which has two fibers. */
+const beside = <A, E, R>(effect: Effect.Effect<A, E, R>, other: Effect.Effect<unknown>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Effect.forkChild(other, { startImmediately: true }), (fiber) =>
+    Effect.onExit(effect, () => Effect.sync(() => fiber.interruptUnsafe()))
+  )

@@ -201,9 +201,11 @@ export class OperationJournal extends Context.Service<
             )
             if (!isOurs) return yield* pending(operation, RETRY_SOON)
             if (tenant === undefined) return yield* Effect.die(notOfThisHost(operation))
-            const moved = yield* advance(operation, to, yield* change(tenant))
-            const event = eventOf(moved)
-            if (event !== undefined) yield* events.append([event])
+            const changed = yield* change(tenant)
+            const event = eventOf({ ...operation, ...changed, state: to })
+            const moving = advance(operation, to, changed)
+            if (event === undefined) return yield* moving
+            const [moved] = yield* Effect.all([moving, events.append([event])], { concurrency: 2 })
             return moved
           }),
           { key: operation.proof.payer }

@@ -124,6 +124,18 @@ describe("PollingWorker.whileLeased", () => {
     })
   )
 
+  it.effect("renews the lease again after a renewal has failed, while the effect continues", () =>
+    Effect.gen(function* () {
+      let renewals = 0
+      const renew = Effect.suspend(() => (++renewals === 2 ? Effect.die(new Error("no answer")) : Effect.succeed(true)))
+      const leased = PollingWorker.whileLeased({ millis: 3_000, renew })
+      const running = yield* Effect.forkChild(leased(Effect.as(Effect.sleep("4500 millis"), "done")))
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(yield* Fiber.join(running), "done")
+      assert.strictEqual(renewals, 4)
+    })
+  )
+
   it.effect("stops renewing a lost lease, and lets the effect continue unless told otherwise", () =>
     Effect.gen(function* () {
       let renewals = 0
