@@ -9,7 +9,7 @@ import { type OperationJournal, WORK_LEASE } from "./OperationJournal.ts"
 import type { OperationSteps } from "./OperationStep.ts"
 import type { OperationStore } from "./OperationStore.ts"
 import { endpoint } from "./PaidRequest.ts"
-import type { PaidService } from "./PaidService.ts"
+import { type PaidService, textsOf } from "./PaidService.ts"
 import type { PaidSettlement } from "./PaymentRail.ts"
 import type { PaymentTerms } from "./PaymentTerms.ts"
 import type { PresentedPayment } from "./PresentedPayments.ts"
@@ -52,6 +52,7 @@ export const claim = Effect.fnUntraced(function* <Input, Plan, Receipt>(
   const { operations, reach, transactor } = ports
   const { request } = payment
   const { staging } = service
+  const texts = textsOf(service)
   const draft = yield* newOperation(payment, terms)
   const { createdAt, operationId } = draft
   const claimed = (kept: Input) =>
@@ -72,8 +73,8 @@ export const claim = Effect.fnUntraced(function* <Input, Plan, Receipt>(
         const operation: Operation = {
           ...draft,
           tenantId: tenant.tenantId,
-          input: yield* Effect.orDie(Schema.encodeEffect(Schema.fromJsonString(service.input))(kept)),
-          plan: yield* Effect.orDie(Schema.encodeEffect(Schema.fromJsonString(service.plan))(plan))
+          input: texts.ofInput(kept),
+          plan: texts.ofPlan(plan)
         }
         // A failure rolls back the reservations of `prepare`.
         return (yield* operations.claim(operation, WORK_LEASE)) ? operation : yield* new ClaimLost()

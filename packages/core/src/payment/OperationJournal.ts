@@ -108,7 +108,10 @@ export class OperationJournal extends Context.Service<
       by: OperationMove,
       change: (tenant: Tenant) => Effect.Effect<OperationChange, E>
     ) => Effect.Effect<Operation, E | PaymentPending>
-    /** The same for a transition that writes nothing but the operation and its ledger entries, and has no event. */
+    /**
+     * The same for a transition that writes nothing but the operation and its ledger entries, and has no event. It locks no
+     * tenant. Under load, it is part of a commit of others.
+     */
     readonly commitAlone: (
       operation: Operation,
       by: OperationMove,
@@ -212,7 +215,10 @@ export class OperationJournal extends Context.Service<
         )
 
       const commitAlone = (operation: Operation, by: OperationMove, change: OperationChange) =>
-        Effect.flatMap(stateAfter(operation, by), (to) => advance(operation, to, change))
+        transactor.transact(
+          Effect.flatMap(stateAfter(operation, by), (to) => advance(operation, to, change)),
+          { key: operation.proof.payer }
+        )
 
       const refundNonce = (operation: Operation) => refundNonceOf(keyring, operation)
 

@@ -145,6 +145,27 @@ export interface StoredService {
   readonly attempt: (context: OperationContext, operation: Operation) => Effect.Effect<Attempt>
 }
 
+/** The JSON text of inputs and plans, in which an operation stores them. */
+interface Texts<Input, Plan> {
+  readonly ofInput: (input: Input) => string
+  readonly ofPlan: (plan: Plan) => string
+}
+
+/** By service: to build an encoder takes ten times as long as to use it. */
+const built = new WeakMap<object, unknown>()
+
+/** Returns the functions that encode the input and the plan of a service. They throw for values that are not of its types. */
+export const textsOf = <Input, Plan, Receipt>(service: PaidService<Input, Plan, Receipt>): Texts<Input, Plan> => {
+  const known = built.get(service)
+  if (known !== undefined) return known as Texts<Input, Plan>
+  const texts: Texts<Input, Plan> = {
+    ofInput: Schema.encodeSync(Schema.fromJsonString(service.input)),
+    ofPlan: Schema.encodeSync(Schema.fromJsonString(service.plan))
+  }
+  built.set(service, texts)
+  return texts
+}
+
 /** Hides the types of a service. Stored text that fails to decode is a defect, because this code wrote it. */
 export const toStored = <Input, Plan, Receipt>(service: PaidService<Input, Plan, Receipt>): StoredService => {
   const decodeInput = Schema.decodeEffect(Schema.fromJsonString(service.input))
