@@ -49,9 +49,11 @@ const NAMES: ReadonlySet<string> = new Set(Object.values(RESERVED_NAMES).flat())
 const NAME_SKELETONS: ReadonlySet<string> = new Set([...NAMES].map(skeleton))
 const SERVICE_SKELETONS = SERVICE_NAMES.map(skeleton)
 
-const isOfService = (folded: string): boolean => {
-  const whole = skeleton(folded)
-  const words = folded.split(/[._-]/).map(skeleton)
+const SEPARATOR = /[._-]/
+
+/** `whole` is the skeleton of the name. */
+const isOfService = (folded: string, whole: string): boolean => {
+  const words = SEPARATOR.test(folded) ? folded.split(SEPARATOR).map(skeleton) : []
   return SERVICE_SKELETONS.some(
     (name) =>
       whole === name ||
@@ -67,7 +69,8 @@ const isOfService = (folded: string): boolean => {
  */
 export const isReserved = (localPart: string): boolean => {
   const folded = fold(localPart)
-  if (NAMES.has(bare(folded)) || isOfService(folded)) return true
+  const whole = skeleton(folded)
+  if (NAMES.has(bare(folded)) || isOfService(folded, whole)) return true
   // A name without letters is a number, and a name without lookalikes reads as it is written: mall is not mail.
-  return /[a-z]/.test(folded) && LOOKALIKE.test(folded) && NAME_SKELETONS.has(skeleton(folded))
+  return /[a-z]/.test(folded) && LOOKALIKE.test(folded) && NAME_SKELETONS.has(whole)
 }

@@ -84,22 +84,37 @@ const requestMac = (
   return mac === undefined ? undefined : Hex.encode(mac)
 }
 
-/** The MAC over all of the terms, with every field of `extra` but the binding: also fields that this version does not know. */
+/** Returns all of the terms in canonical JSON, with every field of `extra` but the binding. Undefined if they are not JSON. */
+const canonical = (terms: WrittenTerms): string | undefined => {
+  const { amount, asset, maxTimeoutSeconds, network, payTo, scheme } = terms
+  return CanonicalJson.encode({ scheme, network, asset, amount, payTo, maxTimeoutSeconds, extra: ownExtra(terms) })
+}
+
+/** A rail returns the same terms for an amount, again and again. */
+const offeredTexts = new WeakMap<PaymentTerms, string>()
+
+/** Returns the canonical JSON of terms that a rail offers. */
+const canonicalOffer = (terms: PaymentTerms): string => {
+  const known = offeredTexts.get(terms)
+  if (known !== undefined) return known
+  const text = canonical(written(terms))
+  if (text === undefined) throw new Error("the terms of a rail are not JSON")
+  offeredTexts.set(terms, text)
+  return text
+}
+
+/**
+ * The MAC over all of the terms, also over fields that this version does not know: `terms` is their canonical JSON. The
+ * message is canonical too, since its members are sorted.
+ */
 const termsMac = (
   keyring: Keyring["Service"],
   nonce: string,
-  terms: WrittenTerms,
+  terms: string,
   { expiresAt, issuedAt, keyId }: Omit<BindingFields, "challengeNonce">
 ): string | undefined => {
-  const { amount, asset, maxTimeoutSeconds, network, payTo, scheme } = terms
-  const extra = ownExtra(terms)
-  const text = CanonicalJson.encode({
-    terms: { scheme, network, asset, amount, payTo, maxTimeoutSeconds, extra },
-    nonce,
-    issuedAt,
-    expiresAt
-  })
-  const mac = text === undefined ? undefined : keyring.mac(keyId, "challenge-terms", Bytes.fromText(text))
+  const text = `{"expiresAt":${JSON.stringify(expiresAt)},"issuedAt":${JSON.stringify(issuedAt)},"nonce":${JSON.stringify(nonce)},"terms":${terms}}`
+  const mac = keyring.mac(keyId, "challenge-terms", Bytes.fromText(text))
   return mac === undefined ? undefined : Base64Url.encode(mac.subarray(0, TERMS_MAC_LENGTH))
 }
 
@@ -118,7 +133,7 @@ export const bind = (
       const nonce = Base64Url.encode(nonces.subarray(NONCE_LENGTH * place, NONCE_LENGTH * (place + 1)))
       const times = { issuedAt, expiresAt: issuedAt + CHALLENGE_LIFETIME, keyId: keyring.activeKeyId }
       const fields: BindingFields = {
-        challengeNonce: nonce + termsMac(keyring, nonce, written(terms), times)!,
+        challengeNonce: nonce + termsMac(keyring, nonce, canonicalOffer(terms), times)!,
         ...times
       }
       return { ...fields, binding: requestMac(keyring, request, written(terms), fields)! }
@@ -193,7 +208,9 @@ export const signedTerms = (
 
 const isSigned = (keyring: Keyring["Service"], accepted: WrittenTerms, bound: ChallengeBinding): boolean => {
   const { challengeNonce } = bound
-  const mac = termsMac(keyring, challengeNonce.slice(0, NONCE_CHARACTERS), accepted, bound)
+  const terms = canonical(accepted)
+  if (terms === undefined) return false
+  const mac = termsMac(keyring, challengeNonce.slice(0, NONCE_CHARACTERS), terms, bound)
   return isMac(mac, challengeNonce.slice(NONCE_CHARACTERS))
 }
 
