@@ -188,6 +188,19 @@ export class OperationJournal extends Context.Service<
         return Option.isSome(moved) ? moved.value : yield* pending(operation, RETRY_SOON)
       })
 
+      /** Locks the tenant of an operation that is still this worker's. */
+      const lockOwned = (operation: Operation, by: OperationMove) => {
+        const locking = tenants.lock([operation.tenantId])
+        // `Fulfilling.deliver` takes any failure for a reason to advance the operation alone, which is checked.
+        if (by === "FulfillAtOnce") return locking
+        // Checked before any write of the transition: a worker that lost the operation may find its goods delivered. Sent
+        // together, and executed in this order.
+        return Effect.flatMap(
+          Effect.all([locking, operations.isUnchanged(operation)], { concurrency: 2 }),
+          ([locked, isOurs]) => (isOurs ? Effect.succeed(locked) : Effect.fail(pending(operation, RETRY_SOON)))
+        )
+      }
+
       const commit = <E>(
         operation: Operation,
         by: OperationMove,
@@ -196,13 +209,7 @@ export class OperationJournal extends Context.Service<
         transactor.transact(
           Effect.gen(function* () {
             const to = yield* stateAfter(operation, by)
-            // Checked before any write of the transition: a worker that lost the operation may find its goods
-            // delivered. Sent together, and executed in this order.
-            const [[tenant], isOurs] = yield* Effect.all(
-              [tenants.lock([operation.tenantId]), operations.isUnchanged(operation)],
-              { concurrency: 2 }
-            )
-            if (!isOurs) return yield* pending(operation, RETRY_SOON)
+            const [tenant] = yield* lockOwned(operation, by)
             if (tenant === undefined) return yield* Effect.die(notOfThisHost(operation))
             const changed = yield* change(tenant)
             const event = eventOf({ ...operation, ...changed, state: to })
