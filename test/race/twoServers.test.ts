@@ -91,7 +91,7 @@ describe("a token that is revoked on one server", () => {
     const request = updateMailbox(mailboxId, "Renamed meanwhile")
     const payment = await wallet.sign(request, B)
     const nonce = payment.authorization.nonce.toLowerCase()
-    const hold = { [nonce]: { step: "before_perform", until: "released" } } as const
+    const hold = { [nonce]: { step: "after_settle", until: "released" } } as const
     testbed.gate.set(hold)
     const key = randomUUID()
     const answered = wallet.on(B).replay(request, payment.header, key)
