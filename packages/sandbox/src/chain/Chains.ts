@@ -30,8 +30,12 @@ export const startChains = async ({ tether: second, ...options }: ChainsOptions)
     startChain(options),
     second && startChain({ ...options, ...second, keysDir: options.dataDir, network: tetherNetwork })
   ])
+  // In this order, because the next start of a sandbox waits for the first anvil.
+  const stop = async () => {
+    await tether?.stop()
+    await first.stop()
+  }
   const chains = tether === undefined ? [first] : [first, tether]
-  const stop = async () => void (await Promise.all(chains.map((chain) => chain.stop())))
   const ended = Promise.race(chains.map(async ({ exited, pid }) => ({ ...(await exited), pid })))
   return { first, tether, exited: ended.then((exit) => stop().then(() => exit)), stop }
 }

@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdir } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, it, onTestFinished } from "vitest"
+import { writeDeployment } from "../../src/chain/ChainDescription.ts"
 import { openDataDirectory } from "../../src/supervisor/DataDirectory.ts"
-import { checkAllowedWebhook, layOutTelephony } from "../../src/supervisor/RunLayout.ts"
+import { checkAllowedWebhook, layOut, layOutTelephony } from "../../src/supervisor/RunLayout.ts"
 import { openCertificateAuthority } from "../../src/agent/CertificateAuthority.ts"
 
 const fresh = (): string => {
@@ -40,4 +42,22 @@ it("accepts only a readable certificate for an allowed webhook", async () => {
   writeFileSync(notes, "not a certificate")
   await expect(check(notes)).rejects.toThrow(`does not contain a PEM certificate: ${notes}`)
   await expect(check((await openCertificateAuthority(directory)).caFile)).resolves.toBeUndefined()
+})
+
+it("has a new chain until each network of the run is deployed, and the same accounts on all of them", async () => {
+  const data = await openDataDirectory(fresh())
+  const options = { port: 0, servers: 1, wallets: 1, databaseUrl: undefined } as const
+  const { chain, isNewChain, tetherChain } = await layOut(data, options)
+  expect([isNewChain, tetherChain]).toEqual([true, undefined])
+  await writeDeployment(data.chain, chain)
+  expect(await layOut(data, options)).toMatchObject({ isNewChain: false })
+  const both = await layOut(data, { ...options, networks: 2 })
+  expect(both).toMatchObject({
+    isNewChain: true,
+    tetherChain: { network: "eip155:402403", wallets: chain.wallets, payTo: chain.payTo }
+  })
+  expect(both.tetherChain?.rpcUrl).not.toBe(chain.rpcUrl)
+  await mkdir(data.tetherChain)
+  await writeDeployment(data.tetherChain, both.tetherChain!)
+  expect(await layOut(data, { ...options, networks: 2 })).toMatchObject({ isNewChain: false })
 })
