@@ -21,7 +21,7 @@ let description: SandboxDescription
 let agent: Agent
 
 const start = async (): Promise<void> => {
-  sandbox = await startSandbox({ directory, isPrepared: !existsSync(directory) })
+  sandbox = await startSandbox({ directory, isPrepared: !existsSync(directory), networks: 2 })
   description = await sandbox.describe()
 }
 
@@ -53,8 +53,9 @@ const mailboxes = async (owner: Agent): Promise<ReadonlyArray<string>> => {
   )
 }
 
-const balances = (owner: SandboxDescription) =>
-  Promise.all(owner.wallets.map(({ address }) => new Chain(owner).balanceOf(address)))
+/** Returns the balances of the wallets on both chains. */
+const balances = ({ chains, wallets }: SandboxDescription) =>
+  Promise.all(chains.flatMap((chain) => wallets.map(({ address }) => new Chain({ chain }).balanceOf(address))))
 
 type ProcessName = "server" | "chain" | "facilitator" | "relay" | "carrier" | "agent"
 
@@ -138,6 +139,7 @@ describe("a running sandbox", () => {
       emailDomain: expect.stringMatching(/\./),
       mail: { host: "127.0.0.1", port: expect.any(Number), relayPort: expect.any(Number) },
       chain: { network: expect.stringMatching(/^eip155:\d+$/), decimals: 6 },
+      chains: [{ network: "eip155:402402" }, { network: "eip155:402403", transferMethod: "permit2" }],
       facilitatorUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       carrier: { url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) },
       agentWebhookUrl: expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+\/$/),
@@ -163,12 +165,14 @@ describe("a running sandbox", () => {
 
   it("has funded wallets", async () => {
     expect(description.wallets.length).toBeGreaterThanOrEqual(3)
-    for (const balance of await balances(description)) expect(balance).toBeGreaterThan(1_000_000_000n)
+    const found = await balances(description)
+    expect(found).toHaveLength(2 * description.wallets.length)
+    for (const balance of found) expect(balance).toBeGreaterThan(1_000_000_000n)
   })
 
   it("listens on the loopback address only", async () => {
-    const { agentWebhookUrl, baseUrl, carrier, chain, facilitatorUrl, mail } = description
-    const urls = [baseUrl, chain.rpcUrl, facilitatorUrl, carrier.url, agentWebhookUrl]
+    const { agentWebhookUrl, baseUrl, carrier, chains, facilitatorUrl, mail } = description
+    const urls = [baseUrl, ...chains.map(({ rpcUrl }) => rpcUrl), facilitatorUrl, carrier.url, agentWebhookUrl]
     const ports = urls.map((url) => Number(new URL(url).port))
     const external = Object.values(networkInterfaces()).flatMap(
       (addresses) => addresses?.filter(({ family, internal }) => family === "IPv4" && !internal) ?? []
@@ -252,7 +256,7 @@ describe("the end of a sandbox", () => {
   })
 
   it("keeps mailboxes, tokens and balances for the next start", async () => {
-    const { agentWebhookUrl, baseUrl, chain, carrier, facilitatorUrl, mail } = description
+    const { agentWebhookUrl, baseUrl, chain, chains, carrier, facilitatorUrl, mail } = description
     await start()
     await expectSameData()
     // Numbers that were bought before, and profiles of agentctl, use these URLs. Only a port that another process took
@@ -261,6 +265,7 @@ describe("the end of a sandbox", () => {
       [description.baseUrl, baseUrl],
       [description.agentWebhookUrl, agentWebhookUrl],
       [description.chain.rpcUrl, chain.rpcUrl],
+      [description.chains[1]!.rpcUrl, chains[1]!.rpcUrl],
       [description.carrier.url, carrier.url],
       [description.facilitatorUrl, facilitatorUrl],
       [description.mail.relayFaultsUrl, mail.relayFaultsUrl],

@@ -26,6 +26,8 @@ export interface SandboxOptions {
   /** Whether to copy prepared data into the directory. By default only into a new one. */
   readonly isPrepared?: boolean
   readonly arguments?: ReadonlyArray<string>
+  /** The number of payment networks. By default 1: most tests need no second chain. */
+  readonly networks?: 1 | 2
   readonly environment?: Readonly<Record<string, string>>
 }
 
@@ -39,7 +41,11 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
   }
   const child = spawn(
     process.execPath,
-    [MAIN, "--port", "0", "--data", directory, ...(options.arguments ?? ["--no-tour"])],
+    [
+      MAIN,
+      ...["--port", "0", "--data", directory, "--networks", String(options.networks ?? 1)],
+      ...(options.arguments ?? ["--no-tour"])
+    ],
     // The channel tells it when this process has ended for any reason.
     { stdio: ["ignore", "pipe", "pipe", "ipc"], detached: true, env: { ...process.env, ...options.environment } }
   )

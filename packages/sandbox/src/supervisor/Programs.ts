@@ -195,20 +195,29 @@ const serverEnvironment = (run: RunLayout, ports: ServerPorts): Readonly<Record<
   AGENTOS_TWILIO_API_URL: carrierUrl(run),
   AGENTOS_TWILIO_MACHINE_DETECTION: "on",
   AGENTOS_AGENT_WEBHOOK_ALLOW: JSON.stringify([...run.telephony.allowed, { loopback: "http" }]),
-  AGENTOS_NETWORKS: JSON.stringify([paymentNetwork(run, run.chain)])
+  AGENTOS_NETWORKS: JSON.stringify(paymentNetworks(run, run.chain))
 })
 
-/** A payment network in the form of AGENTOS_NETWORKS, for a service with this treasury and this refund wallet. */
-export const paymentNetwork = (run: RunLayout, service: { readonly payTo: string; readonly refundKey: string }) => ({
-  network: run.chain.network,
-  rpcUrl: run.chain.rpcUrl,
-  asset: run.chain.asset,
-  name: run.chain.assetName,
-  version: run.chain.assetVersion,
-  decimals: run.chain.decimals,
+/** A service on the chains: its treasury and its refund wallet. */
+type ChainService = Pick<ChainDescription, "payTo" | "refundKey">
+
+/** The payment networks of a run in the form of AGENTOS_NETWORKS, the first one first. */
+export const paymentNetworks = (run: RunLayout, service: ChainService) =>
+  chainsOf(run).map((chain) => paymentNetwork(run, service, chain))
+
+/** A payment network in the form of AGENTOS_NETWORKS, by default the first one. */
+export const paymentNetwork = (run: RunLayout, service: ChainService, chain: ChainDescription = run.chain) => ({
+  network: chain.network,
+  rpcUrl: chain.rpcUrl,
+  asset: chain.asset,
+  name: chain.assetName,
+  ...(chain.assetVersion === undefined ? {} : { version: chain.assetVersion }),
+  decimals: chain.decimals,
   payTo: service.payTo,
   smartAccounts: true,
-  smartAccountFactories: [sandboxAccountFactory],
+  ...(chain.transferMethod === "permit2"
+    ? { transferMethod: chain.transferMethod }
+    : { smartAccountFactories: [sandboxAccountFactory] }),
   facilitator: { url: facilitatorUrl(run) },
   refund: { privateKey: service.refundKey },
   confirmations: 0,

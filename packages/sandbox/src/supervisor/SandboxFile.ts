@@ -9,7 +9,8 @@ import {
   carrierUrl,
   chainsOf,
   facilitatorUrl,
-  paymentNetwork,
+  type paymentNetwork,
+  paymentNetworks,
   relayFaultsUrl
 } from "./Programs.ts"
 import { emailDomain, type RunLayout, type ServerPorts } from "./RunLayout.ts"
@@ -134,7 +135,7 @@ export const describeRun = (
     clock: canMoveTime(run)
       ? { url: `${facilitatorUrl(run)}/sandbox/clock`, module: clockModule(data.clockFile) }
       : null,
-    networks: [paymentNetwork(run, chain.host)],
+    networks: paymentNetworks(run, chain.host),
     carrier: { url: carrierUrl(run) },
     agentWebhookUrl: `https://${host}:${ports.agent}/`,
     agentWebhookCa: telephony.agentCaFile,

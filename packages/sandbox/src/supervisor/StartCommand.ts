@@ -100,10 +100,13 @@ phone numbers are fictitious and ring only here.
   Outbound mail  ${shortPath(mail.outboxDir)}
   Phone          carrier ${carrier.url}, test agent ${agentWebhookUrl}
   Chain          ${chain.rpcUrl} (${chain.network}), facilitator ${facilitatorUrl}
-${describeServers(servers)}${describeDatabase(description)}  Wallets        10,000 USDT each; keys and all addresses in ${shortPath(data.sandboxFile)}
+${describeSecondChain(description)}${describeServers(servers)}${describeDatabase(description)}  Wallets        10,000 USDT each; keys and all addresses in ${shortPath(data.sandboxFile)}
   Logs           ${shortPath(data.logs)}
 `
 }
+
+const describeSecondChain = ({ chains: [, second] }: SandboxDescription): string =>
+  second === undefined ? "" : `  Second chain   ${second.rpcUrl} (${second.network}), where Permit2 moves the token\n`
 
 const describeServers = (servers: SandboxDescription["servers"]): string =>
   servers.length === 1

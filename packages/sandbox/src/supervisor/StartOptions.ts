@@ -12,6 +12,8 @@ export interface StartOptions {
   readonly port: number | undefined
   /** The number of servers, 1 to 8. */
   readonly servers: number
+  /** The number of payment networks, each with its own chain. */
+  readonly networks: 1 | 2
   /** An external PostgreSQL for the servers. */
   readonly databaseUrl: string | undefined
   /** The user's own agent on this machine. */
@@ -34,12 +36,14 @@ const serversMax = 8
 
 export const startHelp = `Usage: ${START_COMMAND} [options]
 
-Starts AgentOS on this machine, with test USDT on a local chain, and runs the tour once.
+Starts AgentOS on this machine, with test USDT on local chains, and runs the tour once.
 
   --no-tour                  do not run the tour
   --port N                   port of the first server's HTTP interface (default ${defaultPort}, or the next free one);
                              0 selects a free port and reuses it at the next start if possible
   --servers N                number of servers on one PostgreSQL, 1 to ${serversMax} (default 1)
+  --networks N               number of payment networks, each with its own chain (default 2): with 1, USD₮0 by EIP-3009;
+                             with 2, also USDT by Permit2
   --database-url URL         an external PostgreSQL: postgres://user:password@host:port/database
   --allow-webhook HOST:PORT  allow calls to your own agent on this machine (127.0.0.1, [::1] or localhost)
   --allow-webhook-ca FILE    PEM file of that agent's certificate authority or self-signed certificate
@@ -73,6 +77,7 @@ export const readStartOptions = (
         "no-tour": { type: "boolean" },
         port: { type: "string" },
         servers: { type: "string" },
+        networks: { type: "string" },
         "database-url": { type: "string" },
         "allow-webhook": { type: "string" },
         "allow-webhook-ca": { type: "string" },
@@ -85,6 +90,7 @@ export const readStartOptions = (
       tour: values["no-tour"] !== true,
       port: values.port === undefined ? undefined : portOf(values.port),
       servers: values.servers === undefined ? 1 : countOf(values.servers),
+      networks: networksOf(values.networks),
       databaseUrl: databaseUrlOf(values["database-url"], environment),
       allowWebhook: webhookOf(values["allow-webhook"], values["allow-webhook-ca"]),
       dataDir: dataDirOf(values.data)
@@ -119,6 +125,12 @@ const countOf = (text: string): number => {
   const count = /^\d$/.test(text) ? Number(text) : 0
   if (count >= 1 && count <= serversMax) return count
   throw new Error(`--servers must be a number from 1 to ${serversMax}, but is ${JSON.stringify(text)}`)
+}
+
+const networksOf = (text = "2"): 1 | 2 => {
+  if (text === "1") return 1
+  if (text === "2") return 2
+  throw new Error(`--networks must be 1 or 2, but is ${JSON.stringify(text)}`)
 }
 
 /** The command line takes precedence. An invalid URL is not shown, because it may contain a password. */

@@ -10,6 +10,7 @@ describe("the options of start", () => {
         tour: true,
         port: undefined,
         servers: 1,
+        networks: 2,
         databaseUrl: undefined,
         allowWebhook: undefined,
         dataDir: defaultDataDir
@@ -18,9 +19,12 @@ describe("the options of start", () => {
   })
 
   it.each([
-    ["as separate arguments", ["--no-tour", "--port", "0", "--servers", "8", "--data", "here"]],
-    ["joined by =", ["--no-tour", "--port=0", "--servers=8", "--data=here"]],
-    ["after the -- of a package runner", ["--", "--no-tour", "--port", "0", "--servers", "8", "--data", "here"]]
+    ["as separate arguments", ["--no-tour", "--port", "0", "--servers", "8", "--networks", "1", "--data", "here"]],
+    ["joined by =", ["--no-tour", "--port=0", "--servers=8", "--networks=1", "--data=here"]],
+    [
+      "after the -- of a package runner",
+      ["--", "--no-tour", "--port", "0", "--servers", "8", "--networks", "1", "--data", "here"]
+    ]
   ])("are read %s", (_name, args) => {
     expect(readStartOptions(args, {})).toEqual({
       _tag: "Run",
@@ -28,6 +32,7 @@ describe("the options of start", () => {
         tour: false,
         port: 0,
         servers: 8,
+        networks: 1,
         databaseUrl: undefined,
         allowWebhook: undefined,
         dataDir: resolve("here")
@@ -116,6 +121,8 @@ describe("the options of start", () => {
     [["--servers", "9"]],
     [["--servers", "two"]],
     [["--servers", "1.5"]],
+    [["--networks", "0"]],
+    [["--networks", "3"]],
     [["--database-url"]],
     [["--database-url", ""]],
     [["--database-url", "here"]],
