@@ -20,32 +20,41 @@ export class FairSlots {
   /** Runs an effect once its group has a slot. */
   use<A, E, R>(group: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(restore(this.#enter(group)), () => Effect.ensuring(restore(effect), this.#leave(group)))
+      Effect.flatMap(restore(this.#entered(group)), () =>
+        Effect.ensuring(
+          restore(effect),
+          Effect.sync(() => this.leave(group))
+        )
+      )
     )
   }
 
-  #enter(group: string): Effect.Effect<void> {
+  #entered(group: string): Effect.Effect<void> {
     return Effect.callback<void>((resume) => {
       const start = () => resume(Effect.void)
-      const queue = this.#waiting.get(group) ?? []
-      queue.push(start)
-      this.#waiting.set(group, queue)
-      this.#fill()
-      return Effect.sync(() => this.#remove(group, start))
+      this.enter(group, start)
+      return Effect.sync(() => this.remove(group, start))
     })
   }
 
-  #leave(group: string): Effect.Effect<void> {
-    return Effect.sync(() => {
-      this.#used--
-      const left = this.#usedOf(group) - 1
-      if (left === 0) this.#usedBy.delete(group)
-      else this.#usedBy.set(group, left)
-      this.#fill()
-    })
+  /** Calls `start` once the group has a slot, which `leave` must free. */
+  enter(group: string, start: () => void): void {
+    const queue = this.#waiting.get(group) ?? []
+    queue.push(start)
+    this.#waiting.set(group, queue)
+    this.#fill()
   }
 
-  #remove(group: string, start: () => void): void {
+  leave(group: string): void {
+    this.#used--
+    const left = this.#usedOf(group) - 1
+    if (left === 0) this.#usedBy.delete(group)
+    else this.#usedBy.set(group, left)
+    this.#fill()
+  }
+
+  /** Takes back a call of `enter` that still waits. */
+  remove(group: string, start: () => void): void {
     const queue = this.#waiting.get(group)?.filter((other) => other !== start) ?? []
     if (queue.length === 0) this.#waiting.delete(group)
     else this.#waiting.set(group, queue)

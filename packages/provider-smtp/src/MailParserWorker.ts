@@ -11,12 +11,16 @@ import { UNDETERMINED } from "./parser/ParserMessage.ts"
 import { type ParserProcess, startParser } from "./parser/ParserProcess.ts"
 import type { MailContent } from "./parser/ReadMail.ts"
 import type { SenderDns } from "./SenderDns.ts"
+import { SharedReader } from "./SharedReader.ts"
 
 export interface MailParserConfig {
   /** The name of the host that receives the mail. */
   readonly hostName: string
   readonly dns: SenderDns
-  /** Limit of mails read at the same time, each in a process of its own; default 2. Two more check senders. */
+  /**
+   * Limit of mails read at the same time, each in a process of its own; default 2. Another one reads small mails, and two
+   * more check senders.
+   */
   readonly processesMax?: number | undefined
   /** Time limit for reading one mail, in milliseconds; default 10,000. */
   readonly readMillis?: number | undefined
@@ -32,6 +36,9 @@ export interface MailParserConfig {
   /** Milliseconds after which an idle process ends, or up to twice as long; default 30,000. */
   readonly idleMillis?: number | undefined
 }
+
+/** A mail up to this size is first read in the process that small mails share. */
+const SHARED_MAIL_BYTES = 64 * 1024
 
 /** A mail up to this size is kept until its sender has been checked, and shares a process with many others. */
 const SMALL_MAIL_BYTES = 256 * 1024
@@ -53,8 +60,9 @@ interface Checkers {
 /**
  * Reads mail in separate processes, which are killed when a mail takes too much time or memory. Such a mail is
  * `MailUnreadable`, and the next one gets a new process. Processes are used instead of threads, so that a mail
- * can neither end the service nor leave its memory allocated. Senders are checked in processes of their own, many at a
- * time, so that no mail waits for the DNS of another's sender. Networks take turns.
+ * can neither end the service nor leave its memory allocated. Small mails share a process, which also checks their senders;
+ * if it ends, each of them is read alone. Other senders are checked in processes of their own, many at a time, so that no
+ * mail waits for the DNS of another's sender. Networks take turns.
  *
  * Processes are started when mail arrives, and end when there has been none for a while.
  */
@@ -62,19 +70,15 @@ export const layer = (config: MailParserConfig): Layer.Layer<MailParser> =>
   Layer.effect(
     MailParser,
     Effect.gen(function* () {
+      const limits = {
+        readMillis: config.readMillis ?? 10_000,
+        processorMillis: config.processorMillis ?? 2_000,
+        processorMillisPerMib: config.processorMillisPerMib ?? 100,
+        heapMegabytes: config.heapMegabytes ?? 256
+      }
+      const idleMillis = config.idleMillis ?? 30_000
       const openPool = (max: number, concurrency: number) =>
-        Pool.makeWithTTL({
-          acquire: startParser({
-            readMillis: config.readMillis ?? 10_000,
-            processorMillis: config.processorMillis ?? 2_000,
-            processorMillisPerMib: config.processorMillisPerMib ?? 100,
-            heapMegabytes: config.heapMegabytes ?? 256
-          }),
-          min: 0,
-          max,
-          concurrency,
-          timeToLive: config.idleMillis ?? 30_000
-        })
+        Pool.makeWithTTL({ acquire: startParser(limits), min: 0, max, concurrency, timeToLive: idleMillis })
       const openCheckers = ({ all, perNetwork }: typeof SMALL_CHECKS) =>
         Effect.map(openPool(1, all), (pool): Checkers => ({ pool, slots: new FairSlots(all, perNetwork) }))
       const processesMax = config.processesMax ?? 2
@@ -83,6 +87,10 @@ export const layer = (config: MailParserConfig): Layer.Layer<MailParser> =>
       const smallCheckers = yield* openCheckers(SMALL_CHECKS)
       const largeCheckers = yield* openCheckers(LARGE_CHECKS)
       const settings = { hostName: config.hostName, dns: config.dns, dnsMillis: config.dnsMillis ?? 5_000 }
+      const shared = yield* Effect.acquireRelease(
+        Effect.sync(() => new SharedReader({ limits, settings, idleMillis })),
+        (reader) => Effect.sync(() => reader.close())
+      )
 
       const read = (raw: Stream.Stream<Uint8Array>): Effect.Effect<Result.Result<MailContent, MailUnreadable>> =>
         Pool.use(readers, (parser) =>
@@ -119,30 +127,53 @@ export const layer = (config: MailParserConfig): Layer.Layer<MailParser> =>
         return slots.use(ClientAddress.networkOf(envelope.remoteAddress), check(pool, raw, envelope, CHECK_RETRIES))
       }
 
+      const parseAlone = Effect.fnUntraced(function* (raw: Stream.Stream<Uint8Array>, envelope: InboundEnvelope) {
+        let small: Array<Uint8Array> | undefined = []
+        let sizeBytes = 0
+        const network = ClientAddress.networkOf(envelope.remoteAddress)
+        const kept = Stream.suspend(() => {
+          small = []
+          sizeBytes = 0
+          return Stream.tap(raw, (bytes) =>
+            Effect.sync(() => {
+              sizeBytes += bytes.length
+              if (sizeBytes > SMALL_MAIL_BYTES) small = undefined
+              small?.push(bytes)
+            })
+          )
+        })
+        // The process that checks the sender may have to be started, which takes as long as that of the reader.
+        if (envelope.authentication === undefined)
+          yield* Effect.forkScoped(Pool.use(smallCheckers.pool, () => Effect.void))
+        const content = yield* Effect.flatMap(readerSlots.use(network, read(kept)), Effect.fromResult)
+        const again = small === undefined ? raw : Stream.fromIterable(small)
+        const authentication = envelope.authentication ?? (yield* authenticate(again, sizeBytes, envelope))
+        return { ...content, authentication }
+      }, Effect.scoped)
+
+      const parseShared = (raw: Uint8Array, envelope: InboundEnvelope) =>
+        Effect.flatMap(
+          shared.read(
+            raw,
+            ClientAddress.networkOf(envelope.remoteAddress),
+            envelope.authentication === undefined ? envelope : undefined
+          ),
+          (outcome) =>
+            outcome === undefined
+              ? parseAlone(Stream.make(raw), envelope)
+              : Effect.map(Effect.fromResult(outcome), ({ authentication, content }) => ({
+                  ...content,
+                  authentication: authentication ?? envelope.authentication ?? UNDETERMINED
+                }))
+        )
+
       return MailParser.of({
-        parse: Effect.fnUntraced(function* (raw, envelope) {
-          let small: Array<Uint8Array> | undefined = []
-          let sizeBytes = 0
-          const network = ClientAddress.networkOf(envelope.remoteAddress)
-          const kept = Stream.suspend(() => {
-            small = []
-            sizeBytes = 0
-            return Stream.tap(raw, (bytes) =>
-              Effect.sync(() => {
-                sizeBytes += bytes.length
-                if (sizeBytes > SMALL_MAIL_BYTES) small = undefined
-                small?.push(bytes)
-              })
-            )
-          })
-          // The process that checks the sender may have to be started, which takes as long as that of the reader.
-          if (envelope.authentication === undefined)
-            yield* Effect.forkScoped(Pool.use(smallCheckers.pool, () => Effect.void))
-          const content = yield* Effect.flatMap(readerSlots.use(network, read(kept)), Effect.fromResult)
-          const again = small === undefined ? raw : Stream.fromIterable(small)
-          const authentication = envelope.authentication ?? (yield* authenticate(again, sizeBytes, envelope))
-          return { ...content, authentication }
-        }, Effect.scoped),
+        parse: (raw, envelope) =>
+          raw instanceof Uint8Array
+            ? raw.length <= SHARED_MAIL_BYTES
+              ? parseShared(raw, envelope)
+              : parseAlone(Stream.make(raw), envelope)
+            : parseAlone(raw, envelope),
         authenticate: (raw, envelope) =>
           Effect.timeoutOrElse(
             Effect.flatMap(Stream.runCollect(raw), (pieces) => {

@@ -1,5 +1,6 @@
 import { makeDecoder } from "@agentos/core/transfer-encoding"
 import { createHash } from "node:crypto"
+import { readFileSync } from "node:fs"
 import { Effect, Result, Stream } from "effect"
 import { afterAll, describe, expect, it } from "vitest"
 import { envelope, HEADER, mixed, openParser, readWhole, type TestParser } from "./support/Parser.ts"
@@ -513,5 +514,22 @@ describe("the processes", () => {
     expect(children()).toBeGreaterThan(0)
     await expect.poll(children, { timeout: 60_000 }).toBe(0)
     Result.getOrThrow(await short.parse(`${HEADER}\r\nx`))
+  })
+
+  it("read a mail again if the process that it shares is killed", async () => {
+    for (const other of parsers.splice(0)) await other.close()
+    const children = () => readFileSync(`/proc/self/task/${process.pid}/children`, "utf8").split(" ").filter(Boolean)
+    await expect.poll(() => children().length, { timeout: 60_000 }).toBe(0)
+    const server = await openSilentDns("silent.test")
+    const parsing = opened({ dns: server.dns, dnsMillis: 2_500 }).parse(
+      "From: a@silent.test\r\nSubject: hello\r\n\r\nx",
+      {
+        mailFrom: "a@silent.test"
+      }
+    )
+    await expect.poll(() => server.questionsAbout("silent.test"), { timeout: 60_000 }).toBeGreaterThan(0)
+    for (const pid of children()) process.kill(Number(pid), "SIGKILL")
+    expect(Result.getOrThrow(await parsing)).toMatchObject({ subject: "hello", authentication: { spf: "temperror" } })
+    server.close()
   })
 })

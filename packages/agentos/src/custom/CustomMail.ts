@@ -2,6 +2,7 @@ import {
   BLANK_CONTENT,
   EmailProvider,
   type InboundEnvelope,
+  mailPieces,
   MailParser,
   MailUnreadable,
   type OutgoingAttachment,
@@ -102,7 +103,7 @@ export const customMail = (mail: CustomMail): Mail => {
       mail.parse === undefined
         ? mime.parse
         : (raw, envelope) =>
-            Effect.flatMap(collect(raw), (bytes) => call("parse", "Rejected", bytes, envelope)).pipe(
+            Effect.flatMap(collect(mailPieces(raw)), (bytes) => call("parse", "Rejected", bytes, envelope)).pipe(
               Effect.mapBoth({
                 onFailure: ({ message }) => new MailUnreadable({ message }),
                 onSuccess: (parsed) => toParsed(parsed, envelope)
@@ -113,7 +114,9 @@ export const customMail = (mail: CustomMail): Mail => {
       parse: (raw, envelope) =>
         mail.authenticate === undefined || envelope.authentication !== undefined
           ? parse(raw, envelope)
-          : Effect.flatMap(authenticate(raw, envelope), (authentication) => parse(raw, { ...envelope, authentication }))
+          : Effect.flatMap(authenticate(mailPieces(raw), envelope), (authentication) =>
+              parse(raw, { ...envelope, authentication })
+            )
     })
   })
   const mime = mimeParser({ hostName: domain, dns: undefined })

@@ -1,5 +1,6 @@
 import { ScriptedRail } from "@agentos/core/contract-tests"
 import {
+  mailPieces,
   BLANK_CONTENT,
   EmailProvider,
   MailParser,
@@ -43,7 +44,7 @@ export const testOptions = () => {
             })
         }),
         Layer.succeed(MailParser, {
-          parse: (raw, { mailFrom }) => Effect.as(Stream.runDrain(raw), parsed(mailFrom)),
+          parse: (raw, { mailFrom }) => Effect.as(Stream.runDrain(mailPieces(raw)), parsed(mailFrom)),
           authenticate: () => Effect.succeed(unchecked)
         })
       )

@@ -1,4 +1,4 @@
-import { Context, Effect, Schema, type Stream } from "effect"
+import { Context, Effect, Schema, Stream } from "effect"
 import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { DeliveryReport } from "./DeliveryReport.ts"
 import { InboundRefusal } from "./RefusedMail.ts"
@@ -94,15 +94,18 @@ export class MailUnreadable extends Schema.TaggedError<MailUnreadable>()("MailUn
   message: Schema.String
 }) {}
 
+/** The bytes of a mail: whole, or in pieces of any size. */
+export type MailBytes = Uint8Array | Stream.Stream<Uint8Array>
+
+export const mailPieces = (raw: MailBytes): Stream.Stream<Uint8Array> =>
+  raw instanceof Uint8Array ? Stream.make(raw) : raw
+
 /** The port that parses mail. It must be safe for any input: it aborts if a mail takes too much time or memory. */
 export class MailParser extends Context.Service<
   MailParser,
   {
-    /** Parses a mail whose bytes arrive in pieces of any size. Keeps the results of a sender that was checked before. */
-    readonly parse: (
-      raw: Stream.Stream<Uint8Array>,
-      envelope: InboundEnvelope
-    ) => Effect.Effect<ParsedMail, MailUnreadable>
+    /** Parses a mail, which is whole if it is small. Keeps the results of a sender that was checked before. */
+    readonly parse: (raw: MailBytes, envelope: InboundEnvelope) => Effect.Effect<ParsedMail, MailUnreadable>
     /**
      * Checks the sender of a mail while its SMTP client waits for the answer. The results are `temperror` if the check
      * takes too long.

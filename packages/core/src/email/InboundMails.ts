@@ -1,4 +1,5 @@
 import { Context, Effect, Exit, Layer, Option, Queue, Stream } from "effect"
+import * as Bytes from "../kernel/Bytes.ts"
 import * as CallGroup from "../kernel/CallGroup.ts"
 import * as ClientAddress from "../limits/ClientAddress.ts"
 import * as PollingWorker from "../kernel/PollingWorker.ts"
@@ -127,13 +128,17 @@ export class InboundMails extends Context.Service<
         work: (mails) => transactor.transact(addAll(mails))
       })
 
+      /** Returns a small mail whole, and a large one in pieces. */
+      const rawOf = Effect.fnUntraced(function* ({ inboundMailId, sizeBytes }: WaitingMail) {
+        const raw = held.take(inboundMailId)
+        if (raw !== undefined) return sizeBytes <= SMALL_MAIL_BYTES ? raw : piecesOf(raw)
+        const pieces = store.readPieces(inboundMailId)
+        return sizeBytes <= SMALL_MAIL_BYTES ? Bytes.concat(...(yield* Stream.runCollect(pieces))) : pieces
+      })
+
       const read = Effect.fnUntraced(function* (mail: WaitingMail) {
         if (mail.attempts > ATTEMPT_LIMIT) return Option.none<ParsedMail>()
-        const pieces = Stream.suspend(() => {
-          const raw = held.take(mail.inboundMailId)
-          return raw === undefined ? store.readPieces(mail.inboundMailId) : piecesOf(raw)
-        })
-        const parsed = yield* Effect.result(parser.parse(pieces, mail.envelope))
+        const parsed = yield* Effect.result(parser.parse(yield* rawOf(mail), mail.envelope))
         if (parsed._tag === "Success") return Option.some(parsed.success)
         yield* Effect.logWarning(`inbound mail ${mail.inboundMailId} can't be read: ${parsed.failure.message}`)
         return Option.none<ParsedMail>()

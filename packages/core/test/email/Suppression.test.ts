@@ -1,4 +1,5 @@
 import {
+  mailPieces,
   BLANK_CONTENT,
   DEFAULT_MAIL_POLICY,
   type DeliveryReport,
@@ -42,7 +43,7 @@ const EMPTY: ParsedMail = {
 const jsonParser = MailParser.of({
   ...noMailParser,
   parse: (raw) =>
-    Effect.map(Stream.runCollect(raw), (pieces) => {
+    Effect.map(Stream.runCollect(mailPieces(raw)), (pieces) => {
       const given: Partial<ParsedMail> = JSON.parse(new TextDecoder().decode(Buffer.concat([...pieces])))
       return { ...EMPTY, ...given }
     })

@@ -1,4 +1,5 @@
 import {
+  mailPieces,
   BLANK_CONTENT,
   InboundMails,
   MailParser,
@@ -27,7 +28,7 @@ const EMPTY: ParsedMail = {
 const jsonParser = MailParser.of({
   ...noMailParser,
   parse: (raw) =>
-    Effect.map(Stream.runCollect(raw), (pieces) => {
+    Effect.map(Stream.runCollect(mailPieces(raw)), (pieces) => {
       const given: Partial<ParsedMail> = JSON.parse(new TextDecoder().decode(Buffer.concat([...pieces])))
       return { ...EMPTY, ...given }
     })

@@ -16,27 +16,42 @@ export interface ParserJob {
   readonly settings: AuthenticationSettings
 }
 
-/**
- * A message to the parser process about one mail: its pieces in order, the last one with what to do; or that the mail is
- * no longer wanted. Pieces of several mails may alternate.
- */
-export type ParserRequest = { readonly id: number } & (
-  | { readonly _tag: "Piece"; readonly bytes: Uint8Array }
-  | { readonly _tag: "Read"; readonly bytes: Uint8Array }
-  | { readonly _tag: "CheckSender"; readonly job: ParserJob; readonly bytes: Uint8Array }
-  | { readonly _tag: "Cancel" }
-)
+/** A mail that shares a process and its messages with others. Its sender is checked if there is an envelope. */
+export interface SharedMail {
+  readonly id: number
+  readonly bytes: Uint8Array
+  readonly envelope: InboundEnvelope | undefined
+}
 
-/** The answer to `Read` or `CheckSender`. */
+/**
+ * A message to the parser process: several mails, each to read and then to check; or about one mail, its pieces in order,
+ * the last one with what to do, or that the mail is no longer wanted. Pieces of several mails may alternate.
+ */
+export type ParserRequest =
+  | { readonly _tag: "Mails"; readonly settings: AuthenticationSettings; readonly mails: ReadonlyArray<SharedMail> }
+  | ({ readonly id: number } & (
+      | { readonly _tag: "Piece"; readonly bytes: Uint8Array }
+      | { readonly _tag: "Read"; readonly bytes: Uint8Array }
+      | { readonly _tag: "CheckSender"; readonly job: ParserJob; readonly bytes: Uint8Array }
+      | { readonly _tag: "Cancel" }
+    ))
+
+/** The answer to `Read` or `CheckSender`; a mail of `Mails` has one of each. */
 export type ParserAnswer =
   | { readonly _tag: "Unreadable"; readonly message: string }
   | { readonly _tag: "Content"; readonly content: MailContent }
   | { readonly _tag: "Authentication"; readonly authentication: SenderAuthentication }
 
-/** A reply of the parser process: `Ready` once, then one answer for each mail. */
+export interface MailAnswer {
+  readonly id: number
+  readonly answer: ParserAnswer
+}
+
+/** A reply of the parser process: `Ready` once, then the answers to one or, after `Mails`, to several mails. */
 export type ParserReply =
   | { readonly _tag: "Ready" }
-  | { readonly _tag: "Answer"; readonly id: number; readonly answer: ParserAnswer }
+  | ({ readonly _tag: "Answer" } & MailAnswer)
+  | { readonly _tag: "Answers"; readonly answers: ReadonlyArray<MailAnswer> }
 
 /** The results for a sender that could not be checked now, but perhaps later. */
 export const UNDETERMINED: SenderAuthentication = {

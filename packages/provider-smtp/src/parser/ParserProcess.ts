@@ -12,13 +12,13 @@ import {
 } from "./ParserMessage.ts"
 import type { MailContent } from "./ReadMail.ts"
 
-const START_MILLIS = 20_000
+export const START_MILLIS = 20_000
 /** Processor time that the sender checks may take beyond their wait for the DNS. */
-const AUTHENTICATION_GRACE_MILLIS = 1_000
+export const AUTHENTICATION_GRACE_MILLIS = 1_000
 /** After a mail of at least this size, a process retains much of the memory that it used. */
 const FRESH_AFTER_BYTES = 4 * 1024 * 1024
 /** How often the time and the processor time of a mail are compared with their limits. */
-const WATCH_INTERVAL_MILLIS = 250
+export const WATCH_INTERVAL_MILLIS = 250
 const MIB = 1024 * 1024
 
 export interface ParserProcessLimits {
@@ -56,7 +56,7 @@ export interface ParserProcess {
  * /proc, and no other file. It cannot write, start programs or threads, or load addons. It may use the network
  * for DNS lookups.
  */
-const startChild = (mainFile: string, heapMegabytes: number): ChildProcess =>
+export const startChild = (mainFile: string, heapMegabytes: number): ChildProcess =>
   fork(mainFile, [], {
     env: {},
     execArgv: [
@@ -76,7 +76,7 @@ const ENDED = "reading it ended the process, most likely for want of memory"
 const unreadable = (message: string) => new MailUnreadable({ message })
 
 /** Reads the processor time of a process. */
-interface ProcessorClock {
+export interface ProcessorClock {
   /** Returns the processor time used so far, in milliseconds; undefined where the system does not tell. */
   readonly millis: () => number | undefined
   readonly close: () => void
@@ -85,7 +85,7 @@ interface ProcessorClock {
 const NO_CLOCK: ProcessorClock = { millis: () => undefined, close: () => undefined }
 
 /** Keeps the file open: opening it takes four times as long as reading it, which each mail requires. */
-const openProcessorClock = (pid: number | undefined): ProcessorClock => {
+export const openProcessorClock = (pid: number | undefined): ProcessorClock => {
   const line = Buffer.alloc(1024)
   try {
     const file = openSync(`/proc/${pid}/stat`, "r")
@@ -129,7 +129,7 @@ export const startParser = (
 
     const onReply = (reply: ParserReply): void => {
       if (reply._tag === "Ready") Deferred.doneUnsafe(started, Exit.void)
-      else pending.get(reply.id)?.(reply.answer)
+      else if (reply._tag === "Answer") pending.get(reply.id)?.(reply.answer)
     }
     const onEnd = (): void => {
       ended = true
@@ -184,7 +184,10 @@ export const startParser = (
      * Sends a request, and resolves to its answer; to undefined if the process ends. `overdue` is called at intervals with the
      * milliseconds since then. Its result, if there is one, replaces the answer.
      */
-    const ask = <A>(request: ParserRequest, overdue: (elapsedMillis: number) => A | undefined) =>
+    const ask = <A>(
+      request: Extract<ParserRequest, { readonly id: number }>,
+      overdue: (elapsedMillis: number) => A | undefined
+    ) =>
       Effect.callback<ParserAnswer | A | undefined>((resume) => {
         let elapsedMillis = 0
         const end = () => {

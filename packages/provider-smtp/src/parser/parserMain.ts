@@ -3,7 +3,7 @@
  * the process that started it is gone.
  */
 import { authenticateSender } from "./AuthenticateSender.ts"
-import type { ParserAnswer, ParserReply, ParserRequest } from "./ParserMessage.ts"
+import type { MailAnswer, ParserAnswer, ParserReply, ParserRequest, SharedMail } from "./ParserMessage.ts"
 import { readMail } from "./ReadMail.ts"
 
 const REASON_LIMIT = 200
@@ -29,10 +29,50 @@ const answerTo = async (
   return { _tag: "Authentication", authentication: await authenticateSender(raw, envelope, settings) }
 }
 
+/** Time in milliseconds in which answers to several mails are collected into one message. */
+const COLLECTING_MILLIS = 2
+
+let collected: Array<MailAnswer> = []
+
+const collect = (answer: MailAnswer): void => {
+  collected.push(answer)
+  if (collected.length > 1) return
+  setTimeout(() => {
+    reply({ _tag: "Answers", answers: collected })
+    collected = []
+  }, COLLECTING_MILLIS)
+}
+
+type Mails = Extract<ParserRequest, { readonly _tag: "Mails" }>
+
+const waiting: Array<SharedMail & Pick<Mails, "settings">> = []
+let isReading = false
+
+/** Reads mails one after the other. The event loop turns in between, so that checks of senders go on. */
+const readWaiting = async (): Promise<void> => {
+  isReading = true
+  for (let mail = waiting.shift(); mail !== undefined; mail = waiting.shift()) {
+    const { bytes, envelope, id, settings } = mail
+    const answer = await read(bytes)
+    collect({ id, answer })
+    if (envelope !== undefined && answer._tag === "Content")
+      void authenticateSender(bytes, envelope, settings).then((authentication) =>
+        collect({ id, answer: { _tag: "Authentication", authentication } })
+      )
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  isReading = false
+}
+
+const receiveAll = ({ mails, settings }: Mails): void => {
+  for (const mail of mails) waiting.push({ ...mail, settings })
+  if (!isReading) void readWaiting()
+}
+
 /** The pieces of the mails that have not arrived completely. */
 const arriving = new Map<number, Array<Uint8Array>>()
 
-const receive = async (request: ParserRequest): Promise<void> => {
+const receive = async (request: Exclude<ParserRequest, Mails>): Promise<void> => {
   const { id } = request
   const pieces = arriving.get(id) ?? []
   arriving.delete(id)
@@ -47,5 +87,8 @@ const receive = async (request: ParserRequest): Promise<void> => {
 Error.stackTraceLimit = 0
 // `process.exit` may wait for V8's compilers for ever, and no parent is left to end this process.
 process.once("disconnect", () => process.kill(process.pid, "SIGKILL"))
-process.on("message", (request: ParserRequest) => void receive(request))
+process.on("message", (request: ParserRequest) => {
+  if (request._tag === "Mails") receiveAll(request)
+  else void receive(request)
+})
 reply({ _tag: "Ready" })

@@ -27,8 +27,8 @@ const outcomes = (): Readonly<Record<string, string>> => ({
 const reply = (message: ParserReply): void => void process.send?.(message)
 
 process.once("disconnect", () => process.exit())
-process.on("message", ({ _tag, id }: ParserRequest) => {
-  if (_tag !== "Read") return
-  reply({ _tag: "Answer", id, answer: { _tag: "Unreadable", message: JSON.stringify(outcomes()) } })
+process.on("message", (request: ParserRequest) => {
+  if (request._tag !== "Read") return
+  reply({ _tag: "Answer", id: request.id, answer: { _tag: "Unreadable", message: JSON.stringify(outcomes()) } })
 })
 reply({ _tag: "Ready" })

@@ -3,7 +3,8 @@ import type { ParserReply, ParserRequest } from "../../src/parser/ParserMessage.
 
 process.once("disconnect", () => process.exit())
 process.on("message", (request: ParserRequest) => {
-  if (request._tag !== "Read" && request._tag !== "CheckSender") return
-  while (Buffer.from(request.bytes).toString() === "work");
+  if (request._tag === "Cancel" || request._tag === "Piece") return
+  const mails = request._tag === "Mails" ? request.mails : [request]
+  while (mails.some(({ bytes }) => Buffer.from(bytes).toString() === "work"));
 })
 process.send?.({ _tag: "Ready" } satisfies ParserReply)

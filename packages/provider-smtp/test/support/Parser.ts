@@ -39,13 +39,10 @@ export const openParser = (config: Partial<MailParserWorker.MailParserConfig> = 
       runtime.runPromise(
         Effect.flatMap(MailParser, (parser) =>
           Effect.result(
-            parser.parse(
-              Stream.isStream(raw) ? raw : Stream.make(typeof raw === "string" ? Buffer.from(raw, "latin1") : raw),
-              {
-                ...envelope,
-                ...from
-              }
-            )
+            parser.parse(typeof raw === "string" ? Buffer.from(raw, "latin1") : raw, {
+              ...envelope,
+              ...from
+            })
           )
         )
       ),
