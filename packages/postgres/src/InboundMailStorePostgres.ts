@@ -207,22 +207,23 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
       )
     }
 
-    /** Locks the rows first: later reads stay true until the transaction ends. */
+    /**
+     * Locks the mails that are still leased. A message of such a mail was stored by this transaction, or by none: another one
+     * that stored it would have completed the mail.
+     */
     const complete = Effect.fnUntraced(function* (leases: ReadonlyArray<MailLease>) {
-      const attempts = new Map(leases.map((lease) => [lease.inboundMailId, lease.attempts]))
-      const waiting = yield* sql<Pick<InboundMailRow, "inbound_mail_id" | "attempts">>`
-        select inbound_mail_id, attempts from inbound_mails
-        where inbound_mail_id = any(${Parameter.uuids([...attempts.keys()])}) and not completed
-        order by inbound_mail_id for update`
-      const held = waiting.filter((row) => attempts.get(row.inbound_mail_id) === row.attempts)
-      if (held.length === 0) return new Set<string>()
-      const ids = held.map((row) => row.inbound_mail_id)
-      yield* sql`
+      const rows = yield* sql<Pick<InboundMailRow, "inbound_mail_id">>`
         with mail as materialized (
           select
             inbound_mail_id, counted_mailbox_ids, ${sizeBytes} as bytes,
             exists (select 1 from messages where messages.inbound_mail_id = inbound_mails.inbound_mail_id) as is_used
-          from inbound_mails where inbound_mail_id = any(${Parameter.uuids(ids)})
+          from inbound_mails
+          join unnest(
+            ${Parameter.uuids(leases.map(({ inboundMailId }) => inboundMailId))},
+            ${Parameter.integers(leases.map(({ attempts }) => attempts))}
+          ) as lease (inbound_mail_id, attempts) using (inbound_mail_id)
+          where inbound_mails.attempts = lease.attempts and not completed
+          order by inbound_mail_id for update of inbound_mails
         ), uncounted as (
           update mailboxes set message_count = message_count - taken.messages, stored_bytes = stored_bytes - taken.bytes
           from (
@@ -232,10 +233,12 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
           where mailboxes.mailbox_id = taken.mailbox_id
         ), removed as (
           delete from inbound_mails where inbound_mail_id = any(array(select inbound_mail_id from mail where not is_used))
+        ), kept as (
+          update inbound_mails set completed = true, leased_until = null, counted_mailbox_ids = '{}'
+          where inbound_mail_id = any(array(select inbound_mail_id from mail where is_used))
         )
-        update inbound_mails set completed = true, leased_until = null, counted_mailbox_ids = '{}'
-        where inbound_mail_id = any(array(select inbound_mail_id from mail where is_used))`
-      return new Set(ids)
+        select inbound_mail_id from mail`
+      return new Set(rows.map((row) => row.inbound_mail_id))
     })
 
     const giveUp = ({ age, attempts, limit }: Parameters<(typeof InboundMailStore.Service)["giveUp"]>[0]) => sql<
