@@ -30,10 +30,11 @@ export const layer = Layer.effect(
       stage: () => Effect.void,
       discard: () => Effect.void,
       add: (mails) =>
-        run(() => {
-          for (const { mail, mailboxIds } of mails) {
+        run((now) => {
+          for (const { leaseMillis, mail, mailboxIds } of mails) {
             for (const mailboxId of mailboxIds) addUsage(tables, mailboxId, 1, mail.raw.length)
-            put({ mail: { ...mail, raw: mail.raw.slice() }, leasedUntil: null, completed: false, mailboxIds })
+            const leasedUntil = leaseMillis === undefined ? null : Timestamp.add(now, leaseMillis)
+            put({ mail: { ...mail, raw: mail.raw.slice() }, leasedUntil, completed: false, mailboxIds })
           }
         }),
       lease: (limit, leaseMillis, exceptNetworks = []) =>

@@ -75,6 +75,10 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
     const mailboxIdsOf = (mails: ReadonlyArray<CountedMail>) =>
       Parameter.texts(mails.map(({ mailboxIds }) => `{${mailboxIds.join(",")}}`))
 
+    /** The leases with which mails are added, in milliseconds. */
+    const leasesOf = (mails: ReadonlyArray<CountedMail>) =>
+      Parameter.integers(mails.map(({ leaseMillis }) => leaseMillis ?? null))
+
     const insert = (mails: ReadonlyArray<CountedMail>, isStaged: boolean) => {
       const all = mails.map(({ mail }) => mail)
       return sql`
@@ -84,7 +88,7 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
         )
         select
           inbound_mail_id, envelope, raw, size_bytes, received_at, attempts, mailbox_ids::uuid[],
-          ${Parameter.boolean(isStaged)}, ${Parameter.integer(isStaged ? Number.MAX_SAFE_INTEGER : null)}
+          ${Parameter.boolean(isStaged)}, ${isStaged ? Parameter.integer(Number.MAX_SAFE_INTEGER) : sql`${now()} + lease`}
         from unnest(
           ${Parameter.uuids(all.map(({ inboundMailId }) => inboundMailId))},
           ${Parameter.texts(all.map(({ envelope }) => toEnvelopeText(envelope)))},
@@ -92,8 +96,9 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
           ${Parameter.integers(all.map(({ raw }) => raw.length))},
           ${Parameter.integers(all.map(({ receivedAt }) => receivedAt))},
           ${Parameter.integers(all.map(({ attempts }) => attempts))},
-          ${mailboxIdsOf(mails)}
-        ) as given (inbound_mail_id, envelope, raw, size_bytes, received_at, attempts, mailbox_ids)`
+          ${mailboxIdsOf(mails)},
+          ${leasesOf(mails)}
+        ) as given (inbound_mail_id, envelope, raw, size_bytes, received_at, attempts, mailbox_ids, lease)`
     }
 
     /** True for a mail that waits and was not leased again. */
@@ -127,10 +132,13 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
       Effect.map(
         sql<Pick<InboundMailRow, "inbound_mail_id">>`
           with added as (
-            update inbound_mails set staged = false, leased_until = null, counted_mailbox_ids = mailbox_ids::uuid[]
+            update inbound_mails set
+              staged = false, leased_until = ${now()} + lease, attempts = given.attempts,
+              counted_mailbox_ids = mailbox_ids::uuid[]
             from unnest(
-              ${Parameter.uuids(mails.map(({ mail }) => mail.inboundMailId))}, ${mailboxIdsOf(mails)}
-            ) as given (inbound_mail_id, mailbox_ids)
+              ${Parameter.uuids(mails.map(({ mail }) => mail.inboundMailId))}, ${mailboxIdsOf(mails)}, ${leasesOf(mails)},
+              ${Parameter.integers(mails.map(({ mail }) => mail.attempts))}
+            ) as given (inbound_mail_id, mailbox_ids, lease, attempts)
             where inbound_mails.inbound_mail_id = given.inbound_mail_id and staged
             returning inbound_mails.inbound_mail_id
           ), counted as (${counting(mails, sql.literal("inbound_mail_id in (select inbound_mail_id from added)"))})

@@ -154,6 +154,27 @@ const leaseTests: ContractTests<Ports> = (it, capabilities) => {
       })
     )
 
+    it.effect("do not lease a mail that was added with a lease until that has ended", () =>
+      Effect.gen(function* () {
+        const store = yield* emptied
+        const clock = yield* StoreClock
+        const raws = [new Uint8Array([1]), new Uint8Array(2 * MIB)]
+        const staged = yield* Sample.inboundMail({ raw: new Uint8Array(3 * MIB) })
+        yield* store.stage(staged)
+        const added = yield* Effect.forEach(raws, (raw) => Sample.addedMail({ raw, attempts: 1 }, [], LEASE))
+        yield* store.add([{ mail: { ...staged, attempts: 1 }, mailboxIds: [], leaseMillis: LEASE }])
+        const [completed, ...others] = [...added, { ...staged, attempts: 1 }]
+        assert.deepStrictEqual(yield* store.lease(10, LEASE), [])
+        assert.isTrue(yield* Sample.completed(completed!))
+        for (const mail of others) assert.isTrue(yield* store.renew(mail, LEASE))
+        yield* clock.advance(LEASE)
+        const again = yield* store.lease(10, LEASE)
+        assert.sameMembers(ids(again), ids(others))
+        assert.isTrue(again.every(({ attempts }) => attempts === 2))
+        for (const mail of others) assert.isFalse(yield* Sample.completed(mail))
+      })
+    )
+
     it.effect("lease no mail to two of many concurrent readers", () =>
       Effect.gen(function* () {
         const store = yield* emptied

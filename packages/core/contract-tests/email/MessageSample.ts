@@ -101,11 +101,12 @@ export const inboundMail = Effect.fnUntraced(function* (parts?: Partial<InboundM
 /** An inbound mail, added to the queue. */
 export const addedMail = Effect.fnUntraced(function* (
   parts?: Partial<InboundMail>,
-  mailboxIds: ReadonlyArray<string> = []
+  mailboxIds: ReadonlyArray<string> = [],
+  leaseMillis?: number
 ) {
   const store = yield* InboundMailStore
   const mail = yield* inboundMail(parts)
-  yield* store.add([{ mail, mailboxIds }])
+  yield* store.add([{ mail, mailboxIds, leaseMillis }])
   return mail
 })
 

@@ -38,6 +38,8 @@ export interface CountedMail {
   readonly mail: InboundMail
   /** Those that do not exist are ignored. */
   readonly mailboxIds: ReadonlyArray<string>
+  /** The duration of a lease that begins as the mail is added, which its attempts include. Absent: it has no lease. */
+  readonly leaseMillis?: number | undefined
 }
 
 /** A mail that waits for delivery. Its bytes are read separately, by `InboundMailStore.readPieces`. */

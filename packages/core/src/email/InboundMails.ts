@@ -52,9 +52,10 @@ const RETURN_DELAYS = [5 * Timestamp.SECOND, 10 * Timestamp.MINUTE]
 /** The number of attempts after which a mail is delivered unparsed: it may be the cause of the failures. */
 const ATTEMPT_LIMIT = 3
 
-/** A mail to store, and the addresses of the mailboxes that it may reach. */
+/** A mail to store, with a lease if this server has a slot for it, and the addresses of the mailboxes that it may reach. */
 interface AcceptedMail {
   readonly mail: InboundMail
+  readonly leaseMillis: number | undefined
   readonly addresses: ReadonlyArray<string>
 }
 
@@ -104,6 +105,7 @@ export class InboundMails extends Context.Service<
       let hasHeldBack = false
       const held = new HeldMails(new ByteBudget(HELD_BYTES, memory))
       const arrived = yield* Queue.dropping<void>(1)
+      const handOver = new PollingWorker.HandOver<WaitingMail>()
 
       /** Adds mails for the recipients that they have now, or returns why one has no room. */
       const addAll = Effect.fnUntraced(function* (mails: ReadonlyArray<AcceptedMail>) {
@@ -113,11 +115,12 @@ export class InboundMails extends Context.Service<
         const decideRoom = yield* admission.readRoom(found)
         const results: Array<Exit.Exit<RoomRefusal | undefined>> = []
         const admitted: Array<CountedMail> = []
-        for (const { addresses, mail } of mails) {
+        for (const { addresses, leaseMillis, mail } of mails) {
           const recipients = mailboxesOf(found, addresses)
           const refusal = decideRoom(recipients, mail.raw.length)
           results.push(Exit.succeed(refusal))
-          if (refusal === undefined) admitted.push({ mail, mailboxIds: recipients.map(({ mailboxId }) => mailboxId) })
+          const mailboxIds = recipients.map(({ mailboxId }) => mailboxId)
+          if (refusal === undefined) admitted.push({ mail, mailboxIds, leaseMillis })
         }
         if (admitted.length > 0) yield* store.add(admitted)
         return results
@@ -163,6 +166,41 @@ export class InboundMails extends Context.Service<
           Effect.tapDefect(() => store.renew(mail, RETRY_DELAY))
         )
 
+      /** Reserves a slot for a mail, unless older mail waits for one, or its network uses its share. */
+      const reserve = ({ envelope }: InboundMail) => {
+        if (hasHeldBack || !inProgress.admits(envelope)) return undefined
+        const slot = handOver.reserve()
+        if (slot !== undefined) inProgress.add(envelope)
+        return slot
+      }
+
+      /**
+       * Adds a mail, and begins to deliver it. Without a free slot, the mail has no lease, and the next poll finds it.
+       * Returns why a recipient has no room.
+       */
+      const addAndDeliver = (mail: InboundMail, addresses: ReadonlyArray<string>) =>
+        Effect.uninterruptibleMask((restore) =>
+          Effect.suspend(() => {
+            const slot = reserve(mail)
+            const { raw, ...rest } = mail
+            const leased = { ...rest, attempts: 1, sizeBytes: raw.length }
+            const adding =
+              slot === undefined
+                ? add({ mail, addresses, leaseMillis: undefined })
+                : add({ mail: { ...mail, attempts: 1 }, addresses, leaseMillis: LEASE })
+            return Effect.onExit(restore(adding), (exit) => {
+              const isAdded = Exit.isSuccess(exit) && exit.value === undefined
+              if (isAdded) held.put(mail.inboundMailId, raw)
+              if (slot === undefined) return isAdded ? Queue.offer(arrived, undefined) : Effect.void
+              if (isAdded && slot.start(leased)) return Effect.void
+              slot.cancel()
+              inProgress.remove(mail.envelope)
+              // Another server delivers it.
+              return isAdded ? store.renew(leased, 0) : Effect.void
+            })
+          })
+        )
+
       /** Counts a refusal in the mailboxes that it concerns. */
       const counting = (taken: Effect.Effect<void, InboundRefused>, addresses: ReadonlyArray<string>) =>
         Effect.tapError(taken, ({ localParts, refusal }) =>
@@ -199,17 +237,13 @@ export class InboundMails extends Context.Service<
               attempts: 0
             }
             yield* store.stage(mail)
-            const refusal = yield* add({
-              mail,
-              addresses: [...envelope.rcptTo, ...senders.map(({ address }) => address)]
-            })
+            const addresses = [...envelope.rcptTo, ...senders.map(({ address }) => address)]
+            const refusal = yield* addAndDeliver(mail, addresses)
             if (refusal !== undefined) {
               yield* store.discard(inboundMailId)
               return yield* admission.refuse(...refusal)
             }
             yield* countRefused(withheld, "sender refused")
-            held.put(inboundMailId, raw)
-            yield* Queue.offer(arrived, undefined)
           },
           (accepted, { rcptTo }) => counting(accepted, rcptTo)
         ),
@@ -227,15 +261,17 @@ export class InboundMails extends Context.Service<
               concurrency: CONCURRENCY,
               interval: POLL_INTERVAL,
               wake: Queue.take(arrived),
+              handOver,
               take: (limit) =>
                 Effect.suspend(() => {
                   const exhausted = inProgress.exhausted
                   const share = inProgress.limit(limit)
-                  hasHeldBack = share < limit || exhausted.length > 0
-                  return store.lease(share, LEASE, exhausted)
-                }).pipe(
-                  Effect.tap((mails) => Effect.sync(() => mails.forEach(({ envelope }) => inProgress.add(envelope))))
-                ),
+                  return Effect.map(store.lease(share, LEASE, exhausted), (mails) => {
+                    hasHeldBack = (share < limit && mails.length === share) || exhausted.length > 0
+                    for (const { envelope } of mails) inProgress.add(envelope)
+                    return mails
+                  })
+                }),
               handle: (mail: WaitingMail) =>
                 Effect.ensuring(
                   deliverOrPostpone(mail, deliver),

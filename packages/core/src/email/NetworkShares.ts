@@ -27,6 +27,11 @@ export class NetworkShares {
     return Math.min(free, this.#share)
   }
 
+  /** Whether the network of a mail uses less than its share. */
+  admits(envelope: InboundEnvelope): boolean {
+    return (this.#counts.get(networkOf(envelope)) ?? 0) < this.#share
+  }
+
   /** The networks that use their share. */
   get exhausted(): ReadonlyArray<string> {
     const share = this.#share

@@ -1,5 +1,48 @@
 import { Duration, Effect, FiberSet, Latch } from "effect"
 
+interface Slots<Item> {
+  readonly take: () => boolean
+  readonly free: () => void
+  readonly start: (item: Item) => void
+}
+
+/**
+ * Hands items to a worker of the same process that are leased to it from the beginning, so that it need not find them. A
+ * slot of the worker is reserved before the item exists.
+ */
+export class HandOver<Item> {
+  #slots: Slots<Item> | undefined
+
+  /** Reserves a slot, which `start` uses or `cancel` frees. Undefined if no worker runs, or it has none free. */
+  reserve(): Reservation<Item> | undefined {
+    const slots = this.#slots
+    if (slots === undefined || !slots.take()) return undefined
+    return {
+      start: (item) => {
+        const isOpen = this.#slots === slots
+        if (isOpen) slots.start(item)
+        return isOpen
+      },
+      cancel: slots.free
+    }
+  }
+
+  /** Begins to pass items to a worker. */
+  open(slots: Slots<Item>): void {
+    this.#slots = slots
+  }
+
+  close(): void {
+    this.#slots = undefined
+  }
+}
+
+export interface Reservation<Item> {
+  /** Handles an item in the slot. Returns false if the worker has ended meanwhile. */
+  readonly start: (item: Item) => boolean
+  readonly cancel: () => void
+}
+
 /** Time before the next poll when more items may be due. */
 const PAUSE = "10 millis"
 
@@ -13,6 +56,8 @@ export interface Work<Item, E, R> {
   readonly interval: Duration.Input
   /** Ends the wait for the next poll early. */
   readonly wake?: Effect.Effect<void>
+  /** Passes items to this worker that are leased to it already. */
+  readonly handOver?: HandOver<Item>
   /** Leases up to `limit` due items to this worker. */
   readonly take: (limit: number) => Effect.Effect<ReadonlyArray<Item>, never, R>
   /**
@@ -27,28 +72,44 @@ export interface Work<Item, E, R> {
 /** Takes due items and handles them for as long as it runs. Interrupts the items in progress when it ends. */
 export const run = <Item, E, R>(work: Work<Item, E, R>): Effect.Effect<never, never, R> =>
   Effect.gen(function* () {
-    const { concurrency, failed, handle, interval, name, take, wake = Effect.never } = work
+    const { concurrency, failed, handle, handOver, interval, name, take, wake = Effect.never } = work
     const fibers = yield* FiberSet.make<void>()
+    const fork = yield* FiberSet.runtime(fibers)<R>()
     const freed = Latch.makeUnsafe()
     let free = concurrency
+    const release = () => {
+      free++
+      freed.openUnsafe()
+    }
 
-    const start = (item: Item) =>
+    /** Handles an item in a slot that is taken. */
+    const start = (item: Item): void => {
       handle(item).pipe(
         Effect.catch((error) => failed(item, error)),
         Effect.catchCause((cause) =>
           Effect.andThen(Effect.logError(`${name} failed; retrying`, cause), Effect.sleep(interval))
         ),
-        Effect.ensuring(
-          Effect.sync(() => {
-            free++
-            freed.openUnsafe()
+        Effect.ensuring(Effect.sync(release)),
+        fork
+      )
+    }
+
+    if (handOver !== undefined) {
+      yield* Effect.acquireRelease(
+        Effect.sync(() =>
+          handOver.open({
+            take: () => {
+              if (free === 0) return false
+              free--
+              return true
+            },
+            free: release,
+            start
           })
         ),
-        (handled) => {
-          free--
-          return FiberSet.run(fibers, handled)
-        }
+        () => Effect.sync(() => handOver.close())
       )
+    }
 
     /** Returns whether more items may be due. */
     const poll = Effect.gen(function* () {
@@ -58,10 +119,13 @@ export const run = <Item, E, R>(work: Work<Item, E, R>): Effect.Effect<never, ne
       }
       const limit = free
       // Uninterruptible, so that no item is leased and then not started.
-      const items = yield* Effect.uninterruptible(
-        Effect.tap(take(limit), (taken) => Effect.forEach(taken, start, { discard: true }))
+      return yield* Effect.uninterruptible(
+        Effect.map(take(limit), (items) => {
+          free -= items.length
+          for (const item of items) start(item)
+          return items.length >= limit
+        })
       )
-      return items.length >= limit
     })
 
     return yield* poll.pipe(

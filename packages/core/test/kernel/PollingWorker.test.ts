@@ -111,6 +111,32 @@ describe("PollingWorker.run", () => {
   )
 })
 
+describe("PollingWorker.HandOver", () => {
+  it.effect("hands items to the free slots of a worker, and to none that does not run", () =>
+    Effect.gen(function* () {
+      const handOver = new PollingWorker.HandOver<string>()
+      assert.isUndefined(handOver.reserve())
+      const { handled, items, work } = queueOf([])
+      const running = yield* Effect.forkChild(PollingWorker.run({ ...work, handOver }))
+      yield* TestClock.adjust("1 millis")
+      const [first, second] = [handOver.reserve(), handOver.reserve()]
+      assert.isUndefined(handOver.reserve())
+      assert.isTrue(first!.start("a"))
+      second!.cancel()
+      const third = handOver.reserve()
+      assert.isUndefined(handOver.reserve())
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(handled, ["a"])
+      items.push("b")
+      yield* TestClock.adjust("11 seconds")
+      assert.deepStrictEqual(handled, ["a", "b"])
+      yield* Fiber.interrupt(running)
+      assert.isFalse(third!.start("c"))
+      assert.isUndefined(handOver.reserve())
+    })
+  )
+})
+
 describe("PollingWorker.whileLeased", () => {
   it.effect("renews the lease every third of its duration until the effect ends", () =>
     Effect.gen(function* () {
