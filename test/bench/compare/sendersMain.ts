@@ -53,7 +53,9 @@ const openSender = Effect.fnUntraced(function* (domain: string, localPart: strin
   const tenant = yield* tenants.ensure({ tenantId, wallet, tokenVersion: 1, createdAt })
   yield* mailboxes.reserve(localPart, tenantId, creationId)
   yield* mailboxes.create(newMailbox({ mailboxId, tenantId, localPart, domain, createdAt }), creationId)
-  const locked = <A, E>(effect: Effect.Effect<A, E>) => transact(Effect.andThen(tenants.lock([tenantId]), effect))
+  // As the steps of a paid operation do.
+  const locked = <A, E>(effect: Effect.Effect<A, E>) =>
+    transact(Effect.andThen(tenants.lock([tenantId]), effect), { key: wallet })
   return Effect.fnUntraced(function* (text: string) {
     const input = { mailboxId, to: ["friend@outside.example"], subject: "Bench", text }
     const context = {
