@@ -80,6 +80,8 @@ const refuse = (refusal: InboundRefusal, reason: RefusalReason, concerned?: Mail
 /** Why a mailbox has no room for a mail, how that is counted, and the mailbox. */
 export type RoomRefusal = readonly [refusal: InboundRefusal, reason: RefusalReason, mailbox: Mailbox]
 
+type Standings = Effect.Success<ReturnType<MailboxStore["Service"]["findStandings"]>>
+
 export type InboundAdmission = Effect.Success<typeof makeInboundAdmission>
 
 const withMail = ({ bytes, messages }: MailUsage, mailBytes: number): MailUsage => ({
@@ -159,12 +161,25 @@ export const makeInboundAdmission = Effect.gen(function* () {
       )
   })
 
+  /** Reads how full mailboxes are, outside of transactions: for overlapping calls together. */
+  const peekStandings = yield* CallGroup.make<ReadonlyArray<string>, Standings, never>({
+    limit: PEEKED_ADDRESSES,
+    sizeOf: ({ length }) => length,
+    work: (calls) =>
+      Effect.map(mailboxes.findStandings([...new Set(calls.flat())]), (standings) =>
+        calls.map(() => Exit.succeed(standings))
+      )
+  })
+
   /**
    * Reads how full mailboxes are. The result decides on one mail after the other, and counts each mail that has room in
    * all of its mailboxes.
    */
-  const readRoom = Effect.fnUntraced(function* (found: ReadonlyArray<Mailbox>) {
-    const standings = new Map(yield* mailboxes.findStandings(found.map(({ mailboxId }) => mailboxId)))
+  const readRoom = Effect.fnUntraced(function* (
+    found: ReadonlyArray<Mailbox>,
+    find: (mailboxIds: ReadonlyArray<string>) => Effect.Effect<Standings> = mailboxes.findStandings
+  ) {
+    const standings = new Map(yield* find(found.map(({ mailboxId }) => mailboxId)))
     return (recipients: ReadonlyArray<Mailbox>, mailBytes: number): RoomRefusal | undefined => {
       const present = recipients.filter(({ mailboxId }) => standings.has(mailboxId))
       for (const mailbox of present) {
@@ -215,7 +230,7 @@ export const makeInboundAdmission = Effect.gen(function* () {
     )
 
   const requireRoom = Effect.fnUntraced(function* (recipients: ReadonlyArray<Mailbox>) {
-    const refusal = (yield* readRoom(recipients))(recipients, 0)
+    const refusal = (yield* readRoom(recipients, peekStandings))(recipients, 0)
     if (refusal !== undefined) return yield* refuse(...refusal)
   })
 
