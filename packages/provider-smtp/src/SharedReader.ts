@@ -50,8 +50,10 @@ interface Running {
   /** The mails of the next message. */
   outgoing: Array<SharedMail>
   isReady: boolean
-  /** The processor time, and the number of intervals since, at the last answer. */
-  progress: { readonly millis: number; intervals: number }
+  /** Whether it has answered since the last interval. */
+  hasAnswered: boolean
+  /** The intervals without an answer, and the processor time before them. */
+  silence: { intervals: number; readonly sinceMillis: number }
   watch: NodeJS.Timeout | undefined
   idle: NodeJS.Timeout | undefined
 }
@@ -114,7 +116,8 @@ export class SharedReader {
     clearTimeout(running.idle)
     running.pending.set(mail.id, mail)
     if (running.watch === undefined) {
-      this.#progress(running)
+      // The clock is read at intervals only, because each read is a system call.
+      running.hasAnswered = true
       running.watch = setInterval(() => this.#check(running), WATCH_INTERVAL_MILLIS)
     }
     const { bytes, envelope, id } = mail
@@ -139,13 +142,14 @@ export class SharedReader {
       pending: new Map(),
       outgoing: [],
       isReady: false,
-      progress: { millis: 0, intervals: 0 },
+      hasAnswered: false,
+      silence: { intervals: 0, sinceMillis: 0 },
       watch: undefined,
       idle: undefined
     }
     const end = () => this.#end(running)
     child.on("message", (reply: ParserReply) => {
-      this.#progress(running)
+      running.hasAnswered = true
       if (reply._tag === "Ready") running.isReady = true
       else if (reply._tag === "Answers") for (const { answer, id } of reply.answers) this.#answer(running, id, answer)
     })
@@ -170,18 +174,20 @@ export class SharedReader {
     running.idle = setTimeout(() => this.#end(running), this.#options.idleMillis)
   }
 
-  #progress(running: Running): void {
-    running.progress = { millis: running.clock.millis() ?? 0, intervals: 0 }
-  }
-
   /** Ends a process that a mail keeps from answering. */
   #check(running: Running): void {
     const { limits, settings } = this.#options
-    const elapsedMillis = ++running.progress.intervals * WATCH_INTERVAL_MILLIS
-    const limitMillis = running.isReady ? settings.dnsMillis + AUTHENTICATION_GRACE_MILLIS : START_MILLIS
-    const usedMillis = running.isReady ? (running.clock.millis() ?? 0) - running.progress.millis : 0
-    if (elapsedMillis >= limitMillis || usedMillis > Math.min(PROGRESS_MILLIS, limits.processorMillis))
-      this.#end(running)
+    const { isReady, silence } = running
+    const usedMillis = running.clock.millis() ?? 0
+    if (running.hasAnswered) {
+      running.hasAnswered = false
+      running.silence = { intervals: 0, sinceMillis: usedMillis }
+      return
+    }
+    const silentMillis = ++silence.intervals * WATCH_INTERVAL_MILLIS
+    const isTooLong = silentMillis >= (isReady ? settings.dnsMillis + AUTHENTICATION_GRACE_MILLIS : START_MILLIS)
+    const isTooBusy = isReady && usedMillis - silence.sinceMillis > Math.min(PROGRESS_MILLIS, limits.processorMillis)
+    if (isTooLong || isTooBusy) this.#end(running)
   }
 
   #end(running: Running): void {
