@@ -34,7 +34,7 @@ export interface PermitUse {
 }
 
 /** Number of transactions whose input is read to find the one with a nonce. */
-const INPUTS_MAX = 50
+const INPUTS_MAX = 10
 
 /**
  * Reads how Permit2's nonces are used. No event names the nonce of a transfer, so the block of the use is found by the state:
