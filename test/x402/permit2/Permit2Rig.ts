@@ -124,7 +124,7 @@ export const send = Effect.fnUntraced(function* (key: Hex, to: Hex, data: Hex, g
   })
 })
 
-/** Sends transactions into one block, in this order, and returns their receipts. */
+/** Sends transactions in this order, most often into one block, and returns their receipts. */
 export const sendTogether = Effect.fnUntraced(function* (
   ...calls: ReadonlyArray<{ readonly key: Hex; readonly to: Hex; readonly data: Hex }>
 ) {

@@ -102,28 +102,38 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })("A paym
     })
   )
 
+  type Presented = Effect.Success<ReturnType<typeof presented>>
+  /** Two payments, and the receipts of transactions about them in one block: the chain may mine between two of them. */
+  const inOneBlock = Effect.fnUntraced(function* (
+    callsOf: (one: Presented, two: Presented) => Parameters<typeof sendTogether>
+  ) {
+    for (;;) {
+      const [one, two] = [yield* presented(), yield* presented()]
+      const receipts = yield* sendTogether(...callsOf(one, two))
+      if (new Set(receipts.map(({ blockNumber }) => blockNumber)).size === 1) return { one, two, receipts }
+    }
+  })
+
   it.effect("whose nonce is invalidated beside an equal transfer has that transfer, and no other, as candidate", () =>
     Effect.gen(function* () {
       const { chain } = yield* Permit2Rig
-      const [paying, cancelled] = [yield* presented(), yield* presented()]
-      yield* sendTogether(
+      const { one, two } = yield* inOneBlock((paying, cancelled) => [
         { key: chain.deployerKey, ...settlement(paying.proof) },
         { key: cancelled.wallet.privateKey, ...invalidation(cancelled.proof) }
-      )
-      const ids = candidateIds(yield* paying.find())
+      ])
+      const ids = candidateIds(yield* one.find())
       assert.lengthOf(ids, 1)
-      assert.deepStrictEqual(candidateIds(yield* cancelled.find()), ids)
+      assert.deepStrictEqual(candidateIds(yield* two.find()), ids)
     })
   )
 
   it.effect("has the transfer of its own transaction first, and each transfer once", () =>
     Effect.gen(function* () {
       const { chain } = yield* Permit2Rig
-      const [one, two] = [yield* presented(), yield* presented()]
-      const receipts = yield* sendTogether(
-        { key: chain.deployerKey, ...settlement(one.proof) },
-        { key: chain.faucetKey, ...settlement(two.proof) }
-      )
+      const { one, receipts, two } = yield* inOneBlock((a, b) => [
+        { key: chain.deployerKey, ...settlement(a.proof) },
+        { key: chain.faucetKey, ...settlement(b.proof) }
+      ])
       const [first, second] = [yield* one.find(), yield* two.find()]
       assert.strictEqual(paidIn(first).transaction, receipts[0]?.transactionHash)
       assert.strictEqual(paidIn(second).transaction, receipts[1]?.transactionHash)

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import type { Refund } from "@agentos/core"
 import { sandboxTetherAbi } from "@agentos/sandbox"
+import { networkChecks } from "@agentos/x402"
 import { PERMIT2_ADDRESS } from "@x402/evm"
 import { Effect, Redacted } from "effect"
 import { encodeFunctionData, erc20Abi, type Hex } from "viem"
@@ -67,6 +68,20 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })("A refu
       const before = yield* balanceOf(payer)
       assert.strictEqual((yield* rail.refund(refund))._tag, "Paid")
       assert.strictEqual(yield* balanceOf(payer), before + price)
+    })
+  )
+
+  it.effect("has its missing allowance shown before it is due", () =>
+    Effect.gen(function* () {
+      const { chain, networkOf } = yield* Permit2Rig
+      const approvalOf = Effect.fnUntraced(function* (privateKey: Hex) {
+        const network = networkOf({ refund: { privateKey: Redacted.make(privateKey) } })
+        const checks = yield* networkChecks(network, () => Effect.void)
+        yield* checks.token
+        return (yield* checks.refund)?.approval
+      })
+      assert.include(yield* approvalOf(generatePrivateKey()), `Send a transaction from it to ${chain.asset}`)
+      assert.isUndefined(yield* approvalOf(chain.refundKey))
     })
   )
 
