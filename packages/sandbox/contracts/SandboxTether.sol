@@ -29,7 +29,7 @@ contract SandboxTether {
     event RemovedBlackList(address user);
 
     modifier onlyOwner() {
-        _require(msg.sender == owner);
+        require(msg.sender == owner);
         _;
     }
 
@@ -46,7 +46,7 @@ contract SandboxTether {
 
     /// @notice Sets the fee: below 20 ten-thousandths, and below 50 whole tokens.
     function setParams(uint256 feeBasisPoints, uint256 maxFeeTokens) external onlyOwner {
-        _require(feeBasisPoints < 20 && maxFeeTokens < 50);
+        require(feeBasisPoints < 20 && maxFeeTokens < 50);
         basisPointsRate = feeBasisPoints;
         maximumFee = maxFeeTokens * 10 ** decimals;
         emit Params(feeBasisPoints, maximumFee);
@@ -67,7 +67,7 @@ contract SandboxTether {
     }
 
     function approve(address spender, uint256 value) external {
-        _require(value == 0 || allowance[msg.sender][spender] == 0);
+        require(value == 0 || allowance[msg.sender][spender] == 0);
         allowance[msg.sender][spender] = value;
         emit Approval(msg.sender, spender, value);
     }
@@ -79,7 +79,7 @@ contract SandboxTether {
     }
 
     function _move(address from, address to, uint256 value) private {
-        _require(!isBlackListed[from]);
+        require(!isBlackListed[from]);
         uint256 fee = value * basisPointsRate / 10_000;
         if (fee > maximumFee) fee = maximumFee;
         balanceOf[from] = _less(balanceOf[from], value);
@@ -96,9 +96,5 @@ contract SandboxTether {
         assembly ("memory-safe") {
             invalid()
         }
-    }
-
-    function _require(bool condition) private pure {
-        if (!condition) revert();
     }
 }
