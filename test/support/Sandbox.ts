@@ -43,7 +43,11 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
     process.execPath,
     [
       MAIN,
-      ...["--port", "0", "--data", directory, "--networks", String(options.networks ?? 1)],
+      "--port",
+      "0",
+      "--data",
+      directory,
+      `--networks=${options.networks ?? 1}`,
       ...(options.arguments ?? ["--no-tour"])
     ],
     // The channel tells it when this process has ended for any reason.
