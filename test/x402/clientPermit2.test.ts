@@ -1,4 +1,5 @@
 import { AgentOs, type WalletAccount } from "@agentos/client"
+import { TOKEN_PRESETS } from "@agentos/x402"
 import { decodePaymentSignatureHeader, encodePaymentRequiredHeader } from "@x402/core/http"
 import type { PaymentRequirements } from "@x402/core/types"
 import type { ClientEvmSigner } from "@x402/evm"
@@ -61,4 +62,30 @@ it("signs Permit2 as @x402/evm does, for the same contract", async () => {
   const { accepted, payload } = decodePaymentSignatureHeader(paid[0]!)
   expect(accepted).toEqual(TERMS)
   expect(comparable(payload)).toEqual(comparable(standard.payload))
+})
+
+it.each(Object.entries(TOKEN_PRESETS))("counts USDT of the preset %s as USDT", async (_, preset) => {
+  const challenge = encodePaymentRequiredHeader({
+    x402Version: 2,
+    error: "Payment required",
+    resource: { url: "https://agentos.example", description: "", mimeType: "application/json" },
+    accepts: [
+      {
+        ...TERMS,
+        network: preset.network as PaymentRequirements["network"],
+        asset: preset.asset,
+        amount: `25${"0".repeat(preset.decimals - 2)}`
+      }
+    ]
+  })
+  const prices: Array<string> = []
+  const agent = await AgentOs.connect("https://agentos.example", {
+    wallet: account,
+    onPayment: ({ price }) => prices.push(price) < 0,
+    fetch: async () => Response.json({}, { status: 402, headers: { "payment-required": challenge } })
+  })
+  await expect(agent.call("createMailbox", { localPart: "ada" })).rejects.toMatchObject({
+    code: "PAYMENT_NOT_APPROVED"
+  })
+  expect(prices).toEqual(["0.25"])
 })

@@ -101,11 +101,11 @@ describe("the options of a challenge", () => {
   })
 
   it("accepts known tokens only, except from a local server on its own chain", async () => {
-    const quote = quoteOf(offer({ asset: PAY_TO }), offer({ network: "eip155:1" }))
+    const quote = quoteOf(offer({ asset: PAY_TO }), offer({ network: "eip155:31337" }))
     assert.strictEqual(await networkOf(quote, undefined, SERVER), "PAYMENT_DECLINED")
     assert.strictEqual(await networkOf(quote, undefined, "https://127.evil.example"), "PAYMENT_DECLINED")
     const local = "http://localhost:8402"
-    assert.strictEqual(await networkOf(quote, undefined, local), "eip155:1")
+    assert.strictEqual(await networkOf(quote, undefined, local), "eip155:31337")
     assert.strictEqual(await networkOf(quote, "eip155:196", local), "PAYMENT_DECLINED")
     assert.strictEqual(await networkOf(quoteOf(offer({ asset: ASSET.toLowerCase() })), undefined, SERVER), "eip155:196")
   })
