@@ -85,7 +85,7 @@ const TO_REFUND: ReadonlyArray<readonly [Service, Twist, Cell["fault"]]> = [
   ["phone.call.inbound.add.10m", "gone", undefined]
 ]
 
-/** The services that call nobody outside: payment, result and answer are committed together. */
+/** The services that call no provider: payment, result and answer are committed together. */
 const AT_ONCE: ReadonlySet<Service> = new Set([
   "email.mailbox.create",
   "email.mailbox.update",

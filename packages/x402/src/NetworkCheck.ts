@@ -20,8 +20,8 @@ const patiently = <A>(question: Effect.Effect<A, ProviderError>): Effect.Effect<
   )
 
 /**
- * Checks a token's configuration against the chain: the chain id, the contract's decimals, and what the transfer method
- * requires of the contracts.
+ * Checks a token's configuration against the chain: the chain id, the contract's decimals, and the requirements of the
+ * transfer method.
  *
  * Fails with `Misconfigured`, naming the difference, or with `Temporary` if the chain does not answer after the
  * retries: terms that were not checked are not offered.
@@ -65,7 +65,7 @@ export interface RefundReadiness {
   readonly wallet: string
   /** In base units of the token. */
   readonly balance: bigint
-  /** What the wallet must send before it can pay all that it holds, as a text; undefined if nothing. */
+  /** Describes the transaction that the wallet must send before it can pay its whole balance; undefined without one. */
   readonly approval: string | undefined
 }
 

@@ -10,12 +10,12 @@ import type { OtherBuild, Side, Work } from "./Side.ts"
 /** The environment variable by which a bench runs for the bench of another build: it measures nothing itself. */
 export const SERVES_ANOTHER = "AGENTOS_BENCH_SERVES"
 
-/** What the other bench says: the comparison that it has reached, or the result of its work. */
+/** A message of the other bench: the comparison that it has reached, or the result of its work. */
 type Said =
   | { readonly title: string }
   | { readonly work: Work; readonly cpuMillis: number }
   | { readonly problem: string }
-/** What it is told: to work, or to go on to its next comparison. */
+/** A message to it: to work, or to go on to its next comparison. */
 type Told = { readonly millis: number } | { readonly next: true }
 
 const run = promisify(execFile)

@@ -148,7 +148,7 @@ export const sendTogether = Effect.fnUntraced(function* (
   })
 })
 
-/** A customer, who has allowed Permit2 to move its tokens. */
+/** A customer that has allowed Permit2 to move its tokens. */
 export const customer = Effect.fnUntraced(function* (index: number) {
   const { chain, client } = yield* Permit2Rig
   const wallet = chain.wallets[index]!

@@ -16,7 +16,7 @@ export interface Authorization {
   readonly extra: Json
 }
 
-/** What the wallet signs, and the payload of x402 beside the signature. */
+/** The typed data to sign, and the payload of x402 without its signature. */
 export interface AuthorizedPayment {
   readonly typedData: TypedData
   readonly payload: Readonly<Record<string, unknown>>

@@ -4,7 +4,7 @@ import type { Authorization, AuthorizedPayment } from "./Authorization.ts"
 const PERMIT2 = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
 
 /**
- * The contract that may spend the authorization, which is paid to nobody but the witness: x402ExactPermit2Proxy
+ * The contract that may spend the authorization, and pays only the recipient in its witness: x402ExactPermit2Proxy
  * (x402, specs/schemes/exact/scheme_exact_evm.md), which has this address on every chain. A challenge can't name another one.
  */
 const PROXY = "0x402085c248EeA27D92E8b30b2C58ed07f9E20001"

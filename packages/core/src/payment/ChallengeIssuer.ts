@@ -41,9 +41,9 @@ const namedBy = ({ networks }: PaidRequest, terms: ReadonlyArray<PaymentTerms>):
  * which the offers are the same, so that only the bindings are computed for each request.
  */
 export const challengeIssuer = (
-  rail: PaymentRail["Service"],
+  rail: Pick<PaymentRail["Service"], "terms" | "challengeEncoder">,
   keyring: Keyring["Service"],
-  receipts: OfferReceipts["Service"]
+  receipts: Pick<OfferReceipts["Service"], "offers">
 ): ((request: PaidRequest, reason: string | null) => Effect.Effect<string>) => {
   const known = new WeakMap<ChallengeResource, Prepared>()
 

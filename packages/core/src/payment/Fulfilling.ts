@@ -23,7 +23,7 @@ type Step = (operation: Operation) => Effect.Effect<Operation, OperationError>
 export interface Fulfilling {
   /**
    * From `settling`, with the payment as the chain shows it: commits `settled`; or `fulfilled`, with the result and the answer,
-   * for a service that calls nobody outside.
+   * for a service that calls no provider.
    */
   readonly deliver: (
     operation: Operation,
@@ -111,7 +111,7 @@ export const make: Effect.Effect<
     )
   })
 
-  /** Returns what the transition to `fulfilled` writes. */
+  /** Returns the change of the transition to `fulfilled`. */
   const answered = (operation: Operation, fulfillment: Fulfillment, transaction: string) => {
     const { operationId, requestId, serviceId } = operation
     const { guide } = serviceEntry(serviceId)
@@ -145,7 +145,7 @@ export const make: Effect.Effect<
         const error = Option.getOrUndefined(Cause.findErrorOption(cause))
         if (error?._tag === "PaymentPending") return Effect.fail(error)
         if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
-        // Whatever prevents the work, the payment is committed. The next steps find it again, and refund or retry.
+        // Also without the work, the payment is committed. The next steps find it again, and refund or retry.
         return settleAlone(operation, paid)
       }
     })

@@ -9,7 +9,7 @@ import { Schema } from "effect"
  *        ├────────────► unpaid   └───────────────────┤
  *        └───────────────────────────────────────────┘
  *
- * `settling` goes to `fulfilled` at once, by `FulfillAtOnce`, if the service calls nobody outside.
+ * `settling` goes to `fulfilled` at once, by `FulfillAtOnce`, if the service calls no provider.
  * `fulfilled` goes to `refund_due` too, by `Revoke`, if the goods were withdrawn before they were delivered.
  */
 export const OperationState = Schema.Literals([
@@ -53,7 +53,7 @@ export type OperationMove = typeof OperationMove.Type
  *   still submit it. A transfer that appears later is refunded.
  * - Only the chain proves `unpaid`: the nonce is unused past validBefore, or it was
  *   used for something that did not pay us.
- * - A service that calls nobody outside has nothing to announce: its payment and its result are committed together.
+ * - A service that calls no provider has nothing to announce: its payment and its result are committed together.
  * - A fulfilled operation is revoked if its goods are for later, and are withdrawn before they are delivered: a scheduled
  *   message that is canceled. It keeps its answer and its receipt, which a retry is answered with.
  */

@@ -18,7 +18,7 @@ export const OperationStep = Schema.Literals([
   "before_settle",
   /** The facilitator or the chain has answered; the answer is not stored. */
   "after_settle",
-  /** `settled` is committed. This step and the next two only for a service that calls somebody outside. */
+  /** `settled` is committed. This step and the next two exist only for a service that calls a provider. */
   "settled",
   /** `fulfilling` is committed; the provider has not been called. */
   "before_perform",

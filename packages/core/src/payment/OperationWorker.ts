@@ -31,7 +31,7 @@ const POLL_INTERVAL_WITHOUT_WALLET = 10 * Timestamp.MINUTE
  *
  *     claimed     read the nonce; commit `settling`; simulate the transfer; submit to the facilitator
  *     settling    read the chain; simulate and submit again only if the nonce is unused; commit the payment, with the
- *                 result if the service calls nobody outside
+ *                 result if the service calls no provider
  *     settled     check again that the service can be performed; commit `fulfilling`
  *     fulfilling  call the provider; commit the result, the ledger and the answer
  *     refused     poll the chain until the authorization can no longer be used

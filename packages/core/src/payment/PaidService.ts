@@ -106,7 +106,7 @@ export interface PaidService<Input, Plan, Receipt> {
    */
   readonly revalidate?: (context: OperationContext, plan: Plan, input: Input) => Effect.Effect<void, ResourceGone>
   /**
-   * Makes the external call. Idempotent: it is repeated after a lost answer. Absent if the service calls nobody outside: then
+   * Makes the external call. Idempotent: it is repeated after a lost answer. Absent if the service calls no provider: then
    * the payment and the result are committed together, and the receipt is undefined.
    */
   readonly perform?: (context: OperationContext, plan: Plan, input: Input) => Effect.Effect<Receipt, ProviderError>
@@ -137,7 +137,7 @@ export interface StoredService {
   readonly retryFor: number
   /** Whether something may prevent the work after the payment. */
   readonly revalidates: boolean
-  /** Whether somebody outside is called. */
+  /** Whether a provider is called. */
   readonly performs: boolean
   /** Applies a function to the service with its types. */
   readonly use: <A>(apply: <Input, Plan, Receipt>(service: PaidService<Input, Plan, Receipt>) => A) => A

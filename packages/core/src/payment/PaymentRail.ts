@@ -19,7 +19,7 @@ export class ProofInvalid extends Schema.TaggedError<ProofInvalid>()("ProofInval
  * The payer must send a transaction to the chain, once, before its tokens can be moved by a signature. Nothing was submitted.
  */
 export class AllowanceRequired extends Schema.TaggedError<AllowanceRequired>()("AllowanceRequired", {
-  /** What is missing, and how the transaction gives it. */
+  /** Describes the missing allowance and the transaction. */
   message: Schema.String,
   /** The transaction that the payer signs and sends: on this chain, from the wallet that pays, without value. */
   transaction: Schema.Struct({ network: Schema.String, to: Schema.String, data: Schema.String })

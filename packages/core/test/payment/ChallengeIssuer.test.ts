@@ -40,9 +40,7 @@ const issuerOn = (count: number) => {
         ).toString("base64")
     }
   } satisfies Pick<PaymentRail["Service"], "terms" | "challengeEncoder">
-  const issue = challengeIssuer(rail as unknown as PaymentRail["Service"], testKeyring([1], 1), {
-    offers: () => ({})
-  } as never)
+  const issue = challengeIssuer(rail, testKeyring([1], 1), { offers: () => ({}) })
   const request = requestOf(CREATE, {})
   const offered = (named: ReadonlyArray<string> = [], reason: string | null = null) =>
     Effect.map(issue({ ...request, networks: named }, reason), (header) => {

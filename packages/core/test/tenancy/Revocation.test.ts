@@ -4,8 +4,7 @@ import { Effect, Layer, Option, Redacted } from "effect"
 import { ADA, adasMailbox, challengeOf, create, pay } from "../support/Purchase.ts"
 import * as TestHost from "../support/TestHost.ts"
 
-/** The steps of a purchase that succeeds and stages nothing. */
-/** The steps of a purchase that calls nobody outside. */
+/** The steps of a purchase that succeeds, stages nothing and calls no provider. */
 const STEPS = OperationStep.literals.filter((step) => !/refund|staged|perform|^settled$/.test(step))
 
 describe("a purchase during which the wallet's tokens are revoked", () => {

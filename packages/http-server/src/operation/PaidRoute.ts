@@ -60,7 +60,7 @@ export const paidRoute = <Input, Plan, Receipt>(
   }
   const findCaller = isStartHere(entry) ? findTenant : requireTenant(entry, capabilities)
   const respond = challengeResponse(operation, capabilities)
-  // A check that calls nobody outside is a few statements, each of which has its own time.
+  // A check that calls no provider is a few statements, each of which has its own time.
   const bounded: typeof withinDeadline = service.perform === undefined ? (quote) => quote : withinDeadline
 
   const challengeFor = Effect.fnUntraced(function* (request: Request, record: RequestFacts) {

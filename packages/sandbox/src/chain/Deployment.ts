@@ -33,7 +33,7 @@ const gasFunds = parseEther("10000")
 const gas = 2_000_000n
 const maxFeePerGas = 10_000_000_000n
 
-/** What a customer has to approve Permit2 with, thousands of times. */
+/** Gas of a customer: enough to approve Permit2 thousands of times. */
 const customerGas = parseEther("1")
 
 /** Sets up a new chain: gas for the accounts that send transactions, the installed contracts, the token and its holders. */

@@ -126,7 +126,7 @@ const isUsed = async (payload: PaymentPayload) => {
 }
 
 describe("Permit2", () => {
-  it("stands at its address, with the EIP-712 domain of this chain", async () => {
+  it("is at its address, with the EIP-712 domain of this chain", async () => {
     expect(permit2Address).toBe(PERMIT2_ADDRESS)
     expect(
       await client().readContract({ address: permit2Address, abi: permit2Abi, functionName: "DOMAIN_SEPARATOR" })
@@ -186,7 +186,7 @@ describe("the proxy of x402", () => {
     await expect(simulate(settlementOf(payload))).rejects.toThrow("TRANSFER_FROM_FAILED")
   })
 
-  it("moves only what the owner signed, to whom the owner signed, in time", async () => {
+  it("moves only the amount that the owner signed, to the recipient that the owner signed, in time", async () => {
     await allow()
     const [permit, owner, witness, signature] = settlementOf((await paid()).payload)
     const [token, now] = [permit.permitted, BigInt(Math.floor(Date.now() / 1_000))]

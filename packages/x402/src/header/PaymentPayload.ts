@@ -47,7 +47,7 @@ const Permit2Payload = Schema.Struct({
 const decodeEip3009 = Schema.decodeUnknownResult(Eip3009Payload, { onExcessProperty: "error" })
 const decodePermit2 = Schema.decodeUnknownResult(Permit2Payload, { onExcessProperty: "error" })
 
-/** What the payer signed, as the fields of a proof. */
+/** The signed fields, as a proof has them. */
 export interface AuthorizedPayload extends Pick<
   PaymentProof,
   "payer" | "payTo" | "value" | "nonce" | "validAfter" | "validBefore"

@@ -13,7 +13,7 @@ import { PERMIT2 } from "../../network/Permit2Address.ts"
 /** Permit2's SignatureTransfer: the nonces of an owner are bits of words, used in any order. */
 const abi = parseAbi(["function nonceBitmap(address owner, uint256 word) view returns (uint256)"])
 
-/** A token with EIP-3009 logs this directly before the transfer of an authorization, which is none of Permit2's. */
+/** A token with EIP-3009 logs this directly before the transfer of an authorization. Permit2 made no such transfer. */
 const AUTHORIZATION_USED = toEventSelector("AuthorizationUsed(address,bytes32)")
 
 /** A transfer of an owner. Addresses are in lower case. */
