@@ -262,6 +262,32 @@ describe("a subscription", () => {
     expect(await closed).toEqual([])
   })
 
+  it("opens with a new token if another program has replaced the first one before", async () => {
+    const { agent } = await host.customer()
+    const network = new RecordedNetwork()
+    const client = await connectTo(host.sandbox, { wallet: agent.account, fetch: network.fetch })
+    const other = await connectTo(host.sandbox, { wallet: agent.account })
+    onTestFinished(() => [client, other].forEach((one) => one.close()))
+    const mailbox = await client.mailboxes.create({ localPart: freshName() })
+    const replaced = Promise.withResolvers<void>()
+    const { fetch } = network
+    const racing = await connectTo(host.sandbox, {
+      wallet: agent.account,
+      fetch: async (url, init) => {
+        const response = await fetch(url, init)
+        if (!url.endsWith("/realtime-token") || network.to("/realtime-token").length > 1) return response
+        await other.call("revokeTokens")
+        replaced.resolve()
+        return response
+      }
+    })
+    onTestFinished(() => racing.close())
+    const next = racing.events({ types: ["email.received"] }).next()
+    await replaced.promise
+    await receive(mailbox, "Hello")
+    expect((await next).value).toMatchObject({ payload: { subject: "Hello" } })
+  })
+
   it("fails if it can't be opened", async () => {
     const network = new RecordedNetwork()
     const { client } = await open({ fetch: network.fetch })

@@ -31,13 +31,15 @@ const eventOf = (eventId: string): EventRecord => ({
   }
 })
 
-/** Connects to a gateway that opens every session and then calls `serve`. */
+/** Connects to a gateway that opens every session that is not refused, and then calls `serve`. */
 const connect = async (
   serve: (session: ScriptedSession, count: number) => void,
   onAcknowledge: (session: ScriptedSession, eventId: string) => void = (session, eventId) =>
-    session.tell({ type: "event.acknowledged", eventId })
+    session.tell({ type: "event.acknowledged", eventId }),
+  refused = 0
 ) => {
   const gateway = new ScriptedGateway((session, message) => {
+    if (gateway.sessions.length <= refused) return session.close(4401, "The token is revoked")
     if (message["type"] === "session.authenticate") {
       session.tell({ type: "session.ready", sessionId: "s", leaseSeconds: 30, maxInFlight: 64, pending: 0 })
       serve(session, gateway.sessions.length)
@@ -106,6 +108,26 @@ describe("a stream of events", () => {
     }
     expect(handled).toEqual(["a", "b"])
     expect(gateway.sessions[1]?.received).toContainEqual({ type: "event.ack", eventId: "a", deliveryId: "d2" })
+  })
+
+  it("gets another token if the first session is refused, because another program may have replaced it", async () => {
+    const deliver = (session: ScriptedSession) =>
+      session.tell({ type: "event.delivery", deliveryId: "d", event: eventOf("a") })
+    const { client, server } = await connect(deliver, undefined, 1)
+    for await (const { eventId } of client.events()) {
+      expect(eventId).toBe("a")
+      break
+    }
+    expect(server.to(REALTIME)).toHaveLength(2)
+  })
+
+  it("fails if another token is refused too", async () => {
+    const { client, server } = await connect(() => undefined, undefined, 2)
+    await expect(client.events().next()).rejects.toMatchObject({
+      code: "UNREACHABLE",
+      message: expect.stringContaining("The token is revoked (4401)")
+    })
+    expect(server.to(REALTIME)).toHaveLength(2)
   })
 
   it("observes with a filter, and acknowledges over REST", async () => {

@@ -343,6 +343,21 @@ describe("signing in", () => {
     expect(server.signatures).toEqual([])
   })
 
+  it("waits for a rate limit as the server asks", async () => {
+    const limited = failure(429, { code: "RATE_LIMITED", retryable: true }, { "retry-after": "2" })
+    const server = scripted({
+      [TOKEN]: [
+        limited,
+        signInMessage(`${BASE_URL}${TOKEN}`, "agentos.example"),
+        success({ authentication: { accessToken: "at_v1_new" } })
+      ],
+      [`${MAILBOXES}/query`]: [success({ items: [] })]
+    })
+    const client = await AgentOs.connect(BASE_URL, server.options)
+    expect(await client.mailboxes.list()).toEqual([])
+    expect(server.clock.sleeps).toEqual([2_000])
+  })
+
   it("is done once for calls at the same time", async () => {
     const server = scripted({
       [TOKEN]: [

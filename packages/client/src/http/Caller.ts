@@ -2,11 +2,12 @@ import { AgentOsError } from "../AgentOsError.ts"
 import type { Payments } from "../payment/Payments.ts"
 import type { Settings } from "../Options.ts"
 import type { Tokens } from "../session/Tokens.ts"
-import { type Answer, retryAfterSeconds } from "./Answer.ts"
+import type { Answer } from "./Answer.ts"
 import type { Http, Request } from "./Http.ts"
 import { requestOf, rowOf } from "./Operation.ts"
 import type { InputOf, OperationId, OperationRow, OutputOf } from "./OperationTypes.ts"
-import { dataOf, errorOf, isSuccess, isTokenRefused } from "./WireError.ts"
+import { sendRepeatedly } from "./Repetition.ts"
+import { dataOf, isSuccess, isTokenRefused } from "./WireError.ts"
 
 export interface CallOptions {
   /** Ends the wait for the answer. A payment that was sent is then open: PAYMENT_OUTCOME_UNKNOWN. */
@@ -26,11 +27,6 @@ export interface PlainRequest {
   /** Whether the answer is a file, which has 10 minutes. Default: false. */
   readonly isDownload?: boolean | undefined
 }
-
-/** Delays before the second and the third attempt of a call that may be repeated. */
-const RETRY_MILLIS = [250, 1_000]
-/** A longer Retry-After is reported instead of waited for. */
-const RETRY_AFTER_MILLIS_MAX = 5_000
 
 /** Free operations with a body that may be repeated, because they only read or are done once. */
 const REPEATABLE: ReadonlySet<OperationId> = new Set([
@@ -114,7 +110,7 @@ export class Caller {
     signal: AbortSignal | undefined
   ) {
     const send = async (token: string | undefined) => {
-      const answer = await this.#send({ ...request, token }, isRepeatable, signal)
+      const answer = await sendRepeatedly(this.#settings, this.#http, { ...request, token }, { isRepeatable, signal })
       const date = Date.parse(answer.headers.get("date") ?? "")
       if (date > 0) this.#skewMillis = date - this.#settings.clock.now()
       return { token, answer }
@@ -126,31 +122,4 @@ export class Caller {
     const renewed = await this.#tokens.renew()
     return renewed === undefined ? first : send(renewed)
   }
-
-  /** Sends a request, and repeats one that may be repeated after a lost answer or as the server asks. */
-  async #send(request: Request, isRepeatable: boolean, signal: AbortSignal | undefined): Promise<Answer> {
-    const { clock, onRetry } = this.#settings
-    for (const delay of isRepeatable ? RETRY_MILLIS : []) {
-      const outcome = await this.#http.send(request, signal).catch((error: unknown) => {
-        if (error instanceof AgentOsError && error.code === "UNREACHABLE") return error
-        throw error
-      })
-      const error = "code" in outcome ? outcome : errorOf(outcome)
-      const delayMillis = "code" in outcome ? delay : retryDelay(outcome, delay)
-      if (delayMillis === undefined || !onRetry({ error, delayMillis, paymentId: null })) {
-        if ("code" in outcome) throw outcome
-        return outcome
-      }
-      await clock.sleep(delayMillis, signal)
-      signal?.throwIfAborted()
-    }
-    return this.#http.send(request, signal)
-  }
-}
-
-/** Returns the delay before a retry; undefined if the answer is final. */
-const retryDelay = (answer: Answer, delay: number): number | undefined => {
-  if ((answer.status !== 429 && answer.status < 500) || !errorOf(answer).isRetryable) return undefined
-  const asked = (retryAfterSeconds(answer) ?? 0) * 1_000
-  return asked > RETRY_AFTER_MILLIS_MAX ? undefined : Math.max(delay, asked)
 }

@@ -103,7 +103,8 @@ const serveOverRest = async (
 /**
  * Follows the gateway until `stop` is aborted: opens a session, and another one whenever it ends, after a growing delay. If
  * sockets are blocked, works over REST for a while. Rejects with errors that no later attempt can change, and with any
- * error before the first session.
+ * error before the first session. A token that is refused is replaced once: another program of the wallet may have signed
+ * in after it was issued.
  */
 export const followGateway = async (gateway: Gateway, follower: Follower, stop: AbortSignal): Promise<void> => {
   const { clock, onConnection } = gateway
@@ -111,12 +112,14 @@ export const followGateway = async (gateway: Gateway, follower: Follower, stop: 
   let attempts = 0
   let blocked = 0
   let isReached = false
+  let isRenewed = false
   while (!stop.aborted) {
     const start = clock.now()
     let reason: string
     try {
       const session = await open(gateway, follower, stop)
       isReached = true
+      isRenewed = false
       blocked = 0
       await serveUntil(session, stop, () => {
         onConnection?.({ state: "open" })
@@ -128,6 +131,10 @@ export const followGateway = async (gateway: Gateway, follower: Follower, stop: 
     } catch (error) {
       if (stop.aborted) return
       const isUnopened = error instanceof NoSession
+      if (isUnopened && error.isTokenRefused && !isRenewed) {
+        isRenewed = true
+        continue
+      }
       isReached ||= isUnopened && serveWithoutSocket !== undefined
       if (!isReached || !(isUnopened || gateway.isTransient(error))) throw isUnopened ? unopened(error) : error
       reason = error instanceof Error ? error.message : String(error)

@@ -27,14 +27,21 @@ const BUFFER_MAX = 256
 /** WebSocket.OPEN and CLOSED, which implementations need not have as constants. */
 const OPEN = 1
 const CLOSED = 3
+/** The code with which the gateway closes a session whose token is not valid or revoked. */
+const UNAUTHENTICATED = 4401
 
-/** A session could not be opened. `isBlocked`: not even the socket opened, for example because of a firewall. */
+/**
+ * A session could not be opened. `isBlocked`: not even the socket opened, for example because of a firewall.
+ * `isTokenRefused`: the server refused the token, which may have been replaced after it was issued.
+ */
 export class NoSession extends Error {
   readonly isBlocked: boolean
+  readonly isTokenRefused: boolean
 
-  constructor(message: string, isBlocked: boolean) {
+  constructor(message: string, { isBlocked, isTokenRefused }: Pick<NoSession, "isBlocked" | "isTokenRefused">) {
     super(message)
     this.isBlocked = isBlocked
+    this.isTokenRefused = isTokenRefused
   }
 }
 
@@ -64,6 +71,7 @@ export class Session {
   #handler: ((message: ServerMessage) => void) | undefined
   #wake: (() => void) | undefined
   #reason: string | undefined
+  #closeCode: number | undefined
   #heardAt: number
   #isOpen = false
   #isReady = false
@@ -86,6 +94,7 @@ export class Session {
       if (socket.readyState === CLOSED) this.#end()
     })
     socket.addEventListener("close", ({ code, reason }) => {
+      this.#closeCode = code
       const closed = `the connection was closed with code ${code}`
       this.#end(reason === undefined || reason === "" ? closed : `${reason} (${code})`)
     })
@@ -101,7 +110,11 @@ export class Session {
     if (stop.aborted) abort()
     await new Promise<void>((resolve) => (session.#wake = resolve))
     stop.removeEventListener("abort", abort)
-    if (!session.#isReady) throw new NoSession(session.reason, !session.#isOpen)
+    if (!session.#isReady)
+      throw new NoSession(session.reason, {
+        isBlocked: !session.#isOpen,
+        isTokenRefused: session.#closeCode === UNAUTHENTICATED
+      })
     return session
   }
 

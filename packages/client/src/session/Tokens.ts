@@ -1,6 +1,7 @@
 import { AgentOsError, messageOf, type MoneyMoved } from "../AgentOsError.ts"
 import { isRecord } from "../Encoding.ts"
 import type { Http } from "../http/Http.ts"
+import { sendRepeatedly } from "../http/Repetition.ts"
 import { dataOf, errorOf } from "../http/WireError.ts"
 import type { Settings } from "../Options.ts"
 import { messageIn, signMessage } from "./SignIn.ts"
@@ -73,7 +74,7 @@ export class Tokens {
       })
     // First, because a message is valid for minutes, and a person may have to type a password.
     const account = await wallet.open()
-    const challenge = await this.#http.send({ method: "POST", path })
+    const challenge = await sendRepeatedly(this.#settings, this.#http, { method: "POST", path }, { isRepeatable: true })
     const header = challenge.status === 402 ? challenge.headers.get("payment-required") : null
     if (header === null) throw errorOf(challenge)
     const signed = await signMessage(messageIn(header, new URL(`${baseUrl}${path}`)), account)
