@@ -180,6 +180,7 @@ const newOperation = (tenantId: string) =>
       idempotencyKey: id,
       fingerprint: "fingerprint",
       requestId: id,
+      trace: null,
       proof: {
         ...token,
         digest: id,

@@ -57,6 +57,8 @@ export interface AgentOsOptions {
   readonly operatorToken?: string | undefined
   /** How long completed events are kept; by default permanently. */
   readonly eventRetentionDays?: number | undefined
+  /** Records traces and sends them by OTLP; by default none are recorded. */
+  readonly traces?: TraceOptions | undefined
   /** Hosts that agents may name in webhooks although they are not public, for trials. */
   readonly allowedAgents?: ReadonlyArray<AllowedAgent> | undefined
   /**
@@ -66,6 +68,16 @@ export interface AgentOsOptions {
   readonly jobs?: boolean | undefined
   /** Receives each entry of the log as one line of JSON; by default it goes to standard error. */
   readonly log?: ((line: string) => void) | undefined
+}
+
+/** Where traces are sent. */
+export interface TraceOptions {
+  /** Receives OTLP over HTTP as JSON, such as `http://127.0.0.1:4318/v1/traces`. */
+  readonly url: string
+  /** Headers of each request to it, such as a key. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** One in this many traces is recorded; 100 by default. */
+  readonly oneIn?: number | undefined
 }
 
 /** An AgentOS within another program. */
@@ -136,9 +148,17 @@ const setupOf = (options: AgentOsOptions): Setup => {
     rateLimit: perMinute === 0 ? null : { burst: perMinute, perSecond: perMinute / 60 },
     trustedProxies,
     signInOrigins,
-    operatorToken: operatorToken === undefined ? null : Redacted.make(operatorToken)
+    operatorToken: operatorToken === undefined ? null : Redacted.make(operatorToken),
+    traces: tracesOf(options.traces)
   }
 }
+
+const TRACED_ONE_IN = 100
+
+const tracesOf = (options: TraceOptions | undefined): Setup["traces"] =>
+  options === undefined
+    ? null
+    : { url: options.url, headers: Redacted.make(options.headers ?? {}), oneIn: options.oneIn ?? TRACED_ONE_IN }
 
 /** The HTTP API as handlers, for hosts that use Effect. */
 export class AgentOsHandlers extends Context.Service<AgentOsHandlers, Pick<AgentOs, "fetch" | "node" | "upgrade">>()(

@@ -26,6 +26,7 @@ import { type Mail, noMail } from "./Mail.ts"
 import { observedProviders } from "./ProviderCalls.ts"
 import type { Payment } from "./Payment.ts"
 import type { Storage } from "./Storage.ts"
+import { type TraceExport, traceLayer } from "./Traces.ts"
 import { none, type Telephony } from "./Telephony.ts"
 
 /** Everything that makes up one AgentOS, checked and with defaults filled in. */
@@ -49,6 +50,8 @@ export interface Setup {
   readonly signInOrigins: ReadonlyArray<string>
   /** Null disables operator access. */
   readonly operatorToken: Redacted.Redacted | null
+  /** Null records no traces. */
+  readonly traces: TraceExport | null
 }
 
 /** The adapters of the setup for the core's ports. */
@@ -139,6 +142,7 @@ export const coreLayer = (setup: Setup, around: (ports: Ports) => Ports = (ports
   return Layer.mergeAll(requireKeysOfOpenOperations, Layer.effect(Ingress, telephony.ingress(publicUrl))).pipe(
     Layer.provideMerge(core),
     Layer.provideMerge(settingsLayer(setup)),
+    Layer.provideMerge(traceLayer(setup.traces)),
     // Tests move the time of the chain of a sandbox.
     Layer.provideMerge(
       Layer.effect(ChainClocks, (setup.environment === "production" && setup.payment.clocks) || Effect.succeed([]))

@@ -1,4 +1,11 @@
-import { EmailProvider, PaymentRail, ProviderError, type ProviderErrorReason, TelephonyProvider } from "@agentos/core"
+import {
+  EmailProvider,
+  PaymentRail,
+  ProviderError,
+  type ProviderErrorReason,
+  TelephonyProvider,
+  Trace
+} from "@agentos/core"
 import { Cause, Clock, Effect, Exit, Layer, Metric, Option } from "effect"
 
 /** The name of a provider that stands for none. */
@@ -111,7 +118,7 @@ const observe = Effect.fnUntraced(function* <Service extends object>(port: Port,
       Effect.withFiber((fiber) => {
         const clock = fiber.getRef(Clock.Clock)
         const startedAt = clock.currentTimeMillisUnsafe()
-        return Effect.onExit(call(...input), (exit) => {
+        return Effect.onExit(Trace.span(`${port}.${method}`, "client")(call(...input)), (exit) => {
           const failure = failureOf(exit)
           const now = clock.currentTimeMillisUnsafe()
           const reason = typeof failure === "string" ? failure : failure?.reason.toLowerCase()

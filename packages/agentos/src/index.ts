@@ -1,5 +1,12 @@
 /// <reference types="node" preserve="true" />
-export { AgentOsHandlers, type AgentOs, type AgentOsOptions, agentOsLayer, createAgentOs } from "./AgentOs.ts"
+export {
+  AgentOsHandlers,
+  type AgentOs,
+  type AgentOsOptions,
+  agentOsLayer,
+  createAgentOs,
+  type TraceOptions
+} from "./AgentOs.ts"
 export { backgroundLayer, coreLayer, policyLayer, type Ports, rateLimiterLayer, type Setup } from "./Composition.ts"
 export { AdapterError } from "./custom/AdapterError.ts"
 export type { CarrierCall, CarrierReport, CustomCarrier } from "./custom/CustomCarrier.ts"
@@ -9,6 +16,7 @@ export * from "./Mail.ts"
 export * from "./Payment.ts"
 export * from "./Storage.ts"
 export * from "./Telephony.ts"
+export type { TraceExport } from "./Traces.ts"
 export { AgentOsError } from "./inProcess/AgentOsError.ts"
 export type { OperationRecord, Purchase, PurchaseRequest } from "./inProcess/Operations.ts"
 export type { CallConnection, ReceivedMail, RefusedRecipient } from "./inProcess/Receiving.ts"

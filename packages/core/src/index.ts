@@ -16,6 +16,7 @@ export * from "./kernel/StoreUnavailable.ts"
 export { SettingName } from "./kernel/SettingName.ts"
 export { ConfigurationInvalid, type InputKind, issuesOf, maxEntries, settingIssues } from "./kernel/SchemaIssues.ts"
 export * as Timestamp from "./kernel/Timestamp.ts"
+export * as Trace from "./kernel/Trace.ts"
 export * from "./kernel/Transactor.ts"
 export * as Uuid from "./kernel/Uuid.ts"
 

@@ -10,6 +10,7 @@ import { createScheduledMessages } from "./migration/0004_scheduled_messages.ts"
 import { addRefusedMails } from "./migration/0005_refused_mails.ts"
 import { createSalesStops } from "./migration/0006_sales_stops.ts"
 import { createClaimedTransfers } from "./migration/0007_claimed_transfers.ts"
+import { addTraces } from "./migration/0008_traces.ts"
 
 /** How a program creates its schema, from nothing or from that of an older program. */
 export interface SchemaDefinition {
@@ -28,7 +29,8 @@ export const SCHEMA: SchemaDefinition = {
     "0004_scheduled_messages": createScheduledMessages,
     "0005_refused_mails": addRefusedMails,
     "0006_sales_stops": createSalesStops,
-    "0007_claimed_transfers": createClaimedTransfers
+    "0007_claimed_transfers": createClaimedTransfers,
+    "0008_traces": addTraces
   },
   indexes: [
     {

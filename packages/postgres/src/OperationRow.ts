@@ -34,6 +34,7 @@ export const CLAIMED = {
   idempotencyKey: Table.text("idempotency_key"),
   fingerprint: Table.text("fingerprint"),
   requestId: Table.text("request_id"),
+  trace: Table.textOrNull("trace"),
   proof: Table.asText(decodeProof, encodeProof).column("proof"),
   terms: Table.asText(decodeTerms, encodeTerms).column("terms"),
   input: Table.text("input"),

@@ -65,6 +65,7 @@ export const operation = Effect.fnUntraced(function* (tenant: Tenant, parts?: Pa
     idempotencyKey: yield* Fresh.word,
     fingerprint: `POST /api/v1/email/mailboxes? ${yield* hex}`,
     requestId: yield* Fresh.id,
+    trace: "00-" + "a".repeat(32) + "-" + "b".repeat(16) + "-01",
     proof: ownProof,
     terms: {
       scheme: "exact",

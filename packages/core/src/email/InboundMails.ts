@@ -4,6 +4,7 @@ import * as CallGroup from "../kernel/CallGroup.ts"
 import * as ClientAddress from "../limits/ClientAddress.ts"
 import * as PollingWorker from "../kernel/PollingWorker.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
+import * as Trace from "../kernel/Trace.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
@@ -162,6 +163,7 @@ export class InboundMails extends Context.Service<
       /** A mail that can't be delivered now is retried after a delay, and does not delay other mails. */
       const deliverOrPostpone = (mail: WaitingMail, deliver: Deliver) =>
         readAndDeliver(mail, deliver).pipe(
+          Trace.trace("deliver mail"),
           PollingWorker.whileLeased({ millis: LEASE, renew: store.renew(mail, LEASE) }),
           Effect.tapDefect(() => store.renew(mail, RETRY_DELAY))
         )

@@ -2,6 +2,7 @@ import { Cause, Effect, Exit, Fiber, Latch, Metric, Result, Semaphore } from "ef
 import { Keyring } from "../kernel/Keyring.ts"
 import * as PollingWorker from "../kernel/PollingWorker.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
+import * as Trace from "../kernel/Trace.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
@@ -157,7 +158,8 @@ export const run = Effect.gen(function* () {
     { event }: Delivery
   ) {
     const startedAt = yield* Timestamp.now
-    const answer = yield* withoutSlotIfSilent(Effect.result(post(webhook, event, startedAt)))
+    const posting = Trace.trace("post event", { kind: "client" })(post(webhook, event, startedAt))
+    const answer = yield* withoutSlotIfSilent(Effect.result(posting))
     const now = yield* Timestamp.now
     const status = Result.isSuccess(answer) ? answer.success : null
     const isAccepted = status !== null && status >= 200 && status <= 299

@@ -1,6 +1,7 @@
 import { Cause, Context, Effect, Exit, Layer, Option, Schema } from "effect"
 import * as PollingWorker from "../kernel/PollingWorker.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
+import * as Trace from "../kernel/Trace.ts"
 import { type Job, Jobs } from "./Job.ts"
 import { type JobRun, JobStore } from "./JobStore.ts"
 
@@ -56,7 +57,7 @@ export class JobRunner extends Context.Service<
           lost: Effect.die(new Error(`another server took over the job ${run.name}`))
         })
         // The outer exit fails if this fiber is interrupted; the inner exit is the run's own result, of any kind.
-        const ended = yield* Effect.exit(restore(Effect.exit(leased(job.run))))
+        const ended = yield* Effect.exit(restore(Effect.exit(leased(Trace.trace(`job ${job.name}`)(job.run)))))
         if (Exit.isFailure(ended)) {
           // A server that stops releases the job to the next one at once.
           yield* store.finish(run, { _tag: "Failed", message: "the server stopped" }, 0)

@@ -1,5 +1,6 @@
 import { Context, Effect } from "effect"
 import * as PollingWorker from "../kernel/PollingWorker.ts"
+import * as Trace from "../kernel/Trace.ts"
 import { WORK_LEASE } from "../payment/OperationJournal.ts"
 import { OperationStore } from "../payment/OperationStore.ts"
 import { OperationWorker } from "../payment/OperationWorker.ts"
@@ -25,7 +26,7 @@ export const run: Effect.Effect<never, never, OperationStore | OperationWorker> 
     concurrency: yield* Concurrency,
     interval: "1 second",
     take: (limit) => operations.takeDue(limit, WORK_LEASE),
-    handle: worker.advance,
+    handle: (operation) => Trace.continued("complete operation", operation.trace)(worker.advance(operation)),
     // The operation's state records the reason, and the operation is rescheduled.
     failed: ({ operationId, state }, error) =>
       Effect.logDebug(`operation ${operationId} waits in ${state}: ${error._tag} ${error.message}`)

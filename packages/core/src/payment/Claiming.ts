@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import * as Timestamp from "../kernel/Timestamp.ts"
+import * as Trace from "../kernel/Trace.ts"
 import type { Transactor } from "../kernel/Transactor.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import { requireActive, type Tenant, walletAddress } from "../tenancy/Tenant.ts"
@@ -125,6 +126,7 @@ const newOperation = Effect.fnUntraced(function* (
     idempotencyKey,
     fingerprint: RequestBinding.fingerprint(request.binding),
     requestId: request.requestId,
+    trace: yield* Trace.traceparent,
     proof,
     terms,
     input: "null",

@@ -22,6 +22,8 @@ export interface Operation {
   readonly fingerprint: string
   /** The requestId of the request that claimed the operation. Every replay of the answer carries it. */
   readonly requestId: string
+  /** The traceparent of that request; null if its trace is not recorded. Every server continues it. */
+  readonly trace: string | null
   readonly proof: PaymentProof
   readonly terms: PaymentTerms
   /** The request's decoded input, as JSON text. */

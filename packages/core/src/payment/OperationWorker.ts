@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { Keyring } from "../kernel/Keyring.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
+import * as Trace from "../kernel/Trace.ts"
 import * as Answers from "./Answer.ts"
 import * as Fulfilling from "./Fulfilling.ts"
 import type { Operation } from "./Operation.ts"
@@ -94,7 +95,9 @@ export class OperationWorker extends Context.Service<
       })
 
       const step = (operation: Operation, attended: boolean) =>
-        Effect.onError(stepFrom(operation, attended), () => reschedule(operation))
+        Trace.span(`operation ${operation.state}`)(
+          Effect.onError(stepFrom(operation, attended), () => reschedule(operation))
+        )
 
       const run = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Answers.Answer, OperationError> {
         let current = operation

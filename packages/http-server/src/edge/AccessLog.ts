@@ -1,4 +1,4 @@
-import { type ErrorCode, type TenantId, Timestamp } from "@agentos/core"
+import { type ErrorCode, type TenantId, Timestamp, Trace } from "@agentos/core"
 import { Clock, Context, Effect, type Fiber, Metric, Option, References } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { RequestFacts } from "./Route.ts"
@@ -17,6 +17,8 @@ export interface AccessEntry {
   readonly code: ErrorCode | undefined
   /** The id of the request whose stored response was repeated. */
   readonly repeats: string | undefined
+  /** The id of its trace, if that is recorded. */
+  readonly traceId: string | undefined
 }
 
 /** Writes the entry of a request that was answered at this moment, by this fiber. */
@@ -54,8 +56,18 @@ export const logAccess = (
       operation,
       tenantId,
       code,
-      repeats
+      repeats,
+      traceId: Trace.traceIdOf(fiber)
     }
+    Trace.annotate(fiber, {
+      "agentos.operation": operation,
+      "agentos.request_id": requestId,
+      "agentos.tenant_id": tenantId,
+      "error.type": code,
+      "http.request.method": methodOf(request.method),
+      "http.response.status_code": status,
+      "http.route": match.template
+    })
     const write = fiber.getRef(AccessLog)
     if (write === null) {
       return Effect.provideService(logged, References.CurrentLogAnnotations, {
@@ -73,6 +85,9 @@ const BOUNDARIES = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 /** Clients choose methods freely, so unknown ones must not create a time series each. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "OPTIONS"])
 const OTHER_METHOD = "other"
+
+/** Returns a method of HTTP as metrics and traces have it. */
+export const methodOf = (method: string): string => (METHODS.has(method) ? method : OTHER_METHOD)
 
 const requestsOf = (attributes: Readonly<Record<"route" | "method" | "status", string>>) =>
   Metric.counter("agentos_http_requests_total", {
@@ -113,8 +128,7 @@ export const countRequest = (
   durationMillis: number,
   context: Context.Context<never>
 ): void => {
-  const kind = METHODS.has(method) ? method : OTHER_METHOD
-  const { counter, histogram } = countingOf(route, kind, `${status}`)
+  const { counter, histogram } = countingOf(route, methodOf(method), `${status}`)
   counter.updateUnsafe(1, context)
   histogram.updateUnsafe(durationMillis / 1_000, context)
 }

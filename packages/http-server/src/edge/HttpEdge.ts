@@ -1,11 +1,11 @@
 import { type ApiError, InternalError, MethodNotAllowed, StorageUnavailable } from "@agentos/api"
-import { findStoreUnavailable, Ingress, Uuid } from "@agentos/core"
+import { findStoreUnavailable, Ingress, Trace, Uuid } from "@agentos/core"
 import { Cause, Clock, Context, Effect, type Fiber, identity, Random, References, Result } from "effect"
 import { Headers, HttpMiddleware, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { IncomingMessage } from "node:http"
 import { ServerSettings } from "../ServerSettings.ts"
 import { secretsHidden } from "./IngressPath.ts"
-import { logAccess } from "./AccessLog.ts"
+import { logAccess, methodOf } from "./AccessLog.ts"
 import { errorResponse, routeUnknown } from "./ErrorResponse.ts"
 import { findRefusal, RateLimiting, rateLimitHeaders } from "./RateLimiting.ts"
 import { Readiness } from "../health/Readiness.ts"
@@ -164,11 +164,8 @@ export const make = Effect.fnUntraced(function* <R>(routes: ReadonlyArray<Route<
     )
   }
 
-  return Effect.withFiber((fiber) => {
-    const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-    const startedAt = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-    const requestId = Uuid.generate(fiber.getRef(Random.Random), Math.floor(startedAt))
-    const record = new RequestFacts(requestId, findRoute(request.method, targetOf(request)), startedAt)
+  /** Counts a request toward the limit of its address, and answers it. */
+  const handle = (fiber: Fiber.Fiber<unknown, unknown>, request: Request, record: Facts) => {
     const proceed = () => {
       try {
         return answerAndFinish(fiber, request, record)
@@ -184,5 +181,16 @@ export const make = Effect.fnUntraced(function* <R>(routes: ReadonlyArray<Route<
       },
       onFailure: (cause) => finishFailed(request, record, cause)
     })
+  }
+
+  return Effect.withFiber((fiber) => {
+    const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+    const startedAt = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+    const requestId = Uuid.generate(fiber.getRef(Random.Random), Math.floor(startedAt))
+    const record = new RequestFacts(requestId, findRoute(request.method, targetOf(request)), startedAt)
+    if (fiber.getRef(Trace.TraceRecorder) === null || !isLimited(record)) return handle(fiber, request, record)
+    const name = `${methodOf(request.method)} ${record.match.template}`
+    const continues = request.headers["traceparent"]
+    return Trace.trace(name, { kind: "server", continues })(Effect.suspend(() => handle(fiber, request, record)))
   }).pipe(behindProxies)
 })

@@ -132,6 +132,7 @@ const hold = (headers: Awaited<ReturnType<typeof payFor>>, body: string, state: 
       idempotencyKey: headers["idempotency-key"],
       fingerprint: RequestBinding.fingerprint({ ...binding, bodyHash }),
       requestId: yield* Uuid.next,
+      trace: null,
       proof,
       terms: { ...server.payments.rail.terms(10_000n)[0]!, extra: { issuedAt: now, keyId: 1 } },
       input: body,

@@ -7,7 +7,8 @@ import {
   type AgentReply,
   AgentUnreachable,
   Timestamp,
-  toAgentMessageRecord
+  toAgentMessageRecord,
+  Trace
 } from "@agentos/core"
 import { Cause, Deferred, Effect, Layer, Queue, Redacted, Stream } from "effect"
 import { makeAnswerReader } from "./AnswerReader.ts"
@@ -61,6 +62,11 @@ const headersOf = (secret: Redacted.Redacted<string>, timestamp: string, body: s
   "X-Service-Timestamp": timestamp,
   "X-Service-Signature": `v1=${createHmac("sha256", Redacted.value(secret)).update(`${timestamp}.${body}`).digest("hex")}`
 })
+
+/** The header that continues the trace of a request at its receiver. */
+export const traceHeaders = Effect.map(Trace.traceparent, (traceparent) =>
+  traceparent === null ? {} : { traceparent }
+)
 
 interface AnswerReading {
   readonly host: string
@@ -138,7 +144,7 @@ const answerTo = (
       agent,
       resolve,
       target,
-      headers: headersOf(secret, timestamp, body),
+      headers: { ...headersOf(secret, timestamp, body), ...(yield* traceHeaders) },
       body,
       read: readAnswer({
         host: target.host,
@@ -152,7 +158,7 @@ const answerTo = (
       Effect.andThen(Effect.never)
     )
     yield* Effect.raceFirst(exchange, firstByte).pipe(inTime(target.host, limits.whole, "did not finish its answer"))
-  })
+  }).pipe(Trace.trace("ask agent", { kind: "client" }))
 
 const askWith =
   (asking: Asking, allow: ReadonlyArray<AllowedAgent>) =>

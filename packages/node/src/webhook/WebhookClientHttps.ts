@@ -3,7 +3,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { createHmac } from "node:crypto"
 import type { IncomingMessage } from "node:http"
 import { Agent } from "node:https"
-import { inTime, REFUSAL_MILLIS, refusalWith } from "./AgentCallbackHttps.ts"
+import { inTime, REFUSAL_MILLIS, refusalWith, traceHeaders } from "./AgentCallbackHttps.ts"
 import { type AllowedAgent, readCallbackUrl } from "./CallbackUrl.ts"
 import { exchangeOnce, unreachable } from "./Exchange.ts"
 import { resolveByDns, type ResolveHost } from "./HostAddresses.ts"
@@ -95,7 +95,7 @@ export const layer = (options: WebhookClientOptions = {}): Layer.Layer<WebhookCl
           agent,
           resolve,
           target,
-          headers: headersOf(request),
+          headers: { ...headersOf(request), ...(yield* traceHeaders) },
           body: request.body,
           read: (response, done) => {
             status = response.statusCode ?? 0

@@ -1,6 +1,6 @@
-import { Timestamp, WebhookClient } from "@agentos/core"
+import { Timestamp, Trace, WebhookClient } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted, type Scope } from "effect"
+import { Effect, Redacted, type Scope, Tracer } from "effect"
 import { createHmac } from "node:crypto"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -62,6 +62,29 @@ describe("WebhookClientHttps", () => {
       assert.isUndefined(yield* reasonOf(url, loopback))
       assert.strictEqual(yield* withClient({ allow: loopback }, (client) => client.post(requestTo(url))), 204)
       assert.deepStrictEqual(paths, [`${id} /hook`])
+    })
+  )
+
+  scenario(
+    "sends the traceparent of the trace in which it runs, and none outside of one",
+    Effect.gen(function* () {
+      const { allow, asked, url } = yield* agentServer((response) => response.writeHead(204).end())
+      const post = withClient({ allow: [allow] }, (client) =>
+        Effect.andThen(client.post(requestTo(url)), Trace.traceparent)
+      )
+      const traceparent = yield* Trace.trace("test")(post).pipe(
+        Effect.provideService(Trace.TraceRecorder, {
+          tracer: Tracer.nativeTracer,
+          parentOf: () => undefined,
+          admits: () => true
+        })
+      )
+      yield* post
+      assert.match(String(traceparent), /^00-[\da-f]{32}-[\da-f]{16}-01$/)
+      assert.deepStrictEqual(
+        asked.map(({ headers }) => headers["traceparent"] ?? null),
+        [traceparent, null]
+      )
     })
   )
 

@@ -1,3 +1,4 @@
+import type { TraceExport } from "@agentos/agentos"
 import type { NetworkConfig } from "@agentos/x402"
 import { ConfigurationInvalid, DEFAULT_EVENT_POLICY, Timestamp } from "@agentos/core"
 import { type KeyringConfig, parseKeyring } from "@agentos/node/keyring"
@@ -58,6 +59,8 @@ export interface ServerConfig {
   readonly operatorListen: { readonly host: string; readonly port: number } | null
   /** Null disables operator access. */
   readonly operatorToken: Redacted.Redacted | null
+  /** Where traces are sent; null records none. */
+  readonly traces: TraceExport | null
 }
 
 /** Reads a part of the configuration. Fails with all problems at once. */
@@ -103,6 +106,7 @@ export const read = (environment: Environment): Effect.Effect<ServerConfig, Conf
       signInOrigins: readOrigins(reader),
       operatorListen: operatorToken === null ? null : readOperatorListen(reader, port),
       operatorToken,
+      traces: readTraces(reader),
       keys: readKeys(reader),
       database: readDatabase(reader),
       eventRetention: readEventRetention(reader),
@@ -170,6 +174,24 @@ const readOperatorListen = (reader: EnvironmentReader, clients: number): { host:
     reader.issues.push("AGENTOS_OPERATOR_LISTEN must have another port than AGENTOS_PORT, which clients reach")
   }
   return { host: bracketed ?? plain ?? "127.0.0.1", port }
+}
+
+const HEADER = /^\s*([!#$%&'*+.^`|~\w-]+)=([\x21-\x7e]+)\s*$/
+
+const readTraces = (reader: EnvironmentReader): TraceExport | null => {
+  const url = reader.text("AGENTOS_TRACES_URL")
+  const oneIn = reader.integer("AGENTOS_TRACES_ONE_IN")
+  const headers: Record<string, string> = {}
+  for (const text of reader.text("AGENTOS_TRACES_HEADERS")?.split(",") ?? []) {
+    const [, name, value] = HEADER.exec(text) ?? []
+    if (name === undefined || value === undefined)
+      reader.issues.push("AGENTOS_TRACES_HEADERS must be comma-separated headers such as Authorization=Bearer%20key")
+    else headers[name] = value.replaceAll("%20", " ")
+  }
+  if (url === undefined) return null
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
+    reader.issues.push("AGENTOS_TRACES_URL must be an http or https URL, such as http://127.0.0.1:4318/v1/traces")
+  return { url, headers: Redacted.make(headers), oneIn }
 }
 
 const readPublicUrl = (reader: EnvironmentReader, mode: ServerConfig["environment"]): string => {

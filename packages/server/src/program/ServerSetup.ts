@@ -82,6 +82,7 @@ export const setupOf = Effect.fnUntraced(function* (
     rateLimit: config.rateLimit,
     trustedProxies: config.trustedProxies,
     signInOrigins: config.signInOrigins,
-    operatorToken: config.operatorToken
+    operatorToken: config.operatorToken,
+    traces: config.traces
   }
 })

@@ -97,6 +97,28 @@ export const SERVER_VARIABLES = {
     meaning:
       "address of the operator routes, as host:port. They are on this port alone, which has no other routes. Let only the operator reach it"
   },
+  AGENTOS_TRACES_URL: {
+    group: "server",
+    kind: "text",
+    otherwise: "no traces",
+    example: "http://127.0.0.1:4318/v1/traces",
+    meaning: "receiver of [traces](/docs/operate#traces), by OTLP over HTTP as JSON"
+  },
+  AGENTOS_TRACES_HEADERS: {
+    group: "server",
+    kind: "text",
+    isSecret: true,
+    otherwise: "none",
+    meaning: "headers of each request to the receiver of traces, as `name=value`, comma-separated; a space is `%20`"
+  },
+  AGENTOS_TRACES_ONE_IN: {
+    group: "server",
+    kind: "integer",
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 100,
+    meaning: "one in this many traces is recorded; 1 records all. At most 100 begin in a second"
+  },
   DATABASE_URL: {
     group: "database",
     kind: "text",

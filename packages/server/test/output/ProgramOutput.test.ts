@@ -29,11 +29,11 @@ describe("explain", () => {
 
 describe("accessLine", () => {
   const required = { requestId: "1", method: "GET", path: `/"\\ü\u2028`, status: 200, durationMs: 0.5, address: "" }
-  const none = { operation: undefined, tenantId: undefined, code: undefined, repeats: undefined }
+  const none = { operation: undefined, tenantId: undefined, code: undefined, repeats: undefined, traceId: undefined }
 
   it.effect.each<AccessEntry>([
     { ...required, ...none },
-    { ...required, operation: "getPayment", tenantId: "3", code: "PAYMENT_REQUIRED", repeats: "2" }
+    { ...required, operation: "getPayment", tenantId: "3", code: "PAYMENT_REQUIRED", repeats: "2", traceId: "4" }
   ])("is what Logger.formatJson writes for the same annotations: %o", (entry) =>
     Effect.gen(function* () {
       const written: Array<string> = []

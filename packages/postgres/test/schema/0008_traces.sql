@@ -1,0 +1,2 @@
+alter table operations add column trace text;
+
