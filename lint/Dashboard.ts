@@ -201,6 +201,12 @@ const ROWS: Readonly<Record<string, ReadonlyArray<Panel>>> = {
       queries: { overdue: "max(agentos_messages_overdue_seconds)" }
     },
     {
+      title: "Inbound queue",
+      description: "How long the oldest accepted mail waits for its mailbox.",
+      unit: "s",
+      queries: { oldest: "max(agentos_inbound_mails_oldest_seconds)" }
+    },
+    {
       title: "Received mail",
       description: "Mails that SMTP accepted, of all servers. Zero for long may mean that the MX record is wrong.",
       unit: "ops",

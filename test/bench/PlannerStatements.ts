@@ -210,6 +210,10 @@ export const MEASURES: ReadonlyArray<Measure> = [
     messages((store) => store.findThreads([idOf("mailbox")], ["<0@else.test>", "<2@else.test>", "<none@else.test>"]))
   ),
   measure(
+    "mails: backlog",
+    mails((store) => store.backlog(100))
+  ),
+  measure(
     "mails: lease",
     mails((store) => store.lease(2, LEASE))
   ),

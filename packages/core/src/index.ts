@@ -1,6 +1,7 @@
 export * as Base62 from "./kernel/Base62.ts"
 export * as Batcher from "./kernel/Batcher.ts"
 export * as CallGroup from "./kernel/CallGroup.ts"
+export type { Backlog } from "./kernel/Backlog.ts"
 export * as Bytes from "./kernel/Bytes.ts"
 export * as Cursor from "./kernel/Cursor.ts"
 export { DateTime } from "./kernel/DateTime.ts"

@@ -78,6 +78,11 @@ export const layer = Layer.effect(
           }
           return completed
         }),
+      backlog: (limit) =>
+        run(() => {
+          const waiting = inboundMails.where("queue", WAITING).toSorted(oldestFirst).slice(0, limit)
+          return { count: waiting.length, since: waiting[0]?.mail.receivedAt ?? null }
+        }),
       giveUp: ({ age, attempts, limit }) =>
         run((now) => {
           const given = inboundMails

@@ -81,6 +81,12 @@ export const layer = Layer.effect(
               return { webhook, fence, progress, newestEventId: newestOf(webhook.tenantId) }
             })
         }),
+      backlog: (limit) =>
+        run((now) => {
+          const due = webhooks.rows().flatMap(({ dueAt }) => (dueAt !== null && dueAt <= now ? [dueAt] : []))
+          const first = due.toSorted((a, b) => a - b).slice(0, limit)
+          return { count: first.length, since: first[0] ?? null }
+        }),
       renew: (lease, leaseMillis) =>
         run((now) => {
           const row = held(lease)

@@ -328,6 +328,16 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
       readPieces: (inboundMailId, part) =>
         part === undefined ? readFrom(inboundMailId, 0) : readPart(inboundMailId, part),
       complete: (leases) => transact(orDie(complete(leases))),
+      backlog: (limit) =>
+        Effect.map(
+          orDie(sql<Row.BacklogRow>`
+            with waiting as materialized (
+              select received_at from inbound_mails where not completed and not staged
+              order by received_at, inbound_mail_id limit ${Parameter.integer(limit)}
+            )
+            select count(*) as count, min(received_at) as since from waiting`),
+          Row.toBacklog
+        ),
       giveUp: (given) => Effect.map(orDie(giveUp(given)), (rows) => rows.map((row) => row.inbound_mail_id)),
       removeStaged: ({ age, limit }) => Effect.map(orDie(removeStaged(age, limit)), (rows) => rows.length),
       removeRaw: ({ age, limit }) => transact(orDie(removeRaw(age, limit))),

@@ -1,4 +1,4 @@
-import { Lookup, Timestamp } from "@agentos/core"
+import { type Backlog, Lookup, Timestamp } from "@agentos/core"
 import { Array, Option, type Schema } from "effect"
 
 /** The nil UUID, which sorts before all others and is no row's id (RFC 9562, section 5.9). */
@@ -39,6 +39,16 @@ export const lookup =
     if (row === undefined) return Lookup.missing
     return row.tenant_id === tenantId ? Lookup.owned(to(row)) : Lookup.foreign
   }
+
+export interface BacklogRow {
+  readonly count: bigint
+  readonly since: bigint | null
+}
+
+export const toBacklog = ([row]: ReadonlyArray<BacklogRow>): Backlog => ({
+  count: Number(row!.count),
+  since: toMomentOrNull(row!.since)
+})
 
 /** Returns whether a statement with `returning` changed a row. */
 export const any = (rows: ReadonlyArray<unknown>): boolean => rows.length > 0

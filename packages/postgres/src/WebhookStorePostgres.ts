@@ -211,6 +211,16 @@ export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
           Row.all(ATTEMPTS.toRecord)
         ),
       take: (due, limit, leaseMillis) => Effect.map(orDie(take(due, limit, leaseMillis)), Row.all(toLease)),
+      backlog: (limit) =>
+        Effect.map(
+          orDie(sql<Row.BacklogRow>`
+            with ${clock()}, due as materialized (
+              select due_at from event_webhooks where due_at <= ${now}
+              order by due_at limit ${Parameter.integer(limit)}
+            )
+            select count(*) as count, min(due_at) as since from due`),
+          Row.toBacklog
+        ),
       renew: (lease, leaseMillis) => Effect.map(orDie(renew(lease, leaseMillis)), Row.any),
       record: (lease, attempt, progress, state) => transact(orDie(record(lease, attempt, progress, state))),
       finish: (lease, next, progress) => Effect.map(orDie(finish(lease, next, progress)), Row.any)

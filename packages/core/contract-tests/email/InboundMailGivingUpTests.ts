@@ -22,6 +22,23 @@ export const giveUpTests: ContractTests<InboundMailStore | MailboxStore | Messag
     }
   })
 
+  it.effect("counts the mails that wait, and returns when the oldest was received", () =>
+    Effect.gen(function* () {
+      const store = yield* emptied
+      assert.deepStrictEqual(yield* store.backlog(10), { count: 0, since: null })
+      const now = yield* (yield* StoreClock).now
+      const mails = yield* queued(3)
+      const since = Timestamp.add(now, 1_000)
+      assert.deepStrictEqual(yield* store.backlog(10), { count: 3, since })
+      assert.deepStrictEqual(yield* store.backlog(2), { count: 2, since })
+      const [first] = yield* store.lease(1, LEASE)
+      assert.deepStrictEqual(yield* store.backlog(10), { count: 3, since }, "one is leased")
+      yield* store.complete([first!])
+      assert.deepStrictEqual(yield* store.backlog(10), { count: 2, since: Timestamp.add(now, 2_000) })
+      assert.strictEqual(first?.inboundMailId, mails[0]?.inboundMailId)
+    })
+  )
+
   describe("giveUp", () => {
     it.effect("deletes mails that are old, have enough attempts and are not leased: up to `limit`, oldest first", () =>
       Effect.gen(function* () {

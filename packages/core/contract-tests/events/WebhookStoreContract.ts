@@ -85,6 +85,25 @@ const attemptOf = Effect.fnUntraced(function* (attempt: number): Effect.fn.Retur
 
 const tests: ContractTests<Ports> = (it) => {
   describe("set, find and remove", () => {
+    it.effect("counts the endpoints that are due, and returns since when the first is", () =>
+      Effect.gen(function* () {
+        const store = yield* WebhookStore
+        const clock = yield* StoreClock
+        yield* clock.advance(LEASE)
+        yield* takenOf([])
+        assert.deepStrictEqual(yield* store.backlog(MANY), { count: 0, since: null }, "all are leased")
+        const since = yield* clock.now
+        yield* endpoint
+        yield* clock.advance(1_000)
+        yield* endpoint
+        const due = yield* store.backlog(MANY)
+        assert.strictEqual(due.count, 2)
+        assert.isAtLeast(due.since!, since)
+        assert.isBelow(due.since!, since + 1_000)
+        assert.deepStrictEqual(yield* store.backlog(1), { ...due, count: 1 })
+      })
+    )
+
     it.effect("store one endpoint for a tenant, and delete it with its attempts", () =>
       Effect.gen(function* () {
         const store = yield* WebhookStore

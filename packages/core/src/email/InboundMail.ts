@@ -1,4 +1,5 @@
 import { Context, Effect, Schema, Stream } from "effect"
+import type { Backlog } from "../kernel/Backlog.ts"
 import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { DeliveryReport } from "./DeliveryReport.ts"
 import { InboundRefusal } from "./RefusedMail.ts"
@@ -170,6 +171,8 @@ export class InboundMailStore extends Context.Service<
      * to it, and is deleted otherwise.
      */
     readonly complete: (leases: ReadonlyArray<MailLease>) => Effect.Effect<ReadonlySet<string>>
+    /** Counts the accepted mails that are not completed, oldest first, up to `limit`. */
+    readonly backlog: (limit: number) => Effect.Effect<Backlog>
     /**
      * Deletes up to `limit` undeliverable mails, oldest first, and returns their ids. A mail is undeliverable if it was
      * received at least `age` milliseconds ago, had at least `attempts` attempts, has no lease, is not completed and

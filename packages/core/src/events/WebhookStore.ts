@@ -1,4 +1,5 @@
 import { Context, Effect, Option } from "effect"
+import type { Backlog } from "../kernel/Backlog.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import type { EventWebhook, WebhookAttempt, WebhookProgress } from "./EventWebhook.ts"
 
@@ -56,6 +57,8 @@ export class WebhookStore extends Context.Service<
      * Skips paused endpoints, those of suspended tenants, and those that another server holds.
      */
     readonly take: (due: DueWebhooks, limit: number, leaseMillis: number) => Effect.Effect<ReadonlyArray<WebhookLease>>
+    /** Counts the endpoints that are due, the longest first, up to `limit`. One that is leased is due at the end of its lease. */
+    readonly backlog: (limit: number) => Effect.Effect<Backlog>
     /**
      * Extends the lease to `leaseMillis` from now. Returns false if it was lost: another server has the endpoint, its
      * tenant has changed or deleted it, or was suspended.

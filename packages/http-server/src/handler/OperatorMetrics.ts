@@ -1,4 +1,6 @@
 import {
+  type Backlog,
+  InboundMailStore,
   type Job,
   Jobs,
   JobStore,
@@ -10,7 +12,8 @@ import {
   Sales,
   type Token,
   Usdt,
-  type WaitingMessages
+  type WaitingMessages,
+  WebhookStore
 } from "@agentos/core"
 import { Clock, Duration, Effect, Option } from "effect"
 import { DatabaseConnections, type DatabaseConnectionCount } from "../DatabaseConnections.ts"
@@ -105,6 +108,18 @@ const messageMetrics = Effect.fnUntraced(function* (waiting: WaitingMessages, no
   )
 })
 
+const backlogMetrics = Effect.fnUntraced(function* (mails: Backlog, webhooks: Backlog, now: number) {
+  const secondsSince = (since: number | null) => Math.max(0, now - (since ?? now)) / 1_000
+  const mailsWaiting = `Accepted mails that no mailbox has yet, counted up to ${WAITING_LIMIT}.`
+  yield* gauge("agentos_inbound_mails_waiting", mailsWaiting, {}, mails.count)
+  const oldest = "Seconds since the oldest of them was accepted."
+  yield* gauge("agentos_inbound_mails_oldest_seconds", oldest, {}, secondsSince(mails.since))
+  const webhooksDue = `Event webhooks with an event to send now, counted up to ${WAITING_LIMIT}.`
+  yield* gauge("agentos_webhooks_due", webhooksDue, {}, webhooks.count)
+  const overdue = "Seconds since the first of them became due."
+  yield* gauge("agentos_webhooks_overdue_seconds", overdue, {}, secondsSince(webhooks.since))
+})
+
 const connectionMetrics = Effect.fnUntraced(function* (limit: number, byState: ReadonlyArray<DatabaseConnectionCount>) {
   yield* gauge("agentos_database_connections_max", "Maximum connections of the database server.", {}, limit)
   for (const { count, state } of byState) {
@@ -123,6 +138,8 @@ export const metricsText = Effect.gen(function* () {
   const operations = yield* OperationStore
   const rail = yield* PaymentRail
   const messages = yield* MessageRetryStore
+  const mails = yield* InboundMailStore
+  const webhooks = yield* WebhookStore
   const connections = yield* DatabaseConnections
   const { check } = yield* Readiness
   const { stopped } = yield* Sales
@@ -132,6 +149,8 @@ export const metricsText = Effect.gen(function* () {
       jobs,
       open: operations.countOpen(OPEN_LIMIT),
       waiting: messages.countWaiting(WAITING_LIMIT),
+      mails: mails.backlog(WAITING_LIMIT),
+      webhooks: webhooks.backlog(WAITING_LIMIT),
       connections: connections ?? Effect.succeed(undefined)
     },
     { concurrency: "unbounded" }
@@ -162,6 +181,7 @@ export const metricsText = Effect.gen(function* () {
     yield* operationMetrics(answer.value.open, now)
     yield* refundMetrics(answer.value.open, rail.terms(0n))
     yield* messageMetrics(answer.value.waiting, now)
+    yield* backlogMetrics(answer.value.mails, answer.value.webhooks, now)
     yield* gauge("agentos_sales_stopped", "Services whose sale the operator has stopped.", {}, (yield* stopped).size)
     if (answer.value.connections === undefined) return
     yield* connectionMetrics(answer.value.connections.limit, answer.value.connections.byState)

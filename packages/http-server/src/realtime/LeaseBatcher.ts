@@ -64,7 +64,7 @@ export const make = Effect.fnUntraced(function* (
       // leases.
       if (deliveries.length > 0 && !session.owner.connection.isOpen) releases.offer(session)
     })
-    yield* countDeliveries(answers.reduce((count, deliveries) => count + deliveries.length, 0))
+    yield* countDeliveries(answers.flat())
     const full = sessions.filter(({ isReplayingFull }) => isReplayingFull)
     if (full.length > 0) {
       const left = yield* store.countReplayableEach([...new Set(full.map(({ owner }) => owner.tenantId))], 1)

@@ -1,5 +1,5 @@
-import type { AcknowledgementOutcome } from "@agentos/core"
-import { Effect, Metric } from "effect"
+import type { AcknowledgementOutcome, Delivery } from "@agentos/core"
+import { Clock, Effect, Metric } from "effect"
 import type { Connections } from "./Connections.ts"
 import type { Sessions } from "./Session.ts"
 
@@ -36,7 +36,22 @@ const deliveries = Metric.counter("agentos_realtime_deliveries_total", {
   incremental: true
 })
 
-export const countDeliveries = (count: number): Effect.Effect<void> => Metric.update(deliveries, count)
+const delays = Metric.histogram("agentos_event_delivery_seconds", {
+  description:
+    "Time from an event to its first delivery over a socket of this server, the wait for a session included.",
+  boundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 3_600]
+})
+
+/** Counts deliveries that are sent now, and times the first ones of their events. */
+export const countDeliveries = (sent: ReadonlyArray<Delivery>): Effect.Effect<void> =>
+  Effect.withFiber((fiber) => {
+    if (sent.length === 0) return Effect.void
+    const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+    deliveries.updateUnsafe(sent.length, fiber.context)
+    for (const { event } of sent)
+      if (event.deliveryCount === 1) delays.updateUnsafe(Math.max(0, now - event.createdAt) / 1_000, fiber.context)
+    return Effect.void
+  })
 
 /** The label of an outcome. Both reasons of event.ack_stale are one value. */
 const labelOf = (outcome: AcknowledgementOutcome): string =>

@@ -1,4 +1,12 @@
-import { JobStore, MessageRetryStore, OperationStore, TenantStore, walletAddress } from "@agentos/core"
+import {
+  InboundMailStore,
+  JobStore,
+  MessageRetryStore,
+  OperationStore,
+  TenantStore,
+  Timestamp,
+  walletAddress
+} from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { execFileSync } from "node:child_process"
@@ -137,6 +145,7 @@ describe("the metrics for the operator", () => {
     assert.strictEqual(valueOf(there, "agentos_realtime_sessions", { mode: "deliver" }), 1)
     assert.strictEqual(valueOf(there, "agentos_realtime_sessions", { mode: "observe" }), 0)
     assert.strictEqual(gained(before, there, "agentos_realtime_deliveries_total", {}), 2)
+    assert.strictEqual(gained(before, there, "agentos_event_delivery_seconds_count", {}), 2)
     const acknowledged = (outcome: string) =>
       gained(before, there, "agentos_realtime_acknowledgements_total", { outcome })
     assert.strictEqual(acknowledged("acknowledged"), 1)
@@ -261,6 +270,40 @@ describe("the metrics for the operator", () => {
     })
     await server.run(late)
     assert.deepStrictEqual(await waiting(), { scheduled: 1, deferred: 1, overdue: 10 })
+    await server.stop()
+  })
+
+  it("report accepted mail and due webhooks that wait", async () => {
+    const server = await startServer({ operatorToken: TOKEN })
+    const { mailboxId, token } = await newTenant(server)
+    const waiting = async () => {
+      const samples = await scrape(server)
+      const of = (name: string) => Math.floor(valueOf(samples, name))
+      return [
+        [of("agentos_inbound_mails_waiting"), of("agentos_inbound_mails_oldest_seconds") / 60],
+        [of("agentos_webhooks_due"), of("agentos_webhooks_overdue_seconds")]
+      ]
+    }
+    const none = [0, 0]
+    assert.deepStrictEqual(await waiting(), [none, none])
+    const accept = Effect.gen(function* () {
+      const mail = {
+        inboundMailId: crypto.randomUUID(),
+        envelope: { mailFrom: "", rcptTo: [], remoteAddress: "192.0.2.1", helo: "a.example", secure: false },
+        raw: new Uint8Array(9),
+        receivedAt: Timestamp.add(yield* Timestamp.now, -10 * Timestamp.MINUTE),
+        attempts: 0
+      }
+      yield* (yield* InboundMailStore).add([{ mail, mailboxIds: [mailboxId], leaseMillis: Timestamp.MINUTE }])
+    })
+    await server.run(accept)
+    assert.deepStrictEqual(await waiting(), [[1, 10], none])
+    const set = await call(server, "POST", "/api/v1/events/webhook", { body: { url: "https://agent.example/" }, token })
+    assert.strictEqual(set.status, 201)
+    assert.deepStrictEqual(await waiting(), [
+      [1, 10],
+      [1, 0]
+    ])
     await server.stop()
   })
 

@@ -3,6 +3,7 @@ import {
   type CallAdmission,
   type CallReports,
   CallStore,
+  InboundMailStore,
   type Capabilities,
   Core,
   DEFAULT_EVENT_POLICY,
@@ -73,7 +74,7 @@ export interface TestServer {
     effect: Effect.Effect<
       A,
       never,
-      CallStore | JobStore | MessageRetryStore | MessageStore | OperationStore | TenantStore
+      CallStore | InboundMailStore | JobStore | MessageRetryStore | MessageStore | OperationStore | TenantStore
     >
   ) => Promise<A>
   /** Appends events for a wallet's tenant, of the agent "agent" by default, and returns their ids. */

@@ -109,6 +109,7 @@ const assertPlans = Effect.gen(function* () {
   const first = yield* store.take({ woken: [], all: false, onlyAnswering: false }, PAGE, LEASE)
   assert.lengthOf(first, PAGE)
   yield* checkIndexes("take", due, store.take({ woken: [], all: false, onlyAnswering: false }, PAGE / 2, LEASE))
+  yield* checkIndexes("backlog", ["event_webhooks_due"], store.backlog(PAGE))
   const woken = [tenantId, yield* Uuid.next]
   const [turn] = (yield* store.take({ woken, all: false, onlyAnswering: false }, 1_000, LEASE)).filter(
     (taken) => taken.webhook.webhookId === webhookId
