@@ -27,7 +27,7 @@ export interface SandboxOptions {
   readonly isPrepared?: boolean
   readonly arguments?: ReadonlyArray<string>
   /** The number of payment networks. By default 1: most tests need no second chain. */
-  readonly networks?: 1 | 2
+  readonly networks?: 1 | 2 | 3
   readonly environment?: Readonly<Record<string, string>>
 }
 

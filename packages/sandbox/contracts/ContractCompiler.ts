@@ -49,6 +49,7 @@ export const artifactUrl = (contract: string): URL => new URL(`./${contract}.jso
 export const CONTRACTS = {
   SandboxUsdt: "SandboxUsdt.sol",
   SandboxTether: "SandboxTether.sol",
+  SandboxUsdc: "SandboxUsdc.sol",
   SandboxPermit2Proxy: "SandboxPermit2Proxy.sol",
   SandboxAccount: "SandboxAccount.sol",
   SandboxAccountFactory: "SandboxAccount.sol"

@@ -35,6 +35,8 @@ export interface ChainOptions {
   readonly keysDir?: string
   /** By default the first network of the sandbox. A directory belongs to one network. */
   readonly network?: SandboxNetwork
+  /** Further tokens of the chain, each with the directory of its `deployment.json`. */
+  readonly tokens?: ReadonlyArray<{ readonly network: SandboxNetwork; readonly dataDir: string }>
   /** 0, the default, selects a free port. */
   readonly port?: number
   /** The file with the offset by which the time of the sandbox was moved. */
@@ -51,7 +53,7 @@ export interface ChainOptions {
  * The chain's time is that of this machine, plus the offset in the clock file. Block numbers never decrease. The chain ends when this process ends.
  */
 export const startChain = async (options: ChainOptions): Promise<Chain> => {
-  const { dataDir, keysDir = dataDir, network = usdt0Network } = options
+  const { dataDir, keysDir = dataDir, network = usdt0Network, tokens = [] } = options
   await mkdir(dataDir, { recursive: true })
   const store = openChainStore(dataDir)
   const isNew = !store.hasSnapshot()
@@ -63,13 +65,16 @@ export const startChain = async (options: ChainOptions): Promise<Chain> => {
   )
   const { process } = anvil
   try {
-    const chain = describeChain(await openChainKeys(keysDir), anvil.rpcUrl, network)
+    const keys = await openChainKeys(keysDir)
+    const chain = describeChain(keys, anvil.rpcUrl, network)
     const client = sandboxClient(anvil.rpcUrl, network.chainId)
     await client.setLoggingEnabled(false)
     const offset = options.clockFile === undefined ? 0 : readOffset(options.clockFile)
     if (offset > 0) await client.increaseTime({ seconds: Math.round(offset / 1_000) })
     if (isNew) await deploy(chain, client)
     else await resume(chain, client, store)
+    for (const token of tokens)
+      await deployFurther(describeChain(keys, anvil.rpcUrl, token.network), client, token.dataDir)
     // A chain that cannot be recorded would be lost at its end, so it ends at once.
     const recorder = await recordChain(anvil.rpcUrl, store, () => process.kill("SIGKILL"))
     await recorder.save()
@@ -102,6 +107,13 @@ export const startChain = async (options: ChainOptions): Promise<Chain> => {
     await process.exited
     throw error
   }
+}
+
+/** Deploys a further token, unless the chain has it. */
+const deployFurther = async (token: ChainDescription, client: SandboxClient, dataDir: string): Promise<void> => {
+  if ((await client.getCode({ address: token.asset })) === undefined) await deploy(token, client)
+  await mkdir(dataDir, { recursive: true })
+  await writeDeployment(dataDir, token)
 }
 
 /** More blocks than a killed chain can have mined without journaling them. */

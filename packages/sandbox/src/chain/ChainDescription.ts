@@ -81,16 +81,20 @@ export const openChainKeys = async (dataDir: string, walletCount = WALLETS): Pro
   return keys
 }
 
-/**
- * Derives the description from the keys. Both networks have the same accounts, but for the deployer. The token is the
- * deployer's first contract, so the two tokens have different addresses.
- */
+/** Each token has a deployer of its own, whose first contract it is, so that all tokens have different addresses. */
+const DEPLOYER_OF: Readonly<Record<SandboxNetwork["contract"], (first: Hex) => Hex>> = {
+  SandboxUsdt: (first) => first,
+  SandboxTether: (first) => keccak256(first),
+  SandboxUsdc: (first) => keccak256(keccak256(first))
+}
+
+/** Derives the description from the keys. All networks have the same accounts, but for the deployer. */
 export const describeChain = (
   keys: ChainKeys,
   rpcUrl: string,
   network: SandboxNetwork = usdt0Network
 ): ChainDescription => {
-  const deployerKey = network.chainId === usdt0Network.chainId ? keys.deployer : keccak256(keys.deployer)
+  const deployerKey = DEPLOYER_OF[network.contract](keys.deployer)
   return {
     ...network,
     rpcUrl,

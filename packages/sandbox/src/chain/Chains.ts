@@ -1,11 +1,11 @@
 import { mkdir } from "node:fs/promises"
 import { type Chain, type ChainOptions, startChain } from "./Chain.ts"
 import { openChainKeys } from "./ChainDescription.ts"
-import { tetherNetwork } from "./SandboxNetwork.ts"
+import { tetherNetwork, usdcNetwork } from "./SandboxNetwork.ts"
 
 export interface ChainsOptions extends Pick<ChainOptions, "dataDir" | "port" | "clockFile"> {
-  /** The second chain. */
-  readonly tether?: Pick<ChainOptions, "dataDir" | "port">
+  /** The second chain, and the directory of its further token. */
+  readonly tether?: Pick<ChainOptions, "dataDir" | "port"> & { readonly usdcDir?: string }
 }
 
 /** The running chains of a sandbox. */
@@ -28,7 +28,14 @@ export const startChains = async ({ tether: second, ...options }: ChainsOptions)
   await openChainKeys(options.dataDir)
   const [first, tether] = await Promise.all([
     startChain(options),
-    second && startChain({ ...options, ...second, keysDir: options.dataDir, network: tetherNetwork })
+    second &&
+      startChain({
+        ...options,
+        ...second,
+        keysDir: options.dataDir,
+        network: tetherNetwork,
+        tokens: second.usdcDir === undefined ? [] : [{ network: usdcNetwork, dataDir: second.usdcDir }]
+      })
   ])
   // In this order, because the next start of a sandbox waits for the first anvil.
   const stop = async () => {

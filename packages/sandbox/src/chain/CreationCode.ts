@@ -5,6 +5,7 @@ import type { Hex } from "viem"
 export type Contract =
   | "SandboxUsdt"
   | "SandboxTether"
+  | "SandboxUsdc"
   | "SandboxPermit2Proxy"
   | "SandboxAccount"
   | "SandboxAccountFactory"

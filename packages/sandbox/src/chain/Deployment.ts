@@ -36,7 +36,10 @@ const maxFeePerGas = 10_000_000_000n
 /** Gas of a customer: enough to approve Permit2 thousands of times. */
 const customerGas = parseEther("1")
 
-/** Sets up a new chain: gas for the accounts that send transactions, the installed contracts, the token and its holders. */
+/**
+ * Sets up a token and its chain: gas for the accounts that send transactions, the installed contracts, the token and its
+ * holders.
+ */
 export const deploy = async (chain: ChainDescription, client: SandboxClient): Promise<void> => {
   const { contract, deployerKey, facilitatorKey, faucetKey, host, refundKey, wallets } = chain
   const refundKeys = [refundKey, host.refundKey]
@@ -60,9 +63,12 @@ export const deploy = async (chain: ChainDescription, client: SandboxClient): Pr
   const approval = encodeFunctionData({ abi: tokenAbi, functionName: "approve", args: [permit2Address, maxUint256] })
   const deploying = await send(chain, deployerKey, [{ data: creationCode(contract) }])
   const calling = (data: Hex) => ({ to: chain.asset, data })
+  // A refund wallet may have approved another token of the chain.
+  const approve = async (key: Hex) =>
+    send(chain, key, [calling(approval)], await client.getTransactionCount({ address: privateKeyToAddress(key) }))
   const hashes = await Promise.all([
     send(chain, deployerKey, mints.map(calling), 1),
-    ...(isPermit2 ? refundKeys.map((key) => send(chain, key, [calling(approval)])) : [])
+    ...(isPermit2 ? refundKeys.map((key) => approve(key)) : [])
   ])
   for (const hash of [...deploying, ...hashes.flat()]) {
     const receipt = await client.waitForTransactionReceipt({ hash })

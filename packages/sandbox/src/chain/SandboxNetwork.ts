@@ -12,7 +12,7 @@ import {
   publicActions
 } from "viem"
 
-/** A payment network of the sandbox: a chain with one token. */
+/** A payment network of the sandbox: a token on a chain. */
 export interface SandboxNetwork {
   readonly chainId: number
   /** The CAIP-2 id of the chain. */
@@ -20,17 +20,19 @@ export interface SandboxNetwork {
   /** How payers authorize a transfer of the token. */
   readonly transferMethod: "eip3009" | "permit2"
   /** The token's contract, in `contracts`. */
-  readonly contract: "SandboxUsdt" | "SandboxTether"
+  readonly contract: "SandboxUsdt" | "SandboxTether" | "SandboxUsdc"
   readonly assetName: string
   /** With the name, the token's EIP-712 domain. Absent if the token verifies no signatures. */
   readonly assetVersion?: string
+  /** How the allowance for Permit2 comes with a payment, so that payers need no gas. */
+  readonly gasSponsoring?: "eip2612"
   readonly decimals: number
 }
 
 /** Differs from anvil's 31337, which wallets and tools treat as a development chain. */
 export const sandboxChainId = 402402
 
-/** The decimals of both tokens. */
+/** The decimals of all tokens. */
 const decimals = 6
 
 /** The first network, whose token moves by signed transfers (EIP-3009). The name contains U+20AE. */
@@ -51,6 +53,18 @@ export const tetherNetwork = {
   transferMethod: "permit2",
   contract: "SandboxTether",
   assetName: "Tether USD",
+  decimals
+} as const satisfies SandboxNetwork
+
+/** The third network: another token on the second chain, whose holders sign their allowance for Permit2 with a payment. */
+export const usdcNetwork = {
+  chainId: tetherNetwork.chainId,
+  network: tetherNetwork.network,
+  transferMethod: "permit2",
+  gasSponsoring: "eip2612",
+  contract: "SandboxUsdc",
+  assetName: "USD Coin",
+  assetVersion: "2",
   decimals
 } as const satisfies SandboxNetwork
 
@@ -86,7 +100,7 @@ export const sandboxClient = (rpcUrl: string, chainId?: number, timeoutMillis = 
     cacheTime: 0
   }).extend(publicActions)
 
-/** Converts an amount of USDT to base units of either token. */
+/** Converts an amount to base units of any of the tokens. */
 export const usdt = (amount: number): bigint => parseUnits(String(amount), decimals)
 
 /** The interface of `contracts/SandboxUsdt.sol`. */

@@ -23,6 +23,8 @@ export interface PaymentRequest {
 export interface Facilitator {
   /** The CAIP-2 id of the chain. */
   readonly network: string
+  /** The token contract. */
+  readonly asset: string
   /** Checks a payment against its requirements and simulates the transfer. */
   readonly verify: (request: PaymentRequest) => Promise<VerifyResponse>
   /** Checks a payment and executes the transfer. Resolves when the chain has confirmed it. */
@@ -37,6 +39,8 @@ export interface FacilitatorOptions extends GasWalletOptions {
   readonly asset: string
   /** How payers authorize a transfer of the token. Payments by the other method are rejected. By default `eip3009`. */
   readonly transferMethod?: TransferMethod
+  /** Whether /supported lists the extension by which a payment brings its allowance for Permit2. */
+  readonly gasSponsoring?: SandboxNetwork["gasSponsoring"]
 }
 
 export type TransferMethod = SandboxNetwork["transferMethod"]
@@ -48,6 +52,9 @@ export type TransferMethod = SandboxNetwork["transferMethod"]
 export class ChainUnavailable extends Error {
   override readonly name = "ChainUnavailable"
 }
+
+/** x402's extension by which a payment brings the allowance for Permit2. */
+const EIP2612_GAS_SPONSORING = { key: "eip2612GasSponsoring" }
 
 /** Returns the latest block number. Fails with `ChainUnavailable`. */
 export const blockNumberOf = async (wallet: GasWallet): Promise<bigint> => {
@@ -69,14 +76,16 @@ export const makeFacilitator = (options: FacilitatorOptions): Facilitator => {
   const pendingSettlementStore = new InMemoryPendingSettlementStore()
   const settlements = makeSerialQueue()
 
-  const library = (onOutage: (error: unknown) => void) =>
-    new x402Facilitator().register(
+  const library = (onOutage: (error: unknown) => void) => {
+    const facilitator = new x402Facilitator().register(
       network,
       new ExactEvmScheme(wallet.signer(onOutage), {
         pendingSettlementStore,
         eip6492AllowedFactories: [sandboxAccountFactory]
       })
     )
+    return options.gasSponsoring === undefined ? facilitator : facilitator.registerExtension(EIP2612_GAS_SPONSORING)
+  }
 
   const blockNumber = () => blockNumberOf(wallet)
 
@@ -98,6 +107,7 @@ export const makeFacilitator = (options: FacilitatorOptions): Facilitator => {
   const rejection = (request: PaymentRequest) => rejectionReason(request, { network, asset, transferMethod })
   return {
     network,
+    asset,
     verify: async (request) => {
       const invalidReason = rejection(request)
       if (invalidReason !== undefined) return { isValid: false, invalidReason }

@@ -79,9 +79,11 @@ const facilitatorRoutes = (facilitators: readonly [Facilitator, ...ReadonlyArray
     async (request) => {
       const payment = readPaymentRequest(await readJson(request))
       if (payment === undefined) throw new HttpError(400, "the body is not an x402 version 2 request")
-      const { network: wanted } = payment.paymentRequirements
-      // The first one rejects a network that none has.
-      const facilitator = facilitators.find(({ network }) => network === wanted) ?? first
+      const wanted = payment.paymentRequirements
+      const onNetwork = facilitators.filter(({ network }) => network === wanted.network)
+      const ofToken = onNetwork.find(({ asset }) => asset.toLowerCase() === wanted.asset.toLowerCase())
+      // The first one rejects a network that none has, and the first on a network a token that none has.
+      const facilitator = ofToken ?? onNetwork[0] ?? first
       const fault = faults.take(operation, noncesOf(payment))
       if (fault === "before") throw new HttpError(500, "sandbox fault")
       if (fault === "reject") return ok(rejection(facilitator.network))
@@ -104,8 +106,12 @@ const facilitatorRoutes = (facilitators: readonly [Facilitator, ...ReadonlyArray
     "/verify": { POST: verify },
     "/settle": { POST: settle },
     "/supported": {
-      GET: async () =>
-        ok({ ...first.supported(), kinds: facilitators.flatMap((facilitator) => facilitator.supported().kinds) })
+      GET: async () => {
+        const supported = facilitators.map((facilitator) => facilitator.supported())
+        const kinds = new Map(supported.flatMap((one) => one.kinds).map((kind) => [kind.network, kind]))
+        const extensions = new Set(supported.flatMap((one) => one.extensions))
+        return ok({ ...supported[0], kinds: [...kinds.values()], extensions: [...extensions] })
+      }
     },
     "/health": { GET: async () => ok({ status: "ok", blockNumber: Number(await latestBlock(facilitators)) }) },
     ...faultRoutes(faults, FAULT_OPERATIONS)

@@ -52,9 +52,8 @@ export const makeGasWallet = (options: GasWalletOptions): GasWallet => {
 
   // The nonce is read from the chain for each transaction, under a lock that is held until the chain has accepted the
   // transaction. A local counter would be wrong after a restart of the chain or a failed gas estimate.
-  const broadcasts = makeSerialQueue()
   const broadcast = (send: (nonce: number) => Promise<Hex>) =>
-    broadcasts.run(account.address, async () =>
+    broadcasts.run(`${options.rpcUrl} ${account.address}`, async () =>
       send(await client.getTransactionCount({ address: account.address, blockTag: "pending" }))
     )
 
@@ -120,3 +119,6 @@ export const makeSerialQueue = (): SerialQueue => {
     }
   }
 }
+
+/** Of all wallets in this process: those of two tokens on one chain are one account. */
+const broadcasts = makeSerialQueue()

@@ -22,6 +22,8 @@ export interface DataDirectory {
   readonly chain: string
   /** The second chain, whose keys are those of the first. */
   readonly tetherChain: string
+  /** The deployment of the second chain's further token. */
+  readonly usdcToken: string
   /** How far the time of the sandbox was moved. */
   readonly clockFile: string
   /** The numbers and calls of the carrier. */
@@ -51,6 +53,7 @@ export const describeDataDirectory = (root: string, storage: Storage = "embedded
     outbox: join(root, "outbox"),
     chain: join(parent, "chain"),
     tetherChain: join(parent, "tether-chain"),
+    usdcToken: join(parent, "usdc-token"),
     clockFile: join(parent, "clock.json"),
     carrier: join(parent, "carrier"),
     agent: join(parent, "agent"),

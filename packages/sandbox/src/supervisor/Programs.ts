@@ -68,7 +68,13 @@ export const programs = (run: RunLayout): RunPrograms => {
         dataDir: run.data.chain,
         port: run.ports.chain,
         clockFile,
-        ...(run.tetherChain && { tether: { dataDir: run.data.tetherChain, port: run.ports.tetherChain } })
+        ...(run.tetherChain && {
+          tether: {
+            dataDir: run.data.tetherChain,
+            port: run.ports.tetherChain,
+            ...(run.usdcChain && { usdcDir: run.data.usdcToken })
+          }
+        })
       },
       clocked
     ),
@@ -76,7 +82,7 @@ export const programs = (run: RunLayout): RunPrograms => {
       "facilitator",
       {
         ...facilitated(run.chain),
-        ...(run.tetherChain && { others: [facilitated(run.tetherChain)] }),
+        others: chainsOf(run).slice(1).map(facilitated),
         privateKey: run.chain.facilitatorKey,
         faucetKey: run.chain.faucetKey,
         port: run.ports.facilitator,
@@ -84,7 +90,7 @@ export const programs = (run: RunLayout): RunPrograms => {
           ? {
               clock: {
                 file: clockFile,
-                rpcUrls: chainsOf(run).map(({ rpcUrl }) => rpcUrl),
+                rpcUrls: [...new Set(chainsOf(run).map(({ rpcUrl }) => rpcUrl))],
                 readyUrl: `${baseUrl(run, run.servers[0])}/health/ready`
               }
             }
@@ -128,15 +134,16 @@ export const programs = (run: RunLayout): RunPrograms => {
   }
 }
 
-/** The chains of a run, the first one first. */
-export const chainsOf = ({ chain, tetherChain }: RunLayout): ReadonlyArray<ChainDescription> =>
-  tetherChain === undefined ? [chain] : [chain, tetherChain]
+/** The payment networks of a run with their chains, the first one first. */
+export const chainsOf = ({ chain, tetherChain, usdcChain }: RunLayout): ReadonlyArray<ChainDescription> =>
+  [chain, tetherChain, usdcChain].filter((one) => one !== undefined)
 
-const facilitated = ({ asset, chainId, rpcUrl, transferMethod }: ChainDescription) => ({
+const facilitated = ({ asset, chainId, gasSponsoring, rpcUrl, transferMethod }: ChainDescription) => ({
   rpcUrl,
   chainId,
   asset,
-  transferMethod
+  transferMethod,
+  ...(gasSponsoring && { gasSponsoring })
 })
 
 /** Whether the time of a sandbox can be moved: a PostgreSQL server has that of this machine. */
@@ -216,7 +223,7 @@ export const paymentNetwork = (run: RunLayout, service: ChainService, chain: Cha
   payTo: service.payTo,
   smartAccounts: true,
   ...(chain.transferMethod === "permit2"
-    ? { transferMethod: chain.transferMethod }
+    ? { transferMethod: chain.transferMethod, ...(chain.gasSponsoring && { gasSponsoring: chain.gasSponsoring }) }
     : { smartAccountFactories: [sandboxAccountFactory] }),
   facilitator: { url: facilitatorUrl(run) },
   refund: { privateKey: service.refundKey },

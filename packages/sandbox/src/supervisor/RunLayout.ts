@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { openCertificateAuthority } from "../agent/CertificateAuthority.ts"
 import { type ChainDescription, describeChain, isDeployed, openChainKeys } from "../chain/ChainDescription.ts"
-import { tetherNetwork } from "../chain/SandboxNetwork.ts"
+import { type SandboxNetwork, tetherNetwork, usdcNetwork } from "../chain/SandboxNetwork.ts"
 import { readOrCreateFile } from "../shared/AtomicFile.ts"
 import type { DataDirectory } from "./DataDirectory.ts"
 import { isPortFree, nextFreePort, reusePort, reusePorts } from "./FreePort.ts"
@@ -64,19 +64,23 @@ export interface RunLayout {
   readonly chain: ChainDescription
   /** The second chain; undefined in a run with one network. */
   readonly tetherChain: ChainDescription | undefined
+  /** The second chain with its further token; undefined in a run with one or two networks. */
+  readonly usdcChain: ChainDescription | undefined
   /** Whether a token still has to be deployed. */
   readonly isNewChain: boolean
   readonly files: ServerFiles
   readonly telephony: Telephony
 }
 
+export type NetworkCount = 1 | 2 | 3
+
 export interface LayoutOptions {
   /** The port of the first server's HTTP interface; 0 selects a free one. By default `defaultPort`, or the next free one. */
   readonly port: number | undefined
   /** The number of servers, at least 1. */
   readonly servers: number
-  /** The number of payment networks, each with its own chain. By default 1. */
-  readonly networks?: 1 | 2
+  /** The number of payment networks: a token each, the third on the chain of the second. By default 1. */
+  readonly networks?: NetworkCount
   /** The number of funded wallets on a new chain. */
   readonly wallets: number
   /** An external PostgreSQL. */
@@ -112,14 +116,15 @@ export const layOut = async (
     smtp: ports[`smtp-${index}`]!,
     operator: ports[`operator-${index}`]!
   })
-  const chainFolders = networks === 1 ? [data.chain] : [data.chain, data.tetherChain]
+  const tokenFolders = [data.chain, data.tetherChain, data.usdcToken].slice(0, networks)
   const [keys, files, deployed, database, telephony] = await Promise.all([
     openChainKeys(data.chain, wallets),
     prepareServerFiles(data.server, emailDomain),
-    Promise.all(chainFolders.map(isDeployed)),
+    Promise.all(tokenFolders.map(isDeployed)),
     layOutDatabase(data, databaseUrl, count, postgres),
     layOutTelephony(data, { host, port: agent }, allowWebhook)
   ])
+  const onSecond = (network: SandboxNetwork) => describeChain(keys, `http://${host}:${tetherChain}`, network)
   return {
     data,
     host,
@@ -127,7 +132,8 @@ export const layOut = async (
     servers: [portsOf(0), ...Array.from({ length: count - 1 }, (_, index) => portsOf(index + 1))],
     database,
     chain: describeChain(keys, `http://${host}:${chain}`),
-    tetherChain: networks === 1 ? undefined : describeChain(keys, `http://${host}:${tetherChain}`, tetherNetwork),
+    tetherChain: networks < 2 ? undefined : onSecond(tetherNetwork),
+    usdcChain: networks < 3 ? undefined : onSecond(usdcNetwork),
     isNewChain: deployed.includes(false),
     files,
     telephony

@@ -55,6 +55,8 @@ export interface SandboxChain {
   readonly refundWallet: `0x${string}`
   /** How payers authorize a transfer of the token. By `permit2`, they allow Permit2 the token first. */
   readonly transferMethod: "eip3009" | "permit2"
+  /** How that allowance comes with a payment, without gas. Absent if the payer must send a transaction. */
+  readonly gasSponsoring?: "eip2612"
 }
 
 /** The content of `sandbox.json`: everything that a client or a test needs to know about a running sandbox. */
@@ -161,7 +163,8 @@ const describeNetwork = (chain: ChainDescription): SandboxChain => ({
   decimals: chain.decimals,
   payTo: chain.payTo,
   refundWallet: privateKeyToAddress(chain.refundKey),
-  transferMethod: chain.transferMethod
+  transferMethod: chain.transferMethod,
+  ...(chain.gasSponsoring && { gasSponsoring: chain.gasSponsoring })
 })
 
 const operatorUrl = ({ host }: RunLayout, { operator }: ServerPorts): string => `http://${host}:${operator}`

@@ -2,7 +2,7 @@ import { isIP } from "node:net"
 import { resolve } from "node:path"
 import { parseArgs } from "node:util"
 import { START_COMMAND, TOUR_COMMAND } from "./Installation.ts"
-import { type AllowedWebhook, defaultPort } from "./RunLayout.ts"
+import { type AllowedWebhook, defaultPort, type NetworkCount } from "./RunLayout.ts"
 
 /** The options of `start`. */
 export interface StartOptions {
@@ -12,8 +12,7 @@ export interface StartOptions {
   readonly port: number | undefined
   /** The number of servers, 1 to 8. */
   readonly servers: number
-  /** The number of payment networks, each with its own chain. */
-  readonly networks: 1 | 2
+  readonly networks: NetworkCount
   /** An external PostgreSQL for the servers. */
   readonly databaseUrl: string | undefined
   /** The user's own agent on this machine. */
@@ -42,8 +41,8 @@ Starts AgentOS on this machine, with test USDT on local chains, and runs the tou
   --port N                   port of the first server's HTTP interface (default ${defaultPort}, or the next free one);
                              0 selects a free port and reuses it at the next start if possible
   --servers N                number of servers on one PostgreSQL, 1 to ${serversMax} (default 1)
-  --networks N               number of payment networks, each with its own chain (default 2): with 1, USD₮0 by EIP-3009;
-                             with 2, also USDT by Permit2
+  --networks N               number of payment networks (default 2): with 1, USD₮0 by EIP-3009; with 2, also USDT by
+                             Permit2, on a second chain; with 3, also USDC on that chain, whose payers need no gas
   --database-url URL         an external PostgreSQL: postgres://user:password@host:port/database
   --allow-webhook HOST:PORT  allow calls to your own agent on this machine (127.0.0.1, [::1] or localhost)
   --allow-webhook-ca FILE    PEM file of that agent's certificate authority or self-signed certificate
@@ -127,10 +126,10 @@ const countOf = (text: string): number => {
   throw new Error(`--servers must be a number from 1 to ${serversMax}, but is ${JSON.stringify(text)}`)
 }
 
-const networksOf = (text = "2"): 1 | 2 => {
-  if (text === "1") return 1
-  if (text === "2") return 2
-  throw new Error(`--networks must be 1 or 2, but is ${JSON.stringify(text)}`)
+const networksOf = (text = "2"): NetworkCount => {
+  const counts = { "1": 1, "2": 2, "3": 3 } as const
+  if (text === "1" || text === "2" || text === "3") return counts[text]
+  throw new Error(`--networks must be 1, 2 or 3, but is ${JSON.stringify(text)}`)
 }
 
 /** The command line takes precedence. An invalid URL is not shown, because it may contain a password. */

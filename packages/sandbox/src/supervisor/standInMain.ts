@@ -28,6 +28,7 @@ const define =
     start(Schema.decodeUnknownSync(Schema.fromJsonString(options))(json), signal)
 
 const Port = Schema.optionalKey(Schema.Int)
+const GasSponsoring = Schema.optionalKey(Schema.Literal("eip2612"))
 const TransferMethod = Schema.optionalKey(Schema.Literals(["eip3009", "permit2"]))
 
 // Modules are imported on demand: each process loads only its own stand-in.
@@ -37,7 +38,13 @@ const standIns = {
       dataDir: Schema.NonEmptyString,
       clockFile: Schema.optionalKey(Schema.NonEmptyString),
       port: Port,
-      tether: Schema.optionalKey(Schema.Struct({ dataDir: Schema.NonEmptyString, port: Port }))
+      tether: Schema.optionalKey(
+        Schema.Struct({
+          dataDir: Schema.NonEmptyString,
+          usdcDir: Schema.optionalKey(Schema.NonEmptyString),
+          port: Port
+        })
+      )
     }),
     async (options) => {
       const { startChains } = await import("../chain/Chains.ts")
@@ -52,13 +59,15 @@ const standIns = {
       chainId: Schema.Int,
       asset: Schema.NonEmptyString,
       transferMethod: TransferMethod,
+      gasSponsoring: GasSponsoring,
       others: Schema.optionalKey(
         Schema.Array(
           Schema.Struct({
             rpcUrl: Schema.NonEmptyString,
             chainId: Schema.Int,
             asset: Schema.NonEmptyString,
-            transferMethod: TransferMethod
+            transferMethod: TransferMethod,
+            gasSponsoring: GasSponsoring
           })
         )
       ),

@@ -60,4 +60,8 @@ it("has a new chain until each network of the run is deployed, and the same acco
   await mkdir(data.tetherChain)
   await writeDeployment(data.tetherChain, both.tetherChain!)
   expect(await layOut(data, { ...options, networks: 2 })).toMatchObject({ isNewChain: false })
+  const three = await layOut(data, { ...options, networks: 3 })
+  expect(three).toMatchObject({ isNewChain: true, usdcChain: { network: "eip155:402403", gasSponsoring: "eip2612" } })
+  expect(three.usdcChain?.rpcUrl).toBe(three.tetherChain?.rpcUrl)
+  expect(three.usdcChain?.asset).not.toBe(three.tetherChain?.asset)
 })

@@ -122,7 +122,7 @@ describe("the options of start", () => {
     [["--servers", "two"]],
     [["--servers", "1.5"]],
     [["--networks", "0"]],
-    [["--networks", "3"]],
+    [["--networks", "4"]],
     [["--database-url"]],
     [["--database-url", ""]],
     [["--database-url", "here"]],
