@@ -1,4 +1,3 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import {
   type Answer,
   Core,
@@ -24,59 +23,10 @@ import { assert, layer } from "@effect/vitest"
 import { x402Client } from "@x402/core/client"
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http"
 import { ExactEvmScheme } from "@x402/evm/exact/client"
-import { Context, Effect, Layer, Option, Redacted, Result, type Scope } from "effect"
+import { Context, Effect, Layer, Option, Redacted, Result } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { PaymentRig } from "./PaymentRig.ts"
-
-/** A request to the outside. */
-interface Seen {
-  readonly by: "node" | "facilitator"
-  /** The JSON-RPC method, or the path. */
-  readonly what: string
-  readonly body: string
-}
-
-type Watch = (seen: Seen) => Promise<void>
-
-/** Starts a proxy that calls `watch` before it passes a request on. */
-const recorder = (by: Seen["by"], target: string, watch: Watch): Effect.Effect<string, never, Scope.Scope> =>
-  Effect.map(
-    Effect.acquireRelease(
-      Effect.promise(
-        () =>
-          new Promise<{ readonly url: string; readonly close: () => void }>((resolve) => {
-            const passOn = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
-              const chunks: Array<Buffer> = []
-              for await (const chunk of incoming) chunks.push(chunk as Buffer)
-              const body = Buffer.concat(chunks).toString()
-              const path = incoming.url ?? "/"
-              await watch({ by, what: by === "node" ? String(JSON.parse(body).method) : path, body })
-              const answer = await fetch(target.replace(/\/$/, "") + (path === "/" ? "" : path), {
-                method: incoming.method ?? "POST",
-                ...(body === "" ? {} : { body, headers: { "content-type": "application/json" } })
-              })
-              response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text())
-            }
-            const server = createServer((incoming, response) => {
-              passOn(incoming, response).catch(() => response.destroy())
-            })
-            server.listen(0, "127.0.0.1", () => {
-              const address = server.address()
-              const port = typeof address === "object" && address !== null ? address.port : 0
-              resolve({
-                url: `http://127.0.0.1:${port}`,
-                close: () => {
-                  server.close()
-                  server.closeAllConnections()
-                }
-              })
-            })
-          })
-      ),
-      ({ close }) => Effect.sync(close)
-    ),
-    ({ url }) => url
-  )
+import { recorder, type Seen, type Watch } from "./Recorder.ts"
 
 /** The core over a rail with a watched node and facilitator. */
 const coreOver = Effect.fnUntraced(function* (watch: Watch) {

@@ -14,6 +14,7 @@ import { isBoundElsewhere, NONCE_TAG } from "./header/BoundNonce.ts"
 import * as EvmChain from "./chain/EvmChain.ts"
 import type { Facilitator, FacilitatorFactory, FacilitatorRequest } from "./facilitator/Facilitator.ts"
 import { openingCheck, tokenCheck } from "./NetworkCheck.ts"
+import { permitOf } from "./header/GasSponsoring.ts"
 import * as PaymentHeader from "./header/PaymentHeader.ts"
 import { transferMethodOf } from "./header/PaymentHeader.ts"
 import { approvalText } from "./method/Approval.ts"
@@ -127,7 +128,7 @@ const ONLY_READS = "This process only reads the chain: it submits nothing."
 const noFacilitator: Facilitator = {
   ready: Effect.fail(misconfigured(ONLY_READS)),
   settle: () => Effect.succeed({ _tag: "Unknown", message: ONLY_READS }),
-  supports: () => Effect.succeed(false)
+  supports: () => Effect.succeed({ exact: false, gasSponsoring: false })
 }
 
 const routeKey = (network: string, asset: string): string => `${network} ${asset.toLowerCase()}`
@@ -190,6 +191,8 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
       if (flaw !== undefined) return yield* refuse(flaw)
       const { chain, facilitator, method, offered } = yield* routeOf(proof, proof.accepted)
       const payer = hexOf(proof.payer)
+      const permit = method.name === "permit2" ? permitOf(proof) : undefined
+      if (permit !== undefined && offered.config.gasSponsoring === undefined) return yield* refuse(NOT_SPONSORED)
       yield* facilitator.ready
       const [balance, approval] = yield* Effect.all(
         [chain.balanceOf(payer), method.findMissingApproval(payer, terms.amount)],
@@ -203,7 +206,10 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
           remedy: FUND_THE_WALLET
         })
       }
-      if (approval !== undefined) {
+      if (approval !== undefined && permit !== undefined) {
+        const permitFlaw = yield* method.findPermitFlaw(permit, transferOf(proof))
+        if (permitFlaw !== undefined) return yield* refuse(permitFlaw)
+      } else if (approval !== undefined) {
         const { data, to } = approval
         return yield* new AllowanceRequired({
           message: approvalText(proof.payer, offered, approval),
@@ -215,7 +221,8 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
       const { method } = yield* routeOf(terms, terms)
       const flaw = yield* method.simulate(
         transferOf({ ...proof, payTo: terms.payTo, value: terms.amount }),
-        hexOf(PaymentHeader.signatureOf(proof))
+        hexOf(PaymentHeader.signatureOf(proof)),
+        method.name === "permit2" ? permitOf(proof) : undefined
       )
       if (flaw !== undefined) return yield* refuse(flaw)
     }),
@@ -266,6 +273,9 @@ type Requirements = Parameters<typeof transferMethodOf>[0]
 const NOT_ACCEPTED =
   "This server does not accept payments in this token on this network, or no longer. It has not submitted the payment. " +
   "Request a new challenge."
+
+const NOT_SPONSORED =
+  "This server does not submit EIP-2612 permits for this token, or no longer. It has not submitted the payment. Request a new challenge."
 
 const FUND_THE_WALLET =
   "Fund it, then repeat the identical request. If the payment has expired by then, sign a new one for the challenge in the PAYMENT-REQUIRED header."

@@ -3,7 +3,16 @@ import { createServer, type Server } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
-import { type Chain, sandboxChain, sandboxClient, sandboxTetherAbi, startChain, tetherNetwork } from "@agentos/sandbox"
+import {
+  type Chain,
+  readChainDescription,
+  sandboxChain,
+  sandboxClient,
+  sandboxTetherAbi,
+  startChain,
+  tetherNetwork,
+  usdcNetwork
+} from "@agentos/sandbox"
 import { httpFacilitator, PaymentRailX402 } from "@agentos/x402"
 import { x402Facilitator } from "@x402/core/facilitator"
 import {
@@ -14,6 +23,7 @@ import {
   x402ExactPermit2ProxyABI,
   x402ExactPermit2ProxyAddress
 } from "@x402/evm"
+import { EIP2612_GAS_SPONSORING } from "@x402/extensions"
 import { ExactEvmScheme } from "@x402/evm/exact/facilitator"
 import type { PaymentProof } from "@agentos/core"
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
@@ -24,6 +34,8 @@ import { railOver } from "../PaymentRig.ts"
 /** A chain whose token moves by Permit2, with the facilitator of x402's library, and payment rails over them. */
 export interface Rig {
   readonly chain: Chain
+  /** The configuration of the chain's other token, whose payers need no allowance. */
+  readonly usdc: Partial<PaymentRailX402.RailNetwork> & { readonly asset: Hex }
   readonly client: ReturnType<typeof sandboxClient>
   readonly networkOf: (other?: Partial<PaymentRailX402.RailNetwork>) => PaymentRailX402.RailNetwork
   readonly railOf: (
@@ -46,7 +58,9 @@ const startStockFacilitator = async (chain: Chain): Promise<{ readonly server: S
     FacilitatorEvmSigner,
     "getAddresses"
   > & { address: Hex })
-  const library = new x402Facilitator().register(chain.network, new ExactEvmScheme(signer, { simulateInSettle: true }))
+  const library = new x402Facilitator()
+    .register(chain.network, new ExactEvmScheme(signer, { simulateInSettle: true }))
+    .registerExtension(EIP2612_GAS_SPONSORING)
   const answer = async (path: string | undefined, body: string): Promise<unknown> => {
     if (path === "/supported") return library.getSupported()
     const { paymentPayload, paymentRequirements } = JSON.parse(body)
@@ -71,7 +85,13 @@ const start: Effect.Effect<Rig, never, Scope.Scope> = Effect.gen(function* () {
     (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
   )
   const chain = yield* Effect.acquireRelease(
-    Effect.promise(() => startChain({ dataDir, network: tetherNetwork })),
+    Effect.promise(() =>
+      startChain({
+        dataDir,
+        network: tetherNetwork,
+        tokens: [{ network: usdcNetwork, dataDir: join(dataDir, "usdc") }]
+      })
+    ),
     (started) => Effect.promise(() => started.stop())
   )
   const facilitator = yield* Effect.acquireRelease(
@@ -95,8 +115,17 @@ const start: Effect.Effect<Rig, never, Scope.Scope> = Effect.gen(function* () {
     facilitator: httpFacilitator({ url: facilitator.url, settleTimeoutMillis: 20_000 }),
     ...other
   })
+  const usdc = yield* Effect.promise(() =>
+    readChainDescription(join(dataDir, "usdc"), { keysDir: dataDir, network: usdcNetwork })
+  )
   return {
     chain,
+    usdc: {
+      asset: usdc!.asset,
+      name: usdcNetwork.assetName,
+      version: usdcNetwork.assetVersion,
+      gasSponsoring: usdcNetwork.gasSponsoring
+    },
     client: sandboxClient(chain.rpcUrl, chain.chainId),
     networkOf,
     railOf: (other) => Effect.orDie(railOver(networkOf(other)))

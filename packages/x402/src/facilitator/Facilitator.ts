@@ -12,6 +12,12 @@ export interface FacilitatorRequest {
   readonly requirements: string
 }
 
+export interface FacilitatorSupport {
+  readonly exact: boolean
+  /** Whether it submits permits with payments: x402's extension eip2612GasSponsoring. */
+  readonly gasSponsoring: boolean
+}
+
 /**
  * Submits authorizations to a chain for us. It never retries by itself: a repeated settlement is the caller's
  * decision. Its answers decide nothing, only the chain does. It is not asked to verify, because it would then
@@ -25,8 +31,8 @@ export interface Facilitator {
    * broken connection and any ambiguous answer are `Unknown`.
    */
   readonly settle: (request: FacilitatorRequest) => Effect.Effect<SettleAnswer>
-  /** Returns whether the facilitator settles scheme `exact` of version 2 on a network. */
-  readonly supports: (network: string) => Effect.Effect<boolean, ProviderError>
+  /** Returns what of scheme `exact` of version 2 the facilitator supports on a network. */
+  readonly supports: (network: string) => Effect.Effect<FacilitatorSupport, ProviderError>
 }
 
 /** Makes the facilitator of a network. Its background work ends with the scope. */

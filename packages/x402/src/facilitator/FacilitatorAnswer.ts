@@ -1,5 +1,7 @@
 import type { SettleAnswer } from "@agentos/core"
 import { Schema } from "effect"
+import { GAS_SPONSORING } from "../header/GasSponsoring.ts"
+import type { FacilitatorSupport } from "./Facilitator.ts"
 
 /** Text that may be missing or null. */
 export const optionalText = Schema.optionalKey(Schema.NullOr(Schema.String))
@@ -13,7 +15,8 @@ export const Settlement = Schema.Struct({
 
 /** The response of /supported (section 7.3). */
 export const Supported = Schema.Struct({
-  kinds: Schema.Array(Schema.Struct({ x402Version: Schema.Number, scheme: Schema.String, network: Schema.String }))
+  kinds: Schema.Array(Schema.Struct({ x402Version: Schema.Number, scheme: Schema.String, network: Schema.String })),
+  extensions: Schema.optionalKey(Schema.Unknown)
 })
 
 /**
@@ -25,8 +28,13 @@ export const Supported = Schema.Struct({
  */
 const REFUSALS: ReadonlySet<string> = new Set([
   "asset_not_deployed_contract",
+  "eip2612_asset_mismatch",
+  "eip2612_deadline_expired",
+  "eip2612_from_mismatch",
+  "eip2612_spender_not_permit2",
   "eip6492_factory_not_allowed",
   "insufficient_funds",
+  "invalid_eip2612_extension_format",
   "invalid_exact_evm_authorization_value",
   "invalid_exact_evm_eip3009_not_supported",
   "invalid_exact_evm_failed_to_parse_signature",
@@ -67,10 +75,13 @@ export const isRefusal = (code: string): boolean => REFUSALS.has(code) || code.s
 export const codeOf = (reason: string | null | undefined): string =>
   typeof reason === "string" && /^[a-z0-9_.:-]{1,80}$/i.test(reason) ? reason : "no reason given"
 
-/** Returns whether scheme `exact` of version 2 is supported on a network. */
-export const supportsExact = ({ kinds }: typeof Supported.Type, network: string): boolean => {
+/** Returns what of scheme `exact` of version 2 is supported on a network. */
+export const supportOn = (network: string, { extensions, kinds }: typeof Supported.Type): FacilitatorSupport => {
   const names = [network, network.replace(/:.*/, ":*")]
-  return kinds.some((kind) => kind.x402Version === 2 && kind.scheme === "exact" && names.includes(kind.network))
+  return {
+    exact: kinds.some((kind) => kind.x402Version === 2 && kind.scheme === "exact" && names.includes(kind.network)),
+    gasSponsoring: Array.isArray(extensions) && extensions.includes(GAS_SPONSORING)
+  }
 }
 
 export const accepted = (transaction: string): SettleAnswer => ({

@@ -43,7 +43,7 @@ export const make = (config: HttpFacilitatorConfig): Facilitator => {
           `answered /supported with status ${answer.status} and no list`
         )
       }
-      return FacilitatorAnswer.supportsExact(supported.value, network)
+      return FacilitatorAnswer.supportOn(network, supported.value)
     })
   }
 }

@@ -104,7 +104,7 @@ export const make = (config: OkxFacilitatorConfig): Facilitator => {
       const data = yield* open("/supported", yield* call("/supported", "", null, questionMillis))
       const supported = decodeSupported(data)
       if (Option.isNone(supported)) return yield* facilitatorError("Temporary", "answered /supported without a list")
-      return FacilitatorAnswer.supportsExact(supported.value, network)
+      return FacilitatorAnswer.supportOn(network, supported.value)
     })
   }
 }

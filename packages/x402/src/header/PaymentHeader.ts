@@ -14,7 +14,8 @@ import type { SettleResponse } from "@x402/core/types"
 import { Effect, Option, Result, Schema, type SchemaIssue } from "effect"
 import { TransferMethodName } from "../network/PaymentNetwork.ts"
 import * as Base64Template from "./Base64Template.ts"
-import { Address, Decimal, decodePayload } from "./PaymentPayload.ts"
+import { GAS_SPONSORING, permitFields, sponsoringExtension } from "./GasSponsoring.ts"
+import { Address, Decimal, decodePayload, type FixedFields } from "./PaymentPayload.ts"
 
 /**
  * The headers of x402 version 2 over HTTP: base64 of JSON
@@ -92,6 +93,14 @@ const PATH_SHOWN = 100
 const invalidField = (issue: SchemaIssue.Issue, ...within: ReadonlyArray<string>) =>
   invalidAt([...within, issuesOf(issue)[0]?.path ?? ""].filter(Boolean).join("."))
 
+/** Reports the first field that is not what it must be; undefined if all are. */
+const misfitIn = (fixed: FixedFields, within: string) => {
+  const misfit = Object.entries(fixed).find(([, { expected, value }]) => value.toLowerCase() !== expected.toLowerCase())
+  if (misfit === undefined) return undefined
+  const [path, { expected, what }] = misfit
+  return invalidAt(`${within}.${path}`, `must be ${what}, ${expected}`)
+}
+
 /** Whether a payment is of another version, and of none that this server could read. */
 const isOtherVersion = (json: unknown): boolean =>
   typeof json === "object" && json !== null && (!("x402Version" in json) || json.x402Version !== VERSION)
@@ -141,10 +150,13 @@ export const decodeProof = (header: string): Effect.Effect<PaymentProof, ProofMa
   const payload = decodePayload(method, envelope.success.payload, accepted.asset)
   if (Result.isFailure(payload)) return invalidField(payload.failure, "payload")
   const { fixed, ...authorized } = payload.success
-  for (const [path, { address, expected, what }] of Object.entries(fixed)) {
-    if (address.toLowerCase() !== expected.toLowerCase()) {
-      return invalidAt(`payload.${path}`, `must be ${what}, ${expected}`)
-    }
+  const misfit = misfitIn(fixed, "payload")
+  if (misfit !== undefined) return misfit
+  const permit = method === "permit2" ? permitFields(extensions, { asset: accepted.asset, ...authorized }) : undefined
+  if (permit !== undefined) {
+    if (Result.isFailure(permit)) return invalidField(permit.failure, "extensions")
+    const mismatch = misfitIn(permit.success, `extensions.${GAS_SPONSORING}.info`)
+    if (mismatch !== undefined) return mismatch
   }
   return Effect.succeed({
     digest: createHash("sha256").update(header).digest("hex"),
@@ -213,7 +225,7 @@ export const challengeEncoder = ({
     const requirements = JSON.stringify(requirementsOf(terms))
     return requirements.slice(0, -"}}".length) + (Object.keys(terms.extra).length === 0 ? "" : ",")
   })
-  const closing = `],"extensions":${JSON.stringify({ ...extensions, [IDENTIFIER]: IDENTIFIER_DECLARATION })}}`
+  const closing = `],"extensions":${JSON.stringify({ ...extensions, ...sponsoringExtension(accepts), [IDENTIFIER]: IDENTIFIER_DECLARATION })}}`
   const constants = [...openings, closing].map((text, place) =>
     place === 0 ? `${common.slice(0, -1)},"accepts":[${text}` : place === accepts.length ? `}}${text}` : `}},${text}`
   )

@@ -9,12 +9,12 @@ import type { TransferMethodName } from "../network/PaymentNetwork.ts"
  * facilitator can find a second payment beside the one that was checked.
  */
 
-const Hex = (digits: string) => Schema.String.check(Schema.isPattern(new RegExp(`^0x[0-9a-fA-F]${digits}$`)))
+export const Hex = (digits: string) => Schema.String.check(Schema.isPattern(new RegExp(`^0x[0-9a-fA-F]${digits}$`)))
 export const Address = Hex("{40}")
 const Bytes32 = Hex("{64}")
 /** A whole number in its only decimal form: facilitators differ in which other forms they accept. */
 export const Decimal = Schema.String.check(Schema.isPattern(/^(?:0|[1-9]\d{0,77})$/))
-const Uint256 = Decimal.check(
+export const Uint256 = Decimal.check(
   Schema.makeFilter((text) => BigInt(text) < 2n ** 256n || "must have at most 256 bits", {}, true)
 )
 /** Unix seconds, small enough to stay exact in a double when a margin is added. */
@@ -52,11 +52,13 @@ export interface AuthorizedPayload extends Pick<
   PaymentProof,
   "payer" | "payTo" | "value" | "nonce" | "validAfter" | "validBefore"
 > {
-  /** The addresses that the payload repeats, by their paths, each with the one that it must be. */
-  readonly fixed: Readonly<
-    Record<string, { readonly address: string; readonly expected: string; readonly what: string }>
-  >
+  readonly fixed: FixedFields
 }
+
+/** Fields of a payment that repeat others, by their paths, each with what it must be. The case of letters does not matter. */
+export type FixedFields = Readonly<
+  Record<string, { readonly value: string; readonly expected: string; readonly what: string }>
+>
 
 /** Decodes the payload of a transfer method, for terms with this asset. */
 export const decodePayload = (
@@ -87,9 +89,9 @@ export const decodePayload = (
           validAfter: Number(witness.validAfter),
           validBefore: Number(deadline),
           fixed: {
-            "permit2Authorization.permitted.token": { address: permitted.token, expected: asset, what: "the asset" },
+            "permit2Authorization.permitted.token": { value: permitted.token, expected: asset, what: "the asset" },
             // The payer allows x402's proxy alone to transfer, and the proxy transfers to `witness.to` alone.
-            "permit2Authorization.spender": { address: spender, expected: PERMIT2_PROXY, what: "x402's proxy" }
+            "permit2Authorization.spender": { value: spender, expected: PERMIT2_PROXY, what: "x402's proxy" }
           }
         })
       })

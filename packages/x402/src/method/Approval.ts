@@ -4,9 +4,13 @@ import type { MissingApproval } from "./TransferMethod.ts"
 /** Describes an approval that a wallet must give, and how. */
 export const approvalText = (
   wallet: string,
-  { network }: OfferedNetwork,
+  { config, network }: OfferedNetwork,
   { allowance, data, to }: MissingApproval
 ): string =>
   `The wallet ${wallet} must let Permit2 move its tokens on ${network}, once. It allows ${allowance} base units now. ` +
   `Send a transaction from it to ${to}, without value, with the data ${data}.` +
-  (allowance === 0n ? "" : " Some tokens refuse to change an allowance that is not 0: set it to 0 first.")
+  (allowance === 0n ? "" : " Some tokens refuse to change an allowance that is not 0: set it to 0 first.") +
+  (config.gasSponsoring === undefined ? "" : BY_PERMIT)
+
+const BY_PERMIT =
+  " Or pay with a client that has x402's extension eip2612GasSponsoring and can read the chain: that needs no transaction."

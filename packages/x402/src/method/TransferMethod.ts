@@ -1,6 +1,7 @@
 import type { PaymentProof, PaymentTerms, ProviderError, Settlement } from "@agentos/core"
 import type { Effect, Option } from "effect"
 import type { Address, Hex } from "viem"
+import type { AllowancePermit } from "../header/GasSponsoring.ts"
 import type { AuthorizedTransfer } from "../network/AuthorizedTransfer.ts"
 import type { TransferMethodName } from "../network/PaymentNetwork.ts"
 
@@ -70,8 +71,20 @@ export interface TransferMethod {
     wallet: Hex,
     amount: bigint
   ) => Effect.Effect<MissingApproval | undefined, ProviderError>
-  /** Simulates the transfer in the newest block. Returns why it would fail, or undefined if it would succeed. */
-  readonly simulate: (transfer: AuthorizedTransfer, signature: Hex) => Effect.Effect<string | undefined, ProviderError>
+  /** Returns why the payer's permit could not be the approval that it misses; undefined if it could. Shows it to no one. */
+  readonly findPermitFlaw: (
+    permit: AllowancePermit,
+    transfer: AuthorizedTransfer
+  ) => Effect.Effect<string | undefined, ProviderError>
+  /**
+   * Simulates the transfer in the newest block, after the permit if the payer sent one. Returns why it would fail, or undefined if
+   * it would succeed.
+   */
+  readonly simulate: (
+    transfer: AuthorizedTransfer,
+    signature: Hex,
+    permit?: AllowancePermit
+  ) => Effect.Effect<string | undefined, ProviderError>
   /** Returns whether the nonce is used, by a transfer or otherwise, as of a block. */
   readonly isUsed: (payer: Hex, nonce: Hex, block: bigint | "latest") => Effect.Effect<boolean, ProviderError>
   /** Determines the outcome of an authorization from the chain alone, as `PaymentRail.findSettlement` promises. */

@@ -86,10 +86,16 @@ export const PaymentNetwork = Schema.Struct({
   decimals: between(Usdt.DECIMALS, 36),
   /**
    * Name and version of the token's EIP-712 domain, exactly: on some chains USD₮0 is spelled with U+20AE. With `permit2`, the
-   * version may be missing.
+   * version may be missing, unless `gasSponsoring` is set.
    */
   name: Schema.NonEmptyString,
   version: Schema.optionalKey(Schema.NonEmptyString),
+  /**
+   * Accepts with a payment by `permit2` the signature that allows Permit2 its amount, so that the payer needs no transaction and no
+   * gas; default none. `eip2612` is x402's extension eip2612GasSponsoring. It requires a token with permit (EIP-2612), and a
+   * facilitator that lists the extension in /supported. The facilitator of this server has it.
+   */
+  gasSponsoring: Schema.optionalKey(Schema.Literal("eip2612")),
   /**
    * Accepts payments of smart accounts (ERC-1271); default false. With `eip3009`, the token must take their signatures: its
    * transferWithAuthorization with bytes. The node then sees such a signature before the payment is claimed, and is
@@ -178,6 +184,11 @@ export const offer = Effect.fnUntraced(function* (
   if (transferMethod === "eip3009" && config.version === undefined) {
     return yield* misconfigured(
       `Payment network ${config.network}: version is missing. transferMethod eip3009 requires the version of the token's EIP-712 domain.`
+    )
+  }
+  if (config.gasSponsoring !== undefined && (transferMethod !== "permit2" || config.version === undefined)) {
+    return yield* misconfigured(
+      `Payment network ${config.network}: gasSponsoring requires transferMethod permit2, and the version of the token's EIP-712 domain.`
     )
   }
   const factories = (config.smartAccountFactories ?? []).map(lowerCase)

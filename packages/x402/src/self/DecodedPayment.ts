@@ -41,7 +41,8 @@ const Permit2Payload = Schema.Struct({
 const Payload = Schema.Struct({
   x402Version: Schema.Literal(2),
   accepted: Requirements,
-  payload: Schema.Union([Eip3009Payload, Permit2Payload])
+  payload: Schema.Union([Eip3009Payload, Permit2Payload]),
+  extensions: Schema.optionalKey(Schema.mutableKey(Schema.Record(Schema.String, Schema.Unknown)))
 })
 
 const decodePayload = Schema.decodeUnknownOption(Schema.fromJsonString(Payload))

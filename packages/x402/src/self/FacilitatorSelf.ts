@@ -187,7 +187,7 @@ export const make = Effect.fnUntraced(function* (
         }),
         Effect.catch((error: ProviderError) => Effect.succeed(unknown(error.message)))
       ),
-    supports: (network) => Effect.succeed(network === offered.network)
+    supports: (network) => Effect.succeed({ exact: network === offered.network, gasSponsoring: true })
   }
 })
 

@@ -175,13 +175,25 @@ describe("FacilitatorHttp.supports", () => {
 
   it.live("finds scheme exact of version 2 on the network", () =>
     Effect.gen(function* () {
-      const list = (...kinds: ReadonlyArray<object>) => supports(json({ kinds, extensions: [], signers: {} }))
+      const list = (...kinds: ReadonlyArray<object>) =>
+        Effect.map(supports(json({ kinds, extensions: [], signers: {} })), ({ exact }) => exact)
       assert.isTrue(yield* list(kind(1, "exact", "x-layer"), kind(2, "exact", "eip155:196")))
       assert.isTrue(yield* list(kind(2, "exact", "eip155:*")))
       assert.isFalse(yield* list())
       assert.isFalse(yield* list(kind(1, "exact", "eip155:196")))
       assert.isFalse(yield* list(kind(2, "upto", "eip155:196")))
       assert.isFalse(yield* list(kind(2, "exact", "eip155:1"), kind(2, "exact", "solana:*")))
+    })
+  )
+
+  it.live("finds the sponsoring of allowances, if the extension is listed", () =>
+    Effect.gen(function* () {
+      const sponsors = (more: object) =>
+        Effect.map(supports(json({ kinds: [], ...more })), ({ gasSponsoring }) => gasSponsoring)
+      assert.isTrue(yield* sponsors({ extensions: ["bazaar", "eip2612GasSponsoring"] }))
+      assert.isFalse(yield* sponsors({ extensions: ["erc20ApprovalGasSponsoring"] }))
+      assert.isFalse(yield* sponsors({ extensions: "eip2612GasSponsoring" }))
+      assert.isFalse(yield* sponsors({}))
     })
   )
 

@@ -186,7 +186,7 @@ describe("FacilitatorOkx", () => {
     Effect.gen(function* () {
       const { client } = yield* asking(answers)
       const heard = yield* Effect.match(client.supports("eip155:196"), {
-        onSuccess: (supported): Said => supported,
+        onSuccess: ({ exact }): Said => exact,
         onFailure: ({ reason }): Said => reason
       })
       assert.strictEqual(heard, said)
@@ -224,8 +224,8 @@ describe("FacilitatorOkx.supports", () => {
         { x402Version: 2, scheme: "exact", network: "eip155:196", extra: {} }
       ]
       const { client } = yield* asking({ supported: { kinds, extensions: [], signers: {} } })
-      assert.isTrue(yield* client.supports("eip155:196"))
-      assert.isFalse(yield* client.supports("eip155:1952"))
+      assert.isTrue((yield* client.supports("eip155:196")).exact)
+      assert.isFalse((yield* client.supports("eip155:1952")).exact)
       const silent = yield* asking({ supported: { kinds: null } })
       assert.strictEqual((yield* Effect.flip(silent.client.supports("eip155:196"))).reason, "Temporary")
     })

@@ -1,7 +1,7 @@
 import { PaymentRail } from "@agentos/core"
 import { Context, Effect, Layer } from "effect"
 import { PaymentRailX402 } from "../../src/index.ts"
-import { domainOf } from "../../src/method/eip3009/Eip3009.ts"
+import { domainOf } from "../../src/method/TokenDomain.ts"
 import { offer } from "../../src/network/PaymentNetwork.ts"
 import { domainSeparator } from "../../src/network/TypedDomain.ts"
 import * as ChainFake from "./ChainFake.ts"

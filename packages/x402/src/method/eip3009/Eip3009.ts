@@ -1,11 +1,11 @@
 import type { ProviderError } from "@agentos/core"
 import { Effect } from "effect"
-import { type Hex, parseAbi, size } from "viem"
-import { readContract } from "viem/actions"
+import { size } from "viem"
 import type { EvmChain } from "../../chain/EvmChain.ts"
 import { misconfigured, type OfferedNetwork } from "../../network/PaymentNetwork.ts"
 import { ECDSA_BYTES, MULTICALL3, splitSignature } from "../../network/SimulatedCall.ts"
-import { domainSeparator, type TypedDomain } from "../../network/TypedDomain.ts"
+import { domainSeparator } from "../../network/TypedDomain.ts"
+import { domainCheck, domainOf } from "../TokenDomain.ts"
 import type { TransferMethod } from "../TransferMethod.ts"
 import * as AuthorizationUse from "./AuthorizationUse.ts"
 import * as SettlementSearch from "./SettlementSearch.ts"
@@ -51,6 +51,7 @@ export const make = (offered: OfferedNetwork, chain: EvmChain): TransferMethod =
       }
     }),
     findMissingApproval: () => Effect.succeed(undefined),
+    findPermitFlaw: () => Effect.succeed(undefined),
     simulate: Effect.fnUntraced(function* (transfer, signature) {
       const { succeeded } = yield* chain.simulate(transferCall(asset, transfer, signature))
       if (succeeded) return undefined
@@ -68,47 +69,6 @@ export const make = (offered: OfferedNetwork, chain: EvmChain): TransferMethod =
 
 /** Returns the text that a client reads which decodes UTF-8 as Latin-1, for example by `atob` alone. */
 const garble = (text: string): string => Buffer.from(text).toString("latin1")
-
-/** Returns the EIP-712 domain of the network's token. */
-export const domainOf = ({
-  asset,
-  chainId,
-  config: { name, version }
-}: Pick<OfferedNetwork, "config" | "chainId" | "asset">): TypedDomain => ({
-  name,
-  ...(version === undefined ? {} : { version }),
-  chainId,
-  verifyingContract: asset
-})
-
-/** EIP-712's DOMAIN_SEPARATOR as EIP-2612 names it. */
-const domainAbi = parseAbi(["function DOMAIN_SEPARATOR() view returns (bytes32)"])
-
-/**
- * Compares the EIP-712 domain, recomputed from name, version, chain and address, with that of the contract. A payment signed
- * for a domain that is wrong by one letter cannot be settled, and every client would run into that.
- */
-const domainCheck = Effect.fnUntraced(function* (
-  { asset, config }: OfferedNetwork,
-  chain: EvmChain,
-  expected: Hex
-): Effect.fn.Return<void, ProviderError> {
-  const separator = yield* Effect.catchIf(
-    chain.ask((client) => readContract(client, { address: asset, abi: domainAbi, functionName: "DOMAIN_SEPARATOR" })),
-    (error) => error.reason === "Misconfigured",
-    () =>
-      misconfigured(
-        `Payment network ${config.network}: ${asset} is not a token with DOMAIN_SEPARATOR, or the node denies access.`
-      )
-  )
-  if (separator !== expected) {
-    return yield* misconfigured(
-      `Payment network ${config.network}: name ${JSON.stringify(config.name)} and version ` +
-        `${JSON.stringify(config.version)} do not match the EIP-712 domain of ${asset}: its DOMAIN_SEPARATOR is ` +
-        `${separator}, not ${expected}.`
-    )
-  }
-})
 
 /**
  * Checks that the token takes the signatures of smart accounts if the configuration accepts them, and that the factories

@@ -3,10 +3,15 @@ import { Effect } from "effect"
 import { encodeFunctionData, type Hex, maxUint256, parseAbi } from "viem"
 import { readContract } from "viem/actions"
 import type { EvmChain } from "../../chain/EvmChain.ts"
+import { sponsoredExtra } from "../../header/GasSponsoring.ts"
 import { PERMIT2, PERMIT2_PROXY } from "../../network/Permit2Address.ts"
 import { misconfigured, type OfferedNetwork } from "../../network/PaymentNetwork.ts"
+import { signer } from "../../network/Signer.ts"
 import { MULTICALL3 } from "../../network/SimulatedCall.ts"
+import { domainSeparator } from "../../network/TypedDomain.ts"
+import { domainCheck, domainOf } from "../TokenDomain.ts"
 import type { TransferMethod } from "../TransferMethod.ts"
+import * as AllowancePermit from "./AllowancePermit.ts"
 import * as PermitSettlement from "./PermitSettlement.ts"
 import { digest, permit2Separator, WITNESS_TYPE_HASH } from "./PermitTransfer.ts"
 import * as PermitUse from "./PermitUse.ts"
@@ -28,12 +33,14 @@ export const make = (offered: OfferedNetwork, chain: EvmChain): TransferMethod =
   const { asset, chainId, config } = offered
   const separator = permit2Separator(chainId)
   const parts = { offered, chain, uses: PermitUse.make(chain) }
+  const isSponsored = config.gasSponsoring !== undefined
+  const tokenSeparator = domainSeparator(domainOf(offered))
 
   return {
     name: "permit2",
     extra: {
       name: config.name,
-      ...(config.version === undefined ? {} : { version: config.version }),
+      ...(isSponsored ? sponsoredExtra(config.version) : {}),
       assetTransferMethod: "permit2",
       primaryType: "PermitWitnessTransferFrom"
     },
@@ -60,12 +67,21 @@ export const make = (offered: OfferedNetwork, chain: EvmChain): TransferMethod =
         ),
         (allowance) => (allowance < amount ? { to: asset, data: APPROVE, allowance } : undefined)
       ),
-    simulate: (transfer, signature) => simulate(chain, asset, transfer, signature),
+    findPermitFlaw: (permit, transfer) =>
+      Effect.flatMap(signer, (processSigner) =>
+        AllowancePermit.findFlaw({ chain, separator: tokenSeparator, signer: processSigner }, permit, transfer)
+      ),
+    simulate: (transfer, signature, permit) => simulate(chain, asset, transfer, signature, permit),
     isUsed: parts.uses.isUsed,
     findSettlement: (query) => PermitSettlement.findSettlement(parts, query),
     findPayment: (query) => PermitSettlement.findPayment(parts, query),
     findOwnTransfer: (query) => PermitSettlement.findOwnTransfer(parts, query),
-    check: contractCheck(offered, chain, separator)
+    check: Effect.andThen(
+      contractCheck(offered, chain, separator),
+      isSponsored
+        ? Effect.andThen(domainCheck(offered, chain, tokenSeparator), AllowancePermit.check(offered, chain))
+        : Effect.void
+    )
   }
 }
 

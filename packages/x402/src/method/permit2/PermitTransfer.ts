@@ -6,8 +6,10 @@ import {
   type Hex,
   keccak256,
   parseAbi,
+  slice,
   stringToHex
 } from "viem"
+import type { AllowancePermit } from "../../header/GasSponsoring.ts"
 import type { AuthorizedTransfer } from "../../network/AuthorizedTransfer.ts"
 import { PERMIT2, PERMIT2_PROXY } from "../../network/Permit2Address.ts"
 import { domainSeparator } from "../../network/TypedDomain.ts"
@@ -62,21 +64,37 @@ export const digest = (separator: Hex, asset: Address, transfer: AuthorizedTrans
   )
 
 const abi = parseAbi([
-  "function settle(((address token, uint256 amount) permitted, uint256 nonce, uint256 deadline) permit, address owner, (address to, uint256 validAfter) witness, bytes signature)"
+  "struct Allowance { uint256 value; uint256 deadline; bytes32 r; bytes32 s; uint8 v; }",
+  "struct Permissions { address token; uint256 amount; }",
+  "struct Permit { Permissions permitted; uint256 nonce; uint256 deadline; }",
+  "struct Witness { address to; uint256 validAfter; }",
+  "function settle(Permit permit, address owner, Witness witness, bytes signature)",
+  "function settleWithPermit(Allowance permit2612, Permit permit, address owner, Witness witness, bytes signature)"
 ])
 
-/** Returns the data of the proxy's call that executes a transfer. */
-export const settleData = (asset: Address, transfer: AuthorizedTransfer, signature: Hex): Hex =>
-  encodeFunctionData({
+/** Returns the data of the proxy's call that executes a transfer, after the permit if there is one. */
+export const settleData = (
+  asset: Address,
+  transfer: AuthorizedTransfer,
+  signature: Hex,
+  permit?: AllowancePermit
+): Hex => {
+  const args = [
+    {
+      permitted: { token: asset, amount: transfer.value },
+      nonce: BigInt(transfer.nonce),
+      deadline: transfer.validBefore
+    },
+    transfer.from,
+    { to: transfer.to, validAfter: transfer.validAfter },
+    signature
+  ] as const
+  if (permit === undefined) return encodeFunctionData({ abi, functionName: "settle", args })
+  const [r, s, v] = [slice(permit.signature, 0, 32), slice(permit.signature, 32, 64), slice(permit.signature, 64)]
+  const { deadline } = permit
+  return encodeFunctionData({
     abi,
-    args: [
-      {
-        permitted: { token: asset, amount: transfer.value },
-        nonce: BigInt(transfer.nonce),
-        deadline: transfer.validBefore
-      },
-      transfer.from,
-      { to: transfer.to, validAfter: transfer.validAfter },
-      signature
-    ]
+    functionName: "settleWithPermit",
+    args: [{ value: transfer.value, deadline, r, s, v: Number(v) }, ...args]
   })
+}

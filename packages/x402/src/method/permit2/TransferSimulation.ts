@@ -10,6 +10,7 @@ import {
   parseAbi
 } from "viem"
 import type { EvmChain } from "../../chain/EvmChain.ts"
+import type { AllowancePermit } from "../../header/GasSponsoring.ts"
 import type { AuthorizedTransfer } from "../../network/AuthorizedTransfer.ts"
 import { PERMIT2_PROXY } from "../../network/Permit2Address.ts"
 import { MULTICALL3, splitSignature, TRANSFER_GAS_MAX } from "../../network/SimulatedCall.ts"
@@ -26,7 +27,8 @@ export const simulate = Effect.fnUntraced(function* (
   chain: EvmChain,
   asset: Address,
   transfer: AuthorizedTransfer,
-  signature: Hex
+  signature: Hex,
+  permit?: AllowancePermit
 ): Effect.fn.Return<string | undefined, ProviderError> {
   const bytes = splitSignature(signature)?.bytes ?? signature
   const balance = {
@@ -37,7 +39,7 @@ export const simulate = Effect.fnUntraced(function* (
   const settlement = {
     target: PERMIT2_PROXY,
     allowFailure: false,
-    callData: settleData(asset, transfer, bytes)
+    callData: settleData(asset, transfer, bytes, permit)
   } as const
   const outcome = yield* chain.simulate({
     to: MULTICALL3,
