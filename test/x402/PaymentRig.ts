@@ -172,9 +172,11 @@ export const challengeOf = (rail: Rail, accepts: ReadonlyArray<PaymentTerms>) =>
   return decodePaymentRequiredHeader(encode(accepts.map(() => binding)))
 }
 
-/** Returns terms for 0.25 USDT on the named network, by default the first. */
-export const termsOf = (rail: Rail, network?: string): PaymentTerms => {
-  const terms = rail.terms(price).find((offered) => network === undefined || offered.network === network)
+/** Returns terms for 0.25 USDT on the named network or in the named token, by default the first. */
+export const termsOf = (rail: Rail, named?: string): PaymentTerms => {
+  const terms = rail
+    .terms(price)
+    .find(({ asset, network }) => named === undefined || named === network || named === asset)
   if (terms === undefined) throw new Error("the rail has no terms")
   return RequestBinding.boundTerms(terms, binding)
 }

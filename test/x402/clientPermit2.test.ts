@@ -1,5 +1,5 @@
 import { AgentOs, type WalletAccount } from "@agentos/client"
-import { TOKEN_PRESETS } from "@agentos/x402"
+import { TOKEN_PRESETS, type TokenPreset } from "@agentos/x402"
 import { decodePaymentSignatureHeader, encodePaymentRequiredHeader } from "@x402/core/http"
 import type { PaymentRequirements } from "@x402/core/types"
 import type { ClientEvmSigner } from "@x402/evm"
@@ -64,7 +64,8 @@ it("signs Permit2 as @x402/evm does, for the same contract", async () => {
   expect(comparable(payload)).toEqual(comparable(standard.payload))
 })
 
-it.each(Object.entries(TOKEN_PRESETS))("counts USDT of the preset %s as USDT", async (_, preset) => {
+/** A challenge for 0.25 of a preset's token, in a client that asks before it pays. */
+const asking = async (preset: TokenPreset, options: Partial<Parameters<typeof AgentOs.connect>[1]> = {}) => {
   const challenge = encodePaymentRequiredHeader({
     x402Version: 2,
     error: "Payment required",
@@ -82,10 +83,39 @@ it.each(Object.entries(TOKEN_PRESETS))("counts USDT of the preset %s as USDT", a
   const agent = await AgentOs.connect("https://agentos.example", {
     wallet: account,
     onPayment: ({ price }) => prices.push(price) < 0,
-    fetch: async () => Response.json({}, { status: 402, headers: { "payment-required": challenge } })
+    fetch: async () => Response.json({}, { status: 402, headers: { "payment-required": challenge } }),
+    ...options
   })
-  await expect(agent.call("createMailbox", { localPart: "ada" })).rejects.toMatchObject({
-    code: "PAYMENT_NOT_APPROVED"
-  })
-  expect(prices).toEqual(["0.25"])
-})
+  return { prices, call: agent.call("createMailbox", { localPart: "ada" }) }
+}
+
+const PRESETS: ReadonlyArray<readonly [string, TokenPreset]> = Object.entries(TOKEN_PRESETS)
+
+it.each(PRESETS.filter(([, { symbol }]) => symbol === undefined))(
+  "counts USDT of the preset %s as USDT",
+  async (_, preset) => {
+    const { call, prices } = await asking(preset)
+    await expect(call).rejects.toMatchObject({ code: "PAYMENT_NOT_APPROVED" })
+    expect(prices).toEqual(["0.25"])
+  }
+)
+
+it.each(PRESETS.filter(([, { symbol }]) => symbol !== undefined))(
+  "pays the token of the preset %s only to a person who listed it, and says so",
+  async (_, preset) => {
+    const { asset, network } = preset
+    const unlisted = await asking(preset)
+    await expect(unlisted.call).rejects.toMatchObject({
+      code: "PAYMENT_UNSUPPORTED",
+      message: expect.stringMatching(
+        new RegExp(
+          `a token that is not a known USDT contract .*${asset} on ${network}.* List it in assets to accept it`
+        )
+      )
+    })
+    expect(unlisted.prices).toEqual([])
+    const listed = await asking(preset, { assets: [{ network, asset }] })
+    await expect(listed.call).rejects.toMatchObject({ code: "PAYMENT_NOT_APPROVED" })
+    expect(listed.prices).toEqual(["0.25"])
+  }
+)

@@ -21,8 +21,8 @@ const patiently = <A>(question: Effect.Effect<A, ProviderError>): Effect.Effect<
   )
 
 /**
- * Checks a token's configuration against the chain: the chain id, the contract's decimals, and the requirements of the
- * transfer method.
+ * Checks a token's configuration against the chain: the chain id, the contract's decimals and symbol, and the requirements of
+ * the transfer method.
  *
  * Fails with `Misconfigured`, naming the difference, or with `Temporary` if the chain does not answer after the
  * retries: terms that were not checked are not offered.
@@ -42,6 +42,18 @@ export const tokenCheck = Effect.fnUntraced(function* (
   )
   if (decimals !== config.decimals) {
     return yield* misconfigured(`${where}: the token has ${decimals} decimals, not ${config.decimals}.`)
+  }
+  if (config.symbol !== undefined) {
+    const symbol = yield* Effect.catchIf(
+      patiently(chain.tokenSymbol),
+      (error) => error.reason === "Misconfigured",
+      () => misconfigured(`${where}: ${asset} is not a token with a symbol, or the node denies access.`)
+    )
+    if (symbol !== config.symbol) {
+      return yield* misconfigured(
+        `${where}: the token has the symbol ${JSON.stringify(symbol)}, not ${JSON.stringify(config.symbol)}.`
+      )
+    }
   }
   yield* patiently(method.check)
 })

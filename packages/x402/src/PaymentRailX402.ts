@@ -284,7 +284,7 @@ const refuse = (message: string): Effect.Effect<never, ProofInvalid> => Effect.f
 
 /**
  * Returns the terms of an amount in base units of a price. `extra` has the fields of the transfer method, the token's decimals
- * (not in the specification: @dexterai/x402 refuses tokens without them), the tag with which a client may bind its nonce to
+ * (not in the specification: @dexterai/x402 refuses tokens without them), its symbol if it is not USDT, the tag with which a client may bind its nonce to
  * the challenge (see `BoundNonce`), and the kinds of accepted signatures.
  */
 const termsOf = ({ method, offered }: Route, amount: bigint): PaymentTerms => ({
@@ -297,10 +297,15 @@ const termsOf = ({ method, offered }: Route, amount: bigint): PaymentTerms => ({
   extra: {
     ...method.extra,
     decimals: offered.config.decimals,
+    ...symbolOf(offered.config),
     nonceTag: NONCE_TAG,
     signatures: SmartAccount.signaturesOf(offered)
   }
 })
+
+/** USDT is not named: the header has little room, and clients know its contracts. */
+const symbolOf = ({ symbol = Usdt.ASSET }: PaymentNetwork): { readonly symbol?: string } =>
+  symbol === Usdt.ASSET ? {} : { symbol }
 
 const requestOf = (proof: PaymentProof, terms: PaymentTerms): FacilitatorRequest => ({
   payload: proof.payload,

@@ -33,6 +33,7 @@ describe("PaymentRailX402.layer", () => {
     ["another token", { asset: Sample.stranger }, "the EIP-712 domain of 0x2096"],
     ["another chain", { network: "eip155:196" }, "rpcUrl leads to chain 402402"],
     ["other decimals", { decimals: 18 }, "the token has 6 decimals, not 18"],
+    ["another symbol", { symbol: "USDC" }, 'the token has the symbol "USD₮0", not "USDC"'],
     ["fewer decimals than prices have", { decimals: 5 }, "decimals"],
     ["a network that is no EVM chain", { network: "solana:mainnet" }, "network"],
     ["an address with a wrong checksum", { payTo: Sample.payTo.replace("E", "e") }, "payTo"],

@@ -37,6 +37,16 @@ describe("PaymentRailX402 terms", () => {
     })
   )
 
+  it.effect("name another token than USDT, at par", () =>
+    Effect.gen(function* () {
+      const { build, configured, state } = yield* prepare({ symbol: "USDC" })
+      state.symbol = "USDC"
+      const [terms] = (yield* build(configured)).terms(Sample.price)
+      assert.deepInclude(terms?.extra, { symbol: "USDC" })
+      assert.strictEqual(terms?.amount, Sample.price)
+    })
+  )
+
   it.effect.prop(
     "convert every amount to the token's units exactly",
     {

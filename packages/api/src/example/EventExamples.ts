@@ -62,6 +62,7 @@ const payment = {
   baseUnits: "250000",
   network: "eip155:196",
   token: "0x779ded0c9e1022225f8e0630b35a9b54be713736",
+  symbol: "USDT",
   payer: PAYER,
   payTo: "0x52908400098527886e0f7030069857d2e4169ee7",
   transaction: "0x6fd1b0a4c7d3e8f2915a4b6c8d0e2f4a6b8c0d2e4f6a8b0c2d4e6f8a0b2c4d6e"

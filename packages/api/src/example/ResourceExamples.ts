@@ -224,6 +224,7 @@ export const PAYMENT: typeof PaymentStatusRecord.Encoded = {
   price: { amount: "0.25", asset: "USDT" },
   baseUnits: "250000",
   token: "0x779ded0c9e1022225f8e0630b35a9b54be713736",
+  symbol: "USDT",
   asset: "0x779Ded0c9e1022225f8E0630b35a9b54bE713736",
   amount: "250000",
   transaction: "0x6fd1b0a4c7d3e8f2915a4b6c8d0e2f4a6b8c0d2e4f6a8b0c2d4e6f8a0b2c4d6e",

@@ -611,6 +611,7 @@ export interface components {
             baseUnits: string;
             network: string;
             token: string;
+            symbol?: string;
             payer: string;
             payTo: string;
             transaction: string | null;
@@ -631,6 +632,7 @@ export interface components {
             baseUnits: string;
             network: string;
             token: string;
+            symbol?: string;
             payer: string;
             payTo: string;
             transaction: string | null;
@@ -655,6 +657,7 @@ export interface components {
             baseUnits: string;
             network: string;
             token: string;
+            symbol?: string;
             payer: string;
             payTo: string;
             transaction: string | null;
@@ -1153,6 +1156,7 @@ export interface components {
             price: components["schemas"]["Price"] | null;
             baseUnits: string;
             token: string;
+            symbol: string;
             /** @deprecated */
             asset: string;
             /** @deprecated */

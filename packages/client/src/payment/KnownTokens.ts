@@ -24,7 +24,8 @@ const USDT: Readonly<Record<string, Usdt>> = {
   "eip155:56": { asset: "0x55d398326f99059fF775485246999027B3197955", decimals: 18 },
   "eip155:137": { asset: "0xc2132D05D31c914a87C6611C10748AEb04B58e8F", decimals: 6 },
   "eip155:10": { asset: "0x94b008aA00579c1307B0EF2c499aD98a8ce58e58", decimals: 6 },
-  "eip155:43114": { asset: "0x9702230A8Ea53601f5cD2dc00fDBc13d4dF4A8c7", decimals: 6 }
+  "eip155:43114": { asset: "0x9702230A8Ea53601f5cD2dc00fDBc13d4dF4A8c7", decimals: 6 },
+  "eip155:8453": { asset: "0xfde4C96c8593536E31F229EA8f37b2ADa2699bb2", decimals: 6 }
 }
 
 /** The tokens that a payer accepts. */

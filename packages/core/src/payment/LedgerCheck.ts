@@ -6,9 +6,15 @@ import { accountOf, type LedgerAccount } from "./Ledger.ts"
 import type { Operation } from "./Operation.ts"
 import { OperationStore } from "./OperationStore.ts"
 import { type ChainTransfer, PaymentRail, type Token } from "./PaymentRail.ts"
+import { symbolOf } from "./PaymentTerms.ts"
+
+/** A token, and its symbol; null if it is not accepted now. */
+interface NamedToken extends Token {
+  readonly symbol: string | null
+}
 
 /** The ledger of one token in base units, and its problems. */
-export interface TokenLedger extends Token {
+export interface TokenLedger extends NamedToken {
   /** Sum of all payments ever settled: the total of the other four. */
   readonly settled: bigint
   readonly fulfilled: bigint
@@ -20,7 +26,7 @@ export interface TokenLedger extends Token {
 }
 
 /** The ledger of one token compared with the transfers on the chain. */
-export interface ChainComparison extends Token {
+export interface ChainComparison extends NamedToken {
   /** Count and total, in base units, of the transfers that the chain shows as received and as refunded. */
   readonly received: { readonly count: number; readonly amount: bigint }
   readonly paidBack: { readonly count: number; readonly amount: bigint }
@@ -97,6 +103,11 @@ export class LedgerCheck extends Context.Service<
       const operations = yield* OperationStore
       const rail = yield* PaymentRail
 
+      const named = (token: Token): NamedToken => {
+        const accepted = rail.terms(0n).find((terms) => isOf(lowerCase(terms), lowerCase(token)))
+        return { ...token, symbol: accepted === undefined ? null : symbolOf(accepted) }
+      }
+
       const check = Effect.gen(function* () {
         const { balances, totals } = yield* operations.books
         return tokensOf([...balances, ...totals]).map((token) => {
@@ -116,7 +127,7 @@ export class LedgerCheck extends Context.Service<
             (part) => `${part} is ${parts[part]} in the ledger, but ${expected(part)} by the operations`
           )
           if (settled !== accounted) problems.unshift(`settled is ${settled}, but its parts add up to ${accounted}`)
-          return { ...token, settled, ...parts, problems }
+          return { ...named(token), settled, ...parts, problems }
         })
       })
 
@@ -155,7 +166,7 @@ export class LedgerCheck extends Context.Service<
 
       const compare = Effect.fnUntraced(function* (token: Token, paid: ReadonlyArray<PaidOperation>) {
         const transfers = yield* readTransfers(token, yield* firstBlockOf(token, paid))
-        return { ...token, ...compareTransfers(paid, transfers) }
+        return { ...named(token), ...compareTransfers(paid, transfers) }
       })
 
       const findUnclaimed = Effect.gen(function* () {
@@ -205,6 +216,8 @@ const sum = (rows: ReadonlyArray<{ readonly amount: bigint }>): bigint =>
 
 const isOf = (row: Token, token: Token): boolean => row.network === token.network && row.asset === token.asset
 
+const lowerCase = ({ asset, network }: Token): Token => ({ network, asset: asset.toLowerCase() })
+
 const tokensOf = (rows: ReadonlyArray<Token>): ReadonlyArray<Token> =>
   Array.from(new Map(rows.map(({ asset, network }) => [`${network} ${asset}`, { network, asset }])).values())
 
@@ -216,7 +229,7 @@ const keyOf = (direction: string, transaction: string, wallet: string, amount: b
 const compareTransfers = (
   paid: ReadonlyArray<PaidOperation>,
   transfers: ReadonlyArray<ChainTransfer>
-): Omit<ChainComparison, keyof Token> => {
+): Omit<ChainComparison, keyof NamedToken> => {
   const open = new Map<string, Array<ChainTransfer>>()
   for (const transfer of transfers) {
     const key = keyOf(transfer.direction, transfer.transaction, transfer.wallet, transfer.amount)

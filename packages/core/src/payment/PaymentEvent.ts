@@ -6,7 +6,7 @@ import { declareEvent, draftEvent, type EventDraft, INTERNAL_SOURCE } from "../e
 import { Uuid } from "../kernel/Uuid.ts"
 import { type Operation, OperationFailureRecord } from "./Operation.ts"
 import { PAYMENT_STATES, PaymentState } from "./OperationState.ts"
-import { PriceRecord } from "./PaymentTerms.ts"
+import { PriceRecord, symbolOf } from "./PaymentTerms.ts"
 
 /** The payload that all payment events have. */
 const payment = {
@@ -20,6 +20,9 @@ const payment = {
   baseUnits: Schema.String.annotateKey({ description: "The exact amount of the payment, in the token's base units." }),
   network: Schema.String.annotateKey({ description: "CAIP-2 id of the network." }),
   token: Schema.String.annotateKey({ description: "Address of the token's contract, in lower case." }),
+  symbol: Schema.optionalKey(Schema.String).annotateKey({
+    description: "Symbol of the token: `USDT`, or another dollar token that the server accepts at par."
+  }),
   payer: Schema.String.annotateKey({ description: "Address of the wallet that paid, in lower case." }),
   payTo: Schema.String.annotateKey({ description: "Address that the payment was made to, in lower case." }),
   transaction: Schema.NullOr(Schema.String).annotateKey({
@@ -72,6 +75,7 @@ const paymentOf = ({ endpoint, operationId, proof, requestId, serviceId, state, 
     baseUnits: terms.amount.toString(),
     network: terms.network,
     token: terms.asset.toLowerCase(),
+    symbol: symbolOf(terms),
     payer: proof.payer,
     payTo: terms.payTo.toLowerCase(),
     transaction,

@@ -15,7 +15,7 @@ import { OperationStore } from "./OperationStore.ts"
 import { adviceOn, type AuthorizationUse, PaymentAdvice, UNCLAIMED_STATES } from "./PaymentAdvice.ts"
 import { PaymentRail, type Settlement } from "./PaymentRail.ts"
 import * as PaymentResponse from "./PaymentResponse.ts"
-import { type PaymentProof, type PaymentTerms, PriceRecord, proofKey } from "./PaymentTerms.ts"
+import { type PaymentProof, type PaymentTerms, PriceRecord, proofKey, symbolOf } from "./PaymentTerms.ts"
 import * as RequestBinding from "./RequestBinding.ts"
 
 /** The state of a payment, as its holder or its tenant sees it. */
@@ -37,6 +37,9 @@ export const PaymentStatusRecord = Schema.Struct({
   }),
   baseUnits: Schema.String.annotateKey({ description: "The exact amount of the payment, in the token's base units." }),
   token: Schema.String.annotateKey({ description: "Address of the token's contract, in lower case." }),
+  symbol: Schema.String.annotateKey({
+    description: "Symbol of the token: `USDT`, or another dollar token that the server accepts at par."
+  }),
   asset: Schema.String.annotateKey({ description: "Deprecated: the address in `token`, in mixed case." }),
   amount: Schema.String.annotateKey({ description: "Deprecated: the same as `baseUnits`." }),
   transaction: Schema.NullOr(Schema.String).annotateKey({
@@ -100,9 +103,10 @@ export const paymentOf = (operation: OperationSummary) => ({
   updatedAt: Timestamp.toIso(operation.updatedAt)
 })
 
-const amountOf = ({ amount, asset }: PaymentTerms) => ({
+const amountOf = ({ amount, asset, extra }: PaymentTerms) => ({
   baseUnits: amount.toString(),
   token: asset.toLowerCase(),
+  symbol: symbolOf({ extra }),
   asset,
   amount: amount.toString()
 })

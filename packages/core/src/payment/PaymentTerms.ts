@@ -20,6 +20,12 @@ export interface PaymentTerms {
   readonly extra: Readonly<Record<string, string | number>>
 }
 
+/** Returns the symbol of the token: USDT, unless `extra` names another token that is accepted at par. */
+export const symbolOf = ({ extra }: Pick<PaymentTerms, "extra">): string => {
+  const { symbol } = extra
+  return typeof symbol === "string" ? symbol : ASSET
+}
+
 /**
  * Our fields of `extra`, by which a challenge is bound to one request. The client echoes them but does not sign them, so the
  * server authenticates them.

@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { ADA, adasMailbox, failureOf, pay, scenario, sendPaid } from "../support/Purchase.ts"
 
 const TOKEN = { network: "eip155:402402", asset: "0x00000000000000000000000000000000000000a1" }
+const NAMED = { ...TOKEN, symbol: "USDT" }
 
 describe("LedgerCheck", () => {
   scenario("reports nothing when nothing was paid", () =>
@@ -12,7 +13,7 @@ describe("LedgerCheck", () => {
       assert.deepStrictEqual(yield* ledger.check, [])
       const nothing = { count: 0, amount: 0n }
       assert.deepStrictEqual(yield* ledger.compareWithChain, [
-        { ...TOKEN, received: nothing, paidBack: nothing, unclaimed: [], problems: [] }
+        { ...NAMED, received: nothing, paidBack: nothing, unclaimed: [], problems: [] }
       ])
     })
   )
@@ -43,7 +44,7 @@ describe("LedgerCheck", () => {
       yield* failureOf(attempt(pay(challenge, ADA, "02")))
       const [token] = yield* (yield* LedgerCheck).check
       assert.deepStrictEqual(token, {
-        ...TOKEN,
+        ...NAMED,
         settled: 270_000n,
         fulfilled: 250_000n,
         inFlight: 0n,
@@ -53,6 +54,19 @@ describe("LedgerCheck", () => {
       })
       const [chain] = yield* (yield* LedgerCheck).compareWithChain
       assert.deepInclude(chain, { received: { count: 2, amount: 270_000n }, unclaimed: [], problems: [] })
+    })
+  )
+
+  scenario("names a token that is accepted, and none of another", (host) =>
+    Effect.gen(function* () {
+      yield* adasMailbox
+      const symbols = Effect.flatMap(LedgerCheck, ({ check, compareWithChain }) =>
+        Effect.map(Effect.all([check, compareWithChain]), (parts) => parts.flat().map(({ symbol }) => symbol))
+      )
+      host.payments.change({ extra: { symbol: "USDC" } })
+      assert.deepStrictEqual(yield* symbols, ["USDC", "USDC"])
+      host.payments.change({ asset: "0x00000000000000000000000000000000000000B2" })
+      assert.deepStrictEqual(yield* symbols, [null, "USDC", null])
     })
   )
 

@@ -20,6 +20,7 @@ import {
   BOB,
   challengeOf,
   create,
+  eventsOf,
   failureOf,
   pay,
   returnDebts,
@@ -141,13 +142,25 @@ describe("PaymentStatuses", () => {
     })
   )
 
+  scenario("names the token that was paid, whatever is accepted now, as its event does", (host) =>
+    Effect.gen(function* () {
+      host.payments.change({ extra: { symbol: "USDC" } })
+      const { signature, tenant } = yield* adasMailbox
+      host.payments.change({ extra: {} })
+      const { price, symbol } = yield* statusOf(signature)
+      assert.deepStrictEqual([symbol, price], ["USDC", { amount: "0.25", asset: "USDT" }])
+      const [event] = yield* eventsOf(tenant)
+      assert.deepInclude(event?.payload, { symbol: "USDC" })
+    })
+  )
+
   scenario("shows the holder of another header with the same authorization only its state, and a forger nothing", () =>
     Effect.gen(function* () {
       const other = pay(yield* challengeOf(), ADA, "01")
       const forged = pay(yield* challengeOf(), ADA, "01", true)
       yield* adasMailbox
-      const { advice, amount, asset, baseUnits, network, paymentState, token, ...rest } = yield* statusOf(other)
-      assert.deepStrictEqual([baseUnits, token], [amount, asset.toLowerCase()])
+      const { advice, amount, asset, baseUnits, network, paymentState, symbol, token, ...rest } = yield* statusOf(other)
+      assert.deepStrictEqual([baseUnits, token, symbol], [amount, asset.toLowerCase(), "USDT"])
       assert.deepStrictEqual([advice, paymentState, amount, network], ["done", "settled", "250000", "eip155:402402"])
       assert.match(asset, /^0x/)
       assert.deepStrictEqual([...new Set(Object.values(rest))], [null])

@@ -68,7 +68,9 @@ export const routes = Effect.gen(function* () {
     toServiceRecord(entry, operationOf(entry), { ...capabilities, stopped })
   const rail = yield* PaymentRail
   const accepts = () => acceptedPayments(rail)
-  const described = () => ({ serverUrl: publicUrl, networks: accepts().map(({ network }) => network), capabilities })
+  // A network can have several tokens.
+  const networks = () => [...new Set(accepts().map(({ network }) => network))]
+  const described = () => ({ serverUrl: publicUrl, networks: networks(), capabilities })
   const links = { link: documentLinks(publicUrl) }
   const document = (text: () => string, contentType: string, headers: Readonly<Record<string, string>> = {}) =>
     preparedDocument(text, contentType, { ...links, ...headers })

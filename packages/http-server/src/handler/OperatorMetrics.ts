@@ -9,6 +9,7 @@ import {
   OperationStore,
   type OpenOperations,
   PaymentRail,
+  type PaymentTerms,
   Sales,
   type Token,
   Usdt,
@@ -81,15 +82,26 @@ const operationMetrics = Effect.fnUntraced(function* (open: ReadonlyArray<OpenOp
 /** Tokens that are accepted are reported without refunds, too; others only with some. */
 const refundMetrics = Effect.fnUntraced(function* (
   open: ReadonlyArray<OpenOperations>,
-  accepted: ReadonlyArray<Token>
+  accepted: ReadonlyArray<PaymentTerms>
 ) {
   const due = open.filter(({ state }) => state === "refund_due")
   const none = accepted.map(({ asset, network }) => ({ network, asset: asset.toLowerCase(), amount: 0n }))
+  const unitOf = (token: Token) => {
+    const terms = accepted.find(
+      ({ asset, network }) => network === token.network && asset.toLowerCase() === token.asset
+    )
+    return 10n ** BigInt(Number(terms?.extra["decimals"] ?? Usdt.DECIMALS) - Usdt.DECIMALS)
+  }
   for (const some of Map.groupBy([...none, ...due], ({ asset, network }) => `${network} ${asset}`).values()) {
     const { asset, network } = some[0]!
     const total = some.reduce((sum, { amount }) => sum + amount, 0n)
     const description = `Amount of the open operations that are due back to their payers, of the ${OPEN_LIMIT} due first.`
-    yield* gauge("agentos_refunds_due_usdt", description, { network, asset }, Number(Usdt.toDecimal(total)))
+    yield* gauge(
+      "agentos_refunds_due_usdt",
+      description,
+      { network, asset },
+      Number(Usdt.toDecimal(total / unitOf({ asset, network })))
+    )
   }
 })
 

@@ -234,6 +234,8 @@ describe("the metrics for the operator", () => {
     assert.isAbove(paid, 0)
     assert.deepStrictEqual(await due(), [{ labels, value: paid / 1e6 }])
     assert.strictEqual(valueOf(await scrape(server), "agentos_operations_open", { state: "refund_due" }), 2)
+    server.payments.change({ extra: { decimals: 8 } })
+    assert.deepStrictEqual(await due(), [{ labels, value: paid / 1e8 }])
 
     const refund = Effect.gen(function* () {
       const { advance, list, takeOver } = yield* OperationStore

@@ -26,6 +26,8 @@ export interface SandboxNetwork {
   readonly assetVersion?: string
   /** How the allowance for Permit2 comes with a payment, so that payers need no gas. */
   readonly gasSponsoring?: "eip2612"
+  /** Absent if it is USDT. */
+  readonly assetSymbol?: string
   readonly decimals: number
 }
 
@@ -65,6 +67,7 @@ export const usdcNetwork = {
   contract: "SandboxUsdc",
   assetName: "USD Coin",
   assetVersion: "2",
+  assetSymbol: "USDC",
   decimals
 } as const satisfies SandboxNetwork
 

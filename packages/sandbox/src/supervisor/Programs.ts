@@ -219,6 +219,7 @@ export const paymentNetwork = (run: RunLayout, service: ChainService, chain: Cha
   asset: chain.asset,
   name: chain.assetName,
   ...(chain.assetVersion === undefined ? {} : { version: chain.assetVersion }),
+  ...(chain.assetSymbol === undefined ? {} : { symbol: chain.assetSymbol }),
   decimals: chain.decimals,
   payTo: service.payTo,
   smartAccounts: true,

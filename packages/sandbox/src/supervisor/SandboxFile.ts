@@ -49,6 +49,8 @@ export interface SandboxChain {
   readonly assetName: string
   /** With the name, the EIP-712 domain of the token. Absent if the token verifies no signatures. */
   readonly assetVersion?: string
+  /** Absent if it is USDT. */
+  readonly assetSymbol?: string
   readonly decimals: number
   readonly payTo: `0x${string}`
   /** Pays refunds. */
@@ -160,6 +162,7 @@ const describeNetwork = (chain: ChainDescription): SandboxChain => ({
   asset: chain.asset,
   assetName: chain.assetName,
   ...(chain.assetVersion === undefined ? {} : { assetVersion: chain.assetVersion }),
+  ...(chain.assetSymbol === undefined ? {} : { assetSymbol: chain.assetSymbol }),
   decimals: chain.decimals,
   payTo: chain.payTo,
   refundWallet: privateKeyToAddress(chain.refundKey),

@@ -54,7 +54,7 @@ describe("readNetworks", () => {
       [["celo"], "AGENTOS_NETWORKS.0 must be an object"],
       [
         [{ ...network, ...url, preset: "Celo" }],
-        "AGENTOS_NETWORKS.0 must have a preset of xLayer, celo, stable, plasma, flare, arbitrum, ethereum, bnb, polygon, optimism, avalanche"
+        "AGENTOS_NETWORKS.0 must have a preset of xLayer, celo, stable, plasma, flare, arbitrum, ethereum, bnb, polygon, optimism, avalanche, base, baseUsdc, ethereumUsdc, polygonUsdc, arbitrumUsdc, avalancheUsdc, optimismUsdc"
       ],
       [[{ ...network, ...url, decimals: 6 }], "AGENTOS_NETWORKS.0 must not set decimals, because the preset celo does"],
       ["", "AGENTOS_NETWORKS is missing. Set it to a JSON array of the networks on which payments are accepted"]

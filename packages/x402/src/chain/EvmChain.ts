@@ -11,11 +11,12 @@ import {
   numberToHex,
   pad,
   concat,
+  parseAbi,
   toFunctionSelector,
   type RpcLog,
   TransactionReceiptNotFoundError
 } from "viem"
-import { call, getBlock, getChainId, getCode, getTransactionReceipt } from "viem/actions"
+import { call, getBlock, getChainId, getCode, getTransactionReceipt, readContract } from "viem/actions"
 import { findBeginning } from "./BlockSearch.ts"
 import { isOutage, nodeMessages, rpcTransport } from "./RpcTransport.ts"
 import { type OfferedNetwork, PROVIDER } from "../network/PaymentNetwork.ts"
@@ -72,6 +73,7 @@ export interface EvmChain {
   /** Returns the newest block with a time before a moment (unix seconds); 0 if no block is that old. */
   readonly blockBefore: (unixSeconds: bigint) => Effect.Effect<bigint, ProviderError>
   readonly tokenDecimals: Effect.Effect<number, ProviderError>
+  readonly tokenSymbol: Effect.Effect<string, ProviderError>
 }
 
 /** A range of blocks, both ends included. */
@@ -99,6 +101,7 @@ const ANSWER_BYTES_MAX = 4 * 1_024 * 1_024
 /** ERC-20. */
 const BALANCE_OF = toFunctionSelector("balanceOf(address)")
 const DECIMALS = toFunctionSelector("decimals()")
+const SYMBOL = parseAbi(["function symbol() view returns (string)"])
 
 /** The contract lacks a function, or refuses to answer. */
 class FunctionMissing extends Error {}
@@ -242,7 +245,8 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
         timestamp > moment ? Effect.void : failed(new Error("the newest block is older than the authorization"))
       ),
     blockBefore,
-    tokenDecimals: Effect.map(readWord(DECIMALS, "latest"), Number)
+    tokenDecimals: Effect.map(readWord(DECIMALS, "latest"), Number),
+    tokenSymbol: ask(() => readContract(client, { address: asset, abi: SYMBOL, functionName: "symbol" }))
   }
 }
 

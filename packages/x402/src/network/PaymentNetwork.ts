@@ -82,6 +82,15 @@ export const PaymentNetwork = Schema.Struct({
    * the network is open.
    */
   transferMethod: Schema.optionalKey(TransferMethodName),
+  /**
+   * Symbol of the token, which the contract must have; default USDT. Another token is accepted at par: its payer owes as many of it
+   * as the price has USDT. So it must be a dollar token.
+   */
+  symbol: Schema.optionalKey(
+    Schema.String.check(
+      Schema.isPattern(/^[!-~]{1,16}$/, { expected: "a symbol of 1 to 16 printable ASCII characters" })
+    )
+  ),
   /** Decimals of the token: at least those of prices. */
   decimals: between(Usdt.DECIMALS, 36),
   /**

@@ -6,8 +6,15 @@ import type { PaymentNetwork } from "./PaymentNetwork.ts"
  */
 export type TokenPreset = Pick<
   PaymentNetwork,
-  "network" | "asset" | "transferMethod" | "decimals" | "name" | "version" | "smartAccounts"
+  "network" | "asset" | "transferMethod" | "symbol" | "decimals" | "name" | "version" | "smartAccounts"
 >
+
+/**
+ * USDC of Circle, which an operator may accept at par. Its addresses are those of
+ * https://developers.circle.com/stablecoins/usdc-contract-addresses. The default assets of `@x402/evm` have the domain of each but
+ * that on Optimism, which https://github.com/LinkdropHQ/linkdrop-sdk, src/domains/optimism-usdc.ts, states.
+ */
+const USDC = { symbol: "USDC", decimals: 6, name: "USD Coin", version: "2" } as const
 
 /**
  * Networks with USDT (often as USDT0): by `eip3009` where a source shows that the contract has transferWithAuthorization and what
@@ -118,5 +125,19 @@ export const TOKEN_PRESETS = {
     transferMethod: "permit2",
     decimals: 6,
     name: "TetherToken"
-  }
+  },
+  /** https://github.com/ethereum-optimism/ethereum-optimism.github.io, data/USDT/data.json: the token of the chain's own bridge. */
+  base: {
+    network: "eip155:8453",
+    asset: "0xfde4C96c8593536E31F229EA8f37b2ADa2699bb2",
+    transferMethod: "permit2",
+    decimals: 6,
+    name: "Tether USD"
+  },
+  baseUsdc: { ...USDC, network: "eip155:8453", asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913" },
+  ethereumUsdc: { ...USDC, network: "eip155:1", asset: "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48" },
+  polygonUsdc: { ...USDC, network: "eip155:137", asset: "0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359" },
+  arbitrumUsdc: { ...USDC, network: "eip155:42161", asset: "0xaf88d065e77c8cC2239327C5EDb3A432268e5831" },
+  avalancheUsdc: { ...USDC, network: "eip155:43114", asset: "0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E" },
+  optimismUsdc: { ...USDC, network: "eip155:10", asset: "0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85" }
 } satisfies Readonly<Record<string, TokenPreset>>

@@ -49,7 +49,7 @@ describe("withPreset", () => {
     for (const preset of ["xlayer", "toString", 7, null]) {
       assert.strictEqual(
         refused({ ...own, preset }),
-        ": must have a preset of xLayer, celo, stable, plasma, flare, arbitrum, ethereum, bnb, polygon, optimism, avalanche",
+        ": must have a preset of xLayer, celo, stable, plasma, flare, arbitrum, ethereum, bnb, polygon, optimism, avalanche, base, baseUsdc, ethereumUsdc, polygonUsdc, arbitrumUsdc, avalancheUsdc, optimismUsdc",
         String(preset)
       )
     }
@@ -76,7 +76,8 @@ describe("withPreset", () => {
   })
 
   it("has presets that agree with the stock library about the same tokens", () => {
-    for (const preset of ["celo", "stable", "flare"] as const) {
+    const usdc = ["baseUsdc", "ethereumUsdc", "polygonUsdc", "arbitrumUsdc", "avalancheUsdc"] as const
+    for (const preset of ["celo", "stable", "flare", ...usdc] as const) {
       const { network, smartAccounts: _, ...known } = { smartAccounts: false, ...TOKEN_PRESETS[preset] }
       const found = DEFAULT_ASSETS[network]?.find((candidate) => candidate.asset === known.asset)
       assert.deepInclude(found, known)

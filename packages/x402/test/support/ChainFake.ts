@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { type Hex, keccak256, numberToHex, pad, stringToHex } from "viem"
+import { encodeAbiParameters, type Hex, keccak256, numberToHex, pad, stringToHex } from "viem"
 import { sendJson, serve } from "./HttpFake.ts"
 
 /** A log of the fake chain. */
@@ -18,6 +18,7 @@ export interface FakeChainState {
   latest: number
   finalized: { number: number; timestamp: number }
   decimals: number
+  symbol: string
   domainSeparator: Hex
   /** The block from which a nonce counts as used: by `nonce` for any wallet, or by `wallet nonce` in lower case. */
   readonly usedFrom: Map<string, number>
@@ -82,6 +83,7 @@ export const start = Effect.gen(function* () {
     latest: 100,
     finalized: { number: 90, timestamp: 1_000 },
     decimals: 6,
+    symbol: "USD₮0",
     domainSeparator: "0x",
     usedFrom: new Map(),
     balances: new Map(),
@@ -152,6 +154,7 @@ const blockAt = (state: FakeChainState, number: number): unknown => {
 const contractAnswer = (state: FakeChainState, data: Hex, at: number): Hex => {
   if (!state.hasContract) return "0x"
   if (data.startsWith(selector("decimals()"))) return word(state.decimals)
+  if (data.startsWith(selector("symbol()"))) return encodeAbiParameters([{ type: "string" }], [state.symbol])
   if (data.startsWith(selector("balanceOf(address)"))) return word(state.balances.get(`0x${data.slice(-40)}`) ?? 0n)
   if (data.startsWith(selector("DOMAIN_SEPARATOR()"))) return state.domainSeparator
   if (data.startsWith(selector(TRANSFER_WITH_AUTHORIZATION))) {
