@@ -1,16 +1,15 @@
 import { decodePaymentSignatureHeader, encodePaymentSignatureHeader } from "@x402/core/http"
 import type { PaymentRequired } from "@x402/core/types"
-import { sandboxUsdtAbi } from "@agentos/sandbox"
 import { randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
-import { concat, decodeFunctionData, type Hex, numberToHex, slice } from "viem"
+import { concat, type Hex, numberToHex, slice } from "viem"
 import { createMailbox } from "../faults/client/Requests.ts"
 import { useOf, type Wallet } from "../faults/client/Wallet.ts"
 import { readCalldata, transactionOf } from "../faults/observation/Chain.ts"
 import { codeOf, type Payment } from "../faults/observation/Purchases.ts"
 import type { Request } from "../support/Agent.ts"
+import { AUTHORIZATION_FORMS, type SignedAuthorization } from "../support/Authorization.ts"
 import type { Cluster } from "../support/Cluster.ts"
-import type { SignedAuthorization } from "../support/Treasury.ts"
 import type { Race, Round } from "./Round.ts"
 
 /** A payment is submitted and presented within this time. */
@@ -18,11 +17,10 @@ const SUBMIT_WITHIN_MILLIS = 400
 
 /** Reads a settled authorization from the chain. */
 export const readAuthorization = async (cluster: Cluster, transaction: Hex): Promise<SignedAuthorization> => {
-  const call = decodeFunctionData({ abi: sandboxUsdtAbi, data: await readCalldata(cluster, transaction) })
-  if (call.functionName !== "transferWithAuthorization") throw new Error(`paid by ${call.functionName}`)
-  const [from, to, value, validAfter, validBefore, nonce, ...rest] = call.args
-  const signature = rest.length === 1 ? rest[0] : concat([rest[1], rest[2], numberToHex(rest[0], { size: 1 })])
-  return { from, to, value, validAfter, validBefore, nonce, signature }
+  const { transferMethod } = cluster.chain
+  const signed = AUTHORIZATION_FORMS[transferMethod].decode(await readCalldata(cluster, transaction))
+  if (signed === undefined) throw new Error(`${transaction} is no settlement by ${transferMethod}`)
+  return signed
 }
 
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
@@ -36,21 +34,17 @@ export const mirrored = ({ signature, ...authorization }: SignedAuthorization): 
 }
 
 /** Another wallet's authorization as an answer to the thief's own challenge. */
-const stolenPayment = (challenge: PaymentRequired, authorization: SignedAuthorization, thief: Wallet): Payment => {
-  const { signature, validAfter, validBefore, value, ...rest } = authorization
+const stolenPayment = (
+  { chain }: Cluster,
+  challenge: PaymentRequired,
+  authorization: SignedAuthorization,
+  thief: Wallet
+): Payment => {
   const header = encodePaymentSignatureHeader({
     x402Version: 2,
     resource: challenge.resource,
     accepted: challenge.accepts[0]!,
-    payload: {
-      signature,
-      authorization: {
-        ...rest,
-        value: String(value),
-        validAfter: String(validAfter),
-        validBefore: String(validBefore)
-      }
-    }
+    payload: AUTHORIZATION_FORMS[chain.transferMethod].write(authorization, chain.asset)
   })
   return { authorization, header, token: thief.token, uses: [], advice: [] }
 }
@@ -81,7 +75,7 @@ export const steal = async (
   const answers = await Promise.all(
     challenges.flatMap(({ challenge, request }) =>
       keys.flatMap((key) => {
-        const payment = stolenPayment(challenge, authorization, thief)
+        const payment = stolenPayment(cluster, challenge, authorization, thief)
         return cluster.servers.map((_, server) => thief.send(payment, useOf(payment, request, key), server))
       })
     )

@@ -3,9 +3,11 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "v
 import { newWallets } from "../faults/client/Wallet.ts"
 import { linesOf } from "../faults/verdict/Report.ts"
 import { freshName } from "../support/Agent.ts"
+import { TRANSFER_METHODS } from "../support/Authorization.ts"
 import { type Cluster, startCluster } from "../support/Cluster.ts"
 import { openDatabase } from "../support/ClusterDatabase.ts"
 import { testSeed } from "../support/Random.ts"
+import { runServerCommand } from "../support/ServerCommand.ts"
 import { Treasury } from "../support/Treasury.ts"
 import { KNOWN_WALLETS, RaceRun } from "./RaceRun.ts"
 import { races } from "./Races.ts"
@@ -15,19 +17,19 @@ const ROUNDS = 10
 const TIMEOUT_MILLIS = 240_000
 const SEED = testSeed()
 
-let cluster: Cluster
-let run: RaceRun
+describe.each(TRANSFER_METHODS)("two servers over one PostgreSQL, paid by %s", (transferMethod) => {
+  let cluster: Cluster
+  let run: RaceRun
 
-beforeAll(async () => {
-  // A paused server's open transactions block their tenants for this long.
-  const environment = { AGENTOS_DATABASE_IDLE_TRANSACTION_TIMEOUT_SECONDS: "10" }
-  cluster = await startCluster({ servers: 2, telephones: true, environment })
-  run = await RaceRun.open(cluster, SEED)
-})
-afterAll(() => cluster?.stop())
+  beforeAll(async () => {
+    // A paused server's open transactions block their tenants for this long.
+    const environment = { AGENTOS_DATABASE_IDLE_TRANSACTION_TIMEOUT_SECONDS: "10" }
+    cluster = await startCluster({ servers: 2, telephones: true, environment, transferMethod })
+    run = await RaceRun.open(cluster, SEED)
+  })
+  afterAll(() => cluster?.stop())
 
-describe(`two servers over one PostgreSQL (seed ${SEED})`, () => {
-  it.each(races)(
+  it.each(transferMethod === "permit2" ? races.filter(({ name }) => !name.startsWith("phone:")) : races)(
     "answer as they should: $name",
     async (race) => {
       await run.play(race, ROUNDS)
@@ -44,6 +46,11 @@ describe(`two servers over one PostgreSQL (seed ${SEED})`, () => {
       expect({ race, charged: charges - refunds }).toEqual({ race, charged: winners })
       expect(rounds).toBeGreaterThanOrEqual(race === SETUP ? KNOWN_WALLETS : ROUNDS)
     }
+  })
+
+  it("have a ledger that equals the chain", async () => {
+    const { output, status } = await runServerCommand(["ledger"], cluster.servers[0]!.environment())
+    expect([status, output]).toEqual([0, expect.stringContaining(cluster.chain.asset.toLowerCase())])
   })
 
   it("deliver a mail once after the server that reads it was killed", async () => {

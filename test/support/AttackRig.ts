@@ -1,5 +1,4 @@
 import { usdt } from "@agentos/sandbox"
-import { randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 import { createMailbox } from "../faults/client/Requests.ts"
 import { newWallets, useOf, Wallet } from "../faults/client/Wallet.ts"
@@ -7,10 +6,11 @@ import { type Answer, codeOf, dataOf } from "../faults/observation/Purchases.ts"
 import { HttpConnection, requestBytes } from "../fuzz/HttpConnection.ts"
 import { sendRpc } from "../x402/PaymentRig.ts"
 import { freshName, type MailboxFields, type Request } from "./Agent.ts"
+import type { TransferMethod } from "./Authorization.ts"
 import { Chain } from "./Chain.ts"
 import { type Cluster, startCluster } from "./Cluster.ts"
 import { type Misconduct, startRogueFacilitator } from "./RogueFacilitator.ts"
-import { type SignedAuthorization, Treasury } from "./Treasury.ts"
+import { Treasury } from "./Treasury.ts"
 
 export const MAILBOX_PRICE = usdt(0.25)
 export const CHANGE_PRICE = usdt(0.01)
@@ -59,7 +59,7 @@ export class AttackRig {
     }
   }
 
-  static async start(): Promise<AttackRig> {
+  static async start(transferMethod: TransferMethod): Promise<AttackRig> {
     const rogue = await startRogueFacilitator()
     const confirmations = [
       { from: "0", blocks: CONFIRMATIONS },
@@ -67,6 +67,7 @@ export class AttackRig {
     ]
     const cluster = await startCluster({
       servers: 2,
+      transferMethod,
       network: (planned) => {
         rogue.imitate(planned.facilitator.url)
         return { ...planned, facilitator: { url: rogue.url }, confirmations }
@@ -142,32 +143,8 @@ export class AttackRig {
     return connection.request(sent).finally(() => connection.close())
   }
 
-  /** Signs a transfer of everything that a wallet has, to the refund wallet. */
-  async emptying({ account }: Wallet): Promise<SignedAuthorization> {
-    const { asset, assetName, assetVersion, chainId } = this.cluster.chain
-    const message = {
-      from: account.address,
-      to: this.cluster.refundWallet,
-      value: await this.chain.balanceOf(account.address),
-      validAfter: 0n,
-      validBefore: 2n ** 40n,
-      nonce: `0x${randomUUID().replaceAll("-", "").padStart(64, "0")}`
-    } as const
-    const signature = await account.signTypedData({
-      domain: { name: assetName, version: assetVersion, chainId, verifyingContract: asset },
-      types: {
-        TransferWithAuthorization: [
-          { name: "from", type: "address" },
-          { name: "to", type: "address" },
-          { name: "value", type: "uint256" },
-          { name: "validAfter", type: "uint256" },
-          { name: "validBefore", type: "uint256" },
-          { name: "nonce", type: "bytes32" }
-        ]
-      },
-      primaryType: "TransferWithAuthorization",
-      message
-    })
-    return { ...message, signature }
+  /** Transfers everything that a wallet has to the refund wallet. */
+  async empty({ address }: Wallet): Promise<void> {
+    await this.treasury.transfer(address, this.cluster.refundWallet, await this.chain.balanceOf(address))
   }
 }

@@ -23,6 +23,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { privateKeyToAddress } from "viem/accounts"
+import type { TransferMethod } from "./Authorization.ts"
 import { databaseUrl, execute } from "./ClusterDatabase.ts"
 import { startForwarder } from "./Forwarder.ts"
 import { copyPrepared } from "./PreparedData.ts"
@@ -60,9 +61,10 @@ export interface Termination {
   readonly millis: number
 }
 
-/** Several servers on one PostgreSQL, with one chain, one facilitator and one mail relay. */
+/** Several servers on one PostgreSQL, with one or two chains, one facilitator and one mail relay. */
 export interface Cluster {
   readonly servers: ReadonlyArray<ClusterServer>
+  /** The chain of the servers' first network, on which customers pay. */
   readonly chain: ChainDescription
   /** Address that refunds are paid from. */
   readonly refundWallet: `0x${string}`
@@ -110,7 +112,12 @@ export interface ClusterOptions {
   readonly telephones?: boolean
   /** Overrides the server's environment variables. */
   readonly environment?: Readonly<Record<string, string>>
-  /** Changes the payment network of the servers, which has the form of AGENTOS_NETWORKS. */
+  /**
+   * How customers pay, by default `eip3009`. With `permit2` the servers have two networks, each on a chain of its own, and that
+   * of Permit2 is the first.
+   */
+  readonly transferMethod?: TransferMethod
+  /** Changes each payment network of the servers, which has the form of AGENTOS_NETWORKS. */
   readonly network?: (planned: PlannedNetwork) => object
   /** Settings of PostgreSQL. The defaults prefer speed to durability. */
   readonly database?: Readonly<Record<string, string>>
@@ -151,7 +158,14 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
     cleanup.push(() => rm(directory, { recursive: true, force: true }))
     const postgres = options.embedded === undefined ? await startDatabase(options, cleanup) : undefined
     await copyPrepared(directory, ["chain", "server"])
-    const layout = { port: 0, servers: options.servers, wallets: WALLETS, databaseUrl: postgres?.url }
+    const networks = options.transferMethod === "permit2" ? 2 : 1
+    const layout = {
+      port: 0,
+      servers: options.servers,
+      networks,
+      wallets: WALLETS,
+      databaseUrl: postgres?.url
+    } as const
     const run = await layOut(
       await openDataDirectory(directory, postgres === undefined ? "embedded" : "external"),
       layout
@@ -159,6 +173,8 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
     await options.embedded?.(run.data.database)
 
     const planned = programs(run)
+    const chains = run.tetherChain === undefined ? [run.chain] : [run.tetherChain, run.chain]
+    const offered = chains.map((chain) => paymentNetwork(run, run.chain, chain))
     const chain = makeProcess(planned.chain, join(run.data.logs, "chain.log"), GRACE_MILLIS)
     const others = [planned.facilitator, planned.relay].map((program) =>
       makeProcess(program, join(run.data.logs, `${program.name}.log`), GRACE_MILLIS)
@@ -174,9 +190,7 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
         ...WITHOUT_LIMITS,
         ...(options.databaseServer && { DATABASE_URL: databaseUrl(options.databaseServer.servedUrl, DATABASE) }),
         ...(phones && { AGENTOS_PUBLIC_URL: phones.publicUrl }),
-        ...(options.network && {
-          AGENTOS_NETWORKS: JSON.stringify([options.network(paymentNetwork(run, run.chain))])
-        }),
+        AGENTOS_NETWORKS: JSON.stringify(options.network === undefined ? offered : offered.map(options.network)),
         ...options.environment
       }
       const server = { ...program, environment, module: options.serverModule ?? program.module }
@@ -188,7 +202,7 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
     await Promise.all(servers.map(({ start }) => start()))
     return {
       servers,
-      chain: run.chain,
+      chain: chains[0]!,
       refundWallet: privateKeyToAddress(run.chain.refundKey),
       facilitatorUrl: facilitatorUrl(run),
       relayFaultsUrl: relayFaultsUrl(run),

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage } from "node:http"
 import type { AddressInfo } from "node:net"
+import { authorizationIn } from "./Authorization.ts"
 
 /** An answer to /settle. */
 export interface SettleAnswer {
@@ -70,7 +71,7 @@ const textOf = async (request: IncomingMessage): Promise<string> => {
 
 const nonceIn = (body: string): string => {
   const { paymentPayload } = JSON.parse(body) as {
-    readonly paymentPayload: { readonly payload: { readonly authorization: { readonly nonce: string } } }
+    readonly paymentPayload: { readonly payload: Readonly<Record<string, unknown>> }
   }
-  return paymentPayload.payload.authorization.nonce.toLowerCase()
+  return authorizationIn(paymentPayload.payload).nonce
 }

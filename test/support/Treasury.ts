@@ -1,5 +1,6 @@
 import {
   type ChainDescription,
+  permit2Address,
   type SandboxAccount,
   sandboxAccountAbi,
   sandboxChain,
@@ -11,30 +12,23 @@ import {
   type Address,
   createWalletClient,
   encodeFunctionData,
+  erc20Abi,
+  type Hex,
   http,
   keccak256,
+  maxUint256,
   parseEther,
   publicActions,
   type TransactionReceipt
 } from "viem"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
+import { AUTHORIZATION_FORMS, type Call, invalidation, type SignedAuthorization } from "./Authorization.ts"
 
 /** More than any of its transactions needs. */
 const GAS = 600_000n
 const GAS_PRICE = 10_000_000_000n
 const SENDS_MAX = 5
 const MINED_WITHIN_MILLIS = 10_000
-
-/** An EIP-3009 authorization with its signature, ready to submit. */
-export interface SignedAuthorization {
-  readonly from: Address
-  readonly to: Address
-  readonly value: bigint
-  readonly validAfter: bigint
-  readonly validBefore: bigint
-  readonly nonce: `0x${string}`
-  readonly signature: `0x${string}`
-}
 
 /** The owner of a sandbox's token: mints, and submits authorizations of other accounts. */
 export class Treasury {
@@ -46,32 +40,39 @@ export class Treasury {
     this.chain = chain
     this.client = createWalletClient({
       account: privateKeyToAccount(chain.deployerKey),
-      chain: sandboxChain(chain.rpcUrl),
+      chain: sandboxChain(chain.rpcUrl, chain.chainId),
       transport: http(chain.rpcUrl, { retryCount: 0 }),
       pollingInterval: 20
     }).extend(publicActions)
   }
 
-  /** Mints an amount of whole USDT for each wallet. */
+  /** Mints an amount of whole USDT for each wallet. Each allows Permit2 to move it, where that is how it pays. */
   async fund(wallets: ReadonlyArray<Address>, amount: number): Promise<void> {
-    const sent = wallets.map((to) =>
-      this.transact(encodeFunctionData({ abi: sandboxUsdtAbi, functionName: "mint", args: [to, usdt(amount)] }))
-    )
-    await Promise.all(sent)
+    await Promise.all(wallets.map((to) => this.transact(token("mint", [to, usdt(amount)]))))
+    if (this.chain.transferMethod === "permit2") await Promise.all(wallets.map((wallet) => this.allow(wallet)))
+  }
+
+  /** Lets Permit2 move the tokens of a wallet. The token refuses to change an allowance that is not 0. */
+  private async allow(wallet: Address): Promise<void> {
+    const args = [wallet, permit2Address] as const
+    const { asset: address } = this.chain
+    const allowed = await this.client.readContract({ address, abi: erc20Abi, functionName: "allowance", args })
+    if (allowed === 0n) await this.sendAs(wallet, this.toToken("approve", [permit2Address, maxUint256]))
   }
 
   /** Submits an authorization between two other accounts. */
   async submit(signed: SignedAuthorization): Promise<void> {
-    const { from, nonce, signature, to, validAfter, validBefore, value } = signed
-    const args = [from, to, value, validAfter, validBefore, nonce, signature] as const
-    await this.transact(encodeFunctionData({ abi: sandboxUsdtAbi, functionName: "transferWithAuthorization", args }))
+    const { asset, transferMethod } = this.chain
+    const { data, to } = AUTHORIZATION_FORMS[transferMethod].call(signed, asset)
+    await this.transact(data, to)
   }
 
-  /** Signs and submits the cancellation of an unused authorization. */
-  async cancel(payer: PrivateKeyAccount, { nonce }: SignedAuthorization): Promise<void> {
-    const { assetName: name, assetVersion: version, chainId } = this.chain
+  /** Uses up the nonce of an authorization as its payer, without a transfer. */
+  async cancel(payer: PrivateKeyAccount, { nonce }: Pick<SignedAuthorization, "nonce">): Promise<void> {
+    const { asset, assetName: name, assetVersion: version, chainId, transferMethod } = this.chain
+    if (transferMethod === "permit2") return this.sendAs(payer.address, invalidation(nonce))
     const signature = await payer.signTypedData({
-      domain: { name, version, chainId, verifyingContract: this.chain.asset },
+      domain: { name, ...(version && { version }), chainId, verifyingContract: asset },
       types: {
         CancelAuthorization: [
           { name: "authorizer", type: "address" },
@@ -85,13 +86,18 @@ export class Treasury {
     await this.transact(encodeFunctionData({ abi: sandboxUsdtAbi, functionName: "cancelAuthorization", args }))
   }
 
+  /** Transfers an amount from a wallet as the wallet itself. */
+  async transfer(from: Address, to: Address, value: bigint): Promise<void> {
+    await this.sendAs(from, this.toToken("transfer", [to, value]))
+  }
+
   async deploy({ deployment: { factory, factoryData } }: SandboxAccount): Promise<void> {
     await this.transact(factoryData, factory)
   }
 
   /** Replaces the owner of a smart account by the token's owner. */
   async takeOver({ address, owner }: SandboxAccount): Promise<void> {
-    const client = sandboxClient(this.chain.rpcUrl)
+    const client = sandboxClient(this.chain.rpcUrl, this.chain.chainId)
     await client.setBalance({ address: owner.address, value: parseEther("1") })
     const wallet = createWalletClient({ account: owner, chain: client.chain, transport: http(this.chain.rpcUrl) })
     const hash = await wallet.writeContract({
@@ -102,6 +108,21 @@ export class Treasury {
     })
     const receipt = await client.waitForTransactionReceipt({ hash })
     if (receipt.status !== "success") throw new Error(`the account refused ${hash}`)
+  }
+
+  private toToken(functionName: "approve" | "transfer", args: readonly [Address, bigint]): Call {
+    return { to: this.chain.asset, data: token(functionName, args) }
+  }
+
+  /** Sends a transaction as an account whose key is not needed, with gas. */
+  private async sendAs(from: Address, { data, to }: Call): Promise<void> {
+    const client = sandboxClient(this.chain.rpcUrl, this.chain.chainId)
+    await client.setBalance({ address: from, value: parseEther("1") })
+    await client.impersonateAccount({ address: from })
+    const wallet = createWalletClient({ account: from, chain: client.chain, transport: http(this.chain.rpcUrl) })
+    const hash = await wallet.sendTransaction({ to, data, gas: GAS })
+    const receipt = await client.waitForTransactionReceipt({ hash })
+    if (receipt.status !== "success") throw new Error(`${to} refused ${hash}`)
   }
 
   /** Sends a transaction, by default to the token, and waits for its receipt. May be called concurrently. */
@@ -140,3 +161,7 @@ export class Treasury {
     }
   }
 }
+
+/** Both tokens have these functions; a return value does not matter. */
+const token = (functionName: "mint" | "approve" | "transfer", args: readonly [Address, bigint]): Hex =>
+  encodeFunctionData({ abi: sandboxUsdtAbi, functionName, args })

@@ -50,7 +50,7 @@ describe("the tables of attacks", () => {
   })
 
   it("name every test of the attacks", () => {
-    const titles = [...read("test/e2e/attacks.test.ts").matchAll(/^  (?:it\(|\]\)\()"(.+?)", async/gm)].map(
+    const titles = [...read("test/e2e/attacks.test.ts").matchAll(/^ {4}(?:it\(|\]\)\()"(.+?)", async/gm)].map(
       ([, title]) => title
     )
     const named = new Set(rows.flatMap(({ tests }) => tests).map((test) => test.replace(/^`.+?`: /, "")))

@@ -3,9 +3,10 @@ import { randomUUID } from "node:crypto"
 import { type SandboxAccount, sandboxAccount, type SandboxSignature } from "@agentos/sandbox"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { Agent, type MailboxFields, type Reply, type Request } from "../../support/Agent.ts"
+import { authorizationIn } from "../../support/Authorization.ts"
 import type { Cluster, ClusterServer } from "../../support/Cluster.ts"
 import { type CallFields, dataOf, NUMBERS, type NumberFields, PHONE } from "../../support/PhoneCustomer.ts"
-import type { SignedAuthorization, Treasury } from "../../support/Treasury.ts"
+import type { Treasury } from "../../support/Treasury.ts"
 import type { Answer, Payment, PaymentStatus, Use } from "../observation/Purchases.ts"
 
 /** A wallet that talks to every server of a cluster. */
@@ -57,20 +58,8 @@ export class Wallet {
     const agent = this.on(server)
     const { token } = this
     const payload = await agent.sign(await agent.challenge(request))
-    const { authorization, signature } = payload.payload as {
-      readonly authorization: Readonly<Record<keyof Omit<SignedAuthorization, "signature">, string>>
-      readonly signature: `0x${string}`
-    }
     return {
-      authorization: {
-        from: authorization.from as `0x${string}`,
-        to: authorization.to as `0x${string}`,
-        value: BigInt(authorization.value),
-        validAfter: BigInt(authorization.validAfter),
-        validBefore: BigInt(authorization.validBefore),
-        nonce: authorization.nonce.toLowerCase() as `0x${string}`,
-        signature
-      },
+      authorization: authorizationIn(payload.payload),
       header: encodePaymentSignatureHeader(payload),
       token,
       uses: [],

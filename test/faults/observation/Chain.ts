@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { createPublicClient, http } from "viem"
 import type { Cluster } from "../../support/Cluster.ts"
-import { AUTHORIZATION_USED, TokenLog } from "../../support/TokenLog.ts"
+import { TokenLog } from "../../support/TokenLog.ts"
 
 const clientOf = (cluster: Cluster) =>
   createPublicClient({ transport: http(cluster.chain.rpcUrl), cacheTime: 0, pollingInterval: 200 })
@@ -22,15 +22,10 @@ export const transactionOf = async (cluster: Cluster, nonce: `0x${string}`, back
   const client = clientOf(cluster)
   const deadline = performance.now() + SETTLED_MILLIS_MAX
   const newest = await client.getBlockNumber()
-  const fromBlock = newest > back ? newest - back : 0n
+  const log = new TokenLog(cluster.chain, newest > back ? newest - back : 0n)
   for (;;) {
-    const logs = await client.getLogs({
-      address: cluster.chain.asset,
-      event: AUTHORIZATION_USED,
-      args: { nonce },
-      fromBlock
-    })
-    if (logs[0] !== undefined) return logs[0].transactionHash
+    const movement = (await log.read()).find((one) => one.nonce === nonce)
+    if (movement !== undefined) return movement.transaction
     if (performance.now() > deadline) throw new Error(`${nonce} was not used within ${SETTLED_MILLIS_MAX} ms`)
     await sleep(POLL_MILLIS)
   }

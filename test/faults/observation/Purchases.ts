@@ -1,6 +1,6 @@
 import type { Request } from "../../support/Agent.ts"
+import type { SignedAuthorization } from "../../support/Authorization.ts"
 import type { Movement } from "../../support/TokenLog.ts"
-import type { SignedAuthorization } from "../../support/Treasury.ts"
 import type { Subject } from "../verdict/Judge.ts"
 
 /** An answer of the service, as its client received it. */

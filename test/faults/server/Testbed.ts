@@ -23,6 +23,7 @@ export interface TestbedOptions {
   readonly defect?: DefectName | undefined
   readonly environment?: ClusterOptions["environment"]
   readonly network?: ClusterOptions["network"]
+  readonly transferMethod?: ClusterOptions["transferMethod"] | undefined
   /** Whether to start agentos-server as users do. Its operations can't be held at steps. */
   readonly isReal?: boolean
   readonly databaseServer?: ClusterOptions["databaseServer"]
@@ -80,7 +81,8 @@ export class Testbed {
       isReal = false,
       network,
       placeDirectory,
-      servers = 1
+      servers = 1,
+      transferMethod
     } = options
     const directory = await mkdtemp(join(tmpdir(), "agentos-faults-"))
     const remove = () => rm(directory, { recursive: true, force: true })
@@ -94,6 +96,7 @@ export class Testbed {
         ...(!isReal && { serverModule: server.serverModule }),
         environment: { ...server.environment, ...environment },
         ...(network && { network }),
+        ...(transferMethod && { transferMethod }),
         databaseServer,
         ...(database === "pglite" ? { embedded } : { database: POSTGRES_SETTINGS })
       })

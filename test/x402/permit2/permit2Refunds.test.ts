@@ -6,7 +6,7 @@ import { PERMIT2_ADDRESS } from "@x402/evm"
 import { Effect, Redacted } from "effect"
 import { encodeFunctionData, erc20Abi, type Hex } from "viem"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
-import { pay, price, termsOf } from "../PaymentRig.ts"
+import { pay, price, sendRpc, termsOf } from "../PaymentRig.ts"
 import { customer, finalize, Permit2Rig, send } from "./Permit2Rig.ts"
 
 layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })("A refund by Permit2", (it) => {
@@ -97,6 +97,23 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })("A refu
       assert.deepStrictEqual(yield* rail.refund(refund), first)
       assert.strictEqual(yield* balanceOf(payer), before + price - price / 1_000n)
       yield* send(chain.deployerKey, chain.asset, token("setParams", [0n, 0n]))
+    })
+  )
+
+  // This test is last because it removes blocks from the chain.
+  it.effect("is not paid for a payment that a reorganization removed", () =>
+    Effect.gen(function* () {
+      const { chain, client } = yield* Permit2Rig
+      const before = yield* Effect.promise(() => client.getBlockNumber())
+      const { payer, rail, refund } = yield* owed(chain.refundKey)
+      // One block more than exist, because another may be mined meanwhile.
+      const depth = (yield* Effect.promise(() => client.getBlockNumber())) - before + 1n
+      yield* Effect.promise(() => sendRpc(chain.rpcUrl, "anvil_rollback", Number(depth)))
+      yield* finalize
+      const balance = yield* balanceOf(payer)
+      const progress = yield* rail.refund(refund)
+      assert.include(progress._tag === "Pending" ? progress.message : "paid", "does not show the payment")
+      assert.strictEqual(yield* balanceOf(payer), balance)
     })
   )
 })

@@ -15,15 +15,19 @@ export class BoundScheme extends ExactEvmScheme {
   }
 
   override async createPaymentPayload(...args: Parameters<ExactEvmScheme["createPaymentPayload"]>) {
-    const { binding, nonceTag } = args[1].extra
+    const { assetTransferMethod, binding, nonceTag } = args[1].extra
     if (nonceTag !== NONCE_TAG || typeof binding !== "string") return super.createPaymentPayload(...args)
-    const nonce = boundNonce(binding)
+    const bound = boundNonce(binding)
+    // Permit2's nonces are numbers, which the payload has in decimal.
+    const isPermit2 = assetTransferMethod === "permit2"
+    const nonce = isPermit2 ? BigInt(bound) : bound
     const signer: ClientEvmSigner = {
       address: this.#signer.address,
       signTypedData: (typed) => this.#signer.signTypedData({ ...typed, message: { ...typed.message, nonce } })
     }
     const created = await new ExactEvmScheme(signer).createPaymentPayload(...args)
-    const { authorization } = created.payload
-    return { ...created, payload: { ...created.payload, authorization: { ...Object(authorization), nonce } } }
+    const field = isPermit2 ? "permit2Authorization" : "authorization"
+    const authorization = { ...Object(created.payload[field]), nonce: String(nonce) }
+    return { ...created, payload: { ...created.payload, [field]: authorization } }
   }
 }
