@@ -61,6 +61,8 @@ export const layer = Layer.effect(
           if (free !== undefined) transfers.set(free.transferId, operationId)
           return Option.fromUndefinedOr(free)
         }),
+      findFreeTransfer: (candidates) =>
+        run(() => Option.fromUndefinedOr(candidates.find(({ transferId }) => !transfers.has(transferId)))),
       takeOver: (operationId, leaseMillis) =>
         run((now) => {
           const operation = operations.get(operationId)

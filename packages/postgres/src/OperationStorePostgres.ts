@@ -186,16 +186,23 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
         Row.any
       )
 
-    const claimTransfer: OperationStore["Service"]["claimTransfer"] = Effect.fnUntraced(
-      function* (operationId, candidates) {
-        const taken = yield* orDie(sql<{ readonly transfer_id: string }>`
+    /** Returns the transfers that no other operation than this one has, or that none has. */
+    const freeOf = Effect.fnUntraced(function* (
+      candidates: ReadonlyArray<CandidateTransfer>,
+      operationId: string | null
+    ) {
+      const taken = yield* orDie(sql<{ readonly transfer_id: string }>`
         select transfer_id from claimed_transfers
         where transfer_id = any(${Parameter.texts(candidates.map(({ transferId }) => transferId))})
-          and operation_id <> ${Parameter.uuid(operationId)}`)
-        const others = new Set(taken.map(({ transfer_id }) => transfer_id))
-        for (const candidate of candidates) {
-          if (!others.has(candidate.transferId) && (yield* claimOne(operationId, candidate)))
-            return Option.some(candidate)
+          and operation_id is distinct from ${Parameter.uuid(operationId)}`)
+      const others = new Set(taken.map(({ transfer_id }) => transfer_id))
+      return candidates.filter(({ transferId }) => !others.has(transferId))
+    })
+
+    const claimTransfer: OperationStore["Service"]["claimTransfer"] = Effect.fnUntraced(
+      function* (operationId, candidates) {
+        for (const candidate of yield* freeOf(candidates, operationId)) {
+          if (yield* claimOne(operationId, candidate)) return Option.some(candidate)
         }
         return Option.none()
       }
@@ -266,6 +273,7 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
           Row.first((row) => ({ ...known, ...change, state: to, ...TIMES.toRecord(row) }))
         ),
       claimTransfer,
+      findFreeTransfer: (candidates) => Effect.map(freeOf(candidates, null), ([free]) => Option.fromUndefinedOr(free)),
       takeOver: (operationId, leaseMillis) =>
         Effect.map(
           orDie(sql<OperationRow>`

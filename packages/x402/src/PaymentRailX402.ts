@@ -180,7 +180,8 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
       const signer = yield* processSigner
       if (signer.recoverSigner(digest, signature) === payer) return
       const garbledDigest = method.garbledDigest(transfer)
-      const cause = findCause(signer, { payer, digest, signature, name: offered.config.name, garbledDigest })
+      const { name } = offered.config
+      const cause = findCause(signer, { payer, digest, signature, method: method.name, name, garbledDigest })
       if (cause !== undefined) return yield* refuse(cause)
       const formFlaw = offered.config.smartAccounts === true ? method.findFormFlaw(signature) : undefined
       const flaw = formFlaw ?? (yield* SmartAccount.findFlaw(route, { account: payer, digest, signature }))

@@ -2,7 +2,14 @@ import type { PaidSettlement, PaymentProof, Settlement } from "@agentos/core"
 import { sandboxTetherAbi } from "@agentos/sandbox"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { encodeFunctionData, type Hex, multicall3Abi } from "viem"
+import {
+  encodeFunctionData,
+  type Hex,
+  multicall3Abi,
+  parseSignature,
+  serializeCompactSignature,
+  signatureToCompactSignature
+} from "viem"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { pay, price, termsOf } from "../PaymentRig.ts"
 import { customer, finalize, hideCall, invalidation, Permit2Rig, send, sendTogether, settlement } from "./Permit2Rig.ts"
@@ -172,6 +179,27 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })("A paym
     })
   )
 
+  it.effect("has no transfer that lacks confirmations as candidate, and says that there is one", () =>
+    Effect.gen(function* () {
+      const { chain, client, railOf } = yield* Permit2Rig
+      // The chain keeps the states of 32 blocks, so the blocks of the uses are not known any more.
+      const mine = (blocks: number) => Effect.promise(() => client.mine({ blocks }))
+      const [one, two] = [yield* presented(), yield* presented()]
+      yield* send(chain.deployerKey, settlement(one.proof).to, settlement(one.proof).data)
+      yield* mine(60)
+      yield* send(chain.deployerKey, settlement(two.proof).to, settlement(two.proof).data)
+      yield* mine(40)
+      const rail = yield* railOf({ confirmations: 90 })
+      const find = rail.findSettlement(two.proof, two.terms, two.block)
+      const early = paidIn(yield* find)
+      assert.deepStrictEqual([early.candidates?.length, early.hasUnconfirmed], [1, true])
+      yield* mine(60)
+      const late = paidIn(yield* find)
+      assert.deepStrictEqual([late.candidates?.length, late.hasUnconfirmed], [2, undefined])
+      assert.notStrictEqual(late.transaction, early.transaction)
+    })
+  )
+
   it.effect("that a reorganization removes is unused again, and keeps the id of its transfer when it returns", () =>
     Effect.gen(function* () {
       const { chain, client } = yield* Permit2Rig
@@ -228,6 +256,19 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })("A paym
       assert.strictEqual(error._tag, "ProofInvalid")
       yield* owner("removeBlackList", [wallet.address])
       yield* rail.simulate(proof, terms)
+    })
+  )
+
+  it.effect("with a signature in another form is refused with the form that Permit2 needs", () =>
+    Effect.gen(function* () {
+      const { proof, rail } = yield* presented()
+      const { signature } = (JSON.parse(proof.payload) as { readonly payload: { readonly signature: Hex } }).payload
+      const compact = serializeCompactSignature(signatureToCompactSignature(parseSignature(signature)))
+      const fromZero = signature.slice(0, -2) + (signature.endsWith("1b") ? "00" : "01")
+      const refusalOf = (other: string) =>
+        Effect.flip(rail.authenticate({ ...proof, payload: proof.payload.replace(signature, other) }))
+      assert.include((yield* refusalOf(fromZero)).message, "27 or 28, because Permit2 passes it to ecrecover unchanged")
+      assert.include((yield* refusalOf(compact)).message, "Send its 65 bytes r, s and v: this server")
     })
   )
 

@@ -69,4 +69,19 @@ export const operationTransferTests: ContractTests<OperationStore> = (it, capabi
       })
     )
   })
+
+  describe("findFreeTransfer", () => {
+    it.effect("returns the first transfer that no operation has", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const transfers = yield* candidates(2)
+        for (const free of transfers) {
+          assert.deepStrictEqual(yield* store.findFreeTransfer(transfers), Option.some(free))
+          yield* store.claimTransfer((yield* Sample.claimed()).operationId, [free])
+        }
+        assert.deepStrictEqual(yield* store.findFreeTransfer(transfers), Option.none())
+        assert.deepStrictEqual(yield* store.findFreeTransfer([]), Option.none())
+      })
+    )
+  })
 }

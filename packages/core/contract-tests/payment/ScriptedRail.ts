@@ -58,8 +58,11 @@ export interface ScriptedRail {
   readonly useNonce: (header: string) => void
   /** Whether the chain shows only transfers, and not which authorization made each. */
   readonly untied: { isUntied: boolean }
-  /** Uses the authorization in a header without a transfer, beside the transfer of the one in another header. */
-  readonly useBeside: (header: string, other: string) => void
+  /**
+   * Uses the authorization in a header without a transfer, beside the transfer of the one in another header, and perhaps beside
+   * more transfers that lack confirmations.
+   */
+  readonly useBeside: (header: string, other: string, hasUnconfirmed?: boolean) => void
   /** The refunds paid, by the nonce of the refund. */
   readonly refunds: ReadonlyMap<string, { readonly wallet: string; readonly amount: bigint }>
   /** The obstacle to refunds: none, a payment that is not final, no wallet, or a lost answer. */
@@ -310,10 +313,10 @@ export const make = (): ScriptedRail => {
     outage,
     useNonceOnceRead: (header) => void frontRunning.add(decode(header).nonce),
     untied,
-    useBeside: (header, other) => {
+    useBeside: (header, other, hasUnconfirmed = false) => {
       const use = used.get(decode(other).nonce)
-      if (use === undefined) throw new Error("the other authorization was not used")
-      used.set(decode(header).nonce, use)
+      if (use?._tag !== "Paid") throw new Error("the other authorization did not pay")
+      used.set(decode(header).nonce, { ...use, hasUnconfirmed })
     },
     refunds,
     refunding,

@@ -121,7 +121,10 @@ export class OperationJournal extends Context.Service<
      * Returns the transaction that paid, after its transfer is claimed if the chain does not tie it to the payment. Call it in
      * the transaction of the move that it proves.
      */
-    readonly transactionOf: (operation: Operation, paid: PaidSettlement) => Effect.Effect<string, TransferTaken>
+    readonly transactionOf: (
+      operation: Operation,
+      paid: PaidSettlement
+    ) => Effect.Effect<string, PaymentPending | TransferTaken>
     /** Commits that the chain shows the payment. */
     readonly settle: (
       operation: Operation,
@@ -230,12 +233,13 @@ export class OperationJournal extends Context.Service<
       const refundNonce = (operation: Operation) => refundNonceOf(keyring, operation)
 
       const transactionOf = Effect.fnUntraced(function* (
-        { operationId }: Operation,
-        { candidates, transaction }: PaidSettlement
-      ) {
+        operation: Operation,
+        { candidates, hasUnconfirmed, transaction }: PaidSettlement
+      ): Effect.fn.Return<string, PaymentPending | TransferTaken> {
         if (candidates === undefined) return transaction
-        const claimed = yield* operations.claimTransfer(operationId, candidates)
-        return Option.isSome(claimed) ? claimed.value.transaction : yield* new TransferTaken()
+        const claimed = yield* operations.claimTransfer(operation.operationId, candidates)
+        if (Option.isSome(claimed)) return claimed.value.transaction
+        return yield* hasUnconfirmed === true ? pending(operation, RETRY_SOON) : new TransferTaken()
       })
 
       const commitOwed = (operation: Operation, { paid, ...change }: OwedPayment, abandon: Effect.Effect<void>) =>

@@ -105,6 +105,10 @@ export class OperationStore extends Context.Service<
       operationId: string,
       candidates: ReadonlyArray<CandidateTransfer>
     ) => Effect.Effect<Option.Option<CandidateTransfer>>
+    /** Returns the first of these transfers that no operation has; none if operations have all of them. */
+    readonly findFreeTransfer: (
+      candidates: ReadonlyArray<CandidateTransfer>
+    ) => Effect.Effect<Option.Option<CandidateTransfer>>
     /**
      * Takes over an operation that is not final and whose lease has expired: increments its fence and leases it for
      * `leaseMillis`. Returns none while another worker holds a lease, and once the operation is final.

@@ -55,9 +55,11 @@ export interface PaidSettlement {
   readonly block: bigint
   /**
    * Present if the chain does not show which transfer the authorization made: those that can be it, best first, of which
-   * `transaction` has the first. All of them are in `block`.
+   * `transaction` has the first, in `block`.
    */
   readonly candidates?: ReadonlyArray<CandidateTransfer>
+  /** Whether there are more candidates, which do not have enough confirmations yet. */
+  readonly hasUnconfirmed?: boolean
 }
 
 /** The outcome of an authorization according to the chain. */

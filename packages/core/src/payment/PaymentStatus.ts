@@ -142,6 +142,9 @@ const readingOf = (settlement: Settlement): UseReading => {
   }
 }
 
+const UNSETTLED = { _tag: "Unsettled" } as const
+const TAKEN = { _tag: "UsedOtherwise", message: "Another operation has the transfer." } as const
+
 /** Reads the state of payments. It claims, submits and changes nothing. */
 export class PaymentStatuses extends Context.Service<
   PaymentStatuses,
@@ -200,6 +203,19 @@ export class PaymentStatuses extends Context.Service<
         return terms && { ...terms, amount: proof.value }
       }
 
+      /** Reads the settlement of an authorization that no operation holds: a transfer that one has did not pay for it. */
+      const readSettlement = Effect.fnUntraced(function* (
+        proof: PaymentProof,
+        terms: PaymentTerms,
+        afterBlock: bigint
+      ) {
+        const settlement = yield* rail.findSettlement(proof, terms, afterBlock)
+        if (settlement._tag !== "Paid" || settlement.candidates === undefined) return settlement
+        const free = yield* operations.findFreeTransfer(settlement.candidates)
+        if (Option.isSome(free)) return { ...settlement, transaction: free.value.transaction }
+        return settlement.hasUnconfirmed === true ? UNSETTLED : { ...TAKEN, block: settlement.block }
+      })
+
       /**
        * Reads from the chain how an authorization was used that no operation holds. The search starts when a payer whose
        * clock is right can have signed it, by the times that are signed: the times of the echoed challenge are not
@@ -211,13 +227,13 @@ export class PaymentStatuses extends Context.Service<
           const { block, used } = yield* rail.readNonce(proof)
           if (!used) {
             const mayHaveExpired = now > proof.validBefore * Timestamp.SECOND
-            return mayHaveExpired ? readingOf(yield* rail.findSettlement(proof, terms, block)) : { use: "unused" }
+            return mayHaveExpired ? readingOf(yield* readSettlement(proof, terms, block)) : { use: "unused" }
           }
           const signedFrom = proof.validBefore - terms.maxTimeoutSeconds - CLOCK_MARGIN_SECONDS
           const from = Math.min(Math.max(proof.validAfter, signedFrom) * Timestamp.SECOND, now)
           if (from < now - SEARCH_WINDOW) return { use: "unsearched" }
           const afterBlock = yield* rail.blockBefore(terms, Timestamp.Timestamp.make(from))
-          const settlement = yield* rail.findSettlement(proof, terms, afterBlock)
+          const settlement = yield* readSettlement(proof, terms, afterBlock)
           // A use before the search may have been a payment.
           const isEarlier = settlement._tag === "UsedOtherwise" && settlement.block === undefined
           return { ...(isEarlier ? { use: "unsearched" } : readingOf(settlement)), wasSearched: true }

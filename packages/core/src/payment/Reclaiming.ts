@@ -35,7 +35,7 @@ export const reclaim = Effect.fnUntraced(
     switch (settlement._tag) {
       case "Paid": {
         const owed = yield* Effect.result(claimRefund(ports, payment, terms.value, { afterBlock, paid: settlement }))
-        if (Result.isFailure(owed)) return owed.failure._tag === "TransferTaken" ? yield* usedBefore : undefined
+        if (Result.isFailure(owed)) return yield* unowed[owed.failure._tag]
         yield* reach("refund_owed", owed.success)
         const { operationId } = owed.success
         return yield* new PaymentReturned({ operationId, paymentState: "refund_due", receipt: null })
@@ -65,3 +65,5 @@ const usedForAnother = new IdempotencyConflict({
 
 /** Fails: the authorization is used, and neither an operation nor the chain shows by what. */
 export const useNotSeen = undetermined("The authorization is used, but the chain does not show yet by which transfer")
+
+const unowed = { ClaimLost: Effect.void, PaymentPending: useNotSeen, TransferTaken: usedBefore } as const

@@ -1,4 +1,4 @@
-import { OperationStore } from "@agentos/core"
+import { OperationStore, PaymentStatuses } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import {
@@ -36,6 +36,40 @@ describe("a transfer that two authorizations can have made", () => {
       assert.deepInclude(yield* failureOf(buySecond), { _tag: "IdempotencyConflict", paymentState: "none" })
       assert.deepStrictEqual(yield* states, { fulfilled: 1 })
       assert.deepStrictEqual(yield* balances, { received: -PAID, fulfilled: PAID })
+    })
+  )
+
+  scenario("did not pay for a second payment, by its status", (host) =>
+    Effect.gen(function* () {
+      const { first, second } = yield* bought(host)
+      host.payments.useBeside(second, first)
+      const status = Effect.flatMap(PaymentStatuses, ({ ofPayment }) => ofPayment(second))
+      assert.deepInclude((yield* status).record, { paymentState: "none", transaction: null, advice: "pay" })
+    })
+  )
+
+  scenario("decides nothing about a second payment while more transfers lack confirmations", (host) =>
+    Effect.gen(function* () {
+      const { buySecond, first, second } = yield* bought(host)
+      const status = Effect.flatMap(PaymentStatuses, ({ ofPayment }) => ofPayment(second))
+      host.payments.useBeside(second, first, true)
+      assert.strictEqual((yield* failureOf(buySecond))._tag, "OperationDelayed")
+      assert.deepInclude((yield* status).record, { paymentState: "unknown", transaction: null, advice: "wait" })
+      assert.deepStrictEqual(yield* states, { fulfilled: 1 })
+    })
+  )
+
+  scenario("ends no second payment while more transfers lack confirmations", (host) =>
+    Effect.gen(function* () {
+      const { buySecond, first, second } = yield* bought(host)
+      host.payments.script.push("fail before")
+      yield* failureOf(underClock(buySecond))
+      host.payments.useBeside(second, first, true)
+      yield* returnDebts
+      assert.deepStrictEqual(yield* states, { fulfilled: 1, refused: 1 })
+      host.payments.useBeside(second, first)
+      yield* returnDebts
+      assert.deepStrictEqual(yield* states, { fulfilled: 1, unpaid: 1 })
     })
   )
 

@@ -1,4 +1,5 @@
 import { concat, type Hex, size } from "viem"
+import type { TransferMethodName } from "./PaymentNetwork.ts"
 import type { Signer } from "./Signer.ts"
 
 /** A signature that is not that of its payer in the form that contracts accept. */
@@ -6,9 +7,21 @@ export interface RefusedSignature {
   readonly payer: Hex
   readonly digest: Hex
   readonly signature: Hex
+  readonly method: TransferMethodName
   /** The name of the token, and the bytes that a client signs which decodes the name as Latin-1, if they differ. */
   readonly name: string
   readonly garbledDigest: Hex | undefined
+}
+
+/** Why the last byte must be 27 or 28. */
+const RECOVERY_REASON: Readonly<Record<TransferMethodName, string>> = {
+  eip3009: "facilitators pass it on as r, s and v",
+  permit2: "Permit2 passes it to ecrecover unchanged"
+}
+/** Permit2 itself accepts 64 bytes. */
+const SHORT_REASON: Readonly<Record<TransferMethodName, string>> = {
+  eip3009: ", because facilitators pass it on so",
+  permit2: ": this server verifies no other form"
 }
 
 /** Returns the signature with the recovery id as 27 or 28, if it ends with 0 or 1 instead. */
@@ -32,17 +45,17 @@ const expanded = (signature: Hex): Hex => {
  */
 export const findCause = (
   { recoverSigner }: Signer,
-  { digest, garbledDigest, name, payer, signature }: RefusedSignature
+  { digest, garbledDigest, method, name, payer, signature }: RefusedSignature
 ): string | undefined => {
   const isPayers = (hash: Hex, bytes: Hex | undefined) => bytes !== undefined && recoverSigner(hash, bytes) === payer
   if (!/^0x(?:[0-9a-f]{128}|[0-9a-f]{130})$/i.test(signature)) return undefined
   if (size(signature) === 64) {
     return isPayers(digest, expanded(signature))
-      ? "The signature has the 64 bytes of EIP-2098. Send its 65 bytes r, s and v, because facilitators pass it on so."
+      ? `The signature has the 64 bytes of EIP-2098. Send its 65 bytes r, s and v${SHORT_REASON[method]}.`
       : undefined
   }
   if (isPayers(digest, withRecoveryId(signature))) {
-    return "The signature ends with 0 or 1. It must end with 27 or 28, because facilitators pass it on as r, s and v."
+    return `The signature ends with 0 or 1. It must end with 27 or 28, because ${RECOVERY_REASON[method]}.`
   }
   return garbledDigest !== undefined && isPayers(garbledDigest, signature)
     ? `The signature is for another spelling of the token's name ${name}: the client decoded the UTF-8 of ` +

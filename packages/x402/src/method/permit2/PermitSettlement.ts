@@ -37,7 +37,12 @@ const findUse = Effect.fnUntraced(function* (
   { chain, uses }: Parts,
   { afterBlock, confirmations, matches, nonce, owner, transaction, validBefore }: UseQuery
 ): Effect.fn.Return<
-  Settlement | { readonly _tag: "Used"; readonly transfers: readonly [OwnersTransfer, ...Array<OwnersTransfer>] },
+  | Settlement
+  | {
+      readonly _tag: "Used"
+      readonly transfers: readonly [OwnersTransfer, ...Array<OwnersTransfer>]
+      readonly hasUnconfirmed: boolean
+    },
   ProviderError
 > {
   // In this order, so that the nonce is read in a block that is not older than the finalized one.
@@ -52,7 +57,10 @@ const findUse = Effect.fnUntraced(function* (
   if (confirmed <= span.after) return UNSETTLED
   const found = yield* uses.findTransfers({ span, owner, nonce, transaction: transaction?.toLowerCase() }, matches)
   const [first, ...others] = found?.filter(({ block }) => block <= confirmed) ?? []
-  if (first !== undefined) return { _tag: "Used", transfers: [first, ...others] }
+  if (first !== undefined) {
+    const hasUnconfirmed = found !== undefined && others.length + 1 < found.length
+    return { _tag: "Used", transfers: [first, ...others], hasUnconfirmed }
+  }
   const isFinal =
     found?.length === 0 &&
     finalized.number > span.after &&
@@ -84,7 +92,8 @@ export const findSettlement = Effect.fnUntraced(function* (
   })
   if (found._tag !== "Used") return found
   const [{ block, transaction }] = found.transfers
-  return { _tag: "Paid", transaction, block, candidates: candidatesOf(parts.offered, found.transfers) }
+  const candidates = candidatesOf(parts.offered, found.transfers)
+  return { _tag: "Paid", transaction, block, candidates, ...(found.hasUnconfirmed && { hasUnconfirmed: true }) }
 })
 
 /**
