@@ -164,8 +164,21 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
     return made
   }
 
+  /** By amount: the last answer that left out a network. */
+  const partial = new Map<bigint, ReadonlyArray<PaymentTerms>>()
+  const offers = (amount: bigint): ReadonlyArray<PaymentTerms> => {
+    const all = terms(amount)
+    const sold = all.filter(({ asset, network }) => findRoute(network, asset)?.facilitator.sells?.(amount) ?? true)
+    if (sold.length === all.length) return all
+    const before = partial.get(amount)
+    if (before?.length === sold.length && before.every((one, place) => one === sold[place])) return before
+    if (partial.size < TERMS_KEPT_MAX) partial.set(amount, sold)
+    return sold
+  }
+
   return PaymentRail.of({
     terms,
+    offers,
     challengeEncoder: PaymentHeader.challengeEncoder,
     decodeProof: PaymentHeader.decodeProof,
     isBoundElsewhere: ({ nonce }, { extra }, url) => isBoundElsewhere(nonce, extra["binding"], url),

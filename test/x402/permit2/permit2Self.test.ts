@@ -1,23 +1,23 @@
-import { PaymentRail } from "@agentos/core"
+import { PaymentRail, Usdt } from "@agentos/core"
 import { Memory } from "@agentos/memory"
-import { PaymentRailX402, selfFacilitator } from "@agentos/x402"
+import { PaymentRailX402, selfFacilitator, type SelfFacilitatorConfig } from "@agentos/x402"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { parseEther } from "viem"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
-import { pay, termsOf } from "../PaymentRig.ts"
+import { pay, price, termsOf } from "../PaymentRig.ts"
 import { customer, finalize, invalidation, Permit2Rig, send } from "./Permit2Rig.ts"
 
 layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })(
   "The facilitator of the server, by Permit2",
   (it) => {
     /** A rail that submits from a new gas wallet, and the number of transactions that the wallet has sent. */
-    const started = Effect.gen(function* () {
+    const started = Effect.fnUntraced(function* (limits: Partial<SelfFacilitatorConfig> = {}) {
       const { client, networkOf } = yield* Permit2Rig
       const privateKey = generatePrivateKey()
       const address = privateKeyToAddress(privateKey)
       yield* Effect.promise(() => client.setBalance({ address, value: parseEther("1") }))
-      const facilitator = selfFacilitator({ kind: "self", privateKey: Redacted.make(privateKey) })
+      const facilitator = selfFacilitator({ kind: "self", privateKey: Redacted.make(privateKey), ...limits })
       const networks = [
         { ...networkOf({ refund: { privateKey: Redacted.make((yield* Permit2Rig).chain.refundKey) } }), facilitator }
       ]
@@ -27,7 +27,7 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })(
     })
 
     const presented = Effect.fnUntraced(function* (index = 0) {
-      const { rail, sent } = yield* started
+      const { rail, sent } = yield* started()
       const wallet = yield* customer(index)
       const [terms, proof] = [termsOf(rail), yield* pay(rail, wallet.privateKey)]
       yield* rail.verify(proof, terms)
@@ -72,13 +72,24 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })(
     it.effect("refuses a payment of a wallet without an allowance, and spends no gas", () =>
       Effect.gen(function* () {
         const { chain } = yield* Permit2Rig
-        const { rail, sent } = yield* started
+        const { rail, sent } = yield* started()
         const [terms, proof] = [termsOf(rail), yield* pay(rail, chain.wallets[4]!.privateKey)]
         assert.deepStrictEqual(yield* rail.settle(proof, terms), {
           _tag: "Refused",
           message: "The facilitator refused the payment: permit2_allowance_required."
         })
         assert.strictEqual(yield* sent, 0)
+      })
+    )
+
+    it.effect("offers nothing while gas costs more than the limit, and no call that costs less than its gas", () =>
+      Effect.gen(function* () {
+        const closed = (yield* started({ sellBelowGasGwei: 0.000_001 })).rail
+        assert.deepStrictEqual([closed.offers(price), closed.terms(price).length], [[], 1])
+        const { rail } = yield* started({ coinPriceUsdt: "1000000" })
+        assert.deepStrictEqual(rail.offers(price), [])
+        const dear = Usdt.fromDecimal("100000")
+        assert.strictEqual(rail.offers(dear), rail.terms(dear))
       })
     )
   }

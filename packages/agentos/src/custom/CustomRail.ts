@@ -197,13 +197,12 @@ const makeRail = (rail: CustomRail) => {
     yield* rejectedAsInvalid(call("verify", "Temporary", toPayment(proof), terms))
   })
 
+  const terms: PaymentRail["Service"]["terms"] = (amount) =>
+    methodOf("payment", rail, "terms")(amount).map((one) => ({ ...one, scheme: "exact", extra: one.extra ?? {} }))
+
   return PaymentRail.of({
-    terms: (amount) =>
-      methodOf(
-        "payment",
-        rail,
-        "terms"
-      )(amount).map((terms) => ({ ...terms, scheme: "exact", extra: terms.extra ?? {} })),
+    terms,
+    offers: terms,
     challengeEncoder: (document) => (bindings) =>
       base64({
         x402Version: 2,

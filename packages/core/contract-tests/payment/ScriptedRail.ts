@@ -63,6 +63,8 @@ export interface ScriptedRail {
    * more transfers that lack confirmations.
    */
   readonly useBeside: (header: string, other: string, hasUnconfirmed?: boolean) => void
+  /** The price below which nothing is offered. */
+  readonly unsoldBelow: { price: bigint }
   /** The refunds paid, by the nonce of the refund. */
   readonly refunds: ReadonlyMap<string, { readonly wallet: string; readonly amount: bigint }>
   /** The obstacle to refunds: none, a payment that is not final, no wallet, or a lost answer. */
@@ -177,6 +179,7 @@ export const make = (): ScriptedRail => {
   const blocksBefore: Array<bigint> = []
   const frontRunning = new Set<string>()
   const untied = { isUntied: false }
+  const unsoldBelow = { price: 0n }
   let offered = TERMS
   let block = 1n
   let settleCalls = 0
@@ -215,6 +218,7 @@ export const make = (): ScriptedRail => {
 
   const rail = PaymentRail.of({
     terms: (amount): ReadonlyArray<PaymentTerms> => [{ ...offered, amount }],
+    offers: (amount) => (amount < unsoldBelow.price ? [] : [{ ...offered, amount }]),
     challengeEncoder:
       ({ accepts, error, resource }) =>
       (bindings) =>
@@ -313,6 +317,7 @@ export const make = (): ScriptedRail => {
     outage,
     useNonceOnceRead: (header) => void frontRunning.add(decode(header).nonce),
     untied,
+    unsoldBelow,
     useBeside: (header, other, hasUnconfirmed = false) => {
       const use = used.get(decode(other).nonce)
       if (use?._tag !== "Paid") throw new Error("the other authorization did not pay")

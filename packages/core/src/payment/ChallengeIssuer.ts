@@ -41,7 +41,7 @@ const namedBy = ({ networks }: PaidRequest, terms: ReadonlyArray<PaymentTerms>):
  * which the offers are the same, so that only the bindings are computed for each request.
  */
 export const challengeIssuer = (
-  rail: Pick<PaymentRail["Service"], "terms" | "challengeEncoder">,
+  rail: Pick<PaymentRail["Service"], "offers" | "terms" | "challengeEncoder">,
   keyring: Keyring["Service"],
   receipts: Pick<OfferReceipts["Service"], "offers">
 ): ((request: PaidRequest, reason: string | null) => Effect.Effect<string>) => {
@@ -80,7 +80,9 @@ export const challengeIssuer = (
 
   return (request, reason) =>
     Effect.flatMap(Timestamp.now, (issuedAt) => {
-      const all = rail.terms(priceOf(request))
+      const offers = rail.offers(priceOf(request))
+      // A refused payment is answered with a challenge also where nothing is offered.
+      const all = offers.length === 0 ? rail.terms(priceOf(request)) : offers
       const { extensions, networks, resource } = request
       if (reason !== null || networks.length > 0)
         return encodeFitting(request, namedBy(request, all), issuedAt, reason, () => undefined)

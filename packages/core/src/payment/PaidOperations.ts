@@ -16,7 +16,7 @@ import { check, pay, type PayError, type PaymentParts, paymentState, type Refuse
 import { type OperationError, PaymentRequired } from "./PaymentError.ts"
 import { PaymentRail } from "./PaymentRail.ts"
 import { paymentChecks } from "./PresentedPayments.ts"
-import { Sales } from "./Sales.ts"
+import { requireOffer, Sales } from "./Sales.ts"
 import type { SaleStopped } from "./SalesStop.ts"
 
 /**
@@ -88,11 +88,15 @@ export class PaidOperations extends Context.Service<
       }
       return PaidOperations.of({
         challenge: (request) =>
-          Effect.andThen(parts.sales.requireOnSale(request.entry.serviceId), issue(request, null)),
+          Effect.andThen(
+            Effect.andThen(parts.sales.requireOnSale(request.entry.serviceId), requireOffer(rail, request)),
+            issue(request, null)
+          ),
         quote: Effect.fnUntraced(function* (service, request, input) {
           const flaw = keyFlaw(request)
           if (flaw !== undefined) return yield* flaw
           yield* check(parts, service, request, input)
+          yield* requireOffer(rail, request)
           return yield* issue(request, null)
         }),
         pay: (service, request, paymentSignature, admission) =>

@@ -161,10 +161,15 @@ export class PaymentRail extends Context.Service<
   PaymentRail,
   {
     /**
-     * Returns the terms for an amount, one per offered network, best first. `extra` lacks the binding to a request. While
+     * Returns the terms for an amount, one per configured network, best first. `extra` lacks the binding to a request. While
      * the terms of an amount do not change, a rail may return the same array; challenges with it are prepared once.
      */
     readonly terms: (amount: bigint) => ReadonlyArray<PaymentTerms>
+    /**
+     * Returns those of the terms that are sold now: a network is left out while a payment on it would cost too much gas. The
+     * same array as `terms` returns if all are sold, and the same as before while nothing changes.
+     */
+    readonly offers: (amount: bigint) => ReadonlyArray<PaymentTerms>
     /**
      * Prepares the values of the PAYMENT-REQUIRED header that have this document in common. The result adds the bindings
      * to `extra` of the terms, in order, after their own fields.

@@ -1,5 +1,7 @@
 import { Cache, Cause, Clock, Context, Duration, Effect, Layer } from "effect"
 import type { ServiceId } from "../catalog/ServiceId.ts"
+import { type PaidRequest, priceOf } from "./PaidRequest.ts"
+import type { PaymentRail } from "./PaymentRail.ts"
 import { SaleStopped, type SalesStop, stopsByService } from "./SalesStop.ts"
 import { SalesStopStore } from "./SalesStopStore.ts"
 
@@ -11,6 +13,21 @@ const CATALOG_WAIT = Duration.seconds(1)
 const RETRY_AFTER_SECONDS = 120
 
 const ALL_ON_SALE: ReadonlyMap<ServiceId, SalesStop> = new Map()
+
+/** Fails while no network sells at the price of the request. */
+export const requireOffer = (
+  { offers }: Pick<PaymentRail["Service"], "offers">,
+  request: PaidRequest
+): Effect.Effect<void, SaleStopped> =>
+  offers(priceOf(request)).length > 0
+    ? Effect.void
+    : Effect.fail(
+        new SaleStopped({
+          serviceId: request.entry.serviceId,
+          reason: "Gas costs more than its limit on every payment network.",
+          retryAfterSeconds: RETRY_AFTER_SECONDS
+        })
+      )
 
 /** The services that are on sale. */
 export class Sales extends Context.Service<

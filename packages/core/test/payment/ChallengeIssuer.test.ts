@@ -23,8 +23,10 @@ const issuerOn = (count: number) => {
   const networks = Array.from({ length: count }, (_, index) => `eip155:${index + 1}`)
   const terms = networks.map(termsOn)
   const made: Array<number> = []
+  let offers: ReadonlyArray<PaymentTerms> = terms
   const rail = {
     terms: () => terms,
+    offers: () => offers,
     challengeEncoder: ({ accepts, error }) => {
       made.push(accepts.length)
       return (bindings) =>
@@ -39,7 +41,7 @@ const issuerOn = (count: number) => {
           })
         ).toString("base64")
     }
-  } satisfies Pick<PaymentRail["Service"], "terms" | "challengeEncoder">
+  } satisfies Pick<PaymentRail["Service"], "offers" | "terms" | "challengeEncoder">
   const issue = challengeIssuer(rail, testKeyring([1], 1), { offers: () => ({}) })
   const request = requestOf(CREATE, {})
   const offered = (named: ReadonlyArray<string> = [], reason: string | null = null) =>
@@ -50,10 +52,25 @@ const issuerOn = (count: number) => {
       }
       return accepts.map(({ network }) => network)
     })
-  return { networks, made, offered }
+  const sell = (...sold: ReadonlyArray<string>) => {
+    offers = terms.filter(({ network }) => sold.includes(network))
+  }
+  return { networks, made, offered, sell }
 }
 
 describe("challengeIssuer", () => {
+  it.effect("leaves out networks that are not sold now, and all but none from a refusal", () =>
+    Effect.gen(function* () {
+      const { networks, offered, sell } = issuerOn(3)
+      assert.deepStrictEqual(yield* offered(), networks)
+      sell("eip155:2")
+      assert.deepStrictEqual(yield* offered(), ["eip155:2"])
+      assert.deepStrictEqual(yield* offered(["eip155:1", "eip155:2"]), ["eip155:2"])
+      sell()
+      assert.deepStrictEqual(yield* offered([], "The payment has expired."), networks)
+    })
+  )
+
   it.effect("offers all networks that fit into a header, and finds them once a minute", () =>
     Effect.gen(function* () {
       const { made, networks, offered } = issuerOn(30)

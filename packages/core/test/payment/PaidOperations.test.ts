@@ -371,6 +371,19 @@ describe("PaidOperations", () => {
     })
   )
 
+  scenario("challenges nobody while no network sells at the price, and honors earlier challenges", (host) =>
+    Effect.gen(function* () {
+      const signature = pay(yield* challengeOf(), ADA, "01")
+      host.payments.unsoldBelow.price = 250_001n
+      const refused = yield* failureOf(create({ localPart: "grace" }))
+      assert.deepInclude(refused, { _tag: "SaleStopped", serviceId: "email.mailbox.create" })
+      yield* create({ localPart: "ada" }, { signature })
+      assert.strictEqual(host.payments.transfers.get(ADA), 1)
+      host.payments.unsoldBelow.price = 250_000n
+      assert.strictEqual((yield* failureOf(create({ localPart: "grace" })))._tag, "PaymentRequired")
+    })
+  )
+
   scenario("honors a challenge after the terms have changed, and charges by the old ones", (host) =>
     Effect.gen(function* () {
       const signature = pay(yield* challengeOf(), ADA, "01")

@@ -265,6 +265,7 @@ export const make = (world: SimulatedWorld, links: Links): PaymentRail["Service"
 
   return PaymentRail.of({
     terms: (amount): ReadonlyArray<PaymentTerms> => [{ ...TERMS, amount }],
+    offers: (amount) => [{ ...TERMS, amount }],
     challengeEncoder:
       ({ accepts }) =>
       (bindings) =>

@@ -27,6 +27,11 @@ export interface Facilitator {
   /** Fails if it is already known that no payment can be submitted now. Reveals no payment. */
   readonly ready: Effect.Effect<void, ProviderError>
   /**
+   * Returns whether calls of a price (in base units of prices) are offered now. A facilitator without it does not pay for gas
+   * from the operator's wallet, and all are.
+   */
+  readonly sells?: (price: bigint) => boolean
+  /**
    * Submits the payment. `Accepted` and `Refused` require an explicit answer of the facilitator; a timeout, a
    * broken connection and any ambiguous answer are `Unknown`.
    */

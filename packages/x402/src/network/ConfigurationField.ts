@@ -3,6 +3,11 @@ import { Schema } from "effect"
 /** A whole number between two bounds, both included. */
 export const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
+/** An amount of USDT. */
+export const DecimalPrice = Schema.String.check(
+  Schema.isPattern(/^\d{1,12}(\.\d{1,6})?$/, { expected: "a price, for example 5.00" })
+)
+
 export const HttpUrl = Schema.String.check(Schema.isPattern(/^https?:\/\/[^\s/]/, { expected: "an http or https URL" }))
 
 /** A valid header value, checked here because the error of `fetch` would contain a value that it rejects. */

@@ -1,7 +1,7 @@
 import { ProviderError, Usdt } from "@agentos/core"
 import { Effect, Redacted, Schema } from "effect"
 import { type Address, getAddress, isAddress } from "viem"
-import { between, HttpUrl, PrivateKey } from "./ConfigurationField.ts"
+import { between, DecimalPrice, HttpUrl, PrivateKey } from "./ConfigurationField.ts"
 import { addressOf } from "./Signer.ts"
 
 /** An EVM address. In mixed case it must have a valid checksum (ERC-55), so that a typing error is detected. */
@@ -35,7 +35,7 @@ const Blocks = between(0, 10_000)
 
 /** The number of blocks required from a price on. `from` is a decimal price such as `5.00`. */
 const Rule = Schema.Struct({
-  from: Schema.String.check(Schema.isPattern(/^\d{1,12}(\.\d{1,6})?$/, { expected: "a price, for example 5.00" })),
+  from: DecimalPrice,
   blocks: Blocks
 })
 

@@ -13,6 +13,7 @@ import { type Attempt, makeSigner, newAttempt } from "./FacilitatorSigner.ts"
 import * as GasAccount from "./GasAccount.ts"
 import * as GasChain from "./GasChain.ts"
 import * as GasKeeper from "./GasKeeper.ts"
+import * as GasSale from "./GasSale.ts"
 import * as GasSpender from "./GasSpender.ts"
 import type { GasTransaction, GasTransactionStore } from "./GasTransactionStore.ts"
 import { kindOf } from "./NodeRefusal.ts"
@@ -65,6 +66,8 @@ export const make = Effect.fnUntraced(function* (
     Exit.isSuccess(seen) ? SOLVENCY_TTL : Duration.zero
   )
   const reverts = yield* RevertLimit.make
+  const limits = GasSale.limitsOf(offered, account.saleCeiling, config.coinPriceUsdt)
+  const sells = yield* GasSale.watch(offered, gasChain.market, limits)
   const settleMillis = config.settleTimeoutMillis ?? DEFAULT_SETTLE_TIMEOUT_MILLIS
   yield* Effect.forkScoped(GasKeeper.run(account, gasChain, spender))
   // A failed check must not stop the server, but the operator should learn of it before a client does.
@@ -179,6 +182,7 @@ export const make = Effect.fnUntraced(function* (
       orElse: () =>
         Effect.fail(facilitatorError("Temporary", `could not read its gas wallet within ${READY_TIMEOUT_MILLIS} ms`))
     }),
+    sells,
     settle: (request) =>
       settle(request).pipe(
         Effect.timeoutOrElse({

@@ -31,6 +31,8 @@ export interface GasAccount {
   readonly wallet: GasWallet
   /** Highest price of a unit of gas, in wei. */
   readonly ceiling: bigint
+  /** Price of a unit of gas, in wei, up to which the network is offered. */
+  readonly saleCeiling: bigint
   readonly repriceAfterMillis: number
   /** Signs a transaction without any request to the chain. */
   readonly sign: (call: GasCall, accountNonce: number, price: GasPrice) => Effect.Effect<SignedTransaction>
@@ -46,10 +48,12 @@ export const make = (offered: OfferedNetwork, config: SelfFacilitatorConfig): Ga
       Effect.promise(() => account.signTransaction(transaction)),
       (bytes) => ({ hash: keccak256(bytes), bytes })
     )
+  const ceilingGwei = config.maxFeePerGasGwei ?? DEFAULT_MAX_FEE_GWEI
   return {
     address: account.address,
     wallet: { network: offered.network, address: account.address.toLowerCase() },
-    ceiling: parseGwei((config.maxFeePerGasGwei ?? DEFAULT_MAX_FEE_GWEI).toFixed(9)),
+    ceiling: parseGwei(ceilingGwei.toFixed(9)),
+    saleCeiling: parseGwei((config.sellBelowGasGwei ?? ceilingGwei).toFixed(9)),
     repriceAfterMillis: config.repriceAfterMillis ?? DEFAULT_REPRICE_AFTER_MILLIS,
     sign: (call, nonce, price) =>
       signed({ type: "eip1559", chainId: Number(offered.chainId), nonce, value: 0n, ...call, ...price }),

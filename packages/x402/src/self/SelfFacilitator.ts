@@ -15,13 +15,22 @@ export const selfFacilitator =
       (FacilitatorSelf) => FacilitatorSelf.make(offered, config)
     )
 
-/** Checks that the gas wallet of a network can pay for a settlement now. */
+/** Checks that the gas wallet of a network can pay for a settlement now, and that its gas is not too expensive to sell. */
 export const checkGasWallet = (
   offered: OfferedNetwork,
   config: SelfFacilitatorConfig
 ): Effect.Effect<void, ProviderError> =>
   Effect.flatMap(
-    Effect.promise(() => Promise.all([import("./GasAccount.ts"), import("./GasChain.ts"), import("./GasSpender.ts")])),
-    ([GasAccount, GasChain, { checkSolvency }]) =>
-      checkSolvency(GasAccount.make(offered, config), GasChain.make(offered))
+    Effect.promise(() =>
+      Promise.all([
+        import("./GasAccount.ts"),
+        import("./GasChain.ts"),
+        import("./GasSale.ts"),
+        import("./GasSpender.ts")
+      ])
+    ),
+    ([GasAccount, GasChain, { checkOffered }, { checkSolvency }]) => {
+      const [account, chain] = [GasAccount.make(offered, config), GasChain.make(offered)]
+      return Effect.andThen(checkSolvency(account, chain), checkOffered(offered, chain.market, account.saleCeiling))
+    }
   )

@@ -12,6 +12,7 @@ const account: GasAccount = {
   address: `0x${"a".repeat(40)}`,
   wallet: { network: "eip155:402402", address: `0x${"a".repeat(40)}` },
   ceiling: 1n,
+  saleCeiling: 1n,
   repriceAfterMillis: 15_000,
   sign: () => Effect.die("nothing is signed"),
   signAgain: () => Effect.die("nothing is signed")
