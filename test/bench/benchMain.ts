@@ -15,7 +15,7 @@ import { memory } from "./memory.ts"
 import { mailIn } from "./mailIn.ts"
 import { mailOut } from "./mailOut.ts"
 import { numbers } from "./numbers.ts"
-import { paid, paidOnChain } from "./paid.ts"
+import { paid, paidByMethod, paidOnChain } from "./paid.ts"
 import { planner } from "./planner.ts"
 import { read } from "./read.ts"
 import { sockets } from "./sockets.ts"
@@ -30,6 +30,7 @@ const benches: Readonly<Record<string, Bench>> = {
   constant,
   paid,
   "paid-chain": paidOnChain,
+  "paid-methods": paidByMethod,
   "mail-in": mailIn,
   "mail-out": mailOut,
   events,

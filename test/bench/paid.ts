@@ -8,7 +8,7 @@ import { Treasury } from "../support/Treasury.ts"
 import type { Bench, BenchRun } from "./Bench.ts"
 import type { Buying } from "./compare/buyersMain.ts"
 import { startChild } from "./compare/ChildModule.ts"
-import { compare, COMPARISON_OPTIONS } from "./compare/Comparison.ts"
+import { compare, COMPARISON_OPTIONS, median } from "./compare/Comparison.ts"
 import type { Side, Work } from "./compare/Side.ts"
 import { type HttpServer, startPeer } from "./compare/HttpSides.ts"
 import { type ServerUnderTest, startServerUnderTest } from "./compare/ServerUnderTest.ts"
@@ -44,7 +44,8 @@ export const startBuyers = async (bench: BenchRun, fund: Market["fund"]) => {
   bench.atEnd(buyers.stop)
   const keys = Array.from({ length: CALLERS }, generatePrivateKey)
   await fund(keys.map(privateKeyToAddress))
-  const buy = (url: string, millis: number) => buyers.ask({ url: url + PATH, keys, millis })
+  const buy = (url: string, millis: number, network?: string) =>
+    buyers.ask({ url: url + PATH, keys, millis, ...(network !== undefined && { network }) })
   return { buy, cpuMillis: buyers.cpuMillis }
 }
 
@@ -156,6 +157,31 @@ export const paidOnChain: Bench = {
       },
       fund: fundOn(chain)
     })
+  }
+}
+
+export const paidByMethod: Bench = {
+  summary: "the same on two chains by one server: by Permit2, beside EIP-3009",
+  options: COMPARISON_OPTIONS,
+  comparesPeers: true,
+  run: async (bench) => {
+    const server = await startServerUnderTest(bench, { transferMethod: "permit2" })
+    const { chains } = server.rig.cluster
+    const buyers = await startBuyers(bench, async (wallets) => {
+      await Promise.all(chains.map((chain) => fundOn(chain)(wallets)))
+    })
+    const [permit2, eip3009] = chains.map(({ network, transferMethod }): Side => ({
+      name: transferMethod,
+      cpuMillis: () => usageOf(server.pid).cpuMillis,
+      work: (millis) => buyers.buy(server.url, millis, network)
+    }))
+    const title = `paid creation of a mailbox on local chains, ${CALLERS} callers, by each transfer method`
+    const result = await compare(bench, { title, unit: "purchases", goal: 0.8, ours: permit2!, peers: [eip3009!] })
+    const [ours, theirs] = (result?.sides ?? []).map(({ cpuMillis }) => median(cpuMillis))
+    if (ours !== undefined && theirs !== undefined)
+      bench.say(
+        `\na purchase by Permit2 takes ${(ours / theirs).toFixed(2)} times the processor time (goal: at most 1.25)`
+      )
   }
 }
 

@@ -66,6 +66,8 @@ export interface Cluster {
   readonly servers: ReadonlyArray<ClusterServer>
   /** The chain of the servers' first network, on which customers pay. */
   readonly chain: ChainDescription
+  /** The chains of the networks, in their order. */
+  readonly chains: ReadonlyArray<ChainDescription>
   /** Address that refunds are paid from. */
   readonly refundWallet: `0x${string}`
   readonly facilitatorUrl: string
@@ -203,6 +205,7 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
     return {
       servers,
       chain: chains[0]!,
+      chains,
       refundWallet: privateKeyToAddress(run.chain.refundKey),
       facilitatorUrl: facilitatorUrl(run),
       relayFaultsUrl: relayFaultsUrl(run),

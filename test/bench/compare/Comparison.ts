@@ -44,10 +44,13 @@ export const repeat = async (callers: number, millis: number, once: () => Promis
 /** Every bench that compares takes these. */
 export const COMPARISON_OPTIONS = { rounds: 5, seconds: 5 }
 
-/** Lets the sides work in turn, after a warm-up of each, and says their medians and ratios. */
-export const compare = async (bench: BenchRun, comparison: Comparison): Promise<void> => {
+/** Lets the sides work in turn, after a warm-up of each, and says their medians and ratios. Returns what it says. */
+export const compare = async (bench: BenchRun, comparison: Comparison): Promise<ComparisonResult | undefined> => {
   const { ceiling, goal, ours, peers, title, unit } = comparison
-  if (SERVES_ANOTHER in process.env) return serveSide(title, ours)
+  if (SERVES_ANOTHER in process.env) {
+    await serveSide(title, ours)
+    return undefined
+  }
   const [rounds, millis] = [bench.option("rounds"), bench.option("seconds") * 1_000]
   const earlier = bench.against === undefined ? [] : [await bench.against.side(title)]
   const sides = [ours, ...peers, ...earlier].map((side) => ({
@@ -82,6 +85,7 @@ export const compare = async (bench: BenchRun, comparison: Comparison): Promise<
   bench.say(`\n${describe(result)}`)
   const limited = result.sides.filter(({ rates }) => median(rates) > CEILING_SHARE * (ceiling ?? Infinity))
   for (const { name } of limited) bench.say(`\n${name} is close to the most that the load generator can do`)
+  return result
 }
 
 /** Formats a result as Markdown. */

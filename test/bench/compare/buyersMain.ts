@@ -14,16 +14,18 @@ export interface Buying {
   /** The private key of each wallet. */
   readonly keys: ReadonlyArray<Hex>
   readonly millis: number
+  /** The network on which they pay (CAIP-2); by default the first one that the server offers. */
+  readonly network?: string
 }
 
-const wallets = new Map<Hex, x402Client>()
+const wallets = new Map<string, x402Client>()
 
-const walletOf = (key: Hex): x402Client => {
-  const known = wallets.get(key)
+const walletOf = (key: Hex, network: string): x402Client => {
+  const known = wallets.get(key + network)
   if (known !== undefined) return known
-  const client = new x402Client().register("eip155:*", new ExactEvmScheme(privateKeyToAccount(key)))
+  const client = new x402Client().register(network as `eip155:${string}`, new ExactEvmScheme(privateKeyToAccount(key)))
   client.setSpendControls(false)
-  wallets.set(key, client)
+  wallets.set(key + network, client)
   return client
 }
 
@@ -45,7 +47,7 @@ const buy = async (wallet: x402Client, url: string): Promise<void> => {
     throw new Error(`the purchase was answered ${bought.status}: ${text}`)
 }
 
-answerParent(async ({ keys, millis, url }: Buying): Promise<Work> => {
+answerParent(async ({ keys, millis, network = "eip155:*", url }: Buying): Promise<Work> => {
   const startedAt = performance.now()
   let count = 0
   const caller = async (wallet: x402Client) => {
@@ -54,6 +56,6 @@ answerParent(async ({ keys, millis, url }: Buying): Promise<Work> => {
       count++
     }
   }
-  await Promise.all(keys.map((key) => caller(walletOf(key))))
+  await Promise.all(keys.map((key) => caller(walletOf(key, network))))
   return { count, millis: performance.now() - startedAt }
 })
