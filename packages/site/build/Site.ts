@@ -11,7 +11,18 @@ export const groups = (): ReadonlyArray<Group> => [
   guides("Start", "index", "quickstart", "install", "examples", "journey", "sandbox"),
   guides("Use it", "client", "agentctl", "tools", "pay", "authentication", "mail", "phone", "events", "webhooks"),
   guides("Make it reliable", "errors", "idempotency", "limits", "security"),
-  guides("Run it", "embed", "adapters", "deploy", "proxies", "operate", "alerts", "configuration", "payment-networks"),
+  guides(
+    "Run it",
+    "embed",
+    "adapters",
+    "deploy",
+    "proxies",
+    "operate",
+    "alerts",
+    "configuration",
+    "payment-networks",
+    "gas"
+  ),
   { label: "Catalogs", pages: [...catalogPages(), recordsPage()] },
   ...referenceGroups().map(({ label, pages }) => ({ label: `Reference: ${label}`, pages }))
 ]
