@@ -32,8 +32,11 @@ export const findBeginning = Effect.fnUntraced(function* <E>(
   }
   while (until - after > 1n) {
     const middle = (until + after) / 2n
-    if ((yield* holds(middle)) === false) after = middle
-    else until = middle
+    const isHolding = yield* holds(middle)
+    // The node has dropped that state since an older one was read.
+    if (isHolding === undefined) return { after, until }
+    if (isHolding) until = middle
+    else after = middle
   }
   return { after, until }
 })

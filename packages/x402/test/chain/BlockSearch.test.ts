@@ -44,4 +44,18 @@ describe("findBeginning", () => {
       }),
     { arbitrary: { seed: SEED } }
   )
+
+  it.effect("returns what it knows if the node drops a state between two reads", () =>
+    Effect.gen(function* () {
+      const read: Array<bigint> = []
+      const span = yield* findBeginning(0n, 100n, (block) =>
+        Effect.sync(() => {
+          read.push(block)
+          return read.length > 4 ? undefined : block >= 96n
+        })
+      )
+      assert.deepStrictEqual(read, [99n, 98n, 96n, 92n, 94n])
+      assert.deepStrictEqual(span, { after: 92n, until: 96n })
+    })
+  )
 })
