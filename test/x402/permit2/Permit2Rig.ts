@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { text } from "node:stream/consumers"
 import {
   type Chain,
+  multicall3Address,
   readChainDescription,
   sandboxChain,
   sandboxClient,
@@ -27,7 +28,16 @@ import { EIP2612_GAS_SPONSORING } from "@x402/extensions"
 import { ExactEvmScheme } from "@x402/evm/exact/facilitator"
 import type { PaymentProof } from "@agentos/core"
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
-import { createWalletClient, encodeFunctionData, type Hex, http, numberToHex, parseAbi, publicActions } from "viem"
+import {
+  createWalletClient,
+  encodeFunctionData,
+  type Hex,
+  http,
+  multicall3Abi,
+  numberToHex,
+  parseAbi,
+  publicActions
+} from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { railOver } from "../PaymentRig.ts"
 
@@ -223,6 +233,18 @@ export const settlement = ({ payload }: Pick<PaymentProof, "payload">) => {
       ]
     })
   }
+}
+
+/** A transaction that settles proofs through another contract: its input names the nonces, and nothing ties a transfer to one. */
+export const batch = (...proofs: ReadonlyArray<Pick<PaymentProof, "payload">>) => {
+  const calls = proofs.map((proof) => {
+    const { data, to } = settlement(proof)
+    return { target: to, allowFailure: false, callData: data }
+  })
+  return {
+    to: multicall3Address,
+    data: encodeFunctionData({ abi: multicall3Abi, functionName: "aggregate3", args: [calls] })
+  } as const
 }
 
 /** Puts a contract at an address that makes a call on any transaction, so that the input does not show the call. */

@@ -5,16 +5,23 @@ import { Effect } from "effect"
 import {
   encodeFunctionData,
   type Hex,
-  multicall3Abi,
   parseSignature,
   serializeCompactSignature,
   signatureToCompactSignature
 } from "viem"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { pay, price, termsOf } from "../PaymentRig.ts"
-import { customer, finalize, hideCall, invalidation, Permit2Rig, send, sendTogether, settlement } from "./Permit2Rig.ts"
-
-const MULTICALL3 = "0xcA11bde05977b3631167028862bE2a173976CA11"
+import {
+  batch,
+  customer,
+  finalize,
+  hideCall,
+  invalidation,
+  Permit2Rig,
+  send,
+  sendTogether,
+  settlement
+} from "./Permit2Rig.ts"
 
 const paidIn = (found: Settlement): PaidSettlement => (found._tag === "Paid" ? found : assert.fail(found._tag))
 const candidateIds = (found: Settlement) => paidIn(found).candidates?.map(({ transferId }) => transferId) ?? []
@@ -121,11 +128,24 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })("A paym
     }
   })
 
-  it.effect("whose nonce is invalidated beside an equal transfer has that transfer, and no other, as candidate", () =>
+  it.effect("whose nonce is invalidated beside a transfer of the proxy for another one has no candidate", () =>
     Effect.gen(function* () {
       const { chain } = yield* Permit2Rig
       const { one, two } = yield* inOneBlock((paying, cancelled) => [
         { key: chain.deployerKey, ...settlement(paying.proof) },
+        { key: cancelled.wallet.privateKey, ...invalidation(cancelled.proof) }
+      ])
+      yield* finalize
+      assert.lengthOf(candidateIds(yield* one.find()), 1)
+      assert.strictEqual((yield* two.find())._tag, "UsedOtherwise")
+    })
+  )
+
+  it.effect("whose nonce is invalidated beside an equal transfer in a batch has that transfer as candidate", () =>
+    Effect.gen(function* () {
+      const { chain } = yield* Permit2Rig
+      const { one, two } = yield* inOneBlock((paying, cancelled) => [
+        { key: chain.deployerKey, ...batch(paying.proof) },
         { key: cancelled.wallet.privateKey, ...invalidation(cancelled.proof) }
       ])
       const ids = candidateIds(yield* one.find())
@@ -138,8 +158,8 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })("A paym
     Effect.gen(function* () {
       const { chain } = yield* Permit2Rig
       const { one, receipts, two } = yield* inOneBlock((a, b) => [
-        { key: chain.deployerKey, ...settlement(a.proof) },
-        { key: chain.faucetKey, ...settlement(b.proof) }
+        { key: chain.deployerKey, ...batch(a.proof) },
+        { key: chain.faucetKey, ...batch(b.proof) }
       ])
       const [first, second] = [yield* one.find(), yield* two.find()]
       assert.strictEqual(paidIn(first).transaction, receipts[0]?.transactionHash)
@@ -155,12 +175,8 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })("A paym
     Effect.gen(function* () {
       const { chain } = yield* Permit2Rig
       const [one, two] = [yield* presented(), yield* presented()]
-      const calls = [one, two].map(({ proof }) => {
-        const { data, to } = settlement(proof)
-        return { target: to, allowFailure: false, callData: data }
-      })
-      const data = encodeFunctionData({ abi: multicall3Abi, functionName: "aggregate3", args: [calls] })
-      yield* send(chain.deployerKey, MULTICALL3, data)
+      const { data, to } = batch(one.proof, two.proof)
+      yield* send(chain.deployerKey, to, data)
       const ids = candidateIds(yield* one.find())
       assert.lengthOf(new Set(ids), 2)
       assert.deepStrictEqual(candidateIds(yield* two.find()), ids)
@@ -185,9 +201,9 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })("A paym
       // The chain keeps the states of 32 blocks, so the blocks of the uses are not known any more.
       const mine = (blocks: number) => Effect.promise(() => client.mine({ blocks }))
       const [one, two] = [yield* presented(), yield* presented()]
-      yield* send(chain.deployerKey, settlement(one.proof).to, settlement(one.proof).data)
+      yield* send(chain.deployerKey, batch(one.proof).to, batch(one.proof).data)
       yield* mine(60)
-      yield* send(chain.deployerKey, settlement(two.proof).to, settlement(two.proof).data)
+      yield* send(chain.deployerKey, batch(two.proof).to, batch(two.proof).data)
       yield* mine(40)
       const rail = yield* railOf({ confirmations: 90 })
       const find = rail.findSettlement(two.proof, two.terms, two.block)

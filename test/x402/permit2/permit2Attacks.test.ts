@@ -1,15 +1,16 @@
 import type { Settlement } from "@agentos/core"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { encodeFunctionData, multicall3Abi } from "viem"
 import { makeRandom, readSeed } from "../../support/Random.ts"
 import { pay, termsOf } from "../PaymentRig.ts"
-import { customer, finalize, invalidation, Permit2Rig, sendTogether, settlement } from "./Permit2Rig.ts"
+import { batch, customer, finalize, invalidation, Permit2Rig, sendTogether, settlement } from "./Permit2Rig.ts"
 
-const MULTICALL3 = "0xcA11bde05977b3631167028862bE2a173976CA11"
 const ROUNDS = 12
 const PAYMENTS = 5
-/** How a payment ends: it is settled alone or together with others, invalidated, or left unused. */
+/**
+ * How a payment ends: it is settled by a call of the proxy alone, or in a batch together with others, invalidated, or left
+ * unused.
+ */
 const FATES = ["alone", "together", "invalidated", "invalidated", "unused"] as const
 
 layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })(
@@ -31,14 +32,10 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })(
             })
           )
           const by = (fate: (typeof FATES)[number]) => payments.filter((one) => one.fate === fate)
-          const together = by("together").map(({ proof }) => {
-            const { data, to } = settlement(proof)
-            return { target: to, allowFailure: false, callData: data }
-          })
-          const batch = encodeFunctionData({ abi: multicall3Abi, functionName: "aggregate3", args: [together] })
+          const together = by("together").map(({ proof }) => proof)
           const receipts = yield* sendTogether(
             ...by("alone").map(({ proof }) => ({ key: chain.deployerKey, ...settlement(proof) })),
-            ...(together.length === 0 ? [] : [{ key: chain.faucetKey, to: MULTICALL3, data: batch } as const]),
+            ...(together.length === 0 ? [] : [{ key: chain.faucetKey, ...batch(...together) }]),
             ...by("invalidated").map(({ proof }) => ({ key: privateKey, ...invalidation(proof) }))
           )
           yield* finalize
@@ -49,10 +46,11 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })(
           const blocks = senders
             .filter((sent) => sent.length > 0)
             .map((sent, place) => ({ sent, block: receipts[place]!.blockNumber }))
-          const transfersBeside = (payment: (typeof payments)[number]): number => {
+          /** Its own transfer, and those of the batch in its block. */
+          const candidatesOf = (payment: (typeof payments)[number]): number => {
             const own = blocks.find(({ sent }) => sent.includes(payment))?.block
             const beside = blocks.filter(({ block }) => block === own).flatMap(({ sent }) => sent)
-            return beside.filter(({ fate }) => fate !== "invalidated").length
+            return beside.filter((one) => one.fate === "together" || (one.fate === "alone" && one === payment)).length
           }
           const claimed = new Set<string>()
           const claim = (found: Settlement) => {
@@ -63,14 +61,14 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })(
           let paid = 0
           for (const payment of random.shuffle(payments)) {
             const { block, fate, proof } = payment
-            const candidates = transfersBeside(payment)
+            const candidates = candidatesOf(payment)
             const found = yield* rail.findSettlement(proof, terms, block)
             if (fate === "unused") assert.strictEqual(found._tag, "Unused")
             else if (candidates === 0) assert.strictEqual(found._tag, "UsedOtherwise")
             else assert.lengthOf(found._tag === "Paid" ? (found.candidates ?? []) : [], candidates)
             if (claim(found)) paid++
           }
-          // An invalidated payment may take the transfer of another one, which then buys nothing.
+          // An invalidated payment may take a transfer of the batch, which then buys nothing else.
           assert.strictEqual(paid, transfers)
         }
       })

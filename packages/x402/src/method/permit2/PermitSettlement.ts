@@ -72,8 +72,9 @@ const findUse = Effect.fnUntraced(function* (
  * Determines the state of an authorization from the chain alone.
  *
  * `Paid` requires that a block which may have used the nonce has a Transfer of the whole amount from the payer to us: the block
- * of the use, if the node has the states by which it is found. If the payer invalidated the nonce in a block with such a
- * transfer, that transfer is a candidate too. It pays once, because it proves one operation at most.
+ * of the use, if the node has the states by which it is found. A transfer by a call of x402's proxy with another nonce is none. If
+ * the payer invalidated the nonce in a block with another transfer, for example in a batch, that one is a candidate too. It pays
+ * once, because it proves one operation at most.
  *
  * `Unused` is final (`expired`) if the nonce is unused in a block at or after a finalized block whose time is past the deadline:
  * Permit2 rejects the authorization in every later block. A use without a transfer is final once its block is finalized.

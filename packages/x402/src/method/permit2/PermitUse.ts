@@ -8,7 +8,7 @@ import { type EvmChain, LOG_QUESTIONS_MAX } from "../../chain/EvmChain.ts"
 import { isMissingState } from "../../chain/RpcTransport.ts"
 import { TRANSFER, transferIn } from "../../chain/TransferEvent.ts"
 import type { OfferedNetwork } from "../../network/PaymentNetwork.ts"
-import { PERMIT2 } from "../../network/Permit2Address.ts"
+import { PERMIT2, PERMIT2_PROXY } from "../../network/Permit2Address.ts"
 
 /** Permit2's SignatureTransfer: the nonces of an owner are bits of words, used in any order. */
 const abi = parseAbi(["function nonceBitmap(address owner, uint256 word) view returns (uint256)"])
@@ -32,6 +32,8 @@ export interface PermitUse {
   readonly nonce: Hex
   readonly transaction: string | undefined
 }
+
+const PROXY = PERMIT2_PROXY.toLowerCase()
 
 /** Number of transactions whose input is read to find the one with a nonce. */
 const INPUTS_MAX = 10
@@ -72,27 +74,37 @@ export const make = (chain: EvmChain) => {
     return logs
   })
 
-  const inputHas = (nonce: Hex, transaction: string) =>
+  /**
+   * Returns whether a transaction executed the authorization with this nonce, by its input: a call of x402's proxy executes the one
+   * authorization that its input has. Anyone can send any other call with any nonce in its input, so `own` proves nothing.
+   */
+  const readRelation = (nonce: Hex, transaction: string) =>
     Effect.map(
       chain.ask((client) => getTransaction(client, { hash: `0x${transaction.slice(2)}` })),
-      ({ input }) => input.includes(nonce.slice(2))
+      ({ input, to }) => {
+        if (input.includes(nonce.slice(2))) return "own"
+        return to?.toLowerCase() === PROXY ? "other" : "unknown"
+      }
     )
 
   /**
    * Returns the transaction that executed the authorization with this nonce most likely: the one that is named, if it is one of
-   * them, or the first one whose input has the nonce. Anyone can send an input with any nonce, so this proves nothing.
+   * them, or the first one whose input has the nonce. `others` executed another one.
    */
-  const likeliest = Effect.fnUntraced(function* (
-    transactions: ReadonlyArray<string>,
+  const sort = Effect.fnUntraced(function* (
+    transactions: ReadonlySet<string>,
     nonce: Hex,
     named: string | undefined
-  ): Effect.fn.Return<string | undefined, ProviderError> {
-    if (transactions.length < 2) return transactions[0]
-    if (named !== undefined && transactions.includes(named)) return named
-    for (const transaction of transactions.slice(0, INPUTS_MAX)) {
-      if (yield* inputHas(nonce, transaction)) return transaction
+  ): Effect.fn.Return<{ readonly first: string | undefined; readonly others: ReadonlySet<string> }, ProviderError> {
+    const others = new Set<string>()
+    if (named !== undefined && transactions.has(named)) return { first: named, others }
+    let first: string | undefined
+    for (const transaction of [...transactions].slice(0, INPUTS_MAX)) {
+      const relation = yield* readRelation(nonce, transaction)
+      if (relation === "own") first ??= transaction
+      if (relation === "other") others.add(transaction)
     }
-    return undefined
+    return { first, others }
   })
 
   return {
@@ -101,8 +113,8 @@ export const make = (chain: EvmChain) => {
     findSpan: (owner: Hex, nonce: Hex, first: bigint, last: bigint) =>
       findBeginning(first, last, (block) => readBit(owner, nonce, block, unlessMissing)),
     /**
-     * Returns the matching transfers of the owner in the blocks that may have used the nonce, the likeliest first; undefined if
-     * there are too many blocks.
+     * Returns the matching transfers of the owner in the blocks that may have used the nonce, the likeliest first, without those
+     * that are known to be of another authorization; undefined if there are too many blocks.
      */
     findTransfers: Effect.fnUntraced(function* (
       { nonce, owner, span, transaction }: PermitUse,
@@ -111,14 +123,11 @@ export const make = (chain: EvmChain) => {
       const logs = yield* logsIn(span, owner)
       if (logs === undefined) return undefined
       const transfers = transfersIn(logs).filter(matches)
-      const first = yield* likeliest(
-        [...new Set(transfers.map((transfer) => transfer.transaction))],
-        nonce,
-        transaction
-      )
+      const transactions = new Set(transfers.map((transfer) => transfer.transaction))
+      const { first, others } = yield* sort(transactions, nonce, transaction)
       return [
         ...transfers.filter((transfer) => transfer.transaction === first),
-        ...transfers.filter((transfer) => transfer.transaction !== first)
+        ...transfers.filter((transfer) => transfer.transaction !== first && !others.has(transfer.transaction))
       ]
     })
   }
