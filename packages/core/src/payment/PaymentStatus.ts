@@ -203,6 +203,13 @@ export class PaymentStatuses extends Context.Service<
         return terms && { ...terms, amount: proof.value }
       }
 
+      /** Returns the operation that holds a proof. No operation has an empty endpoint, so only the proof is compared. */
+      const findHolder = (proof: PaymentProof) =>
+        Effect.map(
+          operations.findByKeys({ proof: proofKey(proof), endpoint: "", idempotencyKey: "" }),
+          ([holder]) => holder
+        )
+
       /** Reads the settlement of an authorization that no operation holds: a transfer that one has did not pay for it. */
       const readSettlement = Effect.fnUntraced(function* (
         proof: PaymentProof,
@@ -213,7 +220,9 @@ export class PaymentStatuses extends Context.Service<
         if (settlement._tag !== "Paid" || settlement.candidates === undefined) return settlement
         const free = yield* operations.findFreeTransfer(settlement.candidates)
         if (Option.isSome(free)) return { ...settlement, transaction: free.value.transaction }
-        return settlement.hasUnconfirmed === true ? UNSETTLED : { ...TAKEN, block: settlement.block }
+        // It may have been claimed meanwhile, with its transfer.
+        const isOpen = settlement.hasUnconfirmed === true || (yield* findHolder(proof)) !== undefined
+        return isOpen ? UNSETTLED : { ...TAKEN, block: settlement.block }
       })
 
       /**
@@ -253,8 +262,7 @@ export class PaymentStatuses extends Context.Service<
         paymentSignature: string
       ): Effect.fn.Return<PaymentStatus, InvalidRequest> {
         const proof = yield* Effect.mapError(rail.decodeProof(paymentSignature), refusal)
-        // No operation has an empty endpoint, so only the proof is compared.
-        const [holder] = yield* operations.findByKeys({ proof: proofKey(proof), endpoint: "", idempotencyKey: "" })
+        const holder = yield* findHolder(proof)
         // Needs no signature: the token may be one that is no longer accepted.
         if (holder !== undefined && holder.proof.digest === proof.digest) {
           return { record: yield* ofHeld(holder), wasSearched: false }

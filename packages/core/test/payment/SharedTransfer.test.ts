@@ -1,6 +1,6 @@
-import { OperationStore, PaymentStatuses } from "@agentos/core"
+import { OperationStore, PaymentRail, PaymentStatuses } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import {
   ADA,
   balances,
@@ -45,6 +45,26 @@ describe("a transfer that two authorizations can have made", () => {
       host.payments.useBeside(second, first)
       const status = Effect.flatMap(PaymentStatuses, ({ ofPayment }) => ofPayment(second))
       assert.deepInclude((yield* status).record, { paymentState: "none", transaction: null, advice: "pay" })
+    })
+  )
+
+  scenario("waits, by its status, for a payment that is claimed while the chain is read", (host) =>
+    Effect.gen(function* () {
+      host.payments.untied.isUntied = true
+      const signature = pay(yield* challengeOf(), ADA, "01")
+      host.payments.useNonce(signature)
+      const rail = yield* PaymentRail
+      const present = Effect.ignore(create({ localPart: "ada" }, { signature }))
+      const context = yield* Effect.context<Effect.Services<typeof present>>()
+      const claiming = PaymentRail.of({
+        ...rail,
+        findSettlement: (...query) => Effect.tap(rail.findSettlement(...query), () => Effect.provide(present, context))
+      })
+      const status = Effect.flatMap(PaymentStatuses, ({ ofPayment }) => ofPayment(signature)).pipe(
+        Effect.provide(Layer.fresh(Layer.provide(PaymentStatuses.layer, Layer.succeed(PaymentRail, claiming))))
+      )
+      assert.deepInclude((yield* status).record, { paymentState: "unknown", advice: "wait" })
+      assert.deepStrictEqual(yield* states, { refund_due: 1 })
     })
   )
 
