@@ -1,6 +1,7 @@
 import type { OperationStep } from "@agentos/core"
 import type { ProviderFault } from "../faults/fault/ProviderFaults.ts"
 import type { End } from "../faults/observation/Purchases.ts"
+import type { TransferMethod } from "../support/Authorization.ts"
 import { type ClientKind, type Service, SERVICES } from "./Purchase.ts"
 import type { SmartAccountKind } from "./Shop.ts"
 
@@ -320,6 +321,10 @@ export const adviceCells = (): ReadonlyArray<Cell> => [
 
 /** Every cell of the matrix. */
 export const allCells = (): ReadonlyArray<Cell> => [...repeatedCells(), ...adviceCells()]
+
+/** Whether a cell can be played by a transfer method: no payment by Permit2 deploys its account. */
+export const isPayableBy = (method: TransferMethod, { account }: Cell): boolean =>
+  method === "eip3009" || account !== "undeployed"
 
 /** The cells of one half of the catalog. */
 export const ofHalf = (half: "email" | "phone", cells: ReadonlyArray<Cell>): ReadonlyArray<Cell> =>

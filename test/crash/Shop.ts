@@ -81,10 +81,11 @@ export class Shop {
   async newWallet(account?: SmartAccountKind): Promise<Wallet> {
     const kind = account === "deployed" ? "account" : account
     const wallet = new Wallet(this.testbed.cluster.servers, undefined, kind)
-    await this.testbed.treasury.fund([wallet.address], FUNDS)
+    // An address that has sent a transaction can't be deployed to.
     if (account === "deployed" && wallet.smartAccount !== undefined) {
       await this.testbed.treasury.deploy(wallet.smartAccount)
     }
+    await this.testbed.treasury.fund([wallet.address], FUNDS)
     return wallet
   }
 

@@ -8,6 +8,7 @@ import {
   type Cell,
   facilitatorCells,
   interferenceCells,
+  isPayableBy,
   isSlow,
   ofHalf,
   oneClient,
@@ -110,6 +111,22 @@ describe.concurrent("a purchase is charged once and delivered once, refunded, or
         for (const outage of OUTAGES) expectNoViolation(await runDatabaseOutage(shop, outage))
         expectNoViolation(await runManyKeys(shop))
         await expectEvents(shop)
+      }),
+    TIMEOUT_MILLIS
+  )
+
+  it(
+    "when a server is killed at any step of a purchase that is paid by Permit2",
+    () =>
+      Shop.with({ database: "pglite", transferMethod: "permit2" }, async (shop) => {
+        const steps = [...stepCells(), ...refundCells(), ...interferenceCells(), ...strangerCells()]
+        await expectMatrix(shop, [
+          ...oneClient(ofHalf("email", steps)),
+          ...oneService(ofHalf("phone", [...stepCells(), ...refundCells()])),
+          ...oneService(facilitatorCells()),
+          ...oneClient(smartAccountCells().filter((cell) => isPayableBy("permit2", cell))),
+          ...oneService(adviceCells().filter((cell) => isInstant(cell) && isPayableBy("permit2", cell)))
+        ])
       }),
     TIMEOUT_MILLIS
   )

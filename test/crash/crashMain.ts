@@ -1,8 +1,9 @@
 import { parseArgs } from "node:util"
 import { DATABASES, type DatabaseKind, Testbed } from "../faults/server/Testbed.ts"
 import { linesOf, summaryOf } from "../faults/verdict/Report.ts"
+import { TRANSFER_METHODS } from "../support/Authorization.ts"
 import { makeRandom, readSeed } from "../support/Random.ts"
-import { allCells, type Cell, situationOf } from "./Cell.ts"
+import { allCells, type Cell, isPayableBy, situationOf } from "./Cell.ts"
 import { OUTAGES, runDatabaseOutage } from "./DatabaseOutage.ts"
 import { runMailKills } from "./MailKills.ts"
 import { runMatrix } from "./MatrixRun.ts"
@@ -13,7 +14,7 @@ import type { Outcome } from "./Settle.ts"
 import { Shop } from "./Shop.ts"
 
 const help = `Usage: npx -y pnpm@12 crash [--database pglite|postgres] [--times 3] [--step X] [--service X]
-                             [--client repeats|advice] [--seconds N] [--seed N] [--mails N]
+                             [--client repeats|advice] [--method eip3009|permit2] [--seconds N] [--seed N] [--mails N]
 
 Kills the server at every step of every paid operation; makes the facilitator, the relay, the carrier and PostgreSQL
 fail; kills at random under load. Checks the chain, the relay, the carrier and the clients. Exits with 1 on any
@@ -26,6 +27,7 @@ violation. With --mails, sends random mail while a server on PostgreSQL is kille
   --service   only cells whose service contains this text, for example phone or call.extend; no random kills
   --client    only cells whose client repeats or gives up (repeats), or only those whose client is killed too and follows
               the status of its payment (advice); no random kills
+  --method    the transfer method by which clients pay (eip3009)
   --seconds   how long the server is killed at random under load, on each database (60; 0 for not at all)
   --seed      of the random kills: a whole number (1 by default), or random
   --mails     number of random mails to mailboxes and return paths; looks for each that was answered with 250`
@@ -37,6 +39,7 @@ const { values } = parseArgs({
     step: { type: "string" },
     service: { type: "string" },
     client: { type: "string" },
+    method: { type: "string", default: "eip3009" },
     seconds: { type: "string", default: "60" },
     seed: { type: "string" },
     mails: { type: "string", default: "0" },
@@ -55,8 +58,14 @@ const seconds = step === "" && service === "" && values.client === undefined ? N
 const seed = readSeed(values.seed)
 const mails = Number(values.mails)
 const databases = DATABASES.filter((name) => values.database === undefined || values.database === name)
+const transferMethod = TRANSFER_METHODS.find((method) => method === values.method)
 const cells = allCells().filter(
-  (cell) => situationOf(cell).includes(step) && cell.service.includes(service) && isChosen(cell)
+  (cell) =>
+    situationOf(cell).includes(step) &&
+    cell.service.includes(service) &&
+    isChosen(cell) &&
+    transferMethod !== undefined &&
+    isPayableBy(transferMethod, cell)
 )
 const outages = OUTAGES.filter(
   (outage) => service === "" && values.client === undefined && `database ${outage}`.includes(step)
@@ -75,7 +84,7 @@ const report = async (
   work: (shop: Shop) => Promise<{ readonly outcome: Outcome; readonly cells?: ReadonlyMap<CrashPurchase, Cell> }>
 ): Promise<void> => {
   const startedAt = performance.now()
-  const testbed = await Testbed.start({ database })
+  const testbed = await Testbed.start({ database, transferMethod })
   stop = testbed.stop
   try {
     const { cells: placed = new Map<CrashPurchase, Cell>(), outcome } = await work(new Shop(testbed))
