@@ -370,6 +370,7 @@ describe("the server answers as its OpenAPI document describes", () => {
     await drive(ada, { method: "POST", path }, 400)
     await drive(ada, { ...post(path, { undocumented: 1 }), headers: { "payment-signature": rejected } }, 400)
     await drive(ada, { path: `/api/v1/payments/${operationId}` }, 200)
+    await drive(ada, { path: `/api/v1/payments/networks?wallet=${ada.account.address}`, headers: NO_TOKEN }, 200)
     const events = items(await drive(bob, post(`${EVENTS}/list`, { types: ["payment.completed"], limit: 1 }), 200))
     await driveIds((id) => ({ path: `/api/v1/payments/${id}` }), idOf(events[0], "resourceId"))
   })

@@ -13,7 +13,17 @@ export const NO_PROVIDER = "none"
 
 /** The methods of each port that call a provider. */
 const METHODS = {
-  payment: ["verify", "readNonce", "simulate", "settle", "findSettlement", "blockBefore", "refund", "transfers"],
+  payment: [
+    "verify",
+    "readFunds",
+    "readNonce",
+    "simulate",
+    "settle",
+    "findSettlement",
+    "blockBefore",
+    "refund",
+    "transfers"
+  ],
   email: ["send"],
   telephony: [
     "search",

@@ -24,6 +24,7 @@ import { LedgerCheck } from "./payment/LedgerCheck.ts"
 import { OperationWorker } from "./payment/OperationWorker.ts"
 import { PaidOperations } from "./payment/PaidOperations.ts"
 import { PaidServices, type StoredService } from "./payment/PaidService.ts"
+import { PaymentNetworks } from "./payment/PaymentNetworks.ts"
 import { PaymentStatuses } from "./payment/PaymentStatus.ts"
 import { Sales } from "./payment/Sales.ts"
 import { TokenRecovery } from "./payment/TokenRecovery.ts"
@@ -71,6 +72,7 @@ const foundation = <R1, R2>(
     Threads.layer,
     JobRunner.layer.pipe(Layer.provideMerge(Layer.effect(Jobs, jobs)), Layer.provideMerge(LedgerCheck.layer)),
     PaymentStatuses.layer,
+    PaymentNetworks.layer,
     PaidOperations.layer.pipe(
       Layer.provideMerge(OperationWorker.layer),
       Layer.provideMerge(paidServices),

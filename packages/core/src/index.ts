@@ -90,6 +90,7 @@ export { IDEMPOTENCY_KEY_LIMIT, type PaidRequest } from "./payment/PaidRequest.t
 export * from "./payment/PaidService.ts"
 export * from "./payment/PaymentAdvice.ts"
 export * from "./payment/PaymentError.ts"
+export * from "./payment/PaymentNetworks.ts"
 export * from "./payment/PaymentRail.ts"
 export * from "./payment/PaymentStatus.ts"
 export * from "./payment/PaymentTerms.ts"

@@ -5,6 +5,7 @@
 const TOPICS: Readonly<Record<string, readonly [title: string, path: string]>> = {
   discovery: ["Services and prices", "/docs/reference/services"],
   payments: ["How to pay", "/docs/pay"],
+  "payment-networks": ["Choose a network", "/docs/pay#choose-a-network"],
   "payment-status": ["State of a payment", "/docs/pay#the-state-of-a-payment"],
   authentication: ["Authentication", "/docs/authentication"],
   mailboxes: ["Mailboxes", "/docs/mail#mailboxes"],

@@ -240,6 +240,15 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
       )
       if (flaw !== undefined) return yield* refuse(flaw)
     }),
+    readFunds: Effect.fnUntraced(function* (token, wallet) {
+      const { chain, method } = yield* tokenRoute(token)
+      // One request.
+      const [balance, allowance] = yield* Effect.all(
+        [chain.balanceOf(hexOf(wallet)), method.readAllowance(hexOf(wallet))],
+        { concurrency: 2 }
+      )
+      return { balance, allowance }
+    }),
     readNonce: Effect.fnUntraced(function* (proof) {
       const { chain, method, offered } = yield* routeOf(proof, proof.accepted)
       // One request. Behind a URL with several nodes, the block may be newer than the state: a use between them then counts as

@@ -249,6 +249,20 @@ describe("PaymentRailX402.verify", () => {
   )
 })
 
+describe("PaymentRailX402.readFunds", () => {
+  it.effect("reads a balance from the chain of the token", () =>
+    Effect.gen(function* () {
+      const { rail, state } = yield* railOf()
+      const wallet = `0x${"a1".repeat(20)}`
+      state.balances.set(wallet, 4_750_000n)
+      assert.deepStrictEqual(yield* rail.readFunds(Sample.terms(), wallet), { balance: 4_750_000n, allowance: null })
+      state.status = 503
+      const failed = yield* Effect.flip(rail.readFunds(Sample.terms(), wallet))
+      assert.deepInclude(failed, { reason: "Temporary", message: "The chain eip155:402402 could not be read." })
+    })
+  )
+})
+
 describe("PaymentRailX402.simulate", () => {
   const simulating = Effect.gen(function* () {
     const { rail, state } = yield* railOf()

@@ -5,6 +5,7 @@ import { Effect } from "effect"
 import {
   encodeFunctionData,
   type Hex,
+  maxUint256,
   parseSignature,
   serializeCompactSignature,
   signatureToCompactSignature
@@ -72,7 +73,11 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })("A paym
       if (error._tag !== "AllowanceRequired") return assert.fail(error._tag)
       const { data, network, to } = error.transaction
       assert.strictEqual(network, chain.network)
+      const before = yield* rail.readFunds(terms, proof.payer)
+      assert.isAbove(Number(before.balance), 0)
+      assert.strictEqual(before.allowance, 0n)
       yield* send(privateKey, to as Hex, data as Hex)
+      assert.deepStrictEqual(yield* rail.readFunds(terms, proof.payer), { ...before, allowance: maxUint256 })
       yield* rail.verify(proof, terms)
     })
   )

@@ -118,6 +118,8 @@ export interface CustomRail {
         fromBlock: bigint
       ) => MaybePromise<{ readonly transfers: ReadonlyArray<ChainTransfer>; readonly nextBlock: bigint | null }>)
     | undefined
+  /** Returns the balance of an account in base units. Without it, clients can't compare it with prices. */
+  readonly balance?: ((account: string, token: Token) => MaybePromise<bigint>) | undefined
   /**
    * Of a rail on a chain, where others may submit a payment: returns the newest block before a moment. Without it, a
    * charge that AgentOS did not request buys nothing, and is not refunded.
@@ -223,6 +225,10 @@ const makeRail = (rail: CustomRail) => {
     authenticate: (proof) => Effect.mapError(call("authenticate", "Rejected", toPayment(proof)), refuse),
     verify: check,
     simulate: check,
+    readFunds: (token, wallet) =>
+      rail.balance === undefined
+        ? Effect.succeed({ balance: null, allowance: null })
+        : Effect.map(call("balance", "Temporary", wallet, token), (balance) => ({ balance, allowance: null })),
     readNonce: (proof) =>
       Effect.map(find(proof), (found) => ({
         used: found.status !== "unused",

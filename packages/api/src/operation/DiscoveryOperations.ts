@@ -1,4 +1,12 @@
-import { LimitRecord, PaymentStatusRecord, plainText, SendingPauseRecord, Uuid, WalletAddress } from "@agentos/core"
+import {
+  LimitRecord,
+  PaymentNetworkRecord,
+  PaymentStatusRecord,
+  plainText,
+  SendingPauseRecord,
+  Uuid,
+  WalletAddress
+} from "@agentos/core"
 import { Schema } from "effect"
 import { ACCESS_TOKEN, MAILBOX, OPERATION_ID, PAYMENT } from "../example/ResourceExamples.ts"
 import { ApiDescription, apiDescription } from "./ApiDescription.ts"
@@ -92,6 +100,29 @@ const DESCRIPTION: typeof ApiDescription.Encoded = {
     }
   ]
 }
+
+const PAYMENT_NETWORKS: ReadonlyArray<typeof PaymentNetworkRecord.Encoded> = [
+  {
+    network: "eip155:196",
+    asset: "0x779Ded0c9e1022225f8E0630b35a9b54bE713736",
+    name: "USD\u20AE0",
+    transferMethod: "eip3009",
+    decimals: 6,
+    payTo: "0x52908400098527886E0F7030069857D2E4169EE7",
+    balance: { amount: "4.75", baseUnits: "4750000" },
+    allowance: null
+  },
+  {
+    network: "eip155:56",
+    asset: "0x55d398326f99059fF775485246999027B3197955",
+    name: "Tether USD",
+    transferMethod: "permit2",
+    decimals: 18,
+    payTo: "0x52908400098527886E0F7030069857D2E4169EE7",
+    balance: { amount: "12.50", baseUnits: "12500000000000000000" },
+    allowance: { amount: "0.00", baseUnits: "0" }
+  }
+]
 
 export const DISCOVERY_OPERATIONS = {
   describeApi: operation("describeApi", {
@@ -187,6 +218,34 @@ const status = {
 } as const
 
 export const PAYMENT_OPERATIONS = {
+  listPaymentNetworks: operation("listPaymentNetworks", {
+    ...NO_INPUT,
+    tag: "Payments",
+    summary: "List payment networks",
+    query: Schema.Struct({
+      wallet: Schema.optionalKey(
+        Schema.String.check(
+          Schema.isPattern(/^0x[0-9a-fA-F]{40}$/, { expected: "a wallet address: 0x and 40 hexadecimal digits" })
+        )
+      ).annotateKey({
+        description: "Address of a wallet whose balances are read.",
+        examples: ["0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"]
+      })
+    }),
+    data: Schema.Struct({
+      items: Schema.Array(PaymentNetworkRecord).annotateKey({
+        description: "The networks, in the order of the server's preference."
+      })
+    }),
+    status: 200,
+    description:
+      "With `wallet`, each network shows the wallet's balance, and for `permit2` its allowance, as the chain shows them now or showed them up to 4 seconds ago. A client picks the first network with enough of both, and names it in `Accept-Payment`. A network whose chain can't be read has `balance` null and a reason.",
+    example: {
+      query: { wallet: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed" },
+      data: { items: PAYMENT_NETWORKS }
+    }
+  }),
+
   /** The payment is the header PAYMENT-SIGNATURE. */
   readPaymentStatus: operation("readPaymentStatus", {
     tag: "Payments",

@@ -52,6 +52,7 @@ const TABLE: Readonly<Record<string, string>> = {
   getRawMessage: "path.messageId*",
   listSuppressions: "query.limit query.cursor",
   liftSuppression: "body.address*",
+  listPaymentNetworks: "query.wallet",
   readPaymentStatus: "",
   listLimits: "",
   getPayment: "path.operationId*"

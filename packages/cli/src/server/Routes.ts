@@ -64,6 +64,7 @@ const COMMANDS: { readonly [Name in OperationName]?: string } = {
   registerDomain: "services list",
   recoverToken: "login --wallet",
   revokeTokens: "token rotate",
+  listPaymentNetworks: "wallet balance",
   readPaymentStatus: "payments status PAYMENT",
   listLimits: "limits"
 }

@@ -362,6 +362,14 @@ export interface components {
                     lifted: boolean;
                 };
             };
+            listPaymentNetworks: {
+                input: {
+                    wallet?: string;
+                };
+                output: {
+                    items: components["schemas"]["PaymentNetwork"][];
+                };
+            };
             readPaymentStatus: {
                 input: {
                     "PAYMENT-SIGNATURE": string;
@@ -408,7 +416,7 @@ export interface components {
                 description: string;
             }[];
         };
-        ServiceId: "discovery.api" | "discovery.services" | "email.mailbox.create" | "email.mailbox.list" | "email.mailbox.update" | "email.mailbox.delete" | "email.message.send" | "email.message.query" | "phone.number.us.30d" | "phone.number.ca.30d" | "phone.number.renew.30d" | "phone.call.outbound.1m" | "phone.call.outbound.5m" | "phone.call.extend.1m" | "phone.call.inbound.add.10m" | "phone.number.release" | "phone.number.list" | "phone.call.get" | "phone.call.transcript" | "events.realtime-token" | "events.list" | "events.get" | "events.ack" | "events.ack-all" | "domain.register" | "auth.token" | "auth.revoke" | "phone.call.list" | "phone.voice.list" | "events.webhook.set" | "events.webhook.get" | "events.webhook.delete" | "events.webhook.deliveries" | "email.thread.query" | "email.message.update" | "email.message.cancel" | "email.message.attachment" | "email.message.raw" | "email.suppression.list" | "email.suppression.lift" | "payment.status" | "payment.get" | "limits.list";
+        ServiceId: "discovery.api" | "discovery.services" | "email.mailbox.create" | "email.mailbox.list" | "email.mailbox.update" | "email.mailbox.delete" | "email.message.send" | "email.message.query" | "phone.number.us.30d" | "phone.number.ca.30d" | "phone.number.renew.30d" | "phone.call.outbound.1m" | "phone.call.outbound.5m" | "phone.call.extend.1m" | "phone.call.inbound.add.10m" | "phone.number.release" | "phone.number.list" | "phone.call.get" | "phone.call.transcript" | "events.realtime-token" | "events.list" | "events.get" | "events.ack" | "events.ack-all" | "domain.register" | "auth.token" | "auth.revoke" | "phone.call.list" | "phone.voice.list" | "events.webhook.set" | "events.webhook.get" | "events.webhook.delete" | "events.webhook.deliveries" | "email.thread.query" | "email.message.update" | "email.message.cancel" | "email.message.attachment" | "email.message.raw" | "email.suppression.list" | "email.suppression.lift" | "payment.networks" | "payment.status" | "payment.get" | "limits.list";
         Price: {
             amount: string;
             asset: "USDT";
@@ -1147,6 +1155,21 @@ export interface components {
         };
         LiftSuppressionInput: {
             address: string;
+        };
+        PaymentNetwork: {
+            network: string;
+            asset: string;
+            name: string | null;
+            transferMethod: string | null;
+            decimals: number;
+            payTo: string;
+            balance?: components["schemas"]["TokenAmount"] | null;
+            allowance?: components["schemas"]["TokenAmount"] | null;
+            reason?: string;
+        };
+        TokenAmount: {
+            amount: string;
+            baseUnits: string;
         };
         PaymentStatus: {
             operationId: string | null;

@@ -45,6 +45,7 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationRow>> = {
   getRawMessage: { method: "GET", path: "/api/v1/email/messages/{messageId}/raw", isDownload: true },
   listSuppressions: { method: "GET", path: "/api/v1/email/suppressions/query", query: ["limit","cursor"] },
   liftSuppression: { method: "POST", path: "/api/v1/email/suppressions/lift" },
+  listPaymentNetworks: { method: "GET", path: "/api/v1/payments/networks", authentication: "none", query: ["wallet"] },
   readPaymentStatus: { method: "POST", path: "/api/v1/payments/status", authentication: "none", header: ["PAYMENT-SIGNATURE"] },
   getPayment: { method: "GET", path: "/api/v1/payments/{operationId}" },
   listLimits: { method: "GET", path: "/api/v1/limits" }

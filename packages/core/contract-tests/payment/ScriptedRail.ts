@@ -257,6 +257,8 @@ export const make = (): ScriptedRail => {
           ? Effect.fail(new ProofInvalid({ message: "The transfer would fail" }))
           : Effect.void
       }),
+    readFunds: (_token, wallet) =>
+      unlessChainIsOut(() => ({ balance: outage.poor ? 0n : BigInt(wallet), allowance: outage.allowance ? 0n : null })),
     readNonce: (proof) =>
       unlessChainIsOut(() => {
         const use = used.get(proof.nonce)

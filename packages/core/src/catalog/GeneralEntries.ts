@@ -100,8 +100,22 @@ export const AUTH_ENTRIES = [
   }
 ] as const satisfies ReadonlyArray<CatalogRow>
 
-/** The state of payments. Operations beyond the specification. */
+/** Networks and the state of payments. Operations beyond the specification. */
 export const PAYMENT_EXTENSIONS = [
+  {
+    operationId: "listPaymentNetworks",
+    serviceId: "payment.networks",
+    method: "GET",
+    path: "/api/v1/payments/networks",
+    price: null,
+    authentication: "none",
+    capability: "always",
+    extension: true,
+    guide: "/docs#payment-networks",
+    purpose: "Lists the networks and tokens that payments are accepted in, with the balances of a wallet.",
+    errors: ["INVALID_REQUEST", "RATE_LIMITED"],
+    nextActions: [{ serviceId: "email.mailbox.create", why: "Pay on a network where the wallet has the money." }]
+  },
   {
     operationId: "readPaymentStatus",
     serviceId: "payment.status",

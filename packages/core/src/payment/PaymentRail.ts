@@ -104,6 +104,14 @@ export interface Token {
   readonly asset: string
 }
 
+/** The amounts of a token that a wallet can pay with, in base units. */
+export interface WalletFunds {
+  /** Null if the rail can't read balances. */
+  readonly balance: bigint | null
+  /** The amount that the wallet lets Permit2 move; null if its payments need no allowance. */
+  readonly allowance: bigint | null
+}
+
 /** A transfer of a token to or from us, as logged by its contract. Addresses are in lower case. */
 export interface ChainTransfer {
   readonly direction: "received" | "refunded"
@@ -197,6 +205,8 @@ export class PaymentRail extends Context.Service<
       proof: PaymentProof,
       terms: PaymentTerms
     ) => Effect.Effect<void, ProofInvalid | AllowanceRequired | ProviderError>
+    /** Reads from the chain what a wallet (in lower case) can pay with in an offered token. */
+    readonly readFunds: (token: Token, wallet: string) => Effect.Effect<WalletFunds, ProviderError>
     /** Reads from the chain whether the nonce is used. */
     readonly readNonce: (proof: PaymentProof) => Effect.Effect<NonceReading, ProviderError>
     /**

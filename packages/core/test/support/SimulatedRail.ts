@@ -309,6 +309,7 @@ export const make = (world: SimulatedWorld, links: Links): PaymentRail["Service"
     // The number of a block is its time in unix seconds.
     blockBefore: (_token, moment) =>
       readChain((at) => BigInt(Math.max(0, Math.min(chain.head(at), Math.ceil(moment / 1_000) - 1)))),
+    readFunds: (_token, wallet) => readChain((at) => ({ balance: chain.balance(at, wallet), allowance: null })),
     // No block up to this one can be replaced, so a later payment is in a later block.
     readNonce: (proof) =>
       readChain((at) => ({

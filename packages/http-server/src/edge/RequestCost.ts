@@ -33,6 +33,9 @@ const REFUSED_PAYMENT_COST = 6
 /** Additional cost of a payment's status for which the blocks of the chain were searched: up to 150 reads. */
 export const CHAIN_SEARCH_COST = 36
 
+/** Additional cost of reading the balance of a wallet, for each network. */
+export const FUNDS_READ_COST = 2
+
 export const presentsPayment = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   Boolean(headers["payment-signature"])
 
@@ -65,6 +68,7 @@ export const COST_ROWS: ReadonlyArray<readonly [request: string, cost: number]> 
   ["presents a payment", PAYMENT_COST],
   ["presents a payment that is refused (402)", PAYMENT_COST + REFUSED_PAYMENT_COST],
   ["reads the status of a used payment that no operation holds", PAYMENT_COST + CHAIN_SEARCH_COST],
+  ["reads the balances of a wallet: for each network, in addition", FUNDS_READ_COST],
   ["signs in with SIGN-IN-WITH-X", SIGN_IN_COST],
   ["sets an event webhook", REQUEST_COST + WEBHOOK_SET_COST],
   ["signs in with a message that is not valid (401)", SIGN_IN_COST + REFUSED_TOKEN_COST],

@@ -1,14 +1,24 @@
 import { OPERATIONS } from "@agentos/api"
-import { invalid, PaymentStatuses } from "@agentos/core"
+import { invalid, PaymentNetworks, PaymentStatuses, walletAddress } from "@agentos/core"
 import { Effect } from "effect"
-import { CHAIN_SEARCH_COST } from "../edge/RequestCost.ts"
+import { CHAIN_SEARCH_COST, FUNDS_READ_COST } from "../edge/RequestCost.ts"
 import { publicRoute, tenantRoute } from "../operation/FreeRoute.ts"
 import { paymentSignature } from "../operation/PaidRoute.ts"
 import { successResponse, withinDeadline } from "../operation/Responses.ts"
 
 export const routes = Effect.gen(function* () {
   const statuses = yield* PaymentStatuses
+  const { list } = yield* PaymentNetworks
   return [
+    publicRoute(
+      OPERATIONS.listPaymentNetworks,
+      Effect.fnUntraced(function* ({ query: { wallet } }, _request, facts) {
+        const items = yield* list(wallet === undefined ? undefined : walletAddress(wallet))
+        if (wallet !== undefined) facts.additionalCost = items.length * FUNDS_READ_COST
+        return successResponse(OPERATIONS.listPaymentNetworks, facts.requestId, { items })
+      })
+    ),
+
     publicRoute(
       OPERATIONS.readPaymentStatus,
       Effect.fnUntraced(function* (_input, request, facts) {

@@ -66,6 +66,8 @@ export interface TransferMethod {
   readonly findFormFlaw: (signature: Hex) => string | undefined
   /** Returns the payload of the payment as clients encode it. */
   readonly payloadOf: (transfer: AuthorizedTransfer, signature: Hex) => Readonly<Record<string, unknown>>
+  /** Returns the amount that a wallet lets Permit2 move; null for a method that needs no allowance. */
+  readonly readAllowance: (wallet: Hex) => Effect.Effect<bigint | null, ProviderError>
   /** Returns the approval that a wallet must give before it can pay an amount; undefined if it needs none. */
   readonly findMissingApproval: (
     wallet: Hex,

@@ -35,6 +35,10 @@ export const make = (offered: OfferedNetwork, chain: EvmChain): TransferMethod =
   const parts = { offered, chain, uses: PermitUse.make(chain) }
   const isSponsored = config.gasSponsoring !== undefined
   const tokenSeparator = domainSeparator(domainOf(offered))
+  const readAllowance = (wallet: Hex) =>
+    chain.ask((client) =>
+      readContract(client, { address: asset, abi: tokenAbi, functionName: "allowance", args: [wallet, PERMIT2] })
+    )
 
   return {
     name: "permit2",
@@ -60,12 +64,10 @@ export const make = (offered: OfferedNetwork, chain: EvmChain): TransferMethod =
         witness: { to, validAfter: validAfter.toString() }
       }
     }),
+    readAllowance,
     findMissingApproval: (wallet, amount) =>
-      Effect.map(
-        chain.ask((client) =>
-          readContract(client, { address: asset, abi: tokenAbi, functionName: "allowance", args: [wallet, PERMIT2] })
-        ),
-        (allowance) => (allowance < amount ? { to: asset, data: APPROVE, allowance } : undefined)
+      Effect.map(readAllowance(wallet), (allowance) =>
+        allowance < amount ? { to: asset, data: APPROVE, allowance } : undefined
       ),
     findPermitFlaw: (permit, transfer) =>
       Effect.flatMap(signer, (processSigner) =>
