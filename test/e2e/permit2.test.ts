@@ -1,3 +1,4 @@
+import { AgentOs, AgentOsError } from "@agentos/client"
 import { type SandboxDescription, tetherNetwork } from "@agentos/sandbox"
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from "@x402/core/http"
 import { createPermit2ApprovalTx } from "@x402/evm"
@@ -65,6 +66,25 @@ describe("the server of a sandbox with two networks", () => {
     expect([result.status, amount]).toEqual([201, MAILBOX_PRICE])
     const { network, payer, success } = decodePaymentResponseHeader(result.receipt ?? "")
     expect([network, payer, success]).toEqual([tether().network, account.address.toLowerCase(), true])
+  })
+
+  it("sells to @agentos/client where its wallet has money, once it has sent the one transaction", async () => {
+    const account = await funded()
+    const agent = await AgentOs.connect(host.sandbox.baseUrl, { wallet: account, spend: { perCall: "1.00" } })
+    const buy = () => agent.call("createMailbox", { localPart: freshName() })
+    const error: unknown = await buy().catch((reason: unknown) => reason)
+    if (!(error instanceof AgentOsError) || error.code !== "PERMIT2_ALLOWANCE_REQUIRED") throw error
+    const { details, status } = error
+    expect([status, agent.payments.spent().lastDay]).toEqual([null, "0.00"])
+    const { data, network, to } = details.transaction!
+    expect(network).toBe(tether().network)
+    await send(account, { to: to as Hex, data: data as Hex })
+    const { amount } = await balances().charged(account.address, buy)
+    expect(amount).toBe(MAILBOX_PRICE)
+    const [own, other] = await agent.payments.funds()
+    expect([own?.network, own?.balance]).toEqual([host.sandbox.chain.network, "0.00"])
+    expect([other?.network, other?.transferMethod, other?.reason]).toEqual([network, "permit2", null])
+    expect(Number(other?.balance)).toBeGreaterThan(0)
   })
 
   it("delivers what was settled when the facilitator's answer is lost, and charges once", async () => {

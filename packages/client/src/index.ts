@@ -42,6 +42,7 @@ export {
 } from "./Options.ts"
 export type { EthersWallet, TypedData, WalletAccount } from "./payment/Account.ts"
 export { decimalOf, priceOf, unitsOf } from "./payment/Amount.ts"
+export type { NetworkFunds } from "./payment/Funds.ts"
 export {
   isOpen,
   type JournalEntry,

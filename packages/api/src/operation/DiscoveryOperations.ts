@@ -239,7 +239,7 @@ export const PAYMENT_OPERATIONS = {
     }),
     status: 200,
     description:
-      "With `wallet`, each network shows the wallet's balance, and for `permit2` its allowance, as the chain shows them now or showed them up to 4 seconds ago. A client picks the first network with enough of both, and names it in `Accept-Payment`. A network whose chain can't be read has `balance` null and a reason.",
+      "With `wallet`, each network shows the wallet's balance, and for `permit2` its allowance, as the chain showed them at most a second ago. A client picks the first network with enough of both, and names it in `Accept-Payment`. A network whose chain can't be read has `balance` null and a reason.",
     example: {
       query: { wallet: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed" },
       data: { items: PAYMENT_NETWORKS }

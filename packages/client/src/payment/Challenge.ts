@@ -39,6 +39,10 @@ const unsupported = (
 ): AgentOsError =>
   new AgentOsError({ code: "PAYMENT_UNSUPPORTED", message: `${message} Nothing was signed.`, details: { reason } })
 
+/** Returns the transfer method that a field names: `eip3009` is the default of x402. */
+export const transferMethodOf = (field: unknown): ChallengeOption["method"] =>
+  field === "permit2" ? "permit2" : "eip3009"
+
 const optionOf = (value: unknown, acceptance: Acceptance): ChallengeOption => {
   const { amount, asset, extra, maxTimeoutSeconds, network, payTo, scheme } = isRecord(value) ? value : {}
   const isValid =
@@ -63,7 +67,7 @@ const optionOf = (value: unknown, acceptance: Acceptance): ChallengeOption => {
     price: priceOf(BigInt(amount), decimals),
     decimals,
     isAccepted: known !== undefined,
-    method: fields["assetTransferMethod"] === "permit2" ? "permit2" : "eip3009",
+    method: transferMethodOf(fields["assetTransferMethod"]),
     maxTimeoutSeconds: Number(maxTimeoutSeconds),
     extra: fields,
     raw: value
@@ -94,29 +98,32 @@ const canSign = ({ asset, network, payTo, scheme }: ChallengeOption): boolean =>
   isAddress(asset) &&
   isAddress(payTo)
 
+const isShort = ({ maxTimeoutSeconds }: ChallengeOption): boolean =>
+  maxTimeoutSeconds > 0 && maxTimeoutSeconds <= VALIDITY_SECONDS_MAX
+
 /**
- * Chooses the first option that can be signed: scheme `exact`, an EVM chain, an accepted token, and the network of the
+ * Returns the options that can be signed, one at least: scheme `exact`, an EVM chain, an accepted token, and the network of the
  * payer if it names one. Throws PAYMENT_UNSUPPORTED.
  */
-export const chooseOption = (
+export const supportedOptions = (
   challenge: Challenge,
   { assets, network }: Pick<Settings, "assets" | "network">
-): ChallengeOption => {
+): readonly [ChallengeOption, ...ReadonlyArray<ChallengeOption>] => {
   const candidates = challenge.options.filter(
     (option) => canSign(option) && (network === undefined || option.network === network)
   )
-  const option = candidates.find(({ isAccepted }) => isAccepted)
-  if (option === undefined) {
-    const offered = challenge.options.map((one) => `${one.scheme}, ${one.asset} on ${one.network}`).join("; ")
+  const accepted = candidates.filter(({ isAccepted }) => isAccepted)
+  const [first, ...others] = accepted.filter(isShort)
+  if (first !== undefined) return [first, ...others]
+  if (accepted[0] !== undefined)
     throw unsupported(
-      candidates.length > 0
-        ? `The server asks for a token that is not a known USDT contract (${offered}).${assets === undefined ? " List it in assets to accept it." : ""}`
-        : `The server offers no supported payment option (${offered}).`
+      `The server asks for a payment that is valid for ${accepted[0].maxTimeoutSeconds} s; the maximum is 1 hour.`
     )
-  }
-  if (option.maxTimeoutSeconds > 0 && option.maxTimeoutSeconds <= VALIDITY_SECONDS_MAX) return option
+  const offered = challenge.options.map((one) => `${one.scheme}, ${one.asset} on ${one.network}`).join("; ")
   throw unsupported(
-    `The server asks for a payment that is valid for ${option.maxTimeoutSeconds} s; the maximum is 1 hour.`
+    candidates.length > 0
+      ? `The server asks for a token that is not a known USDT contract (${offered}).${assets === undefined ? " List it in assets to accept it." : ""}`
+      : `The server offers no supported payment option (${offered}).`
   )
 }
 

@@ -7,7 +7,15 @@ import type { PaymentOption, Settings } from "../Options.ts"
 import type { Tokens } from "../session/Tokens.ts"
 import type { WalletAccount } from "./Account.ts"
 import { decimalOf } from "./Amount.ts"
-import { type Challenge, type ChallengeOption, checkFresh, chooseOption, expiryOf, readChallenge } from "./Challenge.ts"
+import {
+  type Challenge,
+  type ChallengeOption,
+  checkFresh,
+  expiryOf,
+  readChallenge,
+  supportedOptions
+} from "./Challenge.ts"
+import { Funds, type NetworkFunds } from "./Funds.ts"
 import { type Answered, reportedState, sendPayment, sendUntilAnswered, type Unanswered } from "./Sending.ts"
 import type { Acceptance } from "./KnownTokens.ts"
 import { isExpired, isOpen, type JournalEntry, type JournalState, newPaymentId } from "./Journal.ts"
@@ -113,6 +121,7 @@ export class Payments {
   readonly #settings: Settings
   readonly #tokens: Tokens
   readonly #spending: Spending
+  readonly #funds: Funds
   /** The payments whose outcome is unknown, by id. */
   readonly #open = new Map<string, JournalEntry>()
   /** The ids of payments that are being sent. */
@@ -123,6 +132,7 @@ export class Payments {
     this.#http = http
     this.#tokens = tokens
     this.#spending = new Spending(settings)
+    this.#funds = new Funds(settings, http)
   }
 
   /** @internal Reads the journal. */
@@ -150,6 +160,16 @@ export class Payments {
     const left = perDay === null ? null : perDay > lastDay ? perDay - lastDay : 0n
     const text = (amount: bigint | null) => (amount === null ? null : decimalOf(amount))
     return { lastDay: decimalOf(lastDay), perCall: text(perCall), perDay: text(perDay), left: text(left) }
+  }
+
+  /**
+   * Returns what the wallet can pay with on each network of the server, in its order. A wallet that sends transactions gives a
+   * missing allowance by the one in `approval`. Throws WALLET_REQUIRED.
+   */
+  async funds({ signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<ReadonlyArray<NetworkFunds>> {
+    const { wallet } = this.#settings
+    if (wallet === undefined) throw walletRequired("payments.funds reads the balances of a wallet")
+    return this.#funds.read(wallet.address ?? (await wallet.open()).address, signal)
   }
 
   /**
@@ -242,13 +262,8 @@ export class Payments {
     const challenge = challengeOf(quote, this.#settings)
     if (challenge === undefined) throw errorOf(quote)
     const { wallet } = this.#settings
-    if (wallet === undefined)
-      throw new AgentOsError({
-        code: "WALLET_REQUIRED",
-        message: `${operationId} costs money. Pass a wallet to AgentOs.connect.`,
-        details: {}
-      })
-    const option = chooseOption(challenge, this.#settings)
+    if (wallet === undefined) throw walletRequired(`${operationId} costs money`)
+    const option = await this.#funds.choose(supportedOptions(challenge, this.#settings), wallet.address, signal)
     const { clock } = this.#settings
     checkFresh(option, clock.now())
     this.#spending.check(option.price)
@@ -354,6 +369,7 @@ export class Payments {
       if (data !== undefined) await this.#tokens.keep(data, moneyMoved)
       await save(answeredState(outcome))
       if (data !== undefined) return data
+      this.#funds.forget()
       throw moneyMoved === "unknown" ? outcomeUnknown(entry, messageOf(error), error) : error
     } finally {
       this.#sending.delete(entry.id)
@@ -399,6 +415,9 @@ const retryOf = (outcome: Answered | Unanswered) => {
     })
   }
 }
+
+const walletRequired = (why: string): AgentOsError =>
+  new AgentOsError({ code: "WALLET_REQUIRED", message: `${why}. Pass a wallet to AgentOs.connect.`, details: {} })
 
 const outcomeUnknown = ({ id }: JournalEntry, why: string, cause: unknown): AgentOsError =>
   new AgentOsError({

@@ -9,6 +9,13 @@ const PERMIT2 = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
  */
 const PROXY = "0x402085c248EeA27D92E8b30b2C58ed07f9E20001"
 
+/** Returns the transaction by which a wallet lets Permit2 move any amount of a token: approve(address,uint256) of ERC-20. */
+export const approvalOf = (network: string, asset: string) => ({
+  network,
+  to: asset,
+  data: `0x095ea7b3${PERMIT2.slice(2).toLowerCase().padStart(64, "0")}${"f".repeat(64)}`
+})
+
 /** PermitWitnessTransferFrom of Permit2, with the witness of x402. */
 const TYPES = {
   PermitWitnessTransferFrom: [

@@ -5,7 +5,7 @@ import { PaymentRail, type WalletFunds } from "./PaymentRail.ts"
 import type { PaymentTerms } from "./PaymentTerms.ts"
 
 /** How long the funds of a wallet on a network are kept, or the reason why they could not be read. */
-const CACHE_LIFETIME = Duration.seconds(4)
+const CACHE_LIFETIME = Duration.seconds(1)
 const CACHE_SIZE = 10_000
 /** How long the chain of one network is waited for. */
 const READ_TIMEOUT = Duration.seconds(5)
@@ -73,7 +73,7 @@ export class PaymentNetworks extends Context.Service<
   PaymentNetworks,
   {
     /**
-     * With a wallet, reads each chain once in 4 seconds, for at most 5 seconds. A chain that could not be read has a reason in
+     * With a wallet, reads each chain once a second, for at most 5 seconds. A chain that could not be read has a reason in
      * the place of amounts.
      */
     readonly list: (wallet: WalletAddress | undefined) => Effect.Effect<ReadonlyArray<PaymentNetworkRecord>>

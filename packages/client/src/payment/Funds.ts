@@ -1,0 +1,201 @@
+import { AgentOsError } from "../AgentOsError.ts"
+import type { components } from "../generated/Components.ts"
+import type { Http } from "../http/Http.ts"
+import { dataOf } from "../http/WireError.ts"
+import type { Settings } from "../Options.ts"
+import { decimalOf } from "./Amount.ts"
+import { type ChallengeOption, transferMethodOf } from "./Challenge.ts"
+import { decimalsOf } from "./KnownTokens.ts"
+import { approvalOf } from "./Permit2.ts"
+
+type Schemas = components["schemas"]
+
+/** What a wallet can pay with, in an accepted token on one network. */
+export interface NetworkFunds {
+  /** CAIP-2. */
+  readonly network: string
+  readonly asset: string
+  readonly assetName: string | null
+  readonly transferMethod: "eip3009" | "permit2"
+  /** In USDT; null if the server could not read it. */
+  readonly balance: string | null
+  /** The amount in USDT that Permit2 may move; null if it was not read, or with `eip3009`, which needs none. */
+  readonly allowance: string | null
+  /** Why the balance was not read; null if it was. */
+  readonly reason: string | null
+  /** With `permit2`: the transaction, without value, by which the wallet lets Permit2 move any amount, once. */
+  readonly approval: Schemas["WalletTransaction"] | null
+}
+
+/** The funds with amounts in millionths of a USDT. */
+interface Reading extends Omit<NetworkFunds, "allowance" | "balance"> {
+  readonly balance: bigint | null
+  readonly allowance: bigint | null
+  /** Whether the allowance is not 0, also below a millionth. */
+  readonly hasAllowance: boolean
+}
+
+type Options = readonly [ChallengeOption, ...ReadonlyArray<ChallengeOption>]
+
+/** How long the rest of the last choice's funds is relied on. */
+const CHOICE_MILLIS = 5 * 60_000
+/** Longer than a server keeps what it has read from a chain. */
+const SERVER_CACHE_MILLIS = 1_100
+
+const isSame = (one: Pick<Reading, "asset" | "network">, other: Pick<Reading, "asset" | "network">): boolean =>
+  one.network === other.network && one.asset.toLowerCase() === other.asset.toLowerCase()
+
+/** Returns an amount in millionths of a USDT, rounded down; null if it is missing. */
+const unitsOf = (amount: Schemas["TokenAmount"] | null | undefined, decimals: number): bigint | null => {
+  if (!amount || !/^\d{1,78}$/.test(amount.baseUnits)) return null
+  const units = BigInt(amount.baseUnits)
+  return decimals > 6 ? units / 10n ** BigInt(decimals - 6) : units * 10n ** BigInt(6 - decimals)
+}
+
+const readingOf = (record: Schemas["PaymentNetwork"], decimals: number): Reading => {
+  const { asset, name, network, reason = "The server returned no balance." } = record
+  const transferMethod = transferMethodOf(record.transferMethod)
+  const balance = unitsOf(record.balance, decimals)
+  return {
+    network,
+    asset,
+    assetName: name,
+    transferMethod,
+    balance,
+    allowance: unitsOf(record.allowance, decimals),
+    hasAllowance: !/^0*$/.test(record.allowance?.baseUnits ?? ""),
+    reason: balance === null ? reason : null,
+    approval: transferMethod === "permit2" ? approvalOf(network, asset) : null
+  }
+}
+
+/** Returns the most that a payment can move; null if it was not read. */
+const spendableOf = ({ allowance, balance, transferMethod }: Reading): bigint | null => {
+  if (balance === null || transferMethod === "eip3009") return balance
+  return allowance !== null && allowance < balance ? allowance : balance
+}
+
+/** Chooses where the wallet pays: the first offer, in the server's order, for which it has the money. */
+export class Funds {
+  readonly #settings: Settings
+  readonly #http: Http
+  #chosen: { readonly option: ChallengeOption; left: bigint; readonly until: number } | undefined
+
+  constructor(settings: Settings, http: Http) {
+    this.#settings = settings
+    this.#http = http
+  }
+
+  /** Returns the funds of a wallet in the accepted tokens, in the server's order. */
+  async read(wallet: string, signal?: AbortSignal): Promise<ReadonlyArray<NetworkFunds>> {
+    const text = (amount: bigint | null) => (amount === null ? null : decimalOf(amount))
+    return (await this.#read(wallet, signal)).map(({ allowance, balance, hasAllowance: _, ...funds }) => ({
+      ...funds,
+      balance: text(balance),
+      allowance: text(allowance)
+    }))
+  }
+
+  /**
+   * Returns the first option for which the wallet has enough. Asks the server only about several, and not while the last choice
+   * has enough. An option whose funds are not read is next, so that without an answer it is the first one. Throws
+   * PERMIT2_ALLOWANCE_REQUIRED or PAYMENT_REQUIRED if the wallet can't pay for any, also when asked again.
+   */
+  async choose(
+    options: Options,
+    wallet: string | undefined,
+    signal: AbortSignal | undefined
+  ): Promise<ChallengeOption> {
+    if (wallet === undefined || options.length === 1) return options[0]
+    const again = this.#chooseAgain(options)
+    if (again !== undefined) return again
+    const { clock } = this.#settings
+    let found = await this.#search(options, wallet, signal)
+    if ("error" in found) {
+      // Money or an allowance may have just arrived: the server keeps what it has read.
+      await clock.sleep(SERVER_CACHE_MILLIS, signal)
+      signal?.throwIfAborted()
+      found = await this.#search(options, wallet, signal)
+    }
+    if ("error" in found) throw found.error
+    const { option, spendable } = found
+    const until = clock.now() + CHOICE_MILLIS
+    this.#chosen = spendable === null ? undefined : { option, left: spendable - option.price, until }
+    return option
+  }
+
+  /** Returns the option to pay by, with the money for it if that was read, or the reason why the wallet can't pay. */
+  async #search(
+    options: Options,
+    wallet: string,
+    signal: AbortSignal | undefined
+  ): Promise<
+    { readonly option: ChallengeOption; readonly spendable: bigint | null } | { readonly error: AgentOsError }
+  > {
+    const readings = await this.#read(wallet, signal).catch((error: unknown) => {
+      if (signal?.aborted === true) throw error
+      // An older server, or one that does not answer now. A payment without money is refused, and charges nothing.
+      return []
+    })
+    const found = options.map((option) => {
+      const reading = readings.find((one) => isSame(one, option))
+      return { option, reading, spendable: reading === undefined ? null : spendableOf(reading) }
+    })
+    const usable =
+      found.find(({ option, spendable }) => spendable !== null && spendable >= option.price) ??
+      found.find(({ spendable }) => spendable === null)
+    if (usable !== undefined) return usable
+    const unallowed = found.find(({ option, reading }) => reading!.balance! >= option.price)
+    const error =
+      unallowed === undefined
+        ? noMoney(wallet, options[0], readings)
+        : noAllowance(wallet, unallowed.option, unallowed.reading!)
+    return { error }
+  }
+
+  /** Forgets the last choice, because a payment failed. */
+  forget(): void {
+    this.#chosen = undefined
+  }
+
+  #chooseAgain(options: Options): ChallengeOption | undefined {
+    const chosen = this.#chosen
+    if (chosen === undefined || chosen.until <= this.#settings.clock.now()) return undefined
+    const again = options.find((option) => isSame(option, chosen.option))
+    if (again === undefined || again.price > chosen.left) return undefined
+    chosen.left -= again.price
+    return again
+  }
+
+  async #read(wallet: string, signal: AbortSignal | undefined): Promise<ReadonlyArray<Reading>> {
+    const answer = await this.#http.send({ method: "GET", path: `/api/v1/payments/networks?wallet=${wallet}` }, signal)
+    const items = dataOf(answer)["items"] as ReadonlyArray<Schemas["PaymentNetwork"]>
+    return items.flatMap((record) => {
+      const decimals = decimalsOf(record.network, record.asset, this.#settings)
+      return decimals === undefined ? [] : [readingOf(record, decimals)]
+    })
+  }
+}
+
+/** 21,000 of a transaction, 22,100 of a new slot in storage (EIP-2929), and the token's own code. */
+const APPROVAL_GAS = "about 50,000 gas"
+
+const noAllowance = (wallet: string, { asset, network, price }: ChallengeOption, { hasAllowance }: Reading) =>
+  new AgentOsError({
+    code: "PERMIT2_ALLOWANCE_REQUIRED",
+    message:
+      `The wallet ${wallet} has ${decimalOf(price)} USDT on ${network} only, where it must let Permit2 move its tokens, once. ` +
+      `Send the transaction in details.transaction from it, without value, which takes ${APPROVAL_GAS}. ` +
+      (hasAllowance ? "Some tokens refuse to change an allowance that is not 0: set it to 0 first. " : "") +
+      "Nothing was signed.",
+    details: { transaction: approvalOf(network, asset) }
+  })
+
+const noMoney = (wallet: string, { price }: ChallengeOption, readings: ReadonlyArray<Reading>) => {
+  const held = readings.map(({ balance, network }) => `${decimalOf(balance ?? 0n)} on ${network}`).join(", ")
+  return new AgentOsError({
+    code: "PAYMENT_REQUIRED",
+    message: `The price is ${decimalOf(price)} USDT, and the wallet ${wallet} has too little on each network: ${held}. Nothing was signed.`,
+    details: {}
+  })
+}
