@@ -62,8 +62,14 @@ export const timeOfPayment = (id: string): number | undefined =>
 const validUntil = (paymentSignature: string): number => {
   const header = parseJson(Buffer.from(paymentSignature, "base64").toString("utf8"))
   const payload = isRecord(header) ? header["payload"] : undefined
-  const authorization = isRecord(payload) ? payload["authorization"] : undefined
-  const seconds = isRecord(authorization) ? Number(authorization["validBefore"]) : Number.NaN
+  // EIP-3009 and Permit2 have different names for it.
+  const { authorization, permit2Authorization } = isRecord(payload) ? payload : {}
+  const until = isRecord(authorization)
+    ? authorization["validBefore"]
+    : isRecord(permit2Authorization)
+      ? permit2Authorization["deadline"]
+      : undefined
+  const seconds = Number(until ?? Number.NaN)
   return Number.isSafeInteger(seconds) ? seconds : Number.MAX_SAFE_INTEGER
 }
 

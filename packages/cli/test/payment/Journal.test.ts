@@ -50,6 +50,18 @@ describe("journal", () => {
     assert.deepStrictEqual(read(), { ...written, note: "of a newer version", state })
   })
 
+  it("reads until when a signed payment is valid, by EIP-3009 and by Permit2", async () => {
+    const header = (payload: object) => Buffer.from(JSON.stringify({ payload })).toString("base64")
+    for (const payload of [
+      { authorization: { validBefore: "1769860900" } },
+      { permit2Authorization: { deadline: "1769860900" } }
+    ]) {
+      const host = machine()
+      await addEntry(host, entry({ paymentSignature: header(payload) }))
+      assert.deepInclude((await readEntries(host))[0], { validBefore: 1_769_860_900 })
+    }
+  })
+
   it("stores a large body in a file of its own, which lists do not read", async () => {
     const host = machine()
     const written = entry({ body: JSON.stringify({ text: "ü\n".repeat(5_000_000) }) })
