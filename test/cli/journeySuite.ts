@@ -30,7 +30,8 @@ export const JOURNEY_COMMANDS = [
   "sandbox outbox",
   "sandbox report",
   "sandbox call",
-  "sandbox fund"
+  "sandbox fund",
+  "wallet allow"
 ] as const satisfies ReadonlyArray<CommandName>
 export type JourneyName = (typeof JOURNEY_COMMANDS)[number]
 
@@ -80,6 +81,19 @@ export const journeySuite = (rig: CliRig): void => {
         ...PAY
       )
       assert.deepEqual(mailbox.senderPolicy, { mode: "listed", allow: ["outside.example"], block: [] })
+      const { network, rpcUrl } = rig.sandbox.chains[1]!
+      await run("sandbox", "fund", "--amount", "2.50", "--network", network, ...data)
+      const onSecond = ["mailbox", "update", address, "--display-name", "Ada", "--network", network, ...PAY]
+      const unallowed = await customer.run(onSecond)
+      assert.strictEqual(unallowed.code, 7)
+      assert.include(unallowed.stderr, `agentctl wallet allow ${network}`)
+      const allow = ["wallet", "allow", "--yes", "--max-cost", "0.01", "--rpc-url", rpcUrl]
+      type Allowed = { readonly transaction: string | null }
+      assert.match((await run<Allowed>(...allow)).transaction ?? "", /^0x[0-9a-f]{64}$/)
+      const { payment } = await run<{ readonly payment: { readonly network: string } }>(...onSecond)
+      assert.strictEqual(payment.network, network)
+      assert.isNull((await run<Allowed>(...allow)).transaction)
+
       const stranger = ["sandbox", "mail", "--to", address, "--from", "eve@elsewhere.example", ...data]
       assert.include((await customer.run(stranger)).stderr, "550")
       await run("sandbox", "mail", "--to", address, "--subject", "Your order", "--attach", "invoice.txt", ...data)

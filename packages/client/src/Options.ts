@@ -93,9 +93,10 @@ export type ConnectionChange =
 export interface AgentOsOptions {
   /**
    * Pays and signs in. Without it, only free calls work. A function opens it for its first signature, after `onPayment` has
-   * approved; its address is not known before, so `journal` and `tokens` must be those of this wallet.
+   * approved; `journal` and `tokens` must be those of this wallet. It may have the `address` as a property, which is not known
+   * before otherwise: then the first network is paid on, wherever the money is.
    */
-  readonly wallet?: WalletAccount | EthersWallet | (() => Promise<WalletAccount | EthersWallet>)
+  readonly wallet?: WalletAccount | EthersWallet | WalletOpener | (WalletOpener & { readonly address: string })
   /** Limits of automatic payments. A wallet needs `spend`, `onPayment` or both. */
   readonly spend?: SpendLimits
   /** Approves each payment within the limits, before it is signed. */
@@ -120,6 +121,9 @@ export interface AgentOsOptions {
   readonly onConnection?: (change: ConnectionChange) => void
   readonly clock?: Clock
 }
+
+/** Opens a wallet, for example by a password. */
+export type WalletOpener = () => Promise<WalletAccount | EthersWallet>
 
 /** A wallet that may not be open yet. */
 interface Wallet {
@@ -224,7 +228,7 @@ const walletOf = (wallet: NonNullable<AgentOsOptions["wallet"]>): Wallet => {
       throw walletFailed("The wallet could not be opened", error)
     }
   }
-  return { address: undefined, open: () => (opened ??= open()) }
+  return { address: "address" in wallet ? wallet.address : undefined, open: () => (opened ??= open()) }
 }
 
 /* oxlint-disable no-restricted-properties -- the defaults are the clock and the timers of the environment */

@@ -38,6 +38,7 @@ export {
   type Retry,
   type SpendLimits,
   type TokenStore,
+  type WalletOpener,
   type WebSocketLike
 } from "./Options.ts"
 export type { EthersWallet, TypedData, WalletAccount } from "./payment/Account.ts"

@@ -36,7 +36,7 @@ import { LOGIN, LOGOUT, TOKEN_ROTATE, WHOAMI } from "./SessionCommands.ts"
 import { MAIL_SUPPRESSIONS_LIFT, MAIL_SUPPRESSIONS_LIST } from "./SuppressionCommands.ts"
 import { TENANT_REVOKE_TOKENS } from "./TenantCommands.ts"
 import { COMPLETION, HELP, SCHEMA } from "./ToolCommands.ts"
-import { WALLET_ADDRESS, WALLET_BALANCE, WALLET_CREATE, WALLET_IMPORT } from "./WalletCommands.ts"
+import { WALLET_ADDRESS, WALLET_ALLOW, WALLET_BALANCE, WALLET_CREATE, WALLET_IMPORT } from "./WalletCommands.ts"
 import { WEBHOOK_DELETE, WEBHOOK_LOG, WEBHOOK_SET, WEBHOOK_SHOW, WEBHOOK_TEST } from "./WebhookCommands.ts"
 
 /** All commands, in the order of help. */
@@ -45,6 +45,7 @@ export const COMMANDS = [
   WALLET_IMPORT,
   WALLET_ADDRESS,
   WALLET_BALANCE,
+  WALLET_ALLOW,
   LOGIN,
   LOGOUT,
   WHOAMI,

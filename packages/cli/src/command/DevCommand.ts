@@ -46,7 +46,8 @@ export const DEV = defineCommand(
       const created = await createProfile(context, profile, found)
       const { address, isEncrypted } = await fundedWallet(context, created, found.description)
       await findOwnToken(context, { ...created, address, isEncrypted }, found.description)
-      printReady(context, { ...created, address, next }, found.description)
+      const localPart = await freeLocalPart(context, found.description.baseUrl, address)
+      printReady(context, { ...created, address, localPart, next }, found.description)
     }
     const running = await runningSandbox(context, flags.data)
     if (running !== undefined) {
@@ -199,12 +200,26 @@ const findOwnToken = async (
   }
 }
 
+/** Returns a name for a mailbox: ada, or one with the end of the wallet's address if a mailbox has that. */
+const freeLocalPart = async (context: Context, baseUrl: string, address: string): Promise<string> => {
+  const { Server } = await import("../server/Server.ts")
+  const { ROUTES } = await import("../server/Routes.ts")
+  const { method, path } = ROUTES.createMailbox
+  const quote = { method, path, body: JSON.stringify({ localPart: "ada" }) }
+  const answer = await new Server(context, baseUrl, undefined).send(quote).catch(() => undefined)
+  return answer?.status === 409 ? `ada-${address.slice(-6).toLowerCase()}` : "ada"
+}
+
 const printReady = (
   { host: machine, output }: Context,
-  created: Omit<SandboxProfile, "hasOwnWallet"> & { readonly address: string; readonly next: string },
+  created: Omit<SandboxProfile, "hasOwnWallet"> & {
+    readonly address: string
+    readonly localPart: string
+    readonly next: string
+  },
   { baseUrl, emailDomain, mail, rpcUrl }: SandboxDescription
 ): void => {
-  const { address, isDefault, next, profile, walletFile } = created
+  const { address, isDefault, localPart, next, profile, walletFile } = created
   const { host, port } = mail
   output.record({ profile, baseUrl, address, walletFile, rpcUrl, mail: { host, port, domain: emailDomain } }, [
     ["Profile", profile],
@@ -216,7 +231,7 @@ const printReady = (
   output.note(
     asStarted(
       machine,
-      `${next}:\n  agentctl${flag} mailbox create ada\n  agentctl${flag} sandbox mail --to ada --code\n  agentctl${flag} mail wait --otp`
+      `${next}:\n  agentctl${flag} mailbox create ${localPart}\n  agentctl${flag} sandbox mail --to ${localPart} --code\n  agentctl${flag} mail wait --otp`
     )
   )
 }

@@ -26,7 +26,7 @@ export const payAndPrint = async <Name extends OperationName>(
   const { data, entry } = await pay(context, call, flags)
   const { output } = context
   output.record(withPayment(data, entry), fieldsOf(data, entry.id))
-  output.note(`Paid ${decimalOf(BigInt(entry.amount))} USDT. Payment ${output.shownId(entry.id)}.`)
+  output.note(`Paid ${decimalOf(BigInt(entry.amount))} USDT on ${entry.network}. Payment ${output.shownId(entry.id)}.`)
   noteToken(context, data, entry)
   return data
 }

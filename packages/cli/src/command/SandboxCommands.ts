@@ -218,6 +218,13 @@ export const SANDBOX_FUND = defineCommand(
     ],
     flags: [
       { name: "amount", type: "text", value: "USDT", summary: "How much, up to 10000.", default: "100.00" },
+      {
+        name: "network",
+        type: "text",
+        value: "ID",
+        summary:
+          "CAIP-2 id of the network. By default the first one; on the second one, eip155:402403, the wallet also receives gas."
+      },
       DATA_FLAG
     ],
     examples: [
@@ -228,21 +235,23 @@ export const SANDBOX_FUND = defineCommand(
       }
     ],
     output: "record",
-    json: "{address, amount, transaction}",
+    json: "{address, amount, network, transaction}; network if it was named",
     exits: [5]
   },
-  async (context, { arguments: { address }, flags: { amount, data } }) => {
+  async (context, { arguments: { address }, flags: { amount, data, network } }) => {
     const { askSandbox, readSandbox } = await import("../sandbox/SandboxProcess.ts")
     const { facilitatorUrl } = await readSandbox(context, data)
     const inUse = address === undefined ? await walletInUse(context) : undefined
     const funded = await askSandbox(facilitatorUrl, "/sandbox/faucet", {
       address: address ?? inUse?.address,
-      amount
+      amount,
+      ...given({ network })
     })
     const source = inUse?.variable === undefined ? "" : ` (from ${inUse.variable})`
     context.output.record(funded, [
       ["Wallet", `${plainLine(String(funded["address"]))}${source}`],
       ["Received", `${plainLine(String(funded["amount"]))} USDT`],
+      ["Network", network],
       ["Transaction", plainLine(String(funded["transaction"]))]
     ])
   }

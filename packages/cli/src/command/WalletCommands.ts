@@ -276,6 +276,50 @@ export const WALLET_BALANCE = defineCommand(
   }
 )
 
+export const WALLET_ALLOW = defineCommand(
+  {
+    name: "wallet allow",
+    summary: "Let Permit2 move a token of the wallet, once, so that it can pay on a network",
+    description:
+      "Networks with the transfer method permit2 need it before the first payment; on others a signature is enough. Shows what the transaction costs in gas, asks, sends it from the wallet, and waits for a block. Only known contracts of USDT are allowed. Payments still need a signature each.\nThe RPC is --rpc-url, AGENTOS_RPC_URL, the rpc-url of the profile, or that of the sandbox.",
+    arguments: [
+      {
+        name: "network",
+        summary: "CAIP-2 id of the network, for example eip155:56. May be omitted if only one needs it.",
+        presence: "optional"
+      }
+    ],
+    flags: [
+      {
+        name: "yes",
+        short: "y",
+        type: "boolean",
+        summary: "Send without confirmation. Requires --max-cost."
+      },
+      {
+        name: "max-cost",
+        type: "text",
+        value: "AMOUNT",
+        summary: "Maximum cost in the currency of gas, for example 0.001. If it is higher, nothing is signed."
+      },
+      WALLET_FILE_FLAG,
+      PASSWORD_FILE_FLAG,
+      RPC_URL_FLAG
+    ],
+    examples: [
+      { line: "agentctl wallet allow", does: "After PERMIT2_ALLOWANCE_REQUIRED" },
+      { line: "agentctl wallet allow eip155:56 --yes --max-cost 0.001", does: "In a script, at most 0.001 BNB" }
+    ],
+    output: "record",
+    json: "{network, asset, spender, cost, transaction}; transaction is null if the allowance was there",
+    exits: [2, 4, 5, 7, 9]
+  },
+  async (context, { arguments: { network }, flags }) => {
+    const { allow } = await import("../payment/Allowing.ts")
+    await allow(context, network, { ...walletFlagsOf(flags), yes: flags.yes, maxCost: flags["max-cost"] })
+  }
+)
+
 /** Returns the payment options of the server from the quote of a mailbox, which needs neither a token nor a body. */
 export const acceptedTokens = async (context: Context, baseUrl: string) => {
   const { Server } = await import("../server/Server.ts")

@@ -1,7 +1,8 @@
 import { decimalOf, type PaymentQuote, priceOf, unitsOf } from "@agentos/client"
 import { EXIT, Failure, plainLine, usageError } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
-import { fromOf, rejectFolderSettings, type Settings } from "../config/Settings.ts"
+import { readConfig } from "../config/ConfigFile.ts"
+import { fromOf, rejectFolderSettings, resolveSettings, type Settings } from "../config/Settings.ts"
 import type { Connection } from "../server/Connection.ts"
 import { PUBLIC_RPC, tokenBalance } from "../wallet/TokenBalance.ts"
 import type { Wallet } from "../wallet/Wallet.ts"
@@ -32,7 +33,7 @@ export const readApproval = (context: Context, flags: ApprovalFlags): bigint | u
 }
 
 /** Rejects --yes if ./agentctl.json decides any part of the payment, because the user would not see the recipient. */
-export const checkSources = (settings: Settings, wallet: Wallet, flags: ApprovalFlags): void => {
+export const checkSources = (settings: Settings, wallet: Wallet, flags: Pick<ApprovalFlags, "yes">): void => {
   if (!flags.yes) return
   const ofWallet = wallet.setting === undefined ? [] : (["wallet-file"] as const)
   rejectFolderSettings(settings, ["base-url", "profile", "rpc-url", ...ofWallet], "Nothing was signed.")
@@ -40,6 +41,15 @@ export const checkSources = (settings: Settings, wallet: Wallet, flags: Approval
 
 export const declined = (message: string, next: ReadonlyArray<string> = []): Failure =>
   new Failure({ code: "PAYMENT_DECLINED", message: `${message} Nothing was signed.`, paymentState: "none", next })
+
+/** Returns the commands that come after a lack of money, on a network if it is named. */
+export const unfundedNext = async (context: Context, network?: string): Promise<ReadonlyArray<string>> => {
+  const { profile } = await resolveSettings(context)
+  const { sandboxFile } = (await readConfig(context.host)).profiles[profile.value] ?? {}
+  const fund =
+    sandboxFile === undefined ? [] : [`agentctl sandbox fund${network === undefined ? "" : ` --network ${network}`}`]
+  return [...fund, "agentctl wallet address", "agentctl wallet balance"]
+}
 
 /** Returns the price of a quote in base units. */
 export const amountOf = ({ price }: PaymentQuote): bigint => unitsOf(price)!
@@ -79,7 +89,7 @@ export const checkBalance = async (
   if (balance >= amountOf(quote)) return `${decimalOf(balance)} USDT (${source})`
   throw declined(
     `Insufficient balance: the price is ${price} USDT, and ${address} has ${decimalOf(balance)} of ${asset} on ${network}.`,
-    ["agentctl wallet address", "agentctl wallet balance"]
+    await unfundedNext(context, network)
   )
 }
 

@@ -8,7 +8,16 @@ import { connect, type Connection, connectWithToken } from "../server/Connection
 import type { OperationName } from "../server/Routes.ts"
 import type { CallInput, DataOf } from "../server/Server.ts"
 import { addressOfWallet, requireWallet, type Wallet } from "../wallet/Wallet.ts"
-import { amountOf, approve, checkBalance, checkMaximum, checkSources, declined, readApproval } from "./Approval.ts"
+import {
+  amountOf,
+  approve,
+  checkBalance,
+  checkMaximum,
+  checkSources,
+  declined,
+  readApproval,
+  unfundedNext
+} from "./Approval.ts"
 import { checkBudget } from "./Budget.ts"
 import type { StoredEntry } from "./JournalFile.ts"
 import { type Data, sendPayment } from "./Sending.ts"
@@ -63,6 +72,12 @@ const expiredQuote = (error: unknown, isApproved: boolean): unknown => {
       ])
 }
 
+/** Returns the failure of a wallet that has too little on each network; any other error as it is. */
+const unfunded = async (context: Context, error: unknown): Promise<unknown> =>
+  error instanceof AgentOsError && error.code === "PAYMENT_REQUIRED" && error.answer === null
+    ? declined(error.message.replace(/ Nothing was signed\.$/, ""), await unfundedNext(context))
+    : error
+
 /** Adds to a failure before the signature that it cost nothing. */
 const withoutCharge = ({ host }: Context, error: unknown): Failure => {
   if (host.signal.aborted) return new Failure({ code: "INTERRUPTED", message: "Interrupted.", paymentState: "none" })
@@ -100,6 +115,12 @@ export const pay = async <Name extends OperationName>(
   const { connection, maximum, wallet } = await prepare(context, operation, flags)
   const { baseUrl, profile, settings, token } = connection
   let isApproved = false
+  const open = async () => {
+    const key = await wallet.open()
+    await host.atStep?.("agreed")
+    const { accountOf } = await import("../wallet/Account.ts")
+    return accountOf(key)
+  }
   const options: AgentOsOptions = {
     ...given({ network: flags.network }),
     onPayment: async (quote) => {
@@ -111,12 +132,7 @@ export const pay = async <Name extends OperationName>(
       isApproved = true
       return true
     },
-    wallet: async () => {
-      const key = await wallet.open()
-      await host.atStep?.("agreed")
-      const { accountOf } = await import("../wallet/Account.ts")
-      return accountOf(key)
-    }
+    wallet: wallet.address === null ? open : Object.assign(open, { address: wallet.address })
   }
   const { data, entry } = await sendPayment<Data>(
     context,
@@ -125,7 +141,7 @@ export const pay = async <Name extends OperationName>(
     (agent) =>
       agent
         .call(operation as "createMailbox", payload as InputOf<"createMailbox">, { signal: host.signal })
-        .catch((error: unknown) => Promise.reject(expiredQuote(error, isApproved))),
+        .catch(async (error: unknown) => Promise.reject(await unfunded(context, expiredQuote(error, isApproved)))),
     (error) => withoutCharge(context, withoutToken(error, connection, operation))
   )
   return { data: data as unknown as Bought<Name>["data"], entry }

@@ -87,6 +87,10 @@ const nextOf = (value: unknown): ReadonlyArray<string> => {
 
 export const requestIdOf = ({ headers }: Answer): string | undefined => headers.get("x-request-id") ?? undefined
 
+/** Returns the command that gives a missing allowance, for an id of a network. */
+const allowCommand = (network: unknown): ReadonlyArray<string> =>
+  typeof network === "string" && /^eip155:[1-9]\d{0,14}$/.test(network) ? [`agentctl wallet allow ${network}`] : []
+
 /** Turns an error response into a failure. A response without the error envelope comes from another kind of server. */
 export const apiFailure = (answer: Answer, url: string): Failure => {
   const envelope = answer.json
@@ -106,7 +110,9 @@ export const apiFailure = (answer: Answer, url: string): Failure => {
   // One way to a token is enough.
   const onboarding =
     NEEDS_TOKEN.has(code) && !advised.some((command) => command.startsWith("agentctl login")) ? [login] : []
-  const next = [...onboarding, ...advised]
+  const transaction = code === "PERMIT2_ALLOWANCE_REQUIRED" ? error["transaction"] : undefined
+  const allowing = isRecord(transaction) ? allowCommand(transaction["network"]) : []
+  const next = [...onboarding, ...allowing, ...advised]
   // On one line, because the lines below it (the money, the next command) are agentctl's own.
   const message = withoutRequests(plainLine(text(error["message"]) ?? code), next)
   return new Failure({
@@ -147,6 +153,15 @@ export const failureOf = (error: unknown, baseUrl: string): unknown => {
   if (answer !== null) return apiFailure(answer, baseUrl)
   // The network or a file of this machine.
   if (cause instanceof Failure) return cause
+  // The client has found out before it signed.
+  if (error.code === "PERMIT2_ALLOWANCE_REQUIRED")
+    return new Failure({
+      code: error.code,
+      exit: EXIT.payment,
+      message: message.replace(/Send the transaction in details.* which takes/, "The transaction takes"),
+      paymentState: "none",
+      next: allowCommand(error.details.transaction?.network)
+    })
   const isInvalid = error.code === "PAYMENT_UNSUPPORTED" && error.details.reason === "invalid"
   return new Failure({
     code: isInvalid ? "UNEXPECTED_ANSWER" : (OWN_CODES[code] ?? "FAILED"),

@@ -1,6 +1,9 @@
-import { EXIT, Failure } from "@agentos/node/command-line"
+import { EXIT, Failure, plainLine } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
-import { isRecord } from "../file/Json.ts"
+import { readConfig } from "../config/ConfigFile.ts"
+import { resolveSettings } from "../config/Settings.ts"
+import { isRecord, parseJson } from "../file/Json.ts"
+import { readIfExists } from "../file/PrivateFile.ts"
 import { readBody } from "../server/Network.ts"
 
 const TIMEOUT_MILLIS = 15_000
@@ -20,15 +23,16 @@ export const PUBLIC_RPC: Readonly<Record<string, string>> = {
 const rpcFailure = (message: string): Failure =>
   new Failure({ code: "FAILED", exit: EXIT.provider, message, next: ["agentctl wallet balance --rpc-url URL"] })
 
-/** Sends a JSON-RPC request. Errors name the host only, because the paths of provider URLs contain keys. */
-const request = async (
+/** Returns the host of an RPC URL, whose path may contain a key. */
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : "the RPC URL")
+
+/** Sends a JSON-RPC request and returns its answer. Errors name the host only. */
+export const requestJson = async (
   { host }: Context,
   url: string,
   method: string,
   params: ReadonlyArray<unknown>
-): Promise<string> => {
-  const name = URL.canParse(url) ? new URL(url).host : "the RPC URL"
-  let answer: unknown
+): Promise<unknown> => {
   try {
     const response = await fetch(url, {
       method: "POST",
@@ -38,22 +42,45 @@ const request = async (
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
       signal: AbortSignal.any([host.signal, AbortSignal.timeout(TIMEOUT_MILLIS)])
     })
-    answer = JSON.parse((await readBody(response, ANSWER_LIMIT_BYTES)).toString())
+    return JSON.parse((await readBody(response, ANSWER_LIMIT_BYTES)).toString())
   } catch (error) {
     if (host.signal.aborted) throw error
-    throw rpcFailure(`Cannot read the chain: ${name} did not return a JSON-RPC response.`)
+    throw rpcFailure(`Cannot read the chain: ${hostOf(url)} did not return a JSON-RPC response.`)
   }
+}
+
+/** Sends a JSON-RPC request whose result is a word in hex. */
+export const request = async (
+  context: Context,
+  url: string,
+  method: string,
+  params: ReadonlyArray<unknown>
+): Promise<string> => {
+  const answer = await requestJson(context, url, method, params)
   const result = isRecord(answer) ? answer["result"] : undefined
   if (typeof result === "string" && RESULT.test(result)) return result
-  throw rpcFailure(`Cannot read the chain: ${name} returned no result for ${method}.`)
+  const error = isRecord(answer) && isRecord(answer["error"]) ? answer["error"]["message"] : undefined
+  const why = typeof error === "string" ? `: ${plainLine(error).slice(0, 200)}` : "."
+  throw rpcFailure(`Cannot read the chain: ${hostOf(url)} returned no result for ${method}${why}`)
 }
 
 /** Returns the network of an RPC as its CAIP-2 id. */
-const networkOf = async (context: Context, rpcUrl: string): Promise<string> =>
+export const networkOf = async (context: Context, rpcUrl: string): Promise<string> =>
   `eip155:${BigInt(await request(context, rpcUrl, "eth_chainId", []))}`
 
+/** Returns the RPCs of the sandbox that the profile is of. */
+const sandboxRpcs = async (context: Context): Promise<Readonly<Record<string, string>>> => {
+  const { profile } = await resolveSettings(context)
+  const { sandboxFile } = (await readConfig(context.host)).profiles[profile.value] ?? {}
+  const sandbox = sandboxFile === undefined ? undefined : parseJson((await readIfExists(sandboxFile)) ?? "")
+  const chains = isRecord(sandbox) && Array.isArray(sandbox["chains"]) ? (sandbox["chains"] as Array<unknown>) : []
+  return Object.fromEntries(
+    chains.flatMap((chain) => (isRecord(chain) ? [[String(chain["network"]), String(chain["rpcUrl"])] as const] : []))
+  )
+}
+
 /**
- * Returns the RPC of each of these networks: the given one for its own network, and the public ones for others. A network
+ * Returns the RPC of each of these networks: the given one for its own network, and those of the sandbox or public ones for others. A network
  * without one is left out. An RPC of no network of them is that of all, so that its reader finds the difference.
  */
 export const rpcUrlsOf = async (
@@ -62,9 +89,10 @@ export const rpcUrlsOf = async (
   rpcUrl: string | undefined
 ): Promise<ReadonlyMap<string, string>> => {
   const own = rpcUrl === undefined || networks.length < 2 ? networks[0] : await networkOf(context, rpcUrl)
+  const others = { ...PUBLIC_RPC, ...(networks.length < 2 ? {} : await sandboxRpcs(context)) }
   const found = networks.map((network) => {
     const isOwn = network === own || !networks.includes(own ?? "")
-    return [network, (isOwn ? rpcUrl : undefined) ?? PUBLIC_RPC[network]] as const
+    return [network, (isOwn ? rpcUrl : undefined) ?? others[network]] as const
   })
   return new Map(found.flatMap(([network, url]) => (url === undefined ? [] : [[network, url] as const])))
 }

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { errorReply } from "../support/ApiDouble.ts"
+import { errorReply, type Reply } from "../support/ApiDouble.ts"
 import { challenge, KEY, limitsOf, PAYER, rpcReplies, signInReply, TOKEN } from "../support/PaidAnswers.ts"
 import { AT, description, ID, service } from "../support/Samples.ts"
 import { asking, NO_TOKEN, NOT_YOURS, type Plans } from "./Plan.ts"
@@ -29,6 +29,38 @@ const walletThere = (folder: string): void => {
 const NO_KEY = { AGENTOS_PRIVATE_KEY: "" }
 const CREATE = ["wallet", "create"]
 const BALANCE = ["wallet", "balance"]
+const ALLOW = ["wallet", "allow"]
+const BNB_USDT = "0x55d398326f99059fF775485246999027B3197955"
+
+/** A server that takes payments by Permit2, to which the wallet has allowed so much. */
+const allowance = (baseUnits: string): Readonly<Record<string, ReadonlyArray<Reply>>> => ({
+  "GET /api/v1/payments/networks": [
+    {
+      data: {
+        items: [
+          {
+            network: "eip155:56",
+            asset: BNB_USDT,
+            name: "Tether USD",
+            transferMethod: "permit2",
+            decimals: 18,
+            payTo: PAYER,
+            balance: { amount: "12.50", baseUnits: "12500000000000000000" },
+            allowance: { amount: "0.00", baseUnits }
+          }
+        ]
+      }
+    }
+  ]
+})
+
+/** BNB Chain, where the wallet has this balance of gas: chain, balance, nonce, gas, price, the sent transaction, its receipt. */
+const gasReplies = (balance: string): ReadonlyArray<Reply> =>
+  ["0x38", balance, "0x0", "0xb71b", "0x3b9aca00", `0x${"cd".repeat(32)}`, { status: "0x1" }].map((result) => ({
+    status: 200,
+    body: { jsonrpc: "2.0", id: 1, result }
+  }))
+
 const LOGIN = ["login"]
 const WHOAMI = ["whoami"]
 const MAILBOXES = "POST /api/v1/email/mailboxes"
@@ -43,6 +75,7 @@ export const ACCOUNT_PLANS: Plans<
   | "wallet import"
   | "wallet address"
   | "wallet balance"
+  | "wallet allow"
   | "login"
   | "logout"
   | "whoami"
@@ -85,6 +118,22 @@ export const ACCOUNT_PLANS: Plans<
       server: { [MAILBOXES]: [challenge()], "POST /rpc": ["hang"] },
       interrupt: "unanswered"
     }
+  },
+  "wallet allow": {
+    success: {
+      args: ALLOW,
+      exit: 0,
+      answers: ["y"],
+      server: { ...allowance("0"), "POST /rpc": gasReplies("0x38d7ea4c68000") }
+    },
+    failure: { args: ALLOW, exit: 7, server: { ...allowance("0"), "POST /rpc": gasReplies("0x0") } },
+    interrupt: {
+      args: ALLOW,
+      exit: 130,
+      answers: ["^C"],
+      server: { ...allowance("0"), "POST /rpc": gasReplies("0x38d7ea4c68000") }
+    },
+    forPrograms: ["--yes", "--max-cost", "0.001"]
   },
   login: {
     success: {

@@ -87,11 +87,11 @@ const listenForStop = (): AbortSignal => {
 }
 
 const describeSandbox = ({ data, description }: RunningSandbox): string => {
-  const { agentWebhookUrl, baseUrl, carrier, chain, emailDomain, facilitatorUrl, mail, servers, websocketUrl } =
+  const { agentWebhookUrl, baseUrl, carrier, chain, chains, emailDomain, facilitatorUrl, mail, servers, websocketUrl } =
     description
   return `
 AgentOS runs on this machine. Local stand-ins replace all external services: payments use
-test USDT on a local chain, mail to other domains is stored in files and not sent, and
+test USDT on ${chains.length === 1 ? "a local chain" : `${chains.length} local chains`}, mail to other domains is stored in files and not sent, and
 phone numbers are fictitious and ring only here.
 
   API            ${baseUrl}  (${baseUrl}/docs)

@@ -1,0 +1,99 @@
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, beforeEach, describe, it } from "vitest"
+import { challengeReply, errorReply, useApiDouble } from "../support/ApiDouble.ts"
+import { ASSET, KEY, offer, paid, PAYER } from "../support/PaidAnswers.ts"
+import { useProgram } from "../support/Program.ts"
+
+const program = useProgram()
+const api = useApiDouble()
+const BNB = { network: "eip155:56", asset: "0x55d398326f99059fF775485246999027B3197955" }
+const CREATE = ["mailbox", "create", "ada", "--yes", "--max-amount", "0.25", "--json"]
+
+const amount = (baseUnits: string) => ({ amount: "0.00", baseUnits })
+const funds = (xLayer: string, bnb: string, allowance: string) => ({
+  data: {
+    items: [
+      {
+        network: "eip155:196",
+        asset: ASSET,
+        name: "USDT0",
+        transferMethod: "eip3009",
+        decimals: 6,
+        payTo: PAYER,
+        balance: amount(xLayer),
+        allowance: null
+      },
+      {
+        ...BNB,
+        name: "Tether USD",
+        transferMethod: "permit2",
+        decimals: 18,
+        payTo: PAYER,
+        balance: amount(bnb),
+        allowance: amount(allowance)
+      }
+    ]
+  }
+})
+const ENOUGH = `1${"0".repeat(18)}`
+
+/** Buys a mailbox from a server with two networks, in a profile of a sandbox. */
+const buy = async (answer: ReturnType<typeof funds>) => {
+  api.on("GET /api/v1/payments/networks", answer)
+  const home = program.folder()
+  mkdirSync(home, { recursive: true })
+  const profile = { baseUrl: api.url(), sandboxFile: join(home, "sandbox.json") }
+  writeFileSync(join(home, "config.json"), JSON.stringify({ profile: "dev", profiles: { dev: profile } }), {
+    mode: 0o600
+  })
+  const { code, stderr, stdout } = await program.run(CREATE, { env: { AGENTOS_PRIVATE_KEY: KEY, AGENTOS_HOME: home } })
+  return { code, document: JSON.parse(code === 0 ? stdout : stderr.slice(stderr.indexOf("{\n"))) as unknown, stderr }
+}
+
+beforeEach(() => {
+  const terms = {
+    ...offer(BNB),
+    amount: `25${"0".repeat(16)}`,
+    extra: { name: "Tether USD", assetTransferMethod: "permit2" }
+  }
+  api.on(
+    "POST /api/v1/email/mailboxes",
+    challengeReply([offer(), terms]),
+    paid({ mailbox: { mailboxId: "m", address: "ada@agents.test" }, operationId: "o" })
+  )
+  api.on("POST /rpc", errorReply(404, "RESOURCE_NOT_FOUND"))
+})
+
+describe("a purchase from a server with two networks", () => {
+  it("is paid where the wallet has the money, and says where", async () => {
+    const { code, document, stderr } = await buy(funds("0", ENOUGH, ENOUGH))
+    assert.strictEqual(code, 0, stderr)
+    assert.deepInclude(document, { payment: { ...Object(document).payment, network: BNB.network, amount: "0.25" } })
+    assert.match(stderr, /Network +eip155:56/)
+    assert.include(stderr, "Paid 0.25 USDT on eip155:56.")
+  })
+
+  it("names the command for a missing allowance, and signs nothing", async () => {
+    const { code, document } = await buy(funds("0", ENOUGH, "0"))
+    assert.strictEqual(code, 7)
+    const { error } = document as { readonly error: Readonly<Record<string, unknown>> }
+    assert.deepInclude(error, {
+      code: "PERMIT2_ALLOWANCE_REQUIRED",
+      paymentState: "none",
+      next: ["agentctl wallet allow eip155:56"]
+    })
+    assert.match(
+      String(error["message"]),
+      /must let Permit2 move its tokens, once\..*about 50,000 gas\. Nothing was signed\.$/
+    )
+  })
+
+  it("without money names the command that gives it in a sandbox", async () => {
+    const { code, document } = await buy(funds("0", "0", "0"))
+    assert.strictEqual(code, 7)
+    const { error } = document as { readonly error: Readonly<Record<string, unknown>> }
+    assert.deepInclude(error, { code: "PAYMENT_DECLINED", paymentState: "none" })
+    assert.deepEqual(error["next"], ["agentctl sandbox fund", "agentctl wallet address", "agentctl wallet balance"])
+  })
+})
