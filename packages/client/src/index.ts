@@ -52,6 +52,7 @@ export {
   type PaymentJournal,
   type PaymentState
 } from "./payment/Journal.ts"
+export { networkNameOf } from "./payment/KnownTokens.ts"
 export type { Payment, Spent } from "./payment/Payments.ts"
 export type { Call, CallRecord, Transcript } from "./phone/Call.ts"
 export type {

@@ -1,4 +1,4 @@
-import { AgentOs, AgentOsError, type AgentOsOptions } from "@agentos/client"
+import { AgentOs, AgentOsError, type AgentOsOptions, networkNameOf } from "@agentos/client"
 import { describe, expect, it } from "vitest"
 import { account, type Answer, BASE_URL, failure, header, scripted, success } from "./Scripted.ts"
 
@@ -166,6 +166,15 @@ describe("a wallet with money on some networks", () => {
     expect(poor.asked()).toBe(2)
   })
 
+  it("spends one limit on all networks, whatever the decimals of their tokens", async () => {
+    const answers = [funds(250_000n, ENOUGH), funds(0n, ENOUGH)]
+    const { agent, buy, failed, paid } = await shop(answers, { spend: { perDay: "0.60" } })
+    await buy()
+    await buy()
+    expect([paid, agent.payments.spent().lastDay]).toEqual([["eip155:196", "eip155:56"], "0.50"])
+    expect(await failed()).toMatchObject({ code: "SPEND_LIMIT_EXCEEDED", details: { spentLastDay: "0.50" } })
+  })
+
   it("is not asked about for the network that its owner names", async () => {
     const { asked, buy, paid } = await shop([funds(ENOUGH, ENOUGH)], { network: BNB.network })
     await buy()
@@ -201,4 +210,9 @@ describe("payments.funds", () => {
     const agent = await AgentOs.connect(BASE_URL, { fetch: async () => funds(0n, 0n) })
     await expect(agent.payments.funds()).rejects.toMatchObject({ code: "WALLET_REQUIRED" })
   })
+})
+
+it("a network is named for people by its name and its id", () => {
+  expect(networkNameOf("eip155:56")).toBe("BNB Chain (eip155:56)")
+  expect(networkNameOf("eip155:402403")).toBe("eip155:402403")
 })

@@ -30,6 +30,10 @@ const nextAfter = (error: AgentOsError): string => {
       return "Tell the person you work for: this needs a wallet, which they have to set up."
     case "PAYMENT_OUTCOME_UNKNOWN":
       return `Do not call this tool with other input. Call resume_payment with paymentId ${error.details.paymentId}: nothing is charged twice.`
+    case "PERMIT2_ALLOWANCE_REQUIRED":
+      return "Tell the person you work for: before its first payment on that network, their wallet must send one transaction, for example by agentctl wallet allow."
+    case "PAYMENT_REQUIRED":
+      return "Do not repeat the call. Tell the person you work for: the wallet needs USDT on one of the networks of the server."
     case "PAYMENT_UNSUPPORTED":
       return "Tell the person you work for. The server asks for a payment that cannot be made safely."
     case "JOURNAL_FAILED":

@@ -337,7 +337,8 @@ describe("the tools", () => {
     assert.deepNestedInclude(spending, {
       "payments[0].outcome": "completed",
       "payments[0].service": "email.mailbox.create",
-      "payments[0].amount": "0.25"
+      "payments[0].amount": "0.25",
+      "payments[0].network": "eip155:402402"
     })
   })
 })
@@ -406,7 +407,8 @@ describe("a failed call", () => {
     const error = await fail(agent, "create_mailbox", { localPart: `lost-${++count}` })
     assert.deepInclude(error, { code: "PAYMENT_OUTCOME_UNKNOWN", moneyMoved: "unknown" })
     const { openPayments } = await succeed(agent, "get_spending")
-    const [{ paymentId }] = openPayments as [{ paymentId: string }]
+    const [{ network, paymentId }] = openPayments as [{ network: string; paymentId: string }]
+    assert.strictEqual(network, "eip155:402402")
     assert.include(error.next, `resume_payment with paymentId ${paymentId}`)
     isCut = false
     const resumed = await succeed(agent, "resume_payment", { paymentId })

@@ -3,6 +3,7 @@ import {
   type EventRecord,
   type MailboxRecord,
   type MessageRecord,
+  networkNameOf,
   type PhoneNumberRecord,
   unitsOf
 } from "@agentos/client"
@@ -21,12 +22,13 @@ const textOrNull = (value: unknown): string | null => (typeof value === "string"
 const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null
 
 const paymentOf = ({ createdAt, payload, type }: EventRecord): Json => {
-  const { paymentState, price, serviceId, transaction } = payload as Json
+  const { network, paymentState, price, serviceId, transaction } = payload as Json
   return {
     at: createdAt,
     outcome: type.replace(/^payment\./, ""),
     service: textOrNull(serviceId),
     amount: isObject(price) ? textOrNull(price["amount"]) : null,
+    network: typeof network === "string" ? networkNameOf(network) : null,
     paymentState: textOrNull(paymentState),
     transaction: textOrNull(transaction)
   }
@@ -53,7 +55,7 @@ const lowerOf = (one: string | null, other: string | null): string | null => {
 export const getSpending = defineTool({
   name: "get_spending",
   title: "Read spending and limits",
-  description: `Returns what was spent in the last 24 hours, the limits, what you may still spend, payments whose outcome is unknown, and the first ${PAYMENTS_MAX} payments of the last 24 hours. Amounts are in USDT. Only the person who started this can change the limits.`,
+  description: `Returns what was spent in the last 24 hours, the limits, what you may still spend, payments whose outcome is unknown, and the first ${PAYMENTS_MAX} payments of the last 24 hours. Amounts are in USDT, one sum over all tokens and networks. Only the person who started this can change the limits.`,
   properties: {},
   required: [],
   output: {
@@ -68,7 +70,7 @@ export const getSpending = defineTool({
     openPayments: {
       type: "array",
       description: "Payments with an unknown outcome. Complete each with resume_payment.",
-      items: objectSchema({ paymentId: TEXT, operation: TEXT, amount: TEXT, createdAt: TIME })
+      items: objectSchema({ paymentId: TEXT, operation: TEXT, amount: TEXT, network: TEXT, createdAt: TIME })
     },
     payments: {
       type: "array",
@@ -77,6 +79,7 @@ export const getSpending = defineTool({
         outcome: TEXT,
         service: nullable(TEXT),
         amount: nullable(TEXT),
+        network: nullable(TEXT),
         paymentState: nullable(TEXT),
         transaction: nullable(TEXT)
       })
@@ -91,10 +94,11 @@ export const getSpending = defineTool({
       limitPerDay: perDay,
       leftToday: left,
       mayStillSpend: lowerOf(perCall, left),
-      openPayments: context.agent.payments.open().map(({ amount, createdAt, id, operationId }) => ({
+      openPayments: context.agent.payments.open().map(({ amount, createdAt, id, network, operationId }) => ({
         paymentId: id,
         operation: operationId,
         amount,
+        network: networkNameOf(network),
         createdAt: new Date(createdAt).toISOString()
       })),
       payments: await endedPayments(context)
