@@ -10,6 +10,8 @@ export interface StockClient {
   readonly fails?: RegExp
   /** Why it fails, or what its user has to know: one sentence. */
   readonly note?: string
+  /** How it fails on a chain where Permit2 moves the token, and why. Absent if it does there as it does on the other. */
+  readonly permit2?: { readonly fails: RegExp; readonly note: string }
   /** For packages whose peer dependencies contradict each other. */
   readonly ignoresPeers?: boolean
 }
@@ -17,6 +19,12 @@ export interface StockClient {
 const CURRENT = ["@x402/fetch@2.27.0", "@x402/evm@2.27.0", "viem@2.57.20"]
 const ASCII_ONLY =
   "It decodes the challenge by `atob` and encodes the payment by `btoa`, so it signs for a garbled token name unless the name is ASCII"
+const NO_PERMIT2 = "Its source has EIP-3009 only"
+/** @x402/evm 2.0.0 and 2.2.0. */
+const OLD_EVM = {
+  fails: /EIP-712 domain parameters \(name, version\) are required/,
+  note: "It signs by EIP-3009 only, and requires the version of the token's domain"
+}
 const VERSION_1 = "It reads the offers of x402 version 1 from the body, and this service speaks version 2"
 
 /** Clients of x402 version 2 with the signers that they accept, then all others. */
@@ -38,7 +46,8 @@ export const CLIENTS: ReadonlyArray<StockClient> = [
     packages: ["@x402/fetch@2.0.0", "@x402/evm@2.0.0", "viem@2.57.20"],
     driver: "x402Fetch",
     fails: /Latin-1/,
-    note: ASCII_ONLY
+    note: ASCII_ONLY,
+    permit2: OLD_EVM
   },
   {
     client: "@x402/axios, no configuration",
@@ -55,9 +64,18 @@ export const CLIENTS: ReadonlyArray<StockClient> = [
   {
     client: "@x402/axios with @x402/core 2.27.0, spend controls set",
     packages: ["@x402/axios@2.2.0", "@x402/core@2.27.0", "@x402/evm@2.2.0", "axios@1.21.1", "viem@2.57.20"],
-    driver: "axiosAllowed"
+    driver: "axiosAllowed",
+    permit2: OLD_EVM
   },
-  { client: "@payai/x402", packages: ["@payai/x402@2.4.1", "@x402/evm@2.4.0", "viem@2.57.20"], driver: "payai" },
+  {
+    client: "@payai/x402",
+    packages: ["@payai/x402@2.4.1", "@x402/evm@2.4.0", "viem@2.57.20"],
+    driver: "payai",
+    permit2: {
+      fails: /permit2Authorization\.witness\.extra is not valid/,
+      note: "It signs for an earlier proxy of Permit2, 0x4020615294c913F045dc10f0a5cdEbd86c280001, with another witness"
+    }
+  },
   {
     client: "@x402sentinel/x402 around @x402/fetch",
     packages: ["@x402sentinel/x402@0.2.0", ...CURRENT],
@@ -93,22 +111,38 @@ export const CLIENTS: ReadonlyArray<StockClient> = [
     client: "mppx",
     packages: ["mppx@0.11.0", "viem@2.57.20"],
     driver: "mppx",
-    ignoresPeers: true
+    ignoresPeers: true,
+    permit2: { fails: /No method found for challenges/, note: "Its source has EIP-3009 only, and refuses `permit2`" }
   },
   {
     client: "mppx, the command line",
     packages: ["mppx@0.11.0", "viem@2.57.20"],
     driver: "mppxCli",
-    ignoresPeers: true
+    ignoresPeers: true,
+    permit2: { fails: /UNSUPPORTED_METHOD/, note: "Its source has EIP-3009 only, and refuses `permit2`" }
   },
-  { client: "thirdweb", packages: ["thirdweb@5.121.6"], driver: "thirdweb" },
-  { client: "pinion-os", packages: ["pinion-os@0.4.0"], driver: "pinion" },
+  {
+    client: "thirdweb",
+    packages: ["thirdweb@5.121.6"],
+    driver: "thirdweb",
+    permit2: {
+      fails: /No supported payment authorization methods found/,
+      note: "Its source has EIP-3009 and EIP-2612 only, which it looks for in the token"
+    }
+  },
+  {
+    client: "pinion-os",
+    packages: ["pinion-os@0.4.0"],
+    driver: "pinion",
+    permit2: { fails: /contains an EIP-3009 payment/, note: NO_PERMIT2 }
+  },
   {
     client: "@faremeter/fetch",
     packages: ["@faremeter/fetch@0.22.0", "@faremeter/payment-evm@0.22.0", "viem@2.41.2"],
     driver: "faremeter",
     fails: /failed to complete payment after retries/,
-    note: `${ASCII_ONLY}; it hides the answer, which names this reason`
+    note: `${ASCII_ONLY}; it hides the answer, which names this reason`,
+    permit2: { fails: /failed to complete payment after retries/, note: NO_PERMIT2 }
   },
   {
     client: "@bankofai/x402",
@@ -122,7 +156,8 @@ export const CLIENTS: ReadonlyArray<StockClient> = [
     packages: ["@dexterai/x402@2.0.0", "viem@2.57.20"],
     driver: "dexter",
     fails: /Payment was rejected by the server/,
-    note: `${ASCII_ONLY}; it hides the answer, which names this reason`
+    note: `${ASCII_ONLY}; it hides the answer, which names this reason`,
+    permit2: { fails: /Payment was rejected by the server/, note: NO_PERMIT2 }
   },
   {
     client: "agentcash, the command line",

@@ -4,9 +4,28 @@ import { access, copyFile, cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs, promisify } from "node:util"
+import { networkNameOf } from "@agentos/client"
 import type { SandboxDescription } from "@agentos/sandbox"
-import { createWalletClient, encodeFunctionData, http, parseAbi } from "viem"
-import { english, generateMnemonic, mnemonicToAccount, privateKeyToAccount } from "viem/accounts"
+import {
+  createPublicClient,
+  createWalletClient,
+  encodeFunctionData,
+  erc20Abi,
+  type Hex,
+  http,
+  maxUint256,
+  parseAbi,
+  publicActions
+} from "viem"
+import {
+  english,
+  generateMnemonic,
+  type HDAccount,
+  mnemonicToAccount,
+  type PrivateKeyAccount,
+  privateKeyToAccount
+} from "viem/accounts"
+import { TOKEN_PRESETS, type TokenPreset } from "@agentos/x402"
 import { startSandbox } from "../../support/Sandbox.ts"
 import { CLIENTS, NOT_RUN, type StockClient } from "./Clients.ts"
 
@@ -29,6 +48,7 @@ const { values } = parseArgs({
 
 const run = promisify(execFile)
 const here = import.meta.dirname
+const PERMIT2 = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
 const DOCUMENT = join(here, "../../../docs/clients.md")
 /** Time limit of one purchase, and of one installation. */
 const BUY_WITHIN_MILLIS = 60_000
@@ -38,6 +58,7 @@ interface Outcome {
   readonly status?: number
   readonly text?: string
   readonly error?: string
+  readonly isPaid?: boolean
 }
 
 /** Installs the packages of a client once, and returns their folder. */
@@ -63,6 +84,41 @@ const install = async (folder: string, { ignoresPeers, packages }: StockClient):
   return target
 }
 
+type Chain = SandboxDescription["chains"][number]
+
+const permit2Abi = parseAbi(["function approve(address spender, uint256 amount)"])
+
+/** Lets Permit2 move the token of an account, on the second chain. */
+const allowPermit2 = async ({ asset, rpcUrl }: Chain, account: HDAccount | PrivateKeyAccount): Promise<void> => {
+  const client = createWalletClient({ account, transport: http(rpcUrl) }).extend(publicActions)
+  const data = encodeFunctionData({ abi: permit2Abi, args: [PERMIT2, maxUint256] })
+  const hash = await client.sendTransaction({ chain: null, to: asset as Hex, data })
+  const { status } = await client.waitForTransactionReceipt({ hash, pollingInterval: 20 })
+  if (status !== "success") throw new Error("the approval was reverted")
+}
+
+/** Returns what the server has received on a chain. */
+const receivedOn = ({ asset, payTo, rpcUrl }: Chain): Promise<bigint> =>
+  createPublicClient({ transport: http(rpcUrl) }).readContract({
+    address: asset as Hex,
+    abi: erc20Abi,
+    functionName: "balanceOf",
+    args: [payTo as Hex]
+  })
+
+/** Gives each wallet of the sandbox, and a new one, the allowance on the second chain. */
+const allowAll = async ({ chains: [, second], facilitatorUrl, wallets }: SandboxDescription, mnemonic: string) => {
+  const account = mnemonicToAccount(mnemonic)
+  const answer = await fetch(`${facilitatorUrl}/sandbox/faucet`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ address: account.address, network: second!.network })
+  })
+  if (!answer.ok) throw new Error(await answer.text())
+  for (const { privateKey } of wallets) await allowPermit2(second!, privateKeyToAccount(privateKey as Hex))
+  await allowPermit2(second!, account)
+}
+
 /** A new wallet with some of the token, from a wallet of the sandbox. */
 const fundedMnemonic = async ({ chain, wallets }: SandboxDescription): Promise<string> => {
   const mnemonic = generateMnemonic(english)
@@ -82,35 +138,45 @@ const fundedMnemonic = async ({ chain, wallets }: SandboxDescription): Promise<s
 
 let purchases = 0
 
-const taskOf = ({ baseUrl, chain, wallets }: SandboxDescription, mnemonic: string) => {
+/** A purchase on one of the chains. The challenge for the second one offers that one alone. */
+const taskOf = ({ baseUrl, chains, wallets }: SandboxDescription, chain: Chain, mnemonic: string) => {
   const wallet = wallets[purchases++ % wallets.length]!
+  const { asset, assetName, network, payTo, rpcUrl } = chain
   return {
     url: `${baseUrl}/api/v1/email/mailboxes`,
     body: JSON.stringify({ localPart: `client-${purchases}` }),
-    headers: { "Content-Type": "application/json", "Idempotency-Key": randomUUID() },
+    headers: {
+      "Content-Type": "application/json",
+      "Idempotency-Key": randomUUID(),
+      ...(chain === chains[0] ? {} : { "Accept-Payment": network })
+    },
     privateKey: wallet.privateKey,
     address: wallet.address,
     mnemonic,
-    network: chain.network,
-    chainId: Number(chain.network.split(":")[1]),
-    asset: chain.asset,
-    assetName: chain.assetName,
-    payTo: chain.payTo,
-    rpcUrl: chain.rpcUrl
+    network,
+    chainId: Number(network.split(":")[1]),
+    asset,
+    assetName,
+    payTo,
+    rpcUrl
   }
 }
 
-const buy = async (target: string, { driver }: StockClient, task: object): Promise<Outcome> => {
+/** Lets a client buy on a chain. `isPaid` if the chain shows it. */
+const buy = async (target: string, { driver }: StockClient, chain: Chain, task: object): Promise<Outcome> => {
   const taskFile = join(target, "task.json")
   await writeFile(taskFile, JSON.stringify(task))
   const words = [join(target, "runDriver.mjs"), `./drivers/${driver}.mjs`, taskFile]
+  const before = await receivedOn(chain)
   const { stdout } = await run(process.execPath, words, { cwd: target, timeout: BUY_WITHIN_MILLIS })
-  return JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as Outcome
+  const outcome = JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as Outcome
+  const isSold = outcome.status === 201 || /exit 0: \{"data":\{"mailbox"/.test(outcome.text ?? "")
+  return { ...outcome, isPaid: isSold && (await receivedOn(chain)) > before }
 }
 
 /** Returns the text that the user of a client sees, without ids that differ each time. */
 const seen = ({ error, status, text = "" }: Outcome): string => {
-  if (error !== undefined) return error
+  if (error !== undefined) return error.replaceAll(/0x[0-9a-fA-F]{40}/g, "0x…")
   const message = /\\?"message\\?": ?\\?"((?:[^"\\]|\\[^"])*)/.exec(text)?.[1]
   return `${status === 0 ? "" : `${status}: `}${message ?? text}`
 }
@@ -121,12 +187,23 @@ const cell = (text: string): string =>
 
 const versionOf = ({ packages: [client = ""] }: StockClient): string => client.slice(client.lastIndexOf("@") + 1)
 
-const rowOf = (client: StockClient, outcome: Outcome): ReadonlyArray<string> => [
+const resultOf = (outcome: Outcome): string =>
+  outcome.isPaid === true ? "paid, 201" : `\`${cell(seen(outcome)).replaceAll("`", "'")}\``
+
+const sentence = (note: string | undefined): string => (note === undefined ? "" : `${note}.`)
+
+const rowOf = (client: StockClient, first: Outcome, second: Outcome): ReadonlyArray<string> => [
   client.client,
   versionOf(client),
-  client.fails === undefined ? "paid, 201" : `\`${cell(seen(outcome)).replaceAll("`", "'")}\``,
-  client.note === undefined ? "" : `${client.note}.`
+  resultOf(first),
+  sentence(client.note),
+  resultOf(second),
+  client.fails === undefined || client.permit2 !== undefined ? sentence(client.permit2?.note) : "The same."
 ]
+
+/** Whether a client paid, or failed, as the list expects. */
+const isExpected = (outcome: Outcome, fails: RegExp | undefined): boolean =>
+  fails === undefined ? outcome.isPaid === true : outcome.isPaid !== true && fails.test(seen(outcome))
 
 const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
   [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n")
@@ -134,9 +211,21 @@ const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<st
 const documentOf = (rows: ReadonlyArray<ReadonlyArray<string>>): string => `# Clients
 
 Clients from npm that bought a mailbox from the sandbox, or were refused. \`npx -y pnpm@12 clients\` installs them and writes
-this page. The token of the sandbox is named USD₮0, as on X Layer and Flare. On Celo, Stable and Plasma its name is ASCII.
+this page. Each buys twice: on a chain whose token has EIP-3009, and on one where Permit2 moves the token, of which it has
+allowed any amount before. The purchase counts if the chain shows it.
 
-${table(["client", "version", "result, or what its user sees", "why"], rows)}
+The first token is named USD₮0, as on X Layer, Flare and Arbitrum. On Celo, Stable and Plasma its name is ASCII.
+
+${table(["client", "version", "EIP-3009", "why", "Permit2", "why"], rows)}
+
+## Chains
+
+The chains on which a server can take USDT by a preset, by the column above that applies. Other differences between chains, for
+example a list of chains in a client, are in its row.
+
+| transfer method | chains |
+| --- | --- |
+${(["eip3009", "permit2"] as const).map((method) => `| ${method === "eip3009" ? "EIP-3009" : "Permit2"} | ${presetsBy(method)} |`).join("\n")}
 
 ## Not run
 
@@ -146,24 +235,37 @@ ${table(
 )}
 `
 
+/** Returns the names of the networks with presets of USDT and a transfer method. */
+const presetsBy = (method: "eip3009" | "permit2"): string =>
+  Object.entries<TokenPreset>(TOKEN_PRESETS)
+    .filter(([name, { transferMethod = "eip3009" }]) => !name.endsWith("Usdc") && transferMethod === method)
+    .map(([, { network }]) => networkNameOf(network))
+    .join(", ")
+
 const main = async (): Promise<void> => {
   const folder = values.keep === "" ? await mkdtemp(join(tmpdir(), "clients-")) : values.keep
-  const sandbox = await startSandbox()
+  const sandbox = await startSandbox({ networks: 2 })
   let unexpected = 0
   try {
     const description = await sandbox.describe()
     const mnemonic = await fundedMnemonic(description)
+    await allowAll(description, mnemonic)
     const rows: Array<ReadonlyArray<string>> = []
     for (const client of CLIENTS.filter(({ client: name }) => name.includes(values.client))) {
       const target = await install(folder, client)
-      const outcome = await buy(target, client, taskOf(description, mnemonic))
-      const isPaid = outcome.status === 201 || /exit 0: \{"data":\{"mailbox"/.test(outcome.text ?? "")
-      const isExpected = client.fails === undefined ? isPaid : !isPaid && client.fails.test(seen(outcome))
-      if (!isExpected) unexpected += 1
-      console.log(
-        `${isExpected ? "" : "UNEXPECTED "}${client.client} ${versionOf(client)}: ${isPaid ? "paid" : cell(seen(outcome))}`
-      )
-      rows.push(rowOf(client, outcome))
+      const [first, second] = description.chains as readonly [Chain, Chain]
+      const outcomes = [
+        await buy(target, client, first, taskOf(description, first, mnemonic)),
+        await buy(target, client, second, taskOf(description, second, mnemonic))
+      ] as const
+      for (const [place, fails] of [client.fails, (client.permit2 ?? client).fails].entries()) {
+        const outcome = outcomes[place]!
+        const isRight = isExpected(outcome, fails)
+        if (!isRight) unexpected += 1
+        const name = `${client.client} ${versionOf(client)}, ${place === 0 ? "EIP-3009" : "Permit2"}`
+        console.log(`${isRight ? "" : "UNEXPECTED "}${name}: ${outcome.isPaid === true ? "paid" : cell(seen(outcome))}`)
+      }
+      rows.push(rowOf(client, ...outcomes))
     }
     if (unexpected === 0 && values.client === "") await writeFile(DOCUMENT, documentOf(rows))
   } finally {

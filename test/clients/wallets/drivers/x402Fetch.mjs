@@ -3,6 +3,19 @@ import { wrapFetchWithPayment, x402Client } from "@x402/fetch"
 import { privateKeyToAccount } from "viem/accounts"
 import { read, requestOf } from "../response.mjs"
 
+const DOMAIN = [
+  { name: "name", type: "string" },
+  { name: "version", type: "string" },
+  { name: "chainId", type: "uint256" },
+  { name: "verifyingContract", type: "address" }
+]
+
+/** Returns the types of typed data with those of its domain, which signers with the whole of EIP-712 require. */
+export const withDomain = ({ domain, types }) => ({
+  EIP712Domain: DOMAIN.filter(({ name }) => name in domain),
+  ...types
+})
+
 export const buyWith = async (task, signer) => {
   const client = new x402Client().register("eip155:*", new ExactEvmScheme(signer))
   // Newer versions refuse unknown tokens until they are allowed.
