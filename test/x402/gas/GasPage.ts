@@ -108,8 +108,8 @@ deployment. \`coinPriceUsdt\` counts with 80,000 and 100,000 units.
 ## On each chain
 
 The gas of one settlement, in the native coin of the chain, at three prices of gas. They are examples: ask the chain for its
-current one. \`arbitrum\` and \`optimism\` add a fee for data on Ethereum, which is not part of these numbers. On \`stable\` the coin is
-USDT itself.
+current one. Arbitrum, Optimism and Base add a fee for data on Ethereum, which is not part of these numbers. On \`stable\` the coin
+is USDT itself.
 
 ${chainTable()}
 
