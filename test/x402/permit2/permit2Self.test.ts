@@ -4,8 +4,10 @@ import { PaymentRailX402, selfFacilitator, type SelfFacilitatorConfig } from "@a
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { parseEther } from "viem"
-import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
+import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts"
+import { Treasury } from "../../support/Treasury.ts"
 import { pay, price, termsOf } from "../PaymentRig.ts"
+import { ACCEPTS_IN_SIMULATIONS } from "../SmartAccounts.ts"
 import { customer, finalize, invalidation, Permit2Rig, send } from "./Permit2Rig.ts"
 
 layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })(
@@ -79,6 +81,28 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })(
           message: "The facilitator refused the payment: permit2_allowance_required."
         })
         assert.strictEqual(yield* sent, 0)
+      })
+    )
+
+    it.effect("refuses a payer without spending gas after three of its transfers reverted, and no other payer", () =>
+      Effect.gen(function* () {
+        const { chain, client } = yield* Permit2Rig
+        const { address } = privateKeyToAccount(generatePrivateKey())
+        yield* Effect.promise(() => new Treasury(chain).fund([address], 10))
+        yield* Effect.promise(() => client.setCode({ address, bytecode: ACCEPTS_IN_SIMULATIONS }))
+        const { rail, sent } = yield* started()
+        const messages: Array<string> = []
+        for (let times = 0; times < 4; times++) {
+          const signer = { address, signTypedData: async () => `0x${"ab".repeat(100)}` as const }
+          const answer = yield* rail.settle(yield* pay(rail, signer), termsOf(rail))
+          messages.push(answer._tag === "Refused" ? answer.message.split(": ")[1]! : answer._tag)
+        }
+        const reverted = "transaction_reverted."
+        const refused = "payer_transactions_reverted_too_often_retry_later."
+        assert.deepStrictEqual(messages, [reverted, reverted, reverted, refused])
+        assert.strictEqual(yield* sent, 3, "the reverted transactions")
+        const other = yield* pay(rail, (yield* customer(2)).privateKey)
+        assert.strictEqual((yield* rail.settle(other, termsOf(rail)))._tag, "Accepted")
       })
     )
 
