@@ -49,12 +49,16 @@ export class LingeringClose {
       socket.pause()
       setImmediate(() => socket.resume())
     }
-    // Takes the bytes from the parser, to which a body in chunks of one byte would be expensive.
-    socket.on("data", discard)
-    for (const listener of socket.listeners("data")) {
-      if (listener !== discard) socket.off("data", listener as (chunk: Buffer) => void)
-    }
+    socket.once("resume", () => {
+      // Takes the bytes from the parser, to which a body in chunks of one byte would be expensive.
+      socket.on("data", discard)
+      for (const listener of socket.listeners("data")) {
+        if (listener !== discard) socket.off("data", listener as (chunk: Buffer) => void)
+      }
+    })
     socket.end()
+    // An unread body pauses the connection. Node reads on only if it is resumed before the parser loses it to a listener.
+    socket.pause()
     socket.resume()
   }
 }

@@ -47,19 +47,25 @@ const responseTo = ({ localPort }: Socket): Promise<void> =>
     subscribe(finished, onFinish)
   })
 
+const PART = Buffer.alloc(64 * 1024, "x")
+
+/** When a client writes the body: once the response is there, as soon as it can, or with its first part beside the head. */
+type BodyWritten = "after the response" | "before the response" | "with the head"
+
 /**
- * Writes all of a request before it reads anything, as Apache does, in writes of 64 KiB that wait for each other: the body
- * when the response is there, unless the response needs it. Returns the response.
+ * Writes all of a request before it reads anything, as Apache does, in writes of 64 KiB that wait for each other. Returns the
+ * response.
  */
-const writeThenRead = async (head: string, bodyBytes: number, needsBody: boolean): Promise<string> => {
+const writeThenRead = async (head: string, bodyBytes: number, written: BodyWritten): Promise<string> => {
   const socket = await open()
   const write = (bytes: string | Buffer) =>
     new Promise<void>((resolve, reject) => socket.write(bytes, (error) => (error ? reject(error) : resolve())))
   const responded = responseTo(socket)
-  await write(head)
-  if (!needsBody) await responded
-  const part = Buffer.alloc(64 * 1024, "x")
-  for (let left = bodyBytes; left > 0; left -= part.length) await write(part.subarray(0, Math.min(left, part.length)))
+  const firstBytes = written === "with the head" ? PART.length : 0
+  await write(Buffer.concat([Buffer.from(head), PART.subarray(0, firstBytes)]))
+  if (written === "after the response") await responded
+  for (let left = bodyBytes - firstBytes; left > 0; left -= PART.length)
+    await write(PART.subarray(0, Math.min(left, PART.length)))
   await responded
   const received: Array<Buffer> = []
   socket.on("data", (chunk: Buffer) => received.push(chunk))
@@ -72,14 +78,28 @@ const writeThenRead = async (head: string, bodyBytes: number, needsBody: boolean
 
 describe("a request that is answered before its body is read", () => {
   const authorization = () => `Authorization: Bearer ${token}`
-  it.each([
-    ["without a token", 428, 20 * MIB, () => headOf(SEND, 20 * MIB)],
-    ["with a wrong token", 401, 20 * MIB, () => headOf(SEND, 20 * MIB, "Authorization: Bearer wrong")],
-    ["to an unknown path", 413, 20 * MIB, () => headOf("/nowhere", 20 * MIB)],
-    ["with too long a body", 413, 30 * MIB, () => headOf(SEND, 30 * MIB, authorization())],
-    ["with a body that is refused while it arrives", 400, 20 * MIB, () => headOf(SEND, 20 * MIB, authorization())]
-  ])("can be sent completely before its response is read, %s", async (_, status, bytes, head) => {
-    const answer = await writeThenRead(head(), bytes, status === 400)
+  it.each<readonly [string, number, number, BodyWritten, () => string]>([
+    ["without a token", 428, 20 * MIB, "after the response", () => headOf(SEND, 20 * MIB)],
+    [
+      "with a wrong token",
+      401,
+      20 * MIB,
+      "after the response",
+      () => headOf(SEND, 20 * MIB, "Authorization: Bearer wrong")
+    ],
+    ["to an unknown path", 413, 20 * MIB, "after the response", () => headOf("/nowhere", 20 * MIB)],
+    ["with too long a body", 413, 30 * MIB, "after the response", () => headOf(SEND, 30 * MIB, authorization())],
+    ["with too long a body", 413, 30 * MIB, "with the head", () => headOf(SEND, 30 * MIB, authorization())],
+    [
+      "with a body that is refused while it arrives",
+      400,
+      20 * MIB,
+      "before the response",
+      () => headOf(SEND, 20 * MIB, authorization())
+    ]
+  ])("can be sent completely before its response is read, %s (%d for %d bytes, sent %s)", async (...row) => {
+    const [, status, bytes, written, head] = row
+    const answer = await writeThenRead(head(), bytes, written)
     assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `))
     assert.match(answer, /\r\nconnection: close\r\n/i)
     assert.isTrue(answer.endsWith("}"))
