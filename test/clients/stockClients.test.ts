@@ -1,4 +1,4 @@
-import { operations, OPERATIONS } from "@agentos/api"
+import { OPERATIONS } from "@agentos/api"
 import { TOKEN_PRESETS } from "@agentos/x402"
 import { wrapAxiosWithPayment, x402Client as AxiosClient } from "@x402/axios"
 import { x402Client } from "@x402/core/client"
@@ -11,30 +11,12 @@ import axios from "axios"
 import { randomUUID } from "node:crypto"
 import { beforeAll, describe, expect, it } from "vitest"
 import { freshName } from "../support/Agent.ts"
-import type { CallFields, PhoneCustomer } from "../support/PhoneCustomer.ts"
+import { buyAll, exampleOf, type Ids, PAID, type Paid, type Pay, untilAnswered } from "../support/PaidServices.ts"
+import type { PhoneCustomer } from "../support/PhoneCustomer.ts"
 import { usePhone } from "../support/usePhone.ts"
 
 /** Stock clients of x402 pay the real server with what its documents show. */
 const host = usePhone()
-
-const PAID = operations.filter(({ entry }) => entry.price !== null)
-type PaidName = (typeof PAID)[number]["name"]
-
-/** The resources of a customer, which replace the ids in examples. */
-type Ids = Partial<Record<"mailboxId" | "phoneNumberId" | "callId", string>>
-
-const exampleOf = (name: PaidName, ids: Ids): Record<string, unknown> => {
-  const payload = OPERATIONS[name].example?.payload as Record<string, unknown>
-  const known = Object.entries(ids).filter(([id]) => id in payload)
-  return { ...payload, ...Object.fromEntries(known) }
-}
-
-interface Paid {
-  readonly status: number
-  readonly receipt: string | null
-  readonly data: Record<string, never>
-}
-type Pay = (path: string, body: unknown, headers: Readonly<Record<string, string>>) => Promise<Paid>
 
 const byFetch = ({ agent }: PhoneCustomer, prepare: (client: FetchClient) => void = () => {}): Pay => {
   const { asset, network } = host.sandbox.chain
@@ -68,62 +50,10 @@ const CLIENTS = [
   ["@x402/axios", byAxios]
 ] as const
 
-/** Reads a text in a response, by the names that lead to it. */
-const textIn = (data: unknown, ...names: ReadonlyArray<string>): string =>
-  String(names.reduce<unknown>((inner, name) => (inner as Record<string, unknown>)[name], data))
-
-const untilAnswered = (customer: PhoneCustomer, callId: string): Promise<CallFields> =>
-  host.carrier.until(
-    () => customer.call(callId),
-    ({ status }) => status === "in_progress"
-  )
-
-/** Buys every paid service once, from its example, in an order in which each finds the resources that it needs. */
-const buyAll = async (customer: PhoneCustomer, pay: Pay, keyOf: () => Readonly<Record<string, string>>) => {
-  const ids: Ids = {}
-  const bought: Array<string> = []
-  const buy = async (name: PaidName, changes: Record<string, unknown> = {}) => {
-    const token = customer.agent.token
-    const headers = { ...keyOf(), ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) }
-    const { data, receipt, status } = await pay(
-      OPERATIONS[name].entry.path,
-      { ...exampleOf(name, ids), ...changes },
-      headers
-    )
-    expect([name, status]).toEqual([name, OPERATIONS[name].status])
-    const { payer, success, transaction } = decodePaymentResponseHeader(receipt ?? "")
-    expect([success, payer, transaction]).toEqual([
-      true,
-      customer.address.toLowerCase(),
-      expect.stringMatching(/^0x[0-9a-f]{64}$/)
-    ])
-    bought.push(name)
-    return data
-  }
-  const person = () => host.carrier.person({ seconds: 10_000 })
-  const mailbox = await buy("createMailbox", { localPart: freshName() })
-  customer.agent.token = textIn(mailbox, "authentication", "accessToken")
-  ids.mailboxId = textIn(mailbox, "mailbox", "mailboxId")
-  await buy("updateMailbox")
-  await buy("sendMessage")
-  await buy("deleteMailbox")
-  const number = await buy("purchaseUsNumber", { agentWebhookUrl: customer.webhookUrl })
-  ids.phoneNumberId = textIn(number, "phoneNumberId")
-  await buy("purchaseCanadaNumber")
-  await buy("renewNumber")
-  await buy("addInboundMinutes")
-  const call = await buy("callOneMinute", { toNumber: await person() })
-  ids.callId = textIn(call, "call", "callId")
-  await untilAnswered(customer, ids.callId)
-  await buy("extendCall")
-  await buy("callFiveMinutes", { toNumber: await person() })
-  expect(bought.toSorted()).toEqual(PAID.map(({ name }) => name).toSorted())
-}
-
 describe("a stock client", () => {
   it.each(CLIENTS)("%s pays for every paid service, with Idempotency-Key", async (_, clientOf) => {
     const customer = await host.customer()
-    await buyAll(customer, clientOf(customer), () => ({ "Idempotency-Key": randomUUID() }))
+    await buyAll(host.carrier, customer, clientOf(customer), () => ({ "Idempotency-Key": randomUUID() }))
   })
 
   it.each(CLIENTS)("%s pays with a payment identifier instead of Idempotency-Key", async (_, clientOf) => {
@@ -206,7 +136,7 @@ describe("the example of a paid service", () => {
     ids.mailboxId = (await customer.agent.createMailbox(freshName())).mailboxId
     const { callId } = await customer.callOut(bought.phoneNumberId, await host.carrier.person({ seconds: 10_000 }))
     ids.callId = callId
-    await untilAnswered(customer, callId)
+    await untilAnswered(host.carrier, customer, callId)
   })
 
   it.each(PAID.map(({ name }) => name))(

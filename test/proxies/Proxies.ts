@@ -1,14 +1,16 @@
 import { readFileSync } from "node:fs"
-import type { PeerRoot } from "./PeerRoot.ts"
+import { freePort } from "../peers/support/MailRig.ts"
+import type { PeerRoot } from "../peers/support/PeerRoot.ts"
 
-const page = readFileSync(new URL("../../../packages/site/content/proxies.md", import.meta.url), "utf8")
+const page = readFileSync(new URL("../../packages/site/content/proxies.md", import.meta.url), "utf8")
 
 /** Returns the configuration in the section of the page with this heading. */
 const configurationOf = (heading: string): string => {
   const [, section = ""] = page.split(`\n## ${heading}\n`)
   const [, configuration] = section.split("\n```\n")
   if (configuration === undefined) throw new Error(`the page has no configuration of ${heading}`)
-  return configuration
+  // Silent connections are closed sooner, so that a test can wait for longer.
+  return configuration.replaceAll("60s", "30s").replaceAll("timeout=60", "timeout=30")
 }
 
 /** Returns the text with a part replaced wherever it is; fails if it is nowhere. */
@@ -28,8 +30,14 @@ interface Ports {
 export interface Proxy {
   readonly name: string
   /** Writes the configuration and returns the command that runs it in the foreground. */
-  readonly prepare: (root: PeerRoot, ports: Ports, certificate: string) => Promise<ReadonlyArray<string>>
+  readonly prepare: Prepare
+  /** Whether it sends a body that has come without a length with its length. */
+  readonly measuresBodies?: boolean
+  /** The same with a cache; undefined if the page shows none. */
+  readonly cached?: Prepare
 }
+
+export type Prepare = (root: PeerRoot, ports: Ports, certificate: string) => Promise<ReadonlyArray<string>>
 
 const serverAddress = (text: string, { server }: Ports): string =>
   replaced(text, "127.0.0.1:8080", `127.0.0.1:${server}`)
@@ -37,14 +45,32 @@ const serverAddress = (text: string, { server }: Ports): string =>
 const certificatePaths = (text: string, certificate: string): string =>
   replaced(text, /\/etc\/ssl\/agentos\/[a-z-]+\.pem/g, certificate)
 
-const NGINX: Proxy = {
-  name: "nginx",
-  prepare: async (root, ports, certificate) => {
+/** Returns the text between these parts of the page. */
+const pageBetween = (before: string, after: string): string => {
+  const [, rest = ""] = page.split(before)
+  const [found, ...more] = rest.split(after)
+  if (found === undefined || more.length === 0) throw new Error(`the page has no ${before}…${after}`)
+  return found
+}
+
+const nginx =
+  (change: (site: string, ports: Ports) => string): Prepare =>
+  async (root, ports, certificate) => {
     const text = certificatePaths(serverAddress(configurationOf("nginx"), ports), certificate)
-    const site = replaced(text, "listen 443", `listen 127.0.0.1:${ports.own}`)
+    const site = change(replaced(text, "listen 443", `listen 127.0.0.1:${ports.own}`), ports)
     const main = `daemon off;\npid /peer/nginx-${ports.own}.pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n`
     return ["nginx", "-c", await root.write(`nginx-${ports.own}.conf`, `${main}${site}\n}\n`)]
   }
+
+const NGINX: Proxy = {
+  name: "nginx",
+  measuresBodies: true,
+  prepare: nginx((site) => site),
+  cached: nginx((site, { own }) => {
+    const path = replaced(pageBetween("nginx: `", "`"), "/var/cache/nginx/", `/peer/cache-${own}-`)
+    const [use] = /proxy_cache \w+;/.exec(page) ?? []
+    return `${path}\n${replaced(site, "proxy_http_version", `${use}\n    proxy_http_version`)}`
+  })
 }
 
 const haproxy = async (root: PeerRoot, ports: Ports, certificate: string) => {
@@ -91,25 +117,25 @@ const CADDY: Proxy = {
   }
 }
 
-/** With HAProxy in front of it, which adds TLS. `between` is the port of Varnish. */
-const varnish = (between: () => Promise<number>): Proxy => ({
-  name: "Varnish",
-  prepare: async (root, ports, certificate) => {
-    const port = await between()
+/** With HAProxy in front of it, which adds TLS. */
+const varnish =
+  (change: (vcl: string) => string): Prepare =>
+  async (root, ports, certificate) => {
+    const port = await freePort()
     const [, options] = /`varnishd ([^`]+)`/.exec(page) ?? []
     if (options === undefined) throw new Error("the page has no options of varnishd")
-    const vcl = replaced(configurationOf("Varnish"), '"8080"', `"${ports.server}"`)
+    const vcl = replaced(change(configurationOf("Varnish")), '"8080"', `"${ports.server}"`)
     const file = await root.write(`varnish-${port}.vcl`, `${vcl}\n`)
     const place = ["-F", "-a", `127.0.0.1:${port}`, "-n", `/peer/varnish-${port}`, "-s", "malloc,32m", "-f", file]
     root.start(["varnishd", ...place, ...options.split(" ")])
     return haproxy(root, { ...ports, server: port }, certificate)
   }
-})
 
-export const proxies = (freePort: () => Promise<number>): ReadonlyArray<Proxy> => [
-  NGINX,
-  HAPROXY,
-  APACHE,
-  CADDY,
-  varnish(freePort)
-]
+const VARNISH: Proxy = {
+  name: "Varnish",
+  measuresBodies: true,
+  prepare: varnish((vcl) => vcl),
+  cached: varnish((vcl) => replaced(vcl, "  return (pass);", configurationOf("A cache")))
+}
+
+export const PROXIES = [NGINX, HAPROXY, APACHE, CADDY, VARNISH]

@@ -114,6 +114,8 @@ export interface ClusterOptions {
   readonly telephones?: boolean
   /** Overrides the server's environment variables. */
   readonly environment?: Readonly<Record<string, string>>
+  /** Overrides the environment variables of one server, by its index. */
+  readonly environmentOf?: (server: number) => Readonly<Record<string, string>>
   /**
    * How customers pay, by default `eip3009`. With `permit2` the servers have two networks, each on a chain of its own, and that
    * of Permit2 is the first.
@@ -193,7 +195,8 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
         ...(options.databaseServer && { DATABASE_URL: databaseUrl(options.databaseServer.servedUrl, DATABASE) }),
         ...(phones && { AGENTOS_PUBLIC_URL: phones.publicUrl }),
         AGENTOS_NETWORKS: JSON.stringify(options.network === undefined ? offered : offered.map(options.network)),
-        ...options.environment
+        ...options.environment,
+        ...options.environmentOf?.(index)
       }
       const server = { ...program, environment, module: options.serverModule ?? program.module }
       const child = makeProcess(server, join(run.data.logs, `server-${index}.log`), SERVER_GRACE_MILLIS)

@@ -42,7 +42,7 @@ export const rewriting = <A, E, R>(program: Effect.Effect<A, E, R>, { parts, sta
   })
 
 /** The real ports with one of them replaced. */
-const around =
+export const around =
   <Id extends Layer.Success<Ports>, Service>(port: Context.Key<Id, Service>, change: (real: Service) => Service) =>
   (ports: Ports): Ports =>
     // The compiler cannot see that a port of `Ports` needs no other services.

@@ -13,6 +13,8 @@ export interface TestServerOptions {
   /** Where operations are held; see `StepGate`. */
   readonly steps?: StepFiles
   readonly defect?: DefectName
+  /** Whether every challenge is as long as it may be; see `longestChallenges`. */
+  readonly longestChallenges?: boolean
 }
 
 /** Short enough for tests that wait until a lease has expired. */

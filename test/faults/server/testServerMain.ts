@@ -2,17 +2,19 @@ import { DEFAULT_EVENT_POLICY, EventPolicy, OperationCompletion, OperationSteps 
 import { log, reportExit, serverProgram } from "@agentos/server"
 import { Effect, Fiber } from "effect"
 import { type Defect, DEFECTS, rewriting } from "./Defects.ts"
+import { longestChallenges } from "./LongestChallenges.ts"
 import { holdingSteps } from "./StepGate.ts"
 import { OPTIONS_VARIABLE, type TestServerOptions } from "./TestServer.ts"
 
 /** The real server with the changes that its environment names; see `TestServerOptions`. */
-const { defect, leaseMillis, steps } = JSON.parse(process.env[OPTIONS_VARIABLE] ?? "{}") as TestServerOptions
+const options = JSON.parse(process.env[OPTIONS_VARIABLE] ?? "{}") as TestServerOptions
+const { defect, leaseMillis, steps } = options
 const { around = (ports) => ports, rewriting: rewritten }: Defect = defect === undefined ? {} : DEFECTS[defect]
 
 /** Held operations wait in the completion job, once for each lease that expires. Others must still find room in it. */
 const COMPLETIONS_AT_ONCE = 10_000
 
-let program = serverProgram({ around })
+let program = serverProgram({ around: options.longestChallenges === true ? longestChallenges : around })
 if (rewritten !== undefined) program = rewriting(program, rewritten)
 if (leaseMillis !== undefined) {
   program = Effect.provideService(program, EventPolicy, { ...DEFAULT_EVENT_POLICY, leaseDuration: leaseMillis })
