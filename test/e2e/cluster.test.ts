@@ -96,7 +96,7 @@ const statusOf = async ({ tenantId }: Tenant, eventId: string) => {
 
 describe("a server on a PostgreSQL without durability", () => {
   it("logs the settings that can lose data", async () => {
-    const warning = "The database runs with fsync off, full_page_writes off, synchronous_commit off"
+    const warning = "the database runs with fsync off, full_page_writes off, synchronous_commit off"
     for (const index of [A, B]) await expect.poll(() => server(index).log()).toContain(warning)
   })
 })

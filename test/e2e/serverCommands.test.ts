@@ -29,6 +29,9 @@ interface Check {
   readonly fix: string | null
 }
 
+/** Without risks that `check-config` warns of. */
+const DURABLE = { fsync: "on", full_page_writes: "on", synchronous_commit: "on" }
+
 /** PostgreSQL asks one of its roles for a password. */
 const startLockedPostgres = async () => {
   const folder = await mkdtemp(join(tmpdir(), "agentos-hba-"))
@@ -37,7 +40,7 @@ const startLockedPostgres = async () => {
   await writeFile(file, "host all locked 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n", {
     mode: 0o644
   })
-  const postgres = await startPostgres({ settings: { hba_file: file } })
+  const postgres = await startPostgres({ settings: { ...DURABLE, hba_file: file } })
   return { url: postgres.url, stop: () => postgres.stop().then(() => rm(folder, { recursive: true })) }
 }
 
@@ -223,6 +226,17 @@ describe("agentos-server check-config", () => {
       failed(`gas wallet ${sandbox.chain.network}`, /Its balance is 0\./, /native coin to the gas wallet/)
     ])
     expect(existsSync(directory)).toBe(false)
+  })
+
+  it("warns of a database that may lose committed data", async () => {
+    const { checks, status } = await checkConfig({
+      DATABASE_URL: `${urlOf("postgres")}?options=-c%20synchronous_commit=off`
+    })
+    expect(status).toBe(0)
+    expect(checks[1]).toEqual({
+      ...failed("database", /up to date; the database runs with synchronous_commit off: /, /Turn these settings on/),
+      status: "warning"
+    })
   })
 
   it("warns of a database that needs migrate, and of a refund wallet that cannot pay the largest refund", async () => {

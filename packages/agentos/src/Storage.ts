@@ -47,15 +47,10 @@ export const postgres = (url: string | Redacted.Redacted<string>, settings: Post
     layer: Layer.unwrap(
       Effect.map(
         loadPostgres,
-        ({ countConnections, Database, databaseTime, durabilityRisks, layerPostgres, Postgres }) => {
+        ({ countConnections, Database, databaseRisks, databaseTime, layerPostgres, Postgres }) => {
           const warnOfRisks = Layer.effectDiscard(
             Effect.gen(function* () {
-              const risks = yield* durabilityRisks
-              if (risks.length === 0) return
-              yield* Effect.logWarning(
-                `The database runs with ${risks.join(", ")}: committed data, payments included, can be lost when its ` +
-                  "machine loses power. Turn these settings on in postgresql.conf, or for the role and database of this server."
-              )
+              for (const { fix, problem } of yield* databaseRisks) yield* Effect.logWarning(`${problem}. ${fix}`)
             })
           )
           const connections = Layer.effect(

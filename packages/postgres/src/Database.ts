@@ -7,6 +7,7 @@ import { type Announcements, makeListening, makeLocal } from "./Announcements.ts
 import { connect, connecting, type ConnectionOf, type SettingsIn } from "./Connecting.ts"
 import { type ConnectionTarget, readConnectionUrl } from "./ConnectionUrl.ts"
 import { DatabaseFailure, fromSqlError } from "./DatabaseFailure.ts"
+import { type DatabaseRisk, readRisks } from "./DatabaseRisks.ts"
 import type { DatabaseUnsuitable } from "./DatabaseUnsuitable.ts"
 import type { DirectoryInUse } from "./DirectoryLock.ts"
 import { emptyState, migrate, type SchemaState, schemaState } from "./Migrations.ts"
@@ -257,6 +258,8 @@ export interface SchemaMaintenance<E = DatabaseFailure> {
   readonly check: Effect.Effect<void, E>
   /** Reads the version of PostgreSQL, null if the embedded database does not exist yet. Creates and changes nothing. */
   readonly read: Effect.Effect<SchemaState & { readonly version: string | null }, E>
+  /** Reads what an operator should know of a server that can serve; nothing of an embedded database. */
+  readonly risks: Effect.Effect<ReadonlyArray<DatabaseRisk>, E>
   /** Migrates the database. Returns the names of the migrations that ran. */
   readonly migrate: Effect.Effect<ReadonlyArray<string>, E>
 }
@@ -273,7 +276,7 @@ const withOpenFailures = <A, E>(
 
 const maintain = <E>(
   open: Effect.Effect<SqlClient.SqlClient, SqlError.SqlError | E, Scope.Scope | Reactivity.Reactivity>
-): Pick<SchemaMaintenance<DatabaseFailure | DatabaseUnsuitable | E>, "read" | "migrate"> => {
+): Pick<SchemaMaintenance<DatabaseFailure | DatabaseUnsuitable | E>, "read" | "risks" | "migrate"> => {
   const using = <A>(
     effect: Effect.Effect<A, Migrator.MigrationError | SqlError.SqlError | DatabaseUnsuitable, SqlClient.SqlClient>
   ) =>
@@ -285,7 +288,7 @@ const maintain = <E>(
     const [row] = yield* sql<{ readonly version: string }>`select current_setting('server_version') as version`
     return { version: row?.version ?? "", ...(yield* schemaState) }
   })
-  return { read: using(read), migrate: using(migrate) }
+  return { read: using(read), risks: using(readRisks), migrate: using(migrate) }
 }
 
 /** The schema of a database on a PostgreSQL server. */
@@ -308,6 +311,7 @@ export const maintainPGlite = (
   return {
     validate: Effect.void,
     check: Effect.void,
+    risks: Effect.succeed([]),
     migrate,
     read: Effect.flatMap(exists, (found) =>
       found ? read : Effect.map(emptyState, (state) => ({ version: null, ...state }))

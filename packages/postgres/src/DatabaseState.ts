@@ -1,7 +1,9 @@
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { ClockOffset } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
+import { readRisks } from "./DatabaseRisks.ts"
 
 /**
  * Reads the time of the database, in milliseconds since the Unix epoch, as the stores use it. Outside of transactions it is
@@ -39,20 +41,7 @@ export const countConnections = Effect.gen(function* () {
   }
 })
 
-interface SettingRow {
-  readonly name: string
-}
-
-/**
- * Lists the settings, each as `name off`, with which the database may lose committed data when its machine
- * loses power. It checks those of the write-ahead log that can cause this (PostgreSQL manual, "Write Ahead
- * Log").
- */
-export const durabilityRisks: Effect.Effect<ReadonlyArray<string>, never, Database> = Effect.gen(function* () {
-  const { sql } = yield* Database
-  const rows = yield* orDie(sql<SettingRow>`
-    select name from pg_settings
-    where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off'
-    order by name`)
-  return rows.map(({ name }) => `${name} off`)
-})
+/** What an operator should know of a database that serves: see `readRisks`. */
+export const databaseRisks = Effect.flatMap(Database, ({ sql }) =>
+  orDie(Effect.provideService(readRisks, SqlClient.SqlClient, sql))
+)

@@ -13,7 +13,8 @@ export {
   type SchemaMaintenance
 } from "./Database.ts"
 export { DatabaseFailure } from "./DatabaseFailure.ts"
-export { countConnections, databaseTime, durabilityRisks } from "./DatabaseState.ts"
+export { type DatabaseRisk } from "./DatabaseRisks.ts"
+export { countConnections, databaseRisks, databaseTime } from "./DatabaseState.ts"
 export { DatabaseUnsuitable } from "./DatabaseUnsuitable.ts"
 export { DirectoryInUse } from "./DirectoryLock.ts"
 export * as EventSignalPostgres from "./EventSignalPostgres.ts"

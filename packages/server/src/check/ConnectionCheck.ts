@@ -54,8 +54,8 @@ const databaseFix = (error: unknown): string =>
 
 const checkDatabase = (config: ServerConfig): Effect.Effect<Finding> =>
   orFailed(
-    Effect.flatMap(schemaOf(config), ({ check, read }) => Effect.andThen(check, read)),
-    ({ newer, pending, version }) => {
+    Effect.flatMap(schemaOf(config), ({ check, read, risks }) => Effect.andThen(check, Effect.all([read, risks]))),
+    ([{ newer, pending, version }, risks]) => {
       if (version === null)
         return warned(
           "the embedded database does not exist yet",
@@ -67,11 +67,16 @@ const checkDatabase = (config: ServerConfig): Effect.Effect<Finding> =>
           `${name}, with migrations of a newer version: ${newer.join(", ")}`,
           "Run the newer version of agentos-server, unless an upgrade is in progress."
         )
-      return pending.length === 0
+      if (pending.length > 0)
+        return warned(
+          `${name}, with ${pending.length} pending migrations`,
+          "agentos-server migrate, or start, which does the same"
+        )
+      return risks.length === 0
         ? passed(`${name}, up to date`)
         : warned(
-            `${name}, with ${pending.length} pending migrations`,
-            "agentos-server migrate, or start, which does the same"
+            [`${name}, up to date`, ...risks.map(({ problem }) => problem)].join("; "),
+            risks.map(({ fix }) => fix).join(" ")
           )
     },
     (error) =>
