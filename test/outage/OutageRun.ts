@@ -6,7 +6,7 @@ import { Shop } from "../crash/Shop.ts"
 import { isSuccess } from "../faults/observation/Purchases.ts"
 import { runServerCommand } from "../support/ServerCommand.ts"
 import { Testbed } from "../faults/server/Testbed.ts"
-import type { Outage } from "./Outages.ts"
+import type { Outage } from "./Outage.ts"
 
 const OPERATOR_TOKEN = "1".repeat(32)
 const PAUSE_MILLIS = 300
@@ -37,7 +37,7 @@ export interface OutageReport {
 export const runOutage = async (outage: Outage, outageMillis: number): Promise<OutageReport> => {
   const testbed = await Testbed.start({
     ...outage.testbed,
-    environment: { AGENTOS_OPERATOR_TOKEN: OPERATOR_TOKEN }
+    environment: { ...outage.testbed.environment, AGENTOS_OPERATOR_TOKEN: OPERATOR_TOKEN }
   })
   try {
     return await buyThroughout(new Shop(testbed), outage, outageMillis)

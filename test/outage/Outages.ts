@@ -1,47 +1,17 @@
 import { mountSmallDisk, NO_SMALL_DISK, type PostgresOptions, startPostgres } from "@agentos/postgres/testing"
-import { execFile, spawn } from "node:child_process"
+import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
-import { promisify } from "node:util"
-import { postgresTools } from "../backup/PostgresTools.ts"
-import type { TestbedOptions } from "../faults/server/Testbed.ts"
 import { execute } from "../support/ClusterDatabase.ts"
 import { startForwarder } from "../support/Forwarder.ts"
 import { familyOf } from "../support/Processes.ts"
-
-const run = promisify(execFile)
-
-/** A database whose outage begins and ends on demand. */
-export interface Outage {
-  readonly testbed: TestbedOptions
-  readonly begin: () => Promise<void> | void
-  /** Whether the cause is over at once: what follows is the recovery. */
-  readonly isMomentary?: boolean
-  /** Resolves when the cause has ended. */
-  readonly end: () => Promise<void> | void
-  readonly stop: () => Promise<void>
-}
-
-/** Why an outage can't be caused on this machine. */
-export type Missing = string
+import { failOver, securedFailOver } from "./FailOver.ts"
+import { ACCOUNT, freePort, isRoot, type Missing, type Outage, until, urlOf } from "./Outage.ts"
 
 const nothing = () => undefined
 const portOf = (url: string): number => Number(new URL(url).port)
-
-const urlOf = (port: number): string => `postgres://postgres@127.0.0.1:${port}/postgres`
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
-  server.close()
-  if (typeof address !== "object" || address === null) throw new Error("no free port")
-  return address.port
-}
 
 const DURABLE: PostgresOptions = { settings: { synchronous_commit: "on", max_connections: "200" } }
 
@@ -123,80 +93,6 @@ const fullDiskEmbedded = async (): Promise<Outage | Missing> => {
   }
 }
 
-/** Starts a command line as another account. */
-const startAs = (account: string, command: string) =>
-  spawn("su", [account, "-s", "/bin/sh", "-c", command], { stdio: ["ignore", "ignore", "pipe"] })
-
-const ACCOUNT = "nobody"
-
-const until = async (attempt: () => Promise<unknown>): Promise<void> => {
-  for (let tries = 0; ; tries++) {
-    try {
-      await attempt()
-      return
-    } catch (error) {
-      if (tries > 200) throw error
-      await sleep(100)
-    }
-  }
-}
-
-const isRoot = (): boolean => process.getuid?.() === 0
-
-/** The primary is killed, and its standby is promoted and takes its place behind one address. */
-const failOver = async (): Promise<Outage | Missing> => {
-  const tools = postgresTools
-  if (tools === undefined || !existsSync(join(tools, "pg_basebackup"))) {
-    return "needs Debian's PostgreSQL: apt-get install postgresql"
-  }
-  if (!isRoot()) return "needs root, to start servers as another account"
-  const directory = mkdtempSync(join(tmpdir(), "agentos-failover-"))
-  chmodSync(directory, 0o777)
-  // A standby can't be migrated, which `execute` does.
-  const query = async (url: string, statement: string) =>
-    (await run(join(tools, "psql"), ["-Atc", statement, url])).stdout
-  const postmaster = async (url: string) =>
-    Number(await query(url, String.raw`select split_part(pg_read_file('postmaster.pid'), E'\n', 1)`))
-  const as = (command: string) => run("su", [ACCOUNT, "-s", "/bin/sh", "-c", command])
-  const start = async (name: string) => {
-    const port = await freePort()
-    const settings = "-c synchronous_commit=on -c max_connections=200"
-    const address = `-h 127.0.0.1 -p ${port} -k ${directory}`
-    const child = startAs(ACCOUNT, `exec ${join(tools, "postgres")} -D ${join(directory, name)} ${address} ${settings}`)
-    child.stderr.resume()
-    const url = urlOf(port)
-    await until(() => query(url, "select 1"))
-    return { port, url, child }
-  }
-  const data = join(directory, "primary")
-  await as(`${join(tools, "initdb")} -D ${data} -U postgres --auth=trust --encoding=UTF8 --locale=C --no-sync`)
-  const primary = await start("primary")
-  await as(`${join(tools, "pg_basebackup")} -D ${join(directory, "standby")} -R -X stream -d ${primary.url}`)
-  // A commit that was acknowledged is on both, as in any setup that may lose its primary.
-  await query(primary.url, "alter system set synchronous_standby_names = '*'")
-  await query(primary.url, "select pg_reload_conf()")
-  const standby = await start("standby")
-  let port = primary.port
-  const forwarder = await startForwarder(() => port)
-  return {
-    testbed: { database: "postgres", databaseServer: { url: primary.url, servedUrl: urlOf(forwarder.port) } },
-    begin: async () => {
-      for (const pid of familyOf(await postmaster(primary.url))) process.kill(pid, "SIGKILL")
-    },
-    end: async () => {
-      await query(standby.url, "select pg_promote()")
-      port = standby.port
-    },
-    stop: async () => {
-      await forwarder.stop()
-      const ended = once(standby.child, "exit")
-      process.kill(await postmaster(standby.url), "SIGQUIT")
-      await ended
-      rmSync(directory, { recursive: true, force: true })
-    }
-  }
-}
-
 const POOLER = "/usr/sbin/pgbouncer"
 
 /** A pooler in session mode is killed, and starts again. */
@@ -258,6 +154,7 @@ export const OUTAGES = {
   "silent connections": silence,
   "PostgreSQL stopped": stopped,
   "primary killed, standby promoted": failOver,
+  "primary with TLS and roles killed, standby promoted": securedFailOver,
   "PgBouncer restarted": poolerRestarts,
   "disk of PostgreSQL full": fullDisk,
   "disk of the embedded database full": fullDiskEmbedded

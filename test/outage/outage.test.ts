@@ -9,7 +9,7 @@ const TIMEOUT_MILLIS = 400_000
 
 const SOME: ReadonlyArray<OutageName> = [
   "silent connections",
-  "primary killed, standby promoted",
+  "primary with TLS and roles killed, standby promoted",
   "PgBouncer restarted",
   "disk of PostgreSQL full",
   "disk of the embedded database full"

@@ -137,6 +137,8 @@ export interface DatabaseServer {
   readonly url: string
   /** The URL by which the servers reach it, through a pooler for example. */
   readonly servedUrl: string
+  /** Creates the database in place of a superuser. */
+  readonly create?: () => Promise<void>
 }
 
 /** A server may finish requests under way; the other processes have nothing to finish. */
@@ -243,7 +245,7 @@ const startDatabase = async (
     return started
   }
   const postgres = databaseServer ?? (await start())
-  await execute(postgres.url, `create database ${DATABASE}`)
+  await (databaseServer?.create?.() ?? execute(postgres.url, `create database ${DATABASE}`))
   return {
     url: databaseUrl(postgres.url, DATABASE),
     backUp: async () => void (await execute(postgres.url, ...copied("agentos", "agentos_backup"))),

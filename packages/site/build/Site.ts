@@ -17,6 +17,7 @@ export const groups = (): ReadonlyArray<Group> => [
     "adapters",
     "deploy",
     "proxies",
+    "database",
     "operate",
     "alerts",
     "configuration",

@@ -9,7 +9,7 @@ import {
 import { ClockOffset, Database, layerPGlite, Postgres } from "@agentos/postgres"
 import { GasTransactionStoreContract } from "@agentos/x402/contract-tests"
 import { Effect, Layer } from "effect"
-import { layerTestPostgres } from "./TestPostgres.ts"
+import { layerRestrictedPostgres } from "./TestPostgres.ts"
 
 /** Provides every store on a database, and the clock that they use. */
 const layerStores = <E>(database: Layer.Layer<Database, E>) => {
@@ -36,7 +36,7 @@ type Stores = HarnessServices | Layer.Success<typeof Postgres.layer>
 
 export const onPostgres: StoreHarness<Stores> = {
   name: "PostgreSQL",
-  layer: layerStores(layerTestPostgres()),
+  layer: layerStores(layerRestrictedPostgres),
   capabilities: { concurrentTransactions: true }
 }
 

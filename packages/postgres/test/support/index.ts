@@ -1,4 +1,5 @@
 export * from "./Prepared.ts"
+export * from "./Roles.ts"
 export * from "./SmallDisk.ts"
 export * from "./copyDatabase.ts"
 export * from "./startPostgres.ts"

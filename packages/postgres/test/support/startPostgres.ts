@@ -1,10 +1,11 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process"
+import { createHash } from "node:crypto"
 import { existsSync, statSync } from "node:fs"
 import { chown, cp, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
-import { basename, dirname, join } from "node:path"
+import { dirname, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { promisify } from "node:util"
 import { prepared } from "./Prepared.ts"
@@ -59,11 +60,12 @@ export const startPostgres = async (options: PostgresOptions = {}): Promise<Runn
   const directory = await mkdtemp(join(parent, "agentos-postgres-"))
   try {
     if (account.uid !== undefined && account.gid !== undefined) await chown(directory, account.uid, account.gid)
-    const binaries = options.binaries ?? (await findBinaries(account, directory))
+    const other = options.binaries ?? process.env["TEST_POSTGRES_BINARIES"]
+    const binaries = other ?? (await findBinaries(account, directory))
     const data = join(directory, "data")
     const initialize = () => run(join(binaries, "initdb"), ["-D", data, ...EMPTY], { ...account, cwd: directory })
     // The account may have no access to the prepared files, so they are copied with that account as owner.
-    const name = options.binaries === undefined ? "postgres" : `postgres-${basename(dirname(options.binaries))}`
+    const name = other === undefined ? "postgres" : `postgres-${createHash("sha256").update(other).digest("hex")}`
     const made = await prepared(name, async (draft) => {
       await initialize()
       await copyData(data, join(draft, "data"))
