@@ -27,11 +27,12 @@ import { PhoneCarrier } from "../support/PhoneCarrier.ts"
 import { PhoneCustomer } from "../support/PhoneCustomer.ts"
 import { Realtime } from "../support/Realtime.ts"
 import { Treasury } from "../support/Treasury.ts"
-import { type Prepare, PROXIES } from "./Proxies.ts"
+import { type Place, type Prepare, PROXIES } from "./Proxies.ts"
 
 const { root, title } = await installPeer("nginx-light", "haproxy", "apache2", "caddy", "varnish")
 
-/** The proxies close a silent connection after 30 s in these tests, and pings arrive every 20 s. */
+/** The time after which a proxy closes a silent connection, and for which a socket is held. Pings arrive every 20 s. */
+const SILENCE_SECONDS = 30
 const HELD_MILLIS = 65_000
 /** The longest header of a payment. */
 const PAYMENT_LENGTH = 8_191
@@ -151,9 +152,9 @@ describe.skipIf(root === undefined)(`proxies: ${title} and others of this versio
 
   describe.concurrent.each(PROXIES.map((proxy, index) => ({ ...proxy, index })))("$name", ({ index, ...proxy }) => {
     /** Starts the proxy in front of a server and returns its port. */
-    const start = async (server: number, prepare: Prepare, own?: number): Promise<number> => {
-      const port = own ?? (await freePort())
-      root!.start(await prepare(root!, { own: port, server }, certificate))
+    const start = async (server: number, prepare: Prepare, more: Partial<Place> = {}): Promise<number> => {
+      const port = more.own ?? (await freePort())
+      root!.start(await prepare(root!, { ...more, own: port, server }, certificate))
       await vi.waitFor(async () => {
         const { status } = await ask(port, "/health/ready")
         if (status >= 500) throw new Error(`status ${status}: ${root!.log()}`)
@@ -164,7 +165,7 @@ describe.skipIf(root === undefined)(`proxies: ${title} and others of this versio
     let port: number
     beforeAll(async () => {
       server = Number(new URL(cluster.servers[index]!.baseUrl).port)
-      port = await start(server, proxy.prepare, ports[index])
+      port = await start(server, proxy.prepare, { own: ports[index]! })
     })
 
     /** An agent with a wallet of its own. */
@@ -280,7 +281,8 @@ describe.skipIf(root === undefined)(`proxies: ${title} and others of this versio
         await agent.createMailbox(freshName())
         const reply = await agent.send({ path: "/api/v1/events/realtime-token" })
         const { token } = reply.body.data["realtime"] as unknown as { readonly token: string }
-        const socket = await Realtime.connect({ url: `wss://localhost:${port}/api/v1/events/socket`, token })
+        const held = await start(server, proxy.prepare, { silenceSeconds: SILENCE_SECONDS })
+        const socket = await Realtime.connect({ url: `wss://localhost:${held}/api/v1/events/socket`, token })
         await socket.next("session.ready")
         await socket.next("event.delivery")
         await socket.next("session.replay.complete")
