@@ -1,6 +1,7 @@
 import type {
   AgentSessionStore,
   AttachmentStore,
+  AuditStore,
   CallStore,
   EventSignal,
   EventStore,
@@ -10,6 +11,7 @@ import type {
   MessageRetryStore,
   MessageStore,
   OperationStore,
+  OperatorStore,
   PhoneNumberStore,
   RateLimitStore,
   SalesStopStore,
@@ -26,6 +28,8 @@ import { WebhookStoreContract } from "./events/WebhookStoreContract.ts"
 import { JobStoreContract } from "./jobs/JobStoreContract.ts"
 import { TransactorContract } from "./kernel/TransactorContract.ts"
 import { RateLimitStoreContract } from "./limits/RateLimitStoreContract.ts"
+import { AuditStoreContract } from "./operator/AuditStoreContract.ts"
+import { OperatorStoreContract } from "./operator/OperatorStoreContract.ts"
 import { OperationStoreContract } from "./payment/OperationStoreContract.ts"
 import { SalesStopStoreContract } from "./payment/SalesStopStoreContract.ts"
 import { AgentSessionStoreContract } from "./phone/AgentSessionStoreContract.ts"
@@ -37,6 +41,7 @@ export type StoragePorts =
   | AgentSessionStore
   | HarnessServices
   | AttachmentStore
+  | AuditStore
   | CallStore
   | EventSignal
   | EventStore
@@ -46,6 +51,7 @@ export type StoragePorts =
   | MessageRetryStore
   | MessageStore
   | OperationStore
+  | OperatorStore
   | PhoneNumberStore
   | RateLimitStore
   | SalesStopStore
@@ -67,6 +73,8 @@ const registerAll: ContractTests<StoragePorts> = (it, capabilities) => {
   CallStoreContract.register(it, capabilities)
   RateLimitStoreContract.register(it, capabilities)
   SalesStopStoreContract.register(it, capabilities)
+  OperatorStoreContract.register(it, capabilities)
+  AuditStoreContract.register(it, capabilities)
   WebhookStoreContract.register(it, capabilities)
 }
 

@@ -18,6 +18,7 @@ import * as NumberNotices from "./jobs/NumberNotices.ts"
 import * as NumberReconciliation from "./jobs/NumberReconciliation.ts"
 import * as StoreUpkeep from "./jobs/StoreUpkeep.ts"
 import { OperationAdministration } from "./operator/OperationAdministration.ts"
+import { Operators } from "./operator/Operators.ts"
 import { SalesAdministration } from "./operator/SalesAdministration.ts"
 import { TenantAdministration } from "./operator/TenantAdministration.ts"
 import { LedgerCheck } from "./payment/LedgerCheck.ts"
@@ -93,6 +94,7 @@ export const layer = foundation(emailServices, commonJobs)
  */
 export const layerWithPhone = Layer.mergeAll(
   OperationAdministration.layer,
+  Operators.layer,
   SalesAdministration.layer,
   TenantAdministration.layer,
   TenantLimits.layer,

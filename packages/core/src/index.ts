@@ -186,7 +186,20 @@ export * as NumberExpiry from "./jobs/NumberExpiry.ts"
 export * as NumberNotices from "./jobs/NumberNotices.ts"
 export * as OperationCompletion from "./jobs/OperationCompletion.ts"
 
+export {
+  AUDIT_LIMIT,
+  AUDIT_REASON_LIMIT,
+  audited,
+  AuditReason,
+  type AuditReport,
+  listAudit,
+  type Mutation,
+  QueryAuditInput
+} from "./operator/Audit.ts"
+export * from "./operator/AuditStore.ts"
 export * from "./operator/OperationAdministration.ts"
+export * from "./operator/Operators.ts"
+export * from "./operator/OperatorStore.ts"
 export * from "./operator/SalesAdministration.ts"
 export * from "./operator/TenantAdministration.ts"
 

@@ -1,5 +1,6 @@
 import { Layer } from "effect"
 import * as AttachmentStoreMemory from "./AttachmentStoreMemory.ts"
+import * as AuditStoreMemory from "./AuditStoreMemory.ts"
 import * as AgentSessionStoreMemory from "./AgentSessionStoreMemory.ts"
 import * as CallStoreMemory from "./CallStoreMemory.ts"
 import * as EventSignalMemory from "./EventSignalMemory.ts"
@@ -12,6 +13,7 @@ import { MemoryDatabase } from "./MemoryDatabase.ts"
 import * as MessageRetryStoreMemory from "./MessageRetryStoreMemory.ts"
 import * as MessageStoreMemory from "./MessageStoreMemory.ts"
 import * as OperationStoreMemory from "./OperationStoreMemory.ts"
+import * as OperatorStoreMemory from "./OperatorStoreMemory.ts"
 import * as PhoneNumberStoreMemory from "./PhoneNumberStoreMemory.ts"
 import * as RateLimitStoreMemory from "./RateLimitStoreMemory.ts"
 import * as SalesStopStoreMemory from "./SalesStopStoreMemory.ts"
@@ -22,6 +24,7 @@ import * as WebhookStoreMemory from "./WebhookStoreMemory.ts"
 /** Every storage port, on one database of its own in memory. */
 export const layer = Layer.mergeAll(
   AttachmentStoreMemory.layer,
+  AuditStoreMemory.layer,
   AgentSessionStoreMemory.layer,
   CallStoreMemory.layer,
   EventSignalMemory.layer,
@@ -33,6 +36,7 @@ export const layer = Layer.mergeAll(
   MessageRetryStoreMemory.layer,
   MessageStoreMemory.layer,
   OperationStoreMemory.layer,
+  OperatorStoreMemory.layer,
   PhoneNumberStoreMemory.layer,
   RateLimitStoreMemory.layer,
   SalesStopStoreMemory.layer,

@@ -1,4 +1,5 @@
 import {
+  type AuditRecord,
   type Call,
   type DeclinedCalls,
   type DurableEvent,
@@ -11,6 +12,7 @@ import {
   type MailUsage,
   type NewMessage,
   type Operation,
+  type Operator,
   type PaymentProof,
   type PhoneNumber,
   type ProofKey,
@@ -262,6 +264,10 @@ export const makeTables = (undoLog: UndoLog) => ({
   }),
   /** By name. */
   jobs: new Table<JobRecord>(undoLog, {}),
+  /** By name. */
+  operators: new Table<Operator>(undoLog, {}),
+  /** By auditId. */
+  auditRecords: new Table<AuditRecord>(undoLog, {}),
   /** By service. */
   salesStops: new Table<SalesStop>(undoLog, {}),
   /** By rule and subject. */

@@ -5,6 +5,7 @@
  * the other, uses Effect's Clock and Random, and reads `EventPolicy` when it is built.
  */
 export * as AttachmentStoreMemory from "./AttachmentStoreMemory.ts"
+export * as AuditStoreMemory from "./AuditStoreMemory.ts"
 export * as AgentSessionStoreMemory from "./AgentSessionStoreMemory.ts"
 export * as CallStoreMemory from "./CallStoreMemory.ts"
 export * as EventSignalMemory from "./EventSignalMemory.ts"
@@ -18,6 +19,7 @@ export * from "./MemoryDatabase.ts"
 export * as MessageRetryStoreMemory from "./MessageRetryStoreMemory.ts"
 export * as MessageStoreMemory from "./MessageStoreMemory.ts"
 export * as OperationStoreMemory from "./OperationStoreMemory.ts"
+export * as OperatorStoreMemory from "./OperatorStoreMemory.ts"
 export * as PhoneNumberStoreMemory from "./PhoneNumberStoreMemory.ts"
 export * as RateLimitStoreMemory from "./RateLimitStoreMemory.ts"
 export * as SalesStopStoreMemory from "./SalesStopStoreMemory.ts"

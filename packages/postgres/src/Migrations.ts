@@ -11,6 +11,7 @@ import { addRefusedMails } from "./migration/0005_refused_mails.ts"
 import { createSalesStops } from "./migration/0006_sales_stops.ts"
 import { createClaimedTransfers } from "./migration/0007_claimed_transfers.ts"
 import { addTraces } from "./migration/0008_traces.ts"
+import { createOperators } from "./migration/0009_operators.ts"
 
 /** How a program creates its schema, from nothing or from that of an older program. */
 export interface SchemaDefinition {
@@ -30,7 +31,8 @@ export const SCHEMA: SchemaDefinition = {
     "0005_refused_mails": addRefusedMails,
     "0006_sales_stops": createSalesStops,
     "0007_claimed_transfers": createClaimedTransfers,
-    "0008_traces": addTraces
+    "0008_traces": addTraces,
+    "0009_operators": createOperators
   },
   indexes: [
     {
@@ -57,6 +59,7 @@ const TABLE = "agentos_migrations"
 /** Every table that a server reads and changes, apart from the migrator's. */
 export const TABLES: ReadonlyArray<string> = [
   "agent_sessions",
+  "audit_records",
   "call_grants",
   "call_turns",
   "calls",
@@ -78,10 +81,12 @@ export const TABLES: ReadonlyArray<string> = [
   "mail_reports",
   "mail_sending",
   "mailboxes",
+  "manual_refunds",
   "message_labels",
   "message_retries",
   "messages",
   "operations",
+  "operators",
   "phone_numbers",
   "rate_limits",
   "sales_stops",

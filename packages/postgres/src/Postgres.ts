@@ -1,5 +1,6 @@
 import { Layer } from "effect"
 import * as AttachmentStorePostgres from "./AttachmentStorePostgres.ts"
+import * as AuditStorePostgres from "./AuditStorePostgres.ts"
 import * as AgentSessionStorePostgres from "./AgentSessionStorePostgres.ts"
 import * as CallStorePostgres from "./CallStorePostgres.ts"
 import * as EventSignalPostgres from "./EventSignalPostgres.ts"
@@ -11,6 +12,7 @@ import * as MailboxStorePostgres from "./MailboxStorePostgres.ts"
 import * as MessageRetryStorePostgres from "./MessageRetryStorePostgres.ts"
 import * as MessageStorePostgres from "./MessageStorePostgres.ts"
 import * as OperationStorePostgres from "./OperationStorePostgres.ts"
+import * as OperatorStorePostgres from "./OperatorStorePostgres.ts"
 import * as PhoneNumberStorePostgres from "./PhoneNumberStorePostgres.ts"
 import * as RateLimitStorePostgres from "./RateLimitStorePostgres.ts"
 import * as SalesStopStorePostgres from "./SalesStopStorePostgres.ts"
@@ -26,11 +28,13 @@ export const layer = Layer.mergeAll(
   EventStorePostgres.layer,
   EventSignalPostgres.layer,
   OperationStorePostgres.layer,
+  OperatorStorePostgres.layer,
   GasTransactionStorePostgres.layer,
   MailboxStorePostgres.layer,
   MessageStorePostgres.layer,
   MessageRetryStorePostgres.layer,
   AttachmentStorePostgres.layer,
+  AuditStorePostgres.layer,
   InboundMailStorePostgres.layer,
   JobStorePostgres.layer,
   PhoneNumberStorePostgres.layer,

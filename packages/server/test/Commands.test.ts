@@ -1,6 +1,8 @@
 import {
+  type AuditReport,
   type OperationReport,
   OperationStore,
+  type OperatorRecord,
   type Page,
   type SalesStopReport,
   type TenantStore,
@@ -200,6 +202,72 @@ describe("agentos-server", () => {
         assert.include(refused.stderr, reason)
       }
       assert.strictEqual((await retry(expired.requestId, "--yes")).exit, 5)
+
+      const { items } = JSON.parse((await run(["audit", "list", "--json"], env)).stdout) as Page<AuditReport>
+      const failed = ["command", "operation.retry", "failed"]
+      assert.deepStrictEqual(
+        items.map(({ action, actor, outcome }) => [actor.replace(/:.+/, ""), action, outcome]),
+        [failed, failed, failed, ["command", "operation.retry", "succeeded"]]
+      )
+      assert.deepInclude(items[3], { target: owed.operationId, reason: null })
+      assert.deepInclude(items[3]?.after, { state: "refund_due" })
+      assert.include(items[1]?.failure, "A worker holds the lease")
+    })
+  })
+
+  describe("operators", () => {
+    const env = { AGENTOS_DATA_DIR: join(tmpdir(), `agentos-operators-${process.pid}`) }
+    afterAll(() => rmSync(env.AGENTOS_DATA_DIR, { recursive: true, force: true }))
+    const operators = (...argv: ReadonlyArray<string>) => run(["operators", ...argv], env)
+    const json = async <A>(...argv: ReadonlyArray<string>) => {
+      const { exit, stderr, stdout } = await run([...argv, "--json"], env)
+      assert.strictEqual(exit, 0, stderr)
+      return JSON.parse(stdout) as A
+    }
+
+    it("are added with a token that is shown once, rotated, and removed after a confirmation", async () => {
+      assert.strictEqual((await run(["migrate"], env)).exit, 0)
+      assert.include((await operators("list")).stderr, "No operators but default.")
+      for (const wrong of [
+        ["add", "ada"],
+        ["add", "ada", "--role", "admin"],
+        ["add", "default", "--role", "read"],
+        ["add", "Ada", "--role", "read"],
+        ["add", "ada", "--role", "read", "--expires-in-days", "0"],
+        ["add", "ada", "--role", "read", "--reason", "x".repeat(501)],
+        ["remove", "ada"]
+      ]) {
+        assert.strictEqual((await operators(...wrong)).exit, 3, wrong.join(" "))
+      }
+      type Added = OperatorRecord & { readonly token: string }
+      const added = await json<Added>("operators", "add", "ada", "--role", "support", "--expires-in-days", "30")
+      const { token, ...record } = added
+      assert.match(token, /^[0-9a-f]{64}$/)
+      assert.strictEqual((await operators("add", "ada", "--role", "read")).exit, 6)
+      assert.deepStrictEqual(await json("operators", "list"), { items: [record] })
+      const rotated = await json<Added>("operators", "rotate", "ada", "--reason", "It leaked")
+      assert.notStrictEqual(rotated.token, token)
+      assert.isNull(rotated.expiresAt)
+      assert.strictEqual((await operators("rotate", "eve")).exit, 5)
+      assert.strictEqual((await operators("remove", "ada", "--yes")).exit, 0)
+      assert.deepStrictEqual(await json("operators", "list"), { items: [] })
+
+      const { items } = await json<Page<AuditReport>>("audit", "list")
+      assert.deepStrictEqual(
+        items.map(({ action, outcome, reason, target }) => [action, target, outcome, reason]),
+        [
+          ["operator.remove", "ada", "succeeded", null],
+          ["operator.rotate", "eve", "failed", null],
+          ["operator.rotate", "ada", "succeeded", "It leaked"],
+          ["operator.add", "ada", "failed", null],
+          ["operator.add", "ada", "succeeded", null]
+        ]
+      )
+      assert.notInclude(JSON.stringify(items), token)
+      const page = await json<Page<AuditReport>>("audit", "list", "--target", "ada", "--limit", "1")
+      assert.strictEqual(page.nextCursor, items[0]?.auditId)
+      const older = await json<Page<AuditReport>>("audit", "list", "--limit", "9", "--cursor", page.nextCursor ?? "")
+      assert.deepStrictEqual(older.items, items.slice(1))
     })
   })
 
@@ -247,6 +315,18 @@ describe("agentos-server", () => {
       assert.strictEqual(again.exit, 0)
       assert.include(again.stderr, `The sale of ${service} was not stopped.\n`)
       assert.notInclude(again.stderr, "by the operator")
+      const { items } = JSON.parse((await run(["audit", "list", "--json"], env)).stdout) as Page<AuditReport>
+      assert.deepStrictEqual(
+        items.map(({ action, reason, target }) => [action, target, reason]),
+        [
+          ["sales.start", service, null],
+          ["sales.start", service, null],
+          ["sales.start", "all", null],
+          ["sales.stop", "all", "Maintenance."],
+          ["sales.stop", service, reason],
+          ["sales.stop", service, "x"]
+        ]
+      )
     })
   })
 

@@ -32,7 +32,8 @@ const LIST_OF: Readonly<Record<ResourceKind, NextCall | undefined>> = {
   tenant: undefined,
   job: undefined,
   webhook: undefined,
-  operation: undefined
+  operation: undefined,
+  operator: undefined
 }
 
 /** For the kinds without a list: the call that shows the resource inside another one, makes it or finds it otherwise. */

@@ -1,4 +1,4 @@
-import { ServiceId } from "@agentos/core"
+import { OperatorRole, ServiceId } from "@agentos/core"
 import { Schema } from "effect"
 
 /** No route has this path. */
@@ -49,6 +49,13 @@ export class OnboardingRequired extends Schema.TaggedError<OnboardingRequired>()
 export class OperatorRefused extends Schema.TaggedError<OperatorRefused>()("OperatorRefused", {
   /** The setting that has the token, as the operator knows it. */
   setting: Schema.String
+}) {}
+
+/** The operator's role does not include what the route does. */
+export class OperatorForbidden extends Schema.TaggedError<OperatorForbidden>()("OperatorForbidden", {
+  operator: Schema.String,
+  role: OperatorRole,
+  needed: OperatorRole
 }) {}
 
 /** A browser asks to sign in for a page of another site. */
@@ -106,6 +113,7 @@ export const RequestError = Schema.Union([
   UpgradeRequired,
   OnboardingRequired,
   OperatorRefused,
+  OperatorForbidden,
   CrossSiteSignIn,
   RateLimited,
   ServiceUnavailable,

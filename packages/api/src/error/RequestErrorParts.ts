@@ -96,6 +96,10 @@ export const requestErrorParts = (error: RequestError, request: FailedRequest): 
       message: `Operator token required. Send Authorization: Bearer <${setting}>.`,
       headers: { "WWW-Authenticate": "Bearer" }
     }),
+    OperatorForbidden: ({ needed, operator, role }): ErrorParts => ({
+      code: "FORBIDDEN",
+      message: `The operator ${operator} has the role ${role}. This route needs ${needed}. Nothing was changed.`
+    }),
     CrossSiteSignIn: ({ publicUrl, setting }): ErrorParts => ({
       code: "FORBIDDEN",
       message: `A page of another site can't sign in here. Sign in outside of a browser or from a page at ${publicUrl}, or ask the operator to list the page's origin in ${setting}.`

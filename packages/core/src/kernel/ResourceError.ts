@@ -12,7 +12,8 @@ export const ResourceKind = Schema.Literals([
   "tenant",
   "job",
   "webhook",
-  "operation"
+  "operation",
+  "operator"
 ])
 export type ResourceKind = typeof ResourceKind.Type
 

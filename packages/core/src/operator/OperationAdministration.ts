@@ -3,12 +3,14 @@ import type { Page } from "../kernel/Page.ts"
 import * as PageInput from "../kernel/PageInput.ts"
 import { Conflict, ResourceNotFound } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
+import { Transactor } from "../kernel/Transactor.ts"
 import { GivenUuid } from "../kernel/Uuid.ts"
 import { type OperationSummary, summaryOf } from "../payment/Operation.ts"
 import { isFinal, OpenState, type OperationState } from "../payment/OperationState.ts"
 import { OperationStore } from "../payment/OperationStore.ts"
 import { paymentOf } from "../payment/PaymentStatus.ts"
 import { type TenantId, walletAddress } from "../tenancy/Tenant.ts"
+import { recordChange } from "./Audit.ts"
 
 export const DEFAULT_OPERATION_LIMIT = 20
 export const OPERATION_LIMIT = 100
@@ -69,6 +71,7 @@ export class OperationAdministration extends Context.Service<
     OperationAdministration,
     Effect.gen(function* () {
       const operations = yield* OperationStore
+      const { transact } = yield* Transactor
 
       const find = Effect.fnUntraced(function* (operationId: string) {
         const found = yield* operations.find(operationId)
@@ -90,16 +93,25 @@ export class OperationAdministration extends Context.Service<
         }),
         find,
         retry: Effect.fnUntraced(function* (operationId) {
-          const isDue = yield* operations.makeDue(operationId)
-          const found = yield* find(operationId)
-          if (!isDue) return yield* new Conflict({ message: refusal(found) })
+          const retried = yield* transact(
+            Effect.gen(function* () {
+              const before = yield* find(operationId)
+              const isDue = yield* operations.makeDue(operationId)
+              const after = yield* find(operationId)
+              if (!isDue) return yield* new Conflict({ message: refusal(after) })
+              yield* recordChange(attemptOf(before), attemptOf(after))
+              return after
+            })
+          )
           yield* Effect.logWarning(`operation ${operationId} made due by the operator`)
-          return found
+          return retried
         })
       })
     })
   )
 }
+
+const attemptOf = ({ nextAttempt, state }: OperationReport) => ({ state, nextAttempt })
 
 const report = (operation: OperationSummary, now: Timestamp.Timestamp): OperationReport => ({
   ...paymentOf(operation),

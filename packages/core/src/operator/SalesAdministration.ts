@@ -1,8 +1,10 @@
 import { Context, Effect, Layer } from "effect"
 import * as Timestamp from "../kernel/Timestamp.ts"
+import { Transactor } from "../kernel/Transactor.ts"
 import { Sales } from "../payment/Sales.ts"
 import type { SalesScope, SalesStop } from "../payment/SalesStop.ts"
 import { SalesStopStore } from "../payment/SalesStopStore.ts"
+import { recordChange } from "./Audit.ts"
 
 /** A stop for the operator, in its wire format. */
 export interface SalesStopReport extends Omit<SalesStop, "at"> {
@@ -35,23 +37,34 @@ export class SalesAdministration extends Context.Service<
     Effect.gen(function* () {
       const store = yield* SalesStopStore
       const sales = yield* Sales
+      const { transact } = yield* Transactor
       const list = Effect.map(store.list, (stops) =>
         stops.map(({ at, reason, service }): SalesStopReport => ({ service, at: Timestamp.toIso(at), reason }))
       )
 
+      /** Commits a change with its record, and applies it to this server. */
+      const change = <A>(changing: Effect.Effect<A>) =>
+        transact(
+          Effect.gen(function* () {
+            const before = yield* list
+            const changed = yield* changing
+            const stops = yield* list
+            yield* recordChange(before, stops)
+            return { changed, stops }
+          })
+        ).pipe(Effect.tap(() => sales.forget))
+
       return SalesAdministration.of({
         list,
         stop: Effect.fnUntraced(function* (service, reason) {
-          yield* store.put({ service, reason, at: yield* Timestamp.now })
-          yield* sales.forget
+          const { stops } = yield* change(store.put({ service, reason, at: yield* Timestamp.now }))
           yield* Effect.logWarning(`sale of ${nameOf(service)} stopped by the operator: ${reason}`)
-          return yield* list
+          return stops
         }),
         start: Effect.fnUntraced(function* (service) {
-          const started = yield* store.remove(service)
-          yield* sales.forget
+          const { changed: started, stops } = yield* change(store.remove(service))
           if (started) yield* Effect.logWarning(`sale of ${nameOf(service)} started by the operator`)
-          return { started, stops: yield* list }
+          return { started, stops }
         })
       })
     })

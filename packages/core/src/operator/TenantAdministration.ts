@@ -15,6 +15,7 @@ import { PhoneNumberStore } from "../phone/PhoneNumberStore.ts"
 import { Credentials } from "../tenancy/Credentials.ts"
 import type { Tenant, TenantId, TenantSuspension, WalletAddress } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
+import { recordChange } from "./Audit.ts"
 
 /** A tenant and its current usage, for the operator. */
 export interface TenantReport {
@@ -114,8 +115,9 @@ export class TenantAdministration extends Context.Service<
         const { tenantId } = found.value
         const changed = yield* transactor.transact(
           Effect.gen(function* () {
-            yield* tenants.lock([tenantId])
+            const [locked] = yield* tenants.lock([tenantId])
             if (suspension !== null) yield* endCalls(tenantId)
+            yield* recordChange(suspensionOf(locked?.suspension), suspensionOf(suspension), suspension?.reason)
             return yield* tenants.setSuspension(tenantId, suspension)
           })
         )
@@ -141,7 +143,10 @@ export class TenantAdministration extends Context.Service<
           const found = yield* findTenant(by)
           if (Option.isNone(found)) return Option.none()
           const { tenantId } = found.value
-          const revoked = yield* credentials.revoke(tenantId)
+          const revoked = yield* transactor.transact(
+            Effect.tap(credentials.revoke(tenantId), () => recordChange({ tokens: "valid" }, { tokens: "revoked" }))
+          )
+          yield* credentials.forget(tenantId)
           yield* Effect.logWarning(`access tokens of tenant ${tenantId} revoked by the operator`)
           return Option.isNone(revoked) ? Option.none() : Option.some(yield* report(revoked.value))
         }),
@@ -154,6 +159,7 @@ export class TenantAdministration extends Context.Service<
               yield* tenants.lock([tenantId])
               const record = yield* messages.findSending(tenantId)
               if (record !== undefined) yield* messages.putSending(tenantId, { ...record, pause: null })
+              yield* recordChange({ sendingPause: record?.pause ?? null }, { sendingPause: null })
               yield* messages.clearFeedback(tenantId)
             })
           )
@@ -170,7 +176,12 @@ export class TenantAdministration extends Context.Service<
           const found = yield* findTenant(by)
           if (Option.isNone(found)) return Option.none()
           const { tenantId } = found.value
-          const isLifted = yield* suppressions.lift(tenantId, address)
+          const isLifted = yield* transactor.transact(
+            Effect.tap(suppressions.lift(tenantId, address), (lifted) =>
+              // Without the address, which is that of a third person.
+              recordChange({ suppressed: lifted }, { suppressed: false })
+            )
+          )
           if (isLifted) yield* Effect.logWarning(`a suppression of tenant ${tenantId} lifted by the operator`)
           return Option.some(isLifted)
         })
@@ -178,5 +189,9 @@ export class TenantAdministration extends Context.Service<
     })
   )
 }
+
+const suspensionOf = (suspension: TenantSuspension | null | undefined) => ({
+  suspension: suspension ? { at: Timestamp.toIso(suspension.at), reason: suspension.reason } : null
+})
 
 const isWallet = (by: TenantId | WalletAddress): by is WalletAddress => by.startsWith("0x")

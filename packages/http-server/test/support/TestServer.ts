@@ -48,6 +48,7 @@ import { SignInWithX } from "@agentos/x402"
 import { Clock, Context, Duration, Effect, Exit, Layer, Logger, Redacted, Schema, Scope } from "effect"
 import { IpNetwork } from "effect/net"
 import { ScriptedRail } from "@agentos/core/contract-tests"
+import { operatorRoutes } from "../../src/handler/operator/OperatorRoutes.ts"
 import * as ScriptedCarrier from "./ScriptedCarrier.ts"
 import { testSite } from "./TestSite.ts"
 
@@ -77,6 +78,8 @@ export interface TestServer {
       CallStore | InboundMailStore | JobStore | MessageRetryStore | MessageStore | OperationStore | TenantStore
     >
   ) => Promise<A>
+  /** Returns method and path of every route for operators. */
+  readonly operatorRoutes: () => Promise<ReadonlyArray<string>>
   /** Appends events for a wallet's tenant, of the agent "agent" by default, and returns their ids. */
   readonly append: (wallet: string, names: ReadonlyArray<string>, agentId?: string) => Promise<ReadonlyArray<string>>
   /**
@@ -257,6 +260,8 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
     sendScript,
     logs,
     run,
+    operatorRoutes: () =>
+      run(Effect.map(operatorRoutes, (routes) => routes.map(({ method, path }) => `${method} ${path}`))),
     append: (wallet, names, agentId = "agent") =>
       run(
         Effect.gen(function* () {

@@ -7,6 +7,7 @@ import { JOBS_LIST, JOBS_RUN } from "./JobsCommands.ts"
 import { LEDGER } from "./LedgerCommand.ts"
 import { MIGRATE } from "./MigrateCommand.ts"
 import { NUMBERS_LIST, NUMBERS_RELEASE } from "./NumberCommands.ts"
+import { AUDIT_LIST, OPERATORS_ADD, OPERATORS_LIST, OPERATORS_REMOVE, OPERATORS_ROTATE } from "./OperatorCommands.ts"
 import { OPERATIONS_LIST, OPERATIONS_RETRY, OPERATIONS_SHOW } from "./OperationCommands.ts"
 import { SELL_START, SELL_STATUS, SELL_STOP } from "./SellCommands.ts"
 import { ENV_FILE_FLAG } from "./ServerCommand.ts"
@@ -33,7 +34,12 @@ export const COMMANDS = [
   NUMBERS_RELEASE,
   TOKEN_OPERATOR,
   TOKEN_KEY,
-  TOKEN_REVOKE
+  TOKEN_REVOKE,
+  OPERATORS_LIST,
+  OPERATORS_ADD,
+  OPERATORS_ROTATE,
+  OPERATORS_REMOVE,
+  AUDIT_LIST
 ] as const
 
 const PROGRAM: ProgramSpec = {
@@ -48,6 +54,8 @@ const PROGRAM: ProgramSpec = {
 export const COMMAND_TREE = new CommandTree(PROGRAM, COMMANDS, {
   jobs: "Show and run the periodic jobs",
   operations: "Show paid operations, and retry one",
+  operators: "Manage the operators and their tokens",
+  audit: "Show what operators changed",
   sell: "Stop and start the sale of services",
   numbers: "Show and release numbers at the carrier that the database does not know",
   token: "Make server secrets, and revoke the tokens of a tenant"

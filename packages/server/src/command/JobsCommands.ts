@@ -1,5 +1,5 @@
 import { Failure } from "@agentos/node/command-line"
-import { defineCommand, runEffect, shownTime } from "./ServerCommand.ts"
+import { defineCommand, REASON_FLAG, reasonOf, runEffect, shownTime } from "./ServerCommand.ts"
 
 export const JOBS_LIST = defineCommand(
   {
@@ -63,20 +63,21 @@ export const JOBS_RUN = defineCommand(
     description:
       "Runs the job once, due or not, under the same lease as servers do: a job runs in one place at a time. Uses the whole configuration.",
     arguments: [{ name: "job", summary: "Name of the job.", presence: "required" }],
-    flags: [],
+    flags: [REASON_FLAG],
     examples: [{ line: "agentos-server jobs run ledger-audit", does: "Compare the ledger with the chain now" }],
     output: "record",
     json: "{name, done}",
     exits: [5, 6]
   },
-  async (context, { arguments: { job: name } }) => {
+  async (context, { arguments: { job: name }, flags: { reason } }) => {
     const { Effect } = await import("effect")
     const ServerConfig = await import("../config/ServerConfig.ts")
     const { runJob } = await import("../program/Maintenance.ts")
     const { JobBusy, JobUnknown } = await import("@agentos/core")
+    const given = await reasonOf(reason)
     const done = await runEffect(
       context,
-      Effect.flatMap(ServerConfig.read(context.host.env), (config) => runJob(config, name)),
+      Effect.flatMap(ServerConfig.read(context.host.env), (config) => runJob(config, name, given)),
       (error) => {
         if (error instanceof JobBusy)
           return new Failure({ code: "LOCKED", message: `${name} is running already. Wait until it ends.` })

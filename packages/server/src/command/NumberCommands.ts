@@ -1,5 +1,5 @@
 import { Failure } from "@agentos/node/command-line"
-import { confirm, defineCommand, runEffect } from "./ServerCommand.ts"
+import { confirm, defineCommand, REASON_FLAG, reasonOf, runEffect } from "./ServerCommand.ts"
 
 export const NUMBERS_LIST = defineCommand(
   {
@@ -41,16 +41,17 @@ export const NUMBERS_RELEASE = defineCommand(
     description:
       "Releases a number of numbers list permanently: it cannot be bought back. A number of a tenant or of a purchase is refused; tenants release their own with agentctl number release.",
     arguments: [{ name: "number", summary: "The number, such as +14155550100.", presence: "required" }],
-    flags: [{ name: "yes", short: "y", type: "boolean", summary: "Release without confirmation." }],
+    flags: [{ name: "yes", short: "y", type: "boolean", summary: "Release without confirmation." }, REASON_FLAG],
     examples: [{ line: "agentos-server numbers release +14155550100", does: "Stop paying for an unused number" }],
     output: "record",
     json: "{number}",
     exits: [2, 5, 6]
   },
-  async (context, { arguments: { number }, flags: { yes } }) => {
+  async (context, { arguments: { number }, flags: { reason, yes } }) => {
     if (!E164.test(number)) {
       throw new Failure({ code: "USAGE", message: `NUMBER must begin with + and the country code: ${number}` })
     }
+    const given = await reasonOf(reason)
     await confirm(context, yes, `Release ${number} permanently? [y/N] `, "Cancelled. Nothing was released.")
     const { Effect } = await import("effect")
     const ServerConfig = await import("../config/ServerConfig.ts")
@@ -58,7 +59,7 @@ export const NUMBERS_RELEASE = defineCommand(
     const { NumberNotUnrecorded } = await import("@agentos/core")
     await runEffect(
       context,
-      Effect.flatMap(ServerConfig.read(context.host.env), (config) => releaseUnrecorded(config, number)),
+      Effect.flatMap(ServerConfig.read(context.host.env), (config) => releaseUnrecorded(config, number, given)),
       (error) => {
         if (!(error instanceof NumberNotUnrecorded)) return undefined
         return error.reason === "recorded"

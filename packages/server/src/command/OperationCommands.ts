@@ -1,7 +1,16 @@
 import type { OperationAdministration, OperationReport, ReportedAttempt } from "@agentos/core"
-import { EXIT, Failure, type Field } from "@agentos/node/command-line"
+import { Failure, type Field } from "@agentos/node/command-line"
 import type { Effect as Effects } from "effect"
-import { confirm, defineCommand, runOnStorage, type ServerCommandContext, shownTime } from "./ServerCommand.ts"
+import type { CommandMutation } from "../program/Maintenance.ts"
+import {
+  confirm,
+  defineCommand,
+  onDatabase,
+  REASON_FLAG,
+  reasonOf,
+  type ServerCommandContext,
+  shownTime
+} from "./ServerCommand.ts"
 
 const REPORT =
   "operationId, serviceId, state, paymentState, payer, tenantId, network, price, baseUnits, token, transaction, refund, reason, nextAttempt: {kind: leased|scheduled|due, at}, createdAt, updatedAt"
@@ -40,27 +49,11 @@ const fieldsOf = (operation: OperationReport): ReadonlyArray<Field> => {
 /** Runs an effect on the operations of the configured database. */
 const onOperations = async <A>(
   context: ServerCommandContext,
-  use: (operations: OperationAdministration["Service"]) => Effects.Effect<A, unknown>
+  use: (operations: OperationAdministration["Service"]) => Effects.Effect<A, unknown>,
+  mutation?: CommandMutation
 ): Promise<A> => {
-  const { Conflict, ResourceNotFound } = await import("@agentos/core")
-  const { useOperations } = await import("../program/Maintenance.ts")
-  return runOnStorage(
-    context,
-    (config) => useOperations(config, use),
-    (error) => {
-      if (error instanceof Conflict) {
-        return new Failure({ code: "CONFLICT", exit: EXIT.conflict, message: error.message })
-      }
-      if (error instanceof ResourceNotFound) {
-        return new Failure({
-          code: "NOT_FOUND",
-          message: `${error.id} is not the id of an operation.`,
-          next: ["agentos-server operations list"]
-        })
-      }
-      return undefined
-    }
-  )
+  const { Effect } = await import("effect")
+  return onDatabase(context, (core) => Effect.flatMap(core.OperationAdministration, use), mutation)
 }
 
 const WALLET = /^0x[0-9a-f]{40}$/i
@@ -175,7 +168,7 @@ export const OPERATIONS_RETRY = defineCommand(
     description:
       "Makes an open operation due, so that a server takes it over within seconds instead of at its next attempt. Changes nothing else. Refuses a final operation, and one that a worker holds. Works on the database: the operation waits for a server that runs, or for the next one that starts. An embedded database has one user at a time.",
     arguments: [ID],
-    flags: [{ name: "yes", short: "y", type: "boolean", summary: "Retry without confirmation." }],
+    flags: [{ name: "yes", short: "y", type: "boolean", summary: "Retry without confirmation." }, REASON_FLAG],
     examples: [
       {
         line: "agentos-server operations retry 019ab1c0-5f3e-7b01-9d52-0c6f1f4e7a90",
@@ -186,9 +179,10 @@ export const OPERATIONS_RETRY = defineCommand(
     json: `{${REPORT}}`,
     exits: [2, 5, 6]
   },
-  async (context, { arguments: { id }, flags: { yes } }) => {
+  async (context, { arguments: { id }, flags: { reason, yes } }) => {
+    const mutation = { action: "operation.retry", target: id.toLowerCase(), reason: await reasonOf(reason) }
     await confirm(context, yes, `Retry the operation ${id} now? [y/N] `, "Cancelled. Nothing was changed.")
-    const operation = await onOperations(context, ({ retry }) => retry(id.toLowerCase()))
+    const operation = await onOperations(context, ({ retry }) => retry(id.toLowerCase()), mutation)
     context.output.record(operation, fieldsOf(operation))
   }
 )

@@ -1,7 +1,16 @@
 import type { SalesAdministration, SalesStopReport } from "@agentos/core"
 import { Failure } from "@agentos/node/command-line"
 import type { Effect as Effects } from "effect"
-import { confirm, defineCommand, runOnStorage, type ServerCommandContext, shownTime } from "./ServerCommand.ts"
+import type { CommandMutation } from "../program/Maintenance.ts"
+import {
+  confirm,
+  defineCommand,
+  onDatabase,
+  REASON_FLAG,
+  reasonOf,
+  type ServerCommandContext,
+  shownTime
+} from "./ServerCommand.ts"
 
 const STOPS = "stops: [{service, at, reason}]"
 
@@ -16,10 +25,11 @@ const NEEDS = "Works on the database, beside servers on PostgreSQL; an embedded 
 /** Runs an effect on the stopped sales of the configured database. */
 const onSales = async <A>(
   context: ServerCommandContext,
-  use: (sales: SalesAdministration["Service"]) => Effects.Effect<A, unknown>
+  use: (sales: SalesAdministration["Service"]) => Effects.Effect<A, unknown>,
+  mutation?: CommandMutation
 ): Promise<A> => {
-  const { useSales } = await import("../program/Maintenance.ts")
-  return runOnStorage(context, (config) => useSales(config, use))
+  const { Effect } = await import("effect")
+  return onDatabase(context, (core) => Effect.flatMap(core.SalesAdministration, use), mutation)
 }
 
 /** Returns the scope that a command names. */
@@ -109,7 +119,11 @@ export const SELL_STOP = defineCommand(
       })
     }
     await confirm(context, yes, `Stop the sale of ${named(scope)}? [y/N] `, "Cancelled. Nothing was changed.")
-    const stops = await onSales(context, ({ stop }) => stop(scope, input.reason))
+    const stops = await onSales(context, ({ stop }) => stop(scope, input.reason), {
+      action: "sales.stop",
+      target: scope,
+      reason: input.reason
+    })
     show(context, { stops }, stops)
   }
 )
@@ -120,15 +134,16 @@ export const SELL_START = defineCommand(
     summary: "Sell a service again, or all",
     description: `Ends the stop of a service. Without a service, ends the stop of all services; stops of single services stay. ${NEEDS}`,
     arguments: [SERVICE],
-    flags: [],
+    flags: [REASON_FLAG],
     examples: [{ line: "agentos-server sell start phone.number.us.30d", does: "After the carrier's outage" }],
     output: "rows",
     json: `{started, ${STOPS}}`,
     exits: []
   },
-  async (context, { arguments: { service } }) => {
+  async (context, { arguments: { service }, flags: { reason } }) => {
     const scope = await scopeOf(service)
-    const result = await onSales(context, ({ start }) => start(scope))
+    const mutation = { action: "sales.start", target: scope, reason: await reasonOf(reason) }
+    const result = await onSales(context, ({ start }) => start(scope), mutation)
     if (!result.started) context.output.note(`The sale of ${named(scope)} was not stopped.`)
     show(context, result, result.stops)
   }

@@ -1,6 +1,7 @@
 import {
   type CommandContext,
   type CommandSpec,
+  EXIT,
   type ExitCode,
   Failure,
   type FlagSpec,
@@ -12,6 +13,7 @@ import type { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import type { ServerConfig } from "../config/ServerConfig.ts"
+import type { Administration, CommandMutation } from "../program/Maintenance.ts"
 import { parseEnvironment } from "./EnvironmentFile.ts"
 
 type StorageConfig = Pick<ServerConfig, "database">
@@ -24,6 +26,25 @@ export const ENV_FILE_FLAG = {
   summary: "Read variables from this file, for example of agentos-server init. Variables that are set take precedence.",
   completes: "file"
 } as const satisfies FlagSpec
+
+/** The flag of every command that changes something. */
+export const REASON_FLAG = {
+  name: "reason",
+  type: "text",
+  value: "TEXT",
+  summary: "Reason, for the audit: up to 500 characters."
+} as const satisfies FlagSpec
+
+/** Returns the reason for the audit. */
+export const reasonOf = async (given: string | undefined): Promise<string | null> => {
+  if (given === undefined) return null
+  const [{ Schema }, { AUDIT_REASON_LIMIT, AuditReason }] = await Promise.all([
+    import("effect"),
+    import("@agentos/core")
+  ])
+  if (Schema.is(AuditReason)(given)) return given
+  throw new Failure({ code: "USAGE", message: `--reason must be text of at most ${AUDIT_REASON_LIMIT} characters.` })
+}
 
 export interface ServerCommandContext extends CommandContext {
   /** The names of the variables that came from a file. */
@@ -115,6 +136,41 @@ export const runOnStorage = async <A>(
   const { readStorage } = await import("../config/ServerConfig.ts")
   const used = Effect.flatMap(readStorage(context.host.env), use)
   return runEffect(context, Effect.provideService(used, References.MinimumLogLevel, "Error"), describe)
+}
+
+/** Runs an effect on the configured database. With a mutation, it leaves a record in the audit. */
+export const onDatabase = async <A>(
+  context: ServerCommandContext,
+  effect: (services: typeof import("@agentos/core")) => Effect.Effect<A, unknown, Administration>,
+  mutation?: CommandMutation
+): Promise<A> => {
+  const core = await import("@agentos/core")
+  const { administer } = await import("../program/Maintenance.ts")
+  return runOnStorage(
+    context,
+    (config) => administer(config, effect(core), mutation),
+    (error) => {
+      if (error instanceof core.Conflict) {
+        return new Failure({ code: "CONFLICT", exit: EXIT.conflict, message: error.message })
+      }
+      if (error instanceof core.ResourceNotFound) {
+        const [named, list] = RESOURCES[error.kind] ?? ["known"]
+        return new Failure({
+          code: "NOT_FOUND",
+          message: `${error.id} is not ${named}.`,
+          ...(list === undefined ? {} : { next: [`agentos-server ${list}`] })
+        })
+      }
+      return undefined
+    }
+  )
+}
+
+/** How kinds of resources are named, and the commands that list them. */
+const RESOURCES: Readonly<Record<string, readonly [named: string, list?: string]>> = {
+  operation: ["the id of an operation", "operations list"],
+  operator: ["the name of an operator", "operators list"],
+  tenant: ["the wallet or the id of a tenant"]
 }
 
 /** Formats a time in ISO 8601 for people, without milliseconds. */

@@ -1,5 +1,5 @@
 import { Failure } from "@agentos/node/command-line"
-import { confirm, defineCommand, runEffect } from "./ServerCommand.ts"
+import { confirm, defineCommand, REASON_FLAG, reasonOf, runEffect } from "./ServerCommand.ts"
 
 export const TOKEN_OPERATOR = defineCommand(
   {
@@ -51,7 +51,7 @@ export const TOKEN_REVOKE = defineCommand(
     description:
       "Ends every access token and realtime session of the tenant on every server within 5 s. The wallet gets a new token, free of charge, with agentctl login --wallet. Works on the database, so no server needs to run; an embedded database has one user at a time.",
     arguments: [{ name: "tenant", summary: "Wallet or id of the tenant.", presence: "required" }],
-    flags: [{ name: "yes", short: "y", type: "boolean", summary: "Revoke without confirmation." }],
+    flags: [{ name: "yes", short: "y", type: "boolean", summary: "Revoke without confirmation." }, REASON_FLAG],
     examples: [
       {
         line: "agentos-server token revoke 0x4aA349036473103028d92Dd5B906027B64B85A94",
@@ -62,15 +62,16 @@ export const TOKEN_REVOKE = defineCommand(
     json: "{tenantId, wallet}",
     exits: [2, 5]
   },
-  async (context, { arguments: { tenant }, flags: { yes } }) => {
+  async (context, { arguments: { tenant }, flags: { reason, yes } }) => {
     const { Effect } = await import("effect")
     const ServerConfig = await import("../config/ServerConfig.ts")
     const { revokeTokens, TenantUnknown } = await import("../program/Maintenance.ts")
     const { host, output } = context
+    const given = await reasonOf(reason)
     await confirm(context, yes, `Revoke all access tokens of ${tenant}? [y/N] `, "Cancelled. Nothing was revoked.")
     const { tenantId, wallet } = await runEffect(
       context,
-      Effect.flatMap(ServerConfig.read(host.env), (config) => revokeTokens(config, tenant)),
+      Effect.flatMap(ServerConfig.read(host.env), (config) => revokeTokens(config, tenant, given)),
       (error) =>
         error instanceof TenantUnknown
           ? new Failure({ code: "NOT_FOUND", message: `${tenant} is not the wallet or the id of a tenant.` })

@@ -1,11 +1,15 @@
 import { coreLayer, type Storage } from "@agentos/agentos"
 import {
+  audited,
+  type AuditStore,
   ConfigurationInvalid,
   Credentials,
   JobRunner,
   JobStore,
   makeCarrierNumbers,
+  type Mutation,
   OperationAdministration,
+  Operators,
   Sales,
   SalesAdministration,
   TenantStore,
@@ -13,6 +17,7 @@ import {
 } from "@agentos/core"
 import { KeyringNode, RealtimeTokensJose } from "@agentos/node/keyring"
 import { Effect, Layer, Option, Schema } from "effect"
+import { userInfo } from "node:os"
 import type { ServerConfig } from "../config/ServerConfig.ts"
 import { setupOf, type StorageConfig, storageOf } from "./ServerSetup.ts"
 
@@ -27,6 +32,22 @@ export class SchemaOutdated extends Schema.TaggedError<SchemaOutdated>()("Schema
 
 /** No tenant has the id or the wallet. */
 export class TenantUnknown extends Schema.TaggedError<TenantUnknown>()("TenantUnknown", { tenant: Schema.String }) {}
+
+/** A change by a command, for the audit. */
+export type CommandMutation = Omit<Mutation, "actor">
+
+/** The user of this machine, who may have no name in a container. */
+const actor = Effect.sync(() => {
+  try {
+    return `command:${userInfo().username}`
+  } catch {
+    return `command:${process.getuid?.() ?? "unknown"}`
+  }
+})
+
+/** Runs a change by a command, and leaves a record of it in the audit. */
+const recorded = <A, E, R>(mutation: CommandMutation, effect: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(actor, (name) => audited({ actor: name, ...mutation }, effect))
 
 /** The schema of the configured database. Both kinds of storage that a server has keep one. */
 export const schemaOf = (config: StorageConfig) => {
@@ -51,33 +72,31 @@ export const listJobs = (config: Pick<ServerConfig, "database">) =>
     currentStorage(config)
   )
 
-/** Runs an effect on the paid operations of the database, beside servers. */
-export const useOperations = <A, E>(
-  config: Pick<ServerConfig, "database">,
-  use: (operations: OperationAdministration["Service"]) => Effect.Effect<A, E>
-) =>
-  Effect.provide(
-    Effect.flatMap(OperationAdministration, use),
-    OperationAdministration.layer.pipe(Layer.provide(currentStorage(config)))
-  )
+const administration = Layer.mergeAll(
+  OperationAdministration.layer,
+  Operators.layer,
+  SalesAdministration.layer.pipe(Layer.provide(Sales.layer))
+)
 
-/** Runs an effect on the stopped sales of the database, beside servers, which follow within 5 s. */
-export const useSales = <A, E>(
+/** The services that commands use on the database, beside servers, which follow within 5 s. */
+export type Administration = Layer.Success<typeof administration> | AuditStore
+
+/** Runs an effect on the database. With a mutation, it is a change, which leaves a record in the audit. */
+export const administer = <A, E>(
   config: Pick<ServerConfig, "database">,
-  use: (sales: SalesAdministration["Service"]) => Effect.Effect<A, E>
+  effect: Effect.Effect<A, E, Administration>,
+  mutation?: CommandMutation
 ) =>
   Effect.provide(
-    Effect.flatMap(SalesAdministration, use),
-    SalesAdministration.layer.pipe(Layer.provide(Sales.layer), Layer.provide(currentStorage(config)))
+    mutation === undefined ? effect : recorded(mutation, effect),
+    Layer.provideMerge(administration, currentStorage(config))
   )
 
 /** Runs a job now, under the lease that the servers' own runs take. Returns the number of items processed. */
-export const runJob = Effect.fnUntraced(function* (config: ServerConfig, name: string) {
+export const runJob = Effect.fnUntraced(function* (config: ServerConfig, name: string, reason: string | null) {
   const setup = yield* setupOf(config)
-  return yield* Effect.provide(
-    Effect.flatMap(JobRunner, ({ runNow }) => runNow(name)),
-    coreLayer(setup)
-  )
+  const run = Effect.flatMap(JobRunner, ({ runNow }) => runNow(name))
+  return yield* Effect.provide(recorded({ action: "job.run", target: name, reason }, run), coreLayer(setup))
 })
 
 /** Compares the numbers at the carrier with the database, beside servers. */
@@ -88,35 +107,44 @@ const carrierNumbers = Effect.fnUntraced(function* (config: ServerConfig) {
       issues: ["AGENTOS_TWILIO_ACCOUNT_SID is missing. Set it to the account whose numbers are compared"]
     })
   }
-  const ports = Layer.merge(currentStorage(config), telephony.layer(publicUrl))
-  return yield* Effect.provide(makeCarrierNumbers, yield* Layer.build(ports))
+  const ports = yield* Layer.build(Layer.merge(currentStorage(config), telephony.layer(publicUrl)))
+  return { numbers: yield* Effect.provide(makeCarrierNumbers, ports), ports }
 })
 
 /** Returns the numbers at the carrier of which the database has no record. */
 export const listUnrecorded = (config: ServerConfig) =>
   Effect.scoped(
     Effect.map(
-      Effect.flatMap(carrierNumbers(config), ({ list }) => list),
+      Effect.flatMap(carrierNumbers(config), ({ numbers }) => numbers.list),
       ({ unrecorded }) => unrecorded
     )
   )
 
 /** Releases such a number at the carrier, permanently. */
-export const releaseUnrecorded = (config: ServerConfig, number: string) =>
-  Effect.scoped(Effect.flatMap(carrierNumbers(config), (numbers) => numbers.releaseUnrecorded(number)))
+export const releaseUnrecorded = (config: ServerConfig, number: string, reason: string | null) =>
+  Effect.scoped(
+    Effect.flatMap(carrierNumbers(config), ({ numbers, ports }) =>
+      Effect.provide(
+        recorded({ action: "number.release", target: number, reason }, numbers.releaseUnrecorded(number)),
+        ports
+      )
+    )
+  )
+
+const revoke = Effect.fnUntraced(function* (tenant: string) {
+  const tenants = yield* TenantStore
+  const credentials = yield* Credentials
+  const found = yield* WALLET.test(tenant) ? tenants.findByWallet(walletAddress(tenant)) : tenants.find(tenant)
+  const revoked = Option.isNone(found) ? Option.none() : yield* credentials.revoke(found.value.tenantId)
+  if (Option.isNone(revoked)) return yield* new TenantUnknown({ tenant })
+  return revoked.value
+})
 
 const WALLET = /^0x[0-9a-fA-F]{40}$/
 
 /** Revokes every credential of a tenant, which is given by its id or its wallet. Returns the tenant. */
-export const revokeTokens = (config: ServerConfig, tenant: string) =>
-  Effect.gen(function* () {
-    const tenants = yield* TenantStore
-    const credentials = yield* Credentials
-    const found = yield* WALLET.test(tenant) ? tenants.findByWallet(walletAddress(tenant)) : tenants.find(tenant)
-    const revoked = Option.isNone(found) ? Option.none() : yield* credentials.revoke(found.value.tenantId)
-    if (Option.isNone(revoked)) return yield* new TenantUnknown({ tenant })
-    return revoked.value
-  }).pipe(
+export const revokeTokens = (config: ServerConfig, tenant: string, reason: string | null) =>
+  recorded({ action: "tenant.revoke-tokens", target: tenant, reason }, revoke(tenant)).pipe(
     Effect.provide(
       Credentials.layer.pipe(
         Layer.provideMerge(

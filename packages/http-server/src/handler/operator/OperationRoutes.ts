@@ -1,0 +1,57 @@
+import {
+  OperationAdministration,
+  QueryOperationsInput,
+  SalesAdministration,
+  StartSalesInput,
+  StopSalesInput
+} from "@agentos/core"
+import { Effect } from "effect"
+import { type Answer, bodyOf, dataResponse, mutation, parameter, queryOf, read } from "./OperatorRoute.ts"
+
+/** Lists paid operations of all tenants, newest first. */
+const listOperations = Effect.map(OperationAdministration, ({ list }): Answer =>
+  Effect.flatMap(Effect.flatMap(queryOf(QueryOperationsInput), list), dataResponse)
+)
+
+const namedOperation = Effect.map(parameter("operationId"), (id) => id.toLowerCase())
+
+const showOperation = Effect.map(OperationAdministration, ({ find }): Answer =>
+  Effect.flatMap(Effect.flatMap(namedOperation, find), dataResponse)
+)
+
+/** Lets the completion job take an open operation over at once. */
+const retryOperation = Effect.map(OperationAdministration, ({ retry }): Answer =>
+  Effect.flatMap(Effect.flatMap(namedOperation, retry), dataResponse)
+)
+
+const showSelling = Effect.map(SalesAdministration, ({ list }): Answer =>
+  Effect.flatMap(list, (stops) => dataResponse({ stops }))
+)
+
+/** Stops the sale of a service, or of all. The body contains the reason, which customers see. */
+const stopSelling = Effect.map(SalesAdministration, ({ stop }): Answer =>
+  Effect.gen(function* () {
+    const { reason, service = "all" } = yield* bodyOf(StopSalesInput)
+    return yield* dataResponse({ stops: yield* stop(service, reason) })
+  })
+)
+
+/** Ends the stop of a service, or that of all services. A request without a body means the latter. */
+const startSelling = Effect.map(SalesAdministration, ({ start }): Answer =>
+  Effect.gen(function* () {
+    const { service = "all" } = yield* bodyOf(StartSalesInput, {})
+    return yield* dataResponse(yield* start(service))
+  })
+)
+
+export const routes = Effect.gen(function* () {
+  const operation = "/internal/operations/{operationId}"
+  return [
+    read("operations", "/internal/operations", yield* listOperations),
+    read("operation", operation, yield* showOperation),
+    mutation("retryOperation", "support", "operation.retry", `${operation}/retry`, yield* retryOperation),
+    read("selling", "/internal/selling", yield* showSelling),
+    mutation("stopSelling", "money", "sales.stop", "/internal/selling/stop", yield* stopSelling),
+    mutation("startSelling", "money", "sales.start", "/internal/selling/start", yield* startSelling)
+  ]
+})

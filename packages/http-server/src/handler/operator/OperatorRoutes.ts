@@ -1,0 +1,23 @@
+import { Effect } from "effect"
+import { ServerSettings } from "../../ServerSettings.ts"
+import * as AccessRoutes from "./AccessRoutes.ts"
+import * as JobRoutes from "./JobRoutes.ts"
+import * as OperationRoutes from "./OperationRoutes.ts"
+import { serveOperators } from "./OperatorRoute.ts"
+import * as TenantRoutes from "./TenantRoutes.ts"
+
+/** Every route for operators. */
+export const operatorRoutes = Effect.gen(function* () {
+  return [
+    ...(yield* JobRoutes.routes),
+    ...(yield* OperationRoutes.routes),
+    ...(yield* TenantRoutes.routes),
+    ...(yield* AccessRoutes.routes)
+  ]
+})
+
+/** Serves the routes for operators. They exist only if the server has an operator token. */
+export const routes = Effect.gen(function* () {
+  const { operatorToken } = yield* ServerSettings
+  return operatorToken === null ? [] : yield* serveOperators(operatorToken, yield* operatorRoutes)
+})

@@ -1,0 +1,98 @@
+import {
+  LiftSuppressionInput,
+  QuerySuppressionsInput,
+  ResourceNotFound,
+  SuspendTenantInput,
+  TenantAdministration,
+  type TenantReport,
+  Timestamp,
+  toSuppressionRecord,
+  walletAddress,
+  type WalletAddress
+} from "@agentos/core"
+import { Effect, Option } from "effect"
+import { type Answer, bodyOf, dataResponse, mutation, parameter, queryOf, read } from "./OperatorRoute.ts"
+
+const WALLET = /^0x[0-9a-f]{40}$/i
+
+/** The tenant that the path names, by id or by wallet. */
+const namedTenant = Effect.map(parameter("tenant"), (name): string | WalletAddress =>
+  WALLET.test(name) ? walletAddress(name) : name
+)
+
+const tenantResponse = Effect.fnUntraced(function* (report: Option.Option<TenantReport>) {
+  const { sendingPause, tenant, ...usage } = yield* ofTenant(report)
+  const { createdAt, suspension, tenantId, wallet } = tenant
+  return yield* dataResponse({
+    tenantId,
+    wallet,
+    createdAt: Timestamp.toIso(createdAt),
+    suspension: suspension === undefined ? null : { at: Timestamp.toIso(suspension.at), reason: suspension.reason },
+    sendingPause:
+      sendingPause === null ? null : { until: Timestamp.toIso(sendingPause.until), reason: sendingPause.reason },
+    usage
+  })
+})
+
+/** Returns the value found for the named tenant, or fails if there is no such tenant. */
+const ofTenant = Effect.fnUntraced(function* <A>(found: Option.Option<A>) {
+  return Option.isSome(found) ? found.value : yield* new ResourceNotFound({ kind: "tenant", id: yield* namedTenant })
+})
+
+/** Answers with the tenant that an action on the named one returns. */
+const acting = (action: "find" | "resume" | "revokeTokens" | "resumeSending") =>
+  Effect.map(TenantAdministration, (tenants): Answer =>
+    Effect.flatMap(Effect.flatMap(namedTenant, tenants[action]), tenantResponse)
+  )
+
+/** Suspends a tenant. The body contains the reason, which the tenant sees. */
+const suspendTenant = Effect.map(TenantAdministration, (tenants): Answer =>
+  Effect.gen(function* () {
+    const { reason } = yield* bodyOf(SuspendTenantInput)
+    return yield* tenantResponse(yield* tenants.suspend(yield* namedTenant, reason))
+  })
+)
+
+/** Lists the suppressed addresses of a tenant. */
+const listSuppressions = Effect.map(TenantAdministration, (tenants): Answer =>
+  Effect.gen(function* () {
+    const page = yield* queryOf(QuerySuppressionsInput)
+    const { items, nextCursor } = yield* ofTenant(yield* tenants.listSuppressions(yield* namedTenant, page))
+    return yield* dataResponse({ items: items.map(toSuppressionRecord), nextCursor })
+  })
+)
+
+/** Lifts the suppression of an address of a tenant. */
+const liftSuppression = Effect.map(TenantAdministration, (tenants): Answer =>
+  Effect.gen(function* () {
+    const { address } = yield* bodyOf(LiftSuppressionInput)
+    const lifted = yield* ofTenant(yield* tenants.liftSuppression(yield* namedTenant, address))
+    return yield* dataResponse({ address, lifted })
+  })
+)
+
+export const routes = Effect.gen(function* () {
+  const tenant = "/internal/tenants/{tenant}"
+  const suppressions = `${tenant}/suppressions`
+  return [
+    read("tenant", tenant, yield* acting("find")),
+    mutation("suspendTenant", "support", "tenant.suspend", `${tenant}/suspend`, yield* suspendTenant),
+    mutation("resumeTenant", "support", "tenant.resume", `${tenant}/resume`, yield* acting("resume")),
+    mutation(
+      "revokeTokens",
+      "support",
+      "tenant.revoke-tokens",
+      `${tenant}/revoke-tokens`,
+      yield* acting("revokeTokens")
+    ),
+    mutation(
+      "resumeSending",
+      "support",
+      "tenant.resume-sending",
+      `${tenant}/resume-sending`,
+      yield* acting("resumeSending")
+    ),
+    read("suppressions", suppressions, yield* listSuppressions),
+    mutation("liftSuppression", "support", "suppression.lift", `${suppressions}/lift`, yield* liftSuppression)
+  ]
+})

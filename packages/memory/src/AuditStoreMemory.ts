@@ -1,0 +1,26 @@
+import { AuditStore } from "@agentos/core"
+import { Effect, Layer } from "effect"
+import { MemoryDatabase } from "./MemoryDatabase.ts"
+
+/** The audit in memory. */
+export const layer = Layer.effect(
+  AuditStore,
+  Effect.map(MemoryDatabase, ({ run, tables: { auditRecords } }) =>
+    AuditStore.of({
+      append: (record) =>
+        run(() => {
+          if (!auditRecords.has(record.auditId)) auditRecords.set(record.auditId, record)
+        }),
+      list: ({ actor, before, limit, target }) =>
+        run(() =>
+          auditRecords
+            .rows()
+            .filter((record) => before === undefined || record.auditId < before)
+            .filter((record) => actor === undefined || record.actor === actor)
+            .filter((record) => target === undefined || record.target === target)
+            .toSorted((a, b) => (a.auditId < b.auditId ? 1 : -1))
+            .slice(0, limit)
+        )
+    })
+  )
+)

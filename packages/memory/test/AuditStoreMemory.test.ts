@@ -1,0 +1,4 @@
+import { AuditStoreContract } from "@agentos/core/contract-tests"
+import { memoryHarness } from "./MemoryHarness.ts"
+
+AuditStoreContract(memoryHarness)
