@@ -6,9 +6,10 @@ import { existsSync } from "node:fs"
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { type Address, createWalletClient, http, parseEther } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
-import type { SandboxDescription } from "@agentos/sandbox"
+import { sandboxClient, type SandboxDescription, sandboxUsdtAbi } from "@agentos/sandbox"
 import { Agent, freshName } from "../support/Agent.ts"
 import { CarrierAccount } from "../support/CarrierAccount.ts"
 import { databaseUrl, execute } from "../support/ClusterDatabase.ts"
@@ -61,6 +62,25 @@ afterAll(async () => {
   await running?.stop()
   await postgres?.stop()
 })
+
+/** Sends the token from a wallet that is not the refund wallet, and returns the transaction. */
+const sendBack = async (to: Address, amount: bigint): Promise<string> => {
+  const { asset, rpcUrl } = sandbox.chain
+  const client = sandboxClient(rpcUrl)
+  const account = privateKeyToAccount(sandbox.wallets[4]!.privateKey)
+  await client.setBalance({ address: account.address, value: parseEther("1") })
+  const wallet = createWalletClient({ account, chain: client.chain, transport: http(rpcUrl) })
+  const hash = await wallet.writeContract({
+    address: asset,
+    abi: sandboxUsdtAbi,
+    functionName: "transfer",
+    args: [to, amount]
+  })
+  await client.waitForTransactionReceipt({ hash })
+  return hash
+}
+
+const mineUntilFinal = () => sandboxClient(sandbox.chain.rpcUrl).mine({ blocks: 100 })
 
 /** Returns the URL of a database of the test's PostgreSQL. */
 const urlOf = (name: string): string => databaseUrl(postgres.url, name)
@@ -288,6 +308,63 @@ describe("agentos-server ledger", () => {
       ok: false,
       chain: [{ unclaimed: [{ wallet: agent.account.address.toLowerCase(), amount: "250000" }], problems: [] }]
     })
+
+    const { transaction: received } = JSON.parse(output).chain[0].unclaimed[0] as { readonly transaction: string }
+    const returning = (transaction: string) =>
+      runServerCommand(["transfers", "return", received, "--tx", transaction, "--yes", "--json"], environment)
+    const transaction = await sendBack(agent.account.address, 250_000n)
+    await mineUntilFinal()
+    for (let time = 0; time < 2; time++) {
+      const { errors, output: returned, status: code } = await returning(transaction)
+      expect({ code, errors }).toEqual({ code: 0, errors: "" })
+      expect(JSON.parse(returned)).toMatchObject({ receivedTransaction: received, transaction, baseUnits: "250000" })
+    }
+    expect((await runServerCommand(["ledger"], environment)).status).toBe(0)
+  })
+
+  it("exits with 0 once a refund that is stuck was made and recorded by hand", async () => {
+    const agent = new Agent(sandbox, sandbox.wallets[2]!.privateKey)
+    await agent.createMailbox(freshName())
+    const wallet = agent.account.address
+    const listed = await runServerCommand(["operations", "list", "--tenant", wallet, "--json"], environment)
+    const { operationId } = (JSON.parse(listed.output) as Page<OperationReport>).items[0]!
+    // Its goods were withdrawn, and no server can pay the refund.
+    await execute(
+      postgres.url,
+      `update operations set state = 'refund_due', due_at = 8000000000000, refund_nonce = '0x${"5e".repeat(32)}'
+       where operation_id = '${operationId}'`
+    )
+    await execute(
+      postgres.url,
+      `insert into ledger_entries (operation_id, account, network, asset, amount, created_at)
+       select operation_id, account, network, asset, sign * amount, updated_at from operations,
+         (values ('fulfilled', -1), ('refundDue', 1)) as entry (account, sign) where operation_id = '${operationId}'`
+    )
+    const refund = (transaction: string) =>
+      runServerCommand(
+        ["operations", "refund", operationId, "--tx", transaction, "--reason", "Wallet lost", "--yes", "--json"],
+        environment
+      )
+    const [partial, transaction] = [await sendBack(wallet, 249_999n), await sendBack(wallet, 250_000n)]
+    await mineUntilFinal()
+    expect(await refund(partial)).toMatchObject({ status: 6, errors: expect.stringContaining("has no transfer of") })
+    for (let time = 0; time < 2; time++) {
+      const { errors, output, status } = await refund(transaction)
+      expect({ status, errors }).toEqual({ status: 0, errors: "" })
+      expect(JSON.parse(output)).toMatchObject({ state: "refunded", refund: { transaction }, nextAttempt: null })
+    }
+    const report = await runServerCommand(["ledger"], environment)
+    expect(report).toMatchObject({ status: 0, output: expect.stringContaining('"refunded": "250000"') })
+    const shown = await runServerCommand(["operations", "show", operationId, "--json"], environment)
+    expect(JSON.parse(shown.output).timeline).toEqual([
+      expect.objectContaining({ event: "claimed" }),
+      expect.objectContaining({ event: "fulfilled" }),
+      expect.objectContaining({ event: "refund_due" }),
+      expect.objectContaining({ event: "operation.refund", outcome: "failed", reason: "Wallet lost" }),
+      expect.objectContaining({ event: "operation.refund", outcome: "succeeded" }),
+      expect.objectContaining({ event: "refunded", transaction }),
+      expect.objectContaining({ event: "operation.refund", outcome: "succeeded" })
+    ])
   })
 
   it("refuses a database without tables, and creates none", async () => {
@@ -501,7 +578,10 @@ describe("agentos-server operations", () => {
       })
     ])
     const { operationId } = items[0]!
-    expect(await json("show", operationId)).toEqual(items[0])
+    expect(await json("show", operationId)).toMatchObject({
+      ...items[0],
+      timeline: [{ event: "claimed" }, { event: "fulfilled", transaction: items[0]!.transaction }]
+    })
 
     const retry = (id: string, ...flags: ReadonlyArray<string>) =>
       runServerCommand(["operations", "retry", id, ...flags], environment)

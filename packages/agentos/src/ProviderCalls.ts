@@ -22,7 +22,9 @@ const METHODS = {
     "findSettlement",
     "blockBefore",
     "refund",
-    "transfers"
+    "findRefund",
+    "transfers",
+    "readTransfers"
   ],
   email: ["send"],
   telephony: [

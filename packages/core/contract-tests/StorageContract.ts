@@ -8,6 +8,7 @@ import type {
   InboundMailStore,
   JobStore,
   MailboxStore,
+  ManualRefundStore,
   MessageRetryStore,
   MessageStore,
   OperationStore,
@@ -30,6 +31,7 @@ import { TransactorContract } from "./kernel/TransactorContract.ts"
 import { RateLimitStoreContract } from "./limits/RateLimitStoreContract.ts"
 import { AuditStoreContract } from "./operator/AuditStoreContract.ts"
 import { OperatorStoreContract } from "./operator/OperatorStoreContract.ts"
+import { ManualRefundStoreContract } from "./payment/ManualRefundStoreContract.ts"
 import { OperationStoreContract } from "./payment/OperationStoreContract.ts"
 import { SalesStopStoreContract } from "./payment/SalesStopStoreContract.ts"
 import { AgentSessionStoreContract } from "./phone/AgentSessionStoreContract.ts"
@@ -48,6 +50,7 @@ export type StoragePorts =
   | InboundMailStore
   | JobStore
   | MailboxStore
+  | ManualRefundStore
   | MessageRetryStore
   | MessageStore
   | OperationStore
@@ -73,6 +76,7 @@ const registerAll: ContractTests<StoragePorts> = (it, capabilities) => {
   CallStoreContract.register(it, capabilities)
   RateLimitStoreContract.register(it, capabilities)
   SalesStopStoreContract.register(it, capabilities)
+  ManualRefundStoreContract.register(it, capabilities)
   OperatorStoreContract.register(it, capabilities)
   AuditStoreContract.register(it, capabilities)
   WebhookStoreContract.register(it, capabilities)

@@ -22,6 +22,7 @@ import { Operators } from "./operator/Operators.ts"
 import { SalesAdministration } from "./operator/SalesAdministration.ts"
 import { TenantAdministration } from "./operator/TenantAdministration.ts"
 import { LedgerCheck } from "./payment/LedgerCheck.ts"
+import { ManualRefunds } from "./payment/ManualRefunds.ts"
 import { OperationWorker } from "./payment/OperationWorker.ts"
 import { PaidOperations } from "./payment/PaidOperations.ts"
 import { PaidServices, type StoredService } from "./payment/PaidService.ts"
@@ -93,6 +94,7 @@ export const layer = foundation(emailServices, commonJobs)
  * numbering plan, the callback to agents and the client of webhooks.
  */
 export const layerWithPhone = Layer.mergeAll(
+  ManualRefunds.layer,
   OperationAdministration.layer,
   Operators.layer,
   SalesAdministration.layer,

@@ -10,6 +10,7 @@ import * as InboundMailStoreMemory from "./InboundMailStoreMemory.ts"
 import * as JobStoreMemory from "./JobStoreMemory.ts"
 import * as MailboxStoreMemory from "./MailboxStoreMemory.ts"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
+import * as ManualRefundStoreMemory from "./ManualRefundStoreMemory.ts"
 import * as MessageRetryStoreMemory from "./MessageRetryStoreMemory.ts"
 import * as MessageStoreMemory from "./MessageStoreMemory.ts"
 import * as OperationStoreMemory from "./OperationStoreMemory.ts"
@@ -33,6 +34,7 @@ export const layer = Layer.mergeAll(
   InboundMailStoreMemory.layer,
   JobStoreMemory.layer,
   MailboxStoreMemory.layer,
+  ManualRefundStoreMemory.layer,
   MessageRetryStoreMemory.layer,
   MessageStoreMemory.layer,
   OperationStoreMemory.layer,

@@ -52,7 +52,7 @@ export const layer = Layer.effect(
         run((now) => {
           const operation = operations.get(operationId)
           if (operation === undefined || operation.state !== state || operation.fence !== fence) return Option.none()
-          entries.forEach((entry) => post(tables, entry))
+          entries.forEach((entry) => post(tables, entry, now))
           return Option.some(put({ ...operation, ...change, state: to, ...dueAfter(now, next), updatedAt: now }))
         }),
       claimTransfer: (operationId, candidates) =>
@@ -94,7 +94,8 @@ export const layer = Layer.effect(
           if (operation.dueAt > now) put({ ...operation, dueAt: now })
           return true
         }),
-      post: (entries) => run(() => entries.forEach((entry) => post(tables, entry))),
+      entries: (operationId) => run(() => tables.entries.get(operationId) ?? []),
+      post: (entries) => run((now) => entries.forEach((entry) => post(tables, entry, now))),
       countOpen: (limit) =>
         run(() => countByStateAndToken(operations.where("queue", OPEN).toSorted(longestDueFirst).slice(0, limit))),
       openKeyIds: run(() => [
@@ -111,7 +112,8 @@ export const layer = Layer.effect(
         ),
       list: ({ before, limit, payer, state }) =>
         run(() => {
-          const open = state === undefined ? undefined : operations.where("queue", OPEN)
+          const isOpen = state === "open" || (state !== undefined && !isFinal(state))
+          const open = isOpen ? operations.where("queue", OPEN) : undefined
           return (open ?? (payer === undefined ? operations.rows() : operations.where("payer", payer)))
             .filter((each) => state === undefined || state === "open" || each.state === state)
             .filter((each) => payer === undefined || proofKey(each.proof).payer === payer)
@@ -176,7 +178,12 @@ const findByKeys = (
   return [...new Set([...byProof, ...byRequest])]
 }
 
-const post = ({ balances }: Tables, { account, amount, network, ...entry }: Ledger.LedgerEntry): void => {
+const post = (
+  { balances, entries }: Tables,
+  { account, amount, network, operationId, ...entry }: Ledger.LedgerEntry,
+  at: Timestamp.Timestamp
+): void => {
+  entries.set(operationId, [...(entries.get(operationId) ?? []), { account, amount, at }])
   const asset = entry.asset.toLowerCase()
   const key = compositeKey(account, network, asset)
   balances.set(key, { account, network, asset, amount: (balances.get(key)?.amount ?? 0n) + amount })

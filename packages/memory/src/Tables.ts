@@ -10,11 +10,13 @@ import {
   type LedgerBalance,
   type Mailbox,
   type MailUsage,
+  type ManualRefund,
   type NewMessage,
   type Operation,
   type Operator,
   type PaymentProof,
   type PhoneNumber,
+  type PostedEntry,
   type ProofKey,
   type RetryLease,
   type SalesStop,
@@ -264,6 +266,10 @@ export const makeTables = (undoLog: UndoLog) => ({
   }),
   /** By name. */
   jobs: new Table<JobRecord>(undoLog, {}),
+  /** By operationId. */
+  entries: new Table<ReadonlyArray<PostedEntry>>(undoLog, {}),
+  /** By transferId. */
+  manualRefunds: new Table<ManualRefund>(undoLog, {}),
   /** By name. */
   operators: new Table<Operator>(undoLog, {}),
   /** By auditId. */

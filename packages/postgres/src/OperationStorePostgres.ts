@@ -2,6 +2,7 @@ import {
   type NextAttempt,
   type Books,
   type CandidateTransfer,
+  isFinal,
   type Ledger,
   type OpenOperations,
   type Operation,
@@ -151,13 +152,13 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
      */
     const list = ({ before, limit, payer, state }: OperationQuery) => {
       const summary = sql.literal(SUMMARIES.columns)
-      const [source, order] =
-        state === undefined
-          ? [sql`payer = ${Parameter.text(payer ?? null)}`, sql.literal("payer, endpoint, idempotency_key")]
-          : [sql`due_at is not null`, sql.literal("due_at, operation_id")]
+      const isOpen = state === "open" || (state !== undefined && !isFinal(state))
+      const [source, order] = isOpen
+        ? [sql`due_at is not null`, sql.literal("due_at, operation_id")]
+        : [sql`payer = ${Parameter.text(payer ?? null)}`, sql.literal("payer, endpoint, idempotency_key")]
       const found = sql`
         with found as materialized (select ${summary} from operations where ${source} order by ${order})`
-      const isAll = state === undefined && payer === undefined
+      const isAll = !isOpen && payer === undefined
       const conditions = [
         sql`operation_id < ${Parameter.uuid(before ?? Row.MAX)}`,
         ...(state === undefined || state === "open" ? [] : [sql`state = ${Parameter.text(state)}`]),
@@ -304,6 +305,17 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
               and (leased_until is null or leased_until <= ${now})
             returning operation_id`),
           Row.any
+        ),
+      entries: (operationId) =>
+        Effect.map(
+          orDie(sql<{ readonly account: string; readonly amount: string; readonly created_at: bigint }>`
+            select account, amount, created_at from ledger_entries
+            where operation_id = ${Parameter.uuid(operationId)} order by ledger_entry_id`),
+          Row.all(({ account, amount, created_at }) => ({
+            account: toAccount(account),
+            amount: BigInt(amount),
+            at: Row.toMoment(created_at)
+          }))
         ),
       post: (entries) =>
         entries.length === 0

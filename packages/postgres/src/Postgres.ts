@@ -9,6 +9,7 @@ import * as GasTransactionStorePostgres from "./GasTransactionStorePostgres.ts"
 import * as InboundMailStorePostgres from "./InboundMailStorePostgres.ts"
 import * as JobStorePostgres from "./JobStorePostgres.ts"
 import * as MailboxStorePostgres from "./MailboxStorePostgres.ts"
+import * as ManualRefundStorePostgres from "./ManualRefundStorePostgres.ts"
 import * as MessageRetryStorePostgres from "./MessageRetryStorePostgres.ts"
 import * as MessageStorePostgres from "./MessageStorePostgres.ts"
 import * as OperationStorePostgres from "./OperationStorePostgres.ts"
@@ -31,6 +32,7 @@ export const layer = Layer.mergeAll(
   OperatorStorePostgres.layer,
   GasTransactionStorePostgres.layer,
   MailboxStorePostgres.layer,
+  ManualRefundStorePostgres.layer,
   MessageStorePostgres.layer,
   MessageRetryStorePostgres.layer,
   AttachmentStorePostgres.layer,

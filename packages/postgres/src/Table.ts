@@ -68,7 +68,7 @@ const kind = <Stored, A>({ decode, many, one }: Codec<Stored, A>) => {
 
 const same = <A>(value: A): A => value
 
-export const { column: uuid } = kind<string, string>({
+export const { column: uuid, orNull: uuidOrNull } = kind<string, string>({
   decode: same,
   one: Parameter.uuid,
   many: Parameter.uuids

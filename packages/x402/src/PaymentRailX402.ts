@@ -28,10 +28,11 @@ import {
 } from "./network/PaymentNetwork.ts"
 import type { TransferMethod } from "./method/TransferMethod.ts"
 import { transferMethod } from "./method/TransferMethods.ts"
-import { advanceRefund } from "./Refunds.ts"
+import { advanceRefund, findRefund } from "./Refunds.ts"
 import * as SmartAccount from "./chain/SmartAccount.ts"
 import { findCause } from "./network/SignatureCause.ts"
 import { signer as processSigner } from "./network/Signer.ts"
+import { readTransaction } from "./method/TransactionTransfers.ts"
 import { readTransfers } from "./chain/TransferLog.ts"
 
 /** A network with the facilitator that submits the authorizations for it. */
@@ -281,6 +282,11 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
       const { facilitator, ...route } = yield* routeOf(refund.terms, refund.terms)
       const settle = (proof: PaymentProof, terms: PaymentTerms) => facilitator.settle(requestOf(proof, terms))
       return yield* advanceRefund({ ...route, settle }, refund)
+    }),
+    findRefund: (refund) => Effect.flatMap(routeOf(refund.terms, refund.terms), (route) => findRefund(route, refund)),
+    readTransfers: Effect.fnUntraced(function* (token, transaction) {
+      const { chain, offered } = yield* tokenRoute(token)
+      return yield* readTransaction(chain, offered, hexOf(transaction))
     }),
     transfers: Effect.fnUntraced(function* (token, fromBlock) {
       const { chain, offered } = yield* tokenRoute(token)

@@ -56,8 +56,8 @@ export const advanceRefund = Effect.fnUntraced(function* (
   const made = yield* findTransfer(route, refund, wallet)
   // If a former wallet used its nonce for something else, that does not matter: it cannot pay this refund any more.
   const madeBefore = yield* Effect.forEach(formerWallets, (former) => findTransfer(route, refund, former))
-  for (const found of [made, ...madeBefore]) if (found._tag === "Paid") return paid(found)
-  for (const found of [made, ...madeBefore]) if (found._tag === "Unsettled") return pending(ON_ITS_WAY)
+  const progress = progressOf([made, ...madeBefore])
+  if (Option.isSome(progress)) return progress.value
   if (made._tag === "UsedOtherwise") return yield* usedElsewhere(route.offered, wallet)
 
   const obstacle = yield* findObstacle(route, refund)
@@ -75,6 +75,22 @@ export const advanceRefund = Effect.fnUntraced(function* (
   }
   return yield* submit(route, refund, wallet, Redacted.value(config.refund.privateKey))
 })
+
+/** Returns the progress of a refund as the chain shows it; none if no wallet has used the nonce. Submits nothing. */
+export const findRefund = (
+  route: Omit<RefundRoute, "settle">,
+  refund: Refund
+): Effect.Effect<Option.Option<RefundProgress>, ProviderError> =>
+  Effect.map(
+    Effect.forEach(route.offered.refundWallets, (wallet) => findTransfer(route, refund, wallet)),
+    progressOf
+  )
+
+const progressOf = (found: ReadonlyArray<Settlement>): Option.Option<RefundProgress> => {
+  const made = found.find(({ _tag }) => _tag === "Paid")
+  if (made?._tag === "Paid") return Option.some(paid(made))
+  return found.some(({ _tag }) => _tag === "Unsettled") ? Option.some(pending(ON_ITS_WAY)) : Option.none()
+}
 
 const paid = ({ transaction }: { readonly transaction: string }): RefundProgress => ({ _tag: "Paid", transaction })
 
@@ -98,7 +114,7 @@ const emptyWallet = ({ config }: OfferedNetwork, wallet: Address, reason: string
 
 /** Returns the refund transfer of a wallet, if it was made. If `transaction` is given, it is checked first. */
 const findTransfer = (
-  { method, offered }: RefundRoute,
+  { method, offered }: Pick<RefundRoute, "method" | "offered">,
   { afterBlock, nonce, proof, terms }: Refund,
   wallet: Address,
   transaction?: string

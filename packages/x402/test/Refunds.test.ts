@@ -1,6 +1,6 @@
 import type { RefundProgress } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { getAddress } from "viem"
 import { AUTHORIZATION_STRETCH_SECONDS } from "../src/Refunds.ts"
@@ -278,6 +278,24 @@ describe("PaymentRailX402.refund", () => {
       const short = yield* start({ logBlocksMax: 1_000 })
       short.use(51)
       assert.strictEqual((yield* short.rail.refund(refund()))._tag, "Paid")
+    })
+  )
+})
+
+describe("PaymentRailX402.findRefund", () => {
+  it.effect("finds a refund that was made or submitted, and submits nothing", () =>
+    Effect.gen(function* () {
+      const { rail, state, submitted, use } = yield* start()
+      assert.deepStrictEqual(yield* rail.findRefund(refund()), Option.none())
+      use(95)
+      assert.deepStrictEqual(
+        yield* rail.findRefund(refund()),
+        Option.some({ _tag: "Paid", transaction: state.logs.at(-1)!.transaction } as const)
+      )
+      state.logsLag = true
+      const pending = Option.getOrThrow(yield* rail.findRefund(refund()))
+      assertPending(pending, "The refund was submitted")
+      assert.lengthOf(submitted(), 0)
     })
   )
 })

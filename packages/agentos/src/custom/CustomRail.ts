@@ -276,6 +276,8 @@ const makeRail = (rail: CustomRail) => {
                 ? { _tag: "Pending", message: "The refund is in progress." }
                 : { _tag: "Paid", transaction: paid.transaction }
           ),
+    findRefund: () => Effect.succeedNone,
+    readTransfers: () => missing("a way to read a transaction"),
     listsTransfers: rail.transfers !== undefined,
     transfers: (token, fromBlock) =>
       rail.transfers === undefined ? missing("transfers") : call("transfers", "Temporary", token, fromBlock)

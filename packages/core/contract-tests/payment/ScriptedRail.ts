@@ -12,7 +12,7 @@ import {
   type SettleAnswer,
   type Settlement
 } from "@agentos/core"
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 
 /** The facilitator's behavior in the next settlement. */
 export type SettleScript = "settle" | "refuse" | "lose the answer" | "fail before" | "use otherwise" | "hang"
@@ -69,6 +69,10 @@ export interface ScriptedRail {
   readonly refunds: ReadonlyMap<string, { readonly wallet: string; readonly amount: bigint }>
   /** The obstacle to refunds: none, a payment that is not final, no wallet, or a lost answer. */
   readonly refunding: { mode: "pays" | "waits" | "no wallet" | "loses the answer" }
+  /** The transfers between other wallets, of which `direction` is that of the recipient's `wallet`. */
+  readonly strangers: Array<ChainTransfer>
+  /** The newest final block. */
+  readonly finality: { block: bigint }
   /** Ends the authorization in a header: it expires unused, or is used for something else. */
   readonly end: (header: string, how: "expired" | "used otherwise") => void
 }
@@ -151,6 +155,10 @@ const NO_ALLOWANCE = new AllowanceRequired({
   transaction: { network: TERMS.network, to: TERMS.asset, data: "0x095ea7b3" }
 })
 
+const REFUND_WALLET = "0x00000000000000000000000000000000000000c3"
+/** Returns the transaction of a refund. */
+const refundedBy = (nonce: string): string => `0xback${nonce.slice(2)}`
+
 const noWallet = new ProviderError({ provider: "chain", reason: "Misconfigured", message: "No refund wallet" })
 const notFinal: RefundProgress = { _tag: "Pending", message: "the payment is not final" }
 
@@ -164,6 +172,8 @@ export const make = (): ScriptedRail => {
   const refunds = new Map<string, { readonly wallet: string; readonly amount: bigint }>()
   const refunding: ScriptedRail["refunding"] = { mode: "pays" }
   const log: Array<ChainTransfer> = []
+  const strangers: Array<ChainTransfer> = []
+  const finality = { block: 2n ** 64n }
   const outage: ScriptedRail["outage"] = {
     authentication: false,
     verify: false,
@@ -286,7 +296,7 @@ export const make = (): ScriptedRail => {
     canRefund: () => refunding.mode !== "no wallet",
     refund: ({ nonce, proof: { payer }, terms }) =>
       unlessChainIsOut((): Effect.Effect<RefundProgress, ProviderError> => {
-        const transaction = `0xback${nonce.slice(2)}`
+        const transaction = refundedBy(nonce)
         if (refunds.has(nonce)) return Effect.succeed({ _tag: "Paid", transaction } as const)
         if (refunding.mode === "no wallet") return Effect.fail(noWallet)
         if (refunding.mode === "waits") return Effect.succeed(notFinal)
@@ -296,6 +306,24 @@ export const make = (): ScriptedRail => {
           ? Effect.succeed({ _tag: "Paid", transaction } as const)
           : Effect.fail(unreachable)
       }).pipe(Effect.flatten),
+    findRefund: ({ nonce }) =>
+      unlessChainIsOut(() =>
+        refunds.has(nonce) ? Option.some({ _tag: "Paid", transaction: refundedBy(nonce) } as const) : Option.none()
+      ),
+    readTransfers: (_token, transaction) =>
+      unlessChainIsOut(() => {
+        const own = [...log, ...strangers].filter((transfer) => transfer.transaction === transaction)
+        if (own.length === 0) return Option.none()
+        return Option.some({
+          isFinal: own.every((transfer) => transfer.block <= finality.block),
+          transfers: own.map(({ amount, direction, wallet }, place) => ({
+            transferId: `${transaction} ${place}`,
+            from: direction === "received" ? wallet : REFUND_WALLET,
+            to: direction === "received" ? offered.payTo : wallet,
+            amount
+          }))
+        })
+      }),
     transfers: (_token, fromBlock) =>
       unlessChainIsOut(() => ({
         transfers: log.filter((transfer) => transfer.block >= fromBlock),
@@ -312,6 +340,8 @@ export const make = (): ScriptedRail => {
     script,
     transfers,
     log,
+    strangers,
+    finality,
     authentications: () => authentications,
     settleCalls: () => settleCalls,
     shown,

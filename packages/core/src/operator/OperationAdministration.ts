@@ -4,28 +4,52 @@ import * as PageInput from "../kernel/PageInput.ts"
 import { Conflict, ResourceNotFound } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
+import { plainText } from "../kernel/PlainText.ts"
 import { GivenUuid } from "../kernel/Uuid.ts"
+import * as Uuid from "../kernel/Uuid.ts"
+import { ManualRefunds, TransactionHash } from "../payment/ManualRefunds.ts"
 import { type OperationSummary, summaryOf } from "../payment/Operation.ts"
-import { isFinal, OpenState, type OperationState } from "../payment/OperationState.ts"
+import { isFinal, OperationState } from "../payment/OperationState.ts"
 import { OperationStore } from "../payment/OperationStore.ts"
 import { paymentOf } from "../payment/PaymentStatus.ts"
 import { type TenantId, walletAddress } from "../tenancy/Tenant.ts"
+import { TenantStore } from "../tenancy/TenantStore.ts"
 import { recordChange } from "./Audit.ts"
+import { AuditStore } from "./AuditStore.ts"
+import { type TimelineEntry, timelineOf } from "./OperationTimeline.ts"
 
 export const DEFAULT_OPERATION_LIMIT = 20
 export const OPERATION_LIMIT = 100
 
+const TENANT_NAME_LIMIT = 64
+const AGE_LIMIT_MINUTES = 10 * 365 * 24 * 60
+
 /** Selects a page of operations. The cursor of a page is the id of its last operation. */
 export const QueryOperationsInput = Schema.Struct({
-  state: Schema.optionalKey(Schema.Literals(["open", ...OpenState.literals])),
+  state: Schema.optionalKey(Schema.Literals(["open", ...OperationState.literals])),
   payer: Schema.optionalKey(
     Schema.String.check(
       Schema.isPattern(/^0x[0-9a-f]{40}$/i, { expected: "a wallet address: 0x and 40 hexadecimal digits" })
     )
   ),
+  /** An id or a wallet. */
+  tenant: Schema.optionalKey(plainText(TENANT_NAME_LIMIT)),
+  /** Only operations that were claimed at least so long ago. */
+  olderThanMinutes: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: AGE_LIMIT_MINUTES }))),
   limit: PageInput.limit({ maximum: OPERATION_LIMIT, default: DEFAULT_OPERATION_LIMIT }),
   cursor: Schema.optionalKey(GivenUuid)
-})
+}).check(
+  Schema.makeFilter(
+    ({ payer, state = "open", tenant }) =>
+      state === "open" ||
+      !isFinal(state) ||
+      payer !== undefined ||
+      tenant !== undefined || {
+        path: ["state"],
+        issue: `is final: operations that are ${state} are listed with payer or tenant only`
+      }
+  )
+)
 export type QueryOperationsInput = typeof QueryOperationsInput.Type
 
 /**
@@ -53,13 +77,22 @@ export interface OperationReport extends ReturnType<typeof paymentOf> {
   readonly nextAttempt: ReportedAttempt | null
 }
 
+export interface OperationHistory extends OperationReport {
+  /** Oldest first. */
+  readonly timeline: ReadonlyArray<TimelineEntry>
+}
+
+/** Audit records of an operation that its timeline shows. */
+const RECORDS_SHOWN = 100
+
 /** The operator's view of paid operations, over all tenants. */
 export class OperationAdministration extends Context.Service<
   OperationAdministration,
   {
     /** Returns operations, newest first. See `OperationStore.list` for the cost. */
     readonly list: (query: QueryOperationsInput) => Effect.Effect<Page<OperationReport>>
-    readonly find: (operationId: string) => Effect.Effect<OperationReport, ResourceNotFound>
+    /** Returns an operation with its timeline. */
+    readonly find: (operationId: string) => Effect.Effect<OperationHistory, ResourceNotFound>
     /**
      * Makes an open operation due at once, so that the completion job of a server takes it over next, and changes nothing
      * else. Fails with `Conflict` if the operation is final, or while a worker holds its lease.
@@ -71,7 +104,14 @@ export class OperationAdministration extends Context.Service<
     OperationAdministration,
     Effect.gen(function* () {
       const operations = yield* OperationStore
+      const audit = yield* AuditStore
+      const tenants = yield* TenantStore
       const { transact } = yield* Transactor
+
+      const walletOf = Effect.fnUntraced(function* (tenant: string) {
+        if (tenant.startsWith("0x")) return walletAddress(tenant)
+        return Option.getOrUndefined(yield* tenants.find(tenant))?.wallet
+      })
 
       const find = Effect.fnUntraced(function* (operationId: string) {
         const found = yield* operations.find(operationId)
@@ -80,18 +120,30 @@ export class OperationAdministration extends Context.Service<
       })
 
       return OperationAdministration.of({
-        list: Effect.fnUntraced(function* ({ cursor, limit = DEFAULT_OPERATION_LIMIT, payer, state }) {
-          const found = yield* operations.list({
-            state,
-            payer: payer === undefined ? undefined : walletAddress(payer),
-            before: cursor,
-            limit: limit + 1
-          })
+        list: Effect.fnUntraced(function* (query) {
+          const { cursor, limit = DEFAULT_OPERATION_LIMIT, olderThanMinutes, state, tenant } = query
           const now = yield* Timestamp.now
+          const wallet = tenant === undefined ? undefined : yield* walletOf(tenant)
+          const payer = query.payer === undefined ? wallet : walletAddress(query.payer)
+          if (tenant !== undefined && (wallet === undefined || wallet !== payer)) return { items: [], nextCursor: null }
+          // An id begins with the time of the claim.
+          const youngest =
+            olderThanMinutes === undefined
+              ? undefined
+              : Uuid.fromParts(Math.max(0, now - olderThanMinutes * Timestamp.MINUTE), 0n)
+          const before = [cursor, youngest].filter((id) => id !== undefined).toSorted()[0]
+          const found = yield* operations.list({ state, payer, before, limit: limit + 1 })
           const items = found.slice(0, limit).map((operation) => report(operation, now))
           return { items, nextCursor: found.length > limit ? (items.at(-1)?.operationId ?? null) : null }
         }),
-        find,
+        find: Effect.fnUntraced(function* (operationId) {
+          const found = yield* operations.find(operationId)
+          if (Option.isNone(found)) return yield* new ResourceNotFound({ kind: "operation", id: operationId })
+          const summary = summaryOf(found.value)
+          const entries = yield* operations.entries(operationId)
+          const records = yield* audit.list({ target: operationId, limit: RECORDS_SHOWN })
+          return { ...report(summary, yield* Timestamp.now), timeline: timelineOf(summary, entries, records) }
+        }),
         retry: Effect.fnUntraced(function* (operationId) {
           const retried = yield* transact(
             Effect.gen(function* () {
@@ -110,6 +162,33 @@ export class OperationAdministration extends Context.Service<
     })
   )
 }
+
+/**
+ * Records that the operator refunded an operation by this transaction, and returns the operation. Needs the chain, and so more
+ * than the database.
+ */
+export const refundByHand = Effect.fnUntraced(function* (operationId: string, transaction: string) {
+  const { refund } = yield* ManualRefunds
+  const refunded = yield* refund(operationId, transaction, ({ state }, { amount, transferId, ...made }) =>
+    recordChange({ state }, { state: "refunded", transaction: made.transaction, transferId, amount: String(amount) })
+  )
+  return report(summaryOf(refunded), yield* Timestamp.now)
+})
+
+/** Records that the operator returned a received transfer that no operation has. */
+export const returnByHand = Effect.fnUntraced(function* (
+  received: Parameters<ManualRefunds["Service"]["returnTransfer"]>[0],
+  given: string
+) {
+  const { returnTransfer } = yield* ManualRefunds
+  const returned = yield* returnTransfer(received, given, ({ amount, transaction, transferId, wallet }) =>
+    recordChange({ state: "unclaimed" }, { state: "returned", wallet, transaction, transferId, amount: String(amount) })
+  )
+  const { amount, network, receivedTransaction, transaction, wallet } = returned
+  return { network, wallet, receivedTransaction, transaction, baseUnits: String(amount) }
+})
+
+export const RefundOperationInput = Schema.Struct({ transaction: TransactionHash })
 
 const attemptOf = ({ nextAttempt, state }: OperationReport) => ({ state, nextAttempt })
 

@@ -1,8 +1,9 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import type { ProviderError } from "../kernel/ProviderError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import { accountOf, type LedgerAccount } from "./Ledger.ts"
+import { type ManualRefund, ManualRefundStore } from "./ManualRefundStore.ts"
 import type { Operation } from "./Operation.ts"
 import { OperationStore } from "./OperationStore.ts"
 import { type ChainTransfer, PaymentRail, type Token } from "./PaymentRail.ts"
@@ -95,6 +96,10 @@ export class LedgerCheck extends Context.Service<
      * one day's payments, not with all.
      */
     readonly findUnclaimed: Effect.Effect<ReadonlyArray<UnclaimedTransfers>, ProviderError>
+    /** Returns the transfers to us in a transaction without an operation and without a return. As costly as `compareWithChain`. */
+    readonly findUnclaimedIn: (
+      transaction: string
+    ) => Effect.Effect<ReadonlyArray<ChainTransfer & Token>, ProviderError>
   }
 >()("@agentos/core/payment/LedgerCheck") {
   static readonly layer = Layer.effect(
@@ -102,6 +107,7 @@ export class LedgerCheck extends Context.Service<
     Effect.gen(function* () {
       const operations = yield* OperationStore
       const rail = yield* PaymentRail
+      const manual = yield* ManualRefundStore
 
       const named = (token: Token): NamedToken => {
         const accepted = rail.terms(0n).find((terms) => isOf(lowerCase(terms), lowerCase(token)))
@@ -164,9 +170,46 @@ export class LedgerCheck extends Context.Service<
         return blocks.reduce((lowest, block) => (block < lowest ? block : lowest), blocks[0] ?? 0n)
       })
 
-      const compare = Effect.fnUntraced(function* (token: Token, paid: ReadonlyArray<PaidOperation>) {
+      const compare = Effect.fnUntraced(function* (
+        token: Token,
+        paid: ReadonlyArray<PaidOperation>,
+        refunds: ReadonlyArray<ManualRefund>
+      ) {
         const transfers = yield* readTransfers(token, yield* firstBlockOf(token, paid))
-        return { ...named(token), ...compareTransfers(paid, transfers) }
+        return { ...named(token), ...compareTransfers(paid, refunds, transfers) }
+      })
+
+      /** Compares each token with the chain, with all messages. */
+      const compareAll = Effect.gen(function* () {
+        const paid = yield* readPaid(null)
+        const refunds = yield* manual.list()
+        const used = tokensOf([...acceptedTokens(), ...paid.map(({ token }) => token)])
+        // The return of a transfer of a token that is no longer accepted.
+        const tokens = tokensOf([...used, ...refunds.filter((refund) => !used.some((token) => isIn(refund, token)))])
+        return yield* Effect.forEach(tokens, (token) =>
+          compare(
+            token,
+            paid.filter((operation) => isOf(operation.token, token)),
+            refunds.filter((refund) => isIn(refund, token))
+          )
+        )
+      })
+
+      /** Returns the refunds by hand that the chain no longer shows: a fork was taken back, or a node lied. */
+      const findLost = Effect.fnUntraced(function* (token: Token) {
+        const refunds = (yield* manual.list()).filter((refund) => isIn(refund, token))
+        const shown = yield* Effect.forEach(refunds, (refund) =>
+          Effect.map(
+            rail.readTransfers(token, refund.transaction),
+            Option.exists(({ transfers }) => transfers.some(({ transferId }) => transferId === refund.transferId))
+          )
+        )
+        return refunds
+          .filter((_, index) => shown[index] !== true)
+          .map(
+            ({ amount, transaction, wallet }) =>
+              `${amount} was refunded by hand to ${wallet}, but the chain shows no transfer in ${transaction}`
+          )
       })
 
       const findUnclaimed = Effect.gen(function* () {
@@ -186,24 +229,31 @@ export class LedgerCheck extends Context.Service<
         )
         // Read after the transfers, so that the operation of each transfer has had time to be stored.
         const paid = yield* readPaid(Uuid.fromParts(Math.max(0, from! - OPERATION_AGE_MAX), 0n))
+        const refunds = yield* manual.list()
         return tokens.map((token, index) => {
           const own = paid.filter((operation) => isOf(operation.token, token))
-          return { ...token, transfers: compareTransfers(own, received[index] ?? []).unclaimed }
+          const returned = refunds.filter((refund) => isIn(refund, token))
+          return { ...token, transfers: limited(compareTransfers(own, returned, received[index] ?? [])).unclaimed }
         })
       })
 
       return LedgerCheck.of({
         check,
         findUnclaimed,
-        compareWithChain: Effect.gen(function* () {
-          const paid = yield* readPaid(null)
-          return yield* Effect.forEach(tokensOf([...acceptedTokens(), ...paid.map(({ token }) => token)]), (token) =>
-            compare(
-              token,
-              paid.filter((operation) => isOf(operation.token, token))
+        findUnclaimedIn: (transaction) =>
+          Effect.map(compareAll, (tokens) =>
+            tokens.flatMap(({ asset, network, unclaimed }) =>
+              unclaimed
+                .filter((transfer) => transfer.transaction.toLowerCase() === transaction)
+                .map((transfer) => ({ ...transfer, network, asset }))
             )
+          ),
+        compareWithChain: Effect.flatMap(
+          compareAll,
+          Effect.forEach((token) =>
+            Effect.map(findLost(token), (lost) => limited({ ...token, problems: [...token.problems, ...lost] }))
           )
-        })
+        )
       })
     })
   )
@@ -218,6 +268,10 @@ const isOf = (row: Token, token: Token): boolean => row.network === token.networ
 
 const lowerCase = ({ asset, network }: Token): Token => ({ network, asset: asset.toLowerCase() })
 
+/** The assets of refunds by hand are in lower case, and those of terms are not. */
+const isIn = (refund: ManualRefund, { asset, network }: Token): boolean =>
+  refund.network === network && refund.asset === asset.toLowerCase()
+
 const tokensOf = (rows: ReadonlyArray<Token>): ReadonlyArray<Token> =>
   Array.from(new Map(rows.map(({ asset, network }) => [`${network} ${asset}`, { network, asset }])).values())
 
@@ -225,9 +279,24 @@ const tokensOf = (rows: ReadonlyArray<Token>): ReadonlyArray<Token> =>
 const keyOf = (direction: string, transaction: string, wallet: string, amount: bigint): string =>
   `${direction} ${transaction.toLowerCase()} ${wallet.toLowerCase()} ${amount}`
 
-/** Matches operations with transfers of one token. Each transfer is matched once at most. */
+/** Lists at most `PROBLEM_LIMIT` messages of each kind. */
+const limited = <A extends Pick<ChainComparison, "unclaimed" | "problems">>(comparison: A): A => {
+  const { problems, unclaimed } = comparison
+  const more = problems.length - PROBLEM_LIMIT
+  return {
+    ...comparison,
+    unclaimed: unclaimed.slice(0, PROBLEM_LIMIT),
+    problems: more > 0 ? [...problems.slice(0, PROBLEM_LIMIT), `and ${more} more`] : problems
+  }
+}
+
+/**
+ * Matches operations, and the refunds by hand, with transfers of one token. Each transfer is matched once at most. A refund by
+ * hand may come from any wallet, so it need not be among the transfers.
+ */
 const compareTransfers = (
   paid: ReadonlyArray<PaidOperation>,
+  refunds: ReadonlyArray<ManualRefund>,
   transfers: ReadonlyArray<ChainTransfer>
 ): Omit<ChainComparison, keyof NamedToken> => {
   const open = new Map<string, Array<ChainTransfer>>()
@@ -235,8 +304,11 @@ const compareTransfers = (
     const key = keyOf(transfer.direction, transfer.transaction, transfer.wallet, transfer.amount)
     open.set(key, [...(open.get(key) ?? []), transfer])
   }
+  const matched = (direction: "received" | "refunded", transaction: string, wallet: string, amount: bigint): boolean =>
+    open.get(keyOf(direction, transaction, wallet, amount))?.shift() !== undefined
   const missing = (direction: "received" | "refunded", transaction: string, of: PaidOperation): boolean =>
-    open.get(keyOf(direction, transaction, of.payer, of.amount))?.shift() === undefined
+    !matched(direction, transaction, of.payer, of.amount)
+  const byHand = new Set(refunds.map(({ operationId }) => operationId))
 
   const problems: Array<string> = []
   for (const operation of paid) {
@@ -244,9 +316,13 @@ const compareTransfers = (
     if (transaction !== null && missing("received", transaction, operation)) {
       problems.push(`operation ${operationId} (${state}) is paid, but the chain shows no transfer in ${transaction}`)
     }
-    if (refundTransaction !== null && missing("refunded", refundTransaction, operation)) {
+    if (refundTransaction !== null && !byHand.has(operationId) && missing("refunded", refundTransaction, operation)) {
       problems.push(`operation ${operationId} is refunded, but the chain shows no transfer in ${refundTransaction}`)
     }
+  }
+  for (const { amount, operationId, receivedAmount, receivedTransaction, transaction, wallet } of refunds) {
+    matched("refunded", transaction, wallet, amount)
+    if (operationId === null) matched("received", receivedTransaction, wallet, receivedAmount)
   }
   const left = [...open.values()].flat()
   const unclaimed = left.filter(({ direction }) => direction === "received")
@@ -257,11 +333,5 @@ const compareTransfers = (
     const own = transfers.filter((transfer) => transfer.direction === direction)
     return { count: own.length, amount: sum(own) }
   }
-  const more = problems.length - PROBLEM_LIMIT
-  return {
-    received: total("received"),
-    paidBack: total("refunded"),
-    unclaimed: unclaimed.slice(0, PROBLEM_LIMIT),
-    problems: more > 0 ? [...problems.slice(0, PROBLEM_LIMIT), `and ${more} more`] : problems
-  }
+  return { received: total("received"), paidBack: total("refunded"), unclaimed, problems }
 }

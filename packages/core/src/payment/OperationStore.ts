@@ -3,7 +3,7 @@ import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { WalletAddress } from "../tenancy/Tenant.ts"
 import type { LedgerEntry } from "./Ledger.ts"
 import type { Operation, OperationSummary } from "./Operation.ts"
-import type { OpenState, OperationState } from "./OperationState.ts"
+import type { OperationState } from "./OperationState.ts"
 import type { CandidateTransfer } from "./PaymentRail.ts"
 import type { ProofKey } from "./PaymentTerms.ts"
 
@@ -44,13 +44,21 @@ export interface OpenOperations extends OperationTotal {
 
 /** Selects a page of operations, newest first. */
 export interface OperationQuery {
-  /** Only operations in this state, or in any that is not final. No index finds the operations in a final state. */
-  readonly state?: OpenState | "open" | undefined
+  /**
+   * Only operations in this state, or in any that is not final. No index finds the operations in a final state: give the
+   * payer too.
+   */
+  readonly state?: OperationState | "open" | undefined
   /** Only operations that this wallet paid. */
   readonly payer?: WalletAddress | undefined
   /** Only operations that are older than the one with this id. */
   readonly before?: string | undefined
   readonly limit: number
+}
+
+/** An entry of the ledger, with the moment of its transition on the store's clock. */
+export interface PostedEntry extends Pick<LedgerEntry, "account" | "amount"> {
+  readonly at: Timestamp
 }
 
 /** The keys under which an operation may already exist for a request: its proof and its Idempotency-Key. */
@@ -130,6 +138,8 @@ export class OperationStore extends Context.Service<
      * nothing, while a worker holds a lease, and for a final or unknown operation. Changes no other field.
      */
     readonly makeDue: (operationId: string) => Effect.Effect<boolean>
+    /** Returns the entries of an operation, oldest first. */
+    readonly entries: (operationId: string) => Effect.Effect<ReadonlyArray<PostedEntry>>
     /** Writes balanced entries. Call it in the transaction of the transition that they record. */
     readonly post: (entries: ReadonlyArray<LedgerEntry>) => Effect.Effect<void>
     /**
@@ -149,7 +159,7 @@ export class OperationStore extends Context.Service<
     readonly listPaid: (after: string | null, limit: number) => Effect.Effect<ReadonlyArray<Operation>>
     /**
      * Returns up to `limit` operations by descending operationId, which begins with the time of the claim. The cost grows
-     * with the open operations if a state is given, else with those of the payer if one is given, else with `limit`.
+     * with the open operations if an open state is given, else with those of the payer if one is given, else with `limit`.
      */
     readonly list: (query: OperationQuery) => Effect.Effect<ReadonlyArray<OperationSummary>>
   }

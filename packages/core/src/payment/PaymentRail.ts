@@ -1,4 +1,4 @@
-import { Context, Effect, Schema } from "effect"
+import { Context, Effect, type Option, Schema } from "effect"
 import type { ProviderError } from "../kernel/ProviderError.ts"
 import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { ChallengeBinding, PaymentProof, PaymentTerms } from "./PaymentTerms.ts"
@@ -123,6 +123,16 @@ export interface ChainTransfer {
   readonly amount: bigint
 }
 
+/** A transfer of a token in a transaction. Addresses are in lower case. */
+export interface TransactionTransfer {
+  /** As in `CandidateTransfer`. */
+  readonly transferId: string
+  readonly from: string
+  readonly to: string
+  /** Base units of the token. */
+  readonly amount: bigint
+}
+
 /** The description of a paid service in its challenge: `resource` of x402 version 2 (section 5.1.1). */
 export interface ChallengeResource {
   readonly url: string
@@ -236,6 +246,11 @@ export class PaymentRail extends Context.Service<
      * Fails with `Misconfigured` if no refund wallet is configured.
      */
     readonly refund: (refund: Refund) => Effect.Effect<RefundProgress, ProviderError>
+    /**
+     * Returns the progress of a refund that this service has submitted, as the chain shows it: none if it shows nothing.
+     * Submits nothing.
+     */
+    readonly findRefund: (refund: Refund) => Effect.Effect<Option.Option<RefundProgress>, ProviderError>
     /** Whether the rail has `transfers`. Without it, transfers that belong to no operation can't be found. */
     readonly listsTransfers: boolean
     /**
@@ -248,6 +263,17 @@ export class PaymentRail extends Context.Service<
       fromBlock: bigint
     ) => Effect.Effect<
       { readonly transfers: ReadonlyArray<ChainTransfer>; readonly nextBlock: bigint | null },
+      ProviderError
+    >
+    /**
+     * Returns the transfers of a token in one transaction, between any wallets, and whether its block is final: no
+     * reorganization removes it. None while no block contains it.
+     */
+    readonly readTransfers: (
+      token: Token,
+      transaction: string
+    ) => Effect.Effect<
+      Option.Option<{ readonly isFinal: boolean; readonly transfers: ReadonlyArray<TransactionTransfer> }>,
       ProviderError
     >
     /** Returns the value of PAYMENT-RESPONSE for a settled payment. Equal for equal values. */

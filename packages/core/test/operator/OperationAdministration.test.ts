@@ -53,9 +53,10 @@ describe("OperationAdministration", () => {
     Effect.gen(function* () {
       const { find } = yield* OperationAdministration
       const { fulfilled, owed, tenant } = yield* owedRefund(host)
-      const { nextAttempt, payer, state, tenantId, ...payment } = yield* find(owed.operationId)
+      const { nextAttempt, payer, state, tenantId, timeline, ...payment } = yield* find(owed.operationId)
       assert.deepStrictEqual({ payer, state, tenantId }, { payer: ADA, state: "refund_due", tenantId: tenant.tenantId })
       assert.strictEqual(nextAttempt?.kind, "scheduled")
+      assert.strictEqual(timeline.at(-1)?.event, "refund_due")
       const statuses = yield* PaymentStatuses
       assert.deepInclude(yield* statuses.ofOperation(tenant, owed.operationId), payment)
       assert.deepInclude(payment, { paymentState: "refund_due", baseUnits: "20000", refund: null })

@@ -326,6 +326,8 @@ export const make = (world: SimulatedWorld, links: Links): PaymentRail["Service"
           ? judge(use, terms, afterBlock)
           : judgeUntied(use, chain.transfers(at), terms, afterBlock)
       }),
+    findRefund: () => Effect.succeedNone,
+    readTransfers: () => Effect.succeedNone,
     listsTransfers: true,
     canRefund: () => world.hasRefundWallet,
     refund: (refund) => world.alone(`refund ${refund.nonce}`, links, payBack(refund)),

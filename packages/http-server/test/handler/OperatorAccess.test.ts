@@ -16,6 +16,7 @@ const ROUTES: ReadonlyArray<readonly [method: "GET" | "POST", path: string, role
   ["GET", "/internal/operations", "read"],
   ["GET", "/internal/operations/{operationId}", "read"],
   ["POST", "/internal/operations/{operationId}/retry", "support", "operation.retry"],
+  ["POST", "/internal/operations/{operationId}/refund", "money", "operation.refund"],
   ["GET", "/internal/selling", "read"],
   ["POST", "/internal/selling/stop", "money", "sales.stop"],
   ["POST", "/internal/selling/start", "money", "sales.start"],

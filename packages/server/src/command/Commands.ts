@@ -8,7 +8,13 @@ import { LEDGER } from "./LedgerCommand.ts"
 import { MIGRATE } from "./MigrateCommand.ts"
 import { NUMBERS_LIST, NUMBERS_RELEASE } from "./NumberCommands.ts"
 import { AUDIT_LIST, OPERATORS_ADD, OPERATORS_LIST, OPERATORS_REMOVE, OPERATORS_ROTATE } from "./OperatorCommands.ts"
-import { OPERATIONS_LIST, OPERATIONS_RETRY, OPERATIONS_SHOW } from "./OperationCommands.ts"
+import {
+  OPERATIONS_LIST,
+  OPERATIONS_REFUND,
+  OPERATIONS_RETRY,
+  OPERATIONS_SHOW,
+  TRANSFERS_RETURN
+} from "./OperationCommands.ts"
 import { SELL_START, SELL_STATUS, SELL_STOP } from "./SellCommands.ts"
 import { ENV_FILE_FLAG } from "./ServerCommand.ts"
 import { START } from "./StartCommand.ts"
@@ -25,6 +31,8 @@ export const COMMANDS = [
   OPERATIONS_LIST,
   OPERATIONS_SHOW,
   OPERATIONS_RETRY,
+  OPERATIONS_REFUND,
+  TRANSFERS_RETURN,
   SELL_STATUS,
   SELL_STOP,
   SELL_START,
@@ -53,7 +61,8 @@ const PROGRAM: ProgramSpec = {
 
 export const COMMAND_TREE = new CommandTree(PROGRAM, COMMANDS, {
   jobs: "Show and run the periodic jobs",
-  operations: "Show paid operations, and retry one",
+  operations: "Show paid operations, retry one, and record refunds by hand",
+  transfers: "Record returned transfers",
   operators: "Manage the operators and their tokens",
   audit: "Show what operators changed",
   sell: "Stop and start the sale of services",

@@ -146,24 +146,36 @@ export const onDatabase = async <A>(
 ): Promise<A> => {
   const core = await import("@agentos/core")
   const { administer } = await import("../program/Maintenance.ts")
-  return runOnStorage(
-    context,
-    (config) => administer(config, effect(core), mutation),
-    (error) => {
-      if (error instanceof core.Conflict) {
-        return new Failure({ code: "CONFLICT", exit: EXIT.conflict, message: error.message })
-      }
-      if (error instanceof core.ResourceNotFound) {
-        const [named, list] = RESOURCES[error.kind] ?? ["known"]
-        return new Failure({
-          code: "NOT_FOUND",
-          message: `${error.id} is not ${named}.`,
-          ...(list === undefined ? {} : { next: [`agentos-server ${list}`] })
-        })
-      }
-      return undefined
+  return runOnStorage(context, (config) => administer(config, effect(core), mutation), describeWith(core))
+}
+
+const describeWith =
+  ({ Conflict, ResourceNotFound }: typeof import("@agentos/core")) =>
+  (error: unknown): Failure | undefined => {
+    if (error instanceof Conflict) {
+      return new Failure({ code: "CONFLICT", exit: EXIT.conflict, message: error.message })
     }
-  )
+    if (!(error instanceof ResourceNotFound)) return undefined
+    const [named, list] = RESOURCES[error.kind] ?? ["known"]
+    return new Failure({
+      code: "NOT_FOUND",
+      message: `${error.id} is not ${named}.`,
+      ...(list === undefined ? {} : { next: [`agentos-server ${list}`] })
+    })
+  }
+
+/** Runs a change with the whole configuration. Its errors are those of `onDatabase`. */
+export const withConfiguration = async <A>(
+  context: ServerCommandContext,
+  change: (config: ServerConfig) => Effect.Effect<A, unknown>
+): Promise<A> => {
+  const [{ Effect, References }, core, { read }] = await Promise.all([
+    import("effect"),
+    import("@agentos/core"),
+    import("../config/ServerConfig.ts")
+  ])
+  const changed = Effect.flatMap(read(context.host.env), change)
+  return runEffect(context, Effect.provideService(changed, References.MinimumLogLevel, "Error"), describeWith(core))
 }
 
 /** How kinds of resources are named, and the commands that list them. */

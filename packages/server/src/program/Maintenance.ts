@@ -7,9 +7,12 @@ import {
   JobRunner,
   JobStore,
   makeCarrierNumbers,
+  type ManualRefunds,
   type Mutation,
   OperationAdministration,
   Operators,
+  refundByHand,
+  returnByHand,
   Sales,
   SalesAdministration,
   TenantStore,
@@ -98,6 +101,41 @@ export const runJob = Effect.fnUntraced(function* (config: ServerConfig, name: s
   const run = Effect.flatMap(JobRunner, ({ runNow }) => runNow(name))
   return yield* Effect.provide(recorded({ action: "job.run", target: name, reason }, run), coreLayer(setup))
 })
+
+/** Runs a change that needs more than the database, for example the chain. */
+const changeCore = Effect.fnUntraced(function* <A, E>(
+  config: ServerConfig,
+  mutation: CommandMutation,
+  change: Effect.Effect<A, E, ManualRefunds>
+) {
+  return yield* Effect.provide(recorded(mutation, change), coreLayer(yield* setupOf(config)))
+})
+
+/** Records that the operator refunded an operation. */
+export const refundOperation = (
+  config: ServerConfig,
+  operationId: string,
+  transaction: string,
+  reason: string | null
+) =>
+  changeCore(
+    config,
+    { action: "operation.refund", target: operationId, reason },
+    refundByHand(operationId, transaction)
+  )
+
+/** Records that the operator returned a received transfer that no operation has. */
+export const returnTransfer = (
+  config: ServerConfig,
+  received: Parameters<ManualRefunds["Service"]["returnTransfer"]>[0],
+  transaction: string,
+  reason: string | null
+) =>
+  changeCore(
+    config,
+    { action: "transfer.return", target: received.transaction, reason },
+    returnByHand(received, transaction)
+  )
 
 /** Compares the numbers at the carrier with the database, beside servers. */
 const carrierNumbers = Effect.fnUntraced(function* (config: ServerConfig) {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect, Option, Redacted } from "effect"
 import { type Hex, numberToHex, pad } from "viem"
 import { LOG_QUESTIONS_MAX } from "../../src/chain/EvmChain.ts"
 import type { PaymentNetwork } from "../../src/index.ts"
@@ -154,6 +154,48 @@ describe("PaymentRailX402.transfers", () => {
       assert.strictEqual((yield* Effect.flip(rail.transfers(other, 0n))).reason, "Misconfigured")
       state.status = 503
       assert.strictEqual((yield* Effect.flip(rail.transfers(token, 0n))).reason, "Temporary")
+    })
+  )
+})
+
+describe("PaymentRailX402.readTransfers", () => {
+  it.effect(
+    "returns the transfers of the token in a transaction, between any wallets, each with an id of its own",
+    () =>
+      Effect.gen(function* () {
+        const { rail, state } = yield* start()
+        state.logs.push(
+          transfer(90, stranger, payer, 3n, { logIndex: 1 }),
+          transfer(90, stranger, payer, 3n, { logIndex: 2 }),
+          transfer(90, payer, Sample.payTo, 4n, { logIndex: 3 }),
+          transfer(90, stranger, payer, 5n, { logIndex: 4, address: Sample.stranger })
+        )
+        const { isFinal, transfers } = Option.getOrThrow(yield* rail.readTransfers(token, hash(90)))
+        assert.isTrue(isFinal)
+        assert.deepStrictEqual(
+          transfers.map(({ amount, from, to }) => [from, to, amount]),
+          [
+            [stranger, payer, 3n],
+            [stranger, payer, 3n],
+            [payer, Sample.payTo.toLowerCase(), 4n]
+          ]
+        )
+        const ids = transfers.map(({ transferId }) => transferId)
+        assert.strictEqual(new Set(ids).size, 3)
+        for (const id of ids) assert.match(id, /^[0-9a-f]{64}$/)
+      })
+  )
+
+  it.effect("says whether the block is final, and returns none while no block has the transaction", () =>
+    Effect.gen(function* () {
+      const { rail, state } = yield* start()
+      assert.deepStrictEqual(yield* rail.readTransfers(token, hash(91)), Option.none())
+      state.logs.push(transfer(91, stranger, payer, 3n))
+      assert.isFalse(Option.getOrThrow(yield* rail.readTransfers(token, hash(91))).isFinal)
+      state.finalized = { number: 91, timestamp: 2_000 }
+      assert.isTrue(Option.getOrThrow(yield* rail.readTransfers(token, hash(91))).isFinal)
+      state.status = 500
+      assert.strictEqual((yield* Effect.flip(rail.readTransfers(token, hash(91)))).reason, "Temporary")
     })
   )
 })

@@ -1,6 +1,9 @@
 import {
+  ManualRefunds,
   OperationAdministration,
   QueryOperationsInput,
+  refundByHand,
+  RefundOperationInput,
   SalesAdministration,
   StartSalesInput,
   StopSalesInput
@@ -22,6 +25,15 @@ const showOperation = Effect.map(OperationAdministration, ({ find }): Answer =>
 /** Lets the completion job take an open operation over at once. */
 const retryOperation = Effect.map(OperationAdministration, ({ retry }): Answer =>
   Effect.flatMap(Effect.flatMap(namedOperation, retry), dataResponse)
+)
+
+/** Records a refund that the operator made. The body contains its transaction. */
+const refundOperation = Effect.map(ManualRefunds, (refunds): Answer =>
+  Effect.gen(function* () {
+    const { transaction } = yield* bodyOf(RefundOperationInput)
+    const refunded = refundByHand(yield* namedOperation, transaction)
+    return yield* dataResponse(yield* Effect.provideService(refunded, ManualRefunds, refunds))
+  })
 )
 
 const showSelling = Effect.map(SalesAdministration, ({ list }): Answer =>
@@ -50,6 +62,7 @@ export const routes = Effect.gen(function* () {
     read("operations", "/internal/operations", yield* listOperations),
     read("operation", operation, yield* showOperation),
     mutation("retryOperation", "support", "operation.retry", `${operation}/retry`, yield* retryOperation),
+    mutation("refundOperation", "money", "operation.refund", `${operation}/refund`, yield* refundOperation),
     read("selling", "/internal/selling", yield* showSelling),
     mutation("stopSelling", "money", "sales.stop", "/internal/selling/stop", yield* stopSelling),
     mutation("startSelling", "money", "sales.start", "/internal/selling/start", yield* startSelling)
