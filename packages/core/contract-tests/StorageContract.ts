@@ -16,6 +16,7 @@ import type {
   PhoneNumberStore,
   RateLimitStore,
   SalesStopStore,
+  TenantErasureStore,
   WebhookStore
 } from "@agentos/core"
 import { type Contract, type ContractTests, type HarnessServices, type StoreHarness, withHarness } from "./Contract.ts"
@@ -30,6 +31,7 @@ import { JobStoreContract } from "./jobs/JobStoreContract.ts"
 import { TransactorContract } from "./kernel/TransactorContract.ts"
 import { RateLimitStoreContract } from "./limits/RateLimitStoreContract.ts"
 import { AuditStoreContract } from "./operator/AuditStoreContract.ts"
+import { TenantErasureStoreContract } from "./operator/TenantErasureStoreContract.ts"
 import { OperatorStoreContract } from "./operator/OperatorStoreContract.ts"
 import { ManualRefundStoreContract } from "./payment/ManualRefundStoreContract.ts"
 import { OperationStoreContract } from "./payment/OperationStoreContract.ts"
@@ -58,6 +60,7 @@ export type StoragePorts =
   | PhoneNumberStore
   | RateLimitStore
   | SalesStopStore
+  | TenantErasureStore
   | WebhookStore
 
 const registerAll: ContractTests<StoragePorts> = (it, capabilities) => {
@@ -79,6 +82,7 @@ const registerAll: ContractTests<StoragePorts> = (it, capabilities) => {
   ManualRefundStoreContract.register(it, capabilities)
   OperatorStoreContract.register(it, capabilities)
   AuditStoreContract.register(it, capabilities)
+  TenantErasureStoreContract.register(it, capabilities)
   WebhookStoreContract.register(it, capabilities)
 }
 

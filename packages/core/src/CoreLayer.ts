@@ -21,6 +21,7 @@ import { OperationAdministration } from "./operator/OperationAdministration.ts"
 import { Operators } from "./operator/Operators.ts"
 import { SalesAdministration } from "./operator/SalesAdministration.ts"
 import { TenantAdministration } from "./operator/TenantAdministration.ts"
+import { TenantErasure } from "./operator/TenantErasure.ts"
 import { LedgerCheck } from "./payment/LedgerCheck.ts"
 import { ManualRefunds } from "./payment/ManualRefunds.ts"
 import { OperationWorker } from "./payment/OperationWorker.ts"
@@ -99,6 +100,7 @@ export const layerWithPhone = Layer.mergeAll(
   Operators.layer,
   SalesAdministration.layer,
   TenantAdministration.layer,
+  TenantErasure.layer,
   TenantLimits.layer,
   EventWebhooks.layer
 ).pipe(

@@ -205,5 +205,8 @@ export * from "./operator/Operators.ts"
 export * from "./operator/OperatorStore.ts"
 export * from "./operator/SalesAdministration.ts"
 export * from "./operator/TenantAdministration.ts"
+export * from "./operator/TenantDirectory.ts"
+export * from "./operator/TenantErasure.ts"
+export * from "./operator/TenantErasureStore.ts"
 
 export * as Core from "./CoreLayer.ts"

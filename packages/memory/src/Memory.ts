@@ -18,6 +18,7 @@ import * as OperatorStoreMemory from "./OperatorStoreMemory.ts"
 import * as PhoneNumberStoreMemory from "./PhoneNumberStoreMemory.ts"
 import * as RateLimitStoreMemory from "./RateLimitStoreMemory.ts"
 import * as SalesStopStoreMemory from "./SalesStopStoreMemory.ts"
+import * as TenantErasureStoreMemory from "./TenantErasureStoreMemory.ts"
 import * as TenantStoreMemory from "./TenantStoreMemory.ts"
 import * as TransactorMemory from "./TransactorMemory.ts"
 import * as WebhookStoreMemory from "./WebhookStoreMemory.ts"
@@ -42,6 +43,7 @@ export const layer = Layer.mergeAll(
   PhoneNumberStoreMemory.layer,
   RateLimitStoreMemory.layer,
   SalesStopStoreMemory.layer,
+  TenantErasureStoreMemory.layer,
   TenantStoreMemory.layer,
   TransactorMemory.layer,
   WebhookStoreMemory.layer

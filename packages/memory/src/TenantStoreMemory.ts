@@ -1,4 +1,4 @@
-import { TenantStore } from "@agentos/core"
+import { type Tenant, TenantStore } from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
 import { compositeKey } from "./Tables.ts"
@@ -6,7 +6,7 @@ import { compositeKey } from "./Tables.ts"
 /** Tenants in memory. No locks are needed, since transactions run one after the other. */
 export const layer = Layer.effect(
   TenantStore,
-  Effect.map(MemoryDatabase, ({ run, tables: { signIns, tenants } }) =>
+  Effect.map(MemoryDatabase, ({ run, tables: { mailboxes, phoneNumbers, signIns, tenants } }) =>
     TenantStore.of({
       ensure: (candidate) =>
         run(() => {
@@ -22,6 +22,24 @@ export const layer = Layer.effect(
           return new Map(active.map(({ tenantId, tokenVersion }) => [tenantId, tokenVersion]))
         }),
       findByWallet: (wallet) => run(() => Option.fromUndefinedOr(tenants.where("wallet", wallet)[0])),
+      list: ({ before, limit, matching }) =>
+        run(() => {
+          const text = matching?.toLowerCase()
+          const [localPart] = text?.split("@") ?? []
+          const matches = (tenant: Tenant): boolean =>
+            tenant.wallet === text ||
+            tenant.tenantId === text ||
+            mailboxes.where("tenant", tenant.tenantId).some((mailbox) => mailbox.localPart === localPart) ||
+            phoneNumbers
+              .where("tenant", tenant.tenantId)
+              .some(({ number, state }) => number === text && state !== "released")
+          return tenants
+            .rows()
+            .filter(({ tenantId }) => before === undefined || tenantId < before)
+            .filter((tenant) => text === undefined || matches(tenant))
+            .toSorted((a, b) => (a.tenantId < b.tenantId ? 1 : -1))
+            .slice(0, limit)
+        }),
       lock: (tenantIds) =>
         run(() => [...new Set(tenantIds)].toSorted().flatMap((tenantId) => tenants.get(tenantId) ?? [])),
       revokeTokens: (tenantId) =>

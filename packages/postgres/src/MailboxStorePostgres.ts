@@ -10,6 +10,7 @@ import { Effect, Exit, Layer, Option } from "effect"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import { SENDING } from "./MessageStorePostgres.ts"
+import { erasedLocalPart } from "./ErasedLocalPart.ts"
 import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
 import * as Table from "./Table.ts"
@@ -181,13 +182,15 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
 
     const areAvailable = (questions: ReadonlyArray<LocalPartQuestion>): Effect.Effect<ReadonlyArray<boolean>> => {
       const localParts = questions.map(({ localPart }) => Parameter.storable(localPart))
+      const erased = localParts.map(erasedLocalPart)
       return Effect.map(
         orDie(sql<LocalPartRow>`
           select local_part, tenant_id, operation_id is null and mailbox_id is null as is_free
-          from local_parts where local_part = any(${Parameter.texts(localParts)})`),
+          from local_parts where local_part = any(${Parameter.texts([...localParts, ...erased])})`),
         (rows) => {
           const known = new Map(rows.map((row) => [row.local_part, row]))
           return questions.map(({ tenantId }, place) => {
+            if (known.has(erased[place]!)) return false
             const row = known.get(localParts[place]!)
             return row === undefined || (row.is_free && row.tenant_id === tenantId)
           })
@@ -240,7 +243,8 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
         Effect.map(
           orDie(sql`
             insert into local_parts (local_part, tenant_id, owned, operation_id)
-            values (${Parameter.text(localPart)}, ${Parameter.uuid(tenantId)}, false, ${Parameter.uuid(operationId)})
+            select ${Parameter.text(localPart)}, ${Parameter.uuid(tenantId)}, false, ${Parameter.uuid(operationId)}
+            where not exists (select 1 from local_parts where local_part = ${Parameter.text(erasedLocalPart(localPart))})
             on conflict (local_part) do update set operation_id = excluded.operation_id
             where local_parts.tenant_id = excluded.tenant_id and local_parts.mailbox_id is null
               and (local_parts.operation_id is null or local_parts.operation_id = excluded.operation_id)

@@ -17,6 +17,7 @@ import * as OperatorStorePostgres from "./OperatorStorePostgres.ts"
 import * as PhoneNumberStorePostgres from "./PhoneNumberStorePostgres.ts"
 import * as RateLimitStorePostgres from "./RateLimitStorePostgres.ts"
 import * as SalesStopStorePostgres from "./SalesStopStorePostgres.ts"
+import * as TenantErasureStorePostgres from "./TenantErasureStorePostgres.ts"
 import * as TenantStorePostgres from "./TenantStorePostgres.ts"
 import * as TransactorPostgres from "./TransactorPostgres.ts"
 import * as WebhookStorePostgres from "./WebhookStorePostgres.ts"
@@ -26,6 +27,7 @@ export const layer = Layer.mergeAll(
   TransactorPostgres.layer,
   AgentSessionStorePostgres.layer,
   TenantStorePostgres.layer,
+  TenantErasureStorePostgres.layer,
   EventStorePostgres.layer,
   EventSignalPostgres.layer,
   OperationStorePostgres.layer,

@@ -85,6 +85,23 @@ export const layer: Layer.Layer<TenantStore, never, Database> = Layer.effect(
           orDie(sql<TenantRow>`select ${columns} from tenants where wallet = ${Parameter.text(wallet)}`),
           first
         ),
+      list: ({ before, limit, matching }) => {
+        const text = matching?.toLowerCase() ?? null
+        const localPart = text === null ? null : (text.split("@")[0] ?? null)
+        const found = sql`tenant_id in (
+          select tenant_id from tenants where wallet = ${Parameter.text(text)}
+          union select tenant_id from tenants where tenant_id = ${Parameter.uuid(text)}
+          union select tenant_id from mailboxes where local_part = ${Parameter.text(localPart)}
+          union select tenant_id from phone_numbers where unreleased_number = ${Parameter.text(text)}
+        )`
+        return Effect.map(
+          orDie(sql<TenantRow>`
+            select ${columns} from tenants
+            where ${sql.and([sql`tenant_id < ${Parameter.uuid(before ?? Row.MAX)}`, ...(text === null ? [] : [found])])}
+            order by tenant_id desc limit ${Parameter.integer(limit)}`),
+          Row.all(toTenant)
+        )
+      },
       lock: (tenantIds) =>
         tenantIds.length === 0
           ? Effect.succeed([])

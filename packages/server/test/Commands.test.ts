@@ -1,13 +1,18 @@
 import {
   type AuditReport,
+  type ErasureReport,
+  MessageStore,
   type OperationReport,
   OperationStore,
   type OperatorRecord,
   type Page,
   type SalesStopReport,
-  type TenantStore,
+  type TenantRecord,
+  TenantStore,
   Timestamp,
-  type Transactor
+  Transactor,
+  Uuid,
+  walletAddress
 } from "@agentos/core"
 import { OperationSample, StoreClock } from "@agentos/core/contract-tests"
 import { type Check, type Host, runProgram, type Sink } from "@agentos/node/command-line"
@@ -268,6 +273,68 @@ describe("agentos-server", () => {
       assert.strictEqual(page.nextCursor, items[0]?.auditId)
       const older = await json<Page<AuditReport>>("audit", "list", "--limit", "9", "--cursor", page.nextCursor ?? "")
       assert.deepStrictEqual(older.items, items.slice(1))
+    })
+  })
+
+  describe("tenants", () => {
+    const env = { AGENTOS_DATA_DIR: join(tmpdir(), `agentos-tenants-${process.pid}`) }
+    afterAll(() => rmSync(env.AGENTOS_DATA_DIR, { recursive: true, force: true }))
+    const json = async <A>(...argv: ReadonlyArray<string>) => {
+      const { exit, stderr, stdout } = await run([...argv, "--json"], env)
+      assert.strictEqual(exit, 0, stderr)
+      return JSON.parse(stdout) as A
+    }
+    const planted = Effect.gen(function* () {
+      const tenants = yield* TenantStore
+      const messages = yield* MessageStore
+      const { transact } = yield* Transactor
+      const createdAt = Timestamp.fromMillis(1_700_000_000_000)
+      const wallet = walletAddress(`0x${"a1".repeat(20)}`)
+      const tenant = { tenantId: yield* Uuid.next, wallet, tokenVersion: 1, createdAt }
+      yield* transact(tenants.ensure(tenant))
+      yield* tenants.setSuspension(tenant.tenantId, { at: createdAt, reason: "Spam" })
+      yield* messages.suppress(tenant.tenantId, ["bob@example.com"], "bounced")
+      return tenant
+    })
+
+    it("are found, shown and erased after a confirmation, and their suppressions are removed", async () => {
+      assert.strictEqual((await run(["migrate"], env)).exit, 0)
+      const { tenantId, wallet } = await Effect.runPromise(
+        Effect.flatMap(ServerConfig.readStorage(env), (config) => Effect.provide(planted, currentStorage(config)))
+      )
+      const found = await json<Page<TenantRecord>>("tenants", "search", wallet.toUpperCase().replace("X", "x"))
+      assert.deepInclude(found.items[0], { tenantId, wallet })
+      assert.deepStrictEqual(await json("tenants", "list"), found)
+      assert.deepInclude(await json<TenantRecord>("tenants", "show", wallet), found.items[0]!)
+      assert.strictEqual((await run(["tenants", "show", "unknown"], env)).exit, 5)
+
+      const { items } = await json<Page<{ readonly address: string }>>("suppressions", "list", tenantId)
+      assert.deepStrictEqual(
+        items.map(({ address }) => address),
+        ["bob@example.com"]
+      )
+      const removed = { address: "Bob@example.com", removed: true }
+      assert.deepStrictEqual(await json("suppressions", "remove", wallet, "Bob@example.com"), removed)
+      assert.strictEqual((await run(["suppressions", "remove", wallet, "bob"], env)).exit, 3)
+
+      assert.strictEqual((await run(["tenants", "erase", wallet], env)).exit, 3)
+      const dry = await json<ErasureReport>("tenants", "erase", wallet, "--dry-run")
+      assert.deepInclude(dry, { tenantId, erased: false })
+      assert.isNotNull((await json<TenantRecord>("tenants", "show", wallet)).suspension)
+      const erased = await json<ErasureReport>("tenants", "erase", wallet, "--yes", "--reason", "Asked for")
+      assert.isTrue(erased.erased)
+      const after = await json<TenantRecord>("tenants", "show", wallet)
+      assert.deepInclude(after.suspension, { reason: "Erased." })
+
+      const audit = await json<Page<AuditReport>>("audit", "list")
+      assert.deepStrictEqual(
+        audit.items.map(({ action, outcome, reason, target }) => [action, target, outcome, reason]),
+        [
+          ["tenant.erase", wallet, "succeeded", "Asked for"],
+          ["suppression.lift", wallet, "succeeded", null]
+        ]
+      )
+      assert.notInclude(JSON.stringify(audit).toLowerCase(), "bob@example.com")
     })
   })
 

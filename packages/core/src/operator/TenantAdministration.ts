@@ -73,6 +73,7 @@ export class TenantAdministration extends Context.Service<
       const messages = yield* MessageStore
       const suppressions = yield* Suppressions
       const { sending } = yield* MailPolicy
+      const services = yield* Effect.context<Suppressions | Transactor>()
 
       const findTenant = (by: TenantId | WalletAddress) => (isWallet(by) ? tenants.findByWallet(by) : tenants.find(by))
 
@@ -176,12 +177,7 @@ export class TenantAdministration extends Context.Service<
           const found = yield* findTenant(by)
           if (Option.isNone(found)) return Option.none()
           const { tenantId } = found.value
-          const isLifted = yield* transactor.transact(
-            Effect.tap(suppressions.lift(tenantId, address), (lifted) =>
-              // Without the address, which is that of a third person.
-              recordChange({ suppressed: lifted }, { suppressed: false })
-            )
-          )
+          const isLifted = yield* Effect.provide(liftSuppression(tenantId, address), services)
           if (isLifted) yield* Effect.logWarning(`a suppression of tenant ${tenantId} lifted by the operator`)
           return Option.some(isLifted)
         })
@@ -189,6 +185,18 @@ export class TenantAdministration extends Context.Service<
     })
   )
 }
+
+/** Lifts a suppression of a tenant, and returns whether the address was suppressed. */
+export const liftSuppression = Effect.fnUntraced(function* (tenantId: TenantId, address: string) {
+  const { transact } = yield* Transactor
+  const { lift } = yield* Suppressions
+  return yield* transact(
+    Effect.tap(lift(tenantId, address), (lifted) =>
+      // Without the address, which is that of a third person.
+      recordChange({ suppressed: lifted }, { suppressed: false })
+    )
+  )
+})
 
 const suspensionOf = (suspension: TenantSuspension | null | undefined) => ({
   suspension: suspension ? { at: Timestamp.toIso(suspension.at), reason: suspension.reason } : null

@@ -16,6 +16,16 @@ export class TenantStore extends Context.Service<
     readonly findTokenVersions: (tenantIds: ReadonlyArray<TenantId>) => Effect.Effect<ReadonlyMap<TenantId, number>>
     readonly findByWallet: (wallet: WalletAddress) => Effect.Effect<Option.Option<Tenant>>
     /**
+     * Returns up to `limit` tenants by descending id, which begins with the time of the first payment. With `matching`, those with
+     * this wallet or id, a mailbox with this address or local part, or this number, unless it is released.
+     */
+    readonly list: (query: {
+      readonly matching?: string | undefined
+      /** Only tenants that are older than the one with this id. */
+      readonly before?: string | undefined
+      readonly limit: number
+    }) => Effect.Effect<ReadonlyArray<Tenant>>
+    /**
      * Locks tenants, in ascending order for any given order, until the transaction ends. Every change to a tenant's
      * resources must take this lock first. Returns those that exist, as they are under the lock, in that order.
      */

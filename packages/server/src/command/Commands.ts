@@ -18,6 +18,14 @@ import {
 import { SELL_START, SELL_STATUS, SELL_STOP } from "./SellCommands.ts"
 import { ENV_FILE_FLAG } from "./ServerCommand.ts"
 import { START } from "./StartCommand.ts"
+import {
+  SUPPRESSIONS_LIST,
+  SUPPRESSIONS_REMOVE,
+  TENANTS_ERASE,
+  TENANTS_LIST,
+  TENANTS_SEARCH,
+  TENANTS_SHOW
+} from "./TenantCommands.ts"
 import { TOKEN_KEY, TOKEN_OPERATOR, TOKEN_REVOKE } from "./TokenCommands.ts"
 
 /** All commands, in the order of help. */
@@ -33,6 +41,12 @@ export const COMMANDS = [
   OPERATIONS_RETRY,
   OPERATIONS_REFUND,
   TRANSFERS_RETURN,
+  TENANTS_LIST,
+  TENANTS_SEARCH,
+  TENANTS_SHOW,
+  TENANTS_ERASE,
+  SUPPRESSIONS_LIST,
+  SUPPRESSIONS_REMOVE,
   SELL_STATUS,
   SELL_STOP,
   SELL_START,
@@ -62,6 +76,8 @@ const PROGRAM: ProgramSpec = {
 export const COMMAND_TREE = new CommandTree(PROGRAM, COMMANDS, {
   jobs: "Show and run the periodic jobs",
   operations: "Show paid operations, retry one, and record refunds by hand",
+  tenants: "Find tenants, and erase one",
+  suppressions: "Show and remove the addresses that a tenant can't write to",
   transfers: "Record returned transfers",
   operators: "Manage the operators and their tokens",
   audit: "Show what operators changed",

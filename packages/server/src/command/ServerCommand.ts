@@ -182,7 +182,7 @@ export const withConfiguration = async <A>(
 const RESOURCES: Readonly<Record<string, readonly [named: string, list?: string]>> = {
   operation: ["the id of an operation", "operations list"],
   operator: ["the name of an operator", "operators list"],
-  tenant: ["the wallet or the id of a tenant"]
+  tenant: ["the wallet or the id of a tenant", "tenants list"]
 }
 
 /** Formats a time in ISO 8601 for people, without milliseconds. */

@@ -15,7 +15,11 @@ import {
   returnByHand,
   Sales,
   SalesAdministration,
+  Suppressions,
+  TenantErasure,
+  type TenantErasureStore,
   TenantStore,
+  type Transactor,
   walletAddress
 } from "@agentos/core"
 import { KeyringNode, RealtimeTokensJose } from "@agentos/node/keyring"
@@ -78,11 +82,18 @@ export const listJobs = (config: Pick<ServerConfig, "database">) =>
 const administration = Layer.mergeAll(
   OperationAdministration.layer,
   Operators.layer,
+  Suppressions.layer,
+  TenantErasure.layer,
   SalesAdministration.layer.pipe(Layer.provide(Sales.layer))
 )
 
 /** The services that commands use on the database, beside servers, which follow within 5 s. */
-export type Administration = Layer.Success<typeof administration> | AuditStore
+export type Administration =
+  | Layer.Success<typeof administration>
+  | AuditStore
+  | TenantErasureStore
+  | TenantStore
+  | Transactor
 
 /** Runs an effect on the database. With a mutation, it is a change, which leaves a record in the audit. */
 export const administer = <A, E>(

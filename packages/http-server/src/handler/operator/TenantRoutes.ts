@@ -1,10 +1,14 @@
 import {
   LiftSuppressionInput,
+  listTenants,
+  QueryTenantsInput,
   QuerySuppressionsInput,
   ResourceNotFound,
   SuspendTenantInput,
   TenantAdministration,
+  TenantErasure,
   type TenantReport,
+  type TenantStore,
   Timestamp,
   toSuppressionRecord,
   walletAddress,
@@ -71,10 +75,31 @@ const liftSuppression = Effect.map(TenantAdministration, (tenants): Answer =>
   })
 )
 
+/** Lists tenants, newest first. */
+const listAll = Effect.map(Effect.context<TenantStore>(), (services): Answer =>
+  Effect.flatMap(
+    Effect.flatMap(queryOf(QueryTenantsInput), (query) => Effect.provide(listTenants(query), services)),
+    dataResponse
+  )
+)
+
+/** Shows what an erasure of a tenant would erase, and what prevents it. */
+const previewErasure = Effect.map(TenantErasure, ({ preview }): Answer =>
+  Effect.flatMap(Effect.flatMap(namedTenant, preview), dataResponse)
+)
+
+/** Erases the content and the personal data of a tenant, permanently. */
+const eraseTenant = Effect.map(TenantErasure, ({ erase }): Answer =>
+  Effect.flatMap(Effect.flatMap(namedTenant, erase), dataResponse)
+)
+
 export const routes = Effect.gen(function* () {
   const tenant = "/internal/tenants/{tenant}"
   const suppressions = `${tenant}/suppressions`
   return [
+    read("tenants", "/internal/tenants", yield* listAll),
+    read("previewErasure", `${tenant}/erasure`, yield* previewErasure),
+    mutation("eraseTenant", "money", "tenant.erase", `${tenant}/erase`, yield* eraseTenant),
     read("tenant", tenant, yield* acting("find")),
     mutation("suspendTenant", "support", "tenant.suspend", `${tenant}/suspend`, yield* suspendTenant),
     mutation("resumeTenant", "support", "tenant.resume", `${tenant}/resume`, yield* acting("resume")),
