@@ -208,5 +208,6 @@ export * from "./operator/TenantAdministration.ts"
 export * from "./operator/TenantDirectory.ts"
 export * from "./operator/TenantErasure.ts"
 export * from "./operator/TenantErasureStore.ts"
+export * from "./operator/TenantExport.ts"
 
 export * as Core from "./CoreLayer.ts"

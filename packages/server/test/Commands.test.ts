@@ -313,6 +313,14 @@ describe("agentos-server", () => {
         items.map(({ address }) => address),
         ["bob@example.com"]
       )
+      const path = join(folder, "ada.zip")
+      const exported = { tenantId, path, files: 9 }
+      assert.deepStrictEqual(await json("tenants", "export", wallet, "--output", "ada.zip"), exported)
+      assert.strictEqual(statSync(path).mode & 0o777, 0o600)
+      assert.strictEqual(readFileSync(path).subarray(0, 4).toString("latin1"), "PK\u0003\u0004")
+      assert.strictEqual((await run(["tenants", "export", wallet, "--output", "ada.zip"], env)).exit, 6)
+      assert.strictEqual((await run(["tenants", "export", wallet], env)).exit, 3)
+
       const removed = { address: "Bob@example.com", removed: true }
       assert.deepStrictEqual(await json("suppressions", "remove", wallet, "Bob@example.com"), removed)
       assert.strictEqual((await run(["suppressions", "remove", wallet, "bob"], env)).exit, 3)
@@ -331,7 +339,8 @@ describe("agentos-server", () => {
         audit.items.map(({ action, outcome, reason, target }) => [action, target, outcome, reason]),
         [
           ["tenant.erase", wallet, "succeeded", "Asked for"],
-          ["suppression.lift", wallet, "succeeded", null]
+          ["suppression.lift", wallet, "succeeded", null],
+          ["tenant.export", wallet, "succeeded", null]
         ]
       )
       assert.notInclude(JSON.stringify(audit).toLowerCase(), "bob@example.com")

@@ -164,6 +164,12 @@ const describeWith =
     })
   }
 
+/** Runs an effect on the configured storage. Its errors are those of `onDatabase`. */
+export const onStorage = async <A>(
+  context: ServerCommandContext,
+  use: (config: StorageConfig) => Effect.Effect<A, unknown>
+): Promise<A> => runOnStorage(context, use, describeWith(await import("@agentos/core")))
+
 /** Runs a change with the whole configuration. Its errors are those of `onDatabase`. */
 export const withConfiguration = async <A>(
   context: ServerCommandContext,

@@ -1,9 +1,12 @@
 import type { ErasureReport, Page, TenantContents, TenantRecord } from "@agentos/core"
 import { Failure, type Field } from "@agentos/node/command-line"
+import { existsSync } from "node:fs"
+import { resolve } from "node:path"
 import {
   confirm,
   defineCommand,
   onDatabase,
+  onStorage,
   REASON_FLAG,
   reasonOf,
   type ServerCommandContext,
@@ -163,6 +166,41 @@ export const TENANTS_ERASE = defineCommand(
       ["Erased", report.erased],
       ...contentFields(report.contents),
       ...(isDry ? obstacleFields(report.obstacles) : [])
+    ])
+  }
+)
+
+export const TENANTS_EXPORT = defineCommand(
+  {
+    name: "tenants export",
+    summary: "Write everything of a tenant to a ZIP file",
+    description: `Writes mailboxes, messages, events, calls, numbers, operations and suppressions as JSON lines, received mail as .eml, sent attachments, and a transcript for each call, to a new file that only you can read. It has no token and no secret. Written as it is read, so its size does not matter. ${NEEDS}`,
+    arguments: [TENANT],
+    flags: [
+      { name: "output", type: "text", value: "FILE", summary: "Required. The new file.", completes: "file" },
+      REASON_FLAG
+    ],
+    examples: [
+      {
+        line: "agentos-server tenants export 0x4aA349036473103028d92Dd5B906027B64B85A94 --output ada.zip",
+        does: "Answer a request for access to personal data"
+      }
+    ],
+    output: "record",
+    json: "{tenantId, path, files}",
+    exits: [5, 6]
+  },
+  async (context, { arguments: { tenant }, flags: { output: name, reason } }) => {
+    if (name === undefined) throw new Failure({ code: "USAGE", message: "--output is missing: the file to write." })
+    const path = resolve(context.host.workingDirectory, name)
+    if (existsSync(path)) throw new Failure({ code: "EXISTS", message: `${path} exists already. Nothing was written.` })
+    const given = await reasonOf(reason)
+    const { exportTo } = await import("../program/Maintenance.ts")
+    const exported = await onStorage(context, (config) => exportTo(config, tenant, path, given))
+    context.output.record(exported, [
+      ["Tenant", exported.tenantId],
+      ["File", exported.path],
+      ["Files in it", exported.files]
     ])
   }
 )

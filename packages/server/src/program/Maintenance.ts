@@ -4,6 +4,7 @@ import {
   type AuditStore,
   ConfigurationInvalid,
   Credentials,
+  exportTenant,
   JobRunner,
   JobStore,
   makeCarrierNumbers,
@@ -23,8 +24,11 @@ import {
   walletAddress
 } from "@agentos/core"
 import { KeyringNode, RealtimeTokensJose } from "@agentos/node/keyring"
-import { Effect, Layer, Option, Schema } from "effect"
+import { Effect, Layer, Option, Schema, Stream } from "effect"
+import { once } from "node:events"
+import { createWriteStream } from "node:fs"
 import { userInfo } from "node:os"
+import { writeZip } from "../output/ZipFile.ts"
 import type { ServerConfig } from "../config/ServerConfig.ts"
 import { setupOf, type StorageConfig, storageOf } from "./ServerSetup.ts"
 
@@ -112,6 +116,32 @@ export const runJob = Effect.fnUntraced(function* (config: ServerConfig, name: s
   const run = Effect.flatMap(JobRunner, ({ runNow }) => runNow(name))
   return yield* Effect.provide(recorded({ action: "job.run", target: name, reason }, run), coreLayer(setup))
 })
+
+/** Writes everything of a tenant to a ZIP file that only this user can read, and leaves a record in the audit. */
+export const exportTo = (
+  config: Pick<ServerConfig, "database">,
+  tenant: string,
+  path: string,
+  reason: string | null
+) => {
+  const exporting = Effect.gen(function* () {
+    const { files, tenantId } = yield* exportTenant(tenant)
+    const entries = Stream.map(files, ({ bytes, path: name }) => ({ path: name, bytes: Stream.toAsyncIterable(bytes) }))
+    const written = yield* Effect.tryPromise(async () => {
+      const file = createWriteStream(path, { flags: "wx", mode: 0o600 })
+      await once(file, "open")
+      const count = await writeZip(Stream.toAsyncIterable(entries), file)
+      file.end()
+      await once(file, "close")
+      return count
+    })
+    return { tenantId, path, files: written }
+  })
+  return Effect.provide(
+    recorded({ action: "tenant.export", target: tenant, reason }, exporting),
+    currentStorage(config)
+  )
+}
 
 /** Runs a change that needs more than the database, for example the chain. */
 const changeCore = Effect.fnUntraced(function* <A, E>(

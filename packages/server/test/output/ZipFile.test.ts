@@ -1,0 +1,85 @@
+import { assert, describe, it } from "@effect/vitest"
+import { execFileSync } from "node:child_process"
+import { createWriteStream, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { once } from "node:events"
+import { randomBytes } from "node:crypto"
+import { Writable } from "node:stream"
+import { afterAll, beforeAll } from "vitest"
+import { writeZip, type ZipEntry } from "../../src/output/ZipFile.ts"
+
+let folder = ""
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "agentos-zip-"))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+async function* chunked(bytes: Uint8Array, size = 64 * 1024): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
+async function* entriesOf(files: ReadonlyMap<string, Uint8Array>): AsyncGenerator<ZipEntry> {
+  for (const [path, bytes] of files) yield { path, bytes: chunked(bytes) }
+}
+
+/** Runs a line of Python on an open archive. */
+const python = (script: string, ...args: ReadonlyArray<string>): string =>
+  execFileSync("python3", [
+    "-c",
+    `import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); ${script}`,
+    ...args
+  ]).toString()
+
+const write = async (name: string, files: ReadonlyMap<string, Uint8Array>) => {
+  const path = join(folder, name)
+  const file = createWriteStream(path)
+  assert.strictEqual(await writeZip(entriesOf(files), file), files.size)
+  file.end()
+  await once(file, "close")
+  return path
+}
+
+describe("a ZIP file", () => {
+  it("has each file byte for byte for another reader, whatever its size and name", async () => {
+    const files = new Map<string, Uint8Array>([
+      ["empty.jsonl", new Uint8Array()],
+      ["messages/Zürich 👋.eml", Buffer.from("Subject: Grüezi\r\n\r\nHello\r\n")],
+      ["attachments/0", randomBytes(3 * 1024 * 1024)],
+      ["zeros", new Uint8Array(5 * 1024 * 1024)]
+    ])
+    const path = await write("few.zip", files)
+    python("z.testzip() and sys.exit('damaged'); z.extractall(sys.argv[2])", path, join(folder, "few"))
+    for (const [name, bytes] of files) {
+      assert.isTrue(readFileSync(join(folder, "few", name)).equals(bytes), name)
+    }
+  })
+
+  it("has more files than the fields of the first format can count", async () => {
+    const files = new Map(
+      Array.from({ length: 66_000 }, (_, index) => [`messages/${index}.eml`, Buffer.from(`${index}`)])
+    )
+    const path = await write("many.zip", files)
+    assert.strictEqual(python("print(len(z.namelist()), z.read('messages/65999.eml'))", path), "66000 b'65999'\n")
+  })
+
+  it("fails with the error of a file that can't be read, and reads no further", async () => {
+    async function* broken(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from("begin")
+      throw new Error("deleted meanwhile")
+    }
+    let isRead = false
+    async function* entries(): AsyncGenerator<ZipEntry> {
+      yield { path: "one", bytes: broken() }
+      isRead = true
+      yield { path: "two", bytes: chunked(Buffer.from("two")) }
+    }
+    const sink = new Writable({ write: (_chunk, _encoding, done) => done() })
+    const failure = await writeZip(entries(), sink).then(
+      () => "no failure",
+      (error: unknown) => String(error)
+    )
+    assert.include(failure, "deleted meanwhile")
+    assert.isFalse(isRead)
+  })
+})
