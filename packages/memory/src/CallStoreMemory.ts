@@ -16,6 +16,17 @@ export const layer = Layer.effect(
       return row.call
     }
 
+    /** Returns the calls that ended at this time or before, those that ended first. */
+    const endedBefore = (time: number): ReadonlyArray<CallRow> =>
+      calls
+        .rows()
+        .filter(({ call: { endedAt } }) => endedAt !== null && endedAt <= time)
+        .toSorted(({ call: a }, { call: b }) => (a.endedAt ?? 0) - (b.endedAt ?? 0) || byId(a, b))
+
+    const forgetTurns = (callId: string): void => {
+      for (const { turn } of turns.where("call", callId)) turns.delete(turnKey(callId, turn.index))
+    }
+
     return CallStore.of({
       find: (tenantId, callId) =>
         run(() => {
@@ -167,7 +178,30 @@ export const layer = Layer.effect(
             .filter((turn) => turn.index > index)
             .toSorted((a, b) => a.index - b.index)
             .slice(0, limit)
-        )
+        ),
+      remove: ({ age, limit }) =>
+        run((now) => {
+          const removed = endedBefore(now - age).slice(0, limit)
+          for (const { call } of removed) {
+            forgetTurns(call.callId)
+            for (const [operationId, { callId }] of callExtensions.entries()) {
+              if (callId === call.callId) callExtensions.delete(operationId)
+            }
+            calls.delete(call.callId)
+          }
+          return removed.length
+        }),
+      removeTurns: ({ age, limit }) =>
+        run((now) => {
+          const taken = endedBefore(now - age)
+            .filter(({ turnsRemoved }) => turnsRemoved !== true)
+            .slice(0, limit)
+          for (const row of taken) {
+            forgetTurns(row.call.callId)
+            put({ ...row, turnsRemoved: true })
+          }
+          return taken.length
+        })
     })
   })
 )

@@ -94,12 +94,13 @@ export interface AttachmentRow {
   readonly stagedAt: Timestamp.Timestamp
 }
 
-/** A call, the token that admits one socket to it, and the number of its turns. */
+/** A call, the token that admits one socket to it, the number of its turns, and whether they were deleted. */
 export interface CallRow {
   readonly call: Call
   readonly relayTokenHash: string | null
   readonly redeemedHash: string | null
   readonly turnCount: number
+  readonly turnsRemoved?: true
 }
 
 /** The feedback of one reporter. */

@@ -112,6 +112,36 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
       select call_id, place, ${Parameter.text(role)}, ${Parameter.text(text)}, ${Parameter.integer(at)} from place
       returning ${turnColumns}`
 
+    /** Locks calls that ended long ago, so that none of them gets another turn. Calls that others have locked are left out. */
+    const takeEnded = (age: number, limit: number, chosen: string) =>
+      Effect.map(
+        sql<Pick<CallRow, "call_id">>`
+          select call_id from calls
+          where ended_at <= (select ${now()}) - ${Parameter.integer(age)} and ${sql.literal(chosen)}
+          order by ended_at, call_id limit ${Parameter.integer(limit)}
+          for update skip locked`,
+        (rows) => rows.map((row) => row.call_id)
+      )
+
+    const remove = Effect.fnUntraced(function* (age: number, limit: number) {
+      const ended = yield* takeEnded(age, limit, "ended_at is not null")
+      const isEnded = sql`call_id = any(${Parameter.uuids(ended)})`
+      if (ended.length === 0) return 0
+      yield* sql`delete from call_turns where ${isEnded}`
+      yield* sql`delete from call_grants where ${isEnded}`
+      yield* sql`delete from calls where ${isEnded}`
+      return ended.length
+    })
+
+    const removeTurns = Effect.fnUntraced(function* (age: number, limit: number) {
+      const ended = yield* takeEnded(age, limit, "turns_removed is null")
+      const isEnded = sql`call_id = any(${Parameter.uuids(ended)})`
+      if (ended.length === 0) return 0
+      yield* sql`delete from call_turns where ${isEnded}`
+      yield* sql`update calls set turns_removed = true where ${isEnded}`
+      return ended.length
+    })
+
     return CallStore.of({
       find: (tenantId, callId) =>
         Effect.map(
@@ -271,7 +301,9 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
             where ${isCall(callId)} and turn_index > ${Parameter.integer(index)}
             order by turn_index limit ${Parameter.integer(limit)}`),
           Row.all(TURNS.toRecord)
-        )
+        ),
+      remove: ({ age, limit }) => transact(orDie(remove(age, limit))),
+      removeTurns: ({ age, limit }) => transact(orDie(removeTurns(age, limit)))
     })
   })
 )

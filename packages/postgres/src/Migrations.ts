@@ -12,6 +12,7 @@ import { createSalesStops } from "./migration/0006_sales_stops.ts"
 import { createClaimedTransfers } from "./migration/0007_claimed_transfers.ts"
 import { addTraces } from "./migration/0008_traces.ts"
 import { createOperators } from "./migration/0009_operators.ts"
+import { addRemovedTurns } from "./migration/0010_removed_turns.ts"
 
 /** How a program creates its schema, from nothing or from that of an older program. */
 export interface SchemaDefinition {
@@ -32,7 +33,8 @@ export const SCHEMA: SchemaDefinition = {
     "0006_sales_stops": createSalesStops,
     "0007_claimed_transfers": createClaimedTransfers,
     "0008_traces": addTraces,
-    "0009_operators": createOperators
+    "0009_operators": createOperators,
+    "0010_removed_turns": addRemovedTurns
   },
   indexes: [
     {
@@ -49,6 +51,21 @@ export const SCHEMA: SchemaDefinition = {
       // Serves the scheduled messages of a tenant.
       name: "message_retries_scheduled",
       definition: "on message_retries (tenant_id, send_at, message_id) where send_at is not null"
+    },
+    {
+      // Serves the deletion of calls.
+      name: "calls_ended",
+      definition: "on calls (ended_at, call_id) where ended_at is not null"
+    },
+    {
+      // Serves the deletion of turns: a call leaves it once its turns are deleted.
+      name: "calls_transcribed",
+      definition: "on calls (ended_at, call_id) where ended_at is not null and turns_removed is null"
+    },
+    {
+      // Serves the deletion of calls, which their extensions refer to.
+      name: "call_grants_call",
+      definition: "on call_grants (call_id)"
     }
   ]
 }

@@ -2,6 +2,7 @@ import type { CallStore, PhoneNumberStore } from "@agentos/core"
 import { defineContract } from "../Contract.ts"
 import { callOverlapTests } from "./CallOverlapTests.ts"
 import { callRecordTests } from "./CallRecordTests.ts"
+import { callRetentionTests } from "./CallRetentionTests.ts"
 import { declinedTests } from "./DeclinedTests.ts"
 import { extensionTests } from "./ExtensionTests.ts"
 import { callChangeTests } from "./PhoneChangeTests.ts"
@@ -19,4 +20,5 @@ export const CallStoreContract = defineContract<CallStore | PhoneNumberStore>("C
   turnTests(it, capabilities)
   callOverlapTests(it, capabilities)
   callChangeTests(it, capabilities)
+  callRetentionTests(it, capabilities)
 })

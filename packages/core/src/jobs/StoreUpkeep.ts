@@ -6,6 +6,8 @@ import { MessageStore } from "../email/MessageStore.ts"
 import { EventPolicy } from "../events/DurableEvent.ts"
 import { EventStore } from "../events/EventStore.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
+import { CallPolicy } from "../phone/CallPolicy.ts"
+import { CallStore } from "../phone/CallStore.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import { inBatches, type Job } from "./Job.ts"
 
@@ -27,12 +29,14 @@ const LARGE_ROWS = 50
 /** The jobs that expire, delete or complete stored rows, each by a bounded statement that is repeated until none is due. */
 export const make = Effect.gen(function* () {
   const attachments = yield* AttachmentStore
+  const calls = yield* CallStore
   const events = yield* EventStore
   const mails = yield* InboundMailStore
   const messages = yield* MessageStore
   const tenants = yield* TenantStore
   const { auditRetention, retention } = yield* EventPolicy
   const { rawRetention } = yield* MailPolicy
+  const callPolicy = yield* CallPolicy
   if (auditRetention !== null && auditRetention < retention) {
     return yield* Effect.die(new Error("events can't be deleted before they have expired: see EventPolicy"))
   }
@@ -42,6 +46,10 @@ export const make = Effect.gen(function* () {
     if (given.length > 0) yield* Effect.logError(`undeliverable mails deleted: ${given.join(", ")}`)
     return given.length
   })
+
+  /** Deletes rows of at least this age; none if they are kept permanently. */
+  const removeOlder = (age: number | null, remove: (given: { age: number; limit: number }) => Effect.Effect<number>) =>
+    age === null ? Effect.succeed(0) : inBatches((limit) => remove({ age, limit }), LARGE_ROWS)
 
   const jobs: ReadonlyArray<Job> = [
     {
@@ -75,10 +83,19 @@ export const make = Effect.gen(function* () {
       // Deletes raw mail before its message, if the policy limits how long raw mail is kept.
       name: "raw-mail-retention",
       every: 10 * Timestamp.MINUTE,
-      run:
-        rawRetention === null
-          ? Effect.succeed(0)
-          : inBatches((limit) => mails.removeRaw({ age: rawRetention, limit }), LARGE_ROWS)
+      run: removeOlder(rawRetention, mails.removeRaw)
+    },
+    {
+      // Deletes ended calls with their turns, if the policy limits how long calls are kept.
+      name: "call-retention",
+      every: 10 * Timestamp.MINUTE,
+      run: removeOlder(callPolicy.retention, calls.remove)
+    },
+    {
+      // Deletes the turns of ended calls before the calls, if the policy limits how long transcripts are kept.
+      name: "transcript-retention",
+      every: 10 * Timestamp.MINUTE,
+      run: removeOlder(callPolicy.transcriptRetention, calls.removeTurns)
     },
     {
       // Deletes the records of used sign-in messages which no server accepts anymore.

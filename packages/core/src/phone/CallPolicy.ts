@@ -3,7 +3,7 @@ import * as Timestamp from "../kernel/Timestamp.ts"
 import type { TimedQuota } from "../limits/Refusals.ts"
 import type { Call } from "./Call.ts"
 
-/** The limits on the calls that a tenant may place, configured by the operator. */
+/** The limits on the calls that a tenant may place, and how long calls are kept, configured by the operator. */
 export interface CallPolicy {
   /**
    * The countries and territories that may be called (ISO 3166-1 alpha-2). The price is the same for all of them, so
@@ -13,6 +13,10 @@ export interface CallPolicy {
   /** The maximum number of concurrent outbound calls. */
   readonly atOnce: { readonly perNumber: number; readonly perTenant: number }
   readonly perHour: CallsPerHour
+  /** How long a call is kept after its end, in milliseconds; null: permanently. */
+  readonly retention: number | null
+  /** How long the turns of a call are kept after its end, in milliseconds; null: as long as the call. */
+  readonly transcriptRetention: number | null
 }
 
 /** The maximum number of calls that a tenant may place within an hour. */
@@ -27,7 +31,9 @@ export interface CallsPerHour {
 export const DEFAULT_CALL_POLICY: CallPolicy = {
   countries: new Set(["US", "CA"]),
   atOnce: { perNumber: 5, perTenant: 20 },
-  perHour: { calls: 60, toOneNumber: 10, short: 20 }
+  perHour: { calls: 60, toOneNumber: 10, short: 20 },
+  retention: null,
+  transcriptRetention: null
 }
 
 /** The policy of the host; `DEFAULT_CALL_POLICY` unless the host provides another. */

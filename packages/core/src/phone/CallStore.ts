@@ -131,5 +131,15 @@ export class CallStore extends Context.Service<
     readonly turns: (callId: string, limit?: number) => Effect.Effect<ReadonlyArray<Turn>>
     /** Returns at most `limit` turns with an index after `index`, in order. */
     readonly turnsAfter: (callId: string, index: number, limit: number) => Effect.Effect<ReadonlyArray<Turn>>
+    /**
+     * Deletes up to `limit` calls that ended at least `age` milliseconds ago, with their turns and extensions, those
+     * that ended first. Returns how many it deleted.
+     */
+    readonly remove: (given: { readonly age: number; readonly limit: number }) => Effect.Effect<number>
+    /**
+     * Deletes the turns of up to `limit` calls that ended at least `age` milliseconds ago, those that ended first.
+     * Returns the number of these calls. Takes each call once, also one without turns.
+     */
+    readonly removeTurns: (given: { readonly age: number; readonly limit: number }) => Effect.Effect<number>
   }
 >()("@agentos/core/phone/CallStore") {}

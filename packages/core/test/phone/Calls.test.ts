@@ -13,7 +13,7 @@ import {
 import { assert, describe } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
-import { adasNumber, bought, PERSON, phoneRequest } from "../support/PhonePurchase.ts"
+import { adasNumber, bought, PERSON, phoneRequest, runJob } from "../support/PhonePurchase.ts"
 import { eventsOf, failureOf, scenario, underClock } from "../support/Purchase.ts"
 
 type Number_ = Effect.Success<typeof adasNumber>
@@ -340,5 +340,52 @@ describe("releasing a number", () => {
       assert.strictEqual((yield* failureOf(call.unpaid))._tag, "NumberReleased")
       assert.strictEqual((yield* release).state, "released")
     })
+  )
+})
+
+describe("an ended call", () => {
+  /** The calls that a job deleted, or whose turns it deleted: when the call ended, after its retention, and later. */
+  const deletedBy = Effect.fnUntraced(function* (job: string, retention: `${number} days`) {
+    const callId = yield* placed(yield* adasNumber)
+    yield* answered(callId)
+    yield* (yield* CallStore).addTurn(callId, { role: "caller", text: "Hi", at: yield* Timestamp.now })
+    yield* TestClock.adjust(retention)
+    const whileLive = yield* runJob(job)
+    const at = yield* Timestamp.now
+    yield* (yield* CallReports).apply(callId, { _tag: "Ended", at, ending: "completed", seconds: 7 })
+    const ended = yield* runJob(job)
+    yield* TestClock.adjust(retention)
+    const deleted = [whileLive, ended, yield* runJob(job), yield* runJob(job)]
+    const { get, turns } = yield* CallStore
+    return { deleted, isKept: Option.isSome(yield* get(callId)), turns: (yield* turns(callId)).length }
+  })
+  const policy = (parts: Partial<CallPolicy>) => Layer.succeed(CallPolicy, { ...DEFAULT_CALL_POLICY, ...parts })
+
+  scenario("is kept permanently by default, with its turns", () =>
+    Effect.gen(function* () {
+      const kept = { deleted: [0, 0, 0, 0], isKept: true, turns: 1 }
+      assert.deepStrictEqual(yield* deletedBy("call-retention", "3650 days"), kept)
+      assert.strictEqual(yield* runJob("transcript-retention"), 0)
+    })
+  )
+
+  scenario(
+    "is deleted with its turns after the time that the operator sets",
+    () =>
+      Effect.gen(function* () {
+        const gone = { deleted: [0, 0, 1, 0], isKept: false, turns: 0 }
+        assert.deepStrictEqual(yield* deletedBy("call-retention", "2 days"), gone)
+      }),
+    policy({ retention: 2 * Timestamp.DAY })
+  )
+
+  scenario(
+    "loses its turns earlier if the operator says so",
+    () =>
+      Effect.gen(function* () {
+        const silent = { deleted: [0, 0, 1, 0], isKept: true, turns: 0 }
+        assert.deepStrictEqual(yield* deletedBy("transcript-retention", "2 days"), silent)
+      }),
+    policy({ retention: 9 * Timestamp.DAY, transcriptRetention: 2 * Timestamp.DAY })
   )
 })

@@ -1,5 +1,6 @@
 import {
   AttachmentStore,
+  CallStore,
   Core,
   EmailProvider,
   EventSignal,
@@ -26,6 +27,7 @@ import {
 } from "@agentos/core"
 import {
   AttachmentStoreMemory,
+  CallStoreMemory,
   EventSignalMemory,
   EventStoreMemory,
   InboundMailStoreMemory,
@@ -50,6 +52,7 @@ import { testKeyring } from "./TestKeyring.ts"
 /** All stores that a paid operation needs, on one database whose tables can be inspected. */
 export const stores = Layer.mergeAll(
   AttachmentStoreMemory.layer,
+  CallStoreMemory.layer,
   EventSignalMemory.layer,
   EventStoreMemory.layer,
   InboundMailStoreMemory.layer,
@@ -213,6 +216,7 @@ export class SimulatedServer {
       Layer.succeed(MessageRetryStore, alive(Context.get(stored, MessageRetryStore))),
       Layer.succeed(MessageStore, alive(Context.get(stored, MessageStore))),
       Layer.succeed(AttachmentStore, alive(Context.get(stored, AttachmentStore))),
+      Layer.succeed(CallStore, alive(Context.get(stored, CallStore))),
       Layer.succeed(JobStore, Context.get(stored, JobStore)),
       Layer.succeed(ManualRefundStore, alive(Context.get(stored, ManualRefundStore))),
       Layer.succeed(SalesStopStore, Context.get(stored, SalesStopStore)),

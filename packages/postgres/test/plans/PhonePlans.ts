@@ -224,6 +224,15 @@ const assertCallPlans = Effect.fnUntraced(function* ({ call, number }: Samples) 
   yield* checkIndexes("setTurnText", ["call_turns_key"], store.setTurnText(call.callId, 0, "Hello"))
   yield* checkIndexes("turns", ["call_turns_key"], store.turns(call.callId))
   yield* checkIndexes("the last turns", ["call_turns_key"], store.turns(call.callId, 20))
+  const none = { age: Timestamp.DAY, limit: PAGE }
+  yield* checkIndexes("removeTurns, of nothing", ["calls_transcribed"], store.removeTurns(none))
+  yield* checkIndexes("remove, of nothing", ["calls_ended"], store.remove(none))
+  const ended = { age: 0, limit: PAGE }
+  const transcribed = ["calls_transcribed", "calls_key", "call_turns_key"]
+  yield* checkIndexes("removeTurns", transcribed, store.removeTurns(ended))
+  const { length } = yield* store.list(tenantId, {}, undefined, 100_000)
+  yield* checkIndexes("remove", ["calls_ended", "calls_key", "call_turns_key", "call_grants_call"], store.remove(ended))
+  assert.lengthOf(yield* store.list(tenantId, {}, undefined, 100_000), length - PAGE)
 })
 
 export const phonePlans = planTests({
@@ -244,7 +253,7 @@ export const phonePlans = planTests({
       yield* sql`analyze phone_numbers, calls, held_numbers, call_grants, call_turns`
       yield* seeding(sql`update phone_numbers set expires_at = epoch_millis() * 2, notice_at = epoch_millis() * 2`)
       yield* seeding(sql`
-        update calls set state = 'ended', watch_at = null where call_id <> ${rows.call.callId}::uuid`)
+        update calls set state = 'ended', watch_at = null, ended_at = created_at where call_id <> ${rows.call.callId}::uuid`)
       yield* sql`vacuum phone_numbers, calls`
     }),
   loseStatistics: Effect.flatMap(

@@ -26,7 +26,9 @@ export const readQuotas = (reader: EnvironmentReader, hasRateLimits: boolean): Q
       perNumber: unlimitedIfZero(reader.integer("AGENTOS_CALLS_AT_ONCE_PER_NUMBER")),
       perTenant: unlimitedIfZero(reader.integer("AGENTOS_CALLS_AT_ONCE_PER_TENANT"))
     },
-    perHour: hasRateLimits ? readCallsPerHour(reader) : UNLIMITED_CALLS_PER_HOUR
+    perHour: hasRateLimits ? readCallsPerHour(reader) : UNLIMITED_CALLS_PER_HOUR,
+    retention: readRetention(reader, "AGENTOS_CALL_RETENTION_DAYS"),
+    transcriptRetention: readRetention(reader, "AGENTOS_TRANSCRIPT_RETENTION_DAYS")
   },
   mail: {
     mailboxLimit: readStorage(reader, "AGENTOS_MAILBOX_LIMIT"),
@@ -35,7 +37,7 @@ export const readQuotas = (reader: EnvironmentReader, hasRateLimits: boolean): Q
     feedbackReporters: readReporters(reader),
     inboundPerHour: readInbound(reader),
     postmaster: readPostmaster(reader),
-    rawRetention: readRawRetention(reader)
+    rawRetention: readRetention(reader, "AGENTOS_RAW_MAIL_RETENTION_DAYS")
   }
 })
 
@@ -70,8 +72,11 @@ const readCallsPerHour = (reader: EnvironmentReader): CallsPerHour => ({
   short: unlimitedIfZero(reader.integer("AGENTOS_SHORT_CALLS_PER_HOUR"))
 })
 
-const readRawRetention = (reader: EnvironmentReader): number | null => {
-  const days = reader.integer("AGENTOS_RAW_MAIL_RETENTION_DAYS")
+const readRetention = (
+  reader: EnvironmentReader,
+  name: "AGENTOS_RAW_MAIL_RETENTION_DAYS" | "AGENTOS_CALL_RETENTION_DAYS" | "AGENTOS_TRANSCRIPT_RETENTION_DAYS"
+): number | null => {
+  const days = reader.integer(name)
   return days === 0 ? null : days * Timestamp.DAY
 }
 

@@ -19,6 +19,17 @@ const limit = (fallback: number, meaning: string, sandboxDefault?: number) =>
     meaning: `${meaning}. 0: no limit`
   }) as const satisfies VariableSpec
 
+/** A number of days; 0 means without end. */
+const days = (meaning: string) =>
+  ({
+    group: "quotas",
+    kind: "integer",
+    minimum: 0,
+    maximum: 36_500,
+    default: 0,
+    meaning
+  }) as const satisfies VariableSpec
+
 /** A rate of inbound mail. */
 const inbound = (fallback: number, from: string) =>
   ({
@@ -91,14 +102,11 @@ export const QUOTA_VARIABLES = {
   AGENTOS_MAIL_INBOUND_PER_HOUR_SENDER: inbound(inboundPerHour.sender, "from one envelope sender in one network"),
   AGENTOS_MAIL_INBOUND_PER_HOUR_NETWORK: inbound(inboundPerHour.network, "from one network (IPv4 /24, IPv6 /48)"),
   AGENTOS_MAIL_INBOUND_PER_HOUR_MAILBOX: inbound(inboundPerHour.mailbox, "for one mailbox"),
-  AGENTOS_RAW_MAIL_RETENTION_DAYS: {
-    group: "quotas",
-    kind: "integer",
-    minimum: 0,
-    maximum: 36_500,
-    default: 0,
-    meaning: "days that raw mail is kept after it was received. 0: as long as its message"
-  },
+  AGENTOS_RAW_MAIL_RETENTION_DAYS: days("days that raw mail is kept after it was received. 0: as long as its message"),
+  AGENTOS_CALL_RETENTION_DAYS: days("days that a call is kept after its end. 0: permanently"),
+  AGENTOS_TRANSCRIPT_RETENTION_DAYS: days(
+    "days that the transcript of a call is kept after the call's end. 0: as long as the call"
+  ),
   AGENTOS_CALLS_AT_ONCE_PER_NUMBER: limit(atOnce.perNumber, "outbound calls of a number at a time"),
   AGENTOS_CALLS_AT_ONCE_PER_TENANT: limit(atOnce.perTenant, "outbound calls of a tenant at a time"),
   AGENTOS_CALLS_PER_HOUR: limit(perHour.calls, "calls that a tenant places within an hour", 600),

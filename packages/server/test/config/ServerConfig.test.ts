@@ -150,6 +150,13 @@ describe("ServerConfig", () => {
     assert.isTrue(Object.values(unlimited.perHour).every((limit) => limit === Number.POSITIVE_INFINITY))
   })
 
+  it("keeps calls and their transcripts permanently by default, or as configured", () => {
+    assert.deepInclude(read(COMPLETE).quotas.calls, { retention: null, transcriptRetention: null })
+    const given = { AGENTOS_CALL_RETENTION_DAYS: "90", AGENTOS_TRANSCRIPT_RETENTION_DAYS: "7" }
+    const kept = { retention: 90 * 86_400_000, transcriptRetention: 7 * 86_400_000 }
+    assert.deepInclude(read({ ...COMPLETE, ...given }).quotas.calls, kept)
+  })
+
   it("reads the limits of the database, and rejects invalid ones", () => {
     const limits = {
       AGENTOS_DATABASE_POOL: "40",

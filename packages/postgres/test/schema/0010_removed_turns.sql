@@ -1,0 +1,2 @@
+alter table calls add column turns_removed boolean;
+
