@@ -15,14 +15,15 @@ import {
   Timestamp
 } from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
+import { dropUnusedMail } from "./InboundMailStoreMemory.ts"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
-import { addUsage, compositeKey, type FeedbackRow, requireTenant, suppressedOf } from "./Tables.ts"
+import { addUsage, compositeKey, type FeedbackRow, removeAttachments, requireTenant, suppressedOf } from "./Tables.ts"
 
 /** Messages in memory, and the suppressed addresses of tenants. */
 export const layer = Layer.effect(
   MessageStore,
   Effect.map(MemoryDatabase, ({ run, tables }) => {
-    const { feedback, mailboxes, mailReports, messages, sending, suppressions } = tables
+    const { feedback, mailboxes, mailReports, messageRetries, messages, sending, suppressions } = tables
 
     const isNew = ({ duplicateKey, message: { mailboxId, messageId, tenantId } }: NewMessage): boolean =>
       mailboxes.get(mailboxId)?.tenantId === tenantId &&
@@ -67,6 +68,29 @@ export const layer = Layer.effect(
         ),
       makeSearchable: () => Effect.succeed(0),
       addToThreads: () => Effect.succeed(0),
+      findOld: ({ age, limit }) =>
+        run((now) =>
+          messages
+            .rows()
+            .map(({ message }) => message)
+            .filter(({ createdAt, messageId }) => createdAt <= now - age && !messageRetries.has(messageId))
+            .toSorted(oldestFirst)
+            .slice(0, limit)
+            .map(({ messageId, tenantId }) => ({ messageId, tenantId }))
+        ),
+      remove: (tenantId, messageIds) =>
+        run(() => {
+          const removed = messageIds
+            .flatMap((messageId) => messages.get(messageId) ?? [])
+            .filter(({ message }) => message.tenantId === tenantId && !messageRetries.has(message.messageId))
+          for (const { inboundMailId, message, sizeBytes } of removed) {
+            messages.delete(message.messageId)
+            addUsage(tables, message.mailboxId, -1, -sizeBytes)
+            removeAttachments(tables, message.messageId)
+            if (inboundMailId !== null) dropUnusedMail(tables, inboundMailId)
+          }
+          return removed.length
+        }),
       findMarks: (tenantId, messageIds) =>
         run(() => {
           const found = messageIds.flatMap((messageId) => messages.get(messageId)?.message ?? [])

@@ -19,6 +19,7 @@ import {
   type SendingQuota,
   type StoredReport,
   term,
+  threadOf,
   UNREAD
 } from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
@@ -27,7 +28,7 @@ import { createHash } from "node:crypto"
 import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
-import { make as makeThreads, type MarksRow, toMarks } from "./MessageThreads.ts"
+import { make as makeThreads, type MarksRow, type ThreadKey, toMarks } from "./MessageThreads.ts"
 import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
 import * as Table from "./Table.ts"
@@ -152,6 +153,9 @@ const labelsOf = ({ label, unread }: MessageFilter): ReadonlyArray<string> => [
   ...(unread === true ? [UNREAD] : [])
 ]
 
+/** The messages of a thread that describe it, oldest first, after others were deleted. Few threads have more. */
+const DESCRIBED_MAX = 100
+
 /** The number of newest messages that are searched without the index on terms. */
 const NEWEST = 500
 
@@ -228,8 +232,10 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
       const inserted = new Set(rows.map((row) => row.message_id))
       const labeled = rows.filter((row) => row.labeled)
       const added = messages
-        .map(({ message }) => message)
-        .filter(({ labels, messageId }) => labels.length > 0 && inserted.has(messageId))
+        .filter(({ message }) => inserted.has(message.messageId))
+        .flatMap(({ message: { labels, mailboxId, threadId } }) =>
+          labels.map((label) => ({ thread_id: threadId, mailbox_id: mailboxId, label, delta: 1 }))
+        )
       if (labeled.length + added.length > 0) yield* threads.relabel(labeled, added)
       return inserted
     })
@@ -246,6 +252,91 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
         ), ${threads.joinThreads(rows.map(toSummary))}
         select 1 from threaded`
       return rows.length
+    })
+
+    /** True for a message without retries. The subquery is read by key, whatever the planner expects. */
+    const isAtRest = sql`coalesce((
+      select false from message_retries where message_retries.message_id = messages.message_id
+    ), true)`
+
+    /** The first condition selects the index `messages_oldest`. */
+    const findOld = (age: number, limit: number) => sql<Pick<SummaryRow, "message_id" | "tenant_id">>`
+      select message_id, tenant_id from messages
+      where message_id <> mailbox_id and created_at <= (select ${now()}) - ${Parameter.integer(age)} and ${isAtRest}
+      order by created_at, message_id limit ${Parameter.integer(limit)}`
+
+    /** Describes a thread by its messages, all of which are read unless there are too many. */
+    const describe = Effect.fnUntraced(function* (key: ThreadKey) {
+      const read = (order: string, limit: number) => sql<SummaryRow>`
+        select ${summaryColumns} from messages
+        where thread_id = ${Parameter.uuid(key.thread_id)} and mailbox_id = ${Parameter.uuid(key.mailbox_id)} and threaded
+        order by created_at ${sql.literal(order)}, message_id ${sql.literal(order)} limit ${Parameter.integer(limit)}`
+      const oldest = yield* read("asc", DESCRIBED_MAX)
+      const isWhole = oldest.length < DESCRIBED_MAX
+      const left = isWhole ? oldest : [...oldest, ...(yield* read("desc", 1))]
+      yield* threads.describe(key, left.length === 0 ? undefined : threadOf(left.map(toSummary)), isWhole)
+    })
+
+    /**
+     * Locks the raw mails like `MailboxStore.remove`, then the messages and their threads in the order of `addToThreads`.
+     * No message is added to a thread that is described.
+     */
+    const remove = Effect.fnUntraced(function* (tenantId: string, messageIds: ReadonlyArray<string>) {
+      const chosen = sql`message_id = any(${Parameter.uuids(messageIds)}) and tenant_id = ${Parameter.uuid(tenantId)}`
+      yield* sql`
+        select 1 from inbound_mails
+        where inbound_mail_id = any(array(select inbound_mail_id from messages where ${chosen}))
+        order by inbound_mail_id for update`
+      yield* threads.lockThreads(
+        yield* sql<ThreadKey>`
+          select thread_id, mailbox_id from messages where ${chosen} order by message_id for update`
+      )
+      const removed = yield* sql<
+        ThreadKey & {
+          readonly inbound_mail_id: string | null
+          readonly is_threaded: boolean
+          readonly labels: ReadonlyArray<string>
+        }
+      >`
+        with removed as (
+          delete from messages where ${chosen} and ${isAtRest}
+          returning message_id, mailbox_id, thread_id, inbound_mail_id, size_bytes, coalesce(threaded, false) as is_threaded
+        ), detached as (
+          delete from sent_attachments where message_id = any(array(select message_id from removed))
+        ), unlabeled as (
+          delete from message_labels where message_id = any(array(select message_id from removed))
+          returning message_id, label
+        ), counted as (
+          update mailboxes set message_count = message_count - taken.messages, stored_bytes = stored_bytes - taken.bytes
+          from (
+            select mailbox_id, count(*) as messages, sum(size_bytes)::bigint as bytes from removed group by mailbox_id
+          ) as taken
+          where mailboxes.mailbox_id = taken.mailbox_id
+        ), shortened as (
+          update threads set message_count = message_count - taken.messages
+          from (
+            select thread_id, mailbox_id, count(*) as messages from removed where is_threaded group by thread_id, mailbox_id
+          ) as taken
+          where threads.thread_id = taken.thread_id and threads.mailbox_id = taken.mailbox_id
+        )
+        select thread_id, mailbox_id, inbound_mail_id, is_threaded, coalesce(labels, '{}') as labels
+        from removed
+        left join (select message_id, array_agg(label) as labels from unlabeled group by message_id) as marks
+          using (message_id)`
+      const mails = removed.flatMap(({ inbound_mail_id: id }) => id ?? [])
+      yield* sql`
+        delete from inbound_mails where inbound_mail_id = any(${Parameter.uuids(mails)}) and completed
+          and not exists (select 1 from messages where messages.inbound_mail_id = inbound_mails.inbound_mail_id)`
+      const shortened = removed.filter((row) => row.is_threaded)
+      const keys = Map.groupBy(shortened, (row) => `${row.thread_id} ${row.mailbox_id}`)
+      for (const [first] of keys.values()) yield* describe(first!)
+      yield* threads.relabel(
+        shortened,
+        shortened.flatMap(({ labels, mailbox_id, thread_id }) =>
+          labels.map((label) => ({ thread_id, mailbox_id, label, delta: -1 }))
+        )
+      )
+      return removed.length
     })
 
     const findMarks = (messageIds: ReadonlyArray<string>) => sql<
@@ -461,6 +552,12 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
         transact(
           orDie(addToThreads(sql`true order by message_id limit ${Parameter.integer(limit)} for update skip locked`))
         ),
+      findOld: ({ age, limit }) =>
+        Effect.map(
+          orDie(findOld(age, limit)),
+          Row.all((row) => ({ messageId: row.message_id, tenantId: row.tenant_id }))
+        ),
+      remove: (tenantId, messageIds) => transact(orDie(remove(tenantId, messageIds))),
       findMarks: (tenantId, messageIds) =>
         Effect.map(
           orDie(findMarks(messageIds)),

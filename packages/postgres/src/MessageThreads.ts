@@ -15,18 +15,23 @@ import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
 import * as Table from "./Table.ts"
 
-const THREADS = Table.table("threads", {
-  threadId: Table.uuid("thread_id"),
-  mailboxId: Table.uuid("mailbox_id"),
+/** The fields of a thread that describe its messages, apart from their numbers. */
+const DESCRIPTION = {
   subject: Table.text("subject"),
   snippet: Table.text("snippet"),
   participants: Table.textArray("participants"),
-  messageCount: Table.integer("message_count"),
-  unreadCount: Table.integer("unread_count"),
-  hasAttachments: Table.boolean("has_attachments"),
   firstMessageAt: Table.moment("first_at"),
   lastMessageAt: Table.moment("last_at"),
   lastMessageId: Table.uuid("last_message_id")
+}
+
+const THREADS = Table.table("threads", {
+  threadId: Table.uuid("thread_id"),
+  mailboxId: Table.uuid("mailbox_id"),
+  messageCount: Table.integer("message_count"),
+  unreadCount: Table.integer("unread_count"),
+  hasAttachments: Table.boolean("has_attachments"),
+  ...DESCRIPTION
 })
 
 type ThreadRow = Table.Stored<typeof THREADS> & { readonly tenant_id: string; readonly labels: ReadonlyArray<string> }
@@ -61,13 +66,13 @@ const storedLabels = (messages: Iterable<readonly [messageId: string, marks: Mes
 }
 
 /** A thread of a mailbox. */
-interface ThreadKey {
+export interface ThreadKey {
   readonly thread_id: string
   readonly mailbox_id: string
 }
 
 /** The change of the number of messages with a label in a thread. */
-type LabelDelta = ThreadKey & { readonly label: string; readonly delta: number }
+export type LabelDelta = ThreadKey & { readonly label: string; readonly delta: number }
 
 /** The statements on threads and labels, for the store of messages. */
 export const make = (sql: SqlClient.SqlClient) => {
@@ -197,23 +202,15 @@ export const make = (sql: SqlClient.SqlClient) => {
       where threads.thread_id = given.thread_id and threads.mailbox_id = given.mailbox_id`
   })
 
-  /** Updates the labels of threads after messages were added to them. Rare: most threads have none. */
-  const relabel = Effect.fnUntraced(function* (
-    labeled: ReadonlyArray<ThreadKey>,
-    added: ReadonlyArray<MessageSummary>
-  ) {
+  /** Updates the labels of threads after messages were added to them, or deleted. Rare: most threads have none. */
+  const relabel = Effect.fnUntraced(function* (labeled: ReadonlyArray<ThreadKey>, changes: ReadonlyArray<LabelDelta>) {
     const before =
       labeled.length === 0
         ? []
         : yield* sql<ThreadKey & { readonly label: string }>`
             select thread_id, mailbox_id, label from thread_labels
             join unnest(${keysOf(labeled)}) as given (thread_id, mailbox_id) using (thread_id, mailbox_id)`
-    const deltas = [
-      ...before.map((key) => ({ ...key, delta: 0 })),
-      ...added.flatMap(({ labels, mailboxId, threadId }) =>
-        labels.map((label) => ({ thread_id: threadId, mailbox_id: mailboxId, label, delta: 1 }))
-      )
-    ]
+    const deltas = [...before.map((key) => ({ ...key, delta: 0 })), ...changes]
     const sums = new Map<string, LabelDelta>()
     for (const each of deltas) {
       const key = `${each.thread_id} ${each.mailbox_id} ${each.label}`
@@ -255,6 +252,24 @@ export const make = (sql: SqlClient.SqlClient) => {
       join owned using (message_id)
       group by thread_id, mailbox_id, label having sum(delta) <> 0`
     yield* count(deltas)
+  })
+
+  /**
+   * Replaces the description of a thread after messages of it were deleted; deletes the thread if none is left. `isWhole` is
+   * false if the description is not of all messages.
+   */
+  const describe = Effect.fnUntraced(function* (key: ThreadKey, thread: Thread | undefined, isWhole: boolean) {
+    const isThread = sql`thread_id = ${Parameter.uuid(key.thread_id)} and mailbox_id = ${Parameter.uuid(key.mailbox_id)}`
+    if (thread === undefined) {
+      yield* sql`delete from thread_labels where ${isThread}`
+      yield* sql`delete from threads where ${isThread}`
+      return
+    }
+    const kept = sql.literal(isWhole ? "false" : "has_attachments")
+    yield* sql`
+      update threads set ${Table.set(sql, Table.valuesOf(DESCRIPTION, thread))},
+        has_attachments = ${kept} or ${Parameter.boolean(thread.hasAttachments)}
+      where ${isThread}`
   })
 
   const threadColumns = sql`${sql.literal(THREADS.qualified)}, threads.tenant_id, array(
@@ -312,6 +327,8 @@ export const make = (sql: SqlClient.SqlClient) => {
   return {
     marksOf,
     joinThreads,
+    lockThreads,
+    describe,
     relabel,
     setMarks,
     list: (...request: Parameters<typeof list>) => Effect.map(list(...request), Row.all(toThread)),

@@ -53,6 +53,12 @@ export const SCHEMA: SchemaDefinition = {
       definition: "on message_retries (tenant_id, send_at, message_id) where send_at is not null"
     },
     {
+      // Serves the deletion of messages. Every message is in it: the condition is written as in no other statement, so that
+      // no other statement uses it.
+      name: "messages_oldest",
+      definition: "on messages (created_at, message_id) where message_id <> mailbox_id"
+    },
+    {
       // Serves the deletion of calls.
       name: "calls_ended",
       definition: "on calls (ended_at, call_id) where ended_at is not null"

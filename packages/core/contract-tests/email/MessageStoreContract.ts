@@ -8,6 +8,7 @@ import { readPages } from "../Paging.ts"
 import { rolledBack } from "../RolledBack.ts"
 import { messageOverlapTests } from "./EmailOverlapTests.ts"
 import { filterTests } from "./MessageFilterTests.ts"
+import { messageRetentionTests, type RetentionPorts } from "./MessageRetentionTests.ts"
 import { feedbackTests, reportTests, sendingTests, suppressionListTests, suppressionTests } from "./SuppressionTests.ts"
 import { markTests, threadListTests } from "./OrganizedMailTests.ts"
 import { threadTests } from "./ThreadTests.ts"
@@ -328,7 +329,7 @@ const listTests: Tests = (it, capabilities) => {
 }
 
 /** The contract tests of `MessageStore`. */
-export const MessageStoreContract = defineContract<MailboxStore | MessageStore>("MessageStore", (it, capabilities) => {
+export const MessageStoreContract = defineContract<RetentionPorts>("MessageStore", (it, capabilities) => {
   insertTests(it, capabilities)
   findTests(it, capabilities)
   listTests(it, capabilities)
@@ -336,6 +337,7 @@ export const MessageStoreContract = defineContract<MailboxStore | MessageStore>(
   threadListTests(it, capabilities)
   markTests(it, capabilities)
   filterTests(it, capabilities)
+  messageRetentionTests(it, capabilities)
   suppressionTests(it, capabilities)
   suppressionListTests(it, capabilities)
   feedbackTests(it, capabilities)

@@ -36,6 +36,8 @@ export interface MailPolicy {
   readonly postmaster: string | null
   /** How long raw mail is kept after it was received, in milliseconds; null: as long as its message. */
   readonly rawRetention: number | null
+  /** How long a message is kept after it was received or sent, in milliseconds; null: as long as its mailbox. */
+  readonly messageRetention: number | null
 }
 
 export const DEFAULT_MAIL_POLICY: MailPolicy = {
@@ -51,7 +53,8 @@ export const DEFAULT_MAIL_POLICY: MailPolicy = {
   feedbackReporters: [],
   inboundPerHour: { sender: 1_000, network: 5_000, mailbox: 2_000 },
   postmaster: null,
-  rawRetention: null
+  rawRetention: null,
+  messageRetention: null
 }
 
 /** The policy of the host; `DEFAULT_MAIL_POLICY` unless the host provides another. */

@@ -121,6 +121,19 @@ export class MessageStore extends Context.Service<
      * number. Until then, no thread counts them, and they match no filter by label and none by unread.
      */
     readonly addToThreads: (limit: number) => Effect.Effect<number>
+    /**
+     * Returns up to `limit` messages that were created at least `age` milliseconds ago, oldest first. Leaves out those
+     * that wait for an attempt or have one.
+     */
+    readonly findOld: (given: {
+      readonly age: number
+      readonly limit: number
+    }) => Effect.Effect<ReadonlyArray<Pick<Message, "messageId" | "tenantId">>>
+    /**
+     * Deletes messages of the tenant with their labels and attachments, and their raw mail if no other message refers to
+     * it. Returns their number. Leaves out those that wait for an attempt or have one. Call it under the tenant's lock.
+     */
+    readonly remove: (tenantId: TenantId, messageIds: ReadonlyArray<string>) => Effect.Effect<number>
     /** Returns the marks of those of these messages that exist. */
     readonly findMarks: (
       tenantId: TenantId,

@@ -6,6 +6,7 @@ import { MessageStore } from "../email/MessageStore.ts"
 import { EventPolicy } from "../events/DurableEvent.ts"
 import { EventStore } from "../events/EventStore.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
+import { Transactor } from "../kernel/Transactor.ts"
 import { CallPolicy } from "../phone/CallPolicy.ts"
 import { CallStore } from "../phone/CallStore.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
@@ -35,7 +36,8 @@ export const make = Effect.gen(function* () {
   const messages = yield* MessageStore
   const tenants = yield* TenantStore
   const { auditRetention, retention } = yield* EventPolicy
-  const { rawRetention } = yield* MailPolicy
+  const { transact } = yield* Transactor
+  const { messageRetention, rawRetention } = yield* MailPolicy
   const callPolicy = yield* CallPolicy
   if (auditRetention !== null && auditRetention < retention) {
     return yield* Effect.die(new Error("events can't be deleted before they have expired: see EventPolicy"))
@@ -45,6 +47,19 @@ export const make = Effect.gen(function* () {
     const given = yield* mails.giveUp({ age: MAIL_GIVE_UP_AFTER, attempts: MAIL_ATTEMPTS_MIN, limit })
     if (given.length > 0) yield* Effect.logError(`undeliverable mails deleted: ${given.join(", ")}`)
     return given.length
+  })
+
+  /** Deletes messages, those of a tenant in one transaction under its lock. */
+  const removeMessages = Effect.fnUntraced(function* (given: { readonly age: number; readonly limit: number }) {
+    const old = yield* messages.findOld(given)
+    const removed = yield* Effect.forEach(
+      Map.groupBy(old, ({ tenantId }) => tenantId),
+      ([tenantId, ofTenant]) => {
+        const messageIds = ofTenant.map(({ messageId }) => messageId)
+        return transact(Effect.andThen(tenants.lock([tenantId]), messages.remove(tenantId, messageIds)))
+      }
+    )
+    return removed.reduce((sum, count) => sum + count, 0)
   })
 
   /** Deletes rows of at least this age; none if they are kept permanently. */
@@ -84,6 +99,12 @@ export const make = Effect.gen(function* () {
       name: "raw-mail-retention",
       every: 10 * Timestamp.MINUTE,
       run: removeOlder(rawRetention, mails.removeRaw)
+    },
+    {
+      // Deletes messages with everything that belongs to them, if the policy limits how long messages are kept.
+      name: "message-retention",
+      every: 10 * Timestamp.MINUTE,
+      run: removeOlder(messageRetention, removeMessages)
     },
     {
       // Deletes ended calls with their turns, if the policy limits how long calls are kept.

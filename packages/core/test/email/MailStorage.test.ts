@@ -5,6 +5,7 @@ import {
   JobRunner,
   Mailboxes,
   mailboxDeletion,
+  MailboxStore,
   MailPolicy,
   type Tenant,
   TenantAdministration,
@@ -178,6 +179,45 @@ describe("raw mail", () => {
       const { items } = yield* (yield* Mailboxes).listMessages(tenant, {}, {})
       const { findRaw } = yield* InboundMailStore
       assert.strictEqual((yield* findRaw(tenant.tenantId, items[0]?.messageId ?? ""))?.sizeBytes, 100)
+    })
+  )
+})
+
+describe("a message", () => {
+  const runJob = Effect.flatMap(JobRunner, ({ runNow }) => runNow("message-retention"))
+
+  scenario(
+    "is deleted with its raw mail after the time that the operator sets, and no longer counts",
+    () =>
+      Effect.gen(function* () {
+        const { mailboxId, tenant } = yield* adasMailbox
+        const inbound = yield* InboundMails
+        const { findStandings } = yield* MailboxStore
+        yield* inbound.accept(to("ada@agents.test"), raw(100), AUTHOR)
+        yield* deliverMail(inbound)
+        yield* TestClock.adjust("23 hours")
+        yield* inbound.accept(to("ada@agents.test"), raw(200), AUTHOR)
+        yield* deliverMail(inbound)
+        assert.strictEqual(yield* runJob, 0)
+        yield* TestClock.adjust("1 hour")
+        assert.strictEqual(yield* runJob, 1)
+        assert.strictEqual(yield* countOf(tenant), 1)
+        yield* TestClock.adjust("1 day")
+        assert.strictEqual(yield* runJob, 1)
+        assert.deepStrictEqual((yield* findStandings([mailboxId])).get(mailboxId)?.usage, { messages: 0, bytes: 0 })
+      }),
+    Layer.succeed(MailPolicy, { ...DEFAULT_MAIL_POLICY, messageRetention: Timestamp.DAY })
+  )
+
+  scenario("is kept as long as its mailbox by default", () =>
+    Effect.gen(function* () {
+      const { tenant } = yield* adasMailbox
+      const inbound = yield* InboundMails
+      yield* inbound.accept(to("ada@agents.test"), raw(100), AUTHOR)
+      yield* deliverMail(inbound)
+      yield* TestClock.adjust("3650 days")
+      assert.strictEqual(yield* runJob, 0)
+      assert.strictEqual(yield* countOf(tenant), 1)
     })
   )
 })

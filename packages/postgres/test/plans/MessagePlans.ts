@@ -64,6 +64,28 @@ const seed = Effect.gen(function* () {
   return { tenantId, mailboxId: id }
 })
 
+/** Checks that a statement finds this many rows, visits at most `visited`, and reads no table from end to end. */
+const assertVisits = Effect.fnUntraced(function* <R>(
+  name: string,
+  list: Effect.Effect<{ readonly length: number }, never, R>,
+  count: number,
+  visited: number
+) {
+  let found = 0
+  const plans = yield* plansOf(Effect.map(list, ({ length }) => (found = length)))
+  assert.strictEqual(found, count, name)
+  assert.deepStrictEqual(
+    plans.flatMap(({ wholeTables }) => wholeTables),
+    [],
+    name
+  )
+  assert.isAtMost(
+    plans.reduce((sum, { rowsVisited }) => sum + rowsVisited, 0),
+    visited,
+    name
+  )
+})
+
 /** Checks that a page of 100,000 messages is found without visiting the others, with and without statistics. */
 export const assertMessagePlans = Effect.gen(function* () {
   const store = yield* MessageStore
@@ -133,20 +155,20 @@ export const assertMessagePlans = Effect.gen(function* () {
       ["messages in no thread", Effect.as(store.addToThreads(10), []), 0, 200],
       ["waiting messages", Effect.map(waiting, ({ deferred }) => Array.from({ length: deferred })), LIMIT, 500]
     ]
-    for (const [name, list, count, visited] of lists) {
-      let found = 0
-      const plans = yield* plansOf(Effect.map(list, ({ length }) => (found = length)))
-      assert.strictEqual(found, count, name)
-      assert.deepStrictEqual(
-        plans.flatMap(({ wholeTables }) => wholeTables),
-        [],
-        name
-      )
-      assert.isAtMost(
-        plans.reduce((sum, { rowsVisited }) => sum + rowsVisited, 0),
-        visited,
-        name
-      )
-    }
+    for (const list of lists) yield* assertVisits(...list)
+  }
+
+  yield* seeding(sql`delete from message_retries where tenant_id = ${tenantId} and due_at > 3`)
+  for (const statistics of [Effect.void, analyze]) {
+    yield* statistics
+    const old = yield* store.findOld({ age: Timestamp.DAY, limit: LIMIT })
+    const ids = old.map(({ messageId }) => messageId)
+    yield* assertVisits("old messages", store.findOld({ age: Timestamp.DAY, limit: LIMIT }), LIMIT, 500)
+    yield* assertVisits(
+      "removal",
+      Effect.map(store.remove(tenantId, ids), (length) => ({ length })),
+      LIMIT,
+      2_000
+    )
   }
 })

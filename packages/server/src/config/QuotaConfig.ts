@@ -37,7 +37,8 @@ export const readQuotas = (reader: EnvironmentReader, hasRateLimits: boolean): Q
     feedbackReporters: readReporters(reader),
     inboundPerHour: readInbound(reader),
     postmaster: readPostmaster(reader),
-    rawRetention: readRetention(reader, "AGENTOS_RAW_MAIL_RETENTION_DAYS")
+    rawRetention: readRetention(reader, "AGENTOS_RAW_MAIL_RETENTION_DAYS"),
+    messageRetention: readRetention(reader, "AGENTOS_MESSAGE_RETENTION_DAYS")
   }
 })
 
@@ -74,7 +75,11 @@ const readCallsPerHour = (reader: EnvironmentReader): CallsPerHour => ({
 
 const readRetention = (
   reader: EnvironmentReader,
-  name: "AGENTOS_RAW_MAIL_RETENTION_DAYS" | "AGENTOS_CALL_RETENTION_DAYS" | "AGENTOS_TRANSCRIPT_RETENTION_DAYS"
+  name:
+    | "AGENTOS_RAW_MAIL_RETENTION_DAYS"
+    | "AGENTOS_MESSAGE_RETENTION_DAYS"
+    | "AGENTOS_CALL_RETENTION_DAYS"
+    | "AGENTOS_TRANSCRIPT_RETENTION_DAYS"
 ): number | null => {
   const days = reader.integer(name)
   return days === 0 ? null : days * Timestamp.DAY

@@ -103,6 +103,9 @@ export const QUOTA_VARIABLES = {
   AGENTOS_MAIL_INBOUND_PER_HOUR_NETWORK: inbound(inboundPerHour.network, "from one network (IPv4 /24, IPv6 /48)"),
   AGENTOS_MAIL_INBOUND_PER_HOUR_MAILBOX: inbound(inboundPerHour.mailbox, "for one mailbox"),
   AGENTOS_RAW_MAIL_RETENTION_DAYS: days("days that raw mail is kept after it was received. 0: as long as its message"),
+  AGENTOS_MESSAGE_RETENTION_DAYS: days(
+    "days that a message is kept after it was received or sent. 0: as long as its mailbox"
+  ),
   AGENTOS_CALL_RETENTION_DAYS: days("days that a call is kept after its end. 0: permanently"),
   AGENTOS_TRANSCRIPT_RETENTION_DAYS: days(
     "days that the transcript of a call is kept after the call's end. 0: as long as the call"

@@ -150,6 +150,12 @@ describe("ServerConfig", () => {
     assert.isTrue(Object.values(unlimited.perHour).every((limit) => limit === Number.POSITIVE_INFINITY))
   })
 
+  it("keeps messages as long as their mailbox by default, or as configured", () => {
+    assert.isNull(read(COMPLETE).quotas.mail.messageRetention)
+    const { mail } = read({ ...COMPLETE, AGENTOS_MESSAGE_RETENTION_DAYS: "365" }).quotas
+    assert.strictEqual(mail.messageRetention, 365 * 86_400_000)
+  })
+
   it("keeps calls and their transcripts permanently by default, or as configured", () => {
     assert.deepInclude(read(COMPLETE).quotas.calls, { retention: null, transcriptRetention: null })
     const given = { AGENTOS_CALL_RETENTION_DAYS: "90", AGENTOS_TRANSCRIPT_RETENTION_DAYS: "7" }
