@@ -15,24 +15,29 @@ import * as Parameter from "./Parameter.ts"
 import * as Row from "./Row.ts"
 import * as Table from "./Table.ts"
 
-/** The fields of a thread that describe its messages, apart from their numbers. */
-const DESCRIPTION = {
-  subject: Table.text("subject"),
-  snippet: Table.text("snippet"),
-  participants: Table.textArray("participants"),
-  firstMessageAt: Table.moment("first_at"),
-  lastMessageAt: Table.moment("last_at"),
-  lastMessageId: Table.uuid("last_message_id")
-}
-
 const THREADS = Table.table("threads", {
   threadId: Table.uuid("thread_id"),
   mailboxId: Table.uuid("mailbox_id"),
+  subject: Table.text("subject"),
+  snippet: Table.text("snippet"),
+  participants: Table.textArray("participants"),
   messageCount: Table.integer("message_count"),
   unreadCount: Table.integer("unread_count"),
   hasAttachments: Table.boolean("has_attachments"),
-  ...DESCRIPTION
+  firstMessageAt: Table.moment("first_at"),
+  lastMessageAt: Table.moment("last_at"),
+  lastMessageId: Table.uuid("last_message_id")
 })
+
+/** The fields of a thread that describe its messages, apart from what is counted. */
+const {
+  hasAttachments: _hasAttachments,
+  mailboxId: _mailboxId,
+  messageCount: _messageCount,
+  threadId: _threadId,
+  unreadCount: _unreadCount,
+  ...DESCRIPTION
+} = THREADS.fields
 
 type ThreadRow = Table.Stored<typeof THREADS> & { readonly tenant_id: string; readonly labels: ReadonlyArray<string> }
 
