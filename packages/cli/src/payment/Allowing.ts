@@ -24,6 +24,9 @@ export interface AllowFlags extends WalletFlags {
 /** Permit2, at the same address on every chain. */
 const SPENDER = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
 
+/** Longer than a server repeats an answer about funds. */
+const SERVER_CACHE_MILLIS = 1_100
+
 /** The funds of a network that needs an allowance. */
 type Allowable = NetworkFunds & { readonly approval: NonNullable<NetworkFunds["approval"]> }
 
@@ -83,10 +86,18 @@ export const allow = async (context: Context, network: string | undefined, flags
     wallet: Object.assign(() => Promise.reject(new Error("it only reads")), { address }),
     onPayment: () => false
   }
-  const funds = await openAgent(context, baseUrl, reading)
-    .then((agent) => agent.payments.funds({ signal: context.host.signal }))
-    .catch((error: unknown) => Promise.reject(failureOf(error, baseUrl)))
-  const chosen = choose(funds, network)
+  const read = () =>
+    openAgent(context, baseUrl, reading)
+      .then((agent) => agent.payments.funds({ signal: context.host.signal }))
+      .catch((error: unknown) => Promise.reject(failureOf(error, baseUrl)))
+  let funds = await read()
+  let chosen = choose(funds, network)
+  if (!isAllowed(chosen)) {
+    // A token may refuse a second allowance, and the first one may have been given a moment ago.
+    await context.host.sleep(SERVER_CACHE_MILLIS)
+    funds = await read()
+    chosen = choose(funds, network)
+  }
   const { approval, asset } = chosen
   const shown = { network: chosen.network, asset, spender: SPENDER }
   if (isAllowed(chosen)) {
