@@ -87,7 +87,7 @@ describe("the server of a sandbox with two networks", () => {
     expect(Number(other?.balance)).toBeGreaterThan(0)
   })
 
-  it("delivers what was settled when the facilitator's answer is lost, and charges once", async () => {
+  it("delivers a settled purchase when the facilitator's answer is lost, and charges once", async () => {
     const account = await funded()
     await send(account, createPermit2ApprovalTx(tether().asset))
     const pay = paying(byFetch, account)
@@ -100,7 +100,7 @@ describe("the server of a sandbox with two networks", () => {
     expect([result.status, amount]).toEqual([201, MAILBOX_PRICE])
   })
 
-  it("sells to a funded wallet of sandbox.json, and refunds by Permit2 what a provider rejects", async () => {
+  it("sells to a funded wallet of sandbox.json, and refunds a rejected purchase by Permit2", async () => {
     const account = privateKeyToAccount(host.sandbox.wallets[0]!.privateKey)
     const pay = paying(byFetch, account)
     const body = { agentName: "Ada", agentWebhookUrl: host.sandbox.agentWebhookUrl }

@@ -92,7 +92,7 @@ const environment = async (change: object = {}) => {
 }
 
 describe("a second token on a network", () => {
-  it("is named as what it is, at par", async () => {
+  it("is named by its symbol, at par", async () => {
     const { accepts } = await challenged()
     expect(accepts.map(({ amount, extra }) => [amount, extra["name"], extra["symbol"]])).toEqual([
       [MAILBOX_PRICE.toString(), tether().assetName, undefined],
@@ -111,7 +111,7 @@ describe("a second token on a network", () => {
     )
   })
 
-  it("is what a refund is paid in", async () => {
+  it("is the token of a refund of its payment", async () => {
     const account = await funded(usdc())
     const pay = byFetch(host.sandbox, usdc(), account, true)
     const before = await Promise.all([account.address, usdc().payTo].map((one) => balances(usdc()).balanceOf(one)))

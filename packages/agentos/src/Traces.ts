@@ -87,7 +87,7 @@ export const admission = (oneIn: number, nowMillis: () => number): Trace.Recorde
  * types of errors; no other content. While the receiver is not available, they are dropped.
  */
 export const traceLayer = (traces: TraceExport | null) => {
-  // Without it, every statement would be a span that nobody receives.
+  // Otherwise, Effect would make a span for each statement, and no receiver would get it.
   const untraced = Layer.succeed(References.TracerEnabled, false)
   if (traces === null) return untraced
   const recorder = Layer.effect(

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto"
 
-/** No local part has a colon, so the hash of one is none. */
+/** A local part has no colon, so a hash is never a local part. */
 export const ERASED_PREFIX = "erased:"
 
-/** Returns what is stored of the local part of an erased tenant, so that no one else gets its address. */
+/** Returns the text that replaces the local part of an erased tenant, so that its address is not assigned again. */
 export const erasedLocalPart = (localPart: string): string =>
   ERASED_PREFIX + createHash("sha256").update(localPart).digest("hex")

@@ -29,7 +29,7 @@ const THREADS = Table.table("threads", {
   lastMessageId: Table.uuid("last_message_id")
 })
 
-/** The fields of a thread that describe its messages, apart from what is counted. */
+/** The fields of a thread that describe its messages, without their counts. */
 const {
   hasAttachments: _hasAttachments,
   mailboxId: _mailboxId,

@@ -44,7 +44,7 @@ export const layer: Layer.Layer<TenantErasureStore, never, Database> = Layer.eff
       return [{ count: BigInt(doomed.length) }]
     })
 
-    /** Keeps what the ledger is compared with. The client's texts are replaced, and its keys by the id of the operation. */
+    /** Keeps the columns that the ledger is compared with. The client's texts are replaced, and its keys by the id of the operation. */
     const eraseOperations = (tenant: Statement.Fragment, wallet: string, limit: number) => sql<Counted>`
       with erased as (
         update operations set

@@ -26,7 +26,7 @@ const WITHOUT_TENANTS: Readonly<Record<string, string>> = {
   held_numbers: "of numbers that are not released, which prevent an erasure"
 }
 
-/** What the ledger is compared with: references to the chain, and the wallet. They have no text of a tenant. */
+/** Columns that the ledger is compared with: references to the chain, and the wallet. They have no text of a tenant. */
 const OF_THE_LEDGER = new Set(["claimed_transfers", "ledger_entries", "manual_refunds"])
 
 /** Values of columns that can't have the marker: names of states, references, and what the chain shows. */

@@ -44,7 +44,7 @@ export const repeat = async (callers: number, millis: number, once: () => Promis
 /** Every bench that compares takes these. */
 export const COMPARISON_OPTIONS = { rounds: 5, seconds: 5 }
 
-/** Lets the sides work in turn, after a warm-up of each, and says their medians and ratios. Returns what it says. */
+/** Lets the sides work in turn, after a warm-up of each, and says their medians and ratios. Returns these lines. */
 export const compare = async (bench: BenchRun, comparison: Comparison): Promise<ComparisonResult | undefined> => {
   const { ceiling, goal, ours, peers, title, unit } = comparison
   if (SERVES_ANOTHER in process.env) {

@@ -97,7 +97,7 @@ const allowPermit2 = async ({ asset, rpcUrl }: Chain, account: HDAccount | Priva
   if (status !== "success") throw new Error("the approval was reverted")
 }
 
-/** Returns what the server has received on a chain. */
+/** Returns the amount that the server has received on a chain. */
 const receivedOn = ({ asset, payTo, rpcUrl }: Chain): Promise<bigint> =>
   createPublicClient({ transport: http(rpcUrl) }).readContract({
     address: asset as Hex,

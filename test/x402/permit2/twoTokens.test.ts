@@ -48,7 +48,7 @@ const withNonceOf = Effect.fnUntraced(function* (
 })
 
 layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })("Two tokens of a chain", (it) => {
-  /** A customer who has allowed Permit2 both tokens. */
+  /** A customer with an allowance for Permit2 of both tokens. */
   const payer = Effect.fnUntraced(function* (index: number) {
     const wallet = yield* customer(index)
     yield* send(wallet.privateKey, (yield* Permit2Rig).usdc.asset, APPROVE)

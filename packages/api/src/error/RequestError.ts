@@ -51,7 +51,7 @@ export class OperatorRefused extends Schema.TaggedError<OperatorRefused>()("Oper
   setting: Schema.String
 }) {}
 
-/** The operator's role does not include what the route does. */
+/** The operator's role does not include the route. */
 export class OperatorForbidden extends Schema.TaggedError<OperatorForbidden>()("OperatorForbidden", {
   operator: Schema.String,
   role: OperatorRole,

@@ -74,7 +74,7 @@ const checkCost = async (context: Context, priced: PricedApproval, address: stri
   )
 }
 
-/** Shows what the one allowance for Permit2 costs, asks, and sends it from the wallet. */
+/** Shows the cost of the one allowance for Permit2, asks, and sends it from the wallet. */
 export const allow = async (context: Context, network: string | undefined, flags: AllowFlags): Promise<void> => {
   const { output } = context
   const maximum = readMaximum(context, flags)

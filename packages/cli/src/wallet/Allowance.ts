@@ -38,7 +38,7 @@ export interface Approval {
   readonly data: string
 }
 
-/** The transaction with what the chain asks for it. */
+/** The transaction with its cost by the chain. */
 export interface PricedApproval extends Approval {
   readonly rpcUrl: string
   readonly nonce: number
@@ -46,11 +46,11 @@ export interface PricedApproval extends Approval {
   readonly gasPrice: bigint
   /** The most that it can cost, in base units of the gas currency. */
   readonly cost: bigint
-  /** What the wallet has of it. */
+  /** The balance of the wallet, in the same units. */
   readonly balance: bigint
 }
 
-/** Reads from the chain what a transaction would cost now. Rejects an RPC of another chain. Sends nothing. */
+/** Reads the current cost of a transaction from the chain. Rejects an RPC of another chain. Sends nothing. */
 export const priceApproval = async (
   context: Context,
   rpcUrl: string,

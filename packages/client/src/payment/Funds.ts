@@ -10,7 +10,7 @@ import { approvalOf } from "./Permit2.ts"
 
 type Schemas = components["schemas"]
 
-/** What a wallet can pay with, in an accepted token on one network. */
+/** The funds of a wallet in an accepted token on one network. */
 export interface NetworkFunds {
   /** CAIP-2. */
   readonly network: string
@@ -39,7 +39,7 @@ type Options = readonly [ChallengeOption, ...ReadonlyArray<ChallengeOption>]
 
 /** How long the rest of the last choice's funds is relied on. */
 const CHOICE_MILLIS = 5 * 60_000
-/** Longer than a server keeps what it has read from a chain. */
+/** Longer than a server caches its reads of a chain. */
 const SERVER_CACHE_MILLIS = 1_100
 
 const isSame = (one: Pick<Reading, "asset" | "network">, other: Pick<Reading, "asset" | "network">): boolean =>
@@ -112,7 +112,7 @@ export class Funds {
     const { clock } = this.#settings
     let found = await this.#search(options, wallet, signal)
     if ("error" in found) {
-      // Money or an allowance may have just arrived: the server keeps what it has read.
+      // Money or an allowance may have just arrived: the server caches its reads.
       await clock.sleep(SERVER_CACHE_MILLIS, signal)
       signal?.throwIfAborted()
       found = await this.#search(options, wallet, signal)

@@ -163,7 +163,7 @@ export class Payments {
   }
 
   /**
-   * Returns what the wallet can pay with on each network of the server, in its order. A wallet that sends transactions gives a
+   * Returns the funds of the wallet on each network of the server, in its order. A wallet that sends transactions gives a
    * missing allowance by the one in `approval`. Throws WALLET_REQUIRED.
    */
   async funds({ signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<ReadonlyArray<NetworkFunds>> {

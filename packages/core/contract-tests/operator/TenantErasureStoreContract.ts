@@ -27,7 +27,7 @@ const eraseAll = (tenant: Tenant) =>
 
 /** The contract tests of `TenantErasureStore`. */
 export const TenantErasureStoreContract = defineContract<Ports>("TenantErasureStore", (it) => {
-  it.effect("erases operations but what the ledger is compared with", () =>
+  it.effect("erases operations except for the columns of the ledger check", () =>
     Effect.gen(function* () {
       const operations = yield* OperationStore
       const [tenant, other] = [yield* Fresh.tenant, yield* Fresh.tenant]
@@ -101,7 +101,7 @@ export const TenantErasureStoreContract = defineContract<Ports>("TenantErasureSt
     })
   )
 
-  it.effect("names what must end before", () =>
+  it.effect("names the work that must end before", () =>
     Effect.gen(function* () {
       const store = yield* TenantErasureStore
       const tenant = yield* Fresh.tenant

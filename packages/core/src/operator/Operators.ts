@@ -52,7 +52,7 @@ export class Operators extends Context.Service<
   {
     /**
      * Returns the operator with the token of this digest, unless the token has ended. Reads the store at most once in 4
-     * seconds, and uses what it last returned while it does not answer.
+     * seconds, and uses its last answer while it does not answer.
      */
     readonly authenticate: (tokenDigest: string) => Effect.Effect<Option.Option<Operator>>
     readonly list: Effect.Effect<ReadonlyArray<OperatorRecord>>

@@ -48,7 +48,7 @@ export const listTenants = Effect.fnUntraced(function* ({
   return { items, nextCursor: found.length > limit ? (items.at(-1)?.tenantId ?? null) : null }
 })
 
-/** Returns the tenant with this id or wallet, and what it has. */
+/** Returns the tenant with this id or wallet, and its counts. */
 export const showTenant = Effect.fnUntraced(function* (
   name: string
 ): Effect.fn.Return<

@@ -15,7 +15,7 @@ const BATCH = 500
 /** How long another server may continue to admit a tenant after its suspension. */
 const SUSPENSION_DELAY = 5 * Timestamp.SECOND
 
-/** The result of an erasure, or what one would erase. */
+/** The result of an erasure, or of a dry run. */
 export interface ErasureReport {
   readonly tenantId: TenantId
   readonly wallet: WalletAddress

@@ -1,7 +1,7 @@
 import { Context, type Effect } from "effect"
 import type { TenantId, WalletAddress } from "../tenancy/Tenant.ts"
 
-/** What a tenant has. */
+/** The counts of a tenant. */
 export interface TenantContents {
   readonly mailboxes: number
   readonly messages: number
@@ -11,7 +11,7 @@ export interface TenantContents {
   readonly operations: number
 }
 
-/** What must end before a tenant can be erased. */
+/** The work that must end before a tenant can be erased. */
 export interface ErasureObstacles {
   readonly openOperations: number
   /** Numbers that the carrier has not released, and calls that have not ended. */

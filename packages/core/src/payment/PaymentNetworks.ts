@@ -68,7 +68,7 @@ const withFunds = (record: PaymentNetworkRecord, funds: Funds): PaymentNetworkRe
   }
 }
 
-/** The networks on which payments are accepted, best first, with what a wallet can pay with on each. */
+/** The networks on which payments are accepted, best first, with the funds of a wallet on each. */
 export class PaymentNetworks extends Context.Service<
   PaymentNetworks,
   {

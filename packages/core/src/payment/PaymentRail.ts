@@ -215,7 +215,7 @@ export class PaymentRail extends Context.Service<
       proof: PaymentProof,
       terms: PaymentTerms
     ) => Effect.Effect<void, ProofInvalid | AllowanceRequired | ProviderError>
-    /** Reads from the chain what a wallet (in lower case) can pay with in an offered token. */
+    /** Reads the funds of a wallet (in lower case) in an offered token from the chain. */
     readonly readFunds: (token: Token, wallet: string) => Effect.Effect<WalletFunds, ProviderError>
     /** Reads from the chain whether the nonce is used. */
     readonly readNonce: (proof: PaymentProof) => Effect.Effect<NonceReading, ProviderError>

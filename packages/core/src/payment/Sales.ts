@@ -7,7 +7,7 @@ import { SalesStopStore } from "./SalesStopStore.ts"
 
 /** How long a server may continue to sell after a stop on another server. Operators are promised 5 seconds. */
 const CACHE_LIFETIME = Duration.seconds(4)
-/** How long the catalog waits for the store before it shows what it last knew. */
+/** How long the catalog waits for the store before it shows its last answer. */
 const CATALOG_WAIT = Duration.seconds(1)
 /** The Retry-After of a refused purchase. The end of a stop is not known, but a stop rarely lasts less than minutes. */
 const RETRY_AFTER_SECONDS = 120

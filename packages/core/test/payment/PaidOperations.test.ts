@@ -371,7 +371,7 @@ describe("PaidOperations", () => {
     })
   )
 
-  scenario("challenges nobody while no network sells at the price, and honors earlier challenges", (host) =>
+  scenario("issues no challenge while no network sells at the price, and honors earlier challenges", (host) =>
     Effect.gen(function* () {
       const signature = pay(yield* challengeOf(), ADA, "01")
       host.payments.unsoldBelow.price = 250_001n

@@ -69,7 +69,7 @@ describe("PaymentNetworks", () => {
     })
   )
 
-  it.effect("shows what a wallet can pay with, in base units and rounded down as decimal", () =>
+  it.effect("shows the funds of a wallet, in base units and rounded down as decimal", () =>
     Effect.gen(function* () {
       const { networks } = networksOn((token) => Effect.succeed(funds(token)))
       const [first, second, third] = yield* (yield* networks).list(WALLET)

@@ -125,7 +125,7 @@ export const runEffect = async <A>(
 
 /**
  * Runs an effect on the configured storage. The lines that a server would log about it are left out, because the output of the
- * command says what was done.
+ * command reports its result.
  */
 export const runOnStorage = async <A>(
   context: ServerCommandContext,

@@ -59,7 +59,7 @@ const decodeSigned = Schema.decodeUnknownOption(
 const decodePermit = Schema.decodeUnknownResult(Schema.Struct({ [GAS_SPONSORING]: Schema.Struct({ info: Permit }) }))
 
 /**
- * Returns the fields of the permit in the extensions of a payment by Permit2, each with what it must be; undefined without a permit.
+ * Returns the fields of the permit in the extensions of a payment by Permit2, each with its required value; undefined without a permit.
  * The spender must be Permit2, and the amount that of the payment: x402's proxy takes no other.
  */
 export const permitFields = (

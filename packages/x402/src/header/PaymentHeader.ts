@@ -93,7 +93,7 @@ const PATH_SHOWN = 100
 const invalidField = (issue: SchemaIssue.Issue, ...within: ReadonlyArray<string>) =>
   invalidAt([...within, issuesOf(issue)[0]?.path ?? ""].filter(Boolean).join("."))
 
-/** Reports the first field that is not what it must be; undefined if all are. */
+/** Reports the first field without its required value; undefined if all have it. */
 const misfitIn = (fixed: FixedFields, within: string) => {
   const misfit = Object.entries(fixed).find(([, { expected, value }]) => value.toLowerCase() !== expected.toLowerCase())
   if (misfit === undefined) return undefined

@@ -55,7 +55,7 @@ export interface AuthorizedPayload extends Pick<
   readonly fixed: FixedFields
 }
 
-/** Fields of a payment that repeat others, by their paths, each with what it must be. The case of letters does not matter. */
+/** Fields of a payment that repeat others, by their paths, each with its required value. The case of letters does not matter. */
 export type FixedFields = Readonly<
   Record<string, { readonly value: string; readonly expected: string; readonly what: string }>
 >

@@ -45,7 +45,7 @@ describe("findBeginning", () => {
     { arbitrary: { seed: SEED } }
   )
 
-  it.effect("returns what it knows if the node drops a state between two reads", () =>
+  it.effect("returns the known span if the node drops a state between two reads", () =>
     Effect.gen(function* () {
       const read: Array<bigint> = []
       const span = yield* findBeginning(0n, 100n, (block) =>
