@@ -13,11 +13,13 @@ import { KNOWN_WALLETS, RaceRun } from "./RaceRun.ts"
 import { races } from "./Races.ts"
 import { SETUP } from "./Round.ts"
 
-const ROUNDS = 10
+/** Fewer by the second method, whose races differ in their authorization alone. */
+const ROUNDS = { eip3009: 10, permit2: 5 }
 const TIMEOUT_MILLIS = 240_000
 const SEED = testSeed()
 
 describe.each(TRANSFER_METHODS)("two servers over one PostgreSQL, paid by %s", (transferMethod) => {
+  const played = ROUNDS[transferMethod]
   let cluster: Cluster
   let run: RaceRun
 
@@ -32,7 +34,7 @@ describe.each(TRANSFER_METHODS)("two servers over one PostgreSQL, paid by %s", (
   it.each(transferMethod === "permit2" ? races.filter(({ name }) => !name.startsWith("phone:")) : races)(
     "answer as they should: $name",
     async (race) => {
-      await run.play(race, ROUNDS)
+      await run.play(race, played)
       expect(linesOf(run.judgeAnswers(race))).toEqual([])
     },
     TIMEOUT_MILLIS
@@ -44,7 +46,7 @@ describe.each(TRANSFER_METHODS)("two servers over one PostgreSQL, paid by %s", (
     expect(linesOf(violations).join("\n")).toBe("")
     for (const { charges, race, refunds, rounds, winners } of rows) {
       expect({ race, charged: charges - refunds }).toEqual({ race, charged: winners })
-      expect(rounds).toBeGreaterThanOrEqual(race === SETUP ? KNOWN_WALLETS : ROUNDS)
+      expect(rounds).toBeGreaterThanOrEqual(race === SETUP ? KNOWN_WALLETS : played)
     }
   })
 
@@ -53,7 +55,7 @@ describe.each(TRANSFER_METHODS)("two servers over one PostgreSQL, paid by %s", (
     expect([status, output]).toEqual([0, expect.stringContaining(cluster.chain.asset.toLowerCase())])
   })
 
-  it("deliver a mail once after the server that reads it was killed", async () => {
+  it.runIf(transferMethod === "eip3009")("deliver a mail once after the server that reads it was killed", async () => {
     const [reader, other] = cluster.servers
     const [wallet] = await newWallets(cluster, new Treasury(cluster.chain), 1, 1)
     const agent = wallet!.on(1)

@@ -19,7 +19,7 @@ type Name = keyof typeof OPERATIONS
 
 /** All operations, each after those that create its resources. */
 const ORDER: ReadonlyArray<Name> = [
-  ...(["describeApi", "listServices", "getService", "listVoices", "registerDomain"] as const),
+  ...(["describeApi", "listServices", "getService", "listPaymentNetworks", "listVoices", "registerDomain"] as const),
   ...(["createMailbox", "listMailboxes", "updateMailbox", "sendMessage", "queryMessages"] as const),
   ...([
     "getAttachment",

@@ -8,6 +8,11 @@ export interface ZipEntry {
   readonly bytes: AsyncIterable<Uint8Array>
 }
 
+/** A stream of Node, whose types users of this package need not have. */
+interface Output {
+  readonly write: (bytes: Uint8Array) => boolean
+}
+
 interface Written {
   readonly name: Buffer
   readonly crc: number
@@ -67,11 +72,11 @@ const ending = (entries: number, offset: number, bytes: number): Buffer =>
  * Writes a ZIP archive (APPNOTE 6.3.10) of any size, as ZIP64. Holds a piece of the current file, and the name and the sizes of
  * each file. Returns the number of files.
  */
-export const writeZip = async (entries: AsyncIterable<ZipEntry>, to: Writable): Promise<number> => {
+export const writeZip = async (entries: AsyncIterable<ZipEntry>, to: Output): Promise<number> => {
   let offset = 0
   const write = async (bytes: Uint8Array): Promise<void> => {
     offset += bytes.length
-    if (!to.write(bytes)) await once(to, "drain")
+    if (!to.write(bytes)) await once(to as Writable, "drain")
   }
   const written: Array<Written> = []
   for await (const { bytes, path } of entries) {
