@@ -18,6 +18,18 @@ const PER_SECOND_MAX = 100
 
 const EXPORT_INTERVAL = "2 seconds"
 const SHUTDOWN_TIMEOUT = "2 seconds"
+const REQUEST_TIMEOUT_MILLIS = 5_000
+
+/**
+ * Returns a fetch that gives up an answer, with its body, after a time. The exporter bounds neither the time of a request nor
+ * the number of those under way.
+ */
+export const fetchWithin =
+  (millis: number): typeof fetch =>
+  (input, init) => {
+    const timeout = AbortSignal.timeout(millis)
+    return fetch(input, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, timeout]) : timeout })
+  }
 
 /** The attributes that are exported. Others, such as URLs, may hold secrets and addresses of people. */
 const ATTRIBUTES: ReadonlySet<string> = new Set([
@@ -110,7 +122,8 @@ export const traceLayer = (traces: TraceExport | null) => {
   ).pipe(
     Layer.provide(OtlpExporter.layerFlusher),
     Layer.provide(OtlpSerialization.layerJson),
-    Layer.provide(FetchHttpClient.layer)
+    Layer.provide(FetchHttpClient.layer),
+    Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetchWithin(REQUEST_TIMEOUT_MILLIS)))
   )
   return Layer.merge(recorder, untraced)
 }

@@ -1,5 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { admission } from "../src/Traces.ts"
+import { Effect } from "effect"
+import { once } from "node:events"
+import { createServer, type RequestListener } from "node:http"
+import type { AddressInfo } from "node:net"
+import { admission, fetchWithin } from "../src/Traces.ts"
 
 describe("admission", () => {
   it("admits one in so many of the traces that begin here", () => {
@@ -18,4 +22,29 @@ describe("admission", () => {
     now = 1_000
     assert.strictEqual(admitted(), 100)
   })
+})
+
+describe("a receiver", () => {
+  const listening = (answer: RequestListener) =>
+    Effect.acquireRelease(
+      Effect.promise(async () => {
+        const server = createServer(answer)
+        await once(server.listen(0, "127.0.0.1"), "listening")
+        return server
+      }),
+      (server) => Effect.sync(() => server.close().closeAllConnections())
+    )
+
+  it.live.each<readonly [string, RequestListener]>([
+    ["does not answer", () => undefined],
+    ["does not end its answer", (_request, response) => void response.writeHead(200).write("{")]
+  ])("that %s is given up after a time, so that requests to it do not pile up", ([, answer]) =>
+    Effect.gen(function* () {
+      const { port } = (yield* listening(answer)).address() as AddressInfo
+      const asking = fetchWithin(100)(`http://127.0.0.1:${port}/v1/traces`, { method: "POST", body: "{}" })
+      const answered = asking.then((response) => response.arrayBuffer())
+      const failure = yield* Effect.promise(() => answered.catch((error: unknown) => error))
+      assert.propertyVal(failure, "name", "TimeoutError")
+    }).pipe(Effect.scoped)
+  )
 })
