@@ -98,7 +98,7 @@ describe("the trace of a purchase", () => {
     expect(claiming).toHaveLength(1)
   })
 
-  it("is not recorded if its client does not record it, and begins here without one", async () => {
+  it("begins here if its client does not record the one that it names", async () => {
     const { traceId } = newParent()
     const unrecorded = await agentOf().send({
       path: "/api/v1/services",

@@ -34,7 +34,6 @@ export const fetchWithin =
 /** The attributes that are exported. Others, such as URLs, may hold secrets and addresses of people. */
 const ATTRIBUTES: ReadonlySet<string> = new Set([
   "agentos.operation",
-  "agentos.operation_id",
   "agentos.request_id",
   "agentos.tenant_id",
   "db.operation.name",

@@ -20,16 +20,11 @@ const spanOf = (fiber: Fiber.Fiber<unknown, unknown>): Tracer.Span | undefined =
   return span?._tag === "Span" && span.sampled ? span : undefined
 }
 
-/** Returns the traceparent of the span in which a fiber runs; null outside of recorded traces. */
-export const traceparentOf = (fiber: Fiber.Fiber<unknown, unknown>): string | null => {
-  const span = spanOf(fiber)
-  return span === undefined ? null : `00-${span.traceId}-${span.spanId}-01`
-}
-
 /** The traceparent of the span in which this runs; null outside of recorded traces. */
-export const traceparent: Effect.Effect<string | null> = Effect.withFiber((fiber) =>
-  Effect.succeed(traceparentOf(fiber))
-)
+export const traceparent: Effect.Effect<string | null> = Effect.withFiber((fiber) => {
+  const span = spanOf(fiber)
+  return Effect.succeed(span === undefined ? null : `00-${span.traceId}-${span.spanId}-01`)
+})
 
 /** Returns the id of the trace in which a fiber runs; undefined outside of recorded traces. */
 export const traceIdOf = (fiber: Fiber.Fiber<unknown, unknown>): string | undefined => spanOf(fiber)?.traceId
