@@ -161,6 +161,12 @@ const ROWS: Readonly<Record<string, ReadonlyArray<Panel>>> = {
       queries: maxPer(["state"], "agentos_operations_open_oldest_seconds")
     },
     {
+      title: "Sold and refunded",
+      description: "Prices of the operations that ended so, a minute.",
+      unit: "short",
+      queries: { "{{account}}": "60 * sum by (account) (rate(agentos_money_usdt_total[$__rate_interval]))" }
+    },
+    {
       title: "Amount due back",
       description: "USDT that is due back to payers, of open operations, by network and token.",
       unit: "short",

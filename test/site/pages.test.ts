@@ -1,9 +1,9 @@
-import { mkdirSync, readFileSync } from "node:fs"
-import { createRequire } from "node:module"
+import { mkdirSync } from "node:fs"
 import { join } from "node:path"
-import type { Browser, BrowserContext, Page } from "playwright-core"
+import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { hasChromium, launchChromium, skipReason } from "../support/Chromium.ts"
+import { overflow, seriousViolations, watch } from "../support/PageAudit.ts"
 import { useSandbox } from "../support/useSandbox.ts"
 
 /** The documentation as a server serves it, in a browser. */
@@ -33,8 +33,6 @@ const BLOCKING_MAX = { files: 2, bytes: 128 * 1024 }
 /** The folder for screenshots, for people who review them. */
 const SCREENSHOTS = process.env["SITE_SCREENSHOTS"]
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
-
 let browser: Browser
 beforeAll(async () => {
   if (!hasChromium) return
@@ -45,30 +43,6 @@ beforeAll(async () => {
 })
 afterAll(() => browser?.close())
 
-/** A page, with the errors of its console and the requests to other origins. */
-interface Visit {
-  readonly page: Page
-  readonly problems: Array<string>
-}
-
-const watch = async (context: BrowserContext): Promise<Visit> => {
-  const page = await context.newPage()
-  const problems: Array<string> = []
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") problems.push(`console: ${message.text()}`)
-  })
-  page.on("pageerror", (error) => problems.push(`error: ${error.message}`))
-  page.on("request", (request) => {
-    const { origin, protocol } = new URL(request.url())
-    if (origin !== host.sandbox.baseUrl && protocol !== "data:" && protocol !== "blob:")
-      problems.push(`request: ${request.url()}`)
-  })
-  page.on("response", (response) => {
-    if (response.status() >= 400) problems.push(`${response.status()}: ${response.url()}`)
-  })
-  return { page, problems }
-}
-
 /** Visits pages with a width and a theme, and returns what `check` finds wrong with each. */
 const visit = async (
   paths: ReadonlyArray<string>,
@@ -78,7 +52,7 @@ const visit = async (
 ): Promise<ReadonlyArray<string>> => {
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme })
   context.setDefaultTimeout(60_000)
-  const { page, problems } = await watch(context)
+  const { page, problems } = await watch(context, host.sandbox.baseUrl)
   const found: Array<string> = []
   try {
     for (const path of paths) {
@@ -92,29 +66,8 @@ const visit = async (
   }
 }
 
-const overflow = async (page: Page): Promise<ReadonlyArray<string>> => {
-  const [content = 0, width = 0] = await page.evaluate<ReadonlyArray<number>>(
-    "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
-  )
-  return content > width ? [`${content} px of content in ${width} px`] : []
-}
-
-interface Violation {
-  readonly id: string
-  readonly impact: string
-  readonly nodes: ReadonlyArray<{ readonly html: string; readonly failureSummary: string }>
-}
-
-const seriousViolations = async (page: Page): Promise<ReadonlyArray<string>> => {
-  const found = await page.evaluate<ReadonlyArray<Violation>>("axe.run().then(({ violations }) => violations)")
-  return found
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes[0]?.html.slice(0, 200)} ${nodes[0]?.failureSummary}`)
-}
-
 /** Scripts make wide blocks of code focusable once the browser is idle, so findings must last for seconds. */
 const violations = async (page: Page): Promise<ReadonlyArray<string>> => {
-  await page.evaluate(axe)
   let found = await seriousViolations(page)
   for (let tries = 1; found.length > 0 && tries < 6; tries++) {
     await page.waitForTimeout(500)
@@ -211,7 +164,7 @@ describe.skipIf(!hasChromium)(`the documentation in a browser${skipReason}`, () 
 
   it("links to pages, files and headings that exist", async () => {
     const context = await browser.newContext()
-    const { page } = await watch(context)
+    const { page } = await watch(context, host.sandbox.baseUrl)
     const { baseUrl } = host.sandbox
     const anchors = new Map<string, ReadonlySet<string>>()
     const links = new Map<string, string>()

@@ -199,6 +199,7 @@ export {
   QueryAuditInput
 } from "./operator/Audit.ts"
 export * from "./operator/AuditStore.ts"
+export { type CallHistory, listTenantCalls, QueryTenantCallsInput, showCall } from "./operator/CallHistory.ts"
 export * from "./operator/OperationAdministration.ts"
 export type { TimelineEntry } from "./operator/OperationTimeline.ts"
 export * from "./operator/Operators.ts"

@@ -1,6 +1,6 @@
 /**
  * Bundles agentos-server into dist/bundle: the program, the programs that it starts, each in one file, the libraries that
- * it loads on first use, the documentation, and the packages that it offers for download.
+ * it loads on first use, the documentation, the console, and the packages that it offers for download.
  */
 import { site } from "@agentos/site"
 import { readFileSync, rmSync } from "node:fs"
@@ -36,6 +36,11 @@ const REPLACED = new Map([
     `import { join } from "node:path"
     const folder = (name) => async () => join(__dirname, name)
     export const site = { texts: folder("site"), pages: folder("site"), downloads: folder("downloads") }`
+  ],
+  [
+    "packages/http-server/src/handler/operator/ConsoleFiles.ts",
+    `import { pathToFileURL } from "node:url"
+    export const consoleFolder = pathToFileURL(__dirname + "/console/")`
   ],
   ["packages/server/src/Version.ts", `export const VERSION = ${JSON.stringify(version)}`],
   ["packages/provider-smtp/src/parser/Mailauth.ts", `export { authenticate } from "mailauth"`],
@@ -148,6 +153,7 @@ await mkdir(FOLDER, { recursive: true })
 const modules: Array<string> = []
 for (const [name, source] of Object.entries(PROGRAMS)) modules.push(...(await bundle(name, source)))
 await cp(await site.pages(), join(FOLDER, "site"), { recursive: true })
+await cp(join(ROOT, "packages/http-server/console"), join(FOLDER, "console"), { recursive: true })
 await cp(await site.downloads(), join(FOLDER, "downloads"), { recursive: true })
 await writeFile(join(FOLDER, "THIRD_PARTY_LICENSES"), thirdPartyLicenses(modules))
 console.log(`Built agentos-server in ${FOLDER}`)

@@ -25,7 +25,8 @@ const CurrentMutation = Context.Reference<((change: Change) => Effect.Effect<voi
 
 /**
  * Records that the current mutation succeeds, and the fields that it changes. Call it in the transaction of the change, so
- * that both are committed or neither is. It does nothing outside of a mutation.
+ * that both are committed or neither is. `reason` is recorded if the operator gave no other one. It does nothing outside of a
+ * mutation.
  */
 export const recordChange = (before: unknown, after: unknown, reason?: string): Effect.Effect<void> =>
   Effect.flatMap(CurrentMutation, (record) =>
@@ -49,7 +50,7 @@ export const audited = Effect.fnUntraced(function* <A, E, R>(
   const store = yield* AuditStore
   const attempt = { auditId: yield* Uuid.next, at: yield* Timestamp.now, ...mutation }
   const append = (outcome: AuditRecord["outcome"], failure: string | null, change: Change) =>
-    store.append({ ...attempt, ...change, outcome, failure })
+    store.append({ ...attempt, ...change, reason: attempt.reason ?? change.reason ?? null, outcome, failure })
   // The id is that of the record which the mutation has committed, if it has one.
   const finish = (exit: Exit.Exit<A, E>) =>
     Exit.isSuccess(exit)

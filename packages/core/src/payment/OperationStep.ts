@@ -1,5 +1,6 @@
 import { Context, Effect, Schema } from "effect"
 import type { Operation } from "./Operation.ts"
+import { countMoney } from "./SalesMetrics.ts"
 
 /**
  * The points at which a paid operation can be interrupted, in order. A worker that takes the operation over can rely on
@@ -44,8 +45,8 @@ export type ReachedOperation = Omit<Operation, "tenantId">
 
 /**
  * Called at each step before the work continues. Hosts use it for tracing and counting, tests to interrupt the work.
- * Does nothing by default.
+ * Counts money by default.
  */
 export const OperationSteps = Context.Reference<
   (step: OperationStep, operation: ReachedOperation) => Effect.Effect<void>
->("@agentos/core/payment/OperationSteps", { defaultValue: () => () => Effect.void })
+>("@agentos/core/payment/OperationSteps", { defaultValue: () => countMoney })

@@ -7,6 +7,7 @@ import { OfferReceipts } from "./OfferReceipts.ts"
 import { OperationJournal } from "./OperationJournal.ts"
 import type { PaymentState } from "./OperationState.ts"
 import { OperationSteps } from "./OperationStep.ts"
+import { startCounters } from "./SalesMetrics.ts"
 import { OperationStore } from "./OperationStore.ts"
 import { OperationWorker } from "./OperationWorker.ts"
 import { challengeIssuer } from "./ChallengeIssuer.ts"
@@ -64,6 +65,7 @@ export class PaidOperations extends Context.Service<
   static readonly layer = Layer.effect(
     PaidOperations,
     Effect.gen(function* () {
+      yield* startCounters
       const rail = yield* PaymentRail
       const keyring = yield* Keyring
       const issue = challengeIssuer(rail, keyring, yield* OfferReceipts)

@@ -28,6 +28,8 @@ const ROUTES: ReadonlyArray<readonly [method: "GET" | "POST", path: string, role
   ["POST", "/internal/tenants/{tenant}/resume", "support", "tenant.resume"],
   ["POST", "/internal/tenants/{tenant}/revoke-tokens", "support", "tenant.revoke-tokens"],
   ["POST", "/internal/tenants/{tenant}/resume-sending", "support", "tenant.resume-sending"],
+  ["GET", "/internal/tenants/{tenant}/calls", "support"],
+  ["GET", "/internal/calls/{callId}", "support"],
   ["GET", "/internal/tenants/{tenant}/suppressions", "read"],
   ["POST", "/internal/tenants/{tenant}/suppressions/lift", "support", "suppression.lift"],
   ["GET", "/internal/audit", "read"],
@@ -115,6 +117,9 @@ describe("operators with tokens of their own", () => {
     assert.deepInclude(resumed, { actor: "support-er", reason: "It was a mistake", before: suspended?.after })
     assert.include(JSON.stringify(suspended?.after), "Sends spam")
     assert.deepStrictEqual(resumed?.after, { suspension: null })
+
+    await post(`${path}/suspend`, { reason: "Sends spam" }, "support-er", { "x-operator-reason": "Complaint 17" })
+    assert.include((await audit(`&target=${wallet}`))[0]?.reason, "Complaint 17")
 
     await post("/internal/selling/stop", { service: "email.mailbox.create", reason: "Moving" }, "money-er")
     await post("/internal/selling/start", { service: "email.mailbox.create" }, "money-er")

@@ -140,9 +140,10 @@ describe("the metrics for the operator", () => {
     const there = await vi.waitFor(async () => {
       const samples = await scrape(server)
       assert.strictEqual(valueOf(samples, "agentos_realtime_sockets"), 1)
+      // Both are of the last second, in which the socket may have opened before its session.
+      assert.strictEqual(valueOf(samples, "agentos_realtime_sessions", { mode: "deliver" }), 1)
       return samples
     }, PATIENCE)
-    assert.strictEqual(valueOf(there, "agentos_realtime_sessions", { mode: "deliver" }), 1)
     assert.strictEqual(valueOf(there, "agentos_realtime_sessions", { mode: "observe" }), 0)
     assert.strictEqual(gained(before, there, "agentos_realtime_deliveries_total", {}), 2)
     assert.strictEqual(gained(before, there, "agentos_event_delivery_seconds_count", {}), 2)
@@ -174,6 +175,16 @@ describe("the metrics for the operator", () => {
     const after = await scrape(server)
     await server.stop()
     assert.strictEqual(gained(before, after, "agentos_call_relays_broken_total", {}), 1)
+  })
+
+  it("count the prices of what was sold, from the start", async () => {
+    const server = await startServer({ operatorToken: TOKEN })
+    const before = await scrape(server)
+    assert.isAtLeast(valueOf(before, "agentos_money_usdt_total", { account: "refunded" })!, 0)
+    await newTenant(server)
+    const sold = gained(before, await scrape(server), "agentos_money_usdt_total", { account: "fulfilled" })
+    await server.stop()
+    assert.closeTo(sold, 0.25, 1e-6)
   })
 
   it("report jobs and open operations, and omit final operations", async () => {

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { ServerSettings } from "../../ServerSettings.ts"
 import * as AccessRoutes from "./AccessRoutes.ts"
+import { consoleRoutes } from "./Console.ts"
 import * as JobRoutes from "./JobRoutes.ts"
 import * as OperationRoutes from "./OperationRoutes.ts"
 import { serveOperators } from "./OperatorRoute.ts"
@@ -16,8 +17,9 @@ export const operatorRoutes = Effect.gen(function* () {
   ]
 })
 
-/** Serves the routes for operators. They exist only if the server has an operator token. */
+/** Serves the routes for operators, and the console over them. They exist only if the server has an operator token. */
 export const routes = Effect.gen(function* () {
   const { operatorToken } = yield* ServerSettings
-  return operatorToken === null ? [] : yield* serveOperators(operatorToken, yield* operatorRoutes)
+  if (operatorToken === null) return []
+  return [...(yield* serveOperators(operatorToken, yield* operatorRoutes)), ...consoleRoutes]
 })

@@ -1,9 +1,14 @@
 import {
+  type Calls,
+  type CallStore,
   LiftSuppressionInput,
+  listTenantCalls,
   listTenants,
+  QueryTenantCallsInput,
   QueryTenantsInput,
   QuerySuppressionsInput,
   ResourceNotFound,
+  showCall,
   SuspendTenantInput,
   TenantAdministration,
   TenantErasure,
@@ -75,6 +80,25 @@ const liftSuppression = Effect.map(TenantAdministration, (tenants): Answer =>
   })
 )
 
+/** Lists the calls of a tenant, newest first. */
+const listCalls = Effect.map(
+  Effect.all([TenantAdministration, Effect.context<Calls>()]),
+  ([tenants, services]): Answer =>
+    Effect.gen(function* () {
+      const page = yield* queryOf(QueryTenantCallsInput)
+      const { tenant } = yield* ofTenant(yield* tenants.find(yield* namedTenant))
+      return yield* dataResponse(yield* Effect.provide(listTenantCalls(tenant, page), services))
+    })
+)
+
+/** Shows a call of any tenant, without what was said. */
+const showOneCall = Effect.map(Effect.context<CallStore>(), (services): Answer =>
+  Effect.flatMap(
+    Effect.flatMap(parameter("callId"), (id) => Effect.provide(showCall(id.toLowerCase()), services)),
+    dataResponse
+  )
+)
+
 /** Lists tenants, newest first. */
 const listAll = Effect.map(Effect.context<TenantStore>(), (services): Answer =>
   Effect.flatMap(
@@ -117,6 +141,8 @@ export const routes = Effect.gen(function* () {
       `${tenant}/resume-sending`,
       yield* acting("resumeSending")
     ),
+    read("tenantCalls", `${tenant}/calls`, yield* listCalls, "support"),
+    read("call", "/internal/calls/{callId}", yield* showOneCall, "support"),
     read("suppressions", suppressions, yield* listSuppressions),
     mutation("liftSuppression", "support", "suppression.lift", `${suppressions}/lift`, yield* liftSuppression)
   ]
