@@ -68,7 +68,12 @@ const killServer = async ({ testbed }: Shop, random: Random, seconds: number): P
   }
 }
 
-const failProviders = async ({ testbed }: Shop, faults: ReadonlyArray<Fault>, signal: AbortSignal): Promise<void> => {
+/** Makes a provider fail every second or two. */
+export const failProviders = async (
+  { testbed }: Shop,
+  faults: ReadonlyArray<Fault>,
+  signal: AbortSignal
+): Promise<void> => {
   for (const fault of faults) {
     if (signal.aborted) return
     if (fault.kind === "provider failed") await planProviderFault(testbed.cluster, fault.fault)
@@ -82,7 +87,7 @@ interface Order {
 }
 
 /** A client that buys services at random, and keeps them. */
-class RandomClient {
+export class RandomClient {
   readonly #shop: Shop
   readonly #wallet: Wallet
   readonly #random: Random
@@ -93,8 +98,10 @@ class RandomClient {
   readonly #toFill: Array<OwnNumber> = []
   /** Answered calls that need no server. */
   readonly #calls: Array<OwnCall> = []
+  readonly #pauseMillis: number
 
-  constructor(shop: Shop, wallet: Wallet, random: Random) {
+  constructor(shop: Shop, wallet: Wallet, random: Random, pauseMillis = 0) {
+    this.#pauseMillis = pauseMillis
     this.#shop = shop
     this.#wallet = wallet
     this.#random = random
@@ -108,6 +115,8 @@ class RandomClient {
       if (service === "email.mailbox.delete" && target.mailbox !== undefined) this.#shop.hideMailbox(target.mailbox)
       await this.#pursue(purchase, signal)
       await this.#keep(purchase)
+      if (this.#pauseMillis > 0)
+        await sleep(this.#pauseMillis, undefined, { signal, ref: false }).catch(() => undefined)
     }
   }
 

@@ -26,6 +26,8 @@ export const serverSuite = (installed: () => Installation, sandbox: () => Sandbo
         AGENTOS_PUBLIC_URL: url,
         AGENTOS_PORT: String(port),
         AGENTOS_KEYS: `1:${randomBytes(32).toString("base64")}`,
+        AGENTOS_OPERATOR_TOKEN: randomBytes(32).toString("hex"),
+        AGENTOS_OPERATOR_LISTEN: "127.0.0.1:0",
         AGENTOS_NETWORKS: JSON.stringify(networks),
         AGENTOS_EMAIL_DOMAIN: emailDomain,
         AGENTOS_SMTP_PORT: "0",
@@ -36,6 +38,9 @@ export const serverSuite = (installed: () => Installation, sandbox: () => Sandbo
       }
       const first = startForTest(installed(), version, PROGRAM, ["start"], variables)
       expect(await first.find(/"http":\{"host":"127.0.0.1","port":(\d+)\}/)).toBe(String(port))
+      const operatorPort = await first.find(/"operator":\{"host":"127.0.0.1","port":(\d+)\}/)
+      const script = await fetch(`http://127.0.0.1:${operatorPort}/internal/console/main.js`)
+      expect([script.status, script.headers.get("content-type")]).toEqual([200, "text/javascript; charset=utf-8"])
       const localPart = `server-${version}-${database === "PostgreSQL" ? "pg" : "embedded"}`
       const { address, token } = await buyMailbox(url, wallets[0]!.privateKey, localPart)
       const read = async (path: string) => {
