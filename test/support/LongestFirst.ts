@@ -49,7 +49,6 @@ const LONGEST = [
   "test/e2e/restart.test.ts",
   "test/e2e/payment.test.ts",
   "packages/postgres/test/Plans.test.ts",
-  "packages/server/test/output/ZipFile.test.ts",
   "test/e2e/cluster.test.ts",
   "test/e2e/phoneFailures.test.ts",
   "packages/cli/test/payment/Pay.test.ts",

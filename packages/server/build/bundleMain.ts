@@ -69,6 +69,7 @@ const replaced: Plugin = {
 
 /** Libraries that are used later than the start, or not without mail or telephones. */
 const SEALED = {
+  archive: { yazl: ["ZipFile"] },
   mailauth: { mailauth: ["authenticate()"] },
   numbering: {
     "libphonenumber-js/max": [
