@@ -244,11 +244,11 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
     readFunds: Effect.fnUntraced(function* (token, wallet) {
       const { chain, method } = yield* tokenRoute(token)
       // One request.
-      const [balance, allowance] = yield* Effect.all(
+      const [balance, allowed] = yield* Effect.all(
         [chain.balanceOf(hexOf(wallet)), method.readAllowance(hexOf(wallet))],
         { concurrency: 2 }
       )
-      return { balance, allowance }
+      return { balance, ...allowed }
     }),
     readNonce: Effect.fnUntraced(function* (proof) {
       const { chain, method, offered } = yield* routeOf(proof, proof.accepted)

@@ -101,12 +101,18 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })(
       Effect.gen(function* () {
         const { client } = yield* Permit2Rig
         const payment = yield* presented(yield* sponsoring)
+        const permitNonce = Effect.map(
+          payment.rail.readFunds(payment.terms, payment.proof.payer),
+          (funds) => funds.permitNonce
+        )
+        assert.strictEqual(yield* permitNonce, 0n)
         const { find } = yield* paidFor(payment)
         const answer = yield* payment.rail.settle(payment.proof, payment.terms)
         const found = yield* find
         if (found._tag !== "Paid") return assert.fail(found._tag)
         assert.deepStrictEqual<unknown>(answer, { _tag: "Accepted", transaction: found.transaction })
         assert.strictEqual(yield* Effect.promise(() => client.getBalance(payment.account)), 0n)
+        assert.strictEqual(yield* permitNonce, 1n)
       })
     )
 

@@ -106,21 +106,25 @@ const PAYMENT_NETWORKS: ReadonlyArray<typeof PaymentNetworkRecord.Encoded> = [
     network: "eip155:196",
     asset: "0x779Ded0c9e1022225f8E0630b35a9b54bE713736",
     name: "USD\u20AE0",
+    symbol: "USDT",
     transferMethod: "eip3009",
     decimals: 6,
     payTo: "0x52908400098527886E0F7030069857D2E4169EE7",
     balance: { amount: "4.75", baseUnits: "4750000" },
-    allowance: null
+    allowance: null,
+    permitNonce: null
   },
   {
     network: "eip155:56",
     asset: "0x55d398326f99059fF775485246999027B3197955",
     name: "Tether USD",
+    symbol: "USDT",
     transferMethod: "permit2",
     decimals: 18,
     payTo: "0x52908400098527886E0F7030069857D2E4169EE7",
     balance: { amount: "12.50", baseUnits: "12500000000000000000" },
-    allowance: { amount: "0.00", baseUnits: "0" }
+    allowance: { amount: "0.00", baseUnits: "0" },
+    permitNonce: null
   }
 ]
 

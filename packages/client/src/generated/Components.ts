@@ -1160,11 +1160,13 @@ export interface components {
             network: string;
             asset: string;
             name: string | null;
+            symbol: string;
             transferMethod: string | null;
             decimals: number;
             payTo: string;
             balance?: components["schemas"]["TokenAmount"] | null;
             allowance?: components["schemas"]["TokenAmount"] | null;
+            permitNonce?: string | null;
             reason?: string;
         };
         TokenAmount: {

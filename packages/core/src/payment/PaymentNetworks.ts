@@ -1,10 +1,13 @@
-import { Cache, Context, Duration, Effect, Layer, Schema } from "effect"
+import { Cache, Context, Duration, Effect, Exit, Layer, Schema } from "effect"
 import * as Usdt from "../catalog/Usdt.ts"
 import type { WalletAddress } from "../tenancy/Tenant.ts"
 import { PaymentRail, type WalletFunds } from "./PaymentRail.ts"
-import type { PaymentTerms } from "./PaymentTerms.ts"
+import { type PaymentTerms, symbolOf } from "./PaymentTerms.ts"
 
-/** How long the funds of a wallet on a network are kept, or the reason why they could not be read. */
+/**
+ * How long the funds of a wallet on a network are kept, or the reason why they could not be read. Those with the nonce of a permit
+ * are shared by concurrent requests only: a payment with the nonce of the one before it is refused.
+ */
 const CACHE_LIFETIME = Duration.seconds(1)
 const CACHE_SIZE = 10_000
 /** How long the chain of one network is waited for. */
@@ -24,9 +27,10 @@ export const PaymentNetworkRecord = Schema.Struct({
   name: Schema.NullOr(Schema.String).annotateKey({
     description: "Name of the token, as payments sign it; null if the network has none."
   }),
+  symbol: Schema.String.annotateKey({ description: "Symbol of the token, for example `USDT`." }),
   transferMethod: Schema.NullOr(Schema.String).annotateKey({
     description:
-      "`eip3009`: a signature is enough. `permit2`: the wallet must let Permit2 move its tokens, once, by a transaction. Null if the server names none."
+      "`eip3009`: a signature is enough. `permit2`: the wallet must let Permit2 move its tokens, once, by a transaction, unless `permitNonce` says otherwise. Null if the server names none."
   }),
   decimals: Schema.Int.annotateKey({ description: "Decimals of the token." }),
   payTo: Schema.String.annotateKey({ description: "Address that payments go to." }),
@@ -37,18 +41,24 @@ export const PaymentNetworkRecord = Schema.Struct({
     description:
       "Amount that `wallet` lets Permit2 move; null if it could not be read, or if the transfer method needs none. Missing without `wallet`."
   }),
+  permitNonce: Schema.optionalKey(Schema.NullOr(Schema.String)).annotateKey({
+    description:
+      "Nonce of the next permit of `wallet` (EIP-2612), as decimal text: a payment may bring the allowance as a permit, by x402's extension `eip2612GasSponsoring`. Null if it could not be read, or if the network takes no permits. Missing without `wallet`."
+  }),
   reason: Schema.optionalKey(Schema.String).annotateKey({ description: "Why the balance could not be read." })
 }).annotate({ identifier: "PaymentNetwork" })
 export type PaymentNetworkRecord = typeof PaymentNetworkRecord.Type
 
 type Funds = WalletFunds | { readonly reason: string }
 
-const toRecord = ({ asset, extra, network, payTo }: PaymentTerms) => {
+const toRecord = (terms: PaymentTerms) => {
+  const { asset, extra, network, payTo } = terms
   const { assetTransferMethod = null, decimals = Usdt.DECIMALS, name = null } = extra
   return {
     network,
     asset,
     name: name === null ? null : String(name),
+    symbol: symbolOf(terms),
     transferMethod: assetTransferMethod === null ? null : String(assetTransferMethod),
     decimals: Number(decimals),
     payTo
@@ -56,7 +66,7 @@ const toRecord = ({ asset, extra, network, payTo }: PaymentTerms) => {
 }
 
 const withFunds = (record: PaymentNetworkRecord, funds: Funds): PaymentNetworkRecord => {
-  if ("reason" in funds) return { ...record, balance: null, allowance: null, reason: funds.reason }
+  if ("reason" in funds) return { ...record, balance: null, allowance: null, permitNonce: null, reason: funds.reason }
   const unit = 10n ** BigInt(record.decimals - Usdt.DECIMALS)
   const amountOf = (units: bigint | null) =>
     units === null ? null : { amount: Usdt.toDecimal(units / unit), baseUnits: String(units) }
@@ -64,6 +74,7 @@ const withFunds = (record: PaymentNetworkRecord, funds: Funds): PaymentNetworkRe
     ...record,
     balance: amountOf(funds.balance),
     allowance: amountOf(funds.allowance),
+    permitNonce: funds.permitNonce === undefined ? null : String(funds.permitNonce),
     ...(funds.balance === null ? { reason: "The payment rail of this server does not read balances." } : {})
   }
 }
@@ -73,7 +84,7 @@ export class PaymentNetworks extends Context.Service<
   PaymentNetworks,
   {
     /**
-     * With a wallet, reads each chain once a second, for at most 5 seconds. A chain that could not be read has a reason in
+     * With a wallet, reads each chain for at most 5 seconds, and once a second unless its token takes permits. A chain that could not be read has a reason in
      * the place of amounts.
      */
     readonly list: (wallet: WalletAddress | undefined) => Effect.Effect<ReadonlyArray<PaymentNetworkRecord>>
@@ -93,7 +104,10 @@ export class PaymentNetworks extends Context.Service<
           })
         )
       }
-      const cache = yield* Cache.make({ capacity: CACHE_SIZE, lookup: readFunds, timeToLive: CACHE_LIFETIME })
+      const cache = yield* Cache.makeWith(readFunds, {
+        capacity: CACHE_SIZE,
+        timeToLive: (exit) => (Exit.isSuccess(exit) && "permitNonce" in exit.value ? Duration.zero : CACHE_LIFETIME)
+      })
 
       return PaymentNetworks.of({
         list: (wallet) => {

@@ -110,6 +110,8 @@ export interface WalletFunds {
   readonly balance: bigint | null
   /** The amount that the wallet lets Permit2 move; null if its payments need no allowance. */
   readonly allowance: bigint | null
+  /** The nonce of the wallet's next permit (EIP-2612), if a payment may bring the allowance. */
+  readonly permitNonce?: bigint
 }
 
 /** A transfer of a token to or from us, as logged by its contract. Addresses are in lower case. */

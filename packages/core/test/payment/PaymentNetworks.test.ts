@@ -26,7 +26,8 @@ const termsOn = (network: string, extra: PaymentTerms["extra"]): PaymentTerms =>
 const TERMS = [
   termsOn("eip155:1", { name: "USDT0", assetTransferMethod: "eip3009", decimals: 6 }),
   termsOn("eip155:2", { name: "Tether USD", assetTransferMethod: "permit2", decimals: 18 }),
-  termsOn("credits:house", {})
+  termsOn("credits:house", {}),
+  termsOn("eip155:3", { symbol: "USDC", assetTransferMethod: "permit2", gasSponsoring: "eip2612" })
 ]
 
 /** Lists networks on chains that answer as `read` does. Counts the reads. */
@@ -52,7 +53,9 @@ const funds = ({ network }: Token) =>
     ? { balance: 4_750_000n, allowance: null }
     : network === "eip155:2"
       ? { balance: 12_500_000_999_999_999_999n, allowance: 250_000_000_000_000_000n }
-      : { balance: null, allowance: null }
+      : network === "eip155:3"
+        ? { balance: 1n, allowance: 0n, permitNonce: 7n }
+        : { balance: null, allowance: null }
 
 describe("PaymentNetworks", () => {
   it.effect("lists the networks in the server's order, and reads no chain without a wallet", () =>
@@ -62,7 +65,7 @@ describe("PaymentNetworks", () => {
       const { asset, payTo } = TERMS[0]!
       const common = { asset, payTo }
       const methods = { transferMethod: "eip3009", decimals: 6 }
-      assert.deepStrictEqual(first, { network: "eip155:1", name: "USDT0", ...methods, ...common })
+      assert.deepStrictEqual(first, { network: "eip155:1", name: "USDT0", symbol: "USDT", ...methods, ...common })
       assert.deepInclude(second, { network: "eip155:2", transferMethod: "permit2", decimals: 18 })
       assert.deepInclude(third, { network: "credits:house", name: null, transferMethod: null, decimals: 6 })
       assert.deepStrictEqual(reads, [])
@@ -72,7 +75,7 @@ describe("PaymentNetworks", () => {
   it.effect("shows the funds of a wallet, in base units and rounded down as decimal", () =>
     Effect.gen(function* () {
       const { networks } = networksOn((token) => Effect.succeed(funds(token)))
-      const [first, second, third] = yield* (yield* networks).list(WALLET)
+      const [first, second, third, fourth] = yield* (yield* networks).list(WALLET)
       assert.deepInclude(first, { balance: { amount: "4.75", baseUnits: "4750000" }, allowance: null })
       assert.notProperty(first, "reason")
       assert.deepInclude(second, {
@@ -81,6 +84,7 @@ describe("PaymentNetworks", () => {
       })
       const reason = "The payment rail of this server does not read balances."
       assert.deepInclude(third, { balance: null, allowance: null, reason })
+      assert.deepStrictEqual([first?.permitNonce, fourth?.permitNonce, fourth?.symbol], [null, "7", "USDC"])
     })
   )
 
@@ -103,7 +107,7 @@ describe("PaymentNetworks", () => {
     })
   )
 
-  it.effect("reads each chain once a second for a wallet, also if it fails", () =>
+  it.effect("reads each chain once a second for a wallet, also if it fails, unless its token takes permits", () =>
     Effect.gen(function* () {
       const failed = new ProviderError({ provider: "x402", reason: "Temporary", message: "down" })
       const { networks, reads } = networksOn((token) =>
@@ -112,12 +116,12 @@ describe("PaymentNetworks", () => {
       const { list } = yield* networks
       yield* Effect.all([list(WALLET), list(WALLET)], { concurrency: 2 })
       yield* list(WALLET)
-      assert.lengthOf(reads, 3)
-      yield* list(walletAddress(`0x${"b2".repeat(20)}`))
       assert.lengthOf(reads, 6)
+      yield* list(walletAddress(`0x${"b2".repeat(20)}`))
+      assert.lengthOf(reads, 10)
       yield* TestClock.adjust("1 second")
       yield* list(WALLET)
-      assert.lengthOf(reads, 9)
+      assert.lengthOf(reads, 14)
     })
   )
 })

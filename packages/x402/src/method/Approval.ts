@@ -13,4 +13,4 @@ export const approvalText = (
   (config.gasSponsoring === undefined ? "" : BY_PERMIT)
 
 const BY_PERMIT =
-  " Or pay with a client that has x402's extension eip2612GasSponsoring and can read the chain: that needs no transaction."
+  " Or pay without a transaction, with a permit in x402's extension eip2612GasSponsoring. Its nonce is permitNonce in GET /api/v1/payments/networks?wallet=."

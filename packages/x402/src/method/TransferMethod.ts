@@ -1,4 +1,4 @@
-import type { PaymentProof, PaymentTerms, ProviderError, Settlement } from "@agentos/core"
+import type { PaymentProof, PaymentTerms, ProviderError, Settlement, WalletFunds } from "@agentos/core"
 import type { Effect, Option } from "effect"
 import type { Address, Hex } from "viem"
 import type { AllowancePermit } from "../header/GasSponsoring.ts"
@@ -66,8 +66,8 @@ export interface TransferMethod {
   readonly findFormFlaw: (signature: Hex) => string | undefined
   /** Returns the payload of the payment as clients encode it. */
   readonly payloadOf: (transfer: AuthorizedTransfer, signature: Hex) => Readonly<Record<string, unknown>>
-  /** Returns the amount that a wallet lets Permit2 move; null for a method that needs no allowance. */
-  readonly readAllowance: (wallet: Hex) => Effect.Effect<bigint | null, ProviderError>
+  /** Reads what a wallet has allowed, and the nonce of the permit that its next payment may bring. */
+  readonly readAllowance: (wallet: Hex) => Effect.Effect<Omit<WalletFunds, "balance">, ProviderError>
   /** Returns the approval that a wallet must give before it can pay an amount; undefined if it needs none. */
   readonly findMissingApproval: (
     wallet: Hex,

@@ -50,7 +50,7 @@ export const make = (offered: OfferedNetwork, chain: EvmChain): TransferMethod =
         validBefore: validBefore.toString()
       }
     }),
-    readAllowance: () => Effect.succeed(null),
+    readAllowance: () => Effect.succeed({ allowance: null }),
     findMissingApproval: () => Effect.succeed(undefined),
     findPermitFlaw: () => Effect.succeed(undefined),
     simulate: Effect.fnUntraced(function* (transfer, signature) {

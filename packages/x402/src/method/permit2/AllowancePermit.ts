@@ -33,7 +33,9 @@ export const permitDigest = (
   )
 
 const NONCES = toFunctionSelector("nonces(address)")
-const readNonce = (chain: EvmChain, owner: Address) => chain.readWord(concat([NONCES, pad(owner)]), "latest")
+/** Reads the nonce of the next permit of a wallet. */
+export const readNonce = (chain: EvmChain, owner: Address): Effect.Effect<bigint, ProviderError> =>
+  chain.readWord(concat([NONCES, pad(owner)]), "latest")
 
 /**
  * Returns why a token would not take a permit, or undefined if it would. It must be valid for as long as the payment, which clients

@@ -64,7 +64,14 @@ export const make = (offered: OfferedNetwork, chain: EvmChain): TransferMethod =
         witness: { to, validAfter: validAfter.toString() }
       }
     }),
-    readAllowance,
+    readAllowance: (wallet) =>
+      Effect.all(
+        {
+          allowance: readAllowance(wallet),
+          ...(isSponsored ? { permitNonce: AllowancePermit.readNonce(chain, wallet) } : {})
+        },
+        { concurrency: 2 }
+      ),
     findMissingApproval: (wallet, amount) =>
       Effect.map(readAllowance(wallet), (allowance) =>
         allowance < amount ? { to: asset, data: APPROVE, allowance } : undefined
