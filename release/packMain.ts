@@ -54,7 +54,7 @@ const metadataProblems = (
  * The size in bytes that a package promises, of all that it exports, minified and compressed by gzip: what it adds to a page.
  * The packed file is larger, because it is readable and has types and a source map.
  */
-const SIZE_LIMITS: Readonly<Record<string, number>> = { "@agentos/client": 21 * 1_024 }
+const SIZE_LIMITS: Readonly<Record<string, number>> = { "@agentos/client": 22 * 1_024 }
 
 const sizeProblems = async (
   name: string,

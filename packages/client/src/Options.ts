@@ -14,6 +14,11 @@ export interface PaymentOption {
   readonly assetName: string | null
   /** Of the token, as this client knows them: 6, unless the token is known or listed with others. */
   readonly decimals: number
+  /**
+   * How the wallet lets Permit2 move the amount, if it may not yet: by a signature with the payment, for its amount alone (permit of
+   * EIP-2612), or by one transaction before the first payment. Transfers by EIP-3009 need none.
+   */
+  readonly allowanceBy: "none" | "signature" | "transaction"
   readonly payTo: string
   readonly maxTimeoutSeconds: number
   /** Milliseconds since 1970; null if the option does not expire. */

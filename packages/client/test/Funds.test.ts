@@ -191,14 +191,17 @@ describe("payments.funds", () => {
       network: X_LAYER.network,
       asset: X_LAYER.asset,
       assetName: "USD₮0",
+      symbol: "USDT",
       transferMethod: "eip3009",
       balance: "4.75",
       allowance: null,
+      allowanceBy: "none",
       reason: null,
       approval: null
     })
     expect(second).toMatchObject({
       transferMethod: "permit2",
+      allowanceBy: "transaction",
       balance: null,
       allowance: null,
       reason: "The chain eip155:56 could not be read.",

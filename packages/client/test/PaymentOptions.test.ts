@@ -189,6 +189,7 @@ describe("a quote", () => {
         asset: "0x779Ded0c9e1022225f8E0630b35a9b54bE713736",
         assetName: "USDT0",
         decimals: 6,
+        allowanceBy: "none",
         payTo: `0x${"22".repeat(20)}`,
         maxTimeoutSeconds: 60,
         expiresAt: 1_800_000_000_000

@@ -55,7 +55,7 @@ const unitsTable = (): string =>
       ["refund", "facilitator", thousands(MEASURED_GAS.eip3009.refund), thousands(MEASURED_GAS.permit2.refund)],
       [
         "allowance of Permit2, once for each wallet",
-        "payer, and refund wallet",
+        "payer, unless its payments [bring it](/docs/payment-networks#allowances-without-gas), and refund wallet",
         "none",
         thousands(MEASURED_GAS.permit2.approve)
       ]

@@ -1,8 +1,9 @@
 import { AgentOsError, type ErrorDetails } from "../AgentOsError.ts"
 import { decodeJson, isRecord, type Json } from "../Encoding.ts"
-import type { Settings } from "../Options.ts"
+import type { PaymentOption, Settings } from "../Options.ts"
 import { priceOf } from "./Amount.ts"
 import { type Acceptance, decimalsOf } from "./KnownTokens.ts"
+import { takesPermits } from "./Permit.ts"
 
 /** One way to pay that a challenge offers (x402 version 2). */
 export interface ChallengeOption {
@@ -18,8 +19,10 @@ export interface ChallengeOption {
   readonly decimals: number
   /** Whether the token counts as USDT. */
   readonly isAccepted: boolean
-  /** `assetTransferMethod` of scheme `exact`. */
-  readonly method: "eip3009" | "permit2"
+  /** `none` for the transfer method `eip3009` of scheme `exact`, the others for `permit2`. */
+  readonly allowanceBy: PaymentOption["allowanceBy"]
+  /** Of the permit that the payment brings. */
+  readonly permitNonce?: bigint
   readonly payTo: string
   readonly maxTimeoutSeconds: number
   readonly extra: Json
@@ -39,11 +42,11 @@ const unsupported = (
 ): AgentOsError =>
   new AgentOsError({ code: "PAYMENT_UNSUPPORTED", message: `${message} Nothing was signed.`, details: { reason } })
 
-/** Returns the transfer method that a field names: `eip3009` is the default of x402. */
-export const transferMethodOf = (field: unknown): ChallengeOption["method"] =>
-  field === "permit2" ? "permit2" : "eip3009"
+/** Returns how a wallet lets Permit2 move its tokens, by their transfer method: `eip3009` is the default of x402. */
+export const allowanceOf = (method: unknown, takesPermits: boolean): PaymentOption["allowanceBy"] =>
+  method !== "permit2" ? "none" : takesPermits ? "signature" : "transaction"
 
-const optionOf = (value: unknown, acceptance: Acceptance): ChallengeOption => {
+const optionOf = (value: unknown, acceptance: Acceptance, extensions: unknown): ChallengeOption => {
   const { amount, asset, extra, maxTimeoutSeconds, network, payTo, scheme } = isRecord(value) ? value : {}
   const isValid =
     isRecord(value) &&
@@ -67,7 +70,7 @@ const optionOf = (value: unknown, acceptance: Acceptance): ChallengeOption => {
     price: priceOf(BigInt(amount), decimals),
     decimals,
     isAccepted: known !== undefined,
-    method: transferMethodOf(fields["assetTransferMethod"]),
+    allowanceBy: allowanceOf(fields["assetTransferMethod"], takesPermits(extensions, fields)),
     maxTimeoutSeconds: Number(maxTimeoutSeconds),
     extra: fields,
     raw: value
@@ -79,11 +82,8 @@ export const readChallenge = (header: string, acceptance: Acceptance): Challenge
   const json = decodeJson(header)
   if (!isRecord(json) || json["x402Version"] !== 2 || !Array.isArray(json["accepts"]))
     throw unsupported("The challenge of the server is not one of x402 version 2.", "invalid")
-  return {
-    options: json["accepts"].map((one) => optionOf(one, acceptance)),
-    resource: json["resource"],
-    extensions: json["extensions"]
-  }
+  const { accepts, extensions, resource } = json as Json & { readonly accepts: ReadonlyArray<unknown> }
+  return { options: accepts.map((one) => optionOf(one, acceptance, extensions)), resource, extensions }
 }
 
 /** The longest validity of a signed payment in seconds. Until it expires, any holder can submit it. */

@@ -1,28 +1,15 @@
-import type { Authorization, AuthorizedPayment } from "./Authorization.ts"
+import { type Authorization, type AuthorizedPayment, fieldsOf, tokenDomainOf } from "./Authorization.ts"
 
 /** TransferWithAuthorization of EIP-3009. */
 const TYPES = {
-  TransferWithAuthorization: [
-    { name: "from", type: "address" },
-    { name: "to", type: "address" },
-    { name: "value", type: "uint256" },
-    { name: "validAfter", type: "uint256" },
-    { name: "validBefore", type: "uint256" },
-    { name: "nonce", type: "bytes32" }
-  ]
+  TransferWithAuthorization: fieldsOf(
+    "address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce"
+  )
 }
 
 /** The token itself executes the authorization (`assetTransferMethod` `eip3009`). */
-export const authorizeByEip3009 = ({
-  asset,
-  chainId,
-  extra,
-  nonce,
-  payTo,
-  payer,
-  validBefore,
-  value
-}: Authorization): AuthorizedPayment => {
+export const authorizeByEip3009 = (transfer: Authorization): AuthorizedPayment => {
+  const { nonce, payTo, payer, validBefore, value } = transfer
   // The clock of the chain may be behind that of this machine.
   const authorization = {
     from: payer,
@@ -34,12 +21,7 @@ export const authorizeByEip3009 = ({
   }
   return {
     typedData: {
-      domain: {
-        name: String(extra["name"]),
-        version: String(extra["version"]),
-        chainId,
-        verifyingContract: asset
-      },
+      domain: tokenDomainOf(transfer),
       types: TYPES,
       primaryType: "TransferWithAuthorization",
       message: { ...authorization, value, validAfter: 0n, validBefore: BigInt(validBefore) }

@@ -2,9 +2,9 @@ import { AgentOsError } from "../AgentOsError.ts"
 import type { components } from "../generated/Components.ts"
 import type { Http } from "../http/Http.ts"
 import { dataOf } from "../http/WireError.ts"
-import type { Settings } from "../Options.ts"
+import type { PaymentOption, Settings } from "../Options.ts"
 import { decimalOf } from "./Amount.ts"
-import { type ChallengeOption, transferMethodOf } from "./Challenge.ts"
+import { allowanceOf, type ChallengeOption } from "./Challenge.ts"
 import { decimalsOf } from "./KnownTokens.ts"
 import { approvalOf } from "./Permit2.ts"
 
@@ -16,11 +16,15 @@ export interface NetworkFunds {
   readonly network: string
   readonly asset: string
   readonly assetName: string | null
+  /** As the server names it: `USDT`, unless the server accepts another token at par. */
+  readonly symbol: string
   readonly transferMethod: "eip3009" | "permit2"
   /** In USDT; null if the server could not read it. */
   readonly balance: string | null
   /** The amount in USDT that Permit2 may move; null if it was not read, or with `eip3009`, which needs none. */
   readonly allowance: string | null
+  /** As in PaymentOption. `signature` only if the server could read the nonce of the wallet's permits. */
+  readonly allowanceBy: PaymentOption["allowanceBy"]
   /** Why the balance was not read; null if it was. */
   readonly reason: string | null
   /** With `permit2`: the transaction, without value, by which the wallet lets Permit2 move any amount, once. */
@@ -33,6 +37,8 @@ interface Reading extends Omit<NetworkFunds, "allowance" | "balance"> {
   readonly allowance: bigint | null
   /** Whether the allowance is not 0, also below a millionth. */
   readonly hasAllowance: boolean
+  /** The nonce of the next permit; null if it was not read, or if the token takes none. */
+  readonly permitNonce: bigint | null
 }
 
 type Options = readonly [ChallengeOption, ...ReadonlyArray<ChallengeOption>]
@@ -45,33 +51,41 @@ const SERVER_CACHE_MILLIS = 1_100
 const isSame = (one: Pick<Reading, "asset" | "network">, other: Pick<Reading, "asset" | "network">): boolean =>
   one.network === other.network && one.asset.toLowerCase() === other.asset.toLowerCase()
 
+const numberOf = (text: string | null | undefined): bigint | null =>
+  /^\d{1,78}$/.test(text ?? "") ? BigInt(text!) : null
+
 /** Returns an amount in millionths of a USDT, rounded down; null if it is missing. */
 const unitsOf = (amount: Schemas["TokenAmount"] | null | undefined, decimals: number): bigint | null => {
-  if (!amount || !/^\d{1,78}$/.test(amount.baseUnits)) return null
-  const units = BigInt(amount.baseUnits)
+  const units = numberOf(amount?.baseUnits)
+  if (units === null) return null
   return decimals > 6 ? units / 10n ** BigInt(decimals - 6) : units * 10n ** BigInt(6 - decimals)
 }
 
 const readingOf = (record: Schemas["PaymentNetwork"], decimals: number): Reading => {
   const { asset, name, network, reason = "The server returned no balance." } = record
-  const transferMethod = transferMethodOf(record.transferMethod)
   const balance = unitsOf(record.balance, decimals)
+  const permitNonce = numberOf(record.permitNonce)
+  const allowanceBy = allowanceOf(record.transferMethod, permitNonce !== null)
+  const isPermit2 = allowanceBy !== "none"
   return {
     network,
     asset,
     assetName: name,
-    transferMethod,
+    symbol: record.symbol ?? "USDT",
+    transferMethod: isPermit2 ? "permit2" : "eip3009",
     balance,
     allowance: unitsOf(record.allowance, decimals),
     hasAllowance: !/^0*$/.test(record.allowance?.baseUnits ?? ""),
+    allowanceBy,
+    permitNonce,
     reason: balance === null ? reason : null,
-    approval: transferMethod === "permit2" ? approvalOf(network, asset) : null
+    approval: isPermit2 ? approvalOf(network, asset) : null
   }
 }
 
 /** Returns the most that a payment can move; null if it was not read. */
-const spendableOf = ({ allowance, balance, transferMethod }: Reading): bigint | null => {
-  if (balance === null || transferMethod === "eip3009") return balance
+const spendableOf = ({ allowance, allowanceBy, balance }: Reading, mayPermit: boolean): bigint | null => {
+  if (balance === null || allowanceBy === "none" || (mayPermit && allowanceBy === "signature")) return balance
   return allowance !== null && allowance < balance ? allowance : balance
 }
 
@@ -79,6 +93,8 @@ const spendableOf = ({ allowance, balance, transferMethod }: Reading): bigint | 
 export class Funds {
   readonly #settings: Settings
   readonly #http: Http
+  /** Whether the wallet signs with a key, as far as is known. */
+  #signsPermits = true
   #chosen: { readonly option: ChallengeOption; left: bigint; readonly until: number } | undefined
 
   constructor(settings: Settings, http: Http) {
@@ -89,11 +105,13 @@ export class Funds {
   /** Returns the funds of a wallet in the accepted tokens, in the server's order. */
   async read(wallet: string, signal?: AbortSignal): Promise<ReadonlyArray<NetworkFunds>> {
     const text = (amount: bigint | null) => (amount === null ? null : decimalOf(amount))
-    return (await this.#read(wallet, signal)).map(({ allowance, balance, hasAllowance: _, ...funds }) => ({
-      ...funds,
-      balance: text(balance),
-      allowance: text(allowance)
-    }))
+    return (await this.#read(wallet, signal)).map(
+      ({ allowance, balance, hasAllowance: _, permitNonce: __, ...funds }) => ({
+        ...funds,
+        balance: text(balance),
+        allowance: text(allowance)
+      })
+    )
   }
 
   /**
@@ -106,7 +124,9 @@ export class Funds {
     wallet: string | undefined,
     signal: AbortSignal | undefined
   ): Promise<ChallengeOption> {
-    if (wallet === undefined || options.length === 1) return options[0]
+    const [only, ...others] = options
+    const isChecked = only.allowanceBy === "signature" && !this.#signsPermits
+    if (wallet === undefined || (others.length === 0 && !isChecked)) return only
     const again = this.#chooseAgain(options)
     if (again !== undefined) return again
     const { clock } = this.#settings
@@ -132,14 +152,11 @@ export class Funds {
   ): Promise<
     { readonly option: ChallengeOption; readonly spendable: bigint | null } | { readonly error: AgentOsError }
   > {
-    const readings = await this.#read(wallet, signal).catch((error: unknown) => {
-      if (signal?.aborted === true) throw error
-      // An older server, or one that does not answer now. A payment without money is refused, and charges nothing.
-      return []
-    })
+    const readings = await this.#readIfPossible(wallet, signal)
     const found = options.map((option) => {
       const reading = readings.find((one) => isSame(one, option))
-      return { option, reading, spendable: reading === undefined ? null : spendableOf(reading) }
+      const mayPermit = option.allowanceBy === "signature" && this.#signsPermits
+      return { option, reading, spendable: reading === undefined ? null : spendableOf(reading, mayPermit) }
     })
     const usable =
       found.find(({ option, spendable }) => spendable !== null && spendable >= option.price) ??
@@ -149,8 +166,27 @@ export class Funds {
     const error =
       unallowed === undefined
         ? noMoney(wallet, options[0], readings)
-        : noAllowance(wallet, unallowed.option, unallowed.reading!)
+        : this.#noAllowance(wallet, unallowed.option, unallowed.reading!)
     return { error }
+  }
+
+  /**
+   * Returns an option with the nonce of the permit that its payment brings, unless it needs none or nothing could be read. Throws
+   * PERMIT2_ALLOWANCE_REQUIRED if the wallet has no allowance and can sign no permit.
+   */
+  async withPermit(option: ChallengeOption, wallet: string, signal: AbortSignal | undefined): Promise<ChallengeOption> {
+    if (option.allowanceBy !== "signature") return option
+    const reading = (await this.#readIfPossible(wallet, signal)).find((one) => isSame(one, option))
+    if (reading === undefined || reading.allowance === null || reading.allowance >= option.price) return option
+    const { permitNonce } = reading
+    if (permitNonce === null || !this.#signsPermits) throw this.#noAllowance(wallet, option, reading)
+    return { ...option, permitNonce }
+  }
+
+  /** Counts no permits from now on, because the wallet signs as a smart account. */
+  withoutPermits(): void {
+    this.#signsPermits = false
+    this.forget()
   }
 
   /** Forgets the last choice, because a payment failed. */
@@ -167,6 +203,14 @@ export class Funds {
     return again
   }
 
+  /** Returns nothing for an older server, or one that does not answer: a payment without money is refused, and charges nothing. */
+  #readIfPossible(wallet: string, signal: AbortSignal | undefined): Promise<ReadonlyArray<Reading>> {
+    return this.#read(wallet, signal).catch((error: unknown) => {
+      if (signal?.aborted === true) throw error
+      return []
+    })
+  }
+
   async #read(wallet: string, signal: AbortSignal | undefined): Promise<ReadonlyArray<Reading>> {
     const answer = await this.#http.send({ method: "GET", path: `/api/v1/payments/networks?wallet=${wallet}` }, signal)
     const items = dataOf(answer)["items"] as ReadonlyArray<Schemas["PaymentNetwork"]>
@@ -175,21 +219,24 @@ export class Funds {
       return decimals === undefined ? [] : [readingOf(record, decimals)]
     })
   }
+
+  #noAllowance(wallet: string, { asset, network, price }: ChallengeOption, { hasAllowance }: Reading): AgentOsError {
+    return new AgentOsError({
+      code: "PERMIT2_ALLOWANCE_REQUIRED",
+      message:
+        `The wallet ${wallet} has ${decimalOf(price)} USDT on ${network} only, where it must let Permit2 move its tokens, once. ` +
+        `Send the transaction in details.transaction from it, without value, which takes ${APPROVAL_GAS}. ` +
+        (hasAllowance ? "Some tokens refuse to change an allowance that is not 0: set it to 0 first. " : "") +
+        (this.#signsPermits
+          ? "Nothing was signed."
+          : "A smart account can't do that by a signature. Nothing was sent."),
+      details: { transaction: approvalOf(network, asset) }
+    })
+  }
 }
 
 /** 21,000 of a transaction, 22,100 of a new slot in storage (EIP-2929), and the token's own code. */
 const APPROVAL_GAS = "about 50,000 gas"
-
-const noAllowance = (wallet: string, { asset, network, price }: ChallengeOption, { hasAllowance }: Reading) =>
-  new AgentOsError({
-    code: "PERMIT2_ALLOWANCE_REQUIRED",
-    message:
-      `The wallet ${wallet} has ${decimalOf(price)} USDT on ${network} only, where it must let Permit2 move its tokens, once. ` +
-      `Send the transaction in details.transaction from it, without value, which takes ${APPROVAL_GAS}. ` +
-      (hasAllowance ? "Some tokens refuse to change an allowance that is not 0: set it to 0 first. " : "") +
-      "Nothing was signed.",
-    details: { transaction: approvalOf(network, asset) }
-  })
 
 const noMoney = (wallet: string, { price }: ChallengeOption, readings: ReadonlyArray<Reading>) => {
   const held = readings.map(({ balance, network }) => `${decimalOf(balance ?? 0n)} on ${network}`).join(", ")

@@ -19,6 +19,7 @@ import { Funds, type NetworkFunds } from "./Funds.ts"
 import { type Answered, reportedState, sendPayment, sendUntilAnswered, type Unanswered } from "./Sending.ts"
 import type { Acceptance } from "./KnownTokens.ts"
 import { isExpired, isOpen, type JournalEntry, type JournalState, newPaymentId } from "./Journal.ts"
+import { SMART_ACCOUNT } from "./Permit.ts"
 import { readPaymentResponse } from "./PaymentResponse.ts"
 import { signPayment } from "./Signing.ts"
 import { Spending } from "./Spending.ts"
@@ -54,7 +55,7 @@ export interface PaidCall {
 const CHARGED: ReadonlyArray<string> = ["settled", "refund_due", "refunded"]
 
 const optionOf = (option: ChallengeOption): PaymentOption => {
-  const { asset, decimals, extra, maxTimeoutSeconds, network, payTo, price } = option
+  const { allowanceBy, asset, decimals, extra, maxTimeoutSeconds, network, payTo, price } = option
   const { name } = extra
   return {
     price: decimalOf(price),
@@ -62,6 +63,7 @@ const optionOf = (option: ChallengeOption): PaymentOption => {
     asset,
     assetName: typeof name === "string" ? name : null,
     decimals,
+    allowanceBy,
     payTo,
     maxTimeoutSeconds,
     expiresAt: expiryOf(option) ?? null
@@ -124,6 +126,8 @@ export class Payments {
   readonly #funds: Funds
   /** The payments whose outcome is unknown, by id. */
   readonly #open = new Map<string, JournalEntry>()
+  /** The payments with permits, one after the other: each takes the nonce after that of the last. */
+  #permits: Promise<unknown> = Promise.resolve()
   /** The ids of payments that are being sent. */
   readonly #sending = new Set<string>()
 
@@ -269,6 +273,29 @@ export class Payments {
     this.#spending.check(option.price)
     await this.#approve(operationId, option)
     const account = await wallet.open()
+    const paying = () => this.#payBy(option, challenge, account, call, signal)
+    if (option.allowanceBy !== "signature") return paying()
+    const paid = this.#permits.then(paying)
+    this.#permits = paid.catch(() => undefined)
+    try {
+      return await paid
+    } catch (error) {
+      if (error !== SMART_ACCOUNT) throw error
+      this.#funds.withoutPermits()
+      return this.pay(call, signal)
+    }
+  }
+
+  /** Pays by one option, which was approved: signature, journal, request, in this order. */
+  async #payBy(
+    offered: ChallengeOption,
+    challenge: Challenge,
+    account: WalletAccount,
+    call: PaidCall,
+    signal: AbortSignal | undefined
+  ): Promise<Data> {
+    const { clock } = this.#settings
+    const option = await this.#funds.withPermit(offered, account.address, signal)
     const createdAt = clock.now()
     const id = newPaymentId(createdAt)
     this.#spending.reserve(id, option.price)

@@ -1,7 +1,7 @@
-import type { Authorization, AuthorizedPayment } from "./Authorization.ts"
+import { type Authorization, type AuthorizedPayment, fieldsOf } from "./Authorization.ts"
 
 /** Permit2 (https://github.com/Uniswap/permit2), which has this address on every chain. */
-const PERMIT2 = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
+export const PERMIT2 = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
 
 /**
  * The contract that may spend the authorization, and pays only the recipient in its witness: x402ExactPermit2Proxy
@@ -18,21 +18,11 @@ export const approvalOf = (network: string, asset: string) => ({
 
 /** PermitWitnessTransferFrom of Permit2, with the witness of x402. */
 const TYPES = {
-  PermitWitnessTransferFrom: [
-    { name: "permitted", type: "TokenPermissions" },
-    { name: "spender", type: "address" },
-    { name: "nonce", type: "uint256" },
-    { name: "deadline", type: "uint256" },
-    { name: "witness", type: "Witness" }
-  ],
-  TokenPermissions: [
-    { name: "token", type: "address" },
-    { name: "amount", type: "uint256" }
-  ],
-  Witness: [
-    { name: "to", type: "address" },
-    { name: "validAfter", type: "uint256" }
-  ]
+  PermitWitnessTransferFrom: fieldsOf(
+    "TokenPermissions permitted, address spender, uint256 nonce, uint256 deadline, Witness witness"
+  ),
+  TokenPermissions: fieldsOf("address token, uint256 amount"),
+  Witness: fieldsOf("address to, uint256 validAfter")
 }
 
 /** Permit2 executes the authorization within the wallet's allowance (`assetTransferMethod` `permit2`). */

@@ -3,6 +3,7 @@ import type { WalletAccount } from "./Account.ts"
 import type { Challenge, ChallengeOption } from "./Challenge.ts"
 import { authorizeByEip3009 } from "./Eip3009.ts"
 import { nonceFor } from "./Nonce.ts"
+import { signPermit } from "./Permit.ts"
 import { authorizeByPermit2 } from "./Permit2.ts"
 
 /** A signed payment. */
@@ -17,7 +18,7 @@ const lowerCase = (address: string): `0x${string}` => `0x${address.slice(2).toLo
 
 /**
  * Signs one option of a challenge of the server at `baseUrl`: scheme `exact` of x402 version 2, by the transfer method that it
- * asks for. `now` is in milliseconds.
+ * asks for, and the permit for it. `now` is in milliseconds.
  */
 export const signPayment = async (
   wallet: WalletAccount,
@@ -26,10 +27,10 @@ export const signPayment = async (
   baseUrl: string,
   now: number
 ): Promise<SignedPayment> => {
-  const { amount, asset, extra, maxTimeoutSeconds, method, network, payTo, raw } = option
+  const { allowanceBy, amount, asset, extra, maxTimeoutSeconds, network, payTo, permitNonce, raw } = option
   const validBefore = Math.floor(now / 1_000) + maxTimeoutSeconds
-  const authorize = method === "permit2" ? authorizeByPermit2 : authorizeByEip3009
-  const { payload, typedData } = authorize({
+  const authorize = allowanceBy === "none" ? authorizeByEip3009 : authorizeByPermit2
+  const authorization = {
     payer: wallet.address,
     payTo: lowerCase(payTo),
     asset: lowerCase(asset),
@@ -38,9 +39,14 @@ export const signPayment = async (
     nonce: await nonceFor(extra["binding"], baseUrl),
     validBefore,
     extra
-  })
+  }
+  const { resource } = challenge
+  const extensions =
+    permitNonce === undefined
+      ? challenge.extensions
+      : await signPermit(wallet, challenge.extensions, authorization, permitNonce)
+  const { payload, typedData } = authorize(authorization)
   const signature = await wallet.signTypedData(typedData)
-  const { extensions, resource } = challenge
   const header = encodeJson({
     x402Version: 2,
     ...(resource === undefined ? {} : { resource }),
