@@ -2,14 +2,19 @@ import { startPostgres } from "@agentos/postgres/testing"
 import { readChainDescription, type SandboxDescription } from "@agentos/sandbox"
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from "@x402/core/http"
 import { createPermit2ApprovalTx } from "@x402/evm"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { createWalletClient, http, publicActions } from "viem"
+import { createPublicClient, createWalletClient, type Hex, http, publicActions } from "viem"
 import { afterAll, describe, expect, it } from "vitest"
+import { CliCustomer, STEP_MAIN } from "../cli/CliRig.ts"
+import { McpHost } from "../cli/McpHost.ts"
 import { freshName } from "../support/Agent.ts"
 import { Chain } from "../support/Chain.ts"
+import { connectTo, MemoryJournal, RecordedNetwork } from "../support/ClientRig.ts"
 import { BUY_US, PRICES } from "../support/PhoneCustomer.ts"
 import { runServerCommand, serverEnvironment } from "../support/ServerCommand.ts"
-import { fundedAccount, STOCK_PAYERS } from "../support/StockPayers.ts"
+import { fund, fundedAccount, STOCK_PAYERS } from "../support/StockPayers.ts"
 import { usePhone } from "../support/usePhone.ts"
 
 /** A server that accepts two tokens on one network. The second is no USDT, and brings the allowance for Permit2 with a payment. */
@@ -31,6 +36,11 @@ const balances = (chain: SandboxChain) => new Chain({ chain })
 const funded = (chain: SandboxChain) => fundedAccount(host.sandbox, chain)
 const node = (account: Awaited<ReturnType<typeof funded>>) =>
   createWalletClient({ account, transport: http(usdc().rpcUrl), cacheTime: 0 }).extend(publicActions)
+/** The gas of a wallet, and the number of transactions that it has sent. */
+const gasOf = ({ address }: { readonly address: Hex }) => {
+  const client = createPublicClient({ transport: http(usdc().rpcUrl), cacheTime: 0 })
+  return Promise.all([client.getBalance({ address }), client.getTransactionCount({ address })])
+}
 
 const challenged = async () => {
   const response = await fetch(host.sandbox.baseUrl + CREATE, {
@@ -63,11 +73,7 @@ describe("a token whose owners sign allowances", () => {
       const { network, payer, success } = decodePaymentResponseHeader(result.receipt ?? "")
       expect([network, payer, success]).toEqual([usdc().network, account.address.toLowerCase(), true])
     }
-    const [balance, sent] = await Promise.all([
-      node(account).getBalance(account),
-      node(account).getTransactionCount(account)
-    ])
-    expect([balance, sent]).toEqual([0n, 0])
+    expect(await gasOf(account)).toEqual([0n, 0])
   })
 
   it("is refused with advice, from a client that can't read the chain and so signs no allowance", async () => {
@@ -75,6 +81,92 @@ describe("a token whose owners sign allowances", () => {
     const { body, status } = await byFetch(host.sandbox, usdc(), account)(CREATE, { localPart: freshName() })
     expect([status, body.error?.code, body.error?.paymentState]).toEqual([412, "PERMIT2_ALLOWANCE_REQUIRED", "none"])
     expect(body.error?.message).toContain("eip2612GasSponsoring")
+  })
+})
+
+describe("a wallet that has only such a token, no gas and no allowance", () => {
+  it("buys by @agentos/client, also several at once, and once after a crash between signature and answer", async () => {
+    const wallet = await funded(usdc())
+    const [network, journal] = [new RecordedNetwork(), new MemoryJournal()]
+    const connect = () => connectTo(host.sandbox, { wallet, fetch: network.fetch, journal })
+    const client = await connect()
+    const [, , third] = await client.payments.funds()
+    expect([third?.network, third?.symbol, third?.allowanceBy]).toEqual([usdc().network, "USDC", "signature"])
+    const { amount } = await balances(usdc()).charged(wallet.address, async () => {
+      await Promise.all([1, 2].map(() => client.mailboxes.create({ localPart: freshName() })))
+      network.fate = ({ headers }) => ("payment-signature" in headers ? "never answered" : "sent")
+      const localPart = freshName()
+      // The program that waits for this answer is gone.
+      void client.mailboxes.create({ localPart })
+      await expect.poll(() => network.paid[2]?.status).toBe(201)
+      network.fate = () => "sent"
+      await (await connect()).mailboxes.create({ localPart })
+    })
+    expect(amount).toBe(3n * MAILBOX_PRICE)
+    expect(network.paid).toHaveLength(4)
+    expect(new Set(network.paid.map(({ headers }) => headers["payment-signature"])).size).toBe(3)
+    expect(await gasOf(wallet)).toEqual([0n, 0])
+  })
+
+  it("buys by agentctl, which resumes with the same bytes if it is killed, and by a tool that names the network", async () => {
+    const home = mkdtempSync(join(tmpdir(), "agentctl-"))
+    try {
+      const customer = new CliCustomer(home, STEP_MAIN, host.sandbox, { rpcUrl: usdc().rpcUrl })
+      await fund(host.sandbox, usdc(), customer)
+      const run = async (...args: ReadonlyArray<string>) => {
+        const { code, stderr, stdout } = await customer.runHere([...args, "--json"])
+        expect({ code, stderr }).toMatchObject({ code: 0 })
+        return { stderr, document: JSON.parse(stdout) as unknown }
+      }
+      const { amount } = await balances(usdc()).charged(customer.address, async () => {
+        const allow = await run("wallet", "allow", usdc().network, "--token", "usdc", "--yes", "--max-cost", "0")
+        expect(allow.document).toMatchObject({ asset: usdc().asset, transaction: null })
+        expect(allow.stderr).toContain(`Payments in USDC on ${usdc().network} need no transaction`)
+        const { document, stderr } = await run("wallet", "balance", "--rpc-url", usdc().rpcUrl)
+        expect(stderr).toContain(`Payments in USD Coin on ${usdc().network} need no transaction`)
+        expect(document).toMatchObject({ items: [{}, { asset: usdc().asset, allowanceBy: "signature" }] })
+
+        const create = ["mailbox", "create", freshName(), "--yes", "--max-amount", "0.25"]
+        const killed = await customer.run(create, { killAt: "sending" })
+        expect(killed).toMatchObject({
+          signal: "SIGKILL",
+          stderr: expect.stringMatching(/Allows +Permit2 this amount, by a signature/)
+        })
+        const [id, ...others] = customer.payments()
+        expect(others).toEqual([])
+        const signature = () => JSON.parse(readFileSync(customer.journalPath(id!), "utf8")).paymentSignature as string
+        const signed = signature()
+        expect(atob(signed)).toContain("eip2612GasSponsoring")
+        const resumed = await run("payments", "resume")
+        expect(resumed.document).toMatchObject({ payment: { quote: { asset: usdc().asset }, open: false } })
+        expect([signature(), customer.payments()]).toEqual([signed, [id]])
+
+        const mcp = await McpHost.start(customer, ["--max-per-day", "1"], { killAt: "nowhere" })
+        try {
+          await mcp.call("create_mailbox", { localPart: freshName() })
+          expect(await mcp.call("get_spending")).toMatchObject({
+            spentLastDay: "0.50",
+            payments: [{ network: usdc().network }, { network: usdc().network, amount: "0.25" }]
+          })
+        } finally {
+          await mcp.close()
+        }
+      })
+      expect(amount).toBe(2n * MAILBOX_PRICE)
+      expect(await gasOf(customer)).toEqual([0n, 0])
+    } finally {
+      rmSync(home, { recursive: true })
+    }
+  })
+
+  it("is told the transaction in a token without permits", async () => {
+    const wallet = await funded(tether())
+    const client = await connectTo(host.sandbox, { wallet })
+    await expect(client.mailboxes.create({ localPart: freshName() })).rejects.toMatchObject({
+      code: "PERMIT2_ALLOWANCE_REQUIRED",
+      moneyMoved: "no",
+      details: { transaction: { network: tether().network, to: tether().asset } }
+    })
   })
 })
 

@@ -81,15 +81,24 @@ export const STOCK_PAYERS = [
 
 /** Creates a wallet with 100 tokens of a chain, and with gas if its payers need some. */
 export const fundedAccount = async (
-  { facilitatorUrl }: Pick<SandboxDescription, "facilitatorUrl">,
-  { asset, network }: SandboxChain
+  sandbox: Pick<SandboxDescription, "facilitatorUrl">,
+  chain: SandboxChain
 ): Promise<PrivateKeyAccount> => {
   const account = privateKeyToAccount(generatePrivateKey())
+  await fund(sandbox, chain, account)
+  return account
+}
+
+/** Gives a wallet 100 tokens of a chain, and gas if its payers need some. */
+export const fund = async (
+  { facilitatorUrl }: Pick<SandboxDescription, "facilitatorUrl">,
+  { asset, network }: SandboxChain,
+  { address }: { readonly address: Hex }
+): Promise<void> => {
   const response = await fetch(`${facilitatorUrl}/sandbox/faucet`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ address: account.address, network, asset })
+    body: JSON.stringify({ address, network, asset })
   })
   expect(response.status).toBe(200)
-  return account
 }

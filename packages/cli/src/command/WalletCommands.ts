@@ -1,4 +1,4 @@
-import { errorCode, Failure, type FlagSpec, type FlagValues, usageError } from "@agentos/node/command-line"
+import { errorCode, Failure, type FlagSpec, type FlagValues, plainLine, usageError } from "@agentos/node/command-line"
 import { dirname, join, resolve } from "node:path"
 import type { Context } from "../context/Context.ts"
 import type { Token } from "../config/Credentials.ts"
@@ -211,6 +211,13 @@ export const WALLET_ADDRESS = defineCommand(
   }
 )
 
+/** How a wallet lets Permit2 move a token, for people. */
+const ALLOWANCES = {
+  none: undefined,
+  signature: "need no transaction: each allows its own amount by a signature (EIP-2612).",
+  transaction: "need one transaction before the first: agentctl wallet allow"
+} as const
+
 export const WALLET_BALANCE = defineCommand(
   {
     name: "wallet balance",
@@ -221,7 +228,7 @@ export const WALLET_BALANCE = defineCommand(
     flags: [WALLET_FILE_FLAG, PASSWORD_FILE_FLAG, RPC_URL_FLAG],
     examples: [{ line: "agentctl wallet balance", does: "Check the funds before a purchase" }],
     output: "rows",
-    json: "{address, items: [{network, asset, baseUnits, amount}]}",
+    json: "{address, items: [{network, asset, baseUnits, amount, allowanceBy}]}",
     exits: [2, 4, 5, 9]
   },
   async (context, { flags }) => {
@@ -244,9 +251,16 @@ export const WALLET_BALANCE = defineCommand(
         message: `No RPC URL is configured for ${networks.join(" or ")}. Set --rpc-url, AGENTOS_RPC_URL or config set rpc-url.`,
         next: ["agentctl config set rpc-url https://…"]
       })
-    const items: Array<{ network: string; asset: string; name: string | null; baseUnits: string; amount: string }> = []
+    const items: Array<{
+      network: string
+      asset: string
+      name: string | null
+      baseUnits: string
+      amount: string
+      allowanceBy: keyof typeof ALLOWANCES
+    }> = []
     for (const option of options) {
-      const { asset, decimals, network } = option
+      const { allowanceBy, asset, decimals, network } = option
       const rpcUrl = rpcUrls.get(network)
       if (rpcUrl === undefined) {
         output.note(`The balance on ${network} is unknown: no RPC URL is set for it.`)
@@ -259,7 +273,8 @@ export const WALLET_BALANCE = defineCommand(
         asset,
         name: option.assetName,
         baseUnits: String(balance),
-        amount: decimalOf(priceOf(balance, decimals))
+        amount: decimalOf(priceOf(balance, decimals)),
+        allowanceBy
       })
     }
     output.table(
@@ -273,6 +288,10 @@ export const WALLET_BALANCE = defineCommand(
       ],
       "The server accepts no payments."
     )
+    for (const { allowanceBy, asset, name, network } of items) {
+      const needed = ALLOWANCES[allowanceBy]
+      if (needed !== undefined) output.note(`Payments in ${plainLine(name ?? asset)} on ${network} ${needed}`)
+    }
   }
 )
 
@@ -281,7 +300,7 @@ export const WALLET_ALLOW = defineCommand(
     name: "wallet allow",
     summary: "Let Permit2 move a token of the wallet, once, so that it can pay on a network",
     description:
-      "Networks with the transfer method permit2 need it before the first payment; on others a signature is enough. Shows what the transaction costs in gas, asks, sends it from the wallet, and waits for a block. Only known contracts of USDT are allowed. Payments still need a signature each.\nThe RPC is --rpc-url, AGENTOS_RPC_URL, the rpc-url of the profile, or that of the sandbox.",
+      "Networks with the transfer method permit2 need it before the first payment; on others, and for tokens with permits (EIP-2612), a signature is enough. Shows what the transaction costs in gas, asks, sends it from the wallet, and waits for a block. Only known contracts of USDT are allowed. Payments still need a signature each.\nThe RPC is --rpc-url, AGENTOS_RPC_URL, the rpc-url of the profile, or that of the sandbox.",
     arguments: [
       {
         name: "network",
@@ -290,6 +309,12 @@ export const WALLET_ALLOW = defineCommand(
       }
     ],
     flags: [
+      {
+        name: "token",
+        type: "text",
+        value: "TOKEN",
+        summary: "Symbol or address of the token, for example USDT, if the network has several"
+      },
       {
         name: "yes",
         short: "y",
@@ -311,12 +336,17 @@ export const WALLET_ALLOW = defineCommand(
       { line: "agentctl wallet allow eip155:56 --yes --max-cost 0.001", does: "In a script, at most 0.001 BNB" }
     ],
     output: "record",
-    json: "{network, asset, spender, cost, transaction}; transaction is null if the allowance was there",
+    json: "{network, asset, spender, cost, transaction}; transaction is null if none was needed",
     exits: [2, 4, 5, 7, 9]
   },
   async (context, { arguments: { network }, flags }) => {
     const { allow } = await import("../payment/Allowing.ts")
-    await allow(context, network, { ...walletFlagsOf(flags), yes: flags.yes, maxCost: flags["max-cost"] })
+    await allow(context, network, {
+      ...walletFlagsOf(flags),
+      yes: flags.yes,
+      maxCost: flags["max-cost"],
+      token: flags.token
+    })
   }
 )
 

@@ -19,6 +19,8 @@ import { askYesNo, canAsk, checkSources, declined, unfundedNext } from "./Approv
 export interface AllowFlags extends WalletFlags {
   readonly yes: boolean
   readonly maxCost: string | undefined
+  /** Symbol or address. */
+  readonly token: string | undefined
 }
 
 /** Permit2, at the same address on every chain. */
@@ -40,18 +42,35 @@ const readMaximum = (context: Context, { maxCost, yes }: AllowFlags): bigint | u
   return maximum
 }
 
-const choose = (funds: ReadonlyArray<NetworkFunds>, network: string | undefined): Allowable => {
-  const allowable = funds.filter((one): one is Allowable => one.approval !== null)
-  const found = network === undefined ? allowable : allowable.filter((one) => one.network === network)
+const isNamed = ({ asset, symbol }: NetworkFunds, token: string): boolean =>
+  [asset, symbol].some((name) => name.toLowerCase() === token.toLowerCase())
+
+const choose = (
+  funds: ReadonlyArray<NetworkFunds>,
+  network: string | undefined,
+  token: string | undefined
+): Allowable => {
+  const allowable = funds.filter(
+    (one): one is Allowable =>
+      one.approval !== null &&
+      (network === undefined || one.network === network) &&
+      (token === undefined || isNamed(one, token))
+  )
+  const needing = allowable.filter(({ allowanceBy }) => allowanceBy === "transaction")
+  const found = needing.length === 0 ? allowable : needing
   const [first, ...others] = found
   if (first === undefined)
     throw new Failure({
       code: "NOT_FOUND",
-      message: `Payments ${network === undefined ? "to this server" : `on ${plainLine(network)}`} need no allowance: it accepts no known USDT by Permit2 there.`,
+      message: `Payments ${network === undefined ? "to this server" : `on ${plainLine(network)}`} need no allowance: it accepts no known ${plainLine(token ?? "USDT")} by Permit2 there.`,
       next: ["agentctl wallet balance"]
     })
   if (others.length === 0) return first
-  throw usageError(`Name the network: ${found.map((one) => one.network).join(", ")}.`)
+  throw usageError(
+    others.some((one) => one.network !== first.network)
+      ? `Name the network: ${found.map((one) => one.network).join(", ")}.`
+      : `Name the token by --token: ${found.map(({ asset, symbol }) => `${plainLine(symbol)} (${asset})`).join(", ")}.`
+  )
 }
 
 /** Whether Permit2 may move all that the wallet has. */
@@ -91,18 +110,23 @@ export const allow = async (context: Context, network: string | undefined, flags
       .then((agent) => agent.payments.funds({ signal: context.host.signal }))
       .catch((error: unknown) => Promise.reject(failureOf(error, baseUrl)))
   let funds = await read()
-  let chosen = choose(funds, network)
-  if (!isAllowed(chosen)) {
+  let chosen = choose(funds, network, flags.token)
+  const isSigned = chosen.allowanceBy === "signature"
+  if (!isSigned && !isAllowed(chosen)) {
     // A token may refuse a second allowance, and the first one may have been given a moment ago.
     await context.host.sleep(SERVER_CACHE_MILLIS)
     funds = await read()
-    chosen = choose(funds, network)
+    chosen = choose(funds, network, flags.token)
   }
   const { approval, asset } = chosen
   const shown = { network: chosen.network, asset, spender: SPENDER }
-  if (isAllowed(chosen)) {
+  if (isSigned || isAllowed(chosen)) {
     output.record({ ...shown, cost: null, transaction: null }, [["Network", chosen.network]])
-    return output.note(`Permit2 may move the token of ${address} already.`)
+    return output.note(
+      isSigned
+        ? `Payments in ${plainLine(chosen.symbol)} on ${chosen.network} need no transaction: each allows its own amount by a signature (EIP-2612).`
+        : `Permit2 may move the token of ${address} already.`
+    )
   }
   const all = funds.map((one) => one.network)
   const rpcUrl = (await rpcUrlsOf(context, all, settings.rpcUrl?.value)).get(chosen.network)

@@ -110,7 +110,7 @@ const sourceOf = ({ setting, source }: Wallet): string =>
   setting === undefined ? fromOf({ source }) : `${source}, ${fromOf(setting)}`
 
 const proposalFields = ({ address, balance, connection, purchase, quote, wallet }: Proposal) => {
-  const { asset, assetName, network, payTo, price } = quote
+  const { allowanceBy, asset, assetName, network, payTo, price } = quote
   const { baseUrl, profile, settings } = connection
   return [
     ["Buys", purchase],
@@ -120,6 +120,7 @@ const proposalFields = ({ address, balance, connection, purchase, quote, wallet 
     ["Token", `${plainLine(assetName ?? "unnamed")} (${asset})`],
     ["Network", network],
     ["Pay to", payTo],
+    ["Allows", allowanceBy === "signature" ? `Permit2 this amount, by a signature (EIP-2612)` : undefined],
     ["Wallet", `${address} (${sourceOf(wallet)})`],
     ["Balance", balance]
   ] as const

@@ -97,3 +97,49 @@ describe("a purchase from a server with two networks", () => {
     assert.deepEqual(error["next"], ["agentctl sandbox fund", "agentctl wallet address", "agentctl wallet balance"])
   })
 })
+
+describe("wallet allow on a network with two tokens", () => {
+  const [tether, usdc] = [`0x${"44".repeat(20)}`, `0x${"c5".repeat(20)}`]
+
+  /** The second token is USDC, and has permits if `permitNonce` is given. */
+  const allow = async (args: ReadonlyArray<string>, permitNonce: string | null) => {
+    const record = {
+      network: "eip155:402403",
+      asset: tether,
+      name: "Tether USD",
+      symbol: "USDT",
+      transferMethod: "permit2",
+      decimals: 6,
+      payTo: PAYER,
+      balance: amount("1000000"),
+      allowance: amount("1000000"),
+      permitNonce: null
+    }
+    const second = { ...record, asset: usdc, name: "USD Coin", symbol: "USDC", allowance: amount("0"), permitNonce }
+    api.on("GET /api/v1/payments/networks", { data: { items: [record, second] } })
+    const env = { AGENTOS_PRIVATE_KEY: KEY, AGENTOS_HOME: program.folder(), AGENTOS_BASE_URL: api.url() }
+    const { code, stderr, stdout } = await program.run(
+      ["wallet", "allow", ...args, "--yes", "--max-cost", "0.001", "--json"],
+      { env }
+    )
+    return { code, stderr, asset: code === 0 ? (JSON.parse(stdout) as { readonly asset: string }).asset : null }
+  }
+
+  it("asks for the token, and takes its symbol or its address", async () => {
+    const both = await allow(["eip155:402403"], null)
+    assert.strictEqual(both.code, 3)
+    assert.include(both.stderr, `Name the token by --token: USDT (${tether}), USDC (${usdc}).`)
+    for (const token of ["usdt", tether.toUpperCase().replace("0X", "0x")])
+      assert.deepInclude(await allow(["--token", token], null), { code: 0, asset: tether })
+    const unknown = await allow(["--token", "DAI"], null)
+    assert.strictEqual(unknown.code, 5)
+    assert.include(unknown.stderr, "it accepts no known DAI by Permit2 there")
+  })
+
+  it("means the one that needs a transaction, and sends none for the other one", async () => {
+    assert.deepInclude(await allow([], "0"), { code: 0, asset: tether })
+    const signed = await allow(["--token", "USDC"], "0")
+    assert.deepInclude(signed, { code: 0, asset: usdc })
+    assert.include(signed.stderr, "Payments in USDC on eip155:402403 need no transaction: each allows its own amount")
+  })
+})
