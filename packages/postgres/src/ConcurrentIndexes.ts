@@ -1,4 +1,4 @@
-import { Effect, Schedule } from "effect"
+import { Duration, Effect, Schedule } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 
 /** An index on a table that may be large and is in use. */
@@ -26,25 +26,35 @@ const SAY_AFTER = "5 seconds"
  *
  * If several servers start at once, one builds and the others wait. They poll and never wait inside a
  * statement, because the build would wait for the end of that statement in turn. An index that a server died
- * while building is built anew. Returns the names of the indexes that this call built.
+ * while building is built anew. Returns the indexes that this call built, with the duration of each.
  */
 export const buildIndexes = (
   indexes: ReadonlyArray<ConcurrentIndex>
-): Effect.Effect<ReadonlyArray<string>, SqlError.SqlError, SqlClient.SqlClient> =>
+): Effect.Effect<
+  ReadonlyArray<{ readonly index: ConcurrentIndex; readonly millis: number }>,
+  SqlError.SqlError,
+  SqlClient.SqlClient
+> =>
   Effect.map(
     Effect.forEach(indexes, (index) =>
       Effect.map(
-        Effect.repeat(build(index), { until: (state) => state !== "busy", schedule: Schedule.spaced(LOOK_EVERY) }),
-        (state) => (state === "built" ? [`index ${index.name}`] : [])
+        Effect.timed(
+          Effect.repeat(build(index), { until: (state) => state !== "busy", schedule: Schedule.spaced(LOOK_EVERY) })
+        ),
+        ([duration, state]) => (state === "built" ? [{ index, millis: Duration.toMillis(duration) }] : [])
       )
     ),
-    (names) => names.flat()
+    (built) => built.flat()
   )
 
+export const indexStatement = ({ definition, name }: ConcurrentIndex): string =>
+  `create index concurrently ${name} ${definition}`
+
 /** Builds an index unless it is valid already, or another server is building it. */
-const build = ({ definition, name }: ConcurrentIndex) =>
+const build = (index: ConcurrentIndex) =>
   Effect.scoped(
     Effect.gen(function* () {
+      const { name } = index
       const sql = yield* SqlClient.SqlClient
       const connection = yield* sql.reserve
       const run = (statement: string) => connection.executeUnprepared(statement, [], undefined)
@@ -63,7 +73,7 @@ const build = ({ definition, name }: ConcurrentIndex) =>
       yield* run("set statement_timeout = 0")
       yield* Effect.addFinalizer(() => Effect.ignore(run("reset statement_timeout")))
       yield* run(`drop index concurrently if exists ${name}`)
-      yield* run(`create index concurrently ${name} ${definition}`)
+      yield* run(indexStatement(index))
       return "built" as const
     })
   )

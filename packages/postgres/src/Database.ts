@@ -10,7 +10,7 @@ import { DatabaseFailure, fromSqlError } from "./DatabaseFailure.ts"
 import { type DatabaseRisk, readRisks } from "./DatabaseRisks.ts"
 import type { DatabaseUnsuitable } from "./DatabaseUnsuitable.ts"
 import type { DirectoryInUse } from "./DirectoryLock.ts"
-import { emptyState, migrate, type SchemaState, schemaState } from "./Migrations.ts"
+import { type AppliedStep, emptyState, migrate, type SchemaState, schemaState, sqlOf } from "./Migrations.ts"
 import { hasDatabase, openPGlite } from "./PGliteDatabase.ts"
 import { openPGliteStream } from "./PGliteStream.ts"
 import { checkServer } from "./ServerCheck.ts"
@@ -260,8 +260,10 @@ export interface SchemaMaintenance<E = DatabaseFailure> {
   readonly read: Effect.Effect<SchemaState & { readonly version: string | null }, E>
   /** Reads what an operator should know of a server that can serve; nothing of an embedded database. */
   readonly risks: Effect.Effect<ReadonlyArray<DatabaseRisk>, E>
-  /** Migrates the database. Returns the names of the migrations that ran. */
-  readonly migrate: Effect.Effect<ReadonlyArray<string>, E>
+  /** Returns the SQL that `migrate` would run. Creates and changes nothing. */
+  readonly sql: Effect.Effect<string, E>
+  /** Migrates the database. Returns the migrations that ran. */
+  readonly migrate: Effect.Effect<ReadonlyArray<AppliedStep>, E>
 }
 
 /** Turns the errors of the driver and the migrator into those of this package. */
@@ -294,10 +296,12 @@ const maintain = <E>(
 /** The schema of a database on a PostgreSQL server. */
 export const maintainPostgres = (options: PostgresOptions): SchemaMaintenance<DatabaseFailure | DatabaseUnsuitable> => {
   const prepared = prepare({ ...options, maxConnections: 2 - OTHER_CONNECTIONS })
+  const maintained = maintain(Effect.flatMap(prepared, ({ connectionOf }) => openForMigration(connectionOf)))
   return {
     validate: Effect.asVoid(readConnectionUrl(options.url)),
     check: withOpenFailures<void, DatabaseFailure | DatabaseUnsuitable>(Effect.asVoid(prepare(options))),
-    ...maintain(Effect.flatMap(prepared, ({ connectionOf }) => openForMigration(connectionOf)))
+    sql: Effect.flatMap(maintained.read, sqlOf),
+    ...maintained
   }
 }
 
@@ -305,17 +309,19 @@ export const maintainPostgres = (options: PostgresOptions): SchemaMaintenance<Da
 export const maintainPGlite = (
   options: PGliteOptions
 ): SchemaMaintenance<DatabaseFailure | DatabaseUnsuitable | DirectoryInUse> => {
-  const { migrate, read } = maintain(openEmbedded(options))
+  const { migrate, read: readExisting } = maintain(openEmbedded(options))
   const { directory } = options
   const exists = Effect.sync(() => directory !== undefined && hasDatabase(directory))
+  const read = Effect.flatMap(exists, (found) =>
+    found ? readExisting : Effect.map(emptyState, (state) => ({ version: null, ...state }))
+  )
   return {
     validate: Effect.void,
     check: Effect.void,
     risks: Effect.succeed([]),
+    sql: Effect.flatMap(read, sqlOf),
     migrate,
-    read: Effect.flatMap(exists, (found) =>
-      found ? read : Effect.map(emptyState, (state) => ({ version: null, ...state }))
-    )
+    read
   }
 }
 

@@ -1,8 +1,9 @@
-import { Effect, Schedule } from "effect"
+import { Duration, Effect, Record, Schedule } from "effect"
 import { Migrator, SqlClient, SqlError } from "effect/sql"
-import { buildIndexes, type ConcurrentIndex } from "./ConcurrentIndexes.ts"
+import { buildIndexes, type ConcurrentIndex, indexStatement } from "./ConcurrentIndexes.ts"
 import { fromSqlError } from "./DatabaseFailure.ts"
 import { type DatabaseUnsuitable, unsuitable } from "./DatabaseUnsuitable.ts"
+import { locksOf, statementsOf, type TableLocks } from "./MigrationSql.ts"
 import { createBaseline } from "./migration/0001_baseline.ts"
 import { createThreads } from "./migration/0002_threads.ts"
 import { addAnsweredBy } from "./migration/0003_answered_by.ts"
@@ -78,6 +79,11 @@ export const SCHEMA: SchemaDefinition = {
 
 /** The table that records which migrations ran. */
 const TABLE = "agentos_migrations"
+const createTable = `create table ${TABLE} (
+  migration_id integer primary key,
+  created_at timestamptz not null default now(),
+  name text not null
+)`
 
 /** Every table that a server reads and changes, apart from the migrator's. */
 export const TABLES: ReadonlyArray<string> = [
@@ -143,6 +149,14 @@ const isHeldUp = (error: Migrator.MigrationError | SqlError.SqlError | DatabaseU
 
 const indexName = ({ name }: ConcurrentIndex): string => `index ${name}`
 
+/** A migration that ran, or an index that was built. */
+export interface AppliedStep {
+  readonly name: string
+  readonly millis: number
+  /** The tables that existed before it, with the strongest lock that it took on each. */
+  readonly locks: TableLocks
+}
+
 type Loader = ReturnType<typeof Migrator.fromRecord>
 
 const nameOf = ([id, name]: readonly [id: number, name: string, ...rest: ReadonlyArray<unknown>]): string =>
@@ -174,9 +188,17 @@ const requireHistory = (
   )
 }
 
-/** Runs all migrations or none. Returns the names of those that ran; undefined if another server is running them. */
-const runMigrations = Effect.fnUntraced(function* (migrations: Loader) {
+/** Runs all migrations or none. Returns those that ran; undefined if another server is running them. */
+const runMigrations = Effect.fnUntraced(function* (migrations: SchemaDefinition["migrations"]) {
   const sql = yield* SqlClient.SqlClient
+  const durations = new Map<string, number>()
+  const loader = Migrator.fromRecord(
+    Record.map(migrations, (migration, name) =>
+      Effect.tap(Effect.timed(migration), ([duration]) =>
+        Effect.sync(() => durations.set(name, Duration.toMillis(duration)))
+      )
+    )
+  )
   return yield* sql.withTransaction(
     Effect.gen(function* () {
       const [lock] = yield* sql<{ readonly taken: boolean }>`
@@ -187,15 +209,16 @@ const runMigrations = Effect.fnUntraced(function* (migrations: Loader) {
       yield* sql`set local lock_timeout = ${sql.literal(`'${LOCK_TIMEOUT}'`)}`
       // If the migrator can't create its table, it asks the failed transaction whether the table exists, and reports that.
       const recorded = yield* readRun
-      if (recorded === undefined)
-        yield* sql`create table ${sql(TABLE)} (
-          migration_id integer primary key,
-          created_at timestamptz not null default now(),
-          name text not null
-        )`
-      else yield* requireHistory(recorded, yield* migrations)
-      const run = yield* Migrator.make({})({ loader: migrations, table: TABLE })
-      return run.map(nameOf)
+      if (recorded === undefined) yield* sql.unsafe(createTable)
+      else yield* requireHistory(recorded, yield* loader)
+      const run = yield* Migrator.make({})({ loader, table: TABLE })
+      return yield* Effect.forEach(run.map(nameOf), (name) =>
+        Effect.map(statementsOf(migrations[name] ?? Effect.void), (statements): AppliedStep => ({
+          name,
+          millis: durations.get(name) ?? 0,
+          locks: locksOf(statements)
+        }))
+      )
     })
   )
 })
@@ -206,18 +229,18 @@ const runMigrations = Effect.fnUntraced(function* (migrations: Loader) {
  *
  * The numbered migrations run in one transaction: all of them or none. They lock a table only for as long as
  * they run, and wait at most 1 second for a lock before they retry. Indexes on tables that are in use are built
- * afterwards. Returns the names of the migrations that ran and of the indexes that were built. Fails with
+ * afterwards. Returns the migrations that ran and the indexes that were built. Fails with
  * `DatabaseUnsuitable`, and changes nothing, if the database has migrations that are not those of the schema.
  */
 export const migrateTo = ({
   indexes,
   migrations
 }: SchemaDefinition): Effect.Effect<
-  ReadonlyArray<string>,
+  ReadonlyArray<AppliedStep>,
   Migrator.MigrationError | SqlError.SqlError | DatabaseUnsuitable,
   SqlClient.SqlClient
 > =>
-  runMigrations(Migrator.fromRecord(migrations)).pipe(
+  runMigrations(migrations).pipe(
     Effect.tapError((error) =>
       isHeldUp(error)
         ? Effect.logWarning(`a migration waits for a table that is in use; retrying: ${error.message}`)
@@ -225,7 +248,10 @@ export const migrateTo = ({
     ),
     Effect.retry({ while: isHeldUp, times: LOCK_RETRIES, schedule: Schedule.spaced(RETRY_AFTER) }),
     Effect.repeat({ until: (run) => run !== undefined, schedule: Schedule.spaced(LOOK_EVERY) }),
-    Effect.zipWith(buildIndexes(indexes), (run = [], built) => [...run, ...built])
+    Effect.zipWith(buildIndexes(indexes), (run = [], built) => [
+      ...run,
+      ...built.map(({ index, millis }) => ({ name: indexName(index), millis, locks: locksOf([indexStatement(index)]) }))
+    ])
   )
 
 /** Migrates the database to the schema of this program. */
@@ -266,6 +292,40 @@ export const schemaState: Effect.Effect<
     newer: run.filter(({ id }) => id > lastKnown).map(({ id, name }) => nameOf([id, name]))
   }
 })
+
+/**
+ * Returns the SQL that `migrate` would run, for a person to read or to run in its place, with the locks that it takes. Ends each
+ * statement as psql expects it. Changes nothing.
+ */
+export const sqlOf = ({ pending }: Pick<SchemaState, "pending">): Effect.Effect<string> =>
+  Effect.gen(function* () {
+    const names = new Set(pending)
+    const migrations = Object.entries(SCHEMA.migrations).filter(([name]) => names.has(name))
+    const sections = yield* Effect.forEach(migrations, ([name, migration]) =>
+      Effect.map(statementsOf(migration), (statements) => [
+        `-- ${name}${shownLocks(locksOf(statements))}`,
+        ...statements.map(ended),
+        `insert into ${TABLE} (migration_id, name) values (${Number(name.slice(0, 4))}, '${name.slice(5)}');`
+      ])
+    )
+    const indexes = SCHEMA.indexes.filter((index) => names.has(indexName(index))).map(indexStatement)
+    return [
+      ...(sections.length === 0 ? [] : ["begin;", `set local lock_timeout = '${LOCK_TIMEOUT}';`]),
+      ...(pending.includes(FIRST) ? [ended(createTable)] : []),
+      ...sections.flat(),
+      ...(sections.length === 0 ? [] : ["commit;"]),
+      ...indexes.map((index) => `-- Outside a transaction${shownLocks(locksOf([index]))}\n${ended(index)}`)
+    ]
+      .map((part) => `${part}\n`)
+      .join("\n")
+  })
+
+const [FIRST = ""] = Object.keys(SCHEMA.migrations)
+const ended = (statement: string): string => `${statement};`
+const shownLocks = (locks: TableLocks): string =>
+  Object.entries(locks)
+    .map(([table, lock]) => `, ${lock} on ${table}`)
+    .join("")
 
 const isBuilt = Effect.fnUntraced(function* (name: string) {
   const sql = yield* SqlClient.SqlClient

@@ -15,6 +15,7 @@ import { Context, Effect, Layer, Option, type Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
 import { join } from "node:path"
+import { locksOf, statementsOf } from "../src/MigrationSql.ts"
 import { SCHEMA } from "../src/Migrations.ts"
 import { temporaryDirectory } from "./support/Program.ts"
 import { copyEmptyDatabase } from "./support/copyDatabase.ts"
@@ -69,6 +70,76 @@ describe("a recorded migration", () => {
         yield* Effect.promise(() => expect(text).toMatchFileSnapshot(fileOf(name)))
       }
     }).pipe(Effect.scoped, Effect.provide([TestPostgres.layer(), Reactivity.layer]))
+  )
+})
+
+/** Modes from the weakest to the strongest, without those of statements that read and change rows. */
+const MODES = ["ShareUpdateExclusiveLock", "ShareLock", "ShareRowExclusiveLock", "ExclusiveLock", "AccessExclusiveLock"]
+
+describe("the locks of a migration", () => {
+  it.live("on tables that others use are those that its statements name", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.make({ url: (yield* TestPostgres).url })
+      /** Runs a migration, and reads the strongest lock of its transaction on each table that existed before. */
+      const run = (migration: (typeof SCHEMA.migrations)[string]) =>
+        sql.withTransaction(
+          Effect.gen(function* () {
+            const before = yield* sql<{ readonly oid: number }>`select oid::integer from pg_class where relkind = 'r'`
+            yield* Effect.provideService(migration, SqlClient.SqlClient, sql)
+            const held = yield* sql<{ readonly table: string; readonly mode: string }>`
+              select relation::regclass::text as table, mode from pg_locks join pg_class on pg_class.oid = relation
+              where pid = pg_backend_pid() and relkind = 'r' and relnamespace = 'public'::regnamespace
+                and relation::integer = any(${before.map(({ oid }) => oid)})`
+            const known = held.filter(({ mode }) => MODES.includes(mode))
+            return Object.fromEntries(
+              known
+                .toSorted((a, b) => MODES.indexOf(a.mode) - MODES.indexOf(b.mode))
+                .map(({ mode, table }) => [table, mode])
+            )
+          })
+        )
+      for (const [name, migration] of Object.entries(SCHEMA.migrations)) {
+        const named = locksOf(yield* statementsOf(migration))
+        assert.deepStrictEqual([name, yield* run(migration)], [name, named])
+      }
+    }).pipe(Effect.scoped, Effect.provide([TestPostgres.layer(), Reactivity.layer]))
+  )
+
+  it("are found in each statement that a migration may contain", () => {
+    assert.deepStrictEqual(
+      locksOf([
+        "create unlogged table own (id uuid references others)",
+        "create index own_order on own (id)",
+        "alter table own add column note text",
+        "create trigger kept before delete on watched for each row execute function refuse()",
+        "alter table changed add constraint c foreign key (id) references changed",
+        "create index concurrently i on indexed (id)"
+      ]),
+      {
+        indexed: "ShareUpdateExclusiveLock",
+        watched: "ShareRowExclusiveLock",
+        others: "ShareRowExclusiveLock",
+        changed: "AccessExclusiveLock"
+      }
+    )
+  })
+})
+
+describe("the SQL of pending migrations", () => {
+  it.live.each(["nothing", "0001_baseline"])("makes the current schema of %s without the program", (name) =>
+    Effect.gen(function* () {
+      const before = name === "nothing" ? [] : statementsUpTo(name)
+      const older = yield* onPostgres(before)
+      const text = yield* older.maintain.sql
+      assert.strictEqual(yield* older.maintain.sql, text, "it was run")
+      const upgraded = yield* onPostgres([...before, ...text.split(";\n\n").filter((part) => part !== "")])
+      assert.deepStrictEqual((yield* upgraded.maintain.read).pending, [])
+      assert.strictEqual(yield* upgraded.maintain.sql, "")
+      assert.deepStrictEqual(
+        yield* Effect.provide(described, upgraded.layer),
+        yield* Effect.provide(described, older.layer)
+      )
+    }).pipe(Effect.scoped)
   )
 })
 

@@ -60,7 +60,9 @@ const startServers = Effect.gen(function* () {
     () =>
       Effect.scoped(
         Effect.flatMap(PgClient.make({ url, maxConnections: 2, applicationName: "agentos" }), (sql) =>
-          Effect.provideService(migrateTo(NEWER), SqlClient.SqlClient, sql)
+          Effect.map(Effect.provideService(migrateTo(NEWER), SqlClient.SqlClient, sql), (steps) =>
+            steps.map(({ name }) => name)
+          )
         )
       ),
     { concurrency: "unbounded" }

@@ -105,8 +105,19 @@ describe("agentos-server", () => {
     assert.include(pending, "0001_baseline")
     assert.include((await run(["jobs", "list"], env)).stderr, "Run agentos-server migrate")
     assert.isFalse(existsSync(env.AGENTOS_DATA_DIR), "a check created the database")
-    const applied = await run(["migrate", "--json"], env)
-    assert.deepStrictEqual(JSON.parse(applied.stdout), { applied: pending, pending: [] })
+    const printed = await run(["migrate", "--sql"], env)
+    assert.include(printed.stdout, "insert into agentos_migrations (migration_id, name) values (1, 'baseline');")
+    assert.isFalse(existsSync(env.AGENTOS_DATA_DIR), "the SQL was run")
+    const applied = JSON.parse((await run(["migrate", "--json"], env)).stdout) as {
+      applied: ReadonlyArray<string>
+      pending: ReadonlyArray<string>
+      steps: ReadonlyArray<{ name: string; millis: number; locks: object }>
+    }
+    assert.deepInclude(applied, { applied: pending, pending: [] })
+    const [baseline, threads] = applied.steps
+    assert.deepStrictEqual(baseline, { name: "0001_baseline", millis: baseline!.millis, locks: {} })
+    assert.deepStrictEqual(threads?.locks, { mailboxes: "AccessExclusiveLock", messages: "AccessExclusiveLock" })
+    assert.isAbove(baseline!.millis, 0)
     assert.strictEqual((await run(["migrate", "--check"], env)).exit, 0)
     assert.deepStrictEqual(JSON.parse((await run(["jobs", "list", "--json"], env)).stdout), { items: [] })
   })
