@@ -63,6 +63,8 @@ export interface Termination {
 
 /** Several servers on one PostgreSQL, with one or two chains, one facilitator and one mail relay. */
 export interface Cluster {
+  /** The data directory of its sandbox. */
+  readonly directory: string
   readonly servers: ReadonlyArray<ClusterServer>
   /** The chain of the servers' first network, on which customers pay. */
   readonly chain: ChainDescription
@@ -129,6 +131,8 @@ export interface ClusterOptions {
   readonly databaseBinaries?: string
   /** A PostgreSQL of the caller in place of one of its own. */
   readonly databaseServer?: DatabaseServer | undefined
+  /** Fills the data directory, in place of the prepared keys and chain. */
+  readonly data?: (directory: string) => Promise<void>
   /** Uses one server with an embedded database and no PostgreSQL; prepares the directory of the database. */
   readonly embedded?: (directory: string) => Promise<void>
 }
@@ -163,7 +167,7 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
     const directory = await mkdtemp(join(tmpdir(), "agentos-cluster-"))
     cleanup.push(() => rm(directory, { recursive: true, force: true }))
     const postgres = options.embedded === undefined ? await startDatabase(options, cleanup) : undefined
-    await copyPrepared(directory, ["chain", "server"])
+    await (options.data?.(directory) ?? copyPrepared(directory, ["chain", "server"]))
     const networks = options.transferMethod === "permit2" ? 2 : 1
     const layout = {
       port: 0,
@@ -208,6 +212,7 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
     cleanup.push(() => ended(...servers))
     await Promise.all(servers.map(({ start }) => start()))
     return {
+      directory,
       servers,
       chain: chains[0]!,
       chains,

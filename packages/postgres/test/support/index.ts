@@ -1,5 +1,6 @@
 export * from "./Prepared.ts"
 export * from "./Roles.ts"
+export * from "./Rows.ts"
 export * from "./SmallDisk.ts"
 export * from "./copyDatabase.ts"
 export * from "./startPostgres.ts"
