@@ -11,6 +11,7 @@ import { databaseUrl, execute } from "../support/ClusterDatabase.ts"
 import { clientPortsOf, KeptConnections } from "../support/KeptConnections.ts"
 import { childrenOf, untilGone } from "../support/Processes.ts"
 import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
+import { MISSING_SERVICE_MANAGER, startServiceManager } from "../support/ServiceManager.ts"
 import {
   type RunningServer,
   runServerCommand,
@@ -258,6 +259,28 @@ describe("agentos-server start --workers", () => {
     const usage = await runServerCommand(["start", "--workers", "0"], settings)
     expect(usage).toMatchObject({ status: 3, errors: expect.stringContaining("--workers must be auto, or") })
   })
+})
+
+describe("NOTIFY_SOCKET", () => {
+  it.for(["1", "2"])(
+    "%s processes tell systemd when they serve, that they are alive, and that they stop",
+    async (count, { skip }) => {
+      if (MISSING_SERVICE_MANAGER !== undefined) return skip(MISSING_SERVICE_MANAGER)
+      const manager = await startServiceManager()
+      try {
+        const environment = { ...settings, NOTIFY_SOCKET: manager.socket, WATCHDOG_USEC: "400000" }
+        const server = await startServer(environment, "--workers", count)
+        await expect.poll(manager.messages).toEqual(expect.arrayContaining(["READY=1", "WATCHDOG=1"]))
+        expect(await server.stop()).toBe(0)
+        await expect.poll(manager.messages).toContain("STOPPING=1")
+        const messages = manager.messages()
+        expect(messages[0]).toBe("READY=1")
+        expect(messages.filter((message) => message !== "WATCHDOG=1")).toEqual(["READY=1", "STOPPING=1"])
+      } finally {
+        await manager.stop()
+      }
+    }
+  )
 })
 
 describe("AGENTOS_ACCESS_LOG", () => {

@@ -4,13 +4,8 @@ import { type Debugger, Session } from "node:inspector"
 import { workerData } from "node:worker_threads"
 import type { WatchdogData } from "./Watchdog.ts"
 
-const { beats, worker } = workerData as WatchdogData
+const { beats, limits, worker } = workerData as WatchdogData
 
-const CHECK_EVERY = 1_000
-/** Counted in checks, so that the time in which the whole process was stopped does not count. */
-const BLOCKED_CHECKS = 30
-/** In seconds. A busy machine prolongs a turn, but not by processor time. */
-const BLOCKED_PROCESSOR_TIME = 10
 const STACK_WITHIN = 2_000
 /** On Linux, for every architecture that Node supports. */
 const TICKS_PER_SECOND = 100
@@ -43,7 +38,8 @@ const mainStack = (): Promise<string | undefined> =>
 
 const endProcess = async (checks: number, processorSeconds: number): Promise<void> => {
   const stack = (await mainStack()) ?? "unknown: no statement of JavaScript ended"
-  const message = `the event loop made no turn for ${checks} s, of which it used the processor for ${Math.round(processorSeconds)} s. Ending the process`
+  const seconds = (checks * limits.checkEveryMillis) / 1_000
+  const message = `the event loop made no turn for ${seconds} s, of which it used the processor for ${Math.round(processorSeconds)} s. Ending the process`
   const line = {
     ...(worker !== undefined && { worker }),
     message,
@@ -76,7 +72,7 @@ const timer = setInterval(() => {
   }
   checks++
   const used = processorTime() - usedBefore
-  if (checks < BLOCKED_CHECKS && used < BLOCKED_PROCESSOR_TIME) return
+  if (checks < limits.checks && used < limits.processorSeconds) return
   clearInterval(timer)
   void endProcess(checks, used)
-}, CHECK_EVERY)
+}, limits.checkEveryMillis)

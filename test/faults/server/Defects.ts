@@ -53,6 +53,9 @@ const blockForEver = (): never => {
   while (true) turns++
 }
 
+/** Uses no processor time. */
+const waitForEver = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0) !== "ok"
+
 const STORED_AFTER_MILLIS = 1_000
 
 /** The line that the server logs when an expiry of events has begun that does not end. */
@@ -196,6 +199,9 @@ export const DEFECTS = {
   },
   "blocks the event loop when it is asked whether it is ready": {
     around: around(Transactor, (transactor) => Transactor.of({ ...transactor, ready: Effect.sync(blockForEver) }))
+  },
+  "waits in the event loop when it is asked whether it is ready": {
+    around: around(Transactor, (transactor) => Transactor.of({ ...transactor, ready: Effect.sync(waitForEver) }))
   },
   "can't interrupt the expiry of events": {
     around: around(EventStore, (store) =>

@@ -1,3 +1,4 @@
+import type { ServerProgramOptions } from "@agentos/server"
 import { fileURLToPath } from "node:url"
 import type { ClusterOptions } from "../../support/Cluster.ts"
 import type { DefectName } from "./Defects.ts"
@@ -13,6 +14,8 @@ export interface TestServerOptions {
   /** Where operations are held; see `StepGate`. */
   readonly steps?: StepFiles
   readonly defect?: DefectName
+  /** When the event loop counts as blocked. */
+  readonly watchdog?: ServerProgramOptions["watchdog"]
   /** Whether every challenge is as long as it may be; see `longestChallenges`. */
   readonly longestChallenges?: boolean
 }

@@ -14,7 +14,10 @@ const { around = (ports) => ports, rewriting: rewritten }: Defect = defect === u
 /** Held operations wait in the completion job, once for each lease that expires. Others must still find room in it. */
 const COMPLETIONS_AT_ONCE = 10_000
 
-let program = serverProgram({ around: options.longestChallenges === true ? longestChallenges : around })
+let program = serverProgram({
+  around: options.longestChallenges === true ? longestChallenges : around,
+  watchdog: options.watchdog
+})
 if (rewritten !== undefined) program = rewriting(program, rewritten)
 if (leaseMillis !== undefined) {
   program = Effect.provideService(program, EventPolicy, { ...DEFAULT_EVENT_POLICY, leaseDuration: leaseMillis })

@@ -65,6 +65,10 @@ export const START = defineCommand(
       process.env[WORKERS] = workers
     }
     // A server reports an invalid variable together with all other problems.
+    if (!isWorker()) {
+      const { reportStopping } = await import("../output/ServiceManager.ts")
+      context.host.signal.addEventListener("abort", reportStopping, { once: true })
+    }
     const count = isWorker() ? 1 : (workersOf(process.env[WORKERS] ?? "") ?? 1)
     if (count === 1) return runServer(context, !noJobs)
     const { superviseWorkers } = await import("../worker/WorkerServer.ts")

@@ -5,11 +5,12 @@ import { KeyringMisconfigured } from "@agentos/node/keyring"
 import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Metric, Predicate, Schema, Scope } from "effect"
 import { unknownVariables, variableOf } from "../variable/Variables.ts"
 import { accessWriter, explain, logOf } from "../output/ProgramOutput.ts"
+import { reportReady } from "../output/ServiceManager.ts"
 import type { MailConfig } from "../config/MailConfig.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import { setupOf } from "./ServerSetup.ts"
 import { StopDeadline } from "./StopDeadline.ts"
-import { startWatchdog } from "../Watchdog.ts"
+import { startWatchdog, type WatchdogLimits } from "../Watchdog.ts"
 import type { WorkerRole } from "../worker/WorkerRole.ts"
 
 export type { Ports } from "@agentos/agentos"
@@ -56,6 +57,8 @@ export interface ServerProgramOptions {
   readonly stopDeadline?: StopDeadline | undefined
   /** Changes the ports, for tests of how the server behaves when a port breaks its promise. */
   readonly around?: (ports: Ports) => Ports
+  /** Shorter limits of the watchdog, for tests. */
+  readonly watchdog?: WatchdogLimits | undefined
 }
 
 /**
@@ -74,7 +77,7 @@ export const serverProgram = (options: ServerProgramOptions = {}): Effect.Effect
 
 const serve = (
   config: ServerConfig.ServerConfig,
-  { around, jobs = true, stopDeadline = new StopDeadline(undefined), worker }: ServerProgramOptions
+  { around, jobs = true, stopDeadline = new StopDeadline(undefined), watchdog, worker }: ServerProgramOptions
 ): Effect.Effect<never, unknown> =>
   Effect.gen(function* () {
     for (const warning of unknownVariables(process.env)) yield* Effect.logWarning(warning)
@@ -85,7 +88,7 @@ const serve = (
     const setup = yield* setupOf(config)
     const services = yield* Layer.build(coreLayer(setup, around))
     // Building the index of a large table blocks an embedded database, and is over now.
-    startWatchdog(worker?.number)
+    startWatchdog(worker?.number, watchdog)
     yield* stopping("the connections to the database and to providers")
     return yield* Effect.gen(function* () {
       if (jobs) yield* Layer.build(backgroundLayer(setup))
@@ -111,7 +114,10 @@ const serve = (
       yield* Metric.update(startTime, (yield* Clock.currentTimeMillis) / 1_000)
       const listening = { http, smtp: smtp ?? null, operator }
       if (worker !== undefined) worker.ready(listening)
-      else process.stdout.write(`${JSON.stringify({ event: "listening", ...listening, pid: process.pid })}\n`)
+      else {
+        process.stdout.write(`${JSON.stringify({ event: "listening", ...listening, pid: process.pid })}\n`)
+        reportReady()
+      }
       yield* Effect.provide(
         Effect.flatMap(Liveness, ({ stalled }) => stalled),
         server

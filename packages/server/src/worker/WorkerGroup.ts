@@ -1,8 +1,17 @@
 import { MetricsCollections } from "./MetricsCollection.ts"
-import { type FromWorker, type Listening, MISCONFIGURED, type WorkerExit, type WorkerProcess } from "./WorkerProcess.ts"
+import {
+  ALIVE_EVERY,
+  type FromWorker,
+  type Listening,
+  MISCONFIGURED,
+  type WorkerExit,
+  type WorkerProcess
+} from "./WorkerProcess.ts"
 
 /** A worker that has not ended this long after it was told to is killed, in milliseconds. */
 const KILL_AFTER = 12_000
+/** A worker that misses this many signs of life in a row is killed. Its watchdog has ended a blocked one before that. */
+const SIGNS_MISSED = 8
 /** At the end of the server, the last worker begins to drain this long after the first, in milliseconds. */
 const STAGGER = 1_000
 
@@ -56,6 +65,8 @@ export class WorkerGroup {
   readonly #places: ReadonlyArray<Place>
   readonly #running = new Set<WorkerProcess>()
   readonly #metrics = new MetricsCollections()
+  /** How many signs of life in a row each worker that serves has missed. */
+  readonly #missed = new Map<WorkerProcess, number>()
   /** Resolved with the exit status when the server ends. */
   readonly #ended: Promise<number>
   #end: (status: number) => void = () => undefined
@@ -143,6 +154,7 @@ export class WorkerGroup {
   }
 
   async #receive(worker: WorkerProcess, message: FromWorker): Promise<void> {
+    if (message.type === "alive") this.#missed.set(worker, 0)
     if (message.type === "metrics") this.#metrics.answer(worker, message.request, message.text)
     if (message.type !== "collect") return
     const serving = this.#places.flatMap((place) => place.worker ?? [])
@@ -153,12 +165,30 @@ export class WorkerGroup {
   /** Fills the place again when the worker ends, unless it has a successor. */
   #keep(place: Place, worker: WorkerProcess): void {
     const readyAt = this.#host.now()
+    this.#watch(worker)
     void worker.exited.then(async (exit) => {
       if (this.#isStopping || place.worker !== worker) return
       place.worker = undefined
       const fields = { workerNumber: place.number, workerPid: worker.pid, exit: describeExit(exit) }
       this.#host.log(exit.status === 0 ? "Warn" : "Error", "a worker ended; starting another one", fields)
       await this.#refill(place, this.#host.now() - readyAt)
+    })
+  }
+
+  /** Kills a worker that is stopped from outside, or whose watchdog fails. Checks are counted, as in the watchdog. */
+  #watch(worker: WorkerProcess): void {
+    const timer = setInterval(() => {
+      const missed = (this.#missed.get(worker) ?? 0) + 1
+      this.#missed.set(worker, missed)
+      // The first check may come at once after a sign.
+      if (missed !== SIGNS_MISSED + 1) return
+      const message = `a worker gave no sign of life for ${(SIGNS_MISSED * ALIVE_EVERY) / 1_000} s and is killed`
+      this.#host.log("Error", message, { workerNumber: worker.number, workerPid: worker.pid })
+      worker.kill()
+    }, ALIVE_EVERY)
+    void worker.exited.then(() => {
+      clearInterval(timer)
+      this.#missed.delete(worker)
     })
   }
 

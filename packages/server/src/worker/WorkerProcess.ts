@@ -11,6 +11,8 @@ export interface Listening {
 /** A message from a worker to its server. */
 export type FromWorker =
   | { readonly type: "ready"; readonly listening: Listening }
+  /** Sent every few seconds: its event loop turns. */
+  | { readonly type: "alive" }
   /** Asks for the metrics of all workers. */
   | { readonly type: "collect"; readonly request: number }
   | { readonly type: "metrics"; readonly request: number; readonly text: string }
@@ -26,6 +28,9 @@ export const WORKER_VARIABLE = "AGENTOS_WORKER"
 
 /** Whether another process started this one as a worker. */
 export const isWorker = (): boolean => process.send !== undefined && process.env[WORKER_VARIABLE] !== undefined
+
+/** How often a worker that serves says that it is alive, in milliseconds. */
+export const ALIVE_EVERY = 5_000
 
 /** The exit status of a worker whose configuration cannot work: a new one would fail, too. */
 export const MISCONFIGURED = 3

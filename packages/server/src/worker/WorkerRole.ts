@@ -2,7 +2,7 @@ import cluster from "node:cluster"
 import { once } from "node:events"
 import { Effect } from "effect"
 import { processMetricsText, type WorkerMetricsText } from "@agentos/http-server"
-import { type FromWorker, type Listening, type ToWorker, WORKER_VARIABLE } from "./WorkerProcess.ts"
+import { ALIVE_EVERY, type FromWorker, type Listening, type ToWorker, WORKER_VARIABLE } from "./WorkerProcess.ts"
 
 /** A server that does not pass on the metrics of its workers by then is busy: the answer has those of this one alone. */
 const COLLECTED_WITHIN = "2 seconds"
@@ -54,7 +54,10 @@ export const takeWorkerRole = (): WorkerRole => {
   return {
     number,
     draining: draining.signal,
-    ready: (listening) => send({ type: "ready", listening }),
+    ready: (listening) => {
+      send({ type: "ready", listening })
+      setInterval(send, ALIVE_EVERY, { type: "alive" }).unref()
+    },
     leave: async () => {
       if (!process.connected) return
       const disconnected = once(process, "disconnect")

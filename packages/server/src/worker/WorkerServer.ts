@@ -2,6 +2,7 @@ import type { CommandContext } from "@agentos/node/command-line"
 import { Effect } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
 import { log, logWritten, relayLines } from "../output/ProgramOutput.ts"
+import { reportReady } from "../output/ServiceManager.ts"
 import { startWatchdog } from "../Watchdog.ts"
 import { ClusterWorkers } from "./ClusterWorkers.ts"
 import { WorkerGroup, type WorkerGroupHost } from "./WorkerGroup.ts"
@@ -28,6 +29,7 @@ export const superviseWorkers = async (
     now: host.now,
     onReady: (listening) => {
       host.stdout.write(`${JSON.stringify({ event: "listening", ...listening, pid: process.pid })}\n`)
+      reportReady()
     }
   })
   const roll = () => void group.roll()

@@ -1,6 +1,13 @@
 import { afterEach, assert, beforeEach, describe, it, vi } from "@effect/vitest"
 import { WorkerGroup } from "../../src/worker/WorkerGroup.ts"
-import type { FromWorker, Listening, ToWorker, WorkerExit, WorkerProcess } from "../../src/worker/WorkerProcess.ts"
+import {
+  ALIVE_EVERY,
+  type FromWorker,
+  type Listening,
+  type ToWorker,
+  type WorkerExit,
+  type WorkerProcess
+} from "../../src/worker/WorkerProcess.ts"
 
 const LISTENING: Listening = { http: { host: "127.0.0.1", port: 8080 }, smtp: null, operator: null }
 const CRASH: WorkerExit = { status: null, signal: "SIGKILL" }
@@ -16,6 +23,7 @@ class FakeWorker implements WorkerProcess {
   readonly ready = new Promise<Listening | undefined>((resolve) => (this.#serve = resolve))
   readonly exited = new Promise<WorkerExit>((resolve) => (this.#exit = resolve))
   isKilled = false
+  isSilent = false
 
   constructor(number: number, onMessage: FakeWorker["onMessage"]) {
     this.number = number
@@ -34,6 +42,8 @@ class FakeWorker implements WorkerProcess {
 
   async serve(): Promise<void> {
     this.#serve(LISTENING)
+    const signs = setInterval(() => this.isSilent || this.onMessage(this, { type: "alive" }), ALIVE_EVERY)
+    void this.exited.then(() => clearInterval(signs))
     await settled()
   }
 
@@ -127,6 +137,31 @@ describe("WorkerGroup", () => {
     await workers.at(-1)!.end(CRASH)
     assert.strictEqual(workers.length, before + 1, "a worker that served for a minute is replaced at once")
     assert.isTrue(workers.every(({ number }, index) => (index === 1 ? number === 2 : number === 1)))
+  })
+
+  it("kills and replaces a worker that gives no sign of life for 40 s", async () => {
+    const { lines, workers } = await serving(2)
+    await vi.advanceTimersByTimeAsync(60_000)
+    workers[0]!.isSilent = true
+    await vi.advanceTimersByTimeAsync(35_000)
+    workers[0]!.isSilent = false
+    await vi.advanceTimersByTimeAsync(5_000)
+    workers[0]!.isSilent = true
+    await vi.advanceTimersByTimeAsync(39_999)
+    assert.deepStrictEqual(lines, [])
+    await vi.advanceTimersByTimeAsync(1)
+    assert.deepStrictEqual(lines, [
+      "Error: a worker gave no sign of life for 40 s and is killed",
+      "Error: a worker ended; starting another one"
+    ])
+    assert.deepStrictEqual(
+      workers.map(({ isKilled, number }) => [number, isKilled]),
+      [
+        [1, true],
+        [2, false],
+        [1, false]
+      ]
+    )
   })
 
   it("retries a worker that cannot start, but not with a configuration that cannot work", async () => {
