@@ -18,6 +18,7 @@ export interface CertificateReport {
   readonly expiresAt: number | undefined
 }
 
+const BEGIN = "-----BEGIN CERTIFICATE-----"
 const BLOCK = /-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g
 
 const read = <A>(parse: () => A): A | undefined => {
@@ -49,7 +50,8 @@ export const checkCertificate = (
   const blocks = certificate.match(BLOCK) ?? []
   const chain = blocks.flatMap((pem) => read(() => new X509Certificate(pem)) ?? [])
   const [leaf, ...issuers] = chain
-  if (leaf === undefined || chain.length < blocks.length)
+  // A file that is being written may end in the middle of a block.
+  if (leaf === undefined || chain.length < certificate.split(BEGIN).length - 1)
     return unusable("the certificate can't be read", "Use a PEM file with the certificate and its chain.")
   const key = read(() => createPrivateKey(Redacted.value(privateKey)))
   if (key === undefined)

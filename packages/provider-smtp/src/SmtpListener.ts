@@ -36,6 +36,11 @@ export class ListenFailed extends Schema.TaggedError<ListenFailed>()("ListenFail
   cause: Schema.Defect()
 }) {}
 
+/** No TLS connection can be made with a certificate. */
+export class CertificateUnusable extends Schema.TaggedError<CertificateUnusable>()("CertificateUnusable", {
+  cause: Schema.Defect()
+}) {}
+
 /**
  * The SMTP server that receives mail for the mailboxes (RFC 5321) of `EmailProvider`'s domain.
  *
@@ -56,6 +61,8 @@ export class SmtpListener extends Context.Service<
   {
     /** The port that it listens on. */
     readonly port: number
+    /** Uses another certificate for the sessions that begin TLS from now on. The old one stays if it fails. */
+    readonly replaceCertificate: (tls: Certificate) => Effect.Effect<void, CertificateUnusable>
   }
 >()("@agentos/provider-smtp/SmtpListener") {}
 
@@ -162,6 +169,13 @@ export const layer = (
         }),
         () => Effect.promise(() => service.close())
       )
-      return SmtpListener.of({ port })
+      return SmtpListener.of({
+        port,
+        replaceCertificate: ({ certificate, privateKey }) =>
+          Effect.try({
+            try: () => service.replaceCertificate(Redacted.value(privateKey), certificate),
+            catch: (cause) => new CertificateUnusable({ cause })
+          })
+      })
     })
   )

@@ -4,6 +4,7 @@ import { type InboundRefusal, InboundRefused } from "@agentos/core"
 import { Effect, Metric, Redacted } from "effect"
 import nodemailer from "nodemailer"
 import { afterEach, describe, expect, it } from "vitest"
+import { generateCertificate } from "../src/Certificate.ts"
 import { openListener, type TestListener, type TestListenerOptions } from "./support/Listener.ts"
 import { composeMail } from "./support/SignedMail.ts"
 import { openDialogue, openSession, startMessage } from "./support/SmtpDialogue.ts"
@@ -335,15 +336,36 @@ describe("the offered extensions", () => {
     }
   })
 
-  it("is encrypted with the given certificate", async () => {
-    const { port, tls } = await opened()
-    const session = await openSession(port)
+  const encrypt = async (session: Awaited<ReturnType<typeof openSession>>, { certificate }: TestListener["tls"]) => {
     await session.say("STARTTLS")
-    const secure = connectTls({ socket: session.socket, ca: tls.certificate, servername: "mx.agents.test" })
+    const secure = connectTls({ socket: session.socket, ca: certificate, servername: "mx.agents.test" })
     await new Promise((resolve, reject) => secure.once("secureConnect", resolve).once("error", reject))
     expect(secure.authorized).toBe(true)
-    expect(secure.getPeerCertificate().raw).toEqual(new X509Certificate(tls.certificate).raw)
+    expect(secure.getPeerCertificate().raw).toEqual(new X509Certificate(certificate).raw)
+    return secure
+  }
+
+  it("is encrypted with the given certificate", async () => {
+    const { port, tls } = await opened()
+    const secure = await encrypt(await openSession(port), tls)
     secure.destroy()
+  })
+
+  it("is encrypted with another certificate from its replacement on, unless that can't be used", async () => {
+    const listener = await opened()
+    const [before, after] = [await openSession(listener.port), await openSession(listener.port)]
+    const encrypted = await encrypt(before, listener.tls)
+    const other = await Effect.runPromise(generateCertificate("mx.agents.test"))
+    await listener.replaceCertificate(other)
+    ;(await encrypt(after, other)).destroy()
+    const mixed = { certificate: listener.tls.certificate, privateKey: other.privateKey }
+    await expect(listener.replaceCertificate(mixed)).rejects.toThrow()
+    ;(await encrypt(await openSession(listener.port), other)).destroy()
+
+    const answer = new Promise<string>((resolve) => encrypted.once("data", (chunk) => resolve(chunk.toString())))
+    encrypted.write("NOOP\r\n")
+    expect(await answer).toMatch(/^250/)
+    encrypted.destroy()
   })
 
   it("drops commands that were sent unencrypted before STARTTLS", async () => {

@@ -1,4 +1,5 @@
 import type { AddressInfo, Socket } from "node:net"
+import { createSecureContext } from "node:tls"
 import {
   baseLocalPart,
   type ByteBudget,
@@ -215,6 +216,13 @@ export class SmtpService {
   /** Bytes of memory that arriving mails use now. */
   get bufferedBytes(): number {
     return this.#budget.bytes
+  }
+
+  /** Uses another certificate for the sessions that begin TLS from now on. Throws, and keeps the old one, if it can't be used. */
+  replaceCertificate(key: string, cert: string): void {
+    // The library forgets the old one before it knows whether the new one can be used.
+    createSecureContext({ key, cert })
+    this.#server.updateSecureContext({ key, cert })
   }
 
   /** Resolves to the port; rejects if it cannot be opened. */

@@ -23,6 +23,7 @@ export interface TestListener {
   readonly port: number
   readonly tls: Certificate
   readonly taken: Array<TakenMail>
+  readonly replaceCertificate: (other: Certificate) => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -76,6 +77,12 @@ export const openListener = async (options: TestListenerOptions = {}): Promise<T
       Layer.provide(Logger.layer([]))
     )
   )
-  const { port } = await runtime.runPromise(SmtpListener.SmtpListener)
-  return { port, tls, taken, close: () => runtime.dispose() }
+  const { port, replaceCertificate } = await runtime.runPromise(SmtpListener.SmtpListener)
+  return {
+    port,
+    tls,
+    taken,
+    replaceCertificate: (other) => runtime.runPromise(replaceCertificate(other)),
+    close: () => runtime.dispose()
+  }
 }
