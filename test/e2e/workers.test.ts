@@ -261,6 +261,49 @@ describe("agentos-server start --workers", () => {
   })
 })
 
+describe("SIGHUP to a single process", () => {
+  it("replaces its limits by those of the file, and keeps them if the file is not valid", async () => {
+    const file = join(running.directory, "limits.env")
+    const { AGENTOS_MAIL_RECIPIENTS_PER_DAY_AT_FIRST: _, AGENTOS_RATE_LIMIT_PER_MINUTE: __, ...others } = settings
+    const write = (perMinute: string, recipients: string, publicUrl = sandbox.baseUrl) =>
+      writeFile(
+        file,
+        `AGENTOS_RATE_LIMIT_PER_MINUTE=${perMinute}\nAGENTOS_MAIL_RECIPIENTS_PER_DAY_AT_FIRST=${recipients}\nAGENTOS_PUBLIC_URL=${publicUrl}\n`
+      )
+    await write("6000", "7")
+    const server = await startServer({ ...others, AGENTOS_PUBLIC_URL: undefined }, "--env-file", file)
+    let log = ""
+    server.child.stderr!.on("data", (text: string) => (log += text))
+    const reloaded = (line: string) => {
+      server.child.kill("SIGHUP")
+      return vi.waitFor(() => expect(log).toContain(line), { timeout: 60_000, interval: 20 })
+    }
+    try {
+      const agent = new Agent({ baseUrl: server.baseUrl }, sandbox.wallets[1]!.privateKey)
+      await agent.createMailbox(freshName())
+      const limits = async () => {
+        const { body, headers } = await agent.send({ path: "/api/v1/limits" })
+        const { items } = body.data as unknown as {
+          readonly items: ReadonlyArray<{ readonly name: string; readonly limit: number }>
+        }
+        const recipients = items.find(({ name }) => name === "mail_recipients_per_day")?.limit
+        return [/"address";q=(\d+)/.exec(headers.get("ratelimit-policy") ?? "")?.[1], recipients]
+      }
+      expect(await limits()).toEqual(["6000", 7])
+      await write("9000", "8", "http://127.0.0.1:1")
+      await reloaded("these changed settings need a restart of the server: AGENTOS_PUBLIC_URL")
+      expect(log).toContain('"changed":"AGENTOS_RATE_LIMIT_PER_MINUTE, AGENTOS_MAIL_RECIPIENTS_PER_DAY_AT_FIRST"')
+      expect(await limits()).toEqual(["9000", 8])
+      await write("many", "9")
+      await reloaded("the limits stay, because the settings are not valid")
+      expect(log).toContain("AGENTOS_RATE_LIMIT_PER_MINUTE must be")
+      expect(await limits()).toEqual(["9000", 8])
+    } finally {
+      expect(await server.stop()).toBe(0)
+    }
+  })
+})
+
 describe("NOTIFY_SOCKET", () => {
   it.for(["1", "2"])(
     "%s processes tell systemd when they serve, that they are alive, and that they stop",

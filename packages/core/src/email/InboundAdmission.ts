@@ -14,7 +14,7 @@ import type { InboundRefusal } from "./RefusedMail.ts"
 import type { Mailbox } from "./Mailbox.ts"
 import { MailboxStore } from "./MailboxStore.ts"
 import { MessageStore } from "./MessageStore.ts"
-import { MailPolicy, type MailUsage, reachedLimit } from "./MailPolicy.ts"
+import { type InboundPerHour, MailPolicy, type MailUsage, reachedLimit } from "./MailPolicy.ts"
 import type { Message, SenderAuthentication } from "./Message.ts"
 import * as ReturnPath from "./ReturnPath.ts"
 import { decide, type SenderVerdict } from "./SenderPolicy.ts"
@@ -98,11 +98,7 @@ export const makeInboundAdmission = Effect.gen(function* () {
   const messages = yield* MessageStore
   const policy = yield* MailPolicy
   const limiter = yield* RateLimiter.RateLimiter
-  const rules = {
-    sender: hourly("mail.inbound.sender", policy.inboundPerHour.sender),
-    network: hourly("mail.inbound.network", policy.inboundPerHour.network),
-    mailbox: hourly("mail.inbound.mailbox", policy.inboundPerHour.mailbox)
-  }
+  const ruleOf = (kind: keyof InboundPerHour) => hourly(`mail.inbound.${kind}`, policy.inboundPerHour[kind])
 
   const refusalOf = (effect: Effect.Effect<void, InboundRefused>) =>
     effect.pipe(
@@ -225,7 +221,7 @@ export const makeInboundAdmission = Effect.gen(function* () {
 
   const requireMailboxRate = (recipients: ReadonlyArray<Mailbox>, use: TokenUse) =>
     requireTokens(
-      recipients.map((mailbox) => [rules.mailbox, mailbox.mailboxId, mailbox] as const),
+      recipients.map((mailbox) => [ruleOf("mailbox"), mailbox.mailboxId, mailbox] as const),
       use
     )
 
@@ -302,8 +298,8 @@ export const makeInboundAdmission = Effect.gen(function* () {
     requireSourceRate: ({ mailFrom, remoteAddress }: InboundSender, use: TokenUse) => {
       const network = ClientAddress.networkOf(remoteAddress)
       // The sender is only a claim: mail from one network in a sender's name does not count against other networks.
-      const sender = mailFrom === "" ? [] : [[rules.sender, `${senderOf(mailFrom)} ${network}`] as const]
-      return requireTokens([...sender, [rules.network, network]], use)
+      const sender = mailFrom === "" ? [] : [[ruleOf("sender"), `${senderOf(mailFrom)} ${network}`] as const]
+      return requireTokens([...sender, [ruleOf("network"), network]], use)
     },
 
     requireMailboxRate,

@@ -37,7 +37,7 @@ export const make = Effect.gen(function* () {
   const tenants = yield* TenantStore
   const { auditRetention, retention } = yield* EventPolicy
   const { transact } = yield* Transactor
-  const { messageRetention, rawRetention } = yield* MailPolicy
+  const mailPolicy = yield* MailPolicy
   const callPolicy = yield* CallPolicy
   if (auditRetention !== null && auditRetention < retention) {
     return yield* Effect.die(new Error("events can't be deleted before they have expired: see EventPolicy"))
@@ -63,8 +63,14 @@ export const make = Effect.gen(function* () {
   })
 
   /** Deletes rows of at least this age; none if they are kept permanently. */
-  const removeOlder = (age: number | null, remove: (given: { age: number; limit: number }) => Effect.Effect<number>) =>
-    age === null ? Effect.succeed(0) : inBatches((limit) => remove({ age, limit }), LARGE_ROWS)
+  const removeOlder = (
+    ageOf: () => number | null,
+    remove: (given: { age: number; limit: number }) => Effect.Effect<number>
+  ) =>
+    Effect.suspend(() => {
+      const age = ageOf()
+      return age === null ? Effect.succeed(0) : inBatches((limit) => remove({ age, limit }), LARGE_ROWS)
+    })
 
   const jobs: ReadonlyArray<Job> = [
     {
@@ -98,25 +104,25 @@ export const make = Effect.gen(function* () {
       // Deletes raw mail before its message, if the policy limits how long raw mail is kept.
       name: "raw-mail-retention",
       every: 10 * Timestamp.MINUTE,
-      run: removeOlder(rawRetention, mails.removeRaw)
+      run: removeOlder(() => mailPolicy.rawRetention, mails.removeRaw)
     },
     {
       // Deletes messages with everything that belongs to them, if the policy limits how long messages are kept.
       name: "message-retention",
       every: 10 * Timestamp.MINUTE,
-      run: removeOlder(messageRetention, removeMessages)
+      run: removeOlder(() => mailPolicy.messageRetention, removeMessages)
     },
     {
       // Deletes ended calls with their turns, if the policy limits how long calls are kept.
       name: "call-retention",
       every: 10 * Timestamp.MINUTE,
-      run: removeOlder(callPolicy.retention, calls.remove)
+      run: removeOlder(() => callPolicy.retention, calls.remove)
     },
     {
       // Deletes the turns of ended calls before the calls, if the policy limits how long transcripts are kept.
       name: "transcript-retention",
       every: 10 * Timestamp.MINUTE,
-      run: removeOlder(callPolicy.transcriptRetention, calls.removeTurns)
+      run: removeOlder(() => callPolicy.transcriptRetention, calls.removeTurns)
     },
     {
       // Deletes the records of used sign-in messages which no server accepts anymore.

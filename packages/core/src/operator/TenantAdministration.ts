@@ -72,7 +72,7 @@ export class TenantAdministration extends Context.Service<
       const transactor = yield* Transactor
       const messages = yield* MessageStore
       const suppressions = yield* Suppressions
-      const { sending } = yield* MailPolicy
+      const policy = yield* MailPolicy
       const services = yield* Effect.context<Suppressions | Transactor>()
 
       const findTenant = (by: TenantId | WalletAddress) => (isWallet(by) ? tenants.findByWallet(by) : tenants.find(by))
@@ -89,7 +89,7 @@ export class TenantAdministration extends Context.Service<
         const standings = yield* mailboxes.findStandings(owned.slice(0, 1).map(({ mailboxId }) => mailboxId))
         const mail = [...standings.values()][0]?.tenantUsage ?? { messages: 0, bytes: 0 }
         const now = yield* Timestamp.now
-        const { pause } = SendingQuota.today(sending, yield* messages.findSending(tenant.tenantId), now)
+        const { pause } = SendingQuota.today(policy.sending, yield* messages.findSending(tenant.tenantId), now)
         return {
           tenant,
           mailboxes: owned.length,

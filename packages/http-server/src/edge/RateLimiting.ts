@@ -60,10 +60,11 @@ export class RateLimiting extends Context.Service<
         const none = Effect.succeed<ReadonlyArray<CountedLimit>>([])
         return { countAddress: () => none, countTenant: () => none, chargeAddress: () => Effect.void }
       }
-      const { burst, perSecond } = rateLimit
-      const own = { name: "address", burst, perSecond, isShared: true }
-      const site = { name: "site", burst: burst * SITE_FACTOR, perSecond: perSecond * SITE_FACTOR, isShared: true }
-      const tenant = { name: "tenant", burst, perSecond, isShared: true }
+      // Read for each request: the host may change the limit.
+      const ruleOf = (name: "address" | "site" | "tenant"): RateRule => {
+        const factor = name === "site" ? SITE_FACTOR : 1
+        return { name, burst: rateLimit.burst * factor, perSecond: rateLimit.perSecond * factor, isShared: true }
+      }
 
       const count = (rule: RateRule, subject: string, cost: number, scope: string) =>
         Effect.map(limiter.take(rule, subject, cost), (decision): CountedLimit => ({ rule, scope, decision }))
@@ -71,18 +72,18 @@ export class RateLimiting extends Context.Service<
       return {
         countAddress: Effect.fnUntraced(function* (remote, cost) {
           const address = addressOf(remote)
-          const counted = yield* count(own, ClientAddress.clientOf(address), cost, "one address")
+          const counted = yield* count(ruleOf("address"), ClientAddress.clientOf(address), cost, "one address")
           const siteOf = ClientAddress.siteOf(address)
           if (!counted.decision.isAdmitted || Option.isNone(siteOf)) return [counted]
-          return [counted, yield* count(site, siteOf.value, cost, "one IPv6 /48 network")]
+          return [counted, yield* count(ruleOf("site"), siteOf.value, cost, "one IPv6 /48 network")]
         }),
         countTenant: (tenantId, cost) =>
-          Effect.map(count(tenant, tenantId, cost, "one tenant"), (counted) => [counted]),
+          Effect.map(count(ruleOf("tenant"), tenantId, cost, "one tenant"), (counted) => [counted]),
         chargeAddress: Effect.fnUntraced(function* (remote, cost) {
           const address = addressOf(remote)
-          yield* limiter.charge(own, ClientAddress.clientOf(address), cost)
+          yield* limiter.charge(ruleOf("address"), ClientAddress.clientOf(address), cost)
           const siteOf = ClientAddress.siteOf(address)
-          if (Option.isSome(siteOf)) yield* limiter.charge(site, siteOf.value, cost)
+          if (Option.isSome(siteOf)) yield* limiter.charge(ruleOf("site"), siteOf.value, cost)
         })
       }
     })

@@ -14,6 +14,7 @@ import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import type { ServerConfig } from "../config/ServerConfig.ts"
 import type { Administration, CommandMutation } from "../program/Maintenance.ts"
+import type { Environment } from "../variable/Variables.ts"
 import { parseEnvironment } from "./EnvironmentFile.ts"
 
 type StorageConfig = Pick<ServerConfig, "database">
@@ -51,19 +52,30 @@ export interface ServerCommandContext extends CommandContext {
   readonly fileVariables: ReadonlyArray<string>
 }
 
-/** Adds the variables of a file to the environment of this process, and returns the names of those that it added. */
-const loadEnvironment = ({ globals, host }: CommandContext): ReadonlyArray<string> => {
+/** Returns the variables of the file of `--env-file`; none without it. */
+const variablesOfFile = ({ globals, host }: CommandContext): ReadonlyMap<string, string> => {
   const file = globals[ENV_FILE_FLAG.name]
-  if (typeof file !== "string") return []
+  if (typeof file !== "string") return new Map()
   const text = readVariables(resolve(host.workingDirectory, file))
   const { unreadable, variables } = parseEnvironment(text)
   if (unreadable.length > 0) {
     const lines = unreadable.slice(0, LINES_SHOWN).join(", ")
     throw new Failure({ code: "CONFIGURATION", message: `--env-file has lines that are not NAME=VALUE: ${lines}` })
   }
-  const added = [...variables].filter(([name]) => process.env[name] === undefined)
+  return variables
+}
+
+/** Adds the variables of a file to the environment of this process, and returns the names of those that it added. */
+const loadEnvironment = (context: CommandContext): ReadonlyArray<string> => {
+  const added = [...variablesOfFile(context)].filter(([name]) => process.env[name] === undefined)
   for (const [name, value] of added) process.env[name] = value
   return added.map(([name]) => name)
+}
+
+/** Returns the environment as it would be if the process started now: with the variables of the file as they are. */
+export const environmentNow = (context: ServerCommandContext): Environment => {
+  const own = Object.entries(process.env).filter(([name]) => !context.fileVariables.includes(name))
+  return { ...Object.fromEntries(variablesOfFile(context)), ...Object.fromEntries(own) }
 }
 
 const LINES_SHOWN = 5

@@ -1,7 +1,7 @@
 import { type ExitCode, Failure, usageError } from "@agentos/node/command-line"
 import { WORKERS_RULE, workersOf } from "../worker/WorkerCount.ts"
 import { isWorker } from "../worker/WorkerProcess.ts"
-import { defineCommand, runEffect, type ServerCommandContext } from "./ServerCommand.ts"
+import { defineCommand, environmentNow, runEffect, type ServerCommandContext } from "./ServerCommand.ts"
 
 const WORKERS = "AGENTOS_WORKERS"
 
@@ -16,7 +16,9 @@ const runServer = async (context: ServerCommandContext, jobs: boolean): Promise<
   const stopDeadline = new StopDeadline(worker?.number)
   signal.addEventListener("abort", stopDeadline.begin, { once: true })
   try {
-    const program = serverProgram({ jobs, worker, stopDeadline })
+    // The end of a terminal ends the server that runs in it.
+    const reread = worker === undefined && !host.stdinIsTerminal ? () => environmentNow(context) : undefined
+    const program = serverProgram({ jobs, worker, stopDeadline, reread })
     await runEffect({ ...context, host: { ...host, signal } }, program, (error) =>
       isMisconfiguration(error) ? new Failure({ code: "CONFIGURATION", message: explain(error) }) : undefined
     )
@@ -33,7 +35,7 @@ export const START = defineCommand(
     name: "start",
     summary: "Run the server until SIGTERM or SIGINT",
     description:
-      "Prints one line of JSON with its addresses and its process id when it listens; its log goes to standard error. Creates the tables and brings them up to date. A signal stops it gracefully, within 10 seconds; the same signal again stops it at once.\nWith several workers, as many processes serve the same port, and one that ends is replaced. SIGHUP replaces them one after the other, without losing a request; the new ones read the file of --env-file again.\nAny number of servers can share one PostgreSQL database. At least one of them must run the jobs.",
+      "Prints one line of JSON with its addresses and its process id when it listens; its log goes to standard error. Creates the tables and brings them up to date. A signal stops it gracefully, within 10 seconds; the same signal again stops it at once.\nWith several workers, as many processes serve the same port, and one that ends is replaced. SIGHUP replaces them one after the other, without losing a request; the new ones read the file of --env-file again. A single process reads the limits in it again.\nAny number of servers can share one PostgreSQL database. At least one of them must run the jobs.",
     arguments: [],
     flags: [
       {

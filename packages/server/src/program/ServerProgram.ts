@@ -3,11 +3,12 @@ import { AccessLog, ListenerSettings, Liveness, OperatorListener, Server, Worker
 import { ConfigurationInvalid, ProviderError, SettingName } from "@agentos/core"
 import { KeyringMisconfigured } from "@agentos/node/keyring"
 import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Metric, Predicate, Schema, Scope } from "effect"
-import { unknownVariables, variableOf } from "../variable/Variables.ts"
+import { type Environment, unknownVariables, variableOf } from "../variable/Variables.ts"
 import { accessWriter, explain, logOf } from "../output/ProgramOutput.ts"
 import { reportReady } from "../output/ServiceManager.ts"
 import type { MailConfig } from "../config/MailConfig.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
+import { followLimits } from "./LimitReload.ts"
 import { setupOf } from "./ServerSetup.ts"
 import { StopDeadline } from "./StopDeadline.ts"
 import { startWatchdog, type WatchdogLimits } from "../Watchdog.ts"
@@ -57,6 +58,8 @@ export interface ServerProgramOptions {
   readonly stopDeadline?: StopDeadline | undefined
   /** Changes the ports, for tests of how the server behaves when a port breaks its promise. */
   readonly around?: (ports: Ports) => Ports
+  /** Returns the settings as they are now. On SIGHUP, the limits of the server become those. */
+  readonly reread?: (() => Environment) | undefined
   /** Shorter limits of the watchdog, for tests. */
   readonly watchdog?: WatchdogLimits | undefined
 }
@@ -77,12 +80,13 @@ export const serverProgram = (options: ServerProgramOptions = {}): Effect.Effect
 
 const serve = (
   config: ServerConfig.ServerConfig,
-  { around, jobs = true, stopDeadline = new StopDeadline(undefined), watchdog, worker }: ServerProgramOptions
+  { around, jobs = true, reread, stopDeadline = new StopDeadline(undefined), watchdog, worker }: ServerProgramOptions
 ): Effect.Effect<never, unknown> =>
   Effect.gen(function* () {
     for (const warning of unknownVariables(process.env)) yield* Effect.logWarning(warning)
     if (!jobs && "directory" in config.database) return yield* new ConfigurationInvalid({ issues: [NO_JOBS_EMBEDDED] })
     if (config.environment === "production" && "directory" in config.database) yield* warnOfEmbedded
+    if (reread !== undefined) yield* followLimits(config, process.env, reread)
     // Released in reverse order: first requests, then background work, last the services that both need.
     const { stopping } = stopDeadline
     const setup = yield* setupOf(config)

@@ -32,7 +32,10 @@ export const superviseWorkers = async (
       reportReady()
     }
   })
-  const roll = () => void group.roll()
+  const roll = () => {
+    logLine("Info", "reading the settings again", {})
+    void group.roll()
+  }
   process.on("SIGHUP", roll)
   // The second signal ends this process at once.
   process.on("exit", group.kill)
