@@ -23,6 +23,7 @@ const BOOT = `
 mount --make-rprivate /
 mount -t proc proc /proc
 mount -t tmpfs tmpfs /run
+mount -t tmpfs tmpfs /dev/shm
 mkdir -p /run/systemd
 exec env -i container=docker PATH="$PATH" SYSTEMD_UNIT_PATH="$1" ${PROGRAM} --system --unit=test.target
 `
