@@ -113,11 +113,11 @@ export const mcpSuite = (rig: CliRig): void => {
         await host.call("add_inbound_minutes", { phoneNumber: number })
 
         const said = (result: Data) => (result["untrusted"] as { readonly said: ReadonlyArray<string> }).said
-        const person = await carrier.person({ lines: ["Who is there?"], ringSeconds: 0, seconds: 10_000 })
+        const person = await carrier.person({ lines: ["Who's there?"], ringSeconds: 0, seconds: 10_000 })
         const placed = await host.call("place_call", { to: person, greeting: "Hello.", speak: true })
         const { callId: outbound } = placed["call"] as { readonly callId: string }
         // From here on, the voice session is connected.
-        assert.deepStrictEqual(said(await host.call("say_in_call", { callId: outbound })), ["Who is there?"])
+        assert.deepStrictEqual(said(await host.call("say_in_call", { callId: outbound })), ["Who's there?"])
 
         const waiting = host.call("wait_for_call", { timeoutSeconds: 50 })
         const caller = await carrier.callIn(number, { lines: ["When do you open?", "Thank you."], seconds: 10_000 })

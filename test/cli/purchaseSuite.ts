@@ -8,7 +8,7 @@ import { PRICES } from "./drive/Drive.ts"
 const SILENCE_SECONDS = 50
 const SPEED = 20
 const SAID =
-  /^[\d:]{8} {2}agent {3}This is Ada\.\n[\d:]{8} {2}caller {2}Who is there\?\n(?:.*\n)*[\d:]{8} {2}caller {2}Goodbye\.\n/
+  /^[\d:]{8} {2}agent {3}This is Ada\.\n[\d:]{8} {2}caller {2}Who's there\?\n(?:.*\n)*[\d:]{8} {2}caller {2}Goodbye\.\n/
 
 /** The tested fields of the answers. */
 interface Data {
@@ -62,7 +62,7 @@ export const purchaseSuite = (rig: CliRig): void => {
       const { phoneNumber } = await buy(["number", "add-minutes", number])
       assert.strictEqual(phoneNumber.inboundAllowance.purchasedSeconds, 600)
       const carrier = new PhoneCarrier(rig.sandbox)
-      const person = await carrier.person({ lines: ["Who is there?", { silence: SILENCE_SECONDS }, "Goodbye."] })
+      const person = await carrier.person({ lines: ["Who's there?", { silence: SILENCE_SECONDS }, "Goodbye."] })
       const placed = await buy(["call", "start", "--to", person, "--minutes", "1", "--greeting", "This is Ada."])
       assert.deepNestedInclude(placed, { "call.toNumber": person, "call.fromNumber": number })
       const { callId } = placed.call

@@ -297,7 +297,7 @@ describe("the server answers as its OpenAPI document describes", () => {
     const phoneNumberId = idOf(number, "phoneNumberId")
     const calls: Array<string> = []
     for (const path of [CALL_ONE, CALL_FIVE]) {
-      const toNumber = await carrier.person({ lines: ["Who is there?"], seconds: 50 })
+      const toNumber = await carrier.person({ lines: ["Who's there?"], seconds: 50 })
       await driveIds((id) => post(path, { phoneNumberId: id, toNumber }), idOf(strange, "phoneNumberId"))
       const { call } = await drivePaid(ada, { path, body: { phoneNumberId, toNumber, initialGreeting: "Hello" } }, 201)
       calls.push(idOf(call, "callId"))

@@ -182,7 +182,7 @@ describe("new mail", () => {
     await expect(mailbox.waitForCode({ subject: "log in", timeoutSeconds: 1 })).rejects.toMatchObject({
       message: expect.stringContaining("no one-time code of a verified sender") as string
     })
-    const inVain = mailbox.waitForCode({ from: "nobody@outside.example", timeoutSeconds: 1 })
+    const inVain = mailbox.waitForCode({ from: "nowhere@outside.example", timeoutSeconds: 1 })
     await expect(inVain).rejects.toMatchObject({ code: "TIMEOUT", isRetryable: true })
   })
 
@@ -351,7 +351,7 @@ describe("calls", () => {
   it("by a number end with their turns, and stream their answers", async () => {
     const { client } = await open()
     const number = await client.phoneNumbers.buy()
-    const to = await host.carrier.person({ lines: ["Who is there?"], seconds: 3 })
+    const to = await host.carrier.person({ lines: ["Who's there?"], seconds: 3 })
     const call = await number.call({ to, initialGreeting: "Hello." })
     const heard: Array<string> = []
     const speech = async function* () {
@@ -362,7 +362,7 @@ describe("calls", () => {
       heard.push(turn.text)
       await turn.reply(speech())
     }
-    expect(heard).toEqual(["Who is there?"])
+    expect(heard).toEqual(["Who's there?"])
     expect((await call.read()).status).toBe("ended")
     expect((await host.carrier.playTo(to)).heard.join(" ")).toContain("Ada.")
   })

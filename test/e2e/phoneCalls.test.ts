@@ -44,7 +44,7 @@ describe("a call", () => {
       const { address, agent } = customer
       const { number, phoneNumber, phoneNumberId } = await customer.buy({ beginMessage: "Not this." })
       const socket = await Realtime.open(agent)
-      const toNumber = await carrier.person({ lines: ["Who is there?", "Good to know."] })
+      const toNumber = await carrier.person({ lines: ["Who's there?", "Good to know."] })
       const request = { path, body: { phoneNumberId, toNumber, initialGreeting: GREETING } }
       const [key, signature] = [randomUUID(), await agent.payment(request)]
       const { amount, result } = await chain.charged(address, () => agent.replay(request, signature, key))
@@ -80,7 +80,7 @@ describe("a call", () => {
         answeredAt: moment,
         endedAt: moment
       })
-      expect(played.heard).toEqual([GREETING, "You said: Who is there?", "You said: Good to know."])
+      expect(played.heard).toEqual([GREETING, "You said: Who's there?", "You said: Good to know."])
       const transcript = await carrier.until(
         () => customer.transcript(callId),
         ({ complete, turns }) => complete && turns.length === 5
@@ -91,8 +91,8 @@ describe("a call", () => {
         complete: true,
         turns: [
           said("agent", GREETING),
-          said("caller", "Who is there?"),
-          said("agent", "You said: Who is there?"),
+          said("caller", "Who's there?"),
+          said("agent", "You said: Who's there?"),
           said("caller", "Good to know."),
           said("agent", "You said: Good to know.")
         ]

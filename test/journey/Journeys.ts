@@ -96,7 +96,7 @@ export const walkJourneys = async (): Promise<ReadonlyArray<Journey>> => {
       })
       await measure("acknowledgement over the socket", () => acknowledge(received))
       const ended = await measure("inbound call", async () => {
-        await carrier.over(await carrier.callIn(number, { lines: ["Who is there?"] }))
+        await carrier.over(await carrier.callIn(number, { lines: ["Who's there?"] }))
         return receive("phone.call.ended")
       })
       // The lease of an unacknowledged event is renewed, and would count as what an idle server does.

@@ -29,10 +29,10 @@ const STEPS = [
   /8 {2}Reply by email .* DKIM-signed in .* transaction 0x[0-9a-f]{64}/,
   /9 {2}List acknowledged events .* [0-9a-f-]{36} is acknowledged/,
   /10 {2}Buy a phone number .* \+141555501[0-4]\d; transaction 0x[0-9a-f]{64}, balance [\d.]+ → [\d.]+ USDT/,
-  /11 {2}Set up a test callee .* \+14155550199 answers and says "Who is there\?", "Good to know\."/,
+  /11 {2}Set up a test callee .* \+14155550199 answers and says "Who's there\?", "Good to know\."/,
   /12 {2}Place a call .* call [0-9a-f-]{36}; transaction 0x[0-9a-f]{64}, balance [\d.]+ → [\d.]+ USDT/,
   /13 {2}Receive the end event .* event [0-9a-f-]{36}: completed/,
-  /14 {2}Read the transcript .* agent: Hello.* \/ caller: Who is there\? \/ agent: You said: Who is there\? \/ caller: Good to know\. \/ agent: You said: Good to know\. \(/,
+  /14 {2}Read the transcript .* agent: Hello.* \/ caller: Who's there\? \/ agent: You said: Who's there\? \/ caller: Good to know\. \/ agent: You said: Good to know\. \(/,
   /15 {2}Add inbound minutes .* 600 s; transaction 0x[0-9a-f]{64}, balance [\d.]+ → [\d.]+ USDT/,
   /16 {2}Receive a call .* the caller heard "You have reached the tour\.", "You said: I am calling back\."; event [0-9a-f-]{36}/,
   /17 {2}Release the number .* \+141555501[0-4]\d is released/

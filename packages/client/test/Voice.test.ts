@@ -154,11 +154,11 @@ describe("a voice session", () => {
       direction: "outbound",
       from: "+14155550100",
       to: "+12025550150",
-      turn: { text: "Who is there?", at: "2026-01-31T12:00:00.000Z" },
+      turn: { text: "Who's there?", at: "2026-01-31T12:00:00.000Z" },
       transcriptSoFar: []
     })
     for await (const turn of call.turns()) {
-      expect(turn.text).toBe("Who is there?")
+      expect(turn.text).toBe("Who's there?")
       break
     }
     client.close()

@@ -114,7 +114,7 @@ describe("waiting", () => {
     const { clock, mailbox } = await mailboxWith([{ id: 1, receivedAt: at(start + millis) }])
     expect((await mailbox.waitForMail({ timeoutSeconds: millis / 1_000 })).id).toBe(idOf(1))
     expect(clock.now() - start).toBe(millis)
-    const inVain = mailbox.waitForMail({ from: "nobody@example.com", timeoutSeconds: millis / 1_000 })
+    const inVain = mailbox.waitForMail({ from: "nowhere@example.com", timeoutSeconds: millis / 1_000 })
     await expect(inVain).rejects.toMatchObject({ code: "TIMEOUT" })
     expect(clock.now() - start).toBe(2 * millis)
   })

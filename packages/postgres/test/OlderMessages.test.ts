@@ -11,7 +11,7 @@ type Verdicts = object | null
 const summary = (authentication: Verdicts) =>
   JSON.stringify({
     direction: "inbound",
-    from: "somebody@example.org",
+    from: "someone@example.org",
     to: ["ada@agents.test"],
     cc: [],
     bcc: [],
@@ -69,7 +69,7 @@ layer(Layer.provideMerge(Postgres.layer, layerTestPGlite), { excludeTestServices
         assert.deepStrictEqual(
           listed.map(({ recipients, sender }) => ({ recipients, sender })),
           [checked, unchecked].map(() => ({
-            sender: { address: "somebody@example.org", name: null },
+            sender: { address: "someone@example.org", name: null },
             recipients: [
               { address: "ada@agents.test", name: null, kind: "to" as const, status: "received" as const, reason: null }
             ]
@@ -124,7 +124,7 @@ layer(Layer.provideMerge(Postgres.layer, layerTestPGlite), { excludeTestServices
             threadId,
             labels: threadId === second ? ["a"] : [],
             messageCount: 1,
-            participants: ["somebody@example.org", "ada@agents.test"],
+            participants: ["someone@example.org", "ada@agents.test"],
             unreadCount: threadId === second ? 0 : 1
           }))
         )

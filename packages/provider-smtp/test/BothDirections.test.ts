@@ -74,10 +74,10 @@ describe("mail from one side to the other", () => {
 
   it("arrives encrypted and signed, and its sender passes the checks", async () => {
     const dkim = { domain: "sender.test", selector: "s1", privateKey: key.privateKey }
-    const sent = mail("1", ["ada@agents.test", "nobody@agents.test"])
+    const sent = mail("1", ["ada@agents.test", "nowhere@agents.test"])
     const receipt = Result.getOrThrow(await send(sent, { dkim, verifyCertificate: false }))
     expect(receipt.accepted).toEqual(["ada@agents.test"])
-    expect(receipt.rejected).toEqual([{ address: "nobody@agents.test", reason: "550 5.1.1 No such mailbox here" }])
+    expect(receipt.rejected).toEqual([{ address: "nowhere@agents.test", reason: "550 5.1.1 No such mailbox here" }])
     const taken = listener.taken.at(-1)!
     expect(taken.envelope).toMatchObject({ mailFrom: "news@sender.test", rcptTo: ["ada@agents.test"], secure: true })
     expect(Result.getOrThrow(await parser.parse(taken.raw, taken.envelope))).toMatchObject({
@@ -85,7 +85,7 @@ describe("mail from one side to the other", () => {
       from: { address: "news@sender.test", name: "Jürgen" },
       to: [
         { address: "ada@agents.test", name: null },
-        { address: "nobody@agents.test", name: null }
+        { address: "nowhere@agents.test", name: null }
       ],
       subject: "Grüße",
       text: "Guten Tag\n",

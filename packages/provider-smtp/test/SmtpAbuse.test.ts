@@ -65,7 +65,7 @@ describe("recipients", () => {
     expect(
       await pipelineRecipients(
         await openSession(port),
-        repeated(60, () => "nobody@agents.test")
+        repeated(60, () => "nowhere@agents.test")
       )
     ).toEqual(repeated(60, () => "550 5.1.1 No such mailbox here"))
     expect(asked).toHaveLength(2)

@@ -64,7 +64,7 @@ describe("an accepted mail", () => {
     expect(await session.say("From: full@sender.test\r\n\r\nx\r\n.")).toMatch(/^452 /)
     await startMessage(session, "ada@agents.test")
     expect(await session.say("From: a@sender.test, b@sender.test\r\n\r\nx\r\n.")).toMatch(/^550 /)
-    await startMessage(session, "nobody@agents.test")
+    await startMessage(session, "nowhere@agents.test")
     expect(await counts()).toEqual([1, 1, 1, 1])
   })
 
@@ -161,7 +161,7 @@ describe("a recipient", () => {
     const listener = await opened()
     const session = await openSession(listener.port)
     await session.say("MAIL FROM:<news@sender.test>")
-    expect(await session.say("RCPT TO:<nobody@agents.test>")).toMatch(/^550 5\.1\.1 /)
+    expect(await session.say("RCPT TO:<nowhere@agents.test>")).toMatch(/^550 5\.1\.1 /)
     expect(await session.say("RCPT TO:<postmaster>")).toMatch(/^550 5\.1\.1 /)
     expect(await session.say("RCPT TO:<ada@elsewhere.test>")).toMatch(/^550 5\.7\.1 /)
     expect(await session.say("RCPT TO:<ada@sub.agents.test>")).toMatch(/^550 5\.7\.1 /)

@@ -22,7 +22,7 @@ const oneNumber = async (stage: Stage, which: number): Promise<string> => (await
 const person = (stage: Stage, ...lines: ReadonlyArray<Line>): Promise<string> =>
   new PhoneCarrier(stage.sandbox).person({ lines, ringSeconds: 0 })
 
-const ASKS = "Who is there?"
+const ASKS = "Who's there?"
 const STAYS = [ASKS, { silence: 600 }]
 
 const GREETING = '--greeting "This is Ada."'

@@ -25,8 +25,8 @@ export const message = Effect.fnUntraced(function* (mailbox: Mailbox, parts?: Pa
     tenantId: mailbox.tenantId,
     ...BLANK_CONTENT,
     direction: "inbound",
-    from: "somebody@example.org",
-    sender: { address: "somebody@example.org", name: "Somebody" },
+    from: "someone@example.org",
+    sender: { address: "someone@example.org", name: "Somebody" },
     to: [mailbox.address],
     bcc: [],
     subject: "Hello",
@@ -84,7 +84,7 @@ export const inboundMail = Effect.fnUntraced(function* (parts?: Partial<InboundM
   const made: InboundMail = {
     inboundMailId,
     envelope: {
-      mailFrom: "somebody@example.org",
+      mailFrom: "someone@example.org",
       rcptTo: ["agent@agents.example"],
       remoteAddress: "192.0.2.7",
       helo: "mx.example.org",

@@ -40,7 +40,7 @@ describe("refused mail", () => {
       yield* inbound.accept(to("ada@agents.test", "bea+x@agents.test"), raw, "x@foe.test")
       yield* failureOf(inbound.accept(to("bea@agents.test"), raw, "x@foe.test"))
       yield* inbound.refused(["ADA+news@agents.test", "ada@else.test"], "no single author")
-      yield* failureOf(inbound.admit("nobody@agents.test", SENDER))
+      yield* failureOf(inbound.admit("nowhere@agents.test", SENDER))
       yield* TestClock.adjust("10 seconds")
       assert.deepStrictEqual(yield* countsOf(tenant), { ada: { no_single_author: 1 }, bea: { sender_refused: 2 } })
       assert.lengthOf(yield* (yield* InboundMailStore).lease(10, 0), 1)

@@ -375,7 +375,7 @@ describe("an address of the service's own domain", () => {
     Effect.gen(function* () {
       const ada = yield* makeAda(host)
       yield* ada.send(["ada+tag@agents.test"])
-      const error = yield* failureOf(ada.send(["ada@AGENTS.test", "nobody@Agents.test", "a@b.test"]))
+      const error = yield* failureOf(ada.send(["ada@AGENTS.test", "nowhere@Agents.test", "a@b.test"]))
       assert.strictEqual(error._tag, "InvalidRequest")
       assert.deepStrictEqual(error._tag === "InvalidRequest" ? error.issues?.map(({ path }) => path) : [], ["to.1"])
       const mail = yield* ada.send(["ada@agents.test"])

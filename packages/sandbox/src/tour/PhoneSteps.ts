@@ -21,7 +21,7 @@ const areaCode = "415"
 /** A fictitious number of a person whom the carrier simulates. */
 const callee = "+14155550199"
 const greetings = { outbound: "Hello, this is the tour.", inbound: "You have reached the tour." }
-const calleeLines = ["Who is there?", "Good to know."]
+const calleeLines = ["Who's there?", "Good to know."]
 const callerLine = "I am calling back."
 /** The test agent's reply to a line. */
 const replyTo = (line: string): string => `You said: ${line}`

@@ -214,13 +214,13 @@ describe.concurrent("mail to the service's own domain", () => {
   })
 
   it("is rejected for each recipient that the service rejects", async ({ rig }) => {
-    const info = await rig.send(["ada@agents.test", "nobody@agents.test"])
+    const info = await rig.send(["ada@agents.test", "nowhere@agents.test"])
     expect(info.accepted).toEqual(["ada@agents.test"])
     expect(info.rejectedErrors?.map(({ recipient, response }) => [recipient, response])).toEqual([
-      ["nobody@agents.test", "550 5.1.1 No such mailbox here"]
+      ["nowhere@agents.test", "550 5.1.1 No such mailbox here"]
     ])
     expect(rig.service.received.map(({ rcptTo }) => rcptTo)).toEqual([["ada@agents.test"]])
-    await expect(rig.send(["nobody@agents.test"])).rejects.toMatchObject({ responseCode: 550 })
+    await expect(rig.send(["nowhere@agents.test"])).rejects.toMatchObject({ responseCode: 550 })
   })
 
   it("is rejected completely if the service rejects it", async ({ rig }) => {
@@ -246,7 +246,7 @@ describe.concurrent("mail to the service's own domain", () => {
 
 describe.concurrent("mail to both domains", () => {
   it("is delivered and stored, each with its own recipients", async ({ rig }) => {
-    const info = await rig.send(["ada@agents.test", "one@else.test", "nobody@agents.test"])
+    const info = await rig.send(["ada@agents.test", "one@else.test", "nowhere@agents.test"])
     expect(info.accepted).toEqual(["ada@agents.test", "one@else.test"])
     expect(rig.service.received[0]?.rcptTo).toEqual(["ada@agents.test"])
     expect((await rig.stored()).map(({ envelope }) => envelope.rcptTo)).toEqual([["one@else.test"]])
