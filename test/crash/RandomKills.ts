@@ -86,6 +86,14 @@ interface Order {
   readonly target: Target
 }
 
+/** How much a client buys in a long run. */
+export interface Pace {
+  /** Between two purchases. */
+  readonly pauseMillis: number
+  /** The carrier sells out. Afterwards the client buys mailboxes in their place. */
+  readonly numbersMax: number
+}
+
 /** A client that buys services at random, and keeps them. */
 export class RandomClient {
   readonly #shop: Shop
@@ -98,10 +106,11 @@ export class RandomClient {
   readonly #toFill: Array<OwnNumber> = []
   /** Answered calls that need no server. */
   readonly #calls: Array<OwnCall> = []
-  readonly #pauseMillis: number
+  readonly #pace: Pace
+  #numbersOrdered = 0
 
-  constructor(shop: Shop, wallet: Wallet, random: Random, pauseMillis = 0) {
-    this.#pauseMillis = pauseMillis
+  constructor(shop: Shop, wallet: Wallet, random: Random, pace: Pace = { pauseMillis: 0, numbersMax: Infinity }) {
+    this.#pace = pace
     this.#shop = shop
     this.#wallet = wallet
     this.#random = random
@@ -115,8 +124,7 @@ export class RandomClient {
       if (service === "email.mailbox.delete" && target.mailbox !== undefined) this.#shop.hideMailbox(target.mailbox)
       await this.#pursue(purchase, signal)
       await this.#keep(purchase)
-      if (this.#pauseMillis > 0)
-        await sleep(this.#pauseMillis, undefined, { signal, ref: false }).catch(() => undefined)
+      await sleep(this.#pace.pauseMillis, undefined, { signal, ref: false }).catch(() => undefined)
     }
   }
 
@@ -161,6 +169,8 @@ export class RandomClient {
   }
 
   async #newNumber(country: Country): Promise<Order> {
+    if (this.#numbersOrdered === this.#pace.numbersMax) return { service: "email.mailbox.create", target: {} }
+    this.#numbersOrdered++
     const service = country === "US" ? "phone.number.us.30d" : "phone.number.ca.30d"
     return { service, target: await this.#shop.place(country, "calm") }
   }

@@ -1,6 +1,6 @@
 import { createTransport } from "nodemailer"
 import { setTimeout as sleep } from "node:timers/promises"
-import { failProviders, RandomClient } from "../crash/RandomKills.ts"
+import { failProviders, type Pace, RandomClient } from "../crash/RandomKills.ts"
 import { type Outcome, settle } from "../crash/Settle.ts"
 import type { Shop } from "../crash/Shop.ts"
 import { type FaultKind, inflict, planFaults } from "../faults/fault/Fault.ts"
@@ -40,7 +40,7 @@ export interface SoakResult {
 
 export const SERVERS = 3
 const FUNDS = 100_000
-const PURCHASE_EVERY_MILLIS = 500
+const PACE: Pace = { pauseMillis: 500, numbersMax: 60 }
 const MAIL_EVERY_MILLIS = 300
 const RETRY_MILLIS = 500
 const SAMPLE_EVERY_MILLIS = 5_000
@@ -73,9 +73,7 @@ export const runSoak = async (shop: Shop, options: SoakOptions): Promise<SoakRes
   const memory: Array<MemorySample> = []
   const startedAt = performance.now()
   const working = [
-    ...tenants.map(({ wallet }, index) =>
-      new RandomClient(shop, wallet, random.fork(index), PURCHASE_EVERY_MILLIS).run(signal)
-    ),
+    ...tenants.map(({ wallet }, index) => new RandomClient(shop, wallet, random.fork(index), PACE).run(signal)),
     mailing.run(random.fork(clients), signal),
     failProviders(shop, planFaults({ "provider failed": 1 }, seconds, random.fork(clients + 1)), signal),
     failServers(cluster, planFaults({ killed: 1, restarted: 1, paused: 1 }, faults, random.fork(clients + 2)), {
