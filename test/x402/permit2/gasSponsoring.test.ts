@@ -134,7 +134,7 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })(
           [{ asset: PERMIT2_ADDRESS }, "info.asset must be the asset"],
           [{ nonce: "0x0" }, "eip2612GasSponsoring.info.nonce"],
           [{ signature: `${signature}00` }, "eip2612GasSponsoring.info.signature"],
-          [{ signature: infoOf(other.proof).signature }, "is not signed by the payer"],
+          [{ signature: infoOf(other.proof).signature }, "A smart account cannot sign one: pay without a permit"],
           [{ deadline: `${Number(deadline) + 1}` }, "is not signed by the payer"],
           [{ nonce: "1" }, "is not signed by the payer"]
         ]

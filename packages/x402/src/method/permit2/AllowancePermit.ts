@@ -47,7 +47,10 @@ export const findFlaw = Effect.fnUntraced(function* (
   transfer: AuthorizedTransfer
 ): Effect.fn.Return<string | undefined, ProviderError> {
   if (signer.recoverSigner(permitDigest(separator, transfer, permit), permit.signature) !== transfer.from) {
-    return "The EIP-2612 permit is not signed by the payer for this token, with Permit2 as its spender and the amount of the payment."
+    return (
+      "The EIP-2612 permit is not signed by the payer for this token, with Permit2 as its spender and the amount of the payment. " +
+      "A smart account cannot sign one: pay without a permit, and the answer has the transaction that it sends once."
+    )
   }
   if (permit.deadline < transfer.validBefore) return "The EIP-2612 permit expires before the payment."
   const nonce = yield* readNonce(chain, transfer.from)
