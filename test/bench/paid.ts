@@ -165,7 +165,7 @@ export const paidByMethod: Bench = {
   options: COMPARISON_OPTIONS,
   comparesPeers: true,
   run: async (bench) => {
-    const server = await startServerUnderTest(bench, { transferMethod: "permit2" })
+    const server = await startServerUnderTest(bench, { paymentMethod: "permit2" })
     const { chains } = server.rig.cluster
     const buyers = await startBuyers(bench, async (wallets) => {
       await Promise.all(chains.map((chain) => fundOn(chain)(wallets)))

@@ -1,7 +1,7 @@
 import type { OperationStep } from "@agentos/core"
 import type { ProviderFault } from "../faults/fault/ProviderFaults.ts"
 import type { End } from "../faults/observation/Purchases.ts"
-import type { TransferMethod } from "../support/Authorization.ts"
+import type { PaymentMethod } from "../support/Authorization.ts"
 import { type ClientKind, type Service, SERVICES } from "./Purchase.ts"
 import type { SmartAccountKind } from "./Shop.ts"
 
@@ -12,6 +12,8 @@ import type { SmartAccountKind } from "./Shop.ts"
  * - `stranger`: the facilitator refuses, and then a stranger submits the authorization;
  * - `front-run`: a stranger submits the authorization just before the facilitator is called;
  * - `cancelled`: the payer cancels the authorization just before the facilitator is called;
+ * - `allowed`: a stranger uses the allowance that comes with the payment, and not the payment, just before the facilitator is called;
+ * - `outrun`: the payer uses up the nonce of that allowance for another one, just before the facilitator is called;
  * - `unread`: a stranger submits the authorization between its claim and the reading of its nonce;
  * - `intercepted`: a stranger submits the authorization before the client presents it;
  * - `disowned`: the owner of the smart account that pays is replaced after the claim;
@@ -26,6 +28,8 @@ export type Twist =
   | "stranger"
   | "front-run"
   | "cancelled"
+  | "allowed"
+  | "outrun"
   | "unread"
   | "intercepted"
   | "disowned"
@@ -259,19 +263,25 @@ export const smartAccountCells = (): ReadonlyArray<Cell> => [
 
 const SMART = { service: "email.mailbox.create", killed: true } as const
 
+const interfered = (twists: ReadonlyArray<Twist>): ReadonlyArray<Cell> =>
+  cross(twists, cross(SERVICES, ["repeats", "gives up"] as const)).map(([twist, [service, client]]) => ({
+    service,
+    client,
+    step: "after_settle",
+    killed: true,
+    fault: undefined,
+    twist,
+    end: isWithdrawn(twist) ? "never charged" : frontRunEnd(service, client)
+  }))
+
 /** Others use the authorization, and the server is killed after the facilitator has answered. */
-export const interferenceCells = (): ReadonlyArray<Cell> =>
-  cross(["front-run", "cancelled"] as const, cross(SERVICES, ["repeats", "gives up"] as const)).map(
-    ([twist, [service, client]]) => ({
-      service,
-      client,
-      step: "after_settle",
-      killed: true,
-      fault: undefined,
-      twist,
-      end: twist === "cancelled" ? "never charged" : frontRunEnd(service, client)
-    })
-  )
+export const interferenceCells = (): ReadonlyArray<Cell> => interfered(["front-run", "cancelled"])
+
+/** The same, with the allowance that comes with the payment. */
+export const allowanceCells = (): ReadonlyArray<Cell> => interfered(["allowed", "outrun"])
+
+/** Whether the payment can't be charged any more. */
+const isWithdrawn = (twist: Twist | undefined): boolean => twist === "cancelled" || twist === "outrun"
 
 /** A client that repeats its request may be too late for a service that needs it. One that gives up always is. */
 const frontRunEnd = (service: Service, client: ClientKind): End | undefined => {
@@ -285,6 +295,7 @@ const repeatedCells = (): ReadonlyArray<Cell> => [
   ...refundCells(),
   ...strangerCells(),
   ...interferenceCells(),
+  ...allowanceCells(),
   ...smartAccountCells(),
   ...facilitatorCells(),
   ...relayCells(),
@@ -293,8 +304,8 @@ const repeatedCells = (): ReadonlyArray<Cell> => [
 
 /** The end of a cell for a client that follows advice: it waits while an operation holds its payment. */
 const advisedEnd = ({ end, service, step, twist }: Cell): End | undefined => {
-  if (twist === "cancelled") return "delivered"
-  if (twist === "front-run") return frontRunEnd(service, "gives up")
+  if (isWithdrawn(twist)) return "delivered"
+  if (twist === "front-run" || twist === "allowed") return frontRunEnd(service, "gives up")
   const isAbandoned = twist === undefined && step !== undefined && NOT_BEGUN.has(step) && needsClient(service)
   return end ?? (isAbandoned ? "refunded" : undefined)
 }
@@ -322,9 +333,14 @@ export const adviceCells = (): ReadonlyArray<Cell> => [
 /** Every cell of the matrix. */
 export const allCells = (): ReadonlyArray<Cell> => [...repeatedCells(), ...adviceCells()]
 
-/** Whether a cell can be played by a transfer method: no payment by Permit2 deploys its account. */
-export const isPayableBy = (method: TransferMethod, { account }: Cell): boolean =>
-  method === "eip3009" || account !== "undeployed"
+/**
+ * Whether a cell can be played by a method: no payment by Permit2 deploys its account, and only a key signs the allowance that comes
+ * with a payment.
+ */
+export const isPayableBy = (method: PaymentMethod, { account, twist }: Cell): boolean =>
+  method === "sponsored"
+    ? account === undefined
+    : twist !== "allowed" && twist !== "outrun" && (method === "eip3009" || account !== "undeployed")
 
 /** The cells of one half of the catalog. */
 export const ofHalf = (half: "email" | "phone", cells: ReadonlyArray<Cell>): ReadonlyArray<Cell> =>
@@ -375,6 +391,8 @@ const TWISTS: Readonly<Record<Twist, string>> = {
   stranger: "refused, then submitted by a stranger",
   "front-run": "submitted by a stranger first",
   cancelled: "cancelled by its payer",
+  allowed: "its allowance used by a stranger",
+  outrun: "its allowance outrun by another",
   unread: "submitted by a stranger before its nonce was read",
   intercepted: "submitted by a stranger before it was presented",
   disowned: "its account taken over",

@@ -30,6 +30,8 @@ const HOLD_AT: Readonly<Partial<Record<Twist, OperationStep>>> = {
   gone: "after_settle",
   "front-run": "before_settle",
   cancelled: "before_settle",
+  allowed: "before_settle",
+  outrun: "before_settle",
   unread: "claimed",
   disowned: "claimed"
 }
@@ -125,10 +127,12 @@ class MatrixRun {
 
   /** Makes the wallets, and buys what each purchase needs. */
   async prepare(cells: ReadonlyArray<Cell>): Promise<ReadonlyArray<Entry>> {
-    const tenants = await inTurns(cells.slice(0, TENANTS), () => this.#shop.newTenant())
+    // A wallet signs the same nonce for its allowances until the first is used, so that it could not buy twice at the same time.
+    const isSponsored = this.#testbed.cluster.chain.gasSponsoring !== undefined
+    const tenants = isSponsored ? [] : await inTurns(cells.slice(0, TENANTS), () => this.#shop.newTenant())
     let turn = 0
     return inTurns(cells, async (cell) => {
-      const shared = isAlone(cell) ? undefined : tenants[turn++ % tenants.length]
+      const shared = isSponsored || isAlone(cell) ? undefined : tenants[turn++ % tenants.length]
       const wallet = cell.account === undefined ? shared : await this.#shop.newWallet(cell.account)
       const purchase = await this.#shop.newPurchase(cell.service, {
         group: situationOf(cell),
@@ -266,6 +270,10 @@ class MatrixRun {
         return () => (wallet.smartAccount === undefined ? Promise.resolve() : treasury.takeOver(wallet.smartAccount))
       case "cancelled":
         return ({ authorization }) => treasury.cancel(wallet.account, authorization)
+      case "allowed":
+        return ({ authorization }) => treasury.allowBy(authorization)
+      case "outrun":
+        return ({ authorization }) => treasury.outrun(wallet.account, authorization)
       default:
         return ({ authorization }) => treasury.submit(authorization)
     }

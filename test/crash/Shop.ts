@@ -80,7 +80,7 @@ export class Shop {
   /** A wallet with money: a key, or a smart account that is deployed or not. */
   async newWallet(account?: SmartAccountKind): Promise<Wallet> {
     const kind = account === "deployed" ? "account" : account
-    const wallet = new Wallet(this.testbed.cluster.servers, undefined, kind)
+    const wallet = new Wallet(this.testbed.cluster.servers, undefined, { kind, chain: this.testbed.cluster.chain })
     // An address that has sent a transaction can't be deployed to.
     if (account === "deployed" && wallet.smartAccount !== undefined) {
       await this.testbed.treasury.deploy(wallet.smartAccount)

@@ -4,6 +4,7 @@ import { execute } from "../support/ClusterDatabase.ts"
 import { makeRandom, testSeed } from "../support/Random.ts"
 import {
   adviceCells,
+  allowanceCells,
   carrierCells,
   type Cell,
   facilitatorCells,
@@ -118,15 +119,31 @@ describe.concurrent("a purchase is charged once and delivered once, refunded, or
   it(
     "when a server is killed at any step of a purchase that is paid by Permit2",
     () =>
-      Shop.with({ database: "pglite", transferMethod: "permit2" }, async (shop) => {
+      Shop.with({ database: "pglite", paymentMethod: "permit2" }, async (shop) => {
         const steps = [...stepCells(), ...refundCells(), ...interferenceCells(), ...strangerCells()]
         await expectMatrix(shop, [
-          ...oneClient(ofHalf("email", steps)),
+          ...oneService(ofHalf("email", steps)),
           ...oneService(ofHalf("phone", [...stepCells(), ...refundCells()])),
           ...oneService(facilitatorCells()),
           ...oneClient(smartAccountCells().filter((cell) => isPayableBy("permit2", cell))),
           ...oneService(adviceCells().filter((cell) => isInstant(cell) && isPayableBy("permit2", cell)))
         ])
+      }),
+    TIMEOUT_MILLIS
+  )
+
+  it(
+    "when a server is killed at any step of a purchase that brings its allowance",
+    () =>
+      Shop.with({ database: "pglite", paymentMethod: "sponsored" }, (shop) => {
+        const cells = [
+          ...stepCells(),
+          ...refundCells(),
+          ...interferenceCells(),
+          ...allowanceCells(),
+          ...strangerCells()
+        ]
+        return expectMatrix(shop, oneClient(cells.filter(({ service }) => service === "email.mailbox.create")))
       }),
     TIMEOUT_MILLIS
   )

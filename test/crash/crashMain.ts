@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util"
 import { DATABASES, type DatabaseKind, Testbed } from "../faults/server/Testbed.ts"
 import { linesOf, summaryOf } from "../faults/verdict/Report.ts"
-import { TRANSFER_METHODS } from "../support/Authorization.ts"
+import { PAYMENT_METHODS } from "../support/Authorization.ts"
 import { makeRandom, readSeed } from "../support/Random.ts"
 import { allCells, type Cell, isPayableBy, situationOf } from "./Cell.ts"
 import { OUTAGES, runDatabaseOutage } from "./DatabaseOutage.ts"
@@ -14,7 +14,8 @@ import type { Outcome } from "./Settle.ts"
 import { Shop } from "./Shop.ts"
 
 const help = `Usage: npx -y pnpm@12 crash [--database pglite|postgres] [--times 3] [--step X] [--service X]
-                             [--client repeats|advice] [--method eip3009|permit2] [--seconds N] [--seed N] [--mails N]
+                             [--client repeats|advice] [--method eip3009|permit2|sponsored]
+                             [--seconds N] [--seed N] [--mails N]
 
 Kills the server at every step of every paid operation; makes the facilitator, the relay, the carrier and PostgreSQL
 fail; kills at random under load. Checks the chain, the relay, the carrier and the clients. Exits with 1 on any
@@ -27,7 +28,8 @@ violation. With --mails, sends random mail while a server on PostgreSQL is kille
   --service   only cells whose service contains this text, for example phone or call.extend; no random kills
   --client    only cells whose client repeats or gives up (repeats), or only those whose client is killed too and follows
               the status of its payment (advice); no random kills
-  --method    the transfer method by which clients pay (eip3009)
+  --method    how clients pay (eip3009): by that transfer method, by permit2, or by permit2 with the allowance in each payment
+              (sponsored)
   --seconds   how long the server is killed at random under load, on each database (60; 0 for not at all)
   --seed      of the random kills: a whole number (1 by default), or random
   --mails     number of random mails to mailboxes and return paths; looks for each that was answered with 250`
@@ -58,14 +60,14 @@ const seconds = step === "" && service === "" && values.client === undefined ? N
 const seed = readSeed(values.seed)
 const mails = Number(values.mails)
 const databases = DATABASES.filter((name) => values.database === undefined || values.database === name)
-const transferMethod = TRANSFER_METHODS.find((method) => method === values.method)
+const paymentMethod = PAYMENT_METHODS.find((method) => method === values.method)
 const cells = allCells().filter(
   (cell) =>
     situationOf(cell).includes(step) &&
     cell.service.includes(service) &&
     isChosen(cell) &&
-    transferMethod !== undefined &&
-    isPayableBy(transferMethod, cell)
+    paymentMethod !== undefined &&
+    isPayableBy(paymentMethod, cell)
 )
 const outages = OUTAGES.filter(
   (outage) => service === "" && values.client === undefined && `database ${outage}`.includes(step)
@@ -84,7 +86,7 @@ const report = async (
   work: (shop: Shop) => Promise<{ readonly outcome: Outcome; readonly cells?: ReadonlyMap<CrashPurchase, Cell> }>
 ): Promise<void> => {
   const startedAt = performance.now()
-  const testbed = await Testbed.start({ database, transferMethod })
+  const testbed = await Testbed.start({ database, paymentMethod })
   stop = testbed.stop
   try {
     const { cells: placed = new Map<CrashPurchase, Cell>(), outcome } = await work(new Shop(testbed))

@@ -16,7 +16,7 @@ describe.each(TRANSFER_METHODS)("paid by %s", (transferMethod) => {
   let cluster: Cluster
   let baseUrl: string
   beforeAll(async () => {
-    cluster = await startCluster({ servers: 1, transferMethod })
+    cluster = await startCluster({ servers: 1, paymentMethod: transferMethod })
     baseUrl = cluster.servers[0]!.baseUrl
   })
   afterAll(() => cluster?.stop())

@@ -21,7 +21,7 @@ describe.each(TRANSFER_METHODS)("by %s", (transferMethod) => {
   let wallets: ReadonlyArray<Wallet>
 
   beforeAll(async () => {
-    cluster = await startCluster({ servers: 2, transferMethod })
+    cluster = await startCluster({ servers: 2, paymentMethod: transferMethod })
     wallets = await newWallets(cluster, new Treasury(cluster.chain), 4, FUNDS)
   })
   afterAll(() => cluster?.stop())

@@ -26,7 +26,7 @@ describe.each(TRANSFER_METHODS)("two servers over one PostgreSQL, paid by %s", (
   beforeAll(async () => {
     // A paused server's open transactions block their tenants for this long.
     const environment = { AGENTOS_DATABASE_IDLE_TRANSACTION_TIMEOUT_SECONDS: "10" }
-    cluster = await startCluster({ servers: 2, telephones: true, environment, transferMethod })
+    cluster = await startCluster({ servers: 2, telephones: true, environment, paymentMethod: transferMethod })
     run = await RaceRun.open(cluster, SEED)
   })
   afterAll(() => cluster?.stop())

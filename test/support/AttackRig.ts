@@ -67,7 +67,7 @@ export class AttackRig {
     ]
     const cluster = await startCluster({
       servers: 2,
-      transferMethod,
+      paymentMethod: transferMethod,
       network: (planned) => {
         rogue.imitate(planned.facilitator.url)
         return { ...planned, facilitator: { url: rogue.url }, confirmations }

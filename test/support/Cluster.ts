@@ -3,11 +3,13 @@ import {
   baseUrl,
   carrierUrl,
   type ChainDescription,
+  chainsOf,
   type ChildProgram,
   emailDomain,
   facilitatorUrl,
   type GuardedProcess,
   layOut,
+  type NetworkCount,
   openDataDirectory,
   openLog,
   outputRead,
@@ -23,7 +25,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { privateKeyToAddress } from "viem/accounts"
-import type { TransferMethod } from "./Authorization.ts"
+import { PAYMENT_METHODS, type PaymentMethod } from "./Authorization.ts"
 import { databaseUrl, execute } from "./ClusterDatabase.ts"
 import { startForwarder } from "./Forwarder.ts"
 import { copyPrepared } from "./PreparedData.ts"
@@ -120,9 +122,9 @@ export interface ClusterOptions {
   readonly environmentOf?: (server: number) => Readonly<Record<string, string>>
   /**
    * How customers pay, by default `eip3009`. With `permit2` the servers have two networks, each on a chain of its own, and that
-   * of Permit2 is the first.
+   * of Permit2 is the first. With `sponsored` a token on that chain, whose payers sign their allowance, comes before them.
    */
-  readonly transferMethod?: TransferMethod
+  readonly paymentMethod?: PaymentMethod
   /** Changes each payment network of the servers, which has the form of AGENTOS_NETWORKS. */
   readonly network?: (planned: PlannedNetwork) => object
   /** Settings of PostgreSQL. The defaults prefer speed to durability. */
@@ -168,11 +170,10 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
     cleanup.push(() => rm(directory, { recursive: true, force: true }))
     const postgres = options.embedded === undefined ? await startDatabase(options, cleanup) : undefined
     await (options.data?.(directory) ?? copyPrepared(directory, ["chain", "server"]))
-    const networks = options.transferMethod === "permit2" ? 2 : 1
     const layout = {
       port: 0,
       servers: options.servers,
-      networks,
+      networks: (PAYMENT_METHODS.indexOf(options.paymentMethod ?? "eip3009") + 1) as NetworkCount,
       wallets: WALLETS,
       databaseUrl: postgres?.url
     } as const
@@ -183,7 +184,7 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
     await options.embedded?.(run.data.database)
 
     const planned = programs(run)
-    const chains = run.tetherChain === undefined ? [run.chain] : [run.tetherChain, run.chain]
+    const chains = chainsOf(run).toReversed()
     const offered = chains.map((chain) => paymentNetwork(run, run.chain, chain))
     const chain = makeProcess(planned.chain, join(run.data.logs, "chain.log"), GRACE_MILLIS)
     const others = [planned.facilitator, planned.relay].map((program) =>

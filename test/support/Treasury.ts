@@ -17,12 +17,14 @@ import {
   http,
   keccak256,
   maxUint256,
+  parseAbi,
   parseEther,
+  parseSignature,
   publicActions,
   type TransactionReceipt
 } from "viem"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
-import { AUTHORIZATION_FORMS, type Call, invalidation, type SignedAuthorization } from "./Authorization.ts"
+import { allowing, AUTHORIZATION_FORMS, type Call, invalidation, type SignedAuthorization } from "./Authorization.ts"
 
 /** More than any of its transactions needs. */
 const GAS = 600_000n
@@ -46,10 +48,12 @@ export class Treasury {
     }).extend(publicActions)
   }
 
-  /** Mints an amount of whole USDT for each wallet. Each allows Permit2 to move it, where that is how it pays. */
+  /** Mints an amount of whole USDT for each wallet. Each allows Permit2 to move it, if its payments do not. */
   async fund(wallets: ReadonlyArray<Address>, amount: number): Promise<void> {
     await Promise.all(wallets.map((to) => this.transact(token("mint", [to, usdt(amount)]))))
-    if (this.chain.transferMethod === "permit2") await Promise.all(wallets.map((wallet) => this.allow(wallet)))
+    const { gasSponsoring, transferMethod } = this.chain
+    if (transferMethod === "permit2" && gasSponsoring === undefined)
+      await Promise.all(wallets.map((wallet) => this.allow(wallet)))
   }
 
   /** Lets Permit2 move the tokens of a wallet. The token refuses to change an allowance that is not 0. */
@@ -65,6 +69,37 @@ export class Treasury {
     const { asset, transferMethod } = this.chain
     const { data, to } = AUTHORIZATION_FORMS[transferMethod].call(signed, asset)
     await this.transact(data, to)
+  }
+
+  /** Uses the allowance that comes with a payment, and not the payment. */
+  async allowBy(signed: Pick<SignedAuthorization, "from" | "permit">): Promise<void> {
+    const { data, to } = allowing(signed, this.chain.asset)
+    await this.transact(data, to)
+  }
+
+  /** Uses up the nonce of the allowance that comes with a payment, as its payer, for an allowance of nothing. */
+  async outrun(
+    payer: PrivateKeyAccount,
+    { from, permit }: Pick<SignedAuthorization, "from" | "permit">
+  ): Promise<void> {
+    const { asset, assetName: name, assetVersion, chainId } = this.chain
+    const nonces = parseAbi(["function nonces(address owner) view returns (uint256)"])
+    const deadline = permit?.deadline ?? 0n
+    const { r, s, v } = parseSignature(
+      await payer.signTypedData({
+        domain: { name, version: assetVersion!, chainId, verifyingContract: asset },
+        types: { Permit: ["owner", "spender", "value", "nonce", "deadline"].map(typed) },
+        primaryType: "Permit",
+        message: {
+          owner: from,
+          spender: permit2Address,
+          value: 0n,
+          nonce: await this.client.readContract({ address: asset, abi: nonces, functionName: "nonces", args: [from] }),
+          deadline
+        }
+      })
+    )
+    await this.allowBy({ from, permit: { value: 0n, deadline, r, s, v: Number(v) } })
   }
 
   /** Uses up the nonce of an authorization as its payer, without a transfer. */
@@ -162,6 +197,8 @@ export class Treasury {
   }
 }
 
-/** Both tokens have these functions; a return value does not matter. */
+const typed = (name: string) => ({ name, type: name === "owner" || name === "spender" ? "address" : "uint256" })
+
+/** All tokens have these functions; a return value does not matter. */
 const token = (functionName: "mint" | "approve" | "transfer", args: readonly [Address, bigint]): Hex =>
   encodeFunctionData({ abi: sandboxUsdtAbi, functionName, args })

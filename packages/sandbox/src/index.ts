@@ -13,7 +13,15 @@ export { startRelay, type Relay, type RelayOptions } from "./relay/Relay.ts"
 export { type GuardedProcess, type ProcessExit } from "./shared/GuardedProcess.ts"
 export { type ChildProgram, openLog, outputRead, serve } from "./supervisor/ChildProcess.ts"
 export { openDataDirectory } from "./supervisor/DataDirectory.ts"
-export { baseUrl, carrierUrl, facilitatorUrl, paymentNetwork, programs, relayFaultsUrl } from "./supervisor/Programs.ts"
-export { emailDomain, layOut, type RunLayout } from "./supervisor/RunLayout.ts"
+export {
+  baseUrl,
+  carrierUrl,
+  chainsOf,
+  facilitatorUrl,
+  paymentNetwork,
+  programs,
+  relayFaultsUrl
+} from "./supervisor/Programs.ts"
+export { emailDomain, layOut, type NetworkCount, type RunLayout } from "./supervisor/RunLayout.ts"
 export type { SandboxDescription } from "./supervisor/SandboxFile.ts"
 export { BoundScheme } from "./tour/BoundScheme.ts"

@@ -25,7 +25,7 @@ export interface ServerUnderTest extends HttpServer {
   readonly log: string
 }
 
-export interface ServerUnderTestOptions extends Pick<ClusterOptions, "network" | "transferMethod" | "environment"> {
+export interface ServerUnderTestOptions extends Pick<ClusterOptions, "network" | "paymentMethod" | "environment"> {
   /** Runs the program from its modules instead, with these flags of Node. */
   readonly fromModules?: ReadonlyArray<string>
 }

@@ -1,13 +1,27 @@
 import { encodePaymentSignatureHeader } from "@x402/core/http"
 import { randomUUID } from "node:crypto"
-import { type SandboxAccount, sandboxAccount, type SandboxSignature } from "@agentos/sandbox"
+import {
+  type ChainDescription,
+  type SandboxAccount,
+  sandboxAccount,
+  sandboxClient,
+  type SandboxSignature
+} from "@agentos/sandbox"
+import type { ClientEvmSigner } from "@x402/evm"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { Agent, type MailboxFields, type Reply, type Request } from "../../support/Agent.ts"
-import { authorizationIn } from "../../support/Authorization.ts"
+import { authorizationIn, permitIn } from "../../support/Authorization.ts"
 import type { Cluster, ClusterServer } from "../../support/Cluster.ts"
 import { type CallFields, dataOf, NUMBERS, type NumberFields, PHONE } from "../../support/PhoneCustomer.ts"
 import type { Treasury } from "../../support/Treasury.ts"
 import type { Answer, Payment, PaymentStatus, Use } from "../observation/Purchases.ts"
+
+export interface WalletOptions {
+  /** Of the smart account that pays instead of the key. */
+  readonly kind?: SandboxSignature | undefined
+  /** Read by the wallet if payments can bring their allowance. */
+  readonly chain?: ChainDescription
+}
 
 /** A wallet that talks to every server of a cluster. */
 export class Wallet {
@@ -25,12 +39,15 @@ export class Wallet {
   constructor(
     servers: ReadonlyArray<Pick<ClusterServer, "baseUrl">>,
     privateKey: `0x${string}` = generatePrivateKey(),
-    kind?: SandboxSignature
+    { chain, kind }: WalletOptions = {}
   ) {
     const account = kind && sandboxAccount(privateKeyToAccount(privateKey), { kind })
     this.smartAccount = account
-    this.#agents = servers.map((server) => new Agent(server, privateKey, account && (() => account)))
-    this.#anonymous = servers.map((server) => new Agent(server, privateKey, account && (() => account)))
+    const reading = chain?.gasSponsoring && sandboxClient(chain.rpcUrl, chain.chainId)
+    const payerOf = (owner: PrivateKeyAccount): ClientEvmSigner =>
+      account ?? { ...owner, ...(reading && { readContract: reading.readContract }) }
+    this.#agents = servers.map((server) => new Agent(server, privateKey, payerOf))
+    this.#anonymous = servers.map((server) => new Agent(server, privateKey, payerOf))
   }
 
   get account(): PrivateKeyAccount {
@@ -59,7 +76,7 @@ export class Wallet {
     const { token } = this
     const payload = await agent.sign(await agent.challenge(request))
     return {
-      authorization: authorizationIn(payload.payload),
+      authorization: { ...authorizationIn(payload.payload), permit: permitIn(payload.extensions) },
       header: encodePaymentSignatureHeader(payload),
       token,
       uses: [],
@@ -119,7 +136,7 @@ export const newWallets = async (
   count: number,
   funds: number
 ): Promise<ReadonlyArray<Wallet>> => {
-  const wallets = Array.from({ length: count }, () => new Wallet(cluster.servers))
+  const wallets = Array.from({ length: count }, () => new Wallet(cluster.servers, undefined, { chain: cluster.chain }))
   for (let at = 0; at < count; at += FUNDED_AT_ONCE) {
     const some = wallets.slice(at, at + FUNDED_AT_ONCE)
     await treasury.fund(

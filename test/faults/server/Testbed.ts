@@ -23,7 +23,7 @@ export interface TestbedOptions {
   readonly defect?: DefectName | undefined
   readonly environment?: ClusterOptions["environment"]
   readonly network?: ClusterOptions["network"]
-  readonly transferMethod?: ClusterOptions["transferMethod"] | undefined
+  readonly paymentMethod?: ClusterOptions["paymentMethod"] | undefined
   /** Whether to start agentos-server as users do. Its operations can't be held at steps. */
   readonly isReal?: boolean
   readonly databaseServer?: ClusterOptions["databaseServer"]
@@ -80,9 +80,9 @@ export class Testbed {
       environment,
       isReal = false,
       network,
+      paymentMethod,
       placeDirectory,
-      servers = 1,
-      transferMethod
+      servers = 1
     } = options
     const directory = await mkdtemp(join(tmpdir(), "agentos-faults-"))
     const remove = () => rm(directory, { recursive: true, force: true })
@@ -96,7 +96,7 @@ export class Testbed {
         ...(!isReal && { serverModule: server.serverModule }),
         environment: { ...server.environment, ...environment },
         ...(network && { network }),
-        ...(transferMethod && { transferMethod }),
+        ...(paymentMethod && { paymentMethod }),
         databaseServer,
         ...(database === "pglite" ? { embedded } : { database: POSTGRES_SETTINGS })
       })

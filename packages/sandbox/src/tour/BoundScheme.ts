@@ -22,8 +22,12 @@ export class BoundScheme extends ExactEvmScheme {
     const isPermit2 = assetTransferMethod === "permit2"
     const nonce = isPermit2 ? BigInt(bound) : bound
     const signer: ClientEvmSigner = {
-      address: this.#signer.address,
-      signTypedData: (typed) => this.#signer.signTypedData({ ...typed, message: { ...typed.message, nonce } })
+      ...this.#signer,
+      // The permit that may come with a payment has a nonce of its own.
+      signTypedData: (typed) =>
+        this.#signer.signTypedData(
+          typed.primaryType === "Permit" ? typed : { ...typed, message: { ...typed.message, nonce } }
+        )
     }
     const created = await new ExactEvmScheme(signer).createPaymentPayload(...args)
     const field = isPermit2 ? "permit2Authorization" : "authorization"
