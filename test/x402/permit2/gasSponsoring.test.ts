@@ -1,4 +1,4 @@
-import { PaymentRail, type PaymentProof } from "@agentos/core"
+import { type PaymentProof, PaymentRail, type SettleAnswer } from "@agentos/core"
 import { Memory } from "@agentos/memory"
 import { startFacilitator } from "@agentos/sandbox"
 import { httpFacilitator, PaymentRailX402, selfFacilitator } from "@agentos/x402"
@@ -12,10 +12,10 @@ import {
 import type { Eip2612GasSponsoringInfo } from "@x402/extensions"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { encodeFunctionData, type Hex, parseAbi, parseEther, parseSignature } from "viem"
-import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts"
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount, privateKeyToAddress } from "viem/accounts"
 import { pay, price, railOver, termsOf } from "../PaymentRig.ts"
 import { recorder } from "../Recorder.ts"
-import { Permit2Rig, send } from "./Permit2Rig.ts"
+import { Permit2Rig, type Rig, send } from "./Permit2Rig.ts"
 
 type Rail = PaymentRail["Service"]
 
@@ -34,9 +34,31 @@ const withInfo = (rail: Rail, proof: PaymentProof, change: Partial<Eip2612GasSpo
   return rail.decodeProof(Buffer.from(JSON.stringify(payment)).toString("base64"))
 }
 
-/** The transaction that uses the permit of a proof alone. */
-const permitCall = (proof: PaymentProof) => {
-  const { amount, deadline, from, signature } = infoOf(proof)
+const signPermit = (
+  { address, signTypedData }: PrivateKeyAccount,
+  { asset, name, version }: Rig["usdc"],
+  message: { readonly value: bigint; readonly nonce: bigint; readonly deadline: bigint }
+) =>
+  Effect.promise(() =>
+    signTypedData({
+      domain: { name: name!, version: version!, chainId: 402_403, verifyingContract: asset },
+      types: {
+        Permit: [
+          { name: "owner", type: "address" },
+          { name: "spender", type: "address" },
+          { name: "value", type: "uint256" },
+          { name: "nonce", type: "uint256" },
+          { name: "deadline", type: "uint256" }
+        ]
+      },
+      primaryType: "Permit",
+      message: { owner: address, spender: PERMIT2_ADDRESS, ...message }
+    })
+  )
+
+/** The transaction that uses the permit of a proof alone, or one with changes. */
+const permitCall = (proof: PaymentProof, change: Partial<Eip2612GasSponsoringInfo> = {}) => {
+  const { amount, deadline, from, signature } = { ...infoOf(proof), ...change }
   const { r, s, v } = parseSignature(signature as Hex)
   return encodeFunctionData({
     abi,
@@ -147,22 +169,7 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })(
         const { usdc } = yield* Permit2Rig
         const { account, proof, rail, terms } = yield* presented(yield* sponsoring)
         const signed = Effect.fnUntraced(function* (nonce: bigint, deadline: bigint) {
-          const signature = yield* Effect.promise(() =>
-            account.signTypedData({
-              domain: { name: usdc.name!, version: usdc.version!, chainId: 402_403, verifyingContract: usdc.asset },
-              types: {
-                Permit: [
-                  { name: "owner", type: "address" },
-                  { name: "spender", type: "address" },
-                  { name: "value", type: "uint256" },
-                  { name: "nonce", type: "uint256" },
-                  { name: "deadline", type: "uint256" }
-                ]
-              },
-              primaryType: "Permit",
-              message: { owner: account.address, spender: PERMIT2_ADDRESS, value: price, nonce, deadline }
-            })
-          )
+          const signature = yield* signPermit(account, usdc, { value: price, nonce, deadline })
           return yield* withInfo(rail, proof, { nonce: `${nonce}`, deadline: `${deadline}`, signature })
         })
         const lasting = 2n ** 256n - 1n
@@ -249,16 +256,23 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })(
       })
     )
 
+    /** A rail that submits from a new gas wallet, and the number of transactions that the wallet has sent. */
+    const submitting = Effect.fnUntraced(function* (other: Partial<PaymentRailX402.RailNetwork> = {}) {
+      const { client, networkOf, usdc } = yield* Permit2Rig
+      const privateKey = generatePrivateKey()
+      const address = privateKeyToAddress(privateKey)
+      yield* Effect.promise(() => client.setBalance({ address, value: parseEther("1") }))
+      const facilitator = selfFacilitator({ kind: "self", privateKey: Redacted.make(privateKey) })
+      const layerOf = PaymentRailX402.layer({ networks: [{ ...networkOf({ ...usdc, ...other }), facilitator }] })
+      const context = yield* Effect.orDie(Layer.build(Layer.provide(layerOf, Memory.layer)))
+      const sent = Effect.promise(() => client.getTransactionCount({ address, blockTag: "pending" }))
+      return { rail: Context.get(context, PaymentRail), sent }
+    })
+
     it.effect("settles by the facilitator of the server, in one transaction, however often it is asked", () =>
       Effect.gen(function* () {
-        const { client, networkOf, usdc } = yield* Permit2Rig
-        const privateKey = generatePrivateKey()
-        const address = privateKeyToAddress(privateKey)
-        yield* Effect.promise(() => client.setBalance({ address, value: parseEther("1") }))
-        const facilitator = selfFacilitator({ kind: "self", privateKey: Redacted.make(privateKey) })
-        const layerOf = PaymentRailX402.layer({ networks: [{ ...networkOf(usdc), facilitator }] })
-        const context = yield* Effect.orDie(Layer.build(Layer.provide(layerOf, Memory.layer)))
-        const payment = yield* presented(Context.get(context, PaymentRail))
+        const { rail, sent } = yield* submitting()
+        const payment = yield* presented(rail)
         const { find } = yield* paidFor(payment)
         const settle = payment.rail.settle(payment.proof, payment.terms)
         const answers = yield* Effect.all([settle, settle, settle], { concurrency: "unbounded" })
@@ -267,7 +281,53 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })(
         for (const answer of answers) {
           assert.deepStrictEqual<unknown>(answer, { _tag: "Accepted", transaction: found.transaction })
         }
-        assert.strictEqual(yield* Effect.promise(() => client.getTransactionCount({ address })), 1)
+        assert.strictEqual(yield* sent, 1)
+      })
+    )
+
+    it.effect("waits, then is refused without gas, if its payer outruns the permits that are submitted", () =>
+      Effect.gen(function* () {
+        const { chain, usdc } = yield* Permit2Rig
+        const run = Effect.runPromiseWith(yield* Effect.context<Permit2Rig>())
+        let beforeBroadcast: Effect.Effect<unknown, never, Permit2Rig> = Effect.void
+        const watched = yield* recorder("node", chain.rpcUrl, async ({ body }) => {
+          if (!body.includes("eth_sendRawTransaction")) return
+          const now = beforeBroadcast
+          beforeBroadcast = Effect.void
+          await run(now)
+        })
+        const { rail, sent } = yield* submitting({ rpcUrl: Redacted.make(watched) })
+        const { account, terms } = yield* presented(rail)
+        const reason = (answer: SettleAnswer) =>
+          answer._tag === "Accepted" ? answer._tag : answer.message.split(": ").at(-1)
+        /** Settles a payment. Before its transaction reaches the chain, another permit of the payer does, and another payment waits. */
+        const outrun = Effect.fnUntraced(function* (nonce: bigint) {
+          const [proof, other] = [yield* pay(rail, account), yield* pay(rail, account)]
+          const deadline = BigInt(infoOf(proof).deadline)
+          const signature = yield* signPermit(account, usdc, { value: 0n, nonce, deadline })
+          let meanwhile: string | undefined
+          beforeBroadcast = Effect.gen(function* () {
+            if (nonce > 0n) meanwhile = reason(yield* rail.settle(other, terms))
+            yield* send(chain.deployerKey, usdc.asset, permitCall(proof, { amount: "0", signature }))
+          })
+          const answer = yield* rail.settle(proof, terms)
+          return [meanwhile, reason(answer)]
+        })
+        const reverted = "transaction_reverted."
+        const busy = "Other payments of this wallet are being settled."
+        assert.deepStrictEqual(
+          [yield* outrun(0n), yield* outrun(1n), yield* outrun(2n)],
+          [
+            [undefined, reverted],
+            [busy, reverted],
+            [busy, reverted]
+          ]
+        )
+        const refused = reason(yield* rail.settle(yield* pay(rail, account), terms))
+        assert.strictEqual(refused, "payer_transactions_reverted_too_often_retry_later.")
+        assert.strictEqual(yield* sent, 3, "the reverted transactions")
+        const other = yield* presented(rail)
+        assert.strictEqual((yield* rail.settle(other.proof, terms))._tag, "Accepted")
       })
     )
 
