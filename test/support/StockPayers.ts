@@ -8,7 +8,7 @@ import type { Hex } from "viem"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { expect } from "vitest"
 
-type SandboxChain = SandboxDescription["chains"][number]
+type SandboxChain = Pick<SandboxDescription["chains"][number], "asset" | "network" | "rpcUrl">
 
 /** A purchase, as far as its tests read it. */
 export interface Purchase {

@@ -11,8 +11,13 @@ export interface Seen {
 
 export type Watch = (seen: Seen) => Promise<void>
 
-/** Starts a proxy that calls `watch` before it passes a request on. */
-export const recorder = (by: Seen["by"], target: string, watch: Watch): Effect.Effect<string, never, Scope.Scope> =>
+/** Starts a proxy that calls `watch` before it passes a request on, with another body if `change` makes one. */
+export const recorder = (
+  by: Seen["by"],
+  target: string,
+  watch: Watch,
+  change: (body: string) => string = (body) => body
+): Effect.Effect<string, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
       Effect.promise(
@@ -26,7 +31,7 @@ export const recorder = (by: Seen["by"], target: string, watch: Watch): Effect.E
               await watch({ by, what: by === "node" ? String(JSON.parse(body).method) : path, body })
               const answer = await fetch(target.replace(/\/$/, "") + (path === "/" ? "" : path), {
                 method: incoming.method ?? "POST",
-                ...(body === "" ? {} : { body, headers: { "content-type": "application/json" } })
+                ...(body === "" ? {} : { body: change(body), headers: { "content-type": "application/json" } })
               })
               response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text())
             }

@@ -5,7 +5,7 @@ import { approvalText } from "./method/Approval.ts"
 import type { Facilitator } from "./facilitator/Facilitator.ts"
 import type { TransferMethod } from "./method/TransferMethod.ts"
 import { transferMethod } from "./method/TransferMethods.ts"
-import { GAS_SPONSORING } from "./header/GasSponsoring.ts"
+import { SPONSORING_EXTENSIONS } from "./header/GasSponsoring.ts"
 import { misconfigured, offer, type OfferedNetwork, type PaymentNetwork } from "./network/PaymentNetwork.ts"
 
 /** Number of retries when a chain or facilitator does not answer: over about six seconds at startup. */
@@ -72,9 +72,11 @@ export const facilitatorCheck = Effect.fnUntraced(function* (
       `Payment network ${config.network}: its facilitator does not support scheme exact of x402 version 2 there.`
     )
   }
-  if (config.gasSponsoring !== undefined && !gasSponsoring) {
+  const sponsoring = config.gasSponsoring
+  if (sponsoring !== undefined && !gasSponsoring.includes(sponsoring)) {
     return yield* misconfigured(
-      `Payment network ${config.network}: its facilitator does not list the extension ${GAS_SPONSORING}, which gasSponsoring requires.`
+      `Payment network ${config.network}: its facilitator does not list the extension ${SPONSORING_EXTENSIONS[sponsoring]}, ` +
+        `which gasSponsoring ${sponsoring} requires.`
     )
   }
 })

@@ -14,7 +14,7 @@ import { isBoundElsewhere, NONCE_TAG } from "./header/BoundNonce.ts"
 import * as EvmChain from "./chain/EvmChain.ts"
 import type { Facilitator, FacilitatorFactory, FacilitatorRequest } from "./facilitator/Facilitator.ts"
 import { openingCheck, tokenCheck } from "./NetworkCheck.ts"
-import { permitOf } from "./header/GasSponsoring.ts"
+import { allowanceOf, withoutApproval } from "./header/GasSponsoring.ts"
 import * as PaymentHeader from "./header/PaymentHeader.ts"
 import { transferMethodOf } from "./header/PaymentHeader.ts"
 import { approvalText } from "./method/Approval.ts"
@@ -129,7 +129,7 @@ const ONLY_READS = "This process only reads the chain: it submits nothing."
 const noFacilitator: Facilitator = {
   ready: Effect.fail(misconfigured(ONLY_READS)),
   settle: () => Effect.succeed({ _tag: "Unknown", message: ONLY_READS }),
-  supports: () => Effect.succeed({ exact: false, gasSponsoring: false })
+  supports: () => Effect.succeed({ exact: false, gasSponsoring: [] })
 }
 
 const routeKey = (network: string, asset: string): string => `${network} ${asset.toLowerCase()}`
@@ -206,8 +206,8 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
       if (flaw !== undefined) return yield* refuse(flaw)
       const { chain, facilitator, method, offered } = yield* routeOf(proof, proof.accepted)
       const payer = hexOf(proof.payer)
-      const permit = method.name === "permit2" ? permitOf(proof) : undefined
-      if (permit !== undefined && offered.config.gasSponsoring === undefined) return yield* refuse(NOT_SPONSORED)
+      const brought = method.name === "permit2" ? allowanceOf(proof) : undefined
+      const isAccepted = brought !== undefined && brought.kind === offered.config.gasSponsoring
       yield* facilitator.ready
       const [balance, approval] = yield* Effect.all(
         [chain.balanceOf(payer), method.findMissingApproval(payer, terms.amount)],
@@ -221,23 +221,24 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
           remedy: FUND_THE_WALLET
         })
       }
-      if (approval !== undefined && permit !== undefined) {
-        const permitFlaw = yield* method.findPermitFlaw(permit, transferOf(proof))
-        if (permitFlaw !== undefined) return yield* refuse(permitFlaw)
+      if (approval !== undefined && isAccepted) {
+        const allowanceFlaw = yield* method.findAllowanceFlaw(brought, transferOf(proof))
+        if (allowanceFlaw !== undefined) return yield* refuse(allowanceFlaw)
       } else if (approval !== undefined) {
+        // Stock clients sign an approval for every token by Permit2, if the challenge has the extension for one of them.
         const { data, to } = approval
         return yield* new AllowanceRequired({
           message: approvalText(proof.payer, offered, approval),
           transaction: { network: offered.network, to, data }
         })
-      }
+      } else if (brought !== undefined && !isAccepted) return yield* refuse(NOT_SPONSORED)
     }),
     simulate: Effect.fnUntraced(function* (proof, terms) {
       const { method } = yield* routeOf(terms, terms)
       const flaw = yield* method.simulate(
         transferOf({ ...proof, payTo: terms.payTo, value: terms.amount }),
         hexOf(PaymentHeader.signatureOf(proof)),
-        method.name === "permit2" ? permitOf(proof) : undefined
+        method.name === "permit2" ? allowanceOf(proof) : undefined
       )
       if (flaw !== undefined) return yield* refuse(flaw)
     }),
@@ -265,7 +266,10 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
     settle: (proof, terms) =>
       Effect.matchEffect(routeOf(terms, terms), {
         onFailure: ({ message }) => Effect.succeed({ _tag: "Unknown" as const, message }),
-        onSuccess: ({ facilitator }) => facilitator.settle(requestOf(proof, terms))
+        onSuccess: ({ facilitator, method }) =>
+          Effect.flatMap(unsentPayload(method, proof), (payload) =>
+            facilitator.settle(requestOf({ ...proof, payload }, terms))
+          )
       }),
     findSettlement: Effect.fnUntraced(function* (proof, terms, afterBlock, transaction) {
       const { method, offered } = yield* routeOf(terms, terms)
@@ -304,7 +308,8 @@ const NOT_ACCEPTED =
   "Request a new challenge."
 
 const NOT_SPONSORED =
-  "This server does not submit EIP-2612 permits for this token, or no longer. It has not submitted the payment. Request a new challenge."
+  "The payment brings an allowance, which this server does not submit for this token, or no longer. It has not submitted the payment. " +
+  "Request a new challenge."
 
 const FUND_THE_WALLET =
   "Fund it, then repeat the identical request. If the payment has expired by then, sign a new one for the challenge in the PAYMENT-REQUIRED header."
@@ -335,6 +340,18 @@ const termsOf = ({ method, offered }: Route, amount: bigint): PaymentTerms => ({
 /** USDT is not named: the header has little room, and clients know its contracts. */
 const symbolOf = ({ symbol = Usdt.ASSET }: PaymentNetwork): { readonly symbol?: string } =>
   symbol === Usdt.ASSET ? {} : { symbol }
+
+/**
+ * Returns the payload of a proof without an approval that the chain has by now: a facilitator could not send it again, and would fail
+ * before the payment. Without an answer of the node, the payload stays.
+ */
+const unsentPayload = (method: TransferMethod, { payer, payload, value }: PaymentProof): Effect.Effect<string> =>
+  method.name === "permit2" && allowanceOf({ payload })?.kind === "erc20Approval"
+    ? method.findMissingApproval(hexOf(payer), value).pipe(
+        Effect.map((missing) => (missing === undefined ? withoutApproval(payload) : payload)),
+        Effect.orElseSucceed(() => payload)
+      )
+    : Effect.succeed(payload)
 
 const requestOf = (proof: PaymentProof, terms: PaymentTerms): FacilitatorRequest => ({
   payload: proof.payload,

@@ -1,8 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises"
-import { createServer, type Server } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { text } from "node:stream/consumers"
 import {
   type Chain,
   multicall3Address,
@@ -15,17 +13,12 @@ import {
   usdcNetwork
 } from "@agentos/sandbox"
 import { httpFacilitator, PaymentRailX402 } from "@agentos/x402"
-import { x402Facilitator } from "@x402/core/facilitator"
 import {
   type ExactPermit2Payload,
-  type FacilitatorEvmSigner,
   PERMIT2_ADDRESS,
-  toFacilitatorEvmSigner,
   x402ExactPermit2ProxyABI,
   x402ExactPermit2ProxyAddress
 } from "@x402/evm"
-import { EIP2612_GAS_SPONSORING } from "@x402/extensions"
-import { ExactEvmScheme } from "@x402/evm/exact/facilitator"
 import type { PaymentProof } from "@agentos/core"
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
 import {
@@ -39,6 +32,7 @@ import {
   publicActions
 } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
+import { startStockFacilitator } from "../../support/StockFacilitator.ts"
 import { railOver } from "../PaymentRig.ts"
 
 /** A chain whose token moves by Permit2, with the facilitator of x402's library, and payment rails over them. */
@@ -61,34 +55,6 @@ const walletOf = (chain: Chain, key: Hex) =>
     pollingInterval: 20
   }).extend(publicActions)
 
-/** Starts the stock facilitator on a gas wallet. */
-const startStockFacilitator = async (chain: Chain): Promise<{ readonly server: Server; readonly url: string }> => {
-  const wallet = walletOf(chain, chain.facilitatorKey)
-  const signer = toFacilitatorEvmSigner({ ...wallet, address: wallet.account.address } as unknown as Omit<
-    FacilitatorEvmSigner,
-    "getAddresses"
-  > & { address: Hex })
-  const library = new x402Facilitator()
-    .register(chain.network, new ExactEvmScheme(signer, { simulateInSettle: true }))
-    .registerExtension(EIP2612_GAS_SPONSORING)
-  const answer = async (path: string | undefined, body: string): Promise<unknown> => {
-    if (path === "/supported") return library.getSupported()
-    const { paymentPayload, paymentRequirements } = JSON.parse(body)
-    return await library.settle(paymentPayload, paymentRequirements)
-  }
-  const server = createServer((request, response) => {
-    void text(request)
-      .then((body) => answer(request.url, body))
-      .then(
-        (result) => response.setHeader("content-type", "application/json").end(JSON.stringify(result)),
-        () => response.writeHead(500).end()
-      )
-  })
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve))
-  const address = server.address()
-  return { server, url: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}` }
-}
-
 const start: Effect.Effect<Rig, never, Scope.Scope> = Effect.gen(function* () {
   const dataDir = yield* Effect.acquireRelease(
     Effect.promise(() => mkdtemp(join(tmpdir(), "agentos-permit2-"))),
@@ -105,13 +71,10 @@ const start: Effect.Effect<Rig, never, Scope.Scope> = Effect.gen(function* () {
     (started) => Effect.promise(() => started.stop())
   )
   const facilitator = yield* Effect.acquireRelease(
-    Effect.promise(() => startStockFacilitator(chain)),
-    ({ server }) =>
-      Effect.sync(() => {
-        server.close()
-        server.closeAllConnections()
-      })
+    Effect.promise(() => startStockFacilitator()),
+    ({ close }) => Effect.sync(close)
   )
+  facilitator.serve(chain)
   const networkOf = (other: Partial<PaymentRailX402.RailNetwork> = {}): PaymentRailX402.RailNetwork => ({
     network: chain.network,
     rpcUrl: Redacted.make(chain.rpcUrl),

@@ -337,10 +337,7 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })(
         const { proof } = yield* presented(yield* sponsoring)
         const { gasSponsoring: _, ...without } = usdc
         const plain = yield* railOf(without)
-        assert.include(
-          (yield* Effect.flip(plain.verify(proof, termsOf(plain)))).message,
-          "does not submit EIP-2612 permits"
-        )
+        assert.strictEqual((yield* Effect.flip(plain.verify(proof, termsOf(plain))))._tag, "AllowanceRequired")
         const { extra } = termsOf(plain)
         assert.notProperty(extra, "version")
         // Its terms have no version, without which the stock client signs no permit.

@@ -158,9 +158,15 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
   })
 
   /** viem's `call` is for calls with a factory: it takes several times as long. */
-  const executed = async ({ data, factory, gas, to, ...deployment }: SimulatedCall): Promise<Hex> =>
+  const executed = async ({ code, data, factory, gas, to, ...deployment }: SimulatedCall): Promise<Hex> =>
     factory === undefined
-      ? client.request({ method: "eth_call", params: [{ to, data, gas: numberToHex(gas) }, "latest"] })
+      ? client.request({
+          method: "eth_call",
+          params:
+            code === undefined
+              ? [{ to, data, gas: numberToHex(gas) }, "latest"]
+              : [{ to, data, gas: numberToHex(gas) }, "latest", { [to]: { code } }]
+        })
       : ((await call(client, { to, data, gas, factory, ...deployment })).data ?? "0x")
 
   const simulate = (simulated: SimulatedCall): Effect.Effect<CallOutcome, ProviderError> =>

@@ -1,6 +1,6 @@
 import type { ProviderError, SettleAnswer } from "@agentos/core"
 import { type Effect, Schema, type Scope } from "effect"
-import type { OfferedNetwork } from "../network/PaymentNetwork.ts"
+import type { GasSponsoring, OfferedNetwork } from "../network/PaymentNetwork.ts"
 import { between, HeaderValue, HttpUrl } from "../network/ConfigurationField.ts"
 
 /**
@@ -14,8 +14,8 @@ export interface FacilitatorRequest {
 
 export interface FacilitatorSupport {
   readonly exact: boolean
-  /** Whether it submits permits with payments: x402's extension eip2612GasSponsoring. */
-  readonly gasSponsoring: boolean
+  /** The allowances that it submits with payments. */
+  readonly gasSponsoring: ReadonlyArray<GasSponsoring>
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { SettleAnswer } from "@agentos/core"
 import { Schema } from "effect"
-import { GAS_SPONSORING } from "../header/GasSponsoring.ts"
+import { SPONSORING_EXTENSIONS } from "../header/GasSponsoring.ts"
+import { GasSponsoring } from "../network/PaymentNetwork.ts"
 import type { FacilitatorSupport } from "./Facilitator.ts"
 
 /** Text that may be missing or null. */
@@ -33,8 +34,19 @@ const REFUSALS: ReadonlySet<string> = new Set([
   "eip2612_from_mismatch",
   "eip2612_spender_not_permit2",
   "eip6492_factory_not_allowed",
+  "erc20_approval_asset_mismatch",
+  "erc20_approval_from_mismatch",
+  "erc20_approval_spender_not_permit2",
+  "erc20_approval_tx_invalid_calldata",
+  "erc20_approval_tx_invalid_signature",
+  "erc20_approval_tx_parse_failed",
+  "erc20_approval_tx_signer_mismatch",
+  "erc20_approval_tx_wrong_selector",
+  "erc20_approval_tx_wrong_spender",
+  "erc20_approval_tx_wrong_target",
   "insufficient_funds",
   "invalid_eip2612_extension_format",
+  "invalid_erc20_approval_extension_format",
   "invalid_exact_evm_authorization_value",
   "invalid_exact_evm_eip3009_not_supported",
   "invalid_exact_evm_failed_to_parse_signature",
@@ -80,7 +92,9 @@ export const supportOn = (network: string, { extensions, kinds }: typeof Support
   const names = [network, network.replace(/:.*/, ":*")]
   return {
     exact: kinds.some((kind) => kind.x402Version === 2 && kind.scheme === "exact" && names.includes(kind.network)),
-    gasSponsoring: Array.isArray(extensions) && extensions.includes(GAS_SPONSORING)
+    gasSponsoring: GasSponsoring.literals.filter(
+      (kind) => Array.isArray(extensions) && extensions.includes(SPONSORING_EXTENSIONS[kind])
+    )
   }
 }
 

@@ -14,7 +14,7 @@ import type { SettleResponse } from "@x402/core/types"
 import { Effect, Option, Result, Schema, type SchemaIssue } from "effect"
 import { TransferMethodName } from "../network/PaymentNetwork.ts"
 import * as Base64Template from "./Base64Template.ts"
-import { GAS_SPONSORING, permitFields, sponsoringExtension } from "./GasSponsoring.ts"
+import { allowanceFields, allowancesIn, SPONSORING_EXTENSIONS, sponsoringExtensions } from "./GasSponsoring.ts"
 import { Address, Decimal, decodePayload, type FixedFields } from "./PaymentPayload.ts"
 
 /**
@@ -152,10 +152,12 @@ export const decodeProof = (header: string): Effect.Effect<PaymentProof, ProofMa
   const { fixed, ...authorized } = payload.success
   const misfit = misfitIn(fixed, "payload")
   if (misfit !== undefined) return misfit
-  const permit = method === "permit2" ? permitFields(extensions, { asset: accepted.asset, ...authorized }) : undefined
-  if (permit !== undefined) {
-    if (Result.isFailure(permit)) return invalidField(permit.failure, "extensions")
-    const mismatch = misfitIn(permit.success, `extensions.${GAS_SPONSORING}.info`)
+  const [brought, another] = method === "permit2" ? allowancesIn(extensions) : []
+  if (another !== undefined) return malformed("brings two allowances for Permit2")
+  if (brought !== undefined) {
+    const fields = allowanceFields(brought, extensions, { asset: accepted.asset, ...authorized })
+    if (Result.isFailure(fields)) return invalidField(fields.failure, "extensions")
+    const mismatch = misfitIn(fields.success, `extensions.${SPONSORING_EXTENSIONS[brought]}.info`)
     if (mismatch !== undefined) return mismatch
   }
   return Effect.succeed({
@@ -225,7 +227,7 @@ export const challengeEncoder = ({
     const requirements = JSON.stringify(requirementsOf(terms))
     return requirements.slice(0, -"}}".length) + (Object.keys(terms.extra).length === 0 ? "" : ",")
   })
-  const closing = `],"extensions":${JSON.stringify({ ...extensions, ...sponsoringExtension(accepts), [IDENTIFIER]: IDENTIFIER_DECLARATION })}}`
+  const closing = `],"extensions":${JSON.stringify({ ...extensions, ...sponsoringExtensions(accepts), [IDENTIFIER]: IDENTIFIER_DECLARATION })}}`
   const constants = [...openings, closing].map((text, place) =>
     place === 0 ? `${common.slice(0, -1)},"accepts":[${text}` : place === accepts.length ? `}}${text}` : `}},${text}`
   )

@@ -1,7 +1,7 @@
 import type { PaymentProof, PaymentTerms, ProviderError, Settlement, WalletFunds } from "@agentos/core"
 import type { Effect, Option } from "effect"
 import type { Address, Hex } from "viem"
-import type { AllowancePermit } from "../header/GasSponsoring.ts"
+import type { BroughtAllowance } from "../header/GasSponsoring.ts"
 import type { AuthorizedTransfer } from "../network/AuthorizedTransfer.ts"
 import type { TransferMethodName } from "../network/PaymentNetwork.ts"
 
@@ -73,19 +73,19 @@ export interface TransferMethod {
     wallet: Hex,
     amount: bigint
   ) => Effect.Effect<MissingApproval | undefined, ProviderError>
-  /** Returns why the payer's permit could not be the approval that it misses; undefined if it could. Shows it to no one. */
-  readonly findPermitFlaw: (
-    permit: AllowancePermit,
+  /** Returns why what the payer brings could not be the approval that it misses; undefined if it could. Shows it to no one. */
+  readonly findAllowanceFlaw: (
+    brought: BroughtAllowance,
     transfer: AuthorizedTransfer
   ) => Effect.Effect<string | undefined, ProviderError>
   /**
-   * Simulates the transfer in the newest block, after the permit if the payer sent one. Returns why it would fail, or undefined if
+   * Simulates the transfer in the newest block, after the allowance if the payer sent one. Returns why it would fail, or undefined if
    * it would succeed.
    */
   readonly simulate: (
     transfer: AuthorizedTransfer,
     signature: Hex,
-    permit?: AllowancePermit
+    brought?: BroughtAllowance
   ) => Effect.Effect<string | undefined, ProviderError>
   /** Returns whether the nonce is used, by a transfer or otherwise, as of a block. */
   readonly isUsed: (payer: Hex, nonce: Hex, block: bigint | "latest") => Effect.Effect<boolean, ProviderError>

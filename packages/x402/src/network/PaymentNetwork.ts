@@ -31,6 +31,10 @@ export type RefundWallet = typeof RefundWallet.Type
 export const TransferMethodName = Schema.Literals(["eip3009", "permit2"])
 export type TransferMethodName = typeof TransferMethodName.Type
 
+/** The ways in which a payment by `permit2` can bring its allowance, which the facilitator submits. */
+export const GasSponsoring = Schema.Literals(["eip2612", "erc20Approval"])
+export type GasSponsoring = typeof GasSponsoring.Type
+
 const Blocks = between(0, 10_000)
 
 /** The number of blocks required from a price on. `from` is a decimal price such as `5.00`. */
@@ -95,16 +99,18 @@ export const PaymentNetwork = Schema.Struct({
   decimals: between(Usdt.DECIMALS, 36),
   /**
    * Name and version of the token's EIP-712 domain, exactly: on some chains USD₮0 is spelled with U+20AE. With `permit2`, the
-   * version may be missing, unless `gasSponsoring` is set.
+   * version may be missing, unless `gasSponsoring` is `eip2612`.
    */
   name: Schema.NonEmptyString,
   version: Schema.optionalKey(Schema.NonEmptyString),
   /**
-   * Accepts with a payment by `permit2` the signature that allows Permit2 its amount, so that the payer needs no transaction and no
-   * gas; default none. `eip2612` is x402's extension eip2612GasSponsoring. It requires a token with permit (EIP-2612), and a
-   * facilitator that lists the extension in /supported. The facilitator of this server has it.
+   * Accepts with a payment by `permit2` what allows Permit2 its amount, so that the payer sends no transaction and needs no gas;
+   * default none. The facilitator must list the extension in /supported. `eip2612` is x402's eip2612GasSponsoring, a signature: it
+   * requires a token with permit (EIP-2612), and the facilitator of this server has it. `erc20Approval` is
+   * erc20ApprovalGasSponsoring, a signed transaction to any token: the facilitator of this server lacks it, and the node must
+   * override state in eth_call.
    */
-  gasSponsoring: Schema.optionalKey(Schema.Literal("eip2612")),
+  gasSponsoring: Schema.optionalKey(GasSponsoring),
   /**
    * Accepts payments of smart accounts (ERC-1271); default false. With `eip3009`, the token must take their signatures: its
    * transferWithAuthorization with bytes. The node then sees such a signature before the payment is claimed, and is
@@ -195,9 +201,12 @@ export const offer = Effect.fnUntraced(function* (
       `Payment network ${config.network}: version is missing. transferMethod eip3009 requires the version of the token's EIP-712 domain.`
     )
   }
-  if (config.gasSponsoring !== undefined && (transferMethod !== "permit2" || config.version === undefined)) {
+  if (config.gasSponsoring !== undefined && transferMethod !== "permit2") {
+    return yield* misconfigured(`Payment network ${config.network}: gasSponsoring requires transferMethod permit2.`)
+  }
+  if (config.gasSponsoring === "eip2612" && config.version === undefined) {
     return yield* misconfigured(
-      `Payment network ${config.network}: gasSponsoring requires transferMethod permit2, and the version of the token's EIP-712 domain.`
+      `Payment network ${config.network}: gasSponsoring eip2612 requires the version of the token's EIP-712 domain.`
     )
   }
   const factories = (config.smartAccountFactories ?? []).map(lowerCase)

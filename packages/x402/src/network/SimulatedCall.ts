@@ -8,6 +8,8 @@ export interface SimulatedCall {
   readonly gas: bigint
   readonly factory?: Hex
   readonly factoryData?: Hex
+  /** The code of the called account, for this call alone. Many nodes can do this, and others ignore it. */
+  readonly code?: Hex
 }
 
 export type CallOutcome =

@@ -191,7 +191,7 @@ export const make = Effect.fnUntraced(function* (
         }),
         Effect.catch((error: ProviderError) => Effect.succeed(unknown(error.message)))
       ),
-    supports: (network) => Effect.succeed({ exact: network === offered.network, gasSponsoring: true })
+    supports: (network) => Effect.succeed({ exact: network === offered.network, gasSponsoring: ["eip2612"] })
   }
 })
 

@@ -190,10 +190,11 @@ describe("FacilitatorHttp.supports", () => {
     Effect.gen(function* () {
       const sponsors = (more: object) =>
         Effect.map(supports(json({ kinds: [], ...more })), ({ gasSponsoring }) => gasSponsoring)
-      assert.isTrue(yield* sponsors({ extensions: ["bazaar", "eip2612GasSponsoring"] }))
-      assert.isFalse(yield* sponsors({ extensions: ["erc20ApprovalGasSponsoring"] }))
-      assert.isFalse(yield* sponsors({ extensions: "eip2612GasSponsoring" }))
-      assert.isFalse(yield* sponsors({}))
+      const both = ["erc20ApprovalGasSponsoring", "bazaar", "eip2612GasSponsoring"]
+      assert.deepStrictEqual(yield* sponsors({ extensions: both }), ["eip2612", "erc20Approval"])
+      assert.deepStrictEqual(yield* sponsors({ extensions: both.slice(0, 2) }), ["erc20Approval"])
+      assert.deepStrictEqual(yield* sponsors({ extensions: "eip2612GasSponsoring" }), [])
+      assert.deepStrictEqual(yield* sponsors({}), [])
     })
   )
 

@@ -52,7 +52,7 @@ export const make = (offered: OfferedNetwork, chain: EvmChain): TransferMethod =
     }),
     readAllowance: () => Effect.succeed({ allowance: null }),
     findMissingApproval: () => Effect.succeed(undefined),
-    findPermitFlaw: () => Effect.succeed(undefined),
+    findAllowanceFlaw: () => Effect.succeed(undefined),
     simulate: Effect.fnUntraced(function* (transfer, signature) {
       const { succeeded } = yield* chain.simulate(transferCall(asset, transfer, signature))
       if (succeeded) return undefined

@@ -1,6 +1,6 @@
 import type { ProviderError } from "@agentos/core"
 import { Effect } from "effect"
-import { encodeFunctionData, type Hex, maxUint256, parseAbi } from "viem"
+import { type Hex, maxUint256, parseAbi } from "viem"
 import { readContract } from "viem/actions"
 import type { EvmChain } from "../../chain/EvmChain.ts"
 import { sponsoredExtra } from "../../header/GasSponsoring.ts"
@@ -11,19 +11,18 @@ import { MULTICALL3 } from "../../network/SimulatedCall.ts"
 import { domainSeparator } from "../../network/TypedDomain.ts"
 import { domainCheck, domainOf } from "../TokenDomain.ts"
 import type { TransferMethod } from "../TransferMethod.ts"
+import * as AllowanceApproval from "./AllowanceApproval.ts"
+import { approvalData } from "./AllowanceApproval.ts"
 import * as AllowancePermit from "./AllowancePermit.ts"
 import * as PermitSettlement from "./PermitSettlement.ts"
 import { digest, permit2Separator, WITNESS_TYPE_HASH } from "./PermitTransfer.ts"
 import * as PermitUse from "./PermitUse.ts"
 import { simulate } from "./TransferSimulation.ts"
 
-const tokenAbi = parseAbi([
-  "function allowance(address owner, address spender) view returns (uint256)",
-  "function approve(address spender, uint256 amount)"
-])
+const tokenAbi = parseAbi(["function allowance(address owner, address spender) view returns (uint256)"])
 
 /** The transaction that allows Permit2 to move a wallet's tokens. */
-const APPROVE = encodeFunctionData({ abi: tokenAbi, functionName: "approve", args: [PERMIT2, maxUint256] })
+const APPROVE = approvalData(maxUint256)
 
 /**
  * The transfer method `permit2`: Permit2 moves the tokens of a payer who allowed it to, once, by a signature over x402's proxy as
@@ -33,7 +32,6 @@ export const make = (offered: OfferedNetwork, chain: EvmChain): TransferMethod =
   const { asset, chainId, config } = offered
   const separator = permit2Separator(chainId)
   const parts = { offered, chain, uses: PermitUse.make(chain) }
-  const isSponsored = config.gasSponsoring !== undefined
   const tokenSeparator = domainSeparator(domainOf(offered))
   const readAllowance = (wallet: Hex) =>
     chain.ask((client) =>
@@ -44,7 +42,7 @@ export const make = (offered: OfferedNetwork, chain: EvmChain): TransferMethod =
     name: "permit2",
     extra: {
       name: config.name,
-      ...(isSponsored ? sponsoredExtra(config.version) : {}),
+      ...sponsoredExtra(config),
       assetTransferMethod: "permit2",
       primaryType: "PermitWitnessTransferFrom"
     },
@@ -68,7 +66,7 @@ export const make = (offered: OfferedNetwork, chain: EvmChain): TransferMethod =
       Effect.all(
         {
           allowance: readAllowance(wallet),
-          ...(isSponsored ? { permitNonce: AllowancePermit.readNonce(chain, wallet) } : {})
+          ...(config.gasSponsoring === "eip2612" && { permitNonce: AllowancePermit.readNonce(chain, wallet) })
         },
         { concurrency: 2 }
       ),
@@ -76,22 +74,33 @@ export const make = (offered: OfferedNetwork, chain: EvmChain): TransferMethod =
       Effect.map(readAllowance(wallet), (allowance) =>
         allowance < amount ? { to: asset, data: APPROVE, allowance } : undefined
       ),
-    findPermitFlaw: (permit, transfer) =>
-      Effect.flatMap(signer, (processSigner) =>
-        AllowancePermit.findFlaw({ chain, separator: tokenSeparator, signer: processSigner }, permit, transfer)
-      ),
-    simulate: (transfer, signature, permit) => simulate(chain, asset, transfer, signature, permit),
+    findAllowanceFlaw: (brought, transfer) =>
+      Effect.flatMap(signer, (processSigner) => {
+        const checking = { chain, offered, separator: tokenSeparator, signer: processSigner }
+        return brought.kind === "eip2612"
+          ? AllowancePermit.findFlaw(checking, brought, transfer)
+          : AllowanceApproval.findFlaw(checking, brought, transfer)
+      }),
+    simulate: (transfer, signature, brought) => simulate(chain, asset, transfer, signature, brought),
     isUsed: parts.uses.isUsed,
     findSettlement: (query) => PermitSettlement.findSettlement(parts, query),
     findPayment: (query) => PermitSettlement.findPayment(parts, query),
     findOwnTransfer: (query) => PermitSettlement.findOwnTransfer(parts, query),
-    check: Effect.andThen(
-      contractCheck(offered, chain, separator),
-      isSponsored
-        ? Effect.andThen(domainCheck(offered, chain, tokenSeparator), AllowancePermit.check(offered, chain))
-        : Effect.void
-    )
+    check: Effect.andThen(contractCheck(offered, chain, separator), sponsoringCheck(offered, chain, tokenSeparator))
   }
+}
+
+/** Checks that the token and the node have what the allowances require that payers may bring. */
+const sponsoringCheck = (
+  offered: OfferedNetwork,
+  chain: EvmChain,
+  separator: Hex
+): Effect.Effect<void, ProviderError> => {
+  const { gasSponsoring } = offered.config
+  if (gasSponsoring === undefined) return Effect.void
+  return gasSponsoring === "eip2612"
+    ? Effect.andThen(domainCheck(offered, chain, separator), AllowancePermit.check(offered, chain))
+    : AllowanceApproval.check(offered, chain)
 }
 
 const permit2Abi = parseAbi(["function DOMAIN_SEPARATOR() view returns (bytes32)"])
