@@ -302,11 +302,16 @@ const repeatedCells = (): ReadonlyArray<Cell> => [
   ...carrierCells()
 ]
 
-/** The end of a cell for a client that follows advice: it waits while an operation holds its payment. */
-const advisedEnd = ({ end, service, step, twist }: Cell): End | undefined => {
+/**
+ * The end of a cell for a client that follows advice: it waits while an operation holds its payment. A payment that was not settled
+ * before the kill may expire before it is submitted again, and then the client pays by another one.
+ */
+const advisedEnd = ({ end, fault, service, step, twist }: Cell): End | undefined => {
   if (isWithdrawn(twist)) return "delivered"
   if (twist === "front-run" || twist === "allowed") return frontRunEnd(service, "gives up")
-  const isAbandoned = twist === undefined && step !== undefined && NOT_BEGUN.has(step) && needsClient(service)
+  const isSettled = fault?.mode !== "before" && fault?.mode !== "reject"
+  const isAbandoned =
+    twist === undefined && step !== undefined && NOT_BEGUN.has(step) && isSettled && needsClient(service)
   return end ?? (isAbandoned ? "refunded" : undefined)
 }
 
