@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util"
 import { linesOf, summaryOf } from "../faults/verdict/Report.ts"
+import { TRANSFER_METHODS } from "../support/Authorization.ts"
 import { startCluster } from "../support/Cluster.ts"
 import { readSeed } from "../support/Random.ts"
 import { RaceRun, tableOf } from "./RaceRun.ts"
@@ -13,22 +14,26 @@ const { values } = parseArgs({
   options: {
     rounds: { type: "string" },
     only: { type: "string" },
+    method: { type: "string", default: "eip3009" },
     seed: { type: "string" },
     help: { type: "boolean", short: "h", default: false }
   }
 })
 const rounds = Number(values.rounds ?? 500)
 const seed = readSeed(values.seed)
+const paymentMethod = TRANSFER_METHODS.find((method) => method === values.method)
 const chosen = races.filter(({ name }) => name.includes(values.only ?? ""))
-if (values.help || !Number.isInteger(rounds) || rounds < 1 || Number.isNaN(seed) || chosen.length === 0) {
+const isComplete = Number.isInteger(rounds) && rounds >= 1 && !Number.isNaN(seed) && chosen.length > 0
+if (values.help || !isComplete || paymentMethod === undefined) {
   say(
-    `Usage: npx -y pnpm@12 race [--rounds 500] [--only NAME] [--seed N]
+    `Usage: npx -y pnpm@12 race [--rounds 500] [--only NAME] [--method eip3009|permit2] [--seed N]
 
 Plays races on two servers over one PostgreSQL. Checks the chain, the relay, the carrier and the clients. Exits with 1 on
 any violation.
 
   --rounds  rounds of each race
   --only    only races whose name contains this text
+  --method  the transfer method by which clients pay (eip3009)
   --seed    of all choices: a whole number (1 by default), or random
 
 The races:
@@ -38,7 +43,7 @@ ${races.map(({ name }) => `  ${name}`).join("\n")}`
 }
 
 say(`seed ${seed}; ${rounds} rounds each`)
-const cluster = await startCluster({ servers: 2, telephones: true })
+const cluster = await startCluster({ servers: 2, telephones: true, paymentMethod })
 const stop = () => void cluster.stop().then(() => process.exit(130))
 process.once("SIGINT", stop)
 process.once("SIGTERM", stop)
