@@ -15,7 +15,7 @@ import { Shop } from "./Shop.ts"
 
 const help = `Usage: npx -y pnpm@12 crash [--database pglite|postgres] [--times 3] [--step X] [--service X]
                              [--client repeats|advice] [--method eip3009|permit2|sponsored]
-                             [--seconds N] [--seed N] [--mails N]
+                             [--facilitator self] [--seconds N] [--seed N] [--mails N]
 
 Kills the server at every step of every paid operation; makes the facilitator, the relay, the carrier and PostgreSQL
 fail; kills at random under load. Checks the chain, the relay, the carrier and the clients. Exits with 1 on any
@@ -30,6 +30,7 @@ violation. With --mails, sends random mail while a server on PostgreSQL is kille
               the status of its payment (advice); no random kills
   --method    how clients pay (eip3009): by that transfer method, by permit2, or by permit2 with the allowance in each payment
               (sponsored)
+  --facilitator  self: the server submits payments itself; without the cells whose facilitator fails
   --seconds   how long the server is killed at random under load, on each database (60; 0 for not at all)
   --seed      of the random kills: a whole number (1 by default), or random
   --mails     number of random mails to mailboxes and return paths; looks for each that was answered with 250`
@@ -42,6 +43,7 @@ const { values } = parseArgs({
     service: { type: "string" },
     client: { type: "string" },
     method: { type: "string", default: "eip3009" },
+    facilitator: { type: "string" },
     seconds: { type: "string", default: "60" },
     seed: { type: "string" },
     mails: { type: "string", default: "0" },
@@ -61,13 +63,15 @@ const seed = readSeed(values.seed)
 const mails = Number(values.mails)
 const databases = DATABASES.filter((name) => values.database === undefined || values.database === name)
 const paymentMethod = PAYMENT_METHODS.find((method) => method === values.method)
+const hasOwnFacilitator = values.facilitator === "self"
 const cells = allCells().filter(
   (cell) =>
     situationOf(cell).includes(step) &&
     cell.service.includes(service) &&
     isChosen(cell) &&
     paymentMethod !== undefined &&
-    isPayableBy(paymentMethod, cell)
+    isPayableBy(paymentMethod, cell) &&
+    !(hasOwnFacilitator && cell.fault?.operation === "settle")
 )
 const outages = OUTAGES.filter(
   (outage) => service === "" && values.client === undefined && `database ${outage}`.includes(step)
@@ -86,7 +90,7 @@ const report = async (
   work: (shop: Shop) => Promise<{ readonly outcome: Outcome; readonly cells?: ReadonlyMap<CrashPurchase, Cell> }>
 ): Promise<void> => {
   const startedAt = performance.now()
-  const testbed = await Testbed.start({ database, paymentMethod })
+  const testbed = await Testbed.start({ database, paymentMethod, hasOwnFacilitator })
   stop = testbed.stop
   try {
     const { cells: placed = new Map<CrashPurchase, Cell>(), outcome } = await work(new Shop(testbed))
@@ -147,6 +151,7 @@ if (values.help) {
   console.log(help)
 } else if (
   ![undefined, "repeats", "advice"].includes(values.client) ||
+  ![undefined, "self"].includes(values.facilitator) ||
   databases.length === 0 ||
   cells.length + outages.length === 0 ||
   Number.isNaN(seed) ||

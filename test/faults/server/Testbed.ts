@@ -1,8 +1,10 @@
 import { copyDatabase } from "@agentos/postgres/testing"
-import { MailService } from "@agentos/sandbox"
+import { MailService, sandboxClient } from "@agentos/sandbox"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { parseEther } from "viem"
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
 import { CarrierLog } from "../../support/CarrierLog.ts"
 import { type Cluster, type ClusterOptions, startCluster } from "../../support/Cluster.ts"
 import { PhoneCarrier } from "../../support/PhoneCarrier.ts"
@@ -23,6 +25,8 @@ export interface TestbedOptions {
   readonly defect?: DefectName | undefined
   readonly environment?: ClusterOptions["environment"]
   readonly network?: ClusterOptions["network"]
+  /** Whether the servers submit payments themselves, from a gas wallet that they share. */
+  readonly hasOwnFacilitator?: boolean
   readonly paymentMethod?: ClusterOptions["paymentMethod"] | undefined
   /** Whether to start agentos-server as users do. Its operations can't be held at steps. */
   readonly isReal?: boolean
@@ -78,6 +82,7 @@ export class Testbed {
       databaseServer,
       defect,
       environment,
+      hasOwnFacilitator = false,
       isReal = false,
       network,
       paymentMethod,
@@ -88,6 +93,7 @@ export class Testbed {
     const remove = () => rm(directory, { recursive: true, force: true })
     try {
       const gate = new StepGate(directory)
+      const gasKey = generatePrivateKey()
       const server = testServer({ steps: gate.files, ...(defect === undefined ? {} : { defect }) })
       const embedded = (path: string) => copyDatabase(placeDirectory?.(path) ?? path)
       const cluster = await startCluster({
@@ -96,10 +102,15 @@ export class Testbed {
         ...(!isReal && { serverModule: server.serverModule }),
         environment: { ...server.environment, ...environment },
         ...(network && { network }),
+        ...(hasOwnFacilitator && {
+          network: (planned) => ({ ...planned, facilitator: { kind: "self", privateKey: gasKey } })
+        }),
         ...(paymentMethod && { paymentMethod }),
         databaseServer,
         ...(database === "pglite" ? { embedded } : { database: POSTGRES_SETTINGS })
       })
+      const wallet = { address: privateKeyToAddress(gasKey), value: parseEther("1000") }
+      await Promise.all(cluster.chains.map((chain) => sandboxClient(chain.rpcUrl, chain.chainId).setBalance(wallet)))
       return new Testbed(cluster, database, gate, async () => {
         await cluster.stop()
         await remove()
