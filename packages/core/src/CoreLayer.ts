@@ -17,11 +17,13 @@ import * as NumberExpiry from "./jobs/NumberExpiry.ts"
 import * as NumberNotices from "./jobs/NumberNotices.ts"
 import * as NumberReconciliation from "./jobs/NumberReconciliation.ts"
 import * as StoreUpkeep from "./jobs/StoreUpkeep.ts"
+import { MailAdministration } from "./operator/MailAdministration.ts"
 import { OperationAdministration } from "./operator/OperationAdministration.ts"
 import { Operators } from "./operator/Operators.ts"
 import { SalesAdministration } from "./operator/SalesAdministration.ts"
 import { TenantAdministration } from "./operator/TenantAdministration.ts"
 import { TenantErasure } from "./operator/TenantErasure.ts"
+import { WebhookAdministration } from "./operator/WebhookAdministration.ts"
 import { LedgerCheck } from "./payment/LedgerCheck.ts"
 import { ManualRefunds } from "./payment/ManualRefunds.ts"
 import { OperationWorker } from "./payment/OperationWorker.ts"
@@ -96,13 +98,15 @@ export const layer = foundation(emailServices, commonJobs)
  */
 export const layerWithPhone = Layer.mergeAll(
   ManualRefunds.layer,
+  MailAdministration.layer,
   OperationAdministration.layer,
   Operators.layer,
   SalesAdministration.layer,
   TenantAdministration.layer,
   TenantErasure.layer,
   TenantLimits.layer,
-  EventWebhooks.layer
+  EventWebhooks.layer,
+  WebhookAdministration.layer
 ).pipe(
   Layer.provideMerge(foundation(concatenated(emailServices, phoneServices), concatenated(commonJobs, phoneJobs))),
   Layer.provideMerge(phoneHalf)

@@ -77,6 +77,12 @@ export const layer = Layer.effect(
       acknowledgeEach: (acknowledgements) =>
         run((now) => acknowledgements.map((each) => inbox.acknowledge(each.tenantId, each, now))),
       acknowledgeAll: (tenantId, filter) => run((now) => inbox.acknowledgeAll(tenantId, filter, now)),
+      requeue: (tenantId, eventIds) =>
+        run((now) => {
+          const count = inbox.requeue(tenantId, eventIds, now)
+          if (count > 0) wake(tenantId)
+          return count
+        }),
       expire: (limit) => run((now) => inbox.expire(limit, now)),
       expireAgent: (tenantId, agentId) => run((now) => inbox.expireAgent(tenantId, agentId, now)),
       remove: (age, limit) => run((now) => inbox.remove(age, limit, now))
@@ -221,6 +227,17 @@ class EventTable {
     for (const row of rows) this.#acknowledge(row, now)
     this.#endBefore(tenantId, filter.before < now ? filter.before : now)
     return rows.length
+  }
+
+  requeue(tenantId: TenantId, eventIds: ReadonlyArray<string>, now: Timestamp.Timestamp): number {
+    const failed = eventIds.flatMap((eventId) => {
+      const row = this.#tables.events.get(eventId)
+      const isOwn = row?.event.tenantId === tenantId && row.event.expiresAt > now
+      const status = isOwn ? EventMachine.move(row.event.status, "Requeue") : undefined
+      return status === undefined ? [] : [{ ...row!, event: { ...row!.event, status }, lapses: 0 }]
+    })
+    for (const row of failed) this.#put(row)
+    return failed.length
   }
 
   expire(limit: number, now: Timestamp.Timestamp): number {

@@ -1,4 +1,4 @@
-import { InboundMailStore, type MailLease, Timestamp, type WaitingMail } from "@agentos/core"
+import { InboundMailStore, type MailLease, type QueuedMail, Timestamp, type WaitingMail } from "@agentos/core"
 import { Effect, Layer, Option, Stream } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
 import { addUsage, type InboundMailRow, type Tables } from "./Tables.ts"
@@ -7,18 +7,39 @@ import { addUsage, type InboundMailRow, type Tables } from "./Tables.ts"
 export const layer = Layer.effect(
   InboundMailStore,
   Effect.map(MemoryDatabase, ({ run, tables }) => {
-    const { inboundMails, messages } = tables
+    const { inboundMails, mailboxes, messages } = tables
 
     const put = (row: InboundMailRow): WaitingMail => {
       inboundMails.set(row.mail.inboundMailId, row)
       const { raw, ...mail } = row.mail
-      return { ...mail, sizeBytes: raw.length }
+      return { ...mail, sizeBytes: raw.length, replayedAfter: row.replayedAfter ?? null }
     }
 
     /** Returns the mail if it waits and was not leased again. */
     const waitingUnder = ({ attempts, inboundMailId }: MailLease): InboundMailRow | undefined => {
       const row = inboundMails.get(inboundMailId)
       return row?.completed === false && row.mail.attempts === attempts ? row : undefined
+    }
+
+    const isHeld = ({ failed, leasedUntil, mail }: InboundMailRow, now: Timestamp.Timestamp): boolean =>
+      leasedUntil !== null && leasedUntil > now && failed?.attempt !== mail.attempts
+
+    const toQueued = (row: InboundMailRow, now: Timestamp.Timestamp): QueuedMail => {
+      const { raw, ...mail } = row.mail
+      return {
+        ...mail,
+        sizeBytes: raw.length,
+        mailboxIds: row.mailboxIds,
+        failure: row.failed?.failure ?? null,
+        isLeased: isHeld(row, now),
+        dueAt: row.leasedUntil ?? mail.receivedAt
+      }
+    }
+
+    /** Returns the mail if it waits and no worker holds its lease. */
+    const waitingUnheld = (inboundMailId: string, now: Timestamp.Timestamp): InboundMailRow | undefined => {
+      const row = inboundMails.get(inboundMailId)
+      return row?.completed === false && !isHeld(row, now) ? row : undefined
     }
 
     const uncount = ({ mail, mailboxIds }: InboundMailRow): void => {
@@ -65,6 +86,51 @@ export const layer = Layer.effect(
           put({ ...row, leasedUntil: Timestamp.add(now, leaseMillis) })
           return true
         }),
+      postpone: (lease, millis, failure) =>
+        run((now) => {
+          const row = waitingUnder(lease)
+          if (row === undefined) return false
+          put({ ...row, leasedUntil: Timestamp.add(now, millis), failed: { attempt: lease.attempts, failure } })
+          return true
+        }),
+      listQueued: ({ after, age = 0, hasFailed, limit, mailboxId, tenantId }) =>
+        run((now) =>
+          inboundMails
+            .where("queue", WAITING)
+            .filter(({ failed, mail, mailboxIds }) => {
+              const isOwned = (id: string) => mailboxes.get(id)?.tenantId === tenantId
+              return (
+                (hasFailed === undefined || hasFailed === (failed !== undefined)) &&
+                (mailboxId === undefined || mailboxIds.includes(mailboxId)) &&
+                (tenantId === undefined || mailboxIds.some(isOwned)) &&
+                (after === undefined || mail.inboundMailId > after) &&
+                Timestamp.add(mail.receivedAt, age) <= now
+              )
+            })
+            .toSorted((a, b) => (a.mail.inboundMailId < b.mail.inboundMailId ? -1 : 1))
+            .slice(0, limit)
+            .map((row) => toQueued(row, now))
+        ),
+      findQueued: (inboundMailId) =>
+        run((now) => {
+          const row = inboundMails.get(inboundMailId)
+          return row?.completed === false ? Option.some(toQueued(row, now)) : Option.none()
+        }),
+      replay: (inboundMailId) =>
+        run((now) => {
+          const row = waitingUnheld(inboundMailId, now)
+          if (row === undefined) return false
+          put({ ...row, leasedUntil: now, replayedAfter: row.mail.attempts })
+          return true
+        }),
+      drop: (inboundMailId) =>
+        run((now) => {
+          const row = waitingUnheld(inboundMailId, now)
+          if (row === undefined || messages.where("inboundMail", inboundMailId).length > 0) return false
+          uncount(row)
+          inboundMails.delete(inboundMailId)
+          return true
+        }),
       complete: (leases) =>
         run(() => {
           const completed = new Set<string>()
@@ -87,8 +153,8 @@ export const layer = Layer.effect(
         run((now) => {
           const given = inboundMails
             .where("queue", WAITING)
-            .filter(({ leasedUntil, mail }) => {
-              const isTried = mail.attempts >= attempts && (leasedUntil === null || leasedUntil <= now)
+            .filter(({ leasedUntil, mail, replayedAfter = 0 }) => {
+              const isTried = mail.attempts - replayedAfter >= attempts && (leasedUntil === null || leasedUntil <= now)
               const isUsed = messages.where("inboundMail", mail.inboundMailId).length > 0
               return isTried && !isUsed && Timestamp.add(mail.receivedAt, age) <= now
             })

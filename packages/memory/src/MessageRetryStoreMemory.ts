@@ -1,5 +1,5 @@
-import { MessageRetryStore, type RetryLease, Timestamp } from "@agentos/core"
-import { Effect, Layer } from "effect"
+import { MessageRetryStore, type RetryLease, Timestamp, type WaitingMessage } from "@agentos/core"
+import { Effect, Layer, Option } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
 import type { RetryRow } from "./Tables.ts"
 
@@ -15,13 +15,26 @@ export const layer = Layer.effect(
       return row?.lease.attempts === attempts ? row : undefined
     }
 
+    const toWaiting = ({ dueAt, ended, lease, sendAt }: RetryRow, now: Timestamp.Timestamp): WaitingMessage => {
+      const running = lease.attempts === 0 ? "scheduled" : dueAt > now ? "sending" : "unknown"
+      const state = ended?.attempt === lease.attempts ? ended.outcome : running
+      return { ...lease, state, dueAt, sendAt: sendAt ?? null }
+    }
+
+    const findDeferred = (messageId: string, now: Timestamp.Timestamp): RetryRow | undefined => {
+      const row = messageRetries.get(messageId)
+      return row !== undefined && toWaiting(row, now).state === "deferred" ? row : undefined
+    }
+
     return MessageRetryStore.of({
-      schedule: (messageId, tenantId, delayMillis, sendAt) =>
+      schedule: (messageId, tenantId, delayMillis, after = "deferred") =>
         run((now) =>
           messageRetries.set(messageId, {
             lease: { messageId, tenantId, attempts: 0 },
             dueAt: Timestamp.add(now, delayMillis),
-            sendAt
+            ...(typeof after === "string"
+              ? { sendAt: undefined, ended: { attempt: 0, outcome: after } }
+              : { sendAt: after.sendAt })
           })
         ),
       listScheduled: (tenantId, limit) =>
@@ -60,6 +73,43 @@ export const layer = Layer.effect(
           const row = heldBy(lease)
           if (row !== undefined) messageRetries.set(lease.messageId, { ...row, dueAt: Timestamp.add(now, millis) })
           return row !== undefined
+        }),
+      reschedule: (lease, millis, outcome) =>
+        run((now) => {
+          const row = heldBy(lease)
+          if (row === undefined) return false
+          const ended = { attempt: lease.attempts, outcome }
+          messageRetries.set(lease.messageId, { ...row, dueAt: Timestamp.add(now, millis), ended })
+          return true
+        }),
+      listWaiting: ({ after, before, limit, state, tenantId }) =>
+        run((now) =>
+          messageRetries
+            .where("all", "all")
+            .map((row) => toWaiting(row, now))
+            .filter(
+              (each) =>
+                (state === undefined || each.state === state) &&
+                (tenantId === undefined || each.tenantId === tenantId) &&
+                (before === undefined || each.messageId < before) &&
+                (after === undefined || each.messageId > after)
+            )
+            .toSorted((a, b) => (a.messageId < b.messageId ? -1 : 1))
+            .slice(0, limit)
+        ),
+      findWaiting: (messageId) =>
+        run((now) => Option.map(Option.fromUndefinedOr(messageRetries.get(messageId)), (row) => toWaiting(row, now))),
+      makeDue: (messageId) =>
+        run((now) => {
+          const row = findDeferred(messageId, now)
+          if (row !== undefined && row.dueAt > now) messageRetries.set(messageId, { ...row, dueAt: now })
+          return row !== undefined
+        }),
+      giveUp: (messageId) =>
+        run((now) => {
+          const isDeferred = findDeferred(messageId, now) !== undefined
+          if (isDeferred) messageRetries.delete(messageId)
+          return isDeferred
         }),
       end: (lease) =>
         run(() => {

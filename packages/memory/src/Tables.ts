@@ -1,4 +1,5 @@
 import {
+  type AttemptOutcome,
   type AuditRecord,
   type Call,
   type DeclinedCalls,
@@ -72,6 +73,8 @@ export interface RetryRow {
   readonly lease: RetryLease
   readonly dueAt: Timestamp.Timestamp
   readonly sendAt: Timestamp.Timestamp | undefined
+  /** The last attempt that ended, and its outcome. */
+  readonly ended?: { readonly attempt: number; readonly outcome: AttemptOutcome }
 }
 
 /** An inbound mail. It leaves the queue when it is completed. */
@@ -81,6 +84,9 @@ export interface InboundMailRow {
   readonly completed: boolean
   /** The mailboxes in which it counts as a message until it is completed. */
   readonly mailboxIds: ReadonlyArray<string>
+  /** The last attempt that failed, and why. */
+  readonly failed?: { readonly attempt: number; readonly failure: string }
+  readonly replayedAfter?: number
 }
 
 /** An attachment of an outbound message; staged while it has no owner. */

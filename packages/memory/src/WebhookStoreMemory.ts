@@ -4,6 +4,7 @@ import {
   NO_PROGRESS,
   type TenantId,
   Timestamp,
+  type WebhookEndpoint,
   WebhookStore,
   type WebhookLease
 } from "@agentos/core"
@@ -86,6 +87,43 @@ export const layer = Layer.effect(
           const due = webhooks.rows().flatMap(({ dueAt }) => (dueAt !== null && dueAt <= now ? [dueAt] : []))
           const first = due.toSorted((a, b) => a - b).slice(0, limit)
           return { count: first.length, since: first[0] ?? null }
+        }),
+      list: ({ after, limit, state, tenantId, webhookId }) =>
+        run((now) => {
+          const isIn = (row: WebhookRow) => {
+            const isFailing = row.progress.failures > 0 || row.progress.retries.length > 0
+            if (state === "due") return row.dueAt !== null && row.dueAt <= now
+            return state === "failing" ? isFailing && row.webhook.state === "active" : row.webhook.state === "paused"
+          }
+          return webhooks
+            .rows()
+            .filter((row) => state === undefined || isIn(row))
+            .filter(({ webhook }) => tenantId === undefined || webhook.tenantId === tenantId)
+            .filter(({ webhook }) => webhookId === undefined || webhook.webhookId === webhookId)
+            .filter(({ webhook }) => after === undefined || webhook.webhookId > after)
+            .toSorted((a, b) => (a.webhook.webhookId < b.webhook.webhookId ? -1 : 1))
+            .slice(0, limit)
+            .map((row): WebhookEndpoint => {
+              const { dueAt, progress, webhook } = row
+              const attempts = webhookAttempts.where("webhook", webhook.webhookId).map(({ attempt }) => attempt)
+              const lastAttempt = attempts.toSorted((a, b) => (a.deliveryId < b.deliveryId ? 1 : -1))[0] ?? null
+              return { webhook, progress, dueAt, isLeased: isLeased(row, now), lastAttempt }
+            })
+        }),
+      restart: (webhookId, change) =>
+        run((now) => {
+          const row = webhooks.rows().find(({ webhook }) => webhook.webhookId === webhookId)
+          if (row === undefined) return false
+          webhooks.set(row.webhook.tenantId, {
+            ...row,
+            webhook: { ...row.webhook, state: "active", pausedAt: null },
+            progress: change(row.progress),
+            fence: row.fence + 1,
+            leasedUntil: null,
+            dueAt: now,
+            isResting: false
+          })
+          return true
         }),
       renew: (lease, leaseMillis) =>
         run((now) => {

@@ -4,6 +4,8 @@ import {
   type InboundMail,
   InboundMailStore,
   type MailLease,
+  type QueuedMail,
+  type QueuedMailQuery,
   type RawPart,
   type WaitingMail
 } from "@agentos/core"
@@ -26,10 +28,24 @@ const MAILS = Table.table("inbound_mails", {
   envelope: Table.asText<InboundEnvelope>(JSON.parse, toEnvelopeText).column("envelope"),
   sizeBytes: Table.long("size_bytes"),
   receivedAt: Table.moment("received_at"),
-  attempts: Table.integer("attempts")
+  attempts: Table.integer("attempts"),
+  replayedAfter: Table.integerOrNull("replayed_after")
 })
 
 type InboundMailRow = Table.Stored<typeof MAILS>
+
+interface QueuedRow extends InboundMailRow {
+  readonly mailbox_ids: ReadonlyArray<string>
+  readonly failure: string | null
+  readonly is_held: boolean
+  readonly due_at: bigint
+}
+
+const toQueued = (row: QueuedRow): QueuedMail => {
+  const { replayedAfter: _, ...mail } = MAILS.toRecord(row)
+  const { due_at, failure, is_held, mailbox_ids } = row
+  return { ...mail, mailboxIds: mailbox_ids, failure, isLeased: is_held, dueAt: Row.toMoment(due_at) }
+}
 
 const toWaitingMail: (row: InboundMailRow) => WaitingMail = MAILS.toRecord
 
@@ -172,7 +188,49 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
       update inbound_mails set
         attempts = attempts + 1, leased_until = (select now from clock) + ${Parameter.integer(leaseMillis)}
       from waiting where inbound_mails.inbound_mail_id = waiting.inbound_mail_id
-      returning inbound_mails.inbound_mail_id, envelope, ${sizeBytes} as size_bytes, received_at, attempts`
+      returning inbound_mails.inbound_mail_id, envelope, ${sizeBytes} as size_bytes, received_at, attempts, replayed_after`
+
+    /** True while a worker holds the lease of a mail: one that was postponed has the time of its next attempt there. */
+    const isHeld = sql`(
+      coalesce(leased_until > (select now from clock), false) and failed_attempt is distinct from attempts
+    )`
+
+    const queued = (condition: Statement.Fragment, limit: number) =>
+      Effect.map(
+        orDie(sql<QueuedRow>`
+          with ${clock()}, waiting as materialized (
+            select inbound_mail_id from inbound_mails where not completed and not staged and ${condition}
+          )
+          select
+            inbound_mail_id, envelope, ${sizeBytes} as size_bytes, received_at, attempts, replayed_after, failure,
+            counted_mailbox_ids as mailbox_ids, ${isHeld} as is_held, coalesce(leased_until, received_at) as due_at
+          from inbound_mails where inbound_mail_id = any(array(
+            select inbound_mail_id from waiting order by inbound_mail_id limit ${Parameter.integer(limit)}
+          ))
+          order by inbound_mail_id`),
+        Row.all(toQueued)
+      )
+
+    const listQueued = ({ after, age, hasFailed, limit, mailboxId, tenantId }: QueuedMailQuery) => {
+      const parts: Array<Statement.Fragment> = [sql`true`]
+      if (hasFailed !== undefined) parts.push(sql`(failure is not null) = ${Parameter.boolean(hasFailed)}`)
+      if (mailboxId !== undefined) parts.push(sql`${Parameter.uuid(mailboxId)} = any(counted_mailbox_ids)`)
+      if (tenantId !== undefined) {
+        const owned = sql`select mailbox_id from mailboxes where tenant_id = ${Parameter.uuid(tenantId)}`
+        parts.push(sql`counted_mailbox_ids && array(${owned})`)
+      }
+      if (age !== undefined) parts.push(sql`received_at <= (select now from clock) - ${Parameter.integer(age)}`)
+      if (after !== undefined) parts.push(sql`inbound_mail_id > ${Parameter.uuid(after)}`)
+      return queued(sql.and(parts), limit)
+    }
+
+    const unheld = (inboundMailId: string) => sql`
+      inbound_mail_id = ${Parameter.uuid(inboundMailId)} and not completed and not staged and not ${isHeld}`
+
+    const replay = (inboundMailId: string) => sql`
+      with ${clock()}
+      update inbound_mails set leased_until = (select now from clock), replayed_after = attempts
+      where ${unheld(inboundMailId)} returning inbound_mail_id`
 
     /**
      * A value of storage `external` is not compressed, so that the server reads only the requested piece
@@ -249,17 +307,12 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
       return new Set(rows.map((row) => row.inbound_mail_id))
     })
 
-    const giveUp = ({ age, attempts, limit }: Parameters<(typeof InboundMailStore.Service)["giveUp"]>[0]) => sql<
-      Pick<InboundMailRow, "inbound_mail_id">
-    >`
+    /** Deletes mails of which no message is stored, and returns their ids. The condition has the order, the limit and the lock. */
+    const removeWaiting = (condition: Statement.Fragment) => sql<Pick<InboundMailRow, "inbound_mail_id">>`
       with ${clock()}, given as materialized (
         select inbound_mail_id, counted_mailbox_ids, ${sizeBytes} as bytes from inbound_mails
-        where not completed and not staged and received_at <= (select now from clock) - ${Parameter.integer(age)}
-          and attempts >= ${Parameter.integer(attempts)}
-          and (leased_until is null or leased_until <= (select now from clock))
-          and not exists (select from messages where messages.inbound_mail_id = inbound_mails.inbound_mail_id)
-        order by received_at, inbound_mail_id limit ${Parameter.integer(limit)}
-        for update skip locked
+        where not exists (select from messages where messages.inbound_mail_id = inbound_mails.inbound_mail_id)
+          and ${condition}
       ), uncounted as (
         update mailboxes set message_count = message_count - taken.messages, stored_bytes = stored_bytes - taken.bytes
         from (
@@ -270,6 +323,14 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
       )
       delete from inbound_mails where inbound_mail_id = any(array(select inbound_mail_id from given))
       returning inbound_mail_id`
+
+    const giveUp = ({ age, attempts, limit }: Parameters<(typeof InboundMailStore.Service)["giveUp"]>[0]) =>
+      removeWaiting(sql`
+        not completed and not staged and received_at <= (select now from clock) - ${Parameter.integer(age)}
+          and attempts - coalesce(replayed_after, 0) >= ${Parameter.integer(attempts)}
+          and (leased_until is null or leased_until <= (select now from clock))
+        order by received_at, inbound_mail_id limit ${Parameter.integer(limit)}
+        for update skip locked`)
 
     const removeStaged = (age: number, limit: number) => sql`
       with old as materialized (
@@ -325,6 +386,22 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
             where ${isWaiting(lease)} and not staged returning inbound_mail_id`),
           Row.any
         ),
+      postpone: (lease, millis, failure) =>
+        Effect.map(
+          orDie(sql`
+            update inbound_mails set
+              leased_until = ${now()} + ${Parameter.integer(millis)}, failed_attempt = attempts,
+              failure = ${Parameter.text(failure)}
+            where ${isWaiting(lease)} and not staged returning inbound_mail_id`),
+          Row.any
+        ),
+      listQueued,
+      findQueued: (inboundMailId) =>
+        Effect.map(queued(sql`inbound_mail_id = ${Parameter.uuid(inboundMailId)}`, 1), ([mail]) =>
+          Option.fromUndefinedOr(mail)
+        ),
+      replay: (inboundMailId) => Effect.map(orDie(replay(inboundMailId)), Row.any),
+      drop: (inboundMailId) => Effect.map(orDie(removeWaiting(sql`${unheld(inboundMailId)} for update`)), Row.any),
       readPieces: (inboundMailId, part) =>
         part === undefined ? readFrom(inboundMailId, 0) : readPart(inboundMailId, part),
       complete: (leases) => transact(orDie(complete(leases))),

@@ -1,5 +1,12 @@
-import { MessageRetryStore, type RetryLease, type WaitingMessages } from "@agentos/core"
-import { Effect, Layer } from "effect"
+import {
+  MessageRetryStore,
+  type RetryLease,
+  type WaitingMessage,
+  type WaitingMessages,
+  type WaitingState
+} from "@agentos/core"
+import { Effect, Layer, Option } from "effect"
+import type { Statement } from "effect/sql"
 import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
@@ -12,6 +19,14 @@ const RETRIES = Table.table("message_retries", {
   tenantId: Table.uuid("tenant_id"),
   attempts: Table.integer("attempts")
 })
+
+const WAITING = Table.table("message_retries", {
+  ...RETRIES.fields,
+  dueAt: Table.moment("due_at"),
+  sendAt: Table.momentOrNull("send_at")
+})
+
+type WaitingMessageRow = Table.Stored<typeof WAITING> & { readonly state: WaitingState }
 
 type RetryRow = Table.Stored<typeof RETRIES> & { readonly was_due_at: bigint }
 
@@ -50,15 +65,36 @@ export const layer: Layer.Layer<MessageRetryStore, never, Database> = Layer.effe
       from due where message_retries.message_id = due.message_id
       returning ${sql.literal(RETRIES.qualified)}, due.due_at as was_due_at`
 
+    /** The state of a message, as `WaitingState` tells. */
+    const state = sql`case
+      when ended_attempt = attempts then outcome
+      when attempts = 0 then case when send_at is null then 'deferred' else 'scheduled' end
+      when due_at > (select now from clock) then 'sending'
+      else 'unknown'
+    end`
+
+    const listWaiting = (conditions: ReadonlyArray<Statement.Fragment>, limit: number) =>
+      Effect.map(
+        orDie(sql<WaitingMessageRow>`
+          with ${clock()}
+          select ${sql.literal(WAITING.columns)}, ${state} as state from message_retries
+          where ${sql.and(conditions)} order by message_id limit ${Parameter.integer(limit)}`),
+        Row.all((row): WaitingMessage => ({ ...WAITING.toRecord(row), state: row.state }))
+      )
+
+    const isDeferred = (messageId: string) => sql`message_id = ${Parameter.uuid(messageId)} and ${state} = 'deferred'`
+
     return MessageRetryStore.of({
-      schedule: (messageId, tenantId, delayMillis, sendAt) =>
-        orDie(
+      schedule: (messageId, tenantId, delayMillis, after = "deferred") => {
+        const [sendAt, outcome] = typeof after === "string" ? [null, after] : [after.sendAt, null]
+        return orDie(
           Effect.asVoid(sql`
-            insert into message_retries (message_id, tenant_id, attempts, due_at, send_at) values (
+            insert into message_retries (message_id, tenant_id, attempts, due_at, send_at, ended_attempt, outcome) values (
               ${Parameter.uuid(messageId)}, ${Parameter.uuid(tenantId)}, 0, ${now()} + ${Parameter.integer(delayMillis)},
-              ${sendAt === undefined ? sql`null` : Parameter.integer(sendAt)}
+              ${Parameter.integer(sendAt)}, ${Parameter.integer(outcome === null ? null : 0)}, ${Parameter.text(outcome)}
             )`)
-        ),
+        )
+      },
       listScheduled: (tenantId, limit) =>
         Effect.map(
           orDie(sql<{ readonly message_id: string }>`
@@ -83,6 +119,45 @@ export const layer: Layer.Layer<MessageRetryStore, never, Database> = Layer.effe
           orDie(sql`
             update message_retries set due_at = ${now()} + ${Parameter.integer(millis)}
             where ${isHeldBy(held)} returning message_id`),
+          Row.any
+        ),
+      reschedule: (held, millis, outcome) =>
+        Effect.map(
+          orDie(sql`
+            update message_retries set
+              due_at = ${now()} + ${Parameter.integer(millis)}, ended_attempt = attempts,
+              outcome = ${Parameter.text(outcome)}
+            where ${isHeldBy(held)} returning message_id`),
+          Row.any
+        ),
+      listWaiting: ({ after, before, limit, state: wanted, tenantId }) =>
+        listWaiting(
+          [
+            sql`true`,
+            ...(wanted === undefined ? [] : [sql`${state} = ${Parameter.text(wanted)}`]),
+            ...(tenantId === undefined ? [] : [sql`tenant_id = ${Parameter.uuid(tenantId)}`]),
+            ...(before === undefined ? [] : [sql`message_id < ${Parameter.uuid(before)}`]),
+            ...(after === undefined ? [] : [sql`message_id > ${Parameter.uuid(after)}`])
+          ],
+          limit
+        ),
+      findWaiting: (messageId) =>
+        Effect.map(listWaiting([sql`message_id = ${Parameter.uuid(messageId)}`], 1), ([found]) =>
+          Option.fromUndefinedOr(found)
+        ),
+      makeDue: (messageId) =>
+        Effect.map(
+          orDie(sql`
+            with ${clock()}
+            update message_retries set due_at = least(due_at, (select now from clock))
+            where ${isDeferred(messageId)} returning message_id`),
+          Row.any
+        ),
+      giveUp: (messageId) =>
+        Effect.map(
+          orDie(sql`
+            with ${clock()}
+            delete from message_retries where ${isDeferred(messageId)} returning message_id`),
           Row.any
         ),
       end: (held) =>

@@ -14,6 +14,7 @@ import { createClaimedTransfers } from "./migration/0007_claimed_transfers.ts"
 import { addTraces } from "./migration/0008_traces.ts"
 import { createOperators } from "./migration/0009_operators.ts"
 import { addRemovedTurns } from "./migration/0010_removed_turns.ts"
+import { addMailAttempts } from "./migration/0011_mail_attempts.ts"
 
 /** How a program creates its schema, from nothing or from that of an older program. */
 export interface SchemaDefinition {
@@ -35,7 +36,8 @@ export const SCHEMA: SchemaDefinition = {
     "0007_claimed_transfers": createClaimedTransfers,
     "0008_traces": addTraces,
     "0009_operators": createOperators,
-    "0010_removed_turns": addRemovedTurns
+    "0010_removed_turns": addRemovedTurns,
+    "0011_mail_attempts": addMailAttempts
   },
   indexes: [
     {

@@ -6,7 +6,9 @@ import {
   FAILING_LATER,
   type NextLease,
   type WebhookAttempt,
+  type WebhookEndpoint,
   type WebhookProgress,
+  type WebhookQuery,
   WebhookRetry,
   WebhookStore,
   type WebhookLease
@@ -53,6 +55,11 @@ const LEASES = Table.table("event_webhooks", {
 })
 
 type LeaseRow = Table.Stored<typeof LEASES> & { readonly last_event_id: string | null }
+
+type EndpointRow = Table.Stored<typeof LEASES> & {
+  readonly due_at: bigint | null
+  readonly is_leased: boolean
+}
 
 const toLease = (row: LeaseRow): WebhookLease => ({ ...LEASES.toRecord(row), newestEventId: row.last_event_id })
 
@@ -187,6 +194,55 @@ export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
         returning event_webhooks.webhook_id`
     }
 
+    const isLeased = sql`coalesce(leased_until > ${now}, false)`
+
+    const inState = (state: NonNullable<WebhookQuery["state"]>): Statement.Fragment => {
+      if (state === "paused") return sql`state = 'paused'`
+      return state === "due" ? sql`due_at <= ${now}` : sql`state = 'active' and (failures > 0 or retries <> '[]')`
+    }
+
+    const conditionsOf = ({ after, state, tenantId, webhookId }: WebhookQuery): ReadonlyArray<Statement.Fragment> => [
+      sql`true`,
+      ...(state === undefined ? [] : [inState(state)]),
+      ...(webhookId === undefined ? [] : [sql`webhook_id = ${Parameter.uuid(webhookId)}`]),
+      ...(tenantId === undefined ? [] : [sql`tenant_id = ${Parameter.uuid(tenantId)}`]),
+      ...(after === undefined ? [] : [sql`webhook_id > ${Parameter.uuid(after)}`])
+    ]
+
+    const list = Effect.fnUntraced(function* (query: WebhookQuery) {
+      const rows = yield* sql<EndpointRow>`
+        with ${clock()}
+        select ${sql.literal(LEASES.columns)}, due_at, ${isLeased} as is_leased from event_webhooks
+        where ${sql.and(conditionsOf(query))} order by webhook_id limit ${Parameter.integer(query.limit)}`
+      const ids = Parameter.uuids(rows.map(({ webhook_id }) => webhook_id))
+      const attempts = yield* sql<Table.Stored<typeof ATTEMPTS> & { readonly webhook_id: string }>`
+        select distinct on (webhook_id) webhook_id, ${sql.literal(ATTEMPTS.columns)} from event_webhook_attempts
+        where webhook_id = any(${ids}) order by webhook_id, delivery_id desc`
+      const last = new Map(attempts.map((row) => [row.webhook_id, ATTEMPTS.toRecord(row)]))
+      return rows.map((row): WebhookEndpoint => {
+        const { fence: _, ...endpoint } = LEASES.toRecord(row)
+        const dueAt = Row.toMomentOrNull(row.due_at)
+        return { ...endpoint, dueAt, isLeased: row.is_leased, lastAttempt: last.get(row.webhook_id) ?? null }
+      })
+    })
+
+    const restart = Effect.fnUntraced(function* (
+      webhookId: string,
+      change: (progress: WebhookProgress) => WebhookProgress
+    ) {
+      const [row] = yield* sql<Table.Stored<typeof LEASES>>`
+        select ${sql.literal(LEASES.columns)} from event_webhooks
+        where webhook_id = ${Parameter.uuid(webhookId)} for update`
+      if (row === undefined) return false
+      yield* sql`
+        with ${clock()}
+        update event_webhooks set
+          state = 'active', paused_at = null, fence = fence + 1, leased_until = null, due_at = ${now}, resting = false,
+          ${stored(change(LEASES.toRecord(row).progress))}
+        where webhook_id = ${Parameter.uuid(webhookId)}`
+      return true
+    })
+
     return WebhookStore.of({
       set: (webhook, isSameHost) => orDie(Effect.asVoid(set(webhook, isSameHost))),
       find: (tenantId) =>
@@ -221,6 +277,8 @@ export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
             select count(*) as count, min(due_at) as since from due`),
           Row.toBacklog
         ),
+      list: (query) => orDie(list(query)),
+      restart: (webhookId, change) => transact(orDie(restart(webhookId, change))),
       renew: (lease, leaseMillis) => Effect.map(orDie(renew(lease, leaseMillis)), Row.any),
       record: (lease, attempt, progress, state) => transact(orDie(record(lease, attempt, progress, state))),
       finish: (lease, next, progress) => Effect.map(orDie(finish(lease, next, progress)), Row.any)

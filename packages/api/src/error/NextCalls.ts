@@ -33,7 +33,10 @@ const LIST_OF: Readonly<Record<ResourceKind, NextCall | undefined>> = {
   job: undefined,
   webhook: undefined,
   operation: undefined,
-  operator: undefined
+  operator: undefined,
+  "event webhook": undefined,
+  "waiting mail": undefined,
+  "waiting message": undefined
 }
 
 /** For the kinds without a list: the call that shows the resource inside another one, makes it or finds it otherwise. */

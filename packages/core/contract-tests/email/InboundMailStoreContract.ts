@@ -17,6 +17,7 @@ import { rolledBack } from "../RolledBack.ts"
 import { StoreClock } from "../StoreClock.ts"
 import { completeTests } from "./InboundMailCompletionTests.ts"
 import { giveUpTests } from "./InboundMailGivingUpTests.ts"
+import { handTests } from "./InboundMailHandTests.ts"
 import { emptied, ids, LEASE, queued } from "./InboundMailSample.ts"
 import * as Mailboxes from "./MailboxSample.ts"
 import * as Sample from "./MessageSample.ts"
@@ -35,7 +36,7 @@ const content = ({ attempts: _, raw, ...rest }: InboundMail) => ({
 
 /** Returns leased mails for comparison, with the bytes that the store returns for them. */
 const contents = (mails: ReadonlyArray<WaitingMail>) =>
-  Effect.forEach(mails, ({ attempts: _, ...rest }) =>
+  Effect.forEach(mails, ({ attempts: _, replayedAfter: _1, ...rest }) =>
     Effect.map(Sample.bytesOf(rest), (bytes) => ({ ...rest, raw: Sample.latin1(bytes) }))
   )
 
@@ -433,6 +434,24 @@ const undoneTests: ContractTests<Ports> = (it) => {
       const [mail] = yield* store.lease(1, 0)
       return { make: store.renew(mail!, LEASE), observe: waiting }
     }),
+    postpone: Effect.gen(function* () {
+      const store = yield* emptied
+      yield* queued(2)
+      const [mail] = yield* store.lease(1, 0)
+      return { make: store.postpone(mail!, LEASE, "a failure"), observe: waiting }
+    }),
+    replay: Effect.gen(function* () {
+      const store = yield* emptied
+      const [mail] = yield* queued(2)
+      const [leased] = yield* store.lease(1, 0)
+      yield* store.postpone(leased!, LEASE, "a failure")
+      return { make: store.replay(mail!.inboundMailId), observe: waiting }
+    }),
+    drop: Effect.gen(function* () {
+      const store = yield* emptied
+      const [mail] = yield* queued(2)
+      return { make: store.drop(mail!.inboundMailId), observe: waiting }
+    }),
     giveUp: Effect.gen(function* () {
       const store = yield* emptied
       yield* queued(2)
@@ -453,5 +472,6 @@ export const InboundMailStoreContract = defineContract<Ports>("InboundMailStore"
   completeTests(it, capabilities)
   rawTests(it, capabilities)
   giveUpTests(it, capabilities)
+  handTests(it, capabilities)
   undoneTests(it, capabilities)
 })

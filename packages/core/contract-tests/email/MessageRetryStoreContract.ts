@@ -1,6 +1,6 @@
 import { MessageRetryStore, type RetryLease, Timestamp } from "@agentos/core"
 import { assert } from "@effect/vitest"
-import { Array, Effect } from "effect"
+import { Array, Effect, Option } from "effect"
 import { defineContract } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
 import { rolledBack } from "../RolledBack.ts"
@@ -59,7 +59,7 @@ export const MessageRetryStoreContract = defineContract<MessageRetryStore>("Mess
       const first = yield* scheduled(0)
       yield* scheduled(LEASE / 2)
       const { tenantId } = yield* Fresh.tenant
-      yield* store.schedule(yield* Fresh.id, tenantId, LEASE / 4, Timestamp.add(now, LEASE / 4))
+      yield* store.schedule(yield* Fresh.id, tenantId, LEASE / 4, { sendAt: Timestamp.add(now, LEASE / 4) })
       const all = yield* store.countWaiting(10)
       assert.deepInclude(all, { scheduled: 1, deferred: 2 })
       assert.isAtLeast(all.firstDueAt!, now)
@@ -109,10 +109,10 @@ export const MessageRetryStoreContract = defineContract<MessageRetryStore>("Mess
       const { tenantId } = yield* Fresh.tenant
       const other = yield* Fresh.tenant
       const [late, early, retried, foreign] = [yield* Fresh.id, yield* Fresh.id, yield* Fresh.id, yield* Fresh.id]
-      yield* store.schedule(late, tenantId, 0, Timestamp.fromMillis(2_000))
-      yield* store.schedule(early, tenantId, 0, Timestamp.fromMillis(1_000))
+      yield* store.schedule(late, tenantId, 0, { sendAt: Timestamp.fromMillis(2_000) })
+      yield* store.schedule(early, tenantId, 0, { sendAt: Timestamp.fromMillis(1_000) })
       yield* store.schedule(retried, tenantId, 0)
-      yield* store.schedule(foreign, other.tenantId, 0, Timestamp.fromMillis(0))
+      yield* store.schedule(foreign, other.tenantId, 0, { sendAt: Timestamp.fromMillis(0) })
       assert.deepStrictEqual(yield* store.listScheduled(tenantId, 10), [early, late])
       assert.deepStrictEqual(yield* store.listScheduled(tenantId, 1), [early])
       const leases = yield* store.lease(10, LEASE)
@@ -152,6 +152,94 @@ export const MessageRetryStoreContract = defineContract<MessageRetryStore>("Mess
       )
       const rest = yield* store.lease(10, LEASE)
       assert.lengthOf([...leased.flat(), ...rest, ...withdrawn.filter(Boolean)], messages.length)
+    })
+  )
+
+  it.effect("returns a message by its last attempt, and makes due or gives up only a deferred one", () =>
+    Effect.gen(function* () {
+      const store = yield* emptied
+      const clock = yield* StoreClock
+      const { tenantId } = yield* Fresh.tenant
+      const sendAt = Timestamp.add(yield* clock.now, Timestamp.HOUR)
+      const [scheduledId, lostId] = [yield* Fresh.id, yield* Fresh.id]
+      yield* store.schedule(scheduledId, tenantId, Timestamp.HOUR, { sendAt })
+      yield* store.schedule(lostId, tenantId, Timestamp.HOUR, "unknown")
+      const { messageId } = yield* scheduled(0)
+      const state = (id: string) =>
+        Effect.map(store.findWaiting(id), (found) => Option.getOrUndefined(found)?.state ?? "none")
+      const refuses = Effect.fnUntraced(function* (id: string, expected: string) {
+        assert.strictEqual(yield* state(id), expected)
+        const before = yield* store.findWaiting(id)
+        assert.isFalse(yield* store.makeDue(id), expected)
+        assert.isFalse(yield* store.giveUp(id), expected)
+        assert.deepStrictEqual(yield* store.findWaiting(id), before)
+      })
+      yield* refuses(scheduledId, "scheduled")
+      yield* refuses(lostId, "unknown")
+      yield* refuses(yield* Fresh.id, "none")
+      assert.strictEqual(yield* state(messageId), "deferred")
+      const [first] = yield* store.lease(9, LEASE)
+      yield* refuses(messageId, "sending")
+      yield* clock.advance(LEASE)
+      yield* refuses(messageId, "unknown")
+      const [second] = yield* store.lease(9, LEASE)
+      assert.isFalse(yield* store.reschedule(first!, Timestamp.HOUR, "deferred"))
+      assert.isTrue(yield* store.reschedule(second!, Timestamp.HOUR, "unknown"))
+      yield* refuses(messageId, "unknown")
+      yield* clock.advance(Timestamp.HOUR)
+      const [third] = (yield* store.lease(9, LEASE)).filter((lease) => lease.messageId === messageId)
+      assert.isTrue(yield* store.reschedule(third!, Timestamp.HOUR, "deferred"))
+      assert.deepInclude(Option.getOrThrow(yield* store.findWaiting(messageId)), { attempts: 3, sendAt: null })
+      yield* rolledBack(store.makeDue(messageId))
+      assert.deepStrictEqual(yield* store.lease(9, LEASE), [])
+      assert.isTrue(yield* store.makeDue(messageId))
+      const due = yield* store.findWaiting(messageId)
+      assert.isTrue(yield* store.makeDue(messageId))
+      assert.deepStrictEqual(yield* store.findWaiting(messageId), due, "due already")
+      const [fourth] = yield* store.lease(9, LEASE)
+      assert.deepInclude(fourth, { messageId, attempts: 4 })
+      yield* store.reschedule(fourth!, Timestamp.HOUR, "deferred")
+      yield* rolledBack(store.giveUp(messageId))
+      assert.isTrue(yield* store.giveUp(messageId))
+      assert.isFalse(yield* store.giveUp(messageId))
+      assert.isFalse(yield* store.end(fourth!))
+    })
+  )
+
+  it.effect("lists the waiting messages by id, that match every condition, page by page", () =>
+    Effect.gen(function* () {
+      const store = yield* emptied
+      const [one, two] = [yield* Fresh.tenant, yield* Fresh.tenant]
+      const ids = (yield* Effect.replicateEffect(Fresh.id, 3)).toSorted()
+      const [first, second, third] = ids as [string, string, string]
+      yield* store.schedule(first, one.tenantId, LEASE)
+      yield* store.schedule(second, one.tenantId, LEASE, { sendAt: yield* (yield* StoreClock).now })
+      yield* store.schedule(third, two.tenantId, LEASE)
+      const list = (query: Partial<Parameters<typeof store.listWaiting>[0]>) =>
+        Effect.map(store.listWaiting({ limit: 9, ...query }), (all) => all.map(({ messageId }) => messageId))
+      assert.deepStrictEqual(yield* list({}), ids)
+      assert.deepStrictEqual(yield* list({ limit: 2 }), [first, second])
+      assert.deepStrictEqual(yield* list({ after: first }), [second, third])
+      assert.deepStrictEqual(yield* list({ before: second }), [first])
+      assert.deepStrictEqual(yield* list({ tenantId: one.tenantId }), [first, second])
+      assert.deepStrictEqual(yield* list({ state: "deferred" }), [first, third])
+      assert.deepStrictEqual(yield* list({ state: "scheduled", tenantId: two.tenantId }), [])
+    })
+  )
+
+  it.effect("gives a message to the worker that leases it, or to the operator who gives it up", () =>
+    Effect.gen(function* () {
+      const store = yield* emptied
+      const messages = yield* Effect.forEach(Array.range(1, 6), () => scheduled(0))
+      const [leased, given] = yield* Effect.all(
+        [
+          Effect.forEach(Array.range(1, 6), () => store.lease(1, LEASE), { concurrency: "unbounded" }),
+          Effect.forEach(messages, ({ messageId }) => store.giveUp(messageId), { concurrency: "unbounded" })
+        ],
+        { concurrency: 2 }
+      )
+      const rest = yield* store.lease(10, LEASE)
+      assert.lengthOf([...leased.flat(), ...rest, ...given.filter(Boolean)], messages.length)
     })
   )
 

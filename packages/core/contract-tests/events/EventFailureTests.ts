@@ -1,6 +1,6 @@
-import { EventStore, type EventSignal, Timestamp } from "@agentos/core"
+import { EventStore, EventSignal, Timestamp } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
-import { Array, Effect } from "effect"
+import { Array, Effect, Queue } from "effect"
 import type { ContractTests } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
 import { StoreClock } from "../StoreClock.ts"
@@ -159,6 +159,49 @@ export const eventFailureTests: ContractTests<EventStore | EventSignal> = (it) =
         yield* store.lease(tenantId, yield* Fresh.id, 1)
         yield* clock.advance(retention + Timestamp.DAY)
         assert.strictEqual((yield* Sample.found(events[0]!)).status, "failed")
+      })
+    )
+
+    it.effect("is pending again in its place once it is requeued, without lapses, and its sessions wake", () =>
+      Effect.gen(function* () {
+        const store = yield* EventStore
+        const clock = yield* StoreClock
+        const { tenantId, events } = yield* Sample.inbox(2)
+        const other = yield* Sample.inbox(1)
+        const [first, second] = Sample.ids(events)
+        yield* clock.advance(minFailAge)
+        yield* lapse(tenantId, maxLapses)
+        assert.strictEqual(yield* store.requeue(tenantId, [first!]), 0, "it has not failed yet")
+        yield* store.lease(tenantId, yield* Fresh.id, 9)
+        const [third] = yield* Sample.append(tenantId, 1)
+        assert.strictEqual(yield* store.requeue(other.tenantId, [first!]), 0, "of another tenant")
+        assert.strictEqual(yield* store.requeue(tenantId, []), 0)
+        const given = [second!, first!, third!.eventId, yield* Fresh.id]
+        const woken = yield* Queue.unbounded<unknown>()
+        yield* (yield* EventSignal).listen((wakeUp) => {
+          if (wakeUp === "all" || wakeUp.includes(tenantId)) Queue.offerUnsafe(woken, wakeUp)
+        })
+        assert.strictEqual(yield* store.requeue(tenantId, given), 2)
+        yield* Queue.take(woken)
+        assert.strictEqual(yield* store.requeue(tenantId, given), 0)
+        const leased = yield* store.lease(tenantId, yield* Fresh.id, 9)
+        assert.deepStrictEqual(Sample.deliveredIds(leased), [first!, second!, third!.eventId])
+        assert.strictEqual(leased[0]!.event.deliveryCount, maxLapses + 1)
+        yield* clock.advance(leaseDuration)
+        assert.lengthOf(yield* store.lease(tenantId, yield* Fresh.id, 9), 3, "one lapse does not fail it again")
+      })
+    )
+
+    it.effect("is not requeued after its expiry", () =>
+      Effect.gen(function* () {
+        const store = yield* EventStore
+        const clock = yield* StoreClock
+        const { tenantId, events } = yield* Sample.inbox(1)
+        yield* clock.advance(minFailAge)
+        yield* lapse(tenantId, maxLapses)
+        yield* store.lease(tenantId, yield* Fresh.id, 1)
+        yield* clock.advance(retention)
+        assert.strictEqual(yield* store.requeue(tenantId, Sample.ids(events)), 0)
       })
     )
   })

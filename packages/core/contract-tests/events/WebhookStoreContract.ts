@@ -132,6 +132,73 @@ const tests: ContractTests<Ports> = (it) => {
     )
   })
 
+  describe("list", () => {
+    it.effect("returns endpoints by id with their progress and last attempt, in a state, page by page", () =>
+      Effect.gen(function* () {
+        const store = yield* WebhookStore
+        const [idle, failing, paused] = [yield* endpoint, yield* endpoint, yield* endpoint]
+        const leases = yield* takenOf([idle, failing, paused].map(({ tenantId }) => tenantId))
+        const leaseOf = ({ webhookId }: EventWebhook) => leases.find(({ webhook }) => webhook.webhookId === webhookId)!
+        const [earlier, last] = [yield* attemptOf(1), yield* attemptOf(2)]
+        const { createdAt: firstAttemptAt, eventId } = last
+        const retry = { eventId, attempts: 2, firstAttemptAt, nextAttemptAt: last.nextAttemptAt! }
+        const progress = { retries: [retry], failures: 2, hasAnswered: false }
+        yield* store.finish(leaseOf(idle), NEXT_EVENT, NO_PROGRESS)
+        yield* store.record(leaseOf(failing), earlier, progress, "active")
+        yield* store.record(leaseOf(failing), last, progress, "active")
+        yield* store.record(leaseOf(paused), yield* attemptOf(1), progress, "paused")
+        const only = ({ webhookId }: EventWebhook) =>
+          Effect.map(store.list({ webhookId, limit: 9 }), ([found]) => found)
+        const { dueAt, ...held } = (yield* only(failing))!
+        assert.deepStrictEqual(held, { webhook: failing, progress, isLeased: true, lastAttempt: last })
+        assert.isNumber(dueAt)
+        assert.deepInclude(yield* only(idle), { dueAt: null, isLeased: false, lastAttempt: null })
+        const all = [idle, failing, paused].map(({ webhookId }) => webhookId).toSorted()
+        const list = (query: Partial<Parameters<typeof store.list>[0]>) =>
+          Effect.map(store.list({ limit: MANY, ...query }), (found) =>
+            found.map(({ webhook }) => webhook.webhookId).filter((id) => all.includes(id))
+          )
+        assert.deepStrictEqual(yield* list({}), all)
+        assert.deepStrictEqual(yield* list({ after: all[0]! }), all.slice(1))
+        assert.lengthOf(yield* store.list({ limit: 2 }), 2)
+        assert.deepStrictEqual(yield* list({ state: "failing" }), [failing.webhookId])
+        assert.deepStrictEqual(yield* list({ state: "paused" }), [paused.webhookId])
+        assert.deepStrictEqual(yield* list({ tenantId: idle.tenantId }), [idle.webhookId])
+        assert.deepStrictEqual(yield* list({ tenantId: idle.tenantId, state: "due" }), [])
+        yield* (yield* StoreClock).advance(LEASE)
+        assert.deepStrictEqual(yield* list({ state: "due" }), [failing.webhookId])
+      })
+    )
+  })
+
+  describe("restart", () => {
+    it.effect("makes an endpoint due with its changed progress, and ends its pause or the lease on it", () =>
+      Effect.gen(function* () {
+        const store = yield* WebhookStore
+        const { transact } = yield* Transactor
+        const { tenantId, webhookId } = yield* endpoint
+        const resting = yield* takenOne(tenantId)
+        yield* store.finish(resting, { dueIn: Timestamp.DAY, isResting: true }, { ...NO_PROGRESS, failures: 5 })
+        assert.deepStrictEqual(yield* takenOf([tenantId], { all: true, woken: [tenantId] }), [])
+        const change = (progress: typeof NO_PROGRESS) => ({ ...progress, failures: progress.failures - 5 })
+        assert.isTrue(yield* transact(store.restart(webhookId, change)))
+        const lease = yield* takenOne(tenantId)
+        assert.deepStrictEqual(lease.progress, NO_PROGRESS)
+        assert.isTrue(yield* transact(store.restart(webhookId, (progress) => progress)))
+        assert.isFalse(yield* store.renew(lease, LEASE), "another lease may begin")
+        assert.isFalse(yield* store.record(lease, yield* attemptOf(1), NO_PROGRESS, "active"))
+        const next = yield* takenOne(tenantId)
+        assert.isAbove(next.fence, lease.fence)
+        yield* store.record(next, yield* attemptOf(1), NO_PROGRESS, "paused")
+        assert.deepStrictEqual(yield* takenOf([tenantId], { all: true }), [])
+        assert.isTrue(yield* transact(store.restart(webhookId, (progress) => progress)))
+        const { webhook } = yield* takenOne(tenantId)
+        assert.deepInclude(webhook, { state: "active", pausedAt: null })
+        assert.isFalse(yield* transact(store.restart(yield* Fresh.id, (progress) => progress)))
+      })
+    )
+  })
+
   describe("take", () => {
     it.effect("leases a new endpoint once, and again when its lease has lapsed, under another fence", () =>
       Effect.gen(function* () {

@@ -1,6 +1,7 @@
-import { Context, Effect, Schema, Stream } from "effect"
+import { Context, Effect, type Option, Schema, Stream } from "effect"
 import type { Backlog } from "../kernel/Backlog.ts"
 import type { Timestamp } from "../kernel/Timestamp.ts"
+import type { TenantId } from "../tenancy/Tenant.ts"
 import type { DeliveryReport } from "./DeliveryReport.ts"
 import { InboundRefusal } from "./RefusedMail.ts"
 import type { Attachment, AutomaticReason, Contact, MailingList, MailLink, SenderAuthentication } from "./Message.ts"
@@ -44,7 +45,38 @@ export interface CountedMail {
 }
 
 /** A mail that waits for delivery. Its bytes are read separately, by `InboundMailStore.readPieces`. */
-export type WaitingMail = Omit<InboundMail, "raw"> & { readonly sizeBytes: number }
+export type WaitingMail = Omit<InboundMail, "raw"> & {
+  readonly sizeBytes: number
+  /** The attempts before `replay`, which are not held against the mail; absent or null if it was not replayed. */
+  readonly replayedAfter?: number | null
+}
+
+/** A mail that waits, with its mailboxes and attempts. */
+export interface QueuedMail extends Omit<WaitingMail, "replayedAfter"> {
+  /** The mailboxes in which it counts until it is delivered. */
+  readonly mailboxIds: ReadonlyArray<string>
+  /** Why the last attempt that ended failed; null if none did. */
+  readonly failure: string | null
+  /** Whether a worker holds the lease. */
+  readonly isLeased: boolean
+  /** When it is due, or its lease ends. */
+  readonly dueAt: Timestamp
+}
+
+/** Selects a page of waiting mails, oldest first. All given conditions must match. */
+export interface QueuedMailQuery {
+  /** Whether an attempt has failed. */
+  readonly hasFailed?: boolean | undefined
+  /** Only mails that count in this mailbox. */
+  readonly mailboxId?: string | undefined
+  /** Only mails that count in a mailbox of this tenant. */
+  readonly tenantId?: TenantId | undefined
+  /** Only mails that were received at least so many milliseconds ago. */
+  readonly age?: number | undefined
+  /** Only mails after the one with this id. */
+  readonly after?: string | undefined
+  readonly limit: number
+}
 
 /** The raw mail of a delivered message. Its bytes never change. */
 export type RawMail = Pick<WaitingMail, "inboundMailId" | "sizeBytes">
@@ -161,6 +193,24 @@ export class InboundMailStore extends Context.Service<
      */
     readonly renew: (lease: MailLease, leaseMillis: number) => Effect.Effect<boolean>
     /**
+     * Ends the lease of a failed attempt, with its failure: the mail is due in `millis`. Returns false if the mail was leased
+     * again, completed or given up.
+     */
+    readonly postpone: (lease: MailLease, millis: number, failure: string) => Effect.Effect<boolean>
+    /** Returns a page of waiting mails by their ids, which begin with the time of their acceptance. */
+    readonly listQueued: (query: QueuedMailQuery) => Effect.Effect<ReadonlyArray<QueuedMail>>
+    readonly findQueued: (inboundMailId: string) => Effect.Effect<Option.Option<QueuedMail>>
+    /**
+     * Makes a waiting mail due at once, as if it had no attempts. Returns false, and changes nothing, while a worker holds its
+     * lease, and for a mail that does not wait.
+     */
+    readonly replay: (inboundMailId: string) => Effect.Effect<boolean>
+    /**
+     * Deletes a waiting mail for good, so that no mailbox receives it. Returns false, and changes nothing, while a worker holds its
+     * lease, and for a mail that does not wait or that a message refers to.
+     */
+    readonly drop: (inboundMailId: string) => Effect.Effect<boolean>
+    /**
      * Streams the bytes of a mail, or of a part of it, in pieces of at most 256 KiB, each read on demand. The stream
      * ends early if the mail is deleted meanwhile.
      */
@@ -175,7 +225,7 @@ export class InboundMailStore extends Context.Service<
     readonly backlog: (limit: number) => Effect.Effect<Backlog>
     /**
      * Deletes up to `limit` undeliverable mails, oldest first, and returns their ids. A mail is undeliverable if it was
-     * received at least `age` milliseconds ago, had at least `attempts` attempts, has no lease, is not completed and
+     * received at least `age` milliseconds ago, had at least `attempts` attempts since it was replayed, has no lease, is not completed and
      * has no message that refers to it. Mail that was staged and never added is not included.
      */
     readonly giveUp: (given: {

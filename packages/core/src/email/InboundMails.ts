@@ -53,6 +53,15 @@ const RETURN_DELAYS = [5 * Timestamp.SECOND, 10 * Timestamp.MINUTE]
 /** The number of attempts after which a mail is delivered unparsed: it may be the cause of the failures. */
 const ATTEMPT_LIMIT = 3
 
+const NO_MESSAGE_YET = "The message of its return path is not stored yet."
+const FAILURE_LIMIT = 300
+
+/** Describes a defect. Errors of this service contain nothing of a mail; of others, only the name is known to. */
+const describe = (defect: unknown): string => {
+  if (!(defect instanceof Error)) return "an unknown failure"
+  return "_tag" in defect ? defect.message.slice(0, FAILURE_LIMIT) : defect.name
+}
+
 /** A mail to store, with a lease if this server has a slot for it, and the addresses of the mailboxes that it may reach. */
 interface AcceptedMail {
   readonly mail: InboundMail
@@ -141,7 +150,7 @@ export class InboundMails extends Context.Service<
       })
 
       const read = Effect.fnUntraced(function* (mail: WaitingMail) {
-        if (mail.attempts > ATTEMPT_LIMIT) return Option.none<ParsedMail>()
+        if (mail.attempts - (mail.replayedAfter ?? 0) > ATTEMPT_LIMIT) return Option.none<ParsedMail>()
         const parsed = yield* Effect.result(parser.parse(yield* rawOf(mail), mail.envelope))
         if (parsed._tag === "Success") return Option.some(parsed.success)
         yield* Effect.logWarning(`inbound mail ${mail.inboundMailId} can't be read: ${parsed.failure.message}`)
@@ -156,7 +165,9 @@ export class InboundMails extends Context.Service<
         // A mail may arrive before its message is stored: the relay answers first. The message never changes tenant.
         const sent = yield* Effect.forEach(reported.keys(), messages.findSent)
         const delay = RETURN_DELAYS[mail.attempts - 1]
-        if (sent.some(Option.isNone) && delay !== undefined) return yield* Effect.asVoid(store.renew(mail, delay))
+        if (sent.some(Option.isNone) && delay !== undefined) {
+          return yield* Effect.asVoid(store.postpone(mail, delay, NO_MESSAGE_YET))
+        }
         yield* deliver({ mail, parsed, reported, sent: sent.flatMap(Option.toArray) })
       })
 
@@ -165,7 +176,7 @@ export class InboundMails extends Context.Service<
         readAndDeliver(mail, deliver).pipe(
           Trace.trace("deliver mail"),
           PollingWorker.whileLeased({ millis: LEASE, renew: store.renew(mail, LEASE) }),
-          Effect.tapDefect(() => store.renew(mail, RETRY_DELAY))
+          Effect.tapDefect((defect) => store.postpone(mail, RETRY_DELAY, describe(defect)))
         )
 
       /** Reserves a slot for a mail, unless older mail waits for one, or its network uses its share. */

@@ -12,7 +12,17 @@ import { EmailProvider } from "./EmailProvider.ts"
 import { MailPolicy } from "./MailPolicy.ts"
 import type { Message, Recipient } from "./Message.ts"
 import { MessageRetryStore, MessageStore, type RetryLease } from "./MessageStore.ts"
-import { accepted, afterAttempt, bouncedOf, deferred, failed, isQueued, makeComposer } from "./OutboundMail.ts"
+import {
+  accepted,
+  afterAttempt,
+  bouncedOf,
+  deferred,
+  failed,
+  hasReachedNobody,
+  isQueued,
+  isUnknown,
+  makeComposer
+} from "./OutboundMail.ts"
 import { suppress } from "./Suppression.ts"
 
 /** How long a recipient that is refused temporarily is retried, in milliseconds since its message was paid for, or was due. */
@@ -45,6 +55,8 @@ interface Attempted {
   readonly outcome: Outcome
   readonly bounced: ReadonlyArray<string>
   readonly relayIds?: ReadonlyArray<string> | undefined
+  /** Whether the relay may have the mail, although it did not say so. */
+  readonly isLost?: boolean
   /** Why a message that reached no recipient is refunded. */
   readonly failure: OperationFailureKind
 }
@@ -119,13 +131,14 @@ export class MessageRetries extends Context.Service<
             outcome: (recipients) =>
               afterAttempt(recipients, [...suppressed, ...refused], reason === "Rejected" ? failed(text) : deferred),
             bounced: bouncedOf(refused),
+            isLost: reason === "Unknown",
             failure: "rejected"
           })
         })
       })
 
       /** Records an attempt, also if the lease was lost meanwhile: the relay's answer remains true. */
-      const record = (lease: RetryLease, { bounced, failure, outcome, relayIds }: Attempted) =>
+      const record = (lease: RetryLease, { bounced, failure, isLost, outcome, relayIds }: Attempted) =>
         transactor.transact(
           Effect.gen(function* () {
             yield* tenants.lock([lease.tenantId])
@@ -140,13 +153,14 @@ export class MessageRetries extends Context.Service<
               isReporter: false
             })
             const { operationId } = current
-            if (operationId !== undefined && recipients.every(({ status }) => status === "failed")) {
+            if (operationId !== undefined && hasReachedNobody(recipients)) {
               const reason = recipients[0]?.reason ?? ""
               yield* revoke(operationId, { kind: failure, message: `The scheduled message was not sent: ${reason}` })
             }
-            yield* recipients.some(isQueued)
-              ? retries.renew(lease, retryDelay(lease.attempts, current, yield* Timestamp.now))
-              : retries.end(lease)
+            if (!recipients.some(isQueued)) return yield* retries.end(lease)
+            const delay = retryDelay(lease.attempts, current, yield* Timestamp.now)
+            const isOpen = isLost === true || recipients.some(isUnknown)
+            return yield* retries.reschedule(lease, delay, isOpen ? "unknown" : "deferred")
           })
         )
 

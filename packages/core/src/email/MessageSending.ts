@@ -31,7 +31,7 @@ import { forwardedBody } from "./Forward.ts"
 import { MessageContents } from "./MessageContents.ts"
 import { retryDelay, SEND_WINDOW } from "./MessageRetries.ts"
 import { MessageRetryStore, MessageStore } from "./MessageStore.ts"
-import { accepted, afterAttempt, bouncedOf, isQueued, makeComposer } from "./OutboundMail.ts"
+import { accepted, afterAttempt, bouncedOf, isQueued, isUnknown, makeComposer } from "./OutboundMail.ts"
 import type { Mailbox } from "./Mailbox.ts"
 import { owned, remainingMailbox } from "./Mailboxes.ts"
 import { copiedTo, isLooping, repliedTo } from "./Reply.ts"
@@ -377,11 +377,12 @@ export const messageSending = Effect.gen(function* () {
       if (sendAt !== undefined) {
         if (stored.size === 0) return yield* new ResourceGone({ message: "The mailbox was deleted." })
         const delay = Math.max(0, sendAt - (yield* Timestamp.now))
-        yield* retries.schedule(plan.messageId, context.tenant.tenantId, delay, sendAt)
+        yield* retries.schedule(plan.messageId, context.tenant.tenantId, delay, { sendAt })
       } else if (stored.size === 0) yield* attachments.remove(plan.messageId)
       else if (recipients.some(isQueued)) {
         const delay = retryDelay(0, message, yield* Timestamp.now)
-        yield* retries.schedule(plan.messageId, context.tenant.tenantId, delay)
+        const outcome = recipients.some(isUnknown) ? "unknown" : "deferred"
+        yield* retries.schedule(plan.messageId, context.tenant.tenantId, delay, outcome)
       }
       yield* suppressBounced(message, receipt.rejected)
       return { created: true, data: { message: toMessageRecord(message) } }

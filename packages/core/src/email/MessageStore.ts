@@ -243,6 +243,39 @@ export interface WaitingMessages {
 }
 
 /**
+ * A waiting outbound message by its last attempt:
+ *
+ * - `scheduled`: none, because it is to be sent later;
+ * - `deferred`: the relay did not take it for some recipients, or could not be reached;
+ * - `sending`: an attempt runs;
+ * - `unknown`: the relay may have taken it: the connection was lost after the handover, or the server died.
+ */
+export const WaitingState = Schema.Literals(["scheduled", "deferred", "sending", "unknown"])
+export type WaitingState = typeof WaitingState.Type
+
+/** How an attempt ended that is followed by another. */
+export type AttemptOutcome = Extract<WaitingState, "deferred" | "unknown">
+
+export interface WaitingMessage extends RetryLease {
+  readonly state: WaitingState
+  /** When its next attempt is due, or the lease of this one ends. */
+  readonly dueAt: Timestamp
+  /** When the tenant wants it sent; null for one that was to be sent at once. */
+  readonly sendAt: Timestamp | null
+}
+
+/** Selects a page of waiting messages, oldest first. All given conditions must match. */
+export interface WaitingMessageQuery {
+  readonly state?: WaitingState | undefined
+  readonly tenantId?: TenantId | undefined
+  /** Only messages before this id. */
+  readonly before?: string | undefined
+  /** Only messages after the one with this id. */
+  readonly after?: string | undefined
+  readonly limit: number
+}
+
+/**
  * The port that stores which outbound messages are to be sent later, or again, because the relay refused some of their
  * recipients temporarily. Which recipients these are is in the message. A retry ends with its message.
  */
@@ -250,14 +283,14 @@ export class MessageRetryStore extends Context.Service<
   MessageRetryStore,
   {
     /**
-     * Schedules the first retry of a message, in the transaction that stores the message. `sendAt` is given for a message
-     * that is to be sent later, and had no attempt.
+     * Schedules the first retry of a message, in the transaction that stores the message, after its attempt with this outcome
+     * (by default `deferred`). A message with `sendAt` is to be sent later, and had none.
      */
     readonly schedule: (
       messageId: string,
       tenantId: TenantId,
       delayMillis: number,
-      sendAt?: Timestamp
+      after?: AttemptOutcome | { readonly sendAt: Timestamp }
     ) => Effect.Effect<void>
     /**
      * Returns the ids of up to `limit` messages of the tenant that were scheduled with `sendAt` and whose attempts have not
@@ -269,10 +302,21 @@ export class MessageRetryStore extends Context.Service<
     /** Leases up to `limit` due retries for `leaseMillis`, those due first; each lease counts as an attempt. */
     readonly lease: (limit: number, leaseMillis: number) => Effect.Effect<ReadonlyArray<RetryLease>>
     /**
-     * Makes the retry due `millis` from now: extends the lease, even if it has expired, or schedules the next attempt.
-     * Returns false if the retry was leased again or has ended.
+     * Extends the lease to `millis` from now, even if it has expired. Returns false if the retry was leased again or has ended.
      */
     readonly renew: (lease: RetryLease, millis: number) => Effect.Effect<boolean>
+    /**
+     * Ends the lease with the outcome of its attempt, and schedules the next one in `millis`. Returns false if the retry was
+     * leased again or has ended.
+     */
+    readonly reschedule: (lease: RetryLease, millis: number, outcome: AttemptOutcome) => Effect.Effect<boolean>
+    /** Returns a page of waiting messages by their ids, which begin with the time of their creation. */
+    readonly listWaiting: (query: WaitingMessageQuery) => Effect.Effect<ReadonlyArray<WaitingMessage>>
+    readonly findWaiting: (messageId: string) => Effect.Effect<Option.Option<WaitingMessage>>
+    /** Makes a deferred message due at once. Returns false, and changes nothing, for a message in another state. */
+    readonly makeDue: (messageId: string) => Effect.Effect<boolean>
+    /** Ends the retries of a deferred message. Returns false, and changes nothing, for a message in another state. */
+    readonly giveUp: (messageId: string) => Effect.Effect<boolean>
     /** Ends the retries of the message. Returns false, and changes nothing, if the retry was leased again. */
     readonly end: (lease: RetryLease) => Effect.Effect<boolean>
     /** Counts the messages that wait: all of them, or the `limit` that are due first if there are more. */

@@ -83,6 +83,17 @@ const autoSubmittedOf = ({ automatic }: Message): OutgoingMail["autoSubmitted"] 
 export const isQueued = ({ status }: Pick<Recipient, "status">): boolean =>
   status === "queued" || status === "scheduled"
 
+/** Whether the message ended for every recipient without the relay's acceptance, so that a scheduled one is refunded. */
+export const hasReachedNobody = (recipients: ReadonlyArray<Pick<Recipient, "status">>): boolean =>
+  recipients.every(({ status }) => status === "failed" || status === "canceled")
+
+/** The reason of a recipient whose transaction ended without a reply, so that the relay may have its mail. */
+const UNANSWERED = "421 4.4.2"
+
+/** Whether the relay may have the mail for a recipient to whom it is still to be sent. */
+export const isUnknown = (recipient: Pick<Recipient, "reason" | "status">): boolean =>
+  isQueued(recipient) && recipient.reason?.startsWith(UNANSWERED) === true
+
 /** A recipient that was refused, and the reply, which begins with its code. */
 type Refused = ReadonlyArray<{ readonly address: string; readonly reason: string }>
 

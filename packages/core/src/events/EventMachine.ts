@@ -7,18 +7,18 @@ import type { EventPolicy, EventStatus } from "./DurableEvent.ts"
  *        │                    │
  *        └── Acknowledge ─────┴──► acknowledged          (also from failed)
  *        └── Expire ──────────┴──► expired
- *                             └── Fail ──► failed
+ *                             └── Fail ──► failed ── Requeue ──► pending
  *
  * `expired` and `acknowledged` are final states. Acknowledging is idempotent.
  */
-export type EventMove = "Lease" | "Acknowledge" | "Expire" | "Fail"
+export type EventMove = "Lease" | "Acknowledge" | "Expire" | "Fail" | "Requeue"
 
 /** All allowed moves; any other move is refused. */
 export const EVENT_TRANSITIONS: Readonly<Record<EventStatus, Partial<Record<EventMove, EventStatus>>>> = {
   pending: { Lease: "delivered", Acknowledge: "acknowledged", Expire: "expired" },
   delivered: { Lease: "delivered", Acknowledge: "acknowledged", Expire: "expired", Fail: "failed" },
   acknowledged: { Acknowledge: "acknowledged" },
-  failed: { Acknowledge: "acknowledged" },
+  failed: { Acknowledge: "acknowledged", Requeue: "pending" },
   expired: {}
 }
 

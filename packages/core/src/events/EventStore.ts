@@ -151,6 +151,11 @@ export class EventStore extends Context.Service<
      */
     readonly acknowledgeAll: (tenantId: TenantId, filter: AcknowledgeAllFilter) => Effect.Effect<number>
     /**
+     * Makes failed events of the tenant pending again, without lapses, under the ids and at the places that they had, and wakes
+     * its sessions. Leaves out other events, and those whose `expiresAt` has passed. Returns how many it changed.
+     */
+    readonly requeue: (tenantId: TenantId, eventIds: ReadonlyArray<string>) => Effect.Effect<number>
+    /**
      * Stores the status `expired` for up to `limit` events of any tenants whose `expiresAt` has passed, earliest first,
      * then for events that `expireAgent` left. Returns how many it changed. Skips events that another statement has
      * locked.

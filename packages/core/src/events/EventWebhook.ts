@@ -1,7 +1,7 @@
 import { type Redacted, Schema } from "effect"
 import type { Keyring } from "../kernel/Keyring.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
-import { Uuid } from "../kernel/Uuid.ts"
+import { toParts, Uuid } from "../kernel/Uuid.ts"
 import { EventType } from "./DurableEvent.ts"
 import { MAX_IN_FLIGHT } from "./RealtimeSession.ts"
 import * as WebhookSecret from "./WebhookSecret.ts"
@@ -179,6 +179,13 @@ export const failed = (
     nextAttemptAt
   }
 }
+
+/** Returns the progress without failures, and without delays of the events that were created since a moment. */
+export const recovered = (progress: WebhookProgress, since: Timestamp.Timestamp): WebhookProgress => ({
+  ...progress,
+  retries: progress.retries.filter(({ eventId }) => toParts(eventId).millis < since),
+  failures: 0
+})
 
 /** Returns how long an endpoint with this progress rests before its next request, in milliseconds; usually 0. */
 export const restOf = ({ failures }: WebhookProgress): number =>

@@ -1,5 +1,6 @@
 import { Context, Effect, Option } from "effect"
 import type { Backlog } from "../kernel/Backlog.ts"
+import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import type { EventWebhook, WebhookAttempt, WebhookProgress } from "./EventWebhook.ts"
 
@@ -35,6 +36,28 @@ export interface DueWebhooks {
   readonly onlyAnswering: boolean
 }
 
+/** An endpoint with the state of its deliveries. */
+export interface WebhookEndpoint {
+  readonly webhook: EventWebhook
+  readonly progress: WebhookProgress
+  /** When it is due, or its lease ends; null: with the next event of the tenant, or not at all if it is paused. */
+  readonly dueAt: Timestamp | null
+  readonly isLeased: boolean
+  /** Null before the first attempt. */
+  readonly lastAttempt: WebhookAttempt | null
+}
+
+/** Selects a page of endpoints by webhookId. All given conditions must match. */
+export interface WebhookQuery {
+  /** `due`: its time has come, and no server serves it; `failing`: not paused, and its last attempt, or that at an event, failed. */
+  readonly state?: "due" | "failing" | "paused" | undefined
+  readonly webhookId?: string | undefined
+  readonly tenantId?: TenantId | undefined
+  /** Only endpoints after the one with this id. */
+  readonly after?: string | undefined
+  readonly limit: number
+}
+
 /** Milliseconds added to the due time of an endpoint with failures since its last answer, to sort endpoints. */
 export const FAILING_LATER = 10_000
 
@@ -59,6 +82,15 @@ export class WebhookStore extends Context.Service<
     readonly take: (due: DueWebhooks, limit: number, leaseMillis: number) => Effect.Effect<ReadonlyArray<WebhookLease>>
     /** Counts the endpoints that are due, the longest first, up to `limit`. One that is leased is due at the end of its lease. */
     readonly backlog: (limit: number) => Effect.Effect<Backlog>
+    readonly list: (query: WebhookQuery) => Effect.Effect<ReadonlyArray<WebhookEndpoint>>
+    /**
+     * Ends the lease and a pause of the endpoint, and makes it due at once with the progress that `change` returns for its own.
+     * Returns false if it does not exist. Call it in a transaction.
+     */
+    readonly restart: (
+      webhookId: string,
+      change: (progress: WebhookProgress) => WebhookProgress
+    ) => Effect.Effect<boolean>
     /**
      * Extends the lease to `leaseMillis` from now. Returns false if it was lost: another server has the endpoint, its
      * tenant has changed or deleted it, or was suspended.

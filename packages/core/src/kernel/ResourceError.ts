@@ -13,7 +13,10 @@ export const ResourceKind = Schema.Literals([
   "job",
   "webhook",
   "operation",
-  "operator"
+  "operator",
+  "event webhook",
+  "waiting mail",
+  "waiting message"
 ])
 export type ResourceKind = typeof ResourceKind.Type
 

@@ -53,7 +53,7 @@ export const QueryOperationsInput = Schema.Struct({
 export type QueryOperationsInput = typeof QueryOperationsInput.Type
 
 /**
- * When an open operation is worked on:
+ * When an open operation is worked on, or other work that waits:
  *
  * - `leased`: a worker holds it, until `at` unless it renews its lease;
  * - `scheduled`: the completion job takes it over at `at`, or earlier if the client repeats the request;
@@ -200,11 +200,16 @@ const report = (operation: OperationSummary, now: Timestamp.Timestamp): Operatio
   nextAttempt: nextAttemptOf(operation, now)
 })
 
-const nextAttemptOf = ({ dueAt, leasedUntil }: OperationSummary, now: Timestamp.Timestamp): ReportedAttempt | null => {
-  if (dueAt === null) return null
-  const at = Timestamp.toIso(dueAt)
-  if (dueAt <= now) return { kind: "due", at }
-  return { kind: leasedUntil === null ? "scheduled" : "leased", at }
+const nextAttemptOf = ({ dueAt, leasedUntil }: OperationSummary, now: Timestamp.Timestamp): ReportedAttempt | null =>
+  dueAt === null ? null : reportedAttempt({ dueAt, isLeased: leasedUntil !== null }, now)
+
+/** Reports when work is done that is due at a time, or whose lease ends then. */
+export const reportedAttempt = (
+  { dueAt, isLeased }: { readonly dueAt: Timestamp.Timestamp; readonly isLeased: boolean },
+  now: Timestamp.Timestamp
+): ReportedAttempt => {
+  const kind = dueAt <= now ? "due" : isLeased ? "leased" : "scheduled"
+  return { kind, at: Timestamp.toIso(dueAt) }
 }
 
 const refusal = ({ operationId, state }: OperationReport): string =>

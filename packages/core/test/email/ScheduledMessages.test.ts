@@ -154,7 +154,7 @@ describe("a scheduled message", () => {
       const store = yield* MessageRetryStore
       for (let at = 1; at < 100; at++) {
         const id = `01900000-0000-7000-8000-${at.toString().padStart(12, "0")}`
-        yield* store.schedule(id, tenant.tenantId, Timestamp.DAY, sendAt)
+        yield* store.schedule(id, tenant.tenantId, Timestamp.DAY, { sendAt })
       }
       assert.include(yield* failureOf(buy({ key: "03" })), { _tag: "Conflict" })
       assert.isTrue(yield* store.withdraw("01900000-0000-7000-8000-000000000007"))
@@ -170,7 +170,7 @@ describe("scheduled messages that are paid for at the same time", () => {
       const store = yield* MessageRetryStore
       for (let at = 2; at < 100; at++) {
         const id = `01900000-0000-7000-8000-${at.toString().padStart(12, "0")}`
-        yield* store.schedule(id, tenant.tenantId, Timestamp.DAY, sendAt)
+        yield* store.schedule(id, tenant.tenantId, Timestamp.DAY, { sendAt })
       }
       // All are claimed before one is settled.
       host.payments.script.push("fail before", "fail before", "fail before")

@@ -1,10 +1,12 @@
 import {
+  audited,
   DEFAULT_EVENT_POLICY,
   EventPolicy,
   type EventDraft,
   EventStore,
   EventWebhooks,
   Keyring,
+  listAudit,
   RealtimeSession,
   type TenantId,
   TenantStore,
@@ -12,6 +14,7 @@ import {
   Transactor,
   Uuid,
   walletAddress,
+  WebhookAdministration,
   WebhookClient,
   type WebhookRequest,
   WebhookSchedule,
@@ -429,6 +432,106 @@ describe("an event webhook", () => {
       assert.deepStrictEqual(refused.issues, [
         { path: "url", message: "must have a host with a public internet address" }
       ])
+    })
+  )
+})
+
+describe("a redelivery by the operator", () => {
+  /** An endpoint that is down for `hours`, with 3 events from before, 3 from the outage and one that failed. */
+  const outage = Effect.fnUntraced(function* ({ endpoint, received }: Host, hours: number) {
+    const { tenantId, webhook } = yield* endpointOf()
+    const accepted = yield* append(tenantId, 2)
+    yield* servesAfter(0)
+    assert.deepStrictEqual(idsOf(received), accepted)
+    endpoint.answer = always(503)
+    const old = yield* append(tenantId, 1)
+    yield* servesAfter(0)
+    yield* TestClock.adjust("1 hour")
+    const since = yield* Timestamp.now
+    const [failed] = yield* append(tenantId, 1)
+    const store = yield* EventStore
+    // Its sessions did not acknowledge it.
+    for (let lapse = 0; lapse < 3; lapse++) {
+      yield* store.lease(tenantId, "session", 9, { except: old })
+      yield* store.release(["session"], "unacknowledged")
+    }
+    const waiting = yield* append(tenantId, 3)
+    for (let hour = 0; hour < hours; hour++) yield* servesAfter(Timestamp.HOUR)
+    received.length = 0
+    return { accepted, failed: failed!, old, since, tenantId, waiting, webhookId: webhook.webhookId }
+  })
+
+  scenario(
+    "sends what was not accepted since a time, once, in order and under its ids, when the endpoint is up",
+    (host) =>
+      Effect.gen(function* () {
+        const { list, preview, redeliver } = yield* WebhookAdministration
+        const { failed, since, tenantId, waiting, webhookId } = yield* outage(host, 60)
+        host.endpoint.answer = always(204)
+        yield* servesAfter(5 * Timestamp.MINUTE)
+        const delayed = idsOf(host.received)
+        assert.isFalse(delayed.includes(failed), "it has failed")
+        const [before] = (yield* list({ tenant: tenantId })).items
+        const expected = {
+          webhookId,
+          failed: 1,
+          waiting: waiting.length - delayed.filter((id) => waiting.includes(id)).length
+        }
+        assert.isAbove(expected.waiting, 0, "retries wait for hours")
+        const counted = yield* preview({ since, webhookId })
+        assert.isTrue(counted.isWhole)
+        assert.deepInclude(counted.items[0], expected)
+        assert.deepStrictEqual((yield* list({ tenant: tenantId })).items, [before!], "a preview changes nothing")
+        assert.deepStrictEqual(yield* redeliver({ since, webhookId }), counted)
+        host.received.length = 0
+        yield* servesAfter(0)
+        const rest = [failed, ...waiting.filter((id) => !delayed.includes(id))]
+        assert.deepStrictEqual(idsOf(host.received), rest)
+        assert.deepStrictEqual(yield* redeliver({ since, webhookId }), {
+          isWhole: true,
+          items: [{ ...counted.items[0]!, failed: 0, waiting: 0 }]
+        })
+        yield* servesAfter(0)
+        assert.deepStrictEqual(idsOf(host.received), rest, "an accepted event is not sent again")
+      })
+  )
+
+  scenario("leaves the delay of an older event, and ends the pause of an endpoint", (host) =>
+    Effect.gen(function* () {
+      const { list, redeliver } = yield* WebhookAdministration
+      const { old, since, tenantId, webhookId } = yield* outage(host, 80)
+      assert.deepInclude((yield* list({ state: "paused" })).items[0], { webhookId, state: "paused", nextAttempt: null })
+      assert.deepStrictEqual((yield* list({ state: "failing" })).items, [])
+      const later = yield* append(tenantId, 1)
+      yield* servesAfter(0)
+      assert.deepStrictEqual(idsOf(host.received), [])
+      host.endpoint.answer = ({ id }) => Effect.succeed(old.includes(id) ? 500 : 204)
+      assert.deepInclude((yield* redeliver({ since })).items[0], { webhookId, state: "paused" })
+      yield* servesAfter(0, 1)
+      assert.strictEqual(idsOf(host.received).at(-1), later[0])
+      assert.deepInclude((yield* list({ webhookId })).items[0], { state: "failing", waitingRetries: 1 })
+      const sent = host.received.length
+      yield* redeliver({ since })
+      yield* servesAfter(0, 1)
+      assert.lengthOf(host.received, sent, "the retry of the older event waits")
+      assert.strictEqual((yield* Effect.flip(redeliver({ since, webhookId: tenantId })))._tag, "ResourceNotFound")
+    })
+  )
+
+  scenario("is bounded, says when there is more, and leaves its record in the audit", (host) =>
+    Effect.gen(function* () {
+      const { redeliver } = yield* WebhookAdministration
+      const { since, tenantId, webhookId } = yield* outage(host, 1)
+      const limited = yield* redeliver({ since, limit: 2 })
+      assert.isFalse(limited.isWhole)
+      assert.deepInclude(limited.items[0], { waiting: 2, failed: 0 })
+      const mutation = { actor: "ada", action: "webhooks.redeliver", target: null, reason: "It is up" }
+      const { items } = yield* audited(mutation, redeliver({ since, webhookId }))
+      assert.deepInclude(items[0], { waiting: 3, failed: 1 })
+      const [record] = (yield* listAudit({ actor: "ada" })).items
+      assert.deepInclude(record, { outcome: "succeeded", reason: "It is up" })
+      assert.deepStrictEqual(record?.after, { since: Timestamp.toIso(since), isWhole: true, items })
+      assert.isAbove((yield* append(tenantId, 1)).length, 0)
     })
   )
 })

@@ -8,9 +8,9 @@ const AT_ONCE = 1_000
 
 /**
  * Makes `expire`, `expireAgent` and `remove`. All skip locked rows, so they hold no lock while waiting, and their lock
- * order does not matter.
+ * order does not matter. And `requeue`, which undoes an end.
  */
-export const makeEnding = ({ sql, clock, transact }: EventDatabase) => {
+export const makeEnding = ({ announcements, clock, sql, transact }: EventDatabase) => {
   const count = (rows: ReadonlyArray<{ readonly count: bigint }>) => Number(rows[0]?.count ?? 0n)
 
   /** Reads `events_expiring` from its beginning. */
@@ -102,7 +102,23 @@ export const makeEnding = ({ sql, clock, transact }: EventDatabase) => {
     )
     select count(*) as count from removed`
 
+  const requeue = Effect.fnUntraced(function* (tenantId: string, eventIds: ReadonlyArray<string>) {
+    const rows = yield* sql`
+      with ${clock()}, failed as materialized (
+        select event_id from events
+        where event_id = any(${Parameter.uuids(eventIds)}) and failed_tenant_id = ${Parameter.uuid(tenantId)}
+          and expires_at > (select now from clock)
+        order by created_at, event_id for update
+      )
+      update events set status = 'pending', lapses = 0
+      where event_id = any(array(select event_id from failed)) returning event_id`
+    if (rows.length > 0) yield* announcements.announce([tenantId])
+    return rows.length
+  })
+
   return {
+    requeue: (tenantId: string, eventIds: ReadonlyArray<string>): Effect.Effect<number> =>
+      transact(orDie(requeue(tenantId, eventIds))),
     expire: (limit: number): Effect.Effect<number> => transact(orDie(expireAll(limit))),
     expireAgent: (tenantId: string, agentId: string): Effect.Effect<void> =>
       transact(orDie(expireAgent(tenantId, agentId))),
