@@ -1,9 +1,21 @@
-import type { OperationReport, Page } from "@agentos/core"
+import type {
+  AuditReport,
+  InboundMailReport,
+  OperationReport,
+  OutboundMessageReport,
+  Page,
+  RedeliveryReport,
+  WebhookReport
+} from "@agentos/core"
 import { generateCertificate } from "@agentos/provider-smtp"
 import { startPostgres } from "@agentos/postgres/testing"
 import { Effect, Redacted } from "effect"
+import { once } from "node:events"
 import { existsSync } from "node:fs"
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { createTransport } from "nodemailer"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Address, createWalletClient, http, parseEther } from "viem"
@@ -45,6 +57,8 @@ const startLockedPostgres = async () => {
   return { url: postgres.url, stop: () => postgres.stop().then(() => rm(folder, { recursive: true })) }
 }
 
+const OPERATOR_TOKEN = "o".repeat(32)
+
 let postgres: Awaited<ReturnType<typeof startLockedPostgres>>
 let running: Sandbox
 let sandbox: SandboxDescription
@@ -52,7 +66,7 @@ let environment: ServerEnvironment["environment"] & { readonly AGENTOS_POSTMASTE
 let payment: ServerEnvironment["payment"]
 beforeAll(async () => {
   postgres = await startLockedPostgres()
-  running = await startSandbox({ environment: { DATABASE_URL: postgres.url } })
+  running = await startSandbox({ environment: { DATABASE_URL: postgres.url, AGENTOS_OPERATOR_TOKEN: OPERATOR_TOKEN } })
   sandbox = await running.describe()
   const given = await serverEnvironment(running, postgres.url)
   payment = given.payment
@@ -641,6 +655,165 @@ describe("agentos-server sell", () => {
       expect(await sell("start", stop.service)).toEqual({ started: true, stops: [] })
     }
     await untilStatus(402)
+  })
+})
+
+describe("agentos-server mail and webhooks", () => {
+  const FAR = 8_000_000_000_000
+  const PATIENCE = { timeout: 60_000, interval: 50 }
+
+  /** Runs a statement until it changes or finds this many rows. */
+  const until = (statement: string, count: number) =>
+    vi.waitFor(async () => expect(await execute(postgres.url, statement)).toHaveLength(count), PATIENCE)
+
+  const command = async (...argv: ReadonlyArray<string>) => {
+    const { errors, output, status } = await runServerCommand([...argv, "--json"], environment)
+    expect({ status, errors }).toEqual({ status: 0, errors: "" })
+    return JSON.parse(output) as unknown
+  }
+  /** Returns the answer of a route of the private listener. */
+  const route = async <A>(path: string, method = "GET", status = 200): Promise<A> => {
+    const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` }
+    const response = await fetch(`${sandbox.operatorUrl}/internal/${path}`, { method, headers })
+    expect(response.status).toBe(status)
+    return ((await response.json()) as { readonly data: A }).data
+  }
+  const CONFIRMED = ["--reason", "Repaired", "--yes"]
+
+  /** Starts an endpoint that answers 503 while it is down, and records the events that it accepts. */
+  const startEndpoint = async () => {
+    const state = { isUp: false, accepted: [] as Array<unknown> }
+    const server = createServer((request, response) => {
+      request.resume()
+      if (state.isUp) state.accepted.push(request.headers["webhook-id"])
+      response.writeHead(state.isUp ? 204 : 503).end()
+    }).listen(0, "127.0.0.1")
+    await once(server, "listening")
+    return { state, server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
+  }
+
+  it("end what was stuck, with one record in the audit for each attempt, and an exact ledger", async () => {
+    const agent = new Agent(sandbox, sandbox.wallets[4]!.privateKey)
+    const { address, mailboxId } = await agent.createMailbox(freshName())
+    const wallet = agent.account.address
+    const [tenant] = await execute(postgres.url, `select tenant_id from mailboxes where mailbox_id = '${mailboxId}'`)
+    const tenantId = String(tenant?.["tenant_id"])
+
+    // An endpoint that has been down for hours, so that its retries wait for hours.
+    const endpoint = await startEndpoint()
+    const since = new Date(Date.now() - 3_600_000).toISOString()
+    expect((await agent.send({ path: "/api/v1/events/webhook", body: { url: endpoint.url } })).status).toBe(201)
+    await until(
+      `update event_webhooks set due_at = ${FAR}, resting = true,
+         retries = regexp_replace(retries, '"nextAttemptAt":[0-9]+', '"nextAttemptAt":${FAR}', 'g')
+       where tenant_id = '${tenantId}' and failures > 0 and leased_until is null returning 1`,
+      1
+    )
+
+    // Two messages that the relay defers, in a long backoff.
+    const schedule = async (recipient: string) => {
+      const sendAt = new Date(Date.now() + 3_600_000).toISOString()
+      const body = { mailboxId, to: [recipient], subject: "Hello", text: "Hi", sendAt }
+      const { data } = (await agent.pay({ path: "/api/v1/email/messages/send", body })).body
+      return (data["message"] as unknown as { readonly messageId: string }).messageId
+    }
+    const recipient = `${freshName()}@greylist.test`
+    const [greylisted, refused] = [await schedule(recipient), await schedule("nobody@defer.test")]
+    const isTheirs = `message_id in ('${greylisted}', '${refused}')`
+    await execute(postgres.url, `update message_retries set due_at = 0 where ${isTheirs}`)
+    await until(`select 1 from message_retries where ${isTheirs} and outcome = 'deferred'`, 2)
+    await execute(postgres.url, `update message_retries set due_at = ${FAR} where ${isTheirs}`)
+
+    // Two mails that the database refuses to deliver.
+    await execute(
+      postgres.url,
+      `create function refuse_mail() returns trigger language plpgsql as $$
+       begin raise exception 'planted fault'; end $$`,
+      `create trigger refuse_mail before insert on messages for each row
+       when (new.tenant_id = '${tenantId}') execute function refuse_mail()`
+    )
+    const { host, port } = sandbox.mail
+    const transport = createTransport({ host, port, requireTLS: true, tls: { rejectUnauthorized: false } })
+    for (const subject of ["first", "second"]) {
+      await transport.sendMail({ from: "bob@letters.example", to: address, subject, text: `The ${subject} letter` })
+    }
+    await until(`select 1 from inbound_mails where failure is not null and not completed`, 2)
+    await execute(postgres.url, "drop function refuse_mail cascade")
+
+    const inbound = await route<Page<InboundMailReport>>(`mail/inbound?state=failed&mailbox=${address}`)
+    expect(inbound).toEqual({
+      nextCursor: null,
+      items: Array.from({ length: 2 }, () =>
+        expect.objectContaining({
+          failure: expect.stringContaining("planted fault"),
+          nextAttempt: { kind: "scheduled", at: expect.any(String) },
+          mailboxIds: [mailboxId],
+          envelope: expect.objectContaining({ mailFrom: "bob@letters.example", rcptTo: [address] })
+        })
+      )
+    })
+    const [first, second] = inbound.items.map(({ inboundMailId }) => inboundMailId) as [string, string]
+    expect(await route(`mail/inbound/${first}/content`, "POST")).toEqual({
+      inboundMailId: first,
+      content: expect.stringContaining("The first letter"),
+      isWhole: true
+    })
+    await command("mail", "inbound", "replay", first, ...CONFIRMED)
+    await until(`select 1 from messages where inbound_mail_id = '${first}' and mailbox_id = '${mailboxId}'`, 1)
+    expect(await command("mail", "inbound", "drop", second, ...CONFIRMED)).toMatchObject({ inboundMailId: second })
+
+    const outbound = await route<Page<OutboundMessageReport>>(`mail/outbound?tenant=${wallet}&state=deferred`)
+    expect(outbound.items.map(({ messageId }) => messageId).toSorted()).toEqual([greylisted, refused].toSorted())
+    expect(outbound.items[0]).toMatchObject({ dueAt: new Date(FAR).toISOString(), attempts: 1 })
+    await command("mail", "outbound", "retry", greylisted, ...CONFIRMED)
+    await until(`select 1 from message_retries where message_id = '${greylisted}'`, 0)
+    const canceled = await command("mail", "outbound", "cancel", refused, ...CONFIRMED)
+    const { operationId } = outbound.items.find(({ messageId }) => messageId === refused)!
+    expect(canceled).toMatchObject({ messageId: refused, status: "failed", operationId, isRefunded: true })
+    await route(`mail/outbound/${refused}/cancel`, "POST", 404)
+
+    // Its event is the last one of this tenant.
+    await until(`select 1 from operations where operation_id = '${operationId}' and state = 'refunded'`, 1)
+    const [webhook] = (await route<Page<WebhookReport>>(`webhooks?state=failing&tenant=${wallet}`)).items
+    expect(webhook).toMatchObject({ lastDelivery: { outcome: "failed", responseStatus: 503 }, state: "failing" })
+    const { webhookId } = webhook!
+    const open = `select event_id from events where open_tenant_id = '${tenantId}' order by created_at, event_id`
+    const waiting = (await execute(postgres.url, open)).map(({ event_id }) => event_id)
+    expect(waiting.length).toBeGreaterThan(2)
+    const preview = await route<RedeliveryReport>(`webhooks/redelivery?since=${since}&webhookId=${webhookId}`)
+    expect(preview).toMatchObject({ isWhole: true, items: [{ webhookId, failed: 0, waiting: waiting.length }] })
+    endpoint.state.isUp = true
+    const redelivered = await command("webhooks", "redeliver", "--since", since, "--webhook", webhookId, ...CONFIRMED)
+    expect(redelivered).toEqual(preview)
+    await until(open, 0)
+    expect(endpoint.state.accepted.slice(0, waiting.length)).toEqual(waiting)
+    expect(new Set(endpoint.state.accepted).size).toBe(endpoint.state.accepted.length)
+
+    endpoint.server.close()
+    endpoint.server.closeAllConnections()
+    const mails = (await readdir(sandbox.mail.outboxDir)).filter((name) => name.endsWith(".eml"))
+    const texts = await Promise.all(mails.map((name) => readFile(join(sandbox.mail.outboxDir, name), "utf8")))
+    expect(texts.filter((text) => text.includes(recipient))).toHaveLength(1)
+    await mineUntilFinal()
+    // The refund came from the wallet of the sandbox, not from that of these commands.
+    const refund = { ...payment.refund, formerWallets: [sandbox.chain.refundWallet] }
+    const networks = { AGENTOS_NETWORKS: JSON.stringify([{ ...payment, refund }]) }
+    const ledger = await runServerCommand(["ledger"], { ...environment, ...networks })
+    expect({ status: ledger.status, report: JSON.parse(ledger.output) as unknown }).toMatchObject({
+      status: 0,
+      report: { ok: true, ledger: [{ refundDue: "0" }] }
+    })
+    const actionsOn = async (target: string) =>
+      (await route<Page<AuditReport>>(`audit?target=${target}`)).items.map(
+        ({ action, outcome, reason }) => `${action} ${outcome} ${reason}`
+      )
+    expect(await Promise.all([first, second, greylisted, refused, webhookId].map(actionsOn))).toEqual([
+      ["inbound-mail.replay succeeded Repaired", "inbound-mail.read succeeded null"],
+      ["inbound-mail.drop succeeded Repaired"],
+      ["outbound-message.retry succeeded Repaired"],
+      ["outbound-message.cancel failed null", "outbound-message.cancel succeeded Repaired"],
+      ["webhooks.redeliver succeeded Repaired"]
+    ])
   })
 })
 

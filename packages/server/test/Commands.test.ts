@@ -122,6 +122,22 @@ describe("agentos-server", () => {
     assert.deepStrictEqual(JSON.parse((await run(["jobs", "list", "--json"], env)).stdout), { items: [] })
   })
 
+  it("refuses flags of mail and webhooks before it opens the database", async () => {
+    const id = "019ab1c0-5f3e-7b01-9d52-0c6f1f4e7a90"
+    for (const [argv, message] of [
+      [["mail", "inbound", "list", "--cursor", "x"], "cursor"],
+      [["mail", "inbound", "drop", id, "--yes"], "--reason is missing"],
+      [["mail", "inbound", "replay", id], "Add --yes"],
+      [["mail", "outbound", "cancel", id], "Add --yes"],
+      [["webhooks", "redeliver", "--yes"], "--since is missing"],
+      [["webhooks", "redeliver", "--yes", "--since", "yesterday"], "2026-01-31T12:00:00Z"]
+    ] as const) {
+      const { exit, stderr } = await run(argv)
+      assert.strictEqual(exit, 3, argv.join(" "))
+      assert.include(stderr, message)
+    }
+  })
+
   describe("operations", () => {
     const env = { AGENTOS_DATA_DIR: join(tmpdir(), `agentos-operations-${process.pid}`) }
     afterAll(() => rmSync(env.AGENTOS_DATA_DIR, { recursive: true, force: true }))
@@ -154,6 +170,9 @@ describe("agentos-server", () => {
     it("are listed on 80 columns, shown without a secret, and retried after a confirmation", async () => {
       assert.strictEqual((await run(["migrate"], env)).exit, 0)
       assert.strictEqual((await run(["operations", "list"], env)).stderr, "No operations.\n")
+      assert.strictEqual((await run(["mail", "inbound", "list"], env)).stderr, "No mail waits.\n")
+      assert.strictEqual((await run(["mail", "outbound", "list"], env)).stderr, "No messages wait.\n")
+      assert.strictEqual((await run(["webhooks", "deliveries"], env)).stderr, "No webhooks.\n")
       const { expired, final, leased, owed } = await onDatabase(planted)
       const newestFirst = [final.operationId, owed.operationId, leased.operationId, expired.operationId]
 

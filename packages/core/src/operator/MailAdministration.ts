@@ -13,10 +13,10 @@ import { Conflict, ResourceNotFound } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import * as Uuid from "../kernel/Uuid.ts"
-import { type TenantId, walletAddress } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import { AuditReason, recordChange } from "./Audit.ts"
 import { type ReportedAttempt, reportedAttempt } from "./OperationAdministration.ts"
+import { tenantIdOf } from "./TenantDirectory.ts"
 
 const LIMIT = 100
 const DEFAULT_LIMIT = 20
@@ -119,11 +119,6 @@ export class MailAdministration extends Context.Service<
       const tenants = yield* TenantStore
       const { transact } = yield* Transactor
 
-      const tenantIdOf = Effect.fnUntraced(function* (tenant: string) {
-        if (!tenant.startsWith("0x")) return tenant
-        return Option.getOrUndefined(yield* tenants.findByWallet(walletAddress(tenant)))?.tenantId ?? Uuid.NIL
-      })
-
       const mailboxIdOf = Effect.fnUntraced(function* (mailbox: string) {
         if (!mailbox.includes("@")) return mailbox
         const [found] = yield* mailboxes.findActive([splitAddress(foldAddress(mailbox)).localPart])
@@ -171,7 +166,7 @@ export class MailAdministration extends Context.Service<
         }) {
           const found = yield* mails.listQueued({
             hasFailed: state === undefined ? undefined : state === "failed",
-            tenantId: tenant === undefined ? undefined : ((yield* tenantIdOf(tenant)) as TenantId),
+            tenantId: tenant === undefined ? undefined : yield* tenantIdOf(tenants, tenant),
             mailboxId: mailbox === undefined ? undefined : yield* mailboxIdOf(mailbox),
             age: olderThanMinutes === undefined ? undefined : olderThanMinutes * Timestamp.MINUTE,
             after: cursor,
@@ -217,7 +212,7 @@ export class MailAdministration extends Context.Service<
           const now = yield* Timestamp.now
           const found = yield* retries.listWaiting({
             state,
-            tenantId: tenant === undefined ? undefined : ((yield* tenantIdOf(tenant)) as TenantId),
+            tenantId: tenant === undefined ? undefined : yield* tenantIdOf(tenants, tenant),
             // An id begins with the time of its creation.
             before:
               olderThanMinutes === undefined

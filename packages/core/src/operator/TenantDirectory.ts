@@ -4,8 +4,8 @@ import * as PageInput from "../kernel/PageInput.ts"
 import { plainText } from "../kernel/PlainText.ts"
 import { ResourceNotFound } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
-import { GivenUuid } from "../kernel/Uuid.ts"
-import { type Tenant, walletAddress } from "../tenancy/Tenant.ts"
+import { GivenUuid, NIL } from "../kernel/Uuid.ts"
+import { type Tenant, type TenantId, walletAddress } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import { type TenantContents, TenantErasureStore } from "./TenantErasureStore.ts"
 
@@ -46,6 +46,16 @@ export const listTenants = Effect.fnUntraced(function* ({
   const found = yield* list({ matching, before: cursor, limit: limit + 1 })
   const items = found.slice(0, limit).map(toRecord)
   return { items, nextCursor: found.length > limit ? (items.at(-1)?.tenantId ?? null) : null }
+})
+
+/** Returns the id of the tenant that an operator names by its id or its wallet; one that no tenant has, if none has the wallet. */
+export const tenantIdOf = Effect.fnUntraced(function* (
+  { findByWallet }: TenantStore["Service"],
+  name: string
+): Effect.fn.Return<TenantId> {
+  if (!name.startsWith("0x")) return name as TenantId
+  const found = yield* findByWallet(walletAddress(name))
+  return Option.match(found, { onNone: () => NIL as TenantId, onSome: ({ tenantId }) => tenantId })
 })
 
 /** Returns the tenant with this id or wallet, and its counts. */

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { EventStore } from "../events/EventStore.ts"
 import * as Webhook from "../events/EventWebhook.ts"
 import { type WebhookEndpoint, WebhookStore } from "../events/WebhookStore.ts"
@@ -10,10 +10,11 @@ import { ResourceNotFound } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import * as Uuid from "../kernel/Uuid.ts"
-import { type TenantId, walletAddress } from "../tenancy/Tenant.ts"
+import type { TenantId } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import { recordChange } from "./Audit.ts"
 import { type ReportedAttempt, reportedAttempt } from "./OperationAdministration.ts"
+import { tenantIdOf } from "./TenantDirectory.ts"
 
 const LIMIT = 100
 const DEFAULT_LIMIT = 20
@@ -94,11 +95,6 @@ export class WebhookAdministration extends Context.Service<
       const tenants = yield* TenantStore
       const { transact } = yield* Transactor
 
-      const tenantIdOf = Effect.fnUntraced(function* (tenant: string) {
-        if (!tenant.startsWith("0x")) return tenant
-        return Option.getOrUndefined(yield* tenants.findByWallet(walletAddress(tenant)))?.tenantId ?? Uuid.NIL
-      })
-
       const selected = Effect.fnUntraced(function* (webhookId: string | undefined) {
         if (webhookId === undefined) {
           const [failing, paused] = [
@@ -161,7 +157,7 @@ export class WebhookAdministration extends Context.Service<
 
       return WebhookAdministration.of({
         list: Effect.fnUntraced(function* ({ cursor, limit = DEFAULT_LIMIT, tenant, ...query }) {
-          const tenantId = tenant === undefined ? undefined : ((yield* tenantIdOf(tenant)) as TenantId)
+          const tenantId = tenant === undefined ? undefined : yield* tenantIdOf(tenants, tenant)
           const found = yield* store.list({ ...query, tenantId, after: cursor, limit: limit + 1 })
           const now = yield* Timestamp.now
           const items = found.slice(0, limit).map((endpoint) => toReport(endpoint, now))

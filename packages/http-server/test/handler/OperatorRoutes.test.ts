@@ -37,19 +37,17 @@ const PATHS = [
   ["GET", "/internal/metrics"],
   ["GET", "/internal/operations"],
   ["GET", "/internal/selling"],
-  ["POST", "/internal/selling/start"]
+  ["POST", "/internal/selling/start"],
+  ["GET", "/internal/mail/inbound"],
+  ["GET", "/internal/mail/outbound"],
+  ["GET", "/internal/webhooks"]
 ] as const
-const NAMED_PATHS = [
-  ["POST", "/internal/selling/stop"],
-  ["GET", "/internal/operations/x"],
-  ["POST", "/internal/operations/x/retry"],
-  ["GET", "/internal/tenants/x"],
-  ["POST", "/internal/tenants/x/suspend"],
-  ["POST", "/internal/tenants/x/resume"],
-  ["POST", "/internal/tenants/x/resume-sending"],
-  ["GET", "/internal/tenants/x/suppressions"],
-  ["POST", "/internal/tenants/x/suppressions/lift"]
-] as const
+/** Every route for operators. */
+const allPaths = async (server: TestServer) =>
+  (await server.operatorRoutes()).map((route) => {
+    const [method = "", path = ""] = route.replaceAll(/\{\w+\}/g, "x").split(" ")
+    return [method, path] as const
+  })
 
 const bearing = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
 
@@ -73,7 +71,7 @@ const jobIn = (answer: TestAnswer, name: string): ListedJob => {
 describe("a server without an operator token", () => {
   it("answers the operator's paths like unknown ones", async () => {
     const server = await startServer()
-    for (const [method, path] of [...PATHS, ...NAMED_PATHS]) {
+    for (const [method, path] of await allPaths(server)) {
       for (const request of [{}, bearing(TOKEN), bearing("")]) {
         const answer = await call(server, method, path, request)
         const unknown = await call(server, method, `${path}-unknown`, request)
@@ -142,7 +140,9 @@ describe("the operator's routes", () => {
   it("require the operator token", async () => {
     const { token } = await newTenant(server)
     const wrong = [token, TOKEN.slice(1), `${TOKEN}0`, TOKEN.replace("0", "1"), ""].map(bearing)
-    for (const [method, path] of [...PATHS, ...NAMED_PATHS]) {
+    for (const [method, path] of await allPaths(server)) {
+      const onPublicPort = await fetch(`${server.url}${path}`, { method, ...bearing(TOKEN) })
+      assert.strictEqual(onPublicPort.status, 404, path)
       for (const request of [{}, { headers: { authorization: TOKEN } }, ...wrong]) {
         const answer = await call(server, method, path, request)
         assert.strictEqual(answer.status, 401)

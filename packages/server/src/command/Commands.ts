@@ -5,6 +5,15 @@ import { CHECK_DNS } from "./CheckDnsCommand.ts"
 import { INIT } from "./InitCommand.ts"
 import { JOBS_LIST, JOBS_RUN } from "./JobsCommands.ts"
 import { LEDGER } from "./LedgerCommand.ts"
+import {
+  INBOUND_DROP,
+  INBOUND_LIST,
+  INBOUND_REPLAY,
+  INBOUND_SHOW,
+  OUTBOUND_CANCEL,
+  OUTBOUND_LIST,
+  OUTBOUND_RETRY
+} from "./MailCommands.ts"
 import { MIGRATE } from "./MigrateCommand.ts"
 import { NUMBERS_LIST, NUMBERS_RELEASE } from "./NumberCommands.ts"
 import { AUDIT_LIST, OPERATORS_ADD, OPERATORS_LIST, OPERATORS_REMOVE, OPERATORS_ROTATE } from "./OperatorCommands.ts"
@@ -28,6 +37,7 @@ import {
   TENANTS_SHOW
 } from "./TenantCommands.ts"
 import { TOKEN_KEY, TOKEN_OPERATOR, TOKEN_REVOKE } from "./TokenCommands.ts"
+import { WEBHOOKS_DELIVERIES, WEBHOOKS_REDELIVER } from "./WebhookCommands.ts"
 
 /** All commands, in the order of help. */
 export const COMMANDS = [
@@ -49,6 +59,15 @@ export const COMMANDS = [
   TENANTS_ERASE,
   SUPPRESSIONS_LIST,
   SUPPRESSIONS_REMOVE,
+  INBOUND_LIST,
+  INBOUND_SHOW,
+  INBOUND_REPLAY,
+  INBOUND_DROP,
+  OUTBOUND_LIST,
+  OUTBOUND_RETRY,
+  OUTBOUND_CANCEL,
+  WEBHOOKS_DELIVERIES,
+  WEBHOOKS_REDELIVER,
   SELL_STATUS,
   SELL_STOP,
   SELL_START,
@@ -80,6 +99,10 @@ export const COMMAND_TREE = new CommandTree(PROGRAM, COMMANDS, {
   operations: "Show paid operations, retry one, and record refunds by hand",
   tenants: "Find tenants, and erase one",
   suppressions: "Show and remove the addresses that a tenant can't write to",
+  mail: "Show mail that waits, in and out, and deliver, send, cancel or delete it",
+  "mail inbound": "Show accepted mails that wait for delivery, and deliver or delete one",
+  "mail outbound": "Show messages that wait to be sent, and send or cancel one",
+  webhooks: "Show the deliveries of event webhooks, and send events again",
   transfers: "Record returned transfers",
   operators: "Manage the operators and their tokens",
   audit: "Show what operators changed",

@@ -9,7 +9,7 @@ import {
   messageOf,
   type ParsedInput
 } from "@agentos/node/command-line"
-import type { Effect } from "effect"
+import type { Effect, Schema } from "effect"
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import type { ServerConfig } from "../config/ServerConfig.ts"
@@ -28,6 +28,9 @@ export const ENV_FILE_FLAG = {
   completes: "file"
 } as const satisfies FlagSpec
 
+/** What commands need that use the database alone, for their descriptions. */
+export const NEEDS = "Works on the database, beside servers on PostgreSQL; an embedded database has one user at a time."
+
 /** The flag of every command that changes something. */
 export const REASON_FLAG = {
   name: "reason",
@@ -45,6 +48,29 @@ export const reasonOf = async (given: string | undefined): Promise<string | null
   ])
   if (Schema.is(AuditReason)(given)) return given
   throw new Failure({ code: "USAGE", message: `--reason must be text of at most ${AUDIT_REASON_LIMIT} characters.` })
+}
+
+/** The flags of a list. */
+export const PAGE_FLAGS = [
+  {
+    name: "limit",
+    type: "integer",
+    value: "N",
+    summary: "Maximum number of items.",
+    default: 20,
+    minimum: 1,
+    maximum: 100
+  },
+  { name: "cursor", type: "text", value: "CURSOR", summary: "Continue after this item." }
+] as const satisfies ReadonlyArray<FlagSpec>
+
+/** Reads flags as the input that the route for operators takes. */
+export const readFlags = async <A>(codec: Schema.Codec<A, unknown>, flags: object): Promise<A> => {
+  const { Schema } = await import("effect")
+  const given = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
+  return Schema.decodeUnknownPromise(codec)(given).catch((error: unknown) => {
+    throw new Failure({ code: "USAGE", message: `The flags are invalid: ${messageOf(error)}` })
+  })
 }
 
 export interface ServerCommandContext extends CommandContext {
@@ -200,7 +226,10 @@ export const withConfiguration = async <A>(
 const RESOURCES: Readonly<Record<string, readonly [named: string, list?: string]>> = {
   operation: ["the id of an operation", "operations list"],
   operator: ["the name of an operator", "operators list"],
-  tenant: ["the wallet or the id of a tenant", "tenants list"]
+  tenant: ["the wallet or the id of a tenant", "tenants list"],
+  "waiting mail": ["the id of a mail that waits", "mail inbound list"],
+  "waiting message": ["the id of a message that waits", "mail outbound list"],
+  "event webhook": ["the id of an event webhook", "webhooks deliveries"]
 }
 
 /** Formats a time in ISO 8601 for people, without milliseconds. */

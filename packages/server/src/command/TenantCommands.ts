@@ -5,31 +5,19 @@ import { resolve } from "node:path"
 import {
   confirm,
   defineCommand,
+  NEEDS,
   onDatabase,
   onStorage,
+  PAGE_FLAGS,
   REASON_FLAG,
   reasonOf,
   type ServerCommandContext,
   shownTime
 } from "./ServerCommand.ts"
 
-const NEEDS = "Works on the database, beside servers on PostgreSQL; an embedded database has one user at a time."
 const TENANT = { name: "tenant", summary: "Wallet or id of the tenant.", presence: "required" } as const
 const RECORD = "tenantId, wallet, createdAt, suspension: {at, reason}"
 const CONTENTS = "contents: {mailboxes, messages, events, calls, numbers, operations}"
-
-const PAGE = [
-  {
-    name: "limit",
-    type: "integer",
-    value: "N",
-    summary: "Maximum number of items.",
-    default: 20,
-    minimum: 1,
-    maximum: 100
-  },
-  { name: "cursor", type: "text", value: "CURSOR", summary: "Continue after this item." }
-] as const
 
 const list = async (
   context: ServerCommandContext,
@@ -60,7 +48,7 @@ export const TENANTS_LIST = defineCommand(
     summary: "Show the tenants, newest first",
     description: `Shows the wallets that have bought something. ${NEEDS}`,
     arguments: [],
-    flags: PAGE,
+    flags: PAGE_FLAGS,
     examples: [{ line: "agentos-server tenants list", does: "See the newest customers" }],
     output: "rows",
     json: `{items: [{${RECORD}}], nextCursor}`,
@@ -75,7 +63,7 @@ export const TENANTS_SEARCH = defineCommand(
     summary: "Find the tenant of a wallet, an address or a number",
     description: `Finds tenants by a wallet, an id, an address or local part of a mailbox, or a number such as +14155550100. ${NEEDS}`,
     arguments: [{ name: "text", summary: "What the tenant has, in full.", presence: "required" }],
-    flags: PAGE,
+    flags: PAGE_FLAGS,
     examples: [{ line: "agentos-server tenants search ada@agents.example.com", does: "Answer a complaint" }],
     output: "rows",
     json: `{items: [{${RECORD}}], nextCursor}`,
@@ -211,7 +199,7 @@ export const SUPPRESSIONS_LIST = defineCommand(
     summary: "Show the addresses that a tenant can't write to",
     description: `Shows addresses that bounced or complained. ${NEEDS}`,
     arguments: [TENANT],
-    flags: PAGE,
+    flags: PAGE_FLAGS,
     examples: [
       {
         line: "agentos-server suppressions list 0x4aA349036473103028d92Dd5B906027B64B85A94",

@@ -2,11 +2,13 @@ import { coreLayer, type Storage } from "@agentos/agentos"
 import {
   audited,
   type AuditStore,
+  cancelOutbound,
   ConfigurationInvalid,
   Credentials,
   exportTenant,
   JobRunner,
   JobStore,
+  MailAdministration,
   makeCarrierNumbers,
   type ManualRefunds,
   type Mutation,
@@ -16,12 +18,14 @@ import {
   returnByHand,
   Sales,
   SalesAdministration,
+  ScheduledMessages,
   Suppressions,
   TenantErasure,
   type TenantErasureStore,
   TenantStore,
   type Transactor,
-  walletAddress
+  walletAddress,
+  WebhookAdministration
 } from "@agentos/core"
 import { KeyringNode, RealtimeTokensJose } from "@agentos/node/keyring"
 import { Effect, Layer, Option, Schema, Stream } from "effect"
@@ -84,10 +88,12 @@ export const listJobs = (config: Pick<ServerConfig, "database">) =>
   )
 
 const administration = Layer.mergeAll(
+  MailAdministration.layer,
   OperationAdministration.layer,
   Operators.layer,
   Suppressions.layer,
   TenantErasure.layer,
+  WebhookAdministration.layer,
   SalesAdministration.layer.pipe(Layer.provide(Sales.layer))
 )
 
@@ -206,6 +212,16 @@ export const releaseUnrecorded = (config: ServerConfig, number: string, reason: 
       Effect.provide(
         recorded({ action: "number.release", target: number, reason }, numbers.releaseUnrecorded(number)),
         ports
+      )
+    )
+  )
+
+/** Ends the attempts at a waiting message, with its refund, which the keys of the server identify. */
+export const cancelMessage = (config: ServerConfig, messageId: string, reason: string | null) =>
+  recorded({ action: "outbound-message.cancel", target: messageId, reason }, cancelOutbound(messageId)).pipe(
+    Effect.provide(
+      ScheduledMessages.layer.pipe(
+        Layer.provideMerge(Layer.merge(currentStorage(config), KeyringNode.layer(config.keys)))
       )
     )
   )

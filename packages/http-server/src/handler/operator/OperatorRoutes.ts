@@ -3,9 +3,11 @@ import { ServerSettings } from "../../ServerSettings.ts"
 import * as AccessRoutes from "./AccessRoutes.ts"
 import { consoleRoutes } from "./Console.ts"
 import * as JobRoutes from "./JobRoutes.ts"
+import * as MailRoutes from "./MailRoutes.ts"
 import * as OperationRoutes from "./OperationRoutes.ts"
 import { serveOperators } from "./OperatorRoute.ts"
 import * as TenantRoutes from "./TenantRoutes.ts"
+import * as WebhookRoutes from "./WebhookRoutes.ts"
 
 /** Every route for operators. */
 export const operatorRoutes = Effect.gen(function* () {
@@ -13,6 +15,8 @@ export const operatorRoutes = Effect.gen(function* () {
     ...(yield* JobRoutes.routes),
     ...(yield* OperationRoutes.routes),
     ...(yield* TenantRoutes.routes),
+    ...(yield* MailRoutes.routes),
+    ...(yield* WebhookRoutes.routes),
     ...(yield* AccessRoutes.routes)
   ]
 })
