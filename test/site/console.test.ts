@@ -100,7 +100,17 @@ describe.skipIf(!hasChromium)(`the console in a browser${skipReason}`, () => {
       const problems = await operate(
         async (page) => {
           await audit(page, "overview")
-          for (const title of ["Operations", "Tenants", "Jobs", "Selling", "Audit", "Operators"]) {
+          for (const title of [
+            "Operations",
+            "Tenants",
+            "Mail in",
+            "Mail out",
+            "Webhooks",
+            "Jobs",
+            "Selling",
+            "Audit",
+            "Operators"
+          ]) {
             await open(page, title)
             await audit(page, title.toLowerCase())
           }

@@ -38,6 +38,20 @@ const short = (id) => `${id.slice(0, 8)}…${id.slice(-6)}`
 /** @param {string} title @param {string} field @returns {import("./dom.js").Column<Row>} */
 const column = (title, field) => ({ title, of: (row) => shown(row[field]) })
 
+/**
+ * Sends events again to one webhook, or to all that fail.
+ * @param {{ readonly webhookId?: string }} body
+ * @returns {Hand}
+ */
+const redelivery = (body) => ({
+  label: body.webhookId === undefined ? "Redeliver to all that fail" : "Redeliver",
+  path: "webhooks/redeliver",
+  body,
+  consequence:
+    "Ends pauses and delays, and sends each event since the time that was not accepted, oldest first, under its id. Up to 1,000 events.",
+  fields: [{ name: "since", label: "Since, for example 2026-01-31T12:00:00Z" }]
+})
+
 const STATES = [
   "",
   "open",
@@ -84,6 +98,106 @@ const tenants = {
     column("Since", "createdAt"),
     { title: "Suspended", of: ({ suspension }) => suspension?.reason ?? "–" }
   ]
+}
+
+const waitingFilters = [
+  { name: "tenant", label: "Tenant: id or wallet" },
+  { name: "olderThanMinutes", label: "Older than, minutes" }
+]
+
+/** @type {List} */
+const inbound = {
+  name: "inbound",
+  title: "Mail in",
+  path: "mail/inbound",
+  filters: [{ name: "state", label: "State", options: ["", "waiting", "failed"] }, ...waitingFilters],
+  columns: [
+    column("Mail", "inboundMailId"),
+    column("State", "state"),
+    { title: "From", of: ({ envelope }) => envelope.mailFrom || "<>" },
+    { title: "To", of: ({ envelope }) => shown(envelope.rcptTo) },
+    column("Received", "receivedAt"),
+    { title: "Bytes", isNumber: true, of: ({ sizeBytes }) => sizeBytes },
+    { title: "Attempts", isNumber: true, of: ({ attempts }) => attempts },
+    column("Failure", "failure")
+  ],
+  rowHands: ({ inboundMailId: id }) => [
+    {
+      label: "Replay",
+      path: `mail/inbound/${id}/replay`,
+      consequence: "The mail is delivered at once, as if it were new."
+    },
+    {
+      label: "Drop",
+      path: `mail/inbound/${id}/drop`,
+      consequence: "Deletes the mail, permanently. Its mailboxes do not get it, and its sender is not told.",
+      fields: [{ name: "reason", label: "Why it is dropped" }],
+      typed: "drop"
+    }
+  ]
+}
+
+/** @type {List} */
+const outbound = {
+  name: "outbound",
+  title: "Mail out",
+  path: "mail/outbound",
+  filters: [
+    { name: "state", label: "State", options: ["", "scheduled", "deferred", "sending", "unknown"] },
+    ...waitingFilters
+  ],
+  columns: [
+    column("Message", "messageId"),
+    column("State", "state"),
+    { title: "Tenant", of: ({ tenantId }) => link("tenants", tenantId, short(tenantId)) },
+    { title: "To", of: ({ recipients }) => shown(recipients.map((/** @type {Row} */ { address }) => address)) },
+    column("Due", "dueAt"),
+    { title: "Attempts", isNumber: true, of: ({ attempts }) => attempts },
+    { title: "Payment", of: ({ operationId }) => link("operations", operationId) }
+  ],
+  rowHands: ({ messageId: id, state }) => [
+    ...(state === "deferred"
+      ? [
+          {
+            label: "Retry now",
+            path: `mail/outbound/${id}/retry`,
+            consequence: "Sends the message at once to the recipients that it has not reached."
+          }
+        ]
+      : []),
+    ...(state === "deferred" || state === "scheduled"
+      ? [
+          {
+            label: "Cancel",
+            path: `mail/outbound/${id}/cancel`,
+            consequence: "Ends the message for the recipients that it has not reached. A scheduled one is refunded.",
+            typed: "cancel"
+          }
+        ]
+      : [])
+  ]
+}
+
+/** @type {List} */
+const webhooks = {
+  name: "webhooks",
+  title: "Webhooks",
+  path: "webhooks",
+  filters: [
+    { name: "state", label: "State", options: ["", "due", "failing", "paused"] },
+    { name: "tenant", label: "Tenant: id or wallet" }
+  ],
+  columns: [
+    column("Webhook", "webhookId"),
+    column("Host", "host"),
+    column("State", "state"),
+    { title: "Tenant", of: ({ tenantId }) => link("tenants", tenantId, short(tenantId)) },
+    { title: "Failures", isNumber: true, of: ({ failures }) => failures },
+    { title: "Waiting", isNumber: true, of: ({ waitingRetries }) => waitingRetries },
+    column("Last delivery", "lastDelivery")
+  ],
+  rowHands: ({ webhookId }) => [redelivery({ webhookId })],
+  hands: [redelivery({})]
 }
 
 /** @type {List} */
@@ -188,7 +302,7 @@ export const TIMELINE = [
 ]
 
 /** The pages of the menu. */
-export const LISTS = [operations, tenants, jobs, selling, audit, operators]
+export const LISTS = [operations, tenants, inbound, outbound, webhooks, jobs, selling, audit, operators]
 
 /** @type {(tenant: string) => List} */
 const callsOf = (tenant) => ({
