@@ -1,4 +1,4 @@
-import { plainSql, restoreRows, type Rows } from "@agentos/postgres/testing"
+import { restoreRows, type Rows } from "@agentos/postgres/testing"
 import { execFile } from "node:child_process"
 import { createHash } from "node:crypto"
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises"
@@ -6,8 +6,6 @@ import { dirname, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { promisify } from "node:util"
 import { brotliCompress, brotliDecompress, constants } from "node:zlib"
-import type { ClusterOptions } from "../support/Cluster.ts"
-import { databaseUrl } from "../support/ClusterDatabase.ts"
 
 /** The recorded releases, a folder each. */
 export const RECORDS = fileURLToPath(new URL("release/", import.meta.url))
@@ -61,7 +59,7 @@ export const changedSince = (
     ]
   })
 
-/** Files by path, each as text of one character per byte. */
+/** Files by path. Those of a sandbox have a character for each byte; the program is text. */
 export type Files = Readonly<Record<string, string>>
 
 /** The rows of the database, and the files of the chain, the carrier and the server's keys, which belong to them. */
@@ -83,10 +81,10 @@ export const readFiles = async (folder: string, paths: ReadonlyArray<string>): P
   return Object.fromEntries(paths.map((path, index) => [path, texts[index]!]))
 }
 
-const writeFiles = async (folder: string, files: Files): Promise<void> => {
+const writeFiles = async (folder: string, files: Files, encoding: "utf8" | "latin1"): Promise<void> => {
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true, mode: 0o700 })
-    await writeFile(join(folder, path), text, { encoding: "latin1", mode: 0o600 })
+    await writeFile(join(folder, path), text, { encoding, mode: 0o600 })
   }
 }
 
@@ -94,8 +92,11 @@ const writeFiles = async (folder: string, files: Files): Promise<void> => {
 export interface OpenRelease extends Release {
   /** The entry module of its server. */
   readonly program: string
-  /** Starts a cluster on what its servers left. */
-  readonly options: (serverUrl: string) => Pick<ClusterOptions, "data" | "databaseServer" | "serverModule">
+  readonly rows: Rows
+  /** Fills the data directory of a sandbox. */
+  readonly writeData: (directory: string) => Promise<void>
+  /** Fills an empty database, with the schema that the program makes. */
+  readonly restore: (databaseUrl: string) => Promise<void>
 }
 
 export const RELEASES: ReadonlyArray<string> = await readdir(RECORDS)
@@ -107,27 +108,18 @@ export const readRelease = async (version: string): Promise<Release> =>
 export const openRelease = async (version: string, folder: string): Promise<OpenRelease> => {
   const record = join(RECORDS, version)
   const release = await readRelease(version)
-  await writeFiles(folder, (await unpack(join(record, "server.br"))) as Files)
+  await writeFiles(folder, (await unpack(join(record, "server.br"))) as Files, "utf8")
   const { files, rows } = (await unpack(join(record, "data.br"))) as Data
   const program = join(folder, "agentos-server.cjs")
   return {
     ...release,
     program,
-    options: (serverUrl) => ({
-      serverModule: program,
-      data: (directory) => writeFiles(directory, files),
-      databaseServer: {
-        url: serverUrl,
-        servedUrl: serverUrl,
-        create: async () => {
-          await plainSql(serverUrl, "create database agentos")
-          const url = databaseUrl(serverUrl, "agentos")
-          await promisify(execFile)(process.execPath, [program, "migrate"], {
-            env: { PATH: process.env["PATH"], DATABASE_URL: url }
-          })
-          await restoreRows(url, rows, Date.now() - release.recordedAt)
-        }
-      }
-    })
+    rows,
+    writeData: (directory) => writeFiles(directory, files, "latin1"),
+    restore: async (url) => {
+      const env = { PATH: process.env["PATH"], DATABASE_URL: url }
+      await promisify(execFile)(process.execPath, [program, "migrate"], { env })
+      await restoreRows(url, rows, Date.now() - release.recordedAt)
+    }
   }
 }

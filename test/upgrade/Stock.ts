@@ -48,13 +48,16 @@ const copied = (table: string, condition: string, values: string): string => `
 
 const id = "gen_random_uuid()"
 const nowMillis = "epoch_millis()"
-const operation = (state: string, more = ""): string =>
-  copied(
+/** An operation whose authorization was never submitted. */
+const operation = (state: string, more = ""): string => {
+  const nonce = `'0x' || encode(sha256('${state}'), 'hex')`
+  return copied(
     "operations",
     "state = 'settling'",
-    `jsonb_build_object('operation_id', ${id}, 'idempotency_key', ${id}, 'state', '${state}', 'fence', 1,
-      'nonce', '0x' || encode(sha256(${id}::text::bytea), 'hex'), 'transaction', null ${more})`
+    `jsonb_build_object('operation_id', ${id}, 'idempotency_key', ${id}, 'state', '${state}', 'fence', 1, 'nonce', ${nonce},
+      'proof', replace(proof, nonce, ${nonce}) ${more})`
   )
+}
 const FAILURE = `, 'failure', '{"kind":"refused","message":"The facilitator refused the payment."}'`
 
 /** Rows in states that a server leaves at once, or has only with other settings. */

@@ -1,8 +1,18 @@
+import { readFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
 import { changedSince, readRelease, RELEASES, schemaDigests } from "./Release.ts"
 
-const ROOT = fileURLToPath(new URL("../..", import.meta.url))
+const ROOT = fileURLToPath(new URL("../../", import.meta.url))
+
+describe("the table of versions that run side by side", () => {
+  it("has each recorded release", async () => {
+    const page = await readFile(`${ROOT}packages/site/content/deploy.md`, "utf8")
+    const [, section = ""] = page.split("\n### Versions side by side\n")
+    const rows = section.split("\n## ")[0]!.matchAll(/^\| (\d\S*) \|/gm)
+    expect([...rows].map(([, version]) => version)).toEqual(RELEASES)
+  })
+})
 
 describe("the schema of a release", () => {
   it.each(RELEASES)("%s is unchanged", async (version) => {
