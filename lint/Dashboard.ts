@@ -329,6 +329,12 @@ const ROWS: Readonly<Record<string, ReadonlyArray<Panel>>> = {
         "{{state}}": "max by (state) (agentos_database_connections)",
         limit: "max(agentos_database_connections_max)"
       }
+    },
+    {
+      title: "Largest tables",
+      description: "The ten largest tables with their indexes, as of their last vacuum.",
+      unit: "bytes",
+      queries: { "{{table}}": "topk(10, max by (table) (agentos_table_bytes))" }
     }
   ],
   Processes: [

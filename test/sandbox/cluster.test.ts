@@ -149,6 +149,7 @@ describe("a sandbox of two servers", () => {
     expect(metrics).toMatch(/^agentos_database_connections_max 200$/m)
     const open = [...metrics.matchAll(/^agentos_database_connections\{.*\} (\d+)$/gm)].map(([, count]) => Number(count))
     expect(open.reduce((total, count) => total + count, 0)).toBeGreaterThan(4)
+    expect(metrics).toMatch(/^agentos_table_bytes\{table="operations"\} \d+$/m)
     expect(metrics).toMatch(/^agentos_job_runs_total\{job="ledger-audit"\} [1-9]/m)
   })
 

@@ -1,4 +1,4 @@
-import { DatabaseClock, DatabaseConnections } from "@agentos/http-server"
+import { DatabaseClock, DatabaseState } from "@agentos/http-server"
 import type { Database, Postgres, SchemaMaintenance } from "@agentos/postgres"
 import { Duration, Effect, Layer, Redacted } from "effect"
 
@@ -47,15 +47,17 @@ export const postgres = (url: string | Redacted.Redacted<string>, settings: Post
     layer: Layer.unwrap(
       Effect.map(
         loadPostgres,
-        ({ countConnections, Database, databaseRisks, databaseTime, layerPostgres, Postgres }) => {
+        ({ countConnections, databaseRisks, databaseTime, layerPostgres, Postgres, tableSizes }) => {
           const warnOfRisks = Layer.effectDiscard(
             Effect.gen(function* () {
               for (const { fix, problem } of yield* databaseRisks) yield* Effect.logWarning(`${problem}. ${fix}`)
             })
           )
-          const connections = Layer.effect(
-            DatabaseConnections,
-            Effect.map(Database, (database) => Effect.provideService(countConnections, Database, database))
+          const state = Layer.effect(
+            DatabaseState,
+            Effect.map(Effect.context<Database>(), (context) =>
+              Effect.provideContext(Effect.all({ connections: countConnections, tables: tableSizes }), context)
+            )
           )
           const clock = Layer.effect(
             DatabaseClock,
@@ -64,9 +66,7 @@ export const postgres = (url: string | Redacted.Redacted<string>, settings: Post
               read: Effect.map(Effect.provideContext(databaseTime, context), (now) => ({ earliest: now, latest: now }))
             }))
           )
-          return Layer.mergeAll(Postgres.layer, connections, clock, warnOfRisks).pipe(
-            Layer.provide(layerPostgres(options))
-          )
+          return Layer.mergeAll(Postgres.layer, state, clock, warnOfRisks).pipe(Layer.provide(layerPostgres(options)))
         }
       )
     )
@@ -81,7 +81,15 @@ export const pglite = (directory: string): Storage => ({
   isShared: false,
   schema: Effect.map(loadPostgres, ({ maintainPGlite }) => maintainPGlite({ directory })),
   layer: Layer.unwrap(
-    Effect.map(loadPostgres, ({ layerPGlite, Postgres }) => Layer.provide(Postgres.layer, layerPGlite({ directory })))
+    Effect.map(loadPostgres, ({ layerPGlite, Postgres, tableSizes }) => {
+      const state = Layer.effect(
+        DatabaseState,
+        Effect.map(Effect.context<Database>(), (context) =>
+          Effect.map(Effect.provideContext(tableSizes, context), (tables) => ({ connections: undefined, tables }))
+        )
+      )
+      return Layer.merge(Postgres.layer, state).pipe(Layer.provide(layerPGlite({ directory })))
+    })
   )
 })
 

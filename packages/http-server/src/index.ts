@@ -3,7 +3,7 @@
  * The HTTP API. `HttpApi` answers requests and takes upgrades, over the services of the core and `ServerSettings`;
  * `Server.layer` is a complete server around it, which listens.
  */
-export * from "./DatabaseConnections.ts"
+export * from "./DatabaseState.ts"
 export * from "./ReferenceClocks.ts"
 export { AccessLog, type AccessEntry, type AccessWriter } from "./edge/AccessLog.ts"
 export { stoppingResponse } from "./connection/BrokenRequests.ts"

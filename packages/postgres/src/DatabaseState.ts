@@ -4,6 +4,8 @@ import { ClockOffset } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import { readRisks } from "./DatabaseRisks.ts"
+import { TABLES } from "./Migrations.ts"
+import * as Parameter from "./Parameter.ts"
 
 /**
  * Reads the time of the database, in milliseconds since the Unix epoch, as the stores use it. Outside of transactions it is
@@ -39,6 +41,24 @@ export const countConnections = Effect.gen(function* () {
     limit: rows[0]?.connections_max ?? 0,
     byState: rows.map(({ count, state }) => ({ state, count }))
   }
+})
+
+/**
+ * Returns the size of each table with its indexes and the values that are stored apart from its rows, as its last vacuum left
+ * it in the catalog. Opens no table and no file, so it waits for no lock and takes as long for a large database.
+ */
+export const tableSizes = Effect.gen(function* () {
+  const { sql } = yield* Database
+  return yield* orDie(sql<{ readonly name: string; readonly bytes: number }>`
+    with heaps as (
+      select relname as name, unnest(array[oid, reltoastrelid]) as heap
+      from pg_class where oid in (select to_regclass(name) from unnest(${Parameter.texts(TABLES)}) as name)
+    ), parts as (
+      select name, heap as part from heaps
+      union all select name, indexrelid from heaps join pg_index on indrelid = heap
+    )
+    select name::text, (sum(relpages::bigint) * current_setting('block_size')::int)::float8 as bytes
+    from parts join pg_class on oid = part group by name order by name`)
 })
 
 /** What an operator should know of a database that serves: see `readRisks`. */

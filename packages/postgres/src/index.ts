@@ -14,7 +14,7 @@ export {
 } from "./Database.ts"
 export { DatabaseFailure } from "./DatabaseFailure.ts"
 export { type DatabaseRisk } from "./DatabaseRisks.ts"
-export { countConnections, databaseRisks, databaseTime } from "./DatabaseState.ts"
+export { countConnections, databaseRisks, databaseTime, tableSizes } from "./DatabaseState.ts"
 export { DatabaseUnsuitable } from "./DatabaseUnsuitable.ts"
 export { DirectoryInUse } from "./DirectoryLock.ts"
 export * as EventSignalPostgres from "./EventSignalPostgres.ts"

@@ -17,7 +17,7 @@ import {
   WebhookStore
 } from "@agentos/core"
 import { Clock, Duration, Effect, Option } from "effect"
-import { DatabaseConnections, type DatabaseConnectionCount } from "../DatabaseConnections.ts"
+import { type DatabaseConnectionCount, DatabaseState, type TableSize } from "../DatabaseState.ts"
 import { processMetricsText } from "../health/ProcessMetrics.ts"
 import { Readiness } from "../health/Readiness.ts"
 import { counter, formatSeparately, gauge } from "../health/SeparateMetrics.ts"
@@ -140,9 +140,16 @@ const connectionMetrics = Effect.fnUntraced(function* (limit: number, byState: R
   }
 })
 
+const tableMetrics = Effect.fnUntraced(function* (tables: ReadonlyArray<TableSize>) {
+  for (const { bytes, name } of tables) {
+    const description = "Size of a table with its indexes and large values, as of its last vacuum."
+    yield* gauge("agentos_table_bytes", description, { table: name }, bytes)
+  }
+})
+
 /**
  * All metrics in Prometheus text format 0.0.4: first those of this server, of each of its workers, then those of the store about all servers,
- * which take one bounded query each. Labels contain states, routes and jobs, of which there are few, and never a
+ * which take one bounded query each. Labels contain states, routes, jobs and tables, of which there are few, and never a
  * tenant.
  */
 export const metricsText = Effect.gen(function* () {
@@ -152,7 +159,7 @@ export const metricsText = Effect.gen(function* () {
   const messages = yield* MessageRetryStore
   const mails = yield* InboundMailStore
   const webhooks = yield* WebhookStore
-  const connections = yield* DatabaseConnections
+  const database = yield* DatabaseState
   const { check } = yield* Readiness
   const { stopped } = yield* Sales
 
@@ -163,7 +170,7 @@ export const metricsText = Effect.gen(function* () {
       waiting: messages.countWaiting(WAITING_LIMIT),
       mails: mails.backlog(WAITING_LIMIT),
       webhooks: webhooks.backlog(WAITING_LIMIT),
-      connections: connections ?? Effect.succeed(undefined)
+      database: database ?? Effect.succeed(undefined)
     },
     { concurrency: "unbounded" }
   ).pipe(
@@ -195,8 +202,10 @@ export const metricsText = Effect.gen(function* () {
     yield* messageMetrics(answer.value.waiting, now)
     yield* backlogMetrics(answer.value.mails, answer.value.webhooks, now)
     yield* gauge("agentos_sales_stopped", "Services whose sale the operator has stopped.", {}, (yield* stopped).size)
-    if (answer.value.connections === undefined) return
-    yield* connectionMetrics(answer.value.connections.limit, answer.value.connections.byState)
+    if (answer.value.database === undefined) return
+    const { connections, tables } = answer.value.database
+    yield* tableMetrics(tables)
+    if (connections !== undefined) yield* connectionMetrics(connections.limit, connections.byState)
   })
 
   const workers = yield* WorkerMetrics
