@@ -52,7 +52,7 @@ export const packageLayers: Readonly<Record<string, ReadonlyArray<ReadonlyArray<
 const filesBelow: Readonly<Record<string, ReadonlyArray<string>>> = {
   api: ["ApiIdentity", "Catalog", "Guides", "PublicPath", "RealtimeMessage", "SuccessEnvelope"],
   cli: ["Version"],
-  "http-server": ["DatabaseState", "ReferenceClocks", "ServerSettings", "WorkerMetrics"],
+  "http-server": ["DatabaseState", "Doctor", "ReferenceClocks", "ServerSettings", "WorkerMetrics"],
   "provider-smtp": ["SenderDns"],
   server: ["Secrets", "Version", "Watchdog"],
   x402: ["HttpExchange"]

@@ -27,7 +27,7 @@ const WARM_UP_MILLIS = 3_000
 const millisOf = async ({ cluster }: RealtimeRig) => {
   const [row] = await execute(
     cluster.database.url,
-    "select pid from pg_stat_activity where application_name = 'agentos events' limit 1"
+    "select pid from pg_stat_activity where application_name like 'agentos events%' limit 1"
   )
   return () => ({
     server: usageOf(cluster.servers[0]!.pid()).cpuMillis,

@@ -75,7 +75,7 @@ class Producer {
 const cpuMeter = async ({ cluster }: RealtimeRig, clients: SocketClients) => {
   const [row] = await execute(
     cluster.database.url,
-    "select pid from pg_stat_activity where application_name = 'agentos events' limit 1"
+    "select pid from pg_stat_activity where application_name like 'agentos events%' limit 1"
   )
   return (): ReadonlyArray<readonly [name: string, millis: number]> => [
     ["the process that stores", usageOf(process.pid).cpuMillis],

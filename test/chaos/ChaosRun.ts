@@ -201,7 +201,7 @@ class ChaosRun {
       case "listener cut":
         await database.execute(
           `select pg_terminate_backend(pid) from pg_stat_activity
-           where application_name = 'agentos events' order by random() limit 1`
+           where application_name like 'agentos events%' order by random() limit 1`
         )
         return undefined
       case "killed":

@@ -20,7 +20,7 @@ const ROUND_MILLIS = LEASE_MILLIS / 3
 const LEASE_REST_MILLIS = LEASE_MILLIS - ROUND_MILLIS - 1_000
 /** Events that are stored one after the other, each when the one before it has been delivered. */
 const SIGNALS = 10
-const LISTENING = "application_name = 'agentos events'"
+const LISTENING = "application_name like 'agentos events%'"
 
 let rig: RealtimeRig
 beforeAll(async () => {

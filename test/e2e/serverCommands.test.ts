@@ -10,6 +10,7 @@ import type {
 import { generateCertificate } from "@agentos/provider-smtp"
 import { startPostgres } from "@agentos/postgres/testing"
 import { Effect, Redacted } from "effect"
+import { execFileSync } from "node:child_process"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
@@ -288,6 +289,86 @@ describe("agentos-server check-config", () => {
         status: "warning"
       }
     ])
+  })
+})
+
+describe("agentos-server doctor", () => {
+  /** Runs the command, and returns its report. */
+  const doctor = async (changed: Readonly<Record<string, string>>, ...flags: ReadonlyArray<string>) => {
+    const { output, status } = await runServerCommand(["doctor", "--json", ...flags], { ...environment, ...changed })
+    const report = JSON.parse(output) as { readonly healthy: boolean; readonly checks: ReadonlyArray<Check> }
+    return { ...report, status, amiss: report.checks.filter((check) => !["ok", "skipped"].includes(check.status)) }
+  }
+
+  it("reports on a deployment as its server does, names what is wrong, and bundles it without secrets", async () => {
+    await execute(postgres.url, "create database doctor")
+    const zone = join(running.directory, "doctor-zone.json")
+    const domain = sandbox.emailDomain
+    const records = [
+      { name: domain, type: "A", value: "127.0.0.1" },
+      { name: domain, type: "MX", value: `10 ${domain}` },
+      { name: domain, type: "TXT", value: "v=spf1 ip4:127.0.0.1 -all" },
+      { name: `_dmarc.${domain}`, type: "TXT", value: "v=DMARC1; p=reject" }
+    ]
+    await writeFile(zone, JSON.stringify(records))
+    const secrets = {
+      AGENTOS_KEYS: "1:the-doctor-tells-no-one-about-this-key",
+      AGENTOS_OPERATOR_TOKEN: "the-doctor-tells-no-one-about-this-token"
+    }
+    const own = { ...secrets, DATABASE_URL: urlOf("doctor"), AGENTOS_DNS_ZONE_FILE: zone, AGENTOS_SMTP_PORT: "0" }
+    const server = await startServer({ ...environment, ...own, AGENTOS_PORT: "0" })
+    try {
+      const headers = { authorization: `Bearer ${secrets.AGENTOS_OPERATOR_TOKEN}` }
+      const [byCommand, byServer] = await vi.waitFor(async () => {
+        const answer = await fetch(`${server.operatorUrl}/internal/doctor`, { headers })
+        const { data } = (await answer.json()) as { readonly data: Awaited<ReturnType<typeof doctor>> }
+        // Each job has run once.
+        expect(data.checks.filter(({ status }) => status === "warning" || status === "failed")).toEqual([])
+        return [await doctor(own), data]
+      }, 30_000)
+      expect(byCommand).toMatchObject({ status: 0, healthy: true, amiss: [] })
+      expect(byServer.healthy).toBe(true)
+      const nameAndStatus = ({ name, status }: Check) => `${name}: ${status}`
+      expect(byServer.checks.map(nameAndStatus)).toEqual(byCommand.checks.map(nameAndStatus))
+      const servers = byCommand.checks.find(({ name }) => name === "servers")
+      expect(servers?.detail).toMatch(/^\d+\.\d+\.\d+ at 127\.0\.0\.1 since [^;]*$/)
+
+      const stop = ["sell", "stop", "--reason", "Maintenance", "--yes"]
+      expect((await runServerCommand(stop, { ...environment, ...own })).status).toBe(0)
+      const path = join(running.directory, "doctor.zip")
+      const { amiss, status } = await doctor(
+        {
+          ...own,
+          AGENTOS_SMTP_RELAY_TLS: "starttls",
+          AGENTOS_OPERATOR_LISTEN: new URL(server.operatorUrl ?? "").host
+        },
+        "--bundle",
+        path
+      )
+      expect(status).toBe(1)
+      expect(amiss).toEqual([
+        { ...failed("sales", /^stopped: all \(Maintenance\)$/, /sell start/), status: "warning" },
+        failed("mail relay", /STARTTLS/, /AGENTOS_SMTP_RELAY_TLS/)
+      ])
+      const unpack = "import json, sys, zipfile; z = zipfile.ZipFile(sys.argv[1])"
+      const show = "print(json.dumps({name: z.read(name).decode() for name in z.namelist()}))"
+      const unpacked = execFileSync("python3", ["-c", `${unpack}; ${show}`, path]).toString()
+      for (const secret of [
+        ...Object.values(secrets),
+        payment.refund.privateKey,
+        environment.AGENTOS_TWILIO_AUTH_TOKEN
+      ]) {
+        expect(unpacked).not.toContain(secret.replace(/^\d:|^0x/, ""))
+      }
+      const files = JSON.parse(unpacked) as Readonly<Record<string, string>>
+      expect(files["metrics.txt"]).toMatch(/^agentos_sales_stopped \d+$/m)
+      expect(JSON.parse(files["audit.json"]!)).toMatchObject({ items: [{ action: "sales.stop" }] })
+      expect(JSON.parse(files["report.json"]!)).toMatchObject({ healthy: false })
+    } finally {
+      await server.stop()
+    }
+    const gone = await doctor({ ...own, DATABASE_URL: urlOf("no_such_database") })
+    expect(gone.amiss).toEqual([failed("database", /3D000/, /Create the database/)])
   })
 })
 

@@ -125,6 +125,10 @@ const requireKeysOfOpenOperations = Layer.effectDiscard(
   })
 )
 
+/** The times of chains. Tests move the time of the chain of a sandbox. */
+export const chainClocksLayer = ({ environment, payment }: Pick<Setup, "environment" | "payment">) =>
+  Layer.effect(ChainClocks, (environment === "production" && payment.clocks) || Effect.succeed([]))
+
 /**
  * The services of the core on the adapters of the setup, the webhooks and sockets of providers, and the settings of the
  * HTTP API. `around` changes the adapters, for tests of how a server behaves when a port breaks its promise.
@@ -143,10 +147,7 @@ export const coreLayer = (setup: Setup, around: (ports: Ports) => Ports = (ports
     Layer.provideMerge(core),
     Layer.provideMerge(settingsLayer(setup)),
     Layer.provideMerge(traceLayer(setup.traces)),
-    // Tests move the time of the chain of a sandbox.
-    Layer.provideMerge(
-      Layer.effect(ChainClocks, (setup.environment === "production" && setup.payment.clocks) || Effect.succeed([]))
-    )
+    Layer.provideMerge(chainClocksLayer(setup))
   )
 }
 

@@ -1,9 +1,17 @@
 import { DatabaseClock, DatabaseState } from "@agentos/http-server"
-import type { Database, Postgres, SchemaMaintenance } from "@agentos/postgres"
-import { Duration, Effect, Layer, Redacted } from "effect"
+import type { Database, DatabaseDiagnosis, Postgres, SchemaMaintenance } from "@agentos/postgres"
+import { Context, Duration, Effect, Layer, Redacted } from "effect"
 
 /** Every storage port. */
 export type StoragePorts = Layer.Success<typeof Postgres.layer>
+
+/** Diagnoses the database of a storage that has one, for its operator. */
+export const StorageDiagnosis = Context.Reference<Effect.Effect<DatabaseDiagnosis> | undefined>(
+  "@agentos/agentos/StorageDiagnosis",
+  {
+    defaultValue: () => undefined
+  }
+)
 
 /** Where everything is stored: `postgres(…)`, `pglite(…)` or `memory()`. */
 export interface Storage {
@@ -23,9 +31,14 @@ export interface PostgresSettings {
   /** Maximum time of a statement, and of an idle transaction, in seconds. */
   readonly statementTimeoutSeconds?: number | undefined
   readonly idleTransactionTimeoutSeconds?: number | undefined
+  /** The version of the program, by which the servers of a database see each other. */
+  readonly version?: string | undefined
 }
 
 const loadPostgres = Effect.promise(() => import("@agentos/postgres"))
+/** Reads about the database with the services of its layer. */
+const onDatabase = <A>(read: Effect.Effect<A, never, Database>) =>
+  Effect.map(Effect.context<Database>(), (context) => Effect.provideContext(read, context))
 const seconds = (count: number | undefined) => (count === undefined ? undefined : Duration.seconds(count))
 
 /**
@@ -39,7 +52,8 @@ export const postgres = (url: string | Redacted.Redacted<string>, settings: Post
     maxConnections: settings.maxConnections,
     processes: settings.processes,
     statementTimeout: seconds(settings.statementTimeoutSeconds),
-    idleInTransactionTimeout: seconds(settings.idleTransactionTimeoutSeconds)
+    idleInTransactionTimeout: seconds(settings.idleTransactionTimeoutSeconds),
+    version: settings.version
   }
   return {
     isShared: true,
@@ -47,7 +61,7 @@ export const postgres = (url: string | Redacted.Redacted<string>, settings: Post
     layer: Layer.unwrap(
       Effect.map(
         loadPostgres,
-        ({ countConnections, databaseRisks, databaseTime, layerPostgres, Postgres, tableSizes }) => {
+        ({ countConnections, databaseRisks, databaseTime, diagnoseDatabase, layerPostgres, Postgres, tableSizes }) => {
           const warnOfRisks = Layer.effectDiscard(
             Effect.gen(function* () {
               for (const { fix, problem } of yield* databaseRisks) yield* Effect.logWarning(`${problem}. ${fix}`)
@@ -55,18 +69,19 @@ export const postgres = (url: string | Redacted.Redacted<string>, settings: Post
           )
           const state = Layer.effect(
             DatabaseState,
-            Effect.map(Effect.context<Database>(), (context) =>
-              Effect.provideContext(Effect.all({ connections: countConnections, tables: tableSizes }), context)
-            )
+            onDatabase(Effect.all({ connections: countConnections, tables: tableSizes }))
           )
+          const diagnosis = Layer.effect(StorageDiagnosis, onDatabase(diagnoseDatabase(null)))
           const clock = Layer.effect(
             DatabaseClock,
-            Effect.map(Effect.context<Database>(), (context) => ({
+            Effect.map(onDatabase(databaseTime), (time) => ({
               source: "database",
-              read: Effect.map(Effect.provideContext(databaseTime, context), (now) => ({ earliest: now, latest: now }))
+              read: Effect.map(time, (now) => ({ earliest: now, latest: now }))
             }))
           )
-          return Layer.mergeAll(Postgres.layer, state, clock, warnOfRisks).pipe(Layer.provide(layerPostgres(options)))
+          return Layer.mergeAll(Postgres.layer, state, diagnosis, clock, warnOfRisks).pipe(
+            Layer.provide(layerPostgres(options))
+          )
         }
       )
     )
@@ -81,15 +96,16 @@ export const pglite = (directory: string): Storage => ({
   isShared: false,
   schema: Effect.map(loadPostgres, ({ maintainPGlite }) => maintainPGlite({ directory })),
   layer: Layer.unwrap(
-    Effect.map(loadPostgres, ({ layerPGlite, Postgres, tableSizes }) => {
-      const state = Layer.effect(
-        DatabaseState,
-        Effect.map(Effect.context<Database>(), (context) =>
-          Effect.map(Effect.provideContext(tableSizes, context), (tables) => ({ connections: undefined, tables }))
-        )
-      )
-      return Layer.merge(Postgres.layer, state).pipe(Layer.provide(layerPGlite({ directory })))
-    })
+    Effect.map(loadPostgres, ({ diagnoseDatabase, layerPGlite, Postgres, tableSizes }) =>
+      Layer.mergeAll(
+        Postgres.layer,
+        Layer.effect(
+          DatabaseState,
+          onDatabase(Effect.map(tableSizes, (tables) => ({ connections: undefined, tables })))
+        ),
+        Layer.effect(StorageDiagnosis, onDatabase(diagnoseDatabase(directory)))
+      ).pipe(Layer.provide(layerPGlite({ directory })))
+    )
   )
 })
 

@@ -7,7 +7,16 @@ export {
   createAgentOs,
   type TraceOptions
 } from "./AgentOs.ts"
-export { backgroundLayer, coreLayer, policyLayer, type Ports, rateLimiterLayer, type Setup } from "./Composition.ts"
+export {
+  backgroundLayer,
+  chainClocksLayer,
+  coreLayer,
+  policyLayer,
+  type Ports,
+  rateLimiterLayer,
+  type ServerServices,
+  type Setup
+} from "./Composition.ts"
 export { AdapterError } from "./custom/AdapterError.ts"
 export type { CarrierCall, CarrierReport, CustomCarrier } from "./custom/CustomCarrier.ts"
 export type { CustomMail, PlainAttachment, PlainMail, PlainParsedMail } from "./custom/CustomMail.ts"
@@ -21,6 +30,8 @@ export { AgentOsError } from "./inProcess/AgentOsError.ts"
 export type { OperationRecord, Purchase, PurchaseRequest } from "./inProcess/Operations.ts"
 export type { CallConnection, ReceivedMail, RefusedRecipient } from "./inProcess/Receiving.ts"
 export type { PageOf, StoredContent, UseCases } from "./inProcess/UseCases.ts"
+
+export type { DatabaseDiagnosis } from "@agentos/postgres"
 
 /** The records of the core in the types of this package. */
 export type {

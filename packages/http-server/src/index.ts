@@ -4,9 +4,11 @@
  * `Server.layer` is a complete server around it, which listens.
  */
 export * from "./DatabaseState.ts"
+export * from "./Doctor.ts"
 export * from "./ReferenceClocks.ts"
 export { AccessLog, type AccessEntry, type AccessWriter } from "./edge/AccessLog.ts"
 export { stoppingResponse } from "./connection/BrokenRequests.ts"
+export { clockLevel, clockOffset } from "./health/ClockWatch.ts"
 export { Liveness } from "./health/Liveness.ts"
 export { processMetricsText } from "./health/ProcessMetrics.ts"
 export { Upgrades } from "./connection/Upgrades.ts"

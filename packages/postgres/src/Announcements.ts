@@ -50,11 +50,12 @@ const FLUSH_WITHIN = "2 seconds"
  * find the events when they poll.
  *
  * Returns when the first attempt to listen has succeeded or failed. In pg_stat_activity, the connection has the
- * application's name followed by `events`.
+ * application's name followed by `events` and the version, by which servers see each other.
  */
 export const makeListening = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-  connectionOf: ConnectionOf
+  connectionOf: ConnectionOf,
+  version: string | undefined
 ): Effect.fn.Return<Announcements, never, Scope.Scope> {
   const listeners = new Listeners()
   const attempted = yield* Deferred.make<void>()
@@ -93,7 +94,10 @@ export const makeListening = Effect.fnUntraced(function* (
   )
 
   const listenUntilLost = Effect.gen(function* () {
-    const session = yield* Effect.flatMap(connect(connectionOf({ name: "events" })), ({ pin }) => pin)
+    const session = yield* Effect.flatMap(
+      connect(connectionOf({ name: version === undefined ? "events" : `events ${version}` })),
+      ({ pin }) => pin
+    )
     const notifications = yield* session.listen(CHANNEL)
     const messageNotifications = yield* session.listen(MESSAGE_CHANNEL)
     yield* Deferred.succeed(attempted, undefined)

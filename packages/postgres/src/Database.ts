@@ -64,6 +64,8 @@ export interface PostgresOptions {
   readonly connectTimeout?: Duration.Input | undefined
   /** The server's name in pg_stat_activity: `agentos` by default. */
   readonly applicationName?: string | undefined
+  /** The version of the program, which follows the name of the connection that listens; by default none. */
+  readonly version?: string | undefined
 }
 
 /** Options of an embedded database in this process. */
@@ -206,7 +208,7 @@ export const layerPostgres = (
         multiplexConcurrency: PIPELINE
       })
       const transact = makeTransact(sql, yield* makeShared(sql, serving))
-      return { sql, delivery, transact, announcements: yield* makeListening(sql, serving) }
+      return { sql, delivery, transact, announcements: yield* makeListening(sql, serving, options.version) }
     }).pipe(Effect.catchTags(openFailures))
   )
 }

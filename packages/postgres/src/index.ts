@@ -12,6 +12,7 @@ export {
   type PostgresOptions,
   type SchemaMaintenance
 } from "./Database.ts"
+export { type DatabaseDiagnosis, diagnoseDatabase } from "./DatabaseDiagnosis.ts"
 export { DatabaseFailure } from "./DatabaseFailure.ts"
 export { type DatabaseRisk } from "./DatabaseRisks.ts"
 export { countConnections, databaseRisks, databaseTime, tableSizes } from "./DatabaseState.ts"

@@ -1,20 +1,18 @@
 import {
   type Backlog,
-  InboundMailStore,
+  FIGURES_LIMIT,
   type Job,
+  type JobRecord,
   Jobs,
   JobStore,
-  type JobRecord,
-  MessageRetryStore,
-  OperationStore,
   type OpenOperations,
   PaymentRail,
   type PaymentTerms,
+  readFigures,
   Sales,
   type Token,
   Usdt,
-  type WaitingMessages,
-  WebhookStore
+  type WaitingMessages
 } from "@agentos/core"
 import { Clock, Duration, Effect, Option } from "effect"
 import { type DatabaseConnectionCount, DatabaseState, type TableSize } from "../DatabaseState.ts"
@@ -25,19 +23,15 @@ import { mergeWorkerMetrics, WorkerMetrics } from "../WorkerMetrics.ts"
 
 /** A slower database is reported as down, so that the metrics of this server itself still appear. */
 const ANSWER_WITHIN = Duration.seconds(2)
-/** Maximum number of operations that are counted. */
-const OPEN_LIMIT = 10_000
-/** Maximum number of waiting messages that are counted. */
-const WAITING_LIMIT = 10_000
-
 /** Every job of the host with its stored record, which is undefined before the first run. */
 export const knownJobs = Effect.gen(function* () {
   const store = yield* JobStore
   const jobs = yield* Jobs
-  return Effect.map(store.list, (records) =>
-    jobs.map((job) => ({ job, record: records.find(({ name }) => name === job.name) }))
-  )
+  return Effect.map(store.list, (records) => withRecords(jobs, records))
 })
+
+const withRecords = (jobs: ReadonlyArray<Job>, records: ReadonlyArray<JobRecord>) =>
+  jobs.map((job) => ({ job, record: records.find(({ name }) => name === job.name) }))
 
 interface KnownJob {
   readonly job: Job
@@ -71,7 +65,7 @@ const jobMetrics = Effect.fnUntraced(function* (jobs: ReadonlyArray<KnownJob>, n
 
 const operationMetrics = Effect.fnUntraced(function* (open: ReadonlyArray<OpenOperations>, now: number) {
   for (const [state, some] of Map.groupBy(open, ({ state }) => state)) {
-    const description = `Open paid operations by state, counted up to the ${OPEN_LIMIT} that are due first.`
+    const description = `Open paid operations by state, counted up to the ${FIGURES_LIMIT} that are due first.`
     const total = some.reduce((sum, { count }) => sum + count, 0)
     yield* gauge("agentos_operations_open", description, { state }, total)
     const age = Math.max(0, now - Math.min(...some.map(({ oldestAt }) => oldestAt))) / 1_000
@@ -95,7 +89,7 @@ const refundMetrics = Effect.fnUntraced(function* (
   for (const some of Map.groupBy([...none, ...due], ({ asset, network }) => `${network} ${asset}`).values()) {
     const { asset, network } = some[0]!
     const total = some.reduce((sum, { amount }) => sum + amount, 0n)
-    const description = `Amount of the open operations that are due back to their payers, of the ${OPEN_LIMIT} due first.`
+    const description = `Amount of the open operations that are due back to their payers, of the ${FIGURES_LIMIT} due first.`
     yield* gauge(
       "agentos_refunds_due_usdt",
       description,
@@ -108,7 +102,7 @@ const refundMetrics = Effect.fnUntraced(function* (
 const messageMetrics = Effect.fnUntraced(function* (waiting: WaitingMessages, now: number) {
   const { deferred, firstDueAt, scheduled } = waiting
   for (const [state, count] of Object.entries({ scheduled, deferred })) {
-    const description = `Outbound messages that wait for an attempt, counted up to the ${WAITING_LIMIT} that are due first.`
+    const description = `Outbound messages that wait for an attempt, counted up to the ${FIGURES_LIMIT} that are due first.`
     yield* gauge("agentos_messages_waiting", description, { state }, count)
   }
   const overdue = Math.max(0, now - (firstDueAt ?? now)) / 1_000
@@ -122,11 +116,11 @@ const messageMetrics = Effect.fnUntraced(function* (waiting: WaitingMessages, no
 
 const backlogMetrics = Effect.fnUntraced(function* (mails: Backlog, webhooks: Backlog, now: number) {
   const secondsSince = (since: number | null) => Math.max(0, now - (since ?? now)) / 1_000
-  const mailsWaiting = `Accepted mails that no mailbox has yet, counted up to ${WAITING_LIMIT}.`
+  const mailsWaiting = `Accepted mails that no mailbox has yet, counted up to ${FIGURES_LIMIT}.`
   yield* gauge("agentos_inbound_mails_waiting", mailsWaiting, {}, mails.count)
   const oldest = "Seconds since the oldest of them was accepted."
   yield* gauge("agentos_inbound_mails_oldest_seconds", oldest, {}, secondsSince(mails.since))
-  const webhooksDue = `Event webhooks with an event to send now, counted up to ${WAITING_LIMIT}.`
+  const webhooksDue = `Event webhooks with an event to send now, counted up to ${FIGURES_LIMIT}.`
   yield* gauge("agentos_webhooks_due", webhooksDue, {}, webhooks.count)
   const overdue = "Seconds since the first of them became due."
   yield* gauge("agentos_webhooks_overdue_seconds", overdue, {}, secondsSince(webhooks.since))
@@ -153,23 +147,16 @@ const tableMetrics = Effect.fnUntraced(function* (tables: ReadonlyArray<TableSiz
  * tenant.
  */
 export const metricsText = Effect.gen(function* () {
-  const jobs = yield* knownJobs
-  const operations = yield* OperationStore
+  const jobs = yield* Jobs
   const rail = yield* PaymentRail
-  const messages = yield* MessageRetryStore
-  const mails = yield* InboundMailStore
-  const webhooks = yield* WebhookStore
+  const stores = yield* Effect.context<Effect.Services<typeof readFigures>>()
   const database = yield* DatabaseState
   const { check } = yield* Readiness
   const { stopped } = yield* Sales
 
   const storeFigures = Effect.all(
     {
-      jobs,
-      open: operations.countOpen(OPEN_LIMIT),
-      waiting: messages.countWaiting(WAITING_LIMIT),
-      mails: mails.backlog(WAITING_LIMIT),
-      webhooks: webhooks.backlog(WAITING_LIMIT),
+      figures: Effect.provideContext(readFigures, stores),
       database: database ?? Effect.succeed(undefined)
     },
     { concurrency: "unbounded" }
@@ -196,11 +183,12 @@ export const metricsText = Effect.gen(function* () {
       took
     )
     if (Option.isNone(answer)) return
-    yield* jobMetrics(answer.value.jobs, now)
-    yield* operationMetrics(answer.value.open, now)
-    yield* refundMetrics(answer.value.open, rail.terms(0n))
-    yield* messageMetrics(answer.value.waiting, now)
-    yield* backlogMetrics(answer.value.mails, answer.value.webhooks, now)
+    const { jobs: records, mails, open, waiting, webhooks } = answer.value.figures
+    yield* jobMetrics(withRecords(jobs, records), now)
+    yield* operationMetrics(open, now)
+    yield* refundMetrics(open, rail.terms(0n))
+    yield* messageMetrics(waiting, now)
+    yield* backlogMetrics(mails, webhooks, now)
     yield* gauge("agentos_sales_stopped", "Services whose sale the operator has stopped.", {}, (yield* stopped).size)
     if (answer.value.database === undefined) return
     const { connections, tables } = answer.value.database

@@ -9,9 +9,9 @@ const UNREADY_MILLIS = 30_000
 
 /**
  * Returns by how many milliseconds this server's clock is ahead of another, at least; negative if it is behind, and 0 if
- * they may agree. The time that the answer took counts for neither.
+ * they may agree, and undefined if it does not answer. The time that the answer took counts for neither.
  */
-const compare = ({ read }: ReferenceClock) =>
+export const clockOffset = ({ read }: ReferenceClock) =>
   Effect.gen(function* () {
     const before = yield* Clock.currentTimeMillis
     const { earliest, latest } = yield* read
@@ -24,6 +24,12 @@ const compare = ({ read }: ReferenceClock) =>
     Effect.catchCause(() => Effect.succeed(undefined))
   )
 
+/** Judges such an offset, of any sign. */
+export const clockLevel = (offset: number): "right" | "warned" | "wrong" => {
+  const size = Math.abs(offset)
+  return size >= UNREADY_MILLIS ? "wrong" : size >= WARN_MILLIS ? "warned" : "right"
+}
+
 const describe = (offset: number): string => `${Math.abs(offset) / 1_000} s ${offset > 0 ? "ahead of" : "behind"}`
 
 /**
@@ -33,10 +39,10 @@ const describe = (offset: number): string => `${Math.abs(offset) / 1_000} s ${of
 export const watchClock = Effect.gen(function* () {
   const database = yield* DatabaseClock
   const clocks = [...(database === undefined ? [] : [database]), ...(yield* ChainClocks)]
-  const levels = new Map<string, "right" | "warned" | "wrong">()
+  const levels = new Map<string, ReturnType<typeof clockLevel>>()
 
   const judge = Effect.fnUntraced(function* (clock: ReferenceClock) {
-    const offset = yield* compare(clock)
+    const offset = yield* clockOffset(clock)
     if (offset === undefined) return
     const { source } = clock
     const gauge = Metric.gauge("agentos_clock_offset_seconds", {
@@ -44,8 +50,7 @@ export const watchClock = Effect.gen(function* () {
       attributes: { source }
     })
     yield* Metric.update(gauge, offset / 1_000)
-    const size = Math.abs(offset)
-    const level = size >= UNREADY_MILLIS ? "wrong" : size >= WARN_MILLIS ? "warned" : "right"
+    const level = clockLevel(offset)
     const before = levels.get(source) ?? "right"
     levels.set(source, level)
     if (level === before) return

@@ -12,6 +12,7 @@ const ROLES = ["read", "support", "money"] as const
 const ROUTES: ReadonlyArray<readonly [method: "GET" | "POST", path: string, role: OperatorRole, action?: string]> = [
   ["GET", "/internal/jobs", "read"],
   ["POST", "/internal/jobs/{name}/run", "support", "job.run"],
+  ["GET", "/internal/doctor", "read"],
   ["GET", "/internal/metrics", "read"],
   ["GET", "/internal/operations", "read"],
   ["GET", "/internal/operations/{operationId}", "read"],

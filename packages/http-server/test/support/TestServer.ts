@@ -34,6 +34,7 @@ import {
   walletAddress
 } from "@agentos/core"
 import {
+  Doctor,
   ListenerSettings,
   OperatorListener,
   type RateLimit,
@@ -220,6 +221,7 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
     operatorToken: options.operatorToken === undefined ? null : Redacted.make(options.operatorToken),
     site: options.site ?? testSite
   })
+  const doctor = Layer.succeed(Doctor, Effect.succeed({ healthy: true, checks: [] }))
   const listener = Layer.succeed(ListenerSettings, {
     host: "127.0.0.1",
     port: 0,
@@ -236,6 +238,7 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
       )
     ),
     Layer.provide(Layer.merge(settings, listener)),
+    Layer.provideMerge(doctor),
     Layer.provide(transitMemory === undefined ? Layer.empty : Layer.succeed(TransitMemory, transitMemory)),
     Layer.provide(Logger.layer([Logger.make((line) => logs.push(encodeLine(Logger.formatStructured.log(line))))]))
   )

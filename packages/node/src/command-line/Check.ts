@@ -21,14 +21,17 @@ export const skipped = (detail: string, fix: string | null = null): Finding => (
 /** The shape of `reportChecks` with --json. */
 export const CHECKS_JSON = "{healthy, checks: [{name, status: ok | warning | failed | skipped, detail, fix}]}"
 
+/** Returns the document of `CHECKS_JSON`. */
+export const checksDocument = (checks: ReadonlyArray<Check>) => ({
+  healthy: !checks.some(({ status }) => status === "failed"),
+  checks: checks.map(({ detail, fix, name, status }) => ({ name, status, detail, fix }))
+})
+
 /** Prints the checks, and on standard error how to fix them. Throws a failure if one failed. */
 export const reportChecks = (output: Output, checks: ReadonlyArray<Check>): void => {
   const bad = checks.filter(({ status }) => status === "failed")
   output.table(
-    {
-      healthy: bad.length === 0,
-      checks: checks.map(({ detail, fix, name, status }) => ({ name, status, detail, fix }))
-    },
+    checksDocument(checks),
     checks,
     [
       { heading: "CHECK", value: ({ name }) => name, whole: true },

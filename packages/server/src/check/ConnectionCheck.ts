@@ -1,4 +1,4 @@
-import type { Setup } from "@agentos/agentos"
+import type { DatabaseDiagnosis, Setup } from "@agentos/agentos"
 import { type Check, failed, type Finding, passed, skipped, warned } from "@agentos/node/command-line"
 import { CATALOG, ProviderError, Usdt } from "@agentos/core"
 import { configuredChecks, type NetworkConfig } from "@agentos/x402"
@@ -52,33 +52,48 @@ const databaseFix = (error: unknown): string =>
     ? "Enable TLS in PostgreSQL, or correct sslmode in DATABASE_URL."
     : (DATABASE_FIXES[codeOf(error) ?? ""] ?? "Correct DATABASE_URL, and let PostgreSQL accept connections from here.")
 
-const checkDatabase = (config: ServerConfig): Effect.Effect<Finding> =>
+/** Judges the version and the migrations of a database. */
+export const schemaFinding = ({
+  newer,
+  pending,
+  risks,
+  version
+}: Pick<DatabaseDiagnosis, "newer" | "pending" | "risks" | "version">): Finding => {
+  const name = `PostgreSQL ${version}`
+  if (newer.length > 0)
+    return warned(
+      `${name}, with migrations of a newer version: ${newer.join(", ")}`,
+      "Run the newer version of agentos-server, unless an upgrade is in progress."
+    )
+  if (pending.length > 0)
+    return warned(
+      `${name}, with ${pending.length} pending migrations`,
+      "agentos-server migrate, or start, which does the same"
+    )
+  return risks.length === 0
+    ? passed(`${name}, up to date`)
+    : warned(
+        [`${name}, up to date`, ...risks.map(({ problem }) => problem)].join("; "),
+        risks.map(({ fix }) => fix).join(" ")
+      )
+}
+
+/**
+ * Reads the state of the database. Creates and changes nothing. With `tries`, also tries the connections and rights of a
+ * server.
+ */
+export const checkDatabase = (
+  config: ServerConfig,
+  { tries }: { readonly tries: boolean } = { tries: true }
+): Effect.Effect<Finding> =>
   orFailed(
-    Effect.flatMap(schemaOf(config), ({ check, read, risks }) => Effect.andThen(check, Effect.all([read, risks]))),
-    ([{ newer, pending, version }, risks]) => {
-      if (version === null)
-        return warned(
-          "the embedded database does not exist yet",
-          "agentos-server migrate, or start, which creates it too"
-        )
-      const name = `PostgreSQL ${version}`
-      if (newer.length > 0)
-        return warned(
-          `${name}, with migrations of a newer version: ${newer.join(", ")}`,
-          "Run the newer version of agentos-server, unless an upgrade is in progress."
-        )
-      if (pending.length > 0)
-        return warned(
-          `${name}, with ${pending.length} pending migrations`,
-          "agentos-server migrate, or start, which does the same"
-        )
-      return risks.length === 0
-        ? passed(`${name}, up to date`)
-        : warned(
-            [`${name}, up to date`, ...risks.map(({ problem }) => problem)].join("; "),
-            risks.map(({ fix }) => fix).join(" ")
-          )
-    },
+    Effect.flatMap(schemaOf(config), ({ check, read, risks }) =>
+      Effect.andThen(tries ? check : Effect.void, Effect.all([read, risks]))
+    ),
+    ([{ version, ...state }, risks]) =>
+      version === null
+        ? warned("the embedded database does not exist yet", "agentos-server migrate, or start, which creates it too")
+        : schemaFinding({ ...state, version, risks }),
     (error) =>
       "directory" in config.database
         ? "Correct AGENTOS_DATA_DIR, or stop the process that uses it."
@@ -174,7 +189,15 @@ const checkCarrier = ({ publicUrl, telephony }: Setup): Effect.Effect<Finding> =
 /** A shorter password is contained in ordinary words. */
 const REDACTED_LENGTH_MIN = 4
 
-/** The passwords that a message of someone else could repeat. */
+/** Removes the passwords that a message of someone else could repeat. */
+export const withoutPasswords = (config: ServerConfig) => {
+  const passwords = passwordsOf(config)
+  return ({ detail, ...check }: Check): Check => ({
+    ...check,
+    detail: passwords.reduce((text, password) => text.replaceAll(password, "…"), detail)
+  })
+}
+
 const passwordsOf = ({ database, mail, phone }: ServerConfig): ReadonlyArray<string> => {
   // The URL standard has no URLs with several hosts.
   const inUrl = "url" in database ? (/^[^/]*\/\/[^/?#]*?:([^/?#]*)@/.exec(Redacted.value(database.url))?.[1] ?? "") : ""
@@ -184,22 +207,25 @@ const passwordsOf = ({ database, mail, phone }: ServerConfig): ReadonlyArray<str
   return [inUrl, ...others].filter((secret) => secret.length >= REDACTED_LENGTH_MIN)
 }
 
-/**
- * Tries the connections that a server needs: database, chains, facilitators, wallets, relay and carrier. Changes nothing,
- * sends nothing and takes at most 10 s.
- */
-export const checkConnections = Effect.fnUntraced(function* (config: ServerConfig, setup: Setup) {
+/** Tries the connections to chains, facilitators, wallets, relay and carrier. Changes nothing, sends nothing and takes at most 10 s. */
+export const checkProviders = (config: ServerConfig, setup: Setup): Effect.Effect<ReadonlyArray<Check>> =>
+  tryAll(config, setup, [])
+
+/** Tries the connections that a server needs: the database, and those of `checkProviders`. */
+export const checkConnections = (config: ServerConfig, setup: Setup): Effect.Effect<ReadonlyArray<Check>> =>
+  tryAll(config, setup, [["database", checkDatabase(config)]])
+
+const tryAll = Effect.fnUntraced(function* (config: ServerConfig, setup: Setup, first: ReadonlyArray<NamedCheck>) {
   const { networks } = config
   const labelOf = ({ asset, network }: NetworkConfig) =>
     networks.filter((other) => other.network === network).length > 1 ? `${network} ${asset}` : network
   const payment = yield* Effect.forEach(networks, (network) => checkNetwork(network, labelOf(network)))
   const all: ReadonlyArray<NamedCheck> = [
-    ["database", checkDatabase(config)],
+    ...first,
     ...payment.flat(),
     ["mail relay", checkMail(setup)],
     ["carrier", checkCarrier(setup)]
   ]
-  const passwords = passwordsOf(config)
   return yield* Effect.forEach(
     all,
     ([name, check]) =>
@@ -209,13 +235,7 @@ export const checkConnections = Effect.fnUntraced(function* (config: ServerConfi
           Effect.succeed(
             failed(`no answer within ${LIMIT_SECONDS} s`, "Correct its address, and allow connections to it from here.")
           )
-      }).pipe(
-        Effect.map(({ detail, ...finding }): Check => ({
-          name,
-          detail: passwords.reduce((text, password) => text.replaceAll(password, "…"), detail),
-          ...finding
-        }))
-      ),
+      }).pipe(Effect.map((finding): Check => withoutPasswords(config)({ name, ...finding }))),
     { concurrency: "unbounded" }
   )
 })

@@ -189,7 +189,15 @@ const checkDns = async ({ apiHost, mail, sendsFrom }: DnsNames, dns: SenderDns):
       checkDkim(read, dkim),
       checkDmarc(read, domain),
       ...(sendsFrom.length === 0
-        ? [{ name: "PTR", ...skipped("the addresses of the relay are not known", "Name each: --sends-from ADDRESS") }]
+        ? [
+            {
+              name: "PTR",
+              ...skipped(
+                "the addresses of the relay are not known",
+                "agentos-server check-dns --sends-from ADDRESS, for each"
+              )
+            }
+          ]
         : sendsFrom.flatMap((address) => [checkSender(address, mail, dns), checkPointer(read, address)]))
     ])
   } finally {

@@ -1,11 +1,5 @@
-import { type Check, CHECKS_JSON, passed, reportChecks, warned } from "@agentos/node/command-line"
+import { CHECKS_JSON, reportChecks } from "@agentos/node/command-line"
 import { defineCommand, runEffect } from "./ServerCommand.ts"
-
-/** RFC 2142: people report abuse and broken mail to these addresses. */
-const NO_POSTMASTER = warned(
-  "mail to postmaster and abuse reaches no mailbox: it is only recorded",
-  "Create a mailbox, and set AGENTOS_POSTMASTER to its address."
-)
 
 export const CHECK_CONFIG = defineCommand(
   {
@@ -26,31 +20,17 @@ export const CHECK_CONFIG = defineCommand(
     exits: []
   },
   async (context, { flags: { offline } }) => {
-    const { Clock, Effect } = await import("effect")
-    const ServerConfig = await import("../config/ServerConfig.ts")
-    const { setupOf } = await import("../program/ServerSetup.ts")
-    const { schemaOf } = await import("../program/Maintenance.ts")
-    const { certificateFinding, configuredCertificate } = await import("../program/MailIntake.ts")
+    const { Effect } = await import("effect")
+    const { checkConfiguration } = await import("../check/ConfigurationCheck.ts")
     const { unknownVariables } = await import("../variable/Variables.ts")
     for (const warning of unknownVariables(context.host.env)) context.output.warn(warning)
-    const checks: Array<Check> = []
-    await runEffect(
+    const checks = await runEffect(
       context,
       Effect.gen(function* () {
-        const config = yield* ServerConfig.read(context.host.env)
-        const setup = yield* setupOf(config)
-        const certificate = config.mail && (yield* configuredCertificate(config.mail))
-        yield* Effect.flatMap(schemaOf(config), ({ validate }) => validate)
-        checks.push({ name: "variables", ...passed("valid") })
-        if (config.mail && config.quotas.mail.postmaster === null) checks.push({ name: "postmaster", ...NO_POSTMASTER })
-        if (certificate !== undefined)
-          checks.push({
-            name: "mail certificate",
-            ...certificateFinding(certificate.report, yield* Clock.currentTimeMillis)
-          })
-        if (offline) return
+        const { checks, config, setup } = yield* checkConfiguration(context.host.env)
+        if (offline) return checks
         const { checkConnections } = yield* Effect.promise(() => import("../check/ConnectionCheck.ts"))
-        checks.push(...(yield* checkConnections(config, setup)))
+        return [...checks, ...(yield* checkConnections(config, setup))]
       })
     )
     reportChecks(context.output, checks)

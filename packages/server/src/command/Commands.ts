@@ -2,6 +2,7 @@ import { CommandTree, HELP_FLAG, JSON_FLAG, OUTPUT_FLAGS, type ProgramSpec } fro
 import { VERSION } from "../Version.ts"
 import { CHECK_CONFIG } from "./CheckConfigCommand.ts"
 import { CHECK_DNS } from "./CheckDnsCommand.ts"
+import { DOCTOR } from "./DoctorCommand.ts"
 import { INIT } from "./InitCommand.ts"
 import { JOBS_LIST, JOBS_RUN } from "./JobsCommands.ts"
 import { LEDGER } from "./LedgerCommand.ts"
@@ -45,6 +46,7 @@ export const COMMANDS = [
   CHECK_CONFIG,
   CHECK_DNS,
   START,
+  DOCTOR,
   MIGRATE,
   LEDGER,
   OPERATIONS_LIST,

@@ -1,3 +1,4 @@
+import type { ServerServices } from "@agentos/agentos"
 import { type ExitCode, Failure, usageError } from "@agentos/node/command-line"
 import { WORKERS_RULE, workersOf } from "../worker/WorkerCount.ts"
 import { isWorker } from "../worker/WorkerProcess.ts"
@@ -8,6 +9,7 @@ const WORKERS = "AGENTOS_WORKERS"
 /** Runs the only process of a server, or one of its workers. */
 const runServer = async (context: ServerCommandContext, jobs: boolean): Promise<void> => {
   const { isMisconfiguration, serverProgram } = await import("../program/ServerProgram.ts")
+  const { Effect } = await import("effect")
   const { explain } = await import("../output/ProgramOutput.ts")
   const { StopDeadline } = await import("../program/StopDeadline.ts")
   const worker = isWorker() ? (await import("../worker/WorkerRole.ts")).takeWorkerRole() : undefined
@@ -18,7 +20,14 @@ const runServer = async (context: ServerCommandContext, jobs: boolean): Promise<
   try {
     // The end of a terminal ends the server that runs in it.
     const reread = worker === undefined && !host.stdinIsTerminal ? () => environmentNow(context) : undefined
-    const program = serverProgram({ jobs, worker, stopDeadline, reread })
+    // Loaded by the first request.
+    const doctor = Effect.map(Effect.context<ServerServices>(), (services) =>
+      Effect.flatMap(
+        Effect.promise(() => import("../check/Doctor.ts")),
+        ({ diagnoseServer }) => Effect.provideContext(diagnoseServer, services)
+      )
+    )
+    const program = serverProgram({ jobs, worker, stopDeadline, reread, doctor })
     await runEffect({ ...context, host: { ...host, signal } }, program, (error) =>
       isMisconfiguration(error) ? new Failure({ code: "CONFIGURATION", message: explain(error) }) : undefined
     )

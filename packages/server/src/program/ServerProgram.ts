@@ -1,5 +1,13 @@
-import { backgroundLayer, coreLayer, type Ports } from "@agentos/agentos"
-import { AccessLog, ListenerSettings, Liveness, OperatorListener, Server, WorkerMetrics } from "@agentos/http-server"
+import { backgroundLayer, coreLayer, type Ports, type ServerServices } from "@agentos/agentos"
+import {
+  AccessLog,
+  Doctor,
+  ListenerSettings,
+  Liveness,
+  OperatorListener,
+  Server,
+  WorkerMetrics
+} from "@agentos/http-server"
 import { ConfigurationInvalid, ProviderError, SettingName } from "@agentos/core"
 import { KeyringMisconfigured } from "@agentos/node/keyring"
 import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Metric, Predicate, Schema, Scope } from "effect"
@@ -56,6 +64,8 @@ export interface ServerProgramOptions {
   readonly worker?: WorkerRole | undefined
   /** Ends this process if it does not stop in time. */
   readonly stopDeadline?: StopDeadline | undefined
+  /** Checks everything on which the server depends, for its route. */
+  readonly doctor?: Effect.Effect<Effect.Effect<unknown>, never, ServerServices>
   /** Changes the ports, for tests of how the server behaves when a port breaks its promise. */
   readonly around?: (ports: Ports) => Ports
   /** Returns the settings as they are now. On SIGHUP, the limits of the server become those. */
@@ -80,7 +90,15 @@ export const serverProgram = (options: ServerProgramOptions = {}): Effect.Effect
 
 const serve = (
   config: ServerConfig.ServerConfig,
-  { around, jobs = true, reread, stopDeadline = new StopDeadline(undefined), watchdog, worker }: ServerProgramOptions
+  {
+    around,
+    doctor,
+    jobs = true,
+    reread,
+    stopDeadline = new StopDeadline(undefined),
+    watchdog,
+    worker
+  }: ServerProgramOptions
 ): Effect.Effect<never, unknown> =>
   Effect.gen(function* () {
     for (const warning of unknownVariables(process.env)) yield* Effect.logWarning(warning)
@@ -101,14 +119,15 @@ const serve = (
       const intake = yield* Scope.fork(yield* Effect.scope, "parallel")
       const mail = yield* Scope.fork(intake)
       const smtp = config.mail && (yield* Scope.provide(listenForMail(config.mail, config.workers), mail))
-      const listener = Layer.merge(
+      const listener = Layer.mergeAll(
         Layer.succeed(ListenerSettings, {
           host: config.host,
           port: config.port,
           operator: config.operatorListen,
           drainTimeout: DRAIN_TIMEOUT
         }),
-        Layer.succeed(WorkerMetrics, worker?.metrics)
+        Layer.succeed(WorkerMetrics, worker?.metrics),
+        doctor === undefined ? Layer.empty : Layer.effect(Doctor, doctor)
       )
       const requests = yield* Scope.fork(intake)
       const server = yield* Layer.buildWithScope(Layer.provide(Server.layer, listener), requests)

@@ -6,18 +6,20 @@ import { Effect, Redacted, Schema } from "effect"
 import type { MailConfig } from "../config/MailConfig.ts"
 import type { AllowedAgentConfig } from "../config/PhoneConfig.ts"
 import { readConfiguredFile, type ServerConfig } from "../config/ServerConfig.ts"
+import { VERSION } from "../Version.ts"
 
 /** The part of the configuration that selects the storage. Commands beside a server are one process. */
 export type StorageConfig = Pick<ServerConfig, "database"> & Partial<Pick<ServerConfig, "workers">>
 
-/** The storage that the configuration selects. */
-export const storageOf = ({ database, workers }: StorageConfig): Storage =>
+/** The storage that the configuration selects. A server has a version, by which the servers of a database see each other. */
+export const storageOf = ({ database, workers }: StorageConfig, version?: string): Storage =>
   "url" in database
     ? postgres(database.url, {
         maxConnections: database.maxConnections,
         processes: workers,
         statementTimeoutSeconds: database.statementTimeout,
-        idleTransactionTimeoutSeconds: database.idleTransactionTimeout
+        idleTransactionTimeoutSeconds: database.idleTransactionTimeout,
+        version
       })
     : pglite(database.directory)
 
@@ -72,7 +74,7 @@ export const setupOf = Effect.fnUntraced(function* (
     environment: config.environment,
     publicUrl: config.publicUrl,
     keys: config.keys,
-    storage: storageOf(config),
+    storage: storageOf(config, VERSION),
     payment: x402Networks(config.networks),
     mail: config.mail && (yield* mailOf(config.mail)),
     telephony: carrier && twilio(carrier),

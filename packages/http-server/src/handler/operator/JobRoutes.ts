@@ -2,6 +2,7 @@ import { InternalError } from "@agentos/api"
 import { Conflict, JobRunner, ResourceNotFound, Timestamp } from "@agentos/core"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
+import { Doctor } from "../../Doctor.ts"
 import { knownJobs, metricsText } from "../OperatorMetrics.ts"
 import { type Answer, dataResponse, mutation, parameter, read } from "./OperatorRoute.ts"
 
@@ -53,7 +54,9 @@ const showMetrics = Effect.map(metricsText, (metrics): Answer =>
 )
 
 export const routes = Effect.gen(function* () {
+  const doctor = yield* Doctor
   return [
+    ...(doctor === undefined ? [] : [read("doctor", "/internal/doctor", Effect.flatMap(doctor, dataResponse))]),
     read("jobs", "/internal/jobs", yield* listJobs),
     mutation("runJob", "support", "job.run", "/internal/jobs/{name}/run", yield* runJob),
     read("metrics", "/internal/metrics", yield* showMetrics)
