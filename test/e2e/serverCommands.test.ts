@@ -19,6 +19,8 @@ import type { AddressInfo } from "node:net"
 import { createTransport } from "nodemailer"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { text } from "node:stream/consumers"
+import { Webhook } from "standardwebhooks"
 import { type Address, createWalletClient, http, parseEther } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
@@ -34,6 +36,7 @@ import {
   unfinishedRequest,
   untilRefused
 } from "../support/ServerCommand.ts"
+import { RelayLog } from "../support/RelayLog.ts"
 import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
 
 interface Check {
@@ -369,6 +372,52 @@ describe("agentos-server doctor", () => {
     }
     const gone = await doctor({ ...own, DATABASE_URL: urlOf("no_such_database") })
     expect(gone.amiss).toEqual([failed("database", /3D000/, /Create the database/)])
+  })
+})
+
+describe("incidents", () => {
+  it("reach the operators by a signed webhook and by mail, once over all processes", async () => {
+    await execute(postgres.url, "create database incidents")
+    const secret = `whsec_${Buffer.from("the secret of the operator").toString("base64")}`
+    const received: Array<unknown> = []
+    const receiver = createServer((request, response) => {
+      void text(request).then((body) => {
+        received.push(new Webhook(secret).verify(body, request.headers as Record<string, string>))
+        response.writeHead(204).end()
+      })
+    })
+    receiver.listen(0, "127.0.0.1")
+    await once(receiver, "listening")
+    const own = {
+      ...environment,
+      DATABASE_URL: urlOf("incidents"),
+      AGENTOS_PORT: "0",
+      AGENTOS_SMTP_PORT: "0",
+      AGENTOS_OPERATOR_WEBHOOK_URL: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/agentos`,
+      AGENTOS_OPERATOR_WEBHOOK_SECRET: secret,
+      AGENTOS_OPERATOR_MAIL_TO: "ops@ops.example",
+      AGENTOS_NETWORKS: JSON.stringify([{ ...payment, refund: { privateKey: `0x${"5".repeat(64)}` } }])
+    }
+    const server = await startServer(own)
+    try {
+      const relay = new RelayLog(sandbox.mail.outboxDir)
+      const reached = async () => [received.length, (await relay.read()).get("ops@ops.example")?.length ?? 0]
+      await vi.waitFor(async () => expect(await reached()).toEqual([1, 1]), { timeout: 30_000 })
+      expect(received[0]).toMatchObject({
+        type: "operator.incident.opened",
+        data: {
+          kind: "wallet_low",
+          summary: expect.stringMatching(/holds 0\.00 .* up to 5\.00\.$/),
+          resolvedAt: null
+        }
+      })
+      const again = await runServerCommand(["jobs", "run", "incident-watch", "--json"], own)
+      expect(JSON.parse(again.output)).toEqual({ name: "incident-watch", done: 0 })
+      expect(await reached()).toEqual([1, 1])
+    } finally {
+      await server.stop()
+      receiver.close()
+    }
   })
 })
 

@@ -27,6 +27,7 @@ import { observedProviders } from "./ProviderCalls.ts"
 import type { Payment } from "./Payment.ts"
 import type { Storage } from "./Storage.ts"
 import { type TraceExport, traceLayer } from "./Traces.ts"
+import { operatorChannels, type OperatorContact } from "./OperatorChannels.ts"
 import { none, type Telephony } from "./Telephony.ts"
 
 /** Everything that makes up one AgentOS, checked and with defaults filled in. */
@@ -50,6 +51,8 @@ export interface Setup {
   readonly signInOrigins: ReadonlyArray<string>
   /** Null disables operator access. */
   readonly operatorToken: Redacted.Redacted | null
+  /** How operators are informed of incidents; by default they are not. */
+  readonly operatorContact?: OperatorContact | undefined
   /** Null records no traces. */
   readonly traces: TraceExport | null
 }
@@ -134,11 +137,12 @@ export const chainClocksLayer = ({ environment, payment }: Pick<Setup, "environm
  * HTTP API. `around` changes the adapters, for tests of how a server behaves when a port breaks its promise.
  */
 export const coreLayer = (setup: Setup, around: (ports: Ports) => Ports = (ports) => ports) => {
-  const { publicUrl, quotas, telephony = none } = setup
+  const { operatorContact, publicUrl, quotas, telephony = none } = setup
   const limiter = rateLimiterLayer(setup)
   const core = Core.layerWithSignIn.pipe(
     Layer.provideMerge(OfferReceipts.layer(publicUrl)),
     Layer.provideMerge(limiter),
+    Layer.provide(operatorContact === undefined ? Layer.empty : operatorChannels(operatorContact)),
     Layer.provideMerge(Layer.provideMerge(observedProviders, around(portsLayer(setup, limiter)))),
     Layer.provide(policyLayer(setup)),
     Layer.provide(Layer.merge(Layer.succeed(CallPolicy, quotas.calls), Layer.succeed(MailPolicy, quotas.mail)))

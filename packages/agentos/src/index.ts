@@ -17,6 +17,7 @@ export {
   type ServerServices,
   type Setup
 } from "./Composition.ts"
+export type { OperatorContact } from "./OperatorChannels.ts"
 export { AdapterError } from "./custom/AdapterError.ts"
 export type { CarrierCall, CarrierReport, CustomCarrier } from "./custom/CustomCarrier.ts"
 export type { CustomMail, PlainAttachment, PlainMail, PlainParsedMail } from "./custom/CustomMail.ts"

@@ -6,6 +6,7 @@ import type {
   EventSignal,
   EventStore,
   InboundMailStore,
+  IncidentStore,
   JobStore,
   MailboxStore,
   ManualRefundStore,
@@ -32,6 +33,7 @@ import { TransactorContract } from "./kernel/TransactorContract.ts"
 import { RateLimitStoreContract } from "./limits/RateLimitStoreContract.ts"
 import { AuditStoreContract } from "./operator/AuditStoreContract.ts"
 import { TenantErasureStoreContract } from "./operator/TenantErasureStoreContract.ts"
+import { IncidentStoreContract } from "./operator/IncidentStoreContract.ts"
 import { OperatorStoreContract } from "./operator/OperatorStoreContract.ts"
 import { ManualRefundStoreContract } from "./payment/ManualRefundStoreContract.ts"
 import { OperationStoreContract } from "./payment/OperationStoreContract.ts"
@@ -57,6 +59,7 @@ export type StoragePorts =
   | MessageStore
   | OperationStore
   | OperatorStore
+  | IncidentStore
   | PhoneNumberStore
   | RateLimitStore
   | SalesStopStore
@@ -80,6 +83,7 @@ const registerAll: ContractTests<StoragePorts> = (it, capabilities) => {
   RateLimitStoreContract.register(it, capabilities)
   SalesStopStoreContract.register(it, capabilities)
   ManualRefundStoreContract.register(it, capabilities)
+  IncidentStoreContract.register(it, capabilities)
   OperatorStoreContract.register(it, capabilities)
   AuditStoreContract.register(it, capabilities)
   TenantErasureStoreContract.register(it, capabilities)

@@ -18,6 +18,7 @@ import * as NumberNotices from "./jobs/NumberNotices.ts"
 import * as NumberReconciliation from "./jobs/NumberReconciliation.ts"
 import * as StoreUpkeep from "./jobs/StoreUpkeep.ts"
 import { MailAdministration } from "./operator/MailAdministration.ts"
+import * as IncidentWatch from "./operator/IncidentWatch.ts"
 import { OperationAdministration } from "./operator/OperationAdministration.ts"
 import { Operators } from "./operator/Operators.ts"
 import { SalesAdministration } from "./operator/SalesAdministration.ts"
@@ -48,7 +49,11 @@ const phoneHalf = Layer.mergeAll(CallAdmission.layer, Numbers.layer, Calls.layer
 )
 
 const commonJobs = Effect.zipWith(LedgerAudit.make, StoreUpkeep.make, (audit, upkeep) => [audit, ...upkeep])
-const phoneJobs = Effect.all([NumberNotices.make, NumberExpiry.make, NumberReconciliation.make])
+const phoneJobs = Effect.zipWith(
+  Effect.all([NumberNotices.make, NumberExpiry.make, NumberReconciliation.make]),
+  IncidentWatch.make,
+  (phone, watch) => [...phone, ...watch]
+)
 
 const concatenated = <A, E1, R1, E2, R2>(
   one: Effect.Effect<ReadonlyArray<A>, E1, R1>,

@@ -201,6 +201,15 @@ export {
 export * from "./operator/AuditStore.ts"
 export { type CallHistory, listTenantCalls, QueryTenantCallsInput, showCall } from "./operator/CallHistory.ts"
 export * from "./operator/MailAdministration.ts"
+export { type Condition, type Incident, IncidentKind, INCIDENTS_MAX, type Notification } from "./operator/Incident.ts"
+export * from "./operator/IncidentStore.ts"
+export {
+  ConditionSources,
+  type ConditionSource,
+  NotInformed,
+  type OperatorChannel,
+  OperatorChannels
+} from "./operator/IncidentWatch.ts"
 export * from "./operator/OperationAdministration.ts"
 export type { TimelineEntry } from "./operator/OperationTimeline.ts"
 export * from "./operator/Operators.ts"

@@ -7,6 +7,7 @@ import * as EventSignalMemory from "./EventSignalMemory.ts"
 import * as EventStoreMemory from "./EventStoreMemory.ts"
 import * as GasTransactionStoreMemory from "./GasTransactionStoreMemory.ts"
 import * as InboundMailStoreMemory from "./InboundMailStoreMemory.ts"
+import * as IncidentStoreMemory from "./IncidentStoreMemory.ts"
 import * as JobStoreMemory from "./JobStoreMemory.ts"
 import * as MailboxStoreMemory from "./MailboxStoreMemory.ts"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
@@ -33,6 +34,7 @@ export const layer = Layer.mergeAll(
   EventStoreMemory.layer,
   GasTransactionStoreMemory.layer,
   InboundMailStoreMemory.layer,
+  IncidentStoreMemory.layer,
   JobStoreMemory.layer,
   MailboxStoreMemory.layer,
   ManualRefundStoreMemory.layer,

@@ -242,6 +242,16 @@ export const layer = Layer.effect(
           messages.set(messageId, { ...row, message: { ...row.message, recipients, status, ...added } })
         }),
       findSending: (tenantId) => run(() => sending.get(tenantId)),
+      listPaused: (limit) =>
+        run((now) =>
+          sending
+            .entries()
+            .flatMap(([tenantId, { pause }]) =>
+              pause !== null && pause.until > now ? [{ tenantId: tenantId as TenantId, pause }] : []
+            )
+            .toSorted((a, b) => a.pause.until - b.pause.until)
+            .slice(0, limit)
+        ),
       putSending: (tenantId, record) =>
         run(() => {
           requireTenant(tables, tenantId)

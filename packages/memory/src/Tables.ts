@@ -6,6 +6,7 @@ import {
   type DurableEvent,
   type EventWebhook,
   type Feedback,
+  type Incident,
   type InboundMail,
   type JobRecord,
   type LedgerBalance,
@@ -265,6 +266,7 @@ export const makeTables = (undoLog: UndoLog) => ({
   feedback: new Table<FeedbackRow, "tenant">(undoLog, { tenant: ({ tenantId }) => tenantId }),
   /** By tenantId. */
   sending: new Table<SendingRecord>(undoLog, {}),
+  incidents: new Table<Incident>(undoLog, {}),
   /** By tenantId. */
   webhooks: new Table<WebhookRow>(undoLog, {}),
   /** By deliveryId. */

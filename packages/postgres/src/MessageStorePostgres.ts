@@ -18,6 +18,7 @@ import {
   type SenderAuthentication,
   type SendingQuota,
   type StoredReport,
+  type TenantId,
   term,
   threadOf,
   UNREAD
@@ -609,6 +610,18 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
           orDie(sql<Table.Stored<typeof SENDING>>`
             select ${sql.literal(SENDING.columns)} from mail_sending where tenant_id = ${Parameter.uuid(tenantId)}`),
           ([row]) => (row === undefined ? undefined : SENDING.toRecord(row))
+        ),
+      listPaused: (limit) =>
+        Effect.map(
+          orDie(sql<Table.Stored<typeof SENDING> & { readonly tenant_id: TenantId }>`
+            select tenant_id, ${sql.literal(SENDING.columns)} from mail_sending
+            where paused_until > ${now()}
+            order by paused_until limit ${Parameter.integer(limit)}`),
+          (rows) =>
+            rows.flatMap((row) => {
+              const { pause } = SENDING.toRecord(row)
+              return pause === null ? [] : [{ tenantId: row.tenant_id, pause }]
+            })
         ),
       putSending: (tenantId, sending) =>
         orDie(

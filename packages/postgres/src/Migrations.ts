@@ -15,6 +15,7 @@ import { addTraces } from "./migration/0008_traces.ts"
 import { createOperators } from "./migration/0009_operators.ts"
 import { addRemovedTurns } from "./migration/0010_removed_turns.ts"
 import { addMailAttempts } from "./migration/0011_mail_attempts.ts"
+import { createIncidents } from "./migration/0012_incidents.ts"
 
 /** How a program creates its schema, from nothing or from that of an older program. */
 export interface SchemaDefinition {
@@ -37,7 +38,8 @@ export const SCHEMA: SchemaDefinition = {
     "0008_traces": addTraces,
     "0009_operators": createOperators,
     "0010_removed_turns": addRemovedTurns,
-    "0011_mail_attempts": addMailAttempts
+    "0011_mail_attempts": addMailAttempts,
+    "0012_incidents": createIncidents
   },
   indexes: [
     {
@@ -75,6 +77,11 @@ export const SCHEMA: SchemaDefinition = {
       // Serves the deletion of calls, which their extensions refer to.
       name: "call_grants_call",
       definition: "on call_grants (call_id)"
+    },
+    {
+      // Serves the list of tenants whose sending is paused.
+      name: "mail_sending_paused",
+      definition: "on mail_sending (paused_until) where paused_until is not null"
     }
   ]
 }
@@ -103,6 +110,7 @@ export const TABLES: ReadonlyArray<string> = [
   "gas_transactions",
   "gas_wallets",
   "held_numbers",
+  "incidents",
   "inbound_mail_pieces",
   "inbound_mails",
   "jobs",

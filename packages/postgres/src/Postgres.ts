@@ -7,6 +7,7 @@ import * as EventSignalPostgres from "./EventSignalPostgres.ts"
 import * as EventStorePostgres from "./EventStorePostgres.ts"
 import * as GasTransactionStorePostgres from "./GasTransactionStorePostgres.ts"
 import * as InboundMailStorePostgres from "./InboundMailStorePostgres.ts"
+import * as IncidentStorePostgres from "./IncidentStorePostgres.ts"
 import * as JobStorePostgres from "./JobStorePostgres.ts"
 import * as MailboxStorePostgres from "./MailboxStorePostgres.ts"
 import * as ManualRefundStorePostgres from "./ManualRefundStorePostgres.ts"
@@ -40,6 +41,7 @@ export const layer = Layer.mergeAll(
   AttachmentStorePostgres.layer,
   AuditStorePostgres.layer,
   InboundMailStorePostgres.layer,
+  IncidentStorePostgres.layer,
   JobStorePostgres.layer,
   PhoneNumberStorePostgres.layer,
   CallStorePostgres.layer,

@@ -17,6 +17,7 @@ const OLD = 1_700_000_000_000
 const WITHOUT_TENANTS: Readonly<Record<string, string>> = {
   audit_records: "what operators did, in their words",
   operators: "operators",
+  incidents: "name a tenant by its id, until its pause has ended",
   sales_stops: "in the operator's words",
   jobs: "of servers",
   gas_transactions: "of the operator's wallets",

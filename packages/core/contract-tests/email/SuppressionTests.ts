@@ -17,6 +17,7 @@ import type { ContractTests } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
 import { refused } from "../Refused.ts"
 import { rolledBack } from "../RolledBack.ts"
+import { StoreClock } from "../StoreClock.ts"
 import * as MailboxSample from "./MailboxSample.ts"
 import * as MessageSample from "./MessageSample.ts"
 
@@ -337,6 +338,31 @@ export const sendingTests: ContractTests<MailboxStore | MessageStore> = (it) => 
         yield* store.putSending(tenantId, record)
         yield* rolledBack(store.putSending(tenantId, paused))
         assert.deepStrictEqual(yield* store.findSending(tenantId), record)
+      })
+    )
+
+    it.effect("list the tenants whose sending is paused now, those whose pause ends first before others", () =>
+      Effect.gen(function* () {
+        const store = yield* MessageStore
+        const now = yield* (yield* StoreClock).now
+        const pausedFor = Effect.fnUntraced(function* (millis: number) {
+          const { tenantId } = yield* Fresh.tenant
+          const pause = { until: Timestamp.add(now, millis), reason: "complained" } as const
+          yield* store.putSending(tenantId, { ...record, pause })
+          return { tenantId, pause }
+        })
+        const long = yield* pausedFor(2 * Timestamp.HOUR)
+        const short = yield* pausedFor(Timestamp.HOUR)
+        const over = yield* pausedFor(-1)
+        const never = yield* Fresh.tenant
+        yield* store.putSending(never.tenantId, record)
+        const own = [long, short, over, never].map(({ tenantId }) => tenantId)
+        const paused = yield* store.listPaused(1_000)
+        assert.deepStrictEqual(
+          paused.filter(({ tenantId }) => own.includes(tenantId)),
+          [short, long]
+        )
+        assert.lengthOf(yield* store.listPaused(1), 1)
       })
     )
 

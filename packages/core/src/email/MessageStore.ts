@@ -61,6 +61,12 @@ export const toSuppressionRecord = ({ address, createdAt, reason }: Suppression)
   createdAt: toIso(createdAt)
 })
 
+/** A tenant whose sending is paused after bounces or complaints. */
+export interface PausedTenant {
+  readonly tenantId: TenantId
+  readonly pause: NonNullable<SendingRecord["pause"]>
+}
+
 /** Bounces of, or complaints about, a message of a tenant that count towards a pause of its sending. */
 export interface Feedback {
   readonly tenantId: TenantId
@@ -219,6 +225,8 @@ export class MessageStore extends Context.Service<
       }
     ) => Effect.Effect<void>
     readonly findSending: (tenantId: TenantId) => Effect.Effect<SendingRecord | undefined>
+    /** Returns up to `limit` tenants whose sending is paused now, on the store's clock, those whose pause ends first before others. */
+    readonly listPaused: (limit: number) => Effect.Effect<ReadonlyArray<PausedTenant>>
     /** Replaces the tenant's record. Code that changes it must hold the tenant's lock from reading to writing. */
     readonly putSending: (tenantId: TenantId, record: SendingRecord) => Effect.Effect<void>
   }

@@ -51,6 +51,30 @@ const headersOf = ({ body, id, secrets, timestamp }: WebhookRequest) => {
   }
 }
 
+/**
+ * Posts once to a URL of the operator, which may be of any host, by http or https, and returns the status of the answer. Signs
+ * as `WebhookClient` does, follows no redirects, and ends within 15 s.
+ */
+export const postSigned = (request: WebhookRequest): Effect.Effect<number, WebhookUnreachable> =>
+  Effect.tryPromise({
+    try: async (signal) => {
+      const { "Content-Length": _, ...headers } = headersOf(request)
+      const response = await fetch(request.url, {
+        method: "POST",
+        headers,
+        body: request.body,
+        redirect: "manual",
+        signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MILLIS)])
+      })
+      await response.body?.cancel()
+      return response.status
+    },
+    catch: (error) => {
+      const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+      return new WebhookUnreachable({ message: `the receiver could not be reached: ${String(cause)}` })
+    }
+  })
+
 /** Reads an answer to its end or its limit, whichever is first. The status is known by then. */
 const discard = (host: string, response: IncomingMessage, done: (error?: Error) => void): void => {
   let bytes = 0

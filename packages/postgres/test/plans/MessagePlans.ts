@@ -153,6 +153,7 @@ export const assertMessagePlans = Effect.gen(function* () {
       ["labels of a message", Effect.as(mark(["new", "seldom"]), []), 0, 500],
       ["no labels of a message", Effect.as(mark([]), []), 0, 500],
       ["messages in no thread", Effect.as(store.addToThreads(10), []), 0, 200],
+      ["paused tenants", store.listPaused(LIMIT), 0, 10],
       ["waiting messages", Effect.map(waiting, ({ deferred }) => Array.from({ length: deferred })), LIMIT, 500]
     ]
     for (const list of lists) yield* assertVisits(...list)

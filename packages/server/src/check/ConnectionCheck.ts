@@ -1,8 +1,9 @@
 import type { DatabaseDiagnosis, Setup } from "@agentos/agentos"
 import { type Check, failed, type Finding, passed, skipped, warned } from "@agentos/node/command-line"
-import { CATALOG, ProviderError, Usdt } from "@agentos/core"
+import { ProviderError, Usdt } from "@agentos/core"
 import { configuredChecks, type NetworkConfig } from "@agentos/x402"
 import { Effect, Predicate, Redacted } from "effect"
+import { largestPrice } from "../program/HostConditions.ts"
 import { schemaOf } from "../program/Maintenance.ts"
 import { explain } from "../output/ProgramOutput.ts"
 import type { ServerConfig } from "../config/ServerConfig.ts"
@@ -99,8 +100,6 @@ export const checkDatabase = (
         ? "Correct AGENTOS_DATA_DIR, or stop the process that uses it."
         : databaseFix(error)
   )
-
-const largestPrice = CATALOG.reduce((largest, { price }) => (price !== null && price > largest ? price : largest), 0n)
 
 const inNetworks = (what: string) => `Correct ${what} of this network in AGENTOS_NETWORKS.`
 

@@ -1,6 +1,6 @@
 import type { TraceExport } from "@agentos/agentos"
 import type { NetworkConfig } from "@agentos/x402"
-import { ConfigurationInvalid, DEFAULT_EVENT_POLICY, Timestamp } from "@agentos/core"
+import { ConfigurationInvalid, DEFAULT_EVENT_POLICY, isEmailAddress, Timestamp } from "@agentos/core"
 import { type KeyringConfig, parseKeyring } from "@agentos/node/keyring"
 import { Effect, Redacted, Result } from "effect"
 import { IpNetwork } from "effect/net"
@@ -59,6 +59,13 @@ export interface ServerConfig {
   readonly operatorListen: { readonly host: string; readonly port: number } | null
   /** Null disables operator access. */
   readonly operatorToken: Redacted.Redacted | null
+  /** How operators are informed of incidents. */
+  readonly operatorContact:
+    | {
+        readonly webhook: { readonly url: string; readonly secret: Redacted.Redacted } | undefined
+        readonly mailTo: string | undefined
+      }
+    | undefined
   /** Where traces are sent; null records none. */
   readonly traces: TraceExport | null
 }
@@ -106,6 +113,7 @@ export const read = (environment: Environment): Effect.Effect<ServerConfig, Conf
       signInOrigins: readOrigins(reader),
       operatorListen: operatorToken === null ? null : readOperatorListen(reader, port),
       operatorToken,
+      operatorContact: readOperatorContact(reader),
       traces: readTraces(reader),
       keys: readKeys(reader),
       database: readDatabase(reader),
@@ -174,6 +182,30 @@ const readOperatorListen = (reader: EnvironmentReader, clients: number): { host:
     reader.issues.push("AGENTOS_OPERATOR_LISTEN must have another port than AGENTOS_PORT, which clients reach")
   }
   return { host: bracketed ?? plain ?? "127.0.0.1", port }
+}
+
+/** As Standard Webhooks writes secrets: of 24 to 64 bytes. */
+const WEBHOOK_SECRET = /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/
+
+const readOperatorContact = (reader: EnvironmentReader): ServerConfig["operatorContact"] => {
+  const webhook = reader.pair("AGENTOS_OPERATOR_WEBHOOK_URL", "AGENTOS_OPERATOR_WEBHOOK_SECRET")
+  const mailTo = reader.text("AGENTOS_OPERATOR_MAIL_TO")
+  if (webhook !== undefined && !/^https?:$/.test(URL.parse(webhook[0])?.protocol ?? ""))
+    reader.issues.push(
+      "AGENTOS_OPERATOR_WEBHOOK_URL must be an http or https URL, such as https://ops.example.com/agentos"
+    )
+  if (webhook !== undefined && !WEBHOOK_SECRET.test(webhook[1]))
+    reader.issues.push(
+      'AGENTOS_OPERATOR_WEBHOOK_SECRET must be whsec_ and 24 to 64 bytes in base64. Generate one: echo "whsec_$(openssl rand -base64 32)"'
+    )
+  if (mailTo !== undefined && !isEmailAddress(mailTo))
+    reader.issues.push("AGENTOS_OPERATOR_MAIL_TO must be a mail address such as ops@example.com")
+  if (mailTo !== undefined && reader.text("AGENTOS_EMAIL_DOMAIN") === undefined)
+    reader.issues.push(
+      "AGENTOS_OPERATOR_MAIL_TO needs a relay. Set AGENTOS_EMAIL_DOMAIN and AGENTOS_SMTP_RELAY_HOST too"
+    )
+  if (webhook === undefined && mailTo === undefined) return undefined
+  return { webhook: webhook && { url: webhook[0], secret: Redacted.make(webhook[1]) }, mailTo }
 }
 
 const HEADER = /^\s*([!#$%&'*+.^`|~\w-]+)=([\x21-\x7e]+)\s*$/

@@ -6,6 +6,7 @@ import { Effect, Redacted, Schema } from "effect"
 import type { MailConfig } from "../config/MailConfig.ts"
 import type { AllowedAgentConfig } from "../config/PhoneConfig.ts"
 import { readConfiguredFile, type ServerConfig } from "../config/ServerConfig.ts"
+import { hostConditions } from "./HostConditions.ts"
 import { VERSION } from "../Version.ts"
 
 /** The part of the configuration that selects the storage. Commands beside a server are one process. */
@@ -85,6 +86,10 @@ export const setupOf = Effect.fnUntraced(function* (
     trustedProxies: config.trustedProxies,
     signInOrigins: config.signInOrigins,
     operatorToken: config.operatorToken,
+    operatorContact: config.operatorContact && {
+      ...config.operatorContact,
+      sources: yield* hostConditions(config)
+    },
     traces: config.traces
   }
 })

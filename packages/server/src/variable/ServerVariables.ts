@@ -97,6 +97,28 @@ export const SERVER_VARIABLES = {
     meaning:
       "address of the operator routes, as host:port. They are on this port alone, which has no other routes. Let only the operator reach it"
   },
+  AGENTOS_OPERATOR_WEBHOOK_URL: {
+    group: "server",
+    kind: "text",
+    otherwise: "no such messages",
+    example: "https://ops.example.com/agentos",
+    meaning:
+      "receiver of [incidents](/docs/operate#incidents), by http or https, together with `AGENTOS_OPERATOR_WEBHOOK_SECRET`"
+  },
+  AGENTOS_OPERATOR_WEBHOOK_SECRET: {
+    group: "server",
+    kind: "text",
+    isSecret: true,
+    example: "whsec_…",
+    meaning: "signs them, as Standard Webhooks describes: `whsec_` and 24 to 64 bytes in base64"
+  },
+  AGENTOS_OPERATOR_MAIL_TO: {
+    group: "server",
+    kind: "text",
+    otherwise: "no such messages",
+    example: "ops@example.com",
+    meaning: "address to which [incidents](/docs/operate#incidents) are mailed through the relay"
+  },
   AGENTOS_TRACES_URL: {
     group: "server",
     kind: "text",
