@@ -20,20 +20,19 @@ const REDACTED_LENGTH_MIN = 4
 const PARTS = /[\w+~-]{16,}={0,2}|[^\s,:;"'{}[\]@/=?&]{16,}/g
 /** What looks like a key or a token, wherever it is. */
 const KEY_LIKE = /(?=[\w+~-]*\d)(?=[\w+~-]*[A-Za-z])[\w+~-]{16,}/g
-const PEM = /-----BEGIN[\s\S]*?(?:-----END[^\n]*|$)/g
+const PEM = /-----BEGIN[\s\S]*?(?:-----END[^-]*-----|$)/g
 
-/** Returns how a variable appears: nothing of a secret, of a URL only its origin, and of a text nothing that looks like a key. */
+/** Returns how a variable appears: nothing of a secret, and of a URL only its origin. */
 const shownValue = (spec: VariableSpec, value: string | undefined): string | null => {
   if (value === undefined || value.trim() === "") return null
   if (spec.isSecret || spec.kind === "json") return "(set)"
-  const shown = value.replaceAll(/[a-z][a-z0-9+.-]*:\/\/[^\s,]*/gi, (text) => {
+  return value.replaceAll(/[a-z][a-z0-9+.-]*:\/\/[^\s,]*/gi, (text) => {
     const url = URL.parse(text)
     return url === null || url.origin === "null" ? HIDDEN : url.origin
   })
-  return shown.replaceAll(PEM, HIDDEN).replaceAll(KEY_LIKE, HIDDEN)
 }
 
-/** Removes every secret of the environment, its parts, and what looks like a key in other variables, from a text. */
+/** Removes private keys, every secret of the environment with its parts, and what looks like a key in other variables. */
 const redactor = (environment: Environment): ((text: string) => string) => {
   const secrets = ALL_VARIABLES.flatMap(([name, { isSecret, kind }]) => {
     const value = environment[name]?.trim() ?? ""
@@ -42,7 +41,7 @@ const redactor = (environment: Environment): ((text: string) => string) => {
   const longestFirst = [...new Set(secrets)]
     .filter(({ length }) => length >= REDACTED_LENGTH_MIN)
     .toSorted((a, b) => b.length - a.length)
-  return (text) => longestFirst.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text)
+  return (text) => longestFirst.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text.replaceAll(PEM, HIDDEN))
 }
 
 /** Reads the metrics of the server that runs with this configuration, at its operator listener. */
