@@ -60,7 +60,7 @@ const certificateConditions = (mail: MailConfig) =>
         kind: "certificate_expiring",
         subject: "smtp",
         summary: `The certificate of the SMTP listener ${detail}.`,
-        action: "Renew it, and restart the server, or send SIGHUP to a server of several workers."
+        action: "Renew it: replace its files."
       } satisfies Condition
     ]
   })

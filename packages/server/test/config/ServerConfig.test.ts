@@ -406,6 +406,41 @@ describe("ServerConfig", () => {
     }
   })
 
+  it("informs operators of incidents by a signed webhook, by mail, or not at all", () => {
+    const webhook = {
+      AGENTOS_OPERATOR_WEBHOOK_URL: "http://10.0.0.7:9000/agentos",
+      AGENTOS_OPERATOR_WEBHOOK_SECRET: `whsec_${SECRET}`
+    }
+    const mail = { AGENTOS_EMAIL_DOMAIN: "agents.example", AGENTOS_SMTP_RELAY_HOST: "relay.example" }
+    assert.isUndefined(read(COMPLETE).operatorContact)
+    const contact = read({ ...COMPLETE, ...webhook }).operatorContact
+    assert.strictEqual(contact?.webhook?.url, webhook.AGENTOS_OPERATOR_WEBHOOK_URL)
+    assert.notInclude(inspect(contact), SECRET)
+    const mailTo = "ops@ops.example"
+    assert.deepStrictEqual(read({ ...COMPLETE, ...mail, AGENTOS_OPERATOR_MAIL_TO: mailTo }).operatorContact, {
+      webhook: undefined,
+      mailTo
+    })
+    const flaws = flawsOf({
+      ...COMPLETE,
+      AGENTOS_OPERATOR_WEBHOOK_URL: "ops.example",
+      AGENTOS_OPERATOR_WEBHOOK_SECRET: "hunter2",
+      AGENTOS_OPERATOR_MAIL_TO: "ops"
+    })
+    assert.deepStrictEqual(
+      flaws.map((issue) => issue.split(" ")[0]),
+      [
+        "AGENTOS_OPERATOR_WEBHOOK_URL",
+        "AGENTOS_OPERATOR_WEBHOOK_SECRET",
+        "AGENTOS_OPERATOR_MAIL_TO",
+        "AGENTOS_OPERATOR_MAIL_TO"
+      ]
+    )
+    assert.notInclude(flaws.join(), "hunter2")
+    const { AGENTOS_OPERATOR_WEBHOOK_URL } = webhook
+    assert.match(flawsOf({ ...COMPLETE, AGENTOS_OPERATOR_WEBHOOK_URL }).join(), /must be set together/)
+  })
+
   it("contains no secret in its errors or its text form", () => {
     const config = read({
       ...COMPLETE,
