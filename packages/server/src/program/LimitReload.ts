@@ -30,7 +30,10 @@ export const followLimits = Effect.fnUntraced(function* (
   let current = environment
   const reload = Effect.gen(function* () {
     yield* Effect.logInfo("reading the settings again")
-    const found = yield* Effect.try({ try: reread, catch: (error) => (error instanceof Error ? error : new Error(String(error))) })
+    const found = yield* Effect.try({
+      try: reread,
+      catch: (error) => (error instanceof Error ? error : new Error(String(error)))
+    })
     const next = yield* read(found)
     const differing = (from: Environment) => ALL_VARIABLES.flatMap(([name]) => (from[name] === found[name] ? [] : name))
     const changed = differing(current).filter((name) => isLimit(name, used, next))
