@@ -36,6 +36,8 @@ import {
   unfinishedRequest,
   untilRefused
 } from "../support/ServerCommand.ts"
+import { type Forwarder, startForwarder } from "../support/Forwarder.ts"
+import { BUY_US } from "../support/PhoneCustomer.ts"
 import { RelayLog } from "../support/RelayLog.ts"
 import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
 
@@ -372,6 +374,142 @@ describe("agentos-server doctor", () => {
     }
     const gone = await doctor({ ...own, DATABASE_URL: urlOf("no_such_database") })
     expect(gone.amiss).toEqual([failed("database", /3D000/, /Create the database/)])
+  })
+})
+
+/** Reads the text format of Prometheus. Throws on a line that is malformed or a series that comes twice. */
+const samplesIn = (text: string) => {
+  const lines = text
+    .split("\n")
+    .filter((line) => line !== "" && !/^# (?:HELP [a-z]\w+ .|TYPE [a-z]\w+ (?:counter|gauge|histogram)$)/.test(line))
+  const samples = lines.map((line) => {
+    const [, name, labels = "", value] =
+      /^([a-z]\w+)(?:\{((?:[a-z]\w*="(?:[^"\\\n]|\\["\\n])*",?)+)\})? (-?\d[\d.e+-]*|[+-]Inf)$/.exec(line) ?? []
+    if (name === undefined) throw new Error(`not a line of the format: ${line}`)
+    const pairs = [...labels.matchAll(/([a-z]\w*)="((?:[^"\\]|\\.)*)"/g)].map(([, label, text]) => [label, text])
+    return {
+      series: `${name}{${labels}}`,
+      name,
+      labels: Object.fromEntries(pairs) as Record<string, string>,
+      value: Number(value)
+    }
+  })
+  expect(new Set(samples.map(({ series }) => series)).size).toBe(samples.length)
+  return samples
+}
+
+describe("the metrics of a server", () => {
+  it("move for the part of its surroundings that stops, and stay few", { timeout: 90_000 }, async () => {
+    await execute(postgres.url, "create database surroundings")
+    const stopped = new Set<string>()
+    const forwarders = new Map<string, Forwarder>()
+    /** Returns the port at which a part is reached until it is stopped. */
+    const reached = async (part: string, url: string): Promise<string> => {
+      const forwarder = await startForwarder(() => (stopped.has(part) ? undefined : Number(new URL(url).port)))
+      forwarders.set(part, forwarder)
+      return String(forwarder.port)
+    }
+    const database = new URL(urlOf("surroundings"))
+    database.port = await reached("database", postgres.url)
+    const token = "o".repeat(32)
+    const callback = new URL(sandbox.agentWebhookUrl)
+    const relay = `smtp://127.0.0.1:${sandbox.mail.relayPort}`
+    const server = await startServer({
+      ...environment,
+      DATABASE_URL: database.href,
+      AGENTOS_PORT: "0",
+      AGENTOS_SMTP_PORT: "0",
+      AGENTOS_OPERATOR_TOKEN: token,
+      AGENTOS_SMTP_RELAY_PORT: await reached("relay", relay),
+      AGENTOS_TWILIO_API_URL: `http://127.0.0.1:${await reached("carrier", sandbox.carrier.url)}`,
+      AGENTOS_AGENT_WEBHOOK_ALLOW: JSON.stringify([
+        { loopback: "http" },
+        { host: callback.hostname, port: Number(callback.port), caFile: sandbox.agentWebhookCa }
+      ]),
+      AGENTOS_NETWORKS: JSON.stringify([
+        {
+          ...payment,
+          rpcUrl: `http://127.0.0.1:${await reached("chain", payment.rpcUrl)}`,
+          facilitator: { url: `http://127.0.0.1:${await reached("facilitator", payment.facilitator.url)}` }
+        }
+      ])
+    })
+    const scrape = async () => {
+      const headers = { authorization: `Bearer ${token}` }
+      return samplesIn(await (await fetch(`${server.operatorUrl}/internal/metrics`, { headers })).text())
+    }
+    const agent = new Agent(server, sandbox.wallets[3]!.privateKey)
+    try {
+      const { mailboxId } = await agent.createMailbox(freshName())
+      const send = { mailboxId, to: ["bob@example.com"], subject: "x", text: "x" }
+      const rename = { path: "/api/v1/email/mailboxes/update", body: { mailboxId, displayName: "Ada" } }
+      const calls = (port: string, method: string) => ({
+        name: "agentos_provider_calls_total",
+        labels: { port, method, outcome: "temporary|unknown" }
+      })
+      /** Each part, the series that moves once it has stopped, and what uses it. */
+      const parts = [
+        [
+          "carrier",
+          calls("telephony", "search"),
+          () =>
+            agent.send({
+              path: BUY_US,
+              body: { agentName: "Ada", agentWebhookUrl: sandbox.agentWebhookUrl }
+            })
+        ],
+        ["relay", calls("email", "send"), () => agent.pay({ path: "/api/v1/email/messages/send", body: send })],
+        ["facilitator", calls("payment", "settle"), () => agent.pay(rename)],
+        [
+          "chain",
+          calls("payment", "verify|readNonce"),
+          () => agent.pay({ path: "/api/v1/email/messages/send", body: send })
+        ],
+        [
+          "receiver",
+          { name: "agentos_webhook_attempts_total", labels: { outcome: "failed" } },
+          async () => {
+            await agent.send({ path: "/api/v1/events/webhook", body: { url: "http://127.0.0.1:2/events" } })
+            await agent.pay({ path: "/api/v1/email/messages/send", body: send })
+          }
+        ],
+        ["database", { name: "agentos_database_up", labels: {} }, async () => undefined]
+      ] as const
+      const before = (await scrape()).length
+      for (const [part, { labels, name }, use] of parts) {
+        const value = async () =>
+          (await scrape())
+            .filter(
+              (sample) =>
+                sample.name === name &&
+                Object.entries(labels).every(([label, wanted]) =>
+                  new RegExp(`^(?:${wanted})$`).test(sample.labels[label] ?? "")
+                )
+            )
+            .reduce((sum, sample) => sum + sample.value, 0)
+        const earlier = await value()
+        stopped.add(part)
+        forwarders.get(part)?.cut()
+        await use().catch(() => undefined)
+        await vi.waitFor(async () => expect([part, await value()]).not.toEqual([part, earlier]), {
+          timeout: 20_000,
+          interval: 50
+        })
+        if (part !== "database") stopped.delete(part)
+      }
+      // Labels name routes, states and jobs: traffic adds few series, and no series of its own.
+      stopped.clear()
+      await vi.waitFor(async () => expect((await scrape()).length).toBeGreaterThan(before), 20_000)
+      const samples = await scrape()
+      expect(samples.length).toBeLessThan(2_000)
+      const values = new Set(samples.flatMap((sample) => Object.values(sample.labels)))
+      for (const own of [mailboxId, agent.account.address.toLowerCase(), "bob@example.com"]) {
+        expect([...values].filter((value) => value.toLowerCase().includes(own))).toEqual([])
+      }
+    } finally {
+      await server.stop()
+      await Promise.all([...forwarders.values()].map(({ stop }) => stop()))
+    }
   })
 })
 
