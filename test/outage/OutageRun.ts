@@ -7,6 +7,12 @@ import { isSuccess } from "../faults/observation/Purchases.ts"
 import { runServerCommand } from "../support/ServerCommand.ts"
 import { Testbed } from "../faults/server/Testbed.ts"
 import type { Outage } from "./Outage.ts"
+import { Stopwatch, type Timed } from "./Stopwatch.ts"
+
+/** Payments that are sent one after the other as the outage begins. */
+const PAYMENTS = 40
+/** Clients that only ask for challenges or read, each of them one request after the other. */
+const CROWD = 24
 
 const OPERATOR_TOKEN = "1".repeat(32)
 const PAUSE_MILLIS = 300
@@ -22,6 +28,10 @@ export interface OutageReport {
   readonly recoveryMillis: number
   /** The longest time of a good purchase before the outage. */
   readonly usualMillis: number
+  /** The answers to requests that began during the outage, by their kind. */
+  readonly answers: ReadonlyMap<string, Timed>
+  /** From the end of the cause until the last payment succeeded that was under way when it began; 0 without one. */
+  readonly underWayMillis: number
   /** How many requests for a challenge had each status, during the outage. */
   readonly challenges: ReadonlyMap<number, number>
   /** The lowest value of agentos_database_up, and the statuses of /health/ready, during the outage. */
@@ -39,14 +49,21 @@ export const runOutage = async (outage: Outage, outageMillis: number): Promise<O
     ...outage.testbed,
     environment: { ...outage.testbed.environment, AGENTOS_OPERATOR_TOKEN: OPERATOR_TOKEN }
   })
+  const stopwatch = new Stopwatch()
   try {
-    return await buyThroughout(new Shop(testbed), outage, outageMillis)
+    return await buyThroughout(new Shop(testbed), outage, outageMillis, stopwatch)
   } finally {
+    stopwatch.remove()
     await testbed.stop()
   }
 }
 
-const buyThroughout = async (shop: Shop, outage: Outage, outageMillis: number): Promise<OutageReport> => {
+const buyThroughout = async (
+  shop: Shop,
+  outage: Outage,
+  outageMillis: number,
+  stopwatch: Stopwatch
+): Promise<OutageReport> => {
   const [server] = shop.testbed.cluster.servers
   const wallet = await shop.newTenant()
   const stopped = new AbortController()
@@ -99,9 +116,42 @@ const buyThroughout = async (shop: Shop, outage: Outage, outageMillis: number): 
     }
   }
 
+  /** Asks for challenges, or reads, until the outage is over. */
+  const join = async (asks: boolean, number: number) => {
+    for (let count = 0; !isOver; count++) {
+      const body = JSON.stringify({ localPart: `crowd-${number}-${count}`, displayName: "Crowd" })
+      await fetch(`${server!.baseUrl}/api/v1/${asks ? "email/mailboxes" : "limits"}`, {
+        ...(asks ? { method: "POST", body } : {}),
+        headers: asks ? { "content-type": "application/json" } : { authorization: `Bearer ${wallet.token ?? ""}` }
+      }).then(
+        (answer) => answer.arrayBuffer(),
+        () => undefined
+      )
+      await sleep(POLL_MILLIS)
+    }
+  }
+
   const usualMillis = await longest(start)
-  await outage.begin()
+  const signed = await Promise.all(
+    Array.from({ length: PAYMENTS }, async () => {
+      const purchase = await shop.newPurchase("email.mailbox.create", { group: "outage", client: "repeats", wallet })
+      return { purchase, payment: await sign(purchase) }
+    })
+  )
   let isOver = false
+  let begunAt = Number.POSITIVE_INFINITY
+  const sent: Array<CrashPurchase> = []
+  const sending = (async () => {
+    for (const { payment, purchase } of signed) {
+      if (performance.now() < begunAt) sent.push(purchase)
+      clients.push(carryThrough(purchase, payment, stopped.signal))
+      await sleep(POLL_MILLIS)
+    }
+  })()
+  await outage.begin()
+  begunAt = performance.now()
+  stopwatch.isRunning = true
+  const crowd = Array.from({ length: CROWD }, (_, number) => join(number % 2 === 0, number))
   const watching = (async () => {
     while (!isOver) {
       await observe().catch(() => undefined)
@@ -111,15 +161,22 @@ const buyThroughout = async (shop: Shop, outage: Outage, outageMillis: number): 
   await during(outage.isMomentary === true ? 0 : outageMillis, async () => {
     await Promise.race([start(), sleep(1_000)])
   })
+  stopwatch.isRunning = false
+  await sending
   await outage.end()
   const endedAt = performance.now()
   const recoveryMillis = await untilGood(start, endedAt)
   isOver = true
-  await watching
+  await Promise.all([watching, ...crowd])
   await during(AFTER_MILLIS, start)
   await Promise.all(starts)
   stopped.abort()
   await Promise.all(clients)
+  const lateMillis = sent.flatMap((purchase) => {
+    const at = firstGood([purchase])
+    return at === undefined || at < begunAt ? [] : at - endedAt
+  })
+  const underWayMillis = Math.max(0, ...lateMillis)
   const outcome = await settle(shop, shop.purchases, () => endedAt)
   const messages = messagesOf(server!.log())
   const isEmbedded = shop.testbed.database === "pglite"
@@ -127,7 +184,19 @@ const buyThroughout = async (shop: Shop, outage: Outage, outageMillis: number): 
   const ledger = await runServerCommand(["ledger"], server!.environment())
   if (isEmbedded) await server!.start()
   const ledgerFinding = ledger.status === 0 ? undefined : ledger.output + ledger.errors
-  return { outcome, recoveryMillis, usualMillis, challenges, databaseUp, ready, ledgerFinding, messages }
+  const answers = stopwatch.timed
+  return {
+    outcome,
+    answers,
+    underWayMillis,
+    recoveryMillis,
+    usualMillis,
+    challenges,
+    databaseUp,
+    ready,
+    ledgerFinding,
+    messages
+  }
 }
 
 /** Buys a few things one after the other, and returns the longest time. */

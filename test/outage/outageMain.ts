@@ -29,12 +29,28 @@ const measure = async (name: OutageName): Promise<void> => {
   if (typeof outage === "string") return console.log(`${name}: skipped, ${outage}`)
   try {
     const report = await runOutage(outage, seconds * 1_000)
-    const { challenges, databaseUp, ledgerFinding, messages, outcome, ready, recoveryMillis, usualMillis } = report
+    const {
+      answers,
+      challenges,
+      databaseUp,
+      ledgerFinding,
+      messages,
+      outcome,
+      ready,
+      recoveryMillis,
+      underWayMillis,
+      usualMillis
+    } = report
     violations += outcome.violations.length + (ledgerFinding === undefined ? 0 : 1)
     const counts = [...challenges].map(([status, count]) => `${count} × ${status}`).join(", ")
     console.log(
       `\n${name}: good ${(recoveryMillis / 1_000).toFixed(1)} s after the end of the cause, usually ${Math.round(usualMillis)} ms`
     )
+    console.log(`  payments under way were good ${(underWayMillis / 1_000).toFixed(1)} s after the end of the cause`)
+    for (const [kind, { longestMillis, statuses }] of answers) {
+      const counts = [...statuses].map(([status, count]) => `${count} × ${status}`).join(", ")
+      console.log(`  each ${kind} meanwhile was answered within ${(longestMillis / 1_000).toFixed(1)} s: ${counts}`)
+    }
     console.log(`  challenges meanwhile: ${counts}; ready: ${[...ready].join(", ")}`)
     console.log(
       `  agentos_database_up: ${[...databaseUp].join(", ")}; ${ledgerFinding ?? "every payment is accounted for"}`

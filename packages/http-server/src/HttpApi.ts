@@ -2,6 +2,7 @@ import { Effect, Layer } from "effect"
 import * as HttpEdge from "./edge/HttpEdge.ts"
 import { Liveness } from "./health/Liveness.ts"
 import { RateLimiting } from "./edge/RateLimiting.ts"
+import { NewWork } from "./operation/NewWork.ts"
 import { Readiness } from "./health/Readiness.ts"
 import { RequestConcurrency } from "./edge/RequestConcurrency.ts"
 import { Upgrades } from "./connection/Upgrades.ts"
@@ -57,6 +58,7 @@ export const makeAll = Effect.flatMap(
 export const limits = Layer.mergeAll(
   BodyMemory.layer,
   Liveness.layer,
+  NewWork.layer,
   Readiness.layer,
   RequestConcurrency.layer,
   Upgrades.layer

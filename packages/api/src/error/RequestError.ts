@@ -85,6 +85,9 @@ export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>()
   withPayment: Schema.Boolean
 }) {}
 
+/** The server works on too many requests already, and did not begin this one. */
+export class ServerBusy extends Schema.TaggedError<ServerBusy>()("ServerBusy", {}) {}
+
 /** The packages for download are being packed, or could not be packed. */
 export class DownloadsUnavailable extends Schema.TaggedError<DownloadsUnavailable>()("DownloadsUnavailable", {
   reason: Schema.Literals(["building", "failed"])
@@ -119,6 +122,7 @@ export const RequestError = Schema.Union([
   ServiceUnavailable,
   ServerStopping,
   StorageUnavailable,
+  ServerBusy,
   DownloadsUnavailable,
   RequestDelayed,
   InternalError

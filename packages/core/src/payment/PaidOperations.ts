@@ -45,7 +45,7 @@ export class PaidOperations extends Context.Service<
      * challenge was issued becomes an operation in `refund_due` that buys nothing, and the request fails with
      * `PaymentReturned`.
      *
-     * Answers within 30 seconds. If it is not done by then, a claimed operation continues, and the request fails with
+     * Answers within 24 seconds. If it is not done by then, a claimed operation continues, and the request fails with
      * `OperationDelayed`. Fails with `StoreUnavailable` if the store refused the claim and shows that nothing was claimed; any
      * other failure of the store is a defect.
      */

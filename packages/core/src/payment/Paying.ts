@@ -28,7 +28,9 @@ export interface Refused<E> {
 }
 
 /** How long a request waits for its answer. Its claimed operation continues after that. */
-const ANSWER_WITHIN = Duration.seconds(25)
+const ANSWER_WITHIN = Duration.seconds(21)
+/** How long the search for the state of a payment may take whose request is refused. */
+const PRESENTED_WITHIN = Duration.seconds(15)
 /** How long the search for a request's claimed operation may take, once it can't be answered otherwise. */
 const STATE_WITHIN = Duration.seconds(3)
 
@@ -84,7 +86,7 @@ export const pay = Effect.fnUntraced(function* <Input, Plan, Receipt, E extends 
 
 export const paymentState = ({ ports }: PaymentParts, paymentSignature: string): Effect.Effect<PaymentState> =>
   paymentStateOf(ports, paymentSignature).pipe(
-    Effect.timeoutOrElse({ duration: ANSWER_WITHIN, orElse: () => Effect.succeed("unknown" as const) })
+    Effect.timeoutOrElse({ duration: PRESENTED_WITHIN, orElse: () => Effect.succeed("unknown" as const) })
   )
 
 /** Answers a request whose payment carries an authorization. */

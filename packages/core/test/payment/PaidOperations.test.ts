@@ -245,7 +245,7 @@ describe("PaidOperations", () => {
       const signature = pay(challenge, ADA, "02")
       yield* host.relay.close
       const waiting = yield* Effect.forkChild(Effect.flip(attempt(signature)))
-      yield* TestClock.adjust("24 seconds")
+      yield* TestClock.adjust("20 seconds")
       assert.isUndefined(waiting.pollUnsafe())
       yield* TestClock.adjust("1 second")
       assert.deepInclude(yield* Fiber.join(waiting), { _tag: "PaymentPending", paymentState: "settled" })

@@ -18,6 +18,7 @@ import { refuseCrossSite } from "./CrossSite.ts"
 import { downloadResponse } from "./DownloadResponse.ts"
 import { inputDecoder, isEmpty, type OperationInput, operationRoute, requireAvailable } from "./OperationRoute.ts"
 import { NO_BODY, readBody } from "./RequestBody.ts"
+import { NewWork } from "./NewWork.ts"
 import { successResponse, withinDeadline } from "./Responses.ts"
 
 type AnyCodec = Schema.Codec<unknown, unknown>
@@ -51,14 +52,11 @@ export const tenantRoute = <
   additionalCost = 0
 ) => {
   const check = tenantChecks(operation, additionalCost)
-  // A read is a few statements, each of which has its own time.
-  const isRead = operation.entry.method === "GET"
   return operationRoute(operation, (_, { requestId }) =>
     Effect.map(
-      Effect.flatMap(check, ({ input, tenant }) => {
-        const handled = handle(tenant, input)
-        return isRead ? handled : withinDeadline(handled)
-      }),
+      Effect.flatMap(check, ({ input, tenant }) =>
+        Effect.flatMap(NewWork, ({ limit }) => limit(handle(tenant, input)))
+      ),
       (result) =>
         result instanceof Replaced
           ? successResponse(
@@ -117,7 +115,7 @@ export const downloadRoute = <
   ) => Effect.Effect<MessageContent, ApiError, R>
 ) => {
   const answer = Effect.flatMap(tenantChecks(operation), ({ input, tenant }) =>
-    Effect.flatMap(open(tenant, input), downloadResponse)
+    Effect.flatMap(NewWork, ({ limit }) => Effect.flatMap(limit(open(tenant, input)), downloadResponse))
   )
   return operationRoute(operation, () => answer)
 }

@@ -1,4 +1,4 @@
-import { challengeExtensions, challengeResource, type ApiOperation } from "@agentos/api"
+import { challengeExtensions, challengeResource, StorageUnavailable, type ApiOperation } from "@agentos/api"
 import {
   isStartHere,
   type PaidOperations,
@@ -16,7 +16,8 @@ import { pathOf } from "../edge/RequestLimits.ts"
 import type { RequestFacts } from "../edge/Route.ts"
 import type { ServerSettings } from "../ServerSettings.ts"
 import { findTenant, requireTenant } from "./Caller.ts"
-import { challengeResponse, paidResponse, withinDeadline } from "./Responses.ts"
+import { NewWork } from "./NewWork.ts"
+import { challengeResponse, paidResponse } from "./Responses.ts"
 import { admit } from "./FreeRoute.ts"
 import { inputDecoder, operationRoute, requireAvailable } from "./OperationRoute.ts"
 import { readBody, type RequestBody } from "./RequestBody.ts"
@@ -60,9 +61,6 @@ export const paidRoute = <Input, Plan, Receipt>(
   }
   const findCaller = isStartHere(entry) ? findTenant : requireTenant(entry, capabilities)
   const respond = challengeResponse(operation, capabilities)
-  // A check that calls no provider is a few statements, each of which has its own time.
-  const bounded: typeof withinDeadline = service.perform === undefined ? (quote) => quote : withinDeadline
-
   const challengeFor = Effect.fnUntraced(function* (request: Request, record: RequestFacts) {
     yield* requireAvailable(entry)
     const tenant = yield* findCaller
@@ -71,10 +69,11 @@ export const paidRoute = <Input, Plan, Receipt>(
     // No client is asked to pay while the server is not ready.
     yield* requireReady
     const asked = paidRequest(described, request, record, tenant, body)
+    const { limit } = yield* NewWork
     const challenge =
       isStartHere(entry) && body.lengthBytes === 0
         ? yield* paidOperations.challenge(asked)
-        : yield* bounded(paidOperations.quote(service, asked, (yield* decode(body)).payload))
+        : yield* limit(paidOperations.quote(service, asked, (yield* decode(body)).payload))
     // Only a client of version 1 sends it, and learns nothing from the challenge of version 2.
     if (request.headers["x-payment"] !== undefined) return yield* new PaymentRequired({ challenge, ...VERSION_1 })
     return respond(record, asked.binding.path, challenge)
@@ -93,7 +92,10 @@ export const paidRoute = <Input, Plan, Receipt>(
     if (Result.isFailure(caller)) {
       yield* requireAvailable(entry)
       record.paymentState = yield* paidOperations.paymentState(signature)
-      return yield* Effect.fail(caller.failure)
+      const { failure } = caller
+      return yield* failure._tag === "StorageUnavailable"
+        ? new StorageUnavailable({ withPayment: true })
+        : Effect.fail(failure)
     }
     const tenant = caller.success
     const body = yield* readBody

@@ -1,6 +1,6 @@
 import { type ApiOperation, RequestDelayed, toWireError } from "@agentos/api"
 import { type Answer, type Capabilities, PaymentRequired } from "@agentos/core"
-import { Duration, Effect, Redacted } from "effect"
+import { Duration, Effect, Fiber, Option, Redacted } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { type RequestFacts, RequestRecord } from "../edge/Route.ts"
 
@@ -40,12 +40,26 @@ export const paidResponse = (answer: Answer) =>
     })
   })
 
-/** How long the work of a request may take, once its body has arrived. Payments have their own time in the core. */
-const ANSWER_WITHIN = Duration.seconds(25)
+/**
+ * How long the work of a request may take, once its token is checked and its body has arrived. Payments have their own time
+ * in the core.
+ */
+const ANSWER_WITHIN = Duration.seconds(20)
 
 /** Fails an answer that takes too long, and interrupts it. */
-export const withinDeadline = <A, E, R>(answer: Effect.Effect<A, E, R>): Effect.Effect<A, E | RequestDelayed, R> =>
-  Effect.timeoutOrElse(answer, { duration: ANSWER_WITHIN, orElse: () => Effect.fail(new RequestDelayed()) })
+export const withinDeadline = Effect.fnUntraced(function* <A, E, R>(
+  answer: Effect.Effect<A, E, R>
+): Effect.fn.Return<A, E | RequestDelayed, R> {
+  // Its fiber has no parent, which would wait for it: a commit can't be interrupted, and its answer may take long.
+  const working = yield* Effect.forkDetach(answer, { startImmediately: true })
+  const ended = yield* Fiber.await(working).pipe(
+    Effect.timeoutOption(ANSWER_WITHIN),
+    Effect.onInterrupt(() => Fiber.interrupt(working))
+  )
+  if (Option.isSome(ended)) return yield* ended.value
+  working.interruptUnsafe()
+  return yield* new RequestDelayed()
+})
 
 /** Parts of the envelope that differ between two requests, in their order. */
 const REQUEST_ID = "{requestId}"

@@ -1,0 +1,33 @@
+import { ServerBusy, type RequestDelayed } from "@agentos/api"
+import { Context, Effect, Layer } from "effect"
+import { withinDeadline } from "./Responses.ts"
+
+/** Requests without a payment that are worked on at a time. A usual one takes a few milliseconds. */
+export const NEW_WORK_AT_ONCE = 256
+
+/**
+ * Limits how many requests without a payment are worked on, and how long. While the store is slow, they would fill the queue
+ * for its connections, and payments under way, which are not limited here, would wait behind them.
+ */
+export class NewWork extends Context.Service<
+  NewWork,
+  {
+    /** Runs the work of a request once its body has arrived. Fails at once if too many others are worked on. */
+    readonly limit: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E | RequestDelayed | ServerBusy, R>
+  }
+>()("@agentos/http-server/operation/NewWork") {
+  static readonly layer = Layer.sync(NewWork, () => {
+    let running = 0
+    return {
+      limit: <A, E, R>(work: Effect.Effect<A, E, R>) =>
+        Effect.suspend((): Effect.Effect<A, E | RequestDelayed | ServerBusy, R> => {
+          if (running >= NEW_WORK_AT_ONCE) return Effect.fail(new ServerBusy())
+          running++
+          return Effect.ensuring(
+            withinDeadline(work),
+            Effect.sync(() => running--)
+          )
+        })
+    }
+  })
+}
