@@ -30,8 +30,8 @@ export interface OutageReport {
   readonly usualMillis: number
   /** The answers to requests that began during the outage, by their kind. */
   readonly answers: ReadonlyMap<string, Timed>
-  /** From the end of the cause until the last payment succeeded that was under way when it began; 0 without one. */
-  readonly underWayMillis: number
+  /** From the end of the cause until each payment succeeded that was under way when the cause began, in order. */
+  readonly underWayMillis: ReadonlyArray<number>
   /** How many requests for a challenge had each status, during the outage. */
   readonly challenges: ReadonlyMap<number, number>
   /** The lowest value of agentos_database_up, and the statuses of /health/ready, during the outage. */
@@ -172,11 +172,11 @@ const buyThroughout = async (
   await Promise.all(starts)
   stopped.abort()
   await Promise.all(clients)
-  const lateMillis = sent.flatMap((purchase) => {
-    const at = firstGood([purchase])
-    return at === undefined || at < begunAt ? [] : at - endedAt
-  })
-  const underWayMillis = Math.max(0, ...lateMillis)
+  const underWayMillis = sent
+    .flatMap((purchase) => firstGood([purchase]) ?? [])
+    .filter((at) => at > endedAt)
+    .map((at) => at - endedAt)
+    .toSorted((one, other) => one - other)
   const outcome = await settle(shop, shop.purchases, () => endedAt)
   const messages = messagesOf(server!.log())
   const isEmbedded = shop.testbed.database === "pglite"

@@ -22,7 +22,9 @@ it.for(SOME)(
     const outage = await OUTAGES[name]()
     if (typeof outage === "string") return skip(outage)
     try {
-      const { challenges, databaseUp, ledgerFinding, outcome, ready } = await runOutage(outage, OUTAGE_MILLIS)
+      const { answers, challenges, databaseUp, ledgerFinding, outcome, ready } = await runOutage(outage, OUTAGE_MILLIS)
+      const unanswered = [...answers].filter(([, { statuses }]) => statuses.has(0))
+      expect(unanswered).toEqual([])
       expect(linesOf(outcome.violations)).toEqual([])
       expect(ledgerFinding).toBeUndefined()
       expect([ready.has(503), databaseUp.has("0"), challenges.has(503)]).toEqual([true, true, true])

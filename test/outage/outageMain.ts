@@ -46,7 +46,8 @@ const measure = async (name: OutageName): Promise<void> => {
     console.log(
       `\n${name}: good ${(recoveryMillis / 1_000).toFixed(1)} s after the end of the cause, usually ${Math.round(usualMillis)} ms`
     )
-    console.log(`  payments under way were good ${(underWayMillis / 1_000).toFixed(1)} s after the end of the cause`)
+    const late = underWayMillis.map((millis) => (millis / 1_000).toFixed(1)).join(", ")
+    console.log(`  payments under way were good after the end of the cause by, in seconds: ${late || "none"}`)
     for (const [kind, { longestMillis, statuses }] of answers) {
       const counts = [...statuses].map(([status, count]) => `${count} × ${status}`).join(", ")
       console.log(`  each ${kind} meanwhile was answered within ${(longestMillis / 1_000).toFixed(1)} s: ${counts}`)

@@ -1,4 +1,4 @@
-import { Transactor } from "@agentos/core"
+import { OperationStore, Transactor } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer, Logger, Metric } from "effect"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
@@ -22,6 +22,7 @@ const compared = (others: { database: number; chain: number; answers: boolean })
     Layer.succeed(DatabaseClock, { source: "database", read: readAhead("database", true) }),
     Layer.succeed(ChainClocks, [{ source: "eip155:196", read: readAhead("chain", false) }]),
     Layer.succeed(Transactor, { transact: (effect) => effect, ready: Effect.succeed(true) }),
+    Layer.mock(OperationStore, { countOpen: () => Effect.succeed([]) }),
     Layer.succeed(Metric.MetricRegistry, new Map()),
     Logger.layer([logger])
   )
