@@ -78,7 +78,7 @@ export default defineConfig({
           name: "faults",
           include: FAULTS,
           exclude,
-          maxWorkers: 3,
+          maxWorkers: 4,
           setupFiles: SKIP_AFTER_TIMEOUT,
           sequence: { groupOrder: 1 }
         }
