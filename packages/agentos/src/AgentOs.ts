@@ -7,6 +7,7 @@ import {
   DEFAULT_CALL_POLICY,
   DEFAULT_EVENT_POLICY,
   DEFAULT_MAIL_POLICY,
+  DEFAULT_RETENTION_POLICY,
   Timestamp
 } from "@agentos/core"
 import { HttpApi, stoppingResponse, Upgrades } from "@agentos/http-server"
@@ -144,7 +145,7 @@ const setupOf = (options: AgentOsOptions): Setup => {
     telephony: telephony === undefined || "layer" in telephony ? telephony : customCarrier(telephony),
     allowedAgents: options.allowedAgents ?? [],
     eventRetention: days === undefined ? DEFAULT_EVENT_POLICY.auditRetention : days * Timestamp.DAY,
-    quotas: { calls: DEFAULT_CALL_POLICY, mail: DEFAULT_MAIL_POLICY },
+    quotas: { calls: DEFAULT_CALL_POLICY, mail: DEFAULT_MAIL_POLICY, retention: DEFAULT_RETENTION_POLICY },
     rateLimit: perMinute === 0 ? null : { burst: perMinute, perSecond: perMinute / 60 },
     trustedProxies,
     signInOrigins,

@@ -9,6 +9,7 @@ import {
   JobRunner,
   Keyring,
   MailPolicy,
+  RetentionPolicy,
   MessageRetries,
   OfferReceipts,
   OperationCompletion,
@@ -44,7 +45,7 @@ export interface Setup {
   readonly allowedAgents: ReadonlyArray<AllowedAgent>
   /** How long completed events are kept after their creation, in milliseconds; null keeps them permanently. */
   readonly eventRetention: number | null
-  readonly quotas: { readonly calls: CallPolicy; readonly mail: MailPolicy }
+  readonly quotas: { readonly calls: CallPolicy; readonly mail: MailPolicy; readonly retention: RetentionPolicy }
   /** Null disables rate limits. */
   readonly rateLimit: RateLimit | null
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
@@ -81,6 +82,14 @@ export const policyLayer = ({ eventRetention }: Pick<Setup, "eventRetention">) =
   Layer.effect(
     EventPolicy,
     Effect.map(EventPolicy, (policy) => ({ ...policy, auditRetention: eventRetention }))
+  )
+
+/** The limits and periods of the setup. */
+export const quotasLayer = ({ calls, mail, retention }: Setup["quotas"]) =>
+  Layer.mergeAll(
+    Layer.succeed(CallPolicy, calls),
+    Layer.succeed(MailPolicy, mail),
+    Layer.succeed(RetentionPolicy, retention)
   )
 
 /**
@@ -145,7 +154,7 @@ export const coreLayer = (setup: Setup, around: (ports: Ports) => Ports = (ports
     Layer.provide(operatorContact === undefined ? Layer.empty : operatorChannels(operatorContact)),
     Layer.provideMerge(Layer.provideMerge(observedProviders, around(portsLayer(setup, limiter)))),
     Layer.provide(policyLayer(setup)),
-    Layer.provide(Layer.merge(Layer.succeed(CallPolicy, quotas.calls), Layer.succeed(MailPolicy, quotas.mail)))
+    Layer.provide(quotasLayer(quotas))
   )
   return Layer.mergeAll(requireKeysOfOpenOperations, Layer.effect(Ingress, telephony.ingress(publicUrl))).pipe(
     Layer.provideMerge(core),

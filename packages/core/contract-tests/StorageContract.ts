@@ -16,6 +16,7 @@ import type {
   OperatorStore,
   PhoneNumberStore,
   RateLimitStore,
+  RetentionStore,
   SalesStopStore,
   TenantErasureStore,
   WebhookStore
@@ -41,6 +42,7 @@ import { SalesStopStoreContract } from "./payment/SalesStopStoreContract.ts"
 import { AgentSessionStoreContract } from "./phone/AgentSessionStoreContract.ts"
 import { CallStoreContract } from "./phone/CallStoreContract.ts"
 import { PhoneNumberStoreContract } from "./phone/PhoneNumberStoreContract.ts"
+import { RetentionStoreContract } from "./tenancy/RetentionStoreContract.ts"
 import { TenantStoreContract } from "./tenancy/TenantStoreContract.ts"
 
 export type StoragePorts =
@@ -62,6 +64,7 @@ export type StoragePorts =
   | IncidentStore
   | PhoneNumberStore
   | RateLimitStore
+  | RetentionStore
   | SalesStopStore
   | TenantErasureStore
   | WebhookStore
@@ -81,6 +84,7 @@ const registerAll: ContractTests<StoragePorts> = (it, capabilities) => {
   PhoneNumberStoreContract.register(it, capabilities)
   CallStoreContract.register(it, capabilities)
   RateLimitStoreContract.register(it, capabilities)
+  RetentionStoreContract.register(it, capabilities)
   SalesStopStoreContract.register(it, capabilities)
   ManualRefundStoreContract.register(it, capabilities)
   IncidentStoreContract.register(it, capabilities)

@@ -19,12 +19,14 @@ import * as NumberReconciliation from "./jobs/NumberReconciliation.ts"
 import * as StoreUpkeep from "./jobs/StoreUpkeep.ts"
 import { MailAdministration } from "./operator/MailAdministration.ts"
 import * as IncidentWatch from "./operator/IncidentWatch.ts"
+import * as AuditRetention from "./operator/AuditRetention.ts"
 import { OperationAdministration } from "./operator/OperationAdministration.ts"
 import { Operators } from "./operator/Operators.ts"
 import { SalesAdministration } from "./operator/SalesAdministration.ts"
 import { TenantAdministration } from "./operator/TenantAdministration.ts"
 import { TenantErasure } from "./operator/TenantErasure.ts"
 import { WebhookAdministration } from "./operator/WebhookAdministration.ts"
+import { TenantRetentions } from "./operator/TenantRetentions.ts"
 import { LedgerCheck } from "./payment/LedgerCheck.ts"
 import { ManualRefunds } from "./payment/ManualRefunds.ts"
 import { OperationWorker } from "./payment/OperationWorker.ts"
@@ -50,7 +52,7 @@ const phoneHalf = Layer.mergeAll(CallAdmission.layer, Numbers.layer, Calls.layer
 
 const commonJobs = Effect.zipWith(LedgerAudit.make, StoreUpkeep.make, (audit, upkeep) => [audit, ...upkeep])
 const phoneJobs = Effect.zipWith(
-  Effect.all([NumberNotices.make, NumberExpiry.make, NumberReconciliation.make]),
+  Effect.all([NumberNotices.make, NumberExpiry.make, NumberReconciliation.make, AuditRetention.make]),
   IncidentWatch.make,
   (phone, watch) => [...phone, ...watch]
 )
@@ -109,6 +111,7 @@ export const layerWithPhone = Layer.mergeAll(
   SalesAdministration.layer,
   TenantAdministration.layer,
   TenantErasure.layer,
+  TenantRetentions.layer,
   TenantLimits.layer,
   EventWebhooks.layer,
   WebhookAdministration.layer

@@ -1,6 +1,8 @@
-import { AuditStore } from "@agentos/core"
+import { AuditStore, RETENTION_DAYS_MIN, Timestamp } from "@agentos/core"
 import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
+
+const YEAR = RETENTION_DAYS_MIN.audit * Timestamp.DAY
 
 /** The audit in memory. */
 export const layer = Layer.effect(
@@ -20,7 +22,17 @@ export const layer = Layer.effect(
             .filter((record) => target === undefined || record.target === target)
             .toSorted((a, b) => (a.auditId < b.auditId ? 1 : -1))
             .slice(0, limit)
-        )
+        ),
+      remove: ({ age, limit }) =>
+        run((now) => {
+          const old = auditRecords
+            .rows()
+            .filter(({ at }) => at <= now - Math.max(age, YEAR))
+            .toSorted((a, b) => (a.auditId < b.auditId ? -1 : 1))
+            .slice(0, limit)
+          for (const { auditId } of old) auditRecords.delete(auditId)
+          return old.length
+        })
     })
   )
 )

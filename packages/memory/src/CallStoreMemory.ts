@@ -1,4 +1,13 @@
-import { type Call, CallStore, type DeclinedKey, Lookup, Timestamp, type Turn } from "@agentos/core"
+import {
+  type Call,
+  CallStore,
+  type DeclinedKey,
+  isInScope,
+  Lookup,
+  type RetentionScope,
+  Timestamp,
+  type Turn
+} from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
 import { type CallRow, compositeKey, OPEN, requireTenant, type Tables } from "./Tables.ts"
@@ -17,10 +26,11 @@ export const layer = Layer.effect(
     }
 
     /** Returns the calls that ended at this time or before, those that ended first. */
-    const endedBefore = (time: number): ReadonlyArray<CallRow> =>
+    const endedBefore = (time: number, scope: RetentionScope): ReadonlyArray<CallRow> =>
       calls
         .rows()
         .filter(({ call: { endedAt } }) => endedAt !== null && endedAt <= time)
+        .filter(({ call }) => isInScope(scope, call.tenantId))
         .toSorted(({ call: a }, { call: b }) => (a.endedAt ?? 0) - (b.endedAt ?? 0) || byId(a, b))
 
     const forgetTurns = (callId: string): void => {
@@ -179,9 +189,9 @@ export const layer = Layer.effect(
             .toSorted((a, b) => a.index - b.index)
             .slice(0, limit)
         ),
-      remove: ({ age, limit }) =>
+      remove: ({ age, limit, ...scope }) =>
         run((now) => {
-          const removed = endedBefore(now - age).slice(0, limit)
+          const removed = endedBefore(now - age, scope).slice(0, limit)
           for (const { call } of removed) {
             forgetTurns(call.callId)
             for (const [operationId, { callId }] of callExtensions.entries()) {
@@ -191,9 +201,9 @@ export const layer = Layer.effect(
           }
           return removed.length
         }),
-      removeTurns: ({ age, limit }) =>
+      removeTurns: ({ age, limit, ...scope }) =>
         run((now) => {
-          const taken = endedBefore(now - age)
+          const taken = endedBefore(now - age, scope)
             .filter(({ turnsRemoved }) => turnsRemoved !== true)
             .slice(0, limit)
           for (const row of taken) {

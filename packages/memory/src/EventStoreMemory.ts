@@ -1,4 +1,6 @@
 import {
+  isInScope,
+  type RetentionScope,
   type AcknowledgeAllFilter,
   type Acknowledgement,
   type AcknowledgementOutcome,
@@ -85,7 +87,7 @@ export const layer = Layer.effect(
         }),
       expire: (limit) => run((now) => inbox.expire(limit, now)),
       expireAgent: (tenantId, agentId) => run((now) => inbox.expireAgent(tenantId, agentId, now)),
-      remove: (age, limit) => run((now) => inbox.remove(age, limit, now))
+      remove: (age, limit, scope = {}) => run((now) => inbox.remove(age, limit, scope, now))
     })
   })
 )
@@ -258,10 +260,11 @@ class EventTable {
     }
   }
 
-  remove(age: number, limit: number, now: Timestamp.Timestamp): number {
+  remove(age: number, limit: number, scope: RetentionScope, now: Timestamp.Timestamp): number {
     const rows = this.#tables.events
       .rows()
       .filter((row) => Timestamp.add(row.event.createdAt, age) <= now && !isOpen({ event: asRead(row, now) }))
+      .filter(({ event }) => isInScope(scope, event.tenantId))
       .toSorted(byId)
       .slice(0, limit)
     for (const { event } of rows) this.#tables.events.delete(event.eventId)

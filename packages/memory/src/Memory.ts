@@ -18,6 +18,7 @@ import * as OperationStoreMemory from "./OperationStoreMemory.ts"
 import * as OperatorStoreMemory from "./OperatorStoreMemory.ts"
 import * as PhoneNumberStoreMemory from "./PhoneNumberStoreMemory.ts"
 import * as RateLimitStoreMemory from "./RateLimitStoreMemory.ts"
+import * as RetentionStoreMemory from "./RetentionStoreMemory.ts"
 import * as SalesStopStoreMemory from "./SalesStopStoreMemory.ts"
 import * as TenantErasureStoreMemory from "./TenantErasureStoreMemory.ts"
 import * as TenantStoreMemory from "./TenantStoreMemory.ts"
@@ -44,6 +45,7 @@ export const layer = Layer.mergeAll(
   OperatorStoreMemory.layer,
   PhoneNumberStoreMemory.layer,
   RateLimitStoreMemory.layer,
+  RetentionStoreMemory.layer,
   SalesStopStoreMemory.layer,
   TenantErasureStoreMemory.layer,
   TenantStoreMemory.layer,

@@ -1,4 +1,5 @@
 import {
+  isInScope,
   filterTerms,
   Lookup,
   type Message,
@@ -68,12 +69,13 @@ export const layer = Layer.effect(
         ),
       makeSearchable: () => Effect.succeed(0),
       addToThreads: () => Effect.succeed(0),
-      findOld: ({ age, limit }) =>
+      findOld: ({ age, limit, ...scope }) =>
         run((now) =>
           messages
             .rows()
             .map(({ message }) => message)
             .filter(({ createdAt, messageId }) => createdAt <= now - age && !messageRetries.has(messageId))
+            .filter(({ tenantId }) => isInScope(scope, tenantId))
             .toSorted(oldestFirst)
             .slice(0, limit)
             .map(({ messageId, tenantId }) => ({ messageId, tenantId }))
@@ -87,6 +89,9 @@ export const layer = Layer.effect(
             messages.delete(message.messageId)
             addUsage(tables, message.mailboxId, -1, -sizeBytes)
             removeAttachments(tables, message.messageId)
+            for (const [key, { messageId }] of mailReports.entries()) {
+              if (messageId === message.messageId) mailReports.delete(key)
+            }
             if (inboundMailId !== null) dropUnusedMail(tables, inboundMailId)
           }
           return removed.length

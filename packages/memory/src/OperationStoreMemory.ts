@@ -1,6 +1,7 @@
 import {
   type NextAttempt,
   isFinal,
+  isInScope,
   type Ledger,
   type OpenOperations,
   type Operation,
@@ -101,6 +102,17 @@ export const layer = Layer.effect(
       openKeyIds: run(() => [
         ...new Set(operations.where("queue", OPEN).map(({ terms }) => RequestBinding.keyIdOf(terms)))
       ]),
+      removeAnswers: ({ age, limit, ...scope }) =>
+        run((now) => {
+          const old = operations
+            .rows()
+            .filter(({ input, state }) => isFinal(state) && input !== REMOVED)
+            .filter(({ createdAt, tenantId }) => createdAt <= now - age && isInScope(scope, tenantId))
+            .toSorted((a, b) => a.createdAt - b.createdAt)
+            .slice(0, limit)
+          for (const operation of old) operations.set(operation.operationId, withoutAnswer(operation))
+          return old.length
+        }),
       books: run(() => ({ balances: balances.rows(), totals: totals(operations.rows()) })),
       listPaid: (after, limit) =>
         run(() =>
@@ -125,6 +137,31 @@ export const layer = Layer.effect(
     })
   })
 )
+
+/** The input and the plan of an operation whose answer was removed. */
+const REMOVED = "null"
+
+/** Removes what only answers retries. */
+export const withoutAnswer = (operation: Operation): Operation => {
+  const { proof, terms } = operation
+  return {
+    ...operation,
+    answer: null,
+    receipt: null,
+    input: REMOVED,
+    plan: REMOVED,
+    proof: {
+      ...proofKey(proof),
+      digest: proof.digest,
+      payTo: terms.payTo,
+      value: terms.amount,
+      validAfter: 0,
+      validBefore: 0,
+      accepted: { ...terms, amount: String(terms.amount), maxTimeoutSeconds: 0, extra: {} },
+      payload: "{}"
+    }
+  }
+}
 
 /** A lease also sets when the operation is due: when it expires. */
 const dueAfter = (now: Timestamp.Timestamp, next: NextAttempt): Pick<Operation, "leasedUntil" | "dueAt"> => {

@@ -32,7 +32,8 @@ import {
   type Timestamp,
   type Turn,
   type WebhookAttempt,
-  type WebhookProgress
+  type WebhookProgress,
+  type TenantRetention
 } from "@agentos/core"
 import type { GasTransaction, GasWallet } from "@agentos/x402/GasTransactionStore"
 import { Table, type UndoLog } from "./Table.ts"
@@ -285,6 +286,8 @@ export const makeTables = (undoLog: UndoLog) => ({
   auditRecords: new Table<AuditRecord>(undoLog, {}),
   /** By service. */
   salesStops: new Table<SalesStop>(undoLog, {}),
+  /** By tenant and data. */
+  retentions: new Table<TenantRetention>(undoLog, {}),
   /** By rule and subject. */
   rateLimits: new Table<RateLimitRow>(undoLog, {}),
   /** By messageId. */

@@ -1,6 +1,7 @@
-import { isFinal, proofKey, TenantErasureStore } from "@agentos/core"
+import { isFinal, TenantErasureStore } from "@agentos/core"
 import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
+import { withoutAnswer } from "./OperationStoreMemory.ts"
 import { removeAttachments } from "./Tables.ts"
 
 const ERASED_ENDPOINT = "erased"
@@ -28,29 +29,17 @@ export const layer = Layer.effect(
     const eraseOperations = (tenantId: string): number => {
       const left = operationsOf(tenantId).filter(({ endpoint }) => endpoint !== ERASED_ENDPOINT)
       for (const operation of left) {
-        const { failure, operationId, proof, terms } = operation
+        const { failure, operationId, terms } = operation
+        const bare = withoutAnswer(operation)
         tables.operations.set(operationId, {
-          ...operation,
+          ...bare,
           endpoint: ERASED_ENDPOINT,
           idempotencyKey: operationId,
           fingerprint: "",
           requestId: "",
           trace: null,
-          input: "null",
-          plan: "null",
-          answer: null,
-          receipt: null,
           failure: failure === null ? null : { ...failure, message: ERASED_FAILURE },
-          proof: {
-            ...proofKey(proof),
-            digest: "",
-            payTo: terms.payTo,
-            value: terms.amount,
-            validAfter: 0,
-            validBefore: 0,
-            accepted: { ...terms, amount: String(terms.amount), extra: {} },
-            payload: "{}"
-          },
+          proof: { ...bare.proof, digest: "" },
           terms: { ...terms, extra: {} }
         })
       }
@@ -115,6 +104,7 @@ export const layer = Layer.effect(
             remove(tables.declinedCalls, ({ phoneNumberId }) => numberIds.has(phoneNumberId)),
             remove(tables.calls, ({ call }) => call.tenantId === tenantId),
             remove(tables.phoneNumbers, (number) => number.tenantId === tenantId),
+            remove(tables.retentions, (row) => row.tenantId === tenantId),
             eraseOperations(tenantId)
           ].reduce((sum, count) => sum + count, 0)
         })

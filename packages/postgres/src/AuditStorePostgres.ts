@@ -1,5 +1,6 @@
 import { AuditOutcome, type AuditRecord, AuditStore } from "@agentos/core"
 import { Effect, Layer } from "effect"
+import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
@@ -23,8 +24,10 @@ const toAuditRecord: (row: Table.Stored<typeof RECORDS>) => AuditRecord = RECORD
 
 export const layer: Layer.Layer<AuditStore, never, Database> = Layer.effect(
   AuditStore,
-  Effect.map(Database, ({ sql }) =>
-    AuditStore.of({
+  Effect.gen(function* () {
+    const { sql } = yield* Database
+    const { now } = yield* storeClock
+    return AuditStore.of({
       append: (record) =>
         orDie(
           Effect.asVoid(sql`
@@ -42,7 +45,13 @@ export const layer: Layer.Layer<AuditStore, never, Database> = Layer.effect(
             ])}
             order by audit_id desc limit ${Parameter.integer(limit)}`),
           Row.all(toAuditRecord)
+        ),
+      remove: ({ age, limit }) =>
+        Effect.map(
+          orDie(sql<{ readonly removed: bigint }>`
+            select remove_audit_records((select ${now()}) - ${Parameter.integer(age)}, ${Parameter.integer(limit)}) as removed`),
+          ([row]) => Number(row?.removed ?? 0n)
         )
     })
-  )
+  })
 )

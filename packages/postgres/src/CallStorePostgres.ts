@@ -1,4 +1,4 @@
-import { CallStore, type NewTurn, Timestamp, type Turn } from "@agentos/core"
+import { CallStore, type NewTurn, type OldRows, Timestamp, type Turn } from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
 import type { Statement } from "effect/sql"
 import { CALLS, type CallRow, CHANGING, toCall } from "./CallRow.ts"
@@ -6,6 +6,7 @@ import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
+import { inScope } from "./Retention.ts"
 import * as Row from "./Row.ts"
 import * as Table from "./Table.ts"
 
@@ -113,18 +114,18 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
       returning ${turnColumns}`
 
     /** Locks calls that ended long ago, so that none of them gets another turn. Calls that others have locked are left out. */
-    const takeEnded = (age: number, limit: number, chosen: string) =>
+    const takeEnded = ({ age, limit, ...scope }: OldRows, chosen: string) =>
       Effect.map(
         sql<Pick<CallRow, "call_id">>`
           select call_id from calls
-          where ended_at <= (select ${now()}) - ${Parameter.integer(age)} and ${sql.literal(chosen)}
+          where ended_at <= (select ${now()}) - ${Parameter.integer(age)} and ${sql.literal(chosen)} ${inScope(sql, scope)}
           order by ended_at, call_id limit ${Parameter.integer(limit)}
           for update skip locked`,
         (rows) => rows.map((row) => row.call_id)
       )
 
-    const remove = Effect.fnUntraced(function* (age: number, limit: number) {
-      const ended = yield* takeEnded(age, limit, "ended_at is not null")
+    const remove = Effect.fnUntraced(function* (old: OldRows) {
+      const ended = yield* takeEnded(old, "ended_at is not null")
       const isEnded = sql`call_id = any(${Parameter.uuids(ended)})`
       if (ended.length === 0) return 0
       yield* sql`delete from call_turns where ${isEnded}`
@@ -133,8 +134,8 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
       return ended.length
     })
 
-    const removeTurns = Effect.fnUntraced(function* (age: number, limit: number) {
-      const ended = yield* takeEnded(age, limit, "turns_removed is null")
+    const removeTurns = Effect.fnUntraced(function* (old: OldRows) {
+      const ended = yield* takeEnded(old, "turns_removed is null")
       const isEnded = sql`call_id = any(${Parameter.uuids(ended)})`
       if (ended.length === 0) return 0
       yield* sql`delete from call_turns where ${isEnded}`
@@ -302,8 +303,8 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
             order by turn_index limit ${Parameter.integer(limit)}`),
           Row.all(TURNS.toRecord)
         ),
-      remove: ({ age, limit }) => transact(orDie(remove(age, limit))),
-      removeTurns: ({ age, limit }) => transact(orDie(removeTurns(age, limit)))
+      remove: (old) => transact(orDie(remove(old))),
+      removeTurns: (old) => transact(orDie(removeTurns(old)))
     })
   })
 )

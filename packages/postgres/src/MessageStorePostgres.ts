@@ -6,6 +6,7 @@ import {
   filterTerms,
   Lookup,
   type Message,
+  type OldRows,
   type MessageFilter,
   MessageStore,
   type MessageSummary,
@@ -31,6 +32,7 @@ import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import { make as makeThreads, type MarksRow, type ThreadKey, toMarks } from "./MessageThreads.ts"
 import * as Parameter from "./Parameter.ts"
+import { inScope } from "./Retention.ts"
 import * as Row from "./Row.ts"
 import * as Table from "./Table.ts"
 
@@ -261,9 +263,10 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
     ), true)`
 
     /** The first condition selects the index `messages_oldest`. */
-    const findOld = (age: number, limit: number) => sql<Pick<SummaryRow, "message_id" | "tenant_id">>`
+    const findOld = ({ age, limit, ...scope }: OldRows) => sql<Pick<SummaryRow, "message_id" | "tenant_id">>`
       select message_id, tenant_id from messages
       where message_id <> mailbox_id and created_at <= (select ${now()}) - ${Parameter.integer(age)} and ${isAtRest}
+        ${inScope(sql, scope)}
       order by created_at, message_id limit ${Parameter.integer(limit)}`
 
     /** Describes a thread by its messages, all of which are read unless there are too many. */
@@ -304,6 +307,8 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
           returning message_id, mailbox_id, thread_id, inbound_mail_id, size_bytes, coalesce(threaded, false) as is_threaded
         ), detached as (
           delete from sent_attachments where message_id = any(array(select message_id from removed))
+        ), unreported as (
+          delete from mail_reports where message_id = any(array(select message_id from removed))
         ), unlabeled as (
           delete from message_labels where message_id = any(array(select message_id from removed))
           returning message_id, label
@@ -553,9 +558,9 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
         transact(
           orDie(addToThreads(sql`true order by message_id limit ${Parameter.integer(limit)} for update skip locked`))
         ),
-      findOld: ({ age, limit }) =>
+      findOld: (old) =>
         Effect.map(
-          orDie(findOld(age, limit)),
+          orDie(findOld(old)),
           Row.all((row) => ({ messageId: row.message_id, tenantId: row.tenant_id }))
         ),
       remove: (tenantId, messageIds) => transact(orDie(remove(tenantId, messageIds))),

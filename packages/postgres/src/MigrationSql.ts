@@ -13,7 +13,7 @@ export type TableLocks = Readonly<Record<string, TableLock>>
 const LOCKS: ReadonlyArray<readonly [TableLock, RegExp]> = [
   ["AccessExclusiveLock", /^alter table (\w+)/g],
   ["ShareRowExclusiveLock", /\breferences (\w+)/g],
-  ["ShareRowExclusiveLock", /^create trigger \w+ [^]*? on (\w+)/g],
+  ["ShareRowExclusiveLock", /^create (?:or replace )?trigger \w+ [^]*? on (\w+)/g],
   ["ShareUpdateExclusiveLock", /^create index concurrently \w+ on (\w+)/g]
 ]
 

@@ -16,6 +16,7 @@ import { createOperators } from "./migration/0009_operators.ts"
 import { addRemovedTurns } from "./migration/0010_removed_turns.ts"
 import { addMailAttempts } from "./migration/0011_mail_attempts.ts"
 import { createIncidents } from "./migration/0012_incidents.ts"
+import { createRetention } from "./migration/0013_retention.ts"
 
 /** How a program creates its schema, from nothing or from that of an older program. */
 export interface SchemaDefinition {
@@ -39,7 +40,8 @@ export const SCHEMA: SchemaDefinition = {
     "0009_operators": createOperators,
     "0010_removed_turns": addRemovedTurns,
     "0011_mail_attempts": addMailAttempts,
-    "0012_incidents": createIncidents
+    "0012_incidents": createIncidents,
+    "0013_retention": createRetention
   },
   indexes: [
     {
@@ -72,6 +74,12 @@ export const SCHEMA: SchemaDefinition = {
       // Serves the deletion of turns: a call leaves it once its turns are deleted.
       name: "calls_transcribed",
       definition: "on calls (ended_at, call_id) where ended_at is not null and turns_removed is null"
+    },
+    {
+      // Serves the deletion of answers: an operation leaves it once its answer is deleted. Its key is written as in no other
+      // index, so that a planner does not choose `operations_totals`, which every operation is in.
+      name: "operations_answered",
+      definition: "on operations ((created_at + 0), operation_id) where due_at is null and input <> 'null'"
     },
     {
       // Serves the deletion of calls, which their extensions refer to.
@@ -134,6 +142,7 @@ export const TABLES: ReadonlyArray<string> = [
   "server_messages",
   "sign_ins",
   "suppressions",
+  "tenant_retentions",
   "tenants",
   "thread_labels",
   "threads"

@@ -18,6 +18,7 @@ import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import { CHANGEABLE, CLAIMED, OPERATIONS, type OperationRow, SUMMARIES, TIMES, toOperation } from "./OperationRow.ts"
 import * as Parameter from "./Parameter.ts"
+import { inScope } from "./Retention.ts"
 import * as Row from "./Row.ts"
 import * as Table from "./Table.ts"
 
@@ -62,6 +63,18 @@ const toOpen = ({ amount, asset, count, network, oldest_at, state }: OpenRow): O
 type SummaryRow = Table.Stored<typeof SUMMARIES>
 
 const first = Row.first(toOperation)
+
+/** The assignments that remove what only answers retries. The keys of the proof are columns, and stay. */
+export const withoutAnswer = (sql: Database["Service"]["sql"], digest: Statement.Fragment) => sql`
+  answer_created = null, answer_body = null, answer_slots = null, receipt = null, input = 'null', plan = 'null',
+  proof = json_build_object(
+    'digest', ${digest}, 'network', network, 'asset', asset, 'payer', payer, 'payTo', terms::json ->> 'payTo',
+    'value', amount::text, 'nonce', nonce, 'validAfter', 0, 'validBefore', 0, 'payload', '{}',
+    'accepted', json_build_object(
+      'scheme', 'exact', 'network', network, 'asset', asset, 'amount', amount::text,
+      'payTo', terms::json ->> 'payTo', 'maxTimeoutSeconds', 0, 'extra', json_build_object()
+    )
+  )::text`
 
 /**
  * Decodes the rows, without those that this server cannot read: a server of a later version on the same
@@ -338,6 +351,20 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
           from operations where due_at is not null`),
         (rows) => rows.map(({ key_id }) => Number(key_id))
       ),
+      removeAnswers: ({ age, limit, ...scope }) =>
+        Effect.map(
+          orDie(sql`
+            with ${clock()}
+            update operations set ${withoutAnswer(sql, sql`proof::json ->> 'digest'`)}
+            where operation_id = any(array(
+              select operation_id from operations
+              where due_at is null and input <> 'null' and created_at + 0 <= ${now} - ${Parameter.integer(age)}
+                ${inScope(sql, scope)}
+              order by created_at + 0, operation_id limit ${Parameter.integer(limit)}
+              for update skip locked
+            )) returning 1`),
+          ({ length }) => length
+        ),
       // One statement, since two would see different snapshots.
       books: Effect.map(
         orDie(sql<BookRow>`

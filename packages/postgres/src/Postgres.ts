@@ -17,6 +17,7 @@ import * as OperationStorePostgres from "./OperationStorePostgres.ts"
 import * as OperatorStorePostgres from "./OperatorStorePostgres.ts"
 import * as PhoneNumberStorePostgres from "./PhoneNumberStorePostgres.ts"
 import * as RateLimitStorePostgres from "./RateLimitStorePostgres.ts"
+import * as RetentionStorePostgres from "./RetentionStorePostgres.ts"
 import * as SalesStopStorePostgres from "./SalesStopStorePostgres.ts"
 import * as TenantErasureStorePostgres from "./TenantErasureStorePostgres.ts"
 import * as TenantStorePostgres from "./TenantStorePostgres.ts"
@@ -46,6 +47,7 @@ export const layer = Layer.mergeAll(
   PhoneNumberStorePostgres.layer,
   CallStorePostgres.layer,
   RateLimitStorePostgres.layer,
+  RetentionStorePostgres.layer,
   SalesStopStorePostgres.layer,
   WebhookStorePostgres.layer
 )

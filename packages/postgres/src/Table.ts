@@ -88,7 +88,7 @@ export const { column: integer, orNull: integerOrNull } = kind<number, number>({
 })
 
 /** A column of the type `bigint` with numbers that fit into a number of JavaScript. */
-export const { column: long } = kind<bigint, number>({
+export const { column: long, orNull: longOrNull } = kind<bigint, number>({
   decode: Number,
   one: Parameter.integer,
   many: Parameter.integers

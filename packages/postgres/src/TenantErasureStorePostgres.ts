@@ -4,6 +4,7 @@ import type { Statement } from "effect/sql"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import { ERASED_PREFIX } from "./ErasedLocalPart.ts"
+import { withoutAnswer } from "./OperationStorePostgres.ts"
 import * as Parameter from "./Parameter.ts"
 
 interface Counted {
@@ -49,18 +50,9 @@ export const layer: Layer.Layer<TenantErasureStore, never, Database> = Layer.eff
       with erased as (
         update operations set
           endpoint = ${Parameter.text(ERASED_ENDPOINT)}, idempotency_key = operation_id::text, fingerprint = '',
-          request_id = '', trace = null, input = 'null', plan = 'null', receipt = null,
-          answer_created = null, answer_body = null, answer_slots = null,
+          request_id = '', trace = null, ${withoutAnswer(sql, sql`''`)},
           failure = case when failure is not null
             then json_build_object('kind', failure::json ->> 'kind', 'message', 'Erased.')::text end,
-          proof = json_build_object(
-            'digest', '', 'network', network, 'asset', asset, 'payer', payer, 'payTo', terms::json ->> 'payTo',
-            'value', amount::text, 'nonce', nonce, 'validAfter', 0, 'validBefore', 0, 'payload', '{}',
-            'accepted', json_build_object(
-              'scheme', 'exact', 'network', network, 'asset', asset, 'amount', amount::text,
-              'payTo', terms::json ->> 'payTo', 'maxTimeoutSeconds', 0, 'extra', json_build_object()
-            )
-          )::text,
           terms = json_build_object(
             'scheme', 'exact', 'network', network, 'asset', terms::json ->> 'asset', 'amount', amount::text,
             'payTo', terms::json ->> 'payTo', 'maxTimeoutSeconds', 0, 'extra', json_build_object()
@@ -150,6 +142,7 @@ export const layer: Layer.Layer<TenantErasureStore, never, Database> = Layer.eff
             limit
           ),
           remove("sign_ins", tenant, limit),
+          remove("tenant_retentions", tenant, limit),
           eraseOperations(tenant, wallet, limit)
         ]
         return orDie(

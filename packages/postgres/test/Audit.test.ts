@@ -49,14 +49,29 @@ for (const [name, database] of [
         })
       )
 
-      it.effect("lets an older record be deleted", () =>
+      it.effect("lets only the job delete an older record, whoever owns the table", () =>
         Effect.gen(function* () {
-          const { append, list } = yield* AuditStore
+          const { append, list, remove } = yield* AuditStore
           const { sql } = yield* Database
           const recent = yield* record
-          const old = { ...recent, at: Timestamp.add(recent.at, -366 * Timestamp.DAY) }
-          yield* append(old)
-          yield* sql`delete from audit_records where target = ${recent.auditId}`
+          const at = Timestamp.add(recent.at, -366 * Timestamp.DAY)
+          const auditId = `${at
+            .toString(16)
+            .padStart(12, "0")
+            .replace(/(.{8})/, "$1-")}-7000-8000-000000000000`
+          yield* append({ ...recent, at, auditId })
+          yield* sql`
+            create function remove_audit_records() returns void language plpgsql as $$
+            begin delete from audit_records where true; end $$`
+          for (const change of [
+            sql`delete from audit_records where audit_id = ${auditId}::uuid`,
+            sql`select remove_audit_records()`
+          ]) {
+            const error = yield* Effect.flip(change)
+            assert.isTrue(SqlError.isSqlError(error))
+            assert.strictEqual(fromSqlError(error).code, REFUSED)
+          }
+          assert.strictEqual(yield* remove({ age: 0, limit: 1_000 }), 1)
           assert.deepStrictEqual(yield* list({ target: recent.auditId, limit: 9 }), [])
         })
       )

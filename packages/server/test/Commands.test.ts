@@ -1,6 +1,7 @@
 import {
   type AuditReport,
   type ErasureReport,
+  type RetentionReport,
   MessageStore,
   type OperationReport,
   OperationStore,
@@ -355,6 +356,16 @@ describe("agentos-server", () => {
       assert.deepStrictEqual(await json("suppressions", "remove", wallet, "Bob@example.com"), removed)
       assert.strictEqual((await run(["suppressions", "remove", wallet, "bob"], env)).exit, 3)
 
+      type Retention = Pick<RetentionReport, "items">
+      const keptOf = ({ items }: Retention) => items.filter(({ keep }) => keep !== "default")
+      const set = ["tenants", "retention", wallet, "--data", "answers", "--keep"]
+      assert.deepStrictEqual(keptOf(await json<Retention>("tenants", "retention", wallet)), [])
+      assert.deepInclude(await run([...set, "29", "--yes"], env), { exit: 3 })
+      assert.strictEqual((await run([...set, "30"], env)).exit, 3)
+      const kept = keptOf(await json<Retention>(...set, "30", "--yes", "--reason", "Contract"))
+      assert.deepStrictEqual(kept, [{ data: "answers", keep: 30 }])
+      assert.strictEqual((await run(["tenants", "retention", wallet, "--keep", "30"], env)).exit, 3)
+
       assert.strictEqual((await run(["tenants", "erase", wallet], env)).exit, 3)
       const dry = await json<ErasureReport>("tenants", "erase", wallet, "--dry-run")
       assert.deepInclude(dry, { tenantId, erased: false })
@@ -369,6 +380,7 @@ describe("agentos-server", () => {
         audit.items.map(({ action, outcome, reason, target }) => [action, target, outcome, reason]),
         [
           ["tenant.erase", wallet, "succeeded", "Asked for"],
+          ["tenant.set-retention", wallet, "succeeded", "Contract"],
           ["suppression.lift", wallet, "succeeded", null],
           ["tenant.export", wallet, "succeeded", null]
         ]

@@ -190,6 +190,13 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
       next: retryOf(request),
       headers: retryAfter(retryAfterSeconds)
     }),
+    AnswerExpired: ({ operationId }): ErrorParts => ({
+      code: "ANSWER_EXPIRED",
+      message: `Operation ${operationId} was paid and fulfilled, and its response is no longer kept. This request charged nothing and did nothing again. Use a new key and a new payment for a new operation.`,
+      paymentState: "settled",
+      operationId,
+      next: paymentOf(operationId)
+    }),
     PaymentReturned: ({ operationId, paymentState, receipt }): ErrorParts => ({
       code: "IDEMPOTENCY_CONFLICT",
       message:

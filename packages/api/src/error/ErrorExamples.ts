@@ -1,6 +1,7 @@
 import {
   AllowanceExhausted,
   AllowanceRequired,
+  AnswerExpired,
   Conflict,
   CredentialRefused,
   type ErrorCode,
@@ -148,6 +149,7 @@ const SAMPLES: { readonly [Code in ErrorCode]: (operation: ApiOperation) => ApiE
       message: "This Idempotency-Key and payment were already used for a request with another body or query.",
       paymentState: "settled"
     }),
+  ANSWER_EXPIRED: () => new AnswerExpired({ operationId: OPERATION_ID }),
   PAYMENT_PENDING: () =>
     new PaymentPending({
       operationId: OPERATION_ID,

@@ -17,6 +17,7 @@ export const ERROR_STATUS = {
   ALLOWANCE_EXHAUSTED: 409,
   NUMBER_EXPIRING: 409,
   NUMBER_RELEASED: 409,
+  ANSWER_EXPIRED: 410,
   PERMIT2_ALLOWANCE_REQUIRED: 412,
   PAYLOAD_TOO_LARGE: 413,
   URI_TOO_LONG: 414,
@@ -60,6 +61,7 @@ export const ERROR_PAYMENT_STATES = {
   ALLOWANCE_EXHAUSTED: UNUSED,
   NUMBER_EXPIRING: UNUSED,
   NUMBER_RELEASED: UNUSED,
+  ANSWER_EXPIRED: ["settled"],
   PERMIT2_ALLOWANCE_REQUIRED: UNUSED,
   PAYLOAD_TOO_LARGE: UNREAD,
   URI_TOO_LONG: UNREAD,
@@ -100,6 +102,8 @@ export const ERROR_RECOVERY: Readonly<Record<ErrorCode, string>> = {
   ALLOWANCE_EXHAUSTED: "Buy inbound minutes.",
   NUMBER_EXPIRING: "Renew the number first.",
   NUMBER_RELEASED: "The number was released or has expired. Buy another number.",
+  ANSWER_EXPIRED:
+    "The operation was paid and fulfilled; its response is no longer kept. Nothing was charged or done again. Read the resource by its list, or use a new key and a new payment for a new operation.",
   PERMIT2_ALLOWANCE_REQUIRED:
     "Sign and send the transaction in `error.transaction` from the wallet that pays, once for each token. Then repeat the identical request. Nothing was charged.",
   PAYLOAD_TOO_LARGE: "Send a smaller body.",

@@ -19,6 +19,7 @@ import {
 } from "@agentos/api"
 import {
   AllowanceExhausted,
+  AnswerExpired,
   AllowanceRequired,
   type Capabilities,
   type CatalogEntry,
@@ -87,6 +88,7 @@ const rows: ReadonlyArray<readonly [ApiError, number, string]> = [
     412,
     "PERMIT2_ALLOWANCE_REQUIRED"
   ],
+  [new AnswerExpired({ operationId }), 410, "ANSWER_EXPIRED"],
   [new BodyTooLarge({ limitBytes: 1 }), 413, "PAYLOAD_TOO_LARGE"],
   [new UriTooLong({ limitBytes: 1 }), 414, "URI_TOO_LONG"],
   [new MediaTypeUnsupported({ message: "JSON alone." }), 415, "UNSUPPORTED_MEDIA_TYPE"],

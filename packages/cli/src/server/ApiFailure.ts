@@ -29,6 +29,7 @@ export const ERROR_EXIT: Readonly<Record<ErrorBody["code"], ExitCode>> = {
   ALLOWANCE_EXHAUSTED: EXIT.conflict,
   NUMBER_EXPIRING: EXIT.conflict,
   NUMBER_RELEASED: EXIT.conflict,
+  ANSWER_EXPIRED: EXIT.conflict,
   PERMIT2_ALLOWANCE_REQUIRED: EXIT.payment,
   PAYLOAD_TOO_LARGE: EXIT.usage,
   URI_TOO_LONG: EXIT.usage,
@@ -57,8 +58,8 @@ const OPEN: Readonly<Record<PaymentState, boolean>> = {
 
 /** An open payment exits with 8 whatever the code, because paying again would be the expensive mistake. */
 const exitOf = (code: ErrorBody["code"], paymentState: PaymentState | undefined): ExitCode => {
-  // The proof was used for another request, whose payment is settled: there is nothing to wait for.
-  if (code === "IDEMPOTENCY_CONFLICT" && paymentState === "settled") return EXIT.conflict
+  // The payment is settled, for another request or long ago: there is nothing to wait for.
+  if ((code === "IDEMPOTENCY_CONFLICT" || code === "ANSWER_EXPIRED") && paymentState === "settled") return EXIT.conflict
   if (paymentState !== undefined && OPEN[paymentState]) return EXIT.paymentUnknown
   // A newer server may use codes that this version does not know.
   return ERROR_EXIT[code] ?? EXIT.failure

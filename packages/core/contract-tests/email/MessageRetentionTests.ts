@@ -6,6 +6,7 @@ import {
   type Message,
   MessageRetryStore,
   MessageStore,
+  type RetentionScope,
   TenantStore,
   Timestamp,
   threadOf,
@@ -112,6 +113,24 @@ export const messageRetentionTests: Tests = (it) => {
     )
   })
 
+  it.effect("takes the messages of one tenant, or of all but some", () =>
+    Effect.gen(function* () {
+      const { findOld } = yield* MessageStore
+      const now = yield* (yield* StoreClock).now
+      const owners = [yield* Mailboxes.owner, yield* Mailboxes.owner]
+      const [one, two] = yield* Effect.forEach(owners, ({ mailbox }) =>
+        Sample.stored(mailbox, { createdAt: Timestamp.add(now, -AGE - 1_000) })
+      )
+      const idsOf = (scope: RetentionScope) =>
+        Effect.map(findOld({ age: AGE, limit: 1_000, ...scope }), (old) => old.map(({ messageId }) => messageId))
+      assert.deepStrictEqual(yield* idsOf({ tenantId: one!.tenantId }), [one!.messageId])
+      const others = yield* idsOf({ except: [one!.tenantId] })
+      assert.notInclude(others, one!.messageId)
+      assert.include(others, two!.messageId)
+      yield* Effect.forEach(owners, ({ mailbox }, index) => removed(mailbox, [[one!, two!][index]!]))
+    })
+  )
+
   describe("remove", () => {
     it.effect("keeps threads, labels, unread counts and usage exact, in whatever order messages are deleted", () =>
       Effect.gen(function* () {
@@ -153,7 +172,7 @@ export const messageRetentionTests: Tests = (it) => {
       })
     )
 
-    it.effect("deletes attachments, and raw mail with the last message that refers to it", () =>
+    it.effect("deletes attachments and reports, and raw mail with the last message that refers to it", () =>
       Effect.gen(function* () {
         const attachments = yield* AttachmentStore
         const one = yield* Mailboxes.owner
@@ -166,7 +185,12 @@ export const messageRetentionTests: Tests = (it) => {
         const operationId = yield* Fresh.id
         yield* attachments.stage(operationId, [{ filename: "a", contentType: "text/plain", contentBase64: "YQ==" }])
         yield* attachments.assign(operationId, one.tenantId, first.messageId)
+        const { addReport, listReports } = yield* MessageStore
+        const report = { _tag: "Feedback", feedbackType: "abuse", recipients: [] } as const
+        const { createdAt: receivedAt, messageId } = first
+        yield* addReport({ reportId: yield* Fresh.id, messageId, receivedAt, remoteAddress: "2001:db8::1", report })
         assert.strictEqual(yield* removed(one.mailbox, [first]), 1)
+        assert.deepStrictEqual(yield* listReports(messageId), [])
         assert.isTrue(Option.isNone(yield* attachments.read(one.tenantId, first.messageId, 0)))
         assert.strictEqual(yield* Sample.rawOf(second), Sample.latin1(mail.raw))
         assert.strictEqual(yield* removed(two.mailbox, [second]), 1)

@@ -189,6 +189,21 @@ const removeTests: ContractTests<EventStore | EventSignal> = (it, capabilities) 
       })
     )
 
+    it.effect("deletes the events of one tenant, or of all but some", () =>
+      Effect.gen(function* () {
+        const store = yield* cleared
+        const clock = yield* StoreClock
+        const [one, two] = yield* Effect.all([Fresh.tenant, Fresh.tenant])
+        yield* Sample.append(one.tenantId, 1)
+        yield* Sample.append(two.tenantId, 1)
+        yield* clock.advance(AGE)
+        assert.strictEqual(yield* store.remove(AGE, MANY, { except: [one.tenantId, two.tenantId] }), 0)
+        assert.strictEqual(yield* store.remove(AGE, MANY, { tenantId: two.tenantId }), 1)
+        assert.strictEqual(yield* store.remove(AGE, MANY, { except: [two.tenantId] }), 1)
+        assert.deepStrictEqual(yield* Sample.all(one.tenantId), [])
+      })
+    )
+
     it.effect("keeps events that may still be delivered, however old, and deletes expired ones, marked or not", () =>
       Effect.gen(function* () {
         const store = yield* cleared

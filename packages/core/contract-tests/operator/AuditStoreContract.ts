@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { AWKWARD_TEXTS } from "../AwkwardText.ts"
 import { defineContract } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
+import { StoreClock } from "../StoreClock.ts"
 
 const AT = Timestamp.fromMillis(1_800_000_000_000)
 
@@ -73,6 +74,34 @@ export const AuditStoreContract = defineContract<AuditStore>("AuditStore", (it) 
       yield* append(record)
       yield* append({ ...record, outcome: "failed", reason: "Another reason" })
       assert.deepStrictEqual(yield* recordsOf(target), [record])
+    })
+  )
+
+  it.effect("deletes records of that age, oldest first, and none that is younger than a year", () =>
+    Effect.gen(function* () {
+      const { append, list, remove } = yield* AuditStore
+      const target = yield* Fresh.id
+      const now = yield* (yield* StoreClock).now
+      const aged = (at: Timestamp.Timestamp) => {
+        const auditId = `${at
+          .toString(16)
+          .padStart(12, "0")
+          .replace(/(.{8})/, "$1-")}-7000-8000-${target.slice(-12)}`
+        return recordOf({ target, at, auditId })
+      }
+      const [first, second] = [
+        yield* aged(Timestamp.fromMillis(1)),
+        yield* aged(Timestamp.fromMillis(2 * Timestamp.DAY))
+      ]
+      const young = yield* aged(now)
+      yield* Effect.forEach([young, first, second], append)
+      assert.strictEqual(yield* remove({ age: now - Timestamp.DAY, limit: 9 }), 1)
+      assert.deepStrictEqual(yield* list({ target, limit: 9 }), [young, second])
+      yield* append(first)
+      assert.strictEqual(yield* remove({ age: 0, limit: 1 }), 1)
+      assert.strictEqual(yield* remove({ age: 0, limit: 9 }), 1)
+      assert.strictEqual(yield* remove({ age: 0, limit: 9 }), 0)
+      assert.deepStrictEqual(yield* list({ target, limit: 9 }), [young])
     })
   )
 

@@ -1,6 +1,7 @@
 import type { OperationStore } from "@agentos/core"
 import { defineContract } from "../Contract.ts"
 import { ledgerTests } from "./LedgerTests.ts"
+import { operationAnswerTests } from "./OperationAnswerTests.ts"
 import { operationClaimTests } from "./OperationClaimTests.ts"
 import { operationListTests } from "./OperationListTests.ts"
 import { operationNextAttemptTests } from "./OperationNextAttemptTests.ts"
@@ -23,4 +24,5 @@ export const OperationStoreContract = defineContract<OperationStore>("OperationS
   ledgerTests(it, capabilities)
   operationTotalsTests(it, capabilities)
   operationListTests(it, capabilities)
+  operationAnswerTests(it, capabilities)
 })

@@ -55,6 +55,19 @@ export const callRetentionTests: ContractTests<CallStore | PhoneNumberStore> = (
     )
   })
 
+  it.effect("take the calls of one tenant, or of all but some", () =>
+    Effect.gen(function* () {
+      const store = yield* CallStore
+      const [one, two] = [yield* aged(AGE + 1_000), yield* aged(AGE + 1_000)]
+      const [{ tenantId }, other] = [one[0]!.call, two[0]!.call]
+      for (const remove of [store.removeTurns, store.remove]) {
+        assert.strictEqual(yield* remove({ age: AGE, limit: 9, except: [tenantId, other.tenantId] }), 0)
+        assert.strictEqual(yield* remove({ age: AGE, limit: 9, tenantId }), 1)
+        assert.strictEqual(yield* remove({ age: AGE, limit: 9, except: [tenantId] }), 1)
+      }
+    })
+  )
+
   describe("removeTurns", () => {
     it.effect("deletes the turns of ended calls of that age, each call once, and nothing else of them", () =>
       Effect.gen(function* () {

@@ -2,6 +2,7 @@ import { Context, Effect, type Option, Schema } from "effect"
 import type { Lookup } from "../kernel/Lookup.ts"
 import type { Position } from "../kernel/Page.ts"
 import { IsoTimestamp, type Timestamp, toIso } from "../kernel/Timestamp.ts"
+import type { OldRows } from "../tenancy/Retention.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import type { DeliveryReport } from "./DeliveryReport.ts"
 import type { MessageMarks } from "./Label.ts"
@@ -131,12 +132,9 @@ export class MessageStore extends Context.Service<
      * Returns up to `limit` messages that were created at least `age` milliseconds ago, oldest first. Leaves out those
      * that wait for an attempt or have one.
      */
-    readonly findOld: (given: {
-      readonly age: number
-      readonly limit: number
-    }) => Effect.Effect<ReadonlyArray<Pick<Message, "messageId" | "tenantId">>>
+    readonly findOld: (old: OldRows) => Effect.Effect<ReadonlyArray<Pick<Message, "messageId" | "tenantId">>>
     /**
-     * Deletes messages of the tenant with their labels and attachments, and their raw mail if no other message refers to
+     * Deletes messages of the tenant with their labels, attachments and reports, and their raw mail if no other message refers to
      * it. Returns their number. Leaves out those that wait for an attempt or have one. Call it under the tenant's lock.
      */
     readonly remove: (tenantId: TenantId, messageIds: ReadonlyArray<string>) => Effect.Effect<number>

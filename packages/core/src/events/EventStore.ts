@@ -2,6 +2,7 @@ import { Context, Effect } from "effect"
 import type { Lookup } from "../kernel/Lookup.ts"
 import type { Position } from "../kernel/Page.ts"
 import type { Timestamp } from "../kernel/Timestamp.ts"
+import type { RetentionScope } from "../tenancy/Retention.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import type { DurableEvent, EventDraft, EventStatus } from "./DurableEvent.ts"
 import type { ReleaseReason } from "./EventMachine.ts"
@@ -171,6 +172,6 @@ export class EventStore extends Context.Service<
      * `age` milliseconds ago, oldest first. Returns how many it deleted. Skips events that another statement has
      * locked. The dedupeKey of an event is known for as long as the event is stored.
      */
-    readonly remove: (age: number, limit: number) => Effect.Effect<number>
+    readonly remove: (age: number, limit: number, scope?: RetentionScope) => Effect.Effect<number>
   }
 >()("@agentos/core/events/EventStore") {}

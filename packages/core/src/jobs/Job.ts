@@ -16,7 +16,7 @@ export interface Job {
 export class Jobs extends Context.Service<Jobs, ReadonlyArray<Job>>()("@agentos/core/jobs/Jobs") {}
 
 /** Rows per statement of a job. Small, so that a statement which waits for one of these rows waits only briefly. */
-const BATCH = 1_000
+export const BATCH = 1_000
 /** Maximum number of batches per run. The next run processes the rest. */
 const BATCHES_PER_RUN = 100
 

@@ -8,9 +8,11 @@ import { EventStore } from "../events/EventStore.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import { CallPolicy } from "../phone/CallPolicy.ts"
+import { OperationStore } from "../payment/OperationStore.ts"
 import { CallStore } from "../phone/CallStore.ts"
+import { type OldRows, type RetainedData, RetentionPolicy, RetentionStore } from "../tenancy/Retention.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
-import { inBatches, type Job } from "./Job.ts"
+import { BATCH, inBatches, type Job } from "./Job.ts"
 
 /** How long undeliverable mail is retried: longer than SMTP servers do (RFC 5321, section 4.5.4.1). */
 const MAIL_GIVE_UP_AFTER = 7 * Timestamp.DAY
@@ -39,6 +41,9 @@ export const make = Effect.gen(function* () {
   const { transact } = yield* Transactor
   const mailPolicy = yield* MailPolicy
   const callPolicy = yield* CallPolicy
+  const operations = yield* OperationStore
+  const retentions = yield* RetentionStore
+  const policy = yield* RetentionPolicy
   if (auditRetention !== null && auditRetention < retention) {
     return yield* Effect.die(new Error("events can't be deleted before they have expired: see EventPolicy"))
   }
@@ -50,7 +55,7 @@ export const make = Effect.gen(function* () {
   })
 
   /** Deletes messages, those of a tenant in one transaction under its lock. */
-  const removeMessages = Effect.fnUntraced(function* (given: { readonly age: number; readonly limit: number }) {
+  const removeMessages = Effect.fnUntraced(function* (given: OldRows) {
     const old = yield* messages.findOld(given)
     const removed = yield* Effect.forEach(
       Map.groupBy(old, ({ tenantId }) => tenantId),
@@ -62,15 +67,23 @@ export const make = Effect.gen(function* () {
     return removed.reduce((sum, count) => sum + count, 0)
   })
 
-  /** Deletes rows of at least this age; none if they are kept permanently. */
-  const removeOlder = (
+  /** Deletes rows of at least this age, null for none as of the run, and those of each tenant with a period of its own. */
+  const removeOlder = Effect.fnUntraced(function* (
+    data: RetainedData,
     ageOf: () => number | null,
-    remove: (given: { age: number; limit: number }) => Effect.Effect<number>
-  ) =>
-    Effect.suspend(() => {
-      const age = ageOf()
-      return age === null ? Effect.succeed(0) : inBatches((limit) => remove({ age, limit }), LARGE_ROWS)
-    })
+    remove: (old: OldRows) => Effect.Effect<number>,
+    size = LARGE_ROWS
+  ) {
+    const own = yield* retentions.listOfData(data)
+    const scopes = [
+      { age: ageOf(), except: own.map(({ tenantId }) => tenantId) },
+      ...own.map((each) => ({ age: each.age, tenantId: each.tenantId }))
+    ]
+    const removed = yield* Effect.forEach(scopes, ({ age: least, ...scope }) =>
+      least === null ? Effect.succeed(0) : inBatches((limit) => remove({ age: least, limit, ...scope }), size)
+    )
+    return removed.reduce((sum, count) => sum + count, 0)
+  })
 
   const jobs: ReadonlyArray<Job> = [
     {
@@ -87,7 +100,12 @@ export const make = Effect.gen(function* () {
       // within days, which is less than the retention of any event.
       name: "event-retention",
       every: Timestamp.MINUTE,
-      run: auditRetention === null ? Effect.succeed(0) : inBatches((limit) => events.remove(auditRetention, limit))
+      run: removeOlder(
+        "events",
+        () => auditRetention,
+        ({ age, limit, ...scope }) => events.remove(age, limit, scope),
+        BATCH
+      )
     },
     {
       // Abandons undeliverable raw mail, and removes mail of the same age that a server staged but did not add before it
@@ -104,25 +122,35 @@ export const make = Effect.gen(function* () {
       // Deletes raw mail before its message, if the policy limits how long raw mail is kept.
       name: "raw-mail-retention",
       every: 10 * Timestamp.MINUTE,
-      run: removeOlder(() => mailPolicy.rawRetention, mails.removeRaw)
+      run: Effect.suspend(() => {
+        const age = mailPolicy.rawRetention
+        return age === null ? Effect.succeed(0) : inBatches((limit) => mails.removeRaw({ age, limit }), LARGE_ROWS)
+      })
     },
     {
       // Deletes messages with everything that belongs to them, if the policy limits how long messages are kept.
       name: "message-retention",
       every: 10 * Timestamp.MINUTE,
-      run: removeOlder(() => mailPolicy.messageRetention, removeMessages)
+      run: removeOlder("messages", () => mailPolicy.messageRetention, removeMessages)
     },
     {
       // Deletes ended calls with their turns, if the policy limits how long calls are kept.
       name: "call-retention",
       every: 10 * Timestamp.MINUTE,
-      run: removeOlder(() => callPolicy.retention, calls.remove)
+      run: removeOlder("calls", () => callPolicy.retention, calls.remove)
     },
     {
       // Deletes the turns of ended calls before the calls, if the policy limits how long transcripts are kept.
       name: "transcript-retention",
       every: 10 * Timestamp.MINUTE,
-      run: removeOlder(() => callPolicy.transcriptRetention, calls.removeTurns)
+      run: removeOlder("transcripts", () => callPolicy.transcriptRetention, calls.removeTurns)
+    },
+    {
+      // Deletes from final operations what only answers retries, if the policy limits how long it is kept. A retry then fails
+      // with `AnswerExpired`.
+      name: "answer-retention",
+      every: 10 * Timestamp.MINUTE,
+      run: removeOlder("answers", () => policy.answers, operations.removeAnswers)
     },
     {
       // Deletes the records of used sign-in messages which no server accepts anymore.

@@ -39,5 +39,10 @@ export class AuditStore extends Context.Service<
     readonly append: (record: AuditRecord) => Effect.Effect<void>
     /** Returns up to `limit` records by descending id, which begins with the time of the attempt. */
     readonly list: (query: AuditQuery) => Effect.Effect<ReadonlyArray<AuditRecord>>
+    /**
+     * Deletes up to `limit` records that are at least `age` milliseconds old, oldest first. Returns how many. Deletes none that
+     * is younger than a year.
+     */
+    readonly remove: (given: { readonly age: number; readonly limit: number }) => Effect.Effect<number>
   }
 >()("@agentos/core/operator/AuditStore") {}

@@ -1,5 +1,6 @@
 import { Context, Effect, Option } from "effect"
 import type { Timestamp } from "../kernel/Timestamp.ts"
+import type { OldRows } from "../tenancy/Retention.ts"
 import type { WalletAddress } from "../tenancy/Tenant.ts"
 import type { LedgerEntry } from "./Ledger.ts"
 import type { Operation, OperationSummary } from "./Operation.ts"
@@ -151,6 +152,12 @@ export class OperationStore extends Context.Service<
      * The ids of the server keys that authenticate the challenges of open operations. The cost grows with these alone.
      */
     readonly openKeyIds: Effect.Effect<ReadonlyArray<number>>
+    /**
+     * Deletes from final operations that were created at least `age` milliseconds ago, oldest first, what only answers retries:
+     * answer, receipt, input, plan, and of the proof all but its key and digest. Returns how many it changed. Skips those that
+     * another statement has locked.
+     */
+    readonly removeAnswers: (old: OldRows) => Effect.Effect<number>
     /** The totals of the ledger and of the operations, read at the same moment. */
     readonly books: Effect.Effect<Books>
     /**

@@ -10,6 +10,7 @@ import { PAYMENT_STATES } from "./OperationState.ts"
 import { OperationSteps } from "./OperationStep.ts"
 import { OperationStore } from "./OperationStore.ts"
 import {
+  AnswerExpired,
   IdempotencyConflict,
   type OperationError,
   OperationRejected,
@@ -144,6 +145,8 @@ export class OperationWorker extends Context.Service<
               return Effect.fail(new PaymentReturned({ operationId, paymentState: operation.state, receipt }))
             }
             return Effect.fail(new OperationRejected({ operationId, paymentState: operation.state, message, receipt }))
+          case "fulfilled":
+            return Effect.fail(new AnswerExpired({ operationId }))
           default:
             return Effect.fail(pending(operation, RETRY_SOON))
         }

@@ -82,6 +82,11 @@ export class PaymentReturned extends Schema.TaggedError<PaymentReturned>()("Paym
   receipt: Receipt
 }) {}
 
+/** The operation is fulfilled, and its answer was deleted since (see `RetentionPolicy`). Nothing was charged or done again. */
+export class AnswerExpired extends Schema.TaggedError<AnswerExpired>()("AnswerExpired", {
+  operationId: Schema.String
+}) {}
+
 /** All payment failures of a paid request. */
 export type PaymentError =
   | PaymentRequired
@@ -92,6 +97,7 @@ export type PaymentError =
   | OperationDelayed
   | OperationRejected
   | PaymentReturned
+  | AnswerExpired
 
 /** The chain proves that the payment was not made and can no longer be used. Nothing was charged. */
 export class PaymentRefused extends Schema.TaggedError<PaymentRefused>()("PaymentRefused", {
@@ -107,3 +113,4 @@ export type OperationError =
   | OperationDelayed
   | OperationRejected
   | PaymentReturned
+  | AnswerExpired

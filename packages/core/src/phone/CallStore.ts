@@ -2,6 +2,7 @@ import { Context, Effect, Option } from "effect"
 import type { Lookup } from "../kernel/Lookup.ts"
 import type { Position } from "../kernel/Page.ts"
 import type { Timestamp } from "../kernel/Timestamp.ts"
+import type { OldRows } from "../tenancy/Retention.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import type { Call, CallDirection } from "./Call.ts"
 import type { Turn } from "./Transcript.ts"
@@ -135,11 +136,11 @@ export class CallStore extends Context.Service<
      * Deletes up to `limit` calls that ended at least `age` milliseconds ago, with their turns and extensions, those
      * that ended first. Returns how many it deleted.
      */
-    readonly remove: (given: { readonly age: number; readonly limit: number }) => Effect.Effect<number>
+    readonly remove: (old: OldRows) => Effect.Effect<number>
     /**
      * Deletes the turns of up to `limit` calls that ended at least `age` milliseconds ago, those that ended first.
      * Returns the number of these calls. Takes each call once, also one without turns.
      */
-    readonly removeTurns: (given: { readonly age: number; readonly limit: number }) => Effect.Effect<number>
+    readonly removeTurns: (old: OldRows) => Effect.Effect<number>
   }
 >()("@agentos/core/phone/CallStore") {}

@@ -109,6 +109,21 @@ describe("PaidOperations", () => {
     })
   )
 
+  scenario("says that an answer is no longer kept, and charges and delivers nothing again", (host) =>
+    Effect.gen(function* () {
+      const other = pay(yield* challengeOf(), ADA, "03")
+      const { signature, tenant } = yield* adasMailbox
+      assert.strictEqual(yield* (yield* OperationStore).removeAnswers({ age: 0, limit: 9 }), 1)
+      assert.strictEqual((yield* failureOf(replayed({ signature }))).error._tag, "AnswerExpired")
+      assert.strictEqual((yield* failureOf(create({ localPart: "ada" }, { signature })))._tag, "AnswerExpired")
+      const another = yield* failureOf(create({ localPart: "ada" }, { signature: other }))
+      assert.strictEqual(another._tag, "IdempotencyConflict")
+      assert.strictEqual(host.payments.transfers.get(ADA), 1)
+      assert.lengthOf(yield* (yield* Mailboxes).list(tenant), 1)
+      assert.deepStrictEqual(yield* balances, { received: -250_000n, fulfilled: 250_000n })
+    })
+  )
+
   scenario("replays the answer of a payment in a token that is no longer accepted", (host) =>
     Effect.gen(function* () {
       const forged = pay(yield* challengeOf(), ADA, "01", true)

@@ -21,6 +21,7 @@ import {
   OperationStore,
   PaymentRail,
   RealtimeTokens,
+  RetentionStore,
   SalesStopStore,
   TenantStore,
   Transactor
@@ -38,6 +39,7 @@ import {
   MessageRetryStoreMemory,
   MessageStoreMemory,
   OperationStoreMemory,
+  RetentionStoreMemory,
   SalesStopStoreMemory,
   TenantStoreMemory,
   TransactorMemory
@@ -62,6 +64,7 @@ export const stores = Layer.mergeAll(
   MessageRetryStoreMemory.layer,
   MessageStoreMemory.layer,
   OperationStoreMemory.layer,
+  RetentionStoreMemory.layer,
   SalesStopStoreMemory.layer,
   TenantStoreMemory.layer,
   TransactorMemory.layer
@@ -219,6 +222,7 @@ export class SimulatedServer {
       Layer.succeed(CallStore, alive(Context.get(stored, CallStore))),
       Layer.succeed(JobStore, Context.get(stored, JobStore)),
       Layer.succeed(ManualRefundStore, alive(Context.get(stored, ManualRefundStore))),
+      Layer.succeed(RetentionStore, Context.get(stored, RetentionStore)),
       Layer.succeed(SalesStopStore, Context.get(stored, SalesStopStore)),
       Layer.succeed(InboundMailStore, alive(Context.get(stored, InboundMailStore))),
       Layer.succeed(EventSignal, Context.get(this.#stores, EventSignal)),

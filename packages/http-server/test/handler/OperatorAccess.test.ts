@@ -24,6 +24,8 @@ const ROUTES: ReadonlyArray<readonly [method: "GET" | "POST", path: string, role
   ["GET", "/internal/tenants", "read"],
   ["GET", "/internal/tenants/{tenant}/erasure", "read"],
   ["POST", "/internal/tenants/{tenant}/erase", "money", "tenant.erase"],
+  ["GET", "/internal/tenants/{tenant}/retention", "read"],
+  ["POST", "/internal/tenants/{tenant}/retention", "money", "tenant.set-retention"],
   ["GET", "/internal/tenants/{tenant}", "read"],
   ["POST", "/internal/tenants/{tenant}/suspend", "support", "tenant.suspend"],
   ["POST", "/internal/tenants/{tenant}/resume", "support", "tenant.resume"],

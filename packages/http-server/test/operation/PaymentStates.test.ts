@@ -364,6 +364,17 @@ describe("paymentState", () => {
     expect((await send(ada.token)).status).toBe(200)
   })
 
+  it("is settled for a payment whose answer is no longer kept (410), which charges and does nothing again", async () => {
+    const { send } = await heldIn(null)
+    const answer = await send(ada.token)
+    expect(answer.status).toBe(200)
+    await server.run(Effect.flatMap(OperationStore, ({ removeAnswers }) => removeAnswers({ age: 0, limit: 1_000 })))
+    const again = await send(ada.token)
+    expect(again.status).toBe(410)
+    expectCell(again, "ANSWER_EXPIRED", "settled")
+    expect(again.headers.get("payment-response")).toBeNull()
+  })
+
   it("is shown above in every cell that can occur", () => {
     expect(CELLS.filter((cell) => !seen.has(cell)).toSorted()).toEqual(ELSEWHERE.toSorted())
     expect([...seen].filter((cell) => !CELLS.includes(cell))).toEqual([])

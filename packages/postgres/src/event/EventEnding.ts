@@ -1,6 +1,8 @@
+import type { RetentionScope } from "@agentos/core"
 import { Effect } from "effect"
 import { orDie } from "../DatabaseFailure.ts"
 import * as Parameter from "../Parameter.ts"
+import { inScope } from "../Retention.ts"
 import type { EventDatabase } from "./EventDatabase.ts"
 
 /** Events of a deleted agent that expire in the transaction that deletes it. A job expires the others. */
@@ -84,7 +86,7 @@ export const makeEnding = ({ announcements, clock, sql, transact }: EventDatabas
   })
 
   /** An event's id begins with its creation time, so the oldest events are at the beginning of `events_key`. */
-  const remove = (age: number, limit: number) => sql<{ readonly count: bigint }>`
+  const remove = (age: number, limit: number, scope: RetentionScope) => sql<{ readonly count: bigint }>`
     with ${clock()}, cutoff as materialized (
       select now - ${Parameter.integer(age)} as created_at from clock
     ), found as materialized (
@@ -93,7 +95,7 @@ export const makeEnding = ({ announcements, clock, sql, transact }: EventDatabas
           select (lpad(to_hex(greatest(created_at + 1, 0)), 12, '0') || repeat('0', 20))::uuid from cutoff
         )
         and created_at <= (select created_at from cutoff)
-        and (open_tenant_id is null or expires_at <= (select now from clock))
+        and (open_tenant_id is null or expires_at <= (select now from clock)) ${inScope(sql, scope)}
       order by event_id limit ${Parameter.integer(limit)}
       for update skip locked
     ), removed as (
@@ -122,6 +124,7 @@ export const makeEnding = ({ announcements, clock, sql, transact }: EventDatabas
     expire: (limit: number): Effect.Effect<number> => transact(orDie(expireAll(limit))),
     expireAgent: (tenantId: string, agentId: string): Effect.Effect<void> =>
       transact(orDie(expireAgent(tenantId, agentId))),
-    remove: (age: number, limit: number): Effect.Effect<number> => Effect.map(orDie(remove(age, limit)), count)
+    remove: (age: number, limit: number, scope: RetentionScope = {}): Effect.Effect<number> =>
+      Effect.map(orDie(remove(age, limit, scope)), count)
   }
 }

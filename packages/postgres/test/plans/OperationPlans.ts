@@ -86,6 +86,12 @@ const assertPlans = Effect.fnUntraced(function* (operation: Operation) {
     assert.deepStrictEqual([...(plan?.indexes ?? [])], ["operations_due"], plan?.text)
     assert.deepStrictEqual(plan?.wholeTables, [], plan?.text)
   }
+  const answers = { age: 30 * 86_400_000, limit: page }
+  const answered = ["operations_answered", "operations_key"]
+  yield* checkIndexes("removeAnswers, of nothing", answered, store.removeAnswers(answers))
+  const others = store.removeAnswers({ ...answers, except: [operation.tenantId] })
+  yield* checkIndexes("removeAnswers, of others", answered, others)
+  yield* checkIndexes("removeAnswers", answered, store.removeAnswers({ ...answers, age: 0 }))
   yield* checkIndexes("listPaid", ["operations_paid"], store.listPaid(null, page))
   const middle = store.listPaid("80000000-0000-0000-0000-000000000000", page)
   yield* checkIndexes("listPaid from the middle", ["operations_paid"], middle)

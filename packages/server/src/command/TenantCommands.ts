@@ -1,4 +1,4 @@
-import type { ErasureReport, Page, TenantContents, TenantRecord } from "@agentos/core"
+import type { ErasureReport, Page, RetainedData, RetentionPeriod, TenantContents, TenantRecord } from "@agentos/core"
 import { Failure, type Field } from "@agentos/node/command-line"
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
@@ -18,6 +18,14 @@ import {
 const TENANT = { name: "tenant", summary: "Wallet or id of the tenant.", presence: "required" } as const
 const RECORD = "tenantId, wallet, createdAt, suspension: {at, reason}"
 const CONTENTS = "contents: {mailboxes, messages, events, calls, numbers, operations}"
+
+const RETAINED_DATA = [
+  "messages",
+  "calls",
+  "transcripts",
+  "events",
+  "answers"
+] as const satisfies ReadonlyArray<RetainedData>
 
 const list = async (
   context: ServerCommandContext,
@@ -192,6 +200,81 @@ export const TENANTS_EXPORT = defineCommand(
     ])
   }
 )
+
+export const TENANTS_RETENTION = defineCommand(
+  {
+    name: "tenants retention",
+    summary: "Show or set how long the data of a tenant is kept",
+    description: `Shows the periods of a tenant that differ from those of the configuration, or sets one with --data and --keep. The jobs use it from their next run on, within ten minutes, and delete older data permanently. ${NEEDS}`,
+    arguments: [TENANT],
+    flags: [
+      {
+        name: "data",
+        type: "text",
+        value: "DATA",
+        choices: RETAINED_DATA,
+        summary: "The data whose period to set; answers are those of paid operations."
+      },
+      {
+        name: "keep",
+        type: "text",
+        value: "PERIOD",
+        summary: "Days, or permanent, or default: the period of the configuration."
+      },
+      REASON_FLAG,
+      { name: "yes", short: "y", type: "boolean", summary: "Set the period without confirmation." }
+    ],
+    examples: [
+      {
+        line: "agentos-server tenants retention 0x4aA349036473103028d92Dd5B906027B64B85A94",
+        does: "See which data of a customer is kept for another time"
+      }
+    ],
+    output: "rows",
+    json: "{tenantId, items: [{data, keep}]}",
+    exits: [2, 5]
+  },
+  async (context, { arguments: { tenant }, flags: { data, keep, reason, yes } }) => {
+    if ((data === undefined) !== (keep === undefined)) {
+      throw new Failure({ code: "USAGE", message: "Give both --data and --keep to set a period, or neither." })
+    }
+    const { Effect } = await import("effect")
+    const set = data !== undefined && keep !== undefined ? { data, keep: await periodOf(data, keep) } : undefined
+    if (set !== undefined) {
+      const question = `Keep the ${data} of the tenant ${tenant} for: ${keep}? Older ones are deleted. [y/N] `
+      await confirm(context, yes, question, "Cancelled. Nothing was changed.")
+    }
+    const report = await onDatabase(
+      context,
+      ({ TenantRetentions }) =>
+        Effect.flatMap(TenantRetentions, (retentions) =>
+          set === undefined ? retentions.show(tenant) : retentions.set(tenant, set)
+        ),
+      set && { action: "tenant.set-retention", target: tenant, reason: await reasonOf(reason) }
+    )
+    context.output.table(
+      report,
+      report.items,
+      [
+        { heading: "DATA", value: (item) => item.data, whole: true },
+        { heading: "KEPT", value: (item) => (typeof item.keep === "number" ? `${item.keep} days` : item.keep) }
+      ],
+      "No data."
+    )
+  }
+)
+
+/** Reads a period, as the route does. */
+const periodOf = async (data: (typeof RETAINED_DATA)[number], text: string): Promise<RetentionPeriod> => {
+  const { RETENTION_DAYS_MAX, RETENTION_DAYS_MIN } = await import("@agentos/core")
+  if (text === "permanent" || text === "default") return text
+  const [days, least] = [Number(text), RETENTION_DAYS_MIN[data]]
+  if (Number.isInteger(days) && days >= least && days <= RETENTION_DAYS_MAX) return days
+  throw new Failure({
+    code: "USAGE",
+    message: `--keep must be ${least} to ${RETENTION_DAYS_MAX} days for ${data}, or permanent, or default; it is ${text}.`
+  })
+}
 
 export const SUPPRESSIONS_LIST = defineCommand(
   {

@@ -5,6 +5,8 @@ import {
   type InboundPerHour,
   type MailPolicy,
   type MailUsage,
+  RETENTION_DAYS_MIN,
+  type RetentionPolicy,
   type SendingPolicy,
   type SendingQuota,
   Timestamp
@@ -16,6 +18,7 @@ import type { EnvironmentReader } from "./EnvironmentReader.ts"
 export interface QuotaConfig {
   readonly calls: CallPolicy
   readonly mail: MailPolicy
+  readonly retention: RetentionPolicy
 }
 
 /** Reads the quotas. Without rate limits, calls per hour are unlimited. */
@@ -39,6 +42,10 @@ export const readQuotas = (reader: EnvironmentReader, hasRateLimits: boolean): Q
     postmaster: readPostmaster(reader),
     rawRetention: readRetention(reader, "AGENTOS_RAW_MAIL_RETENTION_DAYS"),
     messageRetention: readRetention(reader, "AGENTOS_MESSAGE_RETENTION_DAYS")
+  },
+  retention: {
+    answers: readRetention(reader, "AGENTOS_ANSWER_RETENTION_DAYS", RETENTION_DAYS_MIN.answers),
+    audit: readRetention(reader, "AGENTOS_AUDIT_RETENTION_DAYS", RETENTION_DAYS_MIN.audit)
   }
 })
 
@@ -80,8 +87,13 @@ const readRetention = (
     | "AGENTOS_MESSAGE_RETENTION_DAYS"
     | "AGENTOS_CALL_RETENTION_DAYS"
     | "AGENTOS_TRANSCRIPT_RETENTION_DAYS"
+    | "AGENTOS_ANSWER_RETENTION_DAYS"
+    | "AGENTOS_AUDIT_RETENTION_DAYS",
+  least = 1
 ): number | null => {
   const days = reader.integer(name)
+  if (days > 0 && days < least)
+    reader.issues.push(`${name} must be at least ${least}, or 0 for no limit; it is ${days}`)
   return days === 0 ? null : days * Timestamp.DAY
 }
 

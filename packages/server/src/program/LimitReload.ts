@@ -10,6 +10,7 @@ const RATE_LIMIT: Variable = "AGENTOS_RATE_LIMIT_PER_MINUTE"
 const replaceLimits = (used: ServerConfig, { quotas, rateLimit }: ServerConfig): void => {
   Object.assign(used.quotas.calls, quotas.calls)
   Object.assign(used.quotas.mail, quotas.mail)
+  Object.assign(used.quotas.retention, quotas.retention)
   if (used.rateLimit !== null) Object.assign(used.rateLimit, rateLimit)
 }
 

@@ -21,6 +21,7 @@ import {
   ScheduledMessages,
   Suppressions,
   TenantErasure,
+  TenantRetentions,
   type TenantErasureStore,
   TenantStore,
   type Transactor,
@@ -94,6 +95,7 @@ const administration = Layer.mergeAll(
   Suppressions.layer,
   TenantErasure.layer,
   WebhookAdministration.layer,
+  TenantRetentions.layer,
   SalesAdministration.layer.pipe(Layer.provide(Sales.layer))
 )
 

@@ -1,4 +1,4 @@
-import { DEFAULT_CALL_POLICY, DEFAULT_MAIL_POLICY, Timestamp } from "@agentos/core"
+import { DEFAULT_CALL_POLICY, DEFAULT_MAIL_POLICY, RETENTION_DAYS_MIN, Timestamp } from "@agentos/core"
 import type { VariableSpec } from "./Variable.ts"
 
 const QUOTA_MAX = 1_000_000_000
@@ -109,6 +109,12 @@ export const QUOTA_VARIABLES = {
   AGENTOS_CALL_RETENTION_DAYS: days("days that a call is kept after its end. 0: permanently"),
   AGENTOS_TRANSCRIPT_RETENTION_DAYS: days(
     "days that the transcript of a call is kept after the call's end. 0: as long as the call"
+  ),
+  AGENTOS_ANSWER_RETENTION_DAYS: days(
+    `days that the answer of a paid operation is kept after its claim, with its request and authorization: ${RETENTION_DAYS_MIN.answers} or more. A repeated payment is then answered with 410 ANSWER_EXPIRED. The ledger and the keys that prevent another charge stay. 0: permanently`
+  ),
+  AGENTOS_AUDIT_RETENTION_DAYS: days(
+    `days that a record of the operators' audit is kept: ${RETENTION_DAYS_MIN.audit} or more. 0: permanently`
   ),
   AGENTOS_CALLS_AT_ONCE_PER_NUMBER: limit(atOnce.perNumber, "outbound calls of a number at a time"),
   AGENTOS_CALLS_AT_ONCE_PER_TENANT: limit(atOnce.perTenant, "outbound calls of a tenant at a time"),

@@ -157,6 +157,15 @@ describe("ServerConfig", () => {
   })
 
   it("keeps calls and their transcripts permanently by default, or as configured", () => {
+    assert.deepStrictEqual(read(COMPLETE).quotas.retention, { answers: null, audit: null })
+    const longer = { AGENTOS_ANSWER_RETENTION_DAYS: "30", AGENTOS_AUDIT_RETENTION_DAYS: "365" }
+    const expected = { answers: 30 * 86_400_000, audit: 365 * 86_400_000 }
+    assert.deepStrictEqual(read({ ...COMPLETE, ...longer }).quotas.retention, expected)
+    const shorter = { AGENTOS_ANSWER_RETENTION_DAYS: "29", AGENTOS_AUDIT_RETENTION_DAYS: "364" }
+    assert.deepStrictEqual(flawsOf({ ...COMPLETE, ...shorter }), [
+      "AGENTOS_ANSWER_RETENTION_DAYS must be at least 30, or 0 for no limit; it is 29",
+      "AGENTOS_AUDIT_RETENTION_DAYS must be at least 365, or 0 for no limit; it is 364"
+    ])
     assert.deepInclude(read(COMPLETE).quotas.calls, { retention: null, transcriptRetention: null })
     const given = { AGENTOS_CALL_RETENTION_DAYS: "90", AGENTOS_TRANSCRIPT_RETENTION_DAYS: "7" }
     const kept = { retention: 90 * 86_400_000, transcriptRetention: 7 * 86_400_000 }

@@ -221,6 +221,8 @@ export class Hearing {
         return state === "refund_due" || state === "refunded" ? undefined : `it was answered with a refund in ${state}`
       case "PaymentPending":
         return operation === undefined ? "it is to wait for an operation that is not there" : undefined
+      case "AnswerExpired":
+        return "no job deletes answers in a simulation"
       case "OperationDelayed":
         // Without an operation id, a copy may have been claimed meanwhile. The client should repeat the
         // request in both cases.

@@ -9,9 +9,11 @@ import {
   QuerySuppressionsInput,
   ResourceNotFound,
   showCall,
+  SetRetentionInput,
   SuspendTenantInput,
   TenantAdministration,
   TenantErasure,
+  TenantRetentions,
   type TenantReport,
   type TenantStore,
   Timestamp,
@@ -117,6 +119,19 @@ const eraseTenant = Effect.map(TenantErasure, ({ erase }): Answer =>
   Effect.flatMap(Effect.flatMap(namedTenant, erase), dataResponse)
 )
 
+/** Shows how long the data of a tenant is kept. */
+const showRetention = Effect.map(TenantRetentions, ({ show }): Answer =>
+  Effect.flatMap(Effect.flatMap(namedTenant, show), dataResponse)
+)
+
+/** Sets how long one kind of data of a tenant is kept. */
+const setRetention = Effect.map(TenantRetentions, ({ set }): Answer =>
+  Effect.gen(function* () {
+    const input = yield* bodyOf(SetRetentionInput)
+    return yield* dataResponse(yield* set(yield* namedTenant, input))
+  })
+)
+
 export const routes = Effect.gen(function* () {
   const tenant = "/internal/tenants/{tenant}"
   const suppressions = `${tenant}/suppressions`
@@ -124,6 +139,8 @@ export const routes = Effect.gen(function* () {
     read("tenants", "/internal/tenants", yield* listAll),
     read("previewErasure", `${tenant}/erasure`, yield* previewErasure),
     mutation("eraseTenant", "money", "tenant.erase", `${tenant}/erase`, yield* eraseTenant),
+    read("retention", `${tenant}/retention`, yield* showRetention),
+    mutation("setRetention", "money", "tenant.set-retention", `${tenant}/retention`, yield* setRetention),
     read("tenant", tenant, yield* acting("find")),
     mutation("suspendTenant", "support", "tenant.suspend", `${tenant}/suspend`, yield* suspendTenant),
     mutation("resumeTenant", "support", "tenant.resume", `${tenant}/resume`, yield* acting("resume")),
