@@ -84,7 +84,7 @@ export const openGrowthDatabase = async (
   }
 }
 
-const makeTenant = Effect.gen(function* () {
+export const makeTenant = Effect.gen(function* () {
   const tenants = yield* TenantStore
   const tenantId = yield* Uuid.next
   const wallet = walletAddress(`0x${tenantId.replaceAll("-", "").padStart(40, "0")}`)
@@ -166,7 +166,7 @@ export const appendEvents = (tenantId: string, count: number, type: EventDraft["
     return yield* store.append(drafts)
   })
 
-const newOperation = (tenantId: string) =>
+export const newOperation = (tenantId: string) =>
   Effect.gen(function* () {
     const id = yield* Uuid.next
     const now = yield* Timestamp.now

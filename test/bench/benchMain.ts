@@ -18,6 +18,7 @@ import { numbers } from "./numbers.ts"
 import { paid, paidByMethod, paidOnChain } from "./paid.ts"
 import { planner } from "./planner.ts"
 import { read } from "./read.ts"
+import { retention } from "./retention.ts"
 import { sockets } from "./sockets.ts"
 import { startUp } from "./startUp.ts"
 import { voice } from "./voice.ts"
@@ -40,6 +41,7 @@ const benches: Readonly<Record<string, Bench>> = {
   growth,
   numbers,
   deletion,
+  retention,
   planner,
   voice,
   workers,
