@@ -20,11 +20,13 @@ describe("the list of payment networks", () => {
         network: "eip155:402402",
         asset: "0x00000000000000000000000000000000000000a1",
         name: "USDT0",
+        symbol: "USDT",
         transferMethod: null,
         decimals: 6,
         payTo: "0x00000000000000000000000000000000000000b2",
         balance: { amount: "0.70371", baseUnits: "703710" },
-        allowance: null
+        allowance: null,
+        permitNonce: null
       }
     ])
   })
