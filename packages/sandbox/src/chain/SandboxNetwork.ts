@@ -1,6 +1,7 @@
 import {
   type Chain,
   type Client,
+  HttpRequestError,
   type HttpTransport,
   type PublicActions,
   type TestActions,
@@ -93,12 +94,32 @@ export const sandboxChain = (rpcUrl: string, chainId: number = sandboxChainId): 
 
 export type SandboxClient = Client<HttpTransport, Chain> & PublicActions<HttpTransport, Chain> & TestActions
 
+const READS = /^eth_(?:blockNumber|call|chainId|estimateGas|get)/
+
+/** Reads again if the connection ended before the answer. Nothing else is repeated: it may have been done. */
+const readingAgain =
+  (transport: HttpTransport): HttpTransport =>
+  (options) => {
+    const made = transport(options)
+    return {
+      ...made,
+      request: async (body) => {
+        try {
+          return await made.request(body)
+        } catch (error) {
+          if (!(error instanceof HttpRequestError) || !READS.test(body.method)) throw error
+          return made.request(body)
+        }
+      }
+    }
+  }
+
 /** A client that reads a sandbox chain and can change its time, blocks, balances and code. */
 export const sandboxClient = (rpcUrl: string, chainId?: number, timeoutMillis = 10_000): SandboxClient =>
   createTestClient({
     mode: "anvil",
     chain: sandboxChain(rpcUrl, chainId),
-    transport: http(rpcUrl, { retryCount: 0, timeout: timeoutMillis }),
+    transport: readingAgain(http(rpcUrl, { retryCount: 0, timeout: timeoutMillis })),
     pollingInterval: 20,
     cacheTime: 0
   }).extend(publicActions)
