@@ -1,3 +1,4 @@
+import { ConfigurationInvalid } from "@agentos/core"
 import { Effect } from "effect"
 import { read, type ServerConfig } from "../config/ServerConfig.ts"
 import { explain } from "../output/ProgramOutput.ts"
@@ -33,7 +34,7 @@ export const followLimits = Effect.fnUntraced(function* (
     yield* Effect.logInfo("reading the settings again")
     const found = yield* Effect.try({
       try: reread,
-      catch: (error) => (error instanceof Error ? error : new Error(String(error)))
+      catch: (error) => new ConfigurationInvalid({ issues: [explain(error)] })
     })
     const next = yield* read(found)
     const differing = (from: Environment) => ALL_VARIABLES.flatMap(([name]) => (from[name] === found[name] ? [] : name))
