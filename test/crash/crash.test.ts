@@ -107,7 +107,7 @@ describe.concurrent("a purchase is charged once and delivered once, refunded, or
           ...stagedCells(),
           ...oneService(refundCells()),
           ...oneService(strangerCells()),
-          ...oneService(adviceCells().filter(isInstant))
+          ...oneService(adviceCells().filter((cell) => isInstant(cell) && isPayableBy("eip3009", cell)))
         ])
         for (const outage of OUTAGES) expectNoViolation(await runDatabaseOutage(shop, outage))
         expectNoViolation(await runManyKeys(shop))

@@ -398,121 +398,6 @@ const samplesIn = (text: string) => {
   return samples
 }
 
-describe("the metrics of a server", () => {
-  it("move for the part of its surroundings that stops, and stay few", { timeout: 90_000 }, async () => {
-    await execute(postgres.url, "create database surroundings")
-    const stopped = new Set<string>()
-    const forwarders = new Map<string, Forwarder>()
-    /** Returns the port at which a part is reached until it is stopped. */
-    const reached = async (part: string, url: string): Promise<string> => {
-      const forwarder = await startForwarder(() => (stopped.has(part) ? undefined : Number(new URL(url).port)))
-      forwarders.set(part, forwarder)
-      return String(forwarder.port)
-    }
-    const database = new URL(urlOf("surroundings"))
-    database.port = await reached("database", postgres.url)
-    const token = "o".repeat(32)
-    const callback = new URL(sandbox.agentWebhookUrl)
-    const relay = `smtp://127.0.0.1:${sandbox.mail.relayPort}`
-    const server = await startServer({
-      ...environment,
-      DATABASE_URL: database.href,
-      AGENTOS_PORT: "0",
-      AGENTOS_SMTP_PORT: "0",
-      AGENTOS_OPERATOR_TOKEN: token,
-      AGENTOS_SMTP_RELAY_PORT: await reached("relay", relay),
-      AGENTOS_TWILIO_API_URL: `http://127.0.0.1:${await reached("carrier", sandbox.carrier.url)}`,
-      AGENTOS_AGENT_WEBHOOK_ALLOW: JSON.stringify([
-        { loopback: "http" },
-        { host: callback.hostname, port: Number(callback.port), caFile: sandbox.agentWebhookCa }
-      ]),
-      AGENTOS_NETWORKS: JSON.stringify([
-        {
-          ...payment,
-          rpcUrl: `http://127.0.0.1:${await reached("chain", payment.rpcUrl)}`,
-          facilitator: { url: `http://127.0.0.1:${await reached("facilitator", payment.facilitator.url)}` }
-        }
-      ])
-    })
-    const scrape = async () => {
-      const headers = { authorization: `Bearer ${token}` }
-      return samplesIn(await (await fetch(`${server.operatorUrl}/internal/metrics`, { headers })).text())
-    }
-    const agent = new Agent(server, sandbox.wallets[3]!.privateKey)
-    try {
-      const { mailboxId } = await agent.createMailbox(freshName())
-      const send = { mailboxId, to: ["bob@example.com"], subject: "x", text: "x" }
-      const rename = { path: "/api/v1/email/mailboxes/update", body: { mailboxId, displayName: "Ada" } }
-      const calls = (port: string, method: string) => ({
-        name: "agentos_provider_calls_total",
-        labels: { port, method, outcome: "temporary|unknown" }
-      })
-      /** Each part, the series that moves once it has stopped, and what uses it. */
-      const parts = [
-        [
-          "carrier",
-          calls("telephony", "search"),
-          () =>
-            agent.send({
-              path: BUY_US,
-              body: { agentName: "Ada", agentWebhookUrl: sandbox.agentWebhookUrl }
-            })
-        ],
-        ["relay", calls("email", "send"), () => agent.pay({ path: "/api/v1/email/messages/send", body: send })],
-        ["facilitator", calls("payment", "settle"), () => agent.pay(rename)],
-        [
-          "chain",
-          calls("payment", "verify|readNonce"),
-          () => agent.pay({ path: "/api/v1/email/messages/send", body: send })
-        ],
-        [
-          "receiver",
-          { name: "agentos_webhook_attempts_total", labels: { outcome: "failed" } },
-          async () => {
-            await agent.send({ path: "/api/v1/events/webhook", body: { url: "http://127.0.0.1:2/events" } })
-            await agent.pay({ path: "/api/v1/email/messages/send", body: send })
-          }
-        ],
-        ["database", { name: "agentos_database_up", labels: {} }, async () => undefined]
-      ] as const
-      const before = (await scrape()).length
-      for (const [part, { labels, name }, use] of parts) {
-        const value = async () =>
-          (await scrape())
-            .filter(
-              (sample) =>
-                sample.name === name &&
-                Object.entries(labels).every(([label, wanted]) =>
-                  new RegExp(`^(?:${wanted})$`).test(sample.labels[label] ?? "")
-                )
-            )
-            .reduce((sum, sample) => sum + sample.value, 0)
-        const earlier = await value()
-        stopped.add(part)
-        forwarders.get(part)?.cut()
-        await use().catch(() => undefined)
-        await vi.waitFor(async () => expect([part, await value()]).not.toEqual([part, earlier]), {
-          timeout: 20_000,
-          interval: 50
-        })
-        if (part !== "database") stopped.delete(part)
-      }
-      // Labels name routes, states and jobs: traffic adds few series, and no series of its own.
-      stopped.clear()
-      await vi.waitFor(async () => expect((await scrape()).length).toBeGreaterThan(before), 20_000)
-      const samples = await scrape()
-      expect(samples.length).toBeLessThan(2_000)
-      const values = new Set(samples.flatMap((sample) => Object.values(sample.labels)))
-      for (const own of [mailboxId, agent.account.address.toLowerCase(), "bob@example.com"]) {
-        expect([...values].filter((value) => value.toLowerCase().includes(own))).toEqual([])
-      }
-    } finally {
-      await server.stop()
-      await Promise.all([...forwarders.values()].map(({ stop }) => stop()))
-    }
-  })
-})
-
 describe("incidents", () => {
   it("reach the operators by a signed webhook and by mail, once over all processes", async () => {
     await execute(postgres.url, "create database incidents")
@@ -1123,5 +1008,121 @@ describe("agentos-server --env-file", () => {
     const missing = await runServerCommand(["check-config", "--env-file", `${file}.missing`], {})
     expect(missing.status).not.toBe(0)
     expect(missing.errors).toContain(`${file}.missing`)
+  })
+})
+
+// It buys from a server over another database, so the ledger of the others would miss what was paid.
+describe("the metrics of a server", () => {
+  it("move for the part of its surroundings that stops, and stay few", { timeout: 90_000 }, async () => {
+    await execute(postgres.url, "create database surroundings")
+    const stopped = new Set<string>()
+    const forwarders = new Map<string, Forwarder>()
+    /** Returns the port at which a part is reached until it is stopped. */
+    const reached = async (part: string, url: string): Promise<string> => {
+      const forwarder = await startForwarder(() => (stopped.has(part) ? undefined : Number(new URL(url).port)))
+      forwarders.set(part, forwarder)
+      return String(forwarder.port)
+    }
+    const database = new URL(urlOf("surroundings"))
+    database.port = await reached("database", postgres.url)
+    const token = "o".repeat(32)
+    const callback = new URL(sandbox.agentWebhookUrl)
+    const relay = `smtp://127.0.0.1:${sandbox.mail.relayPort}`
+    const server = await startServer({
+      ...environment,
+      DATABASE_URL: database.href,
+      AGENTOS_PORT: "0",
+      AGENTOS_SMTP_PORT: "0",
+      AGENTOS_OPERATOR_TOKEN: token,
+      AGENTOS_SMTP_RELAY_PORT: await reached("relay", relay),
+      AGENTOS_TWILIO_API_URL: `http://127.0.0.1:${await reached("carrier", sandbox.carrier.url)}`,
+      AGENTOS_AGENT_WEBHOOK_ALLOW: JSON.stringify([
+        { loopback: "http" },
+        { host: callback.hostname, port: Number(callback.port), caFile: sandbox.agentWebhookCa }
+      ]),
+      AGENTOS_NETWORKS: JSON.stringify([
+        {
+          ...payment,
+          rpcUrl: `http://127.0.0.1:${await reached("chain", payment.rpcUrl)}`,
+          facilitator: { url: `http://127.0.0.1:${await reached("facilitator", payment.facilitator.url)}` }
+        }
+      ])
+    })
+    const scrape = async () => {
+      const headers = { authorization: `Bearer ${token}` }
+      return samplesIn(await (await fetch(`${server.operatorUrl}/internal/metrics`, { headers })).text())
+    }
+    const agent = new Agent(server, sandbox.wallets[3]!.privateKey)
+    try {
+      const { mailboxId } = await agent.createMailbox(freshName())
+      const send = { mailboxId, to: ["bob@example.com"], subject: "x", text: "x" }
+      const rename = { path: "/api/v1/email/mailboxes/update", body: { mailboxId, displayName: "Ada" } }
+      const calls = (port: string, method: string) => ({
+        name: "agentos_provider_calls_total",
+        labels: { port, method, outcome: "temporary|unknown" }
+      })
+      /** Each part, the series that moves once it has stopped, and what uses it. */
+      const parts = [
+        [
+          "carrier",
+          calls("telephony", "search"),
+          () =>
+            agent.send({
+              path: BUY_US,
+              body: { agentName: "Ada", agentWebhookUrl: sandbox.agentWebhookUrl }
+            })
+        ],
+        ["relay", calls("email", "send"), () => agent.pay({ path: "/api/v1/email/messages/send", body: send })],
+        ["facilitator", calls("payment", "settle"), () => agent.pay(rename)],
+        [
+          "chain",
+          calls("payment", "verify|readNonce"),
+          () => agent.pay({ path: "/api/v1/email/messages/send", body: send })
+        ],
+        [
+          "receiver",
+          { name: "agentos_webhook_attempts_total", labels: { outcome: "failed" } },
+          async () => {
+            await agent.send({ path: "/api/v1/events/webhook", body: { url: "http://127.0.0.1:2/events" } })
+            await agent.pay({ path: "/api/v1/email/messages/send", body: send })
+          }
+        ],
+        ["database", { name: "agentos_database_up", labels: {} }, async () => undefined]
+      ] as const
+      const before = (await scrape()).length
+      for (const [part, { labels, name }, use] of parts) {
+        const value = async () =>
+          (await scrape())
+            .filter(
+              (sample) =>
+                sample.name === name &&
+                Object.entries(labels).every(([label, wanted]) =>
+                  new RegExp(`^(?:${wanted})$`).test(sample.labels[label] ?? "")
+                )
+            )
+            .reduce((sum, sample) => sum + sample.value, 0)
+        const earlier = await value()
+        stopped.add(part)
+        forwarders.get(part)?.cut()
+        await use().catch(() => undefined)
+        await vi.waitFor(async () => expect([part, await value()]).not.toEqual([part, earlier]), {
+          timeout: 20_000,
+          interval: 50
+        })
+        if (part !== "database") stopped.delete(part)
+      }
+      // Labels name routes, states and jobs: traffic adds few series, and no series of its own.
+      stopped.clear()
+      await vi.waitFor(async () => expect((await scrape()).length).toBeGreaterThan(before), 20_000)
+      const samples = await scrape()
+      expect(samples.length).toBeLessThan(2_000)
+      const values = new Set(samples.flatMap((sample) => Object.values(sample.labels)))
+      for (const own of [mailboxId, agent.account.address.toLowerCase(), "bob@example.com"]) {
+        expect([...values].filter((value) => value.toLowerCase().includes(own))).toEqual([])
+      }
+    } finally {
+      await server.stop()
+      await Promise.all([...forwarders.values()].map(({ stop }) => stop()))
+    }
   })
 })

@@ -130,7 +130,7 @@ export const requestErrorParts = (error: RequestError, request: FailedRequest): 
         code: "SERVICE_UNAVAILABLE",
         message: isUnknown
           ? "The database of this server is not available at the moment. Repeat the identical request with the same Idempotency-Key and PAYMENT-SIGNATURE. You are charged at most once."
-          : `The database of this server is not available at the moment. ${request.paymentState === "none" ? "Nothing was charged. " : ""}Repeat the identical request later.`,
+          : "The database of this server is not available at the moment. Repeat the identical request later.",
         retryable: true,
         ...(isUnknown ? { paymentState: "unknown" } : {}),
         next: retryOf(request),
@@ -139,8 +139,7 @@ export const requestErrorParts = (error: RequestError, request: FailedRequest): 
     },
     ServerBusy: (): ErrorParts => ({
       code: "SERVICE_UNAVAILABLE",
-      message:
-        "The server is busy and did not begin to process the request. Nothing was charged. Repeat the identical request later.",
+      message: "The server is busy and did not begin to process the request. Repeat the identical request later.",
       retryable: true,
       next: retryOf(request),
       headers: { "Retry-After": "5" }

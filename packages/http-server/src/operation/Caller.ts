@@ -1,4 +1,4 @@
-import { OnboardingRequired, ServiceUnavailable, StorageUnavailable } from "@agentos/api"
+import { OnboardingRequired, ServiceUnavailable } from "@agentos/api"
 import {
   type Capabilities,
   type CatalogEntry,
@@ -8,19 +8,11 @@ import {
   type Tenant,
   type WrongCredential
 } from "@agentos/core"
-import { Duration, Effect, Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 
 /** The reason why a caller is refused. */
-export type CallerError =
-  | OnboardingRequired
-  | ServiceUnavailable
-  | CredentialRefused
-  | WrongCredential
-  | StorageUnavailable
-
-/** How long the search for the tenant of a token may take. The time of the request itself begins after it. */
-const KNOWN_WITHIN = Duration.seconds(4)
+export type CallerError = OnboardingRequired | ServiceUnavailable | CredentialRefused | WrongCredential
 
 /** RFC 6750, section 2.1; the scheme is case-insensitive (RFC 9110, section 11.1). */
 const BEARER = /^bearer +(\S+)$/i
@@ -33,10 +25,7 @@ const openToken = Effect.fnUntraced(function* (authorization: string) {
   const token = BEARER.exec(authorization)?.[1]
   if (token === undefined) return yield* malformed
   const credentials = yield* Credentials
-  return yield* Effect.timeoutOrElse(credentials.authenticate(Redacted.make(token)), {
-    duration: KNOWN_WITHIN,
-    orElse: () => Effect.fail(new StorageUnavailable({ withPayment: false }))
-  })
+  return yield* credentials.authenticate(Redacted.make(token))
 })
 
 /** Returns the tenant of the request's token, for an operation that requires one. */

@@ -52,10 +52,12 @@ export const tenantRoute = <
   additionalCost = 0
 ) => {
   const check = tenantChecks(operation, additionalCost)
+  // A read is a few statements, each of which has its own time.
+  const bounded = operation.entry.method === "GET" ? "admit" : "limit"
   return operationRoute(operation, (_, { requestId }) =>
     Effect.map(
       Effect.flatMap(check, ({ input, tenant }) =>
-        Effect.flatMap(NewWork, ({ limit }) => limit(handle(tenant, input)))
+        Effect.flatMap(NewWork, (work) => work[bounded](handle(tenant, input)))
       ),
       (result) =>
         result instanceof Replaced

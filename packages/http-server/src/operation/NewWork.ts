@@ -13,21 +13,20 @@ export class NewWork extends Context.Service<
   NewWork,
   {
     /** Runs the work of a request once its body has arrived. Fails at once if too many others are worked on. */
+    readonly admit: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E | ServerBusy, R>
+    /** The same, and fails if the work takes too long. */
     readonly limit: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E | RequestDelayed | ServerBusy, R>
   }
 >()("@agentos/http-server/operation/NewWork") {
   static readonly layer = Layer.sync(NewWork, () => {
     let running = 0
-    return {
-      limit: <A, E, R>(work: Effect.Effect<A, E, R>) =>
-        Effect.suspend((): Effect.Effect<A, E | RequestDelayed | ServerBusy, R> => {
-          if (running >= NEW_WORK_AT_ONCE) return Effect.fail(new ServerBusy())
-          running++
-          return Effect.ensuring(
-            withinDeadline(work),
-            Effect.sync(() => running--)
-          )
-        })
-    }
+    const end = Effect.sync(() => void running--)
+    const admit = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+      Effect.suspend((): Effect.Effect<A, E | ServerBusy, R> => {
+        if (running >= NEW_WORK_AT_ONCE) return Effect.fail(new ServerBusy())
+        running++
+        return Effect.ensuring(work, end)
+      })
+    return { admit, limit: (work) => admit(withinDeadline(work)) }
   })
 }

@@ -9,7 +9,7 @@ import {
   serviceEntry,
   type Tenant
 } from "@agentos/core"
-import { Effect, Result } from "effect"
+import { Duration, Effect, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { Readiness } from "../health/Readiness.ts"
 import { pathOf } from "../edge/RequestLimits.ts"
@@ -59,7 +59,7 @@ export const paidRoute = <Input, Plan, Receipt>(
     resource: challengeResource(operation, publicUrl),
     extensions: challengeExtensions(operation, capabilities)
   }
-  const findCaller = isStartHere(entry) ? findTenant : requireTenant(entry, capabilities)
+  const findCaller = withinPatience(isStartHere(entry) ? findTenant : requireTenant(entry, capabilities))
   const respond = challengeResponse(operation, capabilities)
   const challengeFor = Effect.fnUntraced(function* (request: Request, record: RequestFacts) {
     yield* requireAvailable(entry)
@@ -114,6 +114,17 @@ export const paidRoute = <Input, Plan, Receipt>(
     const signature = paymentSignature(request)
     return signature === null ? challengeFor(request, record) : pay(request, record, signature)
   })
+}
+
+/**
+ * How long the search for the tenant of a token may take; the time of a payment begins after it. It is counted in parts, so that a
+ * process that was paused for longer still reads an answer that has arrived meanwhile.
+ */
+const PATIENCE = { part: Duration.seconds(1), parts: 4 }
+
+const withinPatience = <A, E, R>(caller: Effect.Effect<A, E, R>): Effect.Effect<A, E | StorageUnavailable, R> => {
+  const waiting = Effect.repeat(Effect.sleep(PATIENCE.part), { times: PATIENCE.parts - 1 })
+  return Effect.raceFirst(caller, Effect.andThen(waiting, Effect.fail(new StorageUnavailable({ withPayment: false }))))
 }
 
 /** Returns the part of the request that concerns the payment. */
