@@ -12,7 +12,6 @@ const ISOLATED = ["MailParserWorker", "SmtpListenerLimits"].map((name) => `packa
  */
 const FAULTS = [
   "test/{backup,chaos,crash,fidelity,fuzz,growth,outage,proxies,race,soak}/*.test.ts",
-  "test/upgrade/upgrade.test.ts",
   "test/cli/{tail,terminal}.test.ts",
   "test/clients/*.test.ts",
   "test/e2e/{serverCommands,workers}.test.ts",

@@ -22,7 +22,6 @@ const LONGEST = [
   "test/soak/soak.test.ts",
   "test/growth/mail.test.ts",
   "test/crash/defects.test.ts",
-  "test/upgrade/upgrade.test.ts",
   "test/site/console.test.ts",
   "test/outage/stuck.test.ts",
   "test/sandbox/cluster.test.ts",

@@ -24,6 +24,8 @@ const SHUTTING_DOWN = 421
 
 interface SmtpError extends Error {
   readonly responseCode?: number
+  /** The command that failed; `CONN` before the greeting. */
+  readonly command?: string
 }
 
 /** The events of a tenant that reached it, by the subject of the mail that each is about. */
@@ -144,8 +146,9 @@ export class Load {
         .sendMail(content)
         .then(() => true)
         .catch((error: SmtpError) => {
-          // Every mail server repeats what was answered so (RFC 5321, section 4.5.4.1).
-          if (error.responseCode !== SHUTTING_DOWN) throw error
+          // Every mail server repeats what was answered so, or not even greeted (RFC 5321, section 4.5.4.1): the connection
+          // may wait to be accepted when the server closes its port.
+          if (error.responseCode !== SHUTTING_DOWN && error.command !== "CONN") throw error
           this.counts.deferred++
           return false
         })
