@@ -11,7 +11,7 @@ const ISOLATED = ["MailParserWorker", "SmtpListenerLimits"].map((name) => `packa
  * slowly, what `test` shows: `test:faults`.
  */
 const FAULTS = [
-  "test/{backup,chaos,crash,fidelity,fuzz,growth,outage,proxies,race,soak}/*.test.ts",
+  "test/{backup,calls,chaos,crash,fidelity,fuzz,growth,outage,proxies,race,soak}/*.test.ts",
   "test/cli/{tail,terminal}.test.ts",
   "test/clients/*.test.ts",
   "test/e2e/{serverCommands,workers}.test.ts",
@@ -31,9 +31,6 @@ const CLIENTS = "test/clients/{frameworks,runtimes}/*.test.ts"
 
 /** Exchanges mail with the mail servers of Debian's packages, which it installs: `test:peers`. */
 const PEERS = "test/peers/*.test.ts"
-
-/** Suites whose servers must restart before a carrier gives up, which it does after 15 s of real time. */
-const TIMED = "test/calls/**/*.test.ts"
 
 const SKIP_AFTER_TIMEOUT = "test/support/skipAfterTimeout.ts"
 
@@ -64,7 +61,7 @@ export default defineConfig({
           ...common,
           name: "shared",
           include: ["packages/*/test/**/*.test.ts", "examples/*/test/**/*.test.ts", "test/**/*.test.ts"],
-          exclude: [...exclude, ...ISOLATED, ...FAULTS, PACKAGES, CLIENTS, PEERS, TIMED],
+          exclude: [...exclude, ...ISOLATED, ...FAULTS, PACKAGES, CLIENTS, PEERS],
           maxWorkers: MAX_WORKERS,
           // A process and its modules take seconds of processor time, more than most files.
           isolate: false
@@ -82,19 +79,8 @@ export default defineConfig({
           sequence: { groupOrder: 1 }
         }
       },
-      {
-        test: {
-          ...common,
-          name: "timed",
-          include: [TIMED],
-          exclude,
-          maxWorkers: 1,
-          setupFiles: SKIP_AFTER_TIMEOUT,
-          sequence: { groupOrder: 2 }
-        }
-      },
-      { test: { ...common, name: "packages", include: [PACKAGES], exclude, sequence: { groupOrder: 3 } } },
-      { test: { ...common, name: "clients", include: [CLIENTS], exclude, sequence: { groupOrder: 4 } } },
+      { test: { ...common, name: "packages", include: [PACKAGES], exclude, sequence: { groupOrder: 2 } } },
+      { test: { ...common, name: "clients", include: [CLIENTS], exclude, sequence: { groupOrder: 3 } } },
       {
         test: {
           ...common,
@@ -104,7 +90,7 @@ export default defineConfig({
           maxWorkers: 1,
           // Mail servers look at their queues only every few seconds.
           expect: { poll: { timeout: 30_000, interval: 100 } },
-          sequence: { groupOrder: 5 }
+          sequence: { groupOrder: 4 }
         }
       }
     ]
