@@ -195,6 +195,18 @@ describe.skipIf(!hasChromium)(`the console in a browser${skipReason}`, () => {
     expect(refused).toContain(`403: ${described.operatorUrl}/internal/selling/start`)
   })
 
+  it("says that a change whose answer was lost may have been made, and offers no repetition", async () => {
+    await operate(async (page) => {
+      await open(page, "Selling")
+      await page.route("**/selling/start", (route) => route.abort())
+      await page.getByRole("button", { name: "Sell again" }).click()
+      const confirm = page.getByRole("dialog").getByRole("button", { name: "Sell again" })
+      await confirm.click()
+      await page.getByRole("alert").filter({ hasText: "may have made the change" }).waitFor()
+      expect(await confirm.isDisabled()).toBe(true)
+    })
+  })
+
   it("asks again for a token that the server refuses", async () => {
     const context = await browser.newContext()
     const page = await context.newPage()

@@ -17,16 +17,16 @@ import * as NumberExpiry from "./jobs/NumberExpiry.ts"
 import * as NumberNotices from "./jobs/NumberNotices.ts"
 import * as NumberReconciliation from "./jobs/NumberReconciliation.ts"
 import * as StoreUpkeep from "./jobs/StoreUpkeep.ts"
-import { MailAdministration } from "./operator/MailAdministration.ts"
-import * as IncidentWatch from "./operator/IncidentWatch.ts"
 import * as AuditRetention from "./operator/AuditRetention.ts"
+import * as IncidentWatch from "./operator/IncidentWatch.ts"
+import { MailAdministration } from "./operator/MailAdministration.ts"
 import { OperationAdministration } from "./operator/OperationAdministration.ts"
 import { Operators } from "./operator/Operators.ts"
 import { SalesAdministration } from "./operator/SalesAdministration.ts"
 import { TenantAdministration } from "./operator/TenantAdministration.ts"
 import { TenantErasure } from "./operator/TenantErasure.ts"
-import { WebhookAdministration } from "./operator/WebhookAdministration.ts"
 import { TenantRetentions } from "./operator/TenantRetentions.ts"
+import { WebhookAdministration } from "./operator/WebhookAdministration.ts"
 import { LedgerCheck } from "./payment/LedgerCheck.ts"
 import { ManualRefunds } from "./payment/ManualRefunds.ts"
 import { OperationWorker } from "./payment/OperationWorker.ts"
@@ -51,11 +51,11 @@ const phoneHalf = Layer.mergeAll(CallAdmission.layer, Numbers.layer, Calls.layer
 )
 
 const commonJobs = Effect.zipWith(LedgerAudit.make, StoreUpkeep.make, (audit, upkeep) => [audit, ...upkeep])
-const phoneJobs = Effect.zipWith(
-  Effect.all([NumberNotices.make, NumberExpiry.make, NumberReconciliation.make, AuditRetention.make]),
-  IncidentWatch.make,
-  (phone, watch) => [...phone, ...watch]
-)
+const phoneJobs = Effect.all([NumberNotices.make, NumberExpiry.make, NumberReconciliation.make])
+const operatorJobs = Effect.zipWith(AuditRetention.make, IncidentWatch.make, (retention, watch) => [
+  retention,
+  ...watch
+])
 
 const concatenated = <A, E1, R1, E2, R2>(
   one: Effect.Effect<ReadonlyArray<A>, E1, R1>,
@@ -116,7 +116,12 @@ export const layerWithPhone = Layer.mergeAll(
   EventWebhooks.layer,
   WebhookAdministration.layer
 ).pipe(
-  Layer.provideMerge(foundation(concatenated(emailServices, phoneServices), concatenated(commonJobs, phoneJobs))),
+  Layer.provideMerge(
+    foundation(
+      concatenated(emailServices, phoneServices),
+      concatenated(concatenated(commonJobs, phoneJobs), operatorJobs)
+    )
+  ),
   Layer.provideMerge(phoneHalf)
 )
 

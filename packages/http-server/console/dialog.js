@@ -67,9 +67,13 @@ const confirm = ({ body = {}, consequence, fields: inputs = [], label, path, pre
       tell(`${label}: done.`)
       done(answer)
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      problem.textContent = error.message
-      submit.disabled = false
+      if (error instanceof Refusal) {
+        problem.textContent = error.message
+        submit.disabled = false
+      } else {
+        problem.textContent =
+          "The server did not answer, and may have made the change. Close this, and read the page again."
+      }
     }
   }
   const title = element("h2", { id: "dialog-title" }, label)

@@ -142,11 +142,12 @@ let shown = 0
 const show = async () => {
   if (token.get() === null) return signIn()
   const turn = ++shown
-  const { name } = address()
   header.hidden = false
-  for (const link of header.querySelectorAll("nav a"))
-    link.toggleAttribute("aria-current", link.getAttribute("href") === `#/${name}`)
   try {
+    const { name } = address()
+    for (const link of header.querySelectorAll("nav a"))
+      if (link.getAttribute("href") === `#/${name}`) link.setAttribute("aria-current", "page")
+      else link.removeAttribute("aria-current")
     const children = await pageOf()
     if (turn !== shown || isConfirming()) return
     content.replaceChildren(...children.filter((child) => child !== null))
