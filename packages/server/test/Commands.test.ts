@@ -1,6 +1,7 @@
 import {
   type AuditReport,
   type ErasureReport,
+  type RetentionPreview,
   type RetentionReport,
   MessageStore,
   type OperationReport,
@@ -362,6 +363,8 @@ describe("agentos-server", () => {
       assert.deepStrictEqual(keptOf(await json<Retention>("tenants", "retention", wallet)), [])
       assert.deepInclude(await run([...set, "29", "--yes"], env), { exit: 3 })
       assert.strictEqual((await run([...set, "30"], env)).exit, 3)
+      assert.deepInclude(await json<RetentionPreview>(...set, "30", "--dry-run"), { tenantId, rows: 0, hasMore: false })
+      assert.strictEqual((await run([...set, "default", "--dry-run"], env)).exit, 3)
       const kept = keptOf(await json<Retention>(...set, "30", "--yes", "--reason", "Contract"))
       assert.deepStrictEqual(kept, [{ data: "answers", keep: 30 }])
       assert.strictEqual((await run(["tenants", "retention", wallet, "--keep", "30"], env)).exit, 3)

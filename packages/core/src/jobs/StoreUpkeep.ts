@@ -6,13 +6,11 @@ import { MessageStore } from "../email/MessageStore.ts"
 import { EventPolicy } from "../events/DurableEvent.ts"
 import { EventStore } from "../events/EventStore.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
-import { Transactor } from "../kernel/Transactor.ts"
 import { CallPolicy } from "../phone/CallPolicy.ts"
-import { OperationStore } from "../payment/OperationStore.ts"
-import { CallStore } from "../phone/CallStore.ts"
-import { type OldRows, type RetainedData, RetentionPolicy, RetentionStore } from "../tenancy/Retention.ts"
+import { type RetainedData, RetentionPolicy, RetentionStore } from "../tenancy/Retention.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import { BATCH, inBatches, type Job } from "./Job.ts"
+import { makeRemovals } from "./Removals.ts"
 
 /** How long undeliverable mail is retried: longer than SMTP servers do (RFC 5321, section 4.5.4.1). */
 const MAIL_GIVE_UP_AFTER = 7 * Timestamp.DAY
@@ -32,16 +30,14 @@ const LARGE_ROWS = 50
 /** The jobs that expire, delete or complete stored rows, each by a bounded statement that is repeated until none is due. */
 export const make = Effect.gen(function* () {
   const attachments = yield* AttachmentStore
-  const calls = yield* CallStore
   const events = yield* EventStore
   const mails = yield* InboundMailStore
   const messages = yield* MessageStore
   const tenants = yield* TenantStore
   const { auditRetention, retention } = yield* EventPolicy
-  const { transact } = yield* Transactor
   const mailPolicy = yield* MailPolicy
   const callPolicy = yield* CallPolicy
-  const operations = yield* OperationStore
+  const removals = yield* makeRemovals
   const retentions = yield* RetentionStore
   const policy = yield* RetentionPolicy
   if (auditRetention !== null && auditRetention < retention) {
@@ -54,26 +50,9 @@ export const make = Effect.gen(function* () {
     return given.length
   })
 
-  /** Deletes messages, those of a tenant in one transaction under its lock. */
-  const removeMessages = Effect.fnUntraced(function* (given: OldRows) {
-    const old = yield* messages.findOld(given)
-    const removed = yield* Effect.forEach(
-      Map.groupBy(old, ({ tenantId }) => tenantId),
-      ([tenantId, ofTenant]) => {
-        const messageIds = ofTenant.map(({ messageId }) => messageId)
-        return transact(Effect.andThen(tenants.lock([tenantId]), messages.remove(tenantId, messageIds)))
-      }
-    )
-    return removed.reduce((sum, count) => sum + count, 0)
-  })
-
   /** Deletes rows of at least this age, null for none as of the run, and those of each tenant with a period of its own. */
-  const removeOlder = Effect.fnUntraced(function* (
-    data: RetainedData,
-    ageOf: () => number | null,
-    remove: (old: OldRows) => Effect.Effect<number>,
-    size = LARGE_ROWS
-  ) {
+  const removeOlder = Effect.fnUntraced(function* (data: RetainedData, ageOf: () => number | null, size = LARGE_ROWS) {
+    const remove = removals[data]
     const own = yield* retentions.listOfData(data)
     const scopes = [
       { age: ageOf(), except: own.map(({ tenantId }) => tenantId) },
@@ -100,12 +79,7 @@ export const make = Effect.gen(function* () {
       // within days, which is less than the retention of any event.
       name: "event-retention",
       every: Timestamp.MINUTE,
-      run: removeOlder(
-        "events",
-        () => auditRetention,
-        ({ age, limit, ...scope }) => events.remove(age, limit, scope),
-        BATCH
-      )
+      run: removeOlder("events", () => auditRetention, BATCH)
     },
     {
       // Abandons undeliverable raw mail, and removes mail of the same age that a server staged but did not add before it
@@ -131,26 +105,26 @@ export const make = Effect.gen(function* () {
       // Deletes messages with everything that belongs to them, if the policy limits how long messages are kept.
       name: "message-retention",
       every: 10 * Timestamp.MINUTE,
-      run: removeOlder("messages", () => mailPolicy.messageRetention, removeMessages)
+      run: removeOlder("messages", () => mailPolicy.messageRetention)
     },
     {
       // Deletes ended calls with their turns, if the policy limits how long calls are kept.
       name: "call-retention",
       every: 10 * Timestamp.MINUTE,
-      run: removeOlder("calls", () => callPolicy.retention, calls.remove)
+      run: removeOlder("calls", () => callPolicy.retention)
     },
     {
       // Deletes the turns of ended calls before the calls, if the policy limits how long transcripts are kept.
       name: "transcript-retention",
       every: 10 * Timestamp.MINUTE,
-      run: removeOlder("transcripts", () => callPolicy.transcriptRetention, calls.removeTurns)
+      run: removeOlder("transcripts", () => callPolicy.transcriptRetention)
     },
     {
       // Deletes from final operations what only answers retries, if the policy limits how long it is kept. A retry then fails
       // with `AnswerExpired`.
       name: "answer-retention",
       every: 10 * Timestamp.MINUTE,
-      run: removeOlder("answers", () => policy.answers, operations.removeAnswers)
+      run: removeOlder("answers", () => policy.answers)
     },
     {
       // Deletes the records of used sign-in messages which no server accepts anymore.

@@ -1,4 +1,5 @@
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Data, Effect, Layer, Option, Schema } from "effect"
+import { makeRemovals } from "../jobs/Removals.ts"
 import { invalid, type InvalidRequest, ResourceNotFound } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
@@ -17,6 +18,25 @@ export type RetentionPeriod = typeof RetentionPeriod.Type
 export const SetRetentionInput = Schema.Struct({ data: RetainedData, keep: RetentionPeriod })
 export type SetRetentionInput = typeof SetRetentionInput.Type
 
+/** A period in days, whose effect is to be seen before it is set. */
+export const PreviewRetentionInput = Schema.Struct({
+  data: RetainedData,
+  keep: Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: RETENTION_DAYS_MAX }))
+})
+export type PreviewRetentionInput = typeof PreviewRetentionInput.Type
+
+/** How many rows a period would delete at once; `hasMore` if there are more than `rows`, which is 1,000 then. */
+export interface RetentionPreview extends PreviewRetentionInput {
+  readonly tenantId: TenantId
+  readonly rows: number
+  readonly hasMore: boolean
+}
+
+const PREVIEW_ROWS_MAX = 1_000
+
+/** Rolls back the deletion that a preview counts. */
+class Previewed extends Data.TaggedError("Previewed")<{ readonly rows: number }> {}
+
 /** The periods of a tenant, one for each kind of data. */
 export interface RetentionReport {
   readonly tenantId: TenantId
@@ -28,6 +48,11 @@ export class TenantRetentions extends Context.Service<
   TenantRetentions,
   {
     readonly show: (tenant: string) => Effect.Effect<RetentionReport, ResourceNotFound>
+    /** Counts what a period would delete, by deleting it in a transaction that is rolled back. */
+    readonly preview: (
+      tenant: string,
+      input: PreviewRetentionInput
+    ) => Effect.Effect<RetentionPreview, ResourceNotFound | InvalidRequest>
     readonly set: (
       tenant: string,
       input: SetRetentionInput
@@ -37,6 +62,7 @@ export class TenantRetentions extends Context.Service<
   static readonly layer = Layer.effect(
     TenantRetentions,
     Effect.gen(function* () {
+      const removals = yield* makeRemovals
       const store = yield* RetentionStore
       const tenants = yield* TenantStore
       const { transact } = yield* Transactor
@@ -56,13 +82,26 @@ export class TenantRetentions extends Context.Service<
         return { tenantId, items }
       })
 
+      const checkLeast = (data: RetainedData, keep: RetentionPeriod): Effect.Effect<void, InvalidRequest> => {
+        const least = RETENTION_DAYS_MIN[data]
+        const isShort = typeof keep === "number" && keep < least
+        return isShort ? invalid("keep", `must be at least ${least} days for ${data}`) : Effect.void
+      }
+
       return TenantRetentions.of({
+        preview: Effect.fnUntraced(function* (name, { data, keep }) {
+          yield* checkLeast(data, keep)
+          const { tenantId } = yield* find(name)
+          const remove = removals[data]({ tenantId, age: keep * Timestamp.DAY, limit: PREVIEW_ROWS_MAX + 1 })
+          const removing = Effect.andThen(tenants.lock([tenantId]), remove)
+          const { rows } = yield* Effect.flip(
+            transact(Effect.flatMap(removing, (count) => new Previewed({ rows: count })))
+          )
+          return { tenantId, data, keep, rows: Math.min(rows, PREVIEW_ROWS_MAX), hasMore: rows > PREVIEW_ROWS_MAX }
+        }),
         show: (name) => Effect.flatMap(find(name), ({ tenantId }) => report(tenantId)),
         set: Effect.fnUntraced(function* (name, { data, keep }) {
-          const least = RETENTION_DAYS_MIN[data]
-          if (typeof keep === "number" && keep < least) {
-            return yield* invalid("keep", `must be at least ${least} days for ${data}`)
-          }
+          yield* checkLeast(data, keep)
           const { tenantId } = yield* find(name)
           const change = Effect.gen(function* () {
             yield* tenants.lock([tenantId])

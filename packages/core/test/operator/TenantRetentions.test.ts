@@ -43,4 +43,25 @@ describe("the retention of a tenant", () => {
       assert.strictEqual(yield* runNow("message-retention"), 1)
     }).pipe(Effect.provide(TestHost.make().layer.pipe(Layer.provide(POLICY), Layer.provideMerge(CLOCK))))
   )
+
+  it.effect("is counted by a preview, which deletes nothing", () =>
+    Effect.gen(function* () {
+      const { preview } = yield* TenantRetentions
+      const { find } = yield* MessageStore
+      const { mailbox, tenantId } = yield* Mailboxes.owner
+      const messages = yield* Effect.forEach([1, 2], () => Sample.stored(mailbox, {}))
+      yield* TestClock.adjust("5 days")
+      const previews = yield* Effect.forEach([5, 6], (keep) => preview(tenantId, { data: "messages", keep }))
+      assert.deepStrictEqual(
+        previews.map(({ hasMore, rows }) => ({ hasMore, rows })),
+        [
+          { hasMore: false, rows: 2 },
+          { hasMore: false, rows: 0 }
+        ]
+      )
+      for (const { messageId } of messages) {
+        assert.strictEqual((yield* find(tenantId, messageId))._tag, "Owned")
+      }
+    }).pipe(Effect.provide(TestHost.make().layer.pipe(Layer.provide(POLICY), Layer.provideMerge(CLOCK))))
+  )
 })

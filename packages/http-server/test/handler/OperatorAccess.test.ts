@@ -25,6 +25,7 @@ const ROUTES: ReadonlyArray<readonly [method: "GET" | "POST", path: string, role
   ["GET", "/internal/tenants/{tenant}/erasure", "read"],
   ["POST", "/internal/tenants/{tenant}/erase", "money", "tenant.erase"],
   ["GET", "/internal/tenants/{tenant}/retention", "read"],
+  ["GET", "/internal/tenants/{tenant}/retention/preview", "read"],
   ["POST", "/internal/tenants/{tenant}/retention", "money", "tenant.set-retention"],
   ["GET", "/internal/tenants/{tenant}", "read"],
   ["POST", "/internal/tenants/{tenant}/suspend", "support", "tenant.suspend"],

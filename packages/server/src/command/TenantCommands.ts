@@ -1,4 +1,12 @@
-import type { ErasureReport, Page, RetainedData, RetentionPeriod, TenantContents, TenantRecord } from "@agentos/core"
+import type {
+  ErasureReport,
+  Page,
+  RetainedData,
+  RetentionPeriod,
+  SetRetentionInput,
+  TenantContents,
+  TenantRecord
+} from "@agentos/core"
 import { Failure, type Field } from "@agentos/node/command-line"
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
@@ -221,6 +229,11 @@ export const TENANTS_RETENTION = defineCommand(
         value: "PERIOD",
         summary: "Days, or permanent, or default: the period of the configuration."
       },
+      {
+        name: "dry-run",
+        type: "boolean",
+        summary: "Count up to 1,000 rows that a period in days would delete. Changes nothing."
+      },
       REASON_FLAG,
       { name: "yes", short: "y", type: "boolean", summary: "Set the period without confirmation." }
     ],
@@ -231,15 +244,16 @@ export const TENANTS_RETENTION = defineCommand(
       }
     ],
     output: "rows",
-    json: "{tenantId, items: [{data, keep}]}",
+    json: "{tenantId, items: [{data, keep}]}; with --dry-run {tenantId, data, keep, rows, hasMore}",
     exits: [2, 5]
   },
-  async (context, { arguments: { tenant }, flags: { data, keep, reason, yes } }) => {
+  async (context, { arguments: { tenant }, flags: { data, keep, reason, yes, ...flags } }) => {
     if ((data === undefined) !== (keep === undefined)) {
       throw new Failure({ code: "USAGE", message: "Give both --data and --keep to set a period, or neither." })
     }
     const { Effect } = await import("effect")
     const set = data !== undefined && keep !== undefined ? { data, keep: await periodOf(data, keep) } : undefined
+    if (flags["dry-run"]) return await preview(context, tenant, set)
     if (set !== undefined) {
       const question = `Keep the ${data} of the tenant ${tenant} for: ${keep}? Older ones are deleted. [y/N] `
       await confirm(context, yes, question, "Cancelled. Nothing was changed.")
@@ -263,6 +277,24 @@ export const TENANTS_RETENTION = defineCommand(
     )
   }
 )
+
+/** Shows how many rows a period would delete. */
+const preview = async (context: ServerCommandContext, tenant: string, input: SetRetentionInput | undefined) => {
+  if (typeof input?.keep !== "number") {
+    throw new Failure({ code: "USAGE", message: "--dry-run needs --data, and --keep with a number of days." })
+  }
+  const { data, keep } = input
+  const { Effect } = await import("effect")
+  const previewed = await onDatabase(context, ({ TenantRetentions }) =>
+    Effect.flatMap(TenantRetentions, (retentions) => retentions.preview(tenant, { data, keep }))
+  )
+  const { hasMore, rows } = previewed
+  context.output.record(previewed, [
+    ["Tenant", previewed.tenantId],
+    ["Data", data],
+    ["Would be deleted", hasMore ? `more than ${rows}` : rows]
+  ])
+}
 
 /** Reads a period, as the route does. */
 const periodOf = async (data: (typeof RETAINED_DATA)[number], text: string): Promise<RetentionPeriod> => {

@@ -6,6 +6,7 @@ import {
   listTenants,
   QueryTenantCallsInput,
   QueryTenantsInput,
+  PreviewRetentionInput,
   QuerySuppressionsInput,
   ResourceNotFound,
   showCall,
@@ -124,6 +125,14 @@ const showRetention = Effect.map(TenantRetentions, ({ show }): Answer =>
   Effect.flatMap(Effect.flatMap(namedTenant, show), dataResponse)
 )
 
+/** Counts what a period would delete. */
+const previewRetention = Effect.map(TenantRetentions, ({ preview }): Answer =>
+  Effect.gen(function* () {
+    const input = yield* queryOf(PreviewRetentionInput)
+    return yield* dataResponse(yield* preview(yield* namedTenant, input))
+  })
+)
+
 /** Sets how long one kind of data of a tenant is kept. */
 const setRetention = Effect.map(TenantRetentions, ({ set }): Answer =>
   Effect.gen(function* () {
@@ -140,6 +149,7 @@ export const routes = Effect.gen(function* () {
     read("previewErasure", `${tenant}/erasure`, yield* previewErasure),
     mutation("eraseTenant", "money", "tenant.erase", `${tenant}/erase`, yield* eraseTenant),
     read("retention", `${tenant}/retention`, yield* showRetention),
+    read("previewRetention", `${tenant}/retention/preview`, yield* previewRetention),
     mutation("setRetention", "money", "tenant.set-retention", `${tenant}/retention`, yield* setRetention),
     read("tenant", tenant, yield* acting("find")),
     mutation("suspendTenant", "support", "tenant.suspend", `${tenant}/suspend`, yield* suspendTenant),
