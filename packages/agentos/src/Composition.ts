@@ -24,7 +24,7 @@ import { NumberingPlanLibphonenumber } from "@agentos/node/numbering"
 import { Effect, Layer, type Redacted } from "effect"
 import type { IpNetwork } from "effect/net"
 import { type Mail, noMail } from "./Mail.ts"
-import { observedProviders } from "./ProviderCalls.ts"
+import { observedAgents, observedProviders } from "./ProviderCalls.ts"
 import type { Payment } from "./Payment.ts"
 import type { Storage } from "./Storage.ts"
 import { type TraceExport, traceLayer } from "./Traces.ts"
@@ -152,7 +152,9 @@ export const coreLayer = (setup: Setup, around: (ports: Ports) => Ports = (ports
     Layer.provideMerge(OfferReceipts.layer(publicUrl)),
     Layer.provideMerge(limiter),
     Layer.provide(operatorContact === undefined ? Layer.empty : operatorChannels(operatorContact)),
-    Layer.provideMerge(Layer.provideMerge(observedProviders, around(portsLayer(setup, limiter)))),
+    Layer.provideMerge(
+      Layer.provideMerge(Layer.merge(observedProviders, observedAgents), around(portsLayer(setup, limiter)))
+    ),
     Layer.provide(policyLayer(setup)),
     Layer.provide(quotasLayer(quotas))
   )

@@ -1,4 +1,6 @@
 import {
+  AgentCallback,
+  type AgentUnreachable,
   EmailProvider,
   PaymentRail,
   ProviderError,
@@ -6,7 +8,7 @@ import {
   TelephonyProvider,
   Trace
 } from "@agentos/core"
-import { Cause, Clock, Effect, Exit, Layer, Metric, Option } from "effect"
+import { Cause, Clock, Effect, Exit, Layer, Metric, Option, Stream } from "effect"
 
 /** The name of a provider that stands for none. */
 export const NO_PROVIDER = "none"
@@ -143,6 +145,31 @@ const observe = Effect.fnUntraced(function* <Service extends object>(port: Port,
   return { ...service, ...observed } as Service
 })
 
+/** What the webhook of an agent did; `interrupted`: the person spoke, or the call ended, before the whole answer was read. */
+const AGENT_OUTCOMES = ["success", "address", "connection", "timeout", "status", "answer", "interrupted"] as const
+
+/** Counts the answers of agents. Their failures are no line in the log: they are shown to the tenant, whose agent it is. */
+const observeAgents = Effect.fnUntraced(function* (callback: AgentCallback["Service"]) {
+  const counters = new Map(
+    AGENT_OUTCOMES.map((outcome) => [
+      outcome,
+      Metric.counter("agentos_agent_answers_total", {
+        description: "Answers of agents' webhooks to the turns of callers, by outcome.",
+        incremental: true,
+        attributes: { outcome }
+      })
+    ])
+  )
+  for (const counter of counters.values()) yield* Metric.update(counter, 0)
+  const outcomeOf = (exit: Exit.Exit<unknown, AgentUnreachable>): (typeof AGENT_OUTCOMES)[number] => {
+    if (Exit.isSuccess(exit)) return "success"
+    return Option.match(Exit.findErrorOption(exit), { onNone: () => "interrupted", onSome: ({ reason }) => reason })
+  }
+  const ask: AgentCallback["Service"]["ask"] = (address, message) =>
+    Stream.onExit(callback.ask(address, message), (exit) => Metric.update(counters.get(outcomeOf(exit))!, 1))
+  return { ...callback, ask }
+})
+
 /** Observes a provider, unless the host has none, and so makes no calls. */
 const observeNamed = <Service extends { readonly name: string }>(port: Port, service: Service) =>
   service.name === NO_PROVIDER ? Effect.succeed(service) : observe(port, service)
@@ -162,3 +189,6 @@ export const observedProviders = Layer.mergeAll(
     Effect.flatMap(TelephonyProvider, (provider) => observeNamed("telephony", provider))
   )
 )
+
+/** The port of agents' webhooks, with every answer counted. */
+export const observedAgents = Layer.effect(AgentCallback, Effect.flatMap(AgentCallback, observeAgents))

@@ -1,5 +1,9 @@
 import { ScriptedRail } from "@agentos/core/contract-tests"
 import {
+  AgentCallback,
+  type AgentMessage,
+  type AgentReply,
+  AgentUnreachable,
   EmailProvider,
   MailParser,
   noMailParser,
@@ -13,11 +17,11 @@ import {
   TelephonyProvider
 } from "@agentos/core"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Logger, Metric } from "effect"
+import { Effect, Fiber, Layer, Logger, Metric, Redacted, Stream } from "effect"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import { TestClock } from "effect/testing"
 import { type AgentOs, createAgentOs } from "../src/index.ts"
-import { observedProviders } from "../src/ProviderCalls.ts"
+import { observedAgents, observedProviders } from "../src/ProviderCalls.ts"
 import { none } from "../src/Telephony.ts"
 import { houseCarrier } from "./support/HouseCarrier.ts"
 import { testOptions } from "./support/TestHost.ts"
@@ -220,6 +224,48 @@ describe("a provider that keeps failing", () => {
       )
       assert.deepStrictEqual(lines, [])
       assert.notInclude([...metrics.keys()].join(), "telephony")
+    })
+  )
+})
+
+describe("the webhooks of agents", () => {
+  it.effect("have a count of answers by outcome, from 0 on", () =>
+    Effect.gen(function* () {
+      const unreachable = (reason: AgentUnreachable["reason"]) =>
+        Stream.fail(new AgentUnreachable({ reason, message: "" }))
+      const answers: Record<string, Stream.Stream<AgentReply, AgentUnreachable>> = {
+        whole: Stream.make<[AgentReply]>({ _tag: "HangUp" }),
+        late: unreachable("timeout"),
+        broken: unreachable("status"),
+        silent: Stream.never
+      }
+      const callback = AgentCallback.of({
+        refusal: () => Effect.succeed(undefined),
+        ask: ({ url }) => answers[url]!
+      })
+      const series = yield* Effect.gen(function* () {
+        const { ask } = yield* AgentCallback
+        const asking = (url: string) =>
+          Effect.ignore(Stream.runDrain(ask({ url, secret: Redacted.make("") }, {} as AgentMessage)))
+        yield* Effect.forEach(["whole", "whole", "late", "broken"], asking)
+        const waiting = yield* Effect.forkChild(asking("silent"))
+        yield* Effect.yieldNow
+        yield* Fiber.interrupt(waiting)
+        return yield* PrometheusMetrics.format()
+      }).pipe(
+        Effect.provide(Layer.provide(observedAgents, Layer.succeed(AgentCallback, callback))),
+        Effect.provideService(Metric.MetricRegistry, new Map())
+      )
+      const counts = [...series.matchAll(/^agentos_agent_answers_total\{outcome="(\w+)"\} (\d+)$/gm)]
+      assert.deepStrictEqual(Object.fromEntries(counts.map(([, outcome, count]) => [outcome, Number(count)])), {
+        success: 2,
+        address: 0,
+        connection: 0,
+        timeout: 1,
+        status: 1,
+        answer: 0,
+        interrupted: 1
+      })
     })
   )
 })
