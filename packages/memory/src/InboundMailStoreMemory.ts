@@ -68,7 +68,8 @@ export const layer = Layer.effect(
             .slice(0, limit)
             .map((row) => {
               const mail = { ...row.mail, attempts: row.mail.attempts + 1 }
-              return put({ ...row, mail, leasedUntil: Timestamp.add(now, leaseMillis) })
+              const waiting = put({ ...row, mail, leasedUntil: Timestamp.add(now, leaseMillis) })
+              return { ...waiting, failedBefore: row.failed?.attempt === row.mail.attempts }
             })
         ),
       readPieces: (inboundMailId, part = { offset: 0, bytes: Number.MAX_SAFE_INTEGER }) =>

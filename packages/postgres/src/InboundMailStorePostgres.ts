@@ -47,7 +47,11 @@ const toQueued = (row: QueuedRow): QueuedMail => {
   return { ...mail, mailboxIds: mailbox_ids, failure, isLeased: is_held, dueAt: Row.toMoment(due_at) }
 }
 
-const toWaitingMail: (row: InboundMailRow) => WaitingMail = MAILS.toRecord
+interface LeasedRow extends InboundMailRow {
+  readonly failed_before: boolean
+}
+
+const toWaitingMail = (row: LeasedRow): WaitingMail => ({ ...MAILS.toRecord(row), failedBefore: row.failed_before })
 
 const compare = (a: WaitingMail, b: WaitingMail): number =>
   a.receivedAt - b.receivedAt || (a.inboundMailId < b.inboundMailId ? -1 : 1)
@@ -177,7 +181,7 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
       if (large.length > 0) yield* addLarge(large)
     })
 
-    const lease = (limit: number, leaseMillis: number, exceptNetworks: ReadonlyArray<string>) => sql<InboundMailRow>`
+    const lease = (limit: number, leaseMillis: number, exceptNetworks: ReadonlyArray<string>) => sql<LeasedRow>`
       with ${clock()}, waiting as materialized (
         select inbound_mail_id from inbound_mails
         where not completed and not staged and (leased_until is null or leased_until <= (select now from clock))
@@ -188,7 +192,8 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
       update inbound_mails set
         attempts = attempts + 1, leased_until = (select now from clock) + ${Parameter.integer(leaseMillis)}
       from waiting where inbound_mails.inbound_mail_id = waiting.inbound_mail_id
-      returning inbound_mails.inbound_mail_id, envelope, ${sizeBytes} as size_bytes, received_at, attempts, replayed_after`
+      returning inbound_mails.inbound_mail_id, envelope, ${sizeBytes} as size_bytes, received_at, attempts, replayed_after,
+        coalesce(failed_attempt = attempts - 1, false) as failed_before`
 
     /** True while a worker holds the lease of a mail: one that was postponed has the time of its next attempt there. */
     const isHeld = sql`(

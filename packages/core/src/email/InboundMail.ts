@@ -49,10 +49,12 @@ export type WaitingMail = Omit<InboundMail, "raw"> & {
   readonly sizeBytes: number
   /** The attempts before `replay`, which are not held against the mail; absent or null if it was not replayed. */
   readonly replayedAfter?: number | null
+  /** Whether the attempt before the lease ended with a failure, so it did not end its server; absent if there was none. */
+  readonly failedBefore?: boolean
 }
 
 /** A mail that waits, with its mailboxes and attempts. */
-export interface QueuedMail extends Omit<WaitingMail, "replayedAfter"> {
+export interface QueuedMail extends Omit<WaitingMail, "replayedAfter" | "failedBefore"> {
   /** The mailboxes in which it counts until it is delivered. */
   readonly mailboxIds: ReadonlyArray<string>
   /** Why the last attempt that ended failed; null if none did. */

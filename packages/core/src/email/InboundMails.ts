@@ -3,6 +3,7 @@ import * as Bytes from "../kernel/Bytes.ts"
 import * as CallGroup from "../kernel/CallGroup.ts"
 import * as ClientAddress from "../limits/ClientAddress.ts"
 import * as PollingWorker from "../kernel/PollingWorker.ts"
+import { StoreUnavailable } from "../kernel/StoreUnavailable.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import * as Trace from "../kernel/Trace.ts"
 import { Transactor } from "../kernel/Transactor.ts"
@@ -50,7 +51,11 @@ const RETRY_DELAY = Timestamp.MINUTE
  * after them must still read the mail.
  */
 const RETURN_DELAYS = [5 * Timestamp.SECOND, 10 * Timestamp.MINUTE]
-/** The number of attempts after which a mail is delivered unparsed: it may be the cause of the failures. */
+/**
+ * The number of attempts after which a mail is delivered unparsed, as it may be the cause of their failures: at once if the last
+ * one ended without a failure, which a mail that ends the server does; otherwise if this attempt fails too, since what failed
+ * before, for example the database, may have been repaired.
+ */
 const ATTEMPT_LIMIT = 3
 
 const NO_MESSAGE_YET = "The message of its return path is not stored yet."
@@ -61,6 +66,9 @@ const describe = (defect: unknown): string => {
   if (!(defect instanceof Error)) return "an unknown failure"
   return "_tag" in defect ? defect.message.slice(0, FAILURE_LIMIT) : defect.name
 }
+
+/** Whether so many attempts failed that the mail may be the cause. */
+const isSuspect = ({ attempts, replayedAfter }: WaitingMail): boolean => attempts - (replayedAfter ?? 0) > ATTEMPT_LIMIT
 
 /** A mail to store, with a lease if this server has a slot for it, and the addresses of the mailboxes that it may reach. */
 interface AcceptedMail {
@@ -150,7 +158,7 @@ export class InboundMails extends Context.Service<
       })
 
       const read = Effect.fnUntraced(function* (mail: WaitingMail) {
-        if (mail.attempts - (mail.replayedAfter ?? 0) > ATTEMPT_LIMIT) return Option.none<ParsedMail>()
+        if (isSuspect(mail) && mail.failedBefore !== true) return Option.none<ParsedMail>()
         const parsed = yield* Effect.result(parser.parse(yield* rawOf(mail), mail.envelope))
         if (parsed._tag === "Success") return Option.some(parsed.success)
         yield* Effect.logWarning(`inbound mail ${mail.inboundMailId} can't be read: ${parsed.failure.message}`)
@@ -159,8 +167,11 @@ export class InboundMails extends Context.Service<
 
       type Deliver = Effect.Success<typeof openDelivery>
 
-      const readAndDeliver = Effect.fnUntraced(function* (mail: WaitingMail, deliver: Deliver) {
-        const parsed = yield* read(mail)
+      const deliverParsed = Effect.fnUntraced(function* (
+        mail: WaitingMail,
+        deliver: Deliver,
+        parsed: Option.Option<ParsedMail>
+      ) {
         const reported = findReported(mail.envelope.rcptTo)
         // A mail may arrive before its message is stored: the relay answers first. The message never changes tenant.
         const sent = yield* Effect.forEach(reported.keys(), messages.findSent)
@@ -170,6 +181,14 @@ export class InboundMails extends Context.Service<
         }
         yield* deliver({ mail, parsed, reported, sent: sent.flatMap(Option.toArray) })
       })
+
+      const readAndDeliver = (mail: WaitingMail, deliver: Deliver) => {
+        const delivering = Effect.flatMap(read(mail), (parsed) => deliverParsed(mail, deliver, parsed))
+        if (!isSuspect(mail)) return delivering
+        return Effect.catchDefect(delivering, (defect) =>
+          defect instanceof StoreUnavailable ? Effect.die(defect) : deliverParsed(mail, deliver, Option.none())
+        )
+      }
 
       /** A mail that can't be delivered now is retried after a delay, and does not delay other mails. */
       const deliverOrPostpone = (mail: WaitingMail, deliver: Deliver) =>

@@ -15,6 +15,7 @@ import {
   MessageStore,
   noMailParser,
   ReturnPath,
+  type ParsedMail,
   type SenderAuthentication,
   type Tenant,
   Timestamp,
@@ -497,28 +498,72 @@ describe("delivering inbound mail", () => {
       })
   )
 
-  scenario("delivers a mail unparsed, without a fourth attempt, after parsing it has crashed three times", () =>
+  const crashing = [
+    ["its parser crashes", () => Effect.die(new Error("the process has ended"))],
+    ["what was read of it can't be stored", () => Effect.succeed({} as ParsedMail)]
+  ] as const
+  for (const [what, parse] of crashing) {
+    scenario(`delivers a mail unparsed if ${what} a fourth time`, () =>
+      Effect.gen(function* () {
+        const { tenant } = yield* adasMailbox
+        let reads = 0
+        const inbound = yield* serverWith({
+          parser: MailParser.of({ ...noMailParser, parse: () => Effect.suspend(() => (reads++, parse())) })
+        })
+        yield* inbound.accept(envelope, raw("fatal"), AUTHOR)
+        yield* Effect.forkScoped(inbound.run)
+        yield* TestClock.adjust("150 seconds")
+        assert.lengthOf(yield* messagesOf(tenant), 0)
+        yield* TestClock.adjust("1 minute")
+        assert.strictEqual(reads, 4)
+        assert.deepStrictEqual(
+          (yield* messagesOf(tenant)).map(({ from, malformed }) => ({ from, malformed })),
+          [{ from: "friend@else.test", malformed: true }]
+        )
+      })
+    )
+  }
+
+  scenario("delivers a mail unparsed, without reading it again, after three servers ended that read it", () =>
     Effect.gen(function* () {
       const { tenant } = yield* adasMailbox
       let reads = 0
-      const parser = MailParser.of({
-        ...noMailParser,
-        parse: () =>
-          Effect.andThen(
-            Effect.sync(() => reads++),
-            Effect.die(new Error("the process has ended"))
-          )
-      })
-      const inbound = yield* serverWith({ parser })
-      yield* inbound.accept(envelope, raw("fatal"), AUTHOR)
-      yield* Effect.forkScoped(inbound.run)
-      yield* TestClock.adjust("150 seconds")
-      assert.lengthOf(yield* messagesOf(tenant), 0)
-      yield* TestClock.adjust("1 minute")
+      const parser = MailParser.of({ ...noMailParser, parse: () => Effect.suspend(() => (reads++, Effect.never)) })
+      const first = yield* serverWith({ parser })
+      yield* first.accept(envelope, raw("fatal"), AUTHOR)
+      for (const server of [first, yield* serverWith({ parser }), yield* serverWith({ parser })]) {
+        const killed = yield* Effect.forkChild(server.run)
+        yield* TestClock.adjust("5 seconds")
+        yield* Fiber.interrupt(killed)
+        yield* TestClock.adjust("20 seconds")
+      }
+      yield* Effect.forkScoped((yield* serverWith({ parser })).run)
+      yield* TestClock.adjust("5 seconds")
       assert.strictEqual(reads, 3)
       assert.deepStrictEqual(
-        (yield* messagesOf(tenant)).map(({ from, malformed }) => ({ from, malformed })),
-        [{ from: "friend@else.test", malformed: true }]
+        (yield* messagesOf(tenant)).map(({ malformed }) => malformed),
+        [true]
+      )
+    })
+  )
+
+  scenario("delivers a mail as it was read after its store failed for an hour", () =>
+    Effect.gen(function* () {
+      const { tenant } = yield* adasMailbox
+      const store = yield* InboundMailStore
+      let isBroken = true
+      const complete: typeof store.complete = (leases) =>
+        isBroken ? Effect.die(new Error("permission denied")) : store.complete(leases)
+      const inbound = yield* serverWith({ store: { ...store, complete }, parser: crowdParser })
+      yield* inbound.accept(envelope, raw("kept"), AUTHOR)
+      yield* Effect.forkScoped(inbound.run)
+      yield* TestClock.adjust("1 hour")
+      assert.lengthOf(yield* messagesOf(tenant), 0)
+      isBroken = false
+      yield* TestClock.adjust("2 minutes")
+      assert.deepStrictEqual(
+        (yield* messagesOf(tenant)).map(({ malformed, subject }) => ({ malformed, subject })),
+        [{ malformed: false, subject: "Undelivered" }]
       )
     })
   )
