@@ -35,18 +35,22 @@ const SHUTDOWN = "57P"
  */
 const DISABLED = ["53", "58", "25006", "57014"]
 
-const textOf = (cause: unknown, field: "code" | "constraint" | "message"): string | undefined => {
+const textOf = (cause: unknown, field: "code" | "constraint" | "message" | "where"): string | undefined => {
   if (typeof cause !== "object" || cause === null || !(field in cause)) return undefined
   const value: unknown = Reflect.get(cause, field)
   return typeof value === "string" ? value : undefined
 }
+
+/** Returns the function of the database in which a statement failed, for example that of a trigger. */
+const functionOf = (cause: unknown): string | undefined =>
+  /^PL\/pgSQL function [^\n]+/m.exec(textOf(cause, "where") ?? "")?.[0]
 
 /** Converts an error of the driver. */
 export const fromSqlError = (error: SqlError.SqlError): DatabaseFailure => {
   const { reason } = error
   const code = textOf(reason.cause, "code")
   // The messages of OpenSSL end with a line break.
-  const said = [reason.message, textOf(reason.cause, "message")]
+  const said = [reason.message, textOf(reason.cause, "message"), functionOf(reason.cause)]
     .filter((text) => text !== undefined)
     .map((text) => text.trim().replaceAll(/\s*\n\s*/g, " "))
     .join(": ")

@@ -4,6 +4,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Array, Deferred, Effect, Fiber, Layer, Option, Redacted, Stream } from "effect"
 import { readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { fromSqlError } from "../src/DatabaseFailure.ts"
 import { copyDatabase } from "./support/copyDatabase.ts"
 import { startProgram, temporaryDirectory } from "./support/Program.ts"
 import { layerTestPostgres, TestPostgres } from "./support/TestPostgres.ts"
@@ -54,7 +55,7 @@ layer(TestPostgres.layer(), { excludeTestServices: true })("a database on Postgr
     })
   )
 
-  it.effect("cancels a statement that takes too long, and keeps working", () =>
+  it.effect("cancels a statement that takes too long, keeps working, and names the function that refuses", () =>
     Effect.gen(function* () {
       const { url } = yield* TestPostgres
       const slow = layerPostgres({ url, statementTimeout: 1_000 })
@@ -63,6 +64,9 @@ layer(TestPostgres.layer(), { excludeTestServices: true })("a database on Postgr
         const error = yield* Effect.flip(sql`select pg_sleep(10)`)
         assert.strictEqual(error.reason._tag, "StatementTimeoutError")
         assert.deepStrictEqual(yield* sql`select 1 as one`, [{ one: 1 }])
+        const raising = sql`do $$ begin raise exception 'no' using errcode = '42501'; end $$`
+        const { message } = fromSqlError(yield* Effect.flip(raising))
+        assert.match(message, /^the database refused: .*: no: PL\/pgSQL function \w+ line 1 at RAISE \(42501\)$/)
       }).pipe(Effect.provide(slow))
     })
   )

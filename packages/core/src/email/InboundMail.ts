@@ -65,6 +65,9 @@ export interface QueuedMail extends Omit<WaitingMail, "replayedAfter" | "failedB
   readonly dueAt: Timestamp
 }
 
+/** The failure of mail that arrived before the message that it is about. It is no failure of the service. */
+export const NO_MESSAGE_YET = "The message of its return path is not stored yet."
+
 /** Selects a page of waiting mails, oldest first. All given conditions must match. */
 export interface QueuedMailQuery {
   /** Whether an attempt has failed. */

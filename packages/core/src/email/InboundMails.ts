@@ -18,6 +18,7 @@ import {
   InboundMailStore,
   InboundRefused,
   MailParser,
+  NO_MESSAGE_YET,
   type ParsedMail,
   type WaitingMail
 } from "./InboundMail.ts"
@@ -58,7 +59,6 @@ const RETURN_DELAYS = [5 * Timestamp.SECOND, 10 * Timestamp.MINUTE]
  */
 const ATTEMPT_LIMIT = 3
 
-const NO_MESSAGE_YET = "The message of its return path is not stored yet."
 const FAILURE_LIMIT = 300
 
 /** Describes a defect. Errors of this service contain nothing of a mail; of others, only the name is known to. */

@@ -6,6 +6,7 @@ export const IncidentKind = Schema.Literals([
   "ledger_unequal",
   "wallet_low",
   "job_late",
+  "mail_failing",
   "tenant_paused",
   "certificate_expiring"
 ])

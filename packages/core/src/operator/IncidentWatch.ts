@@ -53,8 +53,11 @@ export const ConditionSources = Context.Reference<ReadonlyArray<ConditionSource>
 
 const minutesOf = (millis: number): string => `${Math.floor(millis / Timestamp.MINUTE)} minutes`
 
-/** Refunds and jobs that are late. */
-export const lateConditions = ({ jobs, open }: StoreFigures, now: Timestamp.Timestamp): ReadonlyArray<Condition> => {
+/** Refunds and jobs that are late, and mail that can't be delivered. */
+export const lateConditions = (
+  { failingMails, jobs, open }: StoreFigures,
+  now: Timestamp.Timestamp
+): ReadonlyArray<Condition> => {
   const refunds = open.filter(
     ({ oldestAt, state }) => state === "refund_due" && now - oldestAt > LATE_SECONDS.refund * Timestamp.SECOND
   )
@@ -74,7 +77,17 @@ export const lateConditions = ({ jobs, open }: StoreFigures, now: Timestamp.Time
       subject: name,
       summary: `The job ${name} is late by ${minutesOf(now - dueAt)}.`,
       action: "Start a server that runs jobs, or run it: agentos-server jobs run NAME."
-    }))
+    })),
+    ...(failingMails.count === 0
+      ? []
+      : [
+          {
+            kind: "mail_failing",
+            subject: "inbound mail",
+            summary: `${failingMails.count} received mails can't be delivered. The oldest: ${failingMails.failure}`,
+            action: "Repair the cause. Each mail is tried again every minute: agentos-server mail inbound list."
+          } satisfies Condition
+        ])
   ]
 }
 
@@ -107,7 +120,7 @@ const storeSources = Effect.gen(function* () {
   )
   return [
     {
-      kinds: ["refund_due", "job_late"],
+      kinds: ["refund_due", "job_late", "mail_failing"],
       find: Effect.flatMap(figures, (read) => Effect.map(Timestamp.now, (now) => lateConditions(read, now)))
     },
     { kinds: ["ledger_unequal"], find: Effect.flatMap(figures, ledgerConditions) },

@@ -235,9 +235,10 @@ describe("conditions of the store", () => {
     ...changes
   })
   const found = (figures: Partial<StoreFigures>) =>
-    IncidentWatch.lateConditions({ jobs: [], open: [], ...figures } as StoreFigures, NOW).map(
-      ({ kind, subject, summary }) => [kind, subject, summary]
-    )
+    IncidentWatch.lateConditions(
+      { jobs: [], open: [], failingMails: { count: 0, failure: null }, ...figures } as StoreFigures,
+      NOW
+    ).map(({ kind, subject, summary }) => [kind, subject, summary])
   const open = (seconds: number) =>
     ({
       state: "refund_due",
@@ -248,7 +249,7 @@ describe("conditions of the store", () => {
       oldestAt: Timestamp.add(NOW, -seconds * 1_000)
     }) as const
 
-  it("are late refunds by token, and late jobs, as the alerts have them", () => {
+  it("are late refunds by token, late jobs, and mail that can't be delivered, as the alerts have them", () => {
     assert.deepStrictEqual(found({ open: [open(600)] }), [])
     assert.deepStrictEqual(found({ open: [open(601), { ...open(900), state: "settling" }] }), [
       ["refund_due", "eip155:1 0xa", "2 refunds are due, the oldest for 10 minutes."]
@@ -257,5 +258,8 @@ describe("conditions of the store", () => {
       found({ jobs: [job({}), job({ dueAt: NOW }), job({ leasedUntil: Timestamp.add(NOW, 1) })] }),
       [["job_late", "number-expiry", "The job number-expiry is late by 5 minutes."]]
     )
+    assert.deepStrictEqual(found({ failingMails: { count: 2, failure: "No room." } }), [
+      ["mail_failing", "inbound mail", "2 received mails can't be delivered. The oldest: No room."]
+    ])
   })
 })

@@ -1,5 +1,4 @@
 import {
-  type Backlog,
   FIGURES_LIMIT,
   type Job,
   type JobRecord,
@@ -10,6 +9,7 @@ import {
   type PaymentTerms,
   readFigures,
   Sales,
+  type StoreFigures,
   type Token,
   Usdt,
   type WaitingMessages
@@ -114,12 +114,17 @@ const messageMetrics = Effect.fnUntraced(function* (waiting: WaitingMessages, no
   )
 })
 
-const backlogMetrics = Effect.fnUntraced(function* (mails: Backlog, webhooks: Backlog, now: number) {
+const backlogMetrics = Effect.fnUntraced(function* (
+  { failingMails, mails, webhooks }: Pick<StoreFigures, "failingMails" | "mails" | "webhooks">,
+  now: number
+) {
   const secondsSince = (since: number | null) => Math.max(0, now - (since ?? now)) / 1_000
   const mailsWaiting = `Accepted mails that no mailbox has yet, counted up to ${FIGURES_LIMIT}.`
   yield* gauge("agentos_inbound_mails_waiting", mailsWaiting, {}, mails.count)
   const oldest = "Seconds since the oldest of them was accepted."
   yield* gauge("agentos_inbound_mails_oldest_seconds", oldest, {}, secondsSince(mails.since))
+  const failing = "Those of them whose last delivery failed, counted up to 1,000."
+  yield* gauge("agentos_inbound_mails_failing", failing, {}, failingMails.count)
   const webhooksDue = `Event webhooks with an event to send now, counted up to ${FIGURES_LIMIT}.`
   yield* gauge("agentos_webhooks_due", webhooksDue, {}, webhooks.count)
   const overdue = "Seconds since the first of them became due."
@@ -183,12 +188,13 @@ export const metricsText = Effect.gen(function* () {
       took
     )
     if (Option.isNone(answer)) return
-    const { jobs: records, mails, open, waiting, webhooks } = answer.value.figures
+    const { figures } = answer.value
+    const { jobs: records, open, waiting } = figures
     yield* jobMetrics(withRecords(jobs, records), now)
     yield* operationMetrics(open, now)
     yield* refundMetrics(open, rail.terms(0n))
     yield* messageMetrics(waiting, now)
-    yield* backlogMetrics(mails, webhooks, now)
+    yield* backlogMetrics(figures, now)
     yield* gauge("agentos_sales_stopped", "Services whose sale the operator has stopped.", {}, (yield* stopped).size)
     if (answer.value.database === undefined) return
     const { connections, tables } = answer.value.database

@@ -2,6 +2,7 @@ import {
   InboundMailStore,
   JobStore,
   MessageRetryStore,
+  NO_MESSAGE_YET,
   OperationStore,
   TenantStore,
   Timestamp,
@@ -294,11 +295,12 @@ describe("the metrics for the operator", () => {
       const of = (name: string) => Math.floor(valueOf(samples, name))
       return [
         [of("agentos_inbound_mails_waiting"), of("agentos_inbound_mails_oldest_seconds") / 60],
+        [of("agentos_inbound_mails_failing")],
         [of("agentos_webhooks_due"), of("agentos_webhooks_overdue_seconds")]
       ]
     }
     const none = [0, 0]
-    assert.deepStrictEqual(await waiting(), [none, none])
+    assert.deepStrictEqual(await waiting(), [none, [0], none])
     const accept = Effect.gen(function* () {
       const mail = {
         inboundMailId: crypto.randomUUID(),
@@ -307,16 +309,18 @@ describe("the metrics for the operator", () => {
         receivedAt: Timestamp.add(yield* Timestamp.now, -10 * Timestamp.MINUTE),
         attempts: 0
       }
-      yield* (yield* InboundMailStore).add([{ mail, mailboxIds: [mailboxId], leaseMillis: Timestamp.MINUTE }])
+      const store = yield* InboundMailStore
+      yield* store.add([{ mail, mailboxIds: [mailboxId], leaseMillis: Timestamp.MINUTE }])
+      return (failure: string) => store.postpone(mail, Timestamp.MINUTE, failure)
     })
-    await server.run(accept)
-    assert.deepStrictEqual(await waiting(), [[1, 10], none])
+    const fail = await server.run(accept)
+    assert.deepStrictEqual(await waiting(), [[1, 10], [0], none])
+    assert.isTrue(await server.run(fail(NO_MESSAGE_YET)))
+    assert.deepStrictEqual(await waiting(), [[1, 10], [0], none])
+    assert.isTrue(await server.run(fail("the database refused")))
     const set = await call(server, "POST", "/api/v1/events/webhook", { body: { url: "https://agent.example/" }, token })
     assert.strictEqual(set.status, 201)
-    assert.deepStrictEqual(await waiting(), [
-      [1, 10],
-      [1, 0]
-    ])
+    assert.deepStrictEqual(await waiting(), [[1, 10], [1], [1, 0]])
     await server.stop()
   })
 

@@ -81,7 +81,7 @@ export const workChecks = (
   stops: ReadonlyArray<SalesStop>,
   now: number
 ): ReadonlyArray<Check> => {
-  const { mails, waiting, webhooks } = figures
+  const { failingMails, mails, waiting, webhooks } = figures
   const refunds = queueFinding(
     openIn(figures, ["refund_due"]),
     now,
@@ -104,13 +104,13 @@ export const workChecks = (
     warned,
     "Restore the relay, or start another server that runs jobs."
   )
-  const inbound = queueFinding(
-    mails,
-    now,
-    LATE_SECONDS.message,
-    warned,
-    "Start a server that runs jobs. Its log says why a mail is not delivered."
-  )
+  const inbound =
+    failingMails.count > 0
+      ? failed(
+          `${failingMails.count} can't be delivered. The oldest: ${failingMails.failure}`,
+          "Repair the cause. They are tried again every minute. agentos-server mail inbound list"
+        )
+      : queueFinding(mails, now, LATE_SECONDS.message, warned, "Start a server that delivers mail.")
   const events = queueFinding(webhooks, now, LATE_SECONDS.message, warned, "Start another server that runs jobs.")
   return [
     { name: "refunds due", ...refunds },

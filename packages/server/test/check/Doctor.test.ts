@@ -38,6 +38,7 @@ const AT_REST: StoreFigures = {
   open: [],
   waiting: { scheduled: 0, deferred: 0, firstDueAt: null },
   mails: { count: 0, since: null },
+  failingMails: { count: 0, failure: null },
   webhooks: { count: 0, since: null }
 }
 
@@ -106,6 +107,11 @@ describe("the doctor", () => {
         ["inbound mail", "warning", "4, the oldest since 11 min"],
         ["event webhooks", "warning", "5, the oldest since 11 min"]
       ]
+    ],
+    [
+      "mail that can't be delivered",
+      { mails: { count: 4, since: ago(1) }, failingMails: { count: 3, failure: "the database refused: x" } },
+      [["inbound mail", "failed", "3 can't be delivered. The oldest: the database refused: x"]]
     ],
     ["scheduled mail before its time", { waiting: { scheduled: 1, deferred: 0, firstDueAt: ago(-700) } }, []],
     [
