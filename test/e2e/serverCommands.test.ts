@@ -1116,6 +1116,7 @@ describe("the metrics of a server", () => {
       await vi.waitFor(async () => expect((await scrape()).length).toBeGreaterThan(before), 20_000)
       const samples = await scrape()
       expect(samples.length).toBeLessThan(2_000)
+      expect(samples.find(({ name }) => name === "agentos_refund_wallet_usdt")?.value).toBeGreaterThan(0)
       const values = new Set(samples.flatMap((sample) => Object.values(sample.labels)))
       for (const own of [mailboxId, agent.account.address.toLowerCase(), "bob@example.com"]) {
         expect([...values].filter((value) => value.toLowerCase().includes(own))).toEqual([])

@@ -14,6 +14,7 @@ import { isBoundElsewhere, NONCE_TAG } from "./header/BoundNonce.ts"
 import * as EvmChain from "./chain/EvmChain.ts"
 import type { Facilitator, FacilitatorFactory, FacilitatorRequest } from "./facilitator/Facilitator.ts"
 import { openingCheck, tokenCheck } from "./NetworkCheck.ts"
+import { watchBalance } from "./WalletBalance.ts"
 import { allowanceOf, withoutApproval } from "./header/GasSponsoring.ts"
 import * as PaymentHeader from "./header/PaymentHeader.ts"
 import { transferMethodOf } from "./header/PaymentHeader.ts"
@@ -85,7 +86,15 @@ export const layer = <R = never>(
       const routes = yield* openRoutes(options, ({ facilitator }, offered) => facilitator(offered))
       yield* Effect.forEach(
         routes.values(),
-        ({ chain, facilitator, method, offered }) => openingCheck(offered, chain, method, facilitator),
+        Effect.fnUntraced(function* ({ chain, facilitator, method, offered }) {
+          yield* openingCheck(offered, chain, method, facilitator)
+          const [wallet] = offered.refundWallets
+          if (wallet === undefined) return
+          const tokens = Effect.map(chain.balanceOf(wallet), (units) =>
+            Usdt.toDecimal(units / offered.unitsPerPriceUnit)
+          )
+          yield* watchBalance("refund", { network: offered.network, asset: offered.asset }, tokens)
+        }),
         { concurrency: "unbounded", discard: true }
       )
       return make(routes)

@@ -19,6 +19,8 @@ import type { GasTransaction, GasTransactionStore } from "./GasTransactionStore.
 import { kindOf } from "./NodeRefusal.ts"
 import * as RevertLimit from "./RevertLimit.ts"
 import type { SelfFacilitatorConfig } from "./SelfFacilitatorConfig.ts"
+import { watchBalance } from "../WalletBalance.ts"
+import { formatEther } from "viem"
 
 const { accepted, codeOf, unconfirmed, isRefusal, refused, unknown } = FacilitatorAnswer
 
@@ -68,6 +70,8 @@ export const make = Effect.fnUntraced(function* (
   const reverts = yield* RevertLimit.make
   const limits = GasSale.limitsOf(offered, account.saleCeiling, config.coinPriceUsdt)
   const sells = yield* GasSale.watch(offered, gasChain.market, limits)
+  const coins = Effect.map(gasChain.balance(account.address), formatEther)
+  yield* watchBalance("gas", { network: offered.network }, coins)
   const settleMillis = config.settleTimeoutMillis ?? DEFAULT_SETTLE_TIMEOUT_MILLIS
   yield* Effect.forkScoped(GasKeeper.run(account, gasChain, spender))
   // A failed check must not stop the server, but the operator should learn of it before a client does.
