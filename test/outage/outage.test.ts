@@ -9,6 +9,7 @@ const TIMEOUT_MILLIS = 400_000
 
 const SOME: ReadonlyArray<OutageName> = [
   "silent connections",
+  "PostgreSQL stopped",
   "primary with TLS and roles killed, standby promoted",
   "PgBouncer restarted",
   "disk of PostgreSQL full",
