@@ -276,9 +276,10 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
       Effect.matchEffect(routeOf(terms, terms), {
         onFailure: ({ message }) => Effect.succeed({ _tag: "Unknown" as const, message }),
         onSuccess: ({ facilitator, method }) =>
-          Effect.flatMap(unsentPayload(method, proof), (payload) =>
-            facilitator.settle(requestOf({ ...proof, payload }, terms))
-          )
+          Effect.matchEffect(sendablePayload(method, proof), {
+            onFailure: ({ message }) => Effect.succeed({ _tag: "Unknown" as const, message }),
+            onSuccess: (payload) => facilitator.settle(requestOf({ ...proof, payload }, terms))
+          })
       }),
     findSettlement: Effect.fnUntraced(function* (proof, terms, afterBlock, transaction) {
       const { method, offered } = yield* routeOf(terms, terms)
@@ -351,16 +352,20 @@ const symbolOf = ({ symbol = Usdt.ASSET }: PaymentNetwork): { readonly symbol?: 
   symbol === Usdt.ASSET ? {} : { symbol }
 
 /**
- * Returns the payload of a proof without an approval that the chain has by now: a facilitator could not send it again, and would fail
- * before the payment. Without an answer of the node, the payload stays.
+ * Returns the payload of a proof, without an approval that a facilitator could not send, or should not: the chain has it by now, or
+ * `verify` found the allowance without it, and it could be anything.
  */
-const unsentPayload = (method: TransferMethod, { payer, payload, value }: PaymentProof): Effect.Effect<string> =>
-  method.name === "permit2" && allowanceOf({ payload })?.kind === "erc20Approval"
-    ? method.findMissingApproval(hexOf(payer), value).pipe(
-        Effect.map((missing) => (missing === undefined ? withoutApproval(payload) : payload)),
-        Effect.orElseSucceed(() => payload)
-      )
-    : Effect.succeed(payload)
+const sendablePayload = Effect.fnUntraced(function* (
+  method: TransferMethod,
+  proof: PaymentProof
+): Effect.fn.Return<string, ProviderError> {
+  const { payer, payload, value } = proof
+  const brought = method.name === "permit2" ? allowanceOf(proof) : undefined
+  if (brought?.kind !== "erc20Approval") return payload
+  const isMissing = (yield* method.findMissingApproval(hexOf(payer), value)) !== undefined
+  const isSendable = isMissing && (yield* method.findAllowanceFlaw(brought, transferOf(proof))) === undefined
+  return isSendable ? payload : withoutApproval(payload)
+})
 
 const requestOf = (proof: PaymentProof, terms: PaymentTerms): FacilitatorRequest => ({
   payload: proof.payload,

@@ -58,6 +58,18 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })(
       )
     })
 
+    /** Sends the approval of a wallet, as it could do itself. */
+    const approveOwn = Effect.fnUntraced(function* (address: Hex, amount: bigint) {
+      const { chain, client } = yield* Permit2Rig
+      yield* Effect.promise(async () => {
+        await client.setBalance({ address, value: parseGwei("1000000") })
+        await client.impersonateAccount({ address })
+        const params = [{ from: address, to: chain.asset, data: approve(PERMIT2_ADDRESS, amount) }] as const
+        const hash = (await client.request({ method: "eth_sendTransaction", params } as never)) as Hex
+        await client.waitForTransactionReceipt({ hash })
+      })
+    })
+
     /** Signs an approval as the client of x402 does, with changes. */
     const signed = (
       { signTransaction }: { readonly signTransaction: (transaction: TransactionSerializable) => Promise<Hex> },
@@ -192,21 +204,35 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })(
       })
     )
 
-    it.effect("is asked for an allowance where the network does not accept it, and refused with one", () =>
+    it.effect("has no other transaction sent, if its payer takes back the allowance that it was verified with", () =>
       Effect.gen(function* () {
         const { chain, client, railOf } = yield* Permit2Rig
+        const { account, proof, rail, terms } = yield* presented(yield* railOf(SPONSORED))
+        yield* approveOwn(account.address, maxUint256)
+        // The facilitator would send the payer the coins for it.
+        const costly = yield* signed(account, chain.asset, { nonce: 2, gas: 100_000n, maxFeePerGas: parseGwei("1000") })
+        const changed = yield* withInfo(rail, proof, { signedTransaction: costly })
+        yield* rail.verify(changed, terms)
+        yield* approveOwn(account.address, 0n)
+        yield* Effect.promise(() => client.setBalance({ address: account.address, value: 0n }))
+        yield* rail.simulate(changed, terms)
+        assert.strictEqual((yield* rail.settle(changed, terms))._tag, "Refused")
+        const { getBalance, getTransactionCount } = client
+        assert.deepStrictEqual(
+          yield* Effect.promise(() => Promise.all([getBalance(account), getTransactionCount(account)])),
+          [0n, 2]
+        )
+      })
+    )
+
+    it.effect("is asked for an allowance where the network does not accept it, and refused with one", () =>
+      Effect.gen(function* () {
+        const { railOf } = yield* Permit2Rig
         const plain = yield* railOf()
         const { account, proof } = yield* presented(yield* railOf(SPONSORED))
         const error = Effect.flip(plain.verify(proof, termsOf(plain)))
         assert.strictEqual((yield* error)._tag, "AllowanceRequired")
-        yield* Effect.promise(() => client.setBalance({ address: account.address, value: parseGwei("1000000") }))
-        yield* Effect.promise(() => client.impersonateAccount(account))
-        yield* Effect.promise(async () => {
-          const to = { account: account.address, to: chain.asset, data: approve(PERMIT2_ADDRESS, maxUint256) } as const
-          const params = [{ from: to.account, to: to.to, data: to.data }] as const
-          const hash = (await client.request({ method: "eth_sendTransaction", params } as never)) as Hex
-          await client.waitForTransactionReceipt({ hash })
-        })
+        yield* approveOwn(account.address, maxUint256)
         assert.include((yield* error).message, "brings an allowance, which this server does not submit")
       })
     )
