@@ -1,6 +1,6 @@
 import type { WalletAccount } from "@agentos/client"
 import { privateKeyToAccount } from "viem/accounts"
-import type { PrivateKey } from "./PrivateKey.ts"
+import { keccak256, type PrivateKey } from "./PrivateKey.ts"
 
 /*
  * The only module that loads viem, and the last one that a payment loads.
@@ -16,9 +16,11 @@ export interface Transaction {
   readonly gasPrice: bigint
 }
 
-/** Returns a signed transaction, as `eth_sendRawTransaction` takes it. */
-export const signTransaction = (key: PrivateKey, transaction: Transaction): Promise<string> =>
-  privateKeyToAccount(key.revealHex()).signTransaction({ ...transaction, type: "legacy" })
+/** Returns a signed transaction, as `eth_sendRawTransaction` takes it, and its hash. */
+export const signTransaction = async (key: PrivateKey, transaction: Transaction) => {
+  const bytes = await privateKeyToAccount(key.revealHex()).signTransaction({ ...transaction, type: "legacy" })
+  return { bytes, hash: `0x${keccak256(Buffer.from(bytes.slice(2), "hex")).toString("hex")}` }
+}
 
 /** Returns the account of a key, which signs. */
 export const accountOf = (key: PrivateKey): WalletAccount => {

@@ -1,8 +1,8 @@
-import { Failure } from "@agentos/node/command-line"
+import { EXIT, Failure } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
 import { isRecord } from "../file/Json.ts"
 import type { PrivateKey } from "./PrivateKey.ts"
-import { networkOf, request, requestJson } from "./TokenBalance.ts"
+import { errorIn, hostOf, networkOf, request, requestJson, wordIn } from "./TokenBalance.ts"
 
 /** The currencies of gas on the networks whose USDT is paid by Permit2. */
 const GAS_CURRENCY: Readonly<Record<string, string>> = {
@@ -18,6 +18,8 @@ const DECIMALS = 18
 const POLL_MILLIS = 1_000
 /** Longer than most blocks take, also at a busy time. */
 const POLLS_MAX = 180
+/** Polls that a lost answer counts as: it can take 15 seconds. */
+const LOST_POLLS = 15
 
 /** Parses an amount of a gas currency; undefined if it is not one. */
 export const gasUnitsOf = (text: string): bigint | undefined => {
@@ -50,6 +52,28 @@ export interface PricedApproval extends Approval {
   readonly balance: bigint
 }
 
+const PENDING =
+  "No block has the last transaction of the wallet yet, which may be this one. Repeat the command when one has. Nothing was signed."
+
+/** Estimates the gas of a transaction. Rejects one that the token would refuse. */
+const estimateGas = async (
+  context: Context,
+  rpcUrl: string,
+  call: { readonly from: string; readonly to: string; readonly data: string }
+): Promise<bigint> => {
+  const answer = await requestJson(context, rpcUrl, "eth_estimateGas", [call])
+  const refusal = errorIn(answer)
+  if (refusal === undefined) return BigInt(wordIn(answer, rpcUrl, "eth_estimateGas"))
+  const toZero = `${call.data.slice(0, -64)}${"0".repeat(64)}`
+  throw new Failure({
+    code: "FAILED",
+    exit: EXIT.provider,
+    message:
+      `The transaction would fail: ${refusal}. Some tokens refuse to change an allowance that is not 0. Set it to 0 first: ` +
+      `send a transaction from the wallet to ${call.to}, without value, with the data ${toZero}. Nothing was signed.`
+  })
+}
+
 /** Reads the current cost of a transaction from the chain. Rejects an RPC of another chain. Sends nothing. */
 export const priceApproval = async (
   context: Context,
@@ -67,8 +91,10 @@ export const priceApproval = async (
     BigInt(await request(context, rpcUrl, method, params))
   const balance = await read("eth_getBalance", wallet, "latest")
   const nonce = Number(await read("eth_getTransactionCount", wallet, "pending"))
+  if (nonce > Number(await read("eth_getTransactionCount", wallet, "latest")))
+    throw new Failure({ code: "FAILED", exit: EXIT.provider, message: PENDING })
   // Margins for a state and a price that change until the transaction is included.
-  const gas = ((await read("eth_estimateGas", { from: wallet, to, data })) * 6n) / 5n
+  const gas = ((await estimateGas(context, rpcUrl, { from: wallet, to, data })) * 6n) / 5n
   const gasPrice = ((await read("eth_gasPrice")) * 5n) / 4n
   return { network, to, data, rpcUrl, nonce, gas, gasPrice, cost: gas * gasPrice, balance }
 }
@@ -76,17 +102,33 @@ export const priceApproval = async (
 const statusIn = (answer: unknown): unknown =>
   isRecord(answer) && isRecord(answer["result"]) ? answer["result"]["status"] : undefined
 
+/** Nodes differ in how they say that they have a transaction. */
+const KNOWN = /already known|already imported|known transaction/i
+
 /** Signs and sends the transaction, and waits until a block has it. Returns its hash. */
 export const sendApproval = async (context: Context, key: PrivateKey, approval: PricedApproval): Promise<string> => {
   const { data, gas, gasPrice, network, nonce, rpcUrl, to } = approval
   const { signTransaction } = await import("./Account.ts")
   const chainId = Number(network.replace("eip155:", ""))
   const hex = (text: string) => text as `0x${string}`
-  const signed = await signTransaction(key, { chainId, nonce, to: hex(to), data: hex(data), gas, gasPrice })
-  const hash = await request(context, rpcUrl, "eth_sendRawTransaction", [signed])
+  const { bytes, hash } = await signTransaction(key, { chainId, nonce, to: hex(to), data: hex(data), gas, gasPrice })
+  /** Returns nothing if the RPC does not answer, which says nothing about the transaction. */
+  const ask = (method: string, parameter: string): Promise<unknown> =>
+    requestJson(context, rpcUrl, method, [parameter]).catch((error: unknown) => {
+      if (context.host.signal.aborted) throw error
+    })
+  const refusal = errorIn(await ask("eth_sendRawTransaction", bytes))
+  if (refusal !== undefined && !KNOWN.test(refusal))
+    throw new Failure({
+      code: "FAILED",
+      exit: EXIT.provider,
+      message: `${hostOf(rpcUrl)} refused the transaction: ${refusal}. It was not sent.`
+    })
   context.output.note(`Sent ${hash}. Waiting for a block…`)
-  for (let polls = 0; polls < POLLS_MAX; polls++) {
-    const status = statusIn(await requestJson(context, rpcUrl, "eth_getTransactionReceipt", [hash]))
+  for (let polls = 0; polls < POLLS_MAX;) {
+    const answer = await ask("eth_getTransactionReceipt", hash)
+    polls += answer === undefined ? LOST_POLLS : 1
+    const status = statusIn(answer)
     if (status === "0x1") return hash
     if (status === "0x0")
       throw new Failure({

@@ -24,7 +24,7 @@ const rpcFailure = (message: string): Failure =>
   new Failure({ code: "FAILED", exit: EXIT.provider, message, next: ["agentctl wallet balance --rpc-url URL"] })
 
 /** Returns the host of an RPC URL, whose path may contain a key. */
-const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : "the RPC URL")
+export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : "the RPC URL")
 
 /** Sends a JSON-RPC request and returns its answer. Errors name the host only. */
 export const requestJson = async (
@@ -49,20 +49,28 @@ export const requestJson = async (
   }
 }
 
+/** Returns the message of the error in an answer; undefined without one. */
+export const errorIn = (answer: unknown): string | undefined => {
+  const error = isRecord(answer) && isRecord(answer["error"]) ? answer["error"]["message"] : undefined
+  return typeof error === "string" ? plainLine(error).slice(0, 200) : undefined
+}
+
+/** Returns the word in hex in the answer to a method. */
+export const wordIn = (answer: unknown, url: string, method: string): string => {
+  const result = isRecord(answer) ? answer["result"] : undefined
+  if (typeof result === "string" && RESULT.test(result)) return result
+  const error = errorIn(answer)
+  const why = error === undefined ? "." : `: ${error}`
+  throw rpcFailure(`Cannot read the chain: ${hostOf(url)} returned no result for ${method}${why}`)
+}
+
 /** Sends a JSON-RPC request whose result is a word in hex. */
 export const request = async (
   context: Context,
   url: string,
   method: string,
   params: ReadonlyArray<unknown>
-): Promise<string> => {
-  const answer = await requestJson(context, url, method, params)
-  const result = isRecord(answer) ? answer["result"] : undefined
-  if (typeof result === "string" && RESULT.test(result)) return result
-  const error = isRecord(answer) && isRecord(answer["error"]) ? answer["error"]["message"] : undefined
-  const why = typeof error === "string" ? `: ${plainLine(error).slice(0, 200)}` : "."
-  throw rpcFailure(`Cannot read the chain: ${hostOf(url)} returned no result for ${method}${why}`)
-}
+): Promise<string> => wordIn(await requestJson(context, url, method, params), url, method)
 
 /** Returns the network of an RPC as its CAIP-2 id. */
 export const networkOf = async (context: Context, rpcUrl: string): Promise<string> =>

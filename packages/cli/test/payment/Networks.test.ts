@@ -143,3 +143,53 @@ describe("wallet allow on a network with two tokens", () => {
     assert.include(signed.stderr, "Payments in USDC on eip155:402403 need no transaction: each allows its own amount")
   })
 })
+
+describe("wallet allow", () => {
+  const rpc = (result: unknown) => ({ status: 200, body: { jsonrpc: "2.0", id: 1, result } })
+  const refused = (message: string) => ({ status: 200, body: { jsonrpc: "2.0", id: 1, error: { code: 3, message } } })
+  /** The answers to eth_chainId, twice, and for balance, nonces, gas and its price. */
+  const [chain, balance, price] = [rpc("0x38"), rpc("0xde0b6b3a7640000"), rpc("0x1")]
+  const priced = [chain, chain, balance, rpc("0x7"), rpc("0x7"), rpc("0xc350"), price]
+
+  const allow = async (answers: Parameters<typeof api.on>[1][]) => {
+    api.on("GET /api/v1/payments/networks", funds("0", ENOUGH, "0"))
+    api.on("POST /rpc", ...answers)
+    api.seen.length = 0
+    const env = { AGENTOS_PRIVATE_KEY: KEY, AGENTOS_HOME: program.folder(), AGENTOS_BASE_URL: api.url() }
+    const done = await program.run(
+      ["wallet", "allow", "--yes", "--max-cost", "0.001", "--json", "--rpc-url", `${api.url()}/rpc`],
+      { env }
+    )
+    const sent = api.seen.filter(({ body }) => body.includes("eth_sendRawTransaction"))
+    return { ...done, sent: sent.length }
+  }
+
+  it("sends the transaction once, and finds it although the answers to it are lost", async () => {
+    const { code, sent, stderr, stdout } = await allow([...priced, "cut", "cut", rpc({ status: "0x1" })])
+    assert.strictEqual(code, 0, stderr)
+    const { transaction } = JSON.parse(stdout) as { readonly transaction: string }
+    assert.match(transaction, /^0x[0-9a-f]{64}$/)
+    assert.include(stderr, `Sent ${transaction}.`)
+    assert.strictEqual(sent, 1)
+  })
+
+  it("signs nothing while an earlier transaction is pending, for example that of a killed process", async () => {
+    const { code, sent, stderr } = await allow([chain, chain, balance, rpc("0x8"), rpc("0x7")])
+    assert.deepEqual([code, sent], [9, 0])
+    assert.include(stderr, "No block has the last transaction of the wallet yet")
+  })
+
+  it("names the transaction that sets the allowance to 0, if the token refuses to change it", async () => {
+    const { code, sent, stderr } = await allow([
+      chain,
+      chain,
+      balance,
+      rpc("0x7"),
+      rpc("0x7"),
+      refused("execution reverted")
+    ])
+    assert.deepEqual([code, sent], [9, 0])
+    assert.include(stderr, `to ${BNB.asset}, without value, with the data 0x095ea7b3${"0".repeat(24)}`)
+    assert.include(stderr, `${"0".repeat(64)}. Nothing was signed.`)
+  })
+})
