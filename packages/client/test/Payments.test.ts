@@ -63,6 +63,12 @@ describe("terms", () => {
     expect(signatures).toEqual([])
   })
 
+  it.each(["constructor", "__proto__"])("on a network with the name %s are not signed", async (network) => {
+    const { outcome, signatures } = await buy([challenge({ network }), bought])
+    expect(outcome).toMatchObject({ code: "PAYMENT_UNSUPPORTED", moneyMoved: "no" })
+    expect(signatures).toEqual([])
+  })
+
   it("for another token are signed on no other spelling of a chain, also for this machine", async () => {
     const other = { network: "eip155:0196", asset: `0x${"33".repeat(20)}` }
     const server = scripted({ [MAILBOXES]: [challenge(other), bought] })

@@ -30,9 +30,12 @@ const USDT: Readonly<Record<string, Usdt>> = {
   "eip155:8453": { name: "Base", asset: "0xfde4C96c8593536E31F229EA8f37b2ADa2699bb2", decimals: 6 }
 }
 
+/** A server may name a network `constructor`. */
+const usdtOn = (network: string): Usdt | undefined => (Object.hasOwn(USDT, network) ? USDT[network] : undefined)
+
 /** Returns a network for people: its name, if it is known, and its id. */
 export const networkNameOf = (network: string): string => {
-  const known = USDT[network]
+  const known = usdtOn(network)
   return known === undefined ? network : `${known.name} (${network})`
 }
 
@@ -48,7 +51,7 @@ const isSame = (one: string, other: string): boolean => one.toLowerCase() === ot
 export const decimalsOf = (network: string, asset: string, { assets, baseUrl }: Acceptance): number | undefined => {
   const listed = assets?.find((one) => one.network === network && isSame(one.asset, asset))
   if (listed !== undefined) return listed.decimals ?? DECIMALS
-  const usdt = USDT[network]
+  const usdt = usdtOn(network)
   if (usdt !== undefined) return isSame(usdt.asset, asset) ? usdt.decimals : undefined
   return isLoopback(new URL(baseUrl).hostname) ? DECIMALS : undefined
 }
