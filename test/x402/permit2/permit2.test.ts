@@ -269,6 +269,36 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })("A paym
     })
   )
 
+  it.effect("is short, and not lost, if the token keeps a fee after the simulation", () =>
+    Effect.gen(function* () {
+      const { find, proof, rail, terms } = yield* presented()
+      yield* rail.simulate(proof, terms)
+      yield* owner("setParams", [10n, 1n])
+      yield* Effect.ensuring(rail.settle(proof, terms), owner("setParams", [0n, 0n]))
+      yield* finalize
+      const found = paidIn(yield* find())
+      assert.isTrue(found.isShort)
+      assert.deepStrictEqual(
+        found.candidates?.map(({ transaction }) => transaction),
+        [found.transaction]
+      )
+    })
+  )
+
+  it.effect("is not paid by a smaller authorization, whose call has its nonce too", () =>
+    Effect.gen(function* () {
+      const { chain } = yield* Permit2Rig
+      const { find, proof, rail, terms, wallet } = yield* presented()
+      const { data, to } = settlement(yield* pay(rail, wallet.privateKey, { ...terms, amount: 1n }))
+      yield* sendTogether(
+        { key: chain.deployerKey, to, data: `${data}${proof.nonce.slice(2)}` },
+        { key: wallet.privateKey, ...invalidation(proof) }
+      )
+      yield* finalize
+      assert.strictEqual((yield* find())._tag, "UsedOtherwise")
+    })
+  )
+
   it.effect("of a wallet that the token has blocked is refused by the simulation", () =>
     Effect.gen(function* () {
       const { proof, rail, terms, wallet } = yield* presented()

@@ -15,7 +15,14 @@ import {
 import { Effect, Option, Schema } from "effect"
 
 /** The facilitator's behavior in the next settlement. */
-export type SettleScript = "settle" | "refuse" | "lose the answer" | "fail before" | "use otherwise" | "hang"
+export type SettleScript =
+  | "settle"
+  | "refuse"
+  | "lose the answer"
+  | "fail before"
+  | "use otherwise"
+  | "hang"
+  | "keep a fee"
 
 /** A chain with one token, and a facilitator that follows a script. */
 export interface ScriptedRail {
@@ -196,12 +203,13 @@ export const make = (): ScriptedRail => {
   let authentications = 0
 
   const unreachable = new ProviderError({ provider: "chain", reason: "Temporary", message: "The chain is unreachable" })
-  const transfer = (proof: PaymentProof) => {
+  const transfer = (proof: PaymentProof, fee = 0n) => {
     if (used.has(proof.nonce)) return
     const transaction = `0x${proof.nonce}`
     const candidates = [{ transferId: transaction, transaction }]
-    used.set(proof.nonce, { _tag: "Paid", transaction, block: ++block, ...(untied.isUntied ? { candidates } : {}) })
-    log.push({ direction: "received", transaction, block, wallet: proof.payer, amount: proof.value })
+    const more = { ...(untied.isUntied && { candidates }), ...(fee > 0n && { isShort: true as const }) }
+    used.set(proof.nonce, { _tag: "Paid", transaction, block: ++block, ...more })
+    log.push({ direction: "received", transaction, block, wallet: proof.payer, amount: proof.value - fee })
     transfers.set(proof.payer, (transfers.get(proof.payer) ?? 0) + 1)
   }
   const settle = (proof: PaymentProof): SettleAnswer => {
@@ -210,6 +218,9 @@ export const make = (): ScriptedRail => {
       case "settle":
       case "hang":
         transfer(proof)
+        return { _tag: "Accepted", transaction: `0x${proof.nonce}` }
+      case "keep a fee":
+        transfer(proof, 250n)
         return { _tag: "Accepted", transaction: `0x${proof.nonce}` }
       case "refuse":
         return { _tag: "Refused", message: "the facilitator refuses" }

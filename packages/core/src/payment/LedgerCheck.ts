@@ -279,6 +279,16 @@ const tokensOf = (rows: ReadonlyArray<Token>): ReadonlyArray<Token> =>
 const keyOf = (direction: string, transaction: string, wallet: string, amount: bigint): string =>
   `${direction} ${transaction.toLowerCase()} ${wallet.toLowerCase()} ${amount}`
 
+/** Whether a transfer can be that of an operation, of which the token kept a fee. */
+const isShort = (
+  one: ChainTransfer,
+  direction: ChainTransfer["direction"],
+  transaction: string,
+  { amount, payer }: PaidOperation
+): boolean =>
+  one.amount < amount &&
+  keyOf(one.direction, one.transaction, one.wallet, amount) === keyOf(direction, transaction, payer, amount)
+
 /** Lists at most `PROBLEM_LIMIT` messages of each kind. */
 const limited = <A extends Pick<ChainComparison, "unclaimed" | "problems">>(comparison: A): A => {
   const { problems, unclaimed } = comparison
@@ -306,23 +316,36 @@ const compareTransfers = (
   }
   const matched = (direction: "received" | "refunded", transaction: string, wallet: string, amount: bigint): boolean =>
     open.get(keyOf(direction, transaction, wallet, amount))?.shift() !== undefined
-  const missing = (direction: "received" | "refunded", transaction: string, of: PaidOperation): boolean =>
-    !matched(direction, transaction, of.payer, of.amount)
+  const missing: Array<{
+    readonly direction: "received" | "refunded"
+    readonly transaction: string
+    readonly of: PaidOperation
+  }> = []
+  const match = (direction: "received" | "refunded", transaction: string, of: PaidOperation) => {
+    if (!matched(direction, transaction, of.payer, of.amount)) missing.push({ direction, transaction, of })
+  }
   const byHand = new Set(refunds.map(({ operationId }) => operationId))
 
   const problems: Array<string> = []
   for (const operation of paid) {
-    const { operationId, refundTransaction, state, transaction } = operation
-    if (transaction !== null && missing("received", transaction, operation)) {
-      problems.push(`operation ${operationId} (${state}) is paid, but the chain shows no transfer in ${transaction}`)
-    }
-    if (refundTransaction !== null && !byHand.has(operationId) && missing("refunded", refundTransaction, operation)) {
-      problems.push(`operation ${operationId} is refunded, but the chain shows no transfer in ${refundTransaction}`)
-    }
+    const { operationId, refundTransaction, transaction } = operation
+    if (transaction !== null) match("received", transaction, operation)
+    if (refundTransaction !== null && !byHand.has(operationId)) match("refunded", refundTransaction, operation)
   }
   for (const { amount, operationId, receivedAmount, receivedTransaction, transaction, wallet } of refunds) {
     matched("refunded", transaction, wallet, amount)
     if (operationId === null) matched("received", receivedTransaction, wallet, receivedAmount)
+  }
+  for (const { direction, of, transaction } of missing) {
+    const what = `operation ${of.operationId} (${of.state}) is ${direction === "received" ? "paid" : "refunded"}`
+    const short = [...open.values()]
+      .find(([one]) => one !== undefined && isShort(one, direction, transaction, of))
+      ?.shift()
+    problems.push(
+      short === undefined
+        ? `${what}, but the chain shows no transfer in ${transaction}`
+        : `${what}, but the chain shows ${short.amount} of ${of.amount} in ${transaction}: the token kept a fee`
+    )
   }
   const left = [...open.values()].flat()
   const unclaimed = left.filter(({ direction }) => direction === "received")

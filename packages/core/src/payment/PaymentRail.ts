@@ -48,7 +48,7 @@ export interface CandidateTransfer {
   readonly transaction: string
 }
 
-/** The chain shows a transfer of the right amount of the token from the payer to us. */
+/** The chain shows a transfer of the right amount of the token from the payer to us, or of less if the token kept a fee. */
 export interface PaidSettlement {
   readonly _tag: "Paid"
   readonly transaction: string
@@ -60,6 +60,8 @@ export interface PaidSettlement {
   readonly candidates?: ReadonlyArray<CandidateTransfer>
   /** Whether there are more candidates, which do not have enough confirmations yet. */
   readonly hasUnconfirmed?: boolean
+  /** Present if the token kept a fee, so that less than the amount arrived. It buys nothing and is refunded. */
+  readonly isShort?: true
 }
 
 /** The outcome of an authorization according to the chain. */

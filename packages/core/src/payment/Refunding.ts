@@ -45,7 +45,7 @@ export const make: Effect.Effect<Refunding, never, ManualRefundStore | PaymentRa
         (refunded) => reach("refunded", refunded)
       )
 
-    /** Returns the return of the payment that the operator made before an operation held it. */
+    /** Returns the return of the payment, of which a token may have kept a fee, that the operator made before an operation held it. */
     const findReturn = ({ operationId, proof, terms, transaction }: Operation) => {
       const { asset, network, payer } = proofKey(proof)
       return Effect.map(manual.list(transaction ?? ""), (returns) =>
@@ -54,7 +54,7 @@ export const make: Effect.Effect<Refunding, never, ManualRefundStore | PaymentRa
             one.network === network &&
             one.asset === asset &&
             one.wallet === payer &&
-            one.receivedAmount === terms.amount &&
+            one.receivedAmount <= terms.amount &&
             (one.operationId ?? operationId) === operationId
         )
       )

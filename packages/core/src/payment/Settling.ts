@@ -22,6 +22,8 @@ export const failureOf = (kind: OperationFailureKind, message: string): { readon
 
 const USED_BEFORE = failureOf("used_before", "This authorization was already used, so it buys nothing here.")
 
+const SHORT = failureOf("refused", "The token kept a fee of the payment, so that less than the price arrived.")
+
 const TAKEN = failureOf(
   "used_otherwise",
   "The authorization was used, but its payer's transfers paid for other requests."
@@ -67,9 +69,9 @@ export const make = Effect.fnUntraced(function* (
   })
 
   /**
-   * Ends an operation whose authorization was used, but in no transfer that pays for it. It buys nothing. It is refunded if
-   * the chain shows that it paid us since its challenge was issued: a third party may have submitted it before the claim, or
-   * a reorganization may have moved our transfer to a block before the claim.
+   * Ends an operation whose authorization was used, but in no transfer that pays for all of it. It buys nothing. It is refunded if
+   * the chain shows that it paid us since its challenge was issued: a third party may have submitted it before the claim, a
+   * reorganization may have moved our transfer to a block before the claim, or the token may have kept a fee.
    */
   const endUsed = Effect.fnUntraced(function* (
     operation: Operation,
@@ -82,7 +84,7 @@ export const make = Effect.fnUntraced(function* (
     )
     switch (settlement._tag) {
       case "Paid": {
-        const failure = UnclaimedPayment.SETTLED_ELSEWHERE
+        const failure = settlement.isShort === true ? SHORT.failure : UnclaimedPayment.SETTLED_ELSEWHERE
         const owing =
           operation.state === "settling" ? yield* commitAlone(operation, "NoteRefusal", { failure }) : operation
         return yield* owe(owing, { paid: settlement, failure, nonceReadAtBlock: afterBlock }).pipe(
@@ -162,6 +164,7 @@ export const make = Effect.fnUntraced(function* (
   const conclude = (operation: Operation, settlement: Settlement): Effect.Effect<Operation, OperationError> => {
     switch (settlement._tag) {
       case "Paid":
+        if (settlement.isShort === true) return endUsed(operation, SHORT)
         return Effect.catchTag(deliver(operation, settlement), "TransferTaken", () =>
           giveUp(operation, "ProveUnpaid", TAKEN)
         )

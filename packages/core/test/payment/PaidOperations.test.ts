@@ -1,4 +1,5 @@
 import {
+  LedgerCheck,
   type Answer,
   mailboxCreation,
   Mailboxes,
@@ -313,6 +314,26 @@ describe("PaidOperations", () => {
       assert.strictEqual(host.payments.settleCalls(), 2)
       yield* buy
       assert.strictEqual(host.payments.transfers.get(ADA), 1)
+    })
+  )
+
+  scenario("refunds a payment of which the token kept a fee", (host) =>
+    Effect.gen(function* () {
+      host.payments.script.push("keep a fee")
+      const buy = create({ localPart: "ada" }, { signature: pay(yield* challengeOf(), ADA, "01") })
+      const error = yield* failureOf(underClock(buy))
+      assert.deepInclude(error, { _tag: "OperationRejected", paymentState: "refund_due" })
+      assert.include(error.message, "The token kept a fee of the payment")
+      yield* returnDebts
+      assert.deepInclude(yield* failureOf(buy), { _tag: "OperationRejected", paymentState: "refunded" })
+      assert.deepStrictEqual([...host.payments.refunds.values()], [{ wallet: ADA, amount: 250_000n }])
+      const [chain] = yield* (yield* LedgerCheck).compareWithChain
+      assert.deepStrictEqual(chain?.unclaimed, [])
+      assert.lengthOf(chain?.problems ?? [], 1)
+      assert.match(
+        chain?.problems[0] ?? "",
+        /is paid, but the chain shows 249750 of 250000 in 0x01: the token kept a fee$/
+      )
     })
   )
 

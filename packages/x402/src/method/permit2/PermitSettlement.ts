@@ -30,18 +30,21 @@ interface UseQuery {
   readonly validBefore: number
   readonly transaction: string | undefined
   readonly matches: (transfer: OwnersTransfer) => boolean
+  /** The payment of which the token may have kept a fee, if that matters. */
+  readonly payment?: { readonly to: string; readonly value: bigint }
 }
 
 /** Returns the confirmed transfers that the use of a nonce can have made, at least one, or the settlement without any. */
 const findUse = Effect.fnUntraced(function* (
-  { chain, uses }: Parts,
-  { afterBlock, confirmations, matches, nonce, owner, transaction, validBefore }: UseQuery
+  { chain, offered, uses }: Parts,
+  { afterBlock, confirmations, matches, nonce, owner, payment, transaction, validBefore }: UseQuery
 ): Effect.fn.Return<
   | Settlement
   | {
       readonly _tag: "Used"
       readonly transfers: readonly [OwnersTransfer, ...Array<OwnersTransfer>]
       readonly hasUnconfirmed: boolean
+      readonly isShort?: true
     },
   ProviderError
 > {
@@ -61,6 +64,13 @@ const findUse = Effect.fnUntraced(function* (
     const hasUnconfirmed = found !== undefined && others.length + 1 < found.length
     return { _tag: "Used", transfers: [first, ...others], hasUnconfirmed }
   }
+  if (found?.length === 0 && payment !== undefined) {
+    const short = yield* uses.findShort({ span, owner, nonce }, { ...payment, asset: hexOf(offered.asset) })
+    if (short !== undefined)
+      return short.block <= confirmed
+        ? { _tag: "Used", transfers: [short], hasUnconfirmed: false, isShort: true }
+        : UNSETTLED
+  }
   const isFinal =
     found?.length === 0 &&
     finalized.number > span.after &&
@@ -74,7 +84,8 @@ const findUse = Effect.fnUntraced(function* (
  * `Paid` requires that a block which may have used the nonce has a Transfer of the whole amount from the payer to us: the block
  * of the use, if the node has the states by which it is found. A transfer by a call of x402's proxy with another nonce is none. If
  * the payer invalidated the nonce in a block with another transfer, for example in a batch, that one is a candidate too. It pays
- * once, because it proves one operation at most.
+ * once, because it proves one operation at most. Of less than the amount only one counts that a call of x402's proxy made by this
+ * very authorization: the token kept a fee.
  *
  * `Unused` is final (`expired`) if the nonce is unused in a block at or after a finalized block whose time is past the deadline:
  * Permit2 rejects the authorization in every later block. A use without a transfer is final once its block is finalized.
@@ -89,12 +100,20 @@ export const findSettlement = Effect.fnUntraced(function* (
     owner: hexOf(proof.payer),
     nonce: hexOf(proof.nonce),
     validBefore: proof.validBefore,
-    matches: ({ to, value }) => to === payTo && value === terms.amount
+    matches: ({ to, value }) => to === payTo && value === terms.amount,
+    payment: { to: payTo, value: terms.amount }
   })
   if (found._tag !== "Used") return found
   const [{ block, transaction }] = found.transfers
   const candidates = candidatesOf(parts.offered, found.transfers)
-  return { _tag: "Paid", transaction, block, candidates, ...(found.hasUnconfirmed && { hasUnconfirmed: true }) }
+  return {
+    _tag: "Paid",
+    transaction,
+    block,
+    candidates,
+    ...(found.hasUnconfirmed && { hasUnconfirmed: true }),
+    ...(found.isShort && { isShort: true as const })
+  }
 })
 
 /**

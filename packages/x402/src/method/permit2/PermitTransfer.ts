@@ -1,6 +1,7 @@
 import {
   type Address,
   concat,
+  decodeFunctionData,
   encodeFunctionData,
   type Hex,
   keccak256,
@@ -69,6 +70,27 @@ const abi = parseAbi([
   "function settle(Permit permit, address owner, Witness witness, bytes signature)",
   "function settleWithPermit(Allowance permit2612, Permit permit, address owner, Witness witness, bytes signature)"
 ])
+
+/** The transfer that a call of the proxy executes. Addresses are in lower case. */
+export interface ExecutedTransfer {
+  readonly asset: string
+  readonly from: string
+  readonly to: string
+  readonly value: bigint
+  readonly nonce: bigint
+}
+
+/** Decodes the data of the proxy's call that executes a transfer; undefined if it is another call. */
+export const executedBy = (data: Hex): ExecutedTransfer | undefined => {
+  try {
+    const { args } = decodeFunctionData({ abi, data })
+    const [{ nonce, permitted }, owner, { to }] = args.length === 4 ? args : ([args[1], args[2], args[3]] as const)
+    const [asset, from, recipient] = [permitted.token, owner, to].map((address) => address.toLowerCase())
+    return { asset: asset!, from: from!, to: recipient!, value: permitted.amount, nonce }
+  } catch {
+    return undefined
+  }
+}
 
 /** Returns the data of the proxy's call that executes a transfer, after the permit if there is one. */
 export const settleData = (

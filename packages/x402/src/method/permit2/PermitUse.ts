@@ -9,6 +9,7 @@ import { isMissingState } from "../../chain/RpcTransport.ts"
 import { TRANSFER, transferIn } from "../../chain/TransferEvent.ts"
 import type { OfferedNetwork } from "../../network/PaymentNetwork.ts"
 import { PERMIT2, PERMIT2_PROXY } from "../../network/Permit2Address.ts"
+import { executedBy } from "./PermitTransfer.ts"
 
 /** Permit2's SignatureTransfer: the nonces of an owner are bits of words, used in any order. */
 const abi = parseAbi(["function nonceBitmap(address owner, uint256 word) view returns (uint256)"])
@@ -129,6 +130,31 @@ export const make = (chain: EvmChain) => {
         ...transfers.filter((transfer) => transfer.transaction === first),
         ...transfers.filter((transfer) => transfer.transaction !== first && !others.has(transfer.transaction))
       ]
+    }),
+    /**
+     * Returns the transfer of less than the authorized amount by a call of x402's proxy that executed the authorization itself: the
+     * token kept the rest. Nothing else proves that the payer paid the amount.
+     */
+    findShort: Effect.fnUntraced(function* (
+      { nonce, owner, span }: Omit<PermitUse, "transaction">,
+      { asset, to, value }: { readonly asset: string; readonly to: string; readonly value: bigint }
+    ): Effect.fn.Return<OwnersTransfer | undefined, ProviderError> {
+      const logs = (yield* logsIn(span, owner)) ?? []
+      const shorter = transfersIn(logs).filter((one) => one.to === to && one.value < value)
+      for (const one of shorter.slice(0, INPUTS_MAX)) {
+        const sent = yield* chain.ask((client) => getTransaction(client, { hash: `0x${one.transaction.slice(2)}` }))
+        const executed = sent.to?.toLowerCase() === PROXY ? executedBy(sent.input) : undefined
+        if (
+          executed !== undefined &&
+          executed.nonce === BigInt(nonce) &&
+          executed.value === value &&
+          executed.from === owner &&
+          executed.to === to &&
+          executed.asset === asset
+        )
+          return one
+      }
+      return undefined
     })
   }
 }
