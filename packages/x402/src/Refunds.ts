@@ -12,11 +12,11 @@ import {
 import { Duration, Effect, Option, Redacted, Schedule } from "effect"
 import { type Address, getAddress, type Hex } from "viem"
 import { type EvmChain, LOG_QUESTIONS_MAX } from "./chain/EvmChain.ts"
-import { requirementsOf } from "./header/PaymentHeader.ts"
+import { requirementsOf, signatureOf } from "./header/PaymentHeader.ts"
 import { misconfigured, type OfferedNetwork, requiredConfirmations } from "./network/PaymentNetwork.ts"
 import { approvalText } from "./method/Approval.ts"
 import type { TransferMethod } from "./method/TransferMethod.ts"
-import { hexOf } from "./network/AuthorizedTransfer.ts"
+import { hexOf, transferOf } from "./network/AuthorizedTransfer.ts"
 import { signer } from "./network/Signer.ts"
 
 /** The network of a refund, and the function that submits the transfers that the refund wallet signs. */
@@ -141,7 +141,7 @@ const findObstacle = Effect.fnUntraced(function* (
   return block.value > finalized.number ? "The payment is not final yet. It will be refunded when it is." : undefined
 })
 
-/** Signs the refund, has the facilitator submit it like any payment, and checks the chain. */
+/** Signs the refund, simulates it by Permit2, has the facilitator submit it like any payment, and checks the chain. */
 const submit = Effect.fnUntraced(function* (
   route: RefundRoute,
   refund: Refund,
@@ -150,6 +150,12 @@ const submit = Effect.fnUntraced(function* (
 ): Effect.fn.Return<RefundProgress, ProviderError> {
   const now = Math.floor((yield* Timestamp.now) / Timestamp.SECOND)
   const { proof, terms } = yield* authorize(route, refund, wallet, privateKey, now)
+  const { method } = route
+  if (method.name === "permit2") {
+    // The token may keep a fee, and the payer is owed all of its payment.
+    const flaw = yield* method.simulate(transferOf(proof), hexOf(signatureOf(proof)))
+    if (flaw !== undefined) return pending(`The refund is still due. ${flaw}`)
+  }
   const answer = yield* route.settle(proof, terms)
   const transaction = answer._tag === "Accepted" ? answer.transaction : undefined
   const found = yield* findTransfer(route, refund, wallet, transaction).pipe(
