@@ -154,10 +154,10 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })(
       })
     )
 
-    it.effect("is malformed if it is for another payer, token or spender, or comes with a permit", () =>
+    it.effect("is malformed if it is for another payer, token, spender or version, or comes with a permit", () =>
       Effect.gen(function* () {
         const { proof, rail } = yield* presented(yield* Effect.flatMap(Permit2Rig, ({ railOf }) => railOf(SPONSORED)))
-        for (const field of ["from", "asset", "spender"]) {
+        for (const field of ["from", "asset", "spender", "version"]) {
           const { message } = yield* Effect.flip(withInfo(rail, proof, { [field]: ELSEWHERE }))
           assert.include(message, `erc20ApprovalGasSponsoring.info.${field}`)
         }

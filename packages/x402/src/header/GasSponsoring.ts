@@ -46,7 +46,9 @@ export const sponsoringExtensions = (accepts: ReadonlyArray<Pick<PaymentTerms, "
       ])
   )
 
-const Allowance = { from: Address, asset: Address, spender: Address, amount: Uint256 }
+/** Of the extension. @x402/evm 2.27.0 ignores an allowance without it. */
+const Version = Schema.String.check(Schema.isPattern(/^\d+(?:\.\d+)*$/))
+const Allowance = { from: Address, asset: Address, spender: Address, amount: Uint256, version: Version }
 const Permit = Schema.Struct({ ...Allowance, nonce: Uint256, deadline: Uint256, signature: Hex("{130}") })
 /** A transaction that calls `approve` has about 180 bytes. */
 const Approval = Schema.Struct({ ...Allowance, signedTransaction: Hex("{2,1024}") })
