@@ -37,15 +37,23 @@ afterAll(async () => {
 const operate = async (
   act: (page: Page) => Promise<void>,
   {
+    hasClock = false,
     theme = "light",
     token = TOKEN,
     width = 1440
-  }: { theme?: (typeof THEMES)[number]; token?: string; width?: number } = {}
+  }: {
+    /** Whether time passes only by `page.clock`. */
+    hasClock?: boolean
+    theme?: (typeof THEMES)[number]
+    token?: string
+    width?: number
+  } = {}
 ): Promise<ReadonlyArray<string>> => {
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme })
   context.setDefaultTimeout(60_000)
   const { page, problems } = await watch(context, described.operatorUrl)
   try {
+    if (hasClock) await page.clock.install()
     await page.goto(`${described.operatorUrl}/internal/console`)
     await page.getByLabel("Operator's token").focus()
     await page.keyboard.type(token)
@@ -193,6 +201,40 @@ describe.skipIf(!hasChromium)(`the console in a browser${skipReason}`, () => {
     )
     expect(refused.filter((problem) => !problem.includes("403"))).toEqual([])
     expect(refused).toContain(`403: ${described.operatorUrl}/internal/selling/start`)
+  })
+
+  it("reads a page again every five seconds, but not while it shows a new token", async () => {
+    const problems = await operate(
+      async (page) => {
+        await open(page, "Operators")
+        const isReadAgain = page.waitForRequest(/internal\/operators$/)
+        await page.clock.runFor(5_000)
+        await isReadAgain
+
+        await change(page, "Add an operator", { Name: "kept", Role: { option: "read" } })
+        const token = page.getByText(/^[0-9a-f]{64}$/)
+        await token.click()
+        let reads = 0
+        page.on("request", () => reads++)
+        await page.clock.runFor(20_000)
+        await page.evaluate(() => fetch("api.js"))
+        expect(reads).toBe(1)
+        expect(await token.isVisible()).toBe(true)
+      },
+      { hasClock: true }
+    )
+    expect(problems).toEqual([])
+  })
+
+  it("takes a reason in any script", async () => {
+    const reason = "Wartung für Łódź – 保守"
+    const problems = await operate(async (page) => {
+      await open(page, "Selling")
+      await change(page, "Sell again", { "Reason, for the audit": reason })
+      await open(page, "Audit")
+      await page.getByRole("cell", { name: reason, exact: true }).waitFor()
+    })
+    expect(problems).toEqual([])
   })
 
   it("says that a change whose answer was lost may have been made, and offers no repetition", async () => {

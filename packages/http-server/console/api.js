@@ -50,7 +50,8 @@ export const read = async (path, query = {}) => {
 export const change = async (path, body, reason) => {
   const headers = {
     "content-type": "application/json",
-    ...(reason === "" ? {} : { "x-operator-reason": reason })
+    // A header is bytes.
+    ...(reason === "" ? {} : { "x-operator-reason": String.fromCharCode(...new TextEncoder().encode(reason)) })
   }
   return (await (await request(path, { method: "POST", headers, body: JSON.stringify(body) })).json()).data
 }

@@ -50,7 +50,7 @@ const MOMENT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 /** Shows any value of an answer. @param {unknown} value @returns {Child} */
 export const shown = (value) => {
   if (value === null || value === undefined) return "–"
-  if (typeof value === "string") return MOMENT.test(value) ? time(value) : value
+  if (typeof value === "string") return MOMENT.test(value) && !Number.isNaN(Date.parse(value)) ? time(value) : value
   if (typeof value === "number" || typeof value === "boolean") return String(value)
   if (Array.isArray(value)) return value.length === 0 ? "none" : element("div", {}, ...value.map(shown))
   return fields(/** @type {Record<string, unknown>} */ (value))

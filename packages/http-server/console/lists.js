@@ -59,6 +59,7 @@ const STATES = [
   "settling",
   "settled",
   "fulfilling",
+  "refused",
   "refund_due",
   "fulfilled",
   "refunded",
@@ -258,7 +259,7 @@ const audit = {
     column("Action", "action"),
     column("Target", "target"),
     column("Outcome", "outcome"),
-    { title: "Reason", of: ({ failure, reason }) => reason ?? failure ?? "–" }
+    { title: "Reason", of: ({ failure, reason }) => failure ?? reason ?? "–" }
   ]
 }
 

@@ -25,7 +25,7 @@ const afterChange = (answer) => {
   if (typeof answer?.token !== "string") return void show()
   content.replaceChildren(
     element("h1", {}, "Copy the token now"),
-    element("div", { class: "card" }, fields(answer)),
+    element("div", { class: "card", "data-once": true }, fields(answer)),
     element("p", {}, element("a", { href: "#/operators", onclick: () => void show() }, "Done"))
   )
 }
@@ -159,8 +159,11 @@ const show = async () => {
   }
 }
 
-/** Whether the person types or works on something that new content would take away. */
-const isBusy = () => isConfirming() || content.contains(document.activeElement)
+/** Whether the person reads, types or works on something that new content would take away. */
+const isBusy = () =>
+  isConfirming() ||
+  content.querySelector("[data-once]") !== null ||
+  (content !== document.activeElement && content.contains(document.activeElement))
 
 one("nav").append(
   ...[{ name: "", title: "Overview" }, ...LISTS].map(({ name, title }) => element("a", { href: `#/${name}` }, title))

@@ -98,6 +98,17 @@ const authentication = (token: Redacted.Redacted, { authenticate }: Operators["S
 
 /** The header with the reason for a change. */
 const REASON_HEADER = "x-operator-reason"
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+/** Reads a header as UTF-8, or as Latin-1 if it is not. Node reads each as Latin-1. */
+const headerText = (value: string): string => {
+  try {
+    return utf8.decode(Buffer.from(value, "latin1"))
+  } catch {
+    return value
+  }
+}
+
 const decodeReason = decodeInput(Schema.Struct({ [REASON_HEADER]: Schema.optionalKey(AuditReason) }))
 
 /** Makes the routes of the HTTP server from those of operators. */
@@ -115,7 +126,8 @@ export const serveOperators = Effect.fnUntraced(function* (
   const changed = Effect.fnUntraced(function* (route: OperatorRoute, action: string, { name: actor, role }: Caller) {
     const { params } = (yield* RequestRecord).match
     const { headers } = yield* HttpServerRequest.HttpServerRequest
-    const given = headers[REASON_HEADER]
+    const header = headers[REASON_HEADER]
+    const given = header === undefined ? undefined : headerText(header)
     const reason = yield* Effect.exit(decodeReason(given === undefined ? {} : { [REASON_HEADER]: given }))
     const target = Object.values(params).join(" ") || null
     return yield* audited(
