@@ -207,6 +207,9 @@ describe("agentos-server", () => {
       for (const wrong of ["--payer=0x1", "--cursor=x", "--limit=101", "--state=fulfilled"]) {
         assert.strictEqual((await run(["operations", "list", wrong], env)).exit, 3, wrong)
       }
+      for (const list of ["tenants", "audit"])
+        assert.strictEqual((await run([list, "list", "--cursor=x"], env)).exit, 3, list)
+      assert.strictEqual((await run(["tenants", "show", "0x12"], env)).exit, 5)
 
       const show = async (id: string) => {
         const { exit, stderr, stdout } = await run(["operations", "show", id, "--json"], env)

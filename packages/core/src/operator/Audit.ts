@@ -48,7 +48,8 @@ export const audited = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.fn.Return<A, E, R | AuditStore> {
   const store = yield* AuditStore
-  const attempt = { auditId: yield* Uuid.next, at: yield* Timestamp.now, ...mutation }
+  const target = mutation.target?.toLowerCase() ?? null
+  const attempt = { auditId: yield* Uuid.next, at: yield* Timestamp.now, ...mutation, target }
   const append = (outcome: AuditRecord["outcome"], failure: string | null, change: Change) =>
     store.append({ ...attempt, ...change, reason: attempt.reason ?? change.reason ?? null, outcome, failure })
   // The id is that of the record which the mutation has committed, if it has one.
@@ -110,10 +111,11 @@ const parsed = (text: string | null): unknown => (text === null ? null : JSON.pa
 export const listAudit = Effect.fnUntraced(function* ({
   cursor,
   limit = DEFAULT_AUDIT_LIMIT,
+  target,
   ...filter
 }: QueryAuditInput): Effect.fn.Return<Page<AuditReport>, never, AuditStore> {
   const { list } = yield* AuditStore
-  const found = yield* list({ ...filter, before: cursor, limit: limit + 1 })
+  const found = yield* list({ ...filter, target: target?.toLowerCase(), before: cursor, limit: limit + 1 })
   const items = found.slice(0, limit).map(({ after, at, before, ...record }): AuditReport => ({
     ...record,
     at: Timestamp.toIso(at),

@@ -10,7 +10,7 @@ export interface AuditRecord {
   /** The name of an operator; `command:` and the user of the machine for a command of agentos-server. */
   readonly actor: string
   readonly action: string
-  /** The changed thing: an id, a name or a wallet. */
+  /** The changed thing: an id, a name or a wallet, in lower case. */
   readonly target: string | null
   /** The operator's reason. */
   readonly reason: string | null

@@ -17,6 +17,7 @@ import { TenantStore } from "../tenancy/TenantStore.ts"
 import { recordChange } from "./Audit.ts"
 import { AuditStore } from "./AuditStore.ts"
 import { type TimelineEntry, timelineOf } from "./OperationTimeline.ts"
+import { findNamedTenant } from "./TenantDirectory.ts"
 
 export const DEFAULT_OPERATION_LIMIT = 20
 export const OPERATION_LIMIT = 100
@@ -108,11 +109,6 @@ export class OperationAdministration extends Context.Service<
       const tenants = yield* TenantStore
       const { transact } = yield* Transactor
 
-      const walletOf = Effect.fnUntraced(function* (tenant: string) {
-        if (tenant.startsWith("0x")) return walletAddress(tenant)
-        return Option.getOrUndefined(yield* tenants.find(tenant))?.wallet
-      })
-
       const find = Effect.fnUntraced(function* (operationId: string) {
         const found = yield* operations.find(operationId)
         if (Option.isNone(found)) return yield* new ResourceNotFound({ kind: "operation", id: operationId })
@@ -123,7 +119,8 @@ export class OperationAdministration extends Context.Service<
         list: Effect.fnUntraced(function* (query) {
           const { cursor, limit = DEFAULT_OPERATION_LIMIT, olderThanMinutes, state, tenant } = query
           const now = yield* Timestamp.now
-          const wallet = tenant === undefined ? undefined : yield* walletOf(tenant)
+          const wallet =
+            tenant === undefined ? undefined : Option.getOrUndefined(yield* findNamedTenant(tenants, tenant))?.wallet
           const payer = query.payer === undefined ? wallet : walletAddress(query.payer)
           if (tenant !== undefined && (wallet === undefined || wallet !== payer)) return { items: [], nextCursor: null }
           // An id begins with the time of the claim.

@@ -16,6 +16,7 @@ import { Credentials } from "../tenancy/Credentials.ts"
 import type { Tenant, TenantId, TenantSuspension, WalletAddress } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import { recordChange } from "./Audit.ts"
+import { findNamedTenant } from "./TenantDirectory.ts"
 
 /** A tenant and its current usage, for the operator. */
 export interface TenantReport {
@@ -75,7 +76,7 @@ export class TenantAdministration extends Context.Service<
       const policy = yield* MailPolicy
       const services = yield* Effect.context<Suppressions | Transactor>()
 
-      const findTenant = (by: TenantId | WalletAddress) => (isWallet(by) ? tenants.findByWallet(by) : tenants.find(by))
+      const findTenant = (by: TenantId | WalletAddress) => findNamedTenant(tenants, by)
 
       const liveCalls = Effect.fnUntraced(function* (tenantId: TenantId) {
         const owned = yield* numbers.list(tenantId)
@@ -201,5 +202,3 @@ export const liftSuppression = Effect.fnUntraced(function* (tenantId: TenantId, 
 const suspensionOf = (suspension: TenantSuspension | null | undefined) => ({
   suspension: suspension ? { at: Timestamp.toIso(suspension.at), reason: suspension.reason } : null
 })
-
-const isWallet = (by: TenantId | WalletAddress): by is WalletAddress => by.startsWith("0x")

@@ -48,15 +48,24 @@ export const listTenants = Effect.fnUntraced(function* ({
   return { items, nextCursor: found.length > limit ? (items.at(-1)?.tenantId ?? null) : null }
 })
 
-/** Returns the id of the tenant that an operator names by its id or its wallet; one that no tenant has, if none has the wallet. */
-export const tenantIdOf = Effect.fnUntraced(function* (
-  { findByWallet }: TenantStore["Service"],
-  name: string
-): Effect.fn.Return<TenantId> {
-  if (!name.startsWith("0x")) return name as TenantId
-  const found = yield* findByWallet(walletAddress(name))
-  return Option.match(found, { onNone: () => NIL as TenantId, onSome: ({ tenantId }) => tenantId })
+const WALLET = /^0x[0-9a-f]{40}$/i
+
+/** Finds the tenant that an operator names by its id or its wallet, in any case. */
+export const findNamedTenant = ({ find, findByWallet }: TenantStore["Service"], name: string) =>
+  WALLET.test(name) ? findByWallet(walletAddress(name)) : find(name.toLowerCase())
+
+/** The same, or fails with `ResourceNotFound`. */
+export const requireNamedTenant = Effect.fnUntraced(function* (store: TenantStore["Service"], name: string) {
+  const found = yield* findNamedTenant(store, name)
+  return Option.isSome(found) ? found.value : yield* new ResourceNotFound({ kind: "tenant", id: name })
 })
+
+/** Returns the id of the tenant that an operator names; one that no tenant has, if there is none. */
+export const tenantIdOf = (store: TenantStore["Service"], name: string): Effect.Effect<TenantId> =>
+  Effect.map(
+    findNamedTenant(store, name),
+    Option.match({ onNone: () => NIL as TenantId, onSome: ({ tenantId }) => tenantId })
+  )
 
 /** Returns the tenant with this id or wallet, and its counts. */
 export const showTenant = Effect.fnUntraced(function* (
@@ -66,9 +75,7 @@ export const showTenant = Effect.fnUntraced(function* (
   ResourceNotFound,
   TenantStore | TenantErasureStore
 > {
-  const { find, findByWallet } = yield* TenantStore
+  const tenant = yield* requireNamedTenant(yield* TenantStore, name)
   const { countContents } = yield* TenantErasureStore
-  const found = yield* name.startsWith("0x") ? findByWallet(walletAddress(name)) : find(name)
-  if (Option.isNone(found)) return yield* new ResourceNotFound({ kind: "tenant", id: name })
-  return { ...toRecord(found.value), contents: yield* countContents(found.value.tenantId) }
+  return { ...toRecord(tenant), contents: yield* countContents(tenant.tenantId) }
 })

@@ -1,10 +1,11 @@
-import { Context, Effect, Layer, Option } from "effect"
-import { Conflict, ResourceNotFound } from "../kernel/ResourceError.ts"
+import { Context, Effect, Layer } from "effect"
+import { Conflict, type ResourceNotFound } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
-import { type TenantId, type WalletAddress, walletAddress } from "../tenancy/Tenant.ts"
+import type { TenantId, WalletAddress } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import { recordChange } from "./Audit.ts"
+import { requireNamedTenant } from "./TenantDirectory.ts"
 import { type ErasureObstacles, type TenantContents, TenantErasureStore } from "./TenantErasureStore.ts"
 
 /** The reason of the suspension of an erased tenant. */
@@ -44,13 +45,8 @@ export class TenantErasure extends Context.Service<
       const tenants = yield* TenantStore
       const { transact } = yield* Transactor
 
-      const find = Effect.fnUntraced(function* (name: string) {
-        const found = yield* name.startsWith("0x") ? tenants.findByWallet(walletAddress(name)) : tenants.find(name)
-        return Option.isSome(found) ? found.value : yield* new ResourceNotFound({ kind: "tenant", id: name })
-      })
-
       const preview = Effect.fnUntraced(function* (name: string) {
-        const { tenantId, wallet } = yield* find(name)
+        const { tenantId, wallet } = yield* requireNamedTenant(tenants, name)
         const contents = yield* store.countContents(tenantId)
         return { tenantId, wallet, erased: false, contents, obstacles: yield* store.findObstacles(tenantId) }
       })

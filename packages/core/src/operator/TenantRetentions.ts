@@ -1,12 +1,13 @@
-import { Context, Data, Effect, Layer, Option, Schema } from "effect"
+import { Context, Data, Effect, Layer, Schema } from "effect"
 import { makeRemovals } from "../jobs/Removals.ts"
-import { invalid, type InvalidRequest, ResourceNotFound } from "../kernel/ResourceError.ts"
+import { invalid, type InvalidRequest, type ResourceNotFound } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import { RetainedData, RETENTION_DAYS_MAX, RETENTION_DAYS_MIN, RetentionStore } from "../tenancy/Retention.ts"
-import { type TenantId, walletAddress } from "../tenancy/Tenant.ts"
+import type { TenantId } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import { recordChange } from "./Audit.ts"
+import { requireNamedTenant } from "./TenantDirectory.ts"
 
 /** Days; `default` is the period of all tenants, which the operator configures. */
 export const RetentionPeriod = Schema.Union([
@@ -67,11 +68,6 @@ export class TenantRetentions extends Context.Service<
       const tenants = yield* TenantStore
       const { transact } = yield* Transactor
 
-      const find = Effect.fnUntraced(function* (name: string) {
-        const found = yield* name.startsWith("0x") ? tenants.findByWallet(walletAddress(name)) : tenants.find(name)
-        return Option.isSome(found) ? found.value : yield* new ResourceNotFound({ kind: "tenant", id: name })
-      })
-
       const report = Effect.fnUntraced(function* (tenantId: TenantId): Effect.fn.Return<RetentionReport> {
         const own = yield* store.listOfTenant(tenantId)
         const items = RetainedData.literals.map((data): SetRetentionInput => {
@@ -91,7 +87,7 @@ export class TenantRetentions extends Context.Service<
       return TenantRetentions.of({
         preview: Effect.fnUntraced(function* (name, { data, keep }) {
           yield* checkLeast(data, keep)
-          const { tenantId } = yield* find(name)
+          const { tenantId } = yield* requireNamedTenant(tenants, name)
           const remove = removals[data]({ tenantId, age: keep * Timestamp.DAY, limit: PREVIEW_ROWS_MAX + 1 })
           const removing = Effect.andThen(tenants.lock([tenantId]), remove)
           const { rows } = yield* Effect.flip(
@@ -99,10 +95,10 @@ export class TenantRetentions extends Context.Service<
           )
           return { tenantId, data, keep, rows: Math.min(rows, PREVIEW_ROWS_MAX), hasMore: rows > PREVIEW_ROWS_MAX }
         }),
-        show: (name) => Effect.flatMap(find(name), ({ tenantId }) => report(tenantId)),
+        show: (name) => Effect.flatMap(requireNamedTenant(tenants, name), ({ tenantId }) => report(tenantId)),
         set: Effect.fnUntraced(function* (name, { data, keep }) {
           yield* checkLeast(data, keep)
-          const { tenantId } = yield* find(name)
+          const { tenantId } = yield* requireNamedTenant(tenants, name)
           const change = Effect.gen(function* () {
             yield* tenants.lock([tenantId])
             const before = yield* report(tenantId)

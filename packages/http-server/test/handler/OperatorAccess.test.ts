@@ -135,6 +135,12 @@ describe("operators with tokens of their own", () => {
 
     await post(`${path}/suspend`, { reason: "Sends spam" }, "support-er", { "x-operator-reason": "Complaint 17" })
     assert.include((await audit(`&target=${wallet}`))[0]?.reason, "Complaint 17")
+    // As bytes, which a header consists of.
+    for (const encoding of ["utf8", "latin1"] as const) {
+      const reason = Buffer.from("Rückfrage", encoding).toString("latin1")
+      await post(`${path}/resume`, undefined, "support-er", { "x-operator-reason": reason })
+      assert.strictEqual((await audit(`&target=${wallet}`))[0]?.reason, "Rückfrage")
+    }
 
     await post("/internal/selling/stop", { service: "email.mailbox.create", reason: "Moving" }, "money-er")
     await post("/internal/selling/start", { service: "email.mailbox.create" }, "money-er")
@@ -151,6 +157,8 @@ describe("operators with tokens of their own", () => {
     assert.deepInclude(unknown, { outcome: "failed", failure: "ResourceNotFound", before: null, after: null })
     assert.deepInclude(refused, { outcome: "failed", reason: null })
     assert.include(refused?.failure, "x-operator-reason")
+    await post(`/internal/operations/${target.toUpperCase()}/retry`)
+    for (const name of [target, target.toUpperCase()]) assert.lengthOf(await audit(`&target=${name}`), 3)
     const job = await post("/internal/jobs/event-expiry/run", undefined, "support-er")
     assert.strictEqual(job.status, 200)
     assert.lengthOf(await audit("&target=event-expiry"), 1)

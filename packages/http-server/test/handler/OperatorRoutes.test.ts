@@ -266,6 +266,24 @@ describe("the operator's routes", () => {
     )
   })
 
+  it("take the id and the wallet of a tenant in any case, and know no tenant by another text", async () => {
+    const { wallet } = await newTenant(server)
+    const dataIn = ({ text }: TestAnswer) => (JSON.parse(text) as { readonly data: Record<string, unknown> }).data
+    const { tenantId } = dataIn(await get(`/internal/tenants/${wallet}`))
+    for (const name of [wallet.toUpperCase().replace("0X", "0x"), String(tenantId).toUpperCase()]) {
+      for (const path of ["", "/erasure", "/retention", "/suppressions", "/calls"])
+        assert.strictEqual((await get(`/internal/tenants/${name}${path}`)).status, 200, `${name}${path}`)
+      assert.lengthOf(dataIn(await get(`/internal/operations?state=fulfilled&tenant=${name}`))["items"] as [], 1)
+    }
+    for (const name of ["0x12", `0x${"g".repeat(40)}`, "0x"]) {
+      for (const path of ["", "/erasure", "/retention", "/suppressions", "/calls"])
+        assert.strictEqual((await get(`/internal/tenants/${name}${path}`)).status, 404, `${name}${path}`)
+      assert.strictEqual((await call(server, "POST", `/internal/tenants/${name}/erase`, bearing(TOKEN))).status, 404)
+      for (const list of ["operations", "mail/inbound", "mail/outbound", "webhooks"])
+        assert.deepStrictEqual(dataIn(await get(`/internal/${list}?tenant=${name}`)), { items: [], nextCursor: null })
+    }
+  })
+
   it("list and lift suppressions, and resume the sending of a tenant that is paused", async () => {
     const { mailboxId, token, wallet } = await newTenant(server)
     const tenant = `/internal/tenants/${wallet}`

@@ -4,6 +4,7 @@ import {
   confirm,
   defineCommand,
   onDatabase,
+  readFlags,
   REASON_FLAG,
   reasonOf,
   type ServerCommandContext,
@@ -196,14 +197,9 @@ export const AUDIT_LIST = defineCommand(
     exits: []
   },
   async (context, { flags: { actor, cursor, limit, target } }) => {
-    const page = await onDatabase(context, ({ listAudit }) =>
-      listAudit({
-        limit,
-        ...(actor === undefined ? {} : { actor }),
-        ...(target === undefined ? {} : { target }),
-        ...(cursor === undefined ? {} : { cursor: cursor.toLowerCase() })
-      })
-    )
+    const { QueryAuditInput } = await import("@agentos/core")
+    const query = await readFlags(QueryAuditInput, { actor, cursor, limit, target })
+    const page = await onDatabase(context, ({ listAudit }) => listAudit(query))
     const { output } = context
     output.table(
       page,

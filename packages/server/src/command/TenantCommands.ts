@@ -17,6 +17,7 @@ import {
   onDatabase,
   onStorage,
   PAGE_FLAGS,
+  readFlags,
   REASON_FLAG,
   reasonOf,
   type ServerCommandContext,
@@ -39,10 +40,9 @@ const list = async (
   context: ServerCommandContext,
   query: { readonly limit: number; readonly cursor?: string | undefined; readonly matching?: string }
 ) => {
-  const { cursor, ...rest } = query
-  const page: Page<TenantRecord> = await onDatabase(context, ({ listTenants }) =>
-    listTenants({ ...rest, ...(cursor === undefined ? {} : { cursor: cursor.toLowerCase() }) })
-  )
+  const { QueryTenantsInput } = await import("@agentos/core")
+  const input = await readFlags(QueryTenantsInput, query)
+  const page: Page<TenantRecord> = await onDatabase(context, ({ listTenants }) => listTenants(input))
   const { output } = context
   output.table(
     page,
