@@ -105,6 +105,9 @@ export class Operators extends Context.Service<
         const found = (yield* store.list).find((operator) => operator.name === name)
         return found ?? (yield* new ResourceNotFound({ kind: "operator", id: name }))
       })
+      /** Fails if another operator has removed it since it was found. */
+      const requireChanged = (name: string, isChanged: boolean) =>
+        isChanged ? Effect.void : Effect.fail(new ResourceNotFound({ kind: "operator", id: name }))
 
       return Operators.of({
         authenticate: Effect.fnUntraced(function* (tokenDigest) {
@@ -135,7 +138,7 @@ export class Operators extends Context.Service<
           const rotated = transact(
             Effect.gen(function* () {
               const before = yield* find(name)
-              yield* store.rotate(name, { tokenDigest, expiresAt })
+              yield* requireChanged(name, yield* store.rotate(name, { tokenDigest, expiresAt }))
               const after = toRecord({ ...before, expiresAt })
               yield* recordChange(toRecord(before), after)
               return after
@@ -147,7 +150,7 @@ export class Operators extends Context.Service<
           transact(
             Effect.gen(function* () {
               const before = toRecord(yield* find(name))
-              yield* store.remove(name)
+              yield* requireChanged(name, yield* store.remove(name))
               yield* recordChange(before, null)
               return before
             })

@@ -75,7 +75,8 @@ export class TenantErasure extends Context.Service<
           yield* Effect.sleep(Math.max(0, suspended + SUSPENSION_DELAY - (yield* Timestamp.now)))
           const batch = transact(
             Effect.gen(function* () {
-              yield* tenants.lock([tenantId])
+              const [tenant] = yield* tenants.lock([tenantId])
+              if (tenant?.suspension === undefined) return yield* new Conflict({ message: RESUMED })
               yield* requireNone(tenantId)
               const rows = yield* store.erase({ tenantId, wallet }, BATCH)
               if (rows === 0) yield* recordChange(before.contents, { erased: true })
@@ -90,6 +91,8 @@ export class TenantErasure extends Context.Service<
     })
   )
 }
+
+const RESUMED = "The tenant was resumed during its erasure. Repeat the erasure to continue it."
 
 const describe = ({ liveCalls, numbers, openOperations, waitingMails }: ErasureObstacles): string | undefined => {
   const parts = [

@@ -20,6 +20,7 @@ const stores = Layer.mergeAll(AuditStoreMemory.layer, OperatorStoreMemory.layer,
 const operators = Operators.layer.pipe(Layer.provideMerge(stores))
 
 const ADA = { name: "ada", role: "support" } as const
+const MUTATION: Mutation = { actor: "ada", action: "tenant.suspend", target: "t", reason: null }
 
 const isKnown = (token: string) =>
   Effect.flatMap(Operators, ({ authenticate }) => Effect.map(authenticate(token), Option.isSome))
@@ -50,6 +51,29 @@ describe("an operator", () => {
     }).pipe(Effect.provide(operators))
   )
 
+  it.effect("is not rotated or removed once another operator has removed it meanwhile", () =>
+    Effect.gen(function* () {
+      const store = yield* OperatorStore
+      const audit = yield* AuditStore
+      yield* store.add({ ...ADA, tokenDigest: "one", createdAt: yield* Timestamp.now, expiresAt: null })
+      const list = Effect.tap(store.list, () => store.remove("ada"))
+      const refused = yield* Effect.gen(function* () {
+        const { remove, rotate } = yield* Operators
+        const rotated = yield* Effect.flip(audited(MUTATION, rotate("ada", {}, "two")))
+        yield* store.add({ ...ADA, tokenDigest: "one", createdAt: yield* Timestamp.now, expiresAt: null })
+        return [rotated, yield* Effect.flip(audited(MUTATION, remove("ada")))]
+      }).pipe(Effect.provide(Operators.layer), Effect.provideService(OperatorStore, { ...store, list }))
+      assert.deepStrictEqual(
+        refused.map(({ _tag }) => _tag),
+        ["ResourceNotFound", "ResourceNotFound"]
+      )
+      assert.deepStrictEqual(
+        (yield* audit.list({ limit: 9 })).map(({ outcome }) => outcome),
+        ["failed", "failed"]
+      )
+    }).pipe(Effect.provide(stores))
+  )
+
   it.effect("keeps access while the store does not answer", () =>
     Effect.gen(function* () {
       let isSilent = false
@@ -70,7 +94,6 @@ describe("an operator", () => {
 })
 
 describe("the record of a mutation", () => {
-  const MUTATION: Mutation = { actor: "ada", action: "tenant.suspend", target: "t", reason: null }
   const records = Effect.flatMap(AuditStore, ({ list }) => list({ limit: 9 }))
 
   it.effect("is the one that was committed, though the mutation fails later", () =>
