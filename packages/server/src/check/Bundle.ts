@@ -1,11 +1,10 @@
 import { AUDIT_LIMIT, listAudit } from "@agentos/core"
 import { type Check, checksDocument } from "@agentos/node/command-line"
 import { Effect, Redacted } from "effect"
-import { once } from "node:events"
-import { createWriteStream } from "node:fs"
 import { readStorage, read as readConfig } from "../config/ServerConfig.ts"
 import { explain } from "../output/ProgramOutput.ts"
-import { writeZip, type ZipEntry } from "../output/ZipFile.ts"
+import { writeZipFile } from "../output/NewFile.ts"
+import type { ZipEntry } from "../output/ZipFile.ts"
 import { currentStorage } from "../program/Maintenance.ts"
 import type { VariableSpec } from "../variable/Variable.ts"
 import { ALL_VARIABLES, type Environment, unknownVariables } from "../variable/Variables.ts"
@@ -50,14 +49,15 @@ const scrape = Effect.fnUntraced(function* (environment: Environment) {
   if (operatorListen === null || operatorToken === null) return "# AGENTOS_OPERATOR_TOKEN is not set.\n"
   const { host, port } = operatorListen
   const at = ["0.0.0.0", "::"].includes(host) ? "localhost" : host.includes(":") ? `[${host}]` : host
-  return yield* Effect.tryPromise(async (signal) => {
+  const fetched = async (signal: AbortSignal) => {
     const response = await fetch(`http://${at}:${port}/internal/metrics`, {
       headers: { authorization: `Bearer ${Redacted.value(operatorToken)}` },
       redirect: "error",
       signal: AbortSignal.any([signal, AbortSignal.timeout(METRICS_WITHIN_MILLIS)])
     })
     return response.ok ? await response.text() : `# The server answered ${response.status}.\n`
-  })
+  }
+  return yield* Effect.tryPromise({ try: fetched, catch: (error) => error })
 })
 
 const recentAudit = (environment: Environment) =>
@@ -97,13 +97,7 @@ export const writeBundle = Effect.fnUntraced(function* (
     "versions.json": json({ "agentos-server": VERSION, node: process.version, system: process.platform })
   }
   const redacted = redactor(environment)
-  yield* Effect.tryPromise(async () => {
-    const file = createWriteStream(path, { flags: "wx", mode: 0o600 })
-    await once(file, "open")
-    await writeZip(entries(Object.entries(files).map(([name, text]) => [name, redacted(text)])), file)
-    file.end()
-    await once(file, "close")
-  })
+  yield* writeZipFile(path, entries(Object.entries(files).map(([name, text]) => [name, redacted(text)])))
 })
 
 async function* entries(files: ReadonlyArray<readonly [name: string, text: string]>): AsyncGenerator<ZipEntry> {

@@ -30,10 +30,8 @@ import {
 } from "@agentos/core"
 import { KeyringNode, RealtimeTokensJose } from "@agentos/node/keyring"
 import { Effect, Layer, Option, Schema, Stream } from "effect"
-import { once } from "node:events"
-import { createWriteStream } from "node:fs"
 import { userInfo } from "node:os"
-import { writeZip } from "../output/ZipFile.ts"
+import { writeZipFile } from "../output/NewFile.ts"
 import type { ServerConfig } from "../config/ServerConfig.ts"
 import { setupOf, type StorageConfig, storageOf } from "./ServerSetup.ts"
 
@@ -135,15 +133,7 @@ export const exportTo = (
   const exporting = Effect.gen(function* () {
     const { files, tenantId } = yield* exportTenant(tenant)
     const entries = Stream.map(files, ({ bytes, path: name }) => ({ path: name, bytes: Stream.toAsyncIterable(bytes) }))
-    const written = yield* Effect.tryPromise(async () => {
-      const file = createWriteStream(path, { flags: "wx", mode: 0o600 })
-      await once(file, "open")
-      const count = await writeZip(Stream.toAsyncIterable(entries), file)
-      file.end()
-      await once(file, "close")
-      return count
-    })
-    return { tenantId, path, files: written }
+    return { tenantId, path, files: yield* writeZipFile(path, Stream.toAsyncIterable(entries)) }
   })
   return Effect.provide(
     recorded({ action: "tenant.export", target: tenant, reason }, exporting),

@@ -1,12 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Effect, Logger } from "effect"
 import { execFileSync } from "node:child_process"
-import { createWriteStream, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { createWriteStream, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { once } from "node:events"
 import { randomBytes } from "node:crypto"
 import { Writable } from "node:stream"
 import { afterAll, beforeAll } from "vitest"
+import { writeZipFile } from "../../src/output/NewFile.ts"
 import { writeZip, type ZipEntry } from "../../src/output/ZipFile.ts"
 
 let folder = ""
@@ -94,5 +96,28 @@ describe("a ZIP file", () => {
     )
     assert.include(failure, "no space left")
     assert.isTrue(isClosed)
+  })
+})
+
+describe("a new file with an archive", () => {
+  const failing = async function* (): AsyncGenerator<ZipEntry> {
+    yield { path: "a", bytes: chunked(randomBytes(200_000)) }
+    throw new Error("a text of the tenant")
+  }
+  const notWritten = (path: string, entries: AsyncIterable<ZipEntry>) =>
+    Effect.runPromise(Effect.flip(writeZipFile(path, entries)).pipe(Effect.provide(Logger.layer([]))))
+
+  it("is removed if the data ends early, without naming the data", async () => {
+    const path = join(folder, "part.zip")
+    assert.strictEqual((await notWritten(path, failing())).message, `${path} was not written: the data was not read.`)
+    assert.isFalse(existsSync(path))
+  })
+
+  it("says why it can't be made, and leaves the file of another program", async () => {
+    const path = join(folder, "other.zip")
+    writeFileSync(path, "other")
+    assert.include((await notWritten(path, entriesOf(new Map()))).message, "EEXIST")
+    assert.strictEqual(readFileSync(path, "utf8"), "other")
+    assert.include((await notWritten(join(folder, "no/such.zip"), entriesOf(new Map()))).message, "ENOENT")
   })
 })
