@@ -1,4 +1,4 @@
-import { CATALOG, type Condition, type ConditionSource, Usdt } from "@agentos/core"
+import { CATALOG, type Condition, type ConditionSource, Timestamp, Usdt } from "@agentos/core"
 import type { NetworkConfig } from "@agentos/x402"
 import { Clock, Effect } from "effect"
 import type { MailConfig } from "../config/MailConfig.ts"
@@ -47,19 +47,22 @@ const walletConditions = (config: NetworkConfig) =>
     ]
   })
 
-/** Finds a certificate that expires soon. Reads its files anew, because they may have been renewed. */
+/** Finds a certificate that has expired or does soon. Reads its files anew, because they may have been renewed. */
 const certificateConditions = (mail: MailConfig) =>
   Effect.gen(function* () {
-    const { certificateFinding, configuredCertificate } = yield* Effect.promise(() => import("./MailIntake.ts"))
+    const { configuredCertificate, SOON_DAYS } = yield* Effect.promise(() => import("./MailIntake.ts"))
     const configured = yield* configuredCertificate(mail)
     if (configured === undefined) return []
-    const { detail, status } = certificateFinding(configured.report, yield* Clock.currentTimeMillis)
-    if (status !== "warning") return []
+    // Whatever else is wrong with it: an incident must not end because the certificate has expired.
+    const { expiresAt = 0 } = configured.report
+    const now = yield* Clock.currentTimeMillis
+    if (expiresAt >= now + SOON_DAYS * Timestamp.DAY) return []
+    const verb = expiresAt <= now ? "expired" : "expires"
     return [
       {
         kind: "certificate_expiring",
         subject: "smtp",
-        summary: `The certificate of the SMTP listener ${detail}.`,
+        summary: `The certificate of the SMTP listener ${verb} on ${new Date(expiresAt).toISOString()}.`,
         action: "Renew it: replace its files."
       } satisfies Condition
     ]

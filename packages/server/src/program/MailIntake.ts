@@ -40,7 +40,7 @@ export const configuredCertificate = Effect.fnUntraced(function* ({
 
 const DAY_MILLIS = 86_400_000
 /** A certificate that is renewed automatically has more time left than this. */
-const SOON_DAYS = 14
+export const SOON_DAYS = 14
 
 /** Describes a usable certificate to the operator. */
 export const certificateFinding = ({ expiresAt = 0, untrusted }: CertificateReport, now: number): Finding => {

@@ -5,6 +5,8 @@ import { TestClock } from "effect/testing"
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { ServerConfig } from "../../src/config/ServerConfig.ts"
+import { hostConditions } from "../../src/program/HostConditions.ts"
 import { certificateReading, configuredCertificate } from "../../src/program/MailIntake.ts"
 
 const HOST = "mx.agents.example"
@@ -39,7 +41,7 @@ const setUp = Effect.gen(function* () {
   const given: Array<string> = []
   const configured = yield* configuredCertificate(mail)
   const read = certificateReading(mail, configured!, (tls) => Effect.sync(() => void given.push(tls.certificate)))
-  return { write, certificateFile, keyFile, given, read }
+  return { write, certificateFile, keyFile, given, mail, read }
 })
 
 const warnings: Array<string> = []
@@ -98,4 +100,21 @@ it.effect("reports the expiry of the certificate in use, and each hour what its 
     yield* read
     assert.include(warnings[1], "the certificate expired on")
   }).pipe(Effect.provide(logged))
+)
+
+it.effect("is an incident from two weeks before it expires until it is renewed", () =>
+  Effect.gen(function* () {
+    const { mail, write } = yield* setUp
+    const { expiresAt } = (yield* configuredCertificate(mail))!.report
+    const config = { mail: { ...mail, hostName: "another.example" }, networks: [] } as unknown as ServerConfig
+    const [, certificates] = yield* hostConditions(config)
+    const found = Effect.map(certificates!.find, (conditions) => conditions.map(({ summary }) => summary))
+    const at = (days: number) => Effect.andThen(TestClock.setTime(expiresAt! + days * DAY_SECONDS * 1_000), found)
+    const day = new Date(expiresAt!).toISOString()
+    assert.deepStrictEqual(yield* at(-15), [])
+    assert.deepStrictEqual(yield* at(-13), [`The certificate of the SMTP listener expires on ${day}.`])
+    assert.deepStrictEqual(yield* at(1), [`The certificate of the SMTP listener expired on ${day}.`])
+    write("2", yield* issue())
+    assert.deepStrictEqual(yield* at(2), [])
+  })
 )
