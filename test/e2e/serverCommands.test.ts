@@ -911,6 +911,8 @@ describe("agentos-server mail and webhooks", () => {
       content: expect.stringContaining("The first letter"),
       isWhole: true
     })
+    const { output: lines } = await runServerCommand(["mail", "inbound", "show", first, "--content"], environment)
+    expect(lines).toMatch(/^Subject: first\r?$[^]*^\r?$[^]*^The first letter\r?$/m)
     await command("mail", "inbound", "replay", first, ...CONFIRMED)
     await until(`select 1 from messages where inbound_mail_id = '${first}' and mailbox_id = '${mailboxId}'`, 1)
     expect(await command("mail", "inbound", "drop", second, ...CONFIRMED)).toMatchObject({ inboundMailId: second })
@@ -961,7 +963,11 @@ describe("agentos-server mail and webhooks", () => {
         ({ action, outcome, reason }) => `${action} ${outcome} ${reason}`
       )
     expect(await Promise.all([first, second, greylisted, refused, webhookId].map(actionsOn))).toEqual([
-      ["inbound-mail.replay succeeded Repaired", "inbound-mail.read succeeded null"],
+      [
+        "inbound-mail.replay succeeded Repaired",
+        "inbound-mail.read succeeded null",
+        "inbound-mail.read succeeded null"
+      ],
       ["inbound-mail.drop succeeded Repaired"],
       ["outbound-message.retry succeeded Repaired"],
       ["outbound-message.cancel failed null", "outbound-message.cancel succeeded Repaired"],

@@ -156,7 +156,9 @@ export const INBOUND_SHOW = defineCommand(
         Effect.zipWith(findInbound(target), readInbound(target), (found, read) => ({ ...found, ...read })),
       mutation
     )
-    context.output.record(mail, [...inboundFields(mail), ["Content", mail.content]])
+    const { output } = context
+    output.data(mail, () => `${output.recordText(inboundFields(mail))}\n`)
+    if (!output.options.json) output.bytes(new TextEncoder().encode(mail.content))
   }
 )
 
