@@ -148,9 +148,10 @@ export const make = Effect.fnUntraced(function* <R>(routes: ReadonlyArray<Route<
   const answerAndFinish = (fiber: Fiber.Fiber<unknown, unknown>, request: Request, record: Facts) => {
     const answered = answer(request, record)
     if (HttpServerResponse.isHttpServerResponse(answered)) return finish(request, record, answered)
-    // A payment waits for the chain most of the time, and costs several times as much of the rate limit.
-    const limited =
-      isLimited(record) && !presentsPayment(request) ? concurrency.limit(request.remoteAddress)(answered) : answered
+    // A payment waits for the chain most of the time, and costs several times as much of the rate limit. The requests of
+    // operators must not wait for each other while the store is slow, or for those of a client with the same address.
+    const isShared = isLimited(record) && !presentsPayment(request) && record.match.route?.audience !== "operator"
+    const limited = isShared ? concurrency.limit(request.remoteAddress)(answered) : answered
     const annotations = { ...fiber.getRef(References.CurrentLogAnnotations), requestId: record.requestId }
     return Effect.uninterruptible(
       Effect.matchCauseEffect(Effect.interruptible(limited), {

@@ -1,3 +1,4 @@
+import { Transactor } from "@agentos/core"
 import { afterAll, assert, beforeAll, describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Latch, Layer, Option } from "effect"
 import { once } from "node:events"
@@ -7,6 +8,7 @@ import { settings } from "../realtime/GatewayHost.ts"
 import { call, newTenant } from "../support/TestClient.ts"
 import { startServer, type TestServer } from "../support/TestServer.ts"
 
+const OPERATOR_TOKEN = "0123456789abcdef0123456789abcdef"
 const REQUESTS = 20
 const RATE_LIMIT = { burst: 1_200, perSecond: 20 }
 const NUMBERS = "/api/v1/phone/purchase-us-number-30-days"
@@ -15,6 +17,7 @@ let server: TestServer
 beforeAll(async () => {
   server = await startServer({
     carrierToken: "t".repeat(32),
+    operatorToken: OPERATOR_TOKEN,
     rateLimit: RATE_LIMIT,
     trustedProxies: ["127.0.0.0/8"]
   })
@@ -82,6 +85,23 @@ describe("concurrent requests of one client", () => {
     } finally {
       for (const socket of sockets) socket.destroy()
     }
+  })
+
+  it("do not include those of operators, who act while the store is slow", async () => {
+    const latch = Latch.makeUnsafe()
+    const holding = server.run(Effect.flatMap(Transactor, ({ transact }) => transact(latch.await)))
+    const get = (path: string) =>
+      call(server, "GET", `/internal/${path}`, { headers: { authorization: `Bearer ${OPERATOR_TOKEN}` } })
+    const waiting = Array.from({ length: REQUESTS_AT_ONCE }, () => get("tenants"))
+    const ended = Promise.race(waiting)
+    // By the second one, the others have arrived.
+    for (let round = 0; round < 3; round++) {
+      const checked = get("doctor")
+      assert.strictEqual(await Promise.race([checked, ended]), await checked)
+    }
+    latch.openUnsafe()
+    await holding
+    for (const { status } of await Promise.all(waiting)) assert.strictEqual(status, 200)
   })
 
   it("let the next request continue when a client aborts one", async () => {

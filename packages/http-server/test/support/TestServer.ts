@@ -76,7 +76,14 @@ export interface TestServer {
     effect: Effect.Effect<
       A,
       never,
-      CallStore | InboundMailStore | JobStore | MessageRetryStore | MessageStore | OperationStore | TenantStore
+      | CallStore
+      | InboundMailStore
+      | JobStore
+      | MessageRetryStore
+      | MessageStore
+      | OperationStore
+      | TenantStore
+      | Transactor
     >
   ) => Promise<A>
   /** Returns method and path of every route for operators. */
