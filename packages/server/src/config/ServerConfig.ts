@@ -184,15 +184,21 @@ const readOperatorListen = (reader: EnvironmentReader, clients: number): { host:
   return { host: bracketed ?? plain ?? "127.0.0.1", port }
 }
 
+/** Returns whether a request can be made to a URL: `fetch` refuses one with a password, in an error that contains it. */
+const isRequestable = (text: string): boolean => {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === ""
+}
+
 /** As Standard Webhooks writes secrets: of 24 to 64 bytes. */
 const WEBHOOK_SECRET = /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/
 
 const readOperatorContact = (reader: EnvironmentReader): ServerConfig["operatorContact"] => {
   const webhook = reader.pair("AGENTOS_OPERATOR_WEBHOOK_URL", "AGENTOS_OPERATOR_WEBHOOK_SECRET")
   const mailTo = reader.text("AGENTOS_OPERATOR_MAIL_TO")
-  if (webhook !== undefined && !/^https?:$/.test(URL.parse(webhook[0])?.protocol ?? ""))
+  if (webhook !== undefined && !isRequestable(webhook[0]))
     reader.issues.push(
-      "AGENTOS_OPERATOR_WEBHOOK_URL must be an http or https URL, such as https://ops.example.com/agentos"
+      "AGENTOS_OPERATOR_WEBHOOK_URL must be an http or https URL without a user name, such as https://ops.example.com/agentos"
     )
   if (webhook !== undefined && !WEBHOOK_SECRET.test(webhook[1]))
     reader.issues.push(
@@ -221,8 +227,10 @@ const readTraces = (reader: EnvironmentReader): TraceExport | null => {
     else headers[name] = value.replaceAll("%20", " ")
   }
   if (url === undefined) return null
-  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
-    reader.issues.push("AGENTOS_TRACES_URL must be an http or https URL, such as http://127.0.0.1:4318/v1/traces")
+  if (!isRequestable(url))
+    reader.issues.push(
+      "AGENTOS_TRACES_URL must be an http or https URL without a user name, such as http://127.0.0.1:4318/v1/traces. Set AGENTOS_TRACES_HEADERS instead"
+    )
   return { url, headers: Redacted.make(headers), oneIn }
 }
 

@@ -446,6 +446,12 @@ describe("ServerConfig", () => {
       ]
     )
     assert.notInclude(flaws.join(), "hunter2")
+    for (const name of ["AGENTOS_OPERATOR_WEBHOOK_URL", "AGENTOS_TRACES_URL"]) {
+      const [flaw, ...others] = flawsOf({ ...COMPLETE, ...webhook, [name]: "https://ops:hunter2@ops.example/agentos" })
+      assert.match(flaw ?? "", new RegExp(`^${name} must be an http or https URL without a user name`))
+      assert.notInclude(flaw, "hunter2")
+      assert.lengthOf(others, 0)
+    }
     const { AGENTOS_OPERATOR_WEBHOOK_URL } = webhook
     assert.match(flawsOf({ ...COMPLETE, AGENTOS_OPERATOR_WEBHOOK_URL }).join(), /must be set together/)
   })
