@@ -66,7 +66,7 @@ export const START = defineCommand(
       { line: "agentos-server start --no-jobs", does: "Add a server that only answers requests" }
     ],
     output: "text",
-    json: "one line: {event, http: {host, port}, smtp: {host, port} | null, pid}",
+    json: "one line: {event, http: {host, port}, smtp: {host, port} | null, operator: {host, port} | null, pid}",
     exits: []
   },
   async (context, { flags }) => {
