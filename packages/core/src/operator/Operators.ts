@@ -1,5 +1,6 @@
-import { Clock, Context, Duration, Effect, Layer, Option, Schema } from "effect"
+import { Context, Duration, Effect, Layer, Option, Schema } from "effect"
 import { Conflict, ResourceNotFound } from "../kernel/ResourceError.ts"
+import { monotonicMillis } from "../kernel/Monotonic.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import { recordChange } from "./Audit.ts"
@@ -77,7 +78,7 @@ export class Operators extends Context.Service<
       let knownUntil = 0
       let changes = 0
       const current = Effect.gen(function* () {
-        const now = yield* Clock.currentTimeMillis
+        const now = yield* monotonicMillis
         if (now < knownUntil) return known
         const before = changes
         const read = yield* store.list.pipe(

@@ -1,5 +1,6 @@
-import { Cache, Cause, Clock, Context, Duration, Effect, Layer } from "effect"
+import { Cache, Cause, Context, Duration, Effect, Layer } from "effect"
 import type { ServiceId } from "../catalog/ServiceId.ts"
+import { monotonicMillis } from "../kernel/Monotonic.ts"
 import { type PaidRequest, priceOf } from "./PaidRequest.ts"
 import type { PaymentRail } from "./PaymentRail.ts"
 import { SaleStopped, type SalesStop, stopsByService } from "./SalesStop.ts"
@@ -56,12 +57,12 @@ export class Sales extends Context.Service<
         const stops = stopsByService(yield* list)
         if (changesBefore !== changes) return stops
         known = stops
-        knownUntil = (yield* Clock.currentTimeMillis) + Duration.toMillis(CACHE_LIFETIME)
+        knownUntil = (yield* monotonicMillis) + Duration.toMillis(CACHE_LIFETIME)
         return stops
       })
       // One read at a time.
       const cache = yield* Cache.make({ capacity: 1, lookup: (_: "stops") => read, timeToLive: Duration.zero })
-      const current = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      const current = Effect.flatMap(monotonicMillis, (now) =>
         now < knownUntil ? Effect.succeed(known) : Cache.get(cache, "stops")
       )
 
@@ -71,7 +72,7 @@ export class Sales extends Context.Service<
           if (stop === undefined) return
           return yield* new SaleStopped({ serviceId, reason: stop.reason, retryAfterSeconds: RETRY_AFTER_SECONDS })
         }),
-        stopped: Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        stopped: Effect.flatMap(monotonicMillis, (now) =>
           now < Math.max(knownUntil, silentUntil)
             ? Effect.succeed(known)
             : current.pipe(

@@ -10,7 +10,7 @@ import {
 } from "@agentos/core"
 import { AuditStoreMemory, MemoryDatabase, OperatorStoreMemory, TransactorMemory } from "@agentos/memory"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Option } from "effect"
+import { Clock, Deferred, Effect, Fiber, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { recordChange } from "../../src/operator/Audit.ts"
 
@@ -48,6 +48,26 @@ describe("an operator", () => {
       assert.deepStrictEqual([yield* seen("one"), yield* seen("two")], [false, true])
       yield* store.remove("ada")
       assert.isFalse(yield* seen("two"))
+    }).pipe(Effect.provide(operators))
+  )
+
+  it.effect("loses access within 5 s also if the time of day is set back", () =>
+    Effect.gen(function* () {
+      const store = yield* OperatorStore
+      yield* TestClock.setTime(Timestamp.DAY)
+      yield* (yield* Operators).add(ADA, "token")
+      assert.isTrue(yield* isKnown("token"))
+      yield* store.remove("ada")
+      const { monotonicTimeNanos, monotonicTimeNanosUnsafe, ...clock } = yield* Clock.Clock
+      const fourSeconds = 4_000_000_000n
+      const later = {
+        ...clock,
+        currentTimeMillisUnsafe: () => 0,
+        currentTimeMillis: Effect.succeed(0),
+        monotonicTimeNanosUnsafe: () => monotonicTimeNanosUnsafe() + fourSeconds,
+        monotonicTimeNanos: Effect.map(monotonicTimeNanos, (nanos) => nanos + fourSeconds)
+      }
+      assert.isFalse(yield* Effect.provideService(isKnown("token"), Clock.Clock, later))
     }).pipe(Effect.provide(operators))
   )
 
