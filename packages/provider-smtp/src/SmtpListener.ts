@@ -140,7 +140,7 @@ export const layer = (
             privateKey: Redacted.value(config.tls.privateKey),
             certificate: config.tls.certificate,
             limits: { ...DEFAULT_SMTP_LIMITS, ...config.limits },
-            now: () => Number(clock.currentTimeNanosUnsafe()) / NANOS_PER_MILLI,
+            now: () => Number(clock.monotonicTimeNanosUnsafe()) / NANOS_PER_MILLI,
             memory,
             take: (rule, subject, cost) => take(takeOrAdmit(limiter.take(rule, subject, cost))),
             refusalOf: (address, from) => run(inTime(refusalOf(inbound.admit(address, from)), ANSWER_MILLIS)),

@@ -51,7 +51,7 @@ export class ProcessorShare {
 
   #refill(): void {
     const now = this.#now()
-    this.#budgetMillis = Math.min(TURN_MILLIS, this.#budgetMillis + (now - this.#countedAt) * SHARE)
+    this.#budgetMillis = Math.min(TURN_MILLIS, this.#budgetMillis + Math.max(0, now - this.#countedAt) * SHARE)
     this.#countedAt = now
   }
 

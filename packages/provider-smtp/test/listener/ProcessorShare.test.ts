@@ -19,7 +19,7 @@ const sharing = (taskMillis: number) => {
           )
       )
     )
-  return { order, run }
+  return { order, run, setTime: (millis: number) => (now = millis) }
 }
 
 describe("a share of the processor", () => {
@@ -35,5 +35,15 @@ describe("a share of the processor", () => {
     setImmediate(() => order.push("others"))
     await tasks
     expect(order).toEqual(["a1", "others", "a2", "a3"])
+  })
+
+  it("is not used up because the clock was set back", async () => {
+    const { order, run, setTime } = sharing(0)
+    setTime(3_600_000)
+    await run("a", "a1")
+    setTime(0)
+    void run("a", "a2", "a3")
+    await new Promise(setImmediate)
+    expect(order).toEqual(["a1", "a2", "a3"])
   })
 })
