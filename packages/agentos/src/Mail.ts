@@ -1,4 +1,4 @@
-import { EmailProvider, MailParser, noMailParser, ProviderError } from "@agentos/core"
+import { EmailProvider, MailParser, noMailParser, ProviderError, Timestamp } from "@agentos/core"
 import type { EmailProviderSmtp, SenderDns } from "@agentos/provider-smtp"
 import { Effect, Layer, Redacted } from "effect"
 import { NO_PROVIDER } from "./ProviderCalls.ts"
@@ -8,6 +8,12 @@ export interface Mail {
   readonly layer: Layer.Layer<EmailProvider | MailParser, unknown>
   /** Checks that mail can be sent, and sends none. */
   readonly verify?: Effect.Effect<void, ProviderError>
+}
+
+export interface SigningKey {
+  readonly selector: string
+  /** RSA, PEM text. */
+  readonly privateKey: string | Redacted.Redacted<string>
 }
 
 export interface SmtpOptions {
@@ -25,14 +31,19 @@ export interface SmtpOptions {
     readonly user?: string | undefined
     readonly password?: string | Redacted.Redacted<string> | undefined
   }
-  /** Signs outbound mail, unless the relay does. `privateKey` is a PEM text. */
-  readonly dkim?: { readonly selector: string; readonly privateKey: string | Redacted.Redacted<string> } | undefined
+  /**
+   * Signs outbound mail, unless the relay does. The key `next` signs instead from a time on, without a restart; keep the
+   * DNS record of the first for a week after it.
+   */
+  readonly dkim?: (SigningKey & { readonly next?: (SigningKey & { readonly from: Date }) | undefined }) | undefined
   /** DNS for checks of senders: by default the system's resolver. */
   readonly dns?: SenderDns | undefined
 }
 
 const redacted = (secret: string | Redacted.Redacted<string>): Redacted.Redacted<string> =>
   typeof secret === "string" ? Redacted.make(secret) : secret
+
+const keyOf = ({ privateKey, selector }: SigningKey) => ({ selector, privateKey: redacted(privateKey) })
 
 const load = Effect.promise(() => import("@agentos/provider-smtp"))
 
@@ -54,7 +65,11 @@ export const smtp = ({ dkim, dns, domain, hostName = domain, relay }: SmtpOption
       relay.user === undefined || relay.password === undefined
         ? undefined
         : { user: relay.user, password: redacted(relay.password) },
-    dkim: dkim && { domain, selector: dkim.selector, privateKey: redacted(dkim.privateKey) }
+    dkim: dkim && {
+      domain,
+      ...keyOf(dkim),
+      next: dkim.next && { ...keyOf(dkim.next), from: Timestamp.fromMillis(dkim.next.from.getTime()) }
+    }
   }
   return {
     layer: Layer.unwrap(

@@ -5,9 +5,10 @@ import {
   needsSmtpUtf8,
   type OutgoingMail,
   ProviderError,
-  type SendReceipt
+  type SendReceipt,
+  type Timestamp
 } from "@agentos/core"
-import { Effect, Layer, Redacted, Semaphore, Stream } from "effect"
+import { Clock, Effect, Layer, Redacted, Semaphore, Stream } from "effect"
 import nodemailer, { type SendMailOptions, type Transport } from "nodemailer"
 import type { PluginFunction } from "nodemailer/lib/mailer"
 import type { SMTPPoolOptions } from "nodemailer/lib/smtp-pool"
@@ -61,6 +62,10 @@ export interface EmailProviderSmtpConfig {
         readonly selector: string
         /** RSA, PKCS #8 or PKCS #1, PEM. */
         readonly privateKey: Redacted.Redacted
+        /** The key that signs instead from this time on. Receivers of queued mail need both records. */
+        readonly next?:
+          | { readonly selector: string; readonly privateKey: Redacted.Redacted; readonly from: Timestamp.Timestamp }
+          | undefined
       }
     | undefined
   /** Limit of simultaneous connections; default 4. */
@@ -237,23 +242,42 @@ const toReceipt = (outcomes: ReadonlyArray<Outcome>): Effect.Effect<SendReceipt,
   })
 }
 
-/** Parses and checks the key. */
-const openDkim = (dkim: EmailProviderSmtpConfig["dkim"]): Effect.Effect<DkimSigner | undefined, ProviderError> =>
-  dkim === undefined
-    ? Effect.succeed(undefined)
-    : Effect.try({
-        try: () => createPrivateKey(Redacted.value(dkim.privateKey)),
-        catch: () => misconfigured("the DKIM key is not a private key in PEM")
-      }).pipe(
-        Effect.filterOrFail(
-          ({ asymmetricKeyType }) => asymmetricKeyType === "rsa",
-          () => misconfigured("the DKIM key is not an RSA key")
-        ),
-        Effect.map((privateKey) => ({ domainName: dkim.domain, keySelector: dkim.selector, privateKey }))
-      )
+/** Parses and checks a key. */
+const openSigner = (
+  domainName: string,
+  keySelector: string,
+  privateKey: Redacted.Redacted
+): Effect.Effect<DkimSigner, ProviderError> =>
+  Effect.try({
+    try: () => createPrivateKey(Redacted.value(privateKey)),
+    catch: () => misconfigured(`the DKIM key of the selector ${keySelector} is not a private key in PEM`)
+  }).pipe(
+    Effect.filterOrFail(
+      ({ asymmetricKeyType }) => asymmetricKeyType === "rsa",
+      () => misconfigured(`the DKIM key of the selector ${keySelector} is not an RSA key`)
+    ),
+    Effect.map((opened) => ({ domainName, keySelector, privateKey: opened }))
+  )
+
+/** Parses and checks both keys. */
+const openDkim = Effect.fnUntraced(function* (dkim: EmailProviderSmtpConfig["dkim"]) {
+  if (dkim === undefined) return undefined
+  const { domain, next, privateKey, selector } = dkim
+  return {
+    current: yield* openSigner(domain, selector, privateKey),
+    next: next && { signer: yield* openSigner(domain, next.selector, next.privateKey), from: next.from }
+  }
+})
+
+const composing = (signer: DkimSigner | undefined) => {
+  const transport = nodemailer.createTransport(composer, MAIL_DEFAULTS)
+  transport.use("stream", keepEmptySubject)
+  if (signer !== undefined) transport.use("stream", signing(signer))
+  return transport
+}
 
 /**
- * Checks the DKIM key, and by a connection without a mail that the relay can be reached, encrypts as configured, and
+ * Checks the DKIM keys, and by a connection without a mail that the relay can be reached, encrypts as configured, and
  * accepts the credentials. Fails like a mail that is sent.
  */
 export const verify = Effect.fnUntraced(function* (
@@ -279,7 +303,7 @@ export const verify = Effect.fnUntraced(function* (
  * - A connection lost, or silent for too long, after that: `Unknown`.
  * - Credentials, certificate or greeting refused: `Misconfigured`.
  *
- * Fails at once with `Misconfigured` if the DKIM key is invalid. No connection is opened before the first mail.
+ * Fails at once with `Misconfigured` if a DKIM key is invalid. No connection is opened before the first mail.
  */
 export const layer = (config: EmailProviderSmtpConfig): Layer.Layer<EmailProvider, ProviderError> =>
   Layer.effect(
@@ -294,9 +318,8 @@ export const layer = (config: EmailProviderSmtpConfig): Layer.Layer<EmailProvide
       )
       // Each send reports its own failure; an error event without a listener would end the process.
       pool.on("error", () => undefined)
-      const transport = nodemailer.createTransport(composer, MAIL_DEFAULTS)
-      transport.use("stream", keepEmptySubject)
-      if (dkim !== undefined) transport.use("stream", signing(dkim))
+      const current = composing(dkim?.current)
+      const next = dkim?.next && { ...dkim.next, transport: composing(dkim.next.signer), isLogged: false }
 
       const loaded = yield* Semaphore.make(LOADED_BYTES_MAX)
 
@@ -319,11 +342,18 @@ export const layer = (config: EmailProviderSmtpConfig): Layer.Layer<EmailProvide
         )
       }
 
-      const prepare = (mail: OutgoingMail, attachments: Files, isAscii: boolean) =>
-        Effect.tryPromise({
-          try: () => transport.sendMail(compose(mail, attachments, isAscii)),
+      const prepare = Effect.fnUntraced(function* (mail: OutgoingMail, attachments: Files, isAscii: boolean) {
+        const switched = next !== undefined && (yield* Clock.currentTimeMillis) >= next.from ? next : undefined
+        const prepared = yield* Effect.tryPromise({
+          try: () => (switched?.transport ?? current).sendMail(compose(mail, attachments, isAscii)),
           catch: (error) => toFailed(PROVIDER, "", error, false).error
         })
+        if (switched?.isLogged === false) {
+          switched.isLogged = true
+          yield* Effect.logInfo(`outbound mail is now signed with the DKIM selector ${switched.signer.keySelector}`)
+        }
+        return prepared
+      })
 
       const transfer = Effect.fnUntraced(function* (mail: OutgoingMail, attachments: Files) {
         const deadline = AbortSignal.timeout(timeouts.send)

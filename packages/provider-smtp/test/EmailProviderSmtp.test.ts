@@ -1,9 +1,10 @@
 import { EmailProvider, type OutgoingMail, type ProviderError, type SendReceipt, Timestamp } from "@agentos/core"
-import { Effect, Exit, Fiber, Redacted, Result, Stream } from "effect"
+import { Effect, Exit, Fiber, Logger, Redacted, Result, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import { authenticate } from "mailauth"
 import PostalMime from "postal-mime"
 import { afterEach, describe, expect, it, vi } from "vitest"
-import { generateDkimKey } from "../src/DkimKey.ts"
+import { type DkimKey, generateDkimKey } from "../src/DkimKey.ts"
 import * as EmailProviderSmtp from "../src/EmailProviderSmtp.ts"
 import { drop, silence, type Script, type ScriptedSmtp, startScriptedSmtp } from "./support/ScriptedSmtp.ts"
 
@@ -68,6 +69,24 @@ const receiptOf = (result: Result.Result<SendReceipt, ProviderError>): SendRecei
 const failureOf = (result: Result.Result<unknown, ProviderError>): ProviderError => {
   if (Result.isSuccess(result)) throw new Error("the send succeeded")
   return result.failure
+}
+
+/** The results of the signatures of a mail by their selectors, with these keys in DNS. */
+const signatures = async (raw = "", keys: ReadonlyArray<DkimKey>) => {
+  const { dkim } = await authenticate(raw, {
+    ip: "127.0.0.1",
+    helo: "mail.agents.test",
+    sender: "ada@agents.test",
+    // Another suite of this process may have loaded mailauth without it.
+    disableBimi: true,
+    resolver: async (name, type) => {
+      const found = keys.find(({ record }) => name === record.name && type === "TXT")
+      if (found !== undefined) return [[found.record.value]]
+      throw Object.assign(new Error("no such name"), { code: "ENOTFOUND" })
+    }
+  })
+  expect(dkim.results.map(({ signingDomain }) => signingDomain)).toEqual(dkim.results.map(() => "agents.test"))
+  return dkim.results.map(({ selector, status }) => [status.result, selector])
 }
 
 describe("a sent mail", () => {
@@ -170,20 +189,32 @@ describe("a sent mail", () => {
     const dkim = { domain: "agents.test", selector: "s1", privateKey: key.privateKey }
     Result.getOrThrow(await sendTo(server, { dkim }))
     expect(new Set(server.messages).size).toBe(1)
-    const checked = await authenticate(server.messages[0] ?? "", {
-      ip: "127.0.0.1",
-      helo: "mail.agents.test",
-      sender: "ada@agents.test",
-      // Another suite of this process may have loaded mailauth without it.
-      disableBimi: true,
-      resolver: async (name, type) => {
-        if (name === key.record.name && type === "TXT") return [[key.record.value]]
-        throw Object.assign(new Error("no such name"), { code: "ENOTFOUND" })
-      }
-    })
-    expect(checked.dkim.results.map(({ status, signingDomain }) => [status.result, signingDomain])).toEqual([
-      ["pass", "agents.test"]
-    ])
+    expect(await signatures(server.messages[0], [key])).toEqual([["pass", "s1"]])
+  })
+
+  it("is signed by the next key from its time on, and before that by the first", async () => {
+    const server = await started()
+    const [first, second] = await Effect.runPromise(
+      Effect.all([generateDkimKey("agents.test", "s1"), generateDkimKey("agents.test", "s2")])
+    )
+    const from = Timestamp.fromMillis(mail.date + Timestamp.DAY)
+    const next = { selector: "s2", privateKey: second.privateKey, from }
+    const dkim = { domain: "agents.test", selector: "s1", privateKey: first.privateKey, next }
+    const sentAt = [from - 1, from, from + Timestamp.HOUR]
+    const lines: Array<unknown> = []
+    await Effect.runPromise(
+      Effect.flatMap(EmailProvider, (provider) =>
+        Effect.forEach(sentAt, (now) =>
+          Effect.andThen(TestClock.setTime(now), provider.send({ ...mail, recipients: ["one@else.test"] }))
+        )
+      ).pipe(
+        Effect.provide(EmailProviderSmtp.layer(config(server.port, { dkim }))),
+        Effect.provide([TestClock.layer(), Logger.layer([Logger.make(({ message }) => lines.push(message))])])
+      )
+    )
+    const signers = await Promise.all(server.messages.map((raw) => signatures(raw, [first, second])))
+    expect(signers).toEqual([[["pass", "s1"]], [["pass", "s2"]], [["pass", "s2"]]])
+    expect(lines).toEqual([["outbound mail is now signed with the DKIM selector s2"]])
   })
 
   it("requests reports from a relay that offers DSN, and from no other", async () => {
