@@ -473,7 +473,10 @@ describe("agentos-server", () => {
     type Records = ReadonlyArray<{ readonly name: string; readonly type: string; readonly value: string }>
 
     /** Runs the command on a zone with these records. */
-    const check = async (change: (records: Records) => Records = (records) => records) => {
+    const check = async (
+      change: (records: Records) => Records = (records) => records,
+      more: Readonly<Record<string, string>> = {}
+    ) => {
       const { privateKey, record } = await Effect.runPromise(generateDkimKey(DOMAIN, "s1"))
       const keyFile = join(folder, "dkim.pem")
       writeFileSync(keyFile, Redacted.value(privateKey))
@@ -497,7 +500,8 @@ describe("agentos-server", () => {
         AGENTOS_SMTP_NAME: "mx.example.com",
         AGENTOS_DKIM_SELECTOR: "s1",
         AGENTOS_DKIM_KEY_FILE: keyFile,
-        AGENTOS_DNS_ZONE_FILE: zoneFile
+        AGENTOS_DNS_ZONE_FILE: zoneFile,
+        ...more
       })
       const { checks, healthy } = JSON.parse(stdout) as {
         readonly healthy: boolean
@@ -556,6 +560,24 @@ describe("agentos-server", () => {
         ["failed"]
       )
       assert.match(wrong[0]?.fix ?? "", advice)
+    })
+
+    it("requires the record of the next DKIM key beside that of the first", async () => {
+      const { privateKey, record } = await Effect.runPromise(generateDkimKey(DOMAIN, "s2"))
+      const next = {
+        AGENTOS_DKIM_NEXT_SELECTOR: "s2",
+        AGENTOS_DKIM_NEXT_KEY_FILE: join(folder, "next.pem"),
+        AGENTOS_DKIM_NEXT_FROM: "2099-01-01T00:00:00Z"
+      }
+      writeFileSync(next.AGENTOS_DKIM_NEXT_KEY_FILE, Redacted.value(privateKey))
+      const published = await check((records) => [...records, record], next)
+      assert.deepStrictEqual(published.wrong, [])
+      assert.strictEqual(published.checks.length, 9)
+      const name = `TXT s2._domainkey.${DOMAIN} (next DKIM)`
+      const missing: Check = { name, status: "failed", detail: "not published", fix: `Add: ${record.value}` }
+      assert.deepStrictEqual((await check(undefined, next)).wrong, [missing])
+      const other = await check((records) => [...records, { ...record, value: "v=DKIM1; k=rsa; p=AAAA" }], next)
+      assert.match(other.wrong[0]?.fix ?? "", /not the public half of AGENTOS_DKIM_NEXT_KEY_FILE/)
     })
 
     it("rejects an address that is not an IP address", async () => {

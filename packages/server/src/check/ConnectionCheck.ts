@@ -163,9 +163,7 @@ const relayFix = (error: unknown): string => {
   if (code === "EAUTH" || code === "ENOAUTH") return "Correct AGENTOS_SMTP_RELAY_USER and AGENTOS_SMTP_RELAY_PASSWORD."
   if (code === "ETLS" || /SSL routines/.test(problemOf(error)))
     return "Set AGENTOS_SMTP_RELAY_TLS to what the relay offers at AGENTOS_SMTP_RELAY_PORT, or choose another port: tls and starttls usually have one each."
-  return code === undefined
-    ? "Correct AGENTOS_DKIM_KEY_FILE."
-    : "Correct AGENTOS_SMTP_RELAY_HOST and AGENTOS_SMTP_RELAY_PORT, and allow connections to it from here."
+  return "Correct AGENTOS_SMTP_RELAY_HOST and AGENTOS_SMTP_RELAY_PORT, and allow connections to it from here."
 }
 
 const checkMail = ({ mail }: Setup): Effect.Effect<Finding> =>

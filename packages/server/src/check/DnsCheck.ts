@@ -1,13 +1,19 @@
 import { type Check, failed, passed, skipped } from "@agentos/node/command-line"
-import { ConfigurationInvalid } from "@agentos/core"
 import { dkimRecord, type DnsRecord, type Lookup, openLookup, type SenderDns } from "@agentos/provider-smtp"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { NetAddress } from "effect/net"
 import { isIP } from "node:net"
 import type { MailConfig } from "../config/MailConfig.ts"
-import { readConfiguredFile, readNames } from "../config/ServerConfig.ts"
-import { senderDns } from "../program/ServerSetup.ts"
-import type { Environment } from "../variable/Variables.ts"
+import { readNames } from "../config/ServerConfig.ts"
+import { readDkimKey, senderDns } from "../program/ServerSetup.ts"
+import type { Environment, Variable } from "../variable/Variables.ts"
+
+/** The record of a key that signs outbound mail. */
+interface DkimSource extends DnsRecord {
+  readonly purpose: "DKIM" | "next DKIM"
+  /** The variable that names the file of the key. */
+  readonly variable: Variable
+}
 
 /** The names of a deployment that DNS must know. */
 interface DnsNames {
@@ -18,8 +24,7 @@ interface DnsNames {
         readonly domain: string
         /** The host of the SMTP listener. */
         readonly hostName: string
-        /** The record of the key that signs outbound mail. */
-        readonly dkim: DnsRecord | undefined
+        readonly dkim: ReadonlyArray<DkimSource>
       }
     | undefined
   /** The IP addresses from which the relay sends, as far as they are known. */
@@ -113,18 +118,20 @@ const checkSpf = (read: Read, domain: string): Promise<Check> =>
     }
   )
 
-const checkDkim = (read: Read, dkim: DnsRecord | undefined): Check | Promise<Check> => {
-  if (dkim === undefined) {
-    const fix = "Set AGENTOS_DKIM_SELECTOR and AGENTOS_DKIM_KEY_FILE, unless the relay signs outbound mail."
-    return { name: "TXT (DKIM)", ...skipped("outbound mail is not signed here", fix) }
-  }
-  const { name, value } = dkim
-  return find(`TXT ${name} (DKIM)`, read("TXT", name), (found) => {
+const UNSIGNED: Check = {
+  name: "TXT (DKIM)",
+  ...skipped(
+    "outbound mail is not signed here",
+    "Set AGENTOS_DKIM_SELECTOR and AGENTOS_DKIM_KEY_FILE, unless the relay signs outbound mail."
+  )
+}
+
+const checkDkim = (read: Read, { name, purpose, value, variable }: DkimSource): Promise<Check> =>
+  find(`TXT ${name} (${purpose})`, read("TXT", name), (found) => {
     if (found.length === 0) return `Add: ${value}`
     const isPublished = found.length === 1 && tagOf(found[0] ?? "", "p") === tagOf(value, "p")
-    return isPublished ? null : `It is not the public half of AGENTOS_DKIM_KEY_FILE. Replace it by: ${value}`
+    return isPublished ? null : `It is not the public half of ${variable}. Replace it by: ${value}`
   })
-}
 
 const checkDmarc = (read: Read, domain: string): Promise<Check> =>
   find(
@@ -186,7 +193,7 @@ const checkDns = async ({ apiHost, mail, sendsFrom }: DnsNames, dns: SenderDns):
         found.some((value) => sameName(value.split(" ")[1] ?? "", hostName)) ? null : `Add: 10 ${hostName}`
       ),
       checkSpf(read, domain),
-      checkDkim(read, dkim),
+      ...(dkim.length === 0 ? [UNSIGNED] : dkim.map((source) => checkDkim(read, source))),
       checkDmarc(read, domain),
       ...(sendsFrom.length === 0
         ? [
@@ -206,15 +213,20 @@ const checkDns = async ({ apiHost, mail, sendsFrom }: DnsNames, dns: SenderDns):
 }
 
 const configuredDkim = Effect.fnUntraced(function* ({ dkim, domain }: MailConfig) {
-  if (dkim === undefined) return undefined
-  const pem = Redacted.make(yield* readConfiguredFile("AGENTOS_DKIM_KEY_FILE", dkim.keyFile))
-  return yield* Effect.try({
-    try: () => dkimRecord(domain, dkim.selector, pem),
-    catch: () =>
-      new ConfigurationInvalid({
-        issues: ["AGENTOS_DKIM_KEY_FILE must name a PEM file with an RSA private key"]
-      })
-  })
+  if (dkim === undefined) return []
+  const keys = [
+    { ...dkim, purpose: "DKIM", variable: "AGENTOS_DKIM_KEY_FILE" } as const,
+    ...(dkim.next === undefined
+      ? []
+      : [{ ...dkim.next, purpose: "next DKIM", variable: "AGENTOS_DKIM_NEXT_KEY_FILE" } as const])
+  ]
+  return yield* Effect.forEach(keys, ({ keyFile, purpose, selector, variable }) =>
+    Effect.map(readDkimKey(variable, keyFile), (pem): DkimSource => ({
+      ...dkimRecord(domain, selector, pem),
+      purpose,
+      variable
+    }))
+  )
 })
 
 /** Checks the DNS of the configured names. Needs AGENTOS_PUBLIC_URL and the variables of mail only. */

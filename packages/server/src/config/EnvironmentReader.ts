@@ -42,13 +42,18 @@ export class EnvironmentReader {
     return value ?? ""
   }
 
-  /** Reads two variables that are valid only together. */
-  pair(first: Variable, second: Variable): readonly [string, string] | undefined {
-    const values = [this.given(first), this.given(second)] as const
-    if (values[0] !== undefined && values[1] !== undefined) return [values[0], values[1]]
-    if (values[0] !== undefined || values[1] !== undefined) {
-      const missing = values[0] === undefined ? first : second
-      this.issues.push(`${first} and ${second} must be set together; ${missing} is missing`)
+  /** Reads variables that are valid only together. */
+  together<const Names extends ReadonlyArray<Variable>>(
+    ...names: Names
+  ): { readonly [Place in keyof Names]: string } | undefined {
+    const missing = names.filter((name) => this.given(name) === undefined)
+    if (missing.length === 0)
+      return names.map((name) => this.given(name)) as unknown as { readonly [Place in keyof Names]: string }
+    if (missing.length < names.length) {
+      const all = `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`
+      this.issues.push(
+        `${all} must be set together; ${missing.join(" and ")} ${missing.length > 1 ? "are" : "is"} missing`
+      )
     }
     return undefined
   }

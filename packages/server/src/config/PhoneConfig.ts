@@ -48,7 +48,7 @@ export const readPhone = (reader: EnvironmentReader, mode: Mode): PhoneConfig =>
 
 const readCarrier = (reader: EnvironmentReader, mode: Mode): CarrierConfig | undefined => {
   const accountSid = reader.text("AGENTOS_TWILIO_ACCOUNT_SID")
-  const account = reader.pair("AGENTOS_TWILIO_ACCOUNT_SID", "AGENTOS_TWILIO_AUTH_TOKEN")
+  const account = reader.together("AGENTOS_TWILIO_ACCOUNT_SID", "AGENTOS_TWILIO_AUTH_TOKEN")
   const label = reader.text("AGENTOS_TWILIO_LABEL")
   const apiUrl = readApiUrl(reader, mode)
   const sharedKeys = readSharedKeys(reader)

@@ -194,7 +194,7 @@ const isRequestable = (text: string): boolean => {
 const WEBHOOK_SECRET = /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/
 
 const readOperatorContact = (reader: EnvironmentReader): ServerConfig["operatorContact"] => {
-  const webhook = reader.pair("AGENTOS_OPERATOR_WEBHOOK_URL", "AGENTOS_OPERATOR_WEBHOOK_SECRET")
+  const webhook = reader.together("AGENTOS_OPERATOR_WEBHOOK_URL", "AGENTOS_OPERATOR_WEBHOOK_SECRET")
   const mailTo = reader.text("AGENTOS_OPERATOR_MAIL_TO")
   if (webhook !== undefined && !isRequestable(webhook[0]))
     reader.issues.push(

@@ -3,10 +3,12 @@ import { pglite, postgres, type Setup, smtp, type Storage, twilio, x402Networks 
 import { ConfigurationInvalid, settingIssues } from "@agentos/core"
 import type { SenderDns } from "@agentos/provider-smtp"
 import { Effect, Redacted, Schema } from "effect"
+import { createPrivateKey } from "node:crypto"
 import type { MailConfig } from "../config/MailConfig.ts"
 import type { AllowedAgentConfig } from "../config/PhoneConfig.ts"
 import { readConfiguredFile, type ServerConfig } from "../config/ServerConfig.ts"
 import { hostConditions } from "./HostConditions.ts"
+import type { Variable } from "../variable/Variables.ts"
 import { VERSION } from "../Version.ts"
 
 /** The part of the configuration that selects the storage. Commands beside a server are one process. */
@@ -48,14 +50,46 @@ export const senderDns = Effect.fnUntraced(function* ({
   return { _tag: "Zone", records }
 })
 
+const isRsaKey = (pem: string): boolean => {
+  try {
+    return createPrivateKey(pem).asymmetricKeyType === "rsa"
+  } catch {
+    return false
+  }
+}
+
+/** Reads and checks the DKIM key in the file of a variable. */
+export const readDkimKey = Effect.fnUntraced(function* (variable: Variable, path: string) {
+  const pem = yield* readConfiguredFile(variable, path)
+  if (isRsaKey(pem)) return Redacted.make(pem)
+  return yield* new ConfigurationInvalid({
+    issues: [
+      `${variable} must name a PEM file with an RSA private key. Make one: openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048`
+    ]
+  })
+})
+
+const dkimOf = Effect.fnUntraced(function* (dkim: MailConfig["dkim"]) {
+  if (dkim === undefined) return undefined
+  const { keyFile, next, selector } = dkim
+  return {
+    selector,
+    privateKey: yield* readDkimKey("AGENTOS_DKIM_KEY_FILE", keyFile),
+    next: next && {
+      selector: next.selector,
+      privateKey: yield* readDkimKey("AGENTOS_DKIM_NEXT_KEY_FILE", next.keyFile),
+      from: new Date(next.from)
+    }
+  }
+})
+
 const mailOf = Effect.fnUntraced(function* ({ dkim, dns, domain, hostName, relay }: MailConfig) {
   const { credentials, ...connection } = relay
-  const privateKey = dkim && (yield* readConfiguredFile("AGENTOS_DKIM_KEY_FILE", dkim.keyFile))
   return smtp({
     domain,
     hostName,
     relay: { ...connection, ...credentials },
-    dkim: dkim && { selector: dkim.selector, privateKey: Redacted.make(privateKey ?? "") },
+    dkim: yield* dkimOf(dkim),
     dns: yield* senderDns(dns)
   })
 })

@@ -56,6 +56,26 @@ export const MAIL_VARIABLES = {
     example: "/etc/agentos/dkim.pem",
     meaning: "PEM file with the private key (RSA)"
   },
+  AGENTOS_DKIM_NEXT_SELECTOR: {
+    group: "mail",
+    kind: "text",
+    otherwise: "the key of `AGENTOS_DKIM_SELECTOR` signs permanently",
+    example: "agentos2",
+    meaning:
+      "selector of the key that replaces that of `AGENTOS_DKIM_SELECTOR` without a restart ([steps](/docs/deploy#replace-the-dkim-key)), together with the two following variables"
+  },
+  AGENTOS_DKIM_NEXT_KEY_FILE: {
+    group: "mail",
+    kind: "text",
+    example: "/etc/agentos/dkim2.pem",
+    meaning: "PEM file with its private key (RSA)"
+  },
+  AGENTOS_DKIM_NEXT_FROM: {
+    group: "mail",
+    kind: "text",
+    example: "2026-01-31T12:00:00Z",
+    meaning: "date and time, with an offset from UTC, from which it signs"
+  },
   AGENTOS_SMTP_HOST: {
     group: "mail",
     kind: "text",

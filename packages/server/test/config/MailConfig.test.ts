@@ -1,3 +1,4 @@
+import { Timestamp } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { EnvironmentReader } from "../../src/config/EnvironmentReader.ts"
 import type { Environment } from "../../src/variable/Variables.ts"
@@ -19,6 +20,49 @@ describe("readMail", () => {
         `AGENTOS_SMTP_RELAY_USER and AGENTOS_SMTP_RELAY_PASSWORD must be set together; ${missing} is missing`
       ])
     }
+  })
+
+  const KEY = { AGENTOS_DKIM_SELECTOR: "s1", AGENTOS_DKIM_KEY_FILE: "/1.pem" }
+  const NEXT = {
+    AGENTOS_DKIM_NEXT_SELECTOR: "s2",
+    AGENTOS_DKIM_NEXT_KEY_FILE: "/2.pem",
+    AGENTOS_DKIM_NEXT_FROM: "2026-12-01T02:00:00+02:00"
+  }
+
+  it("has a next DKIM key with its time in UTC", () => {
+    assert.deepStrictEqual(read({ ...MAIL, ...KEY }).config?.dkim?.next, undefined)
+    const { config, issues } = read({ ...MAIL, ...KEY, ...NEXT })
+    assert.deepStrictEqual(issues, [])
+    const from = Timestamp.fromMillis(Date.UTC(2026, 11, 1))
+    assert.deepStrictEqual(config?.dkim?.next, { selector: "s2", keyFile: "/2.pem", from })
+  })
+
+  const { AGENTOS_DKIM_NEXT_FROM: _, ...UNTIMED } = NEXT
+  const TOGETHER =
+    "AGENTOS_DKIM_NEXT_SELECTOR, AGENTOS_DKIM_NEXT_KEY_FILE and AGENTOS_DKIM_NEXT_FROM must be set together"
+  it.each<[string, Environment, RegExp]>([
+    ["the selector of the first", { ...KEY, ...NEXT, AGENTOS_DKIM_NEXT_SELECTOR: "S1" }, /_NEXT_SELECTOR must differ/],
+    [
+      "a time without an offset",
+      { ...KEY, ...NEXT, AGENTOS_DKIM_NEXT_FROM: "2026-12-01T00:00:00" },
+      /_NEXT_FROM must be/
+    ],
+    [
+      "a date that does not exist",
+      { ...KEY, ...NEXT, AGENTOS_DKIM_NEXT_FROM: "2026-02-30T00:00:00Z" },
+      /_NEXT_FROM must be/
+    ],
+    ["no time", { ...KEY, ...UNTIMED }, new RegExp(`^${TOGETHER}; AGENTOS_DKIM_NEXT_FROM is missing$`)],
+    [
+      "only a selector",
+      { ...KEY, AGENTOS_DKIM_NEXT_SELECTOR: "s2" },
+      new RegExp(`^${TOGETHER}; AGENTOS_DKIM_NEXT_KEY_FILE and AGENTOS_DKIM_NEXT_FROM are missing$`)
+    ],
+    ["no key before it", NEXT, /^AGENTOS_DKIM_NEXT_SELECTOR follows AGENTOS_DKIM_SELECTOR.* Set AGENTOS_DKIM_SELECTOR/]
+  ])("rejects a next DKIM key with %s", (_name, environment, issue) => {
+    const { issues } = read({ ...MAIL, ...environment })
+    assert.lengthOf(issues, 1)
+    assert.match(issues[0]!, issue)
   })
 
   it("accepts only IP addresses as DNS servers", () => {
