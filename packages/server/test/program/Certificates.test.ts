@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { generateCertificate } from "@agentos/provider-smtp"
 import { Effect, Logger, Metric, Redacted } from "effect"
 import { TestClock } from "effect/testing"
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { ServerConfig } from "../../src/config/ServerConfig.ts"
@@ -20,28 +20,75 @@ const issue = (host = HOST) =>
 
 type Pair = Effect.Success<ReturnType<typeof issue>>
 
-/** A certificate in two files of a folder, the list of those that the listener was given since, and the warnings. */
-const setUp = Effect.gen(function* () {
+interface Layout {
+  /** The files of the certificate and its key, in a folder. */
+  readonly files: readonly [certificate: string, key: string]
+  /** The steps in which a version of them is written, one after the other. */
+  readonly steps: (folder: string, version: string, pair: Pair) => ReadonlyArray<() => void>
+}
+
+/** A secret as Kubernetes mounts it: the files are links into a folder, to which a link is switched by a rename. */
+const KUBERNETES: Layout = {
+  files: ["tls.crt", "tls.key"],
+  steps: (folder, version, { certificate, key }) => [
+    () => {
+      mkdirSync(join(folder, `..${version}`))
+      writeFileSync(join(folder, `..${version}`, "tls.crt"), certificate)
+      writeFileSync(join(folder, `..${version}`, "tls.key"), key)
+    },
+    () => {
+      symlinkSync(`..${version}`, join(folder, "..data_tmp"))
+      renameSync(join(folder, "..data_tmp"), join(folder, "..data"))
+      for (const file of ["tls.crt", "tls.key"])
+        if (!existsSync(join(folder, file))) symlinkSync(`..data/${file}`, join(folder, file))
+    }
+  ]
+}
+
+/** certbot 2.1 removes each link, and makes a new one: that of the key first. */
+const CERTBOT: Layout = {
+  files: ["live/fullchain.pem", "live/privkey.pem"],
+  steps: (folder, version, { certificate, key }) => {
+    const link = (name: string) => join(folder, "live", `${name}.pem`)
+    return [
+      () => {
+        for (const name of ["live", "archive"]) mkdirSync(join(folder, name), { recursive: true })
+        writeFileSync(join(folder, "archive", `fullchain${version}.pem`), certificate)
+        writeFileSync(join(folder, "archive", `privkey${version}.pem`), key)
+      },
+      ...["privkey", "fullchain"].flatMap((name) => [
+        () => rmSync(link(name), { force: true }),
+        () => symlinkSync(`../archive/${name}${version}.pem`, link(name))
+      ])
+    ]
+  }
+}
+
+/** lego 4.9 overwrites the files: that of the certificate first. */
+const LEGO: Layout = {
+  files: ["mx.crt", "mx.key"],
+  steps: (folder, _, { certificate, key }) =>
+    Object.entries({ "mx.crt": certificate, "mx.key": key }).flatMap(([file, text]) =>
+      [text.slice(0, 100), text].map((written) => () => writeFileSync(join(folder, file), written))
+    )
+}
+
+/** A certificate in files of a folder, and the list of those that the listener was given since. */
+const setUp = Effect.fnUntraced(function* ({ files, steps }: Layout = KUBERNETES) {
   const folder = yield* Effect.acquireRelease(
     Effect.sync(() => mkdtempSync(join(tmpdir(), "agentos-certificate-"))),
     (created) => Effect.sync(() => rmSync(created, { recursive: true }))
   )
-  /** Writes a version of the files as Kubernetes mounts it: `current` is a link to a folder with both. */
-  const write = (name: string, { certificate, key }: Pair) => {
-    mkdirSync(join(folder, name))
-    writeFileSync(join(folder, name, "tls.crt"), certificate)
-    writeFileSync(join(folder, name, "tls.key"), key)
-    symlinkSync(name, join(folder, "next"))
-    renameSync(join(folder, "next"), join(folder, "current"))
-  }
+  const stepsOf = (version: string, pair: Pair) => steps(folder, version, pair)
+  const write = (version: string, pair: Pair) => stepsOf(version, pair).forEach((step) => step())
   write("1", yield* issue())
-  const [certificateFile, keyFile] = [join(folder, "current", "tls.crt"), join(folder, "current", "tls.key")]
+  const [certificateFile, keyFile] = [join(folder, files[0]), join(folder, files[1])]
   const listener = { certificate: { certificateFile, keyFile }, host: "", port: 0 }
   const mail = { hostName: HOST, listener: { ...listener, sessions: 1, sessionsPerAddress: 1, messagesPerHour: 1 } }
   const given: Array<string> = []
   const configured = yield* configuredCertificate(mail)
   const read = certificateReading(mail, configured!, (tls) => Effect.sync(() => void given.push(tls.certificate)))
-  return { write, certificateFile, keyFile, given, mail, read }
+  return { write, stepsOf, certificateFile, keyFile, given, mail, read }
 })
 
 const warnings: Array<string> = []
@@ -51,7 +98,7 @@ const logged = Logger.layer([
 
 it.effect("takes a renewed certificate, by a switched link or by a rename, once both files are complete", () =>
   Effect.gen(function* () {
-    const { certificateFile, given, keyFile, read, write } = yield* setUp
+    const { certificateFile, given, keyFile, read, write } = yield* setUp()
     yield* read
     assert.deepStrictEqual(given, [])
     const [linked, renamed] = [yield* issue(), yield* issue()]
@@ -84,10 +131,26 @@ it.effect("takes a renewed certificate, by a switched link or by a rename, once 
   }).pipe(Effect.provide(logged))
 )
 
+for (const [name, layout] of Object.entries({ Kubernetes: KUBERNETES, certbot: CERTBOT, lego: LEGO })) {
+  it.effect(`takes a certificate that ${name} renews, once the last step is done`, () =>
+    Effect.gen(function* () {
+      const { given, read, stepsOf } = yield* setUp(layout)
+      const renewed = yield* issue()
+      for (const step of stepsOf("2", renewed)) {
+        yield* read
+        assert.deepStrictEqual(given, [])
+        step()
+      }
+      yield* read
+      assert.deepStrictEqual(given, [renewed.certificate])
+    }).pipe(Effect.provide(Logger.layer([])))
+  )
+}
+
 it.effect("reports the expiry of the certificate in use, and each hour what its clients will refuse", () =>
   Effect.gen(function* () {
     warnings.length = 0
-    const { read, write } = yield* setUp
+    const { read, write } = yield* setUp()
     write("2", yield* issue("other.example"))
     yield* read
     assert.strictEqual(warnings.length, 1)
