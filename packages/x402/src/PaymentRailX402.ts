@@ -9,12 +9,12 @@ import {
   type Token,
   Usdt
 } from "@agentos/core"
-import { Effect, Layer, type Scope } from "effect"
+import { Effect, Layer, Metric, type Scope } from "effect"
 import { isBoundElsewhere, NONCE_TAG } from "./header/BoundNonce.ts"
 import * as EvmChain from "./chain/EvmChain.ts"
 import type { Facilitator, FacilitatorFactory, FacilitatorRequest } from "./facilitator/Facilitator.ts"
 import { openingCheck, tokenCheck } from "./NetworkCheck.ts"
-import { watchBalance } from "./WalletBalance.ts"
+import { watchBalance } from "./chain/WalletBalance.ts"
 import { allowanceOf, withoutApproval } from "./header/GasSponsoring.ts"
 import * as PaymentHeader from "./header/PaymentHeader.ts"
 import { transferMethodOf } from "./header/PaymentHeader.ts"
@@ -93,7 +93,11 @@ export const layer = <R = never>(
           const tokens = Effect.map(chain.balanceOf(wallet), (units) =>
             Usdt.toDecimal(units / offered.unitsPerPriceUnit)
           )
-          yield* watchBalance("refund", { network: offered.network, asset: offered.asset }, tokens)
+          const gauge = Metric.gauge("agentos_refund_wallet_usdt", {
+            description: "Balance of the refund wallet, in whole tokens.",
+            attributes: { network: offered.network, asset: offered.asset }
+          })
+          yield* watchBalance(gauge, tokens)
         }),
         { concurrency: "unbounded", discard: true }
       )

@@ -167,7 +167,7 @@ it.effect("reports the expiry of the certificate in use, and each hour what its 
 
 it.effect("is an incident from two weeks before it expires until it is renewed", () =>
   Effect.gen(function* () {
-    const { mail, write } = yield* setUp
+    const { mail, write } = yield* setUp()
     const { expiresAt } = (yield* configuredCertificate(mail))!.report
     const config = { mail: { ...mail, hostName: "another.example" }, networks: [] } as unknown as ServerConfig
     const [, certificates] = yield* hostConditions(config)

@@ -7,7 +7,7 @@ import { facilitatorError } from "../facilitator/FacilitatorExchange.ts"
 import { transferMethod } from "../method/TransferMethods.ts"
 import { type PendingSettlementStore, x402Facilitator } from "@x402/core/facilitator"
 import { ExactEvmScheme } from "@x402/evm/exact/facilitator"
-import { Duration, Effect, Exit, Option, Schedule, type Scope } from "effect"
+import { Duration, Effect, Exit, Metric, Option, Schedule, type Scope } from "effect"
 import { type DecodedPayment, decodePayment } from "./DecodedPayment.ts"
 import { type Attempt, makeSigner, newAttempt } from "./FacilitatorSigner.ts"
 import * as GasAccount from "./GasAccount.ts"
@@ -19,7 +19,7 @@ import type { GasTransaction, GasTransactionStore } from "./GasTransactionStore.
 import { kindOf } from "./NodeRefusal.ts"
 import * as RevertLimit from "./RevertLimit.ts"
 import type { SelfFacilitatorConfig } from "./SelfFacilitatorConfig.ts"
-import { watchBalance } from "../WalletBalance.ts"
+import { watchBalance } from "../chain/WalletBalance.ts"
 import { formatEther } from "viem"
 
 const { accepted, codeOf, unconfirmed, isRefusal, refused, unknown } = FacilitatorAnswer
@@ -71,7 +71,11 @@ export const make = Effect.fnUntraced(function* (
   const limits = GasSale.limitsOf(offered, account.saleCeiling, config.coinPriceUsdt)
   const sells = yield* GasSale.watch(offered, gasChain.market, limits)
   const coins = Effect.map(gasChain.balance(account.address), formatEther)
-  yield* watchBalance("gas", { network: offered.network }, coins)
+  const gauge = Metric.gauge("agentos_gas_wallet_coins", {
+    description: "Balance of the gas wallet, in the chain's native coin.",
+    attributes: { network: offered.network }
+  })
+  yield* watchBalance(gauge, coins)
   const settleMillis = config.settleTimeoutMillis ?? DEFAULT_SETTLE_TIMEOUT_MILLIS
   yield* Effect.forkScoped(GasKeeper.run(account, gasChain, spender))
   // A failed check must not stop the server, but the operator should learn of it before a client does.

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Metric } from "effect"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import { TestClock } from "effect/testing"
-import { watchBalance } from "../src/WalletBalance.ts"
+import { watchBalance } from "../../src/chain/WalletBalance.ts"
 
 describe("the balance of a wallet", () => {
   it.effect("is read every five minutes, and stays as it was while the chain does not answer", () =>
@@ -12,12 +12,12 @@ describe("the balance of a wallet", () => {
         const answer = answers.shift()
         return answer === undefined ? Effect.fail("no answer") : Effect.succeed(answer)
       })
-      yield* watchBalance("refund", { network: "eip155:402402" }, read)
+      yield* watchBalance(Metric.gauge("wallet_usdt"), read)
       const seen: Array<string | undefined> = []
       for (let minutes = 0; minutes <= 10; minutes += 5) {
         yield* TestClock.adjust("1 second")
         const series = yield* PrometheusMetrics.format()
-        seen.push(/^agentos_refund_wallet_usdt\{network="eip155:402402"\} (.+)$/m.exec(series)?.[1])
+        seen.push(/^wallet_usdt (.+)$/m.exec(series)?.[1])
         yield* TestClock.adjust("5 minutes")
       }
       assert.deepStrictEqual(seen, ["1000", "1000", "12.5"])
