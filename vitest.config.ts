@@ -11,7 +11,7 @@ const ISOLATED = ["MailParserWorker", "SmtpListenerLimits"].map((name) => `packa
  * slowly, what `test` shows: `test:faults`.
  */
 const FAULTS = [
-  "test/{backup,calls,chaos,crash,fidelity,fuzz,growth,outage,proxies,race,soak}/*.test.ts",
+  "test/{acme,backup,calls,chaos,crash,fidelity,fuzz,growth,outage,proxies,race,soak}/*.test.ts",
   "test/cli/{tail,terminal}.test.ts",
   "test/clients/*.test.ts",
   "test/e2e/{serverCommands,workers}.test.ts",
