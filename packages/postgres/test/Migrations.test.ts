@@ -10,8 +10,8 @@ import {
 } from "@agentos/postgres"
 import { PgClient } from "@effect/sql-pg"
 import { PGlite } from "@electric-sql/pglite"
-import { assert, beforeAll, describe, expect, it } from "@effect/vitest"
-import { Context, Effect, Layer, Option, type Scope } from "effect"
+import { afterAll, assert, beforeAll, describe, expect, it } from "@effect/vitest"
+import { Effect, Layer, Option, Redacted, type Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
 import { join } from "node:path"
@@ -21,16 +21,30 @@ import { temporaryDirectory } from "./support/Program.ts"
 import { copyEmptyDatabase } from "./support/copyDatabase.ts"
 import { fileOf, RECORDED, recordMigrations, statementsUpTo } from "./support/RecordedSchema.ts"
 import { describeSchema } from "./support/SchemaDescription.ts"
+import { type RunningPostgres, startPostgres } from "./support/startPostgres.ts"
 import { TestPostgres } from "./support/TestPostgres.ts"
 
-/** Opens a server's database, in which these statements ran before. */
-const onPostgres = Effect.fnUntraced(function* (statements: ReadonlyArray<string>) {
-  const { url } = Context.get(yield* Layer.build(TestPostgres.layer()), TestPostgres)
-  yield* Effect.scoped(
+let postgres: RunningPostgres
+beforeAll(async () => {
+  postgres = await startPostgres()
+})
+afterAll(() => postgres?.stop())
+
+const runOn = (url: Redacted.Redacted, statements: ReadonlyArray<string>) =>
+  Effect.scoped(
     Effect.flatMap(Effect.provide(PgClient.make({ url }), Reactivity.layer), (sql) =>
       Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
     )
   )
+
+let databases = 0
+
+/** Opens a new database of the server, in which these statements ran before. */
+const onPostgres = Effect.fnUntraced(function* (statements: ReadonlyArray<string>) {
+  const name = `database_${databases++}`
+  yield* runOn(Redacted.make(postgres.url), [`create database ${name}`])
+  const url = Redacted.make(new URL(name, postgres.url).href)
+  yield* runOn(url, statements)
   return { layer: layerPostgres({ url }), maintain: maintainPostgres({ url }) }
 })
 
@@ -47,9 +61,10 @@ const onPGlite = Effect.fnUntraced(function* (statements: ReadonlyArray<string>)
   return { layer: layerPGlite({ directory }), maintain: maintainPGlite({ directory }) }
 })
 
+/** An upgrade runs the same statements on both, and from the oldest schema all of them. */
 const DATABASES = [
-  ["PostgreSQL", onPostgres],
-  ["PGlite", onPGlite]
+  ["PostgreSQL", onPostgres, RECORDED],
+  ["PGlite", onPGlite, [RECORDED[0]!, RECORDED.at(-1)!]]
 ] as const
 
 const described = Effect.flatMap(Database, ({ sql }) => Effect.provideService(describeSchema, SqlClient.SqlClient, sql))
@@ -143,7 +158,7 @@ describe("the SQL of pending migrations", () => {
   )
 })
 
-describe.each(DATABASES)("a database on %s", (_, open) => {
+describe.each(DATABASES)("a database on %s", (_, open, older) => {
   let created: ReadonlyArray<string>
 
   beforeAll(async () => {
@@ -152,10 +167,9 @@ describe.each(DATABASES)("a database on %s", (_, open) => {
     assert.isAbove(created.length, 100)
   })
 
-  it.live.each(RECORDED)("is upgraded from the schema of %s to that of a new database, and keeps its rows", (name) =>
+  it.live.each(older)("is upgraded from the schema of %s to that of a new database, and keeps its rows", (name) =>
     Effect.gen(function* () {
-      const older = yield* open([...statementsUpTo(name), INSERT_TENANT])
-      const { maintain } = older
+      const { layer, maintain } = yield* open([...statementsUpTo(name), INSERT_TENANT])
       const newer = Object.keys(SCHEMA.migrations).filter((other) => other > name)
       assert.includeMembers([...(yield* maintain.read).pending], newer)
       const upgraded = yield* Effect.gen(function* () {
@@ -163,7 +177,7 @@ describe.each(DATABASES)("a database on %s", (_, open) => {
         const tenant = Option.getOrThrow(yield* find(TENANT))
         assert.deepInclude(tenant, { wallet: WALLET, createdAt: Timestamp.Timestamp.make(7) })
         return yield* described
-      }).pipe(Effect.provide(Layer.provideMerge(TenantStorePostgres.layer, older.layer)))
+      }).pipe(Effect.provide(Layer.provideMerge(TenantStorePostgres.layer, layer)))
       assert.deepStrictEqual((yield* maintain.read).pending, [])
       const differing = [...upgraded, ...created].filter((line) => !upgraded.includes(line) || !created.includes(line))
       assert.deepStrictEqual(differing, [])
