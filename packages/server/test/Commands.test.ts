@@ -19,6 +19,7 @@ import {
 import { OperationSample, StoreClock } from "@agentos/core/contract-tests"
 import { type Check, type Host, runProgram, type Sink } from "@agentos/node/command-line"
 import { assert, describe, it } from "@effect/vitest"
+import { type RunningPostgres, startPostgres } from "@agentos/postgres/testing"
 import { generateDkimKey } from "@agentos/provider-smtp"
 import { Effect, Option, Redacted } from "effect"
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
@@ -34,6 +35,20 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "agentos-server-"))
 })
 afterAll(() => rmSync(folder, { recursive: true }))
+
+/** Starts PostgreSQL for the tests of a group: an embedded database would be opened twice for each command. */
+const useDatabase = (): { readonly DATABASE_URL: string } => {
+  let postgres: RunningPostgres | undefined
+  beforeAll(async () => {
+    postgres = await startPostgres()
+  })
+  afterAll(() => postgres?.stop())
+  return {
+    get DATABASE_URL() {
+      return postgres!.url
+    }
+  }
+}
 
 /** Runs a command in this process, without a terminal, or with an output of so many columns. */
 const run = async (argv: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}, columns?: number) => {
@@ -141,8 +156,7 @@ describe("agentos-server", () => {
   })
 
   describe("operations", () => {
-    const env = { AGENTOS_DATA_DIR: join(tmpdir(), `agentos-operations-${process.pid}`) }
-    afterAll(() => rmSync(env.AGENTOS_DATA_DIR, { recursive: true, force: true }))
+    const env = useDatabase()
 
     const onDatabase = <A, E>(effect: Effect.Effect<A, E, OperationStore | TenantStore | Transactor | StoreClock>) =>
       Effect.flatMap(ServerConfig.readStorage(env), (config) => Effect.provide(effect, currentStorage(config))).pipe(
@@ -256,8 +270,7 @@ describe("agentos-server", () => {
   })
 
   describe("operators", () => {
-    const env = { AGENTOS_DATA_DIR: join(tmpdir(), `agentos-operators-${process.pid}`) }
-    afterAll(() => rmSync(env.AGENTOS_DATA_DIR, { recursive: true, force: true }))
+    const env = useDatabase()
     const operators = (...argv: ReadonlyArray<string>) => run(["operators", ...argv], env)
     const json = async <A>(...argv: ReadonlyArray<string>) => {
       const { exit, stderr, stdout } = await run([...argv, "--json"], env)
@@ -312,8 +325,7 @@ describe("agentos-server", () => {
   })
 
   describe("tenants", () => {
-    const env = { AGENTOS_DATA_DIR: join(tmpdir(), `agentos-tenants-${process.pid}`) }
-    afterAll(() => rmSync(env.AGENTOS_DATA_DIR, { recursive: true, force: true }))
+    const env = useDatabase()
     const json = async <A>(...argv: ReadonlyArray<string>) => {
       const { exit, stderr, stdout } = await run([...argv, "--json"], env)
       assert.strictEqual(exit, 0, stderr)
@@ -396,8 +408,7 @@ describe("agentos-server", () => {
   })
 
   describe("sell", () => {
-    const env = { AGENTOS_DATA_DIR: join(tmpdir(), `agentos-sell-${process.pid}`) }
-    afterAll(() => rmSync(env.AGENTOS_DATA_DIR, { recursive: true, force: true }))
+    const env = useDatabase()
     const sell = (...argv: ReadonlyArray<string>) => run(["sell", ...argv], env)
     const json = async (...argv: ReadonlyArray<string>) => {
       const { exit, stderr, stdout } = await sell(...argv, "--json")
