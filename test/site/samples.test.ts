@@ -1,9 +1,10 @@
 import { OPERATIONS, operations } from "@agentos/api"
+import { builtProgram } from "@agentos/cli/testing"
 import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { type AddressInfo, createServer } from "node:net"
-import { join } from "node:path"
+import { delimiter, dirname, join } from "node:path"
 import { createInterface, type Interface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
@@ -52,6 +53,7 @@ const GUIDES = ["quickstart", "pay", "authentication", "mail", "phone", "events"
 
 const FOLDER = fileURLToPath(new URL("../dist/samples", import.meta.url))
 const RUNNER = fileURLToPath(new URL("sampleRunnerMain.ts", import.meta.url))
+const PYTHON_RUNNER = fileURLToPath(new URL("sampleRunner.py", import.meta.url))
 const SAMPLE_MILLIS = 120_000
 
 const python = ["/usr/bin/python3", "python3"].find(
@@ -135,8 +137,9 @@ class ProgramRunner {
   #count = 0
   output = ""
 
-  constructor() {
-    this.#process = spawn(process.execPath, [RUNNER], { stdio: ["pipe", "pipe", "inherit"] })
+  constructor(program = process.execPath, ...parameters: ReadonlyArray<string>) {
+    const command = parameters.length === 0 ? [RUNNER] : parameters
+    this.#process = spawn(program, command, { cwd: folder, stdio: ["pipe", "pipe", "inherit"] })
     this.#lines = createInterface({ input: this.#process.stdout! })
     this.#lines.on("line", (line) => {
       this.output += `${line}\n`
@@ -155,7 +158,7 @@ class ProgramRunner {
   start(code: string, environment: Readonly<Record<string, string>>, extension: string): string {
     this.#count += 1
     const file = join(folder, `sample-${process.pid}-${this.#count}.${extension}`)
-    writeFileSync(file, `${code}\nexport {}\n`)
+    writeFileSync(file, extension === "py" ? code : `${code}\nexport {}\n`)
     this.#process.stdin?.write(`${JSON.stringify({ file, environment })}\n`)
     return file
   }
@@ -249,11 +252,8 @@ const runClientPage = async (owner: SampleCustomer): Promise<string> => {
 
 /** Runs the samples of agentctl's page in a home of their own, and returns the mailboxes of the wallet. */
 const runAgentctlPage = async (privateKey: string, home: string, isFirst: boolean): Promise<string> => {
-  const programs = mkdtempSync(join(folder, "programs-"))
-  const main = fileURLToPath(new URL("../../packages/cli/src/main.ts", import.meta.url))
-  writeFileSync(join(programs, "agentctl"), `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`, { mode: 0o755 })
   const environment = {
-    PATH: `${programs}:${process.env["PATH"] ?? ""}`,
+    PATH: [dirname(await builtProgram()), dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter),
     AGENTOS_HOME: home,
     AGENTOS_PASSWORD: "correct horse battery staple",
     AGENTOS_PRIVATE_KEY: privateKey,
@@ -436,10 +436,10 @@ describe("the samples of the documentation", () => {
     }
   })
 
-  it.skipIf(python === undefined)(
-    `in Python are executed where they are free${pythonReason}`,
-    async () => {
-      const owner = await SampleCustomer.create(host)
+  it.skipIf(python === undefined)(`in Python are executed where they are free${pythonReason}`, async () => {
+    const owner = await SampleCustomer.create(host)
+    const runner = new ProgramRunner(python ?? "", "-u", PYTHON_RUNNER)
+    try {
       for (const name of ORDER) {
         const { authentication, path, price } = OPERATIONS[name].entry
         if (price !== null || authentication === "unavailable") continue
@@ -448,17 +448,16 @@ describe("the samples of the documentation", () => {
         if (name === "readPaymentStatus") await owner.signForMailbox()
         const signIn = authentication === "sign-in-with-x" ? await owner.signIn(`${host.sandbox.baseUrl}${path}`) : ""
         const [code = ""] = await samplesOf(`reference/${pageOf(name)}`, "python")
-        const { stdout } = await run(python ?? "", ["-c", owner.filled(code)], {
-          cwd: folder,
-          env: { ...process.env, ...owner.environment, SIGN_IN_WITH_X: signIn },
-          timeout: SAMPLE_MILLIS
-        })
-        expect([name, stdout.trim()]).not.toEqual([name, ""])
+        const before = runner.output.length
+        const ended = await runner.execute(owner.filled(code), { ...owner.environment, SIGN_IN_WITH_X: signIn }, "py")
+        expect([name, ended]).toEqual([name, "ended"])
+        const printed = runner.output.slice(before).replace(/^ended .*$/m, "")
+        expect([name, printed.trim()]).not.toEqual([name, ""])
       }
-      // A process for each sample, each of which loads httpx: 3 s beside other suites on a slow host.
-    },
-    300_000
-  )
+    } finally {
+      await runner.stop()
+    }
+  })
 
   it("in Python are compiled where they cost, and say that they are not executed", async () => {
     const paid = operations.filter(({ entry }) => entry.price !== null).map(({ name }) => `reference/${pageOf(name)}`)
