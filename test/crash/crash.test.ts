@@ -74,7 +74,7 @@ describe.concurrent("a purchase is charged once and delivered once, refunded, or
     () =>
       Shop.with({ database: "pglite" }, (shop) =>
         expectMatrix(shop, [
-          ...ofHalf("email", [...stepCells(), ...refundCells(), ...interferenceCells()]),
+          ...oneClient(ofHalf("email", [...stepCells(), ...refundCells(), ...interferenceCells()])),
           ...oneService(ofHalf("email", strangerCells())),
           ...oneService(facilitatorCells()),
           ...relayCells().filter((cell) => !isSlow(cell)),
@@ -123,7 +123,6 @@ describe.concurrent("a purchase is charged once and delivered once, refunded, or
         const steps = [...stepCells(), ...refundCells(), ...interferenceCells(), ...strangerCells()]
         await expectMatrix(shop, [
           ...oneService(ofHalf("email", steps)),
-          ...oneService(ofHalf("phone", [...stepCells(), ...refundCells()])),
           ...oneService(facilitatorCells()),
           ...oneClient(smartAccountCells().filter((cell) => isPayableBy("permit2", cell))),
           ...oneService(adviceCells().filter((cell) => isInstant(cell) && isPayableBy("permit2", cell)))
