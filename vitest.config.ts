@@ -34,7 +34,7 @@ const PEERS = "test/peers/*.test.ts"
 
 const SKIP_AFTER_TIMEOUT = "test/support/skipAfterTimeout.ts"
 
-/** Much of the time, the longest files wait for leases, blocks and processes. */
+/** Of `test` and of `test:long`: much of the time, the longest files wait for leases, blocks and processes. */
 const MAX_WORKERS = 4
 
 /**
@@ -74,13 +74,12 @@ export default defineConfig({
           name: "faults",
           include: FAULTS,
           exclude,
-          maxWorkers: 4,
-          setupFiles: SKIP_AFTER_TIMEOUT,
-          sequence: { groupOrder: 1 }
+          maxWorkers: MAX_WORKERS,
+          setupFiles: SKIP_AFTER_TIMEOUT
         }
       },
-      { test: { ...common, name: "packages", include: [PACKAGES], exclude, sequence: { groupOrder: 2 } } },
-      { test: { ...common, name: "clients", include: [CLIENTS], exclude, sequence: { groupOrder: 3 } } },
+      { test: { ...common, name: "packages", include: [PACKAGES], exclude, maxWorkers: MAX_WORKERS } },
+      { test: { ...common, name: "clients", include: [CLIENTS], exclude, sequence: { groupOrder: 1 } } },
       {
         test: {
           ...common,
@@ -90,7 +89,7 @@ export default defineConfig({
           maxWorkers: 1,
           // Mail servers look at their queues only every few seconds.
           expect: { poll: { timeout: 30_000, interval: 100 } },
-          sequence: { groupOrder: 4 }
+          sequence: { groupOrder: 2 }
         }
       }
     ]

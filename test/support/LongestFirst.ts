@@ -10,6 +10,7 @@ const LONGEST = [
   "test/outage/stops.test.ts",
   "test/e2e/serverCommands.test.ts",
   "test/outage/outage.test.ts",
+  "test/packed/packages.test.ts",
   "test/proxies/proxies.test.ts",
   "test/race/proofs.test.ts",
   "test/site/pages.test.ts",
@@ -75,8 +76,19 @@ const LONGEST = [
   "test/e2e/clientPayments.test.ts",
   "packages/postgres/test/Postgres.test.ts",
   "packages/sandbox/test/chain/Chain.test.ts",
+  // Writes into the folders that the test of packages packs.
+  "test/toolchain/documents.test.ts",
   "test/e2e/stagedMail.test.ts"
 ]
+
+/** Without others between them, because a process that files share ends where a file of another project is next. */
+const FIRST = ["isolated", "shared"]
+
+/** Returns the index of an entry; that after the last for others. */
+const placeIn = (list: ReadonlyArray<string>, entry: string): number => {
+  const index = list.indexOf(entry)
+  return index === -1 ? list.length : index
+}
 
 /**
  * Runs the longest files first, so that no worker waits at the end for a long file of another. By default, Vitest
@@ -93,11 +105,9 @@ export class LongestFirst extends BaseSequencer {
   }
 
   override async sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {
-    const place = ({ moduleId }: TestSpecification) => {
-      const index = this.paths.indexOf(moduleId)
-      return index === -1 ? this.paths.length : index
-    }
     const group = ({ project }: TestSpecification) => project.config.sequence.groupOrder
-    return (await super.sort(files)).toSorted((a, b) => group(a) - group(b) || place(a) - place(b))
+    const turn = ({ project }: TestSpecification) => placeIn(FIRST, project.name)
+    const place = ({ moduleId }: TestSpecification) => placeIn(this.paths, moduleId)
+    return (await super.sort(files)).toSorted((a, b) => group(a) - group(b) || turn(a) - turn(b) || place(a) - place(b))
   }
 }
