@@ -76,7 +76,6 @@ const LONGEST = [
   "test/e2e/clientPayments.test.ts",
   "packages/postgres/test/Postgres.test.ts",
   "packages/sandbox/test/chain/Chain.test.ts",
-  // Writes into the folders that the test of packages packs.
   "test/toolchain/documents.test.ts",
   "test/e2e/stagedMail.test.ts"
 ]
