@@ -279,20 +279,21 @@ describe("agentos-server check-config", () => {
     })
   })
 
-  it("warns of a database that needs migrate, and of a refund wallet that cannot pay the largest refund", async () => {
+  it("warns of a database that needs migrate, and fails for a refund wallet that is empty", async () => {
     const empty = privateKeyToAccount(`0x${"5".repeat(64)}`).address
     const { checks, healthy, status } = await checkConfig({
       DATABASE_URL: urlOf("template1"),
       AGENTOS_NETWORKS: JSON.stringify([{ ...payment, refund: { privateKey: `0x${"5".repeat(64)}` } }])
     })
-    expect({ status, healthy }).toEqual({ status: 0, healthy: true })
+    expect({ status, healthy }).toEqual({ status: 1, healthy: false })
     const { network } = sandbox.chain
     expect(checks.filter(({ status: state }) => state !== "ok")).toEqual([
       { ...failed("database", /\d+ pending migrations/, /agentos-server migrate/), status: "warning" },
-      {
-        ...failed(`refund wallet ${network}`, /holds 0\.00 .* up to 5\.00/, new RegExp(`to ${empty}`, "i")),
-        status: "warning"
-      }
+      failed(
+        `refund wallet ${network}`,
+        /holds 0\.00 .* up to 5\.00/,
+        new RegExp(`at least 5\\.00 .* to ${empty}`, "i")
+      )
     ])
   })
 })

@@ -140,15 +140,14 @@ const checkNetwork = (config: NetworkConfig, label: string): Effect.Effect<Reado
                 "none, so refunds are recorded and not paid",
                 `Add "refund" to this network in AGENTOS_NETWORKS.`
               )
+            const detail = `${found.wallet} holds ${Usdt.toDecimal(found.priceUnits)} ${config.name}`
+            const low = `${detail}; a refund takes up to ${Usdt.toDecimal(largestPrice)}`
+            const missing = Usdt.toDecimal(largestPrice - found.priceUnits)
+            const fund = `Send at least ${missing} ${config.name} on ${config.network} to ${found.wallet}. It needs no native coin.`
+            if (found.priceUnits === 0n) return failed(low, fund)
             if (found.approval !== undefined)
               return warned("may not move its tokens by Permit2, so refunds wait", found.approval)
-            const detail = `${found.wallet} holds ${Usdt.toDecimal(found.priceUnits)} ${config.name}`
-            return found.priceUnits < largestPrice
-              ? warned(
-                  `${detail}; a refund takes up to ${Usdt.toDecimal(largestPrice)}`,
-                  `Send ${config.name} on ${config.network} to ${found.wallet}. It needs no native coin.`
-                )
-              : passed(detail)
+            return found.priceUnits < largestPrice ? warned(low, fund) : passed(detail)
           },
           () => inNetworks("rpcUrl")
         )
