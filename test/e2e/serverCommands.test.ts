@@ -83,11 +83,11 @@ afterAll(async () => {
   await postgres?.stop()
 })
 
-/** Sends the token from a wallet that is not the refund wallet, and returns the transaction. */
-const sendBack = async (to: Address, amount: bigint): Promise<string> => {
+/** Sends the token, from a wallet that is not the refund wallet unless a key is given, and returns the transaction. */
+const sendBack = async (to: Address, amount: bigint, key = sandbox.wallets[4]!.privateKey): Promise<string> => {
   const { asset, rpcUrl } = sandbox.chain
   const client = sandboxClient(rpcUrl)
-  const account = privateKeyToAccount(sandbox.wallets[4]!.privateKey)
+  const account = privateKeyToAccount(key)
   await client.setBalance({ address: account.address, value: parseEther("1") })
   const wallet = createWalletClient({ account, chain: client.chain, transport: http(rpcUrl) })
   const hash = await wallet.writeContract({
@@ -488,6 +488,25 @@ describe("agentos-server ledger", () => {
       expect(JSON.parse(returned)).toMatchObject({ receivedTransaction: received, transaction, baseUnits: "250000" })
     }
     expect((await runServerCommand(["ledger"], environment)).status).toBe(0)
+  })
+
+  it("exits with 0 if money was moved between own wallets, and names the transfer", async () => {
+    const transaction = await sendBack(payment.payTo, 5_000_000n, payment.refund.privateKey)
+    const { output, status } = await runServerCommand(["ledger"], environment)
+    expect(status).toBe(0)
+    const from = privateKeyToAccount(payment.refund.privateKey).address.toLowerCase()
+    expect(JSON.parse(output)).toMatchObject({
+      ok: true,
+      amounts: expect.stringContaining("1000000 are 1 token"),
+      chain: [
+        {
+          decimals: 6,
+          ownTransfers: [{ transaction, from, to: payment.payTo.toLowerCase(), amount: "5000000" }],
+          unclaimed: [],
+          problems: []
+        }
+      ]
+    })
   })
 
   it("exits with 0 once a refund that is stuck was made and recorded by hand", async () => {

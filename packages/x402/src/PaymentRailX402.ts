@@ -308,7 +308,9 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
     }),
     transfers: Effect.fnUntraced(function* (token, fromBlock) {
       const { chain, offered } = yield* tokenRoute(token)
-      return yield* readTransfers(chain, offered, fromBlock)
+      const onNetwork = [...routes.values()].filter((route) => route.offered.network === offered.network)
+      const wallets = onNetwork.flatMap((route) => [...route.offered.recipients, ...route.offered.refundWallets])
+      return yield* readTransfers(chain, offered, new Set(wallets), fromBlock)
     }),
     encodeReceipt: PaymentHeader.encodeReceipt
   })

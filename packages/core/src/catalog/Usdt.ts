@@ -29,6 +29,10 @@ export const toDecimal = (amount: bigint): string => {
   return `${amount / UNIT}.${fraction}`
 }
 
+/** Formats base units of a token as a decimal text, rounded down to the decimals of a price. */
+export const fromBaseUnits = (units: bigint, decimals: number): string =>
+  toDecimal((units * UNIT) / 10n ** BigInt(decimals))
+
 /** An amount in its wire format. */
 export interface Price {
   readonly amount: string

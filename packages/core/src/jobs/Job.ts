@@ -6,6 +6,8 @@ export interface Job {
   readonly name: string
   /** Milliseconds from the end of one run to the start of the next. */
   readonly every: number
+  /** Milliseconds until a failed run is repeated, if not half a minute. */
+  readonly retryAfter?: number
   /**
    * One run: processes everything due now, in bounded batches, and returns the number of items processed. It can be
    * interrupted at any point and restarted on another server.

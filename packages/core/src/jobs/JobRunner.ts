@@ -7,7 +7,7 @@ import { type JobRun, JobStore } from "./JobStore.ts"
 
 /** Lease of a job, in milliseconds: how long the job of a dead server waits for another. */
 const LEASE = 30 * Timestamp.SECOND
-/** Delay before a failed job is retried, unless its regular interval is shorter. */
+/** Delay before a failed job is retried, unless its regular interval is shorter or it has its own. */
 const RETRY_AFTER = 30 * Timestamp.SECOND
 /** Maximum length of a stored failure message, in characters. */
 const FAILURE_LIMIT = 500
@@ -70,7 +70,7 @@ export class JobRunner extends Context.Service<
         }
         const message = String(Cause.squash(exit.cause)).slice(0, FAILURE_LIMIT)
         yield* Effect.logError(`the job ${job.name} failed`, exit.cause)
-        yield* store.finish(run, { _tag: "Failed", message }, Math.min(job.every, RETRY_AFTER))
+        yield* store.finish(run, { _tag: "Failed", message }, Math.min(job.every, job.retryAfter ?? RETRY_AFTER))
         return yield* new JobFailed({ name: job.name, message })
       })
 

@@ -100,8 +100,8 @@ const ledgerConditions = ({ jobs }: StoreFigures): Effect.Effect<ReadonlyArray<C
     {
       kind: "ledger_unequal",
       subject: "ledger",
-      summary: `The ledger and the operations differ. ${failure}`,
-      action: "agentos-server ledger has the report. Compare its operations with the chain, and report the defect."
+      summary: `The ledger, the operations and the refund wallet differ. ${failure}`,
+      action: "agentos-server ledger has the report. /docs/operate#ledger-problems explains each line."
     }
   ])
 }

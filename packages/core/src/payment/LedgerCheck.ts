@@ -2,17 +2,21 @@ import { Context, Effect, Layer, Option } from "effect"
 import type { ProviderError } from "../kernel/ProviderError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import * as Uuid from "../kernel/Uuid.ts"
+import type { WalletAddress } from "../tenancy/Tenant.ts"
 import { accountOf, type LedgerAccount } from "./Ledger.ts"
 import { type ManualRefund, ManualRefundStore } from "./ManualRefundStore.ts"
 import type { Operation } from "./Operation.ts"
 import { OperationStore } from "./OperationStore.ts"
 import { type ChainTransfer, PaymentRail, type Token } from "./PaymentRail.ts"
-import { symbolOf } from "./PaymentTerms.ts"
-
-/** A token, and its symbol; null if it is not accepted now. */
-interface NamedToken extends Token {
-  readonly symbol: string | null
-}
+import { decimalsOf, symbolOf } from "./PaymentTerms.ts"
+import {
+  type ChainComparison,
+  compareTransfers,
+  type NamedToken,
+  outflowProblem,
+  type PaidOperation,
+  sum
+} from "./TransferComparison.ts"
 
 /** The ledger of one token in base units, and its problems. */
 export interface TokenLedger extends NamedToken {
@@ -26,33 +30,11 @@ export interface TokenLedger extends NamedToken {
   readonly problems: ReadonlyArray<string>
 }
 
-/** The ledger of one token compared with the transfers on the chain. */
-export interface ChainComparison extends NamedToken {
-  /** Count and total, in base units, of the transfers that the chain shows as received and as refunded. */
-  readonly received: { readonly count: number; readonly amount: bigint }
-  readonly paidBack: { readonly count: number; readonly amount: bigint }
-  /**
-   * Received transfers without an operation: not yet claimed, a gift, or a payment to another deployment. A transfer by
-   * an authorization for our challenge becomes an operation once its payer presents the authorization again.
-   */
-  readonly unclaimed: ReadonlyArray<ChainTransfer>
-  /** Messages for the operator; empty when ledger and chain agree. */
-  readonly problems: ReadonlyArray<string>
-}
-
 /** Transfers of one token that belong to no operation. */
 export interface UnclaimedTransfers extends Token {
   readonly transfers: ReadonlyArray<ChainTransfer>
-}
-
-/** The fields of an operation kept in memory during the comparison with the chain. The large `answer` is left out. */
-interface PaidOperation extends Pick<
-  Operation,
-  "operationId" | "state" | "transaction" | "refundTransaction" | "nonceReadAtBlock"
-> {
-  readonly payer: string
-  readonly token: Token
-  readonly amount: bigint
+  /** A message for each transfer from a refund wallet. */
+  readonly outflows: ReadonlyArray<string>
 }
 
 const toPaid = (operation: Operation): PaidOperation => {
@@ -72,6 +54,8 @@ const UNCLAIMED_GRACE = 10 * Timestamp.MINUTE
  * one hour.
  */
 const OPERATION_AGE_MAX = 2 * Timestamp.HOUR
+/** More operations of one payer in a state are not searched for a refund. */
+const PAYER_OPERATIONS_MAX = 1_000
 /** Maximum number of listed messages per kind; the others are only counted. */
 const PROBLEM_LIMIT = 100
 
@@ -91,9 +75,9 @@ export class LedgerCheck extends Context.Service<
      */
     readonly compareWithChain: Effect.Effect<ReadonlyArray<ChainComparison>, ProviderError>
     /**
-     * Returns the transfers to us of the last day without an operation, for each token accepted now. Leaves out the
-     * last ten minutes, because their operations may be in progress. The cost grows with
-     * one day's payments, not with all.
+     * Returns the transfers to us, and from the refund wallets, of the last day without an operation, for each token accepted
+     * now. Leaves out the last ten minutes, because their operations may be in progress, and transfers between our own wallets.
+     * The cost grows with one day's payments, not with all.
      */
     readonly findUnclaimed: Effect.Effect<ReadonlyArray<UnclaimedTransfers>, ProviderError>
     /** Returns the transfers to us in a transaction without an operation and without a return. As costly as `compareWithChain`. */
@@ -111,7 +95,8 @@ export class LedgerCheck extends Context.Service<
 
       const named = (token: Token): NamedToken => {
         const accepted = rail.terms(0n).find((terms) => isOf(lowerCase(terms), lowerCase(token)))
-        return { ...token, symbol: accepted === undefined ? null : symbolOf(accepted) }
+        if (accepted === undefined) return { ...token, symbol: null, decimals: null }
+        return { ...token, symbol: symbolOf(accepted), decimals: decimalsOf(accepted) }
       }
 
       const check = Effect.gen(function* () {
@@ -176,7 +161,10 @@ export class LedgerCheck extends Context.Service<
         refunds: ReadonlyArray<ManualRefund>
       ) {
         const transfers = yield* readTransfers(token, yield* firstBlockOf(token, paid))
-        return { ...named(token), ...compareTransfers(paid, refunds, transfers) }
+        const { outflows, ...comparison } = compareTransfers(paid, refunds, transfers)
+        const about = named(token)
+        const problems = [...comparison.problems, ...outflows.map((outflow) => outflowProblem(about, outflow))]
+        return { ...about, ...comparison, problems }
       })
 
       /** Compares each token with the chain, with all messages. */
@@ -212,6 +200,20 @@ export class LedgerCheck extends Context.Service<
           )
       })
 
+      /**
+       * Whether the transfer is the refund of an operation of its recipient, however old, or may be that of one whose refund is
+       * due. What is due is read first: it becomes refunded, and never the reverse.
+       */
+      const refundsOlderOperation = Effect.fnUntraced(function* (token: Token, outflow: ChainTransfer) {
+        const of = { payer: outflow.wallet as WalletAddress, limit: PAYER_OPERATIONS_MAX }
+        const due = yield* operations.list({ ...of, state: "refund_due" })
+        const refunded = yield* operations.list({ ...of, state: "refunded" })
+        const isRefundOf = ({ amount, refundTransaction }: (typeof due)[number]) =>
+          amount === outflow.amount &&
+          (refundTransaction ?? outflow.transaction).toLowerCase() === outflow.transaction.toLowerCase()
+        return [...due, ...refunded].some((one) => isOf(one, lowerCase(token)) && isRefundOf(one))
+      })
+
       const findUnclaimed = Effect.gen(function* () {
         if (!rail.listsTransfers) return []
         const now = yield* Timestamp.now
@@ -219,22 +221,29 @@ export class LedgerCheck extends Context.Service<
           Timestamp.Timestamp.make(Math.max(0, moment))
         )
         const tokens = acceptedTokens()
-        const received = yield* Effect.forEach(tokens, (token) =>
+        const shown = yield* Effect.forEach(tokens, (token) =>
           Effect.gen(function* () {
             const first = yield* rail.blockBefore(token, from!)
             const last = yield* rail.blockBefore(token, until!)
             const transfers = yield* readTransfers(token, first + 1n)
-            return transfers.filter(({ block, direction }) => direction === "received" && block <= last)
+            return transfers.filter(({ block }) => block <= last)
           })
         )
         // Read after the transfers, so that the operation of each transfer has had time to be stored.
         const paid = yield* readPaid(Uuid.fromParts(Math.max(0, from! - OPERATION_AGE_MAX), 0n))
         const refunds = yield* manual.list()
-        return tokens.map((token, index) => {
-          const own = paid.filter((operation) => isOf(operation.token, token))
-          const returned = refunds.filter((refund) => isIn(refund, token))
-          return { ...token, transfers: limited(compareTransfers(own, returned, received[index] ?? [])).unclaimed }
-        })
+        return yield* Effect.forEach(tokens, (token, index) =>
+          Effect.gen(function* () {
+            const ofToken = paid.filter((operation) => isOf(operation.token, token))
+            const returned = refunds.filter((refund) => isIn(refund, token))
+            const { outflows, unclaimed } = compareTransfers(ofToken, returned, shown[index] ?? [])
+            const unrecorded = yield* Effect.filter(outflows, (outflow) =>
+              Effect.map(refundsOlderOperation(token, outflow), (is) => !is)
+            )
+            const messages = unrecorded.map((outflow) => outflowProblem(named(token), outflow))
+            return { ...token, transfers: unclaimed.slice(0, PROBLEM_LIMIT), outflows: messages }
+          })
+        )
       })
 
       return LedgerCheck.of({
@@ -261,9 +270,6 @@ export class LedgerCheck extends Context.Service<
 
 const PARTS = ["fulfilled", "inFlight", "refundDue", "refunded"] as const
 
-const sum = (rows: ReadonlyArray<{ readonly amount: bigint }>): bigint =>
-  rows.reduce((total, { amount }) => total + amount, 0n)
-
 const isOf = (row: Token, token: Token): boolean => row.network === token.network && row.asset === token.asset
 
 const lowerCase = ({ asset, network }: Token): Token => ({ network, asset: asset.toLowerCase() })
@@ -275,86 +281,14 @@ const isIn = (refund: ManualRefund, { asset, network }: Token): boolean =>
 const tokensOf = (rows: ReadonlyArray<Token>): ReadonlyArray<Token> =>
   Array.from(new Map(rows.map(({ asset, network }) => [`${network} ${asset}`, { network, asset }])).values())
 
-/** Returns the key that matches operations with transfers. One transaction may contain several transfers. */
-const keyOf = (direction: string, transaction: string, wallet: string, amount: bigint): string =>
-  `${direction} ${transaction.toLowerCase()} ${wallet.toLowerCase()} ${amount}`
-
-/** Whether a transfer can be that of an operation, of which the token kept a fee. */
-const isShort = (
-  one: ChainTransfer,
-  direction: ChainTransfer["direction"],
-  transaction: string,
-  { amount, payer }: PaidOperation
-): boolean =>
-  one.amount < amount &&
-  keyOf(one.direction, one.transaction, one.wallet, amount) === keyOf(direction, transaction, payer, amount)
-
 /** Lists at most `PROBLEM_LIMIT` messages of each kind. */
-const limited = <A extends Pick<ChainComparison, "unclaimed" | "problems">>(comparison: A): A => {
-  const { problems, unclaimed } = comparison
+const limited = (comparison: ChainComparison): ChainComparison => {
+  const { ownTransfers, problems, unclaimed } = comparison
   const more = problems.length - PROBLEM_LIMIT
   return {
     ...comparison,
     unclaimed: unclaimed.slice(0, PROBLEM_LIMIT),
+    ownTransfers: ownTransfers.slice(-PROBLEM_LIMIT),
     problems: more > 0 ? [...problems.slice(0, PROBLEM_LIMIT), `and ${more} more`] : problems
   }
-}
-
-/**
- * Matches operations, and the refunds by hand, with transfers of one token. Each transfer is matched once at most. A refund by
- * hand may come from any wallet, so it need not be among the transfers.
- */
-const compareTransfers = (
-  paid: ReadonlyArray<PaidOperation>,
-  refunds: ReadonlyArray<ManualRefund>,
-  transfers: ReadonlyArray<ChainTransfer>
-): Omit<ChainComparison, keyof NamedToken> => {
-  const open = new Map<string, Array<ChainTransfer>>()
-  for (const transfer of transfers) {
-    const key = keyOf(transfer.direction, transfer.transaction, transfer.wallet, transfer.amount)
-    open.set(key, [...(open.get(key) ?? []), transfer])
-  }
-  const matched = (direction: "received" | "refunded", transaction: string, wallet: string, amount: bigint): boolean =>
-    open.get(keyOf(direction, transaction, wallet, amount))?.shift() !== undefined
-  const missing: Array<{
-    readonly direction: "received" | "refunded"
-    readonly transaction: string
-    readonly of: PaidOperation
-  }> = []
-  const match = (direction: "received" | "refunded", transaction: string, of: PaidOperation) => {
-    if (!matched(direction, transaction, of.payer, of.amount)) missing.push({ direction, transaction, of })
-  }
-  const byHand = new Set(refunds.map(({ operationId }) => operationId))
-
-  const problems: Array<string> = []
-  for (const operation of paid) {
-    const { operationId, refundTransaction, transaction } = operation
-    if (transaction !== null) match("received", transaction, operation)
-    if (refundTransaction !== null && !byHand.has(operationId)) match("refunded", refundTransaction, operation)
-  }
-  for (const { amount, operationId, receivedAmount, receivedTransaction, transaction, wallet } of refunds) {
-    matched("refunded", transaction, wallet, amount)
-    if (operationId === null) matched("received", receivedTransaction, wallet, receivedAmount)
-  }
-  for (const { direction, of, transaction } of missing) {
-    const what = `operation ${of.operationId} (${of.state}) is ${direction === "received" ? "paid" : "refunded"}`
-    const short = [...open.values()]
-      .find(([one]) => one !== undefined && isShort(one, direction, transaction, of))
-      ?.shift()
-    problems.push(
-      short === undefined
-        ? `${what}, but the chain shows no transfer in ${transaction}`
-        : `${what}, but the chain shows ${short.amount} of ${of.amount} in ${transaction}: the token kept a fee`
-    )
-  }
-  const left = [...open.values()].flat()
-  const unclaimed = left.filter(({ direction }) => direction === "received")
-  for (const { amount, transaction, wallet } of left.filter(({ direction }) => direction === "refunded")) {
-    problems.push(`${amount} was refunded to ${wallet} in ${transaction} without an operation`)
-  }
-  const total = (direction: ChainTransfer["direction"]) => {
-    const own = transfers.filter((transfer) => transfer.direction === direction)
-    return { count: own.length, amount: sum(own) }
-  }
-  return { received: total("received"), paidBack: total("refunded"), unclaimed, problems }
 }

@@ -2,7 +2,7 @@ import { Cache, Context, Duration, Effect, Exit, Layer, Schema } from "effect"
 import * as Usdt from "../catalog/Usdt.ts"
 import type { WalletAddress } from "../tenancy/Tenant.ts"
 import { PaymentRail, type WalletFunds } from "./PaymentRail.ts"
-import { type PaymentTerms, symbolOf } from "./PaymentTerms.ts"
+import { decimalsOf, type PaymentTerms, symbolOf } from "./PaymentTerms.ts"
 
 /**
  * How long the funds of a wallet on a network are kept, or the reason why they could not be read. Those with the nonce of a permit
@@ -53,23 +53,22 @@ type Funds = WalletFunds | { readonly reason: string }
 
 const toRecord = (terms: PaymentTerms) => {
   const { asset, extra, network, payTo } = terms
-  const { assetTransferMethod = null, decimals = Usdt.DECIMALS, name = null } = extra
+  const { assetTransferMethod = null, name = null } = extra
   return {
     network,
     asset,
     name: name === null ? null : String(name),
     symbol: symbolOf(terms),
     transferMethod: assetTransferMethod === null ? null : String(assetTransferMethod),
-    decimals: Number(decimals),
+    decimals: decimalsOf(terms),
     payTo
   }
 }
 
 const withFunds = (record: PaymentNetworkRecord, funds: Funds): PaymentNetworkRecord => {
   if ("reason" in funds) return { ...record, balance: null, allowance: null, permitNonce: null, reason: funds.reason }
-  const unit = 10n ** BigInt(record.decimals - Usdt.DECIMALS)
   const amountOf = (units: bigint | null) =>
-    units === null ? null : { amount: Usdt.toDecimal(units / unit), baseUnits: String(units) }
+    units === null ? null : { amount: Usdt.fromBaseUnits(units, record.decimals), baseUnits: String(units) }
   return {
     ...record,
     balance: amountOf(funds.balance),

@@ -123,6 +123,8 @@ export interface ChainTransfer {
   readonly block: bigint
   /** The counterparty: the payer, or the recipient of a refund. */
   readonly wallet: string
+  /** Our side, if the counterparty is a wallet of ours too. A transfer from our refund wallet to us is listed in both directions. */
+  readonly ownWallet?: string
   /** Base units of the token. */
   readonly amount: bigint
 }

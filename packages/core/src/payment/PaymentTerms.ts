@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { ASSET } from "../catalog/Usdt.ts"
+import { ASSET, DECIMALS } from "../catalog/Usdt.ts"
 
 /**
  * The terms of a payment: the payment requirements of x402 version 2, scheme `exact`
@@ -25,6 +25,9 @@ export const symbolOf = ({ extra }: Pick<PaymentTerms, "extra">): string => {
   const { symbol } = extra
   return typeof symbol === "string" ? symbol : ASSET
 }
+
+/** Returns the decimals of the token: those of a price, unless `extra` has others. */
+export const decimalsOf = ({ extra }: Pick<PaymentTerms, "extra">): number => Number(extra["decimals"] ?? DECIMALS)
 
 /**
  * Our fields of `extra`, by which a challenge is bound to one request. The client echoes them but does not sign them, so the

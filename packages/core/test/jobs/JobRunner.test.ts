@@ -99,8 +99,10 @@ describe("JobRunner", () => {
       Effect.gen(function* () {
         const { job, state } = counting("other")
         const broken: Job = { name: "broken", every: 60 * MINUTE, run: Effect.die(new Error("the disk is full")) }
-        yield* Effect.forkChild((yield* runnerOf(broken, job)).run)
+        const costly: Job = { ...broken, name: "costly", retryAfter: 4 * MINUTE }
+        yield* Effect.forkChild((yield* runnerOf(broken, costly, job)).run)
         yield* TestClock.adjust("10 minutes")
+        assert.strictEqual((yield* recordOf("costly"))?.failures, 3)
         const record = yield* recordOf("broken")
         assert.isAtLeast(record?.failures ?? 0, 10)
         assert.include(record?.failure ?? "", "the disk is full")

@@ -1,10 +1,14 @@
 import { LedgerCheck, OperationStore } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { ADA, adasMailbox, failureOf, pay, scenario, sendPaid } from "../support/Purchase.ts"
+import { ADA, adasMailbox, failureOf, pay, returnDebts, scenario, sendPaid } from "../support/Purchase.ts"
 
 const TOKEN = { network: "eip155:402402", asset: "0x00000000000000000000000000000000000000a1" }
-const NAMED = { ...TOKEN, symbol: "USDT" }
+const NAMED = { ...TOKEN, symbol: "USDT", decimals: 6 }
+const PAY_TO = "0x00000000000000000000000000000000000000f0"
+const REFUND_WALLET = "0x00000000000000000000000000000000000000f1"
+const FORMER_PAY_TO = "0x00000000000000000000000000000000000000f3"
+const THIEF = "0x00000000000000000000000000000000000000f2"
 
 describe("LedgerCheck", () => {
   scenario("reports nothing when nothing was paid", () =>
@@ -13,7 +17,7 @@ describe("LedgerCheck", () => {
       assert.deepStrictEqual(yield* ledger.check, [])
       const nothing = { count: 0, amount: 0n }
       assert.deepStrictEqual(yield* ledger.compareWithChain, [
-        { ...NAMED, received: nothing, paidBack: nothing, unclaimed: [], problems: [] }
+        { ...NAMED, received: nothing, paidBack: nothing, unclaimed: [], ownTransfers: [], problems: [] }
       ])
     })
   )
@@ -121,7 +125,73 @@ describe("LedgerCheck", () => {
       )
       assert.lengthOf(chain?.problems ?? [], 2)
       assert.match(chain?.problems[0] ?? "", /is paid, but the chain shows no transfer in 0x01$/)
-      assert.match(chain?.problems[1] ?? "", /^250000 was refunded to 0x0+ad in 0xgone without an operation$/)
+      assert.match(
+        chain?.problems[1] ?? "",
+        /^250000 base units \(0\.25 USDT\) were sent from the refund wallet to 0x0+ad in 0xgone without an operation$/
+      )
+    })
+  )
+
+  scenario("reports a transfer between own wallets as such, once, and as no payment, refund or problem", (host) =>
+    Effect.gen(function* () {
+      const moved = { transaction: "0x0e", amount: 7n, block: 5n }
+      const toPayTo = [
+        { ...moved, direction: "refunded", wallet: PAY_TO, ownWallet: REFUND_WALLET },
+        { ...moved, direction: "received", wallet: REFUND_WALLET, ownWallet: PAY_TO }
+      ] as const
+      const toFormer = { ...moved, direction: "received", wallet: PAY_TO, ownWallet: FORMER_PAY_TO, block: 4n } as const
+      host.payments.log.push(...toPayTo, ...structuredClone(toPayTo), toFormer)
+      const { compareWithChain, findUnclaimed, findUnclaimedIn } = yield* LedgerCheck
+      const nothing = { count: 0, amount: 0n }
+      const transfer = { ...moved, from: REFUND_WALLET, to: PAY_TO }
+      assert.deepStrictEqual(yield* compareWithChain, [
+        {
+          ...NAMED,
+          received: nothing,
+          paidBack: nothing,
+          unclaimed: [],
+          ownTransfers: [{ ...moved, block: 4n, from: PAY_TO, to: FORMER_PAY_TO }, transfer, transfer],
+          problems: []
+        }
+      ])
+      host.payments.blocksBefore.push(1n, 9n)
+      assert.deepStrictEqual(yield* findUnclaimed, [{ ...TOKEN, transfers: [], outflows: [] }])
+      assert.deepStrictEqual(yield* findUnclaimedIn("0x0e"), [])
+    })
+  )
+
+  scenario("matches operations before it takes a transfer as one between own wallets", (host) =>
+    Effect.gen(function* () {
+      host.sendScript.push("Rejected")
+      const { attempt, challenge } = yield* sendPaid
+      yield* failureOf(attempt(pay(challenge, ADA, "02")))
+      yield* returnDebts
+      // As if the payer's wallet were our own.
+      const own = host.payments.log.map((transfer) => ({ ...transfer, ownWallet: PAY_TO }))
+      host.payments.log.splice(0, own.length, ...own)
+      const [chain] = yield* (yield* LedgerCheck).compareWithChain
+      assert.deepInclude(chain, {
+        received: { count: 2, amount: 270_000n },
+        paidBack: { count: 1, amount: 20_000n },
+        unclaimed: [],
+        ownTransfers: [],
+        problems: []
+      })
+    })
+  )
+
+  scenario("names a transfer from the refund wallet to a stranger, and its amount by the token's decimals", (host) =>
+    Effect.gen(function* () {
+      host.payments.change({ extra: { symbol: "USDC", decimals: 18 } })
+      const amount = 1_000n * 10n ** 18n
+      host.payments.log.push({ direction: "refunded", transaction: "0x5e", wallet: THIEF, amount, block: 5n })
+      const message = `${amount} base units (1000.00 USDC) were sent from the refund wallet to ${THIEF} in 0x5e without an operation`
+      const { compareWithChain, findUnclaimed } = yield* LedgerCheck
+      assert.deepStrictEqual((yield* compareWithChain)[0]?.problems, [message])
+      host.payments.blocksBefore.push(1n, 5n)
+      assert.deepStrictEqual(yield* findUnclaimed, [{ ...TOKEN, transfers: [], outflows: [message] }])
+      host.payments.blocksBefore.push(1n, 4n)
+      assert.deepStrictEqual(yield* findUnclaimed, [{ ...TOKEN, transfers: [], outflows: [] }])
     })
   )
 })

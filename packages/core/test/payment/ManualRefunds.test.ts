@@ -97,6 +97,29 @@ describe("a refund by hand", () => {
     })
   )
 
+  scenario("leaves the refund wallet without a message of the audit, due, recorded, or of an old operation", (host) =>
+    Effect.gen(function* () {
+      const { fail, operationId } = yield* owed(host)
+      yield* fail("03")
+      yield* TestClock.adjust("3 days")
+      host.payments.log.push({ direction: "refunded", transaction: TX, wallet: ADA, amount: PRICE, block: 50n })
+      const { findUnclaimed } = yield* LedgerCheck
+      const outflows = Effect.suspend(() => {
+        host.payments.blocksBefore.push(40n, 60n)
+        return Effect.map(findUnclaimed, ([token]) => token?.outflows)
+      })
+      assert.deepStrictEqual(yield* outflows, [])
+      yield* refundByHand(operationId, TX)
+      host.payments.refunding.mode = "pays"
+      yield* returnDebts
+      const [automatic] = host.payments.log.splice(-1)
+      host.payments.log.push({ ...automatic!, block: 51n })
+      assert.deepStrictEqual(yield* outflows, [])
+      host.payments.log.push({ ...automatic!, transaction: "0x5e", block: 52n })
+      assert.lengthOf((yield* outflows) ?? [], 1)
+    })
+  )
+
   scenario("is recorded once, however often the operator repeats it", (host) =>
     Effect.gen(function* () {
       const { operationId } = yield* owed(host)

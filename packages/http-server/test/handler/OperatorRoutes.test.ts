@@ -570,7 +570,7 @@ describe("the operator's routes", () => {
     await server.stop()
   })
 
-  it("report unclaimed transfers by the job ledger-audit, in the log and as a metric", async () => {
+  it("report unclaimed transfers by the job ledger-audit, in the log and as a metric, and outflows as its failure", async () => {
     const server = await startServer({ operatorToken: TOKEN })
     await newTenant(server)
     const unclaimed = async () => {
@@ -590,6 +590,14 @@ describe("the operator's routes", () => {
     server.payments.blocksBefore.push(7n, 9n)
     await audit()
     assert.strictEqual(await unclaimed(), "0")
+    const movement = { direction: "refunded", transaction: "0x5e", wallet: `0x${"f1".repeat(20)}`, amount: 5n } as const
+    server.payments.log.push({ ...movement, block: 8n, ownWallet: `0x${"f2".repeat(20)}` })
+    server.payments.blocksBefore.push(7n, 9n)
+    assert.strictEqual((await audit()).status, 200)
+    server.payments.log.push({ ...movement, block: 9n })
+    server.payments.blocksBefore.push(7n, 9n)
+    assert.strictEqual((await audit()).status, 500)
+    assert.include((await call(server, "GET", JOBS, bearing(TOKEN))).text, "0x5e without an operation")
     await server.stop()
   })
 

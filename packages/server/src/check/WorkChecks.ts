@@ -45,8 +45,14 @@ const ledgerFinding = ({ jobs }: StoreFigures, now: number): Finding => {
   if (audit === undefined || (audit.failure === null && audit.succeededAt === null))
     return warned("was not compared yet", `agentos-server jobs run ${LEDGER_JOB}`)
   if (audit.failure !== null)
-    return failed(audit.failure, "agentos-server ledger has the report. Compare its operations with the chain.")
-  return passed(`equal to the operations ${shown(now - (audit.succeededAt ?? now))} ago`)
+    return failed(
+      audit.failure,
+      "agentos-server ledger has the report. /docs/operate#ledger-problems explains each line."
+    )
+  const ago = shown(now - (audit.succeededAt ?? now))
+  return passed(
+    `its sums in the database equal the operations ${ago} ago; agentos-server ledger compares the whole chain`
+  )
 }
 
 const jobsFinding = ({ jobs }: StoreFigures, now: number): Finding => {

@@ -64,7 +64,12 @@ export const JOBS_RUN = defineCommand(
       "Runs the job once, due or not, under the same lease as servers do: a job runs in one place at a time. Uses the whole configuration.",
     arguments: [{ name: "job", summary: "Name of the job.", presence: "required" }],
     flags: [REASON_FLAG],
-    examples: [{ line: "agentos-server jobs run ledger-audit", does: "Compare the ledger with the chain now" }],
+    examples: [
+      {
+        line: "agentos-server jobs run ledger-audit",
+        does: "Compare the ledger with the operations, and with the last day of the chain"
+      }
+    ],
     output: "record",
     json: "{name, done}",
     exits: [5, 6]

@@ -8,6 +8,8 @@ import { currentStorage } from "./Maintenance.ts"
 const toJson = (report: unknown): string =>
   JSON.stringify(report, (_key, value: unknown) => (typeof value === "bigint" ? value.toString() : value), 2)
 
+const AMOUNTS = "in base units: one token has 10 to the power of its decimals, so 1000000 are 1 token with 6 decimals"
+
 /** The report for the operator, and the number of problems found. */
 export interface LedgerReport {
   readonly json: string
@@ -31,6 +33,7 @@ export const ledgerProgram: Effect.Effect<LedgerReport, unknown> = Effect.gen(fu
     const chain = yield* ledger.compareWithChain
     const problems = [...tokens, ...chain].flatMap((part) => part.problems).length
     const unclaimed = chain.reduce((sum, part) => sum + part.unclaimed.length, 0)
-    return { json: toJson({ ok: problems + unclaimed === 0, ledger: tokens, chain }), problems, unclaimed }
+    const report = { ok: problems + unclaimed === 0, amounts: AMOUNTS, ledger: tokens, chain }
+    return { json: toJson(report), problems, unclaimed }
   }).pipe(Effect.provide(LedgerCheck.layer.pipe(Layer.provide(ports))))
 }).pipe(Effect.scoped)

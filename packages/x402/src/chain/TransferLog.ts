@@ -15,11 +15,13 @@ export const PAGE_TRANSFERS_MAX = 1_000
 
 /**
  * Reads the token's transfers to us and from the refund wallets, oldest first, in at most `LOG_QUESTIONS_MAX`
- * requests. Transfers of zero are skipped: anyone can make a token emit them in any name.
+ * requests. Transfers of zero are skipped: anyone can make a token emit them in any name. `ownWallets` has all our wallets on
+ * the network, in lower case.
  */
 export const readTransfers = Effect.fnUntraced(function* (
   chain: EvmChain,
   { recipients, refundWallets }: OfferedNetwork,
+  ownWallets: ReadonlySet<string>,
   fromBlock: bigint
 ): Effect.fn.Return<TransferPage, ProviderError> {
   const latest = yield* chain.latestBlock
@@ -41,7 +43,7 @@ export const readTransfers = Effect.fnUntraced(function* (
       { concurrency: sides.length }
     )
     const moved = found.flat().filter(({ transfer }) => transfer.value > 0n)
-    transfers.push(...moved.toSorted((a, b) => inOrder(a.transfer, b.transfer)).map(transferOf))
+    transfers.push(...moved.toSorted((a, b) => inOrder(a.transfer, b.transfer)).map(transferOf(ownWallets)))
   }
   return { transfers, nextBlock: null }
 })
@@ -49,16 +51,16 @@ export const readTransfers = Effect.fnUntraced(function* (
 const inOrder = (a: LoggedTransfer, b: LoggedTransfer): number =>
   a.block === b.block ? a.logIndex - b.logIndex : a.block < b.block ? -1 : 1
 
-const transferOf = ({
-  direction,
-  transfer: { block, from, to, transaction, value }
-}: {
-  readonly direction: ChainTransfer["direction"]
-  readonly transfer: LoggedTransfer
-}): ChainTransfer => ({
-  direction,
-  transaction,
-  block,
-  wallet: direction === "received" ? from : to,
-  amount: value
-})
+const transferOf =
+  (ownWallets: ReadonlySet<string>) =>
+  ({
+    direction,
+    transfer: { block, from, to, transaction, value }
+  }: {
+    readonly direction: ChainTransfer["direction"]
+    readonly transfer: LoggedTransfer
+  }): ChainTransfer => {
+    const [wallet, ownWallet] = direction === "received" ? [from, to] : [to, from]
+    const isOwn = ownWallets.has(wallet)
+    return { direction, transaction, block, wallet, ...(isOwn ? { ownWallet } : {}), amount: value }
+  }

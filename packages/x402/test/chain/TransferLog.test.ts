@@ -1,9 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Redacted } from "effect"
-import { type Hex, numberToHex, pad } from "viem"
+import { type Hex, numberToHex, pad, toFunctionSelector } from "viem"
 import { LOG_QUESTIONS_MAX } from "../../src/chain/EvmChain.ts"
 import type { PaymentNetwork } from "../../src/index.ts"
+import { domainOf } from "../../src/method/TokenDomain.ts"
 import { hexOf } from "../../src/network/AuthorizedTransfer.ts"
+import { offer } from "../../src/network/PaymentNetwork.ts"
+import { domainSeparator } from "../../src/network/TypedDomain.ts"
 import { PAGE_TRANSFERS_MAX } from "../../src/chain/TransferLog.ts"
 import { type FakeLog, TRANSFER } from "../support/ChainFake.ts"
 import { prepare } from "../support/RailFake.ts"
@@ -13,6 +16,8 @@ import * as Sample from "../support/Sample.ts"
 const token = { network: "eip155:402402", asset: Sample.asset }
 const refund = { privateKey: Redacted.make(privateKey) }
 const payer = Sample.payer.address.toLowerCase()
+const payTo = Sample.payTo.toLowerCase()
+const ours = (number: number): Hex => numberToHex(number, { size: 20 })
 const stranger = Sample.stranger.toLowerCase()
 
 const hash = (number: number): Hex => numberToHex(number, { size: 32 })
@@ -85,11 +90,34 @@ describe("PaymentRailX402.transfers", () => {
       state.logs.push(transfer(80, wallet, Sample.payTo, 5n), transfer(81, stranger, Sample.payTo, 6n))
       const { transfers } = yield* rail.transfers(token, 0n)
       assert.deepStrictEqual(
-        transfers.map(({ amount, direction, wallet: other }) => [direction, other, amount]),
+        transfers.map(({ amount, direction, ownWallet, wallet: other }) => [direction, other, amount, ownWallet]),
         [
-          ["received", wallet, 5n],
-          ["refunded", Sample.payTo.toLowerCase(), 5n],
-          ["received", stranger, 6n]
+          ["received", wallet, 5n, payTo],
+          ["refunded", payTo, 5n, wallet],
+          ["received", stranger, 6n, undefined]
+        ]
+      )
+    })
+  )
+
+  it.effect("marks transfers to all our wallets of the network: former ones, and those of other tokens", () =>
+    Effect.gen(function* () {
+      const { build, configured, state } = yield* prepare({ refund: { ...refund, formerWallets: [ours(1)] } })
+      const second = { asset: ours(9), payTo: ours(2), formerPayTo: [ours(3)] }
+      const separator = domainSeparator(domainOf(yield* offer({ ...configured, ...second })))
+      const decimals = numberToHex(configured.decimals, { size: 32 })
+      state.contracts.set(second.asset, (data) => (data === toFunctionSelector("decimals()") ? decimals : separator))
+      const rail = yield* build(configured, { ...configured, ...second })
+      const recipients = [ours(1), ours(2), ours(3), stranger]
+      state.logs.push(...recipients.map((to, place) => transfer(80 + place, wallet, to, 1n)))
+      const { transfers } = yield* rail.transfers(token, 0n)
+      assert.deepStrictEqual(
+        transfers.map(({ ownWallet, wallet: other }) => [other, ownWallet]),
+        [
+          [ours(1), wallet],
+          [ours(2), wallet],
+          [ours(3), wallet],
+          [stranger, undefined]
         ]
       )
     })
