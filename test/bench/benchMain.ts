@@ -15,6 +15,7 @@ import { memory } from "./memory.ts"
 import { mailIn } from "./mailIn.ts"
 import { mailOut } from "./mailOut.ts"
 import { numbers } from "./numbers.ts"
+import { overhead } from "./overhead.ts"
 import { paid, paidByMethod, paidOnChain } from "./paid.ts"
 import { planner } from "./planner.ts"
 import { read } from "./read.ts"
@@ -32,6 +33,7 @@ const benches: Readonly<Record<string, Bench>> = {
   paid,
   "paid-chain": paidOnChain,
   "paid-methods": paidByMethod,
+  overhead,
   "mail-in": mailIn,
   "mail-out": mailOut,
   events,

@@ -15,8 +15,10 @@ import { treeCpuMillis } from "./ProcessUsage.ts"
 import type { SmtpServerOptions } from "./peer/smtpServerMain.ts"
 
 const SENDER_DOMAIN = "outside.example"
+/** A mail, and the number of its senders. */
+export const SMALL_MAIL = { what: "2 KiB", textBytes: 2 * 1024, attachmentBytes: 0, callers: 32 }
 const SIZES = [
-  { what: "2 KiB", textBytes: 2 * 1024, attachmentBytes: 0, callers: 32 },
+  SMALL_MAIL,
   // The server takes 28 MiB from one address at a time, counted by the capacity of its buffers.
   { what: "1 MiB with an attachment", textBytes: 2 * 1024, attachmentBytes: 1024 * 1024, callers: 8 }
 ]
@@ -46,6 +48,49 @@ export const startMailers = (bench: BenchRun, zoneFile: string) => {
   return (mailing: Omit<Mailing, "from" | "dkim">) => mailers.ask({ ...mailing, from: `sender@${SENDER_DOMAIN}`, dkim })
 }
 
+/** A server that stores mail. Its database counts the mails that passed DKIM and SPF by a query. */
+export interface MailReceiver {
+  readonly name: string
+  readonly pid: number
+  readonly host: string
+  readonly port: number
+  readonly to: string
+  readonly database: string
+  readonly query: string
+}
+
+/** How the database of agentos-server counts them. */
+export const storedIn = (database: string): Pick<MailReceiver, "database" | "query"> => ({
+  database,
+  query: "select count(*)::integer as count from events where type = 'email.received'"
+})
+
+/** A side that receives mails until all are stored. */
+export const mailSide = (
+  sendMail: ReturnType<typeof startMailers>,
+  { database, host, name, pid, port, query, to }: MailReceiver,
+  { attachmentBytes, callers, textBytes }: typeof SMALL_MAIL
+): Side => ({
+  name,
+  cpuMillis: () => treeCpuMillis(pid),
+  work: async (millis) => {
+    const stored = openDatabase(database)
+    try {
+      const read = async () => Number((await stored.execute(query))[0]!["count"])
+      const before = await read()
+      const startedAt = performance.now()
+      const { count } = await sendMail({ host, port, to, textBytes, attachmentBytes, callers, millis })
+      while ((await read()) < before + count) {
+        if (performance.now() - startedAt > STORED_WITHIN_MILLIS) throw new Error(`${name}: mails are missing`)
+        await sleep(50)
+      }
+      return { count, millis: performance.now() - startedAt }
+    } finally {
+      await stored.close()
+    }
+  }
+})
+
 export const mailIn: Bench = {
   summary:
     "signed mail from its connection until its event is stored, 2 KiB and 1 MiB, beside smtp-server with mailauth, " +
@@ -69,63 +114,28 @@ export const mailIn: Bench = {
     }
     const peer = await startPeer(bench, "smtp-server", "smtpServerMain.ts", options)
     const sendMail = startMailers(bench, zoneFile)
-
-    /** A side whose database counts the mails that passed DKIM and SPF. */
-    const side = (
-      name: string,
-      pid: number,
-      port: number,
-      database: string,
-      query: string,
-      { attachmentBytes, callers, textBytes }: (typeof SIZES)[number]
-    ): Side => ({
-      name,
-      cpuMillis: () => treeCpuMillis(pid),
-      work: async (millis) => {
-        const stored = openDatabase(database)
-        try {
-          const read = async () => Number((await stored.execute(query))[0]!["count"])
-          const before = await read()
-          const startedAt = performance.now()
-          const { count } = await sendMail({
-            host: mail.host,
-            port,
-            to: address,
-            textBytes,
-            attachmentBytes,
-            callers,
-            millis
-          })
-          while ((await read()) < before + count) {
-            if (performance.now() - startedAt > STORED_WITHIN_MILLIS) throw new Error(`${name}: mails are missing`)
-            await sleep(50)
-          }
-          return { count, millis: performance.now() - startedAt }
-        } finally {
-          await stored.close()
-        }
-      }
-    })
     for (const size of SIZES)
       await compare(bench, {
         title: `mail of ${size.what} from its connection until it is stored with its event, ${size.callers} callers`,
         unit: "mails",
         goal: 1.2,
-        ours: side(
-          server.name,
-          server.pid,
-          mail.port,
-          url,
-          "select count(*)::integer as count from events where type = 'email.received'",
+        ours: mailSide(
+          sendMail,
+          { name: server.name, pid: server.pid, host: mail.host, port: mail.port, to: address, ...storedIn(url) },
           size
         ),
         peers: [
-          side(
-            "smtp-server, mailauth, mailparser, `pg`",
-            peer.pid,
-            Number(new URL(peer.url).port),
-            peerUrl,
-            `select count(*)::integer as count from mails where authentication::text like '%"dkim":["pass"],"spf":"pass"%'`,
+          mailSide(
+            sendMail,
+            {
+              name: "smtp-server, mailauth, mailparser, `pg`",
+              pid: peer.pid,
+              host: mail.host,
+              port: Number(new URL(peer.url).port),
+              to: address,
+              database: peerUrl,
+              query: `select count(*)::integer as count from mails where authentication::text like '%"dkim":["pass"],"spf":"pass"%'`
+            },
             size
           )
         ]

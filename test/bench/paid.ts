@@ -2,7 +2,7 @@ import { decodePaymentRequiredHeader } from "@x402/core/http"
 import { sandboxClient, usdt0Network } from "@agentos/sandbox"
 import { type Address, parseAbiItem } from "viem"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
-import type { Cluster } from "../support/Cluster.ts"
+import type { Cluster, PlannedNetwork } from "../support/Cluster.ts"
 import { databaseUrl, execute } from "../support/ClusterDatabase.ts"
 import { Treasury } from "../support/Treasury.ts"
 import type { Bench, BenchRun } from "./Bench.ts"
@@ -26,6 +26,26 @@ const TOKEN = {
   version: "1",
   decimals: 6
 } as const satisfies ChainOptions
+
+/** Starts a chain with its facilitator that answer at once, and on which every wallet has enough of the token. */
+export const startInstantChain = async (bench: BenchRun) => {
+  const { url } = await startPeer(bench, "chain", "chainMain.ts", TOKEN)
+  const { asset, chainId, decimals, name, version } = TOKEN
+  const network = ({ payTo, refund }: PlannedNetwork) => ({
+    network: `eip155:${chainId}`,
+    rpcUrl: `${url}/rpc`,
+    facilitator: { url },
+    asset,
+    decimals,
+    name,
+    version,
+    payTo,
+    refund,
+    confirmations: 0,
+    maxTimeoutSeconds: 60
+  })
+  return { url, network }
+}
 
 /** A chain with its facilitator, for the server and its peer. */
 interface Market {
@@ -93,28 +113,14 @@ export const paid: Bench = {
   options: COMPARISON_OPTIONS,
   comparesPeers: true,
   run: async (bench) => {
-    const chain = await startPeer(bench, "chain", "chainMain.ts", TOKEN)
-    const { asset, chainId, decimals, name, version } = TOKEN
-    const server = await startServerUnderTest(bench, {
-      network: ({ payTo, refund }) => ({
-        network: `eip155:${chainId}`,
-        rpcUrl: `${chain.url}/rpc`,
-        facilitator: { url: chain.url },
-        asset,
-        decimals,
-        name,
-        version,
-        payTo,
-        refund,
-        confirmations: 0,
-        maxTimeoutSeconds: 60
-      })
-    })
+    const { network, url } = await startInstantChain(bench)
+    const server = await startServerUnderTest(bench, { network })
+    const { name, version } = TOKEN
     await comparePurchases(bench, server, {
       title: `paid creation of a mailbox, ${CALLERS} callers; the peer stores a row`,
-      facilitatorUrl: chain.url,
+      facilitatorUrl: url,
       domain: { name, version },
-      settled: async () => ((await (await fetch(`${chain.url}/counts`)).json()) as ChainCounts).settled,
+      settled: async () => ((await (await fetch(`${url}/counts`)).json()) as ChainCounts).settled,
       fund: async () => undefined
     })
   }

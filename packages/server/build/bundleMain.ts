@@ -1,6 +1,8 @@
 /**
  * Bundles agentos-server into dist/bundle: the program, the programs that it starts, each in one file, the libraries that
  * it loads on first use, the documentation, the console, and the packages that it offers for download.
+ *
+ * `bundleMain.ts FOLDER MODULE` writes another build into a folder, with the plugin that is the default export of a module.
  */
 import { site } from "@agentos/site"
 import { readFileSync, rmSync } from "node:fs"
@@ -12,7 +14,7 @@ import { asciiOf, BUILD, lazyBuiltins, sealing, thirdPartyLicenses } from "../..
 import { effectImports } from "../../../release/EffectImports.ts"
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url))
-const FOLDER = fileURLToPath(new URL("../dist/bundle", import.meta.url))
+const [FOLDER = fileURLToPath(new URL("../dist/bundle", import.meta.url)), added] = process.argv.slice(2)
 
 /** The entry modules by the name of their file. A program finds those that it starts beside its own file. */
 const PROGRAMS = {
@@ -66,6 +68,9 @@ const replaced: Plugin = {
   },
   load: (id) => REPLACED.get(id.slice(ROOT.length)) ?? (/\/mailauth\/lib\/bimi\/[\w-]+\.js$/.test(id) ? "" : null)
 }
+
+const plugins: ReadonlyArray<Plugin> =
+  added === undefined ? [] : [((await import(added)) as { readonly default: Plugin }).default]
 
 /** Libraries that are used later than the start, or not without mail or telephones. */
 const SEALED = {
@@ -138,7 +143,7 @@ const bundle = async (name: string, source: string): Promise<ReadonlyArray<strin
     external: [EXTERNAL],
     // The functions of modules are parenthesized, so that Node compiles them while it parses the file, not after that.
     optimization: { pifeForModuleWrappers: true },
-    plugins: [replaced, sealed.plugin, effectByModule, lazyBuiltins]
+    plugins: [...plugins, replaced, sealed.plugin, effectByModule, lazyBuiltins]
   })
   try {
     const [chunk] = (await build.generate(output)).output

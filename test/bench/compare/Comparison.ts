@@ -62,6 +62,7 @@ export const compare = async (bench: BenchRun, comparison: Comparison): Promise<
   for (let round = 0; round < rounds; round++)
     // Every other round in the other order, so that no side always follows the same one.
     for (const { cpuMillis, rates, side } of round % 2 === 0 ? sides : sides.toReversed()) {
+      await side.prepare?.(round)
       const before = side.cpuMillis?.()
       const work = await side.work(millis)
       if (work.count === 0) throw new Error(`${side.name} did nothing in ${millis} ms`)

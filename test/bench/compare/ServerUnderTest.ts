@@ -3,7 +3,7 @@ import { execFile, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
@@ -23,14 +23,33 @@ export interface ServerUnderTest extends HttpServer {
   readonly rig: RealtimeRig
   /** The path of its log. */
   readonly log: string
+  /** Starts it again, in a process of another id. */
+  readonly restart: () => Promise<void>
 }
 
 export interface ServerUnderTestOptions extends Pick<ClusterOptions, "network" | "paymentMethod" | "environment"> {
   /** Runs the program from its modules instead, with these flags of Node. */
   readonly fromModules?: ReadonlyArray<string>
+  /** Runs this program, which is built already. */
+  readonly program?: string
 }
 
 const READY_WITHIN_MILLIS = 30_000
+
+/** Builds agentos-server, and returns the path of its program. */
+export const buildServer = async (): Promise<string> => {
+  await promisify(execFile)(process.execPath, [BUILD])
+  return PROGRAM
+}
+
+/** Builds agentos-server with a plugin of the bundler, the default export of a module, for as long as the bench runs. */
+export const buildServerWith = async ({ atEnd }: BenchRun, plugin: URL): Promise<string> => {
+  // Beside the real one, because the program loads a library of the package.
+  const folder = join(SERVER, "dist", basename(plugin.pathname, ".ts"))
+  atEnd(async () => rmSync(folder, { recursive: true, force: true }))
+  await promisify(execFile)(process.execPath, [BUILD, folder, fileURLToPath(plugin)])
+  return join(folder, basename(PROGRAM))
+}
 
 /**
  * Builds agentos-server and runs it as a user does: its defaults, no flags of Node, its log in a file. Only the limits
@@ -38,9 +57,9 @@ const READY_WITHIN_MILLIS = 30_000
  */
 export const startServerUnderTest = async (
   bench: BenchRun,
-  { fromModules, ...options }: ServerUnderTestOptions = {}
+  { fromModules, program, ...options }: ServerUnderTestOptions = {}
 ): Promise<ServerUnderTest> => {
-  if (fromModules === undefined) await promisify(execFile)(process.execPath, [BUILD])
+  const command = fromModules === undefined ? [program ?? (await buildServer())] : [...fromModules, MODULE]
   const rig = await startRealtimeRig({ servers: 1, database: DURABLE, ...options })
   bench.atEnd(rig.stop)
   const server = rig.cluster.servers[0]!
@@ -50,30 +69,47 @@ export const startServerUnderTest = async (
   bench.atEnd(async () => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, "log")
   const log = openSync(path, "w")
-  const child = spawn(
-    process.execPath,
-    [...(fromModules === undefined ? [PROGRAM] : [...fromModules, MODULE]), "start"],
-    {
+  const launch = async () => {
+    const child = spawn(process.execPath, [...command, "start"], {
       env: { ...server.environment(), NODE_ENV: "production", NODE_OPTIONS: "" },
       stdio: ["ignore", log, log]
+    })
+    const closed = once(child, "close")
+    const stop = async () => {
+      child.kill("SIGTERM")
+      await closed
     }
-  )
-  const closed = once(child, "close")
+    const startedAt = performance.now()
+    while (!(await isReady(server.baseUrl))) {
+      if (child.exitCode !== null || performance.now() - startedAt > READY_WITHIN_MILLIS) {
+        await stop()
+        throw new Error(`agentos-server did not start:\n${readFileSync(path, "utf8")}`)
+      }
+      await sleep(50)
+    }
+    return { child, pid: child.pid!, stop }
+  }
+  let running = await launch()
   bench.atEnd(async () => {
-    if (child.exitCode === null) {
-      const { peakBytes } = usageOf(child.pid!)
+    if (running.child.exitCode === null) {
+      const { peakBytes } = usageOf(running.pid)
       bench.say(`\nagentos-server used at most ${(peakBytes / 1024 / 1024).toFixed(0)} MB of memory (VmHWM)`)
     }
-    child.kill("SIGTERM")
-    await closed
+    await running.stop()
   })
-  const startedAt = performance.now()
-  while (!(await isReady(server.baseUrl))) {
-    if (child.exitCode !== null || performance.now() - startedAt > READY_WITHIN_MILLIS)
-      throw new Error(`agentos-server did not start:\n${readFileSync(path, "utf8")}`)
-    await sleep(50)
+  return {
+    name: "agentos-server",
+    url: server.baseUrl,
+    get pid() {
+      return running.pid
+    },
+    restart: async () => {
+      await running.stop()
+      running = await launch()
+    },
+    rig,
+    log: path
   }
-  return { name: "agentos-server", url: server.baseUrl, pid: child.pid!, rig, log: path }
 }
 
 const isReady = async (url: string): Promise<boolean> => {

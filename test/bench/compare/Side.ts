@@ -5,6 +5,8 @@ export interface Side {
   readonly work: (millis: number) => Promise<Work>
   /** The processor time of its server so far. */
   readonly cpuMillis?: () => number
+  /** Runs before each measured turn, with its round. */
+  readonly prepare?: (round: number) => Promise<unknown>
 }
 
 export interface Work {
