@@ -78,8 +78,8 @@ export default defineConfig({
           setupFiles: SKIP_AFTER_TIMEOUT
         }
       },
-      { test: { ...common, name: "packages", include: [PACKAGES], exclude, maxWorkers: MAX_WORKERS } },
-      { test: { ...common, name: "clients", include: [CLIENTS], exclude, sequence: { groupOrder: 1 } } },
+      { test: { ...common, name: "packages", include: [PACKAGES], exclude, sequence: { groupOrder: 1 } } },
+      { test: { ...common, name: "clients", include: [CLIENTS], exclude, sequence: { groupOrder: 2 } } },
       {
         test: {
           ...common,
@@ -89,7 +89,7 @@ export default defineConfig({
           maxWorkers: 1,
           // Mail servers look at their queues only every few seconds.
           expect: { poll: { timeout: 30_000, interval: 100 } },
-          sequence: { groupOrder: 2 }
+          sequence: { groupOrder: 3 }
         }
       }
     ]

@@ -46,10 +46,11 @@ const mailChannel = (to: string, { domain, send }: EmailProvider["Service"]): Op
   inform: (notification) => {
     const { data, id, type } = notification
     const from = `postmaster@${domain}`
+    const opened = `<${data.incidentId}_opened_${Date.parse(data.openedAt)}@${domain}>`
     return send({
       messageIdHeader: `<${id}@${domain}>`,
-      inReplyTo: type === "operator.incident.opened" ? null : `<${data.incidentId}_opened@${domain}>`,
-      references: [`<${data.incidentId}_opened@${domain}>`],
+      inReplyTo: type === "operator.incident.opened" ? null : opened,
+      references: [opened],
       from: { address: from, name: "AgentOS" },
       recipients: [to],
       returnPaths: [from],

@@ -42,7 +42,7 @@ export {
   type WebSocketLike
 } from "./Options.ts"
 export type { EthersWallet, TypedData, WalletAccount } from "./payment/Account.ts"
-export { decimalOf, priceOf, unitsOf } from "./payment/Amount.ts"
+export { decimalOf, heldOf, priceOf, unitsOf } from "./payment/Amount.ts"
 export type { NetworkFunds } from "./payment/Funds.ts"
 export {
   isOpen,

@@ -226,7 +226,7 @@ const checkBalance = async (
   const { connection, isSandbox } = answering
   const { address } = wallet
   if (address === null) return skipped("the address is unknown until the wallet is opened")
-  const { decimalOf, priceOf } = await import("@agentos/client")
+  const { decimalOf, heldOf } = await import("@agentos/client")
   const { rpcUrlsOf, tokenBalance } = await import("../wallet/TokenBalance.ts")
   try {
     const balances: Array<string> = []
@@ -245,7 +245,7 @@ const checkBalance = async (
       if (rpcUrl === undefined) continue
       const balance = await tokenBalance(context, { rpcUrl, network, asset, address })
       isEmpty &&= balance === 0n
-      balances.push(`${decimalOf(priceOf(balance, decimals))} ${option.assetName ?? asset} on ${network}`)
+      balances.push(`${decimalOf(heldOf(balance, decimals))} ${option.assetName ?? asset} on ${network}`)
     }
     const detail = balances.join(", ")
     if (!isEmpty) return passed(detail)

@@ -241,7 +241,7 @@ export const WALLET_BALANCE = defineCommand(
     const wallet = await requireWallet(context, walletFlags)
     rejectFolderWallet(context, wallet)
     const address = await addressOfWallet(wallet)
-    const { decimalOf, priceOf } = await import("@agentos/client")
+    const { decimalOf, heldOf } = await import("@agentos/client")
     const options = await acceptedTokens(context, baseUrl)
     const networks = options.map(({ network }) => network)
     const rpcUrls = await rpcUrlsOf(context, networks, settings.rpcUrl?.value)
@@ -273,7 +273,7 @@ export const WALLET_BALANCE = defineCommand(
         asset,
         name: option.assetName,
         baseUnits: String(balance),
-        amount: decimalOf(priceOf(balance, decimals)),
+        amount: decimalOf(heldOf(balance, decimals)),
         allowanceBy
       })
     }

@@ -1,4 +1,4 @@
-import { decimalOf, type PaymentQuote, priceOf, unitsOf } from "@agentos/client"
+import { decimalOf, heldOf, type PaymentQuote, unitsOf } from "@agentos/client"
 import { EXIT, Failure, plainLine, usageError } from "@agentos/node/command-line"
 import type { Context } from "../context/Context.ts"
 import { readConfig } from "../config/ConfigFile.ts"
@@ -80,7 +80,7 @@ export const checkBalance = async (
   if (rpcUrl === undefined) return `unknown: no RPC URL is set for ${network}`
   let balance: bigint
   try {
-    balance = priceOf(await tokenBalance(context, { rpcUrl, network, asset, address }), quote.decimals)
+    balance = heldOf(await tokenBalance(context, { rpcUrl, network, asset, address }), quote.decimals)
   } catch (error) {
     if (context.host.signal.aborted || !(error instanceof Failure)) throw error
     return `unknown: ${error.message}`

@@ -16,7 +16,10 @@ export const decimalOf = (units: bigint): string => {
 
 /** Returns an amount of a token in base units of a price, rounded up. */
 export const priceOf = (amount: bigint, decimals: number): bigint => {
-  if (decimals <= DECIMALS) return amount * 10n ** BigInt(DECIMALS - decimals)
-  const unit = 10n ** BigInt(decimals - DECIMALS)
-  return (amount + unit - 1n) / unit
+  const held = heldOf(amount, decimals)
+  return decimals > DECIMALS && held * 10n ** BigInt(decimals - DECIMALS) < amount ? held + 1n : held
 }
+
+/** Returns the balance of a token in base units of a price, rounded down. */
+export const heldOf = (balance: bigint, decimals: number): bigint =>
+  decimals <= DECIMALS ? balance * 10n ** BigInt(DECIMALS - decimals) : balance / 10n ** BigInt(decimals - DECIMALS)

@@ -3,7 +3,7 @@ import type { components } from "../generated/Components.ts"
 import type { Http } from "../http/Http.ts"
 import { dataOf } from "../http/WireError.ts"
 import type { PaymentOption, Settings } from "../Options.ts"
-import { decimalOf } from "./Amount.ts"
+import { decimalOf, heldOf } from "./Amount.ts"
 import { allowanceOf, type ChallengeOption } from "./Challenge.ts"
 import { decimalsOf } from "./KnownTokens.ts"
 import { approvalOf } from "./Permit2.ts"
@@ -57,8 +57,7 @@ const numberOf = (text: string | null | undefined): bigint | null =>
 /** Returns an amount in millionths of a USDT, rounded down; null if it is missing. */
 const unitsOf = (amount: Schemas["TokenAmount"] | null | undefined, decimals: number): bigint | null => {
   const units = numberOf(amount?.baseUnits)
-  if (units === null) return null
-  return decimals > 6 ? units / 10n ** BigInt(decimals - 6) : units * 10n ** BigInt(6 - decimals)
+  return units === null ? null : heldOf(units, decimals)
 }
 
 const readingOf = (record: Schemas["PaymentNetwork"], decimals: number): Reading => {

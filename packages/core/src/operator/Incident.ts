@@ -25,6 +25,7 @@ export interface Condition {
 /** A condition from when it is first found until its operators know that it is gone. There is one for each kind and subject. */
 export interface Incident extends Condition {
   readonly incidentId: string
+  /** When it was first found, since it was last gone. */
   readonly openedAt: Timestamp.Timestamp
   /** When the condition was last found. */
   readonly seenAt: Timestamp.Timestamp
@@ -67,7 +68,13 @@ export const follow = (
     const condition = found.find((each) => isOf(each, incident))
     if (condition !== undefined) {
       const isBack = incident.resolvedAt !== null
-      return { ...incident, ...condition, seenAt: now, resolvedAt: null, ...(isBack ? due(now) : {}) }
+      return {
+        ...incident,
+        ...condition,
+        seenAt: now,
+        resolvedAt: null,
+        ...(isBack ? { openedAt: now, ...due(now) } : {})
+      }
     }
     if (incident.resolvedAt !== null || unknown.has(incident.kind) || now - incident.seenAt < SETTLED_AFTER)
       return incident
@@ -124,7 +131,7 @@ export const afterAttempt = (
 
 /** What operators are told of an incident: that it began, or that it ended. */
 export interface Notification {
-  /** The same for each attempt. */
+  /** The same for each attempt, and another one if an incident whose end was told is back. */
   readonly id: string
   readonly type: "operator.incident.opened" | "operator.incident.resolved"
   /** When that was, in ISO 8601. */
@@ -146,10 +153,11 @@ export const notificationOf = ({
   summary
 }: Incident): Notification => {
   const event = resolvedAt === null ? "opened" : "resolved"
+  const at = resolvedAt ?? openedAt
   return {
-    id: `${incidentId}_${event}`,
+    id: `${incidentId}_${event}_${at}`,
     type: `operator.incident.${event}`,
-    timestamp: Timestamp.toIso(resolvedAt ?? openedAt),
+    timestamp: Timestamp.toIso(at),
     data: {
       incidentId,
       kind,

@@ -104,12 +104,12 @@ describe("the watch for incidents", () => {
         const [opened, resolved] = world.notifications.filter((_, index) => index % 2 === 0)
         const { incidentId, openedAt } = opened!.data
         assert.deepStrictEqual(opened, {
-          id: `${incidentId}_opened`,
+          id: `${incidentId}_opened_${Date.parse(openedAt)}`,
           type: "operator.incident.opened",
           timestamp: openedAt,
           data: { ...LOW, incidentId, openedAt, resolvedAt: null }
         })
-        assert.strictEqual(resolved?.id, `${incidentId}_resolved`)
+        assert.strictEqual(resolved?.id, `${incidentId}_resolved_${Date.parse(resolved?.data.resolvedAt ?? "")}`)
         assert.strictEqual(resolved?.timestamp, resolved?.data.resolvedAt)
       })
   )

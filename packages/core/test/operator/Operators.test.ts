@@ -58,14 +58,14 @@ describe("an operator", () => {
       yield* (yield* Operators).add(ADA, "token")
       assert.isTrue(yield* isKnown("token"))
       yield* store.remove("ada")
-      const { monotonicTimeNanos, monotonicTimeNanosUnsafe, ...clock } = yield* Clock.Clock
+      const clock = yield* Clock.Clock
       const fourSeconds = 4_000_000_000n
       const later = {
         ...clock,
         currentTimeMillisUnsafe: () => 0,
         currentTimeMillis: Effect.succeed(0),
-        monotonicTimeNanosUnsafe: () => monotonicTimeNanosUnsafe() + fourSeconds,
-        monotonicTimeNanos: Effect.map(monotonicTimeNanos, (nanos) => nanos + fourSeconds)
+        monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe() + fourSeconds,
+        monotonicTimeNanos: Effect.map(clock.monotonicTimeNanos, (nanos) => nanos + fourSeconds)
       }
       assert.isFalse(yield* Effect.provideService(isKnown("token"), Clock.Clock, later))
     }).pipe(Effect.provide(operators))

@@ -1,6 +1,6 @@
 import { AUDIT_LIMIT, listAudit } from "@agentos/core"
-import { type Check, checksDocument } from "@agentos/node/command-line"
-import { Effect, Redacted } from "effect"
+import { type Check, checksDocument, messageOf } from "@agentos/node/command-line"
+import { Effect, Redacted, Schema } from "effect"
 import { readStorage, read as readConfig } from "../config/ServerConfig.ts"
 import { explain } from "../output/ProgramOutput.ts"
 import { writeZipFile } from "../output/NewFile.ts"
@@ -43,6 +43,8 @@ const redactor = (environment: Environment): ((text: string) => string) => {
   return (text) => longestFirst.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text.replaceAll(PEM, HIDDEN))
 }
 
+class NotScraped extends Schema.TaggedError<NotScraped>()("NotScraped", { message: Schema.String }) {}
+
 /** Reads the metrics of the server that runs with this configuration, at its operator listener. */
 const scrape = Effect.fnUntraced(function* (environment: Environment) {
   const { operatorListen, operatorToken } = yield* readConfig(environment)
@@ -57,7 +59,7 @@ const scrape = Effect.fnUntraced(function* (environment: Environment) {
     })
     return response.ok ? await response.text() : `# The server answered ${response.status}.\n`
   }
-  return yield* Effect.tryPromise({ try: fetched, catch: (error) => error })
+  return yield* Effect.tryPromise({ try: fetched, catch: (error) => new NotScraped({ message: messageOf(error) }) })
 })
 
 const recentAudit = (environment: Environment) =>

@@ -168,7 +168,7 @@ const relayFix = (error: unknown): string => {
 const checkMail = ({ mail }: Setup): Effect.Effect<Finding> =>
   mail?.verify === undefined
     ? Effect.succeed(skipped("mail is not configured"))
-    : orFailed(mail.verify, () => passed("accepts connections and credentials"), relayFix)
+    : orFailed(mail.verify, () => passed("accepts connections and credentials; no mail was tried"), relayFix)
 
 const checkCarrier = ({ publicUrl, telephony }: Setup): Effect.Effect<Finding> =>
   telephony?.verify === undefined

@@ -81,6 +81,11 @@ const salesFinding = (stops: ReadonlyArray<SalesStop>): Finding =>
 
 const RESTORE = "Restore the provider that the checks of connections name. Operations go on by themselves."
 
+/** Longer than an attempt takes that a provider answers. The alert for whole services waits an hour. */
+const ATTEMPT_SECONDS = 60
+const NOT_PERFORMED =
+  "Their relay or carrier has not done it yet. The log has its answer: Provider call failed. Restore it; they go on by themselves."
+
 /** Judges the work of all servers. */
 export const workChecks = (
   figures: StoreFigures,
@@ -102,7 +107,7 @@ export const workChecks = (
     failed,
     `${RESTORE} Never pay such an operation back by hand. agentos-server operations list`
   )
-  const deliveries = queueFinding(openIn(figures, ["fulfilling"]), now, LATE_SECONDS.delivery, warned, RESTORE)
+  const deliveries = queueFinding(openIn(figures, ["fulfilling"]), now, ATTEMPT_SECONDS, warned, NOT_PERFORMED)
   const outbound = queueFinding(
     { count: waiting.scheduled + waiting.deferred, since: waiting.firstDueAt },
     now,

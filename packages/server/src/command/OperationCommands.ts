@@ -65,7 +65,7 @@ export const OPERATIONS_LIST = defineCommand(
     name: "operations list",
     summary: "Show paid operations, newest first",
     description:
-      "Reads the paid operations of all tenants from the database. --state open shows those that are not final. Those in a final state need --payer or --tenant. Needs DATABASE_URL or AGENTOS_DATA_DIR only; an embedded database has one user at a time.",
+      "Reads the paid operations of all tenants from the database. --state open shows those that are not final. Needs DATABASE_URL or AGENTOS_DATA_DIR only; an embedded database has one user at a time.",
     arguments: [],
     flags: [
       {

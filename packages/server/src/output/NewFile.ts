@@ -9,12 +9,15 @@ import { writeZip, type ZipEntry } from "./ZipFile.ts"
 export class FileNotWritten extends Schema.TaggedError<FileNotWritten>()("FileNotWritten", {
   path: Schema.String,
   /** Contains nothing of the data. */
-  reason: Schema.String
+  reason: Schema.String,
+  cause: Schema.Defect()
 }) {
   override get message(): string {
     return `${this.path} was not written: ${this.reason}.`
   }
 }
+
+const NOT_READ = "the data was not read"
 
 /** Returns whether the error is one of the file system, whose message has nothing of the data. */
 const isOfSystem = (error: unknown): boolean => error instanceof Error && "syscall" in error
@@ -22,11 +25,11 @@ const isOfSystem = (error: unknown): boolean => error instanceof Error && "sysca
 /** Writes a ZIP archive to a new file that only this user can read. Returns the number of files in it. */
 export const writeZipFile = Effect.fnUntraced(function* (path: string, entries: AsyncIterable<ZipEntry>) {
   const step = <A>(run: () => Promise<A>) =>
-    Effect.tryPromise({ try: run, catch: (error) => error }).pipe(
-      Effect.tapError((error) => (isOfSystem(error) ? Effect.void : Effect.logError("the data was not read", error))),
-      Effect.mapError(
-        (error) => new FileNotWritten({ path, reason: isOfSystem(error) ? messageOf(error) : "the data was not read" })
-      )
+    Effect.tryPromise({
+      try: run,
+      catch: (cause) => new FileNotWritten({ path, cause, reason: isOfSystem(cause) ? messageOf(cause) : NOT_READ })
+    }).pipe(
+      Effect.tapError(({ cause, reason }) => (reason === NOT_READ ? Effect.logError(NOT_READ, cause) : Effect.void))
     )
   const file = yield* step(async () => {
     const opened = createWriteStream(path, { flags: "wx", mode: 0o600 })

@@ -92,8 +92,8 @@ describe("the doctor", () => {
     ],
     [
       "a purchase that is not performed",
-      { open: [open("fulfilling", 3_601)] },
-      [["purchases under way", "warning", "2, the oldest since 60 min"]]
+      { open: [open("fulfilling", 61)] },
+      [["purchases under way", "warning", "2, the oldest since 61 s"]]
     ],
     [
       "late mail and webhooks",

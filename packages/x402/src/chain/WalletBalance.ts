@@ -1,10 +1,10 @@
 import { Effect, Metric, Schedule, type Scope } from "effect"
 
-/** Chains count each read. */
-const READ_EVERY = "5 minutes"
+/** Chains count each read: 1,440 a day. */
+const READ_EVERY = "1 minute"
 
 /**
- * Shows the balance of a wallet as a metric, now and every five minutes until the scope closes. A chain that does not answer
+ * Shows the balance of a wallet as a metric, now and every minute until the scope closes. A chain that does not answer
  * leaves the last balance.
  */
 export const watchBalance = <E>(

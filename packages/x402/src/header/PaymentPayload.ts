@@ -1,6 +1,6 @@
 import type { PaymentProof } from "@agentos/core"
 import { Result, Schema, type SchemaIssue } from "effect"
-import { numberToHex } from "viem"
+import { isAddress, numberToHex } from "viem"
 import { PERMIT2_PROXY } from "../network/Permit2Address.ts"
 import type { TransferMethodName } from "../network/PaymentNetwork.ts"
 
@@ -11,6 +11,10 @@ import type { TransferMethodName } from "../network/PaymentNetwork.ts"
 
 export const Hex = (digits: string) => Schema.String.check(Schema.isPattern(new RegExp(`^0x[0-9a-fA-F]${digits}$`)))
 export const Address = Hex("{40}")
+/** Facilitators refuse an address in other letters, and would do so only after the claim. */
+const Payer = Address.check(
+  Schema.makeFilter((text) => isAddress(text) || "must be in lower case, or have its checksum (ERC-55)", {}, true)
+)
 const Bytes32 = Hex("{64}")
 /** A whole number in its only decimal form: facilitators differ in which other forms they accept. */
 export const Decimal = Schema.String.check(Schema.isPattern(/^(?:0|[1-9]\d{0,77})$/))
@@ -23,7 +27,7 @@ const Seconds = Decimal.check(Schema.isMaxLength(15))
 const Eip3009Payload = Schema.Struct({
   signature: Hex("+"),
   authorization: Schema.Struct({
-    from: Address,
+    from: Payer,
     to: Address,
     value: Uint256,
     validAfter: Seconds,
@@ -35,7 +39,7 @@ const Eip3009Payload = Schema.Struct({
 const Permit2Payload = Schema.Struct({
   signature: Hex("+"),
   permit2Authorization: Schema.Struct({
-    from: Address,
+    from: Payer,
     permitted: Schema.Struct({ token: Address, amount: Uint256 }),
     spender: Address,
     nonce: Uint256,
