@@ -208,9 +208,11 @@ export class LedgerCheck extends Context.Service<
         const of = { payer: outflow.wallet as WalletAddress, limit: PAYER_OPERATIONS_MAX }
         const due = yield* operations.list({ ...of, state: "refund_due" })
         const refunded = yield* operations.list({ ...of, state: "refunded" })
+        // The token may have kept a fee of a refund that was made.
         const isRefundOf = ({ amount, refundTransaction }: (typeof due)[number]) =>
-          amount === outflow.amount &&
-          (refundTransaction ?? outflow.transaction).toLowerCase() === outflow.transaction.toLowerCase()
+          refundTransaction === null
+            ? amount === outflow.amount
+            : amount >= outflow.amount && refundTransaction.toLowerCase() === outflow.transaction.toLowerCase()
         return [...due, ...refunded].some((one) => isOf(one, lowerCase(token)) && isRefundOf(one))
       })
 
