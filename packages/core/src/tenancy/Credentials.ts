@@ -1,5 +1,6 @@
 import { Array, Cache, Context, Duration, Effect, Exit, Layer, Option, Redacted, Result, Schema } from "effect"
 import { Keyring } from "../kernel/Keyring.ts"
+import { monotonicMillis } from "../kernel/Monotonic.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import * as AccessToken from "./AccessToken.ts"
 import { REALTIME_TOKEN_LIFETIME, RealtimeTokens } from "./RealtimeTokens.ts"
@@ -67,10 +68,17 @@ export class Credentials extends Context.Service<
       const tenants = yield* TenantStore
       const keyring = yield* Keyring
       const realtimeTokens = yield* RealtimeTokens
-      const cache = yield* Cache.makeWith((tenantId: TenantId) => tenants.find(tenantId), {
+      // A cache measures its age by the time of day, which can be set back.
+      const cache = yield* Cache.makeWith((tenantId: TenantId) => Effect.zip(tenants.find(tenantId), monotonicMillis), {
         capacity: TENANT_CACHE_SIZE,
         // A failed read is not cached.
         timeToLive: (exit) => (Exit.isSuccess(exit) ? TENANT_CACHE_LIFETIME : Duration.zero)
+      })
+      const cached = Effect.fnUntraced(function* (tenantId: TenantId) {
+        const [tenant, readAt] = yield* Cache.get(cache, tenantId)
+        if ((yield* monotonicMillis) - readAt < Duration.toMillis(TENANT_CACHE_LIFETIME)) return tenant
+        yield* Cache.invalidate(cache, tenantId)
+        return (yield* Cache.get(cache, tenantId))[0]
       })
 
       /** Claims by their token. Its MAC takes a twentieth of the time of a small read. */
@@ -91,7 +99,7 @@ export class Credentials extends Context.Service<
       )
 
       const currentOrRefused = Effect.fnUntraced(function* (tenantId: TenantId, version: number) {
-        const tenant = yield* Cache.get(cache, tenantId)
+        const tenant = yield* cached(tenantId)
         return Option.isSome(tenant) && tenant.value.tokenVersion === version
           ? tenant.value
           : yield* new CredentialRefused({ message: REVOKED })

@@ -13,6 +13,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { recordChange } from "../../src/operator/Audit.ts"
+import { setBack } from "../support/SetBackClock.ts"
 
 const stores = Layer.mergeAll(AuditStoreMemory.layer, OperatorStoreMemory.layer, TransactorMemory.layer).pipe(
   Layer.provide(MemoryDatabase.layer)
@@ -58,15 +59,7 @@ describe("an operator", () => {
       yield* (yield* Operators).add(ADA, "token")
       assert.isTrue(yield* isKnown("token"))
       yield* store.remove("ada")
-      const clock = yield* Clock.Clock
-      const fourSeconds = 4_000_000_000n
-      const later = {
-        ...clock,
-        currentTimeMillisUnsafe: () => 0,
-        currentTimeMillis: Effect.succeed(0),
-        monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe() + fourSeconds,
-        monotonicTimeNanos: Effect.map(clock.monotonicTimeNanos, (nanos) => nanos + fourSeconds)
-      }
+      const later = yield* setBack("4 seconds")
       assert.isFalse(yield* Effect.provideService(isKnown("token"), Clock.Clock, later))
     }).pipe(Effect.provide(operators))
   )

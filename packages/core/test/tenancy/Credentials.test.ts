@@ -9,7 +9,9 @@ import {
   walletAddress
 } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Option, Redacted, Result } from "effect"
+import { Clock, Effect, Exit, Layer, Option, Redacted, Result } from "effect"
+import { TestClock } from "effect/testing"
+import { setBack } from "../support/SetBackClock.ts"
 import { testKeyring } from "../support/TestKeyring.ts"
 
 const tenant: Tenant = {
@@ -38,6 +40,17 @@ describe("Credentials", () => {
       const { authenticate } = yield* over(Effect.succeedSome(tenant))
       assert.deepStrictEqual(yield* authenticate(token), tenant)
       assert.deepStrictEqual(yield* authenticate(token), tenant)
+    })
+  )
+
+  it.effect("ask again after 4 s also if the time of day is set back", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Timestamp.DAY)
+      const { authenticate } = yield* over(Effect.succeedSome(tenant), Effect.succeedNone)
+      assert.deepStrictEqual(yield* authenticate(token), tenant)
+      const later = yield* setBack("4 seconds")
+      const refused = Effect.provideService(authenticate(token), Clock.Clock, later)
+      assert.strictEqual((yield* Effect.flip(refused))._tag, "CredentialRefused")
     })
   )
 
