@@ -103,6 +103,19 @@ describe("a wallet with money on some networks", () => {
     expect(server.requests[0]?.headers.get("authorization")).toBeNull()
   })
 
+  it("pays on another network while a payment that takes the money on the first one is under way", async () => {
+    const { buy, paid } = await shop([funds(300_000n, ENOUGH), funds(300_000n, ENOUGH)])
+    await Promise.all([buy(), buy()])
+    expect(paid.toSorted()).toEqual(["eip155:196", "eip155:56"])
+  })
+
+  it("pays on the only one with money also if a payment there may be under way", async () => {
+    const { buy, paid } = await shop([funds(500_000n, 0n), funds(250_000n, 0n)])
+    await buy()
+    await buy()
+    expect(paid).toEqual(["eip155:196", "eip155:196"])
+  })
+
   it("never pays in a token that was not listed, unless it is", async () => {
     const { failed, paid } = await shop([funds(0n, 0n)])
     expect(await failed()).toMatchObject({ code: "PAYMENT_REQUIRED", moneyMoved: "no" })

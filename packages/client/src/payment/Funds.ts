@@ -45,6 +45,8 @@ type Options = readonly [ChallengeOption, ...ReadonlyArray<ChallengeOption>]
 
 /** How long the rest of the last choice's funds is relied on. */
 const CHOICE_MILLIS = 5 * 60_000
+/** How long a payment may be under way, so that the balance that the server reads still has its amount. */
+const UNDER_WAY_MILLIS = 30_000
 /** Longer than a server caches its reads of a chain. */
 const SERVER_CACHE_MILLIS = 1_100
 
@@ -95,6 +97,8 @@ export class Funds {
   /** Whether the wallet signs with a key, as far as is known. */
   #signsPermits = true
   #chosen: { readonly option: ChallengeOption; left: bigint; readonly until: number } | undefined
+  /** The payments of the last seconds, whose amounts other calls at the same time do not count on. */
+  #underWay: ReadonlyArray<{ readonly option: ChallengeOption; readonly until: number }> = []
 
   constructor(settings: Settings, http: Http) {
     this.#settings = settings
@@ -127,7 +131,7 @@ export class Funds {
     const isChecked = only.allowanceBy === "signature" && !this.#signsPermits
     if (wallet === undefined || (others.length === 0 && !isChecked)) return only
     const again = this.#chooseAgain(options)
-    if (again !== undefined) return again
+    if (again !== undefined) return this.#takeUp(again)
     const { clock } = this.#settings
     let found = await this.#search(options, wallet, signal)
     if ("error" in found) {
@@ -157,10 +161,19 @@ export class Funds {
       const mayPermit = option.allowanceBy === "signature" && this.#signsPermits
       return { option, reading, spendable: reading === undefined ? null : spendableOf(reading, mayPermit) }
     })
+    const hasMoney = (withheld: (option: ChallengeOption) => bigint) =>
+      found.find(({ option, spendable }) => spendable !== null && spendable - withheld(option) >= option.price)
+    // A payment under way may be over already, so that its amount is missing twice. Then the balance decides.
     const usable =
-      found.find(({ option, spendable }) => spendable !== null && spendable >= option.price) ??
-      found.find(({ spendable }) => spendable === null)
-    if (usable !== undefined) return usable
+      hasMoney((option) => this.#pendingOn(option)) ??
+      found.find(({ spendable }) => spendable === null) ??
+      hasMoney(() => 0n)
+    if (usable !== undefined) {
+      const { spendable } = usable
+      const left = spendable === null ? null : spendable - this.#pendingOn(usable.option)
+      this.#takeUp(usable.option)
+      return { option: usable.option, spendable: left }
+    }
     const unallowed = found.find(({ option, reading }) => reading!.balance! >= option.price)
     const error =
       unallowed === undefined
@@ -191,6 +204,21 @@ export class Funds {
   /** Forgets the last choice, because a payment failed. */
   forget(): void {
     this.#chosen = undefined
+    this.#underWay = []
+  }
+
+  /** Returns the option, whose price is withheld from the calls that follow while its payment is under way. */
+  #takeUp(option: ChallengeOption): ChallengeOption {
+    const now = this.#settings.clock.now()
+    this.#underWay = [...this.#underWay.filter(({ until }) => until > now), { option, until: now + UNDER_WAY_MILLIS }]
+    return option
+  }
+
+  #pendingOn(option: ChallengeOption): bigint {
+    const now = this.#settings.clock.now()
+    return this.#underWay
+      .filter(({ option: other, until }) => until > now && isSame(other, option))
+      .reduce((sum, { option: { price } }) => sum + price, 0n)
   }
 
   #chooseAgain(options: Options): ChallengeOption | undefined {
