@@ -56,7 +56,7 @@ const allowance = (baseUnits: string): Readonly<Record<string, ReadonlyArray<Rep
 
 /** BNB Chain, where the wallet has this balance of gas: chain, balance, nonce, gas, price, the sent transaction, its receipt. */
 const gasReplies = (balance: string): ReadonlyArray<Reply> =>
-  ["0x38", balance, "0x0", "0xb71b", "0x3b9aca00", `0x${"cd".repeat(32)}`, { status: "0x1" }].map((result) => ({
+  ["0x38", balance, "0x0", "0x0", "0xb71b", "0x3b9aca00", `0x${"cd".repeat(32)}`, { status: "0x1" }].map((result) => ({
     status: 200,
     body: { jsonrpc: "2.0", id: 1, result }
   }))
