@@ -56,6 +56,7 @@ interface Running {
   silence: { intervals: number; readonly sinceMillis: number }
   watch: NodeJS.Timeout | undefined
   idle: NodeJS.Timeout | undefined
+  isEnded: boolean
 }
 
 export interface SharedReaderOptions {
@@ -145,7 +146,8 @@ export class SharedReader {
       hasAnswered: false,
       silence: { intervals: 0, sinceMillis: 0 },
       watch: undefined,
-      idle: undefined
+      idle: undefined,
+      isEnded: false
     }
     const end = () => this.#end(running)
     child.on("message", (reply: ParserReply) => {
@@ -167,8 +169,9 @@ export class SharedReader {
       return
     }
     running.pending.delete(id)
+    // Who waits for it continues at once, and may end the process.
     mail.done(outcomeOf(answer, mail.content))
-    if (running.pending.size > 0) return
+    if (running.pending.size > 0 || running.isEnded) return
     clearInterval(running.watch)
     running.watch = undefined
     running.idle = setTimeout(() => this.#end(running), this.#options.idleMillis)
@@ -190,7 +193,10 @@ export class SharedReader {
     if (isTooLong || isTooBusy) this.#end(running)
   }
 
+  /** Does nothing for a process that has ended: the number of its file may be that of another one. */
   #end(running: Running): void {
+    if (running.isEnded) return
+    running.isEnded = true
     if (this.#running === running) this.#running = undefined
     clearInterval(running.watch)
     clearTimeout(running.idle)

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
@@ -52,6 +53,22 @@ describe("the process that small mails share", () => {
         assert.deepStrictEqual(yield* readAll(reader, ["x", "work", "y"]), [undefined, undefined, undefined])
         assert.deepStrictEqual(yield* readAll(reader, ["x", "work"]), [undefined, undefined])
       }).pipe(Effect.scoped)
+  )
+
+  it.live("is ended once if who waits for its answer ends it, and closes no file of others later", () =>
+    Effect.gen(function* () {
+      const reader = yield* opened({ idleMillis: 1 })
+      yield* Effect.callback<void>((resume) => {
+        Effect.runFork(reader.read(Buffer.from("x"), NETWORKS[0]!, envelope)).addObserver(() => {
+          reader.close()
+          resume(Effect.void)
+        })
+      })
+      // The system gives the lowest free number to a new file.
+      const files = Array.from({ length: 8 }, () => openSync(stuck, "r"))
+      yield* Effect.sleep("2 millis")
+      for (const file of files) closeSync(file)
+    }).pipe(Effect.scoped)
   )
 
   it.live("is ended if it answers nothing in the time of all lookups", () =>
