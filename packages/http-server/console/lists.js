@@ -217,29 +217,37 @@ const jobs = {
   rowHands: ({ name }) => [{ label: "Run now", path: `jobs/${name}/run`, consequence: `Runs ${name}, due or not.` }]
 }
 
+/** The fields that name one scope. */
+const SCOPE = [
+  { name: "service", label: "Service; all without one", isOptional: true },
+  { name: "network", label: "Or a network, for example eip155:56", isOptional: true },
+  { name: "country", label: "Or the country of numbers, US or CA", isOptional: true }
+]
+
 /** @type {List} */
 const selling = {
   name: "selling",
   title: "Selling",
   path: "selling",
   rows: ({ stops }) => stops,
-  columns: [column("Service", "service"), column("Since", "at"), column("Reason", "reason")],
+  columns: [
+    { title: "Stopped", of: ({ network, service }) => network ?? service },
+    column("Since", "at"),
+    column("Reason", "reason")
+  ],
   hands: [
     {
       label: "Stop selling",
       path: "selling/stop",
       consequence:
-        "No customer can buy the service, or anything at all. Reads, mail in, refunds and acknowledgements go on.",
-      fields: [
-        { name: "reason", label: "Reason, which customers see" },
-        { name: "service", label: "Service; all without one", isOptional: true }
-      ]
+        "No customer can buy the service, pay on the network, or buy a number of the country; without any, nobody can buy anything at all. Reads, mail in, refunds and acknowledgements go on, and so do the numbers that customers have.",
+      fields: [{ name: "reason", label: "Reason, which customers see" }, ...SCOPE]
     },
     {
       label: "Sell again",
       path: "selling/start",
-      consequence: "Ends the stop of the service, or without one that of all services.",
-      fields: [{ name: "service", label: "Service; all without one", isOptional: true }]
+      consequence: "Ends the stop of what you name, or without a name that of all services.",
+      fields: SCOPE
     }
   ]
 }

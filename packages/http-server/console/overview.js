@@ -104,11 +104,11 @@ export const overview = async () => {
     table(
       "Stopped sales",
       [
-        { title: "Service", of: ({ service }) => service },
+        { title: "Stopped", of: ({ network, service }) => network ?? service },
         { title: "Since", of: ({ at }) => shown(at) },
         { title: "Reason", of: ({ reason }) => reason }
       ],
-      /** @type {ReadonlyArray<{ service: string, at: string, reason: string }>} */ (stops)
+      /** @type {ReadonlyArray<{ service?: string, network?: string, at: string, reason: string }>} */ (stops)
     ),
     element("h2", {}, "Failing jobs"),
     table(

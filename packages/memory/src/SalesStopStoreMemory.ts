@@ -7,15 +7,17 @@ export const layer = Layer.effect(
   SalesStopStore,
   Effect.map(MemoryDatabase, ({ run, tables: { salesStops } }) =>
     SalesStopStore.of({
-      list: run(() => salesStops.rows().toSorted((a, b) => (a.service < b.service ? -1 : 1))),
+      // Transactions run one after the other.
+      lock: Effect.void,
+      list: run(() => salesStops.rows().toSorted((a, b) => (a.scope < b.scope ? -1 : 1))),
       put: (stop) =>
         run(() => {
-          salesStops.set(stop.service, { ...stop, at: salesStops.get(stop.service)?.at ?? stop.at })
+          salesStops.set(stop.scope, { ...stop, at: salesStops.get(stop.scope)?.at ?? stop.at })
         }),
-      remove: (service) =>
+      remove: (scope) =>
         run(() => {
-          const stopped = salesStops.has(service)
-          salesStops.delete(service)
+          const stopped = salesStops.has(scope)
+          salesStops.delete(scope)
           return stopped
         })
     })

@@ -8,7 +8,7 @@ import * as Table from "./Table.ts"
 
 const SALES_STOPS = Table.table("sales_stops", {
   // A newer server may have stopped a service that this one does not know.
-  service: Table.textOf<SalesScope>().column("service"),
+  scope: Table.textOf<SalesScope>().column("service"),
   at: Table.moment("at"),
   reason: Table.text("reason")
 })
@@ -19,6 +19,8 @@ export const layer: Layer.Layer<SalesStopStore, never, Database> = Layer.effect(
   SalesStopStore,
   Effect.map(Database, ({ sql }) =>
     SalesStopStore.of({
+      // Readers go on.
+      lock: Effect.asVoid(orDie(sql`lock table sales_stops in share row exclusive mode`)),
       list: Effect.map(
         // In the order of code units, whatever the collation of the database.
         orDie(sql<Table.Stored<typeof SALES_STOPS>>`
@@ -29,9 +31,9 @@ export const layer: Layer.Layer<SalesStopStore, never, Database> = Layer.effect(
         orDie(sql`
           insert into sales_stops ${Table.insert(sql, Table.valuesOf(SALES_STOPS.fields, stop))}
           on conflict (service) do update set reason = excluded.reason`),
-      remove: (service) =>
+      remove: (scope) =>
         Effect.map(
-          orDie(sql`delete from sales_stops where service = ${Parameter.text(service)} returning service`),
+          orDie(sql`delete from sales_stops where service = ${Parameter.text(scope)} returning service`),
           Row.any
         )
     })

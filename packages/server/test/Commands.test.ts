@@ -427,6 +427,9 @@ describe("agentos-server", () => {
         ["stop", service, "--yes", "--reason", "x".repeat(201)],
         ["stop", "events.list", "--yes", "--reason", reason],
         ["stop", service, "--reason", reason],
+        ["stop", "--network", "x", "--yes", "--reason", reason],
+        ["stop", "--country", "MX", "--yes", "--reason", reason],
+        ["stop", service, "--network", "eip155:56", "--yes", "--reason", reason],
         ["start", "x"]
       ]) {
         assert.strictEqual((await sell(...wrong)).exit, 3, wrong.join(" "))
@@ -446,6 +449,19 @@ describe("agentos-server", () => {
 
       assert.deepStrictEqual(await json("start"), { started: true, stops: [changed] })
       assert.deepStrictEqual(await json("start", service), { started: true, stops: [] })
+      const celo = { preset: "celo", rpcUrl: "https://rpc.test", payTo: `0x${"7".repeat(40)}`, maxTimeoutSeconds: 120 }
+      const networks = [{ ...celo, confirmations: 1, facilitator: { url: "https://facilitator.test" } }]
+      const stopBsc = ["sell", "stop", "--network", "eip155:56", "--yes", "--reason", reason]
+      const unknown = await run(stopBsc, { ...env, AGENTOS_NETWORKS: JSON.stringify(networks) })
+      assert.strictEqual(unknown.exit, 3)
+      assert.include(unknown.stderr, "--network is not in AGENTOS_NETWORKS: eip155:56. Use one of eip155:42220.")
+      const network = await json("stop", "--network", "eip155:56", "--yes", "--reason", reason)
+      assert.deepInclude(network.stops[0], { network: "eip155:56", reason })
+      const { stops } = await json("stop", "--country", "ca", "--yes", "--reason", reason)
+      assert.deepInclude(stops[1], { service: "phone.number.ca.30d" })
+      const shown = await run(["sell", "status"], { ...env, NO_COLOR: "1" }, 80)
+      assert.match(shown.stdout, /\neip155:56 +\S+ \S+Z +Our carrier has an outage\.\n/)
+      assert.deepStrictEqual(await json("start", "--network", "eip155:56"), { started: true, stops: stops.slice(1) })
       const again = await sell("start", service)
       assert.strictEqual(again.exit, 0)
       assert.include(again.stderr, `The sale of ${service} was not stopped.\n`)
@@ -455,6 +471,9 @@ describe("agentos-server", () => {
         items.map(({ action, reason, target }) => [action, target, reason]),
         [
           ["sales.start", service, null],
+          ["sales.start", "eip155:56", null],
+          ["sales.stop", "phone.number.ca.30d", reason],
+          ["sales.stop", "eip155:56", reason],
           ["sales.start", service, null],
           ["sales.start", "all", null],
           ["sales.stop", "all", "Maintenance."],

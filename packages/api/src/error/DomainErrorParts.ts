@@ -2,6 +2,7 @@ import {
   type CheckError,
   type ContentNotStored,
   type CredentialRefused,
+  NUMBER_PURCHASES,
   type PaymentError,
   type SignInRefused,
   type SignInRequired,
@@ -63,7 +64,7 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
     NumberReleased: ({ country, phoneNumberId }): ErrorParts => ({
       code: "NUMBER_RELEASED",
       message: `The number ${phoneNumberId} has been released or has expired. Buy another number.`,
-      next: callOf(country === "CA" ? "phone.number.ca.30d" : "phone.number.us.30d")
+      next: callOf(NUMBER_PURCHASES[country])
     }),
     NumberExpiring: ({ phoneNumberId }): ErrorParts => ({
       code: "NUMBER_EXPIRING",
@@ -165,11 +166,14 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
       code: "FORBIDDEN",
       message: `Your account is suspended: ${sentence(reason)} You can still read and acknowledge events. Contact the operator of this service.`
     }),
-    SaleStopped: ({ reason, retryAfterSeconds, serviceId }): ErrorParts => ({
+    SaleStopped: ({ network, reason, retryAfterSeconds, serviceId }): ErrorParts => ({
       code: "SERVICE_UNAVAILABLE",
-      message: `The operator has stopped the sale of ${serviceId}: ${sentence(reason)} Retry in ${retryAfterSeconds} s, or see the catalog for the services that are available. Operations that are already paid continue.`,
+      message:
+        network === undefined
+          ? `The operator has stopped the sale of ${serviceId}: ${sentence(reason)} Retry in ${retryAfterSeconds} s, or see the catalog for the services that are available. Operations that are already paid continue.`
+          : `The operator has stopped payments on ${network}: ${sentence(reason)} The payment was not submitted. Repeat the request without it for a challenge on another network, or retry with it in ${retryAfterSeconds} s.`,
       retryable: true,
-      next: callOf("discovery.services"),
+      next: network === undefined ? callOf("discovery.services") : retryOf(request),
       headers: retryAfter(retryAfterSeconds)
     }),
     PaymentPending: ({ operationId, paymentState, refusal, retryAfterSeconds }): ErrorParts => ({

@@ -1,6 +1,6 @@
 import { type SalesScope, SalesStopStore, Timestamp, Transactor } from "@agentos/core"
 import { assert } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber, Latch } from "effect"
 import { AWKWARD_TEXTS } from "../AwkwardText.ts"
 import { defineContract } from "../Contract.ts"
 
@@ -10,21 +10,22 @@ const SEND = "email.message.send"
 /** Ends every stop, since all tests share them. */
 const cleared = Effect.gen(function* () {
   const store = yield* SalesStopStore
-  yield* Effect.forEach(yield* store.list, ({ service }) => store.remove(service))
+  yield* Effect.forEach(yield* store.list, ({ scope }) => store.remove(scope))
   return store
 })
 
-const stopOf = (service: SalesScope, reason = "Maintenance.", at = AT) => ({ service, reason, at })
+const stopOf = (scope: SalesScope, reason = "Maintenance.", at = AT) => ({ scope, reason, at })
 
 /** The contract tests of `SalesStopStore`. */
 export const SalesStopStoreContract = defineContract<SalesStopStore>("SalesStopStore", (it) => {
-  it.effect("lists the stops of single services and of all, in ascending order", () =>
+  it.effect("lists the stops of services, of all and of networks, in ascending order", () =>
     Effect.gen(function* () {
       const store = yield* cleared
       assert.deepStrictEqual(yield* store.list, [])
       const [number, all, send] = [stopOf("phone.number.us.30d"), stopOf("all", "An outage."), stopOf(SEND)]
-      yield* Effect.forEach([number, all, send], store.put)
-      assert.deepStrictEqual(yield* store.list, [all, send, number])
+      const network = stopOf("eip155:56")
+      yield* Effect.forEach([number, all, send, network], store.put)
+      assert.deepStrictEqual(yield* store.list, [all, network, send, number])
       yield* cleared
     })
   )
@@ -58,6 +59,29 @@ export const SalesStopStoreContract = defineContract<SalesStopStore>("SalesStopS
         yield* store.put(stopOf(SEND, text))
         assert.deepStrictEqual(yield* store.list, [stopOf(SEND, text)])
       }
+      yield* cleared
+    })
+  )
+
+  it.effect("lets one change at a time continue, until its transaction ends", () =>
+    Effect.gen(function* () {
+      const store = yield* cleared
+      const { transact } = yield* Transactor
+      const isLocked = yield* Latch.make()
+      const first = yield* Effect.forkChild(
+        transact(
+          Effect.gen(function* () {
+            yield* store.lock
+            yield* isLocked.open
+            // Time in which the other change would read, if it could.
+            for (let read = 0; read < 100; read++) yield* store.list
+            yield* store.put(stopOf("eip155:56"))
+          })
+        )
+      )
+      yield* isLocked.await
+      assert.deepStrictEqual(yield* transact(Effect.andThen(store.lock, store.list)), [stopOf("eip155:56")])
+      yield* Fiber.join(first)
       yield* cleared
     })
   )

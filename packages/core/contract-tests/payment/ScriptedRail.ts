@@ -72,6 +72,8 @@ export interface ScriptedRail {
   readonly useBeside: (header: string, other: string, hasUnconfirmed?: boolean) => void
   /** The price below which nothing is offered. */
   readonly unsoldBelow: { price: bigint }
+  /** Networks that are offered after the first one, on the same terms. */
+  readonly otherNetworks: Array<string>
   /** The refunds paid, by the nonce of the refund. */
   readonly refunds: ReadonlyMap<string, { readonly wallet: string; readonly amount: bigint }>
   /** The obstacle to refunds: none, a payment that is not final, no wallet, or a lost answer. */
@@ -197,6 +199,7 @@ export const make = (): ScriptedRail => {
   const frontRunning = new Set<string>()
   const untied = { isUntied: false }
   const unsoldBelow = { price: 0n }
+  const otherNetworks: Array<string> = []
   let offered = TERMS
   let block = 1n
   let settleCalls = 0
@@ -237,9 +240,12 @@ export const make = (): ScriptedRail => {
   const unlessChainIsOut = <A>(read: () => A) =>
     Effect.suspend(() => (outage.chain ? Effect.fail(unreachable) : Effect.succeed(read())))
 
+  const termsOf = (amount: bigint): ReadonlyArray<PaymentTerms> =>
+    [offered.network, ...otherNetworks].map((network) => ({ ...offered, network, amount }))
+
   const rail = PaymentRail.of({
-    terms: (amount): ReadonlyArray<PaymentTerms> => [{ ...offered, amount }],
-    offers: (amount) => (amount < unsoldBelow.price ? [] : [{ ...offered, amount }]),
+    terms: termsOf,
+    offers: (amount) => (amount < unsoldBelow.price ? [] : termsOf(amount)),
     challengeEncoder:
       ({ accepts, error, resource }) =>
       (bindings) =>
@@ -361,6 +367,7 @@ export const make = (): ScriptedRail => {
     useNonceOnceRead: (header) => void frontRunning.add(decode(header).nonce),
     untied,
     unsoldBelow,
+    otherNetworks,
     useBeside: (header, other, hasUnconfirmed = false) => {
       const use = used.get(decode(other).nonce)
       if (use?._tag !== "Paid") throw new Error("the other authorization did not pay")

@@ -15,7 +15,9 @@ const FAILURE_LIMIT = 500
 /** A change that an operator requests. */
 export interface Mutation extends Pick<AuditRecord, "actor" | "action" | "target" | "reason"> {}
 
-type Change = Pick<AuditRecord, "before" | "after"> & Partial<Pick<AuditRecord, "reason">>
+/** The parts of a record that the change knows. They count where the mutation does not have them. */
+type Details = Partial<Pick<AuditRecord, "target" | "reason">>
+type Change = Pick<AuditRecord, "before" | "after"> & Details
 
 /** Stores the record of the mutation that this fiber executes; null outside of one. */
 const CurrentMutation = Context.Reference<((change: Change) => Effect.Effect<void>) | null>(
@@ -25,17 +27,16 @@ const CurrentMutation = Context.Reference<((change: Change) => Effect.Effect<voi
 
 /**
  * Records that the current mutation succeeds, and the fields that it changes. Call it in the transaction of the change, so
- * that both are committed or neither is. `reason` is recorded if the operator gave no other one. It does nothing outside of a
- * mutation.
+ * that both are committed or neither is. It does nothing outside of a mutation.
  */
-export const recordChange = (before: unknown, after: unknown, reason?: string): Effect.Effect<void> =>
+export const recordChange = (before: unknown, after: unknown, details: Details = {}): Effect.Effect<void> =>
   Effect.flatMap(CurrentMutation, (record) =>
     record === null
       ? Effect.void
       : record({
           before: JSON.stringify(before),
           after: JSON.stringify(after),
-          ...(reason === undefined ? {} : { reason })
+          ...details
         })
   )
 
@@ -48,10 +49,12 @@ export const audited = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.fn.Return<A, E, R | AuditStore> {
   const store = yield* AuditStore
-  const target = mutation.target?.toLowerCase() ?? null
-  const attempt = { auditId: yield* Uuid.next, at: yield* Timestamp.now, ...mutation, target }
-  const append = (outcome: AuditRecord["outcome"], failure: string | null, change: Change) =>
-    store.append({ ...attempt, ...change, reason: attempt.reason ?? change.reason ?? null, outcome, failure })
+  const attempt = { auditId: yield* Uuid.next, at: yield* Timestamp.now, ...mutation }
+  const append = (outcome: AuditRecord["outcome"], failure: string | null, change: Change) => {
+    const target = (attempt.target ?? change.target)?.toLowerCase() ?? null
+    const reason = attempt.reason ?? change.reason ?? null
+    return store.append({ ...attempt, ...change, target, reason, outcome, failure })
+  }
   // The id is that of the record which the mutation has committed, if it has one.
   const finish = (exit: Exit.Exit<A, E>) =>
     Exit.isSuccess(exit)

@@ -201,7 +201,7 @@ export class MailAdministration extends Context.Service<
             Effect.gen(function* () {
               const mail = yield* findInbound(inboundMailId)
               if (!(yield* mails.drop(inboundMailId))) return yield* held(inboundMailId)
-              yield* recordChange(toAudited(mail), null, reason)
+              yield* recordChange(toAudited(mail), null, { reason })
               return mail
             })
           )

@@ -119,7 +119,9 @@ export class TenantAdministration extends Context.Service<
           Effect.gen(function* () {
             const [locked] = yield* tenants.lock([tenantId])
             if (suspension !== null) yield* endCalls(tenantId)
-            yield* recordChange(suspensionOf(locked?.suspension), suspensionOf(suspension), suspension?.reason)
+            yield* recordChange(suspensionOf(locked?.suspension), suspensionOf(suspension), {
+              reason: suspension?.reason ?? null
+            })
             return yield* tenants.setSuspension(tenantId, suspension)
           })
         )

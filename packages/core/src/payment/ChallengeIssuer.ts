@@ -26,6 +26,9 @@ interface Prepared {
 
 type Encode = (bindings: ReadonlyArray<ChallengeBinding>) => string
 
+const isSame = (one: ReadonlyArray<PaymentTerms>, other: ReadonlyArray<PaymentTerms>): boolean =>
+  one === other || (one.length === other.length && one.every((terms, place) => terms === other[place]))
+
 /** Returns the terms on the networks that the client names, in its order; all of them if it names none of theirs. */
 const namedBy = ({ networks }: PaidRequest, terms: ReadonlyArray<PaymentTerms>): ReadonlyArray<PaymentTerms> => {
   const named = [...new Set(networks)].flatMap((network) => terms.filter((one) => one.network === network))
@@ -88,7 +91,7 @@ export const challengeIssuer = (
         return encodeFitting(request, namedBy(request, all), issuedAt, reason, () => undefined)
       const minute = Math.floor(issuedAt / Timestamp.MINUTE)
       const before = known.get(resource)
-      if (before?.minute === minute && before.all === all && before.extensions === extensions)
+      if (before?.minute === minute && isSame(before.all, all) && before.extensions === extensions)
         return Effect.map(RequestBinding.bind(keyring, request.binding, before.accepts, issuedAt), before.encode)
       return encodeFitting(request, all, issuedAt, null, (accepts, encode) =>
         known.set(resource, { extensions, all, accepts, minute, encode })

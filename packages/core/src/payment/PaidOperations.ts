@@ -17,7 +17,7 @@ import { check, pay, type PayError, type PaymentParts, paymentState, type Refuse
 import { type OperationError, PaymentRequired } from "./PaymentError.ts"
 import { PaymentRail } from "./PaymentRail.ts"
 import { paymentChecks } from "./PresentedPayments.ts"
-import { requireOffer, Sales } from "./Sales.ts"
+import { requireOffer, Sales, withoutStopped } from "./Sales.ts"
 import type { SaleStopped } from "./SalesStop.ts"
 
 /**
@@ -68,7 +68,11 @@ export class PaidOperations extends Context.Service<
       yield* startCounters
       const rail = yield* PaymentRail
       const keyring = yield* Keyring
-      const issue = challengeIssuer(rail, keyring, yield* OfferReceipts)
+      const sales = yield* Sales
+      const offers = (amount: bigint) => withoutStopped(rail.offers(amount), sales.stoppedNetworks())
+      const issue = challengeIssuer({ ...rail, offers }, keyring, yield* OfferReceipts)
+      const requireOffered = (request: PaidRequest) =>
+        Effect.suspend(() => requireOffer(rail, sales.stoppedNetworks(), request))
       const challenge: PaymentParts["challenge"] = (request, reason, more = {}) =>
         Effect.flatMap(issue(request, reason), (header) =>
           Effect.fail(new PaymentRequired({ challenge: header, reason, ...more }))
@@ -83,7 +87,7 @@ export class PaidOperations extends Context.Service<
           reach: yield* OperationSteps
         },
         worker: yield* OperationWorker,
-        sales: yield* Sales,
+        sales,
         running: yield* FiberSet.make<Answer, OperationError>(),
         checks: paymentChecks(rail, keyring, challenge),
         challenge
@@ -91,14 +95,14 @@ export class PaidOperations extends Context.Service<
       return PaidOperations.of({
         challenge: (request) =>
           Effect.andThen(
-            Effect.andThen(parts.sales.requireOnSale(request.entry.serviceId), requireOffer(rail, request)),
+            Effect.andThen(sales.requireOnSale(request.entry.serviceId), requireOffered(request)),
             issue(request, null)
           ),
         quote: Effect.fnUntraced(function* (service, request, input) {
           const flaw = keyFlaw(request)
           if (flaw !== undefined) return yield* flaw
           yield* check(parts, service, request, input)
-          yield* requireOffer(rail, request)
+          yield* requireOffered(request)
           return yield* issue(request, null)
         }),
         pay: (service, request, paymentSignature, admission) =>

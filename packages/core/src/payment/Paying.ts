@@ -136,7 +136,10 @@ const prepare = Effect.fnUntraced(function* <Input, Plan, Receipt>(
   const { checks, ports } = parts
   // Concurrent, since both wait for other systems. A failure of the service's check takes precedence.
   const [checked, terms] = yield* Effect.all(
-    [Effect.result(check(parts, service, payment.request, input)), Effect.result(checks.check(payment))],
+    [
+      Effect.result(check(parts, service, payment.request, input, payment.proof.network)),
+      Effect.result(checks.check(payment))
+    ],
     { concurrency: 2 }
   )
   yield* Effect.fromResult(checked)
@@ -194,15 +197,16 @@ const withUnclaimed = <A, E>(
     )
   })
 
-/** Checks all of a request but its payment. */
+/** Checks all of a request but its payment, of which only the network is checked. */
 export const check = <Input, Plan, Receipt>(
   { sales }: Pick<PaymentParts, "sales">,
   service: PaidService<Input, Plan, Receipt>,
   { tenant }: PaidRequest,
-  input: Input
+  input: Input,
+  network?: string
 ): Effect.Effect<void, CheckError> =>
   Effect.andThen(
-    sales.requireOnSale(service.serviceId),
+    sales.requireOnSale(service.serviceId, network),
     tenant === null ? service.check(null, input) : Effect.andThen(requireActive(tenant), service.check(tenant, input))
   )
 

@@ -3,7 +3,8 @@ import type { ServiceId } from "../catalog/ServiceId.ts"
 import { monotonicMillis } from "../kernel/Monotonic.ts"
 import { type PaidRequest, priceOf } from "./PaidRequest.ts"
 import type { PaymentRail } from "./PaymentRail.ts"
-import { SaleStopped, type SalesStop, stopsByService } from "./SalesStop.ts"
+import type { PaymentTerms } from "./PaymentTerms.ts"
+import { SaleStopped, type SalesStop, stopsByNetwork, stopsByService } from "./SalesStop.ts"
 import { SalesStopStore } from "./SalesStopStore.ts"
 
 /** How long a server may continue to sell after a stop on another server. Operators are promised 5 seconds. */
@@ -13,31 +14,43 @@ const CATALOG_WAIT = Duration.seconds(1)
 /** The Retry-After of a refused purchase. The end of a stop is not known, but a stop rarely lasts less than minutes. */
 const RETRY_AFTER_SECONDS = 120
 
-const ALL_ON_SALE: ReadonlyMap<ServiceId, SalesStop> = new Map()
+type NetworkStops = ReadonlyMap<string, SalesStop>
+
+const stopsOf = (list: ReadonlyArray<SalesStop>) => ({ services: stopsByService(list), networks: stopsByNetwork(list) })
+
+/** Returns the terms on networks that are not stopped. */
+export const withoutStopped = (terms: ReadonlyArray<PaymentTerms>, stops: NetworkStops): ReadonlyArray<PaymentTerms> =>
+  stops.size === 0 ? terms : terms.filter(({ network }) => !stops.has(network))
 
 /** Fails while no network sells at the price of the request. */
 export const requireOffer = (
   { offers }: Pick<PaymentRail["Service"], "offers">,
+  stops: NetworkStops,
   request: PaidRequest
-): Effect.Effect<void, SaleStopped> =>
-  offers(priceOf(request)).length > 0
-    ? Effect.void
-    : Effect.fail(
-        new SaleStopped({
-          serviceId: request.entry.serviceId,
-          reason: "Gas costs more than its limit on every payment network.",
-          retryAfterSeconds: RETRY_AFTER_SECONDS
-        })
-      )
+): Effect.Effect<void, SaleStopped> => {
+  const sold = offers(priceOf(request))
+  if (withoutStopped(sold, stops).length > 0) return Effect.void
+  const [stop] = sold.flatMap(({ network }) => stops.get(network) ?? [])
+  return new SaleStopped({
+    serviceId: request.entry.serviceId,
+    reason: stop?.reason ?? "Gas costs more than its limit on every payment network.",
+    retryAfterSeconds: RETRY_AFTER_SECONDS
+  })
+}
 
-/** The services that are on sale. */
+/** The services that are on sale, and the networks on which they are paid. */
 export class Sales extends Context.Service<
   Sales,
   {
-    /** Fails if the operator has stopped the sale of the service. Reads the store at most once in 4 seconds. */
-    readonly requireOnSale: (serviceId: ServiceId) => Effect.Effect<void, SaleStopped>
+    /**
+     * Fails if the operator has stopped the sale of the service, or payments on the network. Reads the store at most once in 4
+     * seconds.
+     */
+    readonly requireOnSale: (serviceId: ServiceId, network?: string) => Effect.Effect<void, SaleStopped>
     /** Returns the stopped services, as they were last known while the store does not answer. */
     readonly stopped: Effect.Effect<ReadonlyMap<ServiceId, SalesStop>>
+    /** Returns the stopped networks as they were last read, which `requireOnSale` and `stopped` do. */
+    readonly stoppedNetworks: () => NetworkStops
     /** Clears this server's cache after a change, so that the store is read again. */
     readonly forget: Effect.Effect<void>
   }
@@ -46,7 +59,7 @@ export class Sales extends Context.Service<
     Sales,
     Effect.gen(function* () {
       const { list } = yield* SalesStopStore
-      let known = ALL_ON_SALE
+      let known = stopsOf([])
       let knownUntil = 0
       /** Until then, the catalog does not wait for a store that did not answer. */
       let silentUntil = 0
@@ -54,7 +67,7 @@ export class Sales extends Context.Service<
       let changes = 0
       const read = Effect.gen(function* () {
         const changesBefore = changes
-        const stops = stopsByService(yield* list)
+        const stops = stopsOf(yield* list)
         if (changesBefore !== changes) return stops
         known = stops
         knownUntil = (yield* monotonicMillis) + Duration.toMillis(CACHE_LIFETIME)
@@ -67,11 +80,16 @@ export class Sales extends Context.Service<
       )
 
       return Sales.of({
-        requireOnSale: Effect.fnUntraced(function* (serviceId) {
-          const stop = (yield* current).get(serviceId)
-          if (stop === undefined) return
-          return yield* new SaleStopped({ serviceId, reason: stop.reason, retryAfterSeconds: RETRY_AFTER_SECONDS })
+        requireOnSale: Effect.fnUntraced(function* (serviceId, network) {
+          const { networks, services } = yield* current
+          const refused = { serviceId, retryAfterSeconds: RETRY_AFTER_SECONDS }
+          const ofService = services.get(serviceId)
+          if (ofService !== undefined) return yield* new SaleStopped({ ...refused, reason: ofService.reason })
+          if (network === undefined) return
+          const ofNetwork = networks.get(network)
+          if (ofNetwork !== undefined) return yield* new SaleStopped({ ...refused, network, reason: ofNetwork.reason })
         }),
+        stoppedNetworks: () => known.networks,
         stopped: Effect.flatMap(monotonicMillis, (now) =>
           now < Math.max(knownUntil, silentUntil)
             ? Effect.succeed(known)
@@ -85,7 +103,7 @@ export class Sales extends Context.Service<
                   })
                 )
               )
-        ),
+        ).pipe(Effect.map(({ services }) => services)),
         forget: Effect.suspend(() => {
           changes++
           knownUntil = 0

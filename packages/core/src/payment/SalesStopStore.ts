@@ -5,11 +5,13 @@ import type { SalesScope, SalesStop } from "./SalesStop.ts"
 export class SalesStopStore extends Context.Service<
   SalesStopStore,
   {
-    /** Returns the stops in ascending order of their service. */
+    /** Lets one change at a time continue until its transaction ends. */
+    readonly lock: Effect.Effect<void>
+    /** Returns the stops in ascending order of their scope. */
     readonly list: Effect.Effect<ReadonlyArray<SalesStop>>
-    /** Stores a stop. Of one that exists for the service, only the reason changes. */
+    /** Stores a stop. Of one that exists for the scope, only the reason changes. */
     readonly put: (stop: SalesStop) => Effect.Effect<void>
-    /** Removes the stop of the service. Returns false if there was none. */
-    readonly remove: (service: SalesScope) => Effect.Effect<boolean>
+    /** Removes the stop of the scope. Returns false if there was none. */
+    readonly remove: (scope: SalesScope) => Effect.Effect<boolean>
   }
 >()("@agentos/core/payment/SalesStopStore") {}

@@ -1,5 +1,5 @@
 import { Effect, Option, Schema } from "effect"
-import type { ServiceId } from "../catalog/ServiceId.ts"
+import { NUMBER_PURCHASES, type NumberCountry } from "../catalog/NumberCountry.ts"
 import { Keyring } from "../kernel/Keyring.ts"
 import { ProviderError, ProviderUnavailable } from "../kernel/ProviderError.ts"
 import { Conflict, invalid } from "../kernel/ResourceError.ts"
@@ -10,7 +10,7 @@ import * as TokenGrant from "../payment/TokenGrant.ts"
 import { AgentCallback, isPlaceholder } from "./AgentCallback.ts"
 import * as Allowance from "./Allowance.ts"
 import { PurchaseNumberInput } from "./PhoneInput.ts"
-import { type NumberCountry, type PhoneNumber, toPhoneNumberRecord } from "./PhoneNumber.ts"
+import { type PhoneNumber, toPhoneNumberRecord } from "./PhoneNumber.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 import { type OwnedNumber, TelephonyProvider } from "./TelephonyProvider.ts"
 import { voiceRefusal } from "./Voice.ts"
@@ -42,7 +42,7 @@ type Purchase = PaidService<PurchaseNumberInput, Plan, OwnedNumber>
  * The number is stored before the carrier is asked to sell it. So a retry after a lost outcome searches for that number
  * under the service's account, and buys another one only when this one was certainly not bought.
  */
-const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
+const makePurchase = (country: NumberCountry) =>
   Effect.gen(function* () {
     const numbers = yield* PhoneNumberStore
     const provider = yield* TelephonyProvider
@@ -123,7 +123,7 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
     })
 
     const service: Purchase = {
-      serviceId,
+      serviceId: NUMBER_PURCHASES[country],
       input: PurchaseNumberInput,
       plan: Plan,
       retryFor: Timestamp.HOUR,
@@ -196,6 +196,6 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
 
 const COUNTRY_NAMES: Readonly<Record<NumberCountry, string>> = { US: "US", CA: "Canadian" }
 
-export const usNumberPurchase = makePurchase("phone.number.us.30d", "US")
+export const usNumberPurchase = makePurchase("US")
 
-export const canadaNumberPurchase = makePurchase("phone.number.ca.30d", "CA")
+export const canadaNumberPurchase = makePurchase("CA")

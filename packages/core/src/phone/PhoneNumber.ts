@@ -1,4 +1,5 @@
 import { Schema, Struct } from "effect"
+import { NumberCountry } from "../catalog/NumberCountry.ts"
 import { IsoTimestamp, Timestamp, toIso, toIsoOrNull } from "../kernel/Timestamp.ts"
 import { Uuid } from "../kernel/Uuid.ts"
 import * as Allowance from "./Allowance.ts"
@@ -9,10 +10,6 @@ import { NumberState, Suspension } from "./PhoneState.ts"
 export const E164 = Schema.String.check(
   Schema.isPattern(/^\+[1-9][0-9]{6,14}$/u, { expected: "a phone number in E.164 format, for example +14155550150" })
 )
-
-/** The countries in which numbers can be bought. */
-export const NumberCountry = Schema.Literals(["US", "CA"])
-export type NumberCountry = typeof NumberCountry.Type
 
 const optionalText = Schema.NullOr(Schema.String)
 

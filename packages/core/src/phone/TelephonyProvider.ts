@@ -1,8 +1,8 @@
 import { Context, Effect, Option } from "effect"
+import type { NumberCountry } from "../catalog/NumberCountry.ts"
 import type { ProviderError } from "../kernel/ProviderError.ts"
 import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { CallReport } from "./CallProgress.ts"
-import type { NumberCountry } from "./PhoneNumber.ts"
 import type { Voice } from "./Voice.ts"
 
 export interface AvailableNumber {

@@ -112,7 +112,7 @@ describe("the record of a mutation", () => {
   it.effect("is the one that was committed, though the mutation fails later", () =>
     Effect.gen(function* () {
       const { transact } = yield* Transactor
-      const changed = transact(recordChange({ a: 1 }, { a: 2 }, "Spam"))
+      const changed = transact(recordChange({ a: 1 }, { a: 2 }, { reason: "Spam" }))
       yield* Effect.flip(audited(MUTATION, Effect.andThen(changed, Effect.fail("late"))))
       const [record, ...others] = yield* records
       assert.lengthOf(others, 0)

@@ -7,10 +7,13 @@ import {
   PaidOperations,
   Sales,
   SalesAdministration,
+  type SalesScope,
+  scopeOf,
   SalesStopStore,
   StopSalesInput,
   Timestamp
 } from "@agentos/core"
+import { ScriptedRail } from "@agentos/core/contract-tests"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -18,6 +21,7 @@ import {
   ADA,
   adasMailbox,
   balances,
+  BOB,
   challengeOf,
   create,
   deliverMail,
@@ -36,14 +40,15 @@ import {
 const REASON = "The relay is being moved."
 const SEND = "email.message.send"
 const CREATE = "email.mailbox.create"
+const FIRST = "eip155:402402"
+const SECOND = "eip155:56"
 const MAIL = new TextEncoder().encode("Subject: Hello\r\n\r\nHello\r\n")
 
-const stop = (service: typeof SEND | typeof CREATE | "all", reason = REASON) =>
-  Effect.flatMap(SalesAdministration, (sales) => sales.stop(service, reason))
-const start = (service: typeof SEND | typeof CREATE | "all") =>
-  Effect.flatMap(SalesAdministration, (sales) => sales.start(service))
+const stop = (scope: SalesScope, reason = REASON) =>
+  Effect.flatMap(SalesAdministration, (sales) => sales.stop(scope, reason))
+const start = (scope: SalesScope) => Effect.flatMap(SalesAdministration, (sales) => sales.start(scope))
 
-describe("a stopped service", () => {
+describe("a stopped sale", () => {
   scenario("is neither offered nor charged, and is sold again after the start", (host) =>
     Effect.gen(function* () {
       const { attempt, challenge, mailboxId, tenant } = yield* sendPaid
@@ -86,22 +91,24 @@ describe("a stopped service", () => {
     })
   )
 
-  scenario("is delivered to those who paid before, and their answers are repeated", (host) =>
-    Effect.gen(function* () {
-      host.sendScript.push("Temporary", "Temporary")
-      const { attempt, challenge } = yield* sendPaid
-      const signature = pay(challenge, ADA, "02")
-      assert.strictEqual((yield* failureOf(attempt(signature)))._tag, "OperationDelayed")
-      yield* stop("all")
-      assert.lengthOf(host.sent, 0)
-      yield* Effect.forkScoped(OperationCompletion.run)
-      yield* TestClock.adjust("2 minutes")
-      assert.lengthOf(host.sent, 1)
-      const answer = yield* attempt(signature)
-      assert.deepStrictEqual(yield* attempt(signature), answer)
-      assert.deepStrictEqual(yield* balances, { received: -270_000n, fulfilled: 270_000n })
-    })
-  )
+  for (const scope of ["all", FIRST] as const) {
+    scenario(`is delivered to those who paid before, and their answers are repeated: ${scope}`, (host) =>
+      Effect.gen(function* () {
+        host.sendScript.push("Temporary", "Temporary")
+        const { attempt, challenge } = yield* sendPaid
+        const signature = pay(challenge, ADA, "02")
+        assert.strictEqual((yield* failureOf(attempt(signature)))._tag, "OperationDelayed")
+        yield* stop(scope)
+        assert.lengthOf(host.sent, 0)
+        yield* Effect.forkScoped(OperationCompletion.run)
+        yield* TestClock.adjust("2 minutes")
+        assert.lengthOf(host.sent, 1)
+        const answer = yield* attempt(signature)
+        assert.deepStrictEqual(yield* attempt(signature), answer)
+        assert.deepStrictEqual(yield* balances, { received: -270_000n, fulfilled: 270_000n })
+      })
+    )
+  }
 
   scenario("completes the purchase that is claimed while the sale stops", (host) =>
     Effect.gen(function* () {
@@ -116,19 +123,21 @@ describe("a stopped service", () => {
     })
   )
 
-  scenario("still refunds what its provider rejects", (host) =>
-    Effect.gen(function* () {
-      const { attempt, challenge } = yield* sendPaid
-      host.sendScript.push("Rejected")
-      host.payments.refunding.mode = "no wallet"
-      yield* failureOf(attempt(pay(challenge, ADA, "02")))
-      yield* stop("all")
-      host.payments.refunding.mode = "pays"
-      yield* TestClock.adjust("20 minutes")
-      yield* returnDebts
-      assert.deepStrictEqual([...host.payments.refunds.values()], [{ wallet: ADA, amount: 20_000n }])
-    })
-  )
+  for (const scope of ["all", FIRST] as const) {
+    scenario(`still refunds what its provider rejects: ${scope}`, (host) =>
+      Effect.gen(function* () {
+        const { attempt, challenge } = yield* sendPaid
+        host.sendScript.push("Rejected")
+        host.payments.refunding.mode = "no wallet"
+        yield* failureOf(attempt(pay(challenge, ADA, "02")))
+        yield* stop(scope)
+        host.payments.refunding.mode = "pays"
+        yield* TestClock.adjust("20 minutes")
+        yield* returnDebts
+        assert.deepStrictEqual([...host.payments.refunds.values()], [{ wallet: ADA, amount: 20_000n }])
+      })
+    )
+  }
 
   scenario("leaves reads, inbound mail, events, the replay of a purchase and other services as they are", () =>
     Effect.gen(function* () {
@@ -147,6 +156,60 @@ describe("a stopped service", () => {
         (yield* eventsOf(tenant)).map(({ type }) => type),
         "email.received"
       )
+    })
+  )
+})
+
+describe("a stopped network", () => {
+  const networksOf = (challenge: string) => ScriptedRail.readChallenge(challenge).accepts.map(({ network }) => network)
+
+  scenario("is left out of challenges, and a payment on it is refused unused until the start", (host) =>
+    Effect.gen(function* () {
+      host.payments.otherNetworks.push(SECOND)
+      const signature = pay(yield* challengeOf(), ADA, "01")
+      yield* stop(FIRST)
+      assert.deepStrictEqual(networksOf(yield* challengeOf()), [SECOND])
+      const stopped = { _tag: "SaleStopped", serviceId: CREATE, network: FIRST, reason: REASON } as const
+      const request = requestOf(CREATE, {})
+      const paidOperations = yield* PaidOperations
+      const paid = paidOperations.pay(yield* mailboxCreation, request, signature, Effect.succeed({ localPart: "ada" }))
+      const { error, paymentState } = yield* failureOf(paid)
+      assert.deepInclude(error, stopped)
+      assert.strictEqual(paymentState, "none")
+      assert.strictEqual(host.payments.settleCalls(), 0)
+
+      yield* stop(SECOND, "Its chain has halted.")
+      const refused = { _tag: "SaleStopped", serviceId: CREATE, reason: REASON } as const
+      assert.deepInclude(yield* failureOf(create({ localPart: "ada" })), refused)
+      assert.deepInclude(yield* failureOf(paidOperations.challenge(request)), refused)
+      assert.deepInclude(yield* failureOf(create({ localPart: "ada" }, { signature })), stopped)
+
+      yield* start(SECOND)
+      yield* create({ localPart: "bob" }, { signature: pay(yield* challengeOf(), BOB, "02"), key: "key-2" })
+      yield* start(FIRST)
+      assert.deepStrictEqual(networksOf(yield* challengeOf()), [FIRST, SECOND])
+      yield* create({ localPart: "ada" }, { signature })
+      assert.deepStrictEqual([...host.payments.transfers.values()], [1, 1])
+    })
+  )
+
+  scenario("is left out of the challenge for a refused payment", (host) =>
+    Effect.gen(function* () {
+      host.payments.otherNetworks.push(SECOND)
+      yield* stop(FIRST)
+      const error = yield* failureOf(create({ localPart: "ada" }, { signature: "unreadable" }))
+      assert.deepStrictEqual(error._tag === "PaymentRequired" && networksOf(error.challenge), [SECOND])
+    })
+  )
+
+  scenario("is left out within 5 s of the stop on another server", (host) =>
+    Effect.gen(function* () {
+      host.payments.otherNetworks.push(SECOND)
+      yield* challengeOf()
+      const store = yield* SalesStopStore
+      yield* store.put({ scope: FIRST, reason: REASON, at: yield* Timestamp.now })
+      yield* TestClock.adjust("4 seconds")
+      assert.deepStrictEqual(networksOf(yield* challengeOf()), [SECOND])
     })
   )
 })
@@ -177,7 +240,7 @@ describe("SalesAdministration", () => {
     Effect.gen(function* () {
       yield* challengeOf()
       const store = yield* SalesStopStore
-      yield* store.put({ service: CREATE, reason: REASON, at: yield* Timestamp.now })
+      yield* store.put({ scope: CREATE, reason: REASON, at: yield* Timestamp.now })
       assert.strictEqual((yield* failureOf(create({ localPart: "ada" })))._tag, "PaymentRequired", "it is cached")
       yield* TestClock.adjust("4 seconds")
       assert.strictEqual((yield* failureOf(create({ localPart: "ada" })))._tag, "SaleStopped")
@@ -188,7 +251,7 @@ describe("SalesAdministration", () => {
     Effect.gen(function* () {
       let isAway = false
       const store = yield* SalesStopStore
-      yield* store.put({ service: CREATE, reason: REASON, at: yield* Timestamp.now })
+      yield* store.put({ scope: CREATE, reason: REASON, at: yield* Timestamp.now })
       const list = Effect.suspend(() => (isAway ? Effect.die(new Error("away")) : store.list))
       yield* Effect.gen(function* () {
         const { requireOnSale, stopped } = yield* Sales
@@ -230,5 +293,12 @@ describe("SalesAdministration", () => {
       assert.isFalse(accepts({ service, reason: REASON }), service)
     }
     for (const service of ["all", SEND, "phone.number.us.30d"]) assert.isTrue(accepts({ service, reason: REASON }))
+    for (const network of ["x", "eip155:", "eip155:56 ", "EIP155:56"]) {
+      assert.isFalse(accepts({ network, reason: REASON }), network)
+    }
+    assert.isTrue(accepts({ network: "eip155:56", reason: REASON }))
+    assert.isFalse(accepts({ network: "eip155:56", service: SEND, reason: REASON }), "two scopes")
+    assert.isFalse(accepts({ country: "MX", reason: REASON }))
+    assert.strictEqual(scopeOf({ country: "CA" }), "phone.number.ca.30d")
   })
 })

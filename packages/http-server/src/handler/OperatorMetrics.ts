@@ -157,7 +157,7 @@ export const metricsText = Effect.gen(function* () {
   const stores = yield* Effect.context<Effect.Services<typeof readFigures>>()
   const database = yield* DatabaseState
   const { check } = yield* Readiness
-  const { stopped } = yield* Sales
+  const { stopped, stoppedNetworks } = yield* Sales
 
   const storeFigures = Effect.all(
     {
@@ -195,7 +195,12 @@ export const metricsText = Effect.gen(function* () {
     yield* refundMetrics(open, rail.terms(0n))
     yield* messageMetrics(waiting, now)
     yield* backlogMetrics(figures, now)
-    yield* gauge("agentos_sales_stopped", "Services whose sale the operator has stopped.", {}, (yield* stopped).size)
+    yield* gauge(
+      "agentos_sales_stopped",
+      "Services and networks whose sale the operator has stopped.",
+      {},
+      (yield* stopped).size + stoppedNetworks().size
+    )
     if (answer.value.database === undefined) return
     const { connections, tables } = answer.value.database
     yield* tableMetrics(tables)

@@ -10,6 +10,7 @@ import {
   Timestamp,
   walletAddress
 } from "@agentos/core"
+import { ScriptedRail } from "@agentos/core/contract-tests"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { afterAll, beforeAll } from "vitest"
@@ -459,6 +460,79 @@ describe("the operator's routes", () => {
     assert.isNotEmpty(data.services.filter(({ available }) => available))
     assert.strictEqual((await call(server, "POST", "/internal/selling/start", bearing(TOKEN))).status, 200)
     assert.strictEqual((await call(server, "POST", path, { body: { localPart: fresh("new") } })).status, 402)
+  })
+
+  it("stop payments on a network, for challenges and payments, and accept them again", async () => {
+    const path = "/api/v1/email/mailboxes"
+    const [first, second] = ["eip155:402402", "eip155:56"]
+    const post = (action: string, body: object) =>
+      call(server, "POST", `/internal/selling/${action}`, { ...bearing(TOKEN), body })
+    const challenged = async () => {
+      const { headers, status } = await call(server, "POST", path, { body: { localPart: fresh("net") } })
+      const challenge = headers.get("payment-required")
+      return {
+        status,
+        networks: challenge && ScriptedRail.readChallenge(challenge).accepts.map((each) => each.network)
+      }
+    }
+    server.payments.otherNetworks.push(second)
+    try {
+      const paid = { body: { localPart: fresh("net") } }
+      const paidHeaders = await payFor(server, path, paid, freshWallet())
+      const bought = await call(server, "POST", path, { ...paid, headers: paidHeaders })
+      assert.strictEqual(bought.status, 201)
+      const wallet = freshWallet()
+      const request = { body: { localPart: fresh("net") } }
+      const headers = await payFor(server, path, request, wallet)
+
+      const unknown = errorOf(await post("stop", { network: "eip155:1", reason: "x" }))
+      assert.strictEqual(
+        unknown.message,
+        `network must be one on which this server accepts payments: ${first}, ${second}.`
+      )
+      for (const named of [{ network: "x" }, { network: first, service: "email.mailbox.create" }, { country: "MX" }]) {
+        assert.strictEqual(errorOf(await post("stop", { ...named, reason: "x" })).code, "INVALID_REQUEST")
+      }
+      assert.deepStrictEqual(await challenged(), { status: 402, networks: [first, second] })
+
+      const stopped = await post("stop", { network: first, reason: "Its chain has halted" })
+      assert.match(
+        stopped.text,
+        /"stops":\[\{"network":"eip155:402402","at":"[^"]+Z","reason":"Its chain has halted"\}\]/
+      )
+      assert.match((await get("/internal/metrics")).text, /^agentos_sales_stopped 1$/m)
+      assert.deepStrictEqual(await challenged(), { status: 402, networks: [second] })
+      const refused = await call(server, "POST", path, { ...request, headers })
+      assert.deepStrictEqual([refused.status, refused.headers.get("retry-after")], [503, "120"])
+      assert.deepInclude(errorOf(refused), {
+        code: "SERVICE_UNAVAILABLE",
+        retryable: true,
+        paymentState: "none",
+        next: { method: "POST", path },
+        message: `The operator has stopped payments on ${first}: Its chain has halted. The payment was not submitted. Repeat the request without it for a challenge on another network, or retry with it in 120 s. Nothing was charged.`
+      })
+      assert.isUndefined(server.payments.transfers.get(wallet))
+      assert.strictEqual((await call(server, "POST", path, { ...paid, headers: paidHeaders })).text, bought.text)
+
+      await post("stop", { network: second, reason: "Its chain has halted" })
+      assert.deepStrictEqual(await challenged(), { status: 503, networks: null })
+      await post("start", { network: second })
+      assert.strictEqual(
+        (await callPaid(server, path, { body: { localPart: fresh("net") } }, freshWallet())).status,
+        201
+      )
+      assert.deepStrictEqual(JSON.parse((await post("start", { network: first })).text).data, {
+        started: true,
+        stops: []
+      })
+      assert.strictEqual((await call(server, "POST", path, { ...request, headers })).status, 201)
+      assert.strictEqual(server.payments.transfers.get(wallet), 1)
+      const { text } = await post("stop", { country: "CA", reason: "No numbers." })
+      assert.include(text, '"stops":[{"service":"phone.number.ca.30d"')
+    } finally {
+      server.payments.otherNetworks.length = 0
+      for (const scope of [{ network: first }, { network: second }, { country: "CA" }]) await post("start", scope)
+    }
   })
 
   it("list operations in pages, newest first, and show each of them", async () => {

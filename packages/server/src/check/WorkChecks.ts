@@ -75,7 +75,7 @@ const salesFinding = (stops: ReadonlyArray<SalesStop>): Finding =>
   stops.length === 0
     ? passed("every service is on sale")
     : warned(
-        `stopped: ${stops.map(({ reason, service }) => `${service} (${reason})`).join("; ")}`,
+        `stopped: ${stops.map(({ reason, scope }) => `${scope} (${reason})`).join("; ")}`,
         "agentos-server sell start, once the reason has passed"
       )
 

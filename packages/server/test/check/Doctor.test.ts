@@ -138,7 +138,7 @@ describe("the doctor", () => {
   ])("judges %s", (_, changes, expected) => assert.deepStrictEqual(ofWork(changes), expected))
 
   it("names stopped sales with their reasons", () => {
-    assert.deepStrictEqual(ofWork({}, [{ service: "all", at: NOW, reason: "Maintenance" }]), [
+    assert.deepStrictEqual(ofWork({}, [{ scope: "all", at: NOW, reason: "Maintenance" }]), [
       ["sales", "warning", "stopped: all (Maintenance)"]
     ])
   })

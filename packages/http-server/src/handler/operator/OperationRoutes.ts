@@ -1,10 +1,13 @@
 import {
   ManualRefunds,
   OperationAdministration,
+  PaymentRail,
   QueryOperationsInput,
   refundByHand,
   RefundOperationInput,
+  requireKnown,
   SalesAdministration,
+  scopeOf,
   StartSalesInput,
   StopSalesInput
 } from "@agentos/core"
@@ -40,19 +43,19 @@ const showSelling = Effect.map(SalesAdministration, ({ list }): Answer =>
   Effect.flatMap(list, (stops) => dataResponse({ stops }))
 )
 
-/** Stops the sale of a service, or of all. The body contains the reason, which customers see. */
-const stopSelling = Effect.map(SalesAdministration, ({ stop }): Answer =>
+/** Stops the sale of what the body names, all services by default. It contains the reason, which customers see. */
+const stopSelling = Effect.map(Effect.all([SalesAdministration, PaymentRail]), ([{ stop }, { terms }]): Answer =>
   Effect.gen(function* () {
-    const { reason, service = "all" } = yield* bodyOf(StopSalesInput)
-    return yield* dataResponse({ stops: yield* stop(service, reason) })
+    const { reason, ...named } = yield* bodyOf(StopSalesInput)
+    yield* requireKnown(named, terms(1n))
+    return yield* dataResponse({ stops: yield* stop(scopeOf(named), reason) })
   })
 )
 
-/** Ends the stop of a service, or that of all services. A request without a body means the latter. */
+/** Ends the stop of what the body names. A request without a body means the stop of all services. */
 const startSelling = Effect.map(SalesAdministration, ({ start }): Answer =>
   Effect.gen(function* () {
-    const { service = "all" } = yield* bodyOf(StartSalesInput, {})
-    return yield* dataResponse(yield* start(service))
+    return yield* dataResponse(yield* start(scopeOf(yield* bodyOf(StartSalesInput, {}))))
   })
 )
 
