@@ -28,7 +28,8 @@ const MODULES = new Map([
     "packages/agentos/src/ProviderCalls.ts",
     `import * as Layer from "effect/Layer"
     export const NO_PROVIDER = "none"
-    export const observedProviders = Layer.empty`
+    export const observedProviders = Layer.empty
+    export const observedAgents = Layer.empty`
   ],
   [
     "packages/http-server/src/edge/RequestTelemetry.ts",
