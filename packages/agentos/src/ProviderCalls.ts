@@ -145,7 +145,7 @@ const observe = Effect.fnUntraced(function* <Service extends object>(port: Port,
   return { ...service, ...observed } as Service
 })
 
-/** What the webhook of an agent did; `interrupted`: the person spoke, or the call ended, before the whole answer was read. */
+/** How an answer of an agent's webhook ended; `interrupted`: the person spoke, or the call ended, before the whole answer was read. */
 const AGENT_OUTCOMES = ["success", "address", "connection", "timeout", "status", "answer", "interrupted"] as const
 
 /** Counts the answers of agents. Their failures are no line in the log: they are shown to the tenant, whose agent it is. */

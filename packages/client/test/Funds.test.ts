@@ -1,4 +1,4 @@
-import { AgentOs, AgentOsError, type AgentOsOptions, networkNameOf } from "@agentos/client"
+import { AgentOs, AgentOsError, type AgentOsOptions, heldOf, networkNameOf, priceOf } from "@agentos/client"
 import { describe, expect, it } from "vitest"
 import { account, type Answer, BASE_URL, failure, header, scripted, success } from "./Scripted.ts"
 
@@ -87,6 +87,12 @@ const shop = async (answers: ReadonlyArray<Answer>, more: AgentOsOptions = {}, s
     )
   return { agent, buy, failed, paid, server, asked: () => server.to(NETWORKS).length }
 }
+
+it("has no more than its balance, of which a part of a millionth is nothing", () => {
+  const amount = 1_999_999_999_999n
+  expect([heldOf(amount, 18), priceOf(amount, 18)]).toEqual([1n, 2n])
+  expect([heldOf(5n, 6), priceOf(5n, 6), heldOf(5n, 2)]).toEqual([5n, 5n, 50_000n])
+})
 
 describe("a wallet with money on some networks", () => {
   it.each([

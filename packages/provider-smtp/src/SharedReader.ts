@@ -169,7 +169,7 @@ export class SharedReader {
       return
     }
     running.pending.delete(id)
-    // Who waits for it continues at once, and may end the process.
+    // The waiting fiber continues at once, and may end the process.
     mail.done(outcomeOf(answer, mail.content))
     if (running.pending.size > 0 || running.isEnded) return
     clearInterval(running.watch)

@@ -55,7 +55,7 @@ describe("the process that small mails share", () => {
       }).pipe(Effect.scoped)
   )
 
-  it.live("is ended once if who waits for its answer ends it, and closes no file of others later", () =>
+  it.live("is ended once if the reader of its last answer ends it, and closes no other file later", () =>
     Effect.gen(function* () {
       const reader = yield* opened({ idleMillis: 1 })
       yield* Effect.callback<void>((resume) => {

@@ -49,7 +49,7 @@ export type WaitingMail = Omit<InboundMail, "raw"> & {
   readonly sizeBytes: number
   /** The attempts before `replay`, which are not held against the mail; absent or null if it was not replayed. */
   readonly replayedAfter?: number | null
-  /** Whether the attempt before the lease ended with a failure, so it did not end its server; absent if there was none. */
+  /** Whether the attempt before the lease failed without ending its server; absent before a lease. */
   readonly failedBefore?: boolean
 }
 
@@ -65,7 +65,7 @@ export interface QueuedMail extends Omit<WaitingMail, "replayedAfter" | "failedB
   readonly dueAt: Timestamp
 }
 
-/** The failure of mail that arrived before the message that it is about. It is no failure of the service. */
+/** The failure of mail that arrived before the message that it is about. The service did not fail. */
 export const NO_MESSAGE_YET = "The message of its return path is not stored yet."
 
 /** Selects a page of waiting mails, oldest first. All given conditions must match. */

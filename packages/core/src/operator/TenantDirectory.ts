@@ -60,7 +60,7 @@ export const requireNamedTenant = Effect.fnUntraced(function* (store: TenantStor
   return Option.isSome(found) ? found.value : yield* new ResourceNotFound({ kind: "tenant", id: name })
 })
 
-/** Returns the id of the tenant that an operator names; one that no tenant has, if there is none. */
+/** Returns the id of the tenant that an operator names; of an unknown tenant, an id that nothing has. */
 export const tenantIdOf = (store: TenantStore["Service"], name: string): Effect.Effect<TenantId> =>
   Effect.map(
     findNamedTenant(store, name),

@@ -49,7 +49,7 @@ export class TenantRetentions extends Context.Service<
   TenantRetentions,
   {
     readonly show: (tenant: string) => Effect.Effect<RetentionReport, ResourceNotFound>
-    /** Counts what a period would delete, by deleting it in a transaction that is rolled back. */
+    /** Counts the rows that a period would delete, by deleting them in a transaction that is rolled back. */
     readonly preview: (
       tenant: string,
       input: PreviewRetentionInput

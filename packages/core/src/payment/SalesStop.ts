@@ -22,7 +22,7 @@ export const StoppedNetwork = Schema.TemplateLiteral([Schema.String, ":", Schema
 )
 export type StoppedNetwork = typeof StoppedNetwork.Type
 
-/** What a stop covers: a paid service, all of them, or payments on a network. */
+/** The scope of a stop: a paid service, all of them, or payments on a network. */
 export type SalesScope = typeof StoppedService.Type | StoppedNetwork
 
 export const isNetwork = (scope: SalesScope): scope is StoppedNetwork => scope.includes(":")

@@ -167,6 +167,29 @@ describe("the watch for incidents", () => {
     })
   )
 
+  scenario("is told again under another id if it is back after its end was told to some", (world) =>
+    Effect.gen(function* () {
+      world.found = [LOW]
+      yield* startServer(world)
+      yield* TestClock.adjust("1 minute")
+      world.down.add("webhook")
+      world.found = []
+      yield* TestClock.adjust("8 minutes")
+      world.found = [LOW]
+      yield* TestClock.adjust("2 minutes")
+      world.down.clear()
+      world.found = []
+      yield* TestClock.adjust("3 hours")
+      const ids = world.notifications.map(({ id }) => id)
+      assert.deepStrictEqual(
+        world.received.filter((line) => line.startsWith("mail")),
+        ["opened", "resolved", "opened", "resolved"].map((event) => `mail ${event} refund wallet`)
+      )
+      // Two openings and two ends; the webhook knows the first opening and the last end.
+      assert.strictEqual(new Set(ids).size, 4)
+    })
+  )
+
   scenario("says nothing of the end while it can't be told, if the condition is back", (world) =>
     Effect.gen(function* () {
       world.found = [LOW]

@@ -172,6 +172,16 @@ describe("PaymentHeader.decodeProof", () => {
       "has an invalid field: payload.authorization.from"
     ],
     [
+      "a payer in capitals, which facilitators refuse",
+      withAuthorization({ from: `0x${"857b06519E91e3A54538791bDbb0E22373e36b66".toUpperCase()}` }),
+      "has an invalid field: payload.authorization.from"
+    ],
+    [
+      "a payer with a wrong checksum",
+      withAuthorization({ from: "0x857B06519E91e3A54538791bDbb0E22373e36b66" }),
+      "has an invalid field: payload.authorization.from"
+    ],
+    [
       "an address with a line after it",
       withAuthorization({ to: `${payTo}\n` }),
       "has an invalid field: payload.authorization.to"

@@ -125,7 +125,7 @@ const showRetention = Effect.map(TenantRetentions, ({ show }): Answer =>
   Effect.flatMap(Effect.flatMap(namedTenant, show), dataResponse)
 )
 
-/** Counts what a period would delete. */
+/** Counts the rows that a period would delete. */
 const previewRetention = Effect.map(TenantRetentions, ({ preview }): Answer =>
   Effect.gen(function* () {
     const input = yield* queryOf(PreviewRetentionInput)
