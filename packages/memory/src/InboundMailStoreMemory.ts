@@ -69,7 +69,7 @@ export const layer = Layer.effect(
             .map((row) => {
               const mail = { ...row.mail, attempts: row.mail.attempts + 1 }
               const waiting = put({ ...row, mail, leasedUntil: Timestamp.add(now, leaseMillis) })
-              return { ...waiting, failedBefore: row.failed?.attempt === row.mail.attempts }
+              return { ...waiting, failedAttempt: row.failed?.attempt ?? null }
             })
         ),
       readPieces: (inboundMailId, part = { offset: 0, bytes: Number.MAX_SAFE_INTEGER }) =>

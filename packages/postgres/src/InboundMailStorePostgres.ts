@@ -48,10 +48,10 @@ const toQueued = (row: QueuedRow): QueuedMail => {
 }
 
 interface LeasedRow extends InboundMailRow {
-  readonly failed_before: boolean
+  readonly failed_attempt: number | null
 }
 
-const toWaitingMail = (row: LeasedRow): WaitingMail => ({ ...MAILS.toRecord(row), failedBefore: row.failed_before })
+const toWaitingMail = (row: LeasedRow): WaitingMail => ({ ...MAILS.toRecord(row), failedAttempt: row.failed_attempt })
 
 const compare = (a: WaitingMail, b: WaitingMail): number =>
   a.receivedAt - b.receivedAt || (a.inboundMailId < b.inboundMailId ? -1 : 1)
@@ -193,7 +193,7 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
         attempts = attempts + 1, leased_until = (select now from clock) + ${Parameter.integer(leaseMillis)}
       from waiting where inbound_mails.inbound_mail_id = waiting.inbound_mail_id
       returning inbound_mails.inbound_mail_id, envelope, ${sizeBytes} as size_bytes, received_at, attempts, replayed_after,
-        coalesce(failed_attempt = attempts - 1, false) as failed_before`
+        failed_attempt`
 
     /** True while a worker holds the lease of a mail: one that was postponed has the time of its next attempt there. */
     const isHeld = sql`(

@@ -36,7 +36,7 @@ const content = ({ attempts: _, raw, ...rest }: InboundMail) => ({
 
 /** Returns leased mails for comparison, with the bytes that the store returns for them. */
 const contents = (mails: ReadonlyArray<WaitingMail>) =>
-  Effect.forEach(mails, ({ attempts: _, replayedAfter: _1, failedBefore: _2, ...rest }) =>
+  Effect.forEach(mails, ({ attempts: _, replayedAfter: _1, failedAttempt: _2, ...rest }) =>
     Effect.map(Sample.bytesOf(rest), (bytes) => ({ ...rest, raw: Sample.latin1(bytes) }))
   )
 

@@ -49,12 +49,12 @@ export type WaitingMail = Omit<InboundMail, "raw"> & {
   readonly sizeBytes: number
   /** The attempts before `replay`, which are not held against the mail; absent or null if it was not replayed. */
   readonly replayedAfter?: number | null
-  /** Whether the attempt before the lease failed without ending its server; absent before a lease. */
-  readonly failedBefore?: boolean
+  /** The last attempt that failed without ending its server; absent or null if none did. */
+  readonly failedAttempt?: number | null
 }
 
 /** A mail that waits, with its mailboxes and attempts. */
-export interface QueuedMail extends Omit<WaitingMail, "replayedAfter" | "failedBefore"> {
+export interface QueuedMail extends Omit<WaitingMail, "replayedAfter" | "failedAttempt"> {
   /** The mailboxes in which it counts until it is delivered. */
   readonly mailboxIds: ReadonlyArray<string>
   /** Why the last attempt that ended failed; null if none did. */

@@ -54,8 +54,8 @@ const RETRY_DELAY = Timestamp.MINUTE
 const RETURN_DELAYS = [5 * Timestamp.SECOND, 10 * Timestamp.MINUTE]
 /**
  * The number of attempts after which a mail is delivered unparsed, as it may be the cause of their failures: at once if the last
- * one ended without a failure, which a mail that ends the server does; otherwise if this attempt fails too, since what failed
- * before, for example the database, may have been repaired.
+ * ones ended without a failure, which a mail that ends the server does; otherwise if this attempt fails too, since the database,
+ * for example, may have been repaired.
  */
 const ATTEMPT_LIMIT = 3
 
@@ -158,7 +158,8 @@ export class InboundMails extends Context.Service<
       })
 
       const read = Effect.fnUntraced(function* (mail: WaitingMail) {
-        if (isSuspect(mail) && mail.failedBefore !== true) return Option.none<ParsedMail>()
+        if (mail.attempts - Math.max(mail.failedAttempt ?? 0, mail.replayedAfter ?? 0) > ATTEMPT_LIMIT)
+          return Option.none<ParsedMail>()
         const parsed = yield* Effect.result(parser.parse(yield* rawOf(mail), mail.envelope))
         if (parsed._tag === "Success") return Option.some(parsed.success)
         yield* Effect.logWarning(`inbound mail ${mail.inboundMailId} can't be read: ${parsed.failure.message}`)

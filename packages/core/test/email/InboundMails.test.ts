@@ -547,7 +547,7 @@ describe("delivering inbound mail", () => {
     })
   )
 
-  scenario("delivers a mail as it was read after its store failed for an hour", () =>
+  scenario("delivers a mail as it was read after its store failed for an hour, and servers ended meanwhile", () =>
     Effect.gen(function* () {
       const { tenant } = yield* adasMailbox
       const store = yield* InboundMailStore
@@ -556,10 +556,16 @@ describe("delivering inbound mail", () => {
         isBroken ? Effect.die(new Error("permission denied")) : store.complete(leases)
       const inbound = yield* serverWith({ store: { ...store, complete }, parser: crowdParser })
       yield* inbound.accept(envelope, raw("kept"), AUTHOR)
-      yield* Effect.forkScoped(inbound.run)
+      const running = yield* Effect.forkChild(inbound.run)
       yield* TestClock.adjust("1 hour")
       assert.lengthOf(yield* messagesOf(tenant), 0)
+      yield* Fiber.interrupt(running)
+      yield* TestClock.adjust("1 minute")
+      // A server ends in the middle of an attempt.
+      assert.lengthOf(yield* store.lease(1, 15_000), 1)
+      yield* TestClock.adjust("1 minute")
       isBroken = false
+      yield* Effect.forkScoped(inbound.run)
       yield* TestClock.adjust("2 minutes")
       assert.deepStrictEqual(
         (yield* messagesOf(tenant)).map(({ malformed, subject }) => ({ malformed, subject })),
