@@ -3,6 +3,7 @@ import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import type { BenchRun } from "../Bench.ts"
 import type { OtherBuild, Side, Work } from "./Side.ts"
@@ -29,11 +30,32 @@ export const startOtherBuild = async (bench: BenchRun, archive: string, name: st
   bench.atEnd(async () => rmSync(folder, { recursive: true, force: true }))
   await run("tar", ["--extract", "--file", archive, "--directory", folder])
   await run("npx", ["-y", "pnpm@12", "install", "--frozen-lockfile", "--prefer-offline"], { cwd: folder })
+  return startServing(bench, { folder, name, called: basename(archive) })
+}
+
+/** The environment variable with the program that a bench measures in the place of the one that it would build. */
+export const OTHER_PROGRAM = "AGENTOS_BENCH_PROGRAM"
+
+/** Starts the bench of this name of this build with the built server of another. */
+export const startOtherProgram = (bench: BenchRun, program: string, name: string, called: string): OtherBuild =>
+  startServing(bench, { folder: ROOT, name, called, environment: { [OTHER_PROGRAM]: program } })
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url))
+
+interface Serving {
+  readonly folder: string
+  /** The bench. */
+  readonly name: string
+  readonly called: string
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+const startServing = (bench: BenchRun, { called, environment = {}, folder, name }: Serving): OtherBuild => {
   const child = fork(join(folder, "test/bench/benchMain.ts"), [name], {
     cwd: folder,
     serialization: "advanced",
     stdio: ["ignore", "ignore", "inherit", "ipc"],
-    env: { ...process.env, [SERVES_ANOTHER]: "1" }
+    env: { ...process.env, ...environment, [SERVES_ANOTHER]: "1" }
   })
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()))
   bench.atEnd(async () => {
@@ -42,10 +64,10 @@ export const startOtherBuild = async (bench: BenchRun, archive: string, name: st
   })
   const hear = async (): Promise<Exclude<Said, { readonly problem: string }>> => {
     const ended = exited.then((): never => {
-      throw new Error(`the bench of ${archive} ended`)
+      throw new Error(`the bench of ${called} ended`)
     })
     const [said] = (await Promise.race([once(child, "message"), ended])) as [Said]
-    if ("problem" in said) throw new Error(`${archive}: ${said.problem}`)
+    if ("problem" in said) throw new Error(`${called}: ${said.problem}`)
     return said
   }
   const ask = (told: Told) => {
@@ -60,14 +82,14 @@ export const startOtherBuild = async (bench: BenchRun, archive: string, name: st
       const said = await (reached ?? ask({ next: true }))
       reached = undefined
       if (!("title" in said) || said.title !== title)
-        throw new Error(`the bench of ${archive} compares ${JSON.stringify(said)} in place of ${title}`)
+        throw new Error(`the bench of ${called} compares ${JSON.stringify(said)} in place of ${title}`)
       let used = 0
       return {
-        name: basename(archive),
+        name: called,
         cpuMillis: () => used,
         work: async (millis) => {
           const done = await ask({ millis })
-          if ("title" in done) throw new Error(`the bench of ${archive} has gone on`)
+          if ("title" in done) throw new Error(`the bench of ${called} has gone on`)
           used += done.cpuMillis
           return done.work
         }

@@ -12,6 +12,7 @@ import { type RealtimeRig, startRealtimeRig } from "../../support/RealtimeRig.ts
 import { type BenchRun, DURABLE } from "../Bench.ts"
 import { usageOf } from "../ProcessUsage.ts"
 import type { HttpServer } from "./HttpSides.ts"
+import { OTHER_PROGRAM } from "./OtherBuild.ts"
 
 const SERVER = fileURLToPath(new URL("../../../packages/server", import.meta.url))
 const BUILD = join(SERVER, "build/bundleMain.ts")
@@ -59,7 +60,10 @@ export const startServerUnderTest = async (
   bench: BenchRun,
   { fromModules, program, ...options }: ServerUnderTestOptions = {}
 ): Promise<ServerUnderTest> => {
-  const command = fromModules === undefined ? [program ?? (await buildServer())] : [...fromModules, MODULE]
+  const command =
+    fromModules === undefined
+      ? [program ?? process.env[OTHER_PROGRAM] ?? (await buildServer())]
+      : [...fromModules, MODULE]
   const rig = await startRealtimeRig({ servers: 1, database: DURABLE, ...options })
   bench.atEnd(rig.stop)
   const server = rig.cluster.servers[0]!

@@ -1,29 +1,41 @@
 /**
- * Runs the quick comparisons in short, and fails if a ratio is below half of the one in ratios.json: three attempts,
- * of which the best ratio counts, because a busy machine only makes a ratio worse. `--record` writes the file instead.
+ * Runs the quick comparisons in short, beside peers and beside the program of the last recorded release. Fails if a rate falls
+ * below half of its share of the peer's on record, or the processor time grows by 15 % of its share of the release's: five
+ * attempts, of which the best counts, because a busy machine only makes a ratio worse. `--record` writes ratios.json instead.
  */
-import { readFileSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { openRelease, RELEASES } from "../../upgrade/Release.ts"
 import { type Bench, type ComparisonResult, runBench, table } from "../Bench.ts"
 import { challenge } from "../challenge.ts"
+import { startOtherProgram } from "../compare/OtherBuild.ts"
 import { constant } from "../constant.ts"
 import { paid } from "../paid.ts"
 import { read } from "../read.ts"
 import { best, judge, type Ratios, ratiosOf } from "./Verdict.ts"
 
 const GUARDED: Readonly<Record<string, Bench>> = { challenge, read, constant, paid }
-const ATTEMPTS = 3
+const ATTEMPTS = 5
 const SHORT: Readonly<Record<string, number>> = { rounds: 3, seconds: 0.5 }
 const RECORD = new URL("ratios.json", import.meta.url)
+const [LAST_RELEASE] = RELEASES.toSorted().toReversed()
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 
-const measure = async (bench: Bench): Promise<Ratios> => {
+const folder = mkdtempSync(join(tmpdir(), "agentos-guard-"))
+process.once("exit", () => rmSync(folder, { recursive: true, force: true }))
+const { program, version } = await openRelease(LAST_RELEASE!, folder)
+
+const measure = async (name: string): Promise<Ratios> => {
+  const bench = GUARDED[name]!
   const results: Array<ComparisonResult> = []
-  await runBench(bench, {
-    option: (name) => SHORT[name] ?? bench.options[name]!,
+  const run = {
+    option: (option: string) => SHORT[option] ?? bench.options[option]!,
     say: () => undefined,
-    record: (result) => "unit" in result && results.push(result)
-  })
+    record: (result: object) => void ("unit" in result && results.push(result as ComparisonResult))
+  }
+  await runBench(bench, run, async (own) => startOtherProgram(own, program, name, version))
   return ratiosOf(results)
 }
 
@@ -33,22 +45,23 @@ const onRecord = process.argv.includes("--record")
   ? undefined
   : (JSON.parse(readFileSync(RECORD, "utf8")) as Readonly<Record<string, Ratios>>)
 
-for (const [name, bench] of Object.entries(GUARDED)) {
-  let measured = await measure(bench)
+for (const name of Object.keys(GUARDED)) {
+  let measured = await measure(name)
   recorded[name] = measured
   if (onRecord === undefined) continue
   const before = onRecord[name] ?? {}
   for (let attempt = 1; attempt < ATTEMPTS && judge(before, measured).some((each) => !each.isPassed); attempt++)
-    measured = best(measured, await measure(bench))
+    measured = best(measured, await measure(name))
   const findings = judge(before, measured)
   isPassed &&= findings.every((each) => each.isPassed)
   const rows = findings.map((each) => [
     each.title,
+    each.what,
     each.onRecord?.toFixed(2) ?? "none",
     each.measured?.toFixed(2) ?? "none",
     each.isPassed ? "ok" : "FAILED"
   ])
-  say(`\n${table([name, "ratio on record", "ratio now", ""], rows)}`)
+  say(`\n${table([name, "", "ratio on record", "ratio now", ""], rows)}`)
 }
 if (onRecord === undefined) {
   writeFileSync(RECORD, `${JSON.stringify(recorded, null, 2)}\n`)
