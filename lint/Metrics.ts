@@ -63,7 +63,7 @@ export const namesIn = (expr: string) => {
   return { metrics: (names ?? []).filter((name) => !KEYWORDS.has(name)), labels }
 }
 
-/** Returns what is wrong with the names in expressions: metrics and labels that the server does not export. */
+/** Returns the problems of the names in expressions: metrics and labels that the server does not export. */
 export const unknownNames = (exprs: ReadonlyArray<string>): ReadonlyArray<string> => {
   const exported = exportedSeries()
   return exprs.flatMap((expr) => {

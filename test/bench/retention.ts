@@ -44,7 +44,7 @@ const insertFinal = (tenantId: string, from: number, count: number, at: number):
   ]
 }
 
-/** What the jobs remove, and the tables with their indexes. */
+/** The removed rows, and the tables with their indexes. */
 const SIZES = `select
   (select sum(pg_column_size(answer_body) + pg_column_size(receipt) + pg_column_size(input) + pg_column_size(plan))
     from operations where answer_body is not null) as answers,

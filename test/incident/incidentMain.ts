@@ -73,7 +73,7 @@ const breakAll = async (cluster: Cluster): Promise<void> => {
   for (const { address } of boxes)
     await transport.sendMail({ from: "friend@outside.example", to: address, subject: "Question", text: "When?" })
   transport.close()
-  // A mail whose relay does not answer is retried for a day; what the trigger refuses waits.
+  // A mail whose relay does not answer is retried for a day; mail that the trigger refuses waits.
   const [found] = await execute(
     cluster.database.url,
     `select (select count(*) from operations where state = 'refund_due') as refunds,
@@ -84,7 +84,7 @@ const breakAll = async (cluster: Cluster): Promise<void> => {
   if (seen.join() !== [1, CUSTOMERS, CUSTOMERS].join()) throw new Error(`not everything broke: ${seen.join()}`)
 }
 
-/** Those who answer a call, by what the caller must say. */
+/** Those who answer a call, by the words of the caller. */
 const peopleOf = (cluster: Cluster): Readonly<Record<string, (what: string) => Promise<unknown>>> => ({
   "/relay-support": () => fetch(`${cluster.relayFaultsUrl}/sandbox/faults`, { method: "DELETE" }),
   "/database-team": (trigger) =>
@@ -104,7 +104,7 @@ const people = peopleOf(cluster)
 const telephone = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://telephone")
   const answer =
-    people[pathname]?.(searchParams.get("what") ?? "") ?? Promise.reject(new Error("nobody has this number"))
+    people[pathname]?.(searchParams.get("what") ?? "") ?? Promise.reject(new Error("no one has this number"))
   answer.then(
     () => response.end("It is done.\n"),
     (error: unknown) => response.writeHead(400).end(`That was not possible: ${String(error)}\n`)
@@ -128,7 +128,7 @@ server.env has the variables of the first server. Both are watched at AGENTOS_OP
         " and "
       )}. Customers say that mail does not leave, that mail does not arrive, and that money does not come back.
 
-Not ours; \`curl\` calls them, and they do just what they are told:
+Not ours; \`curl\` calls them, and they do nothing but obey:
 
 - support of the relay's host, who unblock our account: http://127.0.0.1:${port}/relay-support
 - owners of the database, who drop a trigger on messages: http://127.0.0.1:${port}/database-team?what=NAME

@@ -205,7 +205,7 @@ const longest = async (start: () => Promise<CrashPurchase | undefined>): Promise
   for (let count = 0; count < USUAL_PURCHASES; count++) {
     const begunAt = performance.now()
     const purchase = await start()
-    if (purchase === undefined) throw new Error("nobody was asked to pay before the outage")
+    if (purchase === undefined) throw new Error("no purchase had a challenge before the outage")
     while (firstGood([purchase]) === undefined) await sleep(POLL_MILLIS)
     millis = Math.max(millis, performance.now() - begunAt)
   }

@@ -9,7 +9,7 @@ import { MISSING_SYSTEMD, Systemd } from "./support/Systemd.ts"
 const ROOT = fileURLToPath(new URL("../..", import.meta.url))
 const UNIT = "agentos.service"
 
-/** What is different here: the account, and the place of program, settings and log, which are in the folder of temporary files. */
+/** The differences: the account, and the place of program, settings and log, which are in the folder of temporary files. */
 const dropIn = (folder: string) => `[Unit]
 DefaultDependencies=no
 [Service]

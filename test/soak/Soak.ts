@@ -30,7 +30,7 @@ export interface SoakResult {
   /** Mails that were accepted with 250, and those of them that no mailbox has. */
   readonly mails: { readonly accepted: number; readonly missing: ReadonlyArray<string> }
   readonly acknowledged: number
-  /** Events that nobody acknowledged, and operations that are not final, at the end. */
+  /** Events without an acknowledgement, and operations that are not final, at the end. */
   readonly open: { readonly events: number; readonly operations: number }
   /** The last lines of `agentos-server ledger`. */
   readonly ledger: { readonly status: number | null; readonly output: string }

@@ -17,7 +17,7 @@ while True:
     print(message.decode().strip(), flush=True)
 `
 
-/** What the test lacks on this machine; undefined if nothing. */
+/** The missing programs on this machine; undefined if it has all. */
 export const MISSING_SERVICE_MANAGER = ["python3", "systemd-notify"]
   .filter((program) => spawnSync(program, ["--version"]).status !== 0)
   .map((program) => `needs ${program}`)[0]
@@ -33,7 +33,7 @@ export const startServiceManager = async () => {
   lines.on("line", (line) => messages.push(line))
   return {
     socket,
-    /** What the service said, without the barriers that follow each message. */
+    /** The messages of the service, without the barriers that follow each message. */
     messages: () => messages.filter((message) => message !== "BARRIER=1"),
     stop: async () => {
       const ended = once(child, "exit")

@@ -47,7 +47,7 @@ const makeSubjects = () => {
 
 /**
  * Purchases, mail, events over a socket and events to a webhook, all at once and each as fast as the last one was answered.
- * Clients use the servers that a load balancer would offer them: one that leaves finishes what it has begun.
+ * Clients use the servers that a load balancer would offer them: one that leaves finishes its work.
  */
 export class Load {
   readonly failures: Array<string> = []
@@ -146,7 +146,7 @@ export class Load {
         .sendMail(content)
         .then(() => true)
         .catch((error: SmtpError) => {
-          // Every mail server repeats what was answered so, or not even greeted (RFC 5321, section 4.5.4.1): the connection
+          // Every mail server repeats a mail that was answered so, or not even greeted (RFC 5321, section 4.5.4.1): the connection
           // may wait to be accepted when the server closes its port.
           if (error.responseCode !== SHUTTING_DOWN && error.command !== "CONN") throw error
           this.counts.deferred++

@@ -131,7 +131,7 @@ describe("a wallet with money on some networks", () => {
     expect(later).toEqual([STRANGE.network])
   })
 
-  it("is told what it has on each network if that is too little, and signs nothing", async () => {
+  it("reads its balance on each network if that is too little, and signs nothing", async () => {
     const { failed, server } = await shop([funds(100_000n, 5n)])
     expect(String(await failed())).toContain(
       `The price is 0.25 USDT, and the wallet ${account.address} has too little on each network: 0.10 on eip155:196, 0.00 on eip155:56. Nothing was signed.`

@@ -15,11 +15,11 @@ import { element, fields, tell, textOf } from "./dom.js"
  * @typedef {object} Hand
  * @property {string} label
  * @property {string} path below /internal
- * @property {string} consequence what it does, in a sentence
+ * @property {string} consequence its effect, in a sentence
  * @property {Readonly<Record<string, unknown>>} [body]
  * @property {ReadonlyArray<Field>} [fields] that complete the body
- * @property {string} [typed] what the person must type to confirm a change that nothing undoes
- * @property {() => Promise<Readonly<Record<string, unknown>>>} [preview] what it would change
+ * @property {string} [typed] the text that the person must type to confirm a change that nothing undoes
+ * @property {() => Promise<Readonly<Record<string, unknown>>>} [preview] reads the changes that it would make
  */
 
 /** @param {FormData} data @param {ReadonlyArray<Field>} inputs */

@@ -69,7 +69,7 @@ const GROUPS = [
 
 /** @typedef {{ readonly name: string, readonly dueAt: string | null, readonly failure: string | null, readonly failedAt: string | null }} Job */
 
-/** What the service does now. */
+/** The state of the service. */
 export const overview = async () => {
   const [text, { items }, { stops }] = await Promise.all([readMetrics(), read("jobs"), read("selling")])
   const samples = samplesOf(text)

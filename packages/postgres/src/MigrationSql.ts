@@ -19,7 +19,7 @@ const LOCKS: ReadonlyArray<readonly [TableLock, RegExp]> = [
 
 /**
  * Returns the locks on tables that exist before these statements, which are held until the transaction ends. Tables that the
- * statements create are in use by nobody.
+ * statements create are not in use.
  */
 export const locksOf = (statements: ReadonlyArray<string>): TableLocks => {
   const created = new Set(statements.flatMap((text) => /^create (?:unlogged )?table (\w+)/.exec(text)?.[1] ?? []))

@@ -306,6 +306,6 @@ export const checkServer = <E, R>(
   }).pipe(
     Effect.scoped,
     Effect.catchIf(isDenied, (error) =>
-      Effect.fail(unsuitable(fromSqlError(error).message, "Grant what is missing to the user of DATABASE_URL."))
+      Effect.fail(unsuitable(fromSqlError(error).message, "Grant the missing rights to the user of DATABASE_URL."))
     )
   )

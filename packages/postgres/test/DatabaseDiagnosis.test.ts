@@ -74,7 +74,7 @@ layer(layerTestPostgres({ settings: { autovacuum: "off" } }), { excludeTestServi
         const { sql } = yield* Database
         yield* sql`insert into sales_stops select n::text, 0, '' from generate_series(1, ${DEAD_ROWS}::int) n`
         yield* sql`delete from sales_stops`
-        // Until then, the session has not reported what it did.
+        // Until then, the session has not reported its work.
         yield* Effect.ignore(sql.unsafe("select pg_stat_force_next_flush()"))
         const { bloated } = yield* Effect.repeat(diagnoseDatabase(null), {
           until: ({ bloated: tables }) => tables.length > 0,

@@ -44,7 +44,7 @@ const inputs = ({ entry }: Documented): string => {
 const NOT_EXECUTED =
   "This sample is compiled, but not executed, by the tests of this documentation: it needs the official package `x402` and a funded wallet."
 
-/** What a reader has to change in the samples. */
+/** The words that a reader has to change in the samples. */
 const samplesNote = (operation: Documented): string => {
   const { body = {}, path, query } = sampleInput(operation)
   const names = Object.keys({ ...path, ...query, ...body })

@@ -90,7 +90,7 @@ layer(Permit2Rig.layer, { excludeTestServices: true, timeout: 120_000 })(
         } as TransactionSerializable)
       )
 
-    it.effect("settles from a wallet without coins, and shows the transaction to nobody before", () =>
+    it.effect("settles from a wallet without coins, and shows the transaction to no one before", () =>
       Effect.gen(function* () {
         const rig = yield* Permit2Rig
         const bodies: Array<string> = []

@@ -35,7 +35,7 @@ const WAYS: Readonly<Record<string, Undoing>> = {
     }),
   "the transaction that it joined fails": (transact, make) =>
     expectExit(transact(Effect.andThen(transact(make), refused)), Exit.fail("refused")),
-  "a nested transaction fails and nobody recovers": (transact, make) =>
+  "a nested transaction fails and no one recovers": (transact, make) =>
     expectExit(transact(Effect.andThen(make, transact(refused))), Exit.fail("refused"))
 }
 

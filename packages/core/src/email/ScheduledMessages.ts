@@ -18,7 +18,7 @@ export interface GivenUpMessage {
   readonly before: MessageSummary["status"]
   /** The payment of a message that was scheduled. */
   readonly operationId: string | null
-  /** Whether the refund is owed, because it reached nobody. */
+  /** Whether the refund is owed, because it reached no recipient. */
   readonly isRefunded: boolean
 }
 
@@ -53,7 +53,7 @@ export class ScheduledMessages extends Context.Service<
     ) => Effect.Effect<Message, ResourceNotFound | ResourceNotOwned | Conflict>
     /**
      * Ends the attempts at a scheduled or deferred message of any tenant, for the operator. Owes the refund as the end of the
-     * last attempt would: of a scheduled message that reached nobody. Fails with `Conflict` for a message that is being sent,
+     * last attempt would: of a scheduled message that reached no recipient. Fails with `Conflict` for a message that is being sent,
      * and for one that the relay may have taken.
      */
     readonly giveUp: (messageId: string) => Effect.Effect<GivenUpMessage, ResourceNotFound | Conflict>

@@ -129,7 +129,7 @@ export const afterAttempt = (
   return { ...incident, informed, attempts, attemptAt: isOver ? null : Timestamp.add(now, delay) }
 }
 
-/** What operators are told of an incident: that it began, or that it ended. */
+/** The messages about an incident: that it began, or that it ended. */
 export interface Notification {
   /** The same for each attempt, and another one if an incident whose end was told is back. */
   readonly id: string

@@ -28,7 +28,7 @@ export class NotInformed extends Schema.TaggedError<NotInformed>()("NotInformed"
 
 /** A way to inform the operators. */
 export interface OperatorChannel {
-  /** Stored with the incidents that it was told of. */
+  /** Stored with the incidents that it knows. */
   readonly name: string
   readonly inform: (notification: Notification) => Effect.Effect<void, NotInformed>
 }

@@ -76,7 +76,7 @@ export interface OutboundMessageReport extends Pick<WaitingMessage, "attempts" |
   /** The time that the tenant chose; null for a message that was to be sent at once. */
   readonly sendAt: string | null
   readonly createdAt: string | null
-  /** The payment that is refunded if the message reaches nobody; null for a message that was to be sent at once. */
+  /** The payment that is refunded if the message reaches no recipient; null for a message that was to be sent at once. */
   readonly operationId: string | null
   readonly recipients: ReadonlyArray<Pick<Recipient, "address" | "reason" | "status">>
 }
@@ -276,7 +276,7 @@ const toInboundReport = (mail: QueuedMail, now: Timestamp.Timestamp): InboundMai
   }
 }
 
-/** Returns what the audit keeps of a dropped mail: no address, since records outlive the erasure of a tenant. */
+/** Returns the audit's record of a dropped mail: no address, since records outlive the erasure of a tenant. */
 const toAudited = ({ envelope, ...mail }: InboundMailReport) => {
   const { attempts, failure, mailboxIds, receivedAt, sizeBytes } = mail
   const { mailFrom, rcptTo } = envelope

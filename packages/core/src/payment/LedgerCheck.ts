@@ -202,7 +202,7 @@ export class LedgerCheck extends Context.Service<
 
       /**
        * Whether the transfer is the refund of an operation of its recipient, however old, or may be that of one whose refund is
-       * due. What is due is read first: it becomes refunded, and never the reverse.
+       * due. The debts are read first: it becomes refunded, and never the reverse.
        */
       const refundsOlderOperation = Effect.fnUntraced(function* (token: Token, outflow: ChainTransfer) {
         const of = { payer: outflow.wallet as WalletAddress, limit: PAYER_OPERATIONS_MAX }

@@ -149,7 +149,7 @@ describe("the watch for incidents", () => {
     })
   )
 
-  scenario("gives up a channel after half a day, and does not tell it of the end", (world) =>
+  scenario("gives up a channel after half a day, and does not report the end to it", (world) =>
     Effect.gen(function* () {
       world.down.add("webhook")
       world.found = [LOW]

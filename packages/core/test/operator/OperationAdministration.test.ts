@@ -36,7 +36,7 @@ const abandoned = Effect.fnUntraced(function* (like: OperationReport) {
 })
 
 describe("OperationAdministration", () => {
-  scenario("reports the lease of a worker, and that nobody took over after it expired", (host) =>
+  scenario("reports the lease of a worker, and that no worker took over after it expired", (host) =>
     Effect.gen(function* () {
       const { find } = yield* OperationAdministration
       const { fulfilled } = yield* owedRefund(host)

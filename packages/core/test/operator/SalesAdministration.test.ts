@@ -247,7 +247,7 @@ describe("SalesAdministration", () => {
     })
   )
 
-  scenario("shows in the catalog what was last known while the store does not answer", () =>
+  scenario("shows the last known state in the catalog while the store does not answer", () =>
     Effect.gen(function* () {
       let isAway = false
       const store = yield* SalesStopStore

@@ -178,7 +178,7 @@ describe("the metrics for the operator", () => {
     assert.strictEqual(gained(before, after, "agentos_call_relays_broken_total", {}), 1)
   })
 
-  it("count the prices of what was sold, from the start", async () => {
+  it("count the prices of sales, from the start", async () => {
     const server = await startServer({ operatorToken: TOKEN })
     const before = await scrape(server)
     assert.isAtLeast(valueOf(before, "agentos_money_usdt_total", { account: "refunded" })!, 0)
@@ -227,7 +227,7 @@ describe("the metrics for the operator", () => {
     assert.deepStrictEqual(jobs("agentos_job_done_total"), jobs("agentos_job_runs_total"))
   })
 
-  it("report what is due back to payers by token, from the start and until it is refunded", async () => {
+  it("report the debts to payers by token, from the start and until it is refunded", async () => {
     const server = await startServer({ operatorToken: TOKEN })
     const { mailboxId, token, wallet } = await newTenant(server)
     const due = async () =>

@@ -444,7 +444,7 @@ describe("the operator's routes", () => {
     }
   })
 
-  it("stop all sales, except the answers to what was paid before", async () => {
+  it("stop all sales, except the answers to earlier payments", async () => {
     const path = "/api/v1/email/mailboxes"
     const wallet = freshWallet()
     const request = { body: { localPart: fresh("paid") } }

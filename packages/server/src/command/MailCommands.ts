@@ -283,7 +283,7 @@ export const OUTBOUND_CANCEL = defineCommand(
     name: "mail outbound cancel",
     summary: "End the attempts at a message, with its refund",
     description:
-      "Ends a message that waits for the recipients that it has not reached. A scheduled message that reached nobody is refunded, as if its tenant had canceled it or its last attempt had failed. Refuses a message that is being sent, and one that the relay may have taken. Uses the whole configuration; an embedded database has one user at a time.",
+      "Ends a message that waits for the recipients that it has not reached. A scheduled message that reached no recipient is refunded, as if its tenant had canceled it or its last attempt had failed. Refuses a message that is being sent, and one that the relay may have taken. Uses the whole configuration; an embedded database has one user at a time.",
     arguments: [MESSAGE],
     flags: [YES_FLAG, REASON_FLAG],
     examples: [{ line: `agentos-server mail outbound cancel ${SAMPLE_ID}`, does: "When the relay will never take it" }],

@@ -72,7 +72,7 @@ export interface AllowanceApproval {
 /** The allowance that comes with a payment. */
 export type BroughtAllowance = AllowancePermit | AllowanceApproval
 
-/** An `info` with what the payer signed. Without that, it is the server's own, which clients echo. */
+/** An `info` with the payer's signed facts. Without that, it is the server's own, which clients echo. */
 const isSigned = {
   eip2612: Schema.is(
     Schema.Struct({ [EIP2612]: Schema.Struct({ info: Schema.Struct({ signature: Schema.Unknown }) }) })

@@ -66,7 +66,7 @@ export interface TransferMethod {
   readonly findFormFlaw: (signature: Hex) => string | undefined
   /** Returns the payload of the payment as clients encode it. */
   readonly payloadOf: (transfer: AuthorizedTransfer, signature: Hex) => Readonly<Record<string, unknown>>
-  /** Reads what a wallet has allowed, and the nonce of the permit that its next payment may bring. */
+  /** Reads the allowances of a wallet, and the nonce of the permit that its next payment may bring. */
   readonly readAllowance: (wallet: Hex) => Effect.Effect<Omit<WalletFunds, "balance">, ProviderError>
   /** Returns the approval that a wallet must give before it can pay an amount; undefined if it needs none. */
   readonly findMissingApproval: (

@@ -7,7 +7,7 @@ import type { Route } from "../../edge/Route.ts"
 import { consoleFolder } from "./ConsoleFiles.ts"
 
 const PAGE = "index.html"
-/** Only these files are served: the page and what it loads. */
+/** Only these files are served: the page and its files. */
 const FILES = [
   "console.css",
   "api.js",
@@ -25,7 +25,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8"
 }
 
-/** The page loads from this server alone, and is framed by nobody. Its form is answered by a script. */
+/** The page loads from this server alone, and no other page frames it. Its form is answered by a script. */
 const HEADERS = {
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

@@ -43,7 +43,7 @@ const showSelling = Effect.map(SalesAdministration, ({ list }): Answer =>
   Effect.flatMap(list, (stops) => dataResponse({ stops }))
 )
 
-/** Stops the sale of what the body names, all services by default. It contains the reason, which customers see. */
+/** Stops the sales that the body names, all services by default. It contains the reason, which customers see. */
 const stopSelling = Effect.map(Effect.all([SalesAdministration, PaymentRail]), ([{ stop }, { terms }]): Answer =>
   Effect.gen(function* () {
     const { reason, ...named } = yield* bodyOf(StopSalesInput)
@@ -52,7 +52,7 @@ const stopSelling = Effect.map(Effect.all([SalesAdministration, PaymentRail]), (
   })
 )
 
-/** Ends the stop of what the body names. A request without a body means the stop of all services. */
+/** Ends the stop that the body names. A request without a body means the stop of all services. */
 const startSelling = Effect.map(SalesAdministration, ({ start }): Answer =>
   Effect.gen(function* () {
     return yield* dataResponse(yield* start(scopeOf(yield* bodyOf(StartSalesInput, {}))))

@@ -94,7 +94,7 @@ const listCalls = Effect.map(
     })
 )
 
-/** Shows a call of any tenant, without what was said. */
+/** Shows a call of any tenant, without its transcript. */
 const showOneCall = Effect.map(Effect.context<CallStore>(), (services): Answer =>
   Effect.flatMap(
     Effect.flatMap(parameter("callId"), (id) => Effect.provide(showCall(id.toLowerCase()), services)),

@@ -7,7 +7,7 @@ const listWebhooks = Effect.map(WebhookAdministration, ({ list }): Answer =>
   Effect.flatMap(Effect.flatMap(queryOf(QueryWebhooksInput), list), dataResponse)
 )
 
-/** Counts what a redelivery would queue again. */
+/** Counts the deliveries that a redelivery would queue again. */
 const previewRedelivery = Effect.map(WebhookAdministration, ({ preview }): Answer =>
   Effect.flatMap(Effect.flatMap(queryOf(RedeliverInput), preview), dataResponse)
 )
