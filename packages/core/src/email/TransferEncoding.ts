@@ -123,7 +123,20 @@ const base64Decoder = (): TransferDecoder => {
       // Local variables make the loop several times faster.
       let bits = pendingBits
       let bitCount = pendingCount
-      for (const byte of piece) {
+      for (let at = 0; at < piece.length;) {
+        // Whole units, in a quarter of the time.
+        for (; bitCount === 0 && at + 4 <= piece.length; at += 4) {
+          const first = DIGITS[piece[at]!]!
+          const second = DIGITS[piece[at + 1]!]!
+          const third = DIGITS[piece[at + 2]!]!
+          const fourth = DIGITS[piece[at + 3]!]!
+          if (((first | second | third | fourth) & NO_DIGIT) !== 0) break
+          bytes[length++] = (first << 2) | (second >> 4)
+          bytes[length++] = (second << 4) | (third >> 2)
+          bytes[length++] = (third << 6) | fourth
+        }
+        const byte = piece[at++]
+        if (byte === undefined) break
         const digit = DIGITS[byte]!
         // Padding ends a unit; another one may follow it.
         if (byte === PAD) bitCount = 0
@@ -146,11 +159,11 @@ const EQUALS = 0x3d
 const CR = 0x0d
 const LF = 0x0a
 
-/** Returns the value of a hexadecimal digit, or -1. */
-const hexValue = (byte: number): number => {
-  const value = Number.parseInt(String.fromCharCode(byte), 16)
-  return Number.isNaN(value) ? -1 : value
-}
+/** The value of each byte as a hexadecimal digit; -1 of others. */
+const HEX_DIGITS = Int8Array.from({ length: 256 }, (_, byte) =>
+  "0123456789abcdef".indexOf(String.fromCharCode(byte).toLowerCase())
+)
+const hexValue = (byte: number): number => HEX_DIGITS[byte]!
 
 /** Limit of an encoded line (RFC 2045, section 6.7). */
 const LINE_BYTES = 76
@@ -173,12 +186,23 @@ const quotedPrintableDecoder = (): TransferDecoder => {
         bytes.set(more, length)
         length += more.length
       }
-      for (const byte of piece) {
-        const [, first] = begun
+      for (let at = 0; at < piece.length; at++) {
+        const byte = piece[at]!
         if (begun.length === 0) {
-          if (byte === EQUALS) begun = [byte]
-          else bytes[length++] = byte
-        } else if (byte === LF && isSoftBreak(first)) begun = []
+          if (byte !== EQUALS) {
+            bytes[length++] = byte
+            continue
+          }
+          const value = at + 2 < piece.length ? (hexValue(piece[at + 1]!) << 4) | hexValue(piece[at + 2]!) : -1
+          if (value < 0) begun = [byte]
+          else {
+            bytes[length++] = value
+            at += 2
+          }
+          continue
+        }
+        const [, first] = begun
+        if (byte === LF && isSoftBreak(first)) begun = []
         else if (first === undefined && (byte === CR || hexValue(byte) >= 0)) begun.push(byte)
         else if (isPadding(byte) && isSoftBreak(first) && begun.length < LINE_BYTES) begun.push(byte)
         else if (byte === CR && isPadding(first)) begun.push(byte)
