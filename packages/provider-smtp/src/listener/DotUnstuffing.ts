@@ -17,12 +17,17 @@ export interface UnstuffedChunk {
 /**
  * Decodes the message after DATA (RFC 5321, section 4.5.2): removes the first dot of each line that begins with
  * one, and finds the line that is a single dot. Lines end only in CRLF, so no other sequence with a dot ends a
- * message. It reads each byte once, however lines and chunks are split.
+ * message. It reads each byte once or, where a line begins with a dot, twice, however lines and chunks are split.
  */
 export class DotUnstuffing {
   #ending: Ending = "LineStart"
 
   push(chunk: Buffer): UnstuffedChunk {
+    const plainEnding = endingOfPlain(this.#ending, chunk)
+    if (plainEnding !== undefined) {
+      this.#ending = plainEnding
+      return { content: chunk, rest: undefined }
+    }
     // A withheld CR may precede the bytes of this chunk.
     const content = Buffer.allocUnsafe(chunk.length + 1)
     let ending = this.#ending
@@ -48,4 +53,14 @@ export class DotUnstuffing {
     this.#ending = ending
     return { content: content.subarray(0, length), rest: undefined }
   }
+}
+
+/** Returns the ending after a chunk; undefined if bytes are withheld before it, or one of its lines may begin with a dot. */
+const endingOfPlain = (ending: Ending, chunk: Buffer): Ending | undefined => {
+  if (ending === "Dot" || ending === "DotCr" || chunk.length === 0) return undefined
+  if (chunk[0] === DOT || (chunk[0] === LF && chunk[1] === DOT) || chunk.includes("\r\n.", 0, "latin1"))
+    return undefined
+  const last = chunk.at(-1)
+  const before = chunk.length > 1 ? chunk.at(-2) === CR : ending === "Cr"
+  return last === CR ? "Cr" : last === LF && before ? "LineStart" : "Text"
 }
