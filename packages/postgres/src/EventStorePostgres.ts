@@ -3,7 +3,7 @@ import { Effect, Layer, Option } from "effect"
 import { Database } from "./Database.ts"
 import { makeAcknowledging } from "./event/EventAcknowledging.ts"
 import { makeAppend } from "./event/EventAppending.ts"
-import { type EventDatabase, makeEventDatabase } from "./event/EventDatabase.ts"
+import { type EventDatabase, makeEventDatabase, withoutFlush } from "./event/EventDatabase.ts"
 import { makeEnding } from "./event/EventEnding.ts"
 import { makeLeasing } from "./event/EventLeasing.ts"
 import { makeReading } from "./event/EventReading.ts"
@@ -31,7 +31,9 @@ export const layer: Layer.Layer<EventStore, never, Database> = Layer.effect(
     const database = yield* makeEventDatabase
     const { delivery, sql } = yield* Database
     const statements = makeStatements(database)
-    const delivering = makeStatements({ ...database, sql: delivery })
+    const onDelivery = { ...database, sql: delivery }
+    // A lease that a crash of the database undoes is only given again, and the acknowledgement of its event makes it durable.
+    const delivering: Statements = { ...makeStatements(onDelivery), ...makeLeasing(withoutFlush(onDelivery)) }
     /** Runs on the delivery connections, unless the caller has an open transaction. */
     const deliver = <A>(run: (statements: Statements) => Effect.Effect<A>): Effect.Effect<A> =>
       Effect.flatMap(Effect.serviceOption(sql.transactionService), (open) =>
