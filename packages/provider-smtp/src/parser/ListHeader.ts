@@ -1,4 +1,5 @@
 import type { AutomaticReason, MailingList } from "@agentos/core"
+import { decodeWords } from "../header/EncodedWords.ts"
 import type { HeaderField } from "../header/HeaderBlock.ts"
 import { headerText } from "./TextLimits.ts"
 
@@ -8,13 +9,19 @@ const URL_CHARACTERS = 2_000
 const URLS_MAX = 10
 const UNSUBSCRIBE_SCHEMES = new Set(["https:", "http:", "mailto:"])
 
-/** Reads fields by name. The name is in lower case; the value is that of the first field with it. */
+/**
+ * Reads fields by name. The name is in lower case; the value is that of the first field with it. Encoded words are decoded:
+ * Python's email package writes them in fields that allow none, such as List-Unsubscribe, where a URL is longer than a line.
+ */
 export type FieldReader = (name: string) => string | undefined
 
 export const readerOf = (fields: ReadonlyArray<HeaderField>): FieldReader => {
   const values = new Map<string, string>()
   for (const { name, value } of fields) if (!values.has(name)) values.set(name, value)
-  return (name) => values.get(name)
+  return (name) => {
+    const value = values.get(name)
+    return value === undefined ? undefined : decodeWords(value)
+  }
 }
 
 /** Returns the first word of a value in lower case, without parameters and comments. */

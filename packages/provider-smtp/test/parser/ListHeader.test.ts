@@ -82,6 +82,24 @@ describe("the mailing list of a mail", () => {
     ])
   })
 
+  it("is read from encoded words, which Python writes for what is longer than a line", () => {
+    const fields = {
+      "list-id":
+        "A list of agents =?utf-8?q?=3C0199ab1c40d7b7b2=2E0199ab1c40d7b7b2=2Eli?=\r\n =?utf-8?q?sts=2Eelse=2Etest=3E?=",
+      "list-post":
+        "=?utf-8?q?=3Cmailto=3A0199ab1c40d7b7b219c3c64a9d1c1b0e9=2E0199ab1?=\r\n =?utf-8?q?c40d7b7b2=40else=2Etest=3E?=",
+      "list-unsubscribe":
+        "=?utf-8?q?=3Chttps=3A//else=2Etest/off/0199ab1c40d7b7b2?=\r\n =?utf-8?q?19c3c64a9d1c1b0e9=3E=2C?=\r\n <mailto:off@else.test>",
+      "list-unsubscribe-post": "List-Unsubscribe=One-Click"
+    }
+    expect(listOf(fields)).toEqual({
+      listId: "0199ab1c40d7b7b2.0199ab1c40d7b7b2.lists.else.test",
+      post: "0199ab1c40d7b7b219c3c64a9d1c1b0e9.0199ab1c40d7b7b2@else.test",
+      unsubscribe: ["https://else.test/off/0199ab1c40d7b7b219c3c64a9d1c1b0e9", "mailto:off@else.test"],
+      oneClick: true
+    })
+  })
+
   it("unsubscribes by one click only with an https address", () => {
     const post = { "list-unsubscribe-post": "List-Unsubscribe=One-Click" }
     expect(listOf({ ...post, "list-unsubscribe": "<https://else.test/off>" })?.oneClick).toBe(true)
