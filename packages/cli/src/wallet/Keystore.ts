@@ -104,6 +104,13 @@ const open = async (crypto: Json, password: string): Promise<PrivateKey> => {
   return PrivateKey.ofBytes(Buffer.concat([decipher.update(ciphertext), decipher.final()]), "The keystore")
 }
 
+/** Tries the normalized password after the given one: ethers derives keys from that, and other wallets do not. */
+const openByEither = (crypto: Json, password: string): Promise<PrivateKey> => {
+  const normalized = password.normalize("NFKC")
+  const opened = open(crypto, password)
+  return normalized === password ? opened : opened.catch(() => open(crypto, normalized))
+}
+
 export const readKeystore = (json: unknown): Keystore => {
   if (!isRecord(json) || json["version"] !== 3) throw invalid("version must be 3")
   // Some programs write the name with a capital letter.
@@ -113,7 +120,7 @@ export const readKeystore = (json: unknown): Keystore => {
   return {
     address,
     open: async (password) => {
-      const key = await open(crypto, password)
+      const key = await openByEither(crypto, password)
       if (address !== null && address !== key.address) throw invalid("its address does not match its key")
       return key
     }

@@ -65,6 +65,13 @@ describe("Keystore", () => {
       assert.strictEqual(key.address, privateKeyToAddress(SECRET))
     })
 
+  it("opens a keystore whose key was derived from the normalized password, as ethers does", async () => {
+    const keystore = readKeystore(PBKDF2)
+    const typed = PASSWORD.replace("t", "\uff54")
+    assert.strictEqual((await keystore.open(typed)).revealHex(), SECRET)
+    assert.strictEqual((await failureOf(() => keystore.open(`${typed}2`))).parts.code, "WRONG_PASSWORD")
+  })
+
   it("opens its own keystore with the right password only", async () => {
     const key = PrivateKey.generate()
     const text = await writeKeystore(key, "a password ‑ with Ünicode")
