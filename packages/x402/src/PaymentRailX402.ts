@@ -206,9 +206,15 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
       const signature = hexOf(PaymentHeader.signatureOf(proof))
       const signer = yield* processSigner
       if (signer.recoverSigner(digest, signature) === payer) return
-      const garbledDigest = method.garbledDigest(transfer)
-      const { name } = offered.config
-      const cause = findCause(signer, { payer, digest, signature, method: method.name, name, garbledDigest })
+      const cause = findCause(signer, {
+        payer,
+        digest,
+        signature,
+        method: method.name,
+        name: offered.config.name,
+        garbledDigest: method.garbledDigest(transfer),
+        bareDigest: method.bareDigest(transfer)
+      })
       if (cause !== undefined) return yield* refuse(cause)
       const formFlaw = offered.config.smartAccounts === true ? method.findFormFlaw(signature) : undefined
       const flaw = formFlaw ?? (yield* SmartAccount.findFlaw(route, { account: payer, digest, signature }))

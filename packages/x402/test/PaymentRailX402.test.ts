@@ -133,6 +133,14 @@ describe("PaymentRailX402.authenticate names the mistake of", () => {
       ),
       /Send its 65 bytes r, s and v/
     ],
+    [
+      "a signer that takes typed data without EIP712Domain for a domain without fields",
+      Sample.proof(Sample.terms(), {
+        ...Sample.payer,
+        signTypedData: (typed) => Sample.payer.signTypedData({ ...typed, domain: {} } as typeof typed)
+      }),
+      /has no types\.EIP712Domain/
+    ],
     ["no known client", proofOf({ name: "USDC" }), /not the 65-byte signature of the payer/],
     [
       "no known client, for 64 other bytes",

@@ -62,6 +62,8 @@ export interface TransferMethod {
    * same.
    */
   readonly garbledDigest: (transfer: AuthorizedTransfer) => Hex | undefined
+  /** Returns the bytes that a client signs instead which leaves all fields of the domain out. */
+  readonly bareDigest: (transfer: AuthorizedTransfer) => Hex
   /** Returns why a facilitator could not submit a smart account's signature, or undefined if it could. */
   readonly findFormFlaw: (signature: Hex) => string | undefined
   /** Returns the payload of the payment as clients encode it. */

@@ -11,6 +11,8 @@ export interface RefusedSignature {
   /** The name of the token, and the bytes that a client signs which decodes the name as Latin-1, if they differ. */
   readonly name: string
   readonly garbledDigest: Hex | undefined
+  /** The bytes that a client signs which leaves all fields of the domain out. */
+  readonly bareDigest: Hex
 }
 
 /** Why the last byte must be 27 or 28. */
@@ -41,11 +43,11 @@ const expanded = (signature: Hex): Hex => {
 
 /**
  * Returns a sentence about a known mistake of clients that explains a refused signature, or undefined. Each mistake is proved
- * by recovering the payer. Recovers at most twice, without the chain.
+ * by recovering the payer. Recovers at most three times, without the chain.
  */
 export const findCause = (
   { recoverSigner }: Signer,
-  { digest, garbledDigest, method, name, payer, signature }: RefusedSignature
+  { bareDigest, digest, garbledDigest, method, name, payer, signature }: RefusedSignature
 ): string | undefined => {
   const isPayers = (hash: Hex, bytes: Hex | undefined) => bytes !== undefined && recoverSigner(hash, bytes) === payer
   if (!/^0x(?:[0-9a-f]{128}|[0-9a-f]{130})$/i.test(signature)) return undefined
@@ -57,8 +59,14 @@ export const findCause = (
   if (isPayers(digest, withRecoveryId(signature))) {
     return `The signature ends with 0 or 1. It must end with 27 or 28, because ${RECOVERY_REASON[method]}.`
   }
-  return garbledDigest !== undefined && isPayers(garbledDigest, signature)
-    ? `The signature is for another spelling of the token's name ${name}: the client decoded the UTF-8 of ` +
-        "PAYMENT-REQUIRED as Latin-1, for example by atob. Use a client that decodes it as UTF-8."
+  if (garbledDigest !== undefined && isPayers(garbledDigest, signature)) {
+    return (
+      `The signature is for another spelling of the token's name ${name}: the client decoded the UTF-8 of ` +
+      "PAYMENT-REQUIRED as Latin-1, for example by atob. Use a client that decodes it as UTF-8."
+    )
+  }
+  return isPayers(bareDigest, signature)
+    ? "The signature is for a domain without fields: the typed data has no types.EIP712Domain, which eth-sig-util of MetaMask " +
+        "and the helper of Trezor need. Add that type, with the fields of the domain, before it is signed."
     : undefined
 }

@@ -18,6 +18,9 @@ const ENDS = [{ type: "uint256" }, { type: "address" }] as const
 const PARAMETERS = [BYTES32, BYTES32, BYTES32, ...ENDS] as const
 const PARAMETERS_WITHOUT_VERSION = [BYTES32, BYTES32, ...ENDS] as const
 
+/** The hash of a domain without fields. Some signers take typed data without `types.EIP712Domain` for such. */
+export const EMPTY_SEPARATOR: Hex = keccak256(keccak256(stringToHex("EIP712Domain()")))
+
 const hashed = (text: string): Hex => keccak256(stringToHex(text))
 
 /**

@@ -4,7 +4,7 @@ import { size } from "viem"
 import type { EvmChain } from "../../chain/EvmChain.ts"
 import { misconfigured, type OfferedNetwork } from "../../network/PaymentNetwork.ts"
 import { ECDSA_BYTES, MULTICALL3, splitSignature } from "../../network/SimulatedCall.ts"
-import { domainSeparator } from "../../network/TypedDomain.ts"
+import { domainSeparator, EMPTY_SEPARATOR } from "../../network/TypedDomain.ts"
 import { domainCheck, domainOf } from "../TokenDomain.ts"
 import type { TransferMethod } from "../TransferMethod.ts"
 import * as AuthorizationUse from "./AuthorizationUse.ts"
@@ -35,6 +35,7 @@ export const make = (offered: OfferedNetwork, chain: EvmChain): TransferMethod =
     digest: (transfer) => digest(separator, transfer),
     garbledDigest: (transfer) =>
       garbledName === domain.name ? undefined : digest(domainSeparator({ ...domain, name: garbledName }), transfer),
+    bareDigest: (transfer) => digest(EMPTY_SEPARATOR, transfer),
     findFormFlaw: (signature) => {
       const bytes = splitSignature(signature)?.bytes ?? "0x"
       return size(bytes) !== ECDSA_BYTES || /1[bc]$/i.test(bytes)

@@ -8,7 +8,7 @@ import { PERMIT2, PERMIT2_PROXY } from "../../network/Permit2Address.ts"
 import { misconfigured, type OfferedNetwork } from "../../network/PaymentNetwork.ts"
 import { signer } from "../../network/Signer.ts"
 import { MULTICALL3 } from "../../network/SimulatedCall.ts"
-import { domainSeparator } from "../../network/TypedDomain.ts"
+import { domainSeparator, EMPTY_SEPARATOR } from "../../network/TypedDomain.ts"
 import { domainCheck, domainOf } from "../TokenDomain.ts"
 import type { TransferMethod } from "../TransferMethod.ts"
 import * as AllowanceApproval from "./AllowanceApproval.ts"
@@ -49,6 +49,7 @@ export const make = (offered: OfferedNetwork, chain: EvmChain): TransferMethod =
     digest: (transfer) => digest(separator, asset, transfer),
     // Permit2's name is ASCII.
     garbledDigest: () => undefined,
+    bareDigest: (transfer) => digest(EMPTY_SEPARATOR, asset, transfer),
     // The proxy takes the signature as bytes.
     findFormFlaw: () => undefined,
     payloadOf: ({ from, nonce, to, validAfter, validBefore, value }, signature) => ({
