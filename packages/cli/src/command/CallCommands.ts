@@ -44,7 +44,6 @@ export const CALL_START = defineCommand(
     summary: "Call a person from one of your numbers",
     description:
       "Pays for 1 or 5 connected minutes, counted from the answer; then the call ends. The command returns when the call is placed. To follow the conversation: agentctl call transcript CALL --follow.",
-    arguments: [],
     flags: [
       { name: "to", type: "text", value: "NUMBER", summary: "Number to call, for example +14155550100. Required." },
       {
@@ -135,7 +134,6 @@ export const CALL_LIST = defineCommand(
     name: "call list",
     summary: "List calls, newest first",
     description: "Lists inbound and outbound calls, also those that were declined.",
-    arguments: [],
     flags: [
       {
         name: "number",
@@ -194,7 +192,6 @@ export const CALL_SHOW = defineCommand(
     summary: "Show the status, limit and end reason of a call",
     description: "Connected seconds count from the answer.",
     arguments: [CALL_ARGUMENT],
-    flags: [],
     examples: [{ line: "agentctl call show latest", does: "Show a call" }],
     output: "record",
     json: "{call}",
@@ -215,7 +212,6 @@ export const VOICE_ANSWER = defineCommand(
     summary: "Answer the calls of your numbers with a command",
     description:
       "Needs no public address: the turns of calls arrive over a WebSocket. Runs the command once for each turn, in its own process, with the turn as JSON on standard input: {callId, turnId, phoneNumberId, direction, from, fromWithheld, to, turn: {text, at}, transcriptSoFar}. Its standard output is spoken, each line when it is complete; a line [press 12#] presses keys instead, and with a line [silence 10] the command also runs if the caller says nothing for 10 s. Exit code 0 ends the answer, 10 also ends the call; with another code the caller hears an apology. The first output must come within 5 s and the whole answer within 30 s. If the caller speaks over the answer, the command receives SIGTERM.\nReconnects automatically. While it runs, the webhooks of your numbers are not called. Prints one line of JSON per turn if the output is not a terminal.",
-    arguments: [],
     flags: [
       {
         name: "exec",

@@ -15,12 +15,9 @@ export const CONFIG_LIST = defineCommand(
     name: "config list",
     summary: "List the effective settings and their sources",
     description: "Order of precedence: flag, environment, ./agentctl.json, profile.",
-    arguments: [],
-    flags: [],
     examples: [{ line: "agentctl config list", does: "See which server is used, and why" }],
     output: "rows",
-    json: "{profile, profiles, items: [{key, value, source}]}",
-    exits: []
+    json: "{profile, profiles, items: [{key, value, source}]}"
   },
   async (context) => {
     const { readConfig } = await import("../config/ConfigFile.ts")
@@ -52,7 +49,6 @@ export const CONFIG_GET = defineCommand(
     summary: "Print the effective value of a setting",
     description: "Exit code 5 if it is not set.",
     arguments: [KEY],
-    flags: [],
     examples: [{ line: "agentctl config get base-url", does: "The URL of the server, for a script" }],
     output: "record",
     json: "{key, value, source}",
@@ -79,14 +75,12 @@ export const CONFIG_SET = defineCommand(
     description:
       "`profile` selects the default profile; the other settings belong to the profile in use. An empty value removes a setting. For keys and tokens, use wallet and login.",
     arguments: [KEY, { name: "value", summary: "New value.", presence: "required" }],
-    flags: [],
     examples: [
       { line: "agentctl config set base-url https://agentos.example", does: "Set the server" },
       { line: "agentctl config set profile staging", does: "Change the default profile" }
     ],
     output: "record",
-    json: "{key, value, source}",
-    exits: []
+    json: "{key, value, source}"
   },
   async (context, { arguments: { key, value } }) => {
     const { changeConfig, changeSetting, checkProfileName, readConfig } = await import("../config/ConfigFile.ts")
@@ -125,12 +119,9 @@ export const CONFIG_PATH = defineCommand(
     name: "config path",
     summary: "Print the path of the configuration folder",
     description: "The folder contains config.json, credentials.json, wallets and the payment journal.",
-    arguments: [],
-    flags: [],
     examples: [{ line: 'ls "$(agentctl config path)"', does: "List the files of agentctl on this machine" }],
     output: "text",
-    json: "one line of text",
-    exits: []
+    json: "one line of text"
   },
   async ({ host, output }) => {
     const { homeFolder } = await import("../config/ConfigFile.ts")

@@ -16,7 +16,6 @@ export const DEV = defineCommand(
     summary: "Run the whole service on this machine, with test money",
     description:
       "Joins the sandbox that runs with the data folder, for example by `npx -y pnpm@12 start` in the AgentOS repository. If none runs, starts the sandbox of the repository if the current folder is in one, else the package @agentos/sandbox, which is installed on the first use. Creates or updates a profile for it with a funded wallet: the name in --profile, else the current profile if its server is the sandbox, else `dev`. If there is no other profile, it becomes the default. A wallet that you chose for the profile stays, and receives test money if it has none. The profile stays valid when the sandbox is restarted with the same data. Ctrl-C stops a sandbox that this command started; its data is kept.",
-    arguments: [],
     flags: [
       {
         name: "port",

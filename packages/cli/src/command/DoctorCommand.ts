@@ -27,15 +27,13 @@ export const DOCTOR = defineCommand(
     summary: "Diagnose your setup and suggest fixes",
     description:
       "Checks Node.js, the settings, the server, the clock, the access token, the WebSocket, the wallet and its balance. Changes nothing and pays nothing. Exit code 1 if a check failed; a warning is not a failure.",
-    arguments: [],
     flags: [WALLET_FILE_FLAG],
     examples: [
       { line: "agentctl doctor", does: "Find out what is wrong" },
       { line: "agentctl doctor --json | jq .healthy", does: "In a script" }
     ],
     output: "rows",
-    json: CHECKS_JSON,
-    exits: []
+    json: CHECKS_JSON
   },
   async (context, { flags }) => {
     reportChecks(context.output, await runChecks(context, flags["wallet-file"]))

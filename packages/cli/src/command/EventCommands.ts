@@ -29,7 +29,6 @@ export const EVENTS_LIST = defineCommand(
     name: "events list",
     summary: "List events, oldest first",
     description: "Listing does not lease or acknowledge events.",
-    arguments: [],
     flags: [
       {
         name: "status",
@@ -102,7 +101,6 @@ export const EVENTS_GET = defineCommand(
     summary: "Show an event with its payload",
     description: "Events do not contain message bodies. To read a message: agentctl mail read.",
     arguments: [EVENT_ARGUMENT],
-    flags: [],
     examples: [{ line: "agentctl events get latest", does: "Show an event" }],
     output: "record",
     json: "{event}",
@@ -145,7 +143,6 @@ export const EVENTS_ACK = defineCommand(
       EVENT_ARGUMENT,
       { name: "more", summary: "Ids of more events.", presence: "several", completes: "event" }
     ],
-    flags: [],
     examples: [{ line: "agentctl events ack latest", does: "Acknowledge the newest event" }],
     output: "rows",
     json: "{items: [event]}",
@@ -179,7 +176,6 @@ export const EVENTS_ACK_ALL = defineCommand(
     summary: "Acknowledge all events before a time",
     description:
       "Without --before, acknowledges all events until now. Agents do not receive acknowledged events again.",
-    arguments: [],
     flags: [
       { name: "before", type: "text", value: "TIME", summary: `Created before: ${TIME}.` },
       TYPES_FLAG,
@@ -210,7 +206,6 @@ export const EVENTS_TAIL = defineCommand(
     summary: "Follow events, and pass them to a command or a URL",
     description:
       "Without --exec and --forward-to, observes: shows the unacknowledged events and then each new one, without leasing any.\nWith --exec or --forward-to, works: leases events, handles them in order, and acknowledges each after success. A failed event is retried while the next ones continue. Events that are not acknowledged are delivered again, also after an interruption or a crash, so handling must be idempotent. With --types, --service or --since nothing is leased, because leases follow the order of events: run only one such tail at a time.\nReconnects automatically, and polls over REST where WebSockets are blocked. Prints one line of JSON per event if the output is not a terminal; with --exec, what the command prints.",
-    arguments: [],
     flags: [
       TYPES_FLAG,
       SERVICE_FLAG,

@@ -10,8 +10,6 @@ export const LIMITS = defineCommand(
     summary: "Show your quotas of mail and calls, and how much of each is used",
     description:
       "A request above a limit is refused before anything is charged. What an agent may spend is limited by agentctl budget instead.",
-    arguments: [],
-    flags: [],
     examples: [{ line: "agentctl limits", does: "See how many recipients are left today" }],
     output: "rows",
     json: "{items: [limit], sendingPause, callableCountries}",

@@ -38,7 +38,6 @@ export const MAIL_LIST = defineCommand(
     summary: "List messages, newest first",
     description:
       "Lists sent and received messages without their bodies. With several filters, those that match all of them.",
-    arguments: [],
     flags: [
       MAILBOX_FLAG,
       {
@@ -178,7 +177,6 @@ export const MAIL_WAIT = defineCommand(
     summary: "Wait for a message, or for the code or link in it",
     description:
       "Searches the messages of the last 60 seconds, newest first, and then waits for new ones. Prints the first match. Exit code 5 if no message matches in time. Nothing is acknowledged.\nWith --otp, prints only the one-time code of the message: 4 to 10 digits, or letters and digits, without spaces and dashes. With --link, prints only the link that confirms an address, signs in or resets a password. A message without exactly one does not match. The newest code or link counts, also of a message that arrived shortly before the command. None is printed twice, and none that is older than the last one of its sender, unless --since is given.\nWith --otp, --link or --from, only messages from a verified sender match: DMARC passed for the domain of the From address. Others are reported on standard error and ignored.",
-    arguments: [],
     flags: [
       {
         name: "from",

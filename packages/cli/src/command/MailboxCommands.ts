@@ -212,8 +212,6 @@ export const MAILBOX_LIST = defineCommand(
     name: "mailbox list",
     summary: "List your mailboxes",
     description: "Includes inactive mailboxes, which receive no mail.",
-    arguments: [],
-    flags: [],
     examples: [{ line: "agentctl mailbox list --json", does: "All fields, for scripts" }],
     output: "rows",
     json: "{items: [mailbox]}",

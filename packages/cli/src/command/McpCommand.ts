@@ -9,7 +9,6 @@ export const MCP = defineCommand(
     summary: "Serve tools for AI agents over standard input and output",
     description:
       "A server of the Model Context Protocol for a host on this machine, such as Claude or Cursor, which starts it: mailboxes, email, codes, numbers, calls and spending as tools.\nNobody confirms the payments, so they need a limit: --max-per-day, or a budget. No tool can change a limit. Payments are in the journal, and count toward the budget like those of other commands.\nWithout a wallet, or with --read-only, only free tools are offered. Standard output carries the protocol alone; the log is on standard error. The end of the input or Ctrl-C stops it.",
-    arguments: [],
     flags: [
       { name: "read-only", type: "boolean", summary: "Offer only free tools, and do not open the wallet." },
       {

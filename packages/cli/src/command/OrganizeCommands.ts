@@ -12,7 +12,6 @@ export const MAIL_THREADS = defineCommand(
     name: "mail threads",
     summary: "List conversations, newest activity first",
     description: "A conversation is the messages of one mailbox that answer each other.",
-    arguments: [],
     flags: [MAILBOX_FLAG, LABEL_FLAG, UNREAD_FLAG, LIMIT_FLAG, CURSOR_FLAG],
     examples: [{ line: "agentctl mail threads --unread", does: "Conversations with an unread message" }],
     output: "rows",

@@ -42,12 +42,10 @@ export const PAYMENTS_LIST = defineCommand(
     name: "payments list",
     summary: "List the payments made from this machine, newest first",
     description: "Reads the journal of this profile, without asking the server.",
-    arguments: [],
     flags: [{ name: "open", type: "boolean", summary: "Only payments without a final answer." }, LIMIT_FLAG],
     examples: [{ line: "agentctl payments list --open", does: "Payments whose answer was lost" }],
     output: "rows",
-    json: "{items: [payment]}",
-    exits: []
+    json: "{items: [payment]}"
   },
   async (context, { flags }) => {
     const { isOpen } = await import("@agentos/client")
@@ -85,7 +83,6 @@ export const PAYMENTS_SHOW = defineCommand(
     summary: "Show the request, price and outcome of a payment",
     description: "The signed payment is a secret and is not shown.",
     arguments: [PAYMENT_ARGUMENT],
-    flags: [],
     examples: [{ line: "agentctl payments show latest", does: "Show a payment" }],
     output: "record",
     json: "{payment}",
@@ -146,7 +143,6 @@ export const PAYMENTS_STATUS = defineCommand(
     description:
       "Reads the state by the signed payment in the journal, without sending the request again and without an access token: state, transaction, refund, and what to do next. Nothing is executed or charged, and the journal is not changed.",
     arguments: [PAYMENT_ARGUMENT],
-    flags: [],
     examples: [{ line: "agentctl payments status latest", does: "Read the state of a payment" }],
     output: "record",
     json: "{payment: {id, serviceId}, status}",
@@ -185,7 +181,6 @@ export const PAYMENTS_RECEIPT = defineCommand(
     description:
       "Verifies the signature with the key that the server publishes, and the fields with the payment. The receipt proves the delivery to others, or the refund.",
     arguments: [PAYMENT_ARGUMENT],
-    flags: [],
     examples: [
       { line: "agentctl payments receipt latest", does: "Verify a receipt" },
       { line: "agentctl payments receipt latest --json", does: "Print it with the text that was signed" }
@@ -351,7 +346,6 @@ export const BUDGET_SET = defineCommand(
     name: "budget set",
     summary: "Limit the payments from this machine",
     description: "Applies to this profile and is checked before every signature. A day is the last 24 hours.",
-    arguments: [],
     flags: [
       {
         name: "per-call",
@@ -368,8 +362,7 @@ export const BUDGET_SET = defineCommand(
     ],
     examples: [{ line: "agentctl budget set --per-call 6 --per-day 10", does: "Set both limits" }],
     output: "record",
-    json: BUDGET_JSON,
-    exits: []
+    json: BUDGET_JSON
   },
   async (context, { flags }) => {
     const { checkProfileName } = await import("../config/ConfigFile.ts")
@@ -393,12 +386,9 @@ export const BUDGET_SHOW = defineCommand(
     summary: "Show the limits and the remaining budget",
     description:
       "Every payment that was signed in the last 24 hours counts as spent, also one that the server says it refused, because a server may lie.",
-    arguments: [],
-    flags: [],
     examples: [{ line: "agentctl budget show", does: "The budget left for today" }],
     output: "record",
-    json: BUDGET_JSON,
-    exits: []
+    json: BUDGET_JSON
   },
   async (context) => {
     const { resolveSettings } = await import("../config/Settings.ts")

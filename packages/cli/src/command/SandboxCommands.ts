@@ -10,7 +10,6 @@ export const SANDBOX_MAIL = defineCommand(
     summary: "Send mail to a mailbox of the sandbox, as a person outside",
     description:
       "Mail from an address at outside.example passes SPF and DMARC; mail from other domains does not. Needs a running sandbox (agentctl dev), and no wallet or token.",
-    arguments: [],
     flags: [
       { name: "to", type: "list", value: "MAILBOX", summary: "Address of a mailbox, or its local part. Required." },
       {

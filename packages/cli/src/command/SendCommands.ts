@@ -144,7 +144,6 @@ export const MAIL_SEND = defineCommand(
     name: "mail send",
     summary: "Send a message from one of your mailboxes",
     description: `${TEXT_ADVICE} The message is sent once, whatever happens.`,
-    arguments: [],
     flags: [
       {
         name: "from",
@@ -204,7 +203,6 @@ export const MAIL_CANCEL = defineCommand(
     description:
       "The message is never sent, and its payment is refunded to the wallet that paid. Fails once it is being sent.",
     arguments: [MESSAGE_ARGUMENT],
-    flags: [],
     examples: [
       { line: "agentctl mail cancel 019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7", does: "Cancel a message and get a refund" }
     ],

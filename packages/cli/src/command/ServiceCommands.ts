@@ -27,7 +27,6 @@ export const SERVICES_LIST = defineCommand(
     name: "services list",
     summary: "List services and prices",
     description: "Needs no wallet and no token.",
-    arguments: [],
     flags: [
       { name: "available", type: "boolean", summary: "Only services that this server offers." },
       { name: "paid", type: "boolean", summary: "Only paid services." }
@@ -70,7 +69,6 @@ export const SERVICES_SHOW = defineCommand(
     summary: "Show a service with its price, inputs and next steps",
     description: "Needs no wallet and no token.",
     arguments: [SERVICE_ARGUMENT],
-    flags: [],
     examples: [{ line: "agentctl services show email.mailbox.create", does: "The price and inputs of a mailbox" }],
     output: "record",
     json: "{service}",
@@ -187,7 +185,6 @@ export const QUOTE = defineCommand(
     description:
       "Sends the call without a payment and shows the payment challenge: amount, token, network and payee. Errors that would make the call fail appear now, before money moves.\nFields are NAME=TEXT, converted to the type that the service declares, or NAME:=JSON. A list is a field given several times.",
     arguments: [SERVICE_ARGUMENT, FIELDS_ARGUMENT],
-    flags: [],
     examples: [
       {
         line: "agentctl quote email.mailbox.create localPart=ada",

@@ -29,7 +29,6 @@ export const TOKEN_ROTATE = defineCommand(
     summary: "Replace the access token of the wallet",
     description:
       "Revokes every access token of the wallet and ends its realtime sessions within 5 s, on every machine. The new token is saved in this profile and not printed. The wallet signs a message; nothing is paid. If the answer is lost: agentctl login --wallet.",
-    arguments: [],
     flags: [yesFlag("Rotate"), WALLET_FILE_FLAG, PASSWORD_FILE_FLAG],
     examples: [{ line: "agentctl token rotate", does: "After the token has leaked" }],
     output: "record",
@@ -57,7 +56,6 @@ export const LOGIN = defineCommand(
     summary: "Save an access token in this profile",
     description:
       "Reads the token from standard input, a prompt or AGENTOS_TOKEN, and checks it with the server before saving it.\nWith --wallet, gets the token of the wallet from the server, for which the wallet signs a message. Nothing is paid. Use it when the token is lost.\nA first purchase saves its token automatically; use login for a token from elsewhere. The token is sent to this server only.",
-    arguments: [],
     flags: [
       { name: "wallet", type: "boolean", summary: "Get the token with a signature of the wallet." },
       WALLET_FILE_FLAG,
@@ -113,12 +111,9 @@ export const LOGOUT = defineCommand(
     summary: "Remove the access token from this profile",
     description:
       "The token stays valid; it is only removed from this machine. To get it again: agentctl login --wallet.",
-    arguments: [],
-    flags: [],
     examples: [{ line: "agentctl logout --profile staging", does: "Remove the token of one profile" }],
     output: "record",
-    json: "{profile, baseUrl, loggedIn}",
-    exits: []
+    json: "{profile, baseUrl, loggedIn}"
   },
   async (context) => {
     const { host, output } = context
@@ -143,8 +138,6 @@ export const WHOAMI = defineCommand(
     summary: "Show the profile, server, wallet and access token in use",
     description:
       "Shows where each setting comes from and checks the token with the server. The token itself is not shown.",
-    arguments: [],
-    flags: [],
     examples: [{ line: "agentctl whoami --json", does: "For scripts" }],
     output: "record",
     json: "{profile, baseUrl, server, token, wallet}",

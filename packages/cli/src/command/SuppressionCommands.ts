@@ -9,7 +9,6 @@ export const MAIL_SUPPRESSIONS_LIST = defineCommand(
     summary: "List the addresses that you can't write to",
     description:
       "An address is suppressed when it does not exist (bounced) or marked your mail as spam (complained). Mail to it is refused before anything is charged.",
-    arguments: [],
     flags: [LIMIT_FLAG, CURSOR_FLAG],
     examples: [{ line: "agentctl mail suppressions list", does: "Find out why a recipient is refused" }],
     output: "rows",
@@ -37,7 +36,6 @@ export const MAIL_SUPPRESSIONS_LIFT = defineCommand(
     description:
       "Use it when you know that the address exists, or that its owner wants your mail. If it bounces or complains again, it is suppressed again. Nothing is paid.",
     arguments: [{ name: "address", summary: "Email address.", presence: "required" }],
-    flags: [],
     examples: [{ line: "agentctl mail suppressions lift bob@example.com", does: "Lift the suppression" }],
     output: "record",
     json: "{address, lifted}",

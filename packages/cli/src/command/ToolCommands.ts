@@ -7,15 +7,13 @@ export const COMPLETION = defineCommand(
     description:
       "Completes commands, flags and values. Ids of mailboxes, messages and other resources come from the server.",
     arguments: [{ name: "shell", summary: "Shell.", presence: "required", choices: ["bash", "zsh", "fish"] }],
-    flags: [],
     examples: [
       { line: 'eval "$(agentctl completion bash)"', does: "In ~/.bashrc" },
       { line: "agentctl completion zsh > ~/.zfunc/_agentctl", does: "In a folder of the fpath of zsh" },
       { line: "agentctl completion fish | source", does: "In ~/.config/fish/config.fish" }
     ],
     output: "text",
-    json: "a script",
-    exits: []
+    json: "a script"
   },
   async ({ output }, input) => {
     const { completionScript } = await import("../help/Complete.ts")
@@ -36,11 +34,9 @@ export const SCHEMA = defineCommand(
         completes: "command"
       }
     ],
-    flags: [],
     examples: [{ line: "agentctl schema mail list", does: "Describe one command" }],
     output: "text",
-    json: "{version, globalFlags, exitCodes, commands}",
-    exits: []
+    json: "{version, globalFlags, exitCodes, commands}"
   },
   async ({ output }, { arguments: { command: words } }, commands) => {
     const { commandSchema } = await import("../help/Reference.ts")
@@ -58,11 +54,9 @@ export const HELP = defineCommand(
     arguments: [
       { name: "command", summary: "Words of a command or group.", presence: "several", completes: "command" }
     ],
-    flags: [],
     examples: [{ line: "agentctl help mail list", does: "Show help for one command" }],
     output: "text",
-    json: "help text",
-    exits: []
+    json: "help text"
   },
   async ({ output }, { arguments: { command: words } }, commands) => {
     const { helpFor } = await import("@agentos/node/command-line")

@@ -117,7 +117,6 @@ export const WALLET_CREATE = defineCommand(
     summary: "Create a wallet and use it in this profile",
     description:
       "The private key is generated on this machine and encrypted with a password, as a standard Ethereum keystore (version 3, scrypt).\nThe password comes from AGENTOS_PASSWORD, a file, standard input or a prompt. It cannot be recovered.",
-    arguments: [],
     flags: NEW_WALLET_FLAGS,
     examples: [
       { line: "agentctl wallet create", does: "Ask for a password and create the wallet of the profile" },
@@ -194,7 +193,6 @@ export const WALLET_ADDRESS = defineCommand(
     name: "wallet address",
     summary: "Show the address of the wallet",
     description: "Asks for the password only if the keystore omits its address.",
-    arguments: [],
     flags: [WALLET_FILE_FLAG, PASSWORD_FILE_FLAG],
     examples: [{ line: "agentctl wallet address", does: "The address to which you send USDT" }],
     output: "record",
@@ -224,7 +222,6 @@ export const WALLET_BALANCE = defineCommand(
     summary: "Show the balance of the wallet in the tokens that the server accepts",
     description:
       "Asks the server which networks and tokens it accepts, and the RPC of each network for the balance. Pays nothing.\nThe RPC is --rpc-url, AGENTOS_RPC_URL, the rpc-url of the profile, or the public one of the network.",
-    arguments: [],
     flags: [WALLET_FILE_FLAG, PASSWORD_FILE_FLAG, RPC_URL_FLAG],
     examples: [{ line: "agentctl wallet balance", does: "Check the funds before a purchase" }],
     output: "rows",

@@ -61,6 +61,22 @@ export interface CommandSpec {
   readonly exitMeanings?: Readonly<Partial<Record<ExitCode, string>>>
 }
 
+type Lists = "arguments" | "flags" | "exits"
+
+/** A command as it is declared. Lists without items are left out. */
+export type CommandDraft = Omit<CommandSpec, Lists> & Partial<Pick<CommandSpec, Lists>>
+
+/** The description of a declared command. */
+export type SpecOf<Draft extends CommandDraft> = Draft & {
+  readonly [List in Exclude<Lists, keyof Draft>]: readonly []
+}
+
+/** Returns the description of a declared command, in the order of `agentctl schema`. */
+export const specOf = <Draft extends CommandDraft>(draft: Draft): SpecOf<Draft> => {
+  const { arguments: positionals = [], description, exits = [], flags = [], name, summary, ...rest } = draft
+  return { name, summary, description, arguments: positionals, flags, ...rest, exits } as unknown as SpecOf<Draft>
+}
+
 type FlagValue<Flag extends FlagSpec> = Flag["type"] extends "boolean"
   ? boolean
   : Flag["type"] extends "list"
@@ -85,11 +101,11 @@ export type FlagValues<Flags extends ReadonlyArray<FlagSpec>> = {
 }
 
 /** The parsed flags and arguments of a command. */
-export interface InputOf<Spec extends CommandSpec> {
-  readonly flags: FlagValues<Spec["flags"]>
-  readonly arguments: {
-    readonly [Argument in Spec["arguments"][number] as Argument["name"]]: ArgumentValue<Argument>
-  }
+export interface InputOf<Draft extends CommandDraft> {
+  readonly flags: FlagValues<Draft extends { readonly flags: infer Flags extends CommandSpec["flags"] } ? Flags : []>
+  readonly arguments: Draft extends { readonly arguments: infer Arguments extends CommandSpec["arguments"] }
+    ? { readonly [Argument in Arguments[number] as Argument["name"]]: ArgumentValue<Argument> }
+    : Readonly<Record<never, never>>
 }
 
 /** The parsed flags and arguments of any command. */

@@ -7,7 +7,6 @@ export const CHECK_CONFIG = defineCommand(
     summary: "Check the configuration and every connection",
     description:
       "Reads every variable and the files that they name, and reports all problems at once, unknown AGENTOS_* variables included. If they are valid, tries every connection that a server needs, at most 10 s: the database and its version, each chain with its token, facilitator and refund wallet, the mail relay with STARTTLS and AUTH, and the Twilio account. Changes nothing, sends no mail and pays nothing.\nExit code 1 if a check failed; a warning is not a failure.",
-    arguments: [],
     flags: [
       { name: "offline", type: "boolean", summary: "Check the variables and files only, and connect to nothing." }
     ],
@@ -16,8 +15,7 @@ export const CHECK_CONFIG = defineCommand(
       { line: "agentos-server check-config --offline", does: "Where the services cannot be reached" }
     ],
     output: "rows",
-    json: CHECKS_JSON,
-    exits: []
+    json: CHECKS_JSON
   },
   async (context, { flags: { offline } }) => {
     const { Effect } = await import("effect")

@@ -8,7 +8,6 @@ export const CHECK_DNS = defineCommand(
     summary: "Check the DNS records of the API and of mail",
     description:
       "Compares A, AAAA, MX, SPF, DKIM and DMARC records with the configuration, and says what to publish. With the addresses from which the relay sends, also their SPF result and their PTR records. Asks AGENTOS_DNS_SERVERS, or the system's resolver. Needs AGENTOS_PUBLIC_URL and the variables of mail only.\nExit code 1 if a record is missing or wrong, or DNS did not answer.",
-    arguments: [],
     flags: [
       {
         name: "sends-from",
@@ -19,8 +18,7 @@ export const CHECK_DNS = defineCommand(
     ],
     examples: [{ line: "agentos-server check-dns --sends-from 192.0.2.25", does: "After the records were published" }],
     output: "rows",
-    json: CHECKS_JSON,
-    exits: []
+    json: CHECKS_JSON
   },
   async (context, { flags: { "sends-from": sendsFrom } }) => {
     for (const address of sendsFrom) {

@@ -7,12 +7,9 @@ export const JOBS_LIST = defineCommand(
     summary: "Show the periodic jobs, with their last and next runs",
     description:
       "Reads the state of the jobs over all servers from the database. A job appears after its first run. Needs DATABASE_URL or AGENTOS_DATA_DIR only; an embedded database has one user at a time.",
-    arguments: [],
-    flags: [],
     examples: [{ line: "agentos-server jobs list", does: "Find a job that fails" }],
     output: "rows",
-    json: "{items: [{name, dueAt, isRunning, startedAt, succeededAt, failedAt, failure, runs, failures, done}]}",
-    exits: []
+    json: "{items: [{name, dueAt, isRunning, startedAt, succeededAt, failedAt, failure, runs, failures, done}]}"
   },
   async (context) => {
     const { Clock, Effect } = await import("effect")

@@ -6,8 +6,6 @@ export const LEDGER = defineCommand(
     summary: "Check that every payment is accounted for",
     description:
       "Checks that the ledger balances, that it matches the operations, and that the chain matches both. Amounts are in base units of the token: 1000000 are 1 USDT with 6 decimals. Transfers between your own wallets are listed as ownTransfers, and are no problem. Changes nothing, and can run beside servers on PostgreSQL. An embedded database has one user at a time: stop its server first.",
-    arguments: [],
-    flags: [],
     examples: [{ line: "agentos-server ledger", does: "Print the report" }],
     output: "text",
     json: "{ok, amounts, ledger, chain}, which is the output without --json as well",

@@ -92,7 +92,6 @@ export const INBOUND_LIST = defineCommand(
     name: "mail inbound list",
     summary: "Show accepted mails that wait for delivery",
     description: `Shows mails that were answered with 250 and reached no mailbox yet, oldest first, without their content. ${NEEDS}`,
-    arguments: [],
     flags: [
       {
         name: "state",
@@ -106,8 +105,7 @@ export const INBOUND_LIST = defineCommand(
     ],
     examples: [{ line: "agentos-server mail inbound list --state failed", does: "Find mail that can't be delivered" }],
     output: "rows",
-    json: `{items: [{${INBOUND}}], nextCursor}`,
-    exits: []
+    json: `{items: [{${INBOUND}}], nextCursor}`
   },
   async (context, { flags: { "older-than": olderThanMinutes, ...flags } }) => {
     const { QueryInboundMailsInput } = await import("@agentos/core")
@@ -218,7 +216,6 @@ export const OUTBOUND_LIST = defineCommand(
     name: "mail outbound list",
     summary: "Show messages that wait to be sent",
     description: `Shows messages that are scheduled, or that the relay did not take yet, oldest first. A message whose first attempt has not ended is an operation: operations list --state fulfilling. ${NEEDS}`,
-    arguments: [],
     flags: [
       {
         name: "state",
@@ -233,8 +230,7 @@ export const OUTBOUND_LIST = defineCommand(
       { line: "agentos-server mail outbound list --state deferred", does: "See which messages wait for the relay" }
     ],
     output: "rows",
-    json: `{items: [{${OUTBOUND}}], nextCursor}`,
-    exits: []
+    json: `{items: [{${OUTBOUND}}], nextCursor}`
   },
   async (context, { flags: { "older-than": olderThanMinutes, ...flags } }) => {
     const { QueryOutboundMessagesInput } = await import("@agentos/core")

@@ -6,7 +6,6 @@ export const MIGRATE = defineCommand(
     summary: "Bring the database up to date",
     description:
       "Applies the pending migrations and names each, with its duration and the locks that it took on tables in use. Servers on PostgreSQL may keep running, and start does the same. Needs DATABASE_URL or AGENTOS_DATA_DIR only.",
-    arguments: [],
     flags: [
       { name: "check", type: "boolean", summary: "Apply nothing. Exit code 2 if migrations are pending." },
       { name: "sql", type: "boolean", summary: "Apply nothing. Print the SQL of the pending migrations, for psql." }

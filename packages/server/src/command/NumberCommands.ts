@@ -7,12 +7,9 @@ export const NUMBERS_LIST = defineCommand(
     summary: "Show numbers at the carrier without a record in the database",
     description:
       "Compares the numbers that the carrier has for this deployment with the database, and shows those of no tenant and no purchase. They cost money and are kept: after a restore from a backup, they can be a tenant's. number-reconciliation reports them too. Uses the whole configuration; an embedded database has one user at a time.",
-    arguments: [],
-    flags: [],
     examples: [{ line: "agentos-server numbers list", does: "After a restore from a backup" }],
     output: "rows",
-    json: "{items: [{number, providerNumberId}]}",
-    exits: []
+    json: "{items: [{number, providerNumberId}]}"
   },
   async (context) => {
     const { Effect } = await import("effect")

@@ -52,12 +52,9 @@ export const OPERATORS_LIST = defineCommand(
     name: "operators list",
     summary: "Show the operators",
     description: `Shows the operators with a token of their own, and their roles. The operator default, whose token is AGENTOS_OPERATOR_TOKEN, is not among them. ${NEEDS}`,
-    arguments: [],
-    flags: [],
     examples: [{ line: "agentos-server operators list", does: "See who may do what, and until when" }],
     output: "rows",
-    json: `{items: [{${OPERATOR}}]}`,
-    exits: []
+    json: `{items: [{${OPERATOR}}]}`
   },
   async (context) => {
     const { Effect } = await import("effect")
@@ -176,7 +173,6 @@ export const AUDIT_LIST = defineCommand(
     name: "audit list",
     summary: "Show what operators changed, newest first",
     description: `Shows one record for each change by a route or a command, also for those that failed. Records can't be changed, and are kept for a year at least. ${NEEDS}`,
-    arguments: [],
     flags: [
       { name: "actor", type: "text", value: "NAME", summary: "Only those by this operator, or command:USER." },
       { name: "target", type: "text", value: "TEXT", summary: "Only those of this id, name or wallet." },
@@ -193,8 +189,7 @@ export const AUDIT_LIST = defineCommand(
     ],
     examples: [{ line: "agentos-server audit list --actor ada", does: "See what an operator did" }],
     output: "rows",
-    json: "{items: [{auditId, at, actor, action, target, reason, before, after, outcome, failure}], nextCursor}",
-    exits: []
+    json: "{items: [{auditId, at, actor, action, target, reason, before, after, outcome, failure}], nextCursor}"
   },
   async (context, { flags: { actor, cursor, limit, target } }) => {
     const { QueryAuditInput } = await import("@agentos/core")

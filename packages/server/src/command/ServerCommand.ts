@@ -1,13 +1,15 @@
 import {
   type CommandContext,
-  type CommandSpec,
+  type CommandDraft,
   EXIT,
   type ExitCode,
   Failure,
   type FlagSpec,
   type InputOf,
   messageOf,
-  type ParsedInput
+  type ParsedInput,
+  type SpecOf,
+  specOf
 } from "@agentos/node/command-line"
 import type { Effect, Schema } from "effect"
 import { readFileSync } from "node:fs"
@@ -115,13 +117,13 @@ const readVariables = (path: string): string => {
 }
 
 /** Joins a description and its handler. Handlers load effect and the server with a dynamic import. */
-export const defineCommand = <const Spec extends CommandSpec>(
-  spec: Spec,
-  run: (context: ServerCommandContext, input: InputOf<Spec>) => Promise<ExitCode | void>
-): Spec & {
-  readonly run: (this: void, context: CommandContext, input: InputOf<Spec> & ParsedInput) => Promise<ExitCode | void>
+export const defineCommand = <const Draft extends CommandDraft>(
+  draft: Draft,
+  run: (context: ServerCommandContext, input: InputOf<Draft>) => Promise<ExitCode | void>
+): SpecOf<Draft> & {
+  readonly run: (this: void, context: CommandContext, input: InputOf<Draft> & ParsedInput) => Promise<ExitCode | void>
 } => ({
-  ...spec,
+  ...specOf(draft),
   run: (context, input) => run({ ...context, fileVariables: loadEnvironment(context) }, input)
 })
 

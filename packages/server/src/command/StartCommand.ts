@@ -45,7 +45,6 @@ export const START = defineCommand(
     summary: "Run the server until SIGTERM or SIGINT",
     description:
       "Prints one line of JSON with its addresses and its process id when it listens; its log goes to standard error. Creates the tables and brings them up to date. A signal stops it gracefully, within 10 seconds; the same signal again stops it at once.\nWith several workers, as many processes serve the same port, and one that ends is replaced. SIGHUP replaces them one after the other, without losing a request; the new ones read the file of --env-file again. A single process reads the limits in it again.\nAny number of servers can share one PostgreSQL database. At least one of them must run the jobs.",
-    arguments: [],
     flags: [
       {
         name: "workers",
@@ -66,8 +65,7 @@ export const START = defineCommand(
       { line: "agentos-server start --no-jobs", does: "Add a server that only answers requests" }
     ],
     output: "text",
-    json: "one line: {event, http: {host, port}, smtp: {host, port} | null, operator: {host, port} | null, pid}",
-    exits: []
+    json: "one line: {event, http: {host, port}, smtp: {host, port} | null, operator: {host, port} | null, pid}"
   },
   async (context, { flags }) => {
     const { "no-jobs": noJobs, workers } = flags

@@ -7,12 +7,9 @@ export const TOKEN_OPERATOR = defineCommand(
     summary: "Print a new operator token",
     description:
       "Prints a random value for AGENTOS_OPERATOR_TOKEN. Nothing is stored: set the variable on every server.",
-    arguments: [],
-    flags: [],
     examples: [{ line: "agentos-server token operator", does: "Enable the operator routes, or replace their token" }],
     output: "text",
-    json: "the token",
-    exits: []
+    json: "the token"
   },
   async ({ output }) => {
     const { newOperatorToken } = await import("../Secrets.ts")
@@ -26,12 +23,9 @@ export const TOKEN_KEY = defineCommand(
     summary: "Print a new server key",
     description:
       "Prints ID:SECRET with the id after the highest of AGENTOS_KEYS. Add it to AGENTOS_KEYS on every server, after a comma. Remove an older key when no token and no open operation uses it.",
-    arguments: [],
-    flags: [],
     examples: [{ line: "agentos-server token key", does: "Make the first key, or the next one" }],
     output: "text",
-    json: "the key",
-    exits: []
+    json: "the key"
   },
   async ({ host, output }) => {
     const { newKey } = await import("../Secrets.ts")

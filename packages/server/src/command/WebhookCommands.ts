@@ -23,7 +23,6 @@ export const WEBHOOKS_DELIVERIES = defineCommand(
     name: "webhooks deliveries",
     summary: "Show event webhooks and their deliveries",
     description: `Shows the event webhooks of all tenants: whether they fail or are paused, how many events wait for a retry, when the next attempt is, and how the last one ended. Of their URLs only the host. ${NEEDS}`,
-    arguments: [],
     flags: [
       {
         name: "state",
@@ -41,8 +40,7 @@ export const WEBHOOKS_DELIVERIES = defineCommand(
       { line: "agentos-server webhooks deliveries --state failing", does: "Find endpoints that do not answer" }
     ],
     output: "rows",
-    json: "{items: [{webhookId, tenantId, host, state: active|failing|paused, failures, waitingRetries, nextAttempt: {kind: leased|scheduled|due, at}, lastDelivery: {deliveryId, eventId, type, attempt, createdAt, durationMillis, outcome, responseStatus, error, nextAttemptAt}}], nextCursor}",
-    exits: []
+    json: "{items: [{webhookId, tenantId, host, state: active|failing|paused, failures, waitingRetries, nextAttempt: {kind: leased|scheduled|due, at}, lastDelivery: {deliveryId, eventId, type, attempt, createdAt, durationMillis, outcome, responseStatus, error, nextAttemptAt}}], nextCursor}"
   },
   async (context, { flags: { webhook: webhookId, ...flags } }) => {
     const [{ Effect }, { QueryWebhooksInput }] = await Promise.all([import("effect"), import("@agentos/core")])
@@ -81,7 +79,6 @@ export const WEBHOOKS_REDELIVER = defineCommand(
     name: "webhooks redeliver",
     summary: "Send the events again that a webhook did not accept",
     description: `Ends the pause and the retry delays of an event webhook, or of all that fail, and makes its failed events since a time pending again. Servers then send each event that was not accepted, oldest first, under the id that it had. An accepted event is not sent again. Up to 1,000 events and 100 webhooks at a time. ${NEEDS}`,
-    arguments: [],
     flags: [
       {
         name: "since",
