@@ -1,5 +1,5 @@
 import { DEFAULT_CALL_POLICY, DEFAULT_MAIL_POLICY, RETENTION_DAYS_MIN, Timestamp } from "@agentos/core"
-import type { VariableSpec } from "./Variable.ts"
+import { inGroup, integer } from "./Variable.ts"
 
 const QUOTA_MAX = 1_000_000_000
 const MEBIBYTE = 1024 ** 2
@@ -9,59 +9,32 @@ const { inboundPerHour, mailboxLimit, sending, tenantLimit } = DEFAULT_MAIL_POLI
 
 /** A limit from 0 on; 0 means no limit. */
 const limit = (fallback: number, meaning: string, sandboxDefault?: number) =>
-  ({
-    group: "quotas",
-    kind: "integer",
-    minimum: 0,
-    maximum: QUOTA_MAX,
+  integer(0, QUOTA_MAX, {
     default: fallback,
     ...(sandboxDefault === undefined ? {} : { sandboxDefault }),
     meaning: `${meaning}. 0: no limit`
-  }) as const satisfies VariableSpec
+  })
 
 /** A number of days; 0 means without end. */
-const days = (meaning: string) =>
-  ({
-    group: "quotas",
-    kind: "integer",
-    minimum: 0,
-    maximum: 36_500,
-    default: 0,
-    meaning
-  }) as const satisfies VariableSpec
+const days = (meaning: string) => integer(0, 36_500, { default: 0, meaning })
 
 /** A rate of inbound mail. */
 const inbound = (fallback: number, from: string) =>
-  ({
-    group: "quotas",
-    kind: "integer",
-    minimum: 1,
-    maximum: QUOTA_MAX,
+  integer(1, QUOTA_MAX, {
     default: fallback,
     sandboxDefault: 10_000,
     meaning: `messages accepted in an hour ${from}`
-  }) as const satisfies VariableSpec
+  })
 
 /** The number of recipients from which a rate applies, and the rate. */
 const feedback = ({ count, rate }: { readonly count: number; readonly rate: number }, outcome: string) =>
   [
-    {
-      group: "quotas",
-      kind: "integer",
-      minimum: 0,
-      maximum: QUOTA_MAX,
+    integer(0, QUOTA_MAX, {
       default: count,
       meaning: `recipients ${outcome}, within 24 hours: sending pauses when at least this many, and at least the next share, did. 0: no pause`
-    },
-    {
-      group: "quotas",
-      kind: "integer",
-      minimum: 0,
-      maximum: 1_000,
-      default: rate * 1_000,
-      meaning: "that share of the recipients of two days, in thousandths"
-    }
-  ] as const satisfies ReadonlyArray<VariableSpec>
+    }),
+    integer(0, 1_000, { default: rate * 1_000, meaning: "that share of the recipients of two days, in thousandths" })
+  ] as const
 
 const [bouncesCount, bouncesRate] = feedback(
   sending.bounces,
@@ -69,7 +42,7 @@ const [bouncesCount, bouncesRate] = feedback(
 )
 const [complaintsCount, complaintsRate] = feedback(sending.complaints, "that complained (as feedback loops report)")
 
-export const QUOTA_VARIABLES = {
+export const QUOTA_VARIABLES = inGroup("quotas", {
   AGENTOS_MAILBOX_LIMIT_MESSAGES: limit(mailboxLimit.messages, "messages that a mailbox stores"),
   AGENTOS_MAILBOX_LIMIT_MB: limit(mailboxLimit.bytes / MEBIBYTE, "MiB of mail that a mailbox stores"),
   AGENTOS_TENANT_MAIL_LIMIT_MESSAGES: limit(tenantLimit.messages, "messages in all mailboxes of a tenant"),
@@ -83,16 +56,11 @@ export const QUOTA_VARIABLES = {
   AGENTOS_MAIL_PAUSE_BOUNCES_PER_1000: bouncesRate,
   AGENTOS_MAIL_PAUSE_COMPLAINTS_COUNT: complaintsCount,
   AGENTOS_MAIL_PAUSE_COMPLAINTS_PER_1000: complaintsRate,
-  AGENTOS_MAIL_PAUSE_HOURS: {
-    group: "quotas",
-    kind: "integer",
-    minimum: 1,
-    maximum: 8_760,
+  AGENTOS_MAIL_PAUSE_HOURS: integer(1, 8_760, {
     default: sending.pause / Timestamp.HOUR,
     meaning: "hours that a pause lasts"
-  },
+  }),
   AGENTOS_FEEDBACK_REPORTERS: {
-    group: "quotas",
     kind: "text",
     otherwise: "complaints never pause sending: a recipient's own suppresses only its address",
     example: "fbl.example.com",
@@ -129,4 +97,4 @@ export const QUOTA_VARIABLES = {
     "calls of a tenant within an hour that were over 6 s after their answer",
     300
   )
-} as const satisfies Readonly<Record<string, VariableSpec>>
+})

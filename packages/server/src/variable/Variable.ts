@@ -9,8 +9,7 @@ export const GROUPS = {
 } as const
 export type Group = keyof typeof GROUPS
 
-interface VariableBase {
-  readonly group: Group
+interface DeclarationBase {
   /** A phrase or sentences without the final period, in Markdown. */
   readonly meaning: string
   readonly example?: string
@@ -22,21 +21,30 @@ interface VariableBase {
   readonly otherwise?: string
 }
 
+interface IntegerBase extends DeclarationBase {
+  readonly default?: number
+  readonly sandboxDefault?: number
+}
+
+type Declaration =
+  | (DeclarationBase & { readonly kind: "text"; readonly default?: string })
+  | (IntegerBase & { readonly kind: "integer"; readonly minimum: number; readonly maximum: number })
+  | (DeclarationBase & { readonly kind: "choice"; readonly values: ReadonlyArray<string>; readonly default: string })
+  | (DeclarationBase & { readonly kind: "json" })
+
 /** The declaration of an environment variable: its reader, the documents and `init` derive from it. */
-export type VariableSpec = VariableBase &
-  (
-    | { readonly kind: "text"; readonly default?: string }
-    /** Whole numbers between two bounds, both included. */
-    | {
-        readonly kind: "integer"
-        readonly minimum: number
-        readonly maximum: number
-        readonly default?: number
-        readonly sandboxDefault?: number
-      }
-    | { readonly kind: "choice"; readonly values: ReadonlyArray<string>; readonly default: string }
-    | { readonly kind: "json" }
-  )
+export type VariableSpec = Declaration & { readonly group: Group }
+
+/** Declares the variables of a section. */
+export const inGroup = <const Declarations extends Readonly<Record<string, Declaration>>>(
+  group: Group,
+  declarations: Declarations
+): { readonly [Name in keyof Declarations]: Declarations[Name] & { readonly group: Group } } =>
+  Object.fromEntries(Object.entries(declarations).map(([name, spec]) => [name, { group, ...spec }])) as never
+
+/** Declares a whole number between two bounds, both included. */
+export const integer = <const Rest extends IntegerBase>(minimum: number, maximum: number, rest: Rest) =>
+  ({ kind: "integer", minimum, maximum, ...rest }) as const
 
 /** The default in the documents. Large numbers stay without separators, as the variable takes them. */
 export const defaultOf = (spec: VariableSpec): string => {
