@@ -1,22 +1,5 @@
 /** The clock of calls. It runs faster than real time by a factor that can change during calls. */
-export interface CallClock {
-  /** Milliseconds on this clock since it was created. */
-  readonly now: () => number
-  readonly speed: () => number
-  /** Also applies to timers that are already set. */
-  readonly setSpeed: (speed: number) => void
-  /**
-   * Calls back after the given time on this clock. The callback receives the time at which it was due, because a timer is
-   * always a little late, which a high speed multiplies. Returns a function that cancels the timer.
-   */
-  readonly after: (seconds: number, action: (due: number) => void) => () => void
-  /** Like `after`, for a time on this clock, which can be in the past. */
-  readonly at: (time: number, action: (due: number) => void) => () => void
-  /** Resolves after the given time on this clock, or at once if the signal is aborted. Never rejects. */
-  readonly sleep: (seconds: number, signal: AbortSignal) => Promise<void>
-  /** Cancels all timers. */
-  readonly stop: () => void
-}
+export type CallClock = ReturnType<typeof makeCallClock>
 
 interface ClockTimer {
   readonly due: number
@@ -27,12 +10,13 @@ interface ClockTimer {
 /** The maximum of Node's timers. A longer timer is set again when it fires. */
 const timeoutMillisMax = 2 ** 31 - 1
 
-export const makeCallClock = (initialSpeed = 1): CallClock => {
+export const makeCallClock = (initialSpeed = 1) => {
   const timers = new Set<ClockTimer>()
   let speed = initialSpeed
   /** The real time and the time on this clock at the last change of speed. */
   let origin = { real: performance.now(), simulated: 0 }
 
+  /** Milliseconds on this clock since it was created. */
   const now = () => origin.simulated + (performance.now() - origin.real) * speed
   const schedule = (timer: ClockTimer): void => {
     const millis = Math.max(0, (timer.due - now()) / speed)
@@ -50,17 +34,22 @@ export const makeCallClock = (initialSpeed = 1): CallClock => {
     clearTimeout(timer.timeout)
     timers.delete(timer)
   }
-  const at: CallClock["at"] = (time, action) => {
+  /**
+   * Calls back at a time on this clock, which can be in the past. The callback receives the time at which it was due, because
+   * a timer is always a little late, which a high speed multiplies. Returns a function that cancels the timer.
+   */
+  const at = (time: number, action: (due: number) => void) => {
     const timer: ClockTimer = { due: time, action, timeout: undefined }
     timers.add(timer)
     schedule(timer)
     return () => cancel(timer)
   }
-  const after: CallClock["after"] = (seconds, action) => at(now() + seconds * 1_000, action)
+  const after = (seconds: number, action: (due: number) => void) => at(now() + seconds * 1_000, action)
   return {
     now,
     speed: () => speed,
-    setSpeed: (next) => {
+    /** Also applies to timers that are already set. */
+    setSpeed: (next: number): void => {
       origin = { real: performance.now(), simulated: now() }
       speed = next
       for (const timer of timers) {
@@ -70,8 +59,9 @@ export const makeCallClock = (initialSpeed = 1): CallClock => {
     },
     after,
     at,
-    sleep: (seconds, signal) =>
-      new Promise((resolve) => {
+    /** Resolves after the given time on this clock, or at once if the signal is aborted. Never rejects. */
+    sleep: (seconds: number, signal: AbortSignal) =>
+      new Promise<void>((resolve) => {
         if (signal.aborted) return resolve()
         const cancelTimer = after(seconds, () => {
           signal.removeEventListener("abort", abort)
@@ -83,6 +73,7 @@ export const makeCallClock = (initialSpeed = 1): CallClock => {
         }
         signal.addEventListener("abort", abort, { once: true })
       }),
+    /** Cancels all timers. */
     stop: () => timers.forEach(cancel)
   }
 }

@@ -77,22 +77,7 @@ const State = Schema.fromJsonString(
 )
 
 /** The carrier's state. Reads are from memory. Writes resolve when the file is written. */
-export interface CarrierStore {
-  /** By sid, oldest first. */
-  readonly numbers: ReadonlyMap<string, OwnedNumber>
-  /** By sid, oldest first. */
-  readonly calls: ReadonlyMap<string, CallRecord>
-  /** By number. */
-  readonly people: ReadonlyMap<string, Person>
-  readonly putNumber: (number: OwnedNumber) => Promise<void>
-  readonly deleteNumber: (sid: string) => Promise<void>
-  readonly putCall: (call: CallRecord) => Promise<void>
-  /** Like `putCall`, but writes the file a little later. A killed process loses the change. */
-  readonly putCallLater: (call: CallRecord) => void
-  readonly putPerson: (person: Person) => Promise<void>
-  /** Resolves when the file holds all changes. */
-  readonly flush: () => Promise<void>
-}
+export type CarrierStore = Awaited<ReturnType<typeof openCarrierStore>>
 
 /** The oldest ended calls above this number are removed. */
 const callsMax = 5_000
@@ -113,7 +98,7 @@ const evict = <Value>(values: Map<string, Value>, max: number, isRemovable: (val
  * Opens the state in a data directory, which is created if missing. Calls that were active when the previous process ended
  * are marked as ended, without callbacks. One process per directory.
  */
-export const openCarrierStore = async (dataDir: string): Promise<CarrierStore> => {
+export const openCarrierStore = async (dataDir: string) => {
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const path = join(dataDir, "carrier.json")
   const content = await readFileIfExists(path)
@@ -131,30 +116,34 @@ export const openCarrierStore = async (dataDir: string): Promise<CarrierStore> =
     evict(calls, callsMax, isEnded)
   }
   return {
-    numbers,
-    calls,
-    people,
-    putNumber: (number) => {
+    /** By sid, oldest first, as are the calls. */
+    numbers: numbers as ReadonlyMap<string, OwnedNumber>,
+    calls: calls as ReadonlyMap<string, CallRecord>,
+    /** By number. */
+    people: people as ReadonlyMap<string, Person>,
+    putNumber: (number: OwnedNumber): Promise<void> => {
       numbers.set(number.sid, number)
       return file.write()
     },
-    deleteNumber: (sid) => {
+    deleteNumber: (sid: string): Promise<void> => {
       numbers.delete(sid)
       return file.write()
     },
-    putCall: (call) => {
+    putCall: (call: CallRecord): Promise<void> => {
       setCall(call)
       return file.write()
     },
-    putCallLater: (call) => {
+    /** Like `putCall`, but writes the file a little later. A killed process loses the change. */
+    putCallLater: (call: CallRecord): void => {
       setCall(call)
       file.writeLater()
     },
-    putPerson: (person) => {
+    putPerson: (person: Person): Promise<void> => {
       people.set(person.number, person)
       evict(people, peopleMax, () => true)
       return file.write()
     },
+    /** Resolves when the file holds all changes. */
     flush: () => file.write()
   }
 }

@@ -23,35 +23,23 @@ export interface LoggedEvent {
 
 export type Fields = Readonly<Record<string, string | ReadonlyArray<string>>>
 
-/** The requests and events in order. The oldest are removed above a limit. */
-export interface RequestLog {
-  readonly requests: () => ReadonlyArray<LoggedRequest>
-  readonly events: () => ReadonlyArray<LoggedEvent>
-  /** The number of removed requests. */
-  readonly forgottenRequests: () => number
-  /** Adds a request on arrival. The returned handle completes the entry. */
-  readonly request: (request: Pick<LoggedRequest, "method" | "path" | "query">) => PendingRequest
-  readonly event: (callSid: string, event: string, details?: Readonly<Record<string, unknown>>) => void
-}
-
-/** The log entry of a request in progress. */
-export interface PendingRequest {
-  readonly form: (form: Fields) => void
-  readonly answered: (status: number, delivered: boolean) => void
-}
-
 const entriesMax = 10_000
 
-export const makeRequestLog = (): RequestLog => {
+export type RequestLog = ReturnType<typeof makeRequestLog>
+
+/** Keeps requests and events in order. The oldest are removed above a limit. */
+export const makeRequestLog = () => {
   const requests: Array<{ -readonly [Key in keyof LoggedRequest]: LoggedRequest[Key] }> = []
   const events: Array<LoggedEvent> = []
   let forgotten = 0
   const at = () => new Date().toISOString()
   return {
-    requests: () => requests,
-    events: () => events,
+    requests: (): ReadonlyArray<LoggedRequest> => requests,
+    events: (): ReadonlyArray<LoggedEvent> => events,
+    /** The number of removed requests. */
     forgottenRequests: () => forgotten,
-    request: (request) => {
+    /** Adds a request on arrival. The returned handle completes the entry. */
+    request: (request: Pick<LoggedRequest, "method" | "path" | "query">) => {
       const entry = { at: at(), ...request, form: {} as Fields, status: null as number | null, delivered: false }
       requests.push(entry)
       if (requests.length > entriesMax) {
@@ -59,16 +47,16 @@ export const makeRequestLog = (): RequestLog => {
         forgotten += 1
       }
       return {
-        form: (form) => {
+        form: (form: Fields): void => {
           entry.form = form
         },
-        answered: (status, delivered) => {
+        answered: (status: number, delivered: boolean): void => {
           entry.status = status
           entry.delivered = delivered
         }
       }
     },
-    event: (callSid, event, details = {}) => {
+    event: (callSid: string, event: string, details: Readonly<Record<string, unknown>> = {}): void => {
       events.push({ at: at(), callSid, event, ...details })
       if (events.length > entriesMax) events.shift()
     }

@@ -3,14 +3,6 @@ import { startAnvil } from "./Anvil.ts"
 import type { ChainStore, JournaledBlock } from "./ChainStore.ts"
 import { type SandboxClient, sandboxClient } from "./SandboxNetwork.ts"
 
-/** Stores a running chain. */
-export interface ChainRecorder {
-  /** Takes a snapshot of the whole state. */
-  readonly save: () => Promise<void>
-  /** Stops recording, after a last snapshot if the chain still answers. */
-  readonly close: () => Promise<void>
-}
-
 /** Bounds the next start: each journaled block with transactions takes some milliseconds to mine again. */
 const blocksPerSnapshot = 30
 const transactionsPerSnapshot = 200
@@ -30,7 +22,7 @@ const emptyRoot = "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e36
  *
  * Calls `onLost` once if the chain can no longer be recorded.
  */
-export const recordChain = async (rpcUrl: string, store: ChainStore, onLost: () => void): Promise<ChainRecorder> => {
+export const recordChain = async (rpcUrl: string, store: ChainStore, onLost: () => void) => {
   const client = sandboxClient(rpcUrl, undefined, rpcTimeoutMillis)
   let saved = Promise.resolve()
   let pausedUntil = 0
@@ -47,7 +39,7 @@ export const recordChain = async (rpcUrl: string, store: ChainStore, onLost: () 
       pausedUntil = performance.now() + pauseFactor * (performance.now() - startedAt)
     }
   }
-  // In sequence: a snapshot in progress may miss changes that the next one must hold.
+  /** Takes a snapshot of the whole state, after one in progress: that one may miss changes that this one must hold. */
   const save = () => (saved = saved.then(takeSnapshot, takeSnapshot))
 
   const record = async (head: Head) => {
@@ -70,7 +62,8 @@ export const recordChain = async (rpcUrl: string, store: ChainStore, onLost: () 
   const unfollow = await followHeads(rpcUrl, follow, lose)
   return {
     save,
-    close: async () => {
+    /** Stops recording, after a last snapshot if the chain still answers. */
+    close: async (): Promise<void> => {
       closing = true
       unfollow()
       await recorded

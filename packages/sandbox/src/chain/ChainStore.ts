@@ -15,27 +15,18 @@ export interface JournaledBlock {
 }
 
 /** The files of a chain: a snapshot of its state, and a journal of the later blocks. */
-export interface ChainStore {
-  /** Returns false for a new chain. */
-  readonly hasSnapshot: () => boolean
-  /** Provides the uncompressed snapshot as a temporary file for anvil; undefined if there is no snapshot. */
-  readonly withStateFile: <A>(use: (stateFile: string | undefined) => Promise<A>) => Promise<A>
-  /** Replaces the snapshot with the result of anvil_dumpState, which holds at least the blocks up to `number`. */
-  readonly writeSnapshot: (state: Hex, number: number) => Promise<void>
-  /** Returns the blocks since the snapshot, oldest first. The snapshot may already hold the first of them. */
-  readonly journal: () => ReadonlyArray<JournaledBlock>
-  /** Appends a block. After the return, the block is kept if processes are killed. */
-  readonly append: (block: JournaledBlock) => void
-}
+export type ChainStore = ReturnType<typeof openChainStore>
 
 /** Opens the files of a directory. One process per directory. */
-export const openChainStore = (dataDir: string): ChainStore => {
+export const openChainStore = (dataDir: string) => {
   const snapshotFile = join(dataDir, "state.json.gz")
   const journalFile = join(dataDir, "journal.ndjson")
   let journal = existsSync(journalFile) ? parse(readFileSync(journalFile, "utf8")) : []
   return {
+    /** Returns false for a new chain. */
     hasSnapshot: () => existsSync(snapshotFile),
-    withStateFile: async (use) => {
+    /** Provides the uncompressed snapshot as a temporary file for anvil; undefined if there is no snapshot. */
+    withStateFile: async <A>(use: (stateFile: string | undefined) => Promise<A>): Promise<A> => {
       const snapshot = await readFileIfExists(snapshotFile)
       if (snapshot === undefined) return use(undefined)
       const stateFile = join(dataDir, "state.loading.json")
@@ -46,15 +37,18 @@ export const openChainStore = (dataDir: string): ChainStore => {
         await rm(stateFile, { force: true })
       }
     },
-    writeSnapshot: async (state, number) => {
+    /** Replaces the snapshot with the result of anvil_dumpState, which holds at least the blocks up to `number`. */
+    writeSnapshot: async (state: Hex, number: number): Promise<void> => {
       await replaceFile(snapshotFile, Buffer.from(state.slice(2), "hex"))
       journal = journal.filter((block) => block.number > number)
       // Synchronous, so that no block is appended in between.
       writeFileSync(`${journalFile}.next`, journal.map(line).join(""))
       renameSync(`${journalFile}.next`, journalFile)
     },
-    journal: () => journal,
-    append: (block) => {
+    /** Returns the blocks since the snapshot, oldest first. The snapshot may already hold the first of them. */
+    journal: (): ReadonlyArray<JournaledBlock> => journal,
+    /** Appends a block. After the return, the block is kept if processes are killed. */
+    append: (block: JournaledBlock): void => {
       journal.push(block)
       appendFileSync(journalFile, line(block))
     }

@@ -18,15 +18,7 @@ import { sandboxChain } from "../chain/SandboxNetwork.ts"
 export type FacilitatorSigner = ReturnType<typeof toFacilitatorEvmSigner>
 
 /** The account that pays the gas of settlements. */
-export interface GasWallet {
-  readonly address: Address
-  /** Sends an amount of gas, in wei, and resolves with the hash of the transaction. */
-  readonly send: (to: Address, value: bigint) => Promise<Hex>
-  /** Creates a signer that also reports outages of the chain, which the library treats as failed payments. */
-  readonly signer: (onOutage: (error: unknown) => void) => FacilitatorSigner
-  /** Returns the latest block number. Rejects if the chain is unavailable or has another chain id. */
-  readonly blockNumber: () => Promise<bigint>
-}
+export type GasWallet = ReturnType<typeof makeGasWallet>
 
 export interface GasWalletOptions {
   readonly rpcUrl: string
@@ -40,7 +32,7 @@ const rpcTimeoutMillis = 5_000
 const confirmationTimeoutMillis = 10_000
 
 /** Creates a wallet that sends concurrent transactions one after another, so that each has its own nonce. */
-export const makeGasWallet = (options: GasWalletOptions): GasWallet => {
+export const makeGasWallet = (options: GasWalletOptions) => {
   const account = privateKeyToAccount(options.privateKey)
   const client = createWalletClient({
     account,
@@ -59,8 +51,10 @@ export const makeGasWallet = (options: GasWalletOptions): GasWallet => {
 
   return {
     address: account.address,
-    send: (to, value) => broadcast((nonce) => client.sendTransaction({ to, value, nonce })),
-    signer: (onOutage) => {
+    /** Sends an amount of gas, in wei, and resolves with the hash of the transaction. */
+    send: (to: Address, value: bigint) => broadcast((nonce) => client.sendTransaction({ to, value, nonce })),
+    /** Creates a signer that also reports outages of the chain, which the library treats as failed payments. */
+    signer: (onOutage: (error: unknown) => void): FacilitatorSigner => {
       const observed = async <A>(call: Promise<A>): Promise<A> => {
         try {
           return await call
@@ -84,7 +78,8 @@ export const makeGasWallet = (options: GasWalletOptions): GasWallet => {
         { confirmationTimeoutMs: confirmationTimeoutMillis }
       )
     },
-    blockNumber: async () => {
+    /** Returns the latest block number. Rejects if the chain is unavailable or has another chain id. */
+    blockNumber: async (): Promise<bigint> => {
       const [chainId, blockNumber] = await Promise.all([client.getChainId(), client.getBlockNumber()])
       if (chainId !== options.chainId) throw new Error(`The chain id is ${chainId}, expected ${options.chainId}`)
       return blockNumber
@@ -97,17 +92,15 @@ const isOutage = (error: unknown): boolean =>
   error instanceof BaseError &&
   error.walk((cause) => cause instanceof HttpRequestError || cause instanceof TimeoutError) !== null
 
-/** Runs the tasks of one key in sequence, in arrival order, and the tasks of different keys concurrently. */
-export interface SerialQueue {
-  /** Returns the task's result. A failed task does not stop the next one. */
-  readonly run: <A>(key: string, task: () => Promise<A>) => Promise<A>
-}
-
-/** Creates a queue that drops a key once its last task has ended. */
-export const makeSerialQueue = (): SerialQueue => {
+/**
+ * Creates a queue that runs the tasks of one key in sequence, in arrival order, and the tasks of different keys concurrently.
+ * It drops a key once its last task has ended.
+ */
+export const makeSerialQueue = () => {
   const last = new Map<string, Promise<unknown>>()
   return {
-    run: async (key, task) => {
+    /** Returns the task's result. A failed task does not stop the next one. */
+    run: async <A>(key: string, task: () => Promise<A>): Promise<A> => {
       const previous = last.get(key)
       const result = previous === undefined ? task() : previous.then(task, task)
       last.set(key, result)

@@ -33,25 +33,19 @@ const faultSchema = <const Operation extends string>(operations: ReadonlyArray<O
   })
 
 /** The faults that are still to be injected. */
-export interface FaultPlan<Operation extends string> {
-  readonly add: (fault: Fault<Operation>) => void
-  /**
-   * Returns the mode in which the current request fails, and uses up one time of that fault. It is the oldest fault of
-   * the operation whose `only` is absent or among the request's subjects. Case does not matter.
-   */
-  readonly take: (operation: Operation, subjects: ReadonlyArray<string>) => FaultMode | undefined
-  /** Returns the faults, oldest first, with their remaining times. */
-  readonly list: () => ReadonlyArray<Fault<Operation>>
-  readonly clear: () => void
-}
+export type FaultPlan<Operation extends string> = ReturnType<typeof makeFaultPlan<Operation>>
 
-export const makeFaultPlan = <Operation extends string>(): FaultPlan<Operation> => {
+export const makeFaultPlan = <Operation extends string>() => {
   let faults: ReadonlyArray<Fault<Operation>> = []
   return {
-    add: (fault) => {
+    add: (fault: Fault<Operation>): void => {
       faults = [...faults, fault]
     },
-    take: (operation, subjects) => {
+    /**
+     * Returns the mode in which the current request fails, and uses up one time of that fault. It is the oldest fault of
+     * the operation whose `only` is absent or among the request's subjects. Case does not matter.
+     */
+    take: (operation: Operation, subjects: ReadonlyArray<string>): FaultMode | undefined => {
       const lowerCase = new Set(subjects.map((subject) => subject.toLowerCase()))
       const next = faults.find(
         ({ only, operation: failing }) =>
@@ -63,8 +57,9 @@ export const makeFaultPlan = <Operation extends string>(): FaultPlan<Operation> 
         .filter((fault) => fault.times > 0)
       return next.mode
     },
+    /** Returns the faults, oldest first, with their remaining times. */
     list: () => faults,
-    clear: () => {
+    clear: (): void => {
       faults = []
     }
   }

@@ -123,19 +123,14 @@ const pidOf = (line: string): number | undefined => {
 }
 
 /** The log of one child. It holds at most twice `bytesMax`: the current file and the one before. */
-export interface LogFile {
-  readonly path: string
-  readonly write: (text: string | Uint8Array) => void
-  /** Returns the last lines of this run. */
-  readonly tail: () => string
-}
+export type LogFile = ReturnType<typeof openLog>
 
 const bytesMax = 8 * 1_024 * 1_024
 const tailCharactersMax = 4_000
 const tailLinesMax = 20
 
 /** Starts a new log and renames the previous one to `.1`. */
-export const openLog = (path: string): LogFile => {
+export const openLog = (path: string) => {
   let size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
   let last = ""
   const rotate = () => {
@@ -145,7 +140,7 @@ export const openLog = (path: string): LogFile => {
   rotate()
   return {
     path,
-    write: (text) => {
+    write: (text: string | Uint8Array): void => {
       if (size > bytesMax) rotate()
       size += text.length
       last = (last + (typeof text === "string" ? text : Buffer.from(text).toString())).slice(-tailCharactersMax)
@@ -156,6 +151,7 @@ export const openLog = (path: string): LogFile => {
         last = `${last}\n${basename(path)} could not be written: ${String(error)}\n`
       }
     },
-    tail: () => last.trimEnd().split("\n").slice(-tailLinesMax).join("\n")
+    /** Returns the last lines of this run. */
+    tail: (): string => last.trimEnd().split("\n").slice(-tailLinesMax).join("\n")
   }
 }

@@ -8,43 +8,19 @@ import { StartError } from "./StartError.ts"
 export type Storage = "embedded" | "managed" | "external"
 
 /** The paths in a sandbox's data directory. */
-export interface DataDirectory {
-  readonly root: string
-  /** Describes the running sandbox to clients. */
-  readonly sandboxFile: string
-  /** The ports of the parts that others reach by `sandbox.json`. */
-  readonly portsFile: string
-  readonly lockFile: string
-  readonly tourFile: string
-  readonly tourLockFile: string
-  readonly logs: string
-  readonly outbox: string
-  readonly chain: string
-  /** The second chain, whose keys are those of the first. */
-  readonly tetherChain: string
-  /** The deployment of the second chain's further token. */
-  readonly usdcToken: string
-  /** How far the time of the sandbox was moved. */
-  readonly clockFile: string
-  /** The numbers and calls of the carrier. */
-  readonly carrier: string
-  /** The certificate authority and the port of the test agent. */
-  readonly agent: string
-  /** The server's secrets, certificates and DNS zone. */
-  readonly server: string
-  /** The database files, unless the database is external. */
-  readonly database: string
-}
+export type DataDirectory = ReturnType<typeof describeDataDirectory>
 
 /**
  * The data of a database, a chain and a carrier belong together. A sandbox with a managed PostgreSQL therefore has its own
  * chain, wallets, numbers and keys, in a folder beside those of the sandbox with an embedded database.
  */
-export const describeDataDirectory = (root: string, storage: Storage = "embedded"): DataDirectory => {
+export const describeDataDirectory = (root: string, storage: Storage = "embedded") => {
   const parent = storage === "managed" ? join(root, "cluster") : root
   return {
     root,
+    /** Describes the running sandbox to clients. */
     sandboxFile: join(root, "sandbox.json"),
+    /** The ports of the parts that others reach by `sandbox.json`. */
     portsFile: join(root, "ports.json"),
     lockFile: join(root, "supervisor.lock"),
     tourFile: join(root, "tour.json"),
@@ -52,12 +28,19 @@ export const describeDataDirectory = (root: string, storage: Storage = "embedded
     logs: join(root, "logs"),
     outbox: join(root, "outbox"),
     chain: join(parent, "chain"),
+    /** The second chain, whose keys are those of the first. */
     tetherChain: join(parent, "tether-chain"),
+    /** The deployment of the second chain's further token. */
     usdcToken: join(parent, "usdc-token"),
+    /** How far the time of the sandbox was moved. */
     clockFile: join(parent, "clock.json"),
+    /** The numbers and calls of the carrier. */
     carrier: join(parent, "carrier"),
+    /** The certificate authority and the port of the test agent. */
     agent: join(parent, "agent"),
+    /** The server's secrets, certificates and DNS zone. */
     server: join(parent, "server"),
+    /** The database files, unless the database is external. */
     database: join(parent, storage === "managed" ? "postgres" : "database")
   }
 }

@@ -9,19 +9,6 @@ import { sandboxAccountFactory } from "../chain/SandboxAccount.ts"
 import { emailDomain, type RunDatabase, type RunLayout, type ServerPorts } from "./RunLayout.ts"
 import { dkimSelector } from "./ServerFiles.ts"
 
-/** The processes of a run. */
-export interface RunPrograms {
-  readonly chain: ChildProgram
-  readonly facilitator: ChildProgram
-  readonly relay: ChildProgram
-  readonly carrier: ChildProgram
-  readonly agent: ChildProgram
-  /** Undefined if the database is embedded or external. */
-  readonly postgres: ChildProgram | undefined
-  /** In the order of `RunLayout.servers`. */
-  readonly servers: ReadonlyArray<ChildProgram>
-}
-
 /**
  * Each stand-in is a Node process. They import effect module by module, which saves each of them 20 MB and over 100 ms
  * compared to its root. Stand-ins have short-lived objects only; with half of this size, signing takes 25 % longer.
@@ -57,7 +44,7 @@ const serverModule = (): string =>
  * Returns the programs of a run. They can start concurrently, except that servers need the token of a new chain and a
  * managed database; they wait for everything else.
  */
-export const programs = (run: RunLayout): RunPrograms => {
+export const programs = (run: RunLayout) => {
   const { clockFile } = run.data
   const clocked = canMoveTime(run) ? ["--import", clockModule(clockFile)] : []
   const small = [...smallHeap, ...clocked]
@@ -120,8 +107,10 @@ export const programs = (run: RunLayout): RunPrograms => {
       small
     ),
     agent: standIn("agent", { dataDir: run.data.agent, port: run.ports.agent }, small),
+    /** Undefined if the database is embedded or external. */
     postgres: run.database._tag === "Managed" ? postgresProgram(run, run.database) : undefined,
-    servers: run.servers.map((ports, index) => ({
+    /** In the order of `RunLayout.servers`. */
+    servers: run.servers.map((ports, index): ChildProgram => ({
       name: run.servers.length === 1 ? "server" : `${ordinals[index]} server`,
       module: serverModule(),
       arguments: ["start"],

@@ -19,20 +19,11 @@ export interface PaidResponse<Data> {
 }
 
 /** An agent's HTTP client and wallet. The standard x402 client pays each 402 response. */
-export interface TourClient {
-  /** Sends a free request and returns `data` of the response. */
-  readonly get: <Data>(path: string) => Promise<Data>
-  readonly post: <Data>(path: string, body: object) => Promise<Data>
-  /** Sends a paid request, and compares the payment with the price and with the chain. */
-  readonly pay: <Data>(path: string, body: object, price: string, status: number) => Promise<PaidResponse<Data>>
-  readonly useToken: (accessToken: string) => void
-  /** Returns the wallet's access token for a signature, free of charge. */
-  readonly signIn: () => Promise<string>
-}
+export type TourClient = ReturnType<typeof makeTourClient>
 
 const timeoutMillis = 60_000
 
-export const makeTourClient = (sandbox: SandboxDescription, privateKey: Hex): TourClient => {
+export const makeTourClient = (sandbox: SandboxDescription, privateKey: Hex) => {
   const account = privateKeyToAccount(privateKey)
   const wallet = new x402Client().register("eip155:*", new BoundScheme(account))
   const base = { baseURL: sandbox.baseUrl, timeout: timeoutMillis, proxy: false as const }
@@ -50,9 +41,12 @@ export const makeTourClient = (sandbox: SandboxDescription, privateKey: Hex): To
   const format = (units: bigint): string => formatUnits(units, sandbox.chain.decimals)
 
   return {
-    get: (path) => responseOf(free.get(path)).then(({ data }) => data.data),
-    post: (path, body) => responseOf(free.post(path, body)).then(({ data }) => data.data),
-    pay: async (path, body, price, status) => {
+    /** Sends a free request and returns `data` of the response. */
+    get: <Data>(path: string): Promise<Data> => responseOf(free.get(path)).then(({ data }) => data.data),
+    post: <Data>(path: string, body: object): Promise<Data> =>
+      responseOf(free.post(path, body)).then(({ data }) => data.data),
+    /** Sends a paid request, and compares the payment with the price and with the chain. */
+    pay: async <Data>(path: string, body: object, price: string, status: number): Promise<PaidResponse<Data>> => {
       const before = await balance()
       const response = await responseOf(
         paying.post(path, body, { headers: { "Idempotency-Key": randomUUID() }, validateStatus: (code) => code < 300 })
@@ -70,33 +64,24 @@ export const makeTourClient = (sandbox: SandboxDescription, privateKey: Hex): To
         after: format(after)
       }
     },
-    signIn: async () => {
+    /** Returns the wallet's access token for a signature, free of charge. */
+    signIn: async (): Promise<string> => {
       const path = "/api/v1/auth/token"
       const { headers } = await free.post(path, undefined, { validateStatus: (code) => code === 402 })
       const info = signInInfo(String(headers["payment-required"]))
       const chainId = await chain.getChainId()
       const { domain, nonce, statement, uri, version } = info
-      const issuedAt = new Date(info.issuedAt)
-      const expirationTime = new Date(info.expirationTime)
+      const [issuedAt, expirationTime] = [new Date(info.issuedAt), new Date(info.expirationTime)]
       const { address } = account
-      const message = createSiweMessage({
-        address,
-        chainId,
-        domain,
-        expirationTime,
-        issuedAt,
-        nonce,
-        statement,
-        uri,
-        version
-      })
+      const signed = { address, chainId, domain, expirationTime, issuedAt, nonce, statement, uri, version }
+      const message = createSiweMessage(signed)
       const signature = await account.signMessage({ message })
       const payload = { ...info, address, chainId: `eip155:${chainId}`, type: "eip191", signature }
       const header = Buffer.from(JSON.stringify(payload)).toString("base64")
       const answer = await responseOf(free.post(path, undefined, { headers: { "SIGN-IN-WITH-X": header } }))
       return answer.data.data.authentication.accessToken
     },
-    useToken: (accessToken) => {
+    useToken: (accessToken: string): void => {
       for (const client of [free, paying] satisfies Array<AxiosInstance>) {
         client.defaults.headers.common["Authorization"] = `Bearer ${accessToken}`
       }
@@ -144,16 +129,11 @@ export interface ServerMessage {
 }
 
 /** A realtime session. */
-export interface TourSocket {
-  /** Returns the next message that `matches` accepts, and drops the messages before it. */
-  readonly next: (subject: string, matches: (message: ServerMessage) => boolean) => Promise<ServerMessage>
-  readonly send: (message: object) => void
-  readonly close: () => void
-}
+export type TourSocket = Awaited<ReturnType<typeof openTourSocket>>
 
 const messageMillisMax = 60_000
 
-export const openTourSocket = async (url: string): Promise<TourSocket> => {
+export const openTourSocket = async (url: string) => {
   const socket = new WebSocket(url)
   const received: Array<ServerMessage> = []
   let wake: () => void = () => undefined
@@ -188,8 +168,10 @@ export const openTourSocket = async (url: string): Promise<TourSocket> => {
     })
   )
   return {
-    next: (subject, matches) => within(messageMillisMax, subject, take(matches)),
-    send: (message) => socket.send(JSON.stringify(message)),
+    /** Returns the next message that `matches` accepts, and drops the messages before it. */
+    next: (subject: string, matches: (message: ServerMessage) => boolean) =>
+      within(messageMillisMax, subject, take(matches)),
+    send: (message: object) => socket.send(JSON.stringify(message)),
     close: () => socket.close()
   }
 }

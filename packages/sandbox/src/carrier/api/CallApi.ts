@@ -20,10 +20,7 @@ import {
 import { pageParameters, toCallResource, toPage } from "./TwilioResource.ts"
 
 /** The calls of the account. */
-export interface CallApi {
-  readonly list: (request: TwilioRequest) => Promise<TwilioResponse>
-  readonly instance: (request: TwilioRequest, sid: string) => Promise<TwilioResponse>
-}
+export type CallApi = ReturnType<typeof makeCallApi>
 
 const documentParameters = ["Url", "Method", "FallbackUrl", "FallbackMethod", "Twiml"]
 const callbackParameters = ["StatusCallback", "StatusCallbackMethod"]
@@ -55,7 +52,7 @@ export const makeCallApi = (
   store: CarrierStore,
   activeCalls: ActiveCalls,
   runWithFaults: RunWithFaults
-): CallApi => {
+) => {
   const toItem = (call: CallRecord) => toCallResource(accountSid, call)
   const find = (sid: string): CallRecord | undefined => {
     const call = activeCalls.find(sid)?.record ?? store.calls.get(sid)
@@ -117,12 +114,12 @@ export const makeCallApi = (
   }
 
   return {
-    list: async (request) => {
+    list: async (request: TwilioRequest): Promise<TwilioResponse> => {
       if (request.method === "POST") return create(request)
       if (request.method === "GET") return listCalls(request)
       throw methodNotAllowed(request.method)
     },
-    instance: async (request, sid) => {
+    instance: async (request: TwilioRequest, sid: string): Promise<TwilioResponse> => {
       const call = find(sid)
       if (call === undefined) throw notFound(request.path)
       if (request.method === "POST") return update(call, request)

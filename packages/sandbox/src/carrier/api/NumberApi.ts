@@ -27,11 +27,7 @@ import {
 import { newSid, pageParameters, toAvailableNumber, toIncomingNumber, toPage } from "./TwilioResource.ts"
 
 /** The numbers for sale and the owned numbers. */
-export interface NumberApi {
-  readonly search: (request: TwilioRequest, country: string) => Promise<TwilioResponse>
-  readonly list: (request: TwilioRequest) => Promise<TwilioResponse>
-  readonly instance: (request: TwilioRequest, sid: string) => Promise<TwilioResponse>
-}
+export type NumberApi = ReturnType<typeof makeNumberApi>
 
 const capabilityParameters = ["VoiceEnabled", "SmsEnabled", "MmsEnabled", "FaxEnabled"] as const
 const searchParameters = [
@@ -59,7 +55,7 @@ const settingParameters = [
 const distanceMilesDefault = 25
 const pageSizeDefault = 50
 
-export const makeNumberApi = (accountSid: string, store: CarrierStore, runWithFaults: RunWithFaults): NumberApi => {
+export const makeNumberApi = (accountSid: string, store: CarrierStore, runWithFaults: RunWithFaults) => {
   const toItem = (number: OwnedNumber) => toIncomingNumber(accountSid, number)
   const byPhoneNumber = (phoneNumber: string) =>
     [...store.numbers.values()].find((number) => number.phoneNumber === phoneNumber)
@@ -67,7 +63,7 @@ export const makeNumberApi = (accountSid: string, store: CarrierStore, runWithFa
   /** The numbers whose purchase is being written. */
   const reserved = new Set<string>()
 
-  const search: NumberApi["search"] = async ({ method, path, query }, country) => {
+  const search = async ({ method, path, query }: TwilioRequest, country: string): Promise<TwilioResponse> => {
     if (method !== "GET") throw methodNotAllowed(method)
     if (country !== "US" && country !== "CA") throw notFound(path)
     const form = checkForm(query, searchParameters)
@@ -135,12 +131,12 @@ export const makeNumberApi = (accountSid: string, store: CarrierStore, runWithFa
 
   return {
     search,
-    list: async (request) => {
+    list: async (request: TwilioRequest): Promise<TwilioResponse> => {
       if (request.method === "POST") return buy(request)
       if (request.method === "GET") return listNumbers(request)
       throw methodNotAllowed(request.method)
     },
-    instance: async (request, sid) => {
+    instance: async (request: TwilioRequest, sid: string): Promise<TwilioResponse> => {
       const number = store.numbers.get(sid)
       if (number === undefined) throw notFound(request.path)
       if (request.method === "POST") return update(number, request)

@@ -54,18 +54,6 @@ export interface TwilioResponse {
 
 export const respond = (status: number, body?: unknown): TwilioResponse => ({ status, body, delivery: "answer" })
 
-/** The validated fields of a form or query. */
-export interface TwilioForm {
-  readonly text: (name: string) => string | undefined
-  readonly required: (name: string, missing: TwilioError) => string
-  readonly all: (name: string) => ReadonlyArray<string>
-  readonly url: (name: string, code: number) => string | undefined
-  readonly method: (name: string) => "GET" | "POST" | undefined
-  readonly integer: (name: string, minimum: number, maximum: number) => number | undefined
-  readonly flag: (name: string) => boolean | undefined
-  readonly has: (name: string) => boolean
-}
-
 /** Reads a body in the only encoding that Twilio accepts. */
 export const readForm = async (request: IncomingMessage): Promise<URLSearchParams> => {
   const body = (await readBody(request)).toString()
@@ -79,15 +67,14 @@ export const readForm = async (request: IncomingMessage): Promise<URLSearchParam
 /** The parameters that request a recording. */
 const recording = /^(?:Record|Recording\w*|Trim)$/
 
+/** The validated fields of a form or query. */
+export type TwilioForm = ReturnType<typeof checkForm>
+
 /**
  * Validates the names of fields. Twilio ignores unknown names. The sandbox rejects them, so that tests find misspelled
  * parameters, and rejects all recording parameters.
  */
-export const checkForm = (
-  params: URLSearchParams,
-  names: ReadonlyArray<string>,
-  lists: ReadonlyArray<string> = []
-): TwilioForm => {
+export const checkForm = (params: URLSearchParams, names: ReadonlyArray<string>, lists: ReadonlyArray<string> = []) => {
   const recordings = [...params.keys()].filter((name) => recording.test(name))
   if (recordings.length > 0) throw badParameter(`Sandbox: recording is not supported: ${recordings.join(", ")}`)
   const unknown = [...params.keys()].filter((name) => !names.includes(name) && !lists.includes(name))
@@ -105,20 +92,20 @@ export const checkForm = (
   }
   return {
     text,
-    required: (name, missing) => {
+    required: (name: string, missing: TwilioError): string => {
       const value = text(name)
       if (value === undefined || value === "") throw missing
       return value
     },
-    all: (name) => params.getAll(name),
-    url: (name, code) => {
+    all: (name: string) => params.getAll(name),
+    url: (name: string, code: number): string | undefined => {
       const value = text(name)
       if (value === undefined) return undefined
       if (value !== "" && !isWebUrl(value)) throw new TwilioError(400, code, `${name} is not a valid URL: ${value}`)
       return value
     },
-    method: (name) => oneOf(name, ["GET", "POST"]),
-    integer: (name, minimum, maximum) => {
+    method: (name: string) => oneOf(name, ["GET", "POST"]),
+    integer: (name: string, minimum: number, maximum: number): number | undefined => {
       const value = text(name)
       if (value === undefined) return undefined
       const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN
@@ -127,11 +114,11 @@ export const checkForm = (
       }
       return number
     },
-    flag: (name) => {
+    flag: (name: string): boolean | undefined => {
       const value = oneOf(name, ["true", "false"])
       return value === undefined ? undefined : value === "true"
     },
-    has: (name) => params.has(name)
+    has: (name: string) => params.has(name)
   }
 }
 

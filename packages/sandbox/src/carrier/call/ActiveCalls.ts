@@ -19,23 +19,14 @@ export interface CallOrder {
 }
 
 /** The calls in progress. */
-export interface ActiveCalls {
-  /** Starts a call. Resolves when the call is stored. */
-  readonly placeCall: (order: CallOrder) => Promise<CallRecord>
-  /** Makes a person call a number. `number` is undefined if the number is not sold. */
-  readonly receiveCall: (caller: Caller, number: OwnedNumber | undefined) => Promise<CallRecord>
-  readonly find: (sid: string) => LiveCall | undefined
-  readonly count: () => number
-  /** Ends all calls. */
-  readonly stop: () => void
-}
+export type ActiveCalls = ReturnType<typeof makeActiveCalls>
 
 /** Twilio's default and maximum time limit for ordinary accounts. */
 export const timeLimitSecondsMax = 14_400
 
 type NewCall = Pick<CallRecord, "direction" | "from" | "to" | "numberSid" | "timeLimitSeconds">
 
-export const makeActiveCalls = (context: CallContext): ActiveCalls => {
+export const makeActiveCalls = (context: CallContext) => {
   const calls = new Map<string, LiveCall>()
 
   const start = async (
@@ -59,7 +50,17 @@ export const makeActiveCalls = (context: CallContext): ActiveCalls => {
     return record
   }
   return {
-    placeCall: ({ callback, detection, document, number, person, timeLimitSeconds, timeoutSeconds, to }) =>
+    /** Starts a call. Resolves when the call is stored. */
+    placeCall: ({
+      callback,
+      detection,
+      document,
+      number,
+      person,
+      timeLimitSeconds,
+      timeoutSeconds,
+      to
+    }: CallOrder): Promise<CallRecord> =>
       start(
         { direction: "outbound-api", from: number.phoneNumber, to, numberSid: number.sid, timeLimitSeconds },
         person ?? { lines: [] },
@@ -68,7 +69,8 @@ export const makeActiveCalls = (context: CallContext): ActiveCalls => {
           return call.runOutbound(person, document, timeoutSeconds, detection)
         }
       ),
-    receiveCall: (caller, number) =>
+    /** Makes a person call a number. `number` is undefined if the number is not sold. */
+    receiveCall: (caller: Caller, number: OwnedNumber | undefined): Promise<CallRecord> =>
       start(
         {
           direction: "inbound",
@@ -83,9 +85,10 @@ export const makeActiveCalls = (context: CallContext): ActiveCalls => {
           return call.runInbound(documentOf(number))
         }
       ),
-    find: (sid) => calls.get(sid),
+    find: (sid: string) => calls.get(sid),
     count: () => calls.size,
-    stop: () => {
+    /** Ends all calls. */
+    stop: (): void => {
       for (const call of calls.values()) call.end({ by: "carrier", reason: "the carrier stopped" })
     }
   }

@@ -32,12 +32,7 @@ export type WebhookResponse =
   /** With a code of Twilio's error dictionary. */
   | { readonly _tag: "Failed"; readonly code: number; readonly message: string }
 
-export interface Webhooks {
-  /** Never rejects. */
-  readonly send: (request: WebhookRequest) => Promise<WebhookResponse>
-  /** Aborts pending requests and sends no more. */
-  readonly stop: () => void
-}
+export type Webhooks = ReturnType<typeof makeWebhooks>
 
 /** Twilio's timeout. */
 const timeoutMillis = 15_000
@@ -50,7 +45,7 @@ const attemptsMax = 2
  * Sends forms, or queries for GET, signed with the account's auth token over the exact URL. Redirects are not followed.
  * Like Twilio's, the requests carry an I-Twilio-Idempotency-Token, which a retry repeats.
  */
-export const makeWebhooks = (authToken: string, requestLog: RequestLog): Webhooks => {
+export const makeWebhooks = (authToken: string, requestLog: RequestLog) => {
   const stopped = new AbortController()
 
   const attempt = async (
@@ -85,6 +80,7 @@ export const makeWebhooks = (authToken: string, requestLog: RequestLog): Webhook
     }
   }
 
+  /** Never rejects. */
   const send = async (request: WebhookRequest): Promise<WebhookResponse> => {
     const token = randomUUID()
     for (let attempts = 1; ; attempts += 1) {
@@ -101,7 +97,9 @@ export const makeWebhooks = (authToken: string, requestLog: RequestLog): Webhook
       if (!canRetry || attempts >= attemptsMax) return response
     }
   }
-  return { send, stop: () => stopped.abort() }
+  /** Aborts pending requests and sends no more. */
+  const stop = () => stopped.abort()
+  return { send, stop }
 }
 
 const readText = async (response: Response): Promise<string | undefined> => {
@@ -150,31 +148,23 @@ export interface CallbackDelivery {
   readonly order: "usual" | "reversed"
 }
 
-/** Sends the progress of a call in order, one request at a time, without delaying the call. */
-export interface StatusCallbacks {
-  readonly setTarget: (target: StatusCallbackTarget | undefined) => void
-  readonly send: (event: CallEvent, form: Readonly<Record<string, string>>) => void
-}
+export type StatusCallbacks = ReturnType<typeof makeStatusCallbacks>
 
 /**
- * Adds the fields of https://www.twilio.com/docs/voice/api/call-resource#statuscallback. The sequence numbers of a call
+ * Sends the progress of a call in order, one request at a time, without delaying the call. Adds the fields of https://www.twilio.com/docs/voice/api/call-resource#statuscallback. The sequence numbers of a call
  * start at 0 and count the callbacks sent.
  */
-export const makeStatusCallbacks = (
-  callSid: string,
-  webhooks: Webhooks,
-  delivery: () => CallbackDelivery
-): StatusCallbacks => {
+export const makeStatusCallbacks = (callSid: string, webhooks: Webhooks, delivery: () => CallbackDelivery) => {
   let target: StatusCallbackTarget | undefined
   let sequence = 0
   let queue = Promise.resolve()
   const held: Array<() => Promise<unknown>> = []
 
   return {
-    setTarget: (next) => {
+    setTarget: (next: StatusCallbackTarget | undefined): void => {
       target = next
     },
-    send: (event, form) => {
+    send: (event: CallEvent, form: Readonly<Record<string, string>>): void => {
       if (target === undefined || !target.events.includes(event)) return
       const { method, url } = target
       const { copies, order } = delivery()
