@@ -83,25 +83,6 @@ const serverGraceMillis = 8_500
 const databaseGraceMillis = 5_000
 const standInGraceMillis = 1_200
 
-/** A supervised process of a run. */
-interface ManagedProcess {
-  readonly start: () => Promise<void>
-  readonly stop: () => Promise<void>
-  /** Returns the pid of the serving process; 0 before the first start. */
-  readonly pid: () => number
-}
-
-interface Processes {
-  readonly chain: ManagedProcess
-  readonly facilitator: ManagedProcess
-  readonly relay: ManagedProcess
-  readonly carrier: ManagedProcess
-  readonly agent: ManagedProcess
-  /** Empty or one. */
-  readonly postgres: ReadonlyArray<ManagedProcess>
-  readonly servers: ReadonlyArray<ManagedProcess>
-}
-
 const startProcesses = async (
   run: RunLayout,
   report: (line: string) => void,
@@ -116,9 +97,9 @@ const startProcesses = async (
   const processes = createProcesses(run, report, updateSandboxFile)
 
   const stop = async (): Promise<void> => {
-    const { agent, carrier, chain, facilitator, postgres, relay, servers } = processes
+    const { postgres, servers, standIns } = processes
     await Promise.all(servers.map((server) => server.stop()))
-    await Promise.all([chain, facilitator, relay, carrier, agent, ...postgres].map((standIn) => standIn.stop()))
+    await Promise.all([...Object.values(standIns), ...postgres].map((standIn) => standIn.stop()))
     await written.catch(() => undefined)
     await rm(sandboxFile, { force: true })
   }
@@ -134,34 +115,26 @@ const startProcesses = async (
   }
 }
 
+type Processes = ReturnType<typeof createProcesses>
+
 /** Creates the processes without starting them. `onRestart` is called after each restart. */
-const createProcesses = (run: RunLayout, report: (line: string) => void, onRestart: () => Promise<void>): Processes => {
-  const create = (program: ChildProgram, log: string, graceMillis: number): ManagedProcess => {
-    let pid = 0
+const createProcesses = (run: RunLayout, report: (line: string) => void, onRestart: () => Promise<void>) => {
+  const create = (program: ChildProgram, log: string, graceMillis: number) => {
     const child = superviseChild(program, openLog(join(run.data.logs, `${log}.log`)), {
       onExit: (description) => report(`The ${program.name} ${description}. Restarting it.`),
       onRestartFailed: (error) => report(`${describeError(error)}\nRetrying every second.`),
-      onReady: (next) => {
-        pid = next
+      onReady: (pid) =>
         void onRestart().then(
-          () => report(`The ${program.name} is ready again (process ${next}).`),
+          () => report(`The ${program.name} is ready again (process ${pid}).`),
           (error: unknown) => report(String(error))
         )
-      }
     })
-    return {
-      start: async () => void (pid = await child.start()),
-      stop: () => child.stop(graceMillis),
-      pid: () => pid
-    }
+    return { ...child, stop: () => child.stop(graceMillis) }
   }
-  const { agent, carrier, chain, facilitator, postgres, relay, servers } = programs(run)
+  const { postgres, servers, ...standIns } = programs(run)
   return {
-    chain: create(chain, "chain", standInGraceMillis),
-    facilitator: create(facilitator, "facilitator", standInGraceMillis),
-    relay: create(relay, "relay", standInGraceMillis),
-    carrier: create(carrier, "carrier", standInGraceMillis),
-    agent: create(agent, "agent", standInGraceMillis),
+    standIns: mapped(standIns, (program, name) => create(program, name, standInGraceMillis)),
+    /** Empty or one. */
     postgres: postgres === undefined ? [] : [create(postgres, "postgres", databaseGraceMillis)],
     servers: servers.map((program, index) =>
       create(program, index === 0 ? "server" : `server-${index + 1}`, serverGraceMillis)
@@ -169,28 +142,30 @@ const createProcesses = (run: RunLayout, report: (line: string) => void, onResta
   }
 }
 
+/** Replaces the values of an object. */
+const mapped = <Name extends string, From, To>(
+  values: Readonly<Record<Name, From>>,
+  to: (from: From, name: Name) => To
+) =>
+  Object.fromEntries(
+    (Object.entries(values) as Array<[Name, From]>).map(([name, from]) => [name, to(from, name)])
+  ) as Readonly<Record<Name, To>>
+
 /** Starts everything concurrently, except the servers: they check the token and the database only once. */
 const startAll = async (run: RunLayout, processes: Processes): Promise<void> => {
-  const chain = processes.chain.start()
+  const { chain, ...others } = mapped(processes.standIns, ({ start }) => start())
   const postgres = processes.postgres.map(({ start }) => start())
   const servers = Promise.all([run.isNewChain ? chain : undefined, ...postgres]).then(() =>
     Promise.all(processes.servers.map(({ start }) => start()))
   )
-  const { agent, carrier, facilitator, relay } = processes
-  const others = [facilitator, relay, carrier, agent].map(({ start }) => start())
-  await Promise.all([chain, ...others, servers])
+  await Promise.all([chain, ...Object.values(others), servers])
 }
 
-const describeProcesses = (run: RunLayout, processes: Processes): SandboxDescription => {
-  const { agent, carrier, chain, facilitator, postgres, relay, servers } = processes
+const describeProcesses = (run: RunLayout, { postgres, servers, standIns }: Processes): SandboxDescription => {
   const pids = servers.map(({ pid }) => pid())
   return describeRun(run, pids, {
     server: pids[0] ?? 0,
-    chain: chain.pid(),
-    facilitator: facilitator.pid(),
-    relay: relay.pid(),
-    carrier: carrier.pid(),
-    agent: agent.pid(),
+    ...mapped(standIns, ({ pid }) => pid()),
     ...(postgres[0] && { postgres: postgres[0].pid() })
   })
 }

@@ -10,29 +10,25 @@ export interface ChildEvents {
   readonly onReady: (pid: number) => void
 }
 
-/** A program that is restarted with the same options whenever it ends. */
-export interface SupervisedChild {
-  /** Starts the program and resolves with the pid of the serving process. Rejects with `ChildFailed`. */
-  readonly start: () => Promise<number>
-  /** Sends SIGTERM, and SIGKILL after the grace period. Can be called at any time. */
-  readonly stop: (graceMillis: number) => Promise<void>
-}
-
 /** The minimum time between two starts of a program. */
 const startIntervalMillis = 1_000
 
-export const superviseChild = (program: ChildProgram, log: LogFile, events: ChildEvents): SupervisedChild => {
+/** Returns a program that is restarted with the same options whenever it ends. */
+export const superviseChild = (program: ChildProgram, log: LogFile, events: ChildEvents) => {
   const stopping = new AbortController()
   let running: GuardedProcess | undefined
   let startedAt = 0
+  let pid = 0
   let supervision: Promise<void> = Promise.resolve()
 
-  const startOnce = (): Promise<ServingProcess> => {
+  const startOnce = async (): Promise<ServingProcess> => {
     startedAt = performance.now()
-    return serve(program, log, (process) => {
+    const serving = await serve(program, log, (process) => {
       running = process
       if (stopping.signal.aborted) process.kill("SIGKILL")
     })
+    pid = serving.pid
+    return serving
   }
 
   const restartOnExit = async (first: ServingProcess): Promise<void> => {
@@ -63,13 +59,17 @@ export const superviseChild = (program: ChildProgram, log: LogFile, events: Chil
   }
 
   return {
-    start: async () => {
+    /** Starts the program and resolves with the pid of the serving process. Rejects with `ChildFailed`. */
+    start: async (): Promise<number> => {
       if (stopping.signal.aborted) throw new Error(`The ${program.name} was stopped before it was started`)
       const first = startOnce()
       supervision = first.then(restartOnExit, () => undefined)
       return (await first).pid
     },
-    stop: async (graceMillis) => {
+    /** Returns the pid of the serving process; 0 before the first start. */
+    pid: () => pid,
+    /** Sends SIGTERM, and SIGKILL after the grace period. Can be called at any time. */
+    stop: async (graceMillis: number): Promise<void> => {
       stopping.abort()
       if (running !== undefined) await stopProcess(running, graceMillis)
       await supervision
