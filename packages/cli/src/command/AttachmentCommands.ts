@@ -6,7 +6,7 @@ import { MESSAGE_ARGUMENT } from "../context/Flags.ts"
 import type { Message } from "../mail/Inbox.ts"
 import { countOf } from "../output/Wording.ts"
 import { defineCommand } from "./Command.ts"
-import { clientOf } from "./Resources.ts"
+import { clientOf, messageIdOf } from "./Resources.ts"
 
 const CLOBBER_FLAG = {
   name: "clobber",
@@ -120,7 +120,6 @@ export const MAIL_ATTACHMENTS = defineCommand(
     if (file !== undefined && wanted === undefined) throw usageError("--output needs ATTACHMENT.")
     if (file === "-" && output.options.json) throw usageError("Standard output cannot be both the file and JSON.")
     const { readMessage } = await import("../mail/Inbox.ts")
-    const { messageIdOf } = await import("./Reference.ts")
     const client = await clientOf(context)
     const messageId = await messageIdOf(client, message, "inbound")
     const chosen = chosenFrom((await readMessage(client, messageId)).message, wanted)
@@ -168,7 +167,6 @@ export const MAIL_RAW = defineCommand(
     exits: [4, 5, 6, 9]
   },
   async (context, { arguments: { message }, flags: { clobber, output: file } }) => {
-    const { messageIdOf } = await import("./Reference.ts")
     const client = await clientOf(context)
     const messageId = await messageIdOf(client, message, "inbound")
     const bytes = await client.download("getRawMessage", { messageId })

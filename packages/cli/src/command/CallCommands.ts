@@ -1,4 +1,4 @@
-import { plainJson, plainLine } from "@agentos/node/command-line"
+import { Failure, plainJson, plainLine } from "@agentos/node/command-line"
 import {
   CURSOR_FLAG,
   directionFlag,
@@ -11,9 +11,10 @@ import {
 } from "../context/Flags.ts"
 import { asStarted } from "../host/Host.ts"
 import { callerOf, durationOf, timeColumn, timeOf, timeRangeOf } from "../output/Wording.ts"
+import { collectPages } from "../server/Pages.ts"
 import type { DataOf } from "../server/Server.ts"
 import { defineCommand } from "./Command.ts"
-import { clientOf, onlyNumberId } from "./Resources.ts"
+import { callIdOf, clientOf, numberIdOf, onlyNumberId } from "./Resources.ts"
 
 const CALL_ARGUMENT = {
   name: "call",
@@ -77,7 +78,6 @@ export const CALL_START = defineCommand(
   async (context, { flags }) => {
     const { payAndPrint } = await import("./PaidOutput.ts")
     const toNumber = required(flags.to, "to")
-    const { numberIdOf } = await import("./Reference.ts")
     const client = await clientOf(context)
     const phoneNumberId = flags.from === undefined ? await onlyNumberId(client) : await numberIdOf(client, flags.from)
     const isShort = flags.minutes === "1"
@@ -114,7 +114,6 @@ export const CALL_EXTEND = defineCommand(
   },
   async (context, { arguments: { call }, flags }) => {
     const { payAndPrint } = await import("./PaidOutput.ts")
-    const { callIdOf } = await import("./Reference.ts")
     const callId = await callIdOf(await clientOf(context), call)
     await payAndPrint(
       context,
@@ -155,10 +154,8 @@ export const CALL_LIST = defineCommand(
     exits: [4, 5, 9]
   },
   async (context, { flags }) => {
-    const { collectPages } = await import("../server/Server.ts")
     const range = timeRangeOf(flags, context.host.now())
     const query = { direction: flags.direction, after: range.since, before: range.until }
-    const { numberIdOf } = await import("./Reference.ts")
     const client = await clientOf(context)
     const phoneNumberId = flags.number === undefined ? undefined : await numberIdOf(client, flags.number)
     const page = await collectPages(flags.limit, flags.cursor, (limit, cursor) =>
@@ -198,7 +195,6 @@ export const CALL_SHOW = defineCommand(
     exits: [4, 5, 9]
   },
   async (context, { arguments: { call } }) => {
-    const { callIdOf } = await import("./Reference.ts")
     const client = await clientOf(context)
     const callId = await callIdOf(client, call)
     const data = await client.call("getCall", { params: { callId } })
@@ -238,10 +234,8 @@ export const VOICE_ANSWER = defineCommand(
     exits: [4, 5, 9]
   },
   async (context, { flags }) => {
-    const { Failure } = await import("@agentos/node/command-line")
     const { VoiceAnswering } = await import("../tail/VoiceAnswering.ts")
     const command = required(flags.exec, "exec")
-    const { numberIdOf } = await import("./Reference.ts")
     const client = await clientOf(context)
     const ids = await Promise.all(flags.number.map((number) => numberIdOf(client, number)))
     await new VoiceAnswering(context, command).follow(client, ids.length === 0 ? undefined : ids)
@@ -270,7 +264,6 @@ export const CALL_TRANSCRIPT = defineCommand(
     exits: [4, 5, 9]
   },
   async (context, { arguments: { call }, flags }) => {
-    const { callIdOf } = await import("./Reference.ts")
     const { host, output } = context
     const client = await clientOf(context)
     const callId = await callIdOf(client, call)

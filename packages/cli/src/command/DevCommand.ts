@@ -1,10 +1,11 @@
-import { Failure } from "@agentos/node/command-line"
+import { Failure, shellWord } from "@agentos/node/command-line"
 import { dirname, join } from "node:path"
 import type { Context } from "../context/Context.ts"
 import { DATA_FLAG, yesFlag } from "../context/Flags.ts"
 import { asStarted } from "../host/Host.ts"
 import type { RunningSandbox, SandboxDescription } from "../sandbox/SandboxProcess.ts"
 import { defineCommand } from "./Command.ts"
+import { serverAt } from "./Resources.ts"
 
 const DEV_PROFILE = "dev"
 /** The amount that a wallet without money receives, in USDT. */
@@ -71,7 +72,6 @@ export const DEV = defineCommand(
 /** Rejects a profile of the same name whose server is on another machine. */
 const rejectRemoteProfile = async ({ host }: Context, profile: string, data: string | undefined): Promise<void> => {
   const { checkProfileName, readConfig } = await import("../config/ConfigFile.ts")
-  const { shellWord } = await import("@agentos/node/command-line")
   const { isLoopback } = await import("@agentos/client")
   const { baseUrl } = (await readConfig(host)).profiles[checkProfileName(profile)] ?? {}
   if (baseUrl === undefined || isLoopback(new URL(baseUrl).hostname)) return
@@ -139,14 +139,13 @@ const fundedWallet = async (
   { baseUrl, facilitatorUrl, rpcUrl, wallet: funded }: SandboxDescription
 ): Promise<{ readonly address: string; readonly isEncrypted: boolean }> => {
   if (!hasOwnWallet) return { address: funded.address, isEncrypted: false }
-  const { Server } = await import("../server/Server.ts")
   const { askSandbox } = await import("../sandbox/SandboxProcess.ts")
   const { tokenBalance } = await import("../wallet/TokenBalance.ts")
   const { addressOfWallet, requireWallet } = await import("../wallet/Wallet.ts")
   const globals = { ...context.globals, profile }
   const wallet = await requireWallet({ ...context, globals }, { walletFile })
   const address = await addressOfWallet(wallet)
-  const { payment } = await new Server(context, baseUrl, undefined).call("describeApi")
+  const { payment } = await (await serverAt(context, baseUrl)).call("describeApi")
   // The RPC of the profile is that of the first network.
   for (const { asset, network } of payment.accepts.slice(0, 1)) {
     if ((await tokenBalance(context, { rpcUrl, network, asset, address })) > 0n) continue
@@ -174,13 +173,12 @@ const findOwnToken = async (
   { baseUrl }: SandboxDescription
 ): Promise<void> => {
   const { ENVIRONMENT_TOKEN, findToken, forgetToken } = await import("../config/Credentials.ts")
-  const { Server } = await import("../server/Server.ts")
   const { signIn } = await import("../wallet/SignIn.ts")
   const { ownerOf } = await import("../wallet/TokenOwner.ts")
   const token = await findToken(context.host, profile, baseUrl)
   if (token?.source === ENVIRONMENT_TOKEN) return
   if (token !== undefined) {
-    const owner = await ownerOf(new Server(context, baseUrl, token.value))
+    const owner = await ownerOf(await serverAt(context, baseUrl, token.value))
     if (owner === address.toLowerCase()) return
     if (owner !== undefined)
       context.output.note(
@@ -201,11 +199,10 @@ const findOwnToken = async (
 
 /** Returns a name for a mailbox: ada, or one with the end of the wallet's address if a mailbox has that. */
 const freeLocalPart = async (context: Context, baseUrl: string, address: string): Promise<string> => {
-  const { Server } = await import("../server/Server.ts")
   const { ROUTES } = await import("../server/Routes.ts")
   const { method, path } = ROUTES.createMailbox
   const quote = { method, path, body: JSON.stringify({ localPart: "ada" }) }
-  const answer = await new Server(context, baseUrl, undefined).send(quote).catch(() => undefined)
+  const answer = await (await serverAt(context, baseUrl)).send(quote).catch(() => undefined)
   return answer?.status === 409 ? `ada-${address.slice(-6).toLowerCase()}` : "ada"
 }
 

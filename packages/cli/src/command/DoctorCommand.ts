@@ -19,6 +19,7 @@ import type { Connection } from "../server/Connection.ts"
 import type { Wallet } from "../wallet/Wallet.ts"
 import { OLDEST_NODE } from "../Version.ts"
 import { defineCommand } from "./Command.ts"
+import { connect } from "./Resources.ts"
 import { acceptedTokens } from "./WalletCommands.ts"
 
 export const DOCTOR = defineCommand(
@@ -41,7 +42,6 @@ export const DOCTOR = defineCommand(
 )
 
 const runChecks = async (context: Context, walletFile: string | undefined) => {
-  const { connect } = await import("../server/Connection.ts")
   const { findWallet, folderWalletWarning, NAME_YOUR_WALLET } = await import("../wallet/Wallet.ts")
   const { fromOf } = await import("../config/Settings.ts")
   const checks: Array<Check> = []

@@ -2,12 +2,13 @@ import { Failure, type FlagSpec, plain, usageError } from "@agentos/node/command
 import type { Context } from "../context/Context.ts"
 import { CURSOR_FLAG, given, LIMIT_FLAG, timeFlags, TYPES_FLAG, typesOf } from "../context/Flags.ts"
 import { countOf, TIME, timeColumn, timeOf, timeOfFlag, timeRangeOf } from "../output/Wording.ts"
+import { collectPages } from "../server/Pages.ts"
 import type { DataOf } from "../server/Server.ts"
 import type { Handled } from "../tail/EventHandling.ts"
 import type { TailEvent, TailFilter } from "../tail/TailEvent.ts"
 import type { Worker } from "../tail/Worker.ts"
 import { defineCommand } from "./Command.ts"
-import { clientOf } from "./Resources.ts"
+import { clientOf, eventIdOf, resourceIdOf } from "./Resources.ts"
 
 const SERVICE_FLAG = {
   name: "service",
@@ -59,11 +60,9 @@ export const EVENTS_LIST = defineCommand(
     exits: [4, 9]
   },
   async (context, { flags }) => {
-    const { collectPages } = await import("../server/Server.ts")
     const { aboutOf } = await import("../tail/EventHandling.ts")
     const { host, output } = context
     const client = await clientOf(context)
-    const { resourceIdOf } = await import("./Reference.ts")
     const resourceId = flags.resource === undefined ? undefined : await resourceIdOf(client, flags.resource)
     const types = typesOf(flags.types)
     const range = timeRangeOf(flags, host.now())
@@ -107,7 +106,6 @@ export const EVENTS_GET = defineCommand(
     exits: [4, 5, 9]
   },
   async (context, { arguments: { event: reference } }) => {
-    const { eventIdOf } = await import("./Reference.ts")
     const { output } = context
     const client = await clientOf(context)
     const eventId = await eventIdOf(context, client, reference)
@@ -149,7 +147,6 @@ export const EVENTS_ACK = defineCommand(
     exits: [4, 5, 9]
   },
   async (context, input) => {
-    const { eventIdOf } = await import("./Reference.ts")
     const client = await clientOf(context)
     const references = [input.arguments.event, ...input.arguments.more]
     const eventIds: Array<string> = []

@@ -12,8 +12,9 @@ import {
   timeOfFlag,
   timeRangeOf
 } from "../output/Wording.ts"
+import { collectPages } from "../server/Pages.ts"
 import { defineCommand } from "./Command.ts"
-import { clientOf } from "./Resources.ts"
+import { clientOf, mailboxIdOf, messageIdOf, threadIdOf } from "./Resources.ts"
 
 export const MAILBOX_FLAG = {
   name: "mailbox",
@@ -71,14 +72,12 @@ export const MAIL_LIST = defineCommand(
     exits: [4, 5, 9]
   },
   async (context, { flags }) => {
-    const { collectPages } = await import("../server/Server.ts")
     const range = timeRangeOf(flags, context.host.now())
     const { direction, from, label, search, thread } = flags
     if (search !== undefined && !/[\p{L}\p{N}]/u.test(search))
       throw usageError("--search must contain a letter or a digit.")
     const unread = flags.unread || undefined
     const filters = { direction, from, after: range.since, before: range.until, q: search, label, unread }
-    const { mailboxIdOf, threadIdOf } = await import("./Reference.ts")
     const client = await clientOf(context)
     const threadId = thread === undefined ? undefined : await threadIdOf(client, thread)
     const mailboxId = flags.mailbox === undefined ? undefined : await mailboxIdOf(client, flags.mailbox)
@@ -159,7 +158,6 @@ export const MAIL_READ = defineCommand(
   },
   async (context, { arguments: { message }, flags }) => {
     const { readMessage } = await import("../mail/Inbox.ts")
-    const { messageIdOf } = await import("./Reference.ts")
     const { output } = context
     const client = await clientOf(context)
     const data = await readMessage(client, await messageIdOf(client, message))
@@ -222,7 +220,6 @@ export const MAIL_WAIT = defineCommand(
   async (context, { flags }) => {
     const { Inbox, LOOKBACK, readMessage } = await import("../mail/Inbox.ts")
     const { readLastCodes, rememberCode, senderKey } = await import("../mail/LastCodes.ts")
-    const { mailboxIdOf } = await import("./Reference.ts")
     const { host, output } = context
     if (flags.otp && flags.link) throw usageError("Pass --otp or --link, not both.")
     const isPart = flags.otp || flags.link

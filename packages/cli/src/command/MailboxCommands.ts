@@ -5,7 +5,7 @@ import { given, PAY_EXITS, PAY_FLAGS } from "../context/Flags.ts"
 import { timeColumn, timeOf } from "../output/Wording.ts"
 import type { DataOf, Server } from "../server/Server.ts"
 import { defineCommand } from "./Command.ts"
-import { clientOf } from "./Resources.ts"
+import { clientOf, connect, findMailbox, mailboxIdOf, messageCount } from "./Resources.ts"
 
 const DISPLAY_NAME_FLAG = {
   name: "display-name",
@@ -164,7 +164,6 @@ export const MAILBOX_CREATE = defineCommand(
     )
     await buying.catch(async (error: unknown) => {
       if (!(error instanceof Failure && error.parts.code === "CONFLICT")) throw error
-      const { connect } = await import("../server/Connection.ts")
       const { client, token } = await connect(context)
       if (token === undefined)
         throw new Failure({
@@ -289,7 +288,6 @@ export const MAILBOX_UPDATE = defineCommand(
         "Nothing to update. Pass --display-name, --signature, --active, --sender-policy, --allow, --block or --metadata."
       )
     const client = await clientOf(context)
-    const { mailboxIdOf } = await import("./Reference.ts")
     const mailboxId = await mailboxIdOf(client, mailbox)
     // An update replaces the whole policy.
     const found = changesPolicy
@@ -320,7 +318,6 @@ export const MAILBOX_DELETE = defineCommand(
   async (context, { arguments: { mailbox }, flags }) => {
     const { payAndPrint } = await import("./PaidOutput.ts")
     const client = await clientOf(context)
-    const { findMailbox, messageCount } = await import("./Reference.ts")
     const { address, mailboxId } = await findMailbox(client, mailbox)
     const messages = flags.yes ? "with all its messages" : await messageCount(client, mailboxId)
     await payAndPrint(

@@ -3,7 +3,7 @@ import { asStarted } from "../host/Host.ts"
 import { durationOf, minuteOf, timeColumn, timeOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/Server.ts"
 import { defineCommand } from "./Command.ts"
-import { clientOf } from "./Resources.ts"
+import { clientOf, connect, findNumber, numberIdOf } from "./Resources.ts"
 
 const NUMBER_ARGUMENT = {
   name: "number",
@@ -145,7 +145,6 @@ export const NUMBER_VOICES = defineCommand(
     exits: [9]
   },
   async (context, { flags: { language } }) => {
-    const { connect } = await import("../server/Connection.ts")
     const { client } = await connect(context)
     const wanted = language?.toLowerCase()
     const { items: all } = await client.call("listVoices")
@@ -194,7 +193,6 @@ const numberPurchase = <const Name extends string>(purchase: NumberPurchase<Name
     },
     async (context, { arguments: { number }, flags }) => {
       const { payAndPrint } = await import("./PaidOutput.ts")
-      const { findNumber } = await import("./Reference.ts")
       const { number: found, phoneNumberId } = await findNumber(await clientOf(context), number)
       const call = { operation, payload: { phoneNumberId }, purchase: `${goods} ${found}` }
       await payAndPrint(context, call, flags, (data) => numberFields(data.phoneNumber))
@@ -236,7 +234,6 @@ export const NUMBER_RELEASE = defineCommand(
     const { connectWithToken } = await import("../server/Connection.ts")
     const { client, settings } = await connectWithToken(context)
     if (flags.yes) rejectFolderSettings(settings, ["base-url", "profile"], "Nothing was done.")
-    const { findNumber, numberIdOf } = await import("./Reference.ts")
     const phoneNumberId = await numberIdOf(client, number)
     if (!flags.yes) {
       requireTerminal(context)

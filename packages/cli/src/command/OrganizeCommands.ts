@@ -2,10 +2,11 @@ import { type ArgumentSpec, usageError } from "@agentos/node/command-line"
 import { CURSOR_FLAG, LIMIT_FLAG, MESSAGE_ARGUMENT } from "../context/Flags.ts"
 import type { Context } from "../context/Context.ts"
 import { timeColumn } from "../output/Wording.ts"
+import { collectPages } from "../server/Pages.ts"
 import type { PayloadOf } from "../server/Server.ts"
 import { defineCommand } from "./Command.ts"
 import { LABEL_FLAG, MAILBOX_FLAG, UNREAD_FLAG } from "./MailCommands.ts"
-import { clientOf } from "./Resources.ts"
+import { clientOf, mailboxIdOf, messageIdOf, threadIdOf } from "./Resources.ts"
 
 export const MAIL_THREADS = defineCommand(
   {
@@ -19,8 +20,6 @@ export const MAIL_THREADS = defineCommand(
     exits: [4, 5, 9]
   },
   async (context, { flags }) => {
-    const { collectPages } = await import("../server/Server.ts")
-    const { mailboxIdOf } = await import("./Reference.ts")
     const client = await clientOf(context)
     const mailboxId = flags.mailbox === undefined ? undefined : await mailboxIdOf(client, flags.mailbox)
     const filters = { mailboxId, label: flags.label, unread: flags.unread || undefined }
@@ -52,8 +51,6 @@ export const MAIL_THREAD = defineCommand(
     exits: [4, 5, 9]
   },
   async (context, { arguments: { thread }, flags }) => {
-    const { collectPages } = await import("../server/Server.ts")
-    const { mailboxIdOf, threadIdOf } = await import("./Reference.ts")
     const client = await clientOf(context)
     const mailboxId = flags.mailbox === undefined ? undefined : await mailboxIdOf(client, flags.mailbox)
     const threadId = await threadIdOf(client, thread)
@@ -87,7 +84,6 @@ const update = async (
   references: ReadonlyArray<string>,
   change: Omit<PayloadOf<"updateMessages">, "messageIds">
 ): Promise<void> => {
-  const { messageIdOf } = await import("./Reference.ts")
   const client = await clientOf(context)
   const messageIds: Array<string> = []
   for (const reference of references) messageIds.push(await messageIdOf(client, reference))

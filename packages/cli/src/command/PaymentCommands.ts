@@ -6,6 +6,7 @@ import type { DataOf } from "../server/Server.ts"
 import { defineCommand } from "./Command.ts"
 import type { Context } from "../context/Context.ts"
 import { LIMIT_FLAG } from "../context/Flags.ts"
+import { paymentIdOf, serverAt } from "./Resources.ts"
 
 const outcomeOf = ({ state }: ListedEntry): string => {
   switch (state.tag) {
@@ -90,7 +91,6 @@ export const PAYMENTS_SHOW = defineCommand(
   },
   async (context, { arguments: { payment } }) => {
     const { readEntry } = await import("../payment/Journal.ts")
-    const { paymentIdOf } = await import("./Reference.ts")
     const { host, output } = context
     const { decimalOf, isOpen } = await import("@agentos/client")
     const { isLargeBody, shownEntry } = await import("../payment/JournalFile.ts")
@@ -149,11 +149,9 @@ export const PAYMENTS_STATUS = defineCommand(
     exits: [5, 9]
   },
   async (context, { arguments: { payment } }) => {
-    const { Server } = await import("../server/Server.ts")
     const { readEntry } = await import("../payment/Journal.ts")
-    const { paymentIdOf } = await import("./Reference.ts")
     const entry = await readEntry(context.host, await paymentIdOf(context, payment))
-    const client = new Server(context, entry.baseUrl, undefined)
+    const client = await serverAt(context, entry.baseUrl)
     const headers = { "PAYMENT-SIGNATURE": entry.paymentSignature }
     const { payment: status } = await client.call("readPaymentStatus", { headers })
     const { decimalOf } = await import("@agentos/client")
@@ -192,7 +190,6 @@ export const PAYMENTS_RECEIPT = defineCommand(
   async (context, { arguments: { payment } }) => {
     const { readEntry } = await import("../payment/Journal.ts")
     const { verifyReceipt } = await import("../payment/Receipt.ts")
-    const { paymentIdOf } = await import("./Reference.ts")
     const { output } = context
     const id = await paymentIdOf(context, payment)
     const verified = await verifyReceipt(context, await readEntry(context.host, id))
@@ -232,7 +229,6 @@ export const PAYMENTS_RESUME = defineCommand(
     const { isOpen } = await import("@agentos/client")
     if (all && payment !== undefined) throw usageError("Pass a payment id or --all, not both.")
     if (payment !== undefined) {
-      const { paymentIdOf } = await import("./Reference.ts")
       return showResumed(context, await resume(context, await paymentIdOf(context, payment)))
     }
     const { entries, profile } = await paymentsOfProfile(context)

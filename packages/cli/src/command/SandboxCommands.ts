@@ -1,4 +1,4 @@
-import { plainLine } from "@agentos/node/command-line"
+import { plainLine, usageError } from "@agentos/node/command-line"
 import { ATTACH_FLAG, DATA_FLAG, given } from "../context/Flags.ts"
 import type { Context } from "../context/Context.ts"
 import { timeColumn } from "../output/Wording.ts"
@@ -47,7 +47,6 @@ export const SANDBOX_MAIL = defineCommand(
     exits: [5]
   },
   async (context, { flags }) => {
-    const { usageError } = await import("@agentos/node/command-line")
     const { readAttachments } = await import("../mail/Attachments.ts")
     const { askSandbox, readSandbox } = await import("../sandbox/SandboxProcess.ts")
     if (flags.to.length === 0) throw usageError("Missing flag --to.")
@@ -181,7 +180,6 @@ export const SANDBOX_CALL = defineCommand(
     exits: [5]
   },
   async (context, { arguments: { number }, flags }) => {
-    const { usageError } = await import("@agentos/node/command-line")
     if (number !== undefined && flags.to !== undefined) throw usageError("Pass NUMBER or --to, not both.")
     const to = (number ?? flags.to)?.replaceAll(/[\s().-]/g, "")
     if (to === undefined) throw usageError("Missing argument NUMBER: the number to call, for example +14155550100.")

@@ -13,7 +13,7 @@ import {
   type PayFlagValues,
   required
 } from "../context/Flags.ts"
-import { clientOf, onlyMailboxId } from "./Resources.ts"
+import { clientOf, mailboxIdOf, messageIdOf, onlyMailboxId } from "./Resources.ts"
 
 interface TextFlags {
   readonly text: string | undefined
@@ -189,7 +189,6 @@ export const MAIL_SEND = defineCommand(
     const at = flags["send-at"]
     const sendAt = at === undefined ? {} : { sendAt: laterOfFlag("send-at", at, context.host.now()) }
     const body = await bodyOf(context, flags)
-    const { mailboxIdOf } = await import("./Reference.ts")
     const client = await clientOf(context)
     const mailboxId = from === undefined ? await onlyMailboxId(client) : await mailboxIdOf(client, from)
     await send(context, { mailboxId, to, cc, bcc, replyTo: flags["reply-to"], subject, ...body, ...sendAt }, flags)
@@ -211,7 +210,6 @@ export const MAIL_CANCEL = defineCommand(
     exits: [4, 5, 9]
   },
   async (context, { arguments: { message: reference } }) => {
-    const { messageIdOf } = await import("./Reference.ts")
     const client = await clientOf(context)
     const messageId = await messageIdOf(client, reference)
     const data = await client.call("cancelMessage", { payload: { messageId } })
@@ -252,7 +250,6 @@ export const MAIL_REPLY = defineCommand(
     exits: PAY_EXITS
   },
   async (context, { arguments: { message: reference }, flags }) => {
-    const { messageIdOf } = await import("./Reference.ts")
     const body = await bodyOf(context, flags)
     const client = await clientOf(context)
     const { readMessage } = await import("../mail/Inbox.ts")
@@ -307,7 +304,6 @@ export const MAIL_FORWARD = defineCommand(
     exits: PAY_EXITS
   },
   async (context, { arguments: { message: reference }, flags }) => {
-    const { messageIdOf } = await import("./Reference.ts")
     const { LIMIT_BYTES, readAttachments, tooLarge } = await import("../mail/Attachments.ts")
     const { readMessage } = await import("../mail/Inbox.ts")
     const { bcc, cc, to } = flags

@@ -4,6 +4,7 @@ import { asStarted } from "../host/Host.ts"
 import { shortAddress, timeColumn } from "../output/Wording.ts"
 import type { Server, DataOf } from "../server/Server.ts"
 import { defineCommand } from "./Command.ts"
+import { connect } from "./Resources.ts"
 import type { Context } from "../context/Context.ts"
 
 const LINE_FEED = 10
@@ -37,7 +38,6 @@ export const SERVICES_LIST = defineCommand(
     exits: [9]
   },
   async (context, { flags }) => {
-    const { connect } = await import("../server/Connection.ts")
     const { client } = await connect(context)
     const { items } = await client.call("listServices")
     const shown = items.filter((item) => (!flags.available || item.available) && (!flags.paid || item.price !== null))
@@ -75,7 +75,6 @@ export const SERVICES_SHOW = defineCommand(
     exits: [5, 9]
   },
   async (context, input) => {
-    const { connect } = await import("../server/Connection.ts")
     const { nextCommand } = await import("../server/Routes.ts")
     const { output } = context
     const { client } = await connect(context)
@@ -201,7 +200,6 @@ export const QUOTE = defineCommand(
   },
   async (context, input) => {
     const { unitsOf } = await import("@agentos/client")
-    const { connect } = await import("../server/Connection.ts")
     const fields = input.arguments.fields.map(parseField)
     const { client } = await connect(context)
     const { inputs, method, path, purpose, serviceId } = await requirePaidService(client, input.arguments.service)
@@ -318,7 +316,6 @@ export const API = defineCommand(
     const file = flags.input === undefined ? undefined : await readGiven(context.host, flags.input)
     const { queryOf } = await import("../server/Server.ts")
     const { apiFailure } = await import("../server/ApiFailure.ts")
-    const { connect } = await import("../server/Connection.ts")
     const { operationAt, ROUTES } = await import("../server/Routes.ts")
     const { baseUrl, client } = await connect(context)
     const operation = operationAt(method, path.split("?", 1)[0]!)

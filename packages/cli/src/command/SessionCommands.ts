@@ -4,6 +4,7 @@ import type { Context } from "../context/Context.ts"
 import { PASSWORD_FILE_FLAG, WALLET_FILE_FLAG, walletFlagsOf, yesFlag } from "../context/Flags.ts"
 import { asStarted, readSecret } from "../host/Host.ts"
 import { defineCommand } from "./Command.ts"
+import { connect, serverAt } from "./Resources.ts"
 
 const TOKEN = /^at_v1_[0-9A-Za-z]{1,500}$/
 
@@ -85,7 +86,6 @@ export const LOGIN = defineCommand(
       throw usageError("--wallet-file and --password-file need --wallet.")
     const { saveToken } = await import("../config/Credentials.ts")
     const { requireBaseUrl, resolveSettings } = await import("../config/Settings.ts")
-    const { Server } = await import("../server/Server.ts")
     const settings = await resolveSettings(context)
     const baseUrl = requireBaseUrl(settings)
     const token = await readToken(context, settings)
@@ -94,7 +94,7 @@ export const LOGIN = defineCommand(
         "Invalid access token: it must begin with at_v1_. Pass it on standard input or as AGENTOS_TOKEN."
       )
     // The smallest request that needs a token.
-    await new Server(context, baseUrl, token).call("replayEvents", { query: { limit: 1 } })
+    await (await serverAt(context, baseUrl, token)).call("replayEvents", { query: { limit: 1 } })
     const profile = settings.profile.value
     await saveToken(context.host, profile, baseUrl, token)
     context.output.record({ profile, baseUrl, loggedIn: true }, [
@@ -145,7 +145,6 @@ export const WHOAMI = defineCommand(
   },
   async (context) => {
     const { fromOf } = await import("../config/Settings.ts")
-    const { connect } = await import("../server/Connection.ts")
     const { findWallet, rejectFolderWallet } = await import("../wallet/Wallet.ts")
     const { isOtherWallet, ownerOf, tokenOfWallet } = await import("../wallet/TokenOwner.ts")
     const { baseUrl, client, profile, settings, token } = await connect(context)

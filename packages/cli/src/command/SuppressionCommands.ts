@@ -1,5 +1,6 @@
 import { CURSOR_FLAG, LIMIT_FLAG } from "../context/Flags.ts"
 import { timeColumn } from "../output/Wording.ts"
+import { collectPages } from "../server/Pages.ts"
 import { defineCommand } from "./Command.ts"
 import { clientOf } from "./Resources.ts"
 
@@ -16,7 +17,6 @@ export const MAIL_SUPPRESSIONS_LIST = defineCommand(
     exits: [4, 9]
   },
   async (context, { flags }) => {
-    const { collectPages } = await import("../server/Server.ts")
     const client = await clientOf(context)
     const page = await collectPages(flags.limit, flags.cursor, (limit, cursor) =>
       client.call("listSuppressions", { query: { limit, cursor } })

@@ -3,6 +3,7 @@ import { yesFlag } from "../context/Flags.ts"
 import { readSecret } from "../host/Host.ts"
 import { timeOf } from "../output/Wording.ts"
 import { defineCommand } from "./Command.ts"
+import { serverAt } from "./Resources.ts"
 
 /** The operator's token, which is never saved. */
 const VARIABLE = "AGENTOS_OPERATOR_TOKEN"
@@ -38,7 +39,6 @@ export const TENANT_REVOKE_TOKENS = defineCommand(
   async (context, { arguments: { tenant }, flags }) => {
     const { checkBaseUrl } = await import("../config/Settings.ts")
     const { confirm } = await import("../payment/Approval.ts")
-    const { Server } = await import("../server/Server.ts")
     const { requestIdOf } = await import("../server/ApiFailure.ts")
     const fromVariable = context.host.env["AGENTOS_OPERATOR_URL"] || undefined
     const baseUrl = checkBaseUrl({
@@ -49,7 +49,7 @@ export const TENANT_REVOKE_TOKENS = defineCommand(
     const token = await readSecret(context.host, VARIABLE, "Operator token: ")
     if (!/^[!-~]+$/.test(token))
       throw usageError(`Missing operator token. Set ${VARIABLE}, or pass the token on standard input.`)
-    const client = new Server(context, baseUrl, token)
+    const client = await serverAt(context, baseUrl, token)
     const path = `/internal/tenants/${encodeURIComponent(tenant)}/revoke-tokens`
     const answer = await client.send({ method: "POST", path, repeatable: true }).catch((error: unknown) => {
       if (!(error instanceof Failure) || error.parts.code !== "UNREACHABLE") throw error

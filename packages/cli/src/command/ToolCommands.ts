@@ -1,3 +1,4 @@
+import { helpFor, requireWords } from "@agentos/node/command-line"
 import { defineCommand } from "./Command.ts"
 
 export const COMPLETION = defineCommand(
@@ -40,7 +41,6 @@ export const SCHEMA = defineCommand(
   },
   async ({ output }, { arguments: { command: words } }, commands) => {
     const { commandSchema } = await import("../help/Reference.ts")
-    const { requireWords } = await import("@agentos/node/command-line")
     requireWords(words, commands)
     output.text(`${JSON.stringify(commandSchema(commands, words), undefined, 2)}\n`)
   }
@@ -59,8 +59,6 @@ export const HELP = defineCommand(
     json: "help text"
   },
   async ({ output }, { arguments: { command: words } }, commands) => {
-    const { helpFor } = await import("@agentos/node/command-line")
-    const { requireWords } = await import("@agentos/node/command-line")
     requireWords(words, commands)
     output.text(helpFor(commands, words, output.helpStyle()))
   }

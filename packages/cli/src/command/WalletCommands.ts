@@ -6,6 +6,7 @@ import { PASSWORD_FILE_FLAG, RPC_URL_FLAG, WALLET_FILE_FLAG, walletFlagsOf } fro
 import { asStarted } from "../host/Host.ts"
 import type { PrivateKey } from "../wallet/PrivateKey.ts"
 import { defineCommand } from "./Command.ts"
+import { connect, serverAt } from "./Resources.ts"
 
 const NEW_WALLET_FLAGS = [
   {
@@ -230,7 +231,6 @@ export const WALLET_BALANCE = defineCommand(
   },
   async (context, { flags }) => {
     const { output } = context
-    const { connect } = await import("../server/Connection.ts")
     const { addressOfWallet, rejectFolderWallet, requireWallet } = await import("../wallet/Wallet.ts")
     const { rpcUrlsOf, tokenBalance } = await import("../wallet/TokenBalance.ts")
     const walletFlags = walletFlagsOf(flags)
@@ -349,8 +349,7 @@ export const WALLET_ALLOW = defineCommand(
 
 /** Returns the payment options of the server from the quote of a mailbox, which needs neither a token nor a body. */
 export const acceptedTokens = async (context: Context, baseUrl: string) => {
-  const { Server } = await import("../server/Server.ts")
   const { ROUTES } = await import("../server/Routes.ts")
   const { method, path } = ROUTES.createMailbox
-  return new Server(context, baseUrl, undefined).quote({ method, path })
+  return (await serverAt(context, baseUrl)).quote({ method, path })
 }
