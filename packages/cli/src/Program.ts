@@ -29,9 +29,7 @@ const misunderstood = (error: unknown): Failure | undefined =>
 /** Names the commands to run next as the user types them. */
 const asTyped = (failure: Failure, host: Host): Failure => {
   const { next } = failure.parts
-  return next === undefined
-    ? failure
-    : new Failure({ ...failure.parts, exit: failure.exit, next: next.map((command) => asStarted(host, command)) })
+  return next === undefined ? failure : failure.with({ next: next.map((command) => asStarted(host, command)) })
 }
 
 /** AGENTOS_TOKEN takes precedence over a saved token, and `login` would read the same token again. */
@@ -39,9 +37,7 @@ const withLogout = (failure: Failure, { env }: Host): Failure => {
   const { next = [] } = failure.parts
   const isOverridden =
     next.some((command) => command.startsWith("agentctl login")) && (env["AGENTOS_TOKEN"] ?? "") !== ""
-  return isOverridden
-    ? new Failure({ ...failure.parts, exit: failure.exit, next: ["unset AGENTOS_TOKEN", ...next] })
-    : failure
+  return isOverridden ? failure.with({ next: ["unset AGENTOS_TOKEN", ...next] }) : failure
 }
 
 /** Programs that read JSON get the names of the API. */
@@ -63,5 +59,5 @@ const withLocation = (failure: Failure, line: ParsedLine | undefined): Failure =
   const commands = next.map((command) =>
     command.startsWith("agentctl ") && !NEEDS_NO_LOCATION.test(command) ? located(command) : command
   )
-  return flags.length === 0 ? failure : new Failure({ ...failure.parts, exit: failure.exit, next: commands })
+  return flags.length === 0 ? failure : failure.with({ next: commands })
 }

@@ -166,9 +166,7 @@ export const MAILBOX_CREATE = defineCommand(
       if (!(error instanceof Failure && error.parts.code === "CONFLICT")) throw error
       const { client, token } = await connect(context)
       if (token === undefined)
-        throw new Failure({
-          ...error.parts,
-          exit: error.exit,
+        throw error.with({
           message: `${error.message} If it is yours, get your token, then repeat the command.`,
           next: ["agentctl login --wallet"]
         })
@@ -192,9 +190,7 @@ const ofOtherWallet = async (
   const owner = await ownerOf(client)
   const wallet = await findWallet(context, { walletFile })
   if (owner === undefined || !isOtherWallet(wallet, owner)) return taken
-  return new Failure({
-    ...taken.parts,
-    exit: taken.exit,
+  return taken.with({
     message: `${taken.message} The access token (from ${token.source}) is of ${owner}, another wallet than the one that pays. If the mailbox is of the latter, use its token.`,
     next: [tokenOfWallet(token, wallet)]
   })

@@ -172,7 +172,7 @@ const requirePaidService = async (client: Server, serviceId: string) => {
 /** Points a request with invalid inputs to the description of the service. */
 const withService = (error: unknown, serviceId: string): unknown =>
   error instanceof Failure && error.parts.code === "INVALID_REQUEST" && error.parts.next?.length === 0
-    ? new Failure({ ...error.parts, exit: error.exit, next: [`agentctl services show ${shellWord(serviceId)}`] })
+    ? error.with({ next: [`agentctl services show ${shellWord(serviceId)}`] })
     : error
 
 const isoOf = (millis: number | null): string | null => (millis === null ? null : new Date(millis).toISOString())

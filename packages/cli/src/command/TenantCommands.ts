@@ -54,7 +54,7 @@ export const TENANT_REVOKE_TOKENS = defineCommand(
     const answer = await client.send({ method: "POST", path, repeatable: true }).catch((error: unknown) => {
       if (!(error instanceof Failure) || error.parts.code !== "UNREACHABLE") throw error
       const message = `${error.message} Name the operator routes of the server (its AGENTOS_OPERATOR_LISTEN) by --operator-url or AGENTOS_OPERATOR_URL.`
-      throw new Failure({ ...error.parts, exit: error.exit, message, next: ["agentctl tenant revoke-tokens --help"] })
+      throw error.with({ message, next: ["agentctl tenant revoke-tokens --help"] })
     })
     if (answer.status === 401)
       throw new Failure({

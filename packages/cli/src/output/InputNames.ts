@@ -1,4 +1,4 @@
-import { type CommandSpec, Failure } from "@agentos/node/command-line"
+import type { CommandSpec, Failure } from "@agentos/node/command-line"
 
 /** The flags and arguments whose names differ from those of the API's inputs that they set. */
 const NAMES: Readonly<Record<string, ReadonlyArray<string>>> = {
@@ -43,9 +43,7 @@ export const inWordsOf = (failure: Failure, command: CommandSpec): Failure => {
   const [only] = issues
   if (only === undefined) return failure
   const shown = (path: string): string => asWritten(path, command) ?? path
-  return new Failure({
-    ...failure.parts,
-    exit: failure.exit,
+  return failure.with({
     message: message.startsWith(`${only.path} `) ? `${shown(only.path)}${message.slice(only.path.length)}` : message,
     issues: issues.map((issue) => ({ ...issue, path: shown(issue.path) }))
   })

@@ -54,11 +54,7 @@ const connectFor = (context: Context, operation: OperationName, flags: SettingFl
 /** An invalid token must not prevent a first purchase, which needs none: the next step is to remove the token. */
 const withoutToken = (error: unknown, { token }: Connection, operation: OperationName): unknown =>
   error instanceof Failure && error.parts.code === "INVALID_TOKEN" && START_HERE.has(operation)
-    ? new Failure({
-        ...error.parts,
-        exit: error.exit,
-        next: [token?.source === ENVIRONMENT_TOKEN ? "unset AGENTOS_TOKEN" : "agentctl logout"]
-      })
+    ? error.with({ next: [token?.source === ENVIRONMENT_TOKEN ? "unset AGENTOS_TOKEN" : "agentctl logout"] })
     : error
 
 /** Returns the failure of a quote that has expired; any other error as it is. */
@@ -83,8 +79,7 @@ const withoutCharge = ({ host }: Context, error: unknown): Failure => {
   if (host.signal.aborted) return new Failure({ code: "INTERRUPTED", message: "Interrupted.", paymentState: "none" })
   if (!(error instanceof Failure))
     return new Failure({ code: "FAILED", message: messageOf(error), paymentState: "none" })
-  if (error.parts.paymentState !== undefined) return error
-  return new Failure({ ...error.parts, exit: error.exit, paymentState: "none" })
+  return error.parts.paymentState === undefined ? error.with({ paymentState: "none" }) : error
 }
 
 /** Everything before the first request. */

@@ -42,8 +42,7 @@ type Answered = Extract<JournalState, { tag: "answered" }>
 const refused = (failure: Failure, entry: StoredEntry, { paymentState, status }: Answered): Failure => {
   const isUnknown = isOpen(entry)
   const { next = [] } = failure.parts
-  return new Failure({
-    ...failure.parts,
+  return failure.with({
     message: paymentState === "unknown" ? failure.message.replace(/ ?Nothing was charged\.$/, "") : failure.message,
     paymentState,
     exit: isUnknown ? EXIT.paymentUnknown : failure.exit === EXIT.paymentUnknown ? EXIT.failure : failure.exit,

@@ -46,9 +46,7 @@ export const signIn = async (
     if (!isUnknownWallet || token === undefined || token.source === ENVIRONMENT_TOKEN) throw failure
     // Otherwise the first purchase, which the server advises, would be refused with the saved token.
     const { message, next = [] } = failure.parts
-    throw new Failure({
-      ...failure.parts,
-      exit: failure.exit,
+    throw failure.with({
       message: `${message} The saved token of profile ${profile} is not that of this wallet: log out first.`,
       next: ["agentctl logout", ...next]
     })

@@ -88,6 +88,11 @@ export class Failure extends Error {
     this.exit = parts.exit ?? own[parts.code] ?? EXIT.failure
     this.parts = parts
   }
+
+  /** Returns the same failure with other parts. */
+  with(parts: Partial<FailureParts> & { readonly exit?: ExitCode }): Failure {
+    return new Failure({ ...this.parts, exit: this.exit, ...parts })
+  }
 }
 
 /** An invalid command line. Unless `next` says otherwise, the report points to the help of the command. */

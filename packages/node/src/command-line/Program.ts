@@ -57,7 +57,7 @@ export const runProgram = async (host: Host, tree: CommandTree, rules: FailureRu
 const withHelp = (failure: Failure, tree: CommandTree, line: ParsedLine | undefined): Failure => {
   const { code, next = [] } = failure.parts
   if (code !== "USAGE" || next.length > 0 || line?.command === undefined) return failure
-  return new Failure({ ...failure.parts, code, next: [`${tree.program.name} ${line.command.name} --help`] })
+  return failure.with({ next: [`${tree.program.name} ${line.command.name} --help`] })
 }
 
 const failureOf = (error: unknown, host: Host, { explain }: FailureRules): Failure => {
