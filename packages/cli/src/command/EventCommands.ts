@@ -254,7 +254,7 @@ export const EVENTS_TAIL = defineCommand(
     exits: [4, 9]
   },
   async (context, { flags }) => {
-    const { ObservingSource, WorkSource } = await import("../tail/EventSources.ts")
+    const { observeEvents, workOnEvents } = await import("../tail/EventSources.ts")
     const { isSelective } = await import("../tail/TailEvent.ts")
     const { Worker } = await import("../tail/Worker.ts")
     const { host, output } = context
@@ -272,11 +272,10 @@ export const EVENTS_TAIL = defineCommand(
       jobs: flags.jobs,
       max: flags.max
     })
-    const Source = acknowledge === "never" ? ObservingSource : WorkSource
-    const source = new Source(context, client, filter, worker)
+    const follow = acknowledge === "never" ? observeEvents : workOnEvents
     if (acknowledge !== "never" && isSelective(filter))
       output.note("Filtered events are not leased: run only one such tail at a time, or events are handled twice.")
-    await untilEnded(context, worker, (stop) => source.follow(stop))
+    await untilEnded(context, worker, (stop) => follow(context, client, filter, worker, stop))
     if (worker.failures > 0 && flags.max !== undefined)
       throw new Failure({
         code: "FAILED",

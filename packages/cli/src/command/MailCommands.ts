@@ -218,7 +218,7 @@ export const MAIL_WAIT = defineCommand(
     exits: [4, 5, 9]
   },
   async (context, { flags }) => {
-    const { Inbox, LOOKBACK, readMessage } = await import("../mail/Inbox.ts")
+    const { LOOKBACK, pollInbox, readMessage } = await import("../mail/Inbox.ts")
     const { readLastCodes, rememberCode, senderKey } = await import("../mail/LastCodes.ts")
     const { host, output } = context
     if (flags.otp && flags.link) throw usageError("Pass --otp or --link, not both.")
@@ -232,14 +232,14 @@ export const MAIL_WAIT = defineCommand(
     const client = await clientOf(context)
     const mailboxId = flags.mailbox === undefined ? undefined : await mailboxIdOf(client, flags.mailbox)
     const deadline = host.now() + timeout
-    const inbox = new Inbox(context, client, mailboxId, since)
+    const poll = pollInbox(context, client, mailboxId, since)
     // With --since the user decides which codes and links count.
     const isOnce = isPart && flags.since === undefined
     const printed = isOnce ? await readLastCodes(host) : new Map<string, string>()
     let unverified = 0
     for (let isFirst = true; ; isFirst = false) {
       const lookedAt = host.now()
-      for (const listed of await inbox.poll()) {
+      for (const listed of await poll()) {
         if (!isFrom(listed.from) || !contains(listed.subject, flags.subject)) continue
         if (!isTrusted(listed)) {
           unverified++

@@ -78,6 +78,16 @@ export class Server {
     return this.dataOf(await this.send(requestOf(name, input))) as DataOf<Name>
   }
 
+  /** Calls an operation, and also returns the time of the server, or that of this machine if the server does not tell. */
+  async callAt<Name extends OperationName>(
+    name: Name,
+    input: CallInput<Name> = {}
+  ): Promise<{ readonly data: DataOf<Name>; readonly time: string }> {
+    const answer = await this.send(requestOf(name, input))
+    const time = serverTime(answer.headers) ?? new Date(this.#context.host.now()).toISOString()
+    return { data: this.dataOf(answer) as DataOf<Name>, time }
+  }
+
   /** Calls an operation that returns a file. */
   async download<Name extends "getAttachment" | "getRawMessage">(
     name: Name,

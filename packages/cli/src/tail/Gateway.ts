@@ -2,8 +2,7 @@ import { AgentOsError, followGateway, type Gateway, GatewaySession } from "@agen
 import { EXIT, Failure, plainLine } from "@agentos/node/command-line"
 import { WebSocket } from "ws"
 import type { Context } from "../context/Context.ts"
-import { type DataOf, type Server, serverTime } from "../server/Server.ts"
-import { ROUTES } from "../server/Routes.ts"
+import type { Server } from "../server/Server.ts"
 import { VERSION } from "../Version.ts"
 import { pause } from "./TailEvent.ts"
 
@@ -89,10 +88,9 @@ export const follow = async (
     onConnection: reporterOf(context),
     isTransient,
     requestSession: async () => {
-      const { method, path } = ROUTES.getRealtimeToken
-      const answer = await client.send({ method, path, repeatable: true })
-      startedAt = serverTime(answer.headers) ?? new Date(context.host.now()).toISOString()
-      return (client.dataOf(answer) as DataOf<"getRealtimeToken">).realtime
+      const { data, time } = await client.callAt("getRealtimeToken")
+      startedAt = time
+      return data.realtime
     }
   }
   const follower = {
