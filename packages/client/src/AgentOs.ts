@@ -96,7 +96,6 @@ export class AgentOs {
   }
 
   #checkOpen(): void {
-    if (this.#closing.signal.aborted)
-      throw new AgentOsError({ code: "CLOSED", message: "The client is closed.", details: {} })
+    if (this.#closing.signal.aborted) throw new AgentOsError({ code: "CLOSED", message: "The client is closed." })
   }
 }

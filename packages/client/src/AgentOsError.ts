@@ -69,10 +69,9 @@ export type ErrorDetails<Code extends ErrorCode> = Code extends keyof DetailsByC
   ? DetailsByCode[Code]
   : Readonly<Record<never, never>>
 
-export interface ErrorParts<Code extends ErrorCode> {
+interface CommonParts<Code extends ErrorCode> {
   readonly code: Code
   readonly message: string
-  readonly details: ErrorDetails<Code>
   readonly status?: number | null
   readonly requestId?: string | null
   readonly moneyMoved?: MoneyMoved
@@ -81,6 +80,12 @@ export interface ErrorParts<Code extends ErrorCode> {
   readonly answer?: Answer
   readonly cause?: unknown
 }
+
+/** The parts of an error. A code that has details needs them. */
+export type ErrorParts<Code extends ErrorCode> = CommonParts<Code> &
+  ([Code] extends [keyof DetailsByCode]
+    ? { readonly details: ErrorDetails<Code> }
+    : { readonly details?: ErrorDetails<Code> })
 
 class CodedError<Code extends ErrorCode> extends Error {
   /** The name in stack traces. */
@@ -99,7 +104,7 @@ class CodedError<Code extends ErrorCode> extends Error {
   constructor(parts: ErrorParts<Code>) {
     super(parts.message, parts.cause === undefined ? undefined : { cause: parts.cause })
     this.code = parts.code
-    this.details = parts.details
+    this.details = parts.details ?? ({} as ErrorDetails<Code>)
     this.status = parts.status ?? null
     this.requestId = parts.requestId ?? null
     this.moneyMoved = parts.moneyMoved ?? "no"

@@ -158,12 +158,12 @@ export interface Settings {
   readonly clock: Clock
 }
 
-const invalid = (message: string): AgentOsError => new AgentOsError({ code: "INVALID_OPTION", message, details: {} })
+const invalid = (message: string): AgentOsError => new AgentOsError({ code: "INVALID_OPTION", message })
 
 const retryFailed = (cause: unknown, { paymentId }: Retry): AgentOsError => {
   const message = `onRetry failed: ${messageOf(cause)}.`
   if (cause instanceof AgentOsError) return cause
-  if (paymentId === null) return new AgentOsError({ code: "INVALID_OPTION", message, details: {}, cause })
+  if (paymentId === null) return new AgentOsError({ code: "INVALID_OPTION", message, cause })
   return new AgentOsError({
     code: "PAYMENT_OUTCOME_UNKNOWN",
     message: `${message} The payment may have been charged. Make the same call again to resume it.`,

@@ -133,8 +133,7 @@ export const openToolAgent = async (context: Context, flags: ToolAgentFlags): Pr
     if (owner !== undefined && owner !== account!.address.toLowerCase())
       throw new AgentOsError({
         code: "TOKENS_FAILED",
-        message: `The access token (from ${token!.source}) is of ${owner}, but ${account!.address} pays. Nothing was sent. Stop this server, then run: ${tokenOfWallet(token!, wallet)}`,
-        details: {}
+        message: `The access token (from ${token!.source}) is of ${owner}, but ${account!.address} pays. Nothing was sent. Stop this server, then run: ${tokenOfWallet(token!, wallet)}`
       })
     isChecked = true
   }

@@ -103,7 +103,7 @@ export const fetchOf =
       if (host.signal.aborted) throw error
       // The client repeats a request after any other error.
       if (error instanceof Failure)
-        throw new AgentOsError({ code: "UNEXPECTED_ANSWER", message: error.message, details: {}, cause: error })
+        throw new AgentOsError({ code: "UNEXPECTED_ANSWER", message: error.message, cause: error })
       const message =
         init.signal?.aborted === true
           ? `${baseUrl} did not answer within ${Math.round((host.now() - start) / 1_000)} s.`

@@ -69,7 +69,6 @@ export class Http {
       throw new AgentOsError({
         code: "UNREACHABLE",
         message: `Cannot reach ${baseUrl}: ${why}.`,
-        details: {},
         isRetryable: true,
         cause: error
       })
@@ -86,7 +85,6 @@ const redirected = (baseUrl: string, { headers, status }: Response): AgentOsErro
   return new AgentOsError({
     code: "UNEXPECTED_ANSWER",
     message: `${baseUrl} redirects${location === null ? "" : ` to ${location}`}. Redirects are not followed, because they could send the access token to another server. Connect to the base URL that answers itself.`,
-    details: {},
     status: status === 0 ? null : status
   })
 }
@@ -99,7 +97,7 @@ const readBytes = async (response: Response): Promise<Uint8Array> => {
     length += chunk.value.length
     if (length > ANSWER_BYTES_MAX) {
       await reader?.cancel()
-      throw new AgentOsError({ code: "UNEXPECTED_ANSWER", message: "The answer is larger than 64 MiB.", details: {} })
+      throw new AgentOsError({ code: "UNEXPECTED_ANSWER", message: "The answer is larger than 64 MiB." })
     }
     chunks.push(chunk.value)
   }

@@ -8,8 +8,7 @@ export const rowOf = (id: OperationId): OperationRow => {
   if (Object.hasOwn(OPERATIONS, id)) return OPERATIONS[id]
   throw new AgentOsError({
     code: "INVALID_OPTION",
-    message: `There is no operation ${JSON.stringify(id)}. Use an operationId of the OpenAPI document.`,
-    details: {}
+    message: `There is no operation ${JSON.stringify(id)}. Use an operationId of the OpenAPI document.`
   })
 }
 
@@ -26,7 +25,7 @@ export const requestOf = (row: OperationRow, input: Readonly<Record<string, unkn
   const path = row.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = take(name)
     if (value !== undefined && value !== "") return encodeURIComponent(textOf(value))
-    throw new AgentOsError({ code: "INVALID_OPTION", message: `${name} is missing.`, details: {} })
+    throw new AgentOsError({ code: "INVALID_OPTION", message: `${name} is missing.` })
   })
   const named = (names: ReadonlyArray<string> = []): Record<string, string> =>
     Object.fromEntries(

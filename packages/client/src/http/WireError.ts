@@ -72,7 +72,6 @@ export const errorOf = (answer: Answer, moneyMoved?: MoneyMoved): AgentOsError =
     return new AgentOsError({
       code: "UNEXPECTED_ANSWER",
       message: `The answer with status ${status} is not one of this API. Is the base URL that of an AgentOS?`,
-      details: {},
       status,
       requestId,
       moneyMoved: moneyMoved ?? "no",

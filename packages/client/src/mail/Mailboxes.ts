@@ -76,11 +76,7 @@ type FollowMail = (
 ) => AsyncGenerator<AgentEvent<"email.received">, void, undefined>
 
 const unexpected = (operation = "queryMessages"): AgentOsError =>
-  new AgentOsError({
-    code: "UNEXPECTED_ANSWER",
-    message: `${operation} returned another shape.`,
-    details: {}
-  })
+  new AgentOsError({ code: "UNEXPECTED_ANSWER", message: `${operation} returned another shape.` })
 
 /** Reads a message with its body. Throws RESOURCE_NOT_FOUND. */
 const readMessage = async (caller: Caller, messageId: string, options?: CallOptions): Promise<MessageRecord> => {
@@ -279,7 +275,6 @@ export class Mailbox {
         throw new AgentOsError({
           code: "TIMEOUT",
           message: `Timed out after ${timeoutSeconds} s: no ${what}${from === undefined ? "" : ` from ${from}`} for ${this.address}.`,
-          details: {},
           isRetryable: true
         })
       await clock.sleep(Math.min(POLL_MILLIS, Math.max(0, end - clock.now())), signal)
@@ -335,7 +330,6 @@ export class Mailboxes {
         moneyMoved === "no"
           ? `localPart ${JSON.stringify(localPart)} belongs to another wallet. Nothing was charged. Choose another localPart.`
           : message,
-      details: {},
       moneyMoved,
       nextCalls,
       requestId,
@@ -355,8 +349,7 @@ export class Mailboxes {
     if (own?.record.active !== false) return own
     throw new AgentOsError({
       code: "CONFLICT",
-      message: `${own.address} is yours, but inactive, so it receives no mail. Activate it with mailbox.update({ active: true }), which costs money. Nothing was charged.`,
-      details: {}
+      message: `${own.address} is yours, but inactive, so it receives no mail. Activate it with mailbox.update({ active: true }), which costs money. Nothing was charged.`
     })
   }
 

@@ -37,7 +37,6 @@ export const walletFailed = (problem: string, cause: unknown): AgentOsError => {
   return new AgentOsError({
     code: "WALLET_FAILED",
     message: `${problem}: ${messageOf(cause)}. Nothing was charged.`,
-    details: {},
     cause
   })
 }
@@ -66,8 +65,7 @@ export const accountOf = (wallet: WalletAccount | EthersWallet): WalletAccount =
   if (!isAddress || typeof signMessage !== "function" || typeof signTypedData !== "function")
     throw new AgentOsError({
       code: "INVALID_OPTION",
-      message: `wallet must have ${isAddress ? "signMessage and signTypedData" : "address, an EVM address"}. Pass for example privateKeyToAccount(key) of viem, or new Wallet(key) of ethers 6.`,
-      details: {}
+      message: `wallet must have ${isAddress ? "signMessage and signTypedData" : "address, an EVM address"}. Pass for example privateKeyToAccount(key) of viem, or new Wallet(key) of ethers 6.`
     })
   const sign = async (request: () => Promise<unknown>) => {
     try {

@@ -269,7 +269,6 @@ const noMoney = (wallet: string, { price }: ChallengeOption, readings: ReadonlyA
   const held = readings.map(({ balance, network }) => `${decimalOf(balance ?? 0n)} on ${network}`).join(", ")
   return new AgentOsError({
     code: "PAYMENT_REQUIRED",
-    message: `The price is ${decimalOf(price)} USDT, and the wallet ${wallet} has too little on each network: ${held}. Nothing was signed.`,
-    details: {}
+    message: `The price is ${decimalOf(price)} USDT, and the wallet ${wallet} has too little on each network: ${held}. Nothing was signed.`
   })
 }

@@ -90,7 +90,6 @@ const checkUnpaid = (quote: Answer): void => {
   throw new AgentOsError({
     code: "INVALID_OPTION",
     message: `fetch pays by itself, so this client cannot. Pass the fetch of the platform, without a wrapper, to AgentOs.connect. ${outcome}.`,
-    details: {},
     status: quote.status,
     moneyMoved: hasPaid ? "yes" : "no",
     answer: quote
@@ -192,8 +191,7 @@ export class Payments {
     }
     throw new AgentOsError({
       code: "INVALID_OPTION",
-      message: `No open payment has the id ${paymentId}, or it is being sent.`,
-      details: {}
+      message: `No open payment has the id ${paymentId}, or it is being sent.`
     })
   }
 
@@ -243,7 +241,6 @@ export class Payments {
     throw new AgentOsError({
       code: "UNEXPECTED_ANSWER",
       message: "The server executed the call without a payment.",
-      details: {},
       status: answer.status,
       requestId: answer.headers.get("x-request-id")
     })
@@ -317,12 +314,7 @@ export class Payments {
     const { onPayment } = this.#settings
     if (onPayment === undefined) return
     const notApproved = (message: string, cause?: unknown) =>
-      new AgentOsError({
-        code: "PAYMENT_NOT_APPROVED",
-        message: `${message}. Nothing was signed.`,
-        details: {},
-        cause
-      })
+      new AgentOsError({ code: "PAYMENT_NOT_APPROVED", message: `${message}. Nothing was signed.`, cause })
     const answer = async () => onPayment({ operationId, ...optionOf(option) })
     const isApproved = await answer().catch((error: unknown) => {
       throw error instanceof AgentOsError ? error : notApproved(`onPayment failed: ${messageOf(error)}`, error)
@@ -433,18 +425,12 @@ const retryOf = (outcome: Answered | Unanswered) => {
   const { lost } = outcome
   if (lost instanceof AgentOsError) return { error: lost }
   return {
-    error: new AgentOsError({
-      code: "UNREACHABLE",
-      message: messageOf(lost),
-      details: {},
-      isRetryable: true,
-      cause: lost
-    })
+    error: new AgentOsError({ code: "UNREACHABLE", message: messageOf(lost), isRetryable: true, cause: lost })
   }
 }
 
 const walletRequired = (why: string): AgentOsError =>
-  new AgentOsError({ code: "WALLET_REQUIRED", message: `${why}. Pass a wallet to AgentOs.connect.`, details: {} })
+  new AgentOsError({ code: "WALLET_REQUIRED", message: `${why}. Pass a wallet to AgentOs.connect.` })
 
 const outcomeUnknown = ({ id }: JournalEntry, why: string, cause: unknown): AgentOsError =>
   new AgentOsError({
@@ -460,7 +446,6 @@ const journalFailed = (cause: unknown, moneyMoved: MoneyMoved = "no"): AgentOsEr
   new AgentOsError({
     code: "JOURNAL_FAILED",
     message: `The journal failed: ${messageOf(cause)}. ${moneyMoved === "no" ? "Nothing was sent." : "Make the same call again to resume the payment."}`,
-    details: {},
     moneyMoved,
     cause
   })

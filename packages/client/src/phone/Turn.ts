@@ -66,8 +66,7 @@ export class Turn {
     if (!DIGITS.test(digits))
       throw new AgentOsError({
         code: "INVALID_OPTION",
-        message: "digits must be 1 to 64 keys of a telephone: 0 to 9, *, # and w for a pause.",
-        details: {}
+        message: "digits must be 1 to 64 keys of a telephone: 0 to 9, *, # and w for a pause."
       })
     await this.#answer(speech, false, { digits })
   }

@@ -23,7 +23,6 @@ const unconnected = (why: string): AgentOsError =>
   new AgentOsError({
     code: "UNREACHABLE",
     message: `The voice session was not connected: ${why}. No call was placed.`,
-    details: {},
     isRetryable: true
   })
 

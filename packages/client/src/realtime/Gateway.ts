@@ -60,11 +60,7 @@ export const backoff = (
 const open = async (gateway: Gateway, { mode, phoneNumberIds }: Follower, stop: AbortSignal): Promise<Session> => {
   const { token, websocketUrl } = await gateway.requestSession(stop)
   if (!websocketUrl.startsWith("wss:") && !gateway.baseUrl.startsWith("http:"))
-    throw new AgentOsError({
-      code: "UNEXPECTED_ANSWER",
-      message: "The server returned an unencrypted WebSocket URL.",
-      details: {}
-    })
+    throw new AgentOsError({ code: "UNEXPECTED_ANSWER", message: "The server returned an unencrypted WebSocket URL." })
   return Session.open(gateway, { websocketUrl, token, mode, phoneNumberIds }, stop)
 }
 
@@ -156,6 +152,5 @@ const unopened = ({ message }: NoSession): AgentOsError =>
   new AgentOsError({
     code: "UNREACHABLE",
     message: `The realtime session could not be opened: ${message}.`,
-    details: {},
     isRetryable: true
   })

@@ -17,8 +17,7 @@ export interface SignInMessage {
 const wrong = (problem: string): AgentOsError =>
   new AgentOsError({
     code: "UNEXPECTED_ANSWER",
-    message: `The sign-in message of the server is invalid: ${problem}. Nothing was signed.`,
-    details: {}
+    message: `The sign-in message of the server is invalid: ${problem}. Nothing was signed.`
   })
 
 const isMoment = (value: unknown): value is string =>

@@ -38,8 +38,7 @@ export class Tokens {
     if (token !== undefined) return token
     throw new AgentOsError({
       code: "AUTH_REQUIRED",
-      message: "There is no access token. Buy a mailbox or a number first, or pass it in tokens.",
-      details: {}
+      message: "There is no access token. Buy a mailbox or a number first, or pass it in tokens."
     })
   }
 
@@ -69,8 +68,7 @@ export class Tokens {
     if (wallet === undefined)
       throw new AgentOsError({
         code: "WALLET_REQUIRED",
-        message: "Signing in needs a wallet. Pass one to AgentOs.connect.",
-        details: {}
+        message: "Signing in needs a wallet. Pass one to AgentOs.connect."
       })
     // First, because a message is valid for minutes, and a person may have to type a password.
     const account = await wallet.open()
@@ -104,7 +102,6 @@ const tokensFailed = (method: "get" | "set", cause: unknown, moneyMoved: MoneyMo
   return new AgentOsError({
     code: "TOKENS_FAILED",
     message: `tokens.${method} failed: ${messageOf(cause)}.${paid}`,
-    details: {},
     moneyMoved,
     cause
   })

@@ -46,7 +46,7 @@ export const readAttachment = defineTool({
   isUntrusted: true,
   effects: "reads mail",
   run: async ({ agent, call }, { attachmentId, messageId }) => {
-    const refuse = (message: string) => new AgentOsError({ code: "INVALID_OPTION", message, details: {} })
+    const refuse = (message: string) => new AgentOsError({ code: "INVALID_OPTION", message })
     const mail = await agent.mailboxes.message(messageId, call)
     const { attachments } = mail.record
     const [only, ...others] = attachments

@@ -54,7 +54,7 @@ export const listEmails = defineTool({
     const input = { ...filter, ...(await mailboxFilter(context, mailbox)), limit }
     const data = await context.agent.call("queryMessages", input, context.call)
     if (!("items" in data))
-      throw new AgentOsError({ code: "UNEXPECTED_ANSWER", message: "The server returned no list.", details: {} })
+      throw new AgentOsError({ code: "UNEXPECTED_ANSWER", message: "The server returned no list." })
     return { emails: data.items.map(summaryOf), nextCursor: data.nextCursor }
   }
 })
@@ -79,7 +79,7 @@ export const listThreads = defineTool({
     const input = { ...filter, ...(await mailboxFilter(context, mailbox)), limit }
     const data = await context.agent.call("queryThreads", input, context.call)
     if (!("items" in data))
-      throw new AgentOsError({ code: "UNEXPECTED_ANSWER", message: "The server returned no list.", details: {} })
+      throw new AgentOsError({ code: "UNEXPECTED_ANSWER", message: "The server returned no list." })
     return { threads: data.items.map(threadOf), nextCursor: data.nextCursor }
   }
 })

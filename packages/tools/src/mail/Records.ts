@@ -186,11 +186,7 @@ const ownMailboxes = async ({ agent, call }: ToolContext): Promise<readonly [Mai
     one.record.createdAt < other.record.createdAt ? -1 : 1
   )
   if (first !== undefined) return [first, ...others]
-  throw new AgentOsError({
-    code: "INVALID_OPTION",
-    message: "You have no mailbox. Create one with create_mailbox.",
-    details: {}
-  })
+  throw new AgentOsError({ code: "INVALID_OPTION", message: "You have no mailbox. Create one with create_mailbox." })
 }
 
 const chosenOf = (mailboxes: ReadonlyArray<Mailbox>, chosen: string | undefined): Mailbox => {
@@ -204,8 +200,7 @@ const chosenOf = (mailboxes: ReadonlyArray<Mailbox>, chosen: string | undefined)
   const have = `Your mailboxes: ${mailboxes.map(({ address }) => address).join(", ")}.`
   throw new AgentOsError({
     code: "INVALID_OPTION",
-    message: chosen === undefined ? `mailbox is missing. ${have}` : `mailbox ${chosen} is not yours. ${have}`,
-    details: {}
+    message: chosen === undefined ? `mailbox is missing. ${have}` : `mailbox ${chosen} is not yours. ${have}`
   })
 }
 

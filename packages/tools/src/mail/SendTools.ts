@@ -75,8 +75,7 @@ const attached = (
         if ((content === undefined) === (contentBase64 === undefined))
           throw new AgentOsError({
             code: "INVALID_OPTION",
-            message: `attachments.${index}: pass either text or contentBase64, for example {"filename": "notes.txt", "text": "Hello"}.`,
-            details: {}
+            message: `attachments.${index}: pass either text or contentBase64, for example {"filename": "notes.txt", "text": "Hello"}.`
           })
         const type =
           content !== undefined && /^text\/[^;]*$/i.test(contentType) ? `${contentType}; charset=utf-8` : contentType

@@ -77,8 +77,7 @@ export const chosenNumber = async (
       : `Your numbers: ${numbers.map(({ number }) => number).join(", ")}.`
   throw new AgentOsError({
     code: "INVALID_OPTION",
-    message: chosen === undefined ? `${field} is missing. ${have}` : `${field} ${chosen} is not your number. ${have}`,
-    details: {}
+    message: chosen === undefined ? `${field} is missing. ${have}` : `${field} ${chosen} is not your number. ${have}`
   })
 }
 
@@ -169,8 +168,7 @@ export const releasePhoneNumber = defineTool({
     if (!confirmRelease)
       throw new AgentOsError({
         code: "INVALID_OPTION",
-        message: "confirmRelease is false: the number was not released. Pass true to release it permanently.",
-        details: {}
+        message: "confirmRelease is false: the number was not released. Pass true to release it permanently."
       })
     const { id } = await chosenNumber(context, "phoneNumber", phoneNumber)
     const input = { phoneNumberId: id, confirmRelease: true } as const

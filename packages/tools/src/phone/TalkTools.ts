@@ -115,14 +115,12 @@ export const sayInCall = defineTool({
     if (live === undefined)
       throw new AgentOsError({
         code: "INVALID_OPTION",
-        message: `callId ${callId} is not a call of wait_for_call, or of place_call with speak: true.`,
-        details: {}
+        message: `callId ${callId} is not a call of wait_for_call, or of place_call with speak: true.`
       })
     if (digits !== undefined && hangUp)
       throw new AgentOsError({
         code: "INVALID_OPTION",
-        message: "digits can't be pressed while the call ends. Leave out digits or hangUp.",
-        details: {}
+        message: "digits can't be pressed while the call ends. Leave out digits or hangUp."
       })
     const isAnswer = text !== undefined || digits !== undefined || hangUp
     const spoken = isAnswer && (await live.say(text ?? "", hangUp, digits))
