@@ -237,7 +237,8 @@ const walletOf = (wallet: NonNullable<AgentOsOptions["wallet"]>): Wallet => {
 }
 
 /* oxlint-disable no-restricted-properties -- the defaults are the clock and the timers of the environment */
-const systemClock: Clock = {
+/** The clock and the timers of the environment. */
+export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (millis, signal) =>
     new Promise((resolve) => {

@@ -37,6 +37,7 @@ export {
   type PaymentQuote,
   type Retry,
   type SpendLimits,
+  systemClock,
   type TokenStore,
   type WalletOpener,
   type WebSocketLike

@@ -1,4 +1,4 @@
-import type { AgentOs, Clock, OperationId, Spent } from "@agentos/client"
+import { type AgentOs, type Clock, type OperationId, type Spent, systemClock } from "@agentos/client"
 import { portableSchema } from "./Dialect.ts"
 import { PRICES } from "./generated/Contract.ts"
 import { parseInput } from "./Input.ts"
@@ -112,23 +112,6 @@ const paymentOf = ({ created }: Json, { lastDay, left }: Spent): Json => ({
   spentLastDay: lastDay,
   leftToday: left
 })
-
-/* oxlint-disable no-restricted-properties -- the default is the time of the environment */
-const systemClock: Clock = {
-  now: () => Date.now(),
-  sleep: (millis, signal) =>
-    new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer)
-        signal?.removeEventListener("abort", done)
-        resolve()
-      }
-      const timer = setTimeout(done, millis)
-      signal?.addEventListener("abort", done)
-      if (signal?.aborted === true) done()
-    })
-}
-/* oxlint-enable no-restricted-properties */
 
 /** Declares a tool: its schemas, its description and its code. */
 export const defineTool = <
