@@ -16,7 +16,6 @@ export interface WatchdogLimits {
 
 const LIMITS: WatchdogLimits = { checkEveryMillis: 1_000, checks: 30, processorSeconds: 10 }
 
-/** The data for the thread of the watchdog. */
 export interface WatchdogData {
   /** Its first number grows with the turns of the event loop. */
   readonly beats: Int32Array<SharedArrayBuffer>

@@ -2,7 +2,6 @@ import { AgentOsError, type MoneyMoved } from "@agentos/client"
 
 export type Json = Readonly<Record<string, unknown>>
 
-/** The result of a call of a tool. */
 export interface ToolResult {
   readonly isError: boolean
   /** JSON. Text from strangers is only in fields named `untrusted`. */

@@ -94,7 +94,6 @@ const profileFor = async ({ globals, host }: Context, { origins }: SandboxDescri
     : DEV_PROFILE
 }
 
-/** A profile of a sandbox. */
 interface SandboxProfile {
   readonly profile: string
   readonly walletFile: string

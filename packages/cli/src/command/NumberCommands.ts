@@ -172,7 +172,6 @@ interface NumberPurchase<Name extends string> {
   readonly operation: "renewNumber" | "addInboundMinutes"
   readonly summary: string
   readonly description: string
-  /** The goods, for the confirmation. */
   readonly goods: string
 }
 

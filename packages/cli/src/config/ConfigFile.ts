@@ -35,7 +35,6 @@ export interface Profile extends ProfileSettings {
 }
 
 export interface ConfigFile {
-  /** The default profile. */
   readonly profile: string
   readonly profiles: Readonly<Record<string, Profile>>
 }

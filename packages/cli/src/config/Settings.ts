@@ -48,7 +48,6 @@ export interface SettingFlags {
   readonly rpcUrl?: string | undefined
 }
 
-/** Returns the effective value of a setting. */
 export const effective = (settings: Settings, key: SettingKey): Setting | undefined =>
   settings[SETTING_OF[key] ?? "profile"]
 

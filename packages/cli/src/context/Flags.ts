@@ -76,7 +76,6 @@ export const TYPES_FLAG = {
   summary: "Only these types, for example email.received. Comma-separated."
 } as const satisfies FlagSpec
 
-/** Returns the types in --types. */
 export const typesOf = (texts: ReadonlyArray<string>): ReadonlyArray<string> =>
   texts.flatMap((text) => text.split(",").map((type) => type.trim())).filter((type) => type !== "")
 
@@ -175,7 +174,6 @@ export const given = <const Values extends Readonly<Record<string, unknown>>>(
     -readonly [Name in keyof Values]?: Exclude<Values[Name], undefined>
   }
 
-/** Returns the value of a required flag. */
 export const required = (value: string | undefined, flag: string): string => {
   if (value !== undefined && value !== "") return value
   throw usageError(`Missing flag --${flag}.`)

@@ -29,7 +29,6 @@ const currentOf = (typed: ReadonlyArray<string>): string => {
 }
 
 interface Position {
-  /** The words of the command. */
   readonly words: ReadonlyArray<string>
   readonly flags: ReadonlyArray<FlagSpec>
   /** The flag whose value is at the cursor. */

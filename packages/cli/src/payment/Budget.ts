@@ -128,7 +128,6 @@ export const reserve = (host: Host, entry: StoredEntry, more?: Budget): Promise<
     await addEntry(host, entry)
   })
 
-/** Returns the budget of a profile for display. */
 export const budgetReport = async (host: Host, profile: string, more?: Budget) => {
   const budget = await limitsOf(host, profile, more)
   const spent = await spentLastDay(host, profile)

@@ -22,7 +22,6 @@ import { checkBudget } from "./Budget.ts"
 import type { StoredEntry } from "./JournalFile.ts"
 import { type Data, sendPayment } from "./Sending.ts"
 
-/** A call of a paid operation. */
 export interface PaidCall<Name extends OperationName> {
   readonly operation: Name
   readonly payload: NonNullable<CallInput<Name>["payload"]>

@@ -14,7 +14,6 @@ const SIZE = "about 300 MB with its libraries, a chain and a database"
 /** The part of npm's error output that a failure shows. */
 const ERROR_CHARS = 2_000
 
-/** A program that runs the sandbox. */
 export interface SandboxProgram {
   readonly node: string
   readonly main: string

@@ -1,4 +1,3 @@
-/** A page of a list. */
 export interface Page<Item> {
   readonly items: ReadonlyArray<Item>
   readonly nextCursor: string | null

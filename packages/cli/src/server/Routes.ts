@@ -80,7 +80,6 @@ const toRoute = ({ method, operationId, path, serviceId }: (typeof CATALOG_ROWS)
   command: COMMANDS[operationId] ?? null
 })
 
-/** All operations of the catalog. */
 export const ROUTES = Object.fromEntries(CATALOG_ROWS.map((row) => [row.operationId, toRoute(row)])) as {
   readonly [Name in OperationName]: Route
 }

@@ -16,7 +16,6 @@ export interface Request {
   readonly repeatable?: boolean
 }
 
-/** The input of an operation. */
 export interface CallInput<Name extends OperationName> {
   readonly params?: Operations[Name]["params"]["Encoded"]
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>

@@ -21,7 +21,6 @@ const MAX_RETRY_MILLIS = 300_000
 
 interface Job {
   readonly event: TailEvent
-  /** The acknowledgement of the latest delivery. */
   acknowledge: Delivery["acknowledge"]
   state: "waiting" | "running" | "failed"
   attempts: number

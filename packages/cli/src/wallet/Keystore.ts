@@ -65,7 +65,6 @@ const part = (from: Json, name: string): Json => {
   throw invalid(`missing ${name}`)
 }
 
-/** A parsed keystore. */
 export interface Keystore {
   /** Null if the file omits it, as some programs do for privacy. */
   readonly address: string | null

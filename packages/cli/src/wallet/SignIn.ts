@@ -6,7 +6,6 @@ import { openAgent } from "../server/Agent.ts"
 import { failureOf } from "../server/ApiFailure.ts"
 import { folderWalletWarning, NAME_YOUR_WALLET, requireWallet, type WalletFlags } from "./Wallet.ts"
 
-/** A finished sign-in. */
 export interface SignedIn {
   readonly profile: string
   readonly baseUrl: string

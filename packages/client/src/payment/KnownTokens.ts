@@ -1,6 +1,5 @@
 import { isLoopback, type Settings } from "../Options.ts"
 
-/** A contract of USDT. */
 interface Usdt {
   /** Of the network. */
   readonly name: string

@@ -96,7 +96,6 @@ const checkUnpaid = (quote: Answer): void => {
   })
 }
 
-/** Returns the state of a payment after an answer. */
 const answeredState = ({ answer, paymentState, status }: Answered): Extract<JournalState, { tag: "answered" }> => {
   const { receipt, transaction } = readPaymentResponse(answer.headers.get("payment-response"))
   return {

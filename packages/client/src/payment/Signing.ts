@@ -6,7 +6,6 @@ import { nonceFor } from "./Nonce.ts"
 import { signPermit } from "./Permit.ts"
 import { authorizeByPermit2 } from "./Permit2.ts"
 
-/** A signed payment. */
 export interface SignedPayment {
   /** The PAYMENT-SIGNATURE header. */
   readonly header: string

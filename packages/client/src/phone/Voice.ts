@@ -33,7 +33,6 @@ interface CallListener {
   readonly line: Line
 }
 
-/** The turns of a call. */
 interface CallTurns {
   readonly queue: Queue<Turn>
   /** The turns without a complete answer, by id. */
@@ -95,7 +94,6 @@ export class Voice {
     this.#closeUnused()
   }
 
-  /** Takes the turns of a call of a number. */
   take(callId: string, phoneNumberId: string): CallTurns {
     const turns = this.#calls.get(callId) ?? this.#add(callId)
     turns.isTaken = true

@@ -10,7 +10,6 @@ export interface Check {
   readonly fix: string | null
 }
 
-/** A check without its name. */
 export type Finding = Omit<Check, "name">
 
 export const passed = (detail: string): Finding => ({ status: "ok", detail, fix: null })
@@ -21,7 +20,6 @@ export const skipped = (detail: string, fix: string | null = null): Finding => (
 /** The shape of `reportChecks` with --json. */
 export const CHECKS_JSON = "{healthy, checks: [{name, status: ok | warning | failed | skipped, detail, fix}]}"
 
-/** Returns the document of `CHECKS_JSON`. */
 export const checksDocument = (checks: ReadonlyArray<Check>) => ({
   healthy: !checks.some(({ status }) => status === "failed"),
   checks: checks.map(({ detail, fix, name, status }) => ({ name, status, detail, fix }))

@@ -95,7 +95,6 @@ type ArgumentValue<Argument extends ArgumentSpec> = Argument["presence"] extends
       | (Argument extends { choices: ReadonlyArray<infer Choice> } ? Choice : string)
       | (Argument["presence"] extends "optional" ? undefined : never)
 
-/** The values of a list of flags. */
 export type FlagValues<Flags extends ReadonlyArray<FlagSpec>> = {
   readonly [Flag in Flags[number] as Flag["name"]]: FlagValue<Flag>
 }

@@ -53,12 +53,10 @@ export interface ProgramSpec {
   readonly titles: { readonly start: string; readonly rest: string }
 }
 
-/** The commands by their words. */
 export class CommandTree {
   readonly program: ProgramSpec
   /** In the order of the table, which is the order of help. */
   readonly commands: ReadonlyArray<Command>
-  /** The title of each group. */
   readonly groups: Readonly<Record<string, string>>
   readonly #byName: ReadonlyMap<string, Command>
 

@@ -4,7 +4,6 @@ import type { ArgumentSpec, FlagSpec, ParsedInput } from "./CommandSpec.ts"
 import type { Command, CommandTree, Globals } from "./CommandTree.ts"
 import { type Failure, usageError } from "./Failure.ts"
 
-/** A parsed command line. */
 export interface ParsedLine {
   readonly globals: Globals
   /** Undefined for the program itself and for a group, which only have help. */

@@ -122,7 +122,6 @@ export interface NorthAmericanNumber {
   readonly rule: NumberRule | undefined
 }
 
-/** Looks up a number that begins with +1. */
 export const lookUp = (number: string): NorthAmericanNumber => {
   const national = NXX_NXX_XXXX.exec(number)?.[1]
   if (national === undefined) return { kind: "uncallable", country: undefined, rule: undefined }

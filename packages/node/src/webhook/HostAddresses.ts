@@ -63,6 +63,5 @@ export const lookupOf = (resolve: ResolveHost, isAllowed: boolean): LookupFuncti
     })
 }
 
-/** Returns whether a socket may be connected to this address. */
 export const mayBeConnected = (address: string, isAllowed: boolean): boolean =>
   isIP(address) !== 0 && (isAllowed ? address === "::1" || address.startsWith("127.") : isPublicAddress(address))

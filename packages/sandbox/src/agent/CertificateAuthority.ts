@@ -63,7 +63,6 @@ const issueAuthority = async (authority: KeyObject): Promise<string> => {
   })
 }
 
-/** Returns a new key and its certificate. */
 const issueServer = async (authority: KeyObject): Promise<string> => {
   const { extension, issueCertificate, subjectAltName, types } = await loadX509()
   const { privateKey, publicKey } = generateKey()

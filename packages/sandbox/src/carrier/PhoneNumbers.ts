@@ -107,7 +107,6 @@ export const isE164 = (number: string): boolean => e164.test(number)
 /** Returns whether a number belongs to a simulated person. */
 export const isPersonNumber = (number: string): boolean => person.test(number) || personAbroad.test(number)
 
-/** Returns the area code of a number in the range for sale. */
 export const areaCodeForSale = (number: string): string | undefined => forSale.exec(number)?.[1]
 
 /** Formats a North American number as (415) 555-0100. Returns other numbers unchanged. */

@@ -13,7 +13,6 @@ export interface LoggedRequest {
   readonly delivered: boolean
 }
 
-/** An event of a call. */
 export interface LoggedEvent {
   readonly at: string
   readonly callSid: string

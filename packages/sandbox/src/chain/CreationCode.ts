@@ -11,7 +11,6 @@ export type Contract =
   | "SandboxAccountFactory"
   | "Multicall3"
 
-/** Returns the creation code of a contract. */
 export const creationCode = (contract: Contract): Hex => {
   const artifact = readFileSync(new URL(`../../contracts/${contract}.json`, import.meta.url), "utf8")
   return (JSON.parse(artifact) as { readonly bytecode: Hex }).bytecode

@@ -15,7 +15,6 @@ const BODY_BYTES_MAX = 40 * 1024 * 1024
 const Address = Schema.String.check(Schema.isPattern(/^[^\s@<>]+@[^\s@<>]+$/))
 const Header = Schema.String.check(Schema.isPattern(/^[^\r\n]*$/))
 
-/** A mail from a person outside. */
 const OutsideMail = Schema.Struct({
   from: Address,
   /** The name beside the address. */

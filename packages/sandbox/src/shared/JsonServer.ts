@@ -14,7 +14,6 @@ export type Handler = (request: IncomingMessage) => Promise<HttpResult>
 /** Handlers by path, then by method. */
 export type Routes = Readonly<Record<string, Readonly<Record<string, Handler>>>>
 
-/** A running server on 127.0.0.1. */
 export interface JsonServer {
   /** Without a path. */
   readonly url: string

@@ -11,7 +11,6 @@ import { type GuardedProcess, type ProcessExit, spawnGuarded } from "../shared/G
 export interface ChildProgram {
   /** The name in messages. */
   readonly name: string
-  /** The path of its module. */
   readonly module: string
   readonly arguments?: ReadonlyArray<string>
   readonly environment: NodeJS.ProcessEnv

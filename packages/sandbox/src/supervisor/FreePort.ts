@@ -81,7 +81,6 @@ export const findFreePorts = async (
 /** How many ports after the wanted one are tried. */
 const nextPortsMax = 100
 
-/** Returns the first free port from `first` on. */
 export const nextFreePort = async (first: number): Promise<number> => {
   for (let port = first; port < first + nextPortsMax; port++) if (await isPortFree(port)) return port
   throw new Error(`No free port between ${first} and ${first + nextPortsMax - 1}`)

@@ -144,10 +144,8 @@ const ordinals = ["first", "second", "third", "fourth", "fifth", "sixth", "seven
 const postgresProgram = ({ data }: RunLayout, { password, port, user }: RunDatabase & { readonly _tag: "Managed" }) =>
   standIn("postgres", { root: data.root, home: data.database, port, user, password }, [])
 
-/** The environment of this process, for the processes that it starts. */
 export const inheritedEnvironment = (): NodeJS.ProcessEnv => ({ NODE_COMPILE_CACHE: compileCacheDir, ...process.env })
 
-/** The URL of one of the servers. */
 export const baseUrl = ({ host }: Pick<RunLayout, "host">, { http }: ServerPorts): string => `http://${host}:${http}`
 export const relayFaultsUrl = (run: RunLayout): string => `http://${run.host}:${run.ports.relayFaults}`
 export const facilitatorUrl = (run: RunLayout): string => `http://${run.host}:${run.ports.facilitator}`

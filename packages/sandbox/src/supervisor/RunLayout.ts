@@ -19,7 +19,6 @@ export interface ServerPorts {
   readonly operator: number
 }
 
-/** The database of the servers. */
 export type RunDatabase =
   | { readonly _tag: "Embedded" }
   | {

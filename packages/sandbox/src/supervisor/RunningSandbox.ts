@@ -11,7 +11,6 @@ import { describeError, StartError } from "./StartError.ts"
 import type { StartOptions } from "./StartOptions.ts"
 import { superviseChild } from "./SupervisedChild.ts"
 
-/** A running sandbox. */
 export interface RunningSandbox {
   readonly data: DataDirectory
   readonly description: SandboxDescription

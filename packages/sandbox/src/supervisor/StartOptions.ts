@@ -4,7 +4,6 @@ import { parseArgs } from "node:util"
 import { START_COMMAND, TOUR_COMMAND } from "./Installation.ts"
 import { type AllowedWebhook, defaultPort, type NetworkCount } from "./RunLayout.ts"
 
-/** The options of `start`. */
 export interface StartOptions {
   /** Runs the tour unless it was completed before. */
   readonly tour: boolean
@@ -21,7 +20,6 @@ export interface StartOptions {
   readonly dataDir: string
 }
 
-/** A parsed command line. */
 export type CommandLine<Options> =
   | { readonly _tag: "Run"; readonly options: Options }
   | { readonly _tag: "Help" }

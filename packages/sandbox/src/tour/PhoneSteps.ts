@@ -11,7 +11,6 @@ interface Transcript {
   readonly complete: boolean
   readonly turns: ReadonlyArray<{ readonly role: "agent" | "caller" | "system"; readonly text: string }>
 }
-/** The carrier's view of a call. */
 interface CarrierCall {
   readonly state: "ringing" | "in-progress" | "completed" | "rejected"
   readonly heard: ReadonlyArray<string>

@@ -1,7 +1,6 @@
 import type { SandboxDescription } from "../supervisor/SandboxFile.ts"
 import type { PaidResponse, TourClient } from "./TourClient.ts"
 
-/** A step of the tour failed. */
 export class TourFailed extends Error {
   constructor(step: string, cause: unknown) {
     super(`${step}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
@@ -17,7 +16,6 @@ export interface StepResult<A> {
 /** Runs a step and prints one line about it. Rejects with `TourFailed`. */
 export type Step = <A>(title: string, run: () => Promise<StepResult<A>>) => Promise<A>
 
-/** The context of the steps. */
 export interface TourContext {
   readonly sandbox: SandboxDescription
   readonly client: TourClient

@@ -41,7 +41,6 @@ export const REASON_FLAG = {
   summary: "Reason, for the audit: up to 500 characters."
 } as const satisfies FlagSpec
 
-/** Returns the reason for the audit. */
 export const reasonOf = async (given: string | undefined): Promise<string | null> => {
   if (given === undefined) return null
   const [{ Schema }, { AUDIT_REASON_LIMIT, AuditReason }] = await Promise.all([

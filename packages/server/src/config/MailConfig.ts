@@ -13,7 +13,6 @@ export interface NextDkimKeyConfig extends DkimKeyConfig {
   readonly from: Timestamp.Timestamp
 }
 
-/** Mail configuration. */
 export interface MailConfig {
   readonly domain: string
   readonly relay: {

@@ -15,7 +15,6 @@ const AllowedHostConfig = Schema.Struct({
 const AllowedAgentConfig = Schema.Union([AllowedHostConfig, AllowedLoopbackConfig])
 export type AllowedAgentConfig = typeof AllowedAgentConfig.Type
 
-/** The carrier's configuration. */
 export interface CarrierConfig {
   readonly accountSid: string
   readonly authToken: Redacted.Redacted

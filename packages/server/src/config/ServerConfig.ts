@@ -18,14 +18,12 @@ import { WORKERS_RULE, workersOf } from "../worker/WorkerCount.ts"
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? ` (${error.code})` : ""
 
-/** Reads the file that a variable names. */
 export const readConfiguredFile = (variable: string, path: string): Effect.Effect<string, ConfigurationInvalid> =>
   Effect.tryPromise({
     try: () => readFile(path, "utf8"),
     catch: (error) => new ConfigurationInvalid({ issues: [`${variable}: cannot read ${path}${codeOf(error)}`] })
   })
 
-/** The complete configuration of a server. */
 export interface ServerConfig {
   readonly environment: "production" | "sandbox"
   readonly host: string

@@ -34,7 +34,6 @@ const section = (group: Group): string =>
     ...(REMARKS[group] === undefined ? [] : [`${REMARKS[group]}\n`])
   ].join("\n")
 
-/** Returns the page on configuration of the documentation. */
 export const configurationPage = (): string =>
   [
     "---",

@@ -10,7 +10,6 @@ export const VARIABLES = { ...SERVER_VARIABLES, ...MAIL_VARIABLES, ...QUOTA_VARI
 export type Variable = keyof typeof VARIABLES
 type Specs = typeof VARIABLES
 
-/** The variables of a kind. */
 export type VariableOf<Kind extends VariableSpec["kind"]> = {
   [Name in Variable]: Specs[Name] extends { readonly kind: Kind } ? Name : never
 }[Variable]
@@ -20,7 +19,6 @@ export type FallbackOf<Name extends Variable, Value> = Specs[Name] extends { rea
   ? Value
   : Value | undefined
 
-/** The values of a choice. */
 export type ChoiceOf<Name extends VariableOf<"choice">> = Specs[Name]["values"][number]
 
 /** The declarations by name, for code that treats every variable alike. */

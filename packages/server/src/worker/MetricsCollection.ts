@@ -33,7 +33,6 @@ export class MetricsCollections {
     return texts.toSorted((a, b) => a.worker - b.worker)
   }
 
-  /** Takes the answer of a worker. */
   answer(worker: WorkerProcess, request: number, text: string): void {
     const collection = this.#open.get(request)
     if (collection === undefined || !collection.missing.delete(worker)) return

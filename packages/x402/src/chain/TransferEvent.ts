@@ -1,7 +1,6 @@
 import { Option } from "effect"
 import { type Hex, toEventSelector } from "viem"
 
-/** The event Transfer of ERC-20. */
 export const TRANSFER = toEventSelector("Transfer(address,address,uint256)")
 
 /** A transfer of the token. Addresses are in lower case. */
@@ -32,5 +31,4 @@ export const transferIn = ({ data, topics: [event, from, to] }: ContractLog): Op
     ? Option.some({ from: addressIn(from), to: addressIn(to), value: BigInt(data) })
     : Option.none()
 
-/** Returns the address in a topic of 32 bytes. */
 const addressIn = (topic: Hex): string => `0x${topic.slice(-40).toLowerCase()}`

@@ -3,7 +3,6 @@ import { Effect } from "effect"
 import { type EvmChain, LOG_QUESTIONS_MAX, type LoggedTransfer } from "./EvmChain.ts"
 import type { OfferedNetwork } from "../network/PaymentNetwork.ts"
 
-/** One page of transfers on the chain. */
 export interface TransferPage {
   readonly transfers: ReadonlyArray<ChainTransfer>
   /** First block of the next page; null if this page reaches the newest block. */

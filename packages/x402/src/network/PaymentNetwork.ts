@@ -11,7 +11,6 @@ const EvmAddress = Schema.String.check(
   })
 )
 
-/** The wallet that pays refunds. */
 export const RefundWallet = Schema.Struct({
   /**
    * Private key of the wallet. The wallet holds the token and needs no gas: the facilitator submits the transfers that

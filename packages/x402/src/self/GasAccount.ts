@@ -36,7 +36,6 @@ export interface GasAccount {
   readonly repriceAfterMillis: number
   /** Signs a transaction without any request to the chain. */
   readonly sign: (call: GasCall, accountNonce: number, price: GasPrice) => Effect.Effect<SignedTransaction>
-  /** Signs a transaction again at another price. */
   readonly signAgain: (version: SignedTransaction, price: GasPrice) => Effect.Effect<SignedTransaction>
 }
 

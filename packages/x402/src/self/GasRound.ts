@@ -9,7 +9,6 @@ export interface GasRound extends AccountNonces {
   /** True if more transactions may be open than listed. */
   readonly isFull: boolean
   readonly now: Timestamp.Timestamp
-  /** Time of the newest block. */
   readonly blockAt: Timestamp.Timestamp
   readonly repriceAfterMillis: number
 }

@@ -91,7 +91,6 @@ export const watch = Effect.fnUntraced(function* (
   return (callPrice) => gasPrice === undefined || isSold(callPrice, gasPrice, limits)
 })
 
-/** Returns the limits of a configuration. */
 export const limitsOf = (
   { transferMethod }: Pick<OfferedNetwork, "transferMethod">,
   gasPriceMax: bigint,

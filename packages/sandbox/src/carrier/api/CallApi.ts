@@ -19,7 +19,6 @@ import {
 } from "./TwilioRequest.ts"
 import { pageParameters, toCallResource, toPage } from "./TwilioResource.ts"
 
-/** The calls of the account. */
 export type CallApi = ReturnType<typeof makeCallApi>
 
 const documentParameters = ["Url", "Method", "FallbackUrl", "FallbackMethod", "Twiml"]

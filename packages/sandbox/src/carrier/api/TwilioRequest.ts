@@ -13,7 +13,6 @@ export class TwilioError extends Error {
     this.code = code
   }
 
-  /** The response body. */
   get body() {
     return {
       code: this.code,

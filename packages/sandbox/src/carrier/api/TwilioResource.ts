@@ -129,7 +129,6 @@ export const toCallResource = (accountSid: string, call: CallRecord) => {
   }
 }
 
-/** The parameters of pagination. */
 export const pageParameters = ["PageSize", "Page", "PageToken"] as const
 
 const pageSizeDefault = 50

@@ -18,7 +18,6 @@ export interface CallOrder {
   readonly detection: MachineDetection | undefined
 }
 
-/** The calls in progress. */
 export type ActiveCalls = ReturnType<typeof makeActiveCalls>
 
 /** Twilio's default and maximum time limit for ordinary accounts. */

@@ -83,7 +83,6 @@ export class PersonSimulator {
     if (this.#speech !== undefined) this.#speech.isEnded = true
   }
 
-  /** The call has ended. */
   end(): void {
     this.detach()
     for (const cleanup of this.#cleanups) cleanup()

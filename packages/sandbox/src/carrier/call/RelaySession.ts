@@ -43,13 +43,11 @@ const Language = Schema.Struct({
 /** Ends the session, not the call. The action receives the data and decides how the call continues. */
 const End = Schema.Struct({ type: Schema.Literal("end"), handoffData: Schema.optionalKey(Schema.String) })
 
-/** The messages of the application. */
 const ApplicationMessage = Schema.Union([Text, Play, SendDigits, Language, End])
 type ApplicationMessage = typeof ApplicationMessage.Type
 
 const decode = Schema.decodeUnknownResult(Schema.fromJsonString(ApplicationMessage), { onExcessProperty: "error" })
 
-/** The messages of the carrier. */
 type RelayMessage =
   | SetupMessage
   | { readonly type: "prompt"; readonly voicePrompt: string; readonly lang: string; readonly last: boolean }

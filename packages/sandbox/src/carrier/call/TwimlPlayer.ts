@@ -20,7 +20,6 @@ export interface CallContext {
   readonly enforcesTimeLimits: () => boolean
 }
 
-/** The end of a call. */
 export interface CallEnding {
   readonly by: EndedBy
   readonly reason: string
@@ -35,7 +34,6 @@ interface WebhookTarget {
   readonly method: "GET" | "POST"
 }
 
-/** The source of a document. */
 export type TwimlSource =
   | { readonly _tag: "Inline"; readonly twiml: string }
   | {

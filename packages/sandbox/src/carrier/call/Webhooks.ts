@@ -16,7 +16,6 @@ export const twilioSignature = (authToken: string, url: string, fields: Readonly
     .digest("base64")
 }
 
-/** A request to the account's webhook. */
 export interface WebhookRequest {
   readonly callSid: string
   /** Identifies the request in the log. */
